@@ -17,8 +17,8 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// T20: without a cookie, no page reveals anything about an ask. Asks of other people get
-// the same page as unknown asks.
+// Without a cookie, no page reveals anything about an ask. Asks of other people get the same page as unknown
+// asks (T20).
 func TestUnknownVisitorsLearnNothing(t *testing.T) {
 	h := newServer(t)
 	r := single
@@ -48,8 +48,8 @@ func TestUnknownVisitorsLearnNothing(t *testing.T) {
 	h.browser("ben").open("/asks/"+a.ID, http.StatusOK).one(t, "form.ask")
 }
 
-// T1: agents and operators can neither read nor settle asks on the pages, whatever they
-// send. An administrator can.
+// Agents and operators can neither read nor settle asks on the pages, whatever they send. An administrator
+// can (T1).
 func TestAgentsAndOperatorsAreRejected(t *testing.T) {
 	for _, kind := range []askback.Kind{askback.Agent, askback.Operator} {
 		h := newServer(t)
@@ -96,8 +96,7 @@ func TestOnlyAValidCookieLogsIn(t *testing.T) {
 	b.open("/", http.StatusUnauthorized)
 }
 
-// T11: the cases combine each Sec-Fetch-Site with each Origin and method, with and without
-// a cookie.
+// The cases combine each Sec-Fetch-Site with each Origin and method, with and without a cookie (T11).
 func TestCrossSiteFormsChangeNothing(t *testing.T) {
 	sites := map[string]bool{"same-origin": true, "none": true, "same-site": false, "cross-site": false, "": true}
 	origins := map[string]bool{
@@ -301,8 +300,8 @@ func TestCookieDependsOnSchemeAndHost(t *testing.T) {
 	}
 }
 
-// T6, T7, T12: errors and static files have the headers, too. The pages have no inline
-// styles or event handlers.
+// Errors and static files have the headers, too. The pages have no inline styles or event handlers (T6, T7,
+// T12).
 func TestEveryReplyHasSecurityHeaders(t *testing.T) {
 	h := newServer(t)
 	a := h.ask(single)

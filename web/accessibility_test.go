@@ -19,13 +19,13 @@ import (
 	"github.com/askback/askback/test/kit/racedetector"
 )
 
-// axe is the checker of accessibility. See testdata/axe/README.md.
+// axe is the accessibility checker. See testdata/axe/README.md.
 //
 //go:embed testdata/axe/axe.min.js
 var axe string
 
-// allRules are the rules of WCAG 2.2 at the levels A and AA, and the recommendations of axe.
-// colorRules are those of them that depend on the color scheme.
+// allRules are the rules of WCAG 2.2 at the levels A and AA, and the recommendations of axe. colorRules are
+// the rules among them that depend on the color scheme.
 const (
 	allRules   = `["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], rules: {"target-size": {enabled: true}}`
 	colorRules = `["color-contrast", "link-in-text-block"]`
@@ -46,7 +46,7 @@ type axeResult struct {
 	}
 }
 
-// axe returns the violations of rules by the page that is open.
+// axe returns the violations of rules by the open page.
 func (w window) axe(rules string) []string {
 	w.t.Helper()
 	var loaded bool
@@ -73,20 +73,20 @@ func (w window) axe(rules string) []string {
 // awaitPromise waits for the result of a script that returns a promise.
 func awaitPromise(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
 
-// look sets the width of the window and the colors that its user prefers.
+// look sets the width of the window and the color scheme that its user prefers.
 func (w window) look(width int64, scheme string) {
 	w.t.Helper()
 	w.Run(
 		emulation.SetDeviceMetricsOverride(width, 900, 1, width < 500),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}),
-		// Colors are measured when no animation is running.
+		// Colors are measured while no animation is running.
 		chromedp.Evaluate(`document.getAnimations().forEach((a) => { try { a.finish() } catch { a.cancel() } })`, nil),
 	)
 }
 
-// checkAccessibility checks the open page in each width, and with the rules that depend on
-// colors also in dark ones. The wide page has every part of the narrow one, so only that is
-// dark, but with ASKBACK_LONG, as in make prove, both.
+// checkAccessibility checks the open page in each width. It checks the rules about colors in the dark color
+// scheme as well. The wide page has every part of the narrow one, so only the wide page is checked in dark
+// colors. With ASKBACK_LONG, as in make prove, both pages are.
 func (w window) checkAccessibility(state string) {
 	w.t.Helper()
 	for _, field := range w.fieldsWithoutLabel() {
@@ -106,8 +106,8 @@ func (w window) checkAccessibility(state string) {
 	}
 }
 
-// fieldsWithoutLabel returns the fields without a label. For axe, a placeholder is enough, but it
-// is gone as soon as something is typed.
+// fieldsWithoutLabel returns the fields without a label. A placeholder is enough for axe, but it disappears
+// when a person types.
 func (w window) fieldsWithoutLabel() (fields []string) {
 	w.t.Helper()
 	w.Run(chromedp.Evaluate(`[...document.querySelectorAll("input:not([type=hidden]), textarea, select")]
@@ -142,7 +142,7 @@ func TestChromiumPagesAreAccessible(t *testing.T) {
 	c.Check(t)
 }
 
-// Rows A6, C1, C3: the same holds for asks in every state, and for pages with content.
+// No ask in any state, and no page with content, violates them either (A6, C1, C3).
 func TestChromiumAsksAreAccessible(t *testing.T) {
 	racedetector.Omit(t)
 	c := newChromium(t)
@@ -170,7 +170,7 @@ func TestChromiumAsksAreAccessible(t *testing.T) {
 	c.Check(t)
 }
 
-// markdownAsk has text with every element that is displayed.
+// markdownAsk is an ask whose text has every element that is displayed.
 var markdownAsk = askback.Request{
 	Context: json.RawMessage(`"# A heading\n\nSome *text* with [a link](https://example.com/x) and ` + "`code`" + `.\n\n- one\n- two\n\n1. first\n2. second\n\n> quoted\n\n` + "```\\ncode that is long enough to need a scroll bar when it is displayed on the screen of a telephone\\n```" + `\n\n| a | b |\n|---|---|\n| 1 | 2 |"`),
 	Questions: []askback.Question{{Text: "Which?", Options: []askback.Option{

@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// agents shows the agents with a token or an ask, and how long they wait.
+// agents shows the agents with a token or an ask, and their waiting times.
 func (s *site) agents(w http.ResponseWriter, r request) error {
 	f, err := s.monthFigures(r)
 	if err != nil {

@@ -36,8 +36,8 @@ func TestChromiumPreviewKeepsItsLines(t *testing.T) {
 	c.Check(t)
 }
 
-// Deny does not look like Approve for a dangerous call. A notice covers Approve until it
-// can be pressed.
+// Deny does not look like Approve for a dangerous call. A notice covers Approve until the button can be
+// pressed.
 func TestChromiumNoticeCoversDangerousApprove(t *testing.T) {
 	c := newChromium(t)
 	for _, dark := range []bool{false, true} {
@@ -88,9 +88,9 @@ func TestChromiumLogInReturnsToTheAsk(t *testing.T) {
 	c.Check(t)
 }
 
-// For a person who prefers reduced motion, nothing on the pages moves: no transition and no
-// animation takes time, also in what is held or leaves the list. The delay of a dangerous
-// Approve is not a motion: it shows the button at once when it is over.
+// If a person prefers reduced motion, nothing on the pages moves. No transition or animation takes time, not
+// even of held elements or elements that leave the list. The delay of a dangerous Approve is not a motion:
+// the button appears without one when the delay is over.
 func TestChromiumReducedMotionIsRespected(t *testing.T) {
 	c := newChromium(t)
 	for preference, moves := range map[string]bool{"no-preference": true, "reduce": false} {
@@ -113,7 +113,7 @@ func TestChromiumReducedMotionIsRespected(t *testing.T) {
 	c.Check(t)
 }
 
-// movingElements returns the elements that move, also while they are held or leave.
+// movingElements returns the elements that move, including elements that are held or leave.
 const movingElements = `(() => {
 	document.querySelectorAll(".hold").forEach((e) => e.classList.add("is-held"));
 	document.querySelectorAll(".row").forEach((e) => e.classList.add("is-leaving"));

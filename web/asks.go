@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// ask shows an ask next to the list: its form if it is open, its outcome if it is settled.
+// ask shows an ask next to the list: the form of an open ask, or the outcome of a settled one.
 func (s *site) ask(w http.ResponseWriter, r request) error {
 	a, err := r.client.Get(r.Context(), r.PathValue("id"))
 	if err != nil {
@@ -47,8 +47,8 @@ func (s *site) settledView(r request, a askback.Ask) (view.Ask, error) {
 	return drawn, err
 }
 
-// settle handles the form of an ask. A form with errors is shown again as it was filled in.
-// If the ask is already settled in another way, the page shows how.
+// settle handles the form of an ask. A form with errors is shown again as it was filled in. If the ask is
+// already settled in another way, the page shows its outcome.
 func (s *site) settle(w http.ResponseWriter, r request) error {
 	a, err := r.client.Get(r.Context(), r.PathValue("id"))
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *site) settle(w http.ResponseWriter, r request) error {
 	switch {
 	case err == nil:
 		if _, held := after.HeldBy(r.principal.Name); held {
-			s.keepUnsent(r, drawn, sent) // for the case that it is undone
+			s.keepUnsent(r, drawn, sent) // keeps the form in case the answer is undone
 		}
 		next := pages.SessionsPath + "/" + a.SessionID
 		if sent.then != pages.ThenSession || a.SessionID == "" {
@@ -93,16 +93,16 @@ func (s *site) settle(w http.ResponseWriter, r request) error {
 	return s.renderRetry(w, r, drawn, sent.form, err)
 }
 
-// keepUnsent saves a form that was rejected or can still be undone as a draft, so that it is still
-// there if the person leaves the page.
+// keepUnsent saves a form that was rejected or can still be undone as a draft. So the form is still there
+// after the person leaves the page.
 func (s *site) keepUnsent(r request, a view.Ask, sent submission) {
 	if err := s.keep(r, a, sent.values); err != nil {
 		s.log.Info("saving a form as a draft failed", "ask", a.ID.String(), "error", err)
 	}
 }
 
-// claim records that the person is answering. The script of the page calls it. If the ask
-// is settled, claim does nothing.
+// claim records that the person is answering. The script of the page calls it. If the ask is settled, claim
+// has no effect.
 func (s *site) claim(w http.ResponseWriter, r request) error {
 	if _, err := r.client.Claim(r.Context(), r.PathValue("id")); err != nil && !errors.Is(err, askback.ErrSettled) {
 		return err
@@ -134,14 +134,14 @@ func (s *site) renderConflict(w http.ResponseWriter, r request, a askback.Ask, f
 func (s *site) renderForm(w http.ResponseWriter, r request, status int, a view.Ask, form view.Form) error {
 	list, err := s.inbox(r, a.ID.String())
 	if err != nil {
-		// The form is worth more than the list.
+		// the form matters more than the list
 		s.log.Warn("listing the asks for the page of a form failed", "error", err)
 	}
 	return s.render(w, r.Request, status, pages.Ask(r.frame, list, a, form))
 }
 
-// renderRetry shows the form again if the server could not save the answer, so that the
-// person can send it again. It returns all other errors.
+// renderRetry shows the form again if the server could not save the answer, so that the person can send the
+// form again. It returns all other errors.
 func (s *site) renderRetry(w http.ResponseWriter, r request, a view.Ask, form view.Form, err error) error {
 	status := failureOf(err).status
 	switch status {

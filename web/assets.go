@@ -17,25 +17,24 @@ import (
 //go:embed assets
 var files embed.FS
 
-// scripts are the parts of the script of every page, in order. The first two are htmx 4.0.1
-// and its extension for event streams, unchanged (docs/design.md). They are served as one
-// file: htmx starts in the first task after its script, and an extension in a file that
-// arrives later is not there yet.
+// scripts are the parts of the script of every page, in order. The first two are htmx 4.0.1 and its extension
+// for event streams, unchanged (docs/design.md). They are served as one file. htmx starts in the first task
+// after its script, and an extension in a separate file may arrive later.
 var scripts = []string{"htmx.js", "hx-sse.js", "page.js", "draft.js", "hold.js", "seen.js", "guard.js", "inbox.js", "undo.js", "pages.js", "select.js", "menu.js", "copy.js", "push.js", "install.js", "run.js"}
 
 // styles are the parts of the style sheet, in order. They are served as one file.
 var styles = []string{"tokens.css", "base.css", "inbox.css", "held.css", "ask.css", "pages.css", "history.css", "deliveries.css", "people.css", "run.css", "phone.css"}
 
-// assets are the static files. The path of each changes with its content.
+// assets contains the static files. The path of a file changes with its content.
 type assets struct {
 	paths  map[string]string // "icon.svg" is at "/assets/icon.1f0c….svg"
 	files  map[string]asset
-	style  string // the path of the style sheet
-	script string // the path of the script
-	seen   string // the path of the script of a link: only the part of script that records what was seen
+	style  string // path of the style sheet
+	script string // path of the script
+	seen   string // path of the script of a link: only the part of the script that records that an ask was seen
 
 	touchIcon        string // its path
-	countedIcon      string // the path of an icon with a number; see [pages.Frame.CountedIcon]
+	countedIcon      string // path of an icon with a number; see [pages.Frame.CountedIcon]
 	manifest, worker []byte
 }
 
@@ -59,11 +58,11 @@ func newAssets() assets {
 	return a
 }
 
-// badge is the part of an icon that has the number of open asks.
+// badge is the part of an icon that shows the number of open asks.
 const badge = `<circle cx="21.500" cy="21.500" r="10.500" fill="#b3261e"/><text x="21.500" y="27.500" text-anchor="middle" font-family="sans-serif" font-size="%d" font-weight="700" fill="#fff">%s</text></svg>`
 
-// addCountedIcons adds the icon with the numbers 1 to 9, and with 9+. They are files, because
-// the policy allows no other images. Their paths differ only in the number.
+// addCountedIcons adds the icon with the numbers 1 to 9, and with 9+. The icons are files, because the policy
+// allows no other images. Their paths differ only in the number.
 func (a *assets) addCountedIcons() {
 	icon := strings.TrimSuffix(strings.TrimSpace(string(readAsset("icon.svg"))), "</svg>")
 	sum := sha256.Sum256([]byte(icon + badge))
@@ -100,7 +99,7 @@ func concatenate(names []string) []byte {
 func readAsset(name string) []byte {
 	body, err := files.ReadFile("assets/" + name)
 	if err != nil {
-		panic(err) // impossible: the files are embedded
+		panic(err) // cannot happen: the files are embedded
 	}
 	return body
 }

@@ -101,7 +101,7 @@ func BenchmarkNewAskOnOpenPages(b *testing.B) {
 	const open = 200
 	e, pages, cookie := newBenchServer(b)
 	server := httptest.NewServer(pages)
-	b.Cleanup(server.Close) // after the streams
+	b.Cleanup(server.Close) // must end after the streams
 	arrived := make(chan time.Time, open)
 	openStreams(b, e, server.URL, cookie, open, func() { arrived <- time.Now() })
 	var took []time.Duration
@@ -115,10 +115,9 @@ func BenchmarkNewAskOnOpenPages(b *testing.B) {
 	reportP95(b, took)
 }
 
-// A new ask is drawn on a page in a real browser in less than 100 ms (p95), while 200 other
-// pages are open. The time ends when this process has heard from the page that its row is in the
-// list and that a frame was drawn since, so both times are of one clock. Asks that are answered
-// keep the list short.
+// A new ask is drawn on a page in a real browser in less than 100 ms (p95), while 200 other pages are open.
+// The time ends when the page has reported that its row is in the list and that a frame was drawn since. So
+// one clock measures both times. Answered asks keep the list short.
 func BenchmarkNewAskInChromium(b *testing.B) {
 	const open = 200
 	chrome, err := browsertest.Start()

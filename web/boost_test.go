@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/internal/pages"
 )
 
-// The link to the issuer leaves Askback, so the browser must follow it itself: a script may
-// send no request to another site.
+// The browser itself follows the link to the issuer, because the link leaves Askback: a script may send no
+// request to another site.
 func TestLinkToIssuerIsNotBoosted(t *testing.T) {
 	var page strings.Builder
 	if err := pages.Message(pages.Frame{}, pages.Notice{SignIn: pages.SignIn{Name: "issuer", URL: "/login/oidc"}}).Render(t.Context(), &page); err != nil {
@@ -20,8 +20,8 @@ func TestLinkToIssuerIsNotBoosted(t *testing.T) {
 	}
 }
 
-// A page has one script. htmx starts in the first task after its script, so an extension in
-// a script of its own was sometimes late, and then the list was not live.
+// A page has one script. htmx starts in the first task after its script, so an extension in a separate script
+// was sometimes late. Then the list was not live.
 func TestPageHasOneScript(t *testing.T) {
 	ana := newServer(t).browser("ana")
 	if got := len(ana.open("/", http.StatusOK).all("script")); got != 1 {

@@ -18,7 +18,8 @@ import (
 	"github.com/askback/askback/test/kit/browsertest"
 )
 
-// Rows A6, C1, C3: this works with and without the script, at the width of a phone.
+// A person answers questions and decides calls with and without the script, at the width of a phone (A6, C1,
+// C3).
 func TestChromiumAnswersEveryKindOfQuestion(t *testing.T) {
 	c := newChromium(t)
 	for name, l := range map[string]browsertest.Viewport{
@@ -113,7 +114,7 @@ func (w window) checkWidth() {
 	}
 }
 
-// F5: typing claims the ask, which holds its deadline. Reading does not claim it.
+// Typing claims the ask, which holds its deadline. Reading does not claim it (F5).
 func TestChromiumTypingClaimsTheAsk(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -154,8 +155,8 @@ func TestChromiumTypingPicksOther(t *testing.T) {
 	c.Check(t)
 }
 
-// Row E10: if two browsers answer at the same time, one answer counts. The other browser
-// shows who answered first, and keeps what was typed.
+// If two browsers answer at the same time, one answer counts. The other browser shows who answered first, and
+// keeps the typed text (E10).
 func TestChromiumFirstOfTwoAnswersWins(t *testing.T) {
 	c := newChromium(t)
 	ana, ben := c.window(phone), c.window(desktop)
@@ -170,7 +171,7 @@ func TestChromiumFirstOfTwoAnswersWins(t *testing.T) {
 		ben.typeInto("#q1-other", "MariaDB")
 		var both sync.WaitGroup
 		for _, w := range []window{ana, ben} {
-			// The button may be gone already, because the page shows the other answer.
+			// the button may be gone already, because the page shows the other answer
 			both.Go(func() { w.Run(chromedp.Evaluate(`document.querySelector("button[value=answer]")?.click()`, nil)) })
 		}
 		both.Wait()
@@ -185,7 +186,7 @@ func TestChromiumFirstOfTwoAnswersWins(t *testing.T) {
 	c.Check(t)
 }
 
-// C3, T3, T12: neither Enter nor a hasty click approves.
+// Neither Enter nor a hasty click approves (C3, T3, T12).
 func TestChromiumApproveNeedsADeliberateClick(t *testing.T) {
 	c := newChromium(t)
 	for _, noJS := range []bool{false, true} {
@@ -233,8 +234,7 @@ func TestChromiumApproveNeedsADeliberateClick(t *testing.T) {
 	c.Check(t)
 }
 
-// T12: when a dangerous call is shown again, Approve is disabled for a moment, and
-// never focused.
+// When a dangerous call is shown again, Approve is disabled for a moment, and is never focused (T12).
 func TestChromiumApproveIsDisabledAgainOnReturn(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -258,8 +258,7 @@ func TestChromiumApproveIsDisabledAgainOnReturn(t *testing.T) {
 	c.Check(t)
 }
 
-// F7, F8: this works with and without the script. A grant can also be revoked, and Enter
-// sends nothing.
+// A standing approval is made and revoked with and without the script. Enter sends nothing (F7, F8).
 func TestChromiumEditsArgumentsAndMakesAGrant(t *testing.T) {
 	c := newChromium(t)
 	for _, noJS := range []bool{false, true} {
@@ -316,7 +315,7 @@ func TestChromiumEditsArgumentsAndMakesAGrant(t *testing.T) {
 	c.Check(t)
 }
 
-// The button changes its text as soon as the arguments are edited.
+// the button changes its text as soon as the arguments are edited
 func TestChromiumButtonSaysApproveAsEdited(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -337,8 +336,8 @@ func TestChromiumButtonSaysApproveAsEdited(t *testing.T) {
 	c.Check(t)
 }
 
-// The policy blocks scripts and images that the test inserts into the page. This also
-// proves that the tests detect blocked content.
+// The policy blocks scripts and images that the test inserts into the page. This also proves that the tests
+// detect blocked content.
 func TestChromiumContentSecurityPolicyBlocksScripts(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(desktop)

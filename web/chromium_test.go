@@ -24,15 +24,15 @@ import (
 	"github.com/askback/askback/test/kit/leftout"
 )
 
-// A sharedBrowser is the browser of several tests, because its start takes longer than most
-// tests. The first test that needs it starts it.
+// A sharedBrowser is a browser that several tests share, because it takes longer to start than most tests
+// run. The first test that needs the browser starts it.
 type sharedBrowser struct {
 	sync.Once
 	*browsertest.Browser
 	err error
 }
 
-// anyBrowser is for all tests, except for those that need wholeBrowser.
+// anyBrowser is for all tests, except for tests that need wholeBrowser.
 var anyBrowser, wholeBrowser sharedBrowser
 
 func TestMain(m *testing.M) {
@@ -60,8 +60,8 @@ func newChromium(t *testing.T) *chromium {
 	return newChromiumOf(t, &anyBrowser, browsertest.Start)
 }
 
-// newWholeChromium is like newChromium, and the browser shows notifications and does not drop
-// the requests of a page that is left.
+// newWholeChromium is like newChromium, but its browser shows notifications and does not drop the requests of
+// a page that is left.
 func newWholeChromium(t *testing.T) *chromium {
 	t.Helper()
 	return newChromiumOf(t, &wholeBrowser, browsertest.StartWhole)
@@ -231,7 +231,7 @@ func (w window) waitUntilKeysDecide() {
 	w.waitUntil(`document.querySelector("form.ask") && document.body.dataset.keys === "ready"`)
 }
 
-// waitAddress waits until the address of the page is the one that is wanted.
+// waitAddress waits until the page has the wanted address.
 func (w window) waitAddress(want func(string) bool) {
 	w.t.Helper()
 	w.Run(chromedp.ActionFunc(func(ctx context.Context) error {
@@ -249,13 +249,13 @@ func (w window) waitAddress(want func(string) bool) {
 	}))
 }
 
-// typeKey presses a key as a keyboard does. Its character is not typed if a script prevents
-// that, unlike the one of [chromedp.KeyEvent].
+// typeKey presses a key as a keyboard does. If a script prevents the default action, the character is not
+// typed. [chromedp.KeyEvent] would type it.
 func (w window) typeKey(key string) {
 	w.t.Helper()
 	events := kb.Encode([]rune(key)[0])
 	down, up := events[0], events[len(events)-1]
-	if len(events) == 3 { // the character is an event of its own
+	if len(events) == 3 { // the character is a separate event
 		down.Text, down.UnmodifiedText = events[1].Text, events[1].UnmodifiedText
 	}
 	w.Run(down, up)

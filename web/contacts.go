@@ -12,19 +12,19 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// contacts lists the chats and browsers where the person gets asks; those of all people for an
-// admin.
+// contacts lists the chats and browsers where the person gets asks. For an admin, it lists them for all
+// people.
 func (s *site) contacts(w http.ResponseWriter, r request) error {
 	return s.renderContacts(w, r, http.StatusOK, pages.ContactList{})
 }
 
-// renderContacts sends the list, with what a form has made.
+// renderContacts sends the list, with the result of a form.
 func (s *site) renderContacts(w http.ResponseWriter, r request, status int, list pages.ContactList) error {
 	all, err := r.client.Contacts(r.Context())
 	if err != nil {
 		return err
 	}
-	place := func(c askback.Contact) string { // one's own first
+	place := func(c askback.Contact) string { // the person's own contacts first
 		if c.Person == r.principal.Name {
 			return ""
 		}
@@ -43,12 +43,10 @@ func (s *site) renderContacts(w http.ResponseWriter, r request, status int, list
 	return s.render(w, r.Request, status, pages.Contacts(r.frame, list))
 }
 
-// contactCode makes a code that links a chat to the person. Only this reply has it, and no
-// cache keeps it.
-//
-// Without https, a browser sends the cookie to every port of the host, so another program may
-// have it. A linked chat answers for longer than a log-in, so then a terminal makes the code
-// (T28).
+// contactCode makes a code that links a chat to the person. Only this reply has the code, and no cache keeps
+// it. Without https, a browser sends the cookie to every port of the host, so another program may have the
+// cookie. A linked chat answers for longer than a log-in. Without https, the code is therefore made in a
+// terminal (T28).
 func (s *site) contactCode(w http.ResponseWriter, r request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	values, err := readValues(w, r.Request, maxEmptyForm)

@@ -44,7 +44,7 @@ func (b browser) overHTTPS(method, path string, form url.Values) *httptest.Respo
 	return b.do(r)
 }
 
-// link links a chat with a label, by a code of the page, and returns the id of the contact.
+// link links a chat with a label, by a code from the page, and returns the id of the contact.
 func (b browser) link(label string) string {
 	b.t.Helper()
 	page := b.page(b.overHTTPS(http.MethodPost, "/contacts/code", url.Values{"channel": {"telegram"}}), http.StatusCreated)
@@ -56,8 +56,8 @@ func (b browser) link(label string) string {
 	return c.ID
 }
 
-// The button makes a code that links a chat, and its page says where to send it and how long it
-// is valid. The chat is then listed, and can be removed after a second press (T31).
+// The button makes a code that links a chat. Its page explains where to send the code and how long it is
+// valid. The chat is then listed, and can be removed after a second press (T31).
 func TestChatIsLinkedAndRemoved(t *testing.T) {
 	h := newContactServer(t)
 	ana := h.browser("ana")
@@ -105,8 +105,8 @@ func TestChatIsLinkedAndRemoved(t *testing.T) {
 	}
 }
 
-// A person sees their own contacts, an admin those of all people, with one's own first. A contact
-// whose token has ended says so.
+// A person sees their own contacts. An admin sees the contacts of all people, their own first. A contact
+// whose token has ended is marked.
 func TestContactsArePrivate(t *testing.T) {
 	h := newContactServer(t)
 	ana, ben := h.browser("ana"), h.browser("ben")
@@ -143,8 +143,8 @@ func TestContactsArePrivate(t *testing.T) {
 	}
 }
 
-// T28: without https another program may have the cookie. With it, it cannot link a chat, which
-// would answer for longer than the log-in. The page names the command instead.
+// Without https, another program may have the cookie. With the cookie, it cannot link a chat, which would
+// answer for longer than the log-in. The page names the command instead (T28).
 func TestOnlyHTTPSMakesContactCodes(t *testing.T) {
 	h := newContactServer(t)
 	ana := h.browser("ana")
@@ -168,7 +168,7 @@ func TestOnlyHTTPSMakesContactCodes(t *testing.T) {
 	}
 }
 
-// A server without such channels offers nothing to add, and its page has the settings that do.
+// A server without such channels offers no chat to link. Its page names the settings that add one.
 func TestContactsNameTheSettingsThatAddThem(t *testing.T) {
 	h := newServer(t)
 	got := h.browser("ana").open("/contacts", http.StatusOK).one(t, ".contacts-none").visibleText()
@@ -183,7 +183,7 @@ func TestContactsNameTheSettingsThatAddThem(t *testing.T) {
 	}
 }
 
-// The label of a chat is chosen in the chat: it stays text, and marks hidden characters.
+// The label of a chat is chosen in the chat. It stays text, with marks for hidden characters.
 func TestHostileLabelsStayText(t *testing.T) {
 	h := newContactServer(t)
 	ana := h.browser("ana")

@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// The page of a settled ask names what a person can do about a wrong answer.
+// The page of a settled ask explains what a person can do about a wrong answer.
 func TestSettledPageNamesWhatToDoAboutAMistake(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")
@@ -27,8 +27,8 @@ func TestSettledPageNamesWhatToDoAboutAMistake(t *testing.T) {
 	}
 }
 
-// A deadline of one ask can end the session and cancel the others. Their pages do not
-// describe it as a deadline of their own.
+// A deadline of one ask can end the session and cancel the other asks. Their pages do not describe it as
+// their own deadline.
 func TestCancelledWithItsSessionIsNotExpired(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")
@@ -53,7 +53,7 @@ func TestCancelledWithItsSessionIsNotExpired(t *testing.T) {
 	}
 }
 
-// Calls of one tool are told apart by their arguments after they were decided together.
+// Calls of one tool can be told apart by their arguments after they were decided together.
 func TestDecidedCallsShowTheirArguments(t *testing.T) {
 	h := newServer(t)
 	one, two := h.ask(mailTo("ben")), h.ask(mailTo("eve"))

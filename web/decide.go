@@ -11,8 +11,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// decide shows the calls that a person selected: those named in the address, or all of a
-// session.
+// decide shows the calls that a person selected: the calls in the address, or all calls of a session.
 func (s *site) decide(w http.ResponseWriter, r request) error {
 	values := r.URL.Query()
 	d := pages.Decide{Filter: pages.FilterOf(values)}
@@ -52,8 +51,8 @@ func (s *site) decide(w http.ResponseWriter, r request) error {
 // comment.
 const maxDecideForm = 1 << 20
 
-// decideAll decides each call of the form by an answer of its own. What cannot be decided
-// does not hold up the others, and the page names it.
+// decideAll decides each call of the form with a separate answer. A call that cannot be decided does not
+// affect the other calls, and the page names it.
 func (s *site) decideAll(w http.ResponseWriter, r request) error {
 	values, err := readValues(w, r.Request, maxDecideForm)
 	if err != nil {
@@ -81,8 +80,7 @@ func (s *site) decideAll(w http.ResponseWriter, r request) error {
 	return s.render(w, r.Request, status, pages.DecidedPage(r.frame, out))
 }
 
-// decideOne decides a call if it is the one with this digest, and may be decided together
-// with others.
+// decideOne decides a call if its digest is the given one, and if it may be decided together with others.
 func (s *site) decideOne(r request, id, digest string, answer askback.Answer) pages.DecideResult {
 	a, err := r.client.Get(r.Context(), id)
 	if err != nil {

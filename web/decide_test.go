@@ -24,11 +24,11 @@ func label(ticket string) askback.Request {
 	return askback.Request{Confirmation: &askback.Confirmation{ToolName: "tickets.label", Input: json.RawMessage(`{"ticket":"` + ticket + `"}`)}}
 }
 
-// boxOf returns the value of the box of a call.
+// boxOf returns the value of the checkbox of a call.
 func boxOf(a askback.Ask) string { return a.ID + " " + a.Confirmation.Digest }
 
-// Rows D1, F4, T12: several calls are approved after their exact arguments were shown. Dangerous
-// calls and questions are never decided together with others.
+// Several calls are approved after their exact arguments were shown. Dangerous calls and questions are never
+// decided together with others (D1, F4, T12).
 func TestSeveralCallsAreDecidedAfterALook(t *testing.T) {
 	h := newServer(t)
 	one, two, danger, question, settled := h.ask(label("one")), h.ask(label("two")), h.ask(call), h.ask(single), h.ask(harmless)
@@ -53,7 +53,7 @@ func TestSeveralCallsAreDecidedAfterALook(t *testing.T) {
 			t.Errorf("the page does not show %q", want)
 		}
 	}
-	// The Enter key presses the first button of a form: it decides nothing.
+	// the Enter key presses the first button of a form, which decides nothing
 	first := page.one(t, "form.bulk").all("button")[0]
 	if _, disabled := first.attr["disabled"]; !disabled || first.attr["name"] != "" {
 		t.Errorf("Enter presses %v", first.attr)
@@ -85,8 +85,7 @@ func TestSeveralCallsAreDecidedAfterALook(t *testing.T) {
 	}
 }
 
-// T3: the form names each call by the digest of what was shown. Another digest, or none, decides
-// nothing.
+// The form names each call by the digest of the shown call. Another digest, or none, decides nothing (T3).
 func TestCallThatWasNotShownIsNotDecided(t *testing.T) {
 	h := newServer(t)
 	a, other := h.ask(label("one")), h.ask(label("two"))
@@ -107,7 +106,7 @@ func TestCallThatWasNotShownIsNotDecided(t *testing.T) {
 	}
 }
 
-// Calls with long arguments are decided only if a person ticks their box.
+// Calls with long arguments are decided only if a person checks their box.
 func TestLongCallIsNotTicked(t *testing.T) {
 	h := newServer(t)
 	input, _ := json.Marshal(map[string]any{"lines": make([]int, 100)})
@@ -118,7 +117,7 @@ func TestLongCallIsNotTicked(t *testing.T) {
 	}
 }
 
-// Everything works without scripts: boxes, the page, and all calls of a session.
+// Boxes, the page, and all calls of a session work without scripts.
 func TestChromiumSeveralAreDecidedWithoutScripts(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 360, Height: 740, NoScript: true})
@@ -148,8 +147,8 @@ func TestChromiumSeveralAreDecidedWithoutScripts(t *testing.T) {
 	c.Check(t)
 }
 
-// Rows C5, F11: x selects, Shift+X selects up to here, D decides. The selection survives the
-// changes of the list.
+// The key x selects, Shift+X selects a range, and D decides. The selection survives changes of the list (C5,
+// F11).
 func TestChromiumKeysSelectSeveral(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
@@ -191,7 +190,7 @@ func TestChromiumKeysSelectSeveral(t *testing.T) {
 	c.Check(t)
 }
 
-// A key that is held marks rows, and opens the one where it rests. Until then, no key decides.
+// A held key marks rows, and opens the row where it stops. Until then, no key decides.
 func TestChromiumHeldKeyOpensTheLastRow(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
@@ -234,7 +233,7 @@ func TestChromiumDecidePagesAreAccessible(t *testing.T) {
 	c.Check(t)
 }
 
-// The list of keys has the keys that the scripts handle, and no others.
+// The list of keys contains exactly the keys that the scripts handle.
 func TestChromiumListOfKeysIsComplete(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(desktop)
@@ -254,8 +253,8 @@ func TestChromiumListOfKeysIsComplete(t *testing.T) {
 	c.Check(t)
 }
 
-// Without the typed word, the server does not approve a dangerous call, once or for later calls
-// (C3, T12). Denying needs no word.
+// Without the typed word, the server does not approve a dangerous call, neither once nor for later calls (C3,
+// T12). Denying needs no word.
 func TestDangerousApprovalNeedsTheWord(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")

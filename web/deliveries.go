@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// deliveries lists what is sent to people and programs, newest first.
+// deliveries lists the messages to people and programs, newest first.
 func (s *site) deliveries(w http.ResponseWriter, r request) error {
 	if s.auth.May(r.principal, access.ActDeliveries) != nil {
 		return errAdminOnly
@@ -47,8 +47,8 @@ func (s *site) deliveries(w http.ResponseWriter, r request) error {
 	return s.render(w, r.Request, http.StatusOK, pages.Deliveries(r.frame, list))
 }
 
-// headline returns the view of an ask for a list, or nil if the person may not see it. An
-// operator reads no asks. It reads each ask once.
+// headline returns the view of an ask for a list, or nil if the person may not see it. An operator reads no
+// asks. Each ask is read once.
 func (s *site) headline(r request, asks map[string]*view.Ask, id string) (*view.Ask, error) {
 	if v, ok := asks[id]; ok || id == "" || s.auth.May(r.principal, access.ActGet) != nil {
 		return v, nil
@@ -66,7 +66,7 @@ func (s *site) headline(r request, asks map[string]*view.Ask, id string) (*view.
 	return &v, nil
 }
 
-// retried returns a delivery about an ask or a session as it is now, or nil if it does not exist.
+// retried returns the present state of a delivery about an ask or a session, or nil if it does not exist.
 func (s *site) retried(r request, id, about string) (*view.Delivery, error) {
 	if id == "" || about == "" {
 		return nil, nil
@@ -87,8 +87,7 @@ func (s *site) retried(r request, id, about string) (*view.Delivery, error) {
 	return &v, nil
 }
 
-// retryDelivery sends a delivery again that was given up. If another operator was faster, the
-// page shows what became of it.
+// retryDelivery sends an abandoned delivery again. If another operator was faster, the page shows the result.
 func (s *site) retryDelivery(w http.ResponseWriter, r request) error {
 	values, err := readValues(w, r.Request, maxEmptyForm)
 	if err != nil {
@@ -113,8 +112,8 @@ func (s *site) retryDelivery(w http.ResponseWriter, r request) error {
 	return nil
 }
 
-// deliveriesOf returns what was sent about asks, and about a session unless it is "", if the
-// person may see it. It is oldest first for each of them.
+// deliveriesOf returns the deliveries about asks, and about a session unless it is "", if the person may see
+// them. Each group is oldest first.
 func (s *site) deliveriesOf(r request, session string, asks ...askback.Ask) (all []askback.Delivery, err error) {
 	if s.auth.May(r.principal, access.ActDeliveries) != nil {
 		return nil, nil
@@ -137,7 +136,7 @@ func (s *site) deliveriesOf(r request, session string, asks ...askback.Ask) (all
 	return all, nil
 }
 
-// withDeliveries returns the view of an ask with what was sent about it.
+// withDeliveries returns the view of an ask with its deliveries.
 func (s *site) withDeliveries(r request, a askback.Ask, v view.Ask) (view.Ask, error) {
 	sent, err := s.deliveriesOf(r, "", a)
 	v.Deliveries = view.DeliveriesOf(sent, s.titles)

@@ -26,7 +26,7 @@ import (
 type receiver struct {
 	mu      sync.Mutex
 	replies map[string]error
-	tests   [][]string // the secrets of test messages
+	tests   [][]string // secrets of test messages
 }
 
 func (c *receiver) Send(_ context.Context, n askback.Notification) (string, error) {
@@ -35,7 +35,7 @@ func (c *receiver) Send(_ context.Context, n askback.Notification) (string, erro
 	return "", c.replies[n.Ask.Title]
 }
 
-// SendTest sends a test message. Its reply is that to asks with the title of the address.
+// SendTest sends a test message. It replies as it would to an ask whose title is the address.
 func (c *receiver) SendTest(_ context.Context, _, _, address string, secrets []string) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,8 +56,8 @@ func givenUp(text string) error {
 	return &askback.SendError{Err: errors.New(text), Final: true}
 }
 
-// newSender replaces the engine of a server by one that sends to a receiver. Its clock runs,
-// because an attempt can begin some seconds late, if two changes meet.
+// newSender replaces the engine of a server by an engine that sends to a receiver. Its clock runs, because an
+// attempt can begin some seconds late if two changes coincide.
 func (h *server) newSender() *receiver {
 	h.t.Helper()
 	to, began := &receiver{replies: map[string]error{}}, time.Now()
@@ -76,7 +76,7 @@ func (h *server) newSender() *receiver {
 	return to
 }
 
-// callBack makes an ask with a callback, and waits until one attempt was made to send it.
+// callBack makes an ask with a callback, and waits until one attempt was made to send its event.
 func (h *server) callBack(title string) (askback.Ask, askback.Delivery) {
 	h.t.Helper()
 	r := single
@@ -117,7 +117,7 @@ func (h *server) waitDelivery(a askback.Ask, until func(askback.Delivery) bool) 
 	return last
 }
 
-// An operator sees what was sent and what was not, without the asks and the secret part of an
+// An operator sees which deliveries were sent and which were not, without the asks and the secret part of an
 // address (E10, F16). An admin, who may answer, sees the asks, too.
 func TestDeliveriesShowWhatBecameOfThem(t *testing.T) {
 	h := newServer(t)
@@ -163,8 +163,8 @@ func TestDeliveriesShowWhatBecameOfThem(t *testing.T) {
 	}
 }
 
-// Without scripts, a form sends again what was given up, once. It says what became of it, also
-// to an operator whose page was out of date. Forms of other sites do nothing (T11).
+// Without scripts, a form sends an abandoned delivery again, once. The page shows the result, even to an
+// operator whose page was out of date. Forms of other sites have no effect (T11).
 func TestDeliveryIsSentAgain(t *testing.T) {
 	h := newServer(t)
 	to := h.newSender()
@@ -204,8 +204,8 @@ func TestDeliveryIsSentAgain(t *testing.T) {
 	}
 }
 
-// What waits for a paused receiver says so, and what a disabled one did not get is not offered
-// to be sent again: both lists offer to resume it, and the page of the ask leads there.
+// A delivery that waits for a paused receiver says so. A delivery that a disabled receiver did not get cannot
+// be sent again. Both lists offer to resume the receiver, and the page of the ask links to them.
 func TestDeliveriesOfAPausedReceiverSaySo(t *testing.T) {
 	h := newServer(t)
 	to := h.newSender()
@@ -253,7 +253,7 @@ func TestDeliveriesOfAPausedReceiverSaySo(t *testing.T) {
 	}
 }
 
-// The list and the page of an ask say who gets a delivery, and when the list was loaded.
+// The list and the page of an ask name the receiver of a delivery, and the time at which the list was loaded.
 func TestDeliveriesNameThePerson(t *testing.T) {
 	h := newServer(t)
 	h.newSender()
@@ -276,7 +276,7 @@ func TestDeliveriesNameThePerson(t *testing.T) {
 	}
 }
 
-// An empty list teaches how to get a delivery, and later that everything has arrived.
+// An empty list explains how to get a delivery. Later it reports that everything has arrived.
 func TestEmptyListOfDeliveriesTeaches(t *testing.T) {
 	h := newServer(t)
 	h.newSender()
@@ -293,8 +293,8 @@ func TestEmptyListOfDeliveriesTeaches(t *testing.T) {
 	}
 }
 
-// The page of an ask and the timeline of its session have the deliveries for an admin, and
-// not for a person who may only answer.
+// The page of an ask and the timeline of its session show the deliveries to an admin, and not to a person who
+// may only answer.
 func TestAskAndTimelineHaveDeliveries(t *testing.T) {
 	h := newServer(t)
 	to := h.newSender()
@@ -372,8 +372,8 @@ func TestHostileDeliveriesStayInsideTheirBlocks(t *testing.T) {
 	}
 }
 
-// In a real browser, the page fits a phone, what can be pressed is big enough, it violates no
-// rule of WCAG 2.2 AA, and its button works with and without scripts.
+// In a real browser, the page fits a phone, its controls are big enough, and it violates no rule of WCAG 2.2
+// AA. Its button works with and without scripts.
 func TestChromiumDeliveries(t *testing.T) {
 	racedetector.Omit(t)
 	c := newChromium(t)

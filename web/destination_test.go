@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// After a log-in the browser returns to the ask that it opened before.
+// After a log-in, the browser returns to the ask that it opened before.
 func TestLogInReturnsToTheAsk(t *testing.T) {
 	h := newServer(t)
 	a := h.ask(single)
@@ -37,7 +37,7 @@ func TestLogInReturnsToTheAsk(t *testing.T) {
 	}
 }
 
-// Another site, or another program on this machine, cannot choose where a log-in leads.
+// Another site, or another program on this machine, cannot choose the destination of a log-in.
 func TestLogInRedirectsToPagesOnly(t *testing.T) {
 	h := newServer(t)
 	for _, to := range []string{

@@ -10,14 +10,13 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A draft is what a person has filled in and not sent: the fields of the form by name.
+// A draft contains the fields of a form that a person has filled in and not sent, by name.
 type draft struct {
 	Form url.Values `json:"form,omitempty"`
 }
 
-// saveDraft saves the form of an ask as it is filled in, or discards the draft if the
-// person wants that. The script of the page sends the form while the person types. If the
-// ask is settled, saveDraft does nothing.
+// saveDraft saves the form of an ask as it is filled in, or discards the draft on request. The script of the
+// page sends the form while the person types. If the ask is settled, saveDraft has no effect.
 func (s *site) saveDraft(w http.ResponseWriter, r request) error {
 	a, err := r.client.Get(r.Context(), r.PathValue("id"))
 	if err != nil {
@@ -70,14 +69,14 @@ func (s *site) keep(r request, a view.Ask, values url.Values) error {
 	return r.client.SaveDraft(r.Context(), a.ID.String(), b)
 }
 
-// isDraftField reports whether a draft has the field. The word that approves a dangerous
-// call is typed for each approval, and a button is pressed for it.
+// isDraftField reports whether a draft keeps a field. It does not keep the word that approves a dangerous
+// call, nor the pressed button.
 func isDraftField(name string) bool {
 	return name != "action" && name != "then" && name != "word"
 }
 
-// draftOf returns the form of an ask as it was last filled in by this person. Without a
-// draft, or if it cannot be read, the form is empty.
+// draftOf returns the form of an ask as this person last filled it in. If there is no draft, or if it cannot
+// be read, the form is empty.
 func (s *site) draftOf(r request, a view.Ask) view.Form {
 	if a.Barred.String() != "" {
 		return view.NewForm(a)

@@ -19,8 +19,8 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// A form that was filled in and not sent is there when its page is opened again. Each person
-// has their own. The word for a dangerous call is never restored.
+// A form that was filled in and not sent is restored when its page is opened again. Each person has a
+// separate draft. The word for a dangerous call is never restored.
 func TestDraftIsRestoredAndDiscarded(t *testing.T) {
 	h := newServer(t)
 	ana, ben := h.browser("ana"), h.browser("ben")
@@ -58,7 +58,7 @@ func TestDraftIsRestoredAndDiscarded(t *testing.T) {
 	}
 }
 
-// A form that was rejected is a draft, too. That works without scripts.
+// A rejected form is a draft, too. This works without scripts.
 func TestRejectedFormIsKeptAsDraft(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")
@@ -74,8 +74,8 @@ func TestRejectedFormIsKeptAsDraft(t *testing.T) {
 	}
 }
 
-// The server is killed while a form is half filled. The page keeps the form and says so; the
-// next server has the draft, also for another browser, and takes the answer.
+// A server is killed while a form is half filled. The page keeps the form and reports it. The next server has
+// the draft, even for another browser, and takes the answer.
 func TestChromiumKilledServerLosesNothingTyped(t *testing.T) {
 	c := newChromium(t)
 	records := memstore.New()
@@ -91,7 +91,7 @@ func TestChromiumKilledServerLosesNothingTyped(t *testing.T) {
 			(*h).ServeHTTP(w, r)
 			return
 		}
-		panic(http.ErrAbortHandler) // the connection breaks, as that of a killed server
+		panic(http.ErrAbortHandler) // the connection breaks, as after a crash of the server
 	})
 	w := c.window(desktop)
 	w.login("ana")
@@ -109,7 +109,7 @@ func TestChromiumKilledServerLosesNothingTyped(t *testing.T) {
 	}
 	second := start()
 	running.Store(&second)
-	w.waitDraft(a, "MariaDB, because we know it") // it is saved as soon as a server runs
+	w.waitDraft(a, "MariaDB, because we know it") // the draft is saved as soon as a server runs
 	other := c.window(browsertest.Viewport{Width: 360, Height: 740, NoScript: true})
 	other.login("ana")
 	other.open("/asks/" + a.ID)
@@ -124,7 +124,7 @@ func TestChromiumKilledServerLosesNothingTyped(t *testing.T) {
 	}
 }
 
-// A draft is saved when a person leaves the page, and not after it was discarded or sent.
+// A draft is saved when a person leaves the page, but not after the draft was discarded or sent.
 func TestChromiumDraftIsSavedOnLeaving(t *testing.T) {
 	c := newWholeChromium(t)
 	w := c.window(desktop)

@@ -12,7 +12,7 @@ import (
 
 const edited = "{\n  \"database\": \"test\"\n}"
 
-// Row F7: an answer has arguments only if a person edited them.
+// An answer has arguments only if a person edited them (F7).
 func TestArgumentsAreSentOnlyIfTheyWereEdited(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(field string) string
@@ -36,8 +36,8 @@ func TestArgumentsAreSentOnlyIfTheyWereEdited(t *testing.T) {
 	}
 }
 
-// The page shows the error, with its position in invalid JSON, and keeps what was typed.
-// For a denial, the arguments do not matter.
+// The page shows the error, with its position in invalid JSON, and keeps the typed text. For a denial, the
+// arguments do not matter.
 func TestInvalidEditedArgumentsAreReported(t *testing.T) {
 	h := newServer(t)
 	a := h.ask(call)
@@ -73,13 +73,13 @@ func TestInvalidEditedArgumentsAreReported(t *testing.T) {
 	if h.get(a.ID).Settled() {
 		t.Fatal("it is settled")
 	}
-	// A denial has no arguments, so invalid ones do not matter.
+	// a denial has no arguments, so invalid ones do not matter
 	if o := ana.settle(a, url.Values{"action": {"deny"}, "input": {"{"}}); o.Decision != askback.Deny || len(o.Input) != 0 {
 		t.Errorf("got %+v", o)
 	}
 }
 
-// T9: a person sees invisible characters as escapes, which keep the meaning of the JSON.
+// A person sees invisible characters as escapes, which keep the meaning of the JSON (T9).
 func TestArgumentsFieldEscapesInvisibleCharacters(t *testing.T) {
 	h := newServer(t)
 	r := harmless
@@ -113,7 +113,7 @@ func TestHugeArgumentsCannotBeEdited(t *testing.T) {
 	}
 }
 
-// F4: the settled page shows the original and the edited arguments.
+// The settled page shows the original and the edited arguments (F4).
 func TestEditedAndOriginalArgumentsAreShown(t *testing.T) {
 	h := newServer(t)
 	a := h.ask(call)

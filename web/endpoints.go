@@ -38,8 +38,8 @@ func (s *site) renderEndpoints(w http.ResponseWriter, r request, status int, val
 // maxEndpointForm is the limit in bytes for a form of an endpoint.
 const maxEndpointForm = 4 << 10
 
-// changeEndpoint does what a form of an endpoint asks for. The reply is the list with the
-// result, or the new secret.
+// changeEndpoint performs the action of a form of an endpoint. The reply is the list with the result, or the
+// new secret.
 func (s *site) changeEndpoint(w http.ResponseWriter, r request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	if s.auth.May(r.principal, access.ActEndpoints) != nil {
@@ -62,7 +62,7 @@ func (s *site) changeEndpoint(w http.ResponseWriter, r request) error {
 	return s.renderEndpoints(w, r, http.StatusOK, values, result)
 }
 
-// changeEndpoint does an action that shows no secret.
+// changeEndpoint performs an action that shows no secret.
 func (r request) changeEndpoint(id, action string) (*view.EndpointResult, error) {
 	done := &view.EndpointResult{ID: id, Good: true}
 	var e askback.Endpoint
@@ -97,7 +97,7 @@ func (r request) changeEndpoint(id, action string) (*view.EndpointResult, error)
 	return done, err
 }
 
-// endpointFailed sends the list with the reason why a form did nothing.
+// endpointFailed sends the list with the reason why a form had no effect.
 func (s *site) endpointFailed(w http.ResponseWriter, r request, values url.Values, err error) error {
 	result := &view.EndpointResult{ID: values.Get("id"), Word: "Nothing has changed"}
 	status := http.StatusConflict
@@ -117,13 +117,13 @@ func (s *site) endpointFailed(w http.ResponseWriter, r request, values url.Value
 	return s.renderEndpoints(w, r, status, values, result)
 }
 
-// rotateEndpoint replaces the secret of an endpoint. Only this reply has the new one, and no
-// cache keeps it. A form that is sent twice, as by reloading the reply, replaces it once:
-// otherwise the receiver would lose the secret that it has.
+// rotateEndpoint replaces the secret of an endpoint. Only this reply has the new secret, and no cache keeps
+// it. A form that is sent twice, for example by a reload of the reply, replaces the secret once: otherwise
+// the receiver would lose the secret that it has.
 //
-// Without https, a browser sends the cookie to every port of the host, so another program may
-// have it. The secret is valid for longer than a log-in, and signs outcomes that an agent
-// trusts, so then a terminal makes it (T28).
+// Without https, a browser sends the cookie to every port of the host, so another program may have the
+// cookie. The secret is valid for longer than a log-in, and signs outcomes that an agent trusts. Without
+// https, it is therefore made in a terminal (T28).
 func (s *site) rotateEndpoint(w http.ResponseWriter, r request, values url.Values) error {
 	result := &view.EndpointResult{ID: values.Get("id"), Word: "Nothing has changed"}
 	if !login.Secure(r.Request) {
@@ -146,7 +146,7 @@ func (s *site) rotateEndpoint(w http.ResponseWriter, r request, values url.Value
 	return s.render(w, r.Request, http.StatusCreated, pages.NewEndpointSecret(r.frame, list, view.OfEndpoint(e), secret))
 }
 
-// endpoint returns an endpoint of the page that a form was on, or of a later one.
+// endpoint returns an endpoint from the page that a form was on, or from a later page.
 func (r request) endpoint(id, cursor string) (askback.Endpoint, error) {
 	for q := (askback.EndpointQuery{Cursor: cursor, Limit: askback.MaxLimit}); ; {
 		page, err := r.client.Endpoints(r.Context(), q)

@@ -30,7 +30,7 @@ func (h *server) endpoint(address, owner string) (askback.Endpoint, string) {
 	return e, secret
 }
 
-// endpointNow returns an endpoint as it is now.
+// endpointNow returns the present state of an endpoint.
 func (h *server) endpointNow(id string) askback.Endpoint {
 	h.t.Helper()
 	page, err := h.client(askback.Operator, "ops").Endpoints(context.Background(), askback.EndpointQuery{})
@@ -81,8 +81,8 @@ func (b browser) secureList() *node {
 	return b.page(b.do(r), http.StatusOK)
 }
 
-// Operators and admins see the receivers of webhooks, and pause and resume them without
-// scripts (E3). The list says who did it. No other person sees it.
+// Operators and admins see the receivers of webhooks, and pause and resume them without scripts (E3). The
+// list names the person who did it. No other person sees it.
 func TestEndpointIsPausedAndResumed(t *testing.T) {
 	h := newServer(t)
 	h.newSender()
@@ -121,7 +121,7 @@ func TestEndpointIsPausedAndResumed(t *testing.T) {
 		t.Error("another endpoint was changed")
 	}
 	browser{h, h.secret(askback.Admin, "root")}.open("/endpoints", http.StatusOK)
-	// The pages refuse a person before the engine does, and agents altogether.
+	// The pages reject a person before the engine does, and reject all agents.
 	for kind, heading := range map[askback.Kind]string{askback.Responder: "Only for admins", askback.Agent: "Not with this token"} {
 		b := browser{h, h.secret(kind, "eve")}
 		for what, page := range map[string]*node{
@@ -148,8 +148,8 @@ func TestEndpointIsPausedAndResumed(t *testing.T) {
 	ops.open("/endpoints?status=lost", http.StatusNotFound)
 }
 
-// A new secret is in one reply, which no cache keeps, and only over https (T22, T28). The same
-// form sent again makes no second one, which would end the old secret of the receiver.
+// A new secret is in one reply, which no cache keeps, and only over https (T22, T28). If the same form is
+// sent again, it makes no second secret, because that would end the secret that the receiver has.
 func TestNewEndpointSecretIsShownOnce(t *testing.T) {
 	h := newServer(t)
 	to := h.newSender()
@@ -194,8 +194,8 @@ func TestNewEndpointSecretIsShownOnce(t *testing.T) {
 	}
 }
 
-// The result of a test message is in the row of its endpoint: the status, the time, and why
-// it was not accepted.
+// The row of an endpoint shows the result of a test message: the status, the time, and the reason if it was
+// not accepted.
 func TestResultOfATestMessageIsShown(t *testing.T) {
 	h := newServer(t)
 	to := h.newSender()
@@ -224,8 +224,8 @@ func TestResultOfATestMessageIsShown(t *testing.T) {
 	}
 }
 
-// What was given up is sent again with one button. One that is disabled has none, because its
-// messages would be given up again.
+// One button sends all abandoned deliveries again. A disabled endpoint has no such button, because its
+// messages would be abandoned again.
 func TestGivenUpMessagesAreSentAgain(t *testing.T) {
 	h := newServer(t)
 	to := h.newSender()
@@ -288,7 +288,7 @@ func TestEndpointIsRemovedInTwoSteps(t *testing.T) {
 	}
 }
 
-// Without a channel for webhooks, a test says what is missing.
+// Without a channel for webhooks, a test message names the missing setting.
 func TestTestWithoutWebhooksSaysWhatIsMissing(t *testing.T) {
 	h := newServer(t)
 	ops := browser{h, h.secret(askback.Operator, "ops")}
@@ -298,7 +298,7 @@ func TestTestWithoutWebhooksSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// Names of tokens and hosts, and what a receiver does, stay inside their blocks (T10).
+// Names of tokens and hosts, and replies of a receiver, stay inside their blocks (T10).
 func TestHostileEndpointsStayInsideTheirBlocks(t *testing.T) {
 	racedetector.Omit(t)
 	h := newServer(t)
@@ -316,7 +316,7 @@ func TestHostileEndpointsStayInsideTheirBlocks(t *testing.T) {
 		checkFrames(t, ops.send("/endpoints", formOf(t, list, e.ID, "test"), http.StatusOK), s)
 		checkFrames(t, ops.send("/endpoints", formOf(t, list, e.ID, "pause"), http.StatusOK), s)
 		checkFrames(t, ops.page(ops.secure(formOf(t, ops.secureList(), e.ID, "rotate")), http.StatusCreated), s)
-		// The next list has only the next endpoint.
+		// the next list has only the next endpoint
 		checkFrames(t, ops.send("/endpoints", formOf(t, ops.open("/endpoints", http.StatusOK), e.ID, "resume"), http.StatusOK), s)
 		if _, err := h.client(askback.Operator, "ops").DeleteEndpoint(context.Background(), e.ID); err != nil {
 			t.Fatal(err)
@@ -346,8 +346,8 @@ func TestEndpointsHavePages(t *testing.T) {
 	ops.page(rotated, http.StatusCreated)
 }
 
-// In a real browser, the page fits a phone and a wide window, what can be pressed is big
-// enough, it violates no rule of WCAG 2.2 AA, and its buttons work with and without scripts.
+// In a real browser, the page fits a phone and a wide window, its controls are big enough, and it violates no
+// rule of WCAG 2.2 AA. Its buttons work with and without scripts.
 func TestChromiumEndpoints(t *testing.T) {
 	racedetector.Omit(t)
 	c := newChromium(t)

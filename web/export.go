@@ -15,14 +15,14 @@ import (
 	"github.com/askback/askback/internal/pages"
 )
 
-// exportWriteTime is how long writing a page of an export may take until the client is
-// taken to be gone.
+// exportWriteTime is the longest time that writing a page of an export may take. After it, the client counts
+// as gone.
 const exportWriteTime = time.Minute
 
-// export sends all settled asks that the filters of the history select, as JSON Lines or as
-// CSV. It reads them in pages and keeps only one in memory. If it fails after the beginning,
-// it breaks the connection, so that no part is taken for the whole. It ends with the next ask when
-// the person logs out, however slowly the client reads.
+// export sends all settled asks that the filters of the history select, as JSON Lines or as CSV. It reads the
+// asks in pages and keeps only one page in memory. If it fails after the beginning, it breaks the connection,
+// so that a part cannot be mistaken for the whole. When the person logs out, it ends before the next ask,
+// however slowly the client reads.
 func (s *site) export(w http.ResponseWriter, r request) error {
 	values := r.URL.Query()
 	q, err := historyQuery(pages.HistoryFilterOf(values), "", s.zone)
@@ -52,7 +52,7 @@ func (s *site) export(w http.ResponseWriter, r request) error {
 		if !begun {
 			h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="askback-history-%s.%s"`, s.now().UTC().Format(time.DateOnly), format))
 		}
-		_ = control.SetWriteDeadline(time.Now().Add(exportWriteTime)) // the recorders of tests have none
+		_ = control.SetWriteDeadline(time.Now().Add(exportWriteTime)) // the recorders of tests have no deadlines
 		for _, a := range page.Items {
 			if err == nil {
 				err = s.reauthenticate(r)
@@ -83,7 +83,7 @@ type exporter interface {
 // lineExporter writes the JSON of the API, one ask in each line.
 type lineExporter struct {
 	w    io.Writer
-	base string // the address of the pages
+	base string // address of the pages
 	line []byte
 }
 
@@ -110,7 +110,7 @@ type csvExporter struct{ *csv.Writer }
 func newCSVExporter(w io.Writer) *csvExporter {
 	e := &csvExporter{csv.NewWriter(w)}
 	e.UseCRLF = true
-	_ = e.Write(csvColumns) // flush returns the error
+	_ = e.Write(csvColumns) // Flush returns the error
 	return e
 }
 
@@ -154,13 +154,13 @@ func csvRow(a askback.Ask) []string {
 
 func csvTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
-// inCell matches a sign of a formula inside a cell that a spreadsheet may take for the beginning
-// of one. In many countries, spreadsheets split a file at semicolons. They then ignore quotes
-// after a comma, so they split it at line breaks, too.
+// inCell matches a sign inside a cell that a spreadsheet may take for the beginning of a formula. In many
+// countries, spreadsheets split a file at semicolons. They then ignore quotes after a comma, so they split
+// the file at line breaks, too.
 var inCell = regexp.MustCompile(`([;\t\r\n]["\s]*)([=+\-@＝＋－＠])`)
 
-// safeCell returns a cell that spreadsheets do not take for a formula: an apostrophe before
-// it makes it text. Some take the wide forms of the signs, too.
+// safeCell returns a cell that no spreadsheet takes for a formula: an apostrophe before it makes it text.
+// Some spreadsheets take the wide forms of the signs, too.
 func safeCell(s string) string {
 	s = inCell.ReplaceAllString(s, "$1'$2")
 	if r, _ := utf8.DecodeRuneInString(s); s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", r) {

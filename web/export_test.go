@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// Row E6: an export has all asks that the filter selects, also those of further pages, and
-// only those that the person may see. Each line of JSON Lines is the ask as the API has it.
+// An export has all asks that the filter selects, including asks of further pages, but only asks that the
+// person may see. Each line of JSON Lines is the ask as in the API (E6).
 func TestExportHasAllAsksOfTheFilter(t *testing.T) {
 	h := newServer(t)
 	asks, b := h.settledAsks(), h.browser("ana")
@@ -60,7 +60,7 @@ func TestExportHasAllAsksOfTheFilter(t *testing.T) {
 	browser{server: h}.open("/history/export?format=csv", http.StatusUnauthorized)
 }
 
-// A leavingClient is a client that logs out when it has read some bytes.
+// A leavingClient is a client that logs out after it has read some bytes.
 type leavingClient struct {
 	*httptest.ResponseRecorder
 	after int
@@ -76,8 +76,8 @@ func (c *leavingClient) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// An export ends with the log-out: within a page of the list, and before the next one. Nothing of
-// it looks like the whole.
+// An export ends with the log-out, either within a page of the list or before the next page. Its output does
+// not look complete.
 func TestExportEndsWithTheLogOut(t *testing.T) {
 	h := newServer(t)
 	for range askback.MaxLimit + 20 {

@@ -15,8 +15,8 @@ type failure struct {
 	pages.Notice
 }
 
-// failures contains the errors that a person can act on, and their pages. No page reveals
-// anything about an ask: unknown asks and asks of other people get the same page (T20).
+// failures maps the errors that a person can act on to their pages. No page reveals anything about an ask:
+// unknown asks and asks of other people get the same page (T20).
 var failures = []struct {
 	err error
 	failure
@@ -122,7 +122,7 @@ var busy = pages.Notice{
 
 func failureOf(err error) failure {
 	var invalid askback.Invalid
-	if errors.As(err, &invalid) { // an address that no page links to, such as one with an invalid cursor
+	if errors.As(err, &invalid) { // the address is in no link of a page, for example because its cursor is invalid
 		err = askback.ErrNotFound
 	}
 	for _, f := range failures {

@@ -39,17 +39,16 @@ func readValues(w http.ResponseWriter, r *http.Request, most int64) (url.Values,
 	return r.PostForm, nil
 }
 
-// A submission is a form that was sent: what was filled in, and which button was pressed.
+// A submission is a form that was sent: the fields, and the button that was pressed.
 type submission struct {
 	action string
 	form   view.Form
-	then   string // the page to show next: see [site.nextPath]
+	then   string // page to show next; see [site.nextPath]
 	values url.Values
 }
 
-// readForm reads the form of an ask. Fields are named by the ids of questions, and choices
-// by their index, so no name in the form comes from the agent. It returns errForm for
-// values that the page does not offer.
+// readForm reads the form of an ask. Fields are named by the ids of questions, and choices by their index, so
+// no name in the form comes from the agent. It returns errForm for values that the page does not offer.
 func readForm(w http.ResponseWriter, r *http.Request, a view.Ask) (submission, error) {
 	values, err := readValues(w, r, maxForm)
 	if err != nil {
@@ -192,8 +191,8 @@ func (s *submission) checkInput(input []byte) bool {
 	return err != nil
 }
 
-// submit answers or declines the ask and returns it. The person can undo that for a moment. If the
-// error is ErrSettled, it also returns the ask.
+// submit answers or declines the ask and returns it. The person can undo this for a moment. If the error is
+// ErrSettled, it also returns the ask.
 func (s *submission) submit(r request, a view.Ask) (askback.Ask, error) {
 	if s.action == pages.Decline {
 		return r.client.HoldDecline(r.Context(), r.PathValue("id"), string(s.form.Reason))

@@ -11,10 +11,10 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// pastGrants is how many ended standing approvals are folded below those in force.
+// pastGrants is the number of ended standing approvals that are folded below the valid ones.
 const pastGrants = 10
 
-// grants shows a page of the standing approvals in force, by agent, or of those that ended.
+// grants shows a page of the valid standing approvals, by agent, or of the ended ones.
 func (s *site) grants(w http.ResponseWriter, r request) error {
 	values := r.URL.Query()
 	list := pages.GrantList{Ended: values.Has("ended"), Agent: values.Get("agent")}

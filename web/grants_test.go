@@ -41,7 +41,7 @@ func (h *server) grants(ended bool) []askback.Grant {
 	return page.Items
 }
 
-// Rows D1, F8: the grant has exactly the scope and the duration that were chosen.
+// The grant has exactly the chosen scope and duration (D1, F8).
 func TestApproveAllMakesTheChosenGrant(t *testing.T) {
 	for scope, lasts := range map[string]string{"tool": "1h", "session": "24h", "tool_and_input": "168h"} {
 		h := newServer(t)
@@ -106,13 +106,13 @@ func TestDefaultGrantCoversTheseArgumentsOnly(t *testing.T) {
 	} {
 		ana.send("/asks/"+a.ID, form, http.StatusBadRequest)
 	}
-	// Approve alone never grants, whatever else is chosen.
+	// The button Approve alone never makes a grant, whatever else is chosen.
 	if o := ana.settle(a, url.Values{"action": {"approve"}, "scope": {"tool"}, "expires_in": {"1h"}}); o.GrantID != "" || len(h.grants(false)) != 1 {
 		t.Errorf("got %+v", o)
 	}
 }
 
-// Row F8: people see their standing approvals, and revoke them.
+// People see their standing approvals, and revoke them (F8).
 func TestGrantsAreListedAndRevoked(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")
@@ -120,7 +120,7 @@ func TestGrantsAreListedAndRevoked(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	g := h.grant(askback.ScopeSession)
-	h.ask(harmless) // another session
+	h.ask(harmless) // belongs to another session
 	h.now = h.now.Add(2 * time.Hour)
 	ana.open("/", http.StatusOK).one(t, "a[href=/grants]")
 	group := ana.open("/grants", http.StatusOK).one(t, ".grant-group")
@@ -185,8 +185,8 @@ func TestOnlyPeopleRevokeGrants(t *testing.T) {
 	}
 }
 
-// F8: standing approvals are grouped by agent. The widest of each are first and marked, and
-// those with exact arguments show them.
+// Standing approvals are grouped by agent. In each group, the widest are first and marked, and approvals of
+// exact arguments show them (F8).
 func TestWidestGrantsStandOut(t *testing.T) {
 	h := newServer(t)
 	ben := h.client(askback.Responder, "ben")
@@ -237,8 +237,8 @@ func TestWidestGrantsStandOut(t *testing.T) {
 	}
 }
 
-// F8: the row links to the ask on which the standing approval was made. A revocation needs
-// a second step, which says what happens. The ended ones are folded.
+// The row links to the ask on which the standing approval was made. A revocation needs a second step, which
+// explains its effect. Ended approvals are folded (F8).
 func TestGrantRowLinksToItsAsk(t *testing.T) {
 	h := newServer(t)
 	g := h.grant(askback.ScopeTool)
@@ -264,7 +264,7 @@ func TestGrantRowLinksToItsAsk(t *testing.T) {
 	}
 }
 
-// F8: on a phone, by keyboard alone, a standing approval is found and revoked.
+// On a phone, a standing approval is found and revoked with the keyboard alone (F8).
 func TestChromiumGrantIsRevokedByKeyboardOnAPhone(t *testing.T) {
 	c := newChromium(t)
 	g := c.grant(askback.ScopeTool)
@@ -295,7 +295,7 @@ func TestGrantListIsSplitIntoPages(t *testing.T) {
 	}
 }
 
-// F4: if a grant answered an ask, the page of the ask links to the grant.
+// If a grant answered an ask, the page of the ask links to the grant (F4).
 func TestSettledPageNamesTheGrant(t *testing.T) {
 	h := newServer(t)
 	g := h.grant(askback.ScopeTool)
@@ -321,8 +321,8 @@ func TestInvalidCursorIsNotFound(t *testing.T) {
 	}
 }
 
-// F8: a standing approval shows when it was last used, and that it approves nothing once the
-// token of its maker is revoked.
+// A standing approval shows when it was last used. After the token of its maker is revoked, it shows that it
+// approves nothing (F8).
 func TestGrantShowsLastUseAndEndOfItsMaker(t *testing.T) {
 	h := newServer(t)
 	token, secret, err := h.client(askback.Admin, "root").CreateToken(t.Context(), askback.TokenRequest{Kind: askback.Responder, Name: "eve"})

@@ -15,9 +15,8 @@ import (
 	"github.com/askback/askback/test/kit/racedetector"
 )
 
-// skeleton is a script that lists the page as the browser built it: every element outside
-// the agent's blocks, with its attributes and its text. Each block of the agent is listed
-// as "(frame)", whatever its content.
+// skeleton is a script that lists the page as the browser built it: every element outside the agent's blocks,
+// with its attributes and its text. Each block of the agent is listed as "(frame)", whatever its content.
 const skeleton = `(() => {
 	const out = [];
 	const frames = ".agent-text, .markdown, .preview, .hidden-badge, .notice-line, bdi, code, pre, textarea, .id";
@@ -47,9 +46,9 @@ const skeleton = `(() => {
 	return out.join("\n");
 })()`
 
-// sampleInjections returns one in step injections or, with ASKBACK_LONG, as in make prove, all.
-// TestAgentTextStaysInsideItsBlocks always parses the pages of all; a real browser takes much
-// longer.
+// sampleInjections returns each step-th injection. With ASKBACK_LONG, as in make prove, it returns all
+// injections. TestAgentTextStaysInsideItsBlocks always parses the pages of all injections; a real browser
+// takes much longer.
 func sampleInjections(step int) (some []string) {
 	if os.Getenv("ASKBACK_LONG") != "" {
 		step = 1
@@ -66,15 +65,16 @@ func sampleInjections(step int) (some []string) {
 func (w window) outline(path string) string {
 	w.t.Helper()
 	w.open(path)
-	w.waitUntil(`!!document.querySelector("[data-htmx-powered]") && !document.querySelector("#list > .row:not(.is-measured)")`) // scripts mark both later
+	// scripts mark both elements later
+	w.waitUntil(`!!document.querySelector("[data-htmx-powered]") && !document.querySelector("#list > .row:not(.is-measured)")`)
 	var out string
 	w.Run(chromedp.Evaluate(`for (const d of document.querySelectorAll("details")) d.open = true`, nil), chromedp.Evaluate(skeleton, &out))
 	w.checkWidth()
 	return out
 }
 
-// T6, T7, T9, T10: whatever an agent puts into its fields, no script runs and nothing is
-// loaded from other hosts. Every element of Askback is as on the page of a harmless ask.
+// Whatever an agent puts into its fields, no script runs and nothing is loaded from other hosts. Every
+// element of Askback is the same as on the page of a harmless ask (T6, T7, T9, T10).
 func TestChromiumAgentTextDoesNotChangeThePage(t *testing.T) {
 	racedetector.Omit(t)
 	for kind, name := range []string{"questions", "confirmation"} {
@@ -83,7 +83,7 @@ func TestChromiumAgentTextDoesNotChangeThePage(t *testing.T) {
 			w := c.window(phone)
 			w.login("ana")
 			w.open("/")
-			// The list beside the ask has one row: each ask is withdrawn after its page.
+			// the list beside the ask has one row, because each ask is withdrawn after its page
 			outline := func(s string, then func()) string {
 				a := c.ask(hostile(s)[kind])
 				out := w.outline("/asks/" + a.ID)
@@ -93,7 +93,7 @@ func TestChromiumAgentTextDoesNotChangeThePage(t *testing.T) {
 				}
 				return out
 			}
-			// Approve is disabled for some seconds, which may be over or not.
+			// Approve is disabled for some seconds, which may have passed or not
 			var before, after string
 			outline("x", func() {
 				w.waitUntil(`!document.querySelector("button.approve:disabled")`)
@@ -111,7 +111,7 @@ func TestChromiumAgentTextDoesNotChangeThePage(t *testing.T) {
 	}
 }
 
-// T6, T7, T9, T10: the inbox and the standing approvals list text of agents, too.
+// The inbox and the standing approvals list text of agents, too (T6, T7, T9, T10).
 func TestChromiumAgentTextDoesNotChangeTheList(t *testing.T) {
 	racedetector.Omit(t)
 	c := newChromium(t)
@@ -188,8 +188,7 @@ func TestChromiumRecordsTheOriginalLabel(t *testing.T) {
 	c.Check(t)
 }
 
-// T3: a warning is above padded text, and the end of the text is on the page, in a row
-// that fits a phone.
+// A warning is above padded text. The end of the text is on the page, in a row that fits a phone (T3).
 func TestChromiumPaddingDoesNotHideText(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)

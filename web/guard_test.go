@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// stream presses the keys of a text in the page, with a time after each, and returns the longest
-// time in milliseconds that it took from one to the next.
+// stream types a text into the page, with a pause after each key. It returns the longest time in milliseconds
+// between two keys.
 func (w window) stream(text string, gap time.Duration) (longest float64) {
 	w.t.Helper()
 	w.Run(chromedp.Evaluate(fmt.Sprintf(`(async () => {
@@ -29,8 +29,7 @@ func (w window) stream(text string, gap time.Duration) (longest float64) {
 	return longest
 }
 
-// A text that a person has begun when an ask appears decides nothing, at no speed of typing. After a
-// pause, one key decides.
+// Typing that began before an ask appeared decides nothing, at any speed. After a pause, one key decides.
 func TestChromiumTextDecidesNothing(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(desktop)
@@ -62,8 +61,8 @@ func TestChromiumTextDecidesNothing(t *testing.T) {
 	c.Check(t)
 }
 
-// The Enter of an input method sends nothing, also the one that Safari sends after it. Keys in a text
-// field are text, and a key that is held decides nothing.
+// The Enter of an input method sends nothing, including the Enter that Safari sends after it. Keys in a text
+// field are text, and a held key decides nothing.
 func TestChromiumInputMethodsAndHeldKeysDecideNothing(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(desktop)
@@ -98,7 +97,7 @@ func TestChromiumInputMethodsAndHeldKeysDecideNothing(t *testing.T) {
 	c.Check(t)
 }
 
-// A press decides nothing if what is under the pointer moved, or means another ask, between its begin
+// A press decides nothing if the target under the pointer moved, or belongs to another ask, between its begin
 // and its end.
 func TestChromiumMovedButtonDecidesNothing(t *testing.T) {
 	c := newChromium(t)
@@ -137,8 +136,8 @@ func TestChromiumMovedButtonDecidesNothing(t *testing.T) {
 	c.Check(t)
 }
 
-// The keys that the inbox lists work, as in the inbox of a terminal: own words, a note, a
-// comment, declining, reassigning.
+// The keys that the inbox lists work as in the inbox of a terminal: own words, a note, a comment, declining,
+// reassigning.
 func TestChromiumKeysOpenFields(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(desktop)

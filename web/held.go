@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// heldBar returns what the person of a request can still undo. Without the right to answer, or if
-// it cannot be read, that is nothing.
+// heldBar returns the answers that the person of a request can still undo. It returns none if the person may
+// not answer, or if the answers cannot be read.
 func (s *site) heldBar(r request) (bar pages.HeldBar) {
 	if s.auth.May(r.principal, access.ActAnswer) != nil {
 		return bar
@@ -33,10 +33,11 @@ func (s *site) heldBar(r request) (bar pages.HeldBar) {
 	return bar
 }
 
-// maxHeldEnded is how many answers a page asks about that it can no longer undo.
+// maxHeldEnded is the maximum number of answers whose result a page requests after it can no longer undo
+// them.
 const maxHeldEnded = 100
 
-// held sends the bar of a page again, with what became of the answers that the page shows.
+// held sends the bar of a page again, with the results of the answers that the page shows.
 func (s *site) held(w http.ResponseWriter, r request) error {
 	shown := r.URL.Query()["ask"]
 	for _, id := range shown[:min(len(shown), maxHeldEnded)] {
@@ -47,7 +48,7 @@ func (s *site) held(w http.ResponseWriter, r request) error {
 	return s.render(w, r.Request, http.StatusOK, pages.Held(r.frame))
 }
 
-// heldEnd returns what became of an answer that can no longer be undone.
+// heldEnd returns the result of an answer that can no longer be undone.
 func (s *site) heldEnd(r request, id string) pages.HeldEnd {
 	a, err := r.client.Get(r.Context(), id)
 	end := pages.HeldEnd{Path: askback.PagePath(id)}
@@ -65,7 +66,7 @@ func (s *site) heldEnd(r request, id string) pages.HeldEnd {
 	return end
 }
 
-// undo deletes the held answers of the form. After one of them, the ask is shown with what was
+// undo deletes the held answers of the form. After one of them, it shows the ask with the form as it was
 // filled in.
 func (s *site) undo(w http.ResponseWriter, r request) error {
 	values, err := readValues(w, r.Request, maxDecideForm)
@@ -97,7 +98,7 @@ func (s *site) undo(w http.ResponseWriter, r request) error {
 	return nil
 }
 
-// liveHeld tells an open page, until ctx ends, when the answers change that its person can undo.
+// liveHeld notifies an open page, until ctx ends, when the answers change that its person can undo.
 func (s *site) liveHeld(ctx context.Context, out *liveWriter, r request) {
 	changed, stop := s.engine.WatchHeld()
 	defer stop()
@@ -112,7 +113,7 @@ func (s *site) liveHeld(ctx context.Context, out *liveWriter, r request) {
 		return all
 	}
 	for before := []key(nil); ; {
-		now := keys() // also when it begins, because the page may be older
+		now := keys() // and at the beginning, because the page may be older
 		if !slices.Equal(before, now) && out.send("", "held", nil) != nil {
 			return
 		}

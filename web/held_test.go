@@ -69,7 +69,7 @@ func TestDecisionCanBeUndone(t *testing.T) {
 	}
 }
 
-// After Undo the form has what was filled in.
+// after Undo, the form is as it was filled in
 func TestUndoneAnswerIsInTheFormAgain(t *testing.T) {
 	h := newHoldingServer(t)
 	a := h.ask(single)
@@ -81,7 +81,7 @@ func TestUndoneAnswerIsInTheFormAgain(t *testing.T) {
 	}
 }
 
-// Who undoes too late, or whose answer another one came before, is told so.
+// A person who undoes too late, or whose answer came after another one, reads the reason.
 func TestPersonIsToldWhatBecameOfAnAnswer(t *testing.T) {
 	h := newHoldingServer(t)
 	sent, lost, undone := h.ask(harmless), h.ask(harmless), h.ask(harmless)
@@ -148,7 +148,7 @@ func TestSeveralDecisionsCanBeUndone(t *testing.T) {
 	}
 }
 
-// newHoldingChromium is a server in real time whose timer runs.
+// newHoldingChromium returns a server in real time whose timer runs.
 func newHoldingChromium(t *testing.T, undo time.Duration) *chromium {
 	c := newChromium(t)
 	c.engine = engine.New(memstore.New(), &engine.Options{Settings: engine.Settings{Undo: undo}})
@@ -161,8 +161,8 @@ func newHoldingChromium(t *testing.T, undo time.Duration) *chromium {
 
 const undoHasFocus = `document.activeElement?.textContent === "Undo"`
 
-// A key decides, Undo gets the focus, a second window of the same person shows it and undoes it,
-// and the first window shows that.
+// A key decides, and Undo gets the focus. A second window of the same person shows the answer and undoes it,
+// and the first window shows the result.
 func TestChromiumDecisionIsUndoneInAnotherWindow(t *testing.T) {
 	c := newHoldingChromium(t, limits.MaxUndo)
 	w, other := c.window(desktop), c.window(phone)
@@ -178,7 +178,7 @@ func TestChromiumDecisionIsUndoneInAnotherWindow(t *testing.T) {
 	w.waitUntil(`document.getElementById("announcer").textContent.includes("Undo")`)
 	other.waitText("Sent in", "sent in a moment")
 	other.checkWidth()
-	// The bar is loaded again while the form is sent, and comes after the next page.
+	// The bar is loaded again while the form is sent, and arrives after the next page.
 	other.Run(chromedp.Evaluate(`{ const now = fetch; fetch = (at, init) => String(at).startsWith("/held") ? new Promise((go) => setTimeout(go, 500)).then(() => now(at, init)) : now(at, init) }`, nil))
 	other.Press("#held button")
 	other.waitText("nothing was sent")
@@ -193,7 +193,7 @@ func TestChromiumDecisionIsUndoneInAnotherWindow(t *testing.T) {
 	c.Check(t)
 }
 
-// The key that decided undoes nothing while it is still pressed; later, u does.
+// The key that decided undoes nothing while it is still pressed. A later press of u does.
 func TestChromiumKeyThatDecidedDoesNotUndo(t *testing.T) {
 	c := newHoldingChromium(t, limits.MaxUndo)
 	w := c.window(desktop)
@@ -223,7 +223,7 @@ func TestChromiumKeyThatDecidedDoesNotUndo(t *testing.T) {
 // held returns the held answer of ana.
 func held(a askback.Ask) (askback.Held, bool) { return a.HeldBy("ana") }
 
-// Without Undo the answer is sent, and the bar says so. A closed page changes nothing.
+// Without Undo, the answer is sent, and the bar confirms it. A closed page changes nothing.
 func TestChromiumDecisionIsSentWithoutUndo(t *testing.T) {
 	c := newHoldingChromium(t, time.Second)
 	w := c.window(desktop)

@@ -9,8 +9,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// history shows the settled asks that the person may see, the last one that was settled first
-// (E6).
+// history shows the settled asks that the person may see, the most recently settled one first (E6).
 func (s *site) history(w http.ResponseWriter, r request) error {
 	list, err := s.settledAsks(r, "")
 	if err != nil {
@@ -19,8 +18,7 @@ func (s *site) history(w http.ResponseWriter, r request) error {
 	return s.render(w, r.Request, http.StatusOK, pages.HistoryList(r.frame, list))
 }
 
-// historyAsk shows a settled ask next to the history. It redirects to the page of an ask
-// that is open.
+// historyAsk shows a settled ask next to the history. It redirects to the page of the ask if the ask is open.
 func (s *site) historyAsk(w http.ResponseWriter, r request) error {
 	a, err := r.client.Get(r.Context(), r.PathValue("id"))
 	if err != nil {

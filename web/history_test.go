@@ -17,8 +17,8 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// settledAsks makes asks with all kinds of outcome. Those that ben settled are two days old;
-// the others are settled now, and the oldest one last.
+// settledAsks makes asks with all kinds of outcome. The asks that ben settled are two days old. The others
+// are settled now, the oldest ask last.
 func (h *server) settledAsks() map[string]askback.Ask {
 	h.t.Helper()
 	ctx, now := context.Background(), h.now
@@ -62,8 +62,7 @@ func rowsOf(page *node, asks map[string]askback.Ask) (names []string) {
 	return names
 }
 
-// Row E6: the history has the settled asks with their outcome, and each filter selects some
-// of them.
+// The history has the settled asks with their outcome, and each filter selects some of them (E6).
 func TestHistoryIsFiltered(t *testing.T) {
 	h := newServer(t)
 	asks, b := h.settledAsks(), h.browser("ana")
@@ -96,8 +95,8 @@ func TestHistoryIsFiltered(t *testing.T) {
 	}
 }
 
-// The history, a search in it and an export have the ask first that was settled last, even if
-// the agent has acknowledged another one since.
+// The history, a search in it and an export begin with the most recently settled ask, even if the agent has
+// acknowledged another ask since.
 func TestHistoryHasTheLastSettledAskFirst(t *testing.T) {
 	h := newServer(t)
 	asks, b := h.settledAsks(), h.browser("ana")
@@ -124,8 +123,8 @@ func TestHistoryHasTheLastSettledAskFirst(t *testing.T) {
 	}
 }
 
-// A row of the history has the answer, who gave it, where, and how long it took. The rows
-// are grouped by day.
+// A row of the history has the answer, its author, the channel, and how long the answer took. The rows are
+// grouped by day.
 func TestHistoryRowHasTheOutcome(t *testing.T) {
 	h := newServer(t)
 	asks := h.settledAsks()
@@ -145,7 +144,7 @@ func TestHistoryRowHasTheOutcome(t *testing.T) {
 	}
 }
 
-// The days and the times of the history are those of the zone of the pages.
+// The days and the times of the history are in the time zone of the pages.
 func TestHistoryDaysAreOfTheZone(t *testing.T) {
 	h := newServer(t)
 	asks := h.settledAsks()
@@ -167,8 +166,7 @@ func TestHistoryDaysAreOfTheZone(t *testing.T) {
 	}
 }
 
-// The page of an ask in the history keeps the filters in all its links. An open ask has its
-// own page.
+// The page of an ask in the history keeps the filters in all its links. An open ask has a separate page.
 func TestHistoryAskKeepsTheFilter(t *testing.T) {
 	h := newServer(t)
 	asks, b := h.settledAsks(), h.browser("ana")
@@ -236,7 +234,7 @@ func TestPageOfHistoryLinksToTheNext(t *testing.T) {
 	}
 }
 
-// Row E6: in the history, j and k open one ask after the other next to the list.
+// In the history, j and k open one ask after the other next to the list (E6).
 func TestChromiumKeysOpenAsksOfTheHistory(t *testing.T) {
 	c := newChromium(t)
 	asks := c.settledAsks()
@@ -278,8 +276,8 @@ func TestChromiumHistoryOnPhone(t *testing.T) {
 	c.Check(t)
 }
 
-// Row E6: a search marks the words that it found, in the block of the agent, or below it if
-// a person wrote them. It finds what the list does not show.
+// A search marks the words that it found. Words of the agent are marked in its block, and words of a person
+// below it. The search also finds text that the list does not show (E6).
 func TestHistorySearchMarksTheFoundWords(t *testing.T) {
 	h := newServer(t)
 	asks, b := h.settledAsks(), h.browser("ana")

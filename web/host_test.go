@@ -15,28 +15,28 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// A scriptedHost is a server whose agents "poem" and "helper" follow the steps of a test: each
-// request to a model, and each tool, takes its result from a channel.
+// A scriptedHost is a server whose agents "poem" and "helper" follow the steps of a test. Each request to a
+// model and each tool takes its result from a channel.
 type scriptedHost struct {
 	steps chan modelStep
 	tools chan conversation.Executed
 	over  chan struct{} // closed at the end of the test
 }
 
-// A modelStep is a piece of a reply and, if calls or end is set, its end.
+// A modelStep is a piece of a reply. If calls or end is set, it ends the reply.
 type modelStep struct {
 	piece string
 	calls []conversation.Call
 	end   bool
 }
 
-// newHost returns a server with hosted agents, and what its models do.
+// newHost returns a server with hosted agents, and the steps of its models.
 func newHost(t *testing.T) (*server, *scriptedHost) {
 	h := &server{t: t, now: evening}
 	return h, h.host()
 }
 
-// host replaces the engine by one with hosted agents.
+// host replaces the engine by an engine with hosted agents.
 func (h *server) host() *scriptedHost {
 	host := &scriptedHost{make(chan modelStep), make(chan conversation.Executed), make(chan struct{})}
 	h.engine = engine.New(memstore.New(), &engine.Options{Runner: host})

@@ -19,7 +19,7 @@ import (
 // hostile returns requests with s in every field that an agent can set.
 func hostile(s string) []askback.Request {
 	line := "~" + s
-	s = "~\n\n" + s + "\n\n~" // a line break before and after, and a character that Askback never uses
+	s = "~\n\n" + s + "\n\n~" // with a line break before and after, and a character that Askback never uses
 	raw, _ := json.Marshal(s)
 	object, _ := json.Marshal(map[string]any{s: []any{s, 1, nil}})
 	head := askback.Request{
@@ -89,8 +89,8 @@ func TestAgentTextStaysInsideItsBlocks(t *testing.T) {
 	}
 }
 
-// checkHostilePages checks the pages that show sessions, tokens and several asks at once, with
-// s in what an agent or another admin can set.
+// checkHostilePages checks the pages that show sessions, tokens and several asks together, with s in every
+// field that an agent or another admin can set.
 func (h *server) checkHostilePages(s string) {
 	h.t.Helper()
 	ctx, bot := context.Background(), h.client(askback.Agent, "bot")
@@ -156,7 +156,7 @@ func structure(n *node) string {
 			return // Askback's own note about hidden characters
 		}
 		if n.is(".list-pane") || n.is("link#icon") {
-			return // they depend on the other asks, too: see rows
+			return // these elements depend on the other asks, too: see rows
 		}
 		if n.is(".agent-text") || n.is(".markdown") || n.is(".preview") {
 			b.WriteString(strings.Repeat(" ", depth) + "(frame)\n")
@@ -179,7 +179,7 @@ func structure(n *node) string {
 	return b.String()
 }
 
-// checkFrames reports text of the agent outside the blocks for it.
+// checkFrames reports text of the agent outside of its blocks.
 func checkFrames(t *testing.T, page *node, s string) {
 	t.Helper()
 	page.walk(func(n *node) {
@@ -193,7 +193,7 @@ func checkFrames(t *testing.T, page *node, s string) {
 	})
 }
 
-// T3: the page shows padded arguments unfolded, with their size and a warning above.
+// The page shows padded arguments unfolded, with their size and a warning above (T3).
 func TestPaddedArgumentsAreShownInFull(t *testing.T) {
 	h := newServer(t)
 	input, _ := json.Marshal(map[string]string{"command": "ls" + strings.Repeat("\n", 10_000) + "rm -rf /" + strings.Repeat(" ", 100_000) + "&& reboot"})

@@ -24,10 +24,10 @@ func (s *site) list(w http.ResponseWriter, r request) error {
 	return s.render(w, r.Request, http.StatusOK, pages.List(r.frame, list))
 }
 
-// plainHost matches the hosts that a command for a shell can have.
+// plainHost matches the hosts that need no quotes in a shell command.
 var plainHost = regexp.MustCompile(`^([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?$`)
 
-// address returns the address of the server for commands in a terminal, or "" if it has
+// address returns the address of the server for commands in a terminal. It returns "" if the address has
 // characters that a shell changes.
 func (s *site) address(r *http.Request) string {
 	scheme, host, _ := strings.Cut(s.publicURL, "://")
@@ -45,8 +45,8 @@ func (s *site) address(r *http.Request) string {
 // rowsPath is the address of the rows of a page of the list.
 const rowsPath = "/rows"
 
-// rows sends a page of the list without a page around it. Its links lead to asks of the whole
-// list, and not of this page.
+// rows sends a page of the list without a page around it. The links lead to asks of the whole list, not only
+// of this page.
 func (s *site) rows(w http.ResponseWriter, r request) error {
 	i := pages.Inbox{Filter: pages.FilterOf(r.URL.Query())}
 	if _, err := s.readList(r, &i); err != nil {
@@ -83,8 +83,8 @@ func (s *site) inbox(r request, current string) (pages.Inbox, error) {
 	return i, nil
 }
 
-// readList reads the asks of a list, in their order. It returns the position in the stream
-// of events that the list shows.
+// readList reads the asks of a list, in their order. It returns the position in the stream of events that the
+// list shows.
 func (s *site) readList(r request, i *pages.Inbox) (askback.Cursor, error) {
 	page, err := r.client.List(r.Context(), queryOf(i.Filter, r.frame.Now))
 	if err != nil {
@@ -105,8 +105,8 @@ func queryOf(f pages.Filter, now time.Time) askback.Query {
 	return askback.Query{Search: f.Search, Agent: f.Agent, Tag: f.Tag, SessionID: f.Session, Cursor: f.Cursor, Until: f.Before(now), Limit: askback.MaxLimit, Snoozed: new(f.Snoozed != "")}
 }
 
-// done returns what the person did with an ask, to confirm it on the next page. It returns
-// nil if id is not an ask that this person settled or snoozed.
+// done returns the person's action on an ask, so that the next page can confirm it. It returns nil if id is
+// not an ask that this person settled or snoozed.
 func (s *site) done(r request, id string) *pages.Done {
 	if id == "" {
 		return nil
@@ -114,7 +114,7 @@ func (s *site) done(r request, id string) *pages.Done {
 	a, err := r.client.Get(r.Context(), id)
 	if err == nil && a.Outcome == nil {
 		if _, held := a.HeldBy(r.principal.Name); held {
-			return nil // the bar shows it
+			return nil // the bar confirms the answer
 		}
 		if a.Voted(r.principal.Name) {
 			return pages.DoneVoting(view.Of(a))
@@ -127,10 +127,9 @@ func (s *site) done(r request, id string) *pages.Done {
 	return pages.DoneOf(view.Of(a))
 }
 
-// nextPath returns the address of the page to show after an ask was settled: the ask
-// itself, the list, the next open ask of the list, or an ask with this id, as the form
-// requested. A script names the ask that is below in the list, which may have more pages and
-// another order than the server reads.
+// nextPath returns the address of the page to show after an ask was settled: the ask itself, the list, the
+// next open ask of the list, or an ask with this id, as the form requested. A script sends the id of the next
+// ask in its list, because its list may have more pages and another order than the server reads.
 func (s *site) nextPath(r request, id, then string) string {
 	list := pages.Inbox{Filter: pages.FilterOf(r.URL.Query())}
 	values := list.Filter.Values()
@@ -142,7 +141,7 @@ func (s *site) nextPath(r request, id, then string) string {
 		return askback.PagePath(then) + "?" + values.Encode()
 	case then != "":
 		if _, err := s.readList(r, &list); err != nil {
-			break // the answer is saved; its page shows that
+			break // the answer is saved, and its page shows that
 		}
 		if next := s.after(r, list, id); next != "" {
 			return askback.PagePath(next) + "?" + values.Encode()
@@ -168,15 +167,15 @@ func (s *site) isOpen(r request, id string) bool {
 	return err == nil && !snooze.Hides(s.now())
 }
 
-// after returns the id of the open ask that follows a settled one in the list, or of the first
-// one after the last. It returns "" if the list has none, or only those that the person has
-// answered and can still undo.
+// after returns the id of the open ask that follows a settled one in the list. After the last ask, it is the
+// first one. It returns "" if the list has no other ask, apart from asks that the person has answered and can
+// still undo.
 func (s *site) after(r request, list pages.Inbox, id string) string {
 	held := func(v view.Ask) bool { _, held := v.HeldBy(r.frame.Name); return held }
 	if a, err := r.client.Get(r.Context(), id); err == nil {
 		order := list.Filter.ViewOrder()
 		at := order.Place(view.Brief(a), r.frame.Now).Sort
-		later := pages.Inbox{Filter: list.Filter} // the asks that were made after it, of a further page
+		later := pages.Inbox{Filter: list.Filter} // asks that were made after it, from a further page
 		later.Filter.Cursor = id
 		if list.Next != "" {
 			if _, err := s.readList(r, &later); err != nil {

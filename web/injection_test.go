@@ -49,7 +49,7 @@ var injections = append([]string{
 	`<frameset onload=alert(1)>`,
 	`<custom-element onclick=alert(1)>x</custom-element>`,
 
-	// Elements that load, navigate or replace Askback's own.
+	// Elements that load, navigate or replace elements of Askback.
 	`<iframe src="http://evil.example"></iframe>`,
 	`<iframe srcdoc="<script>alert(1)</script>"></iframe>`,
 	`<object data="http://evil.example/x.swf"></object>`,

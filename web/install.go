@@ -13,7 +13,7 @@ import (
 
 //go:generate go run ../scripts/icons assets
 
-// The paths of what makes the pages an app on a phone.
+// Paths of the files that make the pages an app on a phone.
 const (
 	manifestPath = "/manifest.webmanifest"
 	workerPath   = "/sw.js"
@@ -58,7 +58,7 @@ func (a *assets) addInstall() {
 		m.Icons = append(m.Icons, i)
 	}
 	a.touchIcon = a.add("icon-touch.png", readAsset("icon-touch.png"))
-	a.manifest, _ = json.Marshal(m) // strings only
+	a.manifest, _ = json.Marshal(m) // a struct of strings cannot fail
 	a.worker = a.newWorker()
 }
 
@@ -66,7 +66,7 @@ func (a *assets) addInstall() {
 // paths have hashes.
 func (a *assets) newWorker() []byte {
 	stored := append(slices.Sorted(maps.Keys(a.files)), offlinePath)
-	list, _ := json.Marshal(stored) // strings only
+	list, _ := json.Marshal(stored) // strings cannot fail
 	body := readAsset("sw.js")
 	sum := sha256.Sum256(append(slices.Clone(list), body...))
 	return slices.Concat([]byte("const version = \"askback-"+hex.EncodeToString(sum[:8])+"\";\nconst files = "), list, []byte(";\n"), body)
@@ -86,8 +86,8 @@ func (a *assets) serveWorker(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
-// offline is the page that the service worker stores, and shows if there is no connection.
-// It is the same for everyone.
+// offline is the page that the service worker stores, and shows if there is no connection. It is the same for
+// every person.
 func (s *site) offline(w http.ResponseWriter, r *http.Request) error {
 	return s.render(w, r, http.StatusOK, pages.Message(s.frame(), pages.Notice{
 		Heading: "No connection",

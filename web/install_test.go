@@ -19,8 +19,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// A phone can install the pages: the manifest has icons that exist, in the sizes that it
-// declares, and one that can be cut to any shape.
+// A phone can install the pages. The manifest has icons that exist in the sizes that it declares, and an icon
+// that can be cut to any shape.
 func TestManifestDescribesTheApp(t *testing.T) {
 	h := newServer(t)
 	anonymous := browser{h, ""}
@@ -78,8 +78,7 @@ func TestThemeColorsAreThoseOfTheStyleSheet(t *testing.T) {
 	}
 }
 
-// readCaches returns the address and the text of everything that the page can read from its
-// caches.
+// readCaches returns the address and the text of everything that the page can read from its caches.
 const readCaches = `(async () => {
 	const out = {};
 	for (const name of await caches.keys()) {
@@ -101,8 +100,8 @@ func (w window) caches() map[string]string {
 	return out
 }
 
-// waitForServiceWorker opens the inbox until the service worker controls it. A page that is
-// loaded just while the worker starts is not controlled.
+// waitForServiceWorker opens the inbox until the service worker controls it. A page that is loaded while the
+// worker starts is not controlled.
 func (w window) waitForServiceWorker() {
 	w.t.Helper()
 	for range 24 {
@@ -120,8 +119,8 @@ func (w window) waitForServiceWorker() {
 	w.t.Fatal("the service worker does not control the page")
 }
 
-// The service worker stores static files and one page that is the same for everyone.
-// Nothing of an ask or a person is in a cache, while one is open or after log-out.
+// The service worker stores static files and one page that is the same for every person. No cache has
+// anything of an ask or a person, neither while one is open nor after the log-out.
 func TestChromiumCachesHaveNothingOfAnAsk(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -163,7 +162,7 @@ func TestChromiumCachesHaveNothingOfAnAsk(t *testing.T) {
 	c.Check(t)
 }
 
-// Without a connection, a page says so. When the connection is back, it opens again.
+// Without a connection, a page explains it. When the connection is back, the wanted page opens again.
 func TestChromiumShowsAPageWithoutConnection(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -188,8 +187,8 @@ func (w window) offline(is bool) {
 	w.Run(network.ClearBrowserCache())
 }
 
-// Everything that can be pressed is at least 44 pixels high and wide on a phone. Links in
-// a sentence, and buttons in a label that is large enough, are the exception.
+// All controls are at least 44 pixels high and wide on a phone. Links in a sentence, and buttons in a label
+// that is large enough, are the exception.
 func TestChromiumTargetsAreLargeOnPhones(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// Ctrl+Enter and Command+Enter send an answer from its text fields. A call is not decided by
-// them, whatever field has the focus.
+// Ctrl+Enter and Command+Enter send an answer from its text fields. They do not decide a call, whatever field
+// has the focus.
 func TestChromiumControlEnterSendsTheAnswer(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(desktop)
@@ -52,8 +52,8 @@ func TestChromiumControlEnterSendsTheAnswer(t *testing.T) {
 	c.Check(t)
 }
 
-// The button that decides the selected asks can be pressed only if some are selected, and says
-// how many. The address of a list does not keep what was confirmed.
+// The button that decides the selected asks is enabled only if some are selected, and shows their number. The
+// address of a list does not keep the confirmation.
 func TestChromiumDecidingNeedsASelection(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -74,7 +74,7 @@ func TestChromiumDecidingNeedsASelection(t *testing.T) {
 	c.Check(t)
 }
 
-// The circle of Other is below those of the options.
+// The circle of Other is aligned with the circles of the options.
 func TestChromiumCirclesAreAligned(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(desktop)

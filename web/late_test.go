@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// Row F6: answers that came too late are on the page of their ask, in the history, and in the
-// timeline of its session, after what settled the ask. Other people's asks have none there.
+// Late answers are on the page of their ask, in the history, and in the timeline of its session, after the
+// answer that settled the ask. Asks of other people have none there (F6).
 func TestLateAnswersAreShown(t *testing.T) {
 	h := newServer(t)
 	agent := h.client(askback.Agent, "bot")
@@ -62,7 +62,7 @@ func TestLateAnswersAreShown(t *testing.T) {
 	if page := b.open("/asks/"+cancelled.ID, http.StatusOK).one(t, "#detail").visibleText(); strings.Contains(page, "PostgreSQL") || !strings.Contains(page, "ben denied too late") {
 		t.Errorf("the page of an ask has not only its own late answer:\n%s", page)
 	}
-	one := h.ask(single) // in a session of its own
+	one := h.ask(single) // asked in a separate session
 	settle("ana", one, askback.Choose("SQLite"), false)
 	if page := b.open("/asks/"+one.ID, http.StatusOK); len(page.all(".late")) != 0 {
 		t.Error("an ask without a late answer shows one")

@@ -17,16 +17,16 @@ import (
 	"github.com/askback/askback/test/kit/browsertest"
 )
 
-// inView is a JavaScript function: it reports whether all of an element can be seen and
-// nothing covers its middle.
+// inView is a JavaScript function that reports whether all of an element is visible and nothing covers its
+// center.
 const inView = `(s) => {
 	const e = document.querySelector(s), r = e.getBoundingClientRect();
 	const hit = document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2);
 	return r.top >= 0 && r.bottom <= innerHeight && (e.contains(hit) || hit.contains(e));
 }`
 
-// On a phone, a question with its options and Send, and a short call with Deny and Approve,
-// fit on the screen. This works without scripts.
+// On a phone, a question with its options and Send fits on the screen, and so does a short call with Deny and
+// Approve. This works without scripts.
 func TestChromiumPhoneShowsAShortAskAtOnce(t *testing.T) {
 	c := newChromium(t)
 	three := askback.Request{Questions: []askback.Question{{Text: "Which database should the new billing service use?", Options: []askback.Option{
@@ -55,8 +55,8 @@ func TestChromiumPhoneShowsAShortAskAtOnce(t *testing.T) {
 	c.Check(t)
 }
 
-// The question is the biggest text of the page. The own answer is one line that grows when
-// it is used.
+// The question is the biggest text of the page. The field for an own answer is one line that grows when it is
+// used.
 func TestChromiumQuestionIsTheBiggestText(t *testing.T) {
 	c := newChromium(t)
 	for _, size := range []browsertest.Viewport{phone, desktop} {
@@ -84,7 +84,7 @@ func TestChromiumQuestionIsTheBiggestText(t *testing.T) {
 	c.Check(t)
 }
 
-// Send is never disabled. Next to it stands what is missing.
+// Send is never disabled. The text next to it names what is missing.
 func TestChromiumPageNamesWhatIsMissing(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -118,9 +118,9 @@ var drawn = askback.Request{Questions: []askback.Question{{Text: "Which layout?"
 	{Label: "Nothing"},
 }}}}
 
-// One preview is shown: of the option under the pointer, else with the focus, else of the
-// chosen one, else of the first. It is next to the options in a wide window, and below them
-// in a narrow one. This works without scripts.
+// One preview is shown. It belongs to the option under the pointer, or else to the option with the focus, the
+// chosen option, or the first option. It is next to the options in a wide window, and below them in a narrow
+// one. This works without scripts.
 func TestChromiumPreviewIsBesideTheOptions(t *testing.T) {
 	c := newChromium(t)
 	for _, noJS := range []bool{false, true} {
@@ -165,8 +165,8 @@ func TestChromiumPreviewIsBesideTheOptions(t *testing.T) {
 	c.Check(t)
 }
 
-// T3: nothing of the arguments is folded until a person folds it, and a folded part shows
-// its size. Line breaks in strings are real, and the JSON is one click away.
+// No part of the arguments is folded until a person folds it, and a folded part shows its size. Line breaks
+// in strings are real, and the JSON is one click away (T3).
 func TestChromiumArgumentsAreATree(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -217,8 +217,8 @@ func TestChromiumHoldApprovesADangerousCall(t *testing.T) {
 	c.Check(t)
 }
 
-// The page of a call that replaces text shows old and new above the arguments. After a
-// person edited arguments, the form and the settled page show what changed.
+// The page of a call that replaces text shows old and new above the arguments. After a person edited
+// arguments, the form and the settled page show the changes.
 func TestPagesShowChanges(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")

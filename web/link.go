@@ -21,27 +21,27 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// Links let people answer from links of messages, without a log-in.
+// Links let people answer from links in messages, without a log-in.
 type Links struct {
-	Signer *answerlink.Signer // for [answerlink.Page]
-	// Person returns the client of a person who got a link in a channel, or
-	// [askback.ErrForbidden] if no such person may answer now.
+	Signer *answerlink.Signer // signs and verifies tokens for [answerlink.Page]
+	// Person returns the client of a person who got a link in a channel. It returns [askback.ErrForbidden] if
+	// this person may not answer now.
 	Person func(ctx context.Context, name string, via askback.Channel) (askback.PersonClient, error)
 }
 
-// linkPattern is the path of a link. The token in it is the only credential: cookies are not
-// read, and requests with the header Authorization are rejected. Since no browser adds a token
-// to a request of another origin, the check against forged forms has an exception for it: the
-// button of a notification in a browser sends such requests.
+// linkPattern is the path of a link. The token in it is the only credential: cookies are not read, and
+// requests with the header Authorization are rejected. No browser adds a token to a request of another
+// origin. So the check against forged forms has an exception for links, because the button of a notification
+// in a browser sends such requests.
 const linkPattern = answerlink.Path + "{token}"
 
-// linkPolicy is the Content-Security-Policy of the pages of links. Only that of an open ask has
-// a script, a small one, which needs what linkScript adds.
+// linkPolicy is the Content-Security-Policy of the pages of links. Only the page of an open ask has a script,
+// a small one, for which linkScript extends the policy.
 const linkPolicy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 const linkScript = "; script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// handleLinks handles the paths of links, if there are any.
+// handleLinks handles the paths of links, if links are configured.
 func (s *site) handleLinks(mux *http.ServeMux) {
 	if s.links != nil {
 		mux.Handle("GET "+linkPattern, s.linked(s.showLink))
@@ -53,14 +53,14 @@ func (s *site) handleLinks(mux *http.ServeMux) {
 type linkRequest struct {
 	*http.Request
 	link   answerlink.Link
-	client askback.PersonClient // of its person
+	client askback.PersonClient // client of its person
 	ask    askback.Ask
 	view   view.Ask
-	choice *notice.Choice // the only one that the link can answer with; nil: any answer
+	choice *notice.Choice // the only answer that the link can give; nil for any answer
 	frame  pages.Frame
 }
 
-// page returns what the templates need of the link.
+// page returns the data of the link for the templates.
 func (r linkRequest) page() pages.Link {
 	l := pages.Link{Path: r.URL.Path, Choice: r.link.Choice}
 	if r.choice != nil {
@@ -78,8 +78,8 @@ func (s *site) linked(f func(http.ResponseWriter, linkRequest) error) http.Handl
 		h := w.Header()
 		h.Set("Cache-Control", "no-store")
 		h.Set("Content-Security-Policy", linkPolicy)
-		// A token in the path is all that a request needs, so a page of another origin that
-		// has it, such as the web app of a push service, may read the reply.
+		// a token in the path is the only credential, so a page of another origin that has the token, such as
+		// the web app of a push service, may read the reply
 		h.Set("Access-Control-Allow-Origin", "*")
 		l, err := s.openLink(r)
 		if err == nil {
@@ -137,12 +137,12 @@ func (s *site) linkFrame() pages.Frame {
 	return f
 }
 
-// isDangerous reports whether the ask needs more than a link.
+// isDangerous reports whether the ask requires more than a link.
 func (r linkRequest) isDangerous() bool {
 	return r.view.Confirmation != nil && r.view.Confirmation.Dangerous
 }
 
-// isBarred reports whether only others may decide the ask.
+// isBarred reports whether only other people may decide the ask.
 func (r linkRequest) isBarred() bool { return r.view.Barred.String() != "" }
 
 // showLink shows the ask of a link. It changes nothing.
@@ -150,7 +150,7 @@ func (s *site) showLink(w http.ResponseWriter, r linkRequest) error {
 	return s.renderLink(w, r, http.StatusOK, view.NewForm(r.view))
 }
 
-// renderLink shows the ask of a link with its form as it was filled in, or how it ended.
+// renderLink shows the ask of a link with its form as it was filled in, or with its outcome.
 func (s *site) renderLink(w http.ResponseWriter, r linkRequest, status int, form view.Form) error {
 	if r.ask.Settled() {
 		return s.render(w, r.Request, status, pages.LinkSettled(r.frame, r.view, r.mine(), view.Conflict{}))
@@ -174,8 +174,8 @@ func (r linkRequest) mine() bool {
 	return o != nil && o.Actor.Kind == askback.ActorPerson && o.Actor.Name == r.link.Person
 }
 
-// settleLink answers an ask as the person of a link: with the form of its page, or with the
-// choice of the link alone, as the button of a notification does.
+// settleLink answers an ask as the person of a link. The answer is the form of its page, or the choice of the
+// link alone, which the button of a notification sends.
 func (s *site) settleLink(w http.ResponseWriter, r linkRequest) error {
 	values, err := readLinkValues(w, r.Request)
 	switch {
@@ -206,8 +206,8 @@ func (s *site) settleLink(w http.ResponseWriter, r linkRequest) error {
 	return s.answerLink(w, r, sent, sent.form.Answer(r.view))
 }
 
-// isSeen reports whether the script of the page of a link sent these values, once the page was
-// visible. Opening an address alone changes nothing: programs that check mails do that, too.
+// isSeen reports whether the script of the page of a link sent these values after the page became visible. A
+// request for the address alone changes nothing, because programs that check mails send it, too.
 func isSeen(values url.Values) bool {
 	return len(values) == 1 && slices.Equal(values["seen"], []string{"1"})
 }
@@ -221,11 +221,11 @@ func (s *site) recordSeen(w http.ResponseWriter, r linkRequest) error {
 	return nil
 }
 
-// maxButton is the limit in bytes for what a button of a notification sends.
+// maxButton is the limit in bytes for the request of a button of a notification.
 const maxButton = 1 << 10
 
-// readLinkValues reads the fields of the form of a page, or of the button of a notification,
-// which may be sent with any type.
+// readLinkValues reads the fields of the form of a page. It also reads the request of the button of a
+// notification, which may have any content type.
 func readLinkValues(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && kind == "application/x-www-form-urlencoded" {
 		return readValues(w, r, maxForm)
@@ -241,8 +241,8 @@ func readLinkValues(w http.ResponseWriter, r *http.Request) (url.Values, error) 
 	return values, nil
 }
 
-// readLinkForm reads the form of the page of a link. It returns errForm for what only the page
-// of a person who is logged in offers: edited arguments and standing approvals.
+// readLinkForm reads the form of the page of a link. It returns errForm for fields that only the page of a
+// logged-in person offers: edited arguments and standing approvals.
 func readLinkForm(values url.Values, a view.Ask) (submission, error) {
 	action := values.Get("action")
 	allowed := action == pages.Decline || (a.Confirmation == nil && action == pages.Answer) ||
@@ -253,7 +253,7 @@ func readLinkForm(values url.Values, a view.Ask) (submission, error) {
 	return submissionOf(values, a)
 }
 
-// answerLink sends an answer, or declines, and shows what came of it.
+// answerLink sends an answer, or declines, and shows the result.
 func (s *site) answerLink(w http.ResponseWriter, r linkRequest, sent submission, answer askback.Answer) error {
 	var after askback.Ask
 	var err error
@@ -277,14 +277,14 @@ func (s *site) answerLink(w http.ResponseWriter, r linkRequest, sent submission,
 	return err
 }
 
-// renderLate shows how an ask ended to a person whose answer was late.
+// renderLate shows the outcome of an ask to a person whose answer was late.
 func (s *site) renderLate(w http.ResponseWriter, r linkRequest) error {
 	conflict := view.ConflictOf(*r.ask.Outcome, r.link.Person)
 	return s.render(w, r.Request, http.StatusConflict, pages.LinkSettled(r.frame, r.view, r.mine(), conflict))
 }
 
-// pressButton answers with the choice of a link, as the button of a notification does, and
-// replies with a sentence as plain text.
+// pressButton answers with the choice of a link, as the button of a notification requests. It replies with a
+// sentence as plain text.
 func (s *site) pressButton(w http.ResponseWriter, r linkRequest, values url.Values) error {
 	if r.choice == nil || len(values) != 1 || !slices.Equal(values["choice"], []string{strconv.Itoa(r.link.Choice)}) {
 		return errForm
@@ -309,7 +309,7 @@ func writeSentence(w http.ResponseWriter, status int, text string) error {
 	return nil
 }
 
-// linkFailures are the pages for errors of links. They reveal nothing about an ask.
+// linkFailures maps errors of links to their pages. The pages reveal nothing about an ask.
 var linkFailures = []struct {
 	err error
 	failure
@@ -327,14 +327,13 @@ var linkFailures = []struct {
 	}}},
 }
 
-// ended is the page of a link that its person may not use, or no longer.
+// ended is the page of a link that its person may not use, or may no longer use.
 var ended = failure{http.StatusGone, pages.Notice{
 	Heading: "This link has ended",
 	Body:    []string{"The question no longer exists, or you may no longer answer it. Nothing has changed."},
 }}
 
-// renderLinkError sends the page of an error, without anything of a log-in. The log gets no
-// token.
+// renderLinkError sends the page of an error, without anything of a log-in. The log gets no token.
 func (s *site) renderLinkError(w http.ResponseWriter, r *http.Request, link answerlink.Link, err error) {
 	f := failureOf(err)
 	for _, known := range linkFailures {

@@ -71,8 +71,8 @@ func (h *linkServer) pathOf(l answerlink.Link) string {
 	return answerlink.Path + token
 }
 
-// send sends a request as a browser without a cookie does from the page of a link, or as
-// another program does if change sets its headers.
+// send sends a request as a browser without a cookie does from the page of a link. If change sets its
+// headers, it sends the request of another program.
 func (h *linkServer) send(method, path string, form url.Values, change ...func(*http.Request)) *httptest.ResponseRecorder {
 	r := browser{server: h.server}.request(method, path, form)
 	if method == http.MethodPost {
@@ -85,7 +85,7 @@ func (h *linkServer) send(method, path string, form url.Values, change ...func(*
 	return h.do(r)
 }
 
-// press sends what the button of a notification sends.
+// press sends the request of the button of a notification.
 func (h *linkServer) press(path, body string) *httptest.ResponseRecorder {
 	return h.do(httptest.NewRequest(http.MethodPost, "http://127.0.0.1:7575"+path, strings.NewReader(body)))
 }
@@ -107,8 +107,8 @@ func deployment(dangerous bool) askback.Request {
 	return askback.Request{Confirmation: &askback.Confirmation{ToolName: "deploy", Input: json.RawMessage(`{"target":"staging"}`), Dangerous: dangerous}}
 }
 
-// Opening a link shows the whole ask to its person, selects nothing, stores nothing in the
-// browser and changes nothing, with GET and with HEAD, as programs that check mails do (T13).
+// Opening a link shows the whole ask to its person. It selects nothing, stores nothing in the browser and
+// changes nothing, neither with GET nor with HEAD, which programs that check mails send (T13).
 func TestOpeningALinkChangesNothing(t *testing.T) {
 	h := newLinkServer(t)
 	a := h.ask(database())
@@ -181,8 +181,8 @@ func TestLinkAnswersAsItsPerson(t *testing.T) {
 	}
 }
 
-// The button of a notification answers with one request, without a page or a cookie. Pressing
-// it again has no effect, and the loser is told who was first (E10, F6).
+// The button of a notification answers with one request, without a page or a cookie. Pressing it again has no
+// effect. A person who is too late reads who was first (E10, F6).
 func TestButtonOfANotificationAnswersOnce(t *testing.T) {
 	h := newLinkServer(t)
 	a := h.ask(database())
@@ -212,7 +212,7 @@ func TestButtonOfANotificationAnswersOnce(t *testing.T) {
 	}
 }
 
-// A person who is late sees who was first, and the link then shows how the ask ended.
+// A person who is late sees who was first, and then the link shows the outcome of the ask.
 func TestLateFormOfALinkShowsWhoWasFirst(t *testing.T) {
 	h := newLinkServer(t)
 	for _, form := range []url.Values{{"action": {"answer"}, "q1": {"0"}}, {"action": {"answer"}}, {"action": {"decline"}}} {
@@ -254,7 +254,7 @@ func TestLinkDoesNotDecideDangerousCalls(t *testing.T) {
 	h.checkOpen("a dangerous call", a)
 }
 
-// A link cannot do what needs a log-in: edit the arguments, or allow later calls.
+// A link cannot do anything that requires a log-in: it neither edits the arguments nor allows later calls.
 func TestLinkMakesNoStandingApproval(t *testing.T) {
 	h := newLinkServer(t)
 	a := h.ask(deployment(false))
@@ -283,7 +283,7 @@ func TestLinkMakesNoStandingApproval(t *testing.T) {
 	h.checkOpen("forms of other pages", a)
 }
 
-// A form of a link that is not complete is shown again as it was filled in.
+// An incomplete form of a link is shown again as it was filled in.
 func TestIncompleteFormOfALinkIsShownAgain(t *testing.T) {
 	h := newLinkServer(t)
 	a := h.ask(askback.Request{Questions: []askback.Question{
@@ -300,8 +300,8 @@ func TestIncompleteFormOfALinkIsShownAgain(t *testing.T) {
 	}
 }
 
-// A forged token, one of a person who may no longer answer, and one of an ask that does not
-// exist change nothing and get a clear page. The log has neither of the tokens (T20, T22).
+// A forged token, a token of a person who may no longer answer, and a token of an unknown ask change nothing
+// and get a clear page. The log has none of the tokens (T20, T22).
 func TestInvalidLinksAreRejected(t *testing.T) {
 	h := newLinkServer(t)
 	a := h.ask(database())
@@ -348,8 +348,8 @@ func TestInvalidLinksAreRejected(t *testing.T) {
 	h.checkOpen("invalid links", a)
 }
 
-// The token is the only credential of a link: the token of an agent is rejected, cookies are
-// not read, and a page of another origin with the token may send it (T1, T11).
+// The token is the only credential of a link. The token of an agent is rejected, cookies are not read, and a
+// page of another origin with the token may send the form (T1, T11).
 func TestLinkAcceptsNoOtherCredential(t *testing.T) {
 	h := newLinkServer(t)
 	a := h.ask(database())
@@ -375,8 +375,8 @@ func TestLinkAcceptsNoOtherCredential(t *testing.T) {
 	}
 }
 
-// A call that needs two approvals waits after that of a link, whose page says so. The person
-// who started the session cannot approve it there.
+// A call that needs two approvals waits for the second one after the approval by a link, and its page
+// explains this. The person who started the session cannot approve it there.
 func TestLinkOfACallThatNeedsTwoApprovals(t *testing.T) {
 	h := newLinkServer(t)
 	r := deployment(false)
@@ -399,7 +399,7 @@ func TestLinkOfACallThatNeedsTwoApprovals(t *testing.T) {
 	}
 }
 
-// The button of a notification carries one vote for a call that needs two approvals.
+// The button of a notification gives one vote for a call that needs two approvals.
 func TestButtonOfALinkCarriesOneVote(t *testing.T) {
 	h := newLinkServer(t)
 	r := deployment(false)
@@ -446,8 +446,8 @@ func TestAgentTextOnThePageOfALink(t *testing.T) {
 	}
 }
 
-// On a phone without a log-in, the pages of links fit, load nothing from elsewhere, and answer
-// with one press.
+// On a phone without a log-in, the pages of links fit, load nothing from other hosts, and answer with one
+// press.
 func TestChromiumLinkAnswersOnAPhone(t *testing.T) {
 	c := newChromium(t)
 	h := newLinkServer(t)
@@ -456,7 +456,7 @@ func TestChromiumLinkAnswersOnAPhone(t *testing.T) {
 	for name, l := range map[string]struct {
 		request askback.Request
 		choice  int
-		click   string // before the button
+		click   string // scrolls to the button
 		button  string
 		want    string
 	}{

@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/pages"
 )
 
-// Only the first page, if it is also the last one, claims that there are no questions.
+// A page claims that there are no questions only if it is both the first and the last page.
 func TestEmptyPageOfInboxLinksToTheNext(t *testing.T) {
 	for _, c := range []struct {
 		in         pages.Inbox
@@ -59,8 +59,8 @@ func TestChromiumLongUserNameIsShortened(t *testing.T) {
 	c.Check(t)
 }
 
-// A question that can be answered in the list has its header there, too: it may change what the
-// question means.
+// The header of a question that can be answered in the list is shown there, too, because it may change the
+// meaning of the question.
 func TestQuickQuestionShowsItsHeader(t *testing.T) {
 	h := newServer(t)
 	a := h.ask(askback.Request{Questions: []askback.Question{{Header: "Production", Text: "Deploy?", Options: askback.Options("Now", "Later")}}})

@@ -20,7 +20,7 @@ import (
 // livePath is the address of the stream that keeps the list of a page up to date.
 const livePath = "/live"
 
-// liveHeartbeat is how often a comment is sent, so that proxies keep the connection.
+// liveHeartbeat is the interval between comments that make proxies keep the connection.
 const liveHeartbeat = 15 * time.Second
 
 // liveQuery returns the query of the stream for a list.
@@ -39,9 +39,8 @@ func liveQuery(i pages.Inbox, after askback.Cursor, now time.Time) string {
 	return q.Encode()
 }
 
-// live sends the rows of asks that changed after a page was rendered (F11). A message is
-// HTML for htmx, which replaces the row or appends it to the list. After a reconnect, it
-// continues behind the last message.
+// live sends the rows of asks that changed after a page was rendered (F11). A message is HTML for htmx, which
+// replaces the row or appends it to the list. After a reconnect, it continues after the last message.
 func (s *site) live(w http.ResponseWriter, r request) error {
 	values := r.URL.Query()
 	after := askback.Cursor(r.Header.Get("Last-Event-ID"))
@@ -83,8 +82,8 @@ func (s *site) live(w http.ResponseWriter, r request) error {
 	return nil
 }
 
-// endOnPanic is deferred by the goroutines of a stream, which render text of agents. After a
-// panic only the stream ends, as after a panic in a handler.
+// endOnPanic is deferred by the goroutines of a stream, which render text of agents. A panic ends only the
+// stream, as a panic in a handler ends only its request.
 func (s *site) endOnPanic(cancel context.CancelFunc) {
 	if r := recover(); r != nil {
 		s.log.Error("a live list panicked", "panic", r, "stack", string(debug.Stack()))
@@ -94,7 +93,7 @@ func (s *site) endOnPanic(cancel context.CancelFunc) {
 
 // sendRow sends the row of the ask of an event, if the list has it.
 func (s *site) sendRow(out *liveWriter, r request, list pages.Inbox, ev askback.Event) error {
-	if ev.Type == askback.EventSnapshot { // events are missing: the page must be loaded again
+	if ev.Type == askback.EventSnapshot { // events are missing, so the page must be loaded again
 		return out.send(ev.Cursor, "reload", nil)
 	}
 	var about struct {
@@ -137,8 +136,8 @@ func (s *site) sendRow(out *liveWriter, r request, list pages.Inbox, ev askback.
 	return nil
 }
 
-// settledMessage returns the id of a settled ask. If the person settled it, a sentence for the
-// other windows of this person follows.
+// settledMessage returns the id of a settled ask. If the person settled it, a sentence for the other windows
+// of this person follows.
 func settledMessage(a askback.Ask, person string) string {
 	if c := view.ConflictOf(*a.Outcome, person); c.SamePerson {
 		return a.ID + " " + c.Sentence.String()
@@ -146,7 +145,7 @@ func settledMessage(a askback.Ask, person string) string {
 	return a.ID
 }
 
-// writeRow sends the row of an ask. A cursor of "" keeps the position of the stream.
+// writeRow sends the row of an ask. The cursor "" keeps the position of the stream.
 func (s *site) writeRow(out *liveWriter, r request, list pages.Inbox, row view.Ask, at askback.Cursor, isNew bool) error {
 	frame := r.frame
 	frame.Now = s.now()
@@ -167,8 +166,8 @@ func inList(a askback.Ask, row view.Ask, f pages.Filter, name string, now time.T
 		a.Contains(f.Search)
 }
 
-// A liveWriter writes server-sent events. It sends heartbeats, and ends the stream when the
-// person is logged out.
+// A liveWriter writes server-sent events. It sends heartbeats, and ends the stream when the person is logged
+// out.
 type liveWriter struct {
 	response http.ResponseWriter
 	control  *http.ResponseController
@@ -180,21 +179,21 @@ type liveWriter struct {
 	ended bool
 }
 
-// liveWriteTime is how long a write may take until the client is taken to be gone.
+// liveWriteTime is the longest time that a write may take. After it, the client counts as gone.
 const liveWriteTime = 30 * time.Second
 
 func newLiveWriter(w http.ResponseWriter, cancel context.CancelFunc, allowed func() error) *liveWriter {
 	return &liveWriter{response: w, control: http.NewResponseController(w), cancel: cancel, allowed: allowed}
 }
 
-// start sends the header, and the heartbeats from now on.
+// start sends the header, and from then on heartbeats.
 func (w *liveWriter) start() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	h := w.response.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // else nginx buffers events
+	h.Set("X-Accel-Buffering", "no") // otherwise nginx buffers events
 	w.response.WriteHeader(http.StatusOK)
 	w.timer = time.AfterFunc(liveHeartbeat, w.beat)
 	_ = w.write([]byte(":\n\n"))
@@ -234,8 +233,8 @@ func (w *liveWriter) send(id askback.Cursor, kind string, data []byte) error {
 	return w.write(append(b, '\n'))
 }
 
-// write writes b at once. The caller holds the mutex. The errors of deadlines are ignored,
-// because the recorders of tests have none.
+// write writes and flushes b. The caller holds the mutex. The errors of deadlines are ignored, because the
+// recorders of tests have no deadlines.
 func (w *liveWriter) write(b []byte) error {
 	_ = w.control.SetWriteDeadline(time.Now().Add(liveWriteTime))
 	if _, err := w.response.Write(b); err != nil {

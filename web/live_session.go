@@ -14,9 +14,9 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// liveSession tells an open page of a session to load its content again after each event. It
-// also does so when it begins, because the session may have changed since the page was
-// rendered. The text that a model is writing is sent as it arrives.
+// liveSession makes an open page of a session load its content again after each event. It also does so at the
+// beginning, because the session may have changed since the page was rendered. The text that a model is
+// writing is sent as it arrives.
 func (s *site) liveSession(w http.ResponseWriter, r request) error {
 	id := r.PathValue("id")
 	if _, err := r.client.Session(r.Context(), id); err != nil {
@@ -44,23 +44,22 @@ func (s *site) liveSession(w http.ResponseWriter, r request) error {
 	return nil
 }
 
-// A typist sends the text that a model is writing to a page. The page gets only what is new, and
-// only as safe text.
+// A typist sends the text that a model is writing to a page. It sends only new text, and only as safe text.
 type typist struct {
 	out    *liveWriter
 	cancel context.CancelFunc
 	run    view.Run
 
 	mu    sync.Mutex
-	text  string // what the model has written
-	sent  string // what the page has of it
+	text  string // text that the model has written
+	sent  string // text that the page has
 	timer *time.Timer
 }
 
 // typingPause is the shortest time between two parts of a text.
 const typingPause = 100 * time.Millisecond
 
-// send sends an event to the page: a part of a text, or that the page has changed.
+// send sends an event to the page: a part of a text, or a change of the page.
 func (t *typist) send(ev askback.Event) error {
 	e := t.run.Read(ev)
 	if ev.Type == askback.EventMessageDelta {
@@ -86,7 +85,7 @@ func (t *typist) send(ev askback.Event) error {
 	return t.out.send(ev.Cursor, "reload", nil)
 }
 
-// stop forgets the text: it is whole, or the page has left.
+// stop discards the text, because it is whole or the page has left.
 func (t *typist) stop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -102,7 +101,7 @@ type typedPart struct {
 	Text string `json:"text"`
 }
 
-// flush sends what the page does not have yet.
+// flush sends the text that the page does not have yet.
 func (t *typist) flush() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -121,7 +120,7 @@ func (t *typist) flush() {
 	}
 }
 
-// samePrefix returns the length of the longest text with which both begin.
+// samePrefix returns the length of the longest common prefix of two texts.
 func samePrefix(a, b string) int {
 	if strings.HasPrefix(b, a) {
 		return len(a)

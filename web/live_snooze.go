@@ -11,8 +11,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// hiddenAsks are the asks that a person hides now: the ends of their snoozes, by the id of the
-// ask.
+// hiddenAsks contains the asks that a person hides now: the ends of their snoozes, by the id of the ask.
 type hiddenAsks map[string]time.Time
 
 // count returns the number of asks, or "" for none.
@@ -23,7 +22,7 @@ func (h hiddenAsks) count() string {
 	return strconv.Itoa(len(h))
 }
 
-// next returns when the next ask comes back, or the zero time.
+// next returns the time when the next ask comes back, or the zero time.
 func (h hiddenAsks) next() (next time.Time) {
 	for _, until := range h {
 		if next.IsZero() || until.Before(next) {
@@ -59,10 +58,9 @@ func timeOf(s string) time.Time {
 	return time.UnixMilli(ms)
 }
 
-// liveSnoozes keeps a list up to date until ctx ends: asks that the person snoozes elsewhere
-// leave it, and those whose snooze ends come back. changed gets a value after each change of a
-// snooze. wake is when the first ask comes back, as of when the page was shown; it is in the
-// past if the page reconnects later.
+// liveSnoozes keeps a list up to date until ctx ends. Asks that the person snoozes elsewhere leave it, and
+// asks whose snooze ends come back. changed gets a value after each change of a snooze. wake is the time when
+// the first ask comes back, as of the rendering of the page. It is in the past if the page reconnects later.
 func (s *site) liveSnoozes(ctx context.Context, out *liveWriter, r request, list pages.Inbox, changed <-chan struct{}, wake time.Time) {
 	before, err := s.hidden(ctx, r)
 	if err != nil {
@@ -96,8 +94,8 @@ func (s *site) liveSnoozes(ctx context.Context, out *liveWriter, r request, list
 	}
 }
 
-// sendHidden tells a list which asks it must not have, and how many are snoozed. A list of snoozed
-// asks gets its rows if the page shows another number of them.
+// sendHidden sends a list the ids of the asks that it must not have, and the number of snoozed asks. A list
+// of snoozed asks gets its rows if the page shows another number of them.
 func (s *site) sendHidden(ctx context.Context, out *liveWriter, r request, list pages.Inbox, hidden hiddenAsks) error {
 	if list.Filter.Snoozed != "" && list.Snoozes.Count != hidden.count() {
 		return s.sendSnoozes(ctx, out, r, list, nil, hidden, time.Time{})
@@ -117,9 +115,8 @@ func (s *site) sendHidden(ctx context.Context, out *liveWriter, r request, list 
 	return nil
 }
 
-// sendSnoozes sends what has changed in a list: asks that leave it, and the rows of those that
-// come back. since is when the first snooze ended that the page does not know, or the zero
-// time.
+// sendSnoozes sends the changes of a list: asks that leave it, and the rows of asks that come back. since is
+// the end of the first snooze that the page does not know, or the zero time.
 func (s *site) sendSnoozes(ctx context.Context, out *liveWriter, r request, list pages.Inbox, before, after hiddenAsks, since time.Time) error {
 	begun, ended := minus(after, before), minus(before, after)
 	if list.Filter.Snoozed != "" {
@@ -162,7 +159,7 @@ func (s *site) sendSnoozeCount(ctx context.Context, out *liveWriter, list pages.
 	return out.send("", "", b.Bytes())
 }
 
-// minus returns the asks of a that b does not have.
+// minus returns the asks of a that are not in b.
 func minus(a, b hiddenAsks) hiddenAsks {
 	out := hiddenAsks{}
 	for id, until := range a {
@@ -173,8 +170,8 @@ func minus(a, b hiddenAsks) hiddenAsks {
 	return out
 }
 
-// liveAge sends the rows of asks that become old enough for the filter by age, until ctx ends.
-// shown is when the page was shown.
+// liveAge sends the rows of asks that become old enough for the filter by age, until ctx ends. shown is the
+// time when the page was shown.
 func (s *site) liveAge(ctx context.Context, out *liveWriter, r request, list pages.Inbox, shown time.Time) {
 	if list.Filter.Before(s.now()).IsZero() || shown.IsZero() {
 		return
@@ -188,7 +185,7 @@ func (s *site) liveAge(ctx context.Context, out *liveWriter, r request, list pag
 		if err != nil {
 			return
 		}
-		next := s.now().Add(age) // a new ask becomes old enough then
+		next := s.now().Add(age) // the time when a new ask is old enough
 		list.Snoozes.Until = untilOf(page.Snoozes)
 		for _, a := range page.Items {
 			if !a.CreatedAt.Before(until) {

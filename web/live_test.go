@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/test/kit/browsertest"
 )
 
-// The number of open asks is in the icon of the tab, also without scripts. Each icon is a file
-// of the server, as the policy requires.
+// The icon of the tab has the number of open asks, even without scripts. Each icon is a file of the server,
+// as the policy requires.
 func TestIconHasTheNumberOfOpenAsks(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")
@@ -42,8 +42,8 @@ func TestIconHasTheNumberOfOpenAsks(t *testing.T) {
 	}
 }
 
-// Rows A5, B6, F11: a new ask appears in the list of an open page. An ask that is answered
-// elsewhere leaves it, without a reload.
+// A new ask appears in the list of an open page. An ask that is answered elsewhere leaves it, without a
+// reload (A5, B6, F11).
 func TestChromiumInboxIsLive(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
@@ -72,9 +72,9 @@ func TestChromiumInboxIsLive(t *testing.T) {
 	c.Check(t)
 }
 
-// Rows E10, F4: an ask that is answered elsewhere becomes read-only while it is open, and
-// keeps what was typed. If the same person answered it in another window, the page says so.
-// Nothing of it gets into the form of the next ask.
+// An open ask that is answered elsewhere becomes read-only, and keeps the typed text. If the same person
+// answered it in another window, the page reports that. Nothing of it gets into the form of the next ask
+// (E10, F4).
 func TestChromiumInputStaysInTheFormOfItsAsk(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
@@ -112,8 +112,8 @@ func inOrder(a, b askback.Ask) (first, second askback.Ask) {
 	return b, a
 }
 
-// Ten mixed asks are cleared with the keyboard alone, typed text included. One is dangerous, and
-// one has no options.
+// Ten mixed asks are cleared with the keyboard alone, including typed text. One ask is dangerous, and another
+// has no options.
 func TestChromiumTenAsksNeedThirtyKeys(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
@@ -157,8 +157,8 @@ func TestChromiumTenAsksNeedThirtyKeys(t *testing.T) {
 	c.Check(t)
 }
 
-// A key that decides does nothing in the moment after an ask has appeared, so that a key
-// pressed twice does not decide the next ask.
+// A key that decides has no effect for a moment after an ask has appeared, so that a double press does not
+// decide the next ask.
 func TestChromiumKeyPressedTwiceDecidesOnce(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
@@ -176,7 +176,7 @@ func TestChromiumKeyPressedTwiceDecidesOnce(t *testing.T) {
 	c.Check(t)
 }
 
-// T3: a call that can be approved in the list is shown there completely, also on a phone.
+// A call that can be approved in the list is shown there completely, even on a phone (T3).
 func TestChromiumQuickApprovalShowsTheWholeCall(t *testing.T) {
 	c := newChromium(t)
 	for _, v := range []browsertest.Viewport{phone, {Width: 1400, Height: 900}} {

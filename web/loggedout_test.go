@@ -30,7 +30,7 @@ func formActions(a askback.Ask) map[string]string {
 	}
 }
 
-// Whatever form a person sends: if the person is logged out while the server reads it, it is rejected.
+// If the person is logged out while the server reads a form, each kind of form is rejected.
 func TestFormsOfLoggedOutPeopleAreRejected(t *testing.T) {
 	h := newServer(t)
 	a := h.ask(single)

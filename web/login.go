@@ -10,9 +10,9 @@ import (
 	"github.com/askback/askback/internal/server/login"
 )
 
-// loginPage shows a button for the secret of a log-in link. Opening the link does not use
-// it up, because programs such as virus scanners open links before people do. Without a
-// secret, it shows who is logged in.
+// loginPage shows a button for the secret of a log-in link. Opening the link does not use it up, because
+// programs such as virus scanners open links before people do. Without a secret, the page shows who is logged
+// in.
 func (s *site) loginPage(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	if !login.Possible(r) {

@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// logins lists the browsers in which this person is logged in.
+// logins lists the browsers where this person is logged in.
 func (s *site) logins(w http.ResponseWriter, r request) error {
 	logins, err := s.browsers.Logins(r.Context(), r.principal)
 	if err != nil {
@@ -22,8 +22,8 @@ func (s *site) logins(w http.ResponseWriter, r request) error {
 	return s.render(w, r.Request, http.StatusOK, pages.Logins(r.frame, views, view.OfToken(askback.Token{ID: r.principal.Token}).ID))
 }
 
-// endLogins ends one log-in, or with the id "others" all but this one. The page that is shown
-// after the end of this one asks to log in.
+// endLogins ends one log-in, or with the id "others" all log-ins except this one. If it ends this one, the
+// next page asks the person to log in.
 func (s *site) endLogins(w http.ResponseWriter, r request) error {
 	if _, err := readValues(w, r.Request, maxEmptyForm); err != nil {
 		return err

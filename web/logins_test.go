@@ -17,7 +17,7 @@ func (h *server) logIn(name string) browser {
 	return browser{h, w.Result().Cookies()[0].Value}
 }
 
-// T22, F4: a person sees the own log-ins without secrets, and ends one, or all others.
+// A person sees their own log-ins without secrets, and ends one of them, or all others (T22, F4).
 func TestPeopleEndLogins(t *testing.T) {
 	h := newServer(t)
 	first, second, third, ben := h.logIn("ana"), h.logIn("ana"), h.logIn("ana"), h.logIn("ben")
