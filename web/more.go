@@ -16,8 +16,8 @@ type sitePage struct {
 	action access.Action // "" for a page that every person may open
 }
 
-// sitePages are the pages in the navigation, in order. The bar of a phone has room for
-// three of them and the link to the others.
+// sitePages are the pages in the navigation, in order. The bar of a phone has room for three of them and a
+// link to the others.
 var sitePages = []sitePage{
 	{pages.PageLink{Name: "Inbox", Path: "/", Place: pages.InBar}, access.ActList},
 	{pages.PageLink{Name: "History", Path: "/history", Place: pages.InBar}, access.ActList},
@@ -54,7 +54,7 @@ func (s *site) linksFor(ctx context.Context, who askback.Principal) []pages.Page
 	return links
 }
 
-// isPage reports whether the navigation leads to a path.
+// isPage reports whether the navigation has a link to a path.
 func isPage(path string) bool {
 	return path == morePath || slices.ContainsFunc(sitePages, func(p sitePage) bool { return p.Path == path })
 }

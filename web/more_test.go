@@ -9,8 +9,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// F4: the navigation has only the pages that the kind of the person may open, and each of
-// them opens.
+// The navigation has only the pages that this kind of person may open, and each of them opens (F4).
 func TestNavigationHasOnlyPermittedPages(t *testing.T) {
 	h := newServer(t)
 	for kind, want := range map[askback.Kind]string{

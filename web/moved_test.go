@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/test/kit/browsertest"
 )
 
-// clickWhereItIs is a script that clicks the place of a button, and again whenever the page
-// has changed. So it clicks whatever has moved to that place.
+// clickWhereItIs is a script that clicks the place of a button, and clicks it again whenever the page has
+// changed. So it clicks the element that has moved to that place.
 const clickWhereItIs = `(() => {
 	const r = document.querySelector(%q).getBoundingClientRect();
 	const click = () => document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)?.closest("button")
@@ -26,7 +26,7 @@ const clickWhereItIs = `(() => {
 // hasRefused is true if the page did not accept a click.
 const hasRefused = `document.getElementById("announcer").textContent.includes("Press again")`
 
-// mailTo is a call whose page and row have the same shape as others of this name.
+// mailTo is a call whose page and row have the same shape as other calls of this function.
 func mailTo(name string) askback.Request {
 	return askback.Request{Confirmation: &askback.Confirmation{ToolName: "mail.send", Input: fmt.Appendf(nil, `{"to":%q}`, name)}}
 }
@@ -40,8 +40,8 @@ func (c *chromium) inRows(names ...string) (all []askback.Ask) {
 	return all
 }
 
-// T12: the second click of a double click does not decide the ask that has taken the place of
-// the first one, on the page of an ask and in the list.
+// The second click of a double click does not decide the ask that has taken the place of the first one. This
+// holds on the page of an ask and in the list (T12).
 func TestChromiumDoubleClickDecidesOnce(t *testing.T) {
 	for name, page := range map[string]struct{ path, button string }{
 		"ask":  {"/asks/", ".bar .approve-once"},
@@ -53,7 +53,7 @@ func TestChromiumDoubleClickDecidesOnce(t *testing.T) {
 			w.login("ana")
 			all := c.inRows("ben", "cem", "eve")
 			w.open(page.path + all[0].ID)
-			w.Press(page.button) // from now on, each page confirms what was done
+			w.Press(page.button) // from now on, each page confirms the action
 			w.waitUntil(`document.body.dataset.keys === "ready" && !!document.querySelector(".done-notice")`)
 			w.Run(chromedp.Evaluate(fmt.Sprintf(clickWhereItIs, page.button, true), nil))
 			w.waitUntil(hasRefused + ` || !document.getElementById("row-` + all[2].ID + `")`)
@@ -65,8 +65,8 @@ func TestChromiumDoubleClickDecidesOnce(t *testing.T) {
 	}
 }
 
-// T12: an agent withdraws an ask when a person is about to approve another one. The row below
-// moves up, and is not approved instead.
+// An agent withdraws an ask while a person is about to approve another one. The row below moves up, and is
+// not approved instead (T12).
 func TestChromiumWithdrawnAskMovesNoButton(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})

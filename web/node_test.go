@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// node is an element of a page, or text, which has no tag.
+// A node is an element of a page, or text, which has no tag.
 type node struct {
 	tag    string
 	attr   map[string]string

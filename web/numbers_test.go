@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// fill makes asks with every outcome: one that ben answered after ten minutes, one that
-// ana declined, one for ana that is open, and one that a standing approval of ben answered.
+// fill makes asks with every outcome. Ben answered one after ten minutes, ana declined one, one for ana is
+// open, and a standing approval of ben answered one.
 func (h *server) fill() {
 	h.t.Helper()
 	ctx := h.t.Context()
@@ -35,8 +35,8 @@ func (h *server) fill() {
 	h.now = h.now.Add(20 * time.Minute)
 }
 
-// F16: each agent has its open asks, the time that it waits, and links to its asks. An
-// agent with a token is listed before it asks.
+// Each agent has its open asks, its waiting time, and links to its asks. An agent with a token is listed
+// before its first ask (F16).
 func TestAgentsPageShowsHowLongAgentsWait(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")
@@ -68,14 +68,14 @@ func TestAgentsPageShowsHowLongAgentsWait(t *testing.T) {
 	}
 }
 
-// F16: each person has the number of their answers, and what is open for them. A person who
-// answered is listed without a token, too.
+// Each person has the number of their answers, and the number of open asks for them. A person who answered is
+// listed even without a token (F16).
 func TestPeoplePageShowsWhoAnswered(t *testing.T) {
 	h := newServer(t)
 	h.fill()
 	ana := h.browser("ana")
 	h.secret(askback.Responder, "ben")
-	h.ask(free) // for every person
+	h.ask(free) // an ask for every person
 	denied, answered := h.ask(call), h.ask(single)
 	h.now = h.now.Add(4 * time.Minute)
 	if _, err := h.client(askback.Responder, "ana").Answer(t.Context(), denied.ID, askback.Answer{Decision: askback.Deny}); err != nil {
@@ -98,8 +98,7 @@ func TestPeoplePageShowsWhoAnswered(t *testing.T) {
 	}
 }
 
-// F16, A6: the page of numbers has tables with all values. Its charts have no text, no
-// styles and no role.
+// The page of numbers has tables with all values. Its charts have no text, no styles and no role (F16, A6).
 func TestNumbersPageShowsWaitsAndOutcomes(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")
@@ -131,7 +130,7 @@ func TestNumbersPageShowsWaitsAndOutcomes(t *testing.T) {
 	}
 }
 
-// A visitor, an agent and a form get nothing from these pages.
+// A visitor and an agent get none of these pages, and forms change nothing.
 func TestFiguresRequireAPerson(t *testing.T) {
 	h := newServer(t)
 	h.fill()
@@ -144,8 +143,8 @@ func TestFiguresRequireAPerson(t *testing.T) {
 	}
 }
 
-// In a wide window, the menu of the header opens and closes by keyboard, and leads to pages.
-// These pages fit a phone and violate no rule of WCAG 2.2 AA.
+// In a wide window, the menu of the header opens and closes by keyboard, and leads to pages. These pages fit
+// a phone and violate no rule of WCAG 2.2 AA.
 func TestChromiumMenuLeadsToNumbers(t *testing.T) {
 	c := newChromium(t)
 	c.fill()

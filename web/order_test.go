@@ -37,8 +37,8 @@ func listed(t *testing.T, page *node) (out []string) {
 	return out
 }
 
-// Rows A5, F11: what is due soon is first. The order, the groups and the filters are in the
-// address, so that they work without scripts.
+// Asks with an early deadline are first. The order, the groups and the filters are in the address, so they
+// work without scripts (A5, F11).
 func TestListIsOrderedGroupedAndFiltered(t *testing.T) {
 	h := newServer(t)
 	for _, r := range []askback.Request{titled("plain"), titled("tagged"), {Title: "danger", Confirmation: &askback.Confirmation{ToolName: "rm", Dangerous: true, Input: json.RawMessage(`{}`)}}, titled("late"), titled("soon")} {
@@ -106,8 +106,8 @@ func sameQuery(a, b string) bool {
 	return one.Encode() == two.Encode()
 }
 
-// After an answer, the next ask is the one below it in the list that is shown, or the first
-// one after the last.
+// After an answer, the next ask is the ask below it in the displayed list. After the last ask, it is the
+// first one.
 func TestNextAskFollowsTheOrderOfTheList(t *testing.T) {
 	h := newServer(t)
 	var asks []askback.Ask
@@ -131,7 +131,8 @@ func TestNextAskFollowsTheOrderOfTheList(t *testing.T) {
 	}
 }
 
-// F11: a new ask goes to its place. What is shown does not move; a button leads to it.
+// A new ask goes to its place. The visible part of the list does not move; a button leads to the new ask
+// (F11).
 func TestChromiumNewRowDoesNotMoveTheList(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 700})

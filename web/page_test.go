@@ -15,8 +15,7 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// Rows A6, C1: this includes header, full text, choices with descriptions and previews,
-// Other, and notes.
+// The page shows header, full text, choices with descriptions and previews, Other, and notes (A6, C1).
 func TestPageShowsTheWholeQuestion(t *testing.T) {
 	h := newServer(t)
 	page := h.browser("ana").open("/asks/"+h.ask(single).ID, http.StatusOK)
@@ -56,14 +55,14 @@ func TestNoOptionIsPreselected(t *testing.T) {
 	for _, r := range []askback.Request{single, multi, free, form, call} {
 		page := h.browser("ana").open("/asks/"+h.ask(r).ID, http.StatusOK)
 		for _, n := range append(page.all("[checked]"), page.all("[autofocus]")...) {
-			if !n.inside(".standing-approval") { // there, the narrowest scope is preselected
+			if !n.inside(".standing-approval") { // on the page of a confirmation, the narrowest scope is preselected
 				t.Errorf("%v is chosen or focused", n.attr)
 			}
 		}
 	}
 }
 
-// Rows A6, C1, F4: the cases have every kind of question.
+// The cases have every kind of question (A6, C1, F4).
 func TestAnswerFormBecomesAnAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		ask  askback.Request
@@ -104,7 +103,7 @@ func TestAnswerFormBecomesAnAnswer(t *testing.T) {
 	}
 }
 
-// Rows C3, D1: the buttons approve, deny and decline.
+// The buttons approve, deny and decline (C3, D1).
 func TestDecisionFormSettlesTheAsk(t *testing.T) {
 	for action, want := range map[string]askback.Outcome{
 		"approve": {Status: askback.Answered, Decision: askback.Approve},
@@ -122,8 +121,8 @@ func TestDecisionFormSettlesTheAsk(t *testing.T) {
 	}
 }
 
-// If the agent cannot run edited arguments, the page has no field for them, and a form
-// that has them is rejected.
+// If the agent cannot run edited arguments, the page has no field for them, and a form with arguments is
+// rejected.
 func TestNoEditHidesTheArgumentsField(t *testing.T) {
 	h := newServer(t)
 	fixed := *harmless.Confirmation
@@ -153,8 +152,8 @@ func TestQuestionsCanBeDeclined(t *testing.T) {
 	}
 }
 
-// T3: tool, server and exact arguments come first, and the agent's text is below. Approve
-// is never the first button of a form, so that the Enter key does not approve.
+// Tool, server and exact arguments come first, and the agent's text is below. Approve is never the first
+// button of a form, so the Enter key does not approve (T3).
 func TestConfirmationShowsTheCallFirst(t *testing.T) {
 	h := newServer(t)
 	r := call
@@ -190,8 +189,7 @@ func TestConfirmationShowsTheCallFirst(t *testing.T) {
 	}
 }
 
-// T3: tags are text of the agent, so they are below the call. The name of its token is in
-// the header.
+// Tags are text of the agent, so they are below the call. The name of its token is in the header (T3).
 func TestConfirmationShowsTagsBelowTheCall(t *testing.T) {
 	h := newServer(t)
 	r := harmless
@@ -208,7 +206,7 @@ func TestConfirmationShowsTagsBelowTheCall(t *testing.T) {
 	}
 }
 
-// Rows F5, F12: the page also shows who is looking at the ask.
+// The page also shows who is looking at the ask (F5, F12).
 func TestPageShowsTheEffectOfTheDeadline(t *testing.T) {
 	h := newServer(t)
 	r := single
@@ -268,7 +266,7 @@ func TestListShowsOpenAsksOfThePerson(t *testing.T) {
 	}
 }
 
-// After an error the form keeps what was typed, and the reason is next to its field.
+// After an error, the form keeps the typed text, and the reason is next to its field.
 func TestInvalidFormKeepsItsValues(t *testing.T) {
 	long := strings.Repeat("x", limits.MaxText+1)
 	for name, c := range map[string]struct {
@@ -345,8 +343,7 @@ func TestInvalidFormKeepsItsValues(t *testing.T) {
 
 func has(n *node, attr string) bool { _, ok := n.attr[attr]; return ok }
 
-// The button that Enter presses in a confirmation shows the form again, as it was filled
-// in.
+// In a confirmation, Enter presses a button that shows the form again, as it was filled in.
 func TestEnterDecidesNothing(t *testing.T) {
 	h := newServer(t)
 	a := h.ask(call)

@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// A panickyEngine has clients that cannot list asks.
+// A panickyEngine is an engine whose clients cannot list asks.
 type panickyEngine struct{ *engine.Engine }
 
 func (e panickyEngine) As(p askback.Principal) askback.Client { return panickyClient{e.Engine.As(p)} }

@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// people shows the people who may answer, how they answered, and the groups.
+// people shows the people who may answer, their figures, and the groups.
 func (s *site) people(w http.ResponseWriter, r request) error {
 	return s.renderPeople(w, r, http.StatusOK, peopleDone[r.URL.Query().Get("done")], "")
 }
@@ -23,7 +23,7 @@ func (s *site) people(w http.ResponseWriter, r request) error {
 // peopleDone are the sentences that confirm an action.
 var peopleDone = map[string]string{"person": "The person is saved.", "group": "The group is saved.", "removed": "Removed."}
 
-// renderPeople sends the page, with what a form did or why it did nothing.
+// renderPeople sends the page, with the result of a form or the reason why it had no effect.
 func (s *site) renderPeople(w http.ResponseWriter, r request, status int, done, problem string) error {
 	f, err := s.monthFigures(r)
 	if err != nil {
@@ -69,7 +69,7 @@ func groupForm(name, people string, isNew bool) pages.EntryForm {
 	return f
 }
 
-// editPerson shows the form of a person that was made here, or of a new one.
+// editPerson shows the form for a person that was made here, or for a new person.
 func (s *site) editPerson(w http.ResponseWriter, r request) error {
 	if s.auth.May(r.principal, access.ActDirectory) != nil {
 		return errAdminOnly
@@ -89,7 +89,7 @@ func (s *site) editPerson(w http.ResponseWriter, r request) error {
 	return s.render(w, r.Request, http.StatusOK, pages.EditEntry(r.frame, form))
 }
 
-// person returns the person with a name. If there is no such person, it has no name.
+// person returns the person with a name. If there is no such person, the result has no name.
 func (r request) person(name string) (askback.Person, error) {
 	all, err := r.client.People(r.Context())
 	if i := slices.IndexFunc(all, func(p askback.Person) bool { return p.Name == name }); err == nil && i >= 0 {
@@ -98,7 +98,7 @@ func (r request) person(name string) (askback.Person, error) {
 	return askback.Person{}, err
 }
 
-// editGroup shows the form of a group that was made here, or of a new one.
+// editGroup shows the form for a group that was made here, or for a new group.
 func (s *site) editGroup(w http.ResponseWriter, r request) error {
 	if s.auth.May(r.principal, access.ActDirectory) != nil {
 		return errAdminOnly
@@ -133,11 +133,9 @@ func (s *site) readEntry(w http.ResponseWriter, r request) (url.Values, error) {
 	return values, s.reauthenticate(r)
 }
 
-// changePerson saves or removes a person.
-//
-// Without https, a browser sends the cookie to every port of the host, so another program may
-// have it. A person with an address logs in on their own, for longer than that log-in, so then
-// the form sets no address (T28).
+// changePerson saves or removes a person. Without https, a browser sends the cookie to every port of the
+// host, so another program may have the cookie. A person with an address can log in for longer than this
+// log-in lasts. Without https, the form therefore sets no address (T28).
 func (s *site) changePerson(w http.ResponseWriter, r request) error {
 	values, err := s.readEntry(w, r)
 	if err != nil {
@@ -166,11 +164,11 @@ func (s *site) changePerson(w http.ResponseWriter, r request) error {
 	return s.entrySaved(w, r, form, "person", err)
 }
 
-// removedMeanwhile is why the form of a person or a group saves nothing: it must not give back what
-// another admin has taken away since it was opened.
+// removedMeanwhile is the reason why the form of a person or a group saves nothing. The form must not restore
+// what another admin has removed since it was opened.
 const removedMeanwhile = "It was removed after the form was opened, or is in the settings file now."
 
-// plainAddress is why a form sets no address.
+// plainAddress is the reason why a form sets no address.
 const plainAddress = "Without https, addresses are not changed here, because they let people log in. Use the settings file or the API."
 
 func (s *site) removePerson(w http.ResponseWriter, r request, name string) error {

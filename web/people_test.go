@@ -19,7 +19,7 @@ func card(page *node, name string) string {
 	return ""
 }
 
-// An admin adds a person and a group by forms, edits and removes them, all without scripts. Those
+// An admin adds a person and a group by forms, edits and removes them, all without scripts. People and groups
 // of the settings are listed with them, and have no buttons (F12).
 func TestPeopleAndGroupsAreMadeByForm(t *testing.T) {
 	h := team(t)
@@ -72,8 +72,8 @@ func TestPeopleAndGroupsAreMadeByForm(t *testing.T) {
 	admin.send("/groups", url.Values{"action": {"remove"}, "name": {"eu"}}, http.StatusNotFound)
 }
 
-// What is wrong with a person or a group is shown at its field, with what was typed. A group that
-// a route names stays.
+// A problem with a person or a group is shown at its field, with the typed text. A group that a route names
+// cannot be removed.
 func TestPersonFormIsChecked(t *testing.T) {
 	h := team(t)
 	admin := browser{h, h.secret(askback.Admin, "root")}
@@ -114,7 +114,7 @@ func TestPersonFormIsChecked(t *testing.T) {
 	if w.Code != http.StatusSeeOther || !strings.Contains(card(admin.open("/people", http.StatusOK), "dan"), "dan@example.com") {
 		t.Errorf("over https: got status %d", w.Code)
 	}
-	// An address that stays as it is does not need https.
+	// an unchanged address does not need https
 	admin.send("/people", url.Values{"action": {"save"}, "name": {"dan"}, "email": {"dan@example.com"}, "time_zone": {"UTC"}}, http.StatusSeeOther)
 }
 
@@ -143,7 +143,7 @@ func TestOldFormDoesNotBringBackARemovedPerson(t *testing.T) {
 	}
 }
 
-// A person who is no admin sees people and groups, and changes none.
+// A person who is not an admin sees people and groups, and cannot change them.
 func TestOnlyAdminsChangePeople(t *testing.T) {
 	h := team(t)
 	admin, ana := browser{h, h.secret(askback.Admin, "root")}, h.browser("ana")
@@ -168,7 +168,7 @@ func TestOnlyAdminsChangePeople(t *testing.T) {
 	admin.send("/people", url.Values{"action": {"burn"}, "name": {"dan"}}, http.StatusBadRequest)
 }
 
-// Names stay text, also those that an admin copied from elsewhere.
+// Names stay text, even names that an admin copied from elsewhere.
 func TestHostileNamesStayText(t *testing.T) {
 	seen := 0
 	for _, s := range injections {

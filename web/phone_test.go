@@ -34,7 +34,7 @@ func TestChromiumPhoneConfirmsAnAnswerOfTheList(t *testing.T) {
 	c.Check(t)
 }
 
-// Next to the boxes that select asks, no button decides a single one.
+// Beside the boxes that select asks, no button decides a single ask.
 func TestChromiumPhoneSelectsWithoutDeciding(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -64,7 +64,7 @@ func TestChromiumEmptiedSearchShowsAll(t *testing.T) {
 	c.Check(t)
 }
 
-// What is typed after "Add a note" is the note. Its letters are no keys.
+// Text typed after "Add a note" is the note. Its letters are not keys.
 func TestChromiumNoteGetsTheFocus(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -78,7 +78,7 @@ func TestChromiumNoteGetsTheFocus(t *testing.T) {
 	c.Check(t)
 }
 
-// Text of an agent has its mark, in the list and on the page of an ask.
+// Text of an agent has its mark in the list and on the page of an ask.
 func TestChromiumAgentTextHasItsMark(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)

@@ -108,7 +108,7 @@ func TestPagesAreSavedAsPictures(t *testing.T) {
 			save(page)
 		}
 		call := *mail.Confirmation
-		call.Server = name // so that no earlier standing approval covers it
+		call.Server = name // so that no earlier standing approval covers the ask
 		mail.Confirmation = &call
 		editable := c.ask(mail)
 		w.open("/asks/" + editable.ID)

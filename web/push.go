@@ -16,22 +16,21 @@ import (
 type Push interface {
 	// PublicKey returns the key with which browsers subscribe, in base64url.
 	PublicKey(ctx context.Context) (string, error)
-	// CheckAddress returns the form of a subscription in which it is stored, or an
-	// [askback.Invalid].
+	// CheckAddress returns the form in which a subscription is stored, or an [askback.Invalid].
 	CheckAddress(address string) (string, error)
 }
 
-// pushChannel is the channel of the contacts that are browsers.
+// pushChannel is the channel of contacts that are browsers.
 const pushChannel = "webpush"
 
-// The paths that the script and the service worker use.
+// Paths that the script and the service worker use.
 const (
 	pushPath      = "/push"
 	pushStatePath = "/push/state"
 	openPath      = "/open"
 )
 
-// handlePush registers what the script and the service worker call.
+// handlePush registers the paths that the script and the service worker call.
 func (s *site) handlePush(mux *http.ServeMux) {
 	mux.Handle("POST "+pushPath, s.authenticated(s.addPush))
 	mux.Handle("POST "+pushStatePath, s.authenticated(s.pushState))
@@ -59,9 +58,9 @@ func (s *site) pushKey(ctx context.Context) string {
 	return key
 }
 
-// contactState is what the script gets to know about the subscription of its browser.
+// contactState describes the browser's push subscription to the page's script.
 type contactState struct {
-	ID string `json:"id"` // of the contact; "": the browser is no contact of this person
+	ID string `json:"id"` // id of the contact; "" if the browser is no contact of this person
 }
 
 // addPush adds the browser as a contact of the person.
@@ -140,8 +139,8 @@ func replyJSON(w http.ResponseWriter, v any) error {
 	return nil
 }
 
-// browserName returns what a browser is called, by the name that it gives itself. It is a
-// label for people, and has only names of the tables.
+// browserName returns the name of a browser, by the name in its requests. It is a label for people, and
+// consists only of names from the tables.
 func browserName(agent string) string {
 	find := func(table [][2]string, unknown string) string {
 		for _, row := range table {

@@ -34,7 +34,7 @@ type pushing struct {
 	key     string
 }
 
-// withPush replaces the engine of a server by one that sends notifications to browsers.
+// withPush replaces the engine of a server by an engine that sends notifications to browsers.
 func withPush(t *testing.T, h *server) pushing {
 	t.Helper()
 	p := pushing{service: webpushtest.NewService(t)}
@@ -60,7 +60,7 @@ func withPush(t *testing.T, h *server) pushing {
 	return p
 }
 
-// received returns the n-th message that a browser got.
+// received returns the n-th message that a browser received.
 func (p pushing) received(t *testing.T, b *webpushtest.Browser, n int) []byte {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
@@ -76,7 +76,7 @@ func (p pushing) received(t *testing.T, b *webpushtest.Browser, n int) []byte {
 	return nil
 }
 
-// The inbox offers notifications only if the settings allow them, and to people.
+// The inbox offers notifications only to people, and only if the settings allow them.
 func TestNotificationsAreOfferedToPeople(t *testing.T) {
 	h := newServer(t)
 	if page := h.browser("ana").open("/", http.StatusOK); len(page.all("#push-offer, #push-state")) != 0 {
@@ -93,8 +93,8 @@ func TestNotificationsAreOfferedToPeople(t *testing.T) {
 	}
 }
 
-// A browser that is added is a contact of its person, with a label. It is not one of another
-// person who logs in there, and can be removed.
+// A browser that is added is a contact of its person, with a label. It is no contact of another person who
+// logs in there, and can be removed.
 func TestBrowserIsAContactOfOnePerson(t *testing.T) {
 	h := newServer(t)
 	p := withPush(t, h)
@@ -104,7 +104,7 @@ func TestBrowserIsAContactOfOnePerson(t *testing.T) {
 		r.Header.Set("User-Agent", "Mozilla/5.0 (Android 15; Mobile; rv:140.0) Gecko/140.0 Firefox/140.0")
 		w := h.do(r)
 		var out struct{ ID string }
-		_ = json.Unmarshal(w.Body.Bytes(), &out) // not JSON if it is rejected
+		_ = json.Unmarshal(w.Body.Bytes(), &out) // the reply is not JSON if the request is rejected
 		return w.Code, out.ID
 	}
 	ana, ben := h.browser("ana"), h.browser("ben")
@@ -173,8 +173,8 @@ func TestBadgeHasTheNumberOfOpenAsks(t *testing.T) {
 	}
 }
 
-// subscribes is a script that subscribes as a browser does. Chromium cannot do it without the
-// service of its vendor.
+// subscribes is a script that subscribes as a browser does. Chromium cannot subscribe without the service of
+// its vendor.
 const subscribes = `(() => {
 	const subscription = JSON.parse(SUBSCRIPTION), key = KEY;
 	const text = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes))).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
@@ -193,7 +193,7 @@ const subscribes = `(() => {
 	navigator.clearAppBadge = () => badge(0);
 })()`
 
-// allowNotifications answers the question of the browser.
+// allowNotifications answers the permission prompt of the browser.
 func (w window) allowNotifications(setting chrome.PermissionSetting) {
 	w.t.Helper()
 	w.Run(chromedp.ActionFunc(func(ctx context.Context) error {
@@ -252,7 +252,7 @@ type shownNotification struct {
 	Silent, Stays          bool
 }
 
-// notified reports whether the browser shows a notification that satisfies ok, or does so soon.
+// notified reports whether the browser shows a notification that satisfies ok, now or soon.
 func (w window) notified(ok func(shownNotification) bool, soon time.Duration) bool {
 	w.t.Helper()
 	for deadline := time.Now().Add(soon); time.Now().Before(deadline); {
@@ -294,8 +294,8 @@ func (w window) waitNoNotification(what string) {
 	}
 }
 
-// The whole way: a press on the button subscribes the browser; a question arrives encrypted, is
-// shown whole, and is replaced by how it ended; the button turns it off again (F3).
+// A press on the button subscribes the browser. A question arrives encrypted, is shown whole, and is replaced
+// by its outcome. The button also ends the subscription (F3).
 func TestChromiumShowsQuestionsAsNotifications(t *testing.T) {
 	c := newWholeChromium(t)
 	p := withPush(t, c.server)
@@ -332,7 +332,7 @@ func TestChromiumShowsQuestionsAsNotifications(t *testing.T) {
 	w.waitNotified("the outcome", func(n shownNotification) bool {
 		return n.Tag == a.ID && n.Silent && strings.Contains(n.Body, "ben")
 	})
-	deliver(outcome) // the page shows it anyway
+	deliver(outcome) // the page shows the question anyway
 	w.waitNoNotification("the outcome while the page is open")
 	dangerous := c.ask(call)
 	w.waitDelivered("a dangerous call", deliver, p.received(t, b, 3), func(n shownNotification) bool { return n.Tag == dangerous.ID && n.Stays })

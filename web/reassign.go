@@ -14,7 +14,7 @@ import (
 // maxReassignForm is the limit in bytes for the form that reassigns an ask: names, encoded.
 const maxReassignForm = 64 << 10
 
-// mayReassign reports whether the person may give an open ask that this person sees to others.
+// mayReassign reports whether the person may give others an open ask that this person sees.
 func (s *site) mayReassign(r request, a askback.Ask) bool {
 	action := access.ActReassign
 	if a.Kind == askback.Confirm {
@@ -59,7 +59,7 @@ func (s *site) renderReassign(w http.ResponseWriter, r request, status int, a as
 		return err
 	}
 	form.Candidates = view.Candidates(groups, people, r.principal.Name)
-	if len(a.Approvers) > 0 { // others can be named, too, but decide nothing
+	if len(a.Approvers) > 0 { // other people can be named, too, but cannot decide
 		form.Candidates = view.Candidates(groupsWith(groups, a.Approvers), onlyPeople(people, a.Approvers), r.principal.Name)
 	}
 	form.Rest = restOf(a, r.principal.Name)
@@ -87,8 +87,8 @@ func restOf(a askback.Ask, name string) []view.Text {
 	return view.Names(slices.DeleteFunc(slices.Clone(people), func(other string) bool { return other == name }))
 }
 
-// reassign gives an ask to the people and groups of the form. The reply is the page of the ask,
-// or a page that says who has it if this person may not see it any more.
+// reassign gives an ask to the people and groups of the form. The reply is the page of the ask. If this
+// person may not see the ask any more, the reply is a page that names its new recipients.
 func (s *site) reassign(w http.ResponseWriter, r request) error {
 	values, err := readValues(w, r.Request, maxReassignForm)
 	if err != nil {
@@ -125,11 +125,11 @@ func (s *site) reassign(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
-	list.Current = after.ID // so that a phone shows it
+	list.Current = after.ID // so that a phone shows the problem
 	return s.render(w, r.Request, http.StatusOK, pages.Reassigned(r.frame, list, view.Of(after)))
 }
 
-// doneReassigning returns that the person gave an ask to others, or nil if that is not so.
+// doneReassigning returns the notice that the person gave an ask to others, or nil if the person did not.
 func doneReassigning(r request, id string) *pages.Done {
 	if id == "" {
 		return nil

@@ -21,8 +21,8 @@ func team(t *testing.T) *server {
 	return h
 }
 
-// The page of an ask leads to a form that offers the groups and the people. What it does is on
-// it. Afterwards, the ask is with those who were chosen, and its page says who gave it to them.
+// The page of an ask leads to a form that offers the groups and the people, and explains its effect.
+// Afterwards, the ask is with the chosen people, and its page names the person who gave it to them.
 func TestFormReassignsAnAsk(t *testing.T) {
 	h := team(t)
 	ana, ben := h.browser("ana"), h.browser("ben")
@@ -54,12 +54,13 @@ func TestFormReassignsAnAsk(t *testing.T) {
 	if got := ben.open("/asks/"+a.ID, http.StatusOK).one(t, ".ask-header").visibleText(); !strings.Contains(got, "Reassigned by ana on 3 November 2026, 18:31 UTC.") {
 		t.Errorf("the page for ben has %q", got)
 	}
-	ana.send(link, url.Values{"to": {"@oncall"}, "others": {"cem, ben"}}, http.StatusOK) // as by reloading
+	// sends the form twice, as a reload does
+	ana.send(link, url.Values{"to": {"@oncall"}, "others": {"cem, ben"}}, http.StatusOK)
 	ana.send(link, url.Values{"to": {"ana"}}, http.StatusNotFound)
 }
 
-// A person whom the ask names may give others only that part, or all of it, and reads what each
-// means. Who keeps the ask gets back to it.
+// A person who is named by an ask may give others only that part, or all of it, and reads the effect of each.
+// A person who keeps the ask returns to it.
 func TestFormDelegatesOwnPart(t *testing.T) {
 	h := team(t)
 	ana, ben, cem := h.browser("ana"), h.browser("ben"), h.browser("cem")
@@ -91,8 +92,8 @@ func TestFormDelegatesOwnPart(t *testing.T) {
 	ana.open("/asks/"+a.ID, http.StatusOK)
 }
 
-// A form with a problem is shown again as it was filled in, with the problem at its field.
-// Nothing changes.
+// A form with a problem is shown again as it was filled in, with the problem at its field. It changes
+// nothing.
 func TestReassignFormIsChecked(t *testing.T) {
 	h := team(t)
 	ana := h.browser("ana")
@@ -128,8 +129,8 @@ func TestReassignFormIsChecked(t *testing.T) {
 	ana.send(path, url.Values{"others": {strings.Repeat("x", 70_000)}}, http.StatusRequestEntityTooLarge)
 }
 
-// Only a person who may give an ask to others gets the form. A settled ask has none, and an ask
-// of other people does not exist.
+// Only a person who may give an ask to others gets the form. A settled ask has no form, and an ask of other
+// people does not exist.
 func TestFormIsForThoseWhoMayReassign(t *testing.T) {
 	h := team(t)
 	h.engine.Set(engine.Settings{

@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// saveRoute replaces a route that was made here, or adds one after them.
+// saveRoute replaces a route that was made here, or adds a route after them.
 func (s *site) saveRoute(w http.ResponseWriter, r request, values url.Values, routes []askback.Route, index int, revision int64) error {
 	form := filledRoute(values)
 	route := form.route()
@@ -66,7 +66,7 @@ func (f *filledForm) add(field, text string) {
 	f.Problems = append(f.Problems, view.Problem{Field: field, Text: safetext.Line(text)})
 }
 
-// addInvalid adds the problems of the route with an index among those that were sent.
+// addInvalid adds the problems of the route with an index among the routes that were sent.
 func (f *filledForm) addInvalid(index int, why askback.Invalid) {
 	fields := map[string]bool{"agent": true, "kind": true, "tags": true, "to": true, "approvers": true, "channels": true, "quorum": true, "remind": true, "escalate": true, "timeout": true, "on_timeout": true}
 	for _, p := range why {
@@ -87,8 +87,8 @@ func sentence(detail string) string {
 	return strings.ToUpper(detail[:1]) + detail[1:] + "."
 }
 
-// route returns the route of the form, and adds the problems with what is not written as it
-// must be. What a route may have is checked later.
+// route returns the route of the form, and adds the problems of fields that cannot be parsed. The contents of
+// a route are checked later.
 func (f *filledForm) route() askback.Route {
 	r := askback.Route{
 		Match: askback.Match{Agent: strings.TrimSpace(string(f.Agent)), Kind: askback.AskKind(f.Kind), Tags: view.SplitNames(string(f.Tags))},
@@ -121,7 +121,7 @@ func (f *filledForm) route() askback.Route {
 	return r
 }
 
-// span reads a duration of a field, or adds the problem with it.
+// span reads a duration from a field, or adds its problem.
 func (f *filledForm) span(field, typed string) askback.Span {
 	d, err := askback.ParseDuration(strings.TrimSpace(typed))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// routes lists the routes, and finds the one of the ask that the address describes.
+// routes lists the routes, and finds the route of the ask that the address describes.
 func (s *site) routes(w http.ResponseWriter, r request) error {
 	return s.renderRoutes(w, r, http.StatusOK, "")
 }
@@ -40,7 +40,7 @@ func (s *site) renderRoutes(w http.ResponseWriter, r request, status int, proble
 	return s.render(w, r.Request, status, pages.Routes(r.frame, list))
 }
 
-// checkRoutes returns which routes match the ask that the address describes.
+// checkRoutes returns the routes that match the ask in the address.
 func checkRoutes(r request, routes []askback.Route) pages.RouteCheck {
 	q := r.URL.Query()
 	c := pages.RouteCheck{Agent: strings.TrimSpace(q.Get("agent")), Kind: q.Get("kind"), Tags: q.Get("tags"), Asked: q.Has("kind"), First: -1}
@@ -57,7 +57,7 @@ func checkRoutes(r request, routes []askback.Route) pages.RouteCheck {
 	return c
 }
 
-// editRoute shows the form of a route that was made here, or of a new one.
+// editRoute shows the form for a route that was made here, or for a new route.
 func (s *site) editRoute(w http.ResponseWriter, r request) error {
 	if s.auth.May(r.principal, access.ActDirectory) != nil {
 		return errAdminOnly
@@ -79,7 +79,7 @@ func (s *site) editRoute(w http.ResponseWriter, r request) error {
 	return s.render(w, r.Request, http.StatusOK, pages.EditRoute(r.frame, form))
 }
 
-// routesChanged is the sentence for a form of routes that are different now.
+// routesChanged is the sentence for a form whose routes have changed meanwhile.
 const routesChanged = "The routes were changed after this page was loaded. They are shown as they are now."
 
 // madeRoutes returns the routes that were made here or over the API.
@@ -90,7 +90,7 @@ func madeRoutes(all askback.RouteList) []askback.Route {
 // maxRouteForm is the limit in bytes for the form of a route.
 const maxRouteForm = 256 << 10
 
-// changeRoutes does what a form of a route asks for.
+// changeRoutes performs the action of a form of a route.
 func (s *site) changeRoutes(w http.ResponseWriter, r request) error {
 	if s.auth.May(r.principal, access.ActDirectory) != nil {
 		return errAdminOnly
@@ -126,7 +126,7 @@ func (s *site) changeRoutes(w http.ResponseWriter, r request) error {
 	return s.putRoutes(w, r, routes, revision, action)
 }
 
-// reorder moves or removes a route, and reports whether the action does that to it.
+// reorder moves or removes a route. It reports whether the action is possible for that route.
 func reorder(routes *[]askback.Route, n int, action string) bool {
 	all := *routes
 	switch {

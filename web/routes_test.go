@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// withRoutes is a server whose settings have a route, and an admin.
+// withRoutes returns a server whose settings have a route, and an admin.
 func withRoutes(t *testing.T) (*server, browser) {
 	h := team(t)
 	h.engine.Set(engine.Settings{
@@ -51,8 +51,8 @@ func changed(form url.Values, pairs ...string) url.Values {
 	return out
 }
 
-// An admin adds a route by a form, edits it, moves it and removes it, all without scripts. The
-// routes of the settings stay before those, and are not changed (F12).
+// An admin adds a route by a form, edits it, moves it and removes it, all without scripts. The routes of the
+// settings stay before the others, and are not changed (F12).
 func TestRouteIsMadeByForm(t *testing.T) {
 	h, admin := withRoutes(t)
 	admin.send("/routes", fullRoute, http.StatusSeeOther)
@@ -95,7 +95,7 @@ func TestRouteIsMadeByForm(t *testing.T) {
 	}
 }
 
-// pressRoute presses the button of an action of a route, as the page has it, and returns the notice.
+// pressRoute presses the button of an action of a route on the page, and returns the notice.
 func (b browser) pressRoute(id, action string) string {
 	b.t.Helper()
 	for _, form := range b.open("/routes", http.StatusOK).one(b.t, id).all("form") {
@@ -114,8 +114,8 @@ func (b browser) pressRoute(id, action string) string {
 	return "no button"
 }
 
-// Routes that were made here are moved and removed; those of the settings stay the first ones,
-// and have no buttons. A form of an older page changes nothing.
+// Routes that were made here are moved and removed. The routes of the settings stay first, and have no
+// buttons. A form of an older page changes nothing.
 func TestRoutesAreMovedAndRemoved(t *testing.T) {
 	_, admin := withRoutes(t)
 	for n, to := range []string{"ana", "ben", "cem"} {
@@ -157,7 +157,7 @@ func TestRoutesAreMovedAndRemoved(t *testing.T) {
 	}
 }
 
-// What is wrong with a route is shown at its field, with what was typed.
+// A problem of a route is shown at its field, with the typed text.
 func TestRouteFormIsChecked(t *testing.T) {
 	_, admin := withRoutes(t)
 	admin.send("/routes", url.Values{"route": {""}, "revision": {"0"}, "action": {"save"}, "to": {"ben"}}, http.StatusSeeOther)
@@ -185,7 +185,7 @@ func TestRouteFormIsChecked(t *testing.T) {
 	}
 }
 
-// The form finds the route of an ask, and the further ones whose rules for approvals count.
+// The form finds the route of an ask, and the further routes whose rules for approvals apply.
 func TestRouteOfAnAskIsFound(t *testing.T) {
 	_, admin := withRoutes(t)
 	three := changed(fullRoute, "tags", "", "quorum", "3")
@@ -204,7 +204,7 @@ func TestRouteOfAnAskIsFound(t *testing.T) {
 	}
 }
 
-// A person who is no admin reads the routes, and changes none.
+// A person who is not an admin can read the routes, but not change them.
 func TestOnlyAdminsChangeRoutes(t *testing.T) {
 	h, admin := withRoutes(t)
 	admin.send("/routes", fullRoute, http.StatusSeeOther)

@@ -36,8 +36,8 @@ func TestRowsOfAPageHaveNoPageAroundThem(t *testing.T) {
 	browser{h, ""}.open("/rows", http.StatusUnauthorized)
 }
 
-// A list of a thousand open asks loads its pages while it is scrolled. Each ask has one row, in
-// order. The rows stay when an ask is opened, and new asks of pages that are not loaded count.
+// A list of a thousand open asks loads its pages while a person scrolls. Each ask has one row, in order. The
+// rows stay when an ask is opened, and new asks of pages that are not loaded count.
 func TestChromiumThousandAsksAreScrolled(t *testing.T) {
 	c := newChromium(t)
 	last := ""
@@ -96,7 +96,7 @@ func TestChromiumThousandAsksAreScrolled(t *testing.T) {
 	c.Check(t)
 }
 
-// The live list has the filter by age, too: a new ask is not sent to a list of old ones.
+// The live list applies the filter by age, too: a new ask is not sent to a list of old asks.
 func TestLiveListOfOldAsksHasNoNewOnes(t *testing.T) {
 	h := newServer(t)
 	old := h.ask(single)
@@ -130,8 +130,8 @@ func TestLiveListOfOldAsksHasNoNewOnes(t *testing.T) {
 	t.Error("the stream has no row")
 }
 
-// After an answer, the next ask is the one below it, also on a further page of the list. After
-// the last one, it is the first.
+// After an answer, the next ask is the ask below it, even on a further page of the list. After the last ask,
+// it is the first one.
 func TestNextAskIsBelowOnFurtherPages(t *testing.T) {
 	h := newServer(t)
 	var asks []askback.Ask
@@ -161,7 +161,7 @@ func TestNextAskIsBelowOnFurtherPages(t *testing.T) {
 		{200, "next", 201},
 		{420, "next", 421},
 		{449, "next", 0},
-		{5, asks[300].ID, 300}, // what a script names
+		{5, asks[300].ID, 300}, // ids that a script sends
 		{6, asks[3].ID, 8},
 		{9, asks[7].ID, 10},
 		{10, "ask_unknown", 11}, // settled, hidden, unknown
@@ -172,7 +172,7 @@ func TestNextAskIsBelowOnFurtherPages(t *testing.T) {
 	}
 }
 
-// In a list that is grouped and has several loaded pages, the next ask is the row below.
+// In a list that is grouped and has several loaded pages, the next ask is in the row below.
 func TestChromiumNextAskIsTheRowBelow(t *testing.T) {
 	c := newChromium(t)
 	for n := range 410 {

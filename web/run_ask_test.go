@@ -21,8 +21,8 @@ func (c *chromium) pendingAsk() askback.Ask {
 	return asks.Items[0]
 }
 
-// The ask of a run is answered on the page of the run: the form appears when the ask opens, keeps
-// what was filled in while the page changes, and nothing of it is in the form of the next ask.
+// The ask of a run is answered on the page of the run. The form appears when the ask opens, and keeps the
+// filled-in fields while the page changes. Nothing of it is in the form of the next ask.
 func TestChromiumRunIsAnsweredOnItsPage(t *testing.T) {
 	c := newChromium(t)
 	host := c.host()
@@ -34,9 +34,10 @@ func TestChromiumRunIsAnsweredOnItsPage(t *testing.T) {
 	w.waitText("Which style?", "Other")
 	first := c.pendingAsk()
 	w.waitUntil(`document.querySelector("#open-ask form.ask")?.dataset.ask === "` + first.ID + `"`)
-	w.eval(`document.getElementById("q1-1").click(), document.querySelector("#open-ask .extras details").open = true`) // what is above may move
+	// the content above may move
+	w.eval(`document.getElementById("q1-1").click(), document.querySelector("#open-ask .extras details").open = true`)
 	w.typeInto("#q1-notes", "with a frog")
-	c.waitForEvents(s.ID, askback.EventQuestionClaimed) // typing claims it, and the page is loaded again
+	c.waitForEvents(s.ID, askback.EventQuestionClaimed) // typing claims the ask, and the page is loaded again
 	w.eval(`window.form = document.querySelector("#open-ask form")`)
 	if _, err := c.client(askback.Responder, "ben").Claim(t.Context(), first.ID); err != nil {
 		t.Fatal(err)
@@ -59,7 +60,7 @@ func TestChromiumRunIsAnsweredOnItsPage(t *testing.T) {
 		t.Fatalf("got %+v, %v", settled.Outcome, err)
 	}
 
-	// It is settled elsewhere: the form goes, and what was typed is still there.
+	// The ask is settled elsewhere. The form is removed, and the typed text is still there.
 	w.typeInto("#q1-other", "a ballad")
 	if _, err := c.client(askback.Responder, "ben").Answer(t.Context(), c.pendingAsk().ID, askback.Choose("sonnet")); err != nil {
 		t.Fatal(err)
@@ -72,7 +73,7 @@ func TestChromiumRunIsAnsweredOnItsPage(t *testing.T) {
 	c.Check(t)
 }
 
-// Without scripts the form sends the answer, and leads back to the run.
+// Without scripts, the form sends the answer, and leads back to the run.
 func TestChromiumRunIsAnsweredWithoutScripts(t *testing.T) {
 	c := newChromium(t)
 	host := c.host()
@@ -96,7 +97,7 @@ func TestChromiumRunIsAnsweredWithoutScripts(t *testing.T) {
 	c.Check(t)
 }
 
-// A click that was begun before an ask appeared does not answer it.
+// A click that began before an ask appeared does not answer it.
 func TestChromiumClickDoesNotAnswerAnAskThatJustOpened(t *testing.T) {
 	c := newChromium(t)
 	host := c.host()
@@ -105,7 +106,7 @@ func TestChromiumClickDoesNotAnswerAnAskThatJustOpened(t *testing.T) {
 	s := c.runPoem("Write a poem.")
 	w.open("/sessions/" + s.ID)
 	w.waitText("Message to the agent")
-	// The click is made in the moment in which the form is on the page.
+	// the click is made at the moment when the form appears on the page
 	w.Run(chromedp.Evaluate(`document.addEventListener("htmx:finally:swap", () => {
 		const button = document.querySelector("#open-ask .bar button");
 		if (!button || window.early !== undefined) return;

@@ -21,8 +21,8 @@ func (w window) eval(expression string) (value string) {
 	return value
 }
 
-// The page of a run shows the text of the model as it arrives. The whole message replaces it, and
-// what a person has opened and typed stays (A5, B6).
+// The page of a run shows the text of the model as it arrives. The whole message replaces it. Opened elements
+// and typed text stay (A5, B6).
 func TestChromiumRunIsLive(t *testing.T) {
 	c := newChromium(t)
 	host := c.host()
@@ -72,7 +72,7 @@ func TestChromiumRunIsLive(t *testing.T) {
 	c.Check(t)
 }
 
-// A run is read without scripts, and each form works (B6).
+// A run is readable without scripts, and each form works (B6).
 func TestChromiumRunWorksWithoutScripts(t *testing.T) {
 	c := newChromium(t)
 	host := c.host()
@@ -101,7 +101,7 @@ func TestChromiumRunWorksWithoutScripts(t *testing.T) {
 	c.Check(t)
 }
 
-// pictureRun returns a run for pictures, which has everything that a page of a run can have.
+// pictureRun returns a run for pictures. It has everything that a page of a run can have.
 func (c *chromium) pictureRun() askback.Session {
 	c.t.Helper()
 	host := c.host()

@@ -61,7 +61,7 @@ func (s *site) sendMessage(w http.ResponseWriter, r request) error {
 	return nil
 }
 
-// cancelRun ends the turn of a session, or the session for good.
+// cancelRun ends the turn of a session, or the whole session.
 func (s *site) cancelRun(w http.ResponseWriter, r request) error {
 	form, err := readValues(w, r.Request, maxRunForm)
 	if err != nil {
@@ -86,8 +86,8 @@ func (s *site) cancelRun(w http.ResponseWriter, r request) error {
 	return nil
 }
 
-// startPage has the form that starts a hosted agent. If there is only the demo, it has its task,
-// which the demo does whatever the form says.
+// startPage returns the page with the form that starts a hosted agent. If the demo is the only agent, the
+// form has the task of the demo, which always does that task.
 func (s *site) startPage(w http.ResponseWriter, r request) error {
 	p := pages.StartPage{Agent: r.URL.Query().Get("agent")}
 	if all, err := r.client.HostedAgents(r.Context()); err == nil && len(all) == 1 && all[0].Name == demo.Name {
@@ -96,7 +96,7 @@ func (s *site) startPage(w http.ResponseWriter, r request) error {
 	return s.renderStart(w, r, http.StatusOK, p)
 }
 
-// renderStart sends the form, for those who may start agents: it names the agents.
+// renderStart sends the form to people who may start agents, because it names the agents.
 func (s *site) renderStart(w http.ResponseWriter, r request, status int, p pages.StartPage) error {
 	agents, err := r.client.HostedAgents(r.Context())
 	if err != nil {

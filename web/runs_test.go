@@ -15,11 +15,11 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// hostileText would be markup, a script or another direction of text if a page did not escape it.
+// hostileText contains markup, a script and a change of direction, if a page does not escape it.
 const hostileText = "<img src=x onerror=alert(1)> <script>alert(2)</script> \u202e\x1b[2J"
 
-// The page of a hosted run has its messages, calls with input and output, asks, children, todos,
-// tokens and cost, in order. Everything of the agent and its tools is escaped (A5, T10).
+// The page of a hosted run has its messages, calls with input and output, asks, children, todos, tokens and
+// cost, in order. All text of the agent and its tools is escaped (A5, T10).
 func TestRunPageHasATimeline(t *testing.T) {
 	h, host := newHost(t)
 	b := h.browser("ana")
@@ -83,8 +83,8 @@ func TestRunPageHasATimeline(t *testing.T) {
 	}
 }
 
-// A message that is sent while calls run waits, and the page says so. It is shown once, where
-// the agent gets it.
+// A message that is sent while calls run waits, and the page explains it. The message is shown once, at the
+// place where the agent gets it.
 func TestMessageToARunWaitsForItsCalls(t *testing.T) {
 	h, host := newHost(t)
 	b := h.browser("ana")
@@ -112,7 +112,7 @@ func TestMessageToARunWaitsForItsCalls(t *testing.T) {
 	}
 }
 
-// A person cancels the turn of a run, and then the session for good (A6).
+// A person cancels the turn of a run, and then the whole session (A6).
 func TestRunIsCancelledFromItsPage(t *testing.T) {
 	h, _ := newHost(t)
 	b := h.browser("ana")
@@ -138,7 +138,7 @@ func TestRunIsCancelledFromItsPage(t *testing.T) {
 	}
 }
 
-// An operator may not start agents, so the page does not show which there are.
+// An operator may not start agents, so the page does not list them.
 func TestOperatorsDoNotSeeTheAgents(t *testing.T) {
 	h, _ := newHost(t)
 	b := browser{h, h.secret(askback.Operator, "olga")}
@@ -153,8 +153,7 @@ func TestOperatorsDoNotSeeTheAgents(t *testing.T) {
 	}
 }
 
-// The title of a run that an agent started is text of that agent. That of one which a person
-// started is not.
+// If an agent started a run, its title is text of that agent. If a person started it, the title is not.
 func TestTitleOfARunHasItsAuthor(t *testing.T) {
 	h, _ := newHost(t)
 	b := h.browser("ana")
@@ -169,8 +168,8 @@ func TestTitleOfARunHasItsAuthor(t *testing.T) {
 	}
 }
 
-// A person chooses an agent, writes what it shall do, and gets to the page of its session. A
-// server without agents says how to get some, and its navigation has no link.
+// A person chooses an agent, writes a task, and gets to the page of its session. A server without agents
+// explains how to add one, and its navigation has no link.
 func TestRunIsStartedFromItsPage(t *testing.T) {
 	h, _ := newHost(t)
 	b := h.browser("ana")
@@ -206,7 +205,7 @@ func TestRunIsStartedFromItsPage(t *testing.T) {
 	}
 }
 
-// A demoHost has other agents, and runs none of them.
+// A demoHost lists other agents, but runs none of them.
 type demoHost struct {
 	*scriptedHost
 	agents []askback.HostedAgent
@@ -214,7 +213,7 @@ type demoHost struct {
 
 func (d demoHost) Agents() []askback.HostedAgent { return d.agents }
 
-// The form of a server that has only the demo has its task. With other agents it has none.
+// If a server has only the demo, the form has the task of the demo. With other agents, it has no task.
 func TestRunOfTheDemoHasItsTask(t *testing.T) {
 	for want, agents := range map[string][]askback.HostedAgent{
 		demo.Prompt: {{Name: demo.Name}},

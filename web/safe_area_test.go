@@ -9,9 +9,9 @@ import (
 	"github.com/askback/askback/test/kit/browsertest"
 )
 
-// On a phone with a notch and a line for gestures, nothing that can be pressed or read is below
-// them: upright and on its side, at the beginning and at the end of each page. The page uses the
-// whole screen, so the colors of its bars reach the edges.
+// On a phone with a notch and a gesture bar, no control and no text is below them: upright and on its side,
+// at the beginning and at the end of each page. The page uses the whole screen, so the colors of its bars
+// reach the edges.
 func TestChromiumControlsStayInTheSafeArea(t *testing.T) {
 	c := newChromium(t)
 	calls := []string{c.ask(mailTo("ben")).ID, c.ask(mailTo("eve")).ID, c.ask(harmless).ID}
@@ -47,8 +47,8 @@ func TestChromiumControlsStayInTheSafeArea(t *testing.T) {
 	c.Check(t)
 }
 
-// outsideSafeArea is a script that returns what is drawn outside of the safe area: at the sides
-// anything, at the top and the bottom what is in a bar. The rest scrolls there.
+// outsideSafeArea is a script that returns the elements outside of the safe area. At the sides, these are all
+// elements; at the top and the bottom, elements in a bar. Other elements scroll there.
 const outsideSafeArea = `(() => {
 	const probe = document.createElement("div");
 	probe.style.cssText = "position:fixed;visibility:hidden;inset:env(safe-area-inset-top) env(safe-area-inset-right) env(safe-area-inset-bottom) env(safe-area-inset-left)";

@@ -17,8 +17,8 @@ import (
 	"github.com/askback/askback/test/kit/racedetector"
 )
 
-// recordFrames is a script that records the times between frames, how far elements moved by
-// themselves, and places to which the page scrolled back.
+// recordFrames is a script that records the times between frames, the distances that elements moved without
+// scrolling, and the places to which the page scrolled back.
 const recordFrames = `(() => {
 	const scrolled = window.scrolled = { frames: [], shift: 0, back: 0 };
 	// The link to the next page moves down when rows are added before it, as it should.
@@ -33,9 +33,9 @@ const recordFrames = `(() => {
 	});
 })()`
 
-// scrolling is what a page did while it was scrolled.
+// scrolling is a record of a page while it was scrolled.
 type scrolling struct {
-	Frames, Late, Rows, Twice int     // late: after more than 34 ms, two frames of a common screen
+	Frames, Late, Rows, Twice int     // late means after more than 34 ms, two frames of a common screen
 	Longest, Shift, Back      float64 // in ms, in the unit of browsers, and in CSS pixels
 }
 
@@ -61,9 +61,9 @@ func scrollToEnd(w *browsertest.Window, cpu float64) (s scrolling) {
 	return s
 }
 
-// On a phone, a long list is scrolled to its end by gestures. Its further pages are loaded
-// meanwhile, no row is lost, and nothing moves by itself. With ASKBACK_LONG, as in make prove,
-// the list has a thousand asks.
+// On a phone, a long list is scrolled to its end by gestures. Its further pages are loaded meanwhile, no row
+// is lost, and no element moves without scrolling. With ASKBACK_LONG, as in make prove, the list has a
+// thousand asks.
 func TestChromiumLongListIsScrolledOnAPhone(t *testing.T) {
 	racedetector.Omit(t)
 	c := newChromium(t)
@@ -88,8 +88,7 @@ func TestChromiumLongListIsScrolledOnAPhone(t *testing.T) {
 	c.Check(t)
 }
 
-// While a list of a thousand asks is scrolled on a phone, few frames are late, also if its
-// processor is slow.
+// While a list of a thousand asks is scrolled on a phone, few frames are late, even if its processor is slow.
 func BenchmarkScrollThousandPending(b *testing.B) {
 	chrome, err := browsertest.Start()
 	if errors.Is(err, browsertest.ErrNotInstalled) {

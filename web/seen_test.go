@@ -18,8 +18,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// withPhones replaces the engine of a server by one that sends to a phone and the mailbox of
-// ana, and to the phone of ben.
+// withPhones replaces the engine of a server by an engine that sends to a phone and the mailbox of ana, and
+// to the phone of ben.
 func (h *linkServer) withPhones() {
 	h.t.Helper()
 	to := &receiver{replies: map[string]error{}}
@@ -73,8 +73,9 @@ func (h *linkServer) waitSeen(when string, a askback.Ask, want ...string) {
 	h.wantSeen(when, a, want...)
 }
 
-// Opening the page of a link or of an ask records nothing, as a program that checks mails opens
-// it. Its script does: of a link, for the channel of its message only (T13).
+// A request for the page of a link or of an ask records nothing, because programs that check mails send it.
+// The script of the page records that the ask was seen. On the page of a link, it does so only for the
+// channel of its message (T13).
 func TestAskIsSeenWhenTheScriptOfItsPageRuns(t *testing.T) {
 	h := newLinkServer(t)
 	h.withPhones()
@@ -153,15 +154,15 @@ func TestPagesShowWhenADeliveryWasSeen(t *testing.T) {
 	}
 }
 
-// hides makes pages invisible, as in another tab, until isHidden is false. It counts what
-// their scripts send.
+// hides makes pages invisible, as in another tab, until isHidden is false. It counts the requests of their
+// scripts.
 const hides = `
 Object.defineProperty(document, "hidden", { get: () => globalThis.isHidden !== false });
 globalThis.sent = 0;
 const send = globalThis.fetch;
 globalThis.fetch = (...request) => { sent++; return send(...request); };`
 
-// A page that was loaded and is not visible, as in another tab, is not seen before it is shown.
+// A page that was loaded but is not visible, as in another tab, does not count as seen before it is shown.
 func TestChromiumDoesNotRecordWhatIsHidden(t *testing.T) {
 	c := newChromium(t)
 	h := newLinkServer(t)
@@ -183,8 +184,8 @@ func TestChromiumDoesNotRecordWhatIsHidden(t *testing.T) {
 	c.Check(t)
 }
 
-// In a browser, an ask is seen when its page is visible: that of a link without a log-in, and
-// that of the inbox, also if a click in the list opened it.
+// In a browser, an ask is seen when its page is visible. This holds for the page of a link without a log-in,
+// and for the inbox, even if a click in the list opened the ask.
 func TestChromiumRecordsThatAnAskIsSeen(t *testing.T) {
 	c := newChromium(t)
 	h := newLinkServer(t)

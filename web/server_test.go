@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// server is an engine with the pages, and a clock that the test sets.
+// A server is an engine with the pages, and a clock that the test sets.
 type server struct {
 	t       *testing.T
 	engine  *engine.Engine
@@ -35,7 +35,7 @@ func newServer(t *testing.T) *server {
 	return h
 }
 
-// reset replaces the engine by an empty one.
+// reset replaces the engine by an empty engine.
 func (h *server) reset() {
 	h.engine = engine.New(memstore.New(), &engine.Options{Now: func() time.Time { return h.now }, RouteChannels: kinds.Routed()})
 	h.handler = web.New(h.engine, h.engine, h.engine, &web.Options{Now: func() time.Time { return h.now }})
@@ -96,8 +96,8 @@ type browser struct {
 
 func (h *server) browser(name string) browser { return browser{h, h.secret(askback.Responder, name)} }
 
-// request returns a request with a form. A form that approves has the word for a
-// dangerous call, unless the test sets another.
+// request returns a request with a form. A form that approves has the word for a dangerous call, unless the
+// test sets another word.
 func (b browser) request(method, path string, form url.Values) *http.Request {
 	if strings.HasPrefix(form.Get("action"), "approve") && !form.Has("word") {
 		form.Set("word", "approve")

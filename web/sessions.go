@@ -30,8 +30,8 @@ func (s *site) session(w http.ResponseWriter, r request) error {
 	return s.renderSession(w, r, http.StatusOK, "", "")
 }
 
-// renderSession renders the page of a session. problem is why a message was not sent, and text
-// is that message.
+// renderSession renders the page of a session. problem is the reason why a message was not sent, and text is
+// that message.
 func (s *site) renderSession(w http.ResponseWriter, r request, status int, problem, text string) error {
 	one, err := r.client.Session(r.Context(), r.PathValue("id"))
 	if err != nil {
@@ -65,8 +65,8 @@ func (s *site) renderSession(w http.ResponseWriter, r request, status int, probl
 	return s.render(w, r.Request, status, pages.Session(r.frame, t))
 }
 
-// maxMessages and maxMessageBytes limit the messages of a timeline, whose number and size an
-// agent chooses. The page is rendered in memory, again after each event.
+// maxMessages and maxMessageBytes limit the messages of a timeline, whose number and size an agent chooses.
+// The page is rendered in memory after each event.
 const (
 	maxMessages     = 1000
 	maxMessageBytes = 2 << 20

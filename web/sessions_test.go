@@ -44,8 +44,8 @@ func (h *server) runningSession() (s askback.Session, settled, open, private ask
 	return s, settled, in(harmless), in(forBen)
 }
 
-// Row E6: the page of a session has its asks with their outcomes and its messages in order.
-// Text of the agent is in its blocks, and asks for others are not there (T10, T20).
+// The page of a session has its asks with their outcomes and its messages in order. Text of the agent is in
+// its blocks, and asks for others are not there (E6, T10, T20).
 func TestSessionPageHasATimeline(t *testing.T) {
 	h := newServer(t)
 	s, settled, open, private := h.runningSession()
@@ -92,8 +92,8 @@ func TestSessionPageHasATimeline(t *testing.T) {
 	}
 }
 
-// An agent cannot make the page of its session larger than a few megabytes: the page says that
-// it does not have all messages.
+// An agent cannot make the page of its session larger than a few megabytes. The page states that it does not
+// have all messages.
 func TestTimelineHasALimitedSize(t *testing.T) {
 	h := newServer(t)
 	ctx, bot := context.Background(), h.client(askback.Agent, "bot")
@@ -122,7 +122,7 @@ func linksOf(page *node) string {
 	return strings.Join(all, " ")
 }
 
-// The page of a session says if it has only some of the messages.
+// The page of a session states that it has only some of the messages.
 func TestTimelineHasALimitedNumberOfMessages(t *testing.T) {
 	h := newServer(t)
 	ctx, bot, b := context.Background(), h.client(askback.Agent, "bot"), h.browser("ana")
@@ -144,7 +144,7 @@ func TestTimelineHasALimitedNumberOfMessages(t *testing.T) {
 	}
 }
 
-// Rows A5, E6: an open page of a session shows what happens, without a reload.
+// An open page of a session shows new events without a reload (A5, E6).
 func TestChromiumSessionIsLive(t *testing.T) {
 	c := newChromium(t)
 	s, _, open, _ := c.runningSession()

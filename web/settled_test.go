@@ -15,8 +15,7 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// Rows E10, F6: the page of a late answer shows the first answer and who sent it, and
-// keeps what was filled in.
+// The page of a late answer shows the first answer and its author, and keeps the filled-in form (E10, F6).
 func TestLateAnswerShowsTheFirstAnswer(t *testing.T) {
 	h := newServer(t)
 	a := h.ask(single)
@@ -37,13 +36,13 @@ func TestLateAnswerShowsTheFirstAnswer(t *testing.T) {
 	if n := len(page.all("#detail form")) + len(page.all("textarea")); n != 0 {
 		t.Error("there is still something to fill in")
 	}
-	// The person who answered first may repeat the same answer, but not send another.
+	// the person who answered first may repeat the same answer, but not send another
 	ana.settle(a, url.Values{"action": {"answer"}, "q1": {"1"}})
 	page = ana.send("/asks/"+a.ID, url.Values{"action": {"decline"}}, http.StatusConflict)
 	if got := page.one(t, ".winner").visibleText(); got != "You answered this in another window: SQLite" {
 		t.Errorf("got %q", got)
 	}
-	// A form that is also invalid gets the same page.
+	// a form that is also invalid gets the same page
 	page = ben.send("/asks/"+a.ID, url.Values{"action": {"answer"}}, http.StatusConflict)
 	if len(page.all(".draft")) != 0 {
 		t.Error("an empty form is shown")
@@ -91,7 +90,7 @@ func TestLateAnswerNamesTheReason(t *testing.T) {
 	}
 }
 
-// Row F7: the page of an approval shows when the agent used it, or that it has not done so.
+// The page of an approval shows when the agent used it, or that the agent has not used it (F7).
 func TestApprovalShowsItsUse(t *testing.T) {
 	h := newServer(t)
 	a := h.ask(harmless)
@@ -110,8 +109,8 @@ func TestApprovalShowsItsUse(t *testing.T) {
 	}
 }
 
-// Row F4: a settled page has no form. It shows who settled the ask, how, when, through
-// which channel, and when the answer was delivered.
+// A settled page has no form. It shows who settled the ask, how, when and through which channel, and when the
+// agent got the answer (F4).
 func TestSettledPagesAreReadOnly(t *testing.T) {
 	h := newServer(t)
 	a := h.ask(form)
@@ -172,8 +171,8 @@ func (s failingClient) Hold(context.Context, string, askback.Answer) (askback.As
 	return askback.Ask{}, s.err
 }
 
-// If the server cannot save an answer, the page shows the form as it was filled in. It does
-// not show errors that are for the log.
+// If the server cannot save an answer, the page shows the form as it was filled in. It does not show errors
+// that belong in the log.
 func TestFailedAnswerReturnsTheForm(t *testing.T) {
 	for _, c := range []struct {
 		err    error

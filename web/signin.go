@@ -18,9 +18,8 @@ type Issuer interface {
 	Address() string
 	// Name returns the name of the issuer for people.
 	Name() string
-	// Begin starts a log-in, and returns the address to redirect the browser to. After
-	// the log-in, the browser returns to the path to. If choose is set, the issuer lets
-	// the person choose an account.
+	// Begin starts a log-in, and returns the address to redirect the browser to. After the log-in, the
+	// browser returns to the path to. If choose is true, the issuer lets the person choose an account.
 	Begin(w http.ResponseWriter, r *http.Request, to string, choose bool) (address string, err error)
 	// Finish completes a log-in when the issuer redirects the browser back. It returns
 	// the person's verified e-mail address, and the path to return to.
@@ -41,8 +40,8 @@ func (s *site) signInURL(path string, choose bool) string {
 	return s.publicURL + signInPath + "?" + q.Encode()
 }
 
-// loginNotice completes the page for a browser that is not logged in. It explains how to
-// log in and return, and that a form that was sent is not saved.
+// loginNotice completes the page for a browser that is not logged in. It explains how to log in and return,
+// and that the form was not saved.
 func (s *site) loginNotice(n pages.Notice, r *http.Request) pages.Notice {
 	n.Body = []string{"This browser is not logged in."}
 	if login.Secret(r) != "" {
@@ -81,12 +80,11 @@ func isID(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
-// errProxy reports a request over plain http to a server whose public address is https.
+// errProxy is the error of a request over plain http to a server whose public address is https.
 var errProxy = errors.New("a log-in came over plain http, and the pages are at https")
 
-// checkConnection returns an error if the browser cannot keep the cookie of a log-in. The
-// issuer redirects to the public address, so if that is https, the request must use https,
-// too.
+// checkConnection returns an error if the browser cannot keep the cookie of a log-in. The issuer redirects to
+// the public address. If that address is https, the request must use https, too.
 func (s *site) checkConnection(r *http.Request) error {
 	switch {
 	case strings.HasPrefix(s.publicURL, "https:") && !login.Secure(r):
@@ -97,8 +95,8 @@ func (s *site) checkConnection(r *http.Request) error {
 	return nil
 }
 
-// signIn redirects the browser to the issuer. A request from another site needs a click
-// first: it could log the person in to an account of an attacker.
+// signIn redirects the browser to the issuer. A request from another site requires a click first, because it
+// could log the person in to an account of an attacker.
 func (s *site) signIn(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	if err := s.checkConnection(r); err != nil {
@@ -153,19 +151,18 @@ func (s *site) signInCallback(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// errIssuerChanged reports a log-in with an issuer that is no longer in the settings.
+// errIssuerChanged is the error of a log-in with an issuer that is no longer in the settings.
 var errIssuerChanged = errors.New("login.oidc was removed or changed; restart the server")
 
-// unknownPersonError reports an e-mail address that is not in the settings.
+// An unknownPersonError is the error of an e-mail address that is not in the settings.
 type unknownPersonError struct{ email string }
 
 func (e unknownPersonError) Error() string {
 	return e.email + " is not the address of a person in the settings"
 }
 
-// renderSignInError shows why a log-in failed, or returns err if it is not about the
-// log-in. Error texts of the issuer go to the log only, because an attacker may have
-// written them.
+// renderSignInError shows the reason why a log-in failed. It returns err if err is not about the log-in.
+// Error texts of the issuer go only to the log, because an attacker may have written them.
 func (s *site) renderSignInError(w http.ResponseWriter, r *http.Request, to string, err error) error {
 	n, status := pages.Notice{Heading: "Not logged in", SignIn: pages.SignIn{Name: s.issuer.Name(), URL: s.signInURL(to, false)}}, http.StatusForbidden
 	var unknown unknownPersonError

@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// fakeIssuer is an issuer that returns what the test sets, and records calls of Begin.
+// A fakeIssuer is an issuer that returns the values that the test sets, and records calls of Begin.
 type fakeIssuer struct {
 	email  string
 	err    error
@@ -82,7 +82,7 @@ func TestSignInReturnsToTheAsk(t *testing.T) {
 	}
 }
 
-// If the settings of the server are wrong, another try would fail, too.
+// If the settings of the server are wrong, the page offers no retry, because it would fail, too.
 func TestPermanentSignInErrorsOfferNoRetry(t *testing.T) {
 	for name, broken := range map[string]func(*server, *fakeIssuer){
 		"a wrong secret":      func(_ *server, v *fakeIssuer) { v.err = fmt.Errorf("%w: invalid_client", login.ErrClient) },
@@ -134,8 +134,8 @@ func TestSignInErrorsOfferARetry(t *testing.T) {
 	}
 }
 
-// A log-in over plain http from another machine is rejected at its start and its end. If
-// the pages use https, only a cookie for https is set, whatever a proxy claims.
+// A log-in over plain http from another machine is rejected at its start and its end. If the pages use https,
+// only a cookie for https is set, whatever headers a proxy sends.
 func TestSignInNeedsHTTPS(t *testing.T) {
 	for name, c := range map[string]struct {
 		home, host, proto string

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// snoozeDelay is the age of an event after which its ask may have been snoozed on another
-// page. Such an event is sent when a page reconnects.
+// snoozeDelay is the age of an event after which its ask may have been snoozed on another page. Such an event
+// is sent when a page reconnects.
 const snoozeDelay = 10 * time.Second
 
 // snooze hides an ask from the list of the person until a time, or shows it again. If the ask
@@ -75,7 +75,7 @@ func (s *site) unsnoozedPath(r request, id, then string) string {
 	return path + "?" + filter.Values().Encode()
 }
 
-// doneSnoozing returns that the person has snoozed an ask, or nil if it is not hidden now.
+// doneSnoozing returns the notice that the person has snoozed an ask, or nil if the ask is not hidden now.
 func (s *site) doneSnoozing(r request, a askback.Ask) *pages.Done {
 	snooze, err := r.client.Snoozed(r.Context(), a.ID)
 	if err != nil || !snooze.Hides(s.now()) {
@@ -96,8 +96,8 @@ func untilOf(snoozes []askback.Snooze) map[string]time.Time {
 	return out
 }
 
-// readSnoozes sets how many asks are hidden now, when the next of them comes back, and the
-// snooze of the ask that is open on the page.
+// readSnoozes sets the number of hidden asks, the time when the next of them comes back, and the snooze of
+// the open ask on the page.
 func (s *site) readSnoozes(r request, i *pages.Inbox) error {
 	hidden, err := s.hidden(r.Context(), r)
 	if err != nil {

@@ -38,8 +38,8 @@ func (b browser) wantRows(path string, want ...askback.Ask) *node {
 	return page
 }
 
-// A snoozed ask leaves the inbox of the person, and no other. It is in the list of snoozed
-// asks, and comes back with a mark, all without scripts (E6).
+// A snoozed ask leaves the inbox of its person only. It is in the list of snoozed asks, and comes back with a
+// mark, all without scripts (E6).
 func TestSnoozedAskLeavesTheInbox(t *testing.T) {
 	h := newServer(t)
 	ana, ben := h.browser("ana"), h.browser("ben")
@@ -80,8 +80,7 @@ func TestSnoozedAskLeavesTheInbox(t *testing.T) {
 	}
 }
 
-// A form with a wrong time changes nothing. A settled ask is not snoozed; its page shows who
-// settled it.
+// A form with a wrong time changes nothing. A settled ask is not snoozed; its page shows who settled it.
 func TestWrongSnoozesAreExplained(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")
@@ -109,7 +108,7 @@ func TestWrongSnoozesAreExplained(t *testing.T) {
 	ana.send("/asks/ask_unknown/snooze", url.Values{"until": {"1h"}}, http.StatusNotFound)
 }
 
-// A lockedRecorder records a reply, which may be read while it is written.
+// A lockedRecorder records a reply, and can be read while the reply is written.
 type lockedRecorder struct {
 	mu       sync.Mutex
 	response *httptest.ResponseRecorder
@@ -133,10 +132,10 @@ func (w *lockedRecorder) body() string {
 	return w.response.Body.String()
 }
 
-// The row of a snoozed ask comes back by itself on an open page, with its mark, also if the
-// page reconnects later. The position of the stream does not change (E6, F11).
+// The row of a snoozed ask comes back on an open page without a reload, with its mark, even if the page
+// reconnects later. The position of the stream does not change (E6, F11).
 func TestLivePageShowsAskThatComesBack(t *testing.T) {
-	for _, late := range []time.Duration{-1, 0, 2 * time.Hour} { // -1: it is snoozed when the page is open
+	for _, late := range []time.Duration{-1, 0, 2 * time.Hour} { // -1 if the ask is snoozed while the page is open
 		synctest.Test(t, func(t *testing.T) {
 			e := engine.New(memstore.New(), nil)
 			h := &server{t: t, engine: e, handler: web.New(e, e, e, nil)}
@@ -180,8 +179,8 @@ func TestLivePageShowsAskThatComesBack(t *testing.T) {
 	}
 }
 
-// A list of snoozed asks gets the row of one that is snoozed after the page was made and before
-// it listens.
+// A list of snoozed asks gets the row of an ask that is snoozed after the page was rendered and before its
+// stream begins.
 func TestSnoozedListGetsWhatItMissed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(memstore.New(), nil)
@@ -221,8 +220,8 @@ func TestSnoozedListGetsWhatItMissed(t *testing.T) {
 	})
 }
 
-// An ask that is snoozed elsewhere leaves an open list at once, and comes back when the snooze
-// is ended. The link to the snoozed asks follows. An ask that is open stays.
+// An ask that is snoozed elsewhere leaves an open list immediately, and comes back when the snooze is ended.
+// The link to the snoozed asks is updated. An open ask stays.
 func TestChromiumSnoozeElsewhereIsLive(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
@@ -262,8 +261,7 @@ func TestChromiumSnoozeElsewhereIsLive(t *testing.T) {
 	c.Check(t)
 }
 
-// An ask that becomes old enough for the filter by age appears on an open page. A new one does
-// not.
+// An ask that becomes old enough for the filter by age appears on an open page. A newer ask does not.
 func TestLivePageShowsAskThatBecomesOldEnough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(memstore.New(), nil)

@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/test/kit/racedetector"
 )
 
-// lineInjections are texts that would end a field or a message of a stream, if a line break in
-// them were one of the stream. A carriage return alone is a line break there, too.
+// lineInjections are texts that would end a field or a message of a stream if their line breaks were line
+// breaks of the stream. A carriage return alone is such a line break, too.
 var lineInjections = []string{
 	"x\revent: reload\rdata:\r\rz",
 	"x\n\nevent: settled\ndata: ses_1\n\n",
@@ -24,7 +24,7 @@ var lineInjections = []string{
 	"data: <img src=x onerror=alert(1)>\r\r:",
 }
 
-// filterLink is a link that selects what an agent named. It has the name in its query, escaped.
+// filterLink is a link that filters by a name that an agent chose. Its query contains the name, escaped.
 var filterLink = regexp.MustCompile(`(href=/\?(?:agent|tag)=)[\w%+.~-]+`)
 
 // A message is an event of a stream, as a browser reads it.
@@ -70,8 +70,8 @@ func readMessages(t *testing.T, stream *bufio.Reader, last string) (all []messag
 	}
 }
 
-// T6, T7, T9, T10: whatever an agent writes, the live list of an open page gets one message for
-// each ask. It is the row of the ask, and its text stays in its blocks.
+// Whatever text an agent writes, the live list of an open page gets one message for each ask. The message is
+// the row of the ask, and the text stays in its blocks (T6, T7, T9, T10).
 func TestAgentTextStaysInsideItsMessage(t *testing.T) {
 	racedetector.Omit(t)
 	h := newServer(t)

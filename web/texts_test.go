@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// If a person answers twice, the page of the late answer shows where the first was sent.
+// If a person answers twice, the page of the late answer shows where the first answer was given.
 func TestOwnLateAnswerNamesTheChannel(t *testing.T) {
 	for via, want := range map[askback.Channel]string{
 		askback.ChannelWeb: "You answered this in another window: SQLite", askback.ChannelTerminal: "You answered this at the terminal: SQLite",
@@ -36,7 +36,8 @@ func TestOwnLateAnswerNamesTheChannel(t *testing.T) {
 	}
 }
 
-// If a person answers again after an own decision, the page says where that decision was made.
+// If a person answers again after an earlier decision of their own, the page shows where that decision was
+// made.
 func TestLateAnswerPageNamesTheChannelOfOwnDecision(t *testing.T) {
 	for decision, want := range map[askback.Decision]string{
 		askback.Approve: "You approved this at the terminal", askback.ApproveAll: "You approved this at the terminal", askback.Deny: "You denied this at the terminal",
@@ -137,7 +138,7 @@ func TestListShowsTheArguments(t *testing.T) {
 	if len(got) != 4 || strings.Join(got[:3], "\n") != strings.Join(want, "\n") {
 		t.Fatalf("got rows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	// T3: a call that can be approved in the list is shown with its server.
+	// A call that can be approved in the list is shown with its server (T3).
 	served := h.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "mail.send", Server: "<b>production", Input: []byte(`{"to":"ben"}`)}})
 	row := h.browser("ana").open("/", http.StatusOK).one(t, "#row-"+served.ID)
 	if text, approves := row.visibleText(), len(row.all(".chip-approve")) == 1; !approves || !strings.Contains(text, `Run mail.send? of <b>production { "to": "ben" }`) {
@@ -148,8 +149,8 @@ func TestListShowsTheArguments(t *testing.T) {
 	}
 }
 
-// An agent cannot push other asks off the screen with tags: a row has a few of them. The page of
-// the ask has all.
+// An agent cannot push other asks off the screen with tags: a row shows only a few of them. The page of the
+// ask shows all.
 func TestRowHasFewTags(t *testing.T) {
 	h := newServer(t)
 	r := single
@@ -167,8 +168,8 @@ func TestRowHasFewTags(t *testing.T) {
 	}
 }
 
-// If a person is logged in, error pages have the name and the log-out button, and /login
-// says who is logged in.
+// If a person is logged in, error pages have the name and the log-out button, and /login shows who is logged
+// in.
 func TestErrorPagesKeepTheHeader(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")

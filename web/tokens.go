@@ -18,16 +18,16 @@ import (
 // errAdminOnly is returned for a page that only admins may open.
 var errAdminOnly = errors.New("this page is for admins")
 
-// A lifetime is a choice of how long a new token is valid.
+// A lifetime is a choice in the form of how long a new token is valid.
 type lifetime struct {
 	value string
-	lasts time.Duration // 0: it does not expire
+	lasts time.Duration // 0 if the token does not expire
 }
 
 // lifetimes are the choices of the form for how long a new token is valid.
 var lifetimes = []lifetime{{"30d", 30 * day}, {"90d", 90 * day}, {"365d", 365 * day}, {"never", 0}}
 
-// tokens lists the tokens, and has the form for a new one.
+// tokens lists the tokens, and shows the form for a new token.
 func (s *site) tokens(w http.ResponseWriter, r request) error {
 	if s.auth.May(r.principal, access.ActTokenList) != nil {
 		return errAdminOnly
@@ -59,11 +59,9 @@ func (s *site) renderTokens(w http.ResponseWriter, r request, status int, form p
 // maxTokenForm is the limit in bytes for the form of a token.
 const maxTokenForm = 4 << 10
 
-// createToken creates a token. Only this reply has its secret, and no cache keeps it.
-//
-// Without https, a browser sends the cookie to every port of the host, so another program may
-// have it. A token is valid for longer than a log-in, so then only tokens that can answer
-// nothing are made.
+// createToken creates a token. Only this reply has its secret, and no cache keeps it. Without https, a
+// browser sends the cookie to every port of the host, so another program may have the cookie. A token is
+// valid for longer than a log-in. Without https, only tokens that cannot answer are therefore created.
 func (s *site) createToken(w http.ResponseWriter, r request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	if s.auth.May(r.principal, access.ActTokens) != nil {

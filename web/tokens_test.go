@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// T22: the secret of a new token is in one reply, which no cache keeps, and on no other page.
-// The token works until it is revoked.
+// The secret of a new token is in one reply, which no cache keeps, and on no other page. The token works
+// until it is revoked (T22).
 func TestTokenSecretIsShownOnce(t *testing.T) {
 	h := newServer(t)
 	admin := browser{h, h.secret(askback.Admin, "root")}
@@ -49,7 +49,7 @@ func TestTokenSecretIsShownOnce(t *testing.T) {
 	}
 }
 
-// A name that is not valid is shown again with its problem. Other values are not of the form.
+// An invalid name is shown again with its problem. Forms with other invalid values are rejected.
 func TestTokenFormIsChecked(t *testing.T) {
 	h := newServer(t)
 	admin := browser{h, h.secret(askback.Admin, "root")}
@@ -69,8 +69,8 @@ func TestTokenFormIsChecked(t *testing.T) {
 	}
 }
 
-// T28: without https another program may have the cookie. With it, it cannot get a token that
-// outlives the log-in and answers.
+// Without https, another program may have the cookie. With the cookie, it cannot get a token that outlives
+// the log-in and can answer (T28).
 func TestOnlyHTTPSMakesTokensThatAnswer(t *testing.T) {
 	h := newServer(t)
 	admin := browser{h, h.secret(askback.Admin, "root")}
@@ -104,8 +104,7 @@ func TestOnlyHTTPSMakesTokensThatAnswer(t *testing.T) {
 	}
 }
 
-// F4: only an admin makes and revokes tokens. An operator reads the list. A GET changes
-// nothing.
+// Only an admin creates and revokes tokens. An operator reads the list. A GET changes nothing (F4).
 func TestOnlyAdminsChangeTokens(t *testing.T) {
 	h := newServer(t)
 	admin := browser{h, h.secret(askback.Admin, "root")}
@@ -168,8 +167,8 @@ func TestChromiumTokenIsMadeOnAPhone(t *testing.T) {
 	c.Check(t)
 }
 
-// T10: a host that a shell would change is in no command. Without one, the page has no command
-// with the address.
+// No command contains a host that a shell would change. In that case, the page has no command with the
+// address (T10).
 func TestCommandsHaveOnlyPlainHosts(t *testing.T) {
 	h := newServer(t)
 	ana := browser{h, h.secret(askback.Responder, "ana")}

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// The pages show how many of the people who must approve did. An approval that settles nothing
-// is confirmed, and the ask stays in the list (F12).
+// The pages show how many of the required people have approved. An approval that settles nothing is
+// confirmed, and the ask stays in the list (F12).
 func TestApprovalsOfSeveralAreShown(t *testing.T) {
 	h := newServer(t)
 	ana, ben := h.browser("ana"), h.browser("ben")
@@ -44,8 +44,8 @@ func TestApprovalsOfSeveralAreShown(t *testing.T) {
 	}
 }
 
-// A person who started the session and must not settle what it asks is told so. It is not an
-// error of the server.
+// A person who started the session and must not settle its asks gets an explanation. It is not an error of
+// the server.
 func TestStarterLearnsThatAnotherPersonMustDecide(t *testing.T) {
 	h := newServer(t)
 	h.engine.Set(engine.Settings{Routes: []askback.Route{{NoSelfApproval: true}}})
@@ -64,8 +64,8 @@ func TestStarterLearnsThatAnotherPersonMustDecide(t *testing.T) {
 	}
 }
 
-// People who are not known here are left out. The page says that under a heading of its own: it
-// is no repair of the agent's call.
+// Approvers whom the server does not know are left out. The page lists them under a separate heading, because
+// leaving them out is no repair of the agent's call.
 func TestPeopleWhoAreLeftOutHaveTheirOwnHeading(t *testing.T) {
 	h := newServer(t)
 	h.engine.Set(engine.Settings{People: []askback.Person{{Name: "ana"}}})
@@ -82,8 +82,9 @@ func TestPeopleWhoAreLeftOutHaveTheirOwnHeading(t *testing.T) {
 	}
 }
 
-// A person whom a call is addressed to and who may not decide it reads it, on its page, in the list
-// and on the page of several calls. There is no button that decides, and the page says who does.
+// A person who is addressed by a call but may not decide it can read the call: on its page, in the list and
+// on the page of several calls. There is no button that decides, and the page names the people who may
+// decide.
 func TestPersonWhoMayNotDecideSeesNoButtons(t *testing.T) {
 	h := newServer(t)
 	h.engine.Set(engine.Settings{

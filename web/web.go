@@ -29,14 +29,14 @@ import (
 	"github.com/askback/askback/reports"
 )
 
-// An Authenticator identifies the users of the pages, and returns what they can do. Package
-// engine implements it, [Logins] and [Engine].
+// An Authenticator identifies the users of the pages, and returns their clients. Package engine implements
+// it, [Logins] and [Engine].
 type Authenticator interface {
 	// Authenticate returns the principal of a secret, or [askback.ErrUnauthorized].
 	Authenticate(ctx context.Context, secret string) (askback.Principal, error)
 	// As returns the client of a principal.
 	As(p askback.Principal) askback.Client
-	// May returns [askback.ErrForbidden] if principals of this kind may never do an action.
+	// May returns [askback.ErrForbidden] if principals of this kind may never perform an action.
 	May(p askback.Principal, action access.Action) error
 }
 
@@ -53,18 +53,18 @@ type Logins interface {
 	SignIn(ctx context.Context, issuer, email string) (browserSecret string, err error)
 	// Logins returns the valid log-ins of browsers of a person, oldest first.
 	Logins(ctx context.Context, p askback.Principal) ([]askback.Token, error)
-	// EndLogin revokes one of them. For another id, it returns [askback.ErrNotFound].
+	// EndLogin revokes one of them. If id is unknown, it returns [askback.ErrNotFound].
 	EndLogin(ctx context.Context, p askback.Principal, id string) (askback.Token, error)
 	// Logout revokes the secret of a browser.
 	Logout(ctx context.Context, secret string) error
 }
 
-// An Engine has what the pages show beyond an [askback.Client].
+// An Engine provides the data that the pages show beyond an [askback.Client].
 type Engine interface {
 	// Reports returns the reports for a principal.
 	Reports(p askback.Principal) reports.Reader
-	// Held returns the asks with an answer of a person that can still be undone, the first one
-	// that is sent first.
+	// Held returns the asks with an answer of a person that can still be undone, in the order in which the
+	// answers are sent.
 	Held(ctx context.Context, p askback.Principal) ([]askback.Ask, error)
 	// WatchHeld returns a channel that gets a value after each change of held answers, until stop
 	// is called.
@@ -79,15 +79,15 @@ type Engine interface {
 // Options configure the pages. The zero value is ready to use.
 type Options struct {
 	Now  func() time.Time // nil for time.Now
-	Zone *time.Location   // the time zone of the pages; nil for UTC
+	Zone *time.Location   // time zone of the pages; nil for UTC
 	Log  *slog.Logger     // nil for no log
 	// Issuer lets people sign in with OpenID Connect. It requires PublicURL, the address
 	// that it redirects browsers to. Nil means that there is no issuer.
 	Issuer    Issuer
-	PublicURL string // the address of the pages, without a slash at the end
-	Links     *Links // nil: links of messages do not work
-	Push      Push   // nil: browsers show no notifications
-	// Chats are the channels whose chats people link to themselves by a code, such as telegram.
+	PublicURL string // address of the pages, without a slash at the end
+	Links     *Links // nil if links in messages do not work
+	Push      Push   // nil if browsers show no notifications
+	// Chats lists the channels whose chats people link to themselves by a code, such as telegram.
 	Chats []string
 	// Titles are the titles of channels, by name.
 	Titles view.Titles
@@ -156,7 +156,7 @@ func New(auth Authenticator, logins Logins, e Engine, o *Options) http.Handler {
 	return secureHeaders(guard.Handler(mux))
 }
 
-// handleSessions adds the pages of sessions, and that which starts a hosted agent.
+// handleSessions adds the pages of sessions, and the page that starts a hosted agent.
 func (s *site) handleSessions(mux *http.ServeMux) {
 	mux.Handle("GET "+pages.SessionsPath, s.authenticated(s.sessions))
 	mux.Handle("GET "+pages.SessionsPath+"/{id}", s.authenticated(s.session))
@@ -167,7 +167,7 @@ func (s *site) handleSessions(mux *http.ServeMux) {
 	mux.Handle("POST "+pages.RunPath, s.authenticated(s.startRun))
 }
 
-// handleOperation adds the pages of tokens, log-ins, and what is sent.
+// handleOperation adds the pages of tokens, log-ins and deliveries.
 func (s *site) handleOperation(mux *http.ServeMux) {
 	mux.Handle("GET /tokens", s.authenticated(s.tokens))
 	mux.Handle("POST /tokens", s.authenticated(s.createToken))
@@ -244,7 +244,7 @@ func (s *site) handler(f func(http.ResponseWriter, *http.Request) error) http.Ha
 	})
 }
 
-// A request is an HTTP request with a valid cookie, which is not that of an agent.
+// A request is an HTTP request with a valid cookie that does not belong to an agent.
 type request struct {
 	*http.Request
 	principal askback.Principal
@@ -269,8 +269,8 @@ func (s *site) authenticated(f func(http.ResponseWriter, request) error) http.Ha
 	})
 }
 
-// reauthenticate returns an error if the person was logged out while the form was read,
-// which may take long.
+// reauthenticate returns an error if the person was logged out while the form was read, which may take a long
+// time.
 func (s *site) reauthenticate(r request) error {
 	_, err := s.authenticate(r.Request)
 	return err
@@ -326,8 +326,7 @@ func (s *site) render(w http.ResponseWriter, r *http.Request, status int, page t
 	return nil
 }
 
-// renderError sends the page of an error, and logs errors of the server, which the page
-// must not contain.
+// renderError sends the page of an error. It logs errors of the server, which the page must not contain.
 func (s *site) renderError(w http.ResponseWriter, r *http.Request, err error) {
 	f := failureOf(err)
 	switch f.status {

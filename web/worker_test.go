@@ -20,7 +20,7 @@ type workerWindow struct {
 	Focused bool   `json:"focused"`
 }
 
-// A workerSeen is what can be seen after the service worker has handled events.
+// A workerSeen is the visible state after the service worker has handled events.
 type workerSeen struct {
 	Windows []workerWindow
 	Shown   []struct {
@@ -31,11 +31,11 @@ type workerSeen struct {
 	Sent       []struct{ Method, Path, Body string }
 	Subscribed []json.RawMessage // options of new subscriptions
 	Badge      int
-	Own        int // notifications of the browser itself, for messages that showed none
+	Own        int // notifications of the browser itself, for push messages that showed none
 	Errors     []string
 }
 
-// runWorker lets the service worker of a server handle events in a browser with some windows.
+// runWorker makes the service worker of a server handle events in a browser with some windows.
 func runWorker(t *testing.T, h *server, windows []workerWindow, events ...map[string]any) (seen workerSeen) {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
@@ -71,7 +71,7 @@ func pushed(ask, title string, settled bool) map[string]any {
 	if settled {
 		m["settled"] = true
 	}
-	data, _ := json.Marshal(m) // strings only
+	data, _ := json.Marshal(m) // a struct of strings cannot fail
 	return map[string]any{"type": "push", "data": string(data)}
 }
 
@@ -79,9 +79,9 @@ func pressed(tag string) map[string]any {
 	return map[string]any{"type": "notificationclick", "tag": tag}
 }
 
-// A click on a notification opens the page of its ask: in the window that shows it already, else
-// in that of the list, else in a new one. Another window may have an answer that was not sent, so
-// it stays as it is. The notification goes away.
+// A click on a notification opens the page of its ask: in the window that shows the ask already, else in the
+// window of the list, else in a new window. Another window may have an answer that was not sent, so it stays
+// as it is. The notification is closed.
 func TestNotificationOpensThePageOfItsAsk(t *testing.T) {
 	h := newServer(t)
 	for name, c := range map[string]struct{ before, after []workerWindow }{
@@ -113,9 +113,9 @@ func TestNotificationOpensThePageOfItsAsk(t *testing.T) {
 	}
 }
 
-// How an ask ended replaces its notification, without a sound and without a button. While a
-// window is visible, which shows it anyway, the notification is closed instead. Those of other
-// asks stay.
+// The outcome of an ask replaces its notification, without a sound and without a button. If a window is
+// visible, which shows the outcome anyway, the notification is closed instead. Notifications of other asks
+// stay.
 func TestOutcomeReplacesTheNotification(t *testing.T) {
 	h := newServer(t)
 	events := []map[string]any{pushed("a", "First", false), pushed("b", "Second", false), pushed("b", "Done: answered by ben", true)}
@@ -138,8 +138,8 @@ func TestOutcomeReplacesTheNotification(t *testing.T) {
 	}
 }
 
-// A browser that replaces its subscription sends the new one, with which it is a contact of the
-// person who is logged in there. If the browser made none, the worker makes it with the same key.
+// A browser that replaces its subscription sends the new one. With it, the browser is a contact of the person
+// who is logged in there. If the browser made no subscription, the worker makes one with the same key.
 func TestNewSubscriptionIsSent(t *testing.T) {
 	h := newServer(t)
 	p := withPush(t, h)
@@ -173,7 +173,8 @@ func TestNewSubscriptionIsSent(t *testing.T) {
 	if json.Unmarshal([]byte(form.Get("address")), &sent) != nil || sent.Endpoint != "https://push.example.com/renewed" {
 		t.Errorf("got %+v", seen.Sent)
 	}
-	// Some browsers name neither. The next visit of the inbox then offers notifications again.
+	// Some browsers send neither the old nor the new subscription. The next visit of the inbox then offers
+	// notifications again.
 	if seen = runWorker(t, h, nil, map[string]any{"type": "pushsubscriptionchange", "oldSubscription": nil, "newSubscription": nil}); len(seen.Sent) != 0 {
 		t.Errorf("got %+v", seen.Sent)
 	}
