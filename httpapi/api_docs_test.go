@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/askback/askback/httpapi"
@@ -182,43 +181,4 @@ func fieldsTable(t *testing.T, name string) string {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", m.name, request.Description)
 	}
 	return b.String() + "\n"
-}
-
-// docs/api.md and docs/wire.md list the same events, and the schema has all of them.
-func TestAPIDocsListOnlyKnownEvents(t *testing.T) {
-	doc, err := httpapi.Document()
-	if err != nil {
-		t.Fatal(err)
-	}
-	events := listedEvents(t, docsPath, "| event | data |\n")
-	for _, name := range events {
-		if !regexp.MustCompile(`"` + name + `",?\n`).Match(doc) {
-			t.Errorf("docs/api.md has the event %s, which is not in the schema", name)
-		}
-	}
-	if diff := cmp.Diff(listedEvents(t, "../docs/wire.md", "| type | data |\n"), events); diff != "" {
-		t.Errorf("events of docs/wire.md and docs/api.md differ (-wire +api):\n%s", diff)
-	}
-}
-
-// listedEvents returns the events that the table under a header of a page lists, sorted.
-func listedEvents(t *testing.T, path, header string) []string {
-	t.Helper()
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, _ := strings.Cut(string(raw), header)
-	table, _, _ = strings.Cut(table, "\n\n")
-	var names []string
-	for row := range strings.Lines(table) {
-		for _, m := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(strings.Split(row, "|")[1], -1) {
-			names = append(names, m[1])
-		}
-	}
-	if len(names) < 10 {
-		t.Errorf("%s has %d events, want at least 10", path, len(names))
-	}
-	slices.Sort(names)
-	return names
 }
