@@ -23,7 +23,7 @@ import (
 
 type agentCommand struct {
 	Check agentCheck `cmd:"" help:"Check definitions of hosted agents, and print what each agent may do."`
-	New   agentNew   `cmd:"" help:"Write the definition of a new hosted agent, with comments."`
+	Add   agentAdd   `cmd:"" help:"Add a hosted agent: write a definition with comments, to edit."`
 	List  agentList  `cmd:"" help:"List the agents that the server hosts."`
 }
 
@@ -166,13 +166,13 @@ func unknownTier(a config.Agent) string {
 	return text + "; --connect lists the tools"
 }
 
-type agentNew struct {
+type agentAdd struct {
 	Name string `arg:"" help:"Name of the agent: lower-case letters, digits, -, _ and ."`
 	Dir  string `complete:"file" placeholder:"DIR" help:"Write to this directory; by default that of the settings, or ./agents."`
 }
 
 // Run writes a definition that is valid with the current settings.
-func (c *agentNew) Run(io streams, all *commands) error {
+func (c *agentAdd) Run(io streams, all *commands) error {
 	file, err := all.settings()
 	if err != nil {
 		return err

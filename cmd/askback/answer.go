@@ -75,7 +75,7 @@ func (c *answerCommand) granted(ask askback.Ask) string {
 		s += ". " + view.FreeTextWarning
 	}
 	id := ask.Outcome.GrantID
-	return safetext.Line(s + "; askback grant list shows it, askback grant revoke " + id + " ends it").String()
+	return safetext.Line(s + "; askback grant list shows it, askback grant remove " + id + " ends it").String()
 }
 
 // settle finds the ask that typed identifies, settles it by calling call, and reports the result.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/askback/askback"
@@ -33,7 +34,10 @@ func (c *completionCommand) Run(ctx context.Context, io streams, all *commands) 
 	defer cancel()
 	found := make(chan completion.Candidates, 1)
 	program := (&commands{}).parser().Model.Node
-	go func() { found <- completion.Read(program, all.completionSource(), c.Shell, c.Words).Find(ctx) }()
+	last := len(c.Words) - 1
+	words, _ := respell(program.Flags, c.Words[:last])
+	words = append(slices.Clone(words), c.Words[last])
+	go func() { found <- completion.Read(program, all.completionSource(), c.Shell, words).Find(ctx) }()
 	select {
 	case list := <-found:
 		return list.Write(io.out)

@@ -155,7 +155,7 @@ func TestCompletionWorksInEachShell(t *testing.T) {
 			}
 			for _, c := range []struct{ typed, want string }{
 				{"askback conf\t", "<confirm>"},
-				{"askback token rev\t", "<token><revoke>"},
+				{"askback token rem\t", "<token><remove>"},
 				{"askback help tok\tcre\t", "<help><token><create>"},
 				{"askback list --sta\tcanc\t", "<list><--status><cancelled>"},
 				{"askback list --status=canc\t", "<list><--status=cancelled>"},

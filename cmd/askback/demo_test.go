@@ -33,7 +33,7 @@ func TestServerContinuesTheDemonstration(t *testing.T) {
 	s := &testServer{t: t, env: env}
 	s.place.Database = database
 	s.start()
-	s.user = strings.TrimSpace(mustRun(t, env, "token", "create", "--kind", "responder", "--name", "ana"))
+	s.user = strings.TrimSpace(mustRun(t, env, "token", "add", "--kind", "responder", "--name", "ana"))
 	session := s.call(s.user, "GET", "/sessions", "", 200)["items"].([]any)[0].(map[string]any)["id"].(string)
 	s.answerNext(session, "Which form", `{"answer": "haiku"}`)
 	s.answerNext(session, "Publish the poem", `{"decision": "denied"}`)

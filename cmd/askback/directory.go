@@ -124,7 +124,7 @@ func unknownName(err error, what, name string) error {
 // groupCommand has the commands for groups of people.
 type groupCommand struct {
 	List   groupList   `cmd:"" help:"List the groups of people, and where each is from: the settings or the API."`
-	Set    groupSet    `cmd:"" help:"Make a group, or replace the people of one that was made; an admin may do that."`
+	Add    groupAdd    `cmd:"" help:"Add a group, or replace the people of a group that was added. Requires an admin token."`
 	Remove groupRemove `cmd:"" help:"Remove a group that was made; an admin may do that."`
 }
 
@@ -153,13 +153,13 @@ func (c *groupList) Run(ctx context.Context, io streams, conn *connection.Connec
 	return nil
 }
 
-type groupSet struct {
+type groupAdd struct {
 	Name   string   `arg:"" complete:"group" help:"Name of the group, without @."`
 	People []string `arg:"" name:"person" complete:"person" help:"Person in the group."`
 }
 
 // Run adds or replaces a group.
-func (c *groupSet) Run(ctx context.Context, io streams, conn *connection.Connector) error {
+func (c *groupAdd) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	g, err := conn.User.PutGroup(ctx, strings.TrimPrefix(c.Name, "@"), c.People)
 	if err == nil {
 		noteWarning(io, g.Warning)

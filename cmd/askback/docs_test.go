@@ -60,34 +60,50 @@ func TestHelpBeginsWithAVerb(t *testing.T) {
 	}
 }
 
-// Each command is below a heading of the help, and no heading is empty.
+// Each command is in one group of the first help, and no group is empty.
 func TestHelpGroupsCommands(t *testing.T) {
 	count := map[string]int{}
+	groups := slices.Concat(commandGroups, otherGroups)
 	for _, c := range (&commands{}).parser().Model.Children {
 		if c.Hidden {
 			continue
 		}
-		if c.Group == nil || !slices.ContainsFunc(commandGroups, func(g kong.Group) bool { return g.Key == c.Group.Key }) {
+		if c.Group == nil || !slices.ContainsFunc(groups, func(g kong.Group) bool { return g.Key == c.Group.Key }) {
 			t.Errorf("%s is in the group %+v", c.Name, c.Group)
 			continue
 		}
 		count[c.Group.Key]++
 	}
-	for _, g := range commandGroups {
+	for _, g := range groups {
 		if count[g.Key] == 0 {
 			t.Errorf("no command is in the group %s", g.Key)
 		}
 	}
 }
 
-// leafCommands returns the commands without subcommands.
+// The first help fits on a screen of 50 lines of 80 columns.
+func TestFirstHelpFitsOnAScreen(t *testing.T) {
+	help := firstHelp((&commands{}).parser().Model)
+	if n := strings.Count(help, "\n"); n > 50 {
+		t.Errorf("the help has %d lines, at most 50 fit", n)
+	}
+	for line := range strings.Lines(help) {
+		if n := len(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+}
+
+// leafCommands returns the commands without subcommands, except hidden commands.
 func leafCommands(n *kong.Node) []*kong.Node {
 	if len(n.Children) == 0 {
 		return []*kong.Node{n}
 	}
 	var all []*kong.Node
 	for _, child := range n.Children {
-		all = append(all, leafCommands(child)...)
+		if !child.Hidden {
+			all = append(all, leafCommands(child)...)
+		}
 	}
 	return all
 }

@@ -54,8 +54,8 @@ channels:
 func (h *mailHouse) begin() {
 	h.t.Helper()
 	h.start()
-	h.agent = strings.TrimSpace(mustRun(h.t, h.env, "token", "create", "--kind", "agent", "--name", "robot"))
-	h.user = strings.TrimSpace(mustRun(h.t, h.env, "token", "create", "--kind", "responder", "--name", "ben"))
+	h.agent = strings.TrimSpace(mustRun(h.t, h.env, "token", "add", "--kind", "agent", "--name", "robot"))
+	h.user = strings.TrimSpace(mustRun(h.t, h.env, "token", "add", "--kind", "responder", "--name", "ben"))
 }
 
 // letters waits until the mail server has accepted this many messages.
@@ -83,7 +83,7 @@ func (h *mailHouse) letters(n int) (all []emailtest.Letter) {
 func TestMailIsAnsweredByReply(t *testing.T) {
 	t.Parallel()
 	h := newMailHouse(t)
-	if got := mustRun(t, h.env, "notify", "test", "email"); !strings.Contains(got, "accepted a message for ana") {
+	if got := mustRun(t, h.env, "channel", "test", "email"); !strings.Contains(got, "accepted a message for ana") {
 		t.Errorf("got %q", got)
 	}
 	h.begin()

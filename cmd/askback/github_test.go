@@ -126,7 +126,7 @@ func TestWorkflowWaitsForAnApprover(t *testing.T) {
 	t.Parallel()
 	w := newWorkflow(t)
 	token := func(kind, name string) string {
-		return strings.TrimSpace(mustRun(t, w.server.env, "token", "create", "--kind", kind, "--name", name))
+		return strings.TrimSpace(mustRun(t, w.server.env, "token", "add", "--kind", kind, "--name", name))
 	}
 	admin, ben := token("admin", "eve"), token("responder", "ben")
 	w.server.call(admin, "PUT", "/routes", `{"items": [{"match": {"kind": "confirmation"}, "to": ["ana", "ben"], "approvers": ["ben"]}], "revision": 0}`, 200)

@@ -15,7 +15,7 @@ import (
 
 type grantCommand struct {
 	List   grantList   `cmd:"" help:"List standing approvals, which approve calls without asking."`
-	Revoke grantRevoke `cmd:"" help:"Revoke a standing approval, so that such calls ask again."`
+	Remove grantRemove `cmd:"" help:"Remove a standing approval. The calls that it approved need a person again."`
 }
 
 type grantList struct {
@@ -94,13 +94,13 @@ func abridged(s string) string {
 	return s
 }
 
-type grantRevoke struct {
+type grantRemove struct {
 	ID string `arg:"" complete:"grant" help:"Id of the standing approval, or the beginning or end of it, from askback grant list."`
 }
 
 // Run revokes the grant that c.ID identifies: by its id, or by the beginning or end of the id.
-func (c *grantRevoke) Run(ctx context.Context, io streams, conn *connection.Connector) error {
-	id, err := findID(c.ID, "grt_", "standing approval", "revoke", func() (ids []string, err error) {
+func (c *grantRemove) Run(ctx context.Context, io streams, conn *connection.Connector) error {
+	id, err := findID(c.ID, "grt_", "standing approval", "remove", func() (ids []string, err error) {
 		grants, err := allGrants(ctx, conn.User, false)
 		for _, g := range grants {
 			ids = append(ids, g.ID)
@@ -113,7 +113,7 @@ func (c *grantRevoke) Run(ctx context.Context, io streams, conn *connection.Conn
 	g, err := conn.User.Revoke(ctx, id)
 	switch {
 	case errors.Is(err, askback.ErrNotFound):
-		return exitError{exitRefused, "there is no standing approval " + id + " that you may revoke"}
+		return exitError{exitRefused, "there is no standing approval " + id + " that you may remove"}
 	case err == nil:
 		note(io.err, "revoked: "+grantLine(g))
 	}

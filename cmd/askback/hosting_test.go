@@ -27,8 +27,8 @@ func newHost(t *testing.T) (*testServer, string) {
 	env, database := sandbox(t, "NOTES_KEY=of-the-notes", "CLERK_SECRET="+clerkSecret, "ASKBACK_CONFIG="+filepath.Join(dir, "askback.yaml"))
 	s := &testServer{t: t, env: env, place: instance.Place{Database: database}}
 	s.start()
-	s.agent = strings.TrimSpace(mustRun(t, env, "token", "create", "--kind", "agent", "--name", "robot"))
-	s.user = strings.TrimSpace(mustRun(t, env, "token", "create", "--kind", "responder", "--name", "ana"))
+	s.agent = strings.TrimSpace(mustRun(t, env, "token", "add", "--kind", "agent", "--name", "robot"))
+	s.user = strings.TrimSpace(mustRun(t, env, "token", "add", "--kind", "responder", "--name", "ana"))
 	return s, dir
 }
 

@@ -68,7 +68,7 @@ func TestListShowsTheArgumentsOfApprovals(t *testing.T) {
 func TestTokenListFitsTheTerminal(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
-	mustRun(t, env, "token", "create", "--kind", "responder", "--name", strings.Repeat("ana", 20), "--expires", "30d")
+	mustRun(t, env, "token", "add", "--kind", "responder", "--name", strings.Repeat("ana", 20), "--expires", "30d")
 	id := strings.Fields(mustRun(t, env, "token", "list"))[0]
 	s := startTerminal(t, env, 60, "askback", "token", "list")
 	s.waitExit(0)

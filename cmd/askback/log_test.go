@@ -203,5 +203,5 @@ func createToken(t *testing.T, env []string) {
 	}) {
 		t.Fatal("the server does not answer")
 	}
-	mustRun(t, env, "token", "create", "--kind", "agent", "--name", "bot")
+	mustRun(t, env, "token", "add", "--kind", "agent", "--name", "bot")
 }

@@ -40,59 +40,48 @@ type streams struct {
 // §9).
 type commands struct {
 	DB      string           `complete:"file" help:"Use this database file." env:"ASKBACK_DB" placeholder:"FILE"`
-	Config  string           `complete:"file" help:"Read the settings from this file; without it, the defaults apply." env:"ASKBACK_CONFIG" placeholder:"FILE"`
+	Config  string           `complete:"file" help:"Read the settings from this file." env:"ASKBACK_CONFIG" placeholder:"FILE"`
 	Release kong.VersionFlag `name:"version" short:"v" help:"Print the version and exit."`
 
 	Ask     askCommand     `cmd:"" group:"ask" help:"Ask a question and wait for the answer."`
-	Confirm confirmCommand `cmd:"" group:"ask" help:"Ask for approval; the exit code is 0 for yes and 1 for no."`
-	Cancel  cancelCommand  `cmd:"" group:"ask" help:"Withdraw an ask on behalf of its agent."`
+	Confirm confirmCommand `cmd:"" group:"ask" help:"Ask for approval and wait. The exit code is 0 for yes and 1 for no."`
+	Cancel  cancelCommand  `cmd:"" group:"ask" help:"Withdraw an ask that is still open."`
 
-	Inbox    inboxCommand    `cmd:"" group:"answer" help:"Show the open asks, live, and answer them with keys."`
-	List     listCommand     `cmd:"" group:"answer" help:"List asks, by default the open ones."`
-	Show     showCommand     `cmd:"" group:"answer" help:"Show an ask and how it ended."`
+	Inbox    inboxCommand    `cmd:"" group:"answer" help:"Show the open asks and answer them with single keys."`
+	List     listCommand     `cmd:"" group:"answer" help:"List the open asks, or earlier ones with their outcome."`
+	Show     showCommand     `cmd:"" group:"answer" help:"Show an ask and its outcome."`
 	Answer   answerCommand   `cmd:"" group:"answer" help:"Answer a question, or approve or deny a call."`
 	Decline  declineCommand  `cmd:"" group:"answer" help:"Decline to answer an ask."`
-	Reassign reassignCommand `cmd:"" group:"answer" help:"Give an ask to other people."`
-	Snooze   snoozeCommand   `cmd:"" group:"answer" help:"Hide an ask from your own list until a time."`
-	Grant    grantCommand    `cmd:"" group:"answer" help:"List and revoke standing approvals."`
+	Reassign reassignCommand `cmd:"" group:"answer" help:"Hand an ask over to other people."`
+	Snooze   snoozeCommand   `cmd:"" group:"answer" help:"Hide an ask from your own list until later."`
+	Grant    grantCommand    `cmd:"" group:"answer" help:"List or remove standing approvals, which approve calls for people."`
 
-	Init   initCommand   `cmd:"" group:"agents" help:"Add Askback to the configuration of another program."`
-	MCP    mcpCommand    `cmd:"" group:"agents" name:"mcp" help:"Serve the ask tools to an agent, over MCP on standard input and output."`
-	Hook   hookCommand   `cmd:"" group:"agents" help:"Handle the hooks of coding agents."`
-	Attach attachCommand `cmd:"" group:"agents" help:"Ask people what another program asks at its terminal."`
-	ACP    acpCommand    `cmd:"" group:"agents" name:"acp" help:"Run an agent behind an editor, and ask people what it asks there; the first answer counts."`
-	GitHub githubCommand `cmd:"" group:"agents" name:"github" help:"Ask from a step of a GitHub workflow, with its inputs in the environment."`
-	Agent  agentCommand  `cmd:"" group:"agents" help:"Check, write and list the agents that a server hosts."`
-	Run    runCommand    `cmd:"" group:"agents" help:"Run a hosted agent in this terminal."`
+	Init  initCommand  `cmd:"" group:"agents" help:"Connect Claude Code, Codex or another coding agent to Askback."`
+	Agent agentCommand `cmd:"" group:"agents" help:"Add, check or list hosted agents, which the server itself runs."`
+	Run   runCommand   `cmd:"" group:"agents" help:"Run a hosted agent in this terminal."`
 
-	Serve  serveCommand  `cmd:"" group:"server" help:"Run the server: the HTTP API, MCP and the web pages."`
+	Serve  serveCommand  `cmd:"" group:"server" help:"Run the server, with its web pages and HTTP API."`
 	Login  loginCommand  `cmd:"" group:"server" help:"Print a link that logs a browser in."`
-	Doctor doctorCommand `cmd:"" group:"server" help:"Check the installation and print what is wrong, but change nothing."`
+	Doctor doctorCommand `cmd:"" group:"server" help:"Check the installation and print what is wrong and what to do."`
 
-	Token  tokenCommand  `cmd:"" group:"people" help:"Create, list and revoke tokens."`
-	Person personCommand `cmd:"" group:"people" help:"List, add and remove the people who may answer."`
-	Group  groupCommand  `cmd:"" group:"people" help:"List, make and remove groups of people."`
-	Route  routeCommand  `cmd:"" group:"people" help:"List and replace the routes, which decide who gets an ask."`
+	Person personCommand `cmd:"" group:"people" help:"Add, list or remove people who may answer."`
+	Group  groupCommand  `cmd:"" group:"people" help:"Add, list or remove groups of people."`
+	Route  routeCommand  `cmd:"" group:"people" help:"List or replace the routes, which decide who is asked."`
+	Token  tokenCommand  `cmd:"" group:"people" help:"Add, list or remove tokens, with which agents and people log in."`
 
-	Link    linkCommand    `cmd:"" group:"channels" help:"Link a chat to you, so that it gets your asks."`
-	Contact contactCommand `cmd:"" group:"channels" help:"List and remove the chats and browsers that get your asks."`
-	Notify  notifyCommand  `cmd:"" group:"channels" help:"Test the phones and chats of the settings."`
-	Webhook webhookCommand `cmd:"" group:"channels" help:"List, pause, test and change the receivers of webhooks."`
+	Channel channelCommand `cmd:"" group:"channels" help:"Test, link, list or remove phones, chats and browsers of people."`
+	Webhook webhookCommand `cmd:"" group:"channels" help:"Add, list, test or remove programs that receive events by HTTP."`
 
-	Completion completionCommand `cmd:"" group:"other" help:"Print the script that completes command lines in a shell."`
-	Man        manCommand        `cmd:"" group:"other" help:"Print the manual page in the format of man."`
-	Version    versionCommand    `cmd:"" group:"other" help:"Print the version."`
-}
+	ACP    acpCommand    `cmd:"" group:"programs" name:"acp" help:"Run an agent behind an editor, and also ask people what it asks there. The first answer counts."`
+	Attach attachCommand `cmd:"" group:"programs" help:"Ask people what another program asks at its terminal."`
+	GitHub githubCommand `cmd:"" group:"programs" name:"github" help:"Ask from a step of a GitHub workflow, with its inputs in the environment."`
+	Hook   hookCommand   `cmd:"" group:"programs" help:"Handle a hook of a coding agent."`
+	MCP    mcpCommand    `cmd:"" group:"programs" name:"mcp" help:"Serve the ask tools to an agent, over MCP on standard input and output."`
 
-// commandGroups are the headings of the commands in the help.
-var commandGroups = []kong.Group{
-	{Key: "ask", Title: "Ask:"},
-	{Key: "answer", Title: "Answer:"},
-	{Key: "agents", Title: "Agents:"},
-	{Key: "server", Title: "Server:"},
-	{Key: "people", Title: "People and access:"},
-	{Key: "channels", Title: "Channels:"},
-	{Key: "other", Title: "Other:"},
+	Completion completionCommand `cmd:"" group:"shells" help:"Print the script that completes command lines in a shell."`
+	Man        manCommand        `cmd:"" group:"shells" help:"Print the manual page in the format of man."`
+
+	Version versionCommand `cmd:"" hidden:"" help:"Print the version, like the flag --version."`
 }
 
 // run runs a command and returns its exit code. The flags --help and --version end the
@@ -105,7 +94,9 @@ func run(ctx context.Context, args []string, io streams) (exit int) {
 		return conn, err
 	}
 	parser := all.parser(kong.Writers(io.out, io.err), kong.BindTo(ctx, (*context.Context)(nil)), kong.BindToProvider(connect))
-	parsed, err := parser.Parse(withHelpFlag(args))
+	args, renamed := respell(parser.Model.Flags, withHelpFlag(args))
+	note(io.err, renamed)
+	parsed, err := parser.Parse(args)
 	if err != nil {
 		return printError(io.err, parseError(err))
 	}
@@ -164,18 +155,22 @@ func (all *commands) parser(more ...kong.Option) *kong.Kong {
 	return kong.Must(all, append(more,
 		kong.Name("askback"),
 		kong.Vars{"clients": strings.Join(setup.Names(), ", "), "guarded": setup.GuardedTitles(), "version": versionLine()},
-		kong.Description("Askback lets AI agents ask people and get an answer, however long it takes. "+
-			"An ask is one or more questions, or a call that needs approval."),
+		kong.Description("Askback lets AI agents ask people and get an answer, however long it takes.\n"+
+			"An ask is one or more questions, or a tool call that needs approval."),
 		kong.PostBuild(func(k *kong.Kong) error {
 			k.Model.HelpFlag.Help = "Describe the command and its flags, and exit."
-			for _, c := range k.Model.Children {
-				for _, sub := range c.Children { // otherwise they would be below the heading of c
-					sub.Group = &kong.Group{Key: "commands", Title: "Commands:"}
-				}
+			for _, c := range k.Model.Children { // otherwise, the commands below c have the heading of c
+				_ = kong.Visit(c, func(n kong.Visitable, next kong.Next) error {
+					if sub, ok := n.(*kong.Node); ok && sub != c {
+						sub.Group = &kong.Group{Key: "commands", Title: "Commands:"}
+					}
+					return next(nil)
+				})
 			}
 			return nil
 		}),
-		kong.ExplicitGroups(commandGroups),
+		kong.ExplicitGroups(slices.Concat(commandGroups, otherGroups)),
+		kong.Help(printHelp),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 	)...)
 }

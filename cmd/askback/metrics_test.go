@@ -12,7 +12,7 @@ import (
 func TestMetricsCountAsksAnswersAndRequests(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	operator := strings.TrimSpace(mustRun(t, s.env, "token", "create", "--kind", "operator", "--name", "prometheus"))
+	operator := strings.TrimSpace(mustRun(t, s.env, "token", "add", "--kind", "operator", "--name", "prometheus"))
 	asked := s.call(s.agent, "POST", "/asks", `{"question": "Which canary database?", "options": ["PostgreSQL", "SQLite"]}`, http.StatusCreated)
 	id, _ := asked["id"].(string)
 	s.call(s.user, "POST", "/asks/"+id+"/answer", `{"answers": [{"id": "q1", "selected": ["SQLite"]}]}`, http.StatusOK)

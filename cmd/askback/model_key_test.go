@@ -37,7 +37,7 @@ func serveAgents(t *testing.T, dir string, extra ...string) *testServer {
 	s := &testServer{t: t, env: env, dir: dir, place: instance.Place{Database: database}}
 	s.process = launchIn(t, dir, env, "serve", "--agents", "agents/", "--listen", "127.0.0.1:0")
 	s.process.waitForStderr(t, "msg=serving")
-	s.user = strings.TrimSpace(mustRun(t, env, "token", "create", "--kind", "responder", "--name", "ana"))
+	s.user = strings.TrimSpace(mustRun(t, env, "token", "add", "--kind", "responder", "--name", "ana"))
 	return s
 }
 

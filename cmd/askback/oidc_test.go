@@ -34,7 +34,7 @@ func newOIDCServer(t *testing.T) *oidcServer {
 	s.testServer = testServer{t: t, env: env, place: instance.Place{Database: database}}
 	for !s.tryStart() {
 	}
-	s.agent = strings.TrimSpace(mustRun(t, env, "token", "create", "--kind", "agent", "--name", "robot"))
+	s.agent = strings.TrimSpace(mustRun(t, env, "token", "add", "--kind", "agent", "--name", "robot"))
 	return s
 }
 

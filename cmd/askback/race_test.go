@@ -43,7 +43,7 @@ func TestOneOfThreeSimultaneousAnswersIsAccepted(t *testing.T) {
 	env, database := sandbox(t, "ASKBACK_CONFIG="+file)
 	server := &testServer{t: t, env: env, place: instance.Place{Database: database}}
 	server.start()
-	ana := strings.TrimSpace(mustRun(t, env, "token", "create", "--kind", "responder", "--name", "ana"))
+	ana := strings.TrimSpace(mustRun(t, env, "token", "add", "--kind", "responder", "--name", "ana"))
 	var windows []*browsertest.Window
 	asAna := append(env[:len(env):len(env)], "ASKBACK_TOKEN="+ana, "ASKBACK_URL="+server.url())
 	for _, who := range [][]string{env, asAna, asAna} {

@@ -174,7 +174,7 @@ func TestRunOnARemoteServerIsFollowed(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
 	hostServer(t, database)
-	secret := strings.TrimSpace(mustRun(t, env, "token", "create", "--kind", "responder", "--name", "ana"))
+	secret := strings.TrimSpace(mustRun(t, env, "token", "add", "--kind", "responder", "--name", "ana"))
 	server, _ := instance.Place{Database: database}.Last()
 	elsewhere, _ := sandbox(t, "ASKBACK_URL="+server.URL, "ASKBACK_TOKEN="+secret)
 	p := launch(t, elsewhere, "run", "poem", "Go.")
@@ -265,7 +265,7 @@ func TestRunIsRejectedWithAnAgentToken(t *testing.T) {
 	env, database := sandbox(t)
 	hostServer(t, database)
 	token := func(kind string) string {
-		return "ASKBACK_TOKEN=" + strings.TrimSpace(mustRun(t, env, "token", "create", "--kind", kind, "--name", kind))
+		return "ASKBACK_TOKEN=" + strings.TrimSpace(mustRun(t, env, "token", "add", "--kind", kind, "--name", kind))
 	}
 	p := launch(t, append(slices.Clone(env), token("agent")), "run", "worker", "Go.")
 	p.waitExit(t, exitUsage)

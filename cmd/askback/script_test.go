@@ -165,7 +165,7 @@ func cmdWaitServer(ts *testscript.TestScript, neg bool, args []string) {
 
 func cmdNewToken(ts *testscript.TestScript, neg bool, args []string) {
 	requireArgs(ts, neg, args, 3)
-	ts.Check(ts.Exec("askback", "token", "create", "--kind", args[1], "--name", args[2]))
+	ts.Check(ts.Exec("askback", "token", "add", "--kind", args[1], "--name", args[2]))
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
@@ -176,7 +176,7 @@ func cmdRevokeToken(ts *testscript.TestScript, neg bool, args []string) {
 	if len(ids) == 0 {
 		ts.Fatalf("no token with the name %s", args[0])
 	}
-	ts.Check(ts.Exec("askback", "token", "revoke", ids[len(ids)-1][1]))
+	ts.Check(ts.Exec("askback", "token", "remove", ids[len(ids)-1][1]))
 }
 
 func cmdStart(ts *testscript.TestScript, neg bool, args []string) {

@@ -192,7 +192,7 @@ func stopsCleanly(t *testing.T) (took time.Duration) {
 		t.Fatal(err)
 	}
 	defer unused.Close()
-	secret := strings.TrimSpace(mustRun(t, env, "token", "create", "--kind", "agent", "--name", "robot"))
+	secret := strings.TrimSpace(mustRun(t, env, "token", "add", "--kind", "agent", "--name", "robot"))
 	post, _ := http.NewRequest("POST", s.URL+"/api/v1/asks?wait=60s", strings.NewReader(`{"question": "Which?"}`))
 	post.Header.Set("Authorization", "Bearer "+secret)
 	post.Header.Set("Content-Type", "application/json")

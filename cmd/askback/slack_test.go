@@ -32,7 +32,7 @@ channels:
 	s := &testServer{t: t, env: append(env, "ASKBACK_CONFIG="+settings, "ASKBACK_DB="+database)}
 	s.place.Database = database
 	s.start()
-	s.agent = strings.TrimSpace(mustRun(t, s.env, "token", "create", "--kind", "agent", "--name", "robot"))
+	s.agent = strings.TrimSpace(mustRun(t, s.env, "token", "add", "--kind", "agent", "--name", "robot"))
 	return s
 }
 
@@ -63,7 +63,7 @@ func TestQuestionIsAnsweredInSlack(t *testing.T) {
 	} {
 		slack := slacktest.New(t)
 		s := slackServer(t, slack, secrets)
-		if got := mustRun(t, s.env, "notify", "test", "slack"); !strings.Contains(got, "Slack accepted the message for #agents") {
+		if got := mustRun(t, s.env, "channel", "test", "slack"); !strings.Contains(got, "Slack accepted the message for #agents") {
 			t.Errorf("%s: got %q", mode, got)
 		}
 		if mode == "HTTP" {

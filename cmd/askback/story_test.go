@@ -59,8 +59,8 @@ func newServerIn(t *testing.T, dir string, extra ...string) *testServer {
 	s := &testServer{t: t, dir: dir, env: append(env, "ASKBACK_CONFIG="+filepath.Join(dir, "askback.yaml"), "ASKBACK_DB="+database)}
 	s.place.Database = database
 	s.start()
-	s.agent = strings.TrimSpace(mustRunIn(t, dir, s.env, "token", "create", "--kind", "agent", "--name", "robot"))
-	s.user = strings.TrimSpace(mustRunIn(t, dir, s.env, "token", "create", "--kind", "responder", "--name", "ana"))
+	s.agent = strings.TrimSpace(mustRunIn(t, dir, s.env, "token", "add", "--kind", "agent", "--name", "robot"))
+	s.user = strings.TrimSpace(mustRunIn(t, dir, s.env, "token", "add", "--kind", "responder", "--name", "ana"))
 	return s
 }
 

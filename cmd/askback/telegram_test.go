@@ -107,7 +107,7 @@ func TestNotifyTestChecksTheBot(t *testing.T) {
 		if err := os.WriteFile(settings, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command("askback", "notify", "test", "telegram")
+		cmd := exec.Command("askback", "channel", "test", "telegram")
 		cmd.Env = env
 		out, err := cmd.CombinedOutput()
 		return string(out), err
@@ -144,13 +144,13 @@ func newTelegramServer(t *testing.T, s *telegramtest.Server, user int64) *testSe
 	server := &testServer{t: t, env: append(env, "ASKBACK_CONFIG="+settings, "ASKBACK_DB="+database)}
 	server.place.Database = database
 	server.start()
-	code := regexp.MustCompile(`[A-Z2-7]{16}`).FindString(mustRun(t, server.env, "link", "telegram"))
+	code := regexp.MustCompile(`[A-Z2-7]{16}`).FindString(mustRun(t, server.env, "channel", "link", "telegram"))
 	s.AddUser(user)
 	s.Write(user, user, "/start "+code, 0)
 	if _, err := s.Wait(user, func(m telegramtest.Message) bool { return strings.HasPrefix(m.Text, "This chat is linked") }); err != nil {
 		t.Fatal(err)
 	}
-	server.agent = strings.TrimSpace(mustRun(t, server.env, "token", "create", "--kind", "agent", "--name", "robot"))
+	server.agent = strings.TrimSpace(mustRun(t, server.env, "token", "add", "--kind", "agent", "--name", "robot"))
 	return server
 }
 

@@ -27,8 +27,8 @@ func newServer(t *testing.T) *testServer {
 	env, database := sandbox(t)
 	s := &testServer{t: t, env: env, place: instance.Place{Database: database}}
 	s.start()
-	s.agent = strings.TrimSpace(mustRun(t, env, "token", "create", "--kind", "agent", "--name", "robot"))
-	s.user = strings.TrimSpace(mustRun(t, env, "token", "create", "--kind", "responder", "--name", "ana"))
+	s.agent = strings.TrimSpace(mustRun(t, env, "token", "add", "--kind", "agent", "--name", "robot"))
+	s.user = strings.TrimSpace(mustRun(t, env, "token", "add", "--kind", "responder", "--name", "ana"))
 	return s
 }
 

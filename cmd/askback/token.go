@@ -14,12 +14,12 @@ import (
 )
 
 type tokenCommand struct {
-	Create tokenCreate `cmd:"" help:"Create a token for an agent or a person, and print it, once."`
+	Add    tokenAdd    `cmd:"" help:"Add a token for an agent or a person, and print it. It is shown only once."`
 	List   tokenList   `cmd:"" help:"List tokens, without their secrets."`
-	Revoke tokenRevoke `cmd:"" help:"Revoke a token. What uses it is locked out at once."`
+	Remove tokenRemove `cmd:"" help:"Remove a token. Programs and browsers that use it lose access immediately."`
 }
 
-type tokenCreate struct {
+type tokenAdd struct {
 	Kind    string `required:"" enum:"agent,responder,operator,admin" help:"Choose what the token may do: agent (ask), responder (answer), operator (read counts and tokens, no questions) or admin (what a responder and an operator may, and create tokens)."`
 	Name    string `required:"" help:"Name the agent or person that uses it."`
 	Expires string `placeholder:"TIME" help:"Expire after this time, such as 30d; never by default."`
@@ -28,13 +28,13 @@ type tokenCreate struct {
 }
 
 // AfterApply parses --expires. kong calls it before the command connects.
-func (c *tokenCreate) AfterApply() (err error) {
+func (c *tokenAdd) AfterApply() (err error) {
 	c.expires, err = duration("--expires", c.Expires, "12h or 30d")
 	return err
 }
 
 // Run creates a token and prints it.
-func (c *tokenCreate) Run(ctx context.Context, io streams, conn *connection.Connector) error {
+func (c *tokenAdd) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	r := askback.TokenRequest{Kind: askback.Kind(c.Kind), Name: c.Name, ExpiresIn: c.expires}
 	t, secret, err := conn.User.CreateToken(ctx, r)
 	if err != nil {
@@ -112,13 +112,13 @@ func validity(t askback.Token, now time.Time) string {
 	return "expired"
 }
 
-type tokenRevoke struct {
+type tokenRemove struct {
 	ID string `arg:"" complete:"token" help:"Id of the token, or the beginning or end of it, from askback token list."`
 }
 
 // Run revokes the token that c.ID identifies: by its id, or by the beginning or end of the id.
-func (c *tokenRevoke) Run(ctx context.Context, io streams, conn *connection.Connector) error {
-	id, err := findID(c.ID, "tok_", "token", "revoke", func() (ids []string, err error) {
+func (c *tokenRemove) Run(ctx context.Context, io streams, conn *connection.Connector) error {
+	id, err := findID(c.ID, "tok_", "token", "remove", func() (ids []string, err error) {
 		tokens, err := conn.User.Tokens(ctx)
 		for _, t := range tokens {
 			ids = append(ids, t.ID)
@@ -129,7 +129,7 @@ func (c *tokenRevoke) Run(ctx context.Context, io streams, conn *connection.Conn
 		return err
 	}
 	if _, err = conn.User.RevokeToken(ctx, id); errors.Is(err, askback.ErrNotFound) {
-		return exitError{exitRefused, "there is no token " + id + " that you may revoke"}
+		return exitError{exitRefused, "there is no token " + id + " that you may remove"}
 	}
 	return err
 }

@@ -49,8 +49,8 @@ func TestTraceContinuesAfterACrash(t *testing.T) {
 	env = append(env, "OTEL_EXPORTER_OTLP_ENDPOINT="+collect.URL, "OTEL_BSP_SCHEDULE_DELAY=20")
 	s := &testServer{t: t, env: env, place: instance.Place{Database: database}}
 	s.start()
-	s.agent = strings.TrimSpace(mustRun(t, env, "token", "create", "--kind", "agent", "--name", "canary-robot"))
-	s.user = strings.TrimSpace(mustRun(t, env, "token", "create", "--kind", "responder", "--name", "canary-ana"))
+	s.agent = strings.TrimSpace(mustRun(t, env, "token", "add", "--kind", "agent", "--name", "canary-robot"))
+	s.user = strings.TrimSpace(mustRun(t, env, "token", "add", "--kind", "responder", "--name", "canary-ana"))
 	announced, _ := s.place.Last()
 	req, err := http.NewRequestWithContext(t.Context(), "POST", announced.URL+"/api/v1/asks", strings.NewReader(`{"question": "Which canary?"}`))
 	if err != nil {

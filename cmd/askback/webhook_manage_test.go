@@ -71,7 +71,7 @@ func TestReceiverIsManagedOnTheCommandLine(t *testing.T) {
 	s := &testServer{t: t, env: append(env, "ASKBACK_CONFIG="+settings, "ASKBACK_DB="+database)}
 	s.place.Database = database
 	s.start()
-	s.agent = strings.TrimSpace(mustRun(t, s.env, "token", "create", "--kind", "agent", "--name", "robot"))
+	s.agent = strings.TrimSpace(mustRun(t, s.env, "token", "add", "--kind", "agent", "--name", "robot"))
 	ask := func(text string) {
 		t.Helper()
 		s.call(s.agent, "POST", "/asks", `{"question": "`+text+`", "callback_url": "`+program.URL+`/calls?key=hidden"}`, 201)

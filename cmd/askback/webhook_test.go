@@ -27,8 +27,8 @@ func newCaller(t *testing.T) (*askbacktest.Receiver, *testServer) {
 	s := &testServer{t: t, env: append(env, "ASKBACK_CONFIG="+settings, "SECRET="+secret, "ASKBACK_DB="+database)}
 	s.place.Database = database
 	s.start()
-	s.agent = strings.TrimSpace(mustRun(t, s.env, "token", "create", "--kind", "agent", "--name", "robot"))
-	s.user = strings.TrimSpace(mustRun(t, s.env, "token", "create", "--kind", "responder", "--name", "ana"))
+	s.agent = strings.TrimSpace(mustRun(t, s.env, "token", "add", "--kind", "agent", "--name", "robot"))
+	s.user = strings.TrimSpace(mustRun(t, s.env, "token", "add", "--kind", "responder", "--name", "ana"))
 	return c, s
 }
 

@@ -56,7 +56,7 @@ func TestBrowserGetsQuestionsAfterARestart(t *testing.T) {
 	}
 	b := s.Subscribe(t, found[1])
 	inbox.post("/push", url.Values{"address": {b.Subscription()}}, http.StatusOK)
-	if list := mustRun(t, env, "contact", "list"); !strings.Contains(list, "webpush") || strings.Contains(list, b.Endpoint) {
+	if list := mustRun(t, env, "channel", "list"); !strings.Contains(list, "webpush") || strings.Contains(list, b.Endpoint) {
 		t.Errorf("got contacts %q", list)
 	}
 	server.kill()

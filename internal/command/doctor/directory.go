@@ -50,7 +50,7 @@ func (d *doctor) checkDirectory(row store.Record, tokens []string) {
 	for _, p := range about.Problems {
 		where := "in the settings file"
 		if p.Source == askback.SourceAPI {
-			where = "with askback route set or askback group set"
+			where = "with askback route set or askback group add"
 		}
 		if p.Refuses {
 			d.Fail(check, "correct approvers, to or quorum "+where+" or of the agent, or add the people", "%s", p.Text)

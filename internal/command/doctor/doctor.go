@@ -237,7 +237,7 @@ func (d *doctor) checkTokens() {
 		case !isOwn(info):
 			d.Fail(check, "delete it; the next command creates a new one", "%s belongs to another user", path)
 		case isShared(info):
-			d.Fail(check, "revoke this token with askback token revoke, then delete the file: others may have read it", "other users have access to %s (%#o)", path, info.Mode().Perm())
+			d.Fail(check, "revoke this token with askback token remove, then delete the file: others may have read it", "other users have access to %s (%#o)", path, info.Mode().Perm())
 		case info.Size() == 0:
 			d.Fail(check, "delete it; the next command creates a new one", "%s is empty", path)
 		}

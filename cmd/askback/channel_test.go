@@ -22,7 +22,7 @@ func TestNotifyErrorNamesTheRejectedAddress(t *testing.T) {
 	if err := os.WriteFile(settings, []byte("channels: {post: {phone: {template: ntfy, url: 'http://127.0.0.1:9/questions'}}}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("askback", "notify", "test", "phone")
+	cmd := exec.Command("askback", "channel", "test", "phone")
 	cmd.Env = append(env, "ASKBACK_CONFIG="+settings, "ASKBACK_DB="+database)
 	out, err := cmd.CombinedOutput()
 	if got := string(out); err == nil || !strings.Contains(got, "127.0.0.1:9 is not public, and no setting allows it; correct the address, or allow it") {
@@ -47,12 +47,12 @@ func TestPhoneGetsTheQuestionAndItsOutcome(t *testing.T) {
 	}
 	s := &testServer{t: t, env: append(env, "ASKBACK_CONFIG="+settings, "ASKBACK_DB="+database)}
 	s.place.Database = database
-	if got := mustRun(t, s.env, "notify", "test", "phone"); !strings.Contains(got, "accepted the message for phone") {
+	if got := mustRun(t, s.env, "channel", "test", "phone"); !strings.Contains(got, "accepted the message for phone") {
 		t.Errorf("got %q", got)
 	}
 	s.start()
-	s.agent = strings.TrimSpace(mustRun(t, s.env, "token", "create", "--kind", "agent", "--name", "robot"))
-	s.user = strings.TrimSpace(mustRun(t, s.env, "token", "create", "--kind", "responder", "--name", "ana"))
+	s.agent = strings.TrimSpace(mustRun(t, s.env, "token", "add", "--kind", "agent", "--name", "robot"))
+	s.user = strings.TrimSpace(mustRun(t, s.env, "token", "add", "--kind", "responder", "--name", "ana"))
 	id := s.call(s.agent, "POST", "/asks", `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`, 201)["id"].(string)
 	eventually(func() bool { return len(phone.Messages()) == 2 }) // a settled question is not sent
 	s.call(s.user, "POST", "/asks/"+id+"/answer", `{"answer": "SQLite"}`, 200)

@@ -6,18 +6,23 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/channels"
 	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/terminal"
 )
 
-// contactCommand has the commands for the chats and browsers where people get asks.
-type contactCommand struct {
-	List   contactList   `cmd:"" help:"List the chats and browsers that get your asks; an admin lists those of all people."`
-	Remove contactRemove `cmd:"" help:"Remove a chat or a browser: it gets no further ask, and answers none."`
+// channelCommand has the commands for the ways in which questions reach people.
+type channelCommand struct {
+	Test   channelTest        `cmd:"" help:"Send a test message to a phone or chat of the settings file."`
+	Link   channelLinkCommand `cmd:"" help:"Link a chat to you, so that it gets your asks."`
+	List   contactList        `cmd:"" help:"List your linked chats and browsers. An admin sees the chats and browsers of all people."`
+	Remove contactRemove      `cmd:"" help:"Remove a linked chat or browser. It gets no more asks and can answer none."`
 }
 
 type contactList struct {
@@ -62,7 +67,7 @@ func contactLine(id string, c askback.Contact) string {
 }
 
 type contactRemove struct {
-	ID string `arg:"" complete:"contact" help:"Id of the contact, or the beginning or end of it, from askback contact list."`
+	ID string `arg:"" complete:"contact" help:"Id of the contact, or the beginning or end of it, from askback channel list."`
 }
 
 // Run removes a contact.
@@ -83,9 +88,9 @@ func (c *contactRemove) Run(ctx context.Context, conn *connection.Connector) err
 	return err
 }
 
-// linkCommand has the commands that link a chat.
-type linkCommand struct {
-	Telegram linkTelegram `cmd:"" help:"Print a code that links a chat of Telegram to you: it then gets your asks, and answers them."`
+// channelLinkCommand has the commands that link a chat.
+type channelLinkCommand struct {
+	Telegram linkTelegram `cmd:"" help:"Print a link that connects a Telegram chat to you. The chat then gets your asks and can answer them."`
 }
 
 type linkTelegram struct {
@@ -95,7 +100,7 @@ type linkTelegram struct {
 // Run prints what to open or to send, or draws it.
 func (c *linkTelegram) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	if c.QR && !terminal.IsTerminal(io.out) {
-		return usage("--qr draws on a terminal, and standard output is not one; askback link telegram prints the link")
+		return usage("--qr draws on a terminal, and standard output is not one; askback channel link telegram prints the link")
 	}
 	code, err := conn.User.ContactCode(ctx, "telegram")
 	if err != nil {
@@ -113,5 +118,50 @@ func (c *linkTelegram) Run(ctx context.Context, io streams, conn *connection.Con
 	}
 	note(io.err, fmt.Sprintf("open this link where Telegram is and press Start, or send %q to %s, within %d minutes; it works once:", send, to, minutes))
 	printLine(io.out, code.URL)
+	return nil
+}
+
+type channelTest struct {
+	Name string `arg:"" help:"The name of the receiver under channels.post in the settings, or email, slack or telegram."`
+}
+
+// Run sends a test message to a receiver, without the server, and prints what happened.
+func (c *channelTest) Run(ctx context.Context, io streams, all *commands) error {
+	if all.Config == "" {
+		return usage("no settings: name the file with --config or ASKBACK_CONFIG; it has the receivers under channels.post")
+	}
+	file, err := all.settings()
+	if err != nil {
+		return err
+	}
+	host := channels.Host{Version: version(), User: connection.UserName(), People: func() []askback.Person { return engineSettings(file).People }}
+	var names []string
+	for _, s := range file.EachChannel() {
+		s, ok := s.(channels.Testing)
+		if !ok {
+			continue
+		}
+		if slices.Contains(s.Tests(), c.Name) {
+			report, err := s.Test(ctx, c.Name, host)
+			return testResult(io, report, err)
+		}
+		names = append(names, s.Tests()...)
+	}
+	if len(names) == 0 {
+		return usage(all.Config + " has no receivers: write them under channels.post")
+	}
+	return usage(fmt.Sprintf("there is no receiver %q in %s; it has %s", c.Name, all.Config, strings.Join(names, ", ")))
+}
+
+// testResult prints the report of a test.
+func testResult(io streams, report string, err error) error {
+	var lacks channels.SettingsError
+	switch {
+	case errors.As(err, &lacks):
+		return usage(lacks.Error())
+	case err != nil:
+		return exitError{exitRefused, err.Error()}
+	}
+	printLine(io.out, report)
 	return nil
 }
