@@ -152,7 +152,7 @@ func TestOnlyHTTPSMakesContactCodes(t *testing.T) {
 	if len(page.all(".contact-code")) > 0 || len(page.all("form[action=/contacts/code]")) > 0 {
 		t.Error("the page has a code, or its button")
 	}
-	if !strings.Contains(page.visibleText(), "askback link telegram") {
+	if !strings.Contains(page.visibleText(), "askback channel link telegram") {
 		t.Error("the page does not say what to do")
 	}
 	if w := ana.overHTTPS(http.MethodPost, "/contacts/code", url.Values{"channel": {"post"}}); w.Code != http.StatusBadRequest {

@@ -92,7 +92,7 @@ func TestOnlyHTTPSMakesTokensThatAnswer(t *testing.T) {
 		if status != want {
 			t.Errorf("%s over http: got %d, want %d", kind, status, want)
 		}
-		if status != http.StatusCreated && !strings.Contains(page.visibleText(), "askback token create --kind responder") {
+		if status != http.StatusCreated && !strings.Contains(page.visibleText(), "askback token add --kind responder") {
 			t.Errorf("%s over http: the page does not say what to do", kind)
 		}
 		if status, _ := post(kind, "https"); status != http.StatusCreated {

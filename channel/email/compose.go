@@ -164,7 +164,7 @@ func replyWith(q askback.Question) string {
 	return s
 }
 
-// testMessage returns the letter that askback notify test sends.
+// testMessage returns the letter that askback channel test sends.
 func (c *Channel) testMessage(to string) letter {
 	m := letter{to: to, id: c.messageID("test", c.options.Now().String()), automatic: "auto-generated", content: notice.Test()}
 	m.subject = m.content.Title

@@ -167,7 +167,7 @@ func names(people []string) (names []string) {
 // maxNames is the maximum number of people that a message lists.
 const maxNames = 5
 
-// test returns the message that askback notify test sends.
+// test returns the message that askback channel test sends.
 func test() message {
 	n := notice.Test()
 	body, _ := draw(n.Lines)

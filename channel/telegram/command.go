@@ -46,7 +46,7 @@ func (c *Channel) link(ctx context.Context, e Engine, m message, code string) er
 			return nil
 		}
 		c.options.Log.Warn("a wrong code was refused in Telegram", "user", m.From.ID)
-		c.tell(ctx, m.Chat.ID, 0, plain("This code is wrong or has expired. Run askback link telegram for a new one."), nil)
+		c.tell(ctx, m.Chat.ID, 0, plain("This code is wrong or has expired. Run askback channel link telegram for a new one."), nil)
 		return nil
 	case errors.Is(err, askback.ErrTooFast):
 		c.options.Log.Warn("a Telegram user guesses codes", "user", m.From.ID)
@@ -87,7 +87,7 @@ func (v visit) command(ctx context.Context, e Engine, name, argument string, m m
 			return err
 		}
 		v.options.Log.Info("a chat of Telegram was unlinked", "person", v.person, "why", "/stop")
-		v.tell(ctx, v.chat.ID, 0, plain("This chat is not linked any more, and gets no questions. To link it again, run askback link telegram."), nil)
+		v.tell(ctx, v.chat.ID, 0, plain("This chat is not linked any more, and gets no questions. To link it again, run askback channel link telegram."), nil)
 	default:
 		v.tell(ctx, v.chat.ID, 0, plain(helpText), nil)
 	}

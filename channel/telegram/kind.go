@@ -64,5 +64,5 @@ func (s Settings) Test(ctx context.Context, _ string, h channels.Host) (report s
 	if len(failed) > 0 {
 		return "", errors.New(strings.Join(failed, "\n"))
 	}
-	return fmt.Sprintf("The token belongs to %s. To get questions in a chat with it, run askback link telegram.", name), nil
+	return fmt.Sprintf("The token belongs to %s. To get questions in a chat with it, run askback channel link telegram.", name), nil
 }

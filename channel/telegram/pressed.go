@@ -34,7 +34,7 @@ func alert(text string) reaction { return reaction{text: text, alert: true, ques
 
 // Texts for people who may not do what they tried. They contain nothing of an ask.
 const (
-	unknownText  = "This account is not linked to a person. If you have access to Askback, run: askback link telegram"
+	unknownText  = "This account is not linked to a person. If you have access to Askback, run: askback channel link telegram"
 	notYoursText = "This question is not addressed to you, or it no longer exists."
 	oldText      = "This button is not valid any more. /list shows what is open."
 )

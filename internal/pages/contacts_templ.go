@@ -219,7 +219,7 @@ func addContact(l ContactList) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, ": without https, a terminal makes the code that links a chat:</p><pre class=\"command\">askback link ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, ": without https, a terminal makes the code that links a chat:</p><pre class=\"command\">askback channel link ")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

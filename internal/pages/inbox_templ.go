@@ -1863,7 +1863,7 @@ func emptyInbox(i Inbox) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var96 string
-				templ_7745c5c3_Var96, templ_7745c5c3_Err = templ.JoinStringErrs(askCommand(i.Address, "$(askback token create --kind agent --name my-agent)"))
+				templ_7745c5c3_Var96, templ_7745c5c3_Err = templ.JoinStringErrs(askCommand(i.Address, "$(askback token add --kind agent --name my-agent)"))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/pages/inbox.templ`, Line: 307, Col: 104}
 				}

@@ -146,7 +146,7 @@ func Tokens(f Frame, p TokenPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if p.AgentsOnly {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<p class=\"fine\">Without https, a terminal makes tokens of people: <code>askback token create --kind responder --name NAME</code></p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<p class=\"fine\">Without https, a terminal makes tokens of people: <code>askback token add --kind responder --name NAME</code></p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

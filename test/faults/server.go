@@ -26,9 +26,9 @@ func newServerProcess(dir, program, file string) serverProcess {
 	return serverProcess{program, filepath.Join(dir, file), isolatedEnv(dir), filepath.Join(stateDir(dir), "askback")}
 }
 
-// token creates a token with "askback token create".
+// token creates a token with "askback token add".
 func (p serverProcess) token(ctx context.Context, kind askback.Kind, name string) (account, error) {
-	cmd := exec.CommandContext(ctx, p.program, "token", "create", "--kind", string(kind), "--name", name, "--db", p.path)
+	cmd := exec.CommandContext(ctx, p.program, "token", "add", "--kind", string(kind), "--name", name, "--db", p.path)
 	cmd.Env = p.env
 	var notes bytes.Buffer
 	cmd.Stderr = &notes

@@ -160,7 +160,7 @@ func (c *Setup) conclude(p plan, prefix string) {
 	case c.Remove:
 		return
 	case options.URL != "" && !c.config().AsksForToken && os.Getenv(config.TokenVariable) == "":
-		c.Note(prefix + config.TokenVariable + " must be set to an agent's token when the client starts: askback token create --kind agent --name NAME")
+		c.Note(prefix + config.TokenVariable + " must be set to an agent's token when the client starts: askback token add --kind agent --name NAME")
 	}
 	for _, todo := range c.config().NextSteps(scope, options) {
 		c.Note(prefix + todo)

@@ -383,7 +383,7 @@ func Deciders(own string, err askback.NotApproverError) Line {
 	return Line{Own: own, Foreign: safetext.Line(err.Error()).String()}
 }
 
-// Test returns the message of askback notify test.
+// Test returns the message of askback channel test.
 func Test() Message {
 	return Message{Tag: "askback-test", Title: "Test from Askback", Lines: []Line{Own("This receiver works. Questions of agents arrive like this.")}}
 }

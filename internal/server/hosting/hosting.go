@@ -121,7 +121,7 @@ func Read(paths []string, file config.Config) ([]config.Agent, error) {
 			return nil, Error(err.Error())
 		}
 		if len(inside) == 0 {
-			return nil, Error(path + " has no definition of an agent; askback agent new NAME writes one")
+			return nil, Error(path + " has no definition of an agent; askback agent add NAME writes one")
 		}
 		files = append(files, inside...)
 	}

@@ -123,7 +123,7 @@ export function variable(name: string): string {
 export function needed(value: string, name: "ASKBACK_URL" | "ASKBACK_TOKEN"): string {
   const source = {
     ASKBACK_URL: "the address of a server on this machine is http://127.0.0.1:7575",
-    ASKBACK_TOKEN: '"askback token create --kind agent --name NAME" makes a token',
+    ASKBACK_TOKEN: '"askback token add --kind agent --name NAME" makes a token',
   };
   if (!value) throw new AskbackError(`set ${name}, or pass it to new Askback(…); ${source[name]}`);
   return value;

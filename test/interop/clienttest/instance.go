@@ -79,8 +79,8 @@ func Configured(t testing.TB, settings func(url string) string) *Instance {
 			t.Logf("the log of the server:\n%s", p.log.String())
 		}
 	})
-	p.AgentToken = strings.TrimSpace(p.Run("token", "create", "--kind", "agent", "--name", "robot"))
-	p.PersonToken = strings.TrimSpace(p.Run("token", "create", "--kind", "responder", "--name", "ana"))
+	p.AgentToken = strings.TrimSpace(p.Run("token", "add", "--kind", "agent", "--name", "robot"))
+	p.PersonToken = strings.TrimSpace(p.Run("token", "add", "--kind", "responder", "--name", "ana"))
 	p.Person = httpapi.NewClient(p.URL, p.PersonToken, nil)
 	p.Robot = httpapi.NewClient(p.URL, p.AgentToken, nil)
 	return p

@@ -49,7 +49,7 @@ func (p *Instance) holder() (holder, error) {
 func (p *Instance) Idle() {
 	p.t.Helper()
 	if p.operatorToken == "" {
-		p.operatorToken = strings.TrimSpace(p.Run("token", "create", "--kind", "operator", "--name", "metrics"))
+		p.operatorToken = strings.TrimSpace(p.Run("token", "add", "--kind", "operator", "--name", "metrics"))
 	}
 	p.until("no call waits", func() error {
 		h, err := p.holder()

@@ -18,7 +18,7 @@ func TestAgentsAreSeparate(t *testing.T) {
 		names := []string{"left", "right"}
 		agents, done, ids := map[string]*agent{}, map[string]<-chan reply{}, map[string]string{}
 		for _, name := range names {
-			token := strings.TrimSpace(p.Run("token", "create", "--kind", "agent", "--name", name))
+			token := strings.TrimSpace(p.Run("token", "add", "--kind", "agent", "--name", name))
 			agents[name] = newAgent(t, w.script, w.in(p).as(token))
 			done[name] = agents[name].start("call", ask(question))
 		}

@@ -66,5 +66,5 @@ func TestAdaptersOfPythonDecideAsPeopleDo(t *testing.T) {
 // token returns the secret of another agent, which has no asks.
 func token(t *testing.T, server *clienttest.Instance, name string) string {
 	t.Helper()
-	return strings.TrimSpace(server.Run("token", "create", "--kind", "agent", "--name", name))
+	return strings.TrimSpace(server.Run("token", "add", "--kind", "agent", "--name", name))
 }

@@ -151,7 +151,7 @@ func TestMissingVariableIsExplained(t *testing.T) {
 			want   []string
 		}{
 			{d.start(t, "", "", c), []string{"set ASKBACK_URL", "http://127.0.0.1:7575"}},
-			{d.start(t, "http://127.0.0.1:7575", "", c), []string{"set ASKBACK_TOKEN", "askback token create --kind agent"}},
+			{d.start(t, "http://127.0.0.1:7575", "", c), []string{"set ASKBACK_TOKEN", "askback token add --kind agent"}},
 		} {
 			r := p.caller.result()
 			if r.Error != "AskbackError" {

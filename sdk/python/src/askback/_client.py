@@ -301,7 +301,7 @@ def _unreachable(err: Exception) -> UnreachableError:
 
 _SOURCE = {
     "ASKBACK_URL": "the address of a server on this machine is http://127.0.0.1:7575",
-    "ASKBACK_TOKEN": '"askback token create --kind agent --name NAME" makes a token',
+    "ASKBACK_TOKEN": '"askback token add --kind agent --name NAME" makes a token',
 }
 
 
