@@ -43,6 +43,7 @@ var rules = map[string]rule{
 	"links resolve":                linksResolve,
 	"doc links resolve":            docLinksResolve,
 	"wording is plain":             wordingIsPlain,
+	"spellings are current":        spellingsAreCurrent,
 	"merges are complete":          mergesAreComplete,
 }
 

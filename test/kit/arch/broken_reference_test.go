@@ -177,6 +177,25 @@ type Engine struct{}`,
 		},
 	},
 	{
+		rule: "spellings are current",
+		files: map[string]string{
+			"cmd/askback/spelling.go": "package main\n\nvar oldSpellings = [][2]string{{\"token create\", \"token add\"}, {\"notify\", \"channel\"}}\n",
+			"README.md": "`token create` and `askback --db x notify`; `notify` is a word.\n\n```sh\na=$(askback token\ncreate --kind agent)\n" +
+				"askback token add\naskback token created\n```\n",
+			"web/a.go":     "package web\n\n// The token creates. Run askback notify test.\nconst a = \"run askback token create\"\n",
+			"web/a.templ":  "package web\n\ntempl Page() {\n\t<b>askback token create</b>\n}\n",
+			"CHANGELOG.md": "`askback token create` is now `askback token add`.\n",
+		},
+		want: []string{
+			`README.md:1: "notify" is an old spelling; cmd/askback/spelling.go has the new one`,
+			`README.md:1: "token create" is an old spelling; cmd/askback/spelling.go has the new one`,
+			`README.md:4: "token create" is an old spelling; cmd/askback/spelling.go has the new one`,
+			`web/a.go:3: "notify" is an old spelling; cmd/askback/spelling.go has the new one`,
+			`web/a.go:4: "token create" is an old spelling; cmd/askback/spelling.go has the new one`,
+			`web/a.templ:4: "token create" is an old spelling; cmd/askback/spelling.go has the new one`,
+		},
+	},
+	{
 		rule: "wording is plain",
 		files: map[string]string{
 			"a.go": `package askback

@@ -1,6 +1,7 @@
 package arch_test
 
 import (
+	"cmp"
 	"go/ast"
 	"go/token"
 	"path"
@@ -51,4 +52,68 @@ func (t *tree) literals() []passage {
 		}
 	}
 	return all
+}
+
+// spellingFile has the table of the renamed commands: the first string of each row is the old spelling.
+const spellingFile = "cmd/askback/spelling.go"
+
+// spellingExempt lists the files that may have old spellings, each with a reason.
+var spellingExempt = map[string]string{
+	spellingFile:                             "has the table",
+	"cmd/askback/spelling_test.go":           "runs each old spelling",
+	"CHANGELOG.md":                           "announces the new spellings",
+	"test/kit/arch/broken_reference_test.go": "contains a file with an old spelling",
+}
+
+// spellingsAreCurrent requires that texts of all kinds, with their examples, name no command by an old spelling.
+func spellingsAreCurrent(t *tree, report report) {
+	old := t.oldSpellings()
+	if old == nil {
+		return
+	}
+	var all []passage
+	for _, p := range append(t.passages(), t.literals()...) {
+		if path.Ext(p.file) == ".go" {
+			all = append(all, p)
+		}
+	}
+	for _, x := range t.texts {
+		all = append(all, passage{x.name, 1, x.raw})
+	}
+	for _, p := range all {
+		if _, ok := spellingExempt[p.file]; ok {
+			continue
+		}
+		p.find(old, func(line int, groups []string) {
+			report(token.NoPos, "%s:%d: %q is an old spelling; %s has the new one", p.file, line, cmp.Or(groups[1], groups[2]), spellingFile)
+		})
+	}
+}
+
+// oldSpellings returns an expression for the old spellings of commands after the name of the program or, with
+// several words, at the beginning of inline code. It returns nil without a table.
+func (t *tree) oldSpellings() *regexp.Regexp {
+	var words, several []string
+	for _, f := range t.files {
+		if f.name != spellingFile {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			row, ok := n.(*ast.CompositeLit)
+			if !ok || len(row.Elts) != 2 {
+				return true
+			}
+			if lit, ok := row.Elts[0].(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				old := regexp.QuoteMeta(strings.Trim(lit.Value, `"`))
+				if words = append(words, old); strings.Contains(old, " ") {
+					several = append(several, old)
+				}
+			}
+			return true
+		})
+	}
+	if len(several) == 0 {
+		return nil
+	}
+	return regexp.MustCompile("(?:\\baskback (?:--\\S+ \\S+ )*(" + strings.Join(words, "|") + ")|`(" + strings.Join(several, "|") + "))\\b")
 }
