@@ -15,7 +15,7 @@ import (
 
 // The error for a test message to an address that is not allowed names the address and the setting. The user
 // has no log that contains the cause.
-func TestNotifyErrorNamesTheRejectedAddress(t *testing.T) {
+func TestChannelTestNamesTheRejectedAddress(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
 	settings := filepath.Join(t.TempDir(), "askback.yaml")

@@ -89,7 +89,7 @@ func TestTelegramPageLeadsToAnAnswer(t *testing.T) {
 	}
 }
 
-// askback notify test checks the token and the groups of the settings.
+// askback channel test checks the token and the groups of the settings.
 func TestNotifyTestChecksTheBot(t *testing.T) {
 	t.Parallel()
 	const room = -1001234567890
