@@ -37,7 +37,7 @@ func TestChecksOfRequestAllocateNothing(t *testing.T) {
 	}
 }
 
-// A query that is not escaped is parsed like any other.
+// A query without escapes is parsed like a query with escapes.
 func TestPlainQueryIsParsedLikeAnyOther(t *testing.T) {
 	w := newFixture(t, nil)
 	for query, valid := range map[string]bool{

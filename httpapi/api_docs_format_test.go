@@ -68,8 +68,8 @@ func split(raw json.RawMessage, show []string, each func(name string, v json.Raw
 	return string(raw), nil, ""
 }
 
-// shown reports whether a member or one of its own members is in show, and returns these. If
-// inner is nil, or show is empty, all are shown.
+// shown reports whether show selects a member or one of its own members. inner has the selected members of
+// its value. If inner is nil, all of them are shown.
 func shown(show []string, name string) (inner []string, ok bool) {
 	if len(show) == 0 || slices.Contains(show, name) {
 		return nil, true

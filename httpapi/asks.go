@@ -108,8 +108,8 @@ func (c *call) ask() error {
 // traceHeader is the header with a position in a trace (W3C Trace Context).
 const traceHeader = "Traceparent"
 
-// traceParent returns the position in a trace that the request is part of, or "". As W3C
-// Trace Context requires, an invalid one is ignored.
+// traceParent returns the position in a trace that the request is part of, or "". As W3C Trace Context
+// requires, an invalid position is ignored.
 func (c *call) traceParent() string {
 	if all := c.r.Header[traceHeader]; len(all) == 1 && askback.ValidTraceParent(all[0]) {
 		return all[0]
@@ -117,7 +117,7 @@ func (c *call) traceParent() string {
 	return ""
 }
 
-// findOrAsk returns the ask that the body describes: a new one, or that with the same key.
+// findOrAsk returns the ask that the body describes: a new ask, or the existing ask with the same key.
 //
 //go:noinline
 func (c *call) findOrAsk() (*revision.Ask, error) { // its large frame must not be on the stack of a wait
@@ -267,8 +267,8 @@ func (c *call) undo() error {
 
 func (c *call) cancel() error { return c.settle(c.client.Cancel) }
 
-// settle calls do, which settles an ask, with the reason from the body. It replies with the
-// ask, or returns a problem that contains it if it was already settled.
+// settle settles an ask by calling do with the reason from the body. It replies with the ask. If the ask was
+// already settled, it returns a problem that contains the ask.
 func (c *call) settle(do func(ctx context.Context, id, reason string) (askback.Ask, error)) error {
 	reason, err := decode.Reason(c.body)
 	if err != nil {

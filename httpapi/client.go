@@ -174,7 +174,7 @@ func (c *Client) Wait(ctx context.Context, id string) (askback.Ask, error) {
 }
 
 const (
-	// shortPoll is the duration below which a poll counts as one that did not wait.
+	// shortPoll is the duration below which a poll counts as not having waited.
 	shortPoll = time.Second
 	// longestPollPause is the longest pause after a poll that did not wait.
 	longestPollPause = 2 * time.Second

@@ -16,9 +16,8 @@ import (
 	"github.com/askback/askback/test/kit/filltest"
 )
 
-// The handler reads every field of a request that the client sends, and of each command. The
-// exceptions are the key and the position in a trace, which are sent in headers, and what
-// Askback sets.
+// The handler reads every field of a request or a command that the client sends. The exceptions are the key
+// and the position in a trace, which are sent in headers, and fields that Askback sets.
 func TestClientSendsEveryField(t *testing.T) {
 	request := filltest.New[askback.Request]()
 	request.Key, request.TraceParent = "", ""
@@ -54,7 +53,7 @@ func TestClientSendsEveryField(t *testing.T) {
 	})
 }
 
-// testClientSends requires that the handler reads from the body of the client what it sent.
+// testClientSends checks that read decodes the body of the client to the value that was sent.
 func testClientSends[T any](t *testing.T, want T, read func([]byte) (T, error)) {
 	t.Helper()
 	raw, err := httpapi.Body(want)

@@ -79,8 +79,8 @@ func (s *stream) backOff(ctx context.Context, why error) error {
 // server sends a heartbeat every heartbeatTime.
 const silenceTime = 3 * heartbeatTime
 
-// readConnection opens a connection and yields its events until it ends. If yield returns
-// false, more is false. Otherwise err is why the connection ended.
+// readConnection opens a connection and yields its events until it ends. If yield returns false, more is
+// false. Otherwise err is the reason why the connection ended.
 func (s *stream) readConnection(ctx context.Context, yield func(askback.Event, error) bool) (more bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -109,7 +109,7 @@ func (s *stream) readConnection(ctx context.Context, yield func(askback.Event, e
 		if err := ev.UnmarshalJSON(frame.data); err != nil {
 			return true, fmt.Errorf("read an event: %w: %v", askback.ErrUnreachable, err)
 		}
-		if ev.Cursor = askback.Cursor(frame.id); ev.Cursor != "" { // live text has none
+		if ev.Cursor = askback.Cursor(frame.id); ev.Cursor != "" { // live text has no cursor
 			s.cursor = ev.Cursor
 		}
 		if !yield(ev, nil) {

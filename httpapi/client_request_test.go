@@ -42,8 +42,7 @@ func newTransport(t *testing.T) *http.Transport {
 	return out
 }
 
-// The address of a request is the one that package url parses from the address of the server
-// and the path.
+// The address of a request equals the URL that package url parses from the server's address and the path.
 func TestAddressMayHavePathAndUser(t *testing.T) {
 	for _, address := range []string{
 		"http://127.0.0.1:7575", "http://127.0.0.1:7575/", "http://example.com:", "https://example.com/askback/", "http://example.com/a%20b",
@@ -155,8 +154,8 @@ func (c countedConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// A client that is made without an HTTP client keeps the connections of many calls at the same
-// time for the next calls.
+// A client that is made without an HTTP client keeps the connections of many concurrent calls for later
+// calls.
 func TestConcurrentCallsKeepTheirConnections(t *testing.T) {
 	const calls = 20
 	var opened atomic.Int64
@@ -258,7 +257,7 @@ func TestSettingsOfHTTPClientAreUsed(t *testing.T) {
 	}
 }
 
-// A call with TLS to a server without TLS returns the error of package http for it.
+// A TLS call to a server without TLS returns the error that package http returns.
 func TestErrorOfTLSNamesPlainServer(t *testing.T) {
 	s := serve(t, func(http.ResponseWriter, *http.Request) {})
 	for name, client := range differentClients(t) {

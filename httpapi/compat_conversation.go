@@ -81,8 +81,8 @@ func ambiguousAnswer(ids []string, detail string) problem {
 	return problem{Status: http.StatusConflict, Type: "which-ask", Detail: detail, QuestionIDs: ids}
 }
 
-// openAsks returns the open asks of a session, oldest first, without those that the principal
-// may not see. It reads no further page once it has maxOpen asks.
+// openAsks returns the open asks of a session that the principal may see, oldest first. It reads no further
+// page once it has maxOpen asks.
 func (c *call) openAsks(ctx context.Context, session string) ([]askback.Ask, error) {
 	return c.asksOf(ctx, askback.Query{SessionID: session}, maxOpen)
 }

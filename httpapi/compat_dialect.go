@@ -72,12 +72,10 @@ func (c *call) dialectAsk() error {
 	})
 }
 
-// dialectAsks makes an ask for each call of an input, and waits until all are settled, at most
-// for wait. With an idempotency key, each call has its own key: that of the request, and its
-// number if there are several.
-//
-// If one of the asks cannot be made, a repeated request with the same key finds the earlier ones.
-// Without a key, they are withdrawn.
+// dialectAsks makes an ask for each call of an input, and waits at most for wait until all are settled. With
+// an idempotency key, each of several calls has a key of its own: the key of the request and the number of
+// the call. If an ask cannot be made, a repeated request with the same key finds the earlier asks. Without a
+// key, the earlier asks are withdrawn.
 func (c *call) dialectAsks(in compat.Input, wait time.Duration) ([]askback.Ask, error) {
 	key := c.r.Header.Get("Idempotency-Key")
 	asks := make([]askback.Ask, len(in.Calls))

@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// BenchmarkCycle measures each call of a cycle over HTTP. The allocations are those of both
-// sides: the clients, the handler and the engine.
+// BenchmarkCycle measures each call of a cycle over HTTP. Its allocations include both sides: the clients,
+// the handler and the engine.
 func BenchmarkCycle(b *testing.B) {
 	e := engine.New(memstore.New(), &engine.Options{MaxOpen: 1 << 30, MaxWaiters: 200})
 	h := httpapi.NewHandler(e, nil)

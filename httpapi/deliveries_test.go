@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// refusing is a channel whose receiver refuses everything. At addresses with "gone" it wants
-// no further message.
+// refusing is a channel whose receiver rejects every message. An address with "gone" accepts no further
+// messages.
 type refusing struct{ attempts atomic.Int64 }
 
 func (r *refusing) Send(_ context.Context, n askback.Notification) (string, error) {

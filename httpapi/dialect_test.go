@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// If one of several actions cannot be asked about, the others are withdrawn, because the client does not
-// know them. With a key they stay open: the repeated request finds them.
+// If the ask for one of several actions fails, the other asks are withdrawn, because the client does not have
+// their ids. With a key they stay open: the repeated request finds them.
 func TestFailedRequestLeavesNoAskWithoutKey(t *testing.T) {
 	const actions = `{"action_requests": [{"name": "a", "args": {}}, {"name": "b", "args": {}}], "review_configs": [{"action_name": "a", "allowed_decisions": ["approve"]}, {"action_name": "b", "allowed_decisions": ["approve"]}]}`
 	for key, want := range map[string]askback.Status{"": askback.Cancelled, "k1": askback.Pending} {

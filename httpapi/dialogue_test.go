@@ -73,7 +73,7 @@ type dialogue struct {
 	now atomic.Int64
 	ids [][2]string // an id, and its numbered form
 	out refusing
-	// signer has the secret, "poem" or "other", and the id by which the next request is signed.
+	// signer has the secret, "poem" or "other", and the id with which the next request is signed.
 	signer []string
 }
 

@@ -14,12 +14,11 @@ const eventStream = "text/event-stream"
 const (
 	// heartbeatTime is the time between two heartbeats of a reply.
 	heartbeatTime = 15 * time.Second
-	// firstHeartbeat is the time after which the header of an event stream is sent if there is
-	// no event. The delay allows errors, such as that for an invalid cursor, to be sent with
-	// their status.
+	// firstHeartbeat is the time after which the header of an event stream is sent if there is no event. The
+	// delay allows errors, such as an invalid cursor, to be sent with their status.
 	firstHeartbeat = 500 * time.Millisecond
-	// frameTime is how long a client may take to read a frame. A slower one is
-	// disconnected and reconnects with its cursor.
+	// frameTime is how long a client may take to read a frame. A slower client is disconnected and reconnects
+	// with its cursor.
 	frameTime = 10 * time.Second
 )
 
@@ -54,9 +53,8 @@ func (c *call) events() error {
 	return c.endEvents(w, nil)
 }
 
-// sendEvent writes an event and reports whether it succeeded. It encodes and writes on a
-// separate goroutine: these need twice the stack of the rest, and the handler would keep it
-// while it sleeps.
+// sendEvent writes an event and reports whether it succeeded. It encodes and writes on a separate goroutine,
+// because both need twice the stack of the other steps, and the handler would keep that stack while it waits.
 func (c *call) sendEvent(ctx context.Context, w *heartbeatWriter, ev askback.Event) (sent bool) {
 	done := make(chan struct{})
 	go func() {
@@ -83,9 +81,8 @@ func (c *call) encodeAndSend(ctx context.Context, w *heartbeatWriter, ev *askbac
 	return w.send(ctx, frame)
 }
 
-// endEvents ends a stream. If the header was not sent yet, it returns why the stream ended.
-// Otherwise it sends the retry time and returns nil: the client reconnects and gets the
-// error then.
+// endEvents ends a stream. If the header was not sent yet, it returns the error that ended the stream.
+// Otherwise it sends the retry time and returns nil: the client reconnects and gets the error then.
 func (c *call) endEvents(w *heartbeatWriter, err error) error {
 	w.stop()
 	w.mu.Lock()

@@ -78,7 +78,8 @@ func Table() []Route {
 	return out
 }
 
-// Actionless returns the routes that need a token but name no action, or the other way round.
+// Actionless returns the routes that need a token but have no action, and the routes that have an action but
+// need no token.
 func Actionless() []string {
 	var out []string
 	for _, rt := range routes {
@@ -131,8 +132,8 @@ func (h *Handler) Unverified() int {
 	return len(h.unverified.all)
 }
 
-// Victim returns the index of the webhook that ends for one more of a source. The sources are those of
-// the webhooks whose bodies are being read, oldest first.
+// Victim returns the index of the webhook that ends to make room for a webhook from a source. The other
+// sources belong to the webhooks whose bodies are being read, oldest first.
 func Victim(sources []string, from string) int {
 	var u unverified
 	for _, source := range sources {
@@ -156,7 +157,7 @@ func Document() ([]byte, error) {
 // SetSlowBody sets how long a body may take before the client is authenticated again.
 func (h *Handler) SetSlowBody(d time.Duration) { h.slowBodyTime = d }
 
-// A Call is a request to the route that lists asks, or to another one with its parameters.
+// A Call is a request to the route that lists asks, or to another route with the same parameters.
 type Call struct{ c *call }
 
 // Call returns the call of a request.
@@ -176,7 +177,7 @@ func (c *Call) CheckWait() error {
 // CheckOrigin checks the origin of the request.
 func (c *Call) CheckOrigin() error { return c.c.h.cross.Check(c.c.r) }
 
-// CheckMediaType returns an error unless the Content-Type is that of JSON.
+// CheckMediaType returns an error unless the Content-Type is JSON.
 func (c *Call) CheckMediaType() error {
 	if !isJSON(c.c.r.Header.Get("Content-Type")) {
 		return errors.New("not JSON")

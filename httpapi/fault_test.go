@@ -80,7 +80,8 @@ func TestStoreErrorsHaveProblems(t *testing.T) {
 	}
 }
 
-// GET /readyz returns why a server accepts no calls, or the warnings of one that does.
+// GET /readyz returns the reason why a server accepts no calls, or the warnings of a server that accepts
+// calls.
 func TestReadyzReturnsStateOfServer(t *testing.T) {
 	var ready httpapi.Readiness
 	var fault error

@@ -19,12 +19,12 @@ func eventFrame(ev askback.Event) ([]byte, error) {
 	return append(b, "\n\n"...), err
 }
 
-// frames caches the frames of the last few events, because most streams send the same ones.
-// It keeps neither snapshots nor large frames.
+// frames caches the frames of the last few events, because most streams send the same frames. It keeps
+// neither snapshots nor large frames.
 type frames struct {
 	mu     sync.Mutex
 	recent [4]sentFrame
-	next   int // index of the oldest one
+	next   int // index of the oldest frame
 }
 
 // A sentFrame is an event with its encoded form.

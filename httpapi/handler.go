@@ -44,10 +44,10 @@ type Options struct {
 	// Proof returns the proof for a nonce, by which a client recognizes this server before it
 	// sends a token (docs/wire.md §11). If it is nil, there is no proof.
 	Proof func(nonce string) string
-	// Yield makes this process release the local database to another. If it is nil, this server
+	// Yield makes this process release the local database to another process. If it is nil, this server
 	// cannot release one.
 	Yield func() error
-	// Ready returns the state of this server. The error is why it accepts no calls, such as
+	// Ready returns the state of this server. The error is the reason why it accepts no calls, such as
 	// [askback.ErrDiskFull]. If it is nil, the server is always ready.
 	Ready func(context.Context) (Readiness, error)
 	// Metrics replies with the metrics of this server. If it is nil, the reply is a problem.
@@ -55,7 +55,7 @@ type Options struct {
 	// Hooks verifies the signatures of webhooks that start agents. If it is nil, only tokens
 	// start them.
 	Hooks HookVerifier
-	// MaxStreams is how many event streams a principal may have open; 0 is no limit.
+	// MaxStreams is the maximum number of open event streams of a principal; 0 means no limit.
 	MaxStreams int
 	Log        *slog.Logger // nil: nothing is logged
 }
@@ -220,9 +220,9 @@ func (c *call) authenticate(rt *route) error {
 	return nil
 }
 
-// takesCookie reports whether a route accepts a cookie. One that was stolen must not give access
-// for longer than its log-in: by a token, the address of a person, or a chat that is linked. The
-// forms of pages have checks of their own.
+// takesCookie reports whether a route accepts a cookie. A stolen cookie must not give access that outlasts
+// its log-in, such as a new token, another address of a person, or a linked chat. The forms of pages have
+// their own checks.
 func (rt *route) takesCookie() bool {
 	switch rt.action {
 	case access.ActTokens, access.ActTokenList, access.ActYield, access.ActDirectory:
@@ -233,9 +233,8 @@ func (rt *route) takesCookie() bool {
 	return true
 }
 
-// reauthenticate returns an error if the token of the request is no longer valid, or if that
-// cannot be checked. Handlers call it when time has passed since the last check, such as after
-// a wait.
+// reauthenticate returns an error if the token of the request is no longer valid, or cannot be checked.
+// Handlers call it when time has passed since the last check, such as after a wait.
 func (c *call) reauthenticate(ctx context.Context) error {
 	_, err := c.h.auth.Authenticate(ctx, c.secret)
 	return err
@@ -294,7 +293,7 @@ func (c *call) readAll(limit int64) ([]byte, error) {
 	return raw, err
 }
 
-// isJSON reports whether a Content-Type is that of JSON, with or without parameters.
+// isJSON reports whether a Content-Type is application/json, with or without parameters.
 func isJSON(contentType string) bool {
 	if contentType == "application/json" {
 		return true

@@ -195,8 +195,8 @@ func TestInvalidQueriesAreRejected(t *testing.T) {
 	}
 }
 
-// A request is rejected if it has no token, or if its token is unknown, revoked, in the URL or
-// sent as Basic. A revocation takes effect at once (F4).
+// A request is rejected if it has no token, or if its token is unknown, revoked, in the URL or sent as Basic.
+// A revocation takes effect immediately (F4).
 func TestOnlyValidTokensAreAccepted(t *testing.T) {
 	w := newFixture(t, nil)
 	ctx := context.Background()
@@ -267,7 +267,7 @@ func TestAdminManagesTokens(t *testing.T) {
 	}
 }
 
-// A browser's cookie is accepted from a page of this origin, and rejected from any other.
+// A browser's cookie is accepted from a page of this origin, and rejected from other origins.
 func TestCrossSiteRequestsAreRejected(t *testing.T) {
 	w := newFixture(t, nil)
 	ask := w.ask(databases)

@@ -22,7 +22,7 @@ func (c *call) yield() error {
 	return c.reply(http.StatusAccepted, map[string]string{"status": "yielding"})
 }
 
-// health is the reply of both routes. What is absent is null (docs/wire.md §2).
+// health is the reply of /healthz and /readyz. Absent values are null (docs/wire.md §2).
 type health struct {
 	Status   string   `json:"status"`
 	Proof    *string  `json:"proof"`
@@ -35,7 +35,7 @@ type health struct {
 type Readiness struct {
 	Settings string   // the error in the settings file
 	Damaged  []string // the records that were found damaged
-	People   string   // what is wrong with people, groups and routes
+	People   string   // the problems of people, groups and routes
 }
 
 // healthz replies with status 200 and, if the request has a nonce and the server can prove

@@ -21,7 +21,7 @@ type heartbeatWriter struct {
 	timer   *time.Timer
 	begun   bool // the header was sent
 	stopped bool
-	err     error // why the client may receive nothing more
+	err     error // the reason why nothing more may be sent
 }
 
 // newHeartbeatWriter returns a writer that sends the first heartbeat when first has passed.

@@ -54,8 +54,8 @@ func (c *call) claudeHook() error {
 	return err
 }
 
-// At most maxLarge events of more than largeEvent bytes are parsed at a time. Further ones
-// wait for up to largeTime and then get [askback.ErrBusy].
+// At most maxLarge events of more than largeEvent bytes are parsed at a time. Further events wait for up to
+// largeTime and then get [askback.ErrBusy].
 const (
 	largeEvent = 1 << 20
 	maxLarge   = 2

@@ -244,7 +244,7 @@ func TestHookOutlivesReadTimeout(t *testing.T) {
 			w.server.Close()
 			w.server = httptest.NewUnstartedServer(checkTraffic(t, w.handler))
 			w.server.EnableHTTP2 = proto == "HTTP/2.0"
-			w.server.Config.ReadTimeout = 2 * time.Second // a busy machine takes its time to send
+			w.server.Config.ReadTimeout = 2 * time.Second // sending takes long on a busy machine
 			w.server.StartTLS()
 			w.client = w.server.Client()
 			got := w.sendHook(bot, "", runsBash)

@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A slowModel writes a piece of its reply each time when it gets one, and then ends.
+// A slowModel writes each piece of its reply when it receives the piece, until pieces is closed.
 type slowModel struct{ pieces chan string }
 
 func (m slowModel) Reply(ctx context.Context, _ agent.ModelRequest, text func(string)) (agent.ModelReply, error) {
@@ -48,9 +48,8 @@ func line(ev askback.Event) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s %s%s", ev.Seq, ev.Type, data.Type, data.Text))
 }
 
-// What a model is writing is in the stream of its session, without a number of its own: its
-// cursor is that of the event before, so that a client which reconnects with it misses nothing
-// (A5, F11).
+// Live text of a model is in the stream of its session and has no position of its own. It has the cursor of
+// the event before it, so a client that reconnects with this cursor misses nothing (A5, F11).
 func TestLiveTextDoesNotMoveTheCursor(t *testing.T) {
 	model := slowModel{make(chan string)}
 	runner, err := agent.NewRunner(agent.Definition{Name: "slow", Prompt: "Write.", Model: model})

@@ -39,7 +39,7 @@ const (
 	notesScript  = "- error: {status: 401}\n"
 )
 
-// The secrets of the agent poem, and of no agent.
+// The secret of the agent poem, and a secret of no agent.
 const (
 	poemSecret  = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	decoySecret = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
@@ -74,7 +74,7 @@ func hostedAgents(t *testing.T) *agent.Runner {
 	return r
 }
 
-// hooks returns the verifier of webhooks to these agents.
+// hooks returns the verifier of webhooks that start these agents.
 func hooks(now func() time.Time) httpapi.HookVerifier {
 	return webhook.NewVerifier(func(agent string) string {
 		if agent == "poem" {
@@ -99,7 +99,7 @@ func sign(t *testing.T, secret, id string, at time.Time, body string) http.Heade
 	}
 }
 
-// runHosted runs the engine until no hosted run goes on.
+// runHosted runs the engine until no hosted session is running.
 func (s *dialogue) runHosted() {
 	s.t.Helper()
 	ctx, stop := context.WithTimeout(s.t.Context(), time.Minute)

@@ -20,8 +20,8 @@ type wrapped struct{ askback.Client }
 
 func (w wrapped) Unwrap() askback.Client { return w.Client }
 
-// GET /agent/session returns the last message of a session without a result as its result,
-// even if there are more messages than in one page.
+// GET /agent/session returns the last message of a session without a result as its result, even if the
+// messages fill more than one page.
 func TestAgentSessionReturnsLastMessage(t *testing.T) {
 	e := engine.New(memstore.New(), nil)
 	w := newFixture(t, nil)
@@ -42,8 +42,8 @@ func TestAgentSessionReturnsLastMessage(t *testing.T) {
 	}
 }
 
-// settledAuthenticator is an Authenticator whose clients return [askback.ErrSettled] without an
-// ask, as a [httpapi.Client] does if the reply of another server has none.
+// settledAuthenticator is an Authenticator whose clients return [askback.ErrSettled] without an ask, as a
+// [httpapi.Client] does if the reply of another server has no ask.
 type settledAuthenticator struct{ *engine.Engine }
 
 func (g settledAuthenticator) As(p askback.Principal) askback.Client {

@@ -19,10 +19,10 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A request that waits has a stack of 4 KB, and its connection another of 2 KB, on which
-// net/http detects that the client disconnects. To make an ask needs more; garbage
-// collections then halve the stack as long as a quarter is enough for the wait. The limits
-// leave a quarter more, which another release of Go may need.
+// A waiting request has a stack of 4 KB. Its connection has another stack of 2 KB, on which net/http detects
+// that the client disconnects. Making an ask needs a larger stack; garbage collections then halve it as long
+// as a quarter is enough for the wait. The limits are a quarter higher, because another release of Go may
+// need more.
 func TestWaitingRequestsHaveSmallStacks(t *testing.T) {
 	if underRace() {
 		t.Skip("the race detector enlarges stacks")
@@ -85,7 +85,7 @@ func readSnapshot(t *testing.T, conn net.Conn) {
 	t.Fatal("the stream ended before its first event")
 }
 
-// waitForBlocked returns when as many goroutines block.
+// waitForBlocked waits until this many goroutines are blocked.
 func waitForBlocked(t *testing.T, goroutines uint64) {
 	t.Helper()
 	for limit := limitedContext(t); blocked() < goroutines; runtime.Gosched() {
@@ -95,7 +95,7 @@ func waitForBlocked(t *testing.T, goroutines uint64) {
 	}
 }
 
-// blocked returns how many goroutines block.
+// blocked returns the number of blocked goroutines.
 func blocked() uint64 {
 	s := []metrics.Sample{{Name: "/sched/goroutines/waiting:goroutines"}}
 	metrics.Read(s)
@@ -115,7 +115,8 @@ func startSmallStacks() (end func()) {
 	return func() { close(stop) }
 }
 
-// collections is how many garbage collections shrink all stacks: each halves one at most.
+// collections is the number of garbage collections after which all stacks are small. One collection at most
+// halves a stack.
 const collections = 4
 
 func stackBytes() int {

@@ -26,7 +26,7 @@ type problem struct {
 	AskID  string            `json:"ask_id,omitempty"`
 	// QuestionIDs are the asks from which the client must choose.
 	QuestionIDs []string         `json:"question_ids,omitempty"`
-	Approvers   []string         `json:"approvers,omitempty"` // who may decide instead
+	Approvers   []string         `json:"approvers,omitempty"` // the people who may decide
 	Outcome     *askback.Outcome `json:"outcome,omitempty"`
 	Ask         *askback.Ask     `json:"ask,omitempty"`
 

@@ -37,8 +37,8 @@ func (c *call) checkQuery(keys []openapi.Param) error {
 	return nil
 }
 
-// hasPlainKeys reports whether a query has only keys of the list, none of them twice, and
-// nothing that is escaped. It allocates nothing; most queries pass.
+// hasPlainKeys reports whether a query has only keys of the list, each at most once, and no escapes. It
+// allocates no memory, and most queries pass.
 func hasPlainKeys(query string, keys []openapi.Param) bool {
 	if strings.ContainsAny(query, "%+;") {
 		return false

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Header values that all messages share for the life of the process. Nothing may change the
-// slices: a handler that wants another value sets another slice.
+// Header values that all messages share. Nothing may change the slices: a handler that sends another value
+// sets another slice.
 var (
 	noStore     = []string{"no-store"}
 	noSniff     = []string{"nosniff"}

@@ -40,7 +40,7 @@ func (w *fixture) contents() string {
 	return b.String()
 }
 
-// allCredentials returns a secret of each kind of principal, that of bot, and an empty one.
+// allCredentials returns a secret of each kind of principal, the secret of bot, and an empty secret.
 func (w *fixture) allCredentials() map[string]string {
 	out := map[string]string{"anonymous": ""}
 	for _, kind := range askback.Kinds {
@@ -92,7 +92,7 @@ func TestAgentCannotAnswerOverHTTP(t *testing.T) {
 	}
 }
 
-// Every route needs a token, except those for health, the OpenAPI document and its page.
+// Every route needs a token, except the routes for health, the OpenAPI document and its page.
 func TestOnlyPublicRoutesNeedNoToken(t *testing.T) {
 	w := newFixture(t, nil)
 	for method, paths := range httpapi.Routes() {

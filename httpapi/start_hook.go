@@ -24,14 +24,15 @@ type HookVerifier interface {
 }
 
 const (
-	// unverifiedTime is how long the body of a webhook may take, before its signature can be verified.
+	// unverifiedTime is how long the body of a webhook may take to arrive. Its signature cannot be verified
+	// before.
 	unverifiedTime = 10 * time.Second
 	// maxHookKey is the maximum number of characters of the name of a delivery.
 	maxHookKey = 128
 )
 
-// authenticateHook authenticates a webhook by its signature, and reads its body. Every failure
-// has the same reply, whether there is such an agent or not.
+// authenticateHook authenticates a webhook by its signature, and reads its body. Every failure has the same
+// reply, whether or not the agent exists.
 func (c *call) authenticateHook(rt *route) error {
 	verifier := c.h.options.Hooks
 	if verifier == nil {
@@ -109,8 +110,8 @@ func (c *call) startHook() error {
 	return c.reply(http.StatusAccepted, hookStarted{s.ID, c.h.options.PublicURL + status})
 }
 
-// hookKey returns the key of the session that this delivery starts, or "" if the sender does not
-// name its deliveries. A signature is for the webhook-id, so no other name counts with one.
+// hookKey returns the key of the session that this delivery starts, or "" if the sender does not name its
+// deliveries. A signature covers the webhook-id, so a signed delivery has no other name.
 func (c *call) hookKey() (string, error) {
 	name, id := "webhook-id", c.r.Header.Get("Webhook-Id")
 	if key := c.r.Header.Get("Idempotency-Key"); c.secret != "" && key != "" {

@@ -39,7 +39,7 @@ func (w *fixture) dial() net.Conn {
 	return conn
 }
 
-// sendSigned sends the head of a webhook with a body of 1000 bytes, and the begin of that. It
+// sendSigned sends the header of a webhook with a body of 1000 bytes, and the beginning of the body. It
 // returns the reply, whose body is closed.
 func (w *fixture) sendSigned(h http.Header, begin string) *http.Response {
 	w.t.Helper()
@@ -57,7 +57,7 @@ func (w *fixture) sendSigned(h http.Header, begin string) *http.Response {
 	return got
 }
 
-// A webhook whose header shows that it is forged or old is refused before its body comes (T43).
+// A webhook whose header shows that it is forged or old is rejected before its body arrives (T43).
 func TestForgedHookIsRefusedBeforeItsBodyComes(t *testing.T) {
 	w := newHookFixture(t)
 	old := sign(t, poemSecret, "msg_1", time.Now().Add(-6*time.Minute), "{}")
@@ -68,7 +68,7 @@ func TestForgedHookIsRefusedBeforeItsBodyComes(t *testing.T) {
 	}
 }
 
-// Senders without the secret can keep neither many bodies in memory nor a connection for long
+// Senders without the secret can neither keep many bodies in memory nor keep a connection open for long
 // (T43).
 func TestHooksThatAreNotVerifiedAreLimited(t *testing.T) {
 	w := newHookFixture(t)
@@ -82,7 +82,7 @@ func TestHooksThatAreNotVerifiedAreLimited(t *testing.T) {
 	}
 }
 
-// A delivery that arrives several times at once starts one run (E1, E10).
+// A delivery that arrives several times at the same moment starts one run (E1, E10).
 func TestDeliveriesAtOnceStartOneRun(t *testing.T) {
 	w := newHookFixture(t)
 	var header []string
@@ -106,7 +106,7 @@ func TestDeliveriesAtOnceStartOneRun(t *testing.T) {
 	}
 }
 
-// The name of a delivery is for one agent: with the same name, another agent starts as well (E10).
+// The name of a delivery belongs to one agent: the same name starts another agent as well (E10).
 func TestDeliveriesToTwoAgentsStartTwoRuns(t *testing.T) {
 	w := newHookFixture(t)
 	for _, agent := range []string{"poem", "notes", "poem"} {
@@ -121,7 +121,7 @@ func TestDeliveriesToTwoAgentsStartTwoRuns(t *testing.T) {
 	}
 }
 
-// A server without the secrets of agents takes only tokens.
+// A server without the secrets of agents accepts only tokens.
 func TestHooksNeedATokenWithoutAVerifier(t *testing.T) {
 	db := memstore.New()
 	w := newFixtureOn(t, engine.New(db, &engine.Options{Runner: hostedAgents(t)}), db, nil)
@@ -137,8 +137,8 @@ func TestHooksNeedATokenWithoutAVerifier(t *testing.T) {
 	}
 }
 
-// A token that start_by does not name starts no agent by a webhook, and one that it names and a
-// signature do.
+// A webhook starts an agent with a signature, or with a token that start_by names. Any other token is
+// rejected.
 func TestStartByLimitsWebhooks(t *testing.T) {
 	model, err := scripted.Parse("poem", []byte(triageScript))
 	if err != nil {

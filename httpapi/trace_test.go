@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/httpapi"
 )
 
-// The position in a trace is stored with the ask, and is not part of what a key repeats
-// (W3C Trace Context). An invalid one is ignored.
+// The position in a trace is stored with the ask, and is not compared when a request is repeated with its key
+// (W3C Trace Context). An invalid position is ignored.
 func TestTraceParentIsStored(t *testing.T) {
 	const first, second = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-4bf92f3577b34da6a3ce929d0e0e4736-11f067aa0ba902b7-00"
 	w := newFixture(t, nil)

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// maxUnverified is the maximum number of webhooks whose bodies are read at once although their
-// signatures are not verified. It limits the memory that senders without a secret take.
+// maxUnverified is the maximum number of webhooks whose bodies are being read before their signatures are
+// verified. It limits the memory that senders without a secret can use.
 const maxUnverified = 16
 
 // unverified has the webhooks whose bodies are being read before their signatures are verified. Senders
-// without a secret cannot keep others out: when there are too many, the oldest webhook of the source
-// with the most of them ends. A body that was sent completely is read within a moment.
+// without a secret cannot block others: when there are too many webhooks, the oldest webhook of the source
+// with the most webhooks ends. A complete body is read immediately.
 type unverified struct {
 	mu  sync.Mutex
 	all []*unverifiedBody // oldest first
@@ -37,15 +37,15 @@ func (u *unverified) begin(w http.ResponseWriter, r *http.Request) *unverifiedBo
 	defer u.mu.Unlock()
 	if len(u.all) == maxUnverified {
 		i := u.victim(source)
-		_ = u.all[i].control.SetReadDeadline(time.Unix(1, 0)) // ends the read at once
+		_ = u.all[i].control.SetReadDeadline(time.Unix(1, 0)) // ends the read
 		u.all = slices.Delete(u.all, i, i+1)
 	}
 	u.all = append(u.all, b)
 	return b
 }
 
-// victim returns the index of the oldest webhook of the source that has the most, with one more of
-// the given source.
+// victim returns the index of the oldest webhook of the source with the most webhooks, counting a new webhook
+// of the given source.
 func (u *unverified) victim(source string) (oldest int) {
 	count := map[string]int{source: 1}
 	for _, b := range u.all {

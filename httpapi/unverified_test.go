@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/httpapi"
 )
 
-// slowRequest sends the header of a request whose body does not come, and returns its connection.
+// slowRequest sends the header of a request whose body does not arrive, and returns its connection.
 func slowRequest(t *testing.T, address, method, path string, header http.Header) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
@@ -46,8 +46,8 @@ func replyTo(t *testing.T, conn net.Conn) *http.Response {
 	return res
 }
 
-// Bodies of webhooks that do not come keep no others out: the oldest ones end, with an error that
-// lets their senders try again (T40).
+// Webhooks whose bodies do not arrive cannot block others: the oldest end, with an error that lets their
+// senders try again (T40).
 func TestSlowWebhooksMakeRoomForOthers(t *testing.T) {
 	w := newHookFixture(t)
 	w.handler.SetUnverifiedTime(10 * time.Minute)
@@ -76,7 +76,7 @@ func TestSlowWebhooksMakeRoomForOthers(t *testing.T) {
 	if got := replyTo(t, slow[0]); got.StatusCode != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" || !got.Close {
 		t.Errorf("the oldest slow webhook: got status %d and %v", got.StatusCode, got.Header)
 	}
-	// Each signed webhook ended one, and left its own place.
+	// Each signed webhook ended another webhook, and has itself left the list.
 	if got, want := w.handler.Unverified(), httpapi.MaxUnverified-1; got != want {
 		t.Errorf("%d bodies are being read, want %d", got, want)
 	}
@@ -87,7 +87,7 @@ func TestSourceWithTheMostWebhooksMakesRoom(t *testing.T) {
 	for name, c := range map[string]struct {
 		open []string // the sources, oldest first
 		from string
-		want int // the index of the one that ends
+		want int // the index of the webhook that ends
 	}{
 		"one source":             {[]string{"a", "a", "a"}, "a", 0},
 		"another source":         {[]string{"b", "a", "a", "a"}, "b", 1},
@@ -101,7 +101,7 @@ func TestSourceWithTheMostWebhooksMakesRoom(t *testing.T) {
 	}
 }
 
-// A request that is refused before its body is read has its reply at once, and the connection is closed
+// A request that is rejected before its body is read gets its reply immediately, and the connection is closed
 // (T25).
 func TestRefusedRequestsDoNotWaitForTheirBodies(t *testing.T) {
 	s := newRouteFixture(t)
