@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	// maxAcks limits the concurrent calls of Ack: those of all HTTP requests together, and
-	// those of each connection on stdio. It is reached only if the store hangs. Further
-	// outcomes then count as not delivered, which bounds the memory.
+	// maxAcks is the maximum number of concurrent calls of Ack, for all HTTP requests together and for each
+	// connection on stdio. It is reached only if the store hangs. Further outcomes then count as not
+	// delivered, which bounds the memory.
 	maxAcks = 4096
 	// ackTime is the timeout of a call of Ack, and so bounds how long Finish waits for it.
 	ackTime = 5 * time.Second
@@ -18,10 +18,10 @@ const (
 	ackTick = 50 * time.Millisecond
 )
 
-// ack acknowledges an outcome in the background, so that the reply does not wait for the
-// disk: at the next tick or when the server stops, and on stdio at once, because some
-// clients kill the server as soon as their last turn is over. If that fails, the outcome
-// counts as not delivered.
+// ack acknowledges an outcome in the background, so that the reply does not wait for the disk. Over HTTP, it
+// waits for the next tick, or until the server stops. On stdio it does not wait, because some clients kill
+// the server as soon as their last turn is over. If the call of Ack fails, the outcome counts as not
+// delivered.
 func (s *Server) ack(caller *caller, d delivery) {
 	if err := caller.acks.begin(); err != nil {
 		s.ackFailed(d, err)

@@ -197,8 +197,8 @@ func TestNoAckAfterFinish(t *testing.T) {
 	})
 }
 
-// If replies, cancellations and Finish run at once, every outcome is acknowledged or counts
-// as not delivered. No request stays in memory.
+// If replies, cancellations and Finish run concurrently, every outcome is acknowledged or counts as not
+// delivered. No request stays in memory.
 func TestConcurrentCancellationsLoseNoOutcome(t *testing.T) {
 	f := newFixture(t)
 	ids := make([]string, 200)

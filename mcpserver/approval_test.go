@@ -319,8 +319,8 @@ func TestTaskOfAGoneClientConsumesNoApproval(t *testing.T) {
 	})
 }
 
-// An approval that Consume rejects with ErrNotApproved, as one by a grant that has ended, is
-// not used: a person is asked again (F8).
+// An approval that Consume rejects with ErrNotApproved is not used, such as an approval by a grant that has
+// ended: a person is asked again (F8).
 func TestPersonIsAskedAfterGrantEnds(t *testing.T) {
 	for tool, args := range map[string]string{"confirm_action": pay, "permission_prompt": bash} {
 		synctest.Test(t, func(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// The approval of a person who is not among the approvers of the route is refused, and the call waits on
-// for one of them (F12).
+// The approval of a person who is not an approver of the route is rejected, and the call continues to wait
+// for an approver (F12).
 func TestCallWaitsForAnApprover(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		f.engine.Set(engine.Settings{

@@ -113,9 +113,8 @@ func (c *call) showPage(ask askback.Ask, k key) *mcp.CallToolResult {
 	}
 }
 
-// askOfPage returns the ask whose page the client was asked to show. The client's report
-// about the page is not an answer and does not end the wait. The error is one of the
-// protocol if the requestState is not valid.
+// askOfPage returns the ask whose page the client was asked to show. The client's report about the page is
+// not an answer and does not end the wait. If the requestState is not valid, the error is a protocol error.
 func (c *call) askOfPage(ctx context.Context, k key) (askback.Ask, error) {
 	id, err := c.signer.parseState(c.req.Params.RequestState, c.caller.name, k.base, time.Now())
 	if err != nil {

@@ -67,8 +67,8 @@ func TestOnlyApprovalConfirms(t *testing.T) {
 	})
 }
 
-// A wait that ends without an answer returns a normal result that says what to do. The ask
-// stays pending, also after a restart (B3, F9).
+// A wait that ends without an answer returns a normal result with the next step. The ask stays pending, also
+// after a restart (B3, F9).
 func TestWaitEndsWithAPendingResult(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		started := time.Now()

@@ -64,8 +64,8 @@ func (c *call) keyOf(tool string, input []byte) key {
 	return key{base: "mcp:" + digest(tool, c.caller.session, string(canonical))}
 }
 
-// digest returns a digest of several strings. Their lengths are part of it, so that lists
-// which differ only in where a string ends have different digests.
+// digest returns a digest of several strings. It includes their lengths, so that "ab", "c" and "a", "bc" have
+// different digests.
 func digest(parts ...string) string {
 	var b []byte
 	for _, part := range parts {
@@ -76,14 +76,13 @@ func digest(parts ...string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// traceKey is the member of _meta with the position in a trace (W3C Trace Context). An invalid
-// one is ignored.
+// traceKey is the member of _meta with the position in a trace (W3C Trace Context). An invalid position is
+// ignored.
 const traceKey = "traceparent"
 
-// attach returns the ask of a call: a pending one, a settled one whose outcome the agent
-// does not have yet, or else a new one. A call makes its next ask only after the earlier
-// ones are done, so attach looks only at the last one. With an idempotency key of the
-// client, it returns the one ask with that key.
+// attach returns the ask of a call: a pending ask, a settled ask whose outcome the agent does not have yet,
+// or else a new ask. A call makes its next ask only after the earlier asks are done, so attach looks only at
+// the last one. With an idempotency key of the client, it returns the only ask with that key.
 func (c *call) attach(ctx context.Context, k key, r askback.Request) (askback.Ask, error) {
 	if trace, _ := c.req.Params.Meta[traceKey].(string); askback.ValidTraceParent(trace) {
 		r.TraceParent = trace

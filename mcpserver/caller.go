@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// A caller is the sender of one request. Over HTTP it is made from the token of the
-// request, so two agents never share one.
+// A caller is the sender of one request. Over HTTP it is made from the token of the request, so two agents
+// never share a caller.
 type caller struct {
 	client     Agent
 	name       string // name of the principal; "" on stdio, which serves one agent

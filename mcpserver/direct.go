@@ -137,9 +137,9 @@ func (d *directCall) readParams(r *codec.Reader) {
 	}
 }
 
-// validMeta reads _meta and reports whether a directCall can follow it. In a revision
-// without sessions, its version, the method and the tool must match the headers, and it must
-// declare a valid client. In the others it must not declare a version.
+// validMeta reads _meta and reports whether a directCall can follow it. In a revision without sessions, its
+// version, the method and the tool must match the headers, and it must declare a valid client. In other
+// revisions, it must not declare a version.
 func (d *directCall) validMeta(h http.Header) bool {
 	if d.meta != nil && json.Unmarshal(d.meta, &d.params.Meta) != nil {
 		return false

@@ -46,8 +46,8 @@ func (c settlingClient) Ask(ctx context.Context, r askback.Request) (askback.Ask
 	return ask, err
 }
 
-// newSettlingHandler returns the handler of a server whose asks are settled at once, and the
-// token of an agent.
+// newSettlingHandler returns the handler of a server whose asks are settled immediately, and the token of an
+// agent.
 func newSettlingHandler(t testing.TB) (http.Handler, string) {
 	t.Helper()
 	e := engine.New(memstore.New(), nil)
@@ -61,8 +61,8 @@ func newSettlingHandler(t testing.TB) (http.Handler, string) {
 	return server.Handler(settlingEngine{e}), secret
 }
 
-// A httpCall is a request with the headers that clients send with a call, some replaced. A
-// header with the value "-" is not sent.
+// An httpCall is a request with the headers that clients send with a call, some of them replaced. A header
+// with the value "-" is not sent.
 type httpCall struct{ body, version, method, name, contentType, lastEvent string }
 
 func (c httpCall) serve(h http.Handler, secret, accept string) *httptest.ResponseRecorder {
@@ -97,7 +97,7 @@ const usualAccept, unusualAccept = "application/json, text/event-stream", "*/*"
 
 var changing = regexp.MustCompile(`ask_[0-9a-z]{26}|\d{4}-\d\d-\d\dT[0-9:.]+Z`)
 
-// seen returns what a client sees of a reply. The JSON of a message is decoded, because the
+// seen returns the parts of a reply that a client can observe. The JSON of a message is decoded, because the
 // SDK escapes some characters.
 func seen(w *httptest.ResponseRecorder) map[string]any {
 	body := changing.ReplaceAllString(w.Body.String(), "…")
@@ -119,8 +119,8 @@ func seen(w *httptest.ResponseRecorder) map[string]any {
 
 func asList(v any) []any { list, _ := v.([]any); return list }
 
-// compareWithSDK serves a request and reports whether that was direct. It fails if the SDK
-// then sends another reply.
+// compareWithSDK serves a request and reports whether it was served directly. The test fails if the SDK sends
+// a different reply.
 func compareWithSDK(t *testing.T, h http.Handler, secret string, c httpCall) (direct bool) {
 	t.Helper()
 	const pauses = 50

@@ -63,8 +63,8 @@ func after(wait time.Duration) <-chan struct{} {
 	return c
 }
 
-// After Finish, every outcome is acknowledged: those of replies that were sent, and those
-// of requests that were still served (B7).
+// Finish returns when every outcome is acknowledged, also the outcomes of requests that were still being
+// served (B7).
 func TestFinishWaitsForRequestsAndAcks(t *testing.T) {
 	for name, newClient := range map[string]func() slowClient{
 		"an ack":    func() slowClient { return slowClient{ack: after(4 * time.Second)} },
@@ -161,7 +161,7 @@ func TestRequestsDuringFinishAreServedOrRejected(t *testing.T) {
 	}
 }
 
-// A server that stops tells clients to retry later.
+// A server that stops replies with an error and Retry-After.
 func TestStoppingServerRejectsRequests(t *testing.T) {
 	f := newFixture(t)
 	f.server.Stop()
@@ -230,7 +230,7 @@ func TestUnwrittenReplyDeliversNothing(t *testing.T) {
 	}
 }
 
-// A secret that is too short is a programming error.
+// New panics if the secret is too short.
 func TestShortSecretPanics(t *testing.T) {
 	for n, want := range map[int]bool{-1: false, 0: true, 1: true, 31: true, 32: false} {
 		var secret []byte

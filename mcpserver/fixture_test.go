@@ -144,7 +144,7 @@ func (f *handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}()
 	select {
 	case <-w.ready:
-	case <-r.Context().Done(): // the context of the client; that of the handler ends when its reply is written
+	case <-r.Context().Done(): // the context of the client; the context of the handler ends when its reply is written
 		_ = pr.CloseWithError(r.Context().Err())
 		return nil, r.Context().Err()
 	}

@@ -9,7 +9,7 @@ import (
 // A group counts calls in progress, so that close can wait for them. The zero value is
 // open, empty and without a limit.
 type group struct {
-	limit int // maximum number of calls at once; 0 is no limit
+	limit int // maximum number of concurrent calls; 0 means no limit
 
 	mu   sync.Mutex
 	n    int

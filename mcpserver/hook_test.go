@@ -86,7 +86,7 @@ func TestPromptAsksTheSameAsTheHook(t *testing.T) {
 	}
 }
 
-// checkDecision checks that the arguments in the reply are those that the hook returns.
+// checkDecision checks that the arguments in the reply equal the arguments that the hook returns.
 func checkDecision(t *testing.T, ev claudecode.Event, ask askback.Ask, got map[string]any) {
 	t.Helper()
 	call, ok := claudecode.Call(ev)
@@ -107,8 +107,7 @@ func checkDecision(t *testing.T, ev claudecode.Event, ask askback.Ask, got map[s
 	}
 }
 
-// A standing approval that was made by a prompt covers calls through a hook, and the other
-// way round (F8).
+// A standing approval that was made by a prompt covers calls through a hook, and vice versa (F8).
 func TestGrantCoversPromptsAndHooks(t *testing.T) {
 	const tool, input = "mcp__github__create_issue", `{"title": "x"}`
 	anyInput := askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeTool}}

@@ -83,7 +83,7 @@ func TestCancelledCallDeliversNothing(t *testing.T) {
 	})
 }
 
-// If a client uses an id for two requests at once, a cancellation ends the later request.
+// If a client uses an id for two concurrent requests, a cancellation ends the later request.
 func TestCancellationOfReusedIDEndsTheLaterRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

@@ -16,8 +16,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// The method with which a client subscribes to notifications, and those that it gets. The SDK
-// serves it without taskIds, which are part of the tasks extension.
+// The method by which a client subscribes to notifications, and the methods of these notifications. The SDK
+// serves a subscription without taskIds, which are part of the tasks extension.
 const (
 	listenMethod = "subscriptions/listen"
 	ackMethod    = "notifications/subscriptions/acknowledged"
@@ -25,7 +25,7 @@ const (
 )
 
 const (
-	// maxListened is how many tasks a subscription may have. Further ones are not agreed to.
+	// maxListened is the maximum number of tasks in a subscription. Further tasks are left out.
 	maxListened = 100
 	// heartbeat is the interval of comments in a stream, so that no proxy ends it.
 	heartbeat = 15 * time.Second
@@ -151,8 +151,8 @@ func reply(id json.RawMessage, result any, failed error) (*jsonrpc.Response, err
 	return &jsonrpc.Response{ID: key, Result: encoded, Error: failed}, err
 }
 
-// isListen reports whether a request over HTTP is a subscription whose headers are those of
-// its body, in a revision that has them. The SDK rejects other ones.
+// isListen reports whether a request over HTTP is a subscription whose headers match its body, in a revision
+// with such headers. The SDK rejects other subscriptions.
 func isListen(h http.Header, raw []byte) bool {
 	return usualHeaders(h) && h.Get(versionHeader) >= statelessVersion && h.Get(methodHeader) == listenMethod &&
 		bytes.Contains(raw, []byte(`"taskIds"`))

@@ -22,7 +22,7 @@ func listenCall(id int, capabilities string, tasks ...string) string {
 	return fmt.Sprintf(`{"jsonrpc": "2.0", "id": %d, "method": "subscriptions/listen", "params": {"notifications": {"taskIds": %s}, "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": %s}}}`, id, ids, capabilities)
 }
 
-// A stream is the messages of a subscription.
+// A stream has the messages of a subscription.
 type stream struct {
 	t        *testing.T
 	messages chan map[string]any
@@ -103,8 +103,8 @@ func params(t *testing.T, m map[string]any, method string, id float64) map[strin
 	return p
 }
 
-// A client that subscribes to tasks gets the result of each when a person has answered, once,
-// and the subscription ends with the last. Tasks of others are not agreed to (F9).
+// A client that subscribes to tasks gets the result of each task once, when a person has answered. The
+// subscription ends with the last task, and leaves out the tasks of other agents (F9).
 func TestSubscriptionSendsTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -150,8 +150,8 @@ func TestSubscriptionSendsTasks(t *testing.T) {
 	})
 }
 
-// A subscription to a task that has ended sends it at once; one without the extension is an
-// error; one that the client leaves consumes nothing.
+// A subscription to a task that has ended sends the task immediately. A subscription without the extension is
+// an error. If the client disconnects, no approval is consumed.
 func TestSubscriptionOfEndedOrLeftTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

@@ -100,11 +100,11 @@ type Server struct {
 	protocol *mcp.Server
 	tools    map[string]toolFunc
 	identity []byte // the implementation as JSON
-	// inFlight has the HTTP requests that a client can cancel: a *caller for each digest of
-	// a request id. A cancellation is a separate request and must find the one it names.
+	// inFlight has the HTTP requests that a client can cancel: a *caller for each digest of a request id. A
+	// cancellation is a separate request and must find the request that it names.
 	inFlight sync.Map
-	// Finish waits for requests: those over HTTP and connections on stdio. Then it waits
-	// for acks: the calls of Ack for requests over HTTP.
+	// Finish waits for requests: the requests over HTTP, and the connections on stdio. Then it waits for
+	// acks: the calls of Ack for requests over HTTP.
 	requests  group
 	acks      group
 	writeTime time.Duration // for each write of a reply

@@ -25,8 +25,8 @@ func permissionReply(t *testing.T, r reply) map[string]any {
 	return m
 }
 
-// A tool may run once, with the arguments that a person approved: those of the call, or
-// changed ones (D1, F7).
+// A tool may run once, with the arguments that a person approved: the original arguments, or edited ones (D1,
+// F7).
 func TestToolRunsWithApprovedArguments(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
@@ -156,8 +156,7 @@ func TestUndeliveredDecisionIsUsedByTheNextPrompt(t *testing.T) {
 	}
 }
 
-// A standing approval answers later prompts for its tool at once, but not those for another
-// tool (F8).
+// A standing approval answers later prompts for its tool immediately, but no prompts for other tools (F8).
 func TestGrantAnswersAPrompt(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()

@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/internal/wire/decode"
 )
 
-// pendingAdvice tells the model what to do about a pending ask. It is in the text and in
-// the structured content, because clients show a model one of the two.
+// pendingAdvice is the advice to the model for a pending ask. It is in the text and in the structured
+// content, because clients show a model only one of the two.
 const pendingAdvice = "Do not ask this again: it is kept until a person answers. Call wait_for_answer with this question_id, " +
 	"or first do work that does not depend on it. wait_for_answer waits for you: never call get_answer in a loop."
 

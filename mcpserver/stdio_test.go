@@ -89,7 +89,7 @@ func TestUnwrittenReplyOnStdioDeliversNothing(t *testing.T) {
 	}
 }
 
-// Each reply acknowledges its own outcomes at once, also if its id is used again. A reply that is
+// Each reply acknowledges its own outcomes immediately, even if its id is used again. A reply that is
 // buffered for a batch acknowledges nothing.
 func TestRepliesOnStdioAcknowledgeTheirOwnOutcomes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

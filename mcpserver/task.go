@@ -38,8 +38,8 @@ type taskResult struct {
 	Result     *toolResult `json:"result,omitempty"`
 }
 
-// A toolResult is the result of a call that runs as a task. Clients decode it like that of
-// any call, so it includes resultType.
+// A toolResult is the result of a call that runs as a task. Clients decode it like the result of any other
+// call, so it includes resultType.
 type toolResult struct {
 	ResultType string        `json:"resultType"`
 	Content    []mcp.Content `json:"content"`

@@ -35,8 +35,8 @@ func (c failingWait) Wait(ctx context.Context, id string) (askback.Ask, error) {
 // transientErrors are errors after which an ask can still be waited for.
 var transientErrors = []error{askback.ErrTooMany, askback.ErrBusy, askback.ErrFull, askback.ErrUnreachable, askback.ErrStopping}
 
-// If Wait fails, the call still waits: after an immediate pending result a model would call
-// again at once (B7).
+// If Wait fails, the call still waits: after an immediate pending result, a model would call again
+// immediately (B7).
 func TestFailedWaitDoesNotReturnEarly(t *testing.T) {
 	for _, err := range transientErrors {
 		synctest.Test(t, func(t *testing.T) {
