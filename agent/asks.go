@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// Question returns what people are asked for a call: the questions or the action of an ask tool,
-// or whether a tool may be called. An error is the result of the call.
+// Question returns the request to people for a call: the questions or the action of an ask tool, or the
+// approval of another tool. The text of an error is the result of the call.
 func (r *Runner) Question(run conversation.Run, call conversation.Call) (askback.Request, error) {
 	s, ok := r.session(run)
 	switch {
@@ -40,8 +40,8 @@ func (r *Runner) Question(run conversation.Run, call conversation.Call) (askback
 	return q, err
 }
 
-// Asks returns the people and groups whom the asks of a run name, if it may ask people. The error is
-// [askback.ErrNotFound] if the agent of the run is gone.
+// Asks returns the people and groups who get the asks of a run, if the run may ask people. The error is
+// [askback.ErrNotFound] if the agent of the run does not exist any more.
 func (r *Runner) Asks(run conversation.Run) (to []string, asks bool, err error) {
 	s, ok := r.session(run)
 	switch {
@@ -53,7 +53,7 @@ func (r *Runner) Asks(run conversation.Run) (to []string, asks bool, err error) 
 	return slices.Clone(s.asker.To), true, nil
 }
 
-// An advice is an error that tells the model what to do instead.
+// An advice is an error whose text is an instruction for the model.
 type advice string
 
 // Error returns the sentences for the model.
@@ -73,7 +73,8 @@ func (s session) approval(call conversation.Call) (askback.Request, error) {
 	return s.confirmation(call, t)
 }
 
-// ask returns the request of an ask tool. Its error tells the model how to correct the input.
+// ask returns the request of an ask tool. The text of its error explains to the model how to correct the
+// input.
 func (s session) ask(call conversation.Call) (askback.Request, error) {
 	if call.Tool == ConfirmAction {
 		return asktool.Confirmation(call.Input)

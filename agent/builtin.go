@@ -67,8 +67,8 @@ func todos(input []byte) ([]askback.Todo, error) {
 	return append([]askback.Todo{}, set.Todos...), err
 }
 
-// Task returns the agent and the prompt of a child, the task of a call with this index. Without
-// a name in the task, it is the agent that made the call.
+// Task returns the agent and the prompt of the task of a call with this index. If the task names no agent, it
+// is the agent that made the call.
 func (r *Runner) Task(run conversation.Run, call conversation.Call, child int) (agent, prompt string) {
 	tasks, err := decode.Tasks(call.Input)
 	if err != nil || child < 0 || child >= len(tasks) {

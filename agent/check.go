@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// CheckTools asks the servers for their tools. It returns an error that has, one in a line, each
-// server that does not reply, each tool in Tools that its server does not have, and each
-// pattern that matches no tool of the agent.
+// CheckTools lists the tools of the servers. It returns an error with one line for each server that does not
+// reply, each tool in Tools that its server does not have, and each pattern that matches no tool of the
+// agent.
 func (d *Definition) CheckTools(ctx context.Context) error {
 	var all []error
 	type tool struct{ server, name string }

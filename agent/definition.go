@@ -16,8 +16,8 @@ import (
 	"github.com/askback/askback/internal/directory"
 )
 
-// A Definition is a hosted agent: what it is told, its model and its tools (E12). docs/hosted.md
-// has the same as a file.
+// A Definition describes a hosted agent: its prompt, its model and its tools (E12). docs/hosted.md describes
+// the same as a file.
 type Definition struct {
 	Name        string // at most 64 lower-case letters, digits, -, _ and .
 	Description string // one sentence for people, and for agents that may start it
@@ -26,8 +26,8 @@ type Definition struct {
 	Model     Model
 	MaxTokens int // the maximum length of a reply; 0: the default of the model
 
-	// Tools are the tools that the agent may use: built-in ones, all tools of a toolset by its
-	// name, or one of them as in "tickets.search".
+	// Tools are the tools that the agent may use. An entry is a built-in tool, the name of a toolset for all
+	// its tools, or a single tool as in "tickets.search".
 	Tools    []string
 	Toolsets []Toolset // each is named in Tools
 
@@ -35,26 +35,27 @@ type Definition struct {
 	// ask_user_question even if Tools does not name it.
 	AsyncQuestions bool
 
-	// These are those of the asks of the agent, as in [askback.Request].
+	// The values of these fields are used in the asks of the agent; see [askback.Request].
 	To        []string
 	Timeout   time.Duration
-	OnTimeout askback.OnTimeout // a confirmation is declined where this is [askback.OnTimeoutDefault]
+	OnTimeout askback.OnTimeout // if it is [askback.OnTimeoutDefault], a confirmation is declined
 	Callback  string            // CallbackURL
 
 	MaxAsks, MaxTurns int // of a run; 0 is the default of [conversation.Limits]
 
-	// Confirm and Allow are patterns, as in [path.Match], of servers or of tools after their
-	// server and a dot. A person must approve the tools of Confirm, and never those of Allow.
-	// Confirm counts more. Of the others, those that only read need no approval (D5).
+	// Confirm and Allow are patterns, as in [path.Match]. A pattern matches the name of a server, or the name
+	// of a tool after its server and a dot. A person must approve the tools of Confirm. The tools of Allow
+	// need no approval, unless Confirm matches as well. Other tools need an approval unless they are
+	// read-only (D5).
 	Confirm, Allow []string
 
-	// StartBy are those who may start runs of the agent and write to them: people, groups after
-	// "@", tokens of agents after "token:", and other agents, as their sub-agent, after "agent:".
-	// nil: everyone may; empty: only its schedule and its signed webhooks start it.
+	// StartBy lists the people and programs that may start runs of the agent and write to them: people,
+	// groups after "@", tokens of agents after "token:", and other agents, as their sub-agent, after
+	// "agent:". If it is nil, everyone may. If it is empty, only the schedule and the signed webhooks of the
+	// agent start it.
 	StartBy []string
 
-	// Schedule has the times at which runs start by themselves; nil: they do not. See
-	// [ParseSchedule].
+	// Schedule has the times at which the server starts runs; nil: at no time. See [ParseSchedule].
 	Schedule Schedule
 
 	// Bubble lets sub-agents ask people, and use tools that a person must approve.
@@ -76,8 +77,8 @@ var (
 	toolsetName    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_-]{0,31}$`) })
 )
 
-// Check returns an error that has every mistake in the definition, one in a line. It does not
-// ask the servers which tools they have; see [Definition.CheckTools].
+// Check returns an error with every mistake in the definition, one in a line. It does not list the tools of
+// the servers; see [Definition.CheckTools].
 func (d *Definition) Check() error {
 	var all []error
 	add := func(format string, args ...any) {
@@ -121,7 +122,7 @@ func (d *Definition) Check() error {
 	return errors.Join(all...)
 }
 
-// checkToolsets checks the names of the toolsets, and that each is used.
+// checkToolsets checks the names of the toolsets, and that each toolset is used.
 func (d *Definition) checkToolsets(add func(format string, args ...any)) {
 	var names []string
 	for _, t := range d.Toolsets {
@@ -143,7 +144,7 @@ func (d *Definition) checkToolsets(add func(format string, args ...any)) {
 	}
 }
 
-// checkAsks checks what the asks of the agent have in common.
+// checkAsks checks the fields for the asks of the agent.
 func (d *Definition) checkAsks(add func(format string, args ...any)) {
 	if problem := directory.ListProblem(d.To); problem != "" {
 		add("to: it %s", problem)
@@ -175,7 +176,7 @@ func (d *Definition) checkAsks(add func(format string, args ...any)) {
 	}
 }
 
-// address sets what the asks of the agent have in common.
+// address sets the fields that all asks of the agent share.
 func (d *Definition) address(r *askback.Request) {
 	r.To, r.Timeout, r.OnTimeout, r.CallbackURL = slices.Clone(d.To), d.Timeout, d.OnTimeout, d.Callback
 	if r.Confirmation != nil && r.OnTimeout == askback.OnTimeoutDefault {
@@ -183,8 +184,8 @@ func (d *Definition) address(r *askback.Request) {
 	}
 }
 
-// find returns the toolset of a name in Tools, and the tool, if it is only one. The toolset of
-// a built-in tool is nil.
+// find returns the toolset of an entry of Tools, and the tool if the entry is a single tool. The toolset of a
+// built-in tool is nil.
 func (d *Definition) find(name string) (set Toolset, tool string, ok bool) {
 	if slices.Contains(builtIn, name) {
 		return nil, name, true
@@ -209,8 +210,8 @@ func (d *Definition) names() []string {
 	return names
 }
 
-// Confirms reports whether a person must approve a tool of a server. readOnly is what the
-// server says of it, which counts if no pattern matches.
+// Confirms reports whether a person must approve a tool of a server. readOnly is the hint of the server,
+// which counts if no pattern matches.
 func (d *Definition) Confirms(server, tool string, readOnly bool) bool {
 	matched := func(pattern string) bool { return matches(pattern, server, tool) }
 	switch {

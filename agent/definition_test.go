@@ -149,7 +149,7 @@ func TestPatternsDecideBeforeAnnotations(t *testing.T) {
 	}
 }
 
-// A served is a toolset whose list changes and fails.
+// A served is a toolset whose list of tools changes, and whose calls fail.
 type served struct {
 	agent.Toolset
 	list func(context.Context) ([]agent.ToolInfo, error)

@@ -38,7 +38,7 @@ func (s *server) person(name string) askback.Client {
 	return s.engine.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelWeb})
 }
 
-// start starts a run and waits until it does nothing by itself.
+// start starts a run and waits until it waits for a person or has ended.
 func (s *server) start(r askback.SessionRequest) string {
 	s.t.Helper()
 	session, err := s.person("ana").Start(s.t.Context(), r)

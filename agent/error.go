@@ -13,13 +13,13 @@ import (
 
 // A ModelError is the error of a request to a model.
 type ModelError struct {
-	// Err is a sentence for people: what happened, and what they can do. It has no secrets.
+	// Err is a sentence for people: the problem, and what they can do about it. It has no secrets.
 	Err error
-	// Retry is set if another attempt may succeed, and After is the shortest time until then,
-	// as the provider wants it; at most [LongestAfter].
+	// Retry is set if another attempt may succeed. After is the shortest time until then that the provider
+	// allows; at most [LongestAfter].
 	Retry bool
 	After time.Duration
-	Usage conversation.Usage // what the request used nevertheless
+	Usage conversation.Usage // the tokens that the failed request used
 }
 
 // Error returns the sentence.
@@ -28,12 +28,12 @@ func (e *ModelError) Error() string { return e.Err.Error() }
 // Unwrap returns Err.
 func (e *ModelError) Unwrap() error { return e.Err }
 
-// LongestAfter is the maximum of [ModelError.After]. A provider that wants a longer pause, such
-// as until the next day, is tried again nevertheless: the attempts of a request are limited.
+// LongestAfter is the maximum of [ModelError.After]. If a provider requires a longer pause, such as until the
+// next day, the request is repeated earlier: the number of attempts is limited.
 const LongestAfter = 15 * time.Minute
 
-// StatusError returns the error of a reply with a status that is not 2xx. Providers use the
-// statuses alike: 429 and 5xx are temporary, also 529, which is Anthropic's for an overload.
+// StatusError returns the error of a reply with a status other than 2xx. Providers use the statuses alike:
+// 429 and 5xx are temporary, including 529, which Anthropic sends for an overload.
 func StatusError(status int, header http.Header, now time.Time) *ModelError {
 	e := &ModelError{Retry: true}
 	switch {
@@ -48,7 +48,7 @@ func StatusError(status int, header http.Header, now time.Time) *ModelError {
 	return e
 }
 
-// rejection returns the sentence for a status that another attempt would get again.
+// rejection returns the sentence for a status that another attempt would get as well.
 func rejection(status int) string {
 	switch status {
 	case http.StatusUnauthorized:
@@ -68,8 +68,8 @@ func rejection(status int) string {
 	return fmt.Sprintf("the model provider rejected the request (status %d)", status)
 }
 
-// retryAfter returns the time in a header Retry-After, which is a number of seconds or a date.
-// OpenAI and Azure also send milliseconds in a header of their own.
+// retryAfter returns the time in the header Retry-After, which is a number of seconds or a date. OpenAI and
+// Azure also send milliseconds in another header.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		return limitAfter(ms / 1000)

@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// maxResult is the maximum length of the result of a tool in characters. More would fill the
+// maxResult is the maximum length of the result of a tool in characters. A longer result would fill the
 // context of the model.
 const maxResult = 100_000
 
@@ -40,8 +40,8 @@ func failed(text string) conversation.Executed {
 	return conversation.Executed{Text: text, IsError: true}
 }
 
-// served returns the tool of a server with the name that the model uses. It lists only the tools
-// of servers with which the name can begin, so that others may be away.
+// served returns the tool of a server with the name that the model uses. It lists only the tools of servers
+// whose name the tool's name can begin with, so that other servers may be unreachable.
 func (s session) served(ctx context.Context, name string) (served, error) {
 	for _, server := range s.servers {
 		if !strings.HasPrefix(name, server.set.Name()+separator) {
@@ -60,7 +60,7 @@ func (s session) served(ctx context.Context, name string) (served, error) {
 	return served{}, fmt.Errorf("%s was not called: the agent does not have this tool any more", name)
 }
 
-// call calls the tool. A panic is an error, because other runs must go on.
+// call calls the tool. It returns a panic as an error, so that other runs continue.
 func (t served) call(ctx context.Context, call conversation.Call) (result conversation.Executed) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -70,7 +70,7 @@ func (t served) call(ctx context.Context, call conversation.Call) (result conver
 	return t.set.Call(ctx, t.Name, call.Input)
 }
 
-// limit returns a result that is not too long, and is valid UTF-8.
+// limit returns the result in valid UTF-8, shortened to maxResult.
 func limit(e conversation.Executed) conversation.Executed {
 	e.Text = strings.ToValidUTF8(e.Text, "�")
 	if n := utf8.RuneCountInString(e.Text); n > maxResult {

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A Function is a tool that is a Go function. [Func] and [ReadOnlyFunc] make one, and a program can
-// set the fields of one itself, for example with a schema of its own.
+// A Function is a tool that is a Go function. [Func] and [ReadOnlyFunc] make a Function. A program can also
+// set the fields itself, for example with its own schema.
 type Function struct {
 	ToolInfo
 	// Call runs the tool with an input, which is a JSON object that a model wrote. The text of an
@@ -23,17 +23,16 @@ type Function struct {
 	err error // of its schema
 }
 
-// Func returns a tool that calls a Go function. A person must approve each call, unless the
-// definition of the agent allows the tool. People see that it may destroy something; if it cannot,
-// set its field Destructive to false.
+// Func returns a tool that calls a Go function. A person must approve each call, unless the definition of the
+// agent allows the tool. People see that the tool may destroy something; if it cannot, set its field
+// Destructive to false.
 //
-// The schema of its input is that of In, a struct: a field has its name of encoding/json, is
-// required unless it has omitempty or omitzero, and a tag jsonschema is its description. An input
-// that is not valid is an error that the model reads, and call is not called. If In is
-// [json.RawMessage], any object is valid.
+// The schema of its input describes In, a struct. A field has its name of encoding/json. It is required
+// unless it has omitempty or omitzero, and the tag jsonschema is its description. If an input is not valid,
+// the model gets an error, and call is not called. If In is [json.RawMessage], any object is valid.
 //
-// The model reads what call returns: a string as it is, and any other value as JSON. It also reads
-// the text of an error.
+// The model reads the result of call: a string unchanged, and any other value as JSON. It also reads the text
+// of an error.
 func Func[In, Out any](name, description string, call func(ctx context.Context, in In) (Out, error)) Function {
 	schema, decode, err := inputOf[In]()
 	if err != nil {
@@ -56,16 +55,16 @@ func Func[In, Out any](name, description string, call func(ctx context.Context, 
 	}
 }
 
-// ReadOnlyFunc is like [Func], for a function that changes nothing: its calls need no approval, and a
-// call that a crash interrupts is made again.
+// ReadOnlyFunc is like [Func], for a function that changes nothing: its calls need no approval, and a call
+// that a crash interrupts is repeated.
 func ReadOnlyFunc[In, Out any](name, description string, call func(ctx context.Context, in In) (Out, error)) Function {
 	f := Func(name, description, call)
 	f.ReadOnly, f.Destructive = true, false
 	return f
 }
 
-// inputOf returns the schema of an input, which is "" if each object is valid, and a function that
-// validates and decodes one.
+// inputOf returns the schema of an input, which is "" if each object is valid, and a function that validates
+// and decodes an input.
 func inputOf[In any]() (json.RawMessage, func(json.RawMessage) (In, error), error) {
 	if reflect.TypeFor[In]() == reflect.TypeFor[json.RawMessage]() {
 		return nil, decodeJSON[In], nil
@@ -100,7 +99,7 @@ func decodeJSON[T any](input json.RawMessage) (v T, err error) {
 	return v, err
 }
 
-// textOf returns what a function returned, as the model reads it.
+// textOf returns the text of a function's result for the model.
 func textOf(out any) (string, error) {
 	if s, ok := out.(string); ok {
 		return s, nil

@@ -110,7 +110,7 @@ func TestFunctionWithoutSchemaIsAMistakeOfTheDefinition(t *testing.T) {
 	}
 }
 
-// A tool with its schema is made of a Go function. The model reads why an input is not valid.
+// A tool with its schema is made from a Go function. If an input is not valid, the model reads the reason.
 func ExampleFunc() {
 	type city struct {
 		Name string `json:"name" jsonschema:"the name in English"`

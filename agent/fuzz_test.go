@@ -13,7 +13,7 @@ import (
 
 var sentName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// Whatever a model calls has a plan that can be carried out, or an error that the model can read.
+// Every call of a model has a plan that can be carried out, or an error that the model can read.
 func FuzzPlan(f *testing.F) {
 	for tool, input := range map[string]string{
 		"ask_user_question": `{"question":"Which?","options":["A","B"]}`, "AskUserQuestion": `"{\"question\":\"Which?\"}"`,

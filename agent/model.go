@@ -1,8 +1,8 @@
-// Package agent defines hosted agents and performs the steps of their runs: it requests models,
-// calls tools and prepares questions for people.
+// Package agent defines hosted agents and performs the steps of their runs: it requests models, calls tools
+// and prepares questions for people.
 //
-// A [Runner] has the agents, each a [Definition] with a [Model] and a [Toolset] for each server.
-// The packages below have models of providers, and one that follows a script.
+// A [Runner] has the agents, each a [Definition] with a [Model] and a [Toolset] for each server. The packages
+// below have models of providers, and a model that follows a script.
 package agent
 
 import (
@@ -13,23 +13,24 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A Model replies to the messages of a run. It may be used by several runs at a time, and
-// remembers nothing of them.
+// A Model replies to the messages of a run. Several runs may use it concurrently, and it keeps no state of
+// them.
 type Model interface {
-	// Reply sends the request once, and returns the whole reply. It calls text, if it is not
-	// nil, with each piece of the reply's text as it arrives; the pieces of a request that
-	// fails are not part of the conversation. The error is a [*ModelError].
+	// Reply sends the request once, and returns the whole reply. It calls text, if it is not nil, with each
+	// piece of the reply's text as it arrives. The pieces of a failed request are not part of the
+	// conversation. The error is a [*ModelError].
 	Reply(ctx context.Context, r ModelRequest, text func(piece string)) (ModelReply, error)
 }
 
-// A ModelRequest is what a model reads.
+// A ModelRequest is the input of a model.
 type ModelRequest struct {
-	System   string
-	Messages []conversation.Message // as [conversation.Role] requires it; the last one is not of RoleAssistant
+	System string
+	// as [conversation.Role] requires; the role of the last message is not RoleAssistant
+	Messages []conversation.Message
 	Tools    []Tool
 	// MaxTokens is the maximum length of the reply; 0: the default of the model.
 	MaxTokens int
-	// Attempt is that of [conversation.RequestModel]. Only a script depends on it.
+	// Attempt is the Attempt of [conversation.RequestModel]. Only a script depends on it.
 	Attempt int
 }
 
@@ -55,9 +56,8 @@ func (t Tool) InputSchema() (json.RawMessage, error) {
 // A ModelReply is the whole reply of a model.
 type ModelReply struct {
 	Text string
-	// Calls have ID, Tool and Input, which is a JSON object. The caller plans them, except for
-	// those that the model did not write correctly: their kind is already
-	// [conversation.KindRejected], with an error for the model.
+	// Calls have ID, Tool and Input, which is a JSON object. The caller plans them. A call that the model did
+	// not write correctly has the kind [conversation.KindRejected] already, with an error for the model.
 	Calls    []conversation.Call
 	Provider json.RawMessage // as in [conversation.Message]
 	Usage    conversation.Usage

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Two tools never have the same name for a model, whatever their servers call them. Otherwise a
-// server could take the calls of another one, or a tool the approval of another one.
+// Two tools never have the same name for a model, whatever names their servers give them. Otherwise a server
+// could receive the calls of another server, or a tool could use the approval of another tool.
 func TestNamesForModelsDiffer(t *testing.T) {
 	for _, pair := range [][4]string{
 		{"a__b", "close", "a", ""},
@@ -18,7 +18,7 @@ func TestNamesForModelsDiffer(t *testing.T) {
 		{"a", "b__c", "a__b", "c"},
 		{"a", "", "a", "_"},
 	} {
-		if pair[3] == "" { // the tool whose plain name is that of the first one
+		if pair[3] == "" { // the tool whose plain name is the name of the first tool
 			pair[3] = strings.TrimPrefix(modelName(pair[0], pair[1]), pair[2]+separator)
 		}
 		if name := modelName(pair[0], pair[1]); name == modelName(pair[2], pair[3]) {
@@ -43,7 +43,7 @@ func TestImitatedNamesForModelsDiffer(t *testing.T) {
 			one := tool{server.Draw(t, "server"), part.Draw(t, "tool")}
 			for range rapid.IntRange(0, 2).Draw(t, "imitations") {
 				name := modelName(one.server, one.name)
-				cut := rapid.SampledFrom(cuts(name)).Draw(t, "cut") // a tool that wants this name
+				cut := rapid.SampledFrom(cuts(name)).Draw(t, "cut") // a tool that imitates this name
 				add(one)
 				one = tool{name[:cut], name[cut+len(separator):]}
 			}
@@ -52,7 +52,7 @@ func TestImitatedNamesForModelsDiffer(t *testing.T) {
 	})
 }
 
-// cuts returns where a name has a separator.
+// cuts returns the positions of the separators in a name.
 func cuts(name string) (all []int) {
 	for i := range name {
 		if strings.HasPrefix(name[i:], separator) {

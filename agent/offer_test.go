@@ -41,7 +41,7 @@ func TestRunIsOfferedWhatItMayUse(t *testing.T) {
 		name   string
 		run    conversation.Run
 		change []func(*agent.Definition)
-		want   []string // of the built-in tools
+		want   []string // the names of the built-in tools
 	}{
 		{"a person started it", attended, nil, slices.Concat(asks, []string{"todo_write", "spawn_agents"})},
 		{"a program started it", unattended, nil, []string{"todo_write", "spawn_agents"}},
@@ -249,7 +249,7 @@ func TestNamesForModelsAreValidAndDiffer(t *testing.T) {
 	if !slices.Contains(got, "a__plain") || !slices.Contains(got, "a__b__c") || slices.Contains(got, "a__") {
 		t.Errorf("got %q", got)
 	}
-	// A name does not depend on the other tools.
+	// The name of a tool does not depend on the other tools.
 	if alone := names(map[string][]string{"a__b": {"c"}}); !slices.Contains(got, alone[0]) {
 		t.Errorf("got %q, then %q", got, alone)
 	}
@@ -268,7 +268,7 @@ func TestChangedToolsAreOfferedAtOnce(t *testing.T) {
 	if got, _ := offered(t, r, m, attended); !slices.Equal(got[4:], []string{"tickets__new", "tickets__search"}) {
 		t.Errorf("got %q", got)
 	}
-	// The server does not say any more that it only reads.
+	// The server no longer marks the tool as read-only.
 	if got := r.Execute(t.Context(), attended, search); !got.IsError || !strings.Contains(got.Text, "a person must approve it now") {
 		t.Errorf("got %+v", got)
 	}

@@ -8,11 +8,11 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// notOtherwise follows a denial: the model must not reach the same in another way.
+// notOtherwise follows a denial: the model must not reach the same goal in another way.
 const notOtherwise = " The tool was not called. Do not do the same in another way, such as with another tool."
 
-// Outcome returns what the outcome of the ask of a call means for the run. Call and At are not
-// set. The text and the JSON in the next line are those of the MCP tools (docs/wire.md §5).
+// Outcome returns the input for the run from the outcome of a call's ask, without Call and At. The text and
+// the JSON in its next line are the same as in the MCP tools (docs/wire.md §5).
 func (r *Runner) Outcome(_ conversation.Run, call conversation.Call, ask askback.Ask) conversation.AskSettled {
 	if call.Kind == conversation.KindTool && ask.Outcome.Approved() {
 		return conversation.AskSettled{Approved: true, AskID: ask.ID, Input: ask.Outcome.Input}

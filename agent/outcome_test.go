@@ -64,7 +64,7 @@ func equalJSON(a, b any) bool {
 	return string(x) == string(y)
 }
 
-// settled returns an ask with an outcome of a person.
+// settled returns an ask that a person settled with this outcome.
 func settled(kind askback.AskKind, o askback.Outcome) askback.Ask {
 	if o.Actor.Kind == "" {
 		o.Actor = askback.Actor{Kind: askback.ActorPerson, Name: "ana"}

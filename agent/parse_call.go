@@ -9,10 +9,9 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// NewCall returns a call as a model wrote it. An input that is not a JSON object becomes an
-// object that has it as a text, and the call is rejected with an error that the model can
-// correct: so the half of an input is never used. If cut is set, the model reached the limit of
-// its reply in this call.
+// NewCall returns a call as a model wrote it. If the input is not a JSON object, NewCall puts it into an
+// object as a text, and rejects the call with an error that the model can correct: half an input is never
+// used. cut reports that the reply reached its limit in this call.
 func NewCall(id, tool, input string, cut bool) conversation.Call {
 	c := conversation.Call{ID: id, Tool: tool}
 	var object map[string]json.RawMessage
@@ -33,7 +32,7 @@ func NewCall(id, tool, input string, cut bool) conversation.Call {
 	return c
 }
 
-// invalidJSON is the member of an input that has what the model wrote instead of an object.
+// invalidJSON is the member for an input that is not an object.
 const invalidJSON = "INVALID_JSON"
 
 func notAnObject(tool string) string {
@@ -49,8 +48,8 @@ func written(input json.RawMessage) []byte {
 	return input
 }
 
-// CallIDs returns an id for each call in the messages, by its N. It is that of the model if it
-// is unique and every provider accepts it.
+// CallIDs returns an id for each call in the messages, by its N. It is the id of the model if that is unique
+// and every provider accepts it.
 func CallIDs(messages []conversation.Message) map[int]string {
 	ids, used := map[int]string{}, map[string]bool{}
 	for _, m := range messages {
@@ -74,8 +73,8 @@ func validID(id string) bool {
 	return id != "" && len(id) <= 64
 }
 
-// CallTool returns the reply of a model of the program that calls one tool. Its input must be
-// JSON with an object. The id of the call is the name of the tool.
+// CallTool returns the reply of a program's own model that calls one tool. Its input must be a JSON object.
+// The id of the call is the name of the tool.
 func CallTool(tool string, input any) (ModelReply, error) {
 	b, err := json.Marshal(input)
 	return ModelReply{Calls: []conversation.Call{NewCall(tool, tool, string(b), false)}}, err

@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// What a run may not do, and what it should do instead (A3, F10).
+// The errors for calls that a run may not make, with the alternative (A3, F10).
 const (
 	childAsks       = "Sub-agents cannot ask people. Decide yourself and state in your result what you assumed, or end with the question as your result: the agent that started you can ask it."
 	childSpawns     = "Sub-agents cannot start agents. Do this yourself, with your tools."
@@ -24,11 +24,11 @@ const (
 	noTool          = "There is no tool %q. The tools are %s."
 )
 
-// plan returns a call of the model with its plan. It leaves out calls that are rejected already,
-// except for those of ask_user_question, whose decoder repairs some inputs that are no objects.
+// plan returns a call of the model with its plan. It does not change a call that is rejected already, except
+// a call of ask_user_question, whose decoder repairs some inputs that are not objects.
 func (s session) plan(c conversation.Call, o offer) conversation.Call {
 	if c.Kind == "" {
-		c = NewCall(c.ID, c.Tool, string(c.Input), false) // models of other programs may not have done that
+		c = NewCall(c.ID, c.Tool, string(c.Input), false) // a model of another program may not have done that
 	}
 	if name, ok := asktool.Canonical(c.Tool); ok {
 		if name == AskUserQuestion && c.Error == notAnObject(c.Tool) {
@@ -52,7 +52,7 @@ func validTool(name string) string {
 	return name[:min(len(name), maxModelName)]
 }
 
-// planOf returns what a call needs.
+// planOf returns the plan of a call.
 func (s session) planOf(c conversation.Call, o offer) conversation.Plan {
 	switch _, isAsk := asktool.Canonical(c.Tool); {
 	case isAsk && s.asker == nil && s.isChild():
@@ -76,8 +76,8 @@ func (s session) planOf(c conversation.Call, o offer) conversation.Plan {
 	return rejected(fmt.Sprintf(noTool, c.Tool, listOf(names, c.Tool)))
 }
 
-// planBuiltIn returns what a call of a built-in tool needs. Its input is decoded here, so that
-// the model gets the error at once.
+// planBuiltIn returns the plan of a call of a built-in tool. It decodes the input, so that the model gets an
+// error immediately.
 func (s session) planBuiltIn(c conversation.Call, o offer) conversation.Plan {
 	switch c.Tool {
 	case TodoWrite:
@@ -103,7 +103,7 @@ func (s session) planBuiltIn(c conversation.Call, o offer) conversation.Plan {
 	return conversation.Plan{Kind: conversation.KindAsk}
 }
 
-// planServed returns what a call of a tool of a server needs.
+// planServed returns the plan of a call of a server's tool.
 func (s session) planServed(c conversation.Call, t served) conversation.Plan {
 	switch {
 	case !t.confirm:
@@ -127,8 +127,8 @@ func rejected(text string) conversation.Plan {
 	return conversation.Plan{Kind: conversation.KindRejected, Error: text}
 }
 
-// confirmation returns the request for the approval of a call. Its error tells the model how to
-// correct the input, which must have one exact form (F7).
+// confirmation returns the request for the approval of a call. The text of its error explains to the model
+// how to correct the input, which must have one exact form (F7).
 func (s session) confirmation(c conversation.Call, t served) (askback.Request, error) {
 	if _, err := jcs.Canonical(c.Input); err != nil {
 		return askback.Request{}, fmt.Errorf("%s was not called, because a person cannot approve this input exactly: %w", c.Tool, err)

@@ -2,18 +2,19 @@ package agent
 
 import "github.com/askback/askback/conversation"
 
-// Prices are what the tokens of a model cost, in US dollars for a million of them. The zero
-// value means that the prices are not known.
+// Prices are the prices of a model's tokens, in US dollars for a million tokens. The zero value means that
+// the prices are not known.
 type Prices struct {
 	Input  float64
 	Output float64
-	// Cached is the price of input that the provider had in its cache, and Stored that of input
-	// which it puts there. If one is 0, the price is Input.
+	// Cached is the price of input that the provider had in its cache, and Stored is the price of input that
+	// the provider adds to its cache. If one is 0, the price is Input.
 	Cached float64
 	Stored float64
 }
 
-// Cost returns what a request costs, of whose input the provider stored some tokens.
+// Cost returns the cost of a request. stored is the number of input tokens that the provider added to its
+// cache.
 func (p Prices) Cost(u conversation.Usage, stored int64) float64 {
 	or := func(price float64) float64 {
 		if price == 0 {

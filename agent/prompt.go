@@ -31,8 +31,8 @@ Put what you need to know into one call, with your recommendation first. If ther
 // summaryLength is the maximum length of a description in a list, in characters.
 const summaryLength = 300
 
-// prompt returns the system prompt: that of the definition, and sections on the tools of the run
-// that need rules. Agents are those that it may start.
+// prompt returns the system prompt: the prompt of the definition, and sections on the tools of the run that
+// need rules. agents are the agents that the run may start.
 func (s session) prompt(o offer, agents []*hosted) string {
 	parts := []string{strings.TrimSpace(s.Prompt)}
 	asks, confirms := o.has(AskUserQuestion), o.has(ConfirmAction)
@@ -72,7 +72,7 @@ func (s session) spawnSection(agents []*hosted) string {
 	return b.String()
 }
 
-// summary returns what people read about a tool below its arguments.
+// summary returns the text for people below the arguments of a tool.
 func (t served) summary() string {
 	if t.Title != "" {
 		return oneLine(t.Title)
@@ -81,7 +81,7 @@ func (t served) summary() string {
 	return oneLine(first)
 }
 
-// oneLine returns a text in one line of at most summaryLength characters.
+// oneLine returns a text on one line of at most summaryLength characters.
 func oneLine(text string) string {
 	text = strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "�")
 	if r := []rune(text); len(r) > summaryLength {

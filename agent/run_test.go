@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A performer performs the effects of runs, and a person who approves everything answers B.
+// A performer performs the effects of runs. A person approves every call and answers every question with B.
 type performer struct {
 	t        *testing.T
 	runner   *agent.Runner
@@ -83,7 +83,7 @@ func (p *performer) perform(run conversation.Run, prompt string) ([]conversation
 	return messages, state
 }
 
-// answer asks the person what a call contains.
+// answer settles the ask of a call as the person.
 func (p *performer) answer(run conversation.Run, c conversation.Call) conversation.AskSettled {
 	q, err := p.runner.Question(run, c)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A Runner performs the effects of hosted runs: it requests models, runs tools, and says what
-// people are asked. It implements the interface Runner of package engine with its optional
-// interfaces Scheduler, CallbackRunner and RestrictedRunner, and remembers nothing of a run.
+// A Runner performs the effects of hosted runs: it requests models, runs tools, and prepares asks. It
+// implements the interface Runner of package engine with the optional interfaces Scheduler, CallbackRunner
+// and RestrictedRunner. It keeps no state of a run.
 type Runner struct {
 	mu     sync.RWMutex
 	agents map[string]*hosted
@@ -28,16 +28,15 @@ type hosted struct {
 	servers []*server
 }
 
-// NewRunner returns a runner of the agents with these definitions. Its error is that of
-// [Runner.Set].
+// NewRunner returns a runner of the agents with these definitions. It returns the errors of [Runner.Set].
 func NewRunner(definitions ...Definition) (*Runner, error) {
 	r := &Runner{}
 	return r, r.Set(definitions)
 }
 
-// Set replaces the definitions, also for the runs in progress. A run whose definition is gone
-// fails with its next step. If one of the definitions is not valid, Set changes nothing and
-// returns every mistake, one in a line.
+// Set replaces the definitions, also for the runs in progress. A run whose definition was removed fails with
+// its next step. If one of the definitions is not valid, Set changes nothing and returns every mistake, one
+// in a line.
 func (r *Runner) Set(definitions []Definition) error {
 	agents := map[string]*hosted{}
 	var all []error
@@ -86,8 +85,8 @@ func (r *Runner) Agents() []askback.HostedAgent {
 	return list
 }
 
-// Recipients returns the people and groups whom the asks of each agent name. Agents that name no
-// people are missing.
+// Recipients returns the people and groups who get the asks of each agent, by agent. An agent whose
+// definition names no people is missing.
 func (r *Runner) Recipients() map[string][]string {
 	to := map[string][]string{}
 	for _, a := range r.all() {
@@ -108,16 +107,16 @@ func (r *Runner) Limits(name string) (conversation.Limits, error) {
 	return conversation.Limits{Requests: a.MaxTurns, Asks: a.MaxAsks}, nil
 }
 
-// A session is a run with what its definition lets it do.
+// A session is a run with its definition.
 type session struct {
 	*hosted
 	conversation.Run
-	// asker is the agent whose people the run may ask, or nil. The outermost agent decides, and
-	// its definition has who is asked.
+	// asker is the agent whose definition has the recipients of the run's asks: the outermost agent. It is
+	// nil if the run may not ask people.
 	asker *hosted
 }
 
-// session returns a run with its definition, and whether there is one.
+// session returns a run with its definition, and reports whether it has a definition.
 func (r *Runner) session(run conversation.Run) (session, bool) {
 	a := r.agent(run.Agent)
 	if a == nil {
@@ -143,10 +142,10 @@ func gone(agent string) string {
 	return fmt.Sprintf("the definition of the agent %s is gone", agent)
 }
 
-// Reply requests the model once. It returns a [conversation.ModelReplied] with a plan for each
-// call, a [conversation.ModelFailed], or a [conversation.RunFailed] if the definition is gone.
-// It calls piece, if it is not nil, with each piece of the text as it arrives. Request and
-// Attempt are those of q, and At is not set.
+// Reply requests the model once. It returns a [conversation.ModelReplied] with a plan for each call, a
+// [conversation.ModelFailed], or a [conversation.RunFailed] if the run has no definition. It calls piece, if
+// it is not nil, with each piece of the text as it arrives. The result has the Request and the Attempt of q,
+// but no At.
 func (r *Runner) Reply(ctx context.Context, run conversation.Run, q conversation.RequestModel, messages []conversation.Message, piece func(string)) conversation.Input {
 	s, ok := r.session(run)
 	if !ok {
@@ -167,7 +166,7 @@ func (r *Runner) Reply(ctx context.Context, run conversation.Run, q conversation
 	if e, ok := errors.AsType[*ModelError](err); ok {
 		failed.Retry, failed.After, failed.Usage = e.Retry, e.After, e.Usage
 	}
-	failed.Retry = failed.Retry || ctx.Err() != nil // it did not fail by itself
+	failed.Retry = failed.Retry || ctx.Err() != nil // the model is not the cause
 	return failed
 }
 
@@ -188,10 +187,11 @@ func (s session) request(ctx context.Context, q ModelRequest, piece func(string)
 	return reply, err
 }
 
-// cut ends a reply that is not complete, so that people who read the result know.
+// cut marks the end of an incomplete reply for the people who read it.
 const cut = "\n\n[The reply ends here because it reached its maximum length.]"
 
-// maxCalls is the maximum number of calls in one reply that are made. Of the others, one is stored.
+// maxCalls is the maximum number of calls in one reply that are made. Only one of the further calls is
+// stored.
 const maxCalls = 64
 
 // replied returns a reply with its plans.
@@ -201,7 +201,7 @@ func (s session) replied(q conversation.RequestModel, reply ModelReply, o offer)
 	for _, c := range calls {
 		in.Calls = append(in.Calls, s.plan(c, o))
 	}
-	if more := len(reply.Calls) - len(calls); more > 0 { // one tells the model of all
+	if more := len(reply.Calls) - len(calls); more > 0 { // one call has the error for all of them
 		c := s.plan(reply.Calls[maxCalls], o)
 		c.Input, c.Plan = json.RawMessage("{}"), rejected(fmt.Sprintf(tooManyCalls, maxCalls, more))
 		in.Calls = append(in.Calls, c)

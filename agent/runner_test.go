@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A model replies with what a test wants, and keeps the request.
+// A model sends the replies of a test, and keeps the request.
 type model struct {
 	reply agent.ModelReply
 	err   error
@@ -125,7 +125,7 @@ func TestReplyHasThePlanOfEachCall(t *testing.T) {
 	}
 }
 
-// An approval is for one call, so a call that was interrupted is not made again with it (F7).
+// An approval is for one call, so an interrupted call is not repeated with it (F7).
 func TestApprovedCallIsNotRepeatable(t *testing.T) {
 	d, m := support()
 	d.Confirm = []string{"tickets.search"}
@@ -213,8 +213,8 @@ func TestRunWithoutDefinitionFails(t *testing.T) {
 	}
 }
 
-// What real models sent is repaired to the same questions, or rejected with the same text, as by
-// package asktool (F15).
+// Malformed input of real models is repaired to the same questions as by package asktool, or rejected with
+// the same text (F15).
 func TestMalformedQuestionsAreRepairedOrRejected(t *testing.T) {
 	paths, err := filepath.Glob("../internal/wire/decode/testdata/malformed/*.txtar")
 	if err != nil || len(paths) < 40 {

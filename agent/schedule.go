@@ -8,11 +8,11 @@ import (
 
 // A Schedule has the times at which runs of an agent start by themselves (E15).
 type Schedule interface {
-	// Next returns the first time after another one, or the zero time if there is no later one.
+	// Next returns the first scheduled time after a given time, or the zero time if there is none.
 	Next(after time.Time) time.Time
-	// Text returns the schedule for people. If it changes, so has the schedule.
+	// Text returns the schedule for people. Different schedules have different texts.
 	Text() string
-	// Zone returns the name of its time zone.
+	// Zone returns the name of the schedule's time zone.
 	Zone() string
 }
 
@@ -22,7 +22,7 @@ func ParseSchedule(line string, zone *time.Location) (Schedule, error) {
 	return schedule.Parse(line, zone)
 }
 
-// Callback returns the address that receives the events of the runs of an agent, or "".
+// Callback returns the address that receives the events of an agent's runs, or "".
 func (r *Runner) Callback(name string) string {
 	if a := r.agent(name); a != nil {
 		return a.Definition.Callback
@@ -30,7 +30,7 @@ func (r *Runner) Callback(name string) string {
 	return ""
 }
 
-// StartBy returns who may start runs of an agent, and reports whether not everyone may.
+// StartBy returns the people and programs that may start runs of an agent. It reports false if everyone may.
 func (r *Runner) StartBy(name string) (names []string, restricted bool) {
 	if a := r.agent(name); a != nil {
 		return a.Definition.StartBy, a.Definition.StartBy != nil
@@ -38,8 +38,8 @@ func (r *Runner) StartBy(name string) (names []string, restricted bool) {
 	return nil, false
 }
 
-// NextRun returns the first time after another one at which a run of an agent starts by itself,
-// or the zero time if there is no later one.
+// NextRun returns the first time after a given time at which the schedule of an agent starts a run, or the
+// zero time if there is none.
 func (r *Runner) NextRun(name string, after time.Time) time.Time {
 	a := r.agent(name)
 	if a == nil || a.Schedule == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/internal/text/spelling"
 )
 
-// A server is a toolset with those of its tools that an agent may use.
+// A server is a toolset with the tools that an agent may use.
 type server struct {
 	set  Toolset
 	all  bool
@@ -41,8 +41,8 @@ func servers(d *Definition) []*server {
 	return list
 }
 
-// listTime is the time in which a server must list its tools. Servers that are commands may have
-// to be downloaded first.
+// listTime is the time in which a server must list its tools. A server that is a command may have to be
+// downloaded first.
 const listTime = time.Minute
 
 // tools returns the tools that the agent may use, by name.
@@ -84,9 +84,9 @@ func toolNames(tools []ToolInfo) []string {
 
 // An offer is the tools that a run may call.
 type offer struct {
-	tools  []Tool // built-in ones first, then those of servers by name, so that providers can cache them
+	tools  []Tool // first the built-in tools, then the tools of servers by name, so that providers can cache them
 	served map[string]served
-	agents []string // that it may start
+	agents []string // the agents that the run may start
 }
 
 // A served is a tool of a server.
@@ -101,7 +101,7 @@ func (o offer) has(name string) bool {
 	return slices.ContainsFunc(o.tools, func(t Tool) bool { return t.Name == name })
 }
 
-// offer returns the tools of a run, which may start these agents. The error is a [*ModelError].
+// offer returns the tools of a run that may start these agents. The error is a [*ModelError].
 func (s session) offer(ctx context.Context, agents []*hosted) (offer, error) {
 	o := offer{served: map[string]served{}}
 	for _, a := range s.startable(agents) {
@@ -166,8 +166,8 @@ func (s session) describe(t served) string {
 	return strings.TrimSpace(text)
 }
 
-// askTool returns an ask tool. If the time for answers may end in a default, each question
-// needs one.
+// askTool returns an ask tool. If defaults may become the answers after a timeout, each question needs a
+// default.
 func (s session) askTool(name string) Tool {
 	t := Tool{Name: name, Description: asktool.Description(name), Schema: asktool.Schema(name)}
 	if name == AskUserQuestion && s.asker.needsDefaults() {
@@ -187,12 +187,11 @@ var (
 	endsInHash   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`_[0-9a-f]{10}$`) })
 )
 
-// modelName returns the name of a tool for models: that of its server, the separator, and its
-// own. If that could be mistaken for another tool, or is not valid, it is changed and ends in a
+// modelName returns the name of a tool for models: the name of its server, the separator, and the tool's own
+// name. If that name is not valid or could be taken for the name of another tool, it is changed and ends in a
 // hash of both. It depends on nothing else, so a name that a model used means the same tool later.
 //
-// In a name without a hash, the first separator is the one after the server, so it is the name
-// of one tool only.
+// In a name without a hash, the first separator follows the server, so it is the name of one tool only.
 func modelName(server, tool string) string {
 	name := server + separator + tool
 	plain := !strings.Contains(server, separator) && !strings.HasSuffix(server, "_") && !endsInHash().MatchString(name)
@@ -205,7 +204,7 @@ func modelName(server, tool string) string {
 	return name[:min(len(name), maxModelName-len(hash))] + hash
 }
 
-// closestFirst returns names, those first that resemble a wrong one.
+// closestFirst returns names, beginning with the names most similar to wrong.
 func closestFirst(wrong string, names []string) []string {
 	distance := map[string]int{}
 	for _, name := range names {
@@ -217,7 +216,7 @@ func closestFirst(wrong string, names []string) []string {
 	return slices.SortedStableFunc(slices.Values(names), func(a, b string) int { return cmp.Compare(distance[a], distance[b]) })
 }
 
-// listOf returns names for an error, those first that resemble a wrong one.
+// listOf joins names for an error message, beginning with the names most similar to wrong.
 func listOf(names []string, wrong string) string {
 	const most = 12
 	list := closestFirst(wrong, names)

@@ -7,14 +7,13 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A Toolset is the tools of one server, or of a Go program. It may be used by several runs at
-// a time.
+// A Toolset has the tools of one server, or of a Go program. Several runs may use it concurrently.
 type Toolset interface {
-	// Name returns its name, which is at most 32 letters, digits, hyphens and underscores. People
-	// see it as the server of a tool.
+	// Name returns its name, which has at most 32 letters, digits, hyphens and underscores. People see it as
+	// the server of a tool.
 	Name() string
-	// Tools returns the tools. It is called for each request to a model and for each call, so it
-	// should keep a list that takes time. An error is temporary: the run tries again.
+	// Tools returns the tools. It is called for each request to a model and for each call, so it should keep
+	// a list that takes long to make. An error is temporary: the run tries again.
 	Tools(ctx context.Context) ([]ToolInfo, error)
 	// Call runs a tool. When ctx ends, it must end within a second.
 	Call(ctx context.Context, tool string, input json.RawMessage) conversation.Executed
@@ -25,9 +24,8 @@ type ToolInfo struct {
 	Tool // its name may have any characters
 	// Title is the name of the tool for people, or "".
 	Title string
-	// ReadOnly is set if the tool changes nothing. Then it needs no approval, unless the
-	// definition demands one, and it is run again if a crash interrupts it (D5). If it was
-	// approved, it is not run again.
+	// ReadOnly is set if the tool changes nothing. It then needs no approval, unless the definition requires
+	// one, and a call that a crash interrupted is repeated (D5). A call that was approved is not repeated.
 	ReadOnly bool
 	// Destructive is set if the tool may destroy something. People who approve a call see it.
 	Destructive bool

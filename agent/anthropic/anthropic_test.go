@@ -75,8 +75,8 @@ func provider() modeltest.Provider {
 	}
 }
 
-// history is a run with text, several calls, results, errors and thoughts, begun with another
-// provider, whose ids repeat.
+// history is a run that began with another provider. It has text, several calls, results, errors and
+// thoughts, and its ids repeat.
 var history = []conversation.Message{
 	{Role: conversation.RoleUser, Text: "Tidy up my notes."},
 	{Role: conversation.RoleAssistant, Text: "I look at them.", Provider: json.RawMessage(`{"provider":"other","model":"claude-test","blocks":[{"type":"thinking","thinking":"x","signature":"sig0"}]}`), Calls: []conversation.Call{
@@ -157,7 +157,7 @@ func sorted(t *testing.T, b []byte) []byte {
 func TestCutOffCallIsRejected(t *testing.T) {
 	for name, c := range map[string]struct {
 		blocks []anthropictest.Block
-		want   []string // the inputs; those with an error begin with !
+		want   []string // the inputs; an input with an error begins with !
 	}{
 		"in the input":     {[]anthropictest.Block{anthropictest.ToolUse("t1", "list"), anthropictest.ToolUse("t2", "write", `{"text":"abc`)}, []string{`{}`, `!{"INVALID_JSON":"{\"text\":\"abc"}`}},
 		"before the input": {[]anthropictest.Block{anthropictest.ToolUse("t1", "write")}, []string{`!{"INVALID_JSON":""}`}},

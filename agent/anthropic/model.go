@@ -20,18 +20,18 @@ type Options struct {
 	BaseURL   string // default https://api.anthropic.com
 	AllowHTTP bool   // BaseURL may be http to another machine
 	Prices    agent.Prices
-	// MaxTokens is the maximum length of a reply without its thoughts, for requests that have
-	// none; default [DefaultMaxTokens].
+	// MaxTokens is the maximum length of a reply without its thoughts, for requests without a maximum;
+	// default [DefaultMaxTokens].
 	MaxTokens int
-	// ThinkingTokens is how many tokens the model may think before it replies; 0: it does not
-	// think. With Adaptive, the model decides, as newer ones require it.
+	// ThinkingTokens is the maximum number of tokens that the model may think before it replies; 0: it does
+	// not think. With Adaptive, the model decides, as newer models require.
 	ThinkingTokens int
 	Adaptive       bool
-	Idle           time.Duration // the longest time without a sign of the provider; default 5 minutes
+	Idle           time.Duration // the longest time without data from the provider; default 5 minutes
 }
 
-// DefaultMaxTokens is enough for files of some length in the input of a tool, and less than the
-// maximum of all models that are still served.
+// DefaultMaxTokens is enough for a file of some length in the input of a tool, and less than the maximum of
+// every model that is still served.
 const DefaultMaxTokens = 16_384
 
 // A Model is a model of Anthropic.
@@ -45,8 +45,7 @@ type Model struct {
 
 var _ agent.Model = (*Model)(nil)
 
-// New returns the model with a name, such as claude-sonnet-4-5. No variable of the environment
-// has an effect.
+// New returns the model with a name, such as claude-sonnet-4-5. It reads no environment variables.
 func New(name, key string, o *Options) (*Model, error) {
 	m := &Model{name: name, key: strings.TrimSpace(key)}
 	if o != nil {
@@ -72,12 +71,12 @@ func New(name, key string, o *Options) (*Model, error) {
 		option.WithBaseURL(m.o.BaseURL),
 		option.WithAPIKey(m.key),
 		option.WithHTTPClient(m.http),
-		option.WithMaxRetries(0), // the machine of the run makes the attempts
+		option.WithMaxRetries(0), // the machine of the run repeats failed requests
 	)
 	return m, nil
 }
 
-// Close closes the connections that are not in use.
+// Close closes the idle connections.
 func (m *Model) Close() { m.http.CloseIdleConnections() }
 
 // Reply sends a request. The error is an [*agent.ModelError].
@@ -108,9 +107,9 @@ func (m *Model) Reply(ctx context.Context, r agent.ModelRequest, text func(piece
 	return agent.ModelReply{}, failed
 }
 
-// failed returns the error of a stream that has not ended where the provider ends it.
+// failed returns the error of a stream that ended before the provider's end of the reply.
 func (m *Model) failed(ctx context.Context, err error) *agent.ModelError {
-	var event *sdk.Error // of an event in the stream; statuses are errors of the client
+	var event *sdk.Error // of an error event in the stream; the client returns an error for a status
 	if errors.As(err, &event) {
 		return modelhttp.ParseProblem([]byte(event.RawJSON())).Error(m.key)
 	}

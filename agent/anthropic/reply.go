@@ -54,7 +54,7 @@ func brokenStream() *agent.ModelError {
 	return &agent.ModelError{Err: errors.New("the model provider sent events that are not valid"), Retry: true}
 }
 
-// usage returns what the request has used so far.
+// usage returns the tokens that the request has used so far.
 func (in *incoming) usage() conversation.Usage {
 	u := in.message.Usage
 	all := conversation.Usage{
@@ -105,12 +105,13 @@ func (in *incoming) content(reply *agent.ModelReply) {
 			cut := reply.Cut && i == len(in.message.Content)-1
 			keep(callBlock{"call", len(reply.Calls)})
 			input := in.inputs[i].String()
-			if input == "" && string(b.Input) != "{}" { // some compatible providers send it at once
+			// some compatible providers send the whole block in its first event
+			if input == "" && string(b.Input) != "{}" {
 				input = string(b.Input)
 			}
 			reply.Calls = append(reply.Calls, agent.NewCall(b.ID, b.Name, input, cut))
 		case "thinking":
-			if b.Signature != "" { // otherwise the reply ended in this thought, and it is not accepted
+			if b.Signature != "" { // otherwise the reply ended in this thought, and the provider does not accept it
 				keep(json.RawMessage(b.RawJSON()))
 				thinks = true
 			}

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// params returns the body of a request. The provider caches what precedes a mark: the tools, the
-// system prompt, and the messages up to the last one.
+// params returns the body of a request. The provider caches everything before a mark: the tools, the system
+// prompt, and the messages up to the last one.
 func (m *Model) params(r agent.ModelRequest) (sdk.MessageNewParams, error) {
 	p := sdk.MessageNewParams{Model: sdk.Model(m.name), MaxTokens: int64(m.o.MaxTokens)}
 	if r.MaxTokens > 0 {
@@ -60,9 +60,9 @@ func toolParam(t agent.Tool) (*sdk.ToolParam, error) {
 	return p, err
 }
 
-// messageParams returns the messages. Those of users and the results of calls are one message
-// until the model replies: the provider wants all results in one, before any text. It accepts
-// neither empty messages nor empty texts.
+// messageParams returns the messages. Messages of users and results of calls are joined to one message until
+// the model replies: the provider requires all results in one message, before any text. It accepts neither
+// empty messages nor empty texts.
 func (m *Model) messageParams(messages []conversation.Message) []sdk.MessageParam {
 	ids := agent.CallIDs(messages)
 	var all []sdk.MessageParam
@@ -100,12 +100,12 @@ func resultBlock(id string, r *conversation.ToolResult) sdk.ContentBlockParamUni
 	return b
 }
 
-// A thoughts is [conversation.Message.Provider] of a reply with thoughts, which the provider
-// requires back unchanged and at their places.
+// A thoughts is the [conversation.Message.Provider] of a reply with thoughts. The provider requires the
+// thoughts back unchanged and in their places.
 type thoughts struct {
 	Provider string            `json:"provider"` // "anthropic"
-	Model    string            `json:"model"`    // its thoughts are signed for itself
-	Blocks   []json.RawMessage `json:"blocks"`   // those of the reply; calls are callBlocks
+	Model    string            `json:"model"`    // the model that signed the thoughts, and accepts no others
+	Blocks   []json.RawMessage `json:"blocks"`   // the blocks of the reply; a call is a callBlock
 }
 
 // A callBlock is the place of a call among the blocks.

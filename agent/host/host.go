@@ -1,9 +1,8 @@
-// Package host runs hosted agents inside a Go program, with models and tools of the program.
+// Package host runs hosted agents inside a Go program, with models and tools of the program. [Open] opens a
+// database. [Host.Run] starts an agent, has its asks answered, and returns the result; terminal.Answer
+// answers them at the terminal of the program.
 //
-// [Open] has a database, and [Host.Run] a whole run: it starts an agent, has its asks answered,
-// and returns the result. terminal.Answer answers them at the terminal of the program.
-//
-// A program that needs more uses packages engine and agent, of which this one is made.
+// A program that needs more uses the packages engine and agent, on which this package is built.
 package host
 
 import (
@@ -19,8 +18,8 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// Person is the name of the person who starts the runs of a [Host] and answers their asks. If a
-// definition has its asks addressed to others, their clients must answer: see [Host.Client].
+// Person is the name of the person who starts the runs of a [Host] and answers their asks. If a definition
+// addresses its asks to others, their clients must answer: see [Host.Client].
 const Person = "you"
 
 // A Host runs agents until it is closed. It is safe for concurrent use.
@@ -31,13 +30,13 @@ type Host struct {
 	ended  chan struct{}
 }
 
-// An Answerer answers an ask, or declines it, through the inbox of a person. If it returns nil and
-// has done neither, the ask stays open. Its context ends when the ask is settled elsewhere.
+// An Answerer answers or declines an ask through the inbox of a person. If it returns nil without doing so,
+// the ask stays open. Its context ends when the ask is settled elsewhere.
 type Answerer func(ctx context.Context, inbox askback.Inbox, a askback.Ask) error
 
-// Open begins to run agents with these definitions, and goes on with the runs that the database
-// has. The database is a file, which Open creates; "" is the memory of this process. Only one
-// process with these agents should have it open.
+// Open starts running agents with these definitions, and continues the runs in the database. The database is
+// a file, which Open creates; "" keeps it in the memory of this process. Only one process with these agents
+// should have it open.
 func Open(database string, definitions ...agent.Definition) (*Host, error) {
 	runner, err := agent.NewRunner(definitions...)
 	if err != nil {
@@ -62,8 +61,8 @@ func Open(database string, definitions ...agent.Definition) (*Host, error) {
 	return h, nil
 }
 
-// Close stops the runs and closes the database. What they were doing is done again, or reported
-// as interrupted, when the database is opened again. Close must be called once.
+// Close stops the runs and closes the database. When the database is opened again, the interrupted steps of
+// the runs are repeated, or reported as interrupted. Close must be called once.
 func (h *Host) Close() error {
 	h.stop()
 	<-h.ended
@@ -73,8 +72,8 @@ func (h *Host) Close() error {
 	return h.store.Close()
 }
 
-// Client returns what a principal can do with the runs and their asks: another person can answer,
-// and a program can follow the events of a run.
+// Client returns the client of a principal. With it, another person can answer, and a program can follow the
+// events of a run.
 func (h *Host) Client(p askback.Principal) askback.Client { return h.engine.As(p) }
 
 // you returns the client of [Person].
@@ -85,9 +84,9 @@ func (h *Host) you() askback.PersonClient {
 // ErrNotCompleted is the error of a run that failed or was cancelled.
 var ErrNotCompleted = errors.New("the run was not completed")
 
-// Run starts a run of an agent and returns its result. Its asks, and those of its sub-agents, are
-// answered by answer, one at a time. If answer returns an error, or ctx ends, Run returns it, and
-// the run goes on without it: see [Host.Wait]. If answer is nil, others answer.
+// Run starts a run of an agent and returns its result. It calls answer for each ask of the run and of its
+// sub-agents, one at a time. If answer returns an error, or ctx ends, Run returns the error, and the run
+// continues: see [Host.Wait]. If answer is nil, Run answers no asks.
 func (h *Host) Run(ctx context.Context, agent, prompt string, answer Answerer) (string, error) {
 	id, err := h.Start(ctx, agent, prompt)
 	if err != nil {
@@ -102,8 +101,8 @@ func (h *Host) Start(ctx context.Context, agent, prompt string) (string, error) 
 	return s.ID, err
 }
 
-// Wait is like [Host.Run], for a run that was started before, perhaps by an earlier process. A
-// run that is over has its result at once.
+// Wait is like [Host.Run], for a run that was started before, perhaps by an earlier process. For a run that
+// has ended, it returns the result immediately.
 func (h *Host) Wait(ctx context.Context, session string, answer Answerer) (string, error) {
 	w := newWait(h.you(), session, answer)
 	s, err := w.run(ctx)

@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/agent/host"
 )
 
-// A model asks a question, or delegates, and replies with what it got.
+// A model asks a question, or delegates, and replies with the result.
 type model struct{ delegates bool }
 
 func (m model) Reply(_ context.Context, r agent.ModelRequest, _ func(string)) (agent.ModelReply, error) {
@@ -116,7 +116,7 @@ func TestRunWithoutAnswererIsAnsweredByOthers(t *testing.T) {
 	})
 }
 
-// The next process goes on with a run, whose question stayed open.
+// The next process continues a run whose question stayed open.
 func TestRunSurvivesARestart(t *testing.T) {
 	database := filepath.Join(t.TempDir(), "agents.db")
 	h := open(t, database)
@@ -134,7 +134,7 @@ func TestRunSurvivesARestart(t *testing.T) {
 	}
 	h = open(t, database)
 	defer h.Close()
-	for range 2 { // the second time it is over already
+	for range 2 { // the second time it has ended already
 		if got, err := h.Wait(t.Context(), id, blue); err != nil || !strings.Contains(got, `"Which?" = "blue"`) {
 			t.Errorf("got %q, %v", got, err)
 		}

@@ -14,13 +14,13 @@ type wait struct {
 	client  askback.PersonClient
 	session string
 	answer  Answerer
-	family  map[string]bool // whether a session is the run, or one that it started; by id
+	family  map[string]bool // the ids of the run and of the sessions that it started, and of others with false
 
 	known   map[string]bool // the asks that were found, by id: each is answered once
-	asks    []askback.Ask   // to be answered after the present one
+	asks    []askback.Ask   // the asks to answer after the present one
 	present string          // the id of the ask that is being answered, or ""
 	settled context.CancelFunc
-	done    chan error // how the present answer ended
+	done    chan error // gets the error with which the present answer ended
 }
 
 // An input is an event, or the error that ends the events.
@@ -144,7 +144,7 @@ func (w *wait) findAsks(ctx context.Context) error {
 	}
 }
 
-// add adds an ask to those to answer, if it is one of the run.
+// add adds an ask to the asks to answer, if it belongs to the run.
 func (w *wait) add(ctx context.Context, a askback.Ask) error {
 	if ours, err := w.isOurs(ctx, a.SessionID); err != nil || !ours || w.known[a.ID] {
 		return err
@@ -154,7 +154,7 @@ func (w *wait) add(ctx context.Context, a askback.Ask) error {
 	return nil
 }
 
-// isOurs reports whether a session is that of the run, or one that it started.
+// isOurs reports whether a session is the session of the run, or was started by the run.
 func (w *wait) isOurs(ctx context.Context, id string) (bool, error) {
 	ours, known := w.family[id]
 	if known {
@@ -169,7 +169,7 @@ func (w *wait) isOurs(ctx context.Context, id string) (bool, error) {
 	return ours, err
 }
 
-// next has the next ask answered, unless one is being answered.
+// next starts answering the next ask, unless an answer is in progress.
 func (w *wait) next(ctx context.Context) {
 	if w.answer == nil || w.present != "" || len(w.asks) == 0 {
 		return

@@ -13,8 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The client keeps the requests of a server, such as pings, until it has sent their results. A
-// server that does not read them would fill the memory, so the connection ends when more wait.
+// The client keeps the requests of a server, such as pings, until it has sent their results. A server that
+// does not read the results would fill the memory, so the connection ends at these limits.
 const (
 	maxWaiting      = 256        // requests of a command whose results are not sent
 	maxWaitingBytes = maxMessage // of these
@@ -23,7 +23,7 @@ const (
 
 var errWaiting = errors.New("it sends requests, and does not read their results")
 
-// A budgeted is the transport of a command. It calls end when too many requests wait.
+// A budgeted is the transport of a command. It calls end when too many results of requests are not read.
 type budgeted struct {
 	mcp.Transport
 	end func(error)
@@ -44,7 +44,7 @@ type budgetedConnection struct {
 
 	mu      sync.Mutex
 	waiting map[jsonrpc.ID]int // the size of requests whose results are not being sent
-	count   int                // of these, and of those whose results are being sent
+	count   int                // the number of these requests, and of the requests whose results are being sent
 	size    int
 }
 
@@ -58,7 +58,8 @@ func (c *budgetedConnection) Read(ctx context.Context) (jsonrpc.Message, error) 
 	return m, err
 }
 
-// add counts a request. It reports false if there are too many, or another one has its identifier.
+// add counts a request. It reports false if there are too many requests, or another request has its
+// identifier.
 func (c *budgetedConnection) add(r *jsonrpc.Request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,7 +79,7 @@ func (c *budgetedConnection) Write(ctx context.Context, m jsonrpc.Message) error
 	if r, ok := m.(*jsonrpc.Response); ok {
 		c.mu.Lock()
 		size, found := c.waiting[r.ID]
-		delete(c.waiting, r.ID) // the server may use it again when it has the result
+		delete(c.waiting, r.ID) // the server may reuse the identifier when it has the result
 		c.mu.Unlock()
 		if found {
 			defer func() {

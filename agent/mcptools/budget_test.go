@@ -18,12 +18,12 @@ import (
 
 const (
 	initialized = `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}}`
-	// unread is why the connection to a server ends that does not read the results of its requests.
+	// unread is the error when the server does not read the results of its requests.
 	unread = "it sends requests, and does not read their results"
 )
 
-// serveFlood serves no tools: after the request for them, it sends pings, as many as PINGS with
-// SIZE bytes each, and reads nothing. With READ it reads their results one by one, and then replies.
+// serveFlood serves no tools. After the request for its tools, it sends PINGS pings of SIZE bytes each, and
+// reads nothing. With READ, it reads the results one by one, and then replies.
 func serveFlood() {
 	in := bufio.NewReader(os.Stdin)
 	var m struct {
@@ -70,8 +70,8 @@ func newFlood(t *testing.T, pings, size, read string) *mcptools.Server {
 	return s
 }
 
-// A command that sends requests and does not read their results ends the connection before they
-// fill the memory, whether they are large or many.
+// A command that sends requests and does not read their results ends the connection before they fill the
+// memory, whether the requests are large or many.
 func TestCommandThatFloodsEndsTheConnection(t *testing.T) {
 	racedetector.Omit(t)
 	for _, c := range [][2]string{{"40", "1000000"}, {"20000", "1000"}} {
@@ -93,7 +93,7 @@ func TestCommandMayPing(t *testing.T) {
 // An endpoint that sends requests in a stream and does not reply to their results ends the
 // connection, too.
 func TestEndpointThatFloodsEndsTheConnection(t *testing.T) {
-	var posts atomic.Int32 // results that it got
+	var posts atomic.Int32 // the number of results that the endpoint received
 	s, _ := connectTo(t, newRemote(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var m struct {
 			ID     json.RawMessage
@@ -128,7 +128,7 @@ func TestEndpointThatFloodsEndsTheConnection(t *testing.T) {
 	if _, err := s.Tools(ctx); err == nil || err.Error() != unread {
 		t.Errorf("got %v", err)
 	}
-	if n := posts.Load(); n > 100 { // a few more while it ends
+	if n := posts.Load(); n > 100 { // a few more while the connection ends
 		t.Errorf("it got %d results", n)
 	}
 }

@@ -26,7 +26,7 @@ func serveCommand(mode string) {
 	case "broken":
 		fmt.Fprintln(os.Stderr, "there is no configuration")
 		os.Exit(3)
-	case "leaks": // 295 bytes are before the secret, which is cut after 300
+	case "leaks": // the secret begins after 295 bytes, and the text is cut after 300
 		fmt.Fprintln(os.Stderr, os.Args[1:])
 		fmt.Fprintln(os.Stderr, strings.Repeat("z", 295)+os.Getenv("KEY"))
 		os.Exit(3)
@@ -34,7 +34,7 @@ func serveCommand(mode string) {
 		serveFlood()
 	case "silent":
 		_, _ = io.Copy(io.Discard, os.Stdin)
-	case "stubborn": // it does not even end with its input
+	case "stubborn": // it does not end even after the end of its input
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		select {}
 	case "raw":
@@ -85,7 +85,7 @@ func addCommandTools(server *mcp.Server) {
 	})
 }
 
-// serveRaw serves one tool by hand, whose result is not UTF-8.
+// serveRaw serves one tool without the SDK. The result of the tool is not UTF-8.
 func serveRaw() {
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
@@ -168,7 +168,7 @@ func TestKilledCommandEndsTheCall(t *testing.T) {
 	}
 }
 
-// A call that is cancelled returns at once, and the server is sent that it is.
+// A cancelled call returns immediately, and the server gets a cancellation.
 func TestCancelledCallReturnsAtOnce(t *testing.T) {
 	s, log := newCommand(t, "tools")
 	pid := call(t, s, "pid", `{}`)
@@ -191,8 +191,8 @@ func TestCancelledCallReturnsAtOnce(t *testing.T) {
 	}
 }
 
-// A command gets a few variables and those of its settings. The secrets of the server are not
-// among them.
+// A command gets a few variables and the variables of its settings. The secrets of the server are not among
+// them.
 func TestCommandGetsNoSecrets(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "hunter2hunter2")
 	t.Setenv("ASKBACK_TOKEN", "hunter2hunter2")
@@ -223,8 +223,8 @@ func TestCommandGetsNoSecrets(t *testing.T) {
 	}
 }
 
-// What a command writes to standard error is in the log, in lines of a limited length and
-// without the secrets of its settings.
+// The standard error of a command is in the log, in lines of a limited length and without the secrets of its
+// settings.
 func TestStandardErrorIsLogged(t *testing.T) {
 	s, log := newCommand(t, "tools", func(o *mcptools.Options) { o.Env["KEY"] = "hunter2hunter2" })
 	long := strings.Repeat("y", 3000)
@@ -241,7 +241,7 @@ func TestStandardErrorIsLogged(t *testing.T) {
 	}
 }
 
-// A command that is not ready, does not start or ends at once is an error with a reason.
+// A command that is not ready, does not start or ends immediately is an error with a reason.
 func TestCommandThatDoesNotStartIsAnError(t *testing.T) {
 	t.Parallel() // it waits
 	for _, c := range []struct {
@@ -273,7 +273,7 @@ func TestHugeResultEndsTheConnection(t *testing.T) {
 	}
 }
 
-// Texts that are not UTF-8, unknown contents and strange tools do no harm.
+// Texts that are not UTF-8, unknown kinds of content and unusual tools cause no error.
 func TestStrangeServersDoNoHarm(t *testing.T) {
 	t.Parallel() // it waits
 	s, log := newCommand(t, "raw")

@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/agent/mcptools"
 )
 
-// stopProcess makes a process do nothing. The signal takes effect a little later, which only
-// Linux shows.
+// stopProcess suspends a process. The signal takes effect a little later, which can be observed only on
+// Linux.
 func stopProcess(t *testing.T, pid int) {
 	t.Helper()
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
@@ -29,8 +29,7 @@ func stopProcess(t *testing.T, pid int) {
 	})
 }
 
-// A server that does not read its input holds up no caller, not even with an input that fills
-// the pipe.
+// A server that does not read its input blocks no caller, not even with an input that fills the pipe.
 func TestServerThatHangsDoesNotHoldUpCallers(t *testing.T) {
 	s, log := newCommand(t, "tools")
 	pid, err := strconv.Atoi(call(t, s, "pid", `{}`))
@@ -57,8 +56,7 @@ func TestServerThatHangsDoesNotHoldUpCallers(t *testing.T) {
 	}
 }
 
-// A server that hangs is started again, because it did not respond after a call that was
-// cancelled.
+// A server that does not respond after a cancelled call is started again.
 func TestServerThatHangsIsStartedAgain(t *testing.T) {
 	s, log := newCommand(t, "tools", func(o *mcptools.Options) { o.Respond = 200 * time.Millisecond })
 	first := call(t, s, "pid", `{}`)
@@ -91,7 +89,7 @@ func TestServerThatRespondsIsNotStartedAgain(t *testing.T) {
 	}
 }
 
-// Closing a server ends its process and those that it started.
+// Closing a server ends its process and the processes that it started.
 func TestProcessesOfACommandEnd(t *testing.T) {
 	t.Parallel() // it waits
 	s, _ := newCommand(t, "tools")
@@ -107,7 +105,7 @@ func TestProcessesOfACommandEnd(t *testing.T) {
 	fails(t, s, t.Context(), "echo", `{}`, "the server of the agents is stopping")
 }
 
-// A command that crashes leaves no process behind that it started.
+// A command that crashes leaves behind no process that it started.
 func TestProcessesOfACrashedCommandEnd(t *testing.T) {
 	t.Parallel() // it waits
 	s, _ := newCommand(t, "tools")

@@ -7,33 +7,33 @@ import (
 	"sync/atomic"
 )
 
-// A delivery is how far the request of a call over HTTP has come. A tool runs at most once for an
-// approval, so a call is repeated only if the server cannot have run the tool.
+// A delivery is the state of the request of a call over HTTP. A tool runs at most once for an approval, so a
+// call is repeated only if the server cannot have run the tool.
 type delivery struct{ state atomic.Int32 }
 
 const (
 	unsent    = iota
 	sent      // the server may run the tool
-	refused   // the reply to the request itself is that there is no such session
-	abandoned // it was not sent, and never is
+	refused   // the server replied to this request that its session does not exist
+	abandoned // it was not sent, and will not be sent
 )
 
 var errAbandoned = errors.New("the request was abandoned before it was sent")
 
 type deliveryKey struct{}
 
-// withDelivery returns a context in which a request is sent whose delivery is d.
+// withDelivery returns a context whose request records its state in d.
 func withDelivery(ctx context.Context, d *delivery) context.Context {
 	return context.WithValue(ctx, deliveryKey{}, d)
 }
 
-// notRun reports that the server has not run the tool, and does not in the future.
+// notRun reports whether the server has not run the tool and will not run it.
 func (d *delivery) notRun() bool {
 	return d.state.CompareAndSwap(unsent, abandoned) || d.state.Load() == refused
 }
 
-// deliver sends the request of a call. Others of its context, such as that it is cancelled, do not
-// change its delivery.
+// deliver sends the request of a call. Other requests with its context, such as a cancellation, do not change
+// its delivery.
 func deliver(req *http.Request, send http.RoundTripper) (*http.Response, error) {
 	d, _ := req.Context().Value(deliveryKey{}).(*delivery)
 	if d == nil || req.Method != http.MethodPost {
@@ -53,7 +53,7 @@ func deliver(req *http.Request, send http.RoundTripper) (*http.Response, error) 
 	case http.StatusNotFound:
 		d.state.Store(refused)
 	case http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		d.state.Store(unsent) // it is sent again, to another address
+		d.state.Store(unsent) // the client sends it again, to another address
 	}
 	return reply, nil
 }

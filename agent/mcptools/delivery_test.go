@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A restarting is an MCP server over HTTP, as a handler, that forgets its sessions. Its tool pay
-// is slow: it starts, and ends when paid is closed.
+// A restarting is the handler of an MCP server over HTTP that forgets its sessions. Its tool pay is slow: it
+// ends when paid is closed.
 type restarting struct {
 	started chan struct{}
 	paid    chan struct{}
@@ -22,7 +22,7 @@ type restarting struct {
 
 	mu       sync.Mutex
 	sessions int
-	session  string // the one that is valid
+	session  string // the valid session
 }
 
 func (h *restarting) forget() {
@@ -80,8 +80,8 @@ func (h *restarting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"done"}]}}`, m.ID)
 }
 
-// A call that the server has received is never repeated, even if the session of all calls ends
-// because it is unknown to another request.
+// A call that the server has received is never repeated, even if the session of all calls ends because
+// another request got the error that it is unknown.
 func TestCallIsNotRepeated(t *testing.T) {
 	h := &restarting{started: make(chan struct{}), paid: make(chan struct{})}
 	s, _ := connectTo(t, newRemote(t, h))
@@ -106,7 +106,7 @@ func TestCallIsNotRepeated(t *testing.T) {
 	}
 }
 
-// The reply to a request that failed is limited too if it claims to be a stream.
+// The reply to a failed request is limited, even if its type is a stream.
 func TestFailedStreamIsLimited(t *testing.T) {
 	var whole atomic.Bool
 	s, _ := connectTo(t, newRemote(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// minSecret is the length of a value from which it is hidden: text has shorter ones by chance.
+// minSecret is the minimum length of a value that is hidden: shorter values are in texts by chance.
 const minSecret = 6
 
-// secrets returns the values of the settings that are hidden, the longest first: a value may be
-// part of another one.
+// secrets returns the values of the settings that are hidden, the longest first: a value may be part of
+// another value.
 func secrets(o Options) (all []string) {
 	add := func(values ...string) {
 		for _, value := range values {
@@ -26,7 +26,7 @@ func secrets(o Options) (all []string) {
 	}
 	for _, value := range o.Env {
 		add(value)
-		for line := range strings.Lines(value) { // the log has lines
+		for line := range strings.Lines(value) { // the log consists of lines
 			add(strings.TrimSpace(line))
 		}
 	}
@@ -53,8 +53,8 @@ func secrets(o Options) (all []string) {
 	return slices.Compact(all)
 }
 
-// hide replaces the secrets of the settings in a text: values of headers and of the environment,
-// arguments of the command, and the path, query and credentials of the URL.
+// hide replaces the secrets of the settings in a text: values of headers and of the environment, arguments of
+// the command, and the path, query and credentials of the URL.
 func (s *Server) hide(text string) string {
 	for _, secret := range s.secrets {
 		text = strings.ReplaceAll(text, secret, "…")

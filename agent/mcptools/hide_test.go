@@ -7,7 +7,7 @@ import (
 	"github.com/askback/askback/agent/mcptools"
 )
 
-// leaked are parts of the secret hunter2hunter2 that are not in other texts of a test.
+// leaked are parts of the secret hunter2hunter2 that no other text of a test contains.
 var leaked = []string{"hunt", "ter2"}
 
 func hasNoSecret(t *testing.T, what, text string) {
@@ -20,8 +20,8 @@ func hasNoSecret(t *testing.T, what, text string) {
 	}
 }
 
-// The path, the query and the credentials of a URL may be secrets; and no part of one is left
-// because another one is in it.
+// The path, the query and the credentials of a URL may be secrets. If one secret is part of another, no part
+// of either remains.
 func TestSecretsOfAddressesAreHidden(t *testing.T) {
 	for _, o := range []mcptools.Options{
 		{URL: "http://127.0.0.1:1/s/hunter2hunter2/mcp"},
@@ -57,17 +57,18 @@ func TestSecretsOfCommandsAreHidden(t *testing.T) {
 	}
 }
 
-// A secret is hidden in the log wherever it is in a long line, and however it is written.
+// A secret is hidden in the log at every place of a long line, and for every way in which the line is
+// written.
 func TestSecretsOfLongLinesAreHidden(t *testing.T) {
 	s, log := newCommand(t, "tools", func(o *mcptools.Options) { o.Env["KEY"] = "hunter2hunter2" })
-	for _, end := range []string{"", "hunter2hun"} { // the client may see a part first
+	for _, end := range []string{"", "hunter2hun"} { // the client may read a part first
 		for n := 1985; n < 2000; n++ {
 			call(t, s, "log", `{"text": "`+strings.Repeat("y", n)+end+`"}`)
 			rest := "hunter2hunter2"[len(end):]
 			call(t, s, "log", `{"text": "`+rest+strings.Repeat("y", 20)+`\n"}`)
 		}
 	}
-	call(t, s, "log", `{"text": "`+strings.Repeat("y", 1990)+`hunter2hunter2"}`) // it does not end
+	call(t, s, "log", `{"text": "`+strings.Repeat("y", 1990)+`hunter2hunter2"}`) // this line has no end
 	s.Close()
 	hasNoSecret(t, "the log", log.String())
 	if n := strings.Count(log.String(), "…"); n < 31 {

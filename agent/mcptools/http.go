@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// newHTTPClient returns a client that sends the headers of the settings to the origin of the
-// endpoint only, and follows redirects only there. It calls end when the endpoint leaves too many
-// results of its requests waiting.
+// newHTTPClient returns a client that sends the headers of the settings only to the origin of the endpoint,
+// and follows redirects only there. It calls end when the endpoint does not read too many results of its
+// requests.
 func newHTTPClient(s *Server, end func(error)) *http.Client {
 	endpoint, _ := url.Parse(s.o.URL) // New has checked it
 	base := http.DefaultTransport.(*http.Transport).Clone()
@@ -45,8 +45,8 @@ type transport struct {
 // CloseIdleConnections makes [http.Client.CloseIdleConnections] work.
 func (t *transport) CloseIdleConnections() { t.base.CloseIdleConnections() }
 
-// RoundTrip sends a request. A reply that is not a stream is limited; the events of a stream are
-// limited by their reader. The reply to a request that failed is read as a whole, whatever its type.
+// RoundTrip sends a request. It limits the size of a reply that is not a stream; the reader of a stream
+// limits its events. The reply to a failed request is read as a whole, whatever its type.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
 	if sameOrigin(req.URL, t.endpoint) {

@@ -19,7 +19,7 @@ import (
 	"github.com/askback/askback/test/kit/racedetector"
 )
 
-// A remote is an MCP server over HTTP that can be replaced by another one at the same address.
+// A remote is an MCP server over HTTP that can be replaced by another server at the same address.
 type remote struct {
 	*httptest.Server
 	handler atomic.Pointer[http.Handler]
@@ -74,7 +74,7 @@ func connectTo(t *testing.T, r *remote, change ...func(*mcptools.Options)) (*mcp
 	return s, log
 }
 
-// Annotations of a server say which tools only read. A tool without them is destructive (D5).
+// Annotations of a server state which tools are read-only. A tool without annotations is destructive (D5).
 func TestAnnotationsAreRead(t *testing.T) {
 	server := newMCP()
 	no, yes := false, true
@@ -98,7 +98,7 @@ func TestAnnotationsAreRead(t *testing.T) {
 	}
 }
 
-// The tools are listed again when the server announces that they changed, and only then.
+// The tools are listed again only when the server announces that they changed.
 func TestChangedToolsAreListedAgain(t *testing.T) {
 	server := newMCP()
 	var lists atomic.Int32
@@ -129,7 +129,7 @@ func TestChangedToolsAreListedAgain(t *testing.T) {
 	})
 }
 
-// Everything that a tool can return is a text for the model.
+// Every kind of content that a tool can return becomes a text for the model.
 func TestResultsAreTexts(t *testing.T) {
 	size := int64(3)
 	for _, c := range []struct {
@@ -162,7 +162,7 @@ func TestResultsAreTexts(t *testing.T) {
 	}
 }
 
-// What the server rejects is an error for the model.
+// A call that the server rejects is an error for the model.
 func TestRejectedCallIsAnError(t *testing.T) {
 	server := newMCP()
 	add(server, &mcp.Tool{Name: "fails"}, nil, errors.New("the disk of hunter2hunter2 is full"))
@@ -171,7 +171,7 @@ func TestRejectedCallIsAnError(t *testing.T) {
 	fails(t, s, t.Context(), "fails", `{}`, "the disk of … is full")
 }
 
-// After a restart of the server, its session is unknown there. A new one is made, and the call
+// After a restart of the server, its session does not exist any more. A new session is made, and the call
 // that was rejected for it is repeated.
 func TestRestartedServerIsConnectedAgain(t *testing.T) {
 	first := newMCP()
@@ -192,8 +192,8 @@ func TestRestartedServerIsConnectedAgain(t *testing.T) {
 	eventually(t, "the tools are those of the next one", func() bool { return slices.Contains(names(t, s), "next") })
 }
 
-// A server that cannot be reached, rejects every request, or is not an MCP server is an error
-// without the secrets of the settings; and works as soon as it does.
+// A server that cannot be reached, rejects every request, or is not an MCP server is an error without the
+// secrets of the settings. It works as soon as the server does.
 func TestUnreachableServerIsAnError(t *testing.T) {
 	r := newRemote(t, http.NotFoundHandler())
 	s, _ := connectTo(t, r)
@@ -231,8 +231,7 @@ func TestEndlessReplyIsAnError(t *testing.T) {
 	}
 }
 
-// A server that fails after it was connected is an error with the reason, whichever request of
-// those in progress gets it from the client.
+// If a connected server fails, the error has the reason, for each request in progress.
 func TestFailedRequestHasAReason(t *testing.T) {
 	for _, c := range []struct {
 		what, reason string
@@ -275,7 +274,7 @@ func TestFailedRequestHasAReason(t *testing.T) {
 	}
 }
 
-// A redirect within the server is followed. One to another server is not: the headers, which have
+// A redirect within the server is followed. A redirect to another server is not, so the headers, which have
 // secrets, never reach it.
 func TestHeadersReachOneServerOnly(t *testing.T) {
 	other := newRemote(t, handler(newMCP()))
@@ -311,8 +310,8 @@ func TestHeadersReachOneServerOnly(t *testing.T) {
 	}
 }
 
-// A server that does not reply holds up no caller longer than its context, and is sent that the
-// call is cancelled.
+// A server that does not reply blocks no caller after the end of its context, and gets a cancellation of the
+// call.
 func TestHangingEndpointDoesNotHoldUpCallers(t *testing.T) {
 	began, cancelled := make(chan struct{}), make(chan struct{})
 	server := newMCP()
@@ -338,7 +337,7 @@ func TestHangingEndpointDoesNotHoldUpCallers(t *testing.T) {
 	<-cancelled
 }
 
-// A call has an end even if its run has none.
+// A call ends even if its run has no end.
 func TestCallsAreLimitedInTime(t *testing.T) {
 	server := newMCP()
 	server.AddTool(&mcp.Tool{Name: "wait", InputSchema: object}, func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// A logBuffer is a log that tests read while it is written.
+// A logBuffer is a log that tests read while the server writes it.
 type logBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -15,8 +15,8 @@ import (
 	"unicode/utf8"
 )
 
-// inherited are the variables that every command gets. No others are passed on: the environment
-// of the server has secrets, such as the keys of models and the tokens of Askback.
+// inherited are the variables that every command gets. Other variables are not passed on: the environment of
+// the server has secrets, such as the keys of models and the tokens of Askback.
 var inherited = []string{"PATH", "HOME", "LANG", "TMPDIR"}
 
 // environment returns the environment of a command.
@@ -28,7 +28,7 @@ func environment(o Options) []string {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Env)) {
-		env = append(env, name+"="+o.Env[name]) // the last one counts
+		env = append(env, name+"="+o.Env[name]) // the last value counts
 	}
 	return env
 }
@@ -45,7 +45,7 @@ type process struct {
 	err  error         // of the end
 }
 
-// start starts the command of a server, in a group of processes of its own.
+// start starts the command of a server, in its own group of processes.
 func start(s *Server) (*process, error) {
 	cmd := exec.Command(s.o.Command[0], s.o.Command[1:]...)
 	cmd.Dir, cmd.Env = s.o.Dir, environment(s.o)
@@ -53,20 +53,20 @@ func start(s *Server) (*process, error) {
 		s.log.Info("MCP server wrote to standard error", "text", text)
 	}}
 	cmd.Stderr = errs
-	cmd.WaitDelay = time.Second // if another process has inherited standard error
+	cmd.WaitDelay = time.Second // for another process that inherited standard error
 	ownGroup(cmd)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
 	}
-	// Not cmd.StdoutPipe, from which Wait would take what is not read yet.
+	// Not cmd.StdoutPipe, because Wait would discard output that is not read yet.
 	stdout, childStdout, err := os.Pipe()
 	if err != nil {
 		return nil, errors.Join(err, stdin.Close())
 	}
 	cmd.Stdout = childStdout
 	err = cmd.Start()
-	_ = childStdout.Close() // the child has its own
+	_ = childStdout.Close() // the child has its own copy
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("the command cannot be started: %w", err), stdin.Close(), stdout.Close())
 	}
@@ -74,7 +74,7 @@ func start(s *Server) (*process, error) {
 	s.log.Info("MCP server started", "pid", cmd.Process.Pid)
 	go func() {
 		p.err = cmd.Wait()
-		kill(cmd) // what it started, so that its output ends too
+		kill(cmd) // kill the processes that it started, so that its output ends too
 		errs.flush()
 		if p.err != nil {
 			s.log.Warn("MCP server ended", "pid", cmd.Process.Pid, "error", p.err)
@@ -112,7 +112,7 @@ func (p *process) stop() {
 	_ = p.stdout.Close()
 }
 
-// maxLine is the maximum length of a line in the log in bytes. Longer ones are several lines.
+// maxLine is the maximum length of a line in the log in bytes. Longer lines are split.
 const maxLine = 2000
 
 // A lines is a writer that calls write with each line, in which secrets are hidden.
@@ -126,8 +126,8 @@ type lines struct {
 	last    string
 }
 
-// Write writes the lines that are complete. Secrets are hidden before a line is cut, and it is cut
-// when it has so much more that no part of a secret is before the cut.
+// Write writes the complete lines. It hides secrets before it splits a line. It splits a line only when so
+// much of it has arrived that the first part ends with no part of a secret.
 func (l *lines) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -150,7 +150,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	}
 }
 
-// part writes the first part of a long line. It ends with a whole character.
+// part writes the first part of a long line. It does not split a character.
 func (l *lines) part() {
 	n := maxLine
 	for n > maxLine-utf8.UTFMax && !utf8.RuneStart(l.pending[n]) {
@@ -174,7 +174,7 @@ func (l *lines) final() string {
 	return l.last
 }
 
-// flush writes a last line that does not end.
+// flush writes the last line if it has no end.
 func (l *lines) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,5 +11,5 @@ func ownGroup(*exec.Cmd) {}
 
 func terminate(cmd *exec.Cmd) { kill(cmd) }
 
-// kill kills the process. What it started goes on.
+// kill kills the process. The processes that it started continue.
 func kill(cmd *exec.Cmd) { _ = cmd.Process.Kill() }

@@ -11,15 +11,16 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A failures remembers why requests of a session failed. The client returns why a connection broke
-// only to the request that broke it. Others get that it is closed; and the request may be one of
-// the client itself, which begins with server/discover and then ignores its error.
+// A failures records the errors of requests of a session. The client returns the reason of a broken
+// connection only to the request that broke it; other requests get the error that the connection is closed.
+// The request that broke it may also belong to the client itself, which begins with server/discover and
+// ignores its error.
 type failures struct {
 	mu       sync.Mutex
 	last     error         // nil: a request that began later was answered
-	count    int           // how many there were
+	count    int           // the number of failed requests
 	requests int           // in progress
-	idle     chan struct{} // closed when there are no requests in progress; nil: there were none
+	idle     chan struct{} // closed when no requests are in progress; nil: none has begun
 }
 
 // watch is middleware for the requests of a client.
@@ -32,7 +33,7 @@ func (f *failures) watch(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// begin returns how many requests have failed.
+// begin counts a request, and returns the number of requests that have failed.
 func (f *failures) begin() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -61,8 +62,8 @@ func (f *failures) finish(ctx context.Context, before int, err error) {
 	}
 }
 
-// reason returns why the last request failed. It is called when the connection has ended: then
-// the requests in progress end as well, one of them with the reason, and it waits for them.
+// reason returns the error of the last failed request. It is called when the connection has ended. It waits
+// for the requests in progress, because they end as well, one of them with the reason.
 func (f *failures) reason() error {
 	f.mu.Lock()
 	idle := f.idle
@@ -81,22 +82,22 @@ func isBroken(err error) bool {
 		(errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe))
 }
 
-// isReply reports whether an error is one that the server returned.
+// isReply reports whether the server returned this error.
 func isReply(err error) bool {
 	e, ok := errors.AsType[*jsonrpc.Error](err)
 	return ok && !isTransport(e)
 }
 
-// isUndelivered reports whether an error is one of a request over HTTP after which the connection
-// can still be used: the server was not reached, or was too busy.
+// isUndelivered reports whether a request over HTTP failed with this error because the server was not
+// reached, or was too busy. The connection can still be used.
 func isUndelivered(err error) bool {
 	e, ok := errors.AsType[*jsonrpc.Error](err)
 	return ok && isTransport(e)
 }
 
-// undelivered is the text of an error of the client that stands before the reason.
+// undelivered is the text in front of the reason in an error of the client.
 const undelivered = "rejected by transport"
 
-// isTransport reports whether an error is of the client and not of the server, though it has the
-// same type. The client does not export it.
+// isTransport reports whether an error is from the client and not from the server, which have the same type.
+// The client does not export its error.
 func isTransport(e *jsonrpc.Error) bool { return e.Code == -32005 && e.Message == undelivered }

@@ -22,7 +22,7 @@ func (c *session) send(ctx context.Context, err error) {
 	_, _ = c.failures.watch(func(context.Context, string, mcp.Request) (mcp.Result, error) { return nil, err })(ctx, "tools/call", nil)
 }
 
-// The reason of an end is that of the last request that failed, unless a later one was answered.
+// The reason of an end is the error of the last request that failed, unless a later request was answered.
 func TestReasonIsThatOfTheLastRequestThatFailed(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -55,8 +55,8 @@ func TestReasonIsThatOfTheLastRequestThatFailed(t *testing.T) {
 	}
 }
 
-// The connection may be known to have ended before the request that knows the reason has returned,
-// and a request that began before it failed may return later.
+// The end of the connection may be known before the request that has the reason returns. A request that began
+// before that request failed may return later.
 func TestReasonIsAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, end, answer := &session{}, make(chan struct{}), make(chan struct{})

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// executed returns the result of a call as a text for the model. Models of all providers read
-// text; what else there is, is described.
+// executed returns the result of a call as a text for the model. Models of all providers read text; other
+// content is described in words.
 func executed(r *mcp.CallToolResult) conversation.Executed {
 	if r.NeedsInput() {
 		return failed("The tool did not finish: it wants to ask a person by itself, which Askback does not support.")
@@ -26,7 +26,7 @@ func executed(r *mcp.CallToolResult) conversation.Executed {
 			parts = append(parts, part)
 		}
 	}
-	// By the specification, a text repeats the structured content.
+	// The specification requires that a text repeats the structured content.
 	if !text && r.StructuredContent != nil {
 		if raw, err := json.Marshal(r.StructuredContent); err == nil {
 			parts = append(parts, string(raw))
@@ -67,7 +67,7 @@ func describe(content mcp.Content) string {
 	return "[A part of the result, which is not shown]"
 }
 
-// line returns a short text of a server as one line.
+// line returns a short text of a server on one line.
 func line(s string) string { return cut(strings.Join(strings.Fields(s), " "), 300) }
 
 // plain returns a text that every provider accepts: valid UTF-8 without NUL.

@@ -1,9 +1,9 @@
-// Package mcptools has the tools of MCP servers for hosted agents: of commands, which it starts
-// when they are first needed, and of endpoints with streamable HTTP.
+// Package mcptools has the tools of MCP servers for hosted agents. A server is a command, which is started
+// when it is first needed, or an endpoint with streamable HTTP.
 //
-// A server is not trusted. What it returns is text for a model; its size is limited, and nothing
-// in it is followed. Its annotations are hints: a server that marks a tool as read-only may lie,
-// so the definition of an agent decides which servers it believes.
+// A server is not trusted. Its results are text for a model; their size is limited, and no reference in them
+// is followed. Its annotations are hints: a server that marks a tool as read-only may lie, so the definition
+// of an agent decides which servers are trusted in this.
 package mcptools
 
 import (
@@ -28,28 +28,32 @@ import (
 // Options configure a [Server]. It has a command or a URL.
 type Options struct {
 	Command []string          // a program and its arguments
-	Dir     string            // where it runs; "": the working directory
-	Env     map[string]string // what it has in its environment, in addition to PATH, HOME, LANG and TMPDIR
+	Dir     string            // the working directory of the command; "": the directory of this process
+	Env     map[string]string // its environment, in addition to PATH, HOME, LANG and TMPDIR
 
 	URL     string // of an endpoint with streamable HTTP
 	Headers map[string]string
 
 	// Log gets the lines that a command writes to standard error; nil discards them.
 	Log *slog.Logger
-	// Start is the time in which a server must be ready; default 1 minute, because a command may
-	// have to be downloaded first. Call is the longest time of a call; default 1 hour. Stop is how
-	// long a command has to end after its input did, and again after a signal; default 2 seconds.
-	// Respond is how long a server has to respond after a call that did not end, before it is
-	// started or reached again; default 30 seconds.
+	// Start is the time in which a server must be ready; default 1 minute, because a command may have to be
+	// downloaded first.
+	//
+	// Call is the longest time of a call; default 1 hour.
+	//
+	// Stop is the time in which a command must end after the end of its input, and again after a signal;
+	// default 2 seconds.
+	//
+	// Respond is the time in which a server must respond after a call that did not end; default 30 seconds.
+	// Otherwise the server is started or connected again.
 	Start, Call, Stop, Respond time.Duration
 }
 
-// A Server is an MCP server. Its connection is made when it is first needed, and again when it
-// has ended.
+// A Server is an MCP server. It connects when it is first needed, and again after its connection has ended.
 type Server struct {
 	name    string
 	o       Options
-	secrets []string // what is hidden, the longest first
+	secrets []string // the texts to hide, the longest first
 	log     *slog.Logger
 	ctx     context.Context // ends when the server is closed
 	stop    context.CancelFunc
@@ -85,8 +89,8 @@ func New(name string, o Options) (*Server, error) {
 // Name returns the name of the server.
 func (s *Server) Name() string { return s.name }
 
-// Close ends the calls in progress and the connection. If the server is a command, Close ends its
-// process and those that it started, and returns when they have ended.
+// Close ends the calls in progress and the connection. If the server is a command, Close ends its process and
+// the processes that it started, and returns when they have ended.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -95,7 +99,7 @@ func (s *Server) Close() {
 	s.running.Wait()
 }
 
-// session returns a session that is connected. All callers share one.
+// session returns a connected session, which all callers share.
 func (s *Server) session(ctx context.Context) (*session, error) {
 	s.mu.Lock()
 	if s.closed {
@@ -150,8 +154,7 @@ func (s *Server) Tools(ctx context.Context) ([]agent.ToolInfo, error) {
 	}
 }
 
-// Call runs a tool. It returns at once when ctx ends, and sends the server that the call is
-// cancelled.
+// Call runs a tool. It returns as soon as ctx ends, and sends a cancellation to the server.
 func (s *Server) Call(ctx context.Context, tool string, input json.RawMessage) conversation.Executed {
 	limited, cancel := context.WithTimeout(ctx, s.o.Call)
 	defer cancel()
@@ -203,7 +206,7 @@ func failed(format string, args ...any) conversation.Executed {
 // maxError is the maximum length of an error in bytes.
 const maxError = 2000
 
-// clean returns an error as one line without the secrets of the settings.
+// clean returns an error on one line, without the secrets of the settings.
 func (s *Server) clean(err error) string {
 	text := s.hide(strings.ReplaceAll(err.Error(), undelivered+": ", ""))
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "�")), " ")

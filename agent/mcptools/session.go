@@ -13,8 +13,7 @@ import (
 	"github.com/askback/askback/agent"
 )
 
-// maxMessage is the maximum size of a message of a server in bytes. A larger one ends the
-// connection.
+// maxMessage is the maximum size of a message of a server in bytes. A larger message ends the connection.
 const maxMessage = 16 << 20
 
 // A session is one connection to a server.
@@ -22,20 +21,20 @@ type session struct {
 	server *Server
 	ctx    context.Context // ends with the connection
 	cancel context.CancelCauseFunc
-	ready  chan struct{} // closed when it is connected, or when that failed
+	ready  chan struct{} // closed when the session is connected or has failed to connect
 
 	// These are set before ready is closed.
 	process *process // nil: the server is not a command
 	client  *mcp.ClientSession
-	failed  error // why it could not connect
+	failed  error // the reason why it could not connect
 
 	failures   failures
 	probing    atomic.Bool
-	unfinished atomic.Int32 // requests in progress, and those that were cancelled
+	unfinished atomic.Int32 // requests in progress, and cancelled requests
 
 	mu      sync.Mutex
-	listed  []agent.ToolInfo // nil: not listed yet, or they changed
-	changes int              // how often the server announced a change
+	listed  []agent.ToolInfo // nil: not listed yet, or changed since
+	changes int              // the number of announced changes
 }
 
 func newSession(s *Server) *session {
@@ -50,7 +49,7 @@ func (c *session) end(reason error) {
 	c.cancel(reason)
 }
 
-// run connects, and holds the connection until it or the server ends.
+// run connects, and keeps the connection until it or the server ends.
 func (c *session) run() {
 	s := c.server
 	var stop func()
@@ -76,8 +75,8 @@ func (c *session) run() {
 	}
 }
 
-// reason returns why the connection ended. For a command, that is how its process ended. The
-// client often knows no better than that it is closed; then it is why the last request failed.
+// reason returns the reason why the connection ended. For a command, it is the outcome of its process. If err
+// only states that the connection is closed, it is the error of the last failed request.
 func (c *session) reason(err error) error {
 	if p := c.process; p != nil && wait(p.done, time.Second) {
 		return p.outcome()
@@ -88,8 +87,7 @@ func (c *session) reason(err error) error {
 	return cmp.Or(c.failures.reason(), err, errEnded)
 }
 
-// connect starts the command, if the server is one, and connects. The function stop, if the error
-// is nil, ends both.
+// connect starts the command, if the server is one, and connects. If the error is nil, stop ends both.
 func (c *session) connect() (client *mcp.ClientSession, stop func(), err error) {
 	s := c.server
 	ctx, cancel := context.WithTimeout(c.ctx, s.o.Start)
@@ -108,7 +106,7 @@ func (c *session) connect() (client *mcp.ClientSession, stop func(), err error) 
 		end = h.CloseIdleConnections
 		transport = &mcp.StreamableClientTransport{Endpoint: s.o.URL, HTTPClient: h, MaxEventSize: maxMessage}
 	}
-	// It advertises no abilities: a server reads no local files, and asks neither models nor people.
+	// It declares no capabilities: a server can neither read local files nor ask models or people.
 	o := &mcp.ClientOptions{
 		Capabilities:           &mcp.ClientCapabilities{},
 		MultiRoundTrip:         &mcp.MultiRoundTripOptions{Disabled: true},
@@ -133,7 +131,7 @@ func (c *session) connect() (client *mcp.ClientSession, stop func(), err error) 
 		return nil, nil, err
 	}
 	return client, func() {
-		// The client waits for calls, which a process that hangs does not answer.
+		// The client waits for the results of calls, and a process that hangs sends none.
 		if c.unfinished.Load() > 0 && len(s.o.Command) == 0 {
 			wait(nil, cancelTime)
 		}
@@ -146,8 +144,8 @@ func (c *session) connect() (client *mcp.ClientSession, stop func(), err error) 
 	}, nil
 }
 
-// cancelTime is a pause before an endpoint is left. In it, the client sends in the background which
-// requests are cancelled; a process needs none, because it ends.
+// cancelTime is a pause before the connection to an endpoint ends. During the pause, the client sends
+// cancellations in the background. A process needs none, because it ends.
 const cancelTime = 100 * time.Millisecond
 
 // wait waits until done is closed, at most for d.
@@ -162,7 +160,7 @@ func wait(done <-chan struct{}, d time.Duration) bool {
 	}
 }
 
-// within returns what f returns, or the error of ctx when it ends before. Then f goes on.
+// within returns the result of f, or the error of ctx if ctx ends before. In that case f continues.
 func within[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
@@ -177,7 +175,7 @@ func within[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	case o := <-done:
 		return o.value, o.err
 	case <-ctx.Done():
-		select { // both may be the case
+		select { // both may be true
 		case o := <-done:
 			return o.value, o.err
 		default:
@@ -187,8 +185,8 @@ func within[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	}
 }
 
-// perform performs a request in a session. It returns at once when ctx or the session ends, even
-// if the server does not read its input any more.
+// perform performs a request in a session. It returns as soon as ctx or the session ends, even if the server
+// no longer reads its input.
 func perform[T any](ctx context.Context, c *session, request func(context.Context) (T, error)) (T, error) {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -206,15 +204,15 @@ func perform[T any](ctx context.Context, c *session, request func(context.Contex
 	case c.ctx.Err() != nil:
 		err = context.Cause(c.ctx)
 	case isBroken(err) || !isReply(err) && c.isBroken():
-		wait(c.ctx.Done(), time.Second) // the session ends with a better reason
+		wait(c.ctx.Done(), time.Second) // the session ends with a more precise reason
 		c.end(err)
 		err = context.Cause(c.ctx)
 	}
 	return value, err
 }
 
-// isBroken reports whether the connection has failed. The client returns the error of a message
-// that it cannot read to the request that waits, and only later ones get that of a connection.
+// isBroken reports whether the connection has failed. If the client cannot read a message, it returns that
+// error to the waiting request, and only later requests get the error that the connection is closed.
 func (c *session) isBroken() bool {
 	ctx, cancel := context.WithTimeout(c.ctx, time.Second)
 	defer cancel()
@@ -222,8 +220,7 @@ func (c *session) isBroken() bool {
 	return err != nil && isBroken(err)
 }
 
-// probe ends the session if the server does not respond any more, so that the next request makes
-// a new one.
+// probe ends the session if the server no longer responds, so that the next request makes a new session.
 func (c *session) probe() {
 	if !c.probing.CompareAndSwap(false, true) {
 		return

@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/agent"
 )
 
-// The limits of the tools of one server. Descriptions and schemas are a part of every request to
-// a model. Tools with more are left out, except for descriptions, which are cut.
+// The limits of the tools of one server. Descriptions and schemas are a part of every request to a model. A
+// tool that exceeds a limit is left out, but a long description is cut.
 const (
 	maxTools       = 500
 	maxName        = 128 // as the specification recommends
@@ -80,13 +80,13 @@ func (c *session) list(ctx context.Context) ([]agent.ToolInfo, error) {
 	return nil, fmt.Errorf("its list of tools has more than %d pages", maxTools)
 }
 
-// convert returns a tool as agents have it, or why it cannot be used.
+// convert returns a tool as agents use it, or the reason why it cannot be used.
 func convert(t *mcp.Tool) (info agent.ToolInfo, problem string) {
 	hints := cmp.Or(t.Annotations, &mcp.ToolAnnotations{})
 	info = agent.ToolInfo{
 		Tool:  agent.Tool{Name: t.Name, Description: cut(t.Description, maxDescription)},
 		Title: cut(cmp.Or(t.Title, hints.Title), maxName),
-		// Of hints that contradict each other, the one counts that requires more of people.
+		// If hints contradict each other, the stricter hint counts.
 		ReadOnly: hints.ReadOnlyHint && (hints.DestructiveHint == nil || !*hints.DestructiveHint),
 	}
 	info.Destructive = !info.ReadOnly && (hints.DestructiveHint == nil || *hints.DestructiveHint)
@@ -104,7 +104,7 @@ func convert(t *mcp.Tool) (info agent.ToolInfo, problem string) {
 		return info, "its schema is not a JSON object"
 	}
 	if _, typed := schema["type"]; !typed {
-		schema = maps.Clone(schema) // the client keeps it
+		schema = maps.Clone(schema) // the client keeps the schema
 		schema["type"] = "object"
 	}
 	if schema["type"] != "object" {

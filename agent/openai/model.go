@@ -24,9 +24,9 @@ type Options struct {
 	BaseURL   string // with the version; default https://api.openai.com/v1
 	AllowHTTP bool   // BaseURL may be http to another machine
 	Prices    agent.Prices
-	MaxTokens int           // the maximum length of a reply, for requests that have none; 0: that of the model
-	Effort    string        // of models that think, such as low; empty: that of the model
-	Idle      time.Duration // the longest time without a sign of the provider; default 5 minutes
+	MaxTokens int           // the maximum length of a reply, for requests without a maximum; 0: the maximum of the model
+	Effort    string        // the effort of models that think, such as low; empty: the default of the model
+	Idle      time.Duration // the longest time without data from the provider; default 5 minutes
 }
 
 const openaiURL = "https://api.openai.com/v1"
@@ -72,7 +72,7 @@ func New(name, key string, o *Options) (*Model, error) {
 	return m, nil
 }
 
-// Close closes the connections that are not in use.
+// Close closes the idle connections.
 func (m *Model) Close() { m.http.CloseIdleConnections() }
 
 // Reply sends a request. The error is an [*agent.ModelError].
@@ -92,7 +92,7 @@ func (m *Model) Reply(ctx context.Context, r agent.ModelRequest, text func(piece
 	in := &incoming{model: m, text: text}
 	for {
 		chunk, err := stream.Recv()
-		if err == io.EOF { // the end that the provider marks; where the connection ends, the error is another
+		if err == io.EOF { // the end that the provider marks; the end of the connection is another error
 			break
 		}
 		if err != nil {
@@ -110,7 +110,7 @@ func (m *Model) Reply(ctx context.Context, r agent.ModelRequest, text func(piece
 	return reply, nil
 }
 
-// failed returns the error of a stream that has not ended where the provider ends it.
+// failed returns the error of a stream that ended before the provider's end of the reply.
 func (m *Model) failed(ctx context.Context, err error) *agent.ModelError {
 	if event, ok := errors.AsType[*sdk.APIError](err); ok {
 		p := modelhttp.Problem{Type: event.Type, Message: event.Message}

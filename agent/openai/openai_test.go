@@ -72,8 +72,8 @@ func provider() modeltest.Provider {
 	}
 }
 
-// history is a run with text, several calls, results, errors and thoughts, begun with another
-// provider, whose ids repeat.
+// history is a run that began with another provider. It has text, several calls, results, errors and
+// thoughts, and its ids repeat.
 var history = []conversation.Message{
 	{Role: conversation.RoleUser, Text: "Tidy up my notes."},
 	{Role: conversation.RoleAssistant, Text: "I look at them.", Provider: json.RawMessage(`{"provider":"anthropic","model":"gpt-test","thoughts":"no"}`), Calls: []conversation.Call{

@@ -59,8 +59,8 @@ func (in *incoming) chunk(c sdk.ChatCompletionStreamResponse) {
 	}
 }
 
-// call adds a piece of a call. A piece belongs to the call with its index, unless it has another
-// id: some providers send all calls with the index 0, and whole, and some send no index.
+// call adds a piece of a call. A piece belongs to the call with its index, unless it has another id: some
+// providers send each call as a whole with the index 0, and others send no index.
 func (in *incoming) call(t sdk.ToolCall) {
 	index := -1
 	if t.Index != nil {
@@ -69,7 +69,7 @@ func (in *incoming) call(t sdk.ToolCall) {
 	var c *call
 	for _, known := range in.calls {
 		if known.index == index {
-			c = known // the last one
+			c = known // the last call with this index
 		}
 	}
 	switch {
@@ -86,7 +86,7 @@ func (in *incoming) call(t sdk.ToolCall) {
 	c.input.WriteString(t.Function.Arguments)
 }
 
-// usage returns what the request has used, as far as the provider has sent it.
+// usage returns the tokens that the request has used, as far as the provider has sent them.
 func (in *incoming) usage() conversation.Usage {
 	if in.used == nil {
 		return conversation.Usage{}

@@ -54,8 +54,8 @@ func (m *Model) limit(q *sdk.ChatCompletionRequest, n int) {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// messages returns the messages. Those of users that follow each other are one, because the
-// templates of some models require that users and models take turns.
+// messages returns the messages. It joins consecutive messages of users, because the templates of some models
+// require that users and models take turns.
 func (m *Model) messages(messages []conversation.Message) []sdk.ChatCompletionMessage {
 	ids := agent.CallIDs(messages)
 	var all []sdk.ChatCompletionMessage

@@ -1,6 +1,5 @@
-// Package scripted has a model that follows a script, for tests and demonstrations.
-//
-// A script is a YAML list of turns. A turn has a reply, tools or both:
+// Package scripted has a model that follows a script, for tests and demonstrations. A script is a YAML list
+// of turns. A turn has a reply, tools or both:
 //
 //	# poem.yaml
 //	- reply: I need to know the style.
@@ -9,8 +8,8 @@
 //	- expect: haiku
 //	  reply: "Old pond. A frog leaps in."
 //
-// With expect, the request fails unless the last message contains the text. A turn with error,
-// such as {status: 529}, fails as a request with that status does.
+// With expect, the request fails unless the last message contains the text. A turn with an error, such as
+// {status: 529}, fails like a request with that status.
 package scripted
 
 import (
@@ -26,16 +25,16 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A Model replies with the turns of a script: to the n-th request of a run with the n-th turn.
+// A Model replies to the n-th request of a run with the n-th turn of a script.
 //
-// Which request it is follows from the messages and the number of the attempt, so that a
-// request that is made again after a crash has the same reply, and several runs can use one
-// Model. A request whose turn a person cancelled gets the same turn again.
+// The messages and the number of the attempt determine the turn. So a request that is repeated after a crash
+// has the same reply, and several runs can use one Model. A request whose turn a person cancelled gets the
+// same turn again.
 type Model struct {
 	name  string
 	turns []turn
-	// requests has, for the n-th reply, the turns that are due: first those with an error, one
-	// for each attempt, then the reply. They are indexes of turns.
+	// requests has, for the n-th reply, the indexes of its turns: a turn for each attempt that fails, then
+	// the turn with the reply.
 	requests [][]int
 }
 

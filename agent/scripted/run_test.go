@@ -44,7 +44,7 @@ func (r *run) step(in conversation.Input) {
 	r.effects = append(r.effects, result.Effects...)
 }
 
-// request performs a request to the model, and repeats it as a crash before the commit would.
+// request performs a request to the model, and repeats it as after a crash before the commit.
 func (r *run) request(model func() *scripted.Model, e conversation.RequestModel) {
 	q := agent.ModelRequest{Messages: r.messages, Attempt: e.Attempt}
 	first, _ := model().Reply(r.t.Context(), q, nil)

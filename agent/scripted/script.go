@@ -126,8 +126,7 @@ func (s *source) parse(script string) (root ast.Node, err error) {
 	return parsed.Docs[0].Body, nil
 }
 
-// unsupported are features of YAML that make a file mean something else than it seems, or make
-// it large.
+// unsupported are features of YAML that make a file misleading or large.
 var unsupported = map[token.Type]string{
 	token.AnchorType:   "an anchor",
 	token.AliasType:    "an alias",
@@ -208,7 +207,7 @@ func (s *source) check(node ast.Node, t *turn) {
 	}
 }
 
-// nonJSON returns what a value has that JSON does not have.
+// nonJSON returns the part of a value that JSON does not have.
 func nonJSON(v any) string {
 	switch v := v.(type) {
 	case float64:
@@ -233,7 +232,7 @@ func nonJSON(v any) string {
 	return ""
 }
 
-// yamlProblem adds the problem of an error of the library.
+// yamlProblem adds the problem for an error of the library.
 func (s *source) yamlProblem(node ast.Node, err error) {
 	var wrong *yaml.TypeError
 	if errors.As(err, &wrong) {
@@ -248,7 +247,7 @@ func (s *source) yamlProblem(node ast.Node, err error) {
 	s.problem(start(node), "%v", err)
 }
 
-// start returns where a node begins, or nil if that is not known.
+// start returns the beginning of a node, or nil if it is not known.
 func start(node ast.Node) *token.Position {
 	var first *token.Position
 	switch n := node.(type) {

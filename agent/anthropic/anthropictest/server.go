@@ -15,8 +15,7 @@ import (
 // New starts a fake.
 func New(t testing.TB) *modeltest.Server { return modeltest.New(t, check) }
 
-// A Block is a block of a reply. Start is the block as it begins, and Deltas are those that
-// follow.
+// A Block is a block of a reply: Start is its first event, and Deltas are the events that follow.
 type Block struct {
 	Start  string
 	Deltas []string
@@ -87,7 +86,7 @@ func invalid(format string, args ...any) *modeltest.Reply {
 	return reject(http.StatusBadRequest, "invalid_request_error", fmt.Sprintf(format, args...))
 }
 
-// A request is the body of a request, as far as it is checked.
+// A request is the part of a request body that is checked.
 type request struct {
 	Model     string
 	Stream    bool

@@ -66,7 +66,7 @@ func invalid(format string, args ...any) *modeltest.Reply {
 	return &modeltest.Reply{Status: http.StatusBadRequest, Body: `{"error":{"message":` + quote(fmt.Sprintf(format, args...)) + `,"type":"invalid_request_error","param":null,"code":null}}`}
 }
 
-// A request is the body of a request, as far as it is checked.
+// A request is the part of a request body that is checked.
 type request struct {
 	Model         string
 	Stream        bool
@@ -129,7 +129,8 @@ func checkMessages(messages []message) *modeltest.Reply {
 		case "system":
 		case "user", "assistant":
 			if i > 0 && messages[i-1].Role == m.Role {
-				return invalid("Conversation roles must alternate user/assistant/user/assistant/...") // of templates
+				// templates of models require this
+				return invalid("Conversation roles must alternate user/assistant/user/assistant/...")
 			}
 		case "tool":
 			if !open[m.ToolCallID] {
