@@ -1,8 +1,10 @@
 package arch_test
 
 import (
+	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -77,6 +79,33 @@ func TestRepositoryIsRead(t *testing.T) {
 	}
 	if want := "module " + module + "\n"; !strings.HasPrefix(string(mod), want) {
 		t.Errorf("go.mod begins with %.60q, want %q", mod, want)
+	}
+}
+
+// A document that is not read may have links that lead nowhere.
+func TestEveryDocumentIsRead(t *testing.T) {
+	root := os.DirFS(filepath.Join("..", "..", ".."))
+	repo, err := read(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	err = fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules"):
+			return fs.SkipDir
+		case path.Ext(name) == ".md":
+			found++
+			if !slices.ContainsFunc(repo.texts, func(x *text) bool { return x.name == name }) {
+				t.Errorf("%s was not read", name)
+			}
+		}
+		return nil
+	})
+	if err != nil || found == 0 {
+		t.Errorf("found %d documents: %v", found, err)
 	}
 }
 

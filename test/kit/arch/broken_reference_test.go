@@ -73,7 +73,16 @@ const first = "F9" // G13; U+E000, 0xF5 and C0 are no rows
 		rule: "cited sections exist",
 		files: map[string]string{
 			"docs/wire.md":         "# The wire\n\n## 1. Words\n\n```\n## 3. Code\n```\n",
-			"docs/design.md":       "## A grant\n\nSee docs/wire.md, section 4, and `other.md`.\n",
+			"docs/design.md":       "## A grant\n\nSee docs/wire.md, section 4, and `other.md`. `docs/wire.md` §5.\n",
+			"docs/design/store.md": "## Faults\n\nSee `design/gone.md`, design.md and wire.md §2.\n",
+			"engine/b.go": `package engine
+
+// See docs/design/store.md, "Faults", docs/design/store.md#faults, design/store.md
+// "Files", design/store.md#files, design/local-instance.md and agents/poem.md.
+const help = "docs/design/store.md and docs/design/hosted-runs.md" + "docs/wire.md#words"
+`,
+			"engine/b_test.go":     "package engine\nconst test = `docs/none.md`\n",
+			"internal/a.templ":     "package pages\ntempl Page() { <code>docs/phone.md</code> }\n",
 			"test/bench/README.md": "See [notes.md](notes.md).\n",
 			"test/bench/notes.md":  "",
 			"engine/a.go": `// Package engine is described in docs/design.md, "A grant", and wire.md §1,
@@ -83,11 +92,20 @@ package engine // see docs/gone.md, AGENTS.md and https://example.com/a.md`,
 		},
 		want: []string{
 			"docs/design.md:3: docs/wire.md has no section 4",
-			"docs/design.md:3: there is no docs/other.md",
+			"docs/design.md:3: docs/wire.md has no section 5",
+			"docs/design.md:3: there is no other.md",
+			"docs/design/store.md:3: docs/wire.md has no section 2",
+			"docs/design/store.md:3: there is no design/gone.md",
 			"engine/a.go:2: docs/wire.md has no section 2",
 			"engine/a.go:3: docs/design.md has no heading \"An ask\"",
 			"engine/a.go:3: docs/wire.md has no section 3",
 			"engine/a.go:4: there is no docs/gone.md",
+			"engine/b.go:3: docs/design/store.md has no heading \"Files\"",
+			"engine/b.go:4: docs/design/store.md has no anchor #files",
+			"engine/b.go:4: there is no design/local-instance.md",
+			"engine/b.go:5: docs/wire.md has no anchor #words",
+			"engine/b.go:5: there is no docs/design/hosted-runs.md",
+			"internal/a.templ:2: there is no docs/phone.md",
 		},
 	},
 	{
@@ -143,13 +161,15 @@ const b = 1`,
 		rule: "links resolve",
 		files: map[string]string{
 			"README.md": "[a](docs/cli.md), [b](docs/cli.md#askback-ask), [c](docs/gone.md), [d](docs/cli.md#askback-run),\n" +
-				"[e](https://example.com/x.md), [f](#words), [g](#none), `[h](none.md)`\n\n## Words\n\n```\n# none\n[i](none.md)\n```\n",
+				"[e](https://example.com/x.md), [f](#words), [g](#none), `[h](none.md)`\n[i]: docs/other.md\n<img src=\"docs/a.gif\"> <a href=\"docs/cli.md\">\n\n## Words\n\n```\n# none\n[i](none.md)\n```\n",
 			"docs/cli.md": "### `askback` ask\n\n[up](../README.md#words) [folder](../docs)\n",
 		},
 		want: []string{
 			"README.md:1: the link docs/cli.md#askback-run leads to no heading",
 			"README.md:1: the link docs/gone.md leads to no file",
 			"README.md:2: the link #none leads to no heading",
+			"README.md:3: the link docs/other.md leads to no file",
+			"README.md:4: the link docs/a.gif leads to no file",
 		},
 	},
 	{

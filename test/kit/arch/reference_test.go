@@ -21,17 +21,21 @@ var tables = map[byte]string{
 
 var (
 	citedRow     = regexp.MustCompile(`\b[A-HTW][0-9]{1,2}\b`)
-	citedSection = regexp.MustCompile(`\b([a-z]+\.md),?\s+(?:§|sections? )([0-9]+)(?:(?:,| and)\s+§?([0-9]+))?`)
-	citedHeading = regexp.MustCompile(`\b([a-z]+\.md),?\s+"([^"]+)"`)
-	citedPage    = regexp.MustCompile(`(?:^|[^A-Za-z0-9_./-])(?:docs/)?([a-z]+\.md)\b`)
+	citedSection = regexp.MustCompile(`\b(` + page + ")`?,?\\s+(?:§|sections? )([0-9]+)(?:(?:,| and)\\s+§?([0-9]+))?")
+	citedHeading = regexp.MustCompile(`\b(` + page + ")`?,?\\s+\"([^\"]+)\"")
+	citedPage    = regexp.MustCompile(`(?:^|[^A-Za-z0-9_./-])(` + page + `)(?:#([a-z0-9-]+))?\b`)
+	citedByText  = regexp.MustCompile(`\b(docs/` + page + `)(?:#([a-z0-9-]+))?\b`)
 	citedFile    = regexp.MustCompile("(?:^|[\\s(\"'`])([a-z]+/[A-Za-z0-9_.*/-]*)")
 	citedCommand = regexp.MustCompile(`\bgo (?:build|run|test|vet)(?: -\S+)* \./([a-z][A-Za-z0-9_/-]*)`)
 	citedTest    = regexp.MustCompile("`([A-Za-z0-9_/]+)\\.((?:Test|Fuzz|Example)[A-Za-z0-9_]*)`")
 	citedOutside = regexp.MustCompile(`(\b[Ss]eeds? 0\d\d\b|\bthe seeds\b|\b[Ii]ssue [0-9]+\b|\b[Dd]esign "|\bmission\b|\bresearch (?:found|says|shows)\b|\bresearch/)|(?:^ ?|[^0-9., ] ?)\b(00[0-4])\b`)
 	numberedRow  = regexp.MustCompile(`^\| ([A-Z])([0-9]+) \|`)
 	numberedHead = regexp.MustCompile(`^## ([0-9]+)\. `)
-	link         = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	link         = regexp.MustCompile(`\]\(([^)\s]+)\)|^ *\[[^\]]+\]: +(\S+)|\b(?:href|src|srcset)="([^"]+)"`)
 )
+
+// page matches the name of a document, with the folders before it.
+const page = `(?:[a-z][a-z-]*/)*[a-z][a-z-]+\.md`
 
 // controlSets are names of ISO 6429, which are not rows.
 var controlSets = map[string]bool{"C0": true, "C1": true}
@@ -117,42 +121,105 @@ func testsExist(t *tree, report report) {
 	}
 }
 
-// sectionsExist requires that cited pages, numbered sections and headings
-// exist.
+// sectionsExist requires that cited pages, numbered sections, headings and anchors exist. Texts of
+// users may cite pages by their path from the root.
 func sectionsExist(t *tree, report report) {
-	sections, headings := map[string]bool{}, map[string]bool{}
-	for _, x := range t.texts {
-		if path.Dir(x.name) != "docs" {
-			continue
-		}
-		for line := range strings.Lines(x.prose) {
-			if m := numberedHead.FindStringSubmatch(line); m != nil {
-				sections[path.Base(x.name)+m[1]] = true
-			}
-			if title := strings.TrimLeft(line, "#"); title != line {
-				headings[path.Base(x.name)+strings.TrimSpace(title)] = true
+	have := t.headings()
+	check := func(re *regexp.Regexp, p passage, fault func(line int, cited, page string, groups []string)) {
+		p.find(re, func(line int, groups []string) {
+			fault(line, groups[1], t.pageOf(p.file, groups[1]), groups[2:])
+		})
+	}
+	exists := func(p passage) func(int, string, string, []string) {
+		return func(line int, cited, page string, anchor []string) {
+			switch {
+			case page == "" && t.isOurs(cited):
+				report(token.NoPos, "%s:%d: there is no %s", p.file, line, cited)
+			case page != "" && anchor[0] != "" && !have[page+"#"+anchor[0]]:
+				report(token.NoPos, "%s:%d: %s has no anchor #%s", p.file, line, page, anchor[0])
 			}
 		}
 	}
 	for _, p := range t.passagesWithCode() {
-		p.find(citedPage, func(line int, groups []string) {
-			if !t.names["docs/"+groups[1]] && !t.names[path.Join(path.Dir(p.file), groups[1])] {
-				report(token.NoPos, "%s:%d: there is no docs/%s", p.file, line, groups[1])
-			}
-		})
-		p.find(citedSection, func(line int, groups []string) {
-			for _, n := range groups[2:] {
-				if n != "" && !sections[groups[1]+n] {
-					report(token.NoPos, "%s:%d: docs/%s has no section %s", p.file, line, groups[1], n)
+		check(citedPage, p, exists(p))
+		check(citedSection, p, func(line int, _, page string, numbers []string) {
+			for _, n := range numbers {
+				if page != "" && n != "" && !have[page+" §"+n] {
+					report(token.NoPos, "%s:%d: %s has no section %s", p.file, line, page, n)
 				}
 			}
 		})
-		p.find(citedHeading, func(line int, groups []string) {
-			if !headings[groups[1]+groups[2]] {
-				report(token.NoPos, "%s:%d: docs/%s has no heading %q", p.file, line, groups[1], groups[2])
+		check(citedHeading, p, func(line int, _, page string, titles []string) {
+			if page != "" && !have[page+" "+titles[0]] {
+				report(token.NoPos, "%s:%d: %s has no heading %q", p.file, line, page, titles[0])
 			}
 		})
 	}
+	for _, p := range t.textsOfUsers() {
+		check(citedByText, p, exists(p))
+	}
+}
+
+// pageOf returns the path of a document that a file cites: from the root, from docs, or from the
+// folder of the file. It returns "" if there is no such document.
+func (t *tree) pageOf(file, cited string) string {
+	for _, folder := range []string{"", "docs", path.Dir(file)} {
+		if name := path.Join(folder, cited); t.names[name] {
+			return name
+		}
+	}
+	return ""
+}
+
+// isOurs reports whether a document that is cited would be in docs or in a folder of the root.
+func (t *tree) isOurs(cited string) bool {
+	top, _, below := strings.Cut(cited, "/")
+	return !below || t.names[top] || t.names["docs/"+top]
+}
+
+// headings returns the headings of all documents: as "page title", as "page#anchor" and, if they
+// are numbered, as "page §number".
+func (t *tree) headings() map[string]bool {
+	all := map[string]bool{}
+	for _, x := range t.texts {
+		if !x.document() {
+			continue
+		}
+		for line := range strings.Lines(blankLines(x.raw, fences())) {
+			title := strings.TrimLeft(line, "#")
+			if title == line {
+				continue
+			}
+			if m := numberedHead.FindStringSubmatch(line); m != nil {
+				all[x.name+" §"+m[1]] = true
+			}
+			all[x.name+" "+strings.TrimSpace(title)] = true
+			all[x.name+"#"+anchor(title)] = true
+		}
+	}
+	return all
+}
+
+// textsOfUsers returns the string literals of the programs and the templates of the pages.
+func (t *tree) textsOfUsers() []passage {
+	var all []passage
+	for _, f := range t.files {
+		if f.test || f.generated() || under(f.pkg, "test") {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if s, ok := n.(*ast.BasicLit); ok && s.Kind == token.STRING {
+				all = append(all, passage{f.name, t.fset.Position(s.Pos()).Line, s.Value})
+			}
+			return true
+		})
+	}
+	for _, x := range t.texts {
+		if path.Ext(x.name) == ".templ" {
+			all = append(all, passage{x.name, 1, x.raw})
+		}
+	}
+	return all
 }
 
 // filesExist requires that paths from the root, which may be patterns, match a
@@ -193,38 +260,35 @@ func nothingOutsideIsCited(t *tree, report report) {
 	}
 }
 
-// linksResolve requires that relative links of documents lead to a file, and to
-// a heading if they have an anchor.
+// linksResolve requires that relative links of documents, and the pictures of their HTML, lead to a
+// file, and to a heading if they have an anchor.
 func linksResolve(t *tree, report report) {
-	anchors := map[string]bool{}
-	for _, x := range t.texts {
-		for line := range strings.Lines(blankLines(x.raw, fences())) {
-			if title := strings.TrimLeft(line, "#"); x.document() && title != line {
-				anchors[x.name+"#"+anchor(title)] = true
-			}
-		}
-	}
+	have := t.headings()
 	for _, x := range t.texts {
 		if !x.document() {
 			continue
 		}
-		p := passage{x.name, 1, x.prose}
-		p.find(link, func(line int, groups []string) {
-			if strings.Contains(groups[1], ":") {
-				return
+		n := 0
+		for line := range strings.Lines(x.prose) {
+			n++
+			for _, m := range link.FindAllStringSubmatch(line, -1) {
+				target := m[1] + m[2] + m[3]
+				if strings.Contains(target, ":") {
+					continue
+				}
+				to, at, anchored := strings.Cut(target, "#")
+				file := x.name
+				if to != "" {
+					file = path.Join(path.Dir(x.name), to)
+				}
+				switch {
+				case !t.names[file]:
+					report(token.NoPos, "%s:%d: the link %s leads to no file", x.name, n, target)
+				case anchored && !have[file+"#"+at]:
+					report(token.NoPos, "%s:%d: the link %s leads to no heading", x.name, n, target)
+				}
 			}
-			to, at, anchored := strings.Cut(groups[1], "#")
-			file := x.name
-			if to != "" {
-				file = path.Join(path.Dir(x.name), to)
-			}
-			switch {
-			case !t.names[file]:
-				report(token.NoPos, "%s:%d: the link %s leads to no file", x.name, line, groups[1])
-			case anchored && !anchors[file+"#"+at]:
-				report(token.NoPos, "%s:%d: the link %s leads to no heading", x.name, line, groups[1])
-			}
-		})
+		}
 	}
 }
 

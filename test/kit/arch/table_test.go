@@ -38,7 +38,7 @@ var layers = map[string][]string{
 	"store/storetest": {"store"},
 
 	// The only package that combines time, storage and effects. It computes
-	// digests and ids; see docs/design.md.
+	// digests and ids; see docs/design/packages.md.
 	"engine":      {".", "reports", "internal/limits", "internal/lifecycle", "internal/access", "store", "engine/auth", "engine/internal/*", "internal/ids", "internal/wire/revision"},
 	"engine/auth": {".", "internal/limits", "store", "internal/ids"},
 	// Its rooms stand on the core of transactions, and import none of each other.
