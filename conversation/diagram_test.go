@@ -19,10 +19,12 @@ import (
 func TestDiagramMatchesMachine(t *testing.T) {
 	golden.Check(t, "../docs/conversation.md", `# The machine of a hosted run
 
-*Generated from the machine, package `+"`conversation`"+`: do not edit. Write it anew with `+"`make generate`"+`, or
-`+"`go test ./conversation -run TestDiagramMatchesMachine -update`"+`; the same test fails while this page and the machine differ.*
+*Generated from the machine, package `+"`conversation`"+`: do not edit. Write the page anew with `+"`make generate`"+`, or
+`+"`go test ./conversation -run TestDiagramMatchesMachine -update`"+`. The same test fails while this page and the machine
+differ.*
 
-What an arrow means is specified by the transcripts in `+"`conversation/testdata`"+`; why the machine is as it is, by [design.md](design.md#the-machines).
+For contributors. The transcripts in `+"`conversation/testdata`"+` specify what an input does in each phase;
+[hosted runs](design/hosted-runs.md#the-machine) has the reasons.
 
 `+"```mermaid\nstateDiagram-v2\n"+strings.Join(phaseChanges(t), "\n")+"\n```\n")
 }

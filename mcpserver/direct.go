@@ -16,7 +16,7 @@ import (
 )
 
 // A directCall is a tool call over HTTP that is served without the SDK, which decodes a call
-// thirteen times and opens a session for it (docs/design.md). The SDK serves every call that
+// thirteen times and opens a session for it (docs/design/mcp.md, "Direct calls"). The SDK serves every call that
 // it may reject, and every call whose result may be a task or a page.
 type directCall struct {
 	id     json.RawMessage // as the client wrote it

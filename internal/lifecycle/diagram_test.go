@@ -169,14 +169,18 @@ func describeResult(from, to askback.Status, history []lifecycle.Event, err erro
 // markdown returns docs/lifecycle.md.
 func (w *walk) markdown() string {
 	var b strings.Builder
-	b.WriteString(`# How asks, grants and endpoints live
+	b.WriteString(`# The machines of asks, grants and endpoints
 
-*Generated from the machines, package ` + "`lifecycle`" + `: do not edit. Write it anew with ` + "`make generate`" + `, or
-` + "`go test ./internal/lifecycle -run TestDiagramMatchesMachines -update`" + `; the same test fails while this page and the machines differ.*
+*Generated from the machines, package ` + "`lifecycle`" + `: do not edit. Write the page anew with ` + "`make generate`" + `, or
+` + "`go test ./internal/lifecycle -run TestDiagramMatchesMachines -update`" + `. The same test fails while this page and the
+machines differ.*
+
+For contributors, and for authors of clients who need every change of status. [State machines](design/machines.md) has the
+reasons.
 
 ## An ask
 
-The outcome is final, but the ask is not frozen: what comes late is still recorded.
+The outcome is final, but the ask is not frozen: a late answer is still recorded.
 
 ` + "```mermaid\nstateDiagram-v2\n")
 	slices.SortStableFunc(w.edges, func(a, c string) int { return rank(a) - rank(c) })

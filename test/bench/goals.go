@@ -6,7 +6,7 @@ import (
 )
 
 // A goal contains two bounds of a ratio: the gate is required and the stretch
-// is desired. See docs/design.md.
+// is desired. See docs/bench.md, "Goals".
 type goal struct {
 	what          string
 	quantity      quantity

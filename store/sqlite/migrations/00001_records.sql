@@ -2,7 +2,7 @@
 
 -- One row for each ask, session, grant and token. Times are milliseconds since 1970, UTC.
 -- `fixed` is in the same row: with a table of its own, a new record writes one page
--- more, and an update writes as many (docs/design.md, "The store").
+-- more, and an update writes as many (docs/design/store.md, "What a change writes").
 create table records (
     kind    text    not null,
     id      text    not null,
