@@ -58,7 +58,7 @@ func Example() {
 	// reported: askbacktest: Approve("restart") of ana was not used: no such ask was made
 }
 
-// test runs a test as the go command would, and prints what it reports.
+// test runs a test as the go command would, and prints its errors.
 func test(run func(t testing.TB)) {
 	p := &recorder{}
 	run(p)

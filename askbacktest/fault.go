@@ -26,15 +26,15 @@ func (f Fault) accepts() bool { return f.serve == nil || f.loses }
 // String returns the name of the fault, or "" for [Accept].
 func (f Fault) String() string { return f.name }
 
-// Accept is no fault: the receiver accepts the message, and replies 204.
+// Accept is not a fault: the receiver accepts the message, and replies 204.
 var Accept = Fault{}
 
-// Status replies with a status. 410 ends the deliveries to a receiver; after any other status
-// that is not 2xx, they are tried again.
+// Status replies with a status. 410 ends the deliveries to a receiver; after any other status that is not
+// 2xx, the sender tries again.
 func Status(status int) Fault { return statusWith(status, "", "") }
 
-// StatusRetryAfter replies with a status and the header Retry-After in seconds. A part of a
-// second counts as a whole one.
+// StatusRetryAfter replies with a status and the header Retry-After in seconds. A fraction of a second counts
+// as a whole second.
 func StatusRetryAfter(status int, after time.Duration) Fault {
 	seconds := int64((after + time.Second - 1) / time.Second)
 	return statusWith(status, "Retry-After", strconv.FormatInt(seconds, 10))

@@ -53,7 +53,7 @@ type Instance struct {
 type askState struct {
 	askback.Ask
 	matched bool                      // a reply was used for it
-	err     error                     // why it will not be answered
+	err     error                     // the reason why it will not be answered
 	waiters []context.CancelCauseFunc // cancel the Wait calls of agents
 }
 
@@ -112,18 +112,16 @@ func (i *Instance) Asks() []askback.Ask {
 	return asks
 }
 
-// Now returns the current time of the instance: that of its clock, moved forward
-// by all calls of [Instance.Advance].
+// Now returns the current time of the instance: the time of its clock plus all calls of [Instance.Advance].
 func (i *Instance) Now() time.Time {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.now().Add(i.advanced)
 }
 
-// Advance moves the clock forward. It first waits until the scripts have replied
-// to all asks that they match. It returns when every deadline that passed has
-// taken effect; if that takes more than 30 seconds, the test fails. Call
-// Advance(0) after changing a clock that was given to [On].
+// Advance moves the clock forward. It first waits until the scripts have replied to all asks that they match.
+// It returns when every deadline that passed has taken effect; if that takes more than 30 seconds, the test
+// fails. Call Advance(0) after changing a clock that was given to [On].
 func (i *Instance) Advance(by time.Duration) {
 	i.t.Helper()
 	for idle, changed := i.idle(); !idle; idle, changed = i.idle() {
@@ -156,11 +154,10 @@ func (i *Instance) Advance(by time.Duration) {
 	}
 }
 
-// advanceTimeout is how long Advance waits for the engine to process the deadlines
-// that passed.
+// advanceTimeout is how long Advance waits for the engine to process the deadlines that passed.
 const advanceTimeout = 30 * time.Second
 
-// sendsPause is the time between two looks at the messages that are due.
+// sendsPause is the time between two checks for messages that are due.
 const sendsPause = 2 * time.Millisecond
 
 // waitForSends waits until no attempt to send a message is due.

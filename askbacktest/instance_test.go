@@ -51,8 +51,7 @@ func errorsOf(t *testing.T, run func(instance *askbacktest.Instance)) []string {
 	return p.errors
 }
 
-// wantErrors requires one error per element of want, with all strings of that
-// element in it.
+// wantErrors checks that there is one error for each element of want, with all strings of the element in it.
 func wantErrors(t *testing.T, got []string, want ...[]string) {
 	t.Helper()
 	if len(got) != len(want) {

@@ -33,12 +33,10 @@ type scriptedReply struct {
 	used int
 }
 
-// Person adds a person with a script. Each ask is answered by the first matching
-// reply of a person who may answer it. The order of the replies is that in which
-// people were added. Open asks that no reply has matched yet are tried again.
-//
-// A person without a script answers only when the test calls its methods;
-// [Person.Next] returns the asks for it. Person panics if a reply is the zero Reply.
+// Person adds a person with a script. Each ask is answered by the first matching reply of a person who may
+// answer it. Replies are tried in the order in which people were added. Open asks that no reply has matched
+// yet are tried again. A person without a script answers only when the test calls its methods; [Person.Next]
+// returns the asks for it. Person panics if a reply is the zero Reply.
 func (i *Instance) Person(name string, script ...Reply) *Person {
 	p := &Person{
 		PersonClient: i.engine.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelAPI}),

@@ -26,36 +26,35 @@ import (
 // ReceiverSecret is the secret of a [Receiver] whose options have none.
 const ReceiverSecret = "whsec_dGhlIHNlY3JldCBvZiBhIHJlY2VpdmVyIGluIGEgdGVzdA=="
 
-// A Protocol is what a [Receiver] speaks.
+// A Protocol is the protocol of a [Receiver].
 type Protocol int
 
 // The protocols of a receiver.
 const (
 	HTTP Protocol = iota
-	// HTTPS has a certificate that is trusted only by those who trust
-	// [Receiver.Certificate], as with a receiver whose certificate is not valid.
+	// HTTPS has a certificate that only clients with [Receiver.Certificate] trust, as with a receiver whose
+	// certificate is not valid.
 	HTTPS
-	// NotTLS has an address that begins with https://, and speaks HTTP.
+	// NotTLS has an address that begins with https://, but its server uses HTTP.
 	NotTLS
 )
 
 // ReceiverOptions configure a [Receiver]. The zero value is usable.
 type ReceiverOptions struct {
-	// Secrets verify messages, in the form "whsec_" and base64. One of them must have made
-	// a signature of a message; during a rotation there are two. None: [ReceiverSecret].
+	// Secrets verify messages, in the form "whsec_" and base64. A message must have a signature by one of
+	// them; during a rotation there are two. Without any, [ReceiverSecret] is used.
 	Secrets []string
-	// Now is the time by which the age of messages is checked; nil: time.Now.
+	// Now returns the time with which the age of messages is checked; nil: time.Now.
 	Now      func() time.Time
 	Protocol Protocol
 }
 
-// A Receiver is a program that receives webhooks (docs/wire.md §8), as a server on loopback.
-// It accepts a message if its signature, its age and its id are valid, and replies 401
-// otherwise. A message that arrives again, because its reply was lost, is accepted and not
-// recorded again.
+// A Receiver is a program that receives webhooks (docs/wire.md §8), as a server on loopback. It accepts a
+// message if its signature, its age and its id are valid, and replies 401 otherwise. A message that arrives
+// again, because its reply was lost, is accepted and not recorded again.
 //
-// A script makes it fail: [Receiver.Next] for the next messages, [Receiver.Always] for all
-// others, [Receiver.Down] for all connections. It is safe for concurrent use.
+// A script makes it fail: [Receiver.Next] for the next messages, [Receiver.Always] for all others,
+// [Receiver.Down] for all connections. It is safe for concurrent use.
 type Receiver struct {
 	t       testing.TB
 	secrets [][]byte
@@ -73,13 +72,13 @@ type Receiver struct {
 	changed  chan struct{} // closed and replaced when there is a new attempt
 }
 
-// A Message is a message that a [Receiver] has accepted. A message about an ask has
-// Question, Questions and, at its end, Outcome; one about a session has Session.
+// A Message is a message that a [Receiver] has accepted. A message about an ask has Question, Questions and,
+// at its end, Outcome. A message about a session has Session.
 type Message struct {
 	ID        string          `json:"-"` // the header webhook-id, the same in each attempt
 	At        time.Time       `json:"-"` // the header webhook-timestamp, the time of the attempt
 	Header    http.Header     `json:"-"`
-	Body      json.RawMessage `json:"-"` // as it arrived
+	Body      json.RawMessage `json:"-"` // the unchanged body
 	Event     askback.EventType
 	SessionID string `json:"session_id"`
 	AgentName string `json:"agent_name"`
@@ -100,10 +99,10 @@ type Message struct {
 // An Attempt is one request to a [Receiver].
 type Attempt struct {
 	Message
-	// Result is what the receiver did: "accepted", "repeated", the name of a fault such as
-	// "status 503", or "rejected" if Err is set.
+	// Result is "accepted", "repeated", the name of a fault such as "status 503", or "rejected" if Err is
+	// set.
 	Result string
-	Err    error // why the message is not valid, or nil
+	Err    error // the reason why the message is not valid, or nil
 }
 
 // NewReceiver starts a receiver. It runs until the test ends. The options may be nil.
@@ -230,16 +229,16 @@ func (r *Receiver) Next(faults ...Fault) {
 	r.script = append(r.script, faults...)
 }
 
-// Always sets how each valid message fails for which [Receiver.Next] has no fault. At the
-// beginning it is [Accept].
+// Always sets the fault of each valid message for which [Receiver.Next] has no fault. The first fault is
+// [Accept].
 func (r *Receiver) Always(f Fault) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.always = f
 }
 
-// Messages returns the messages that were accepted so far, each once, in the order of their
-// arrival. It includes those whose reply was lost.
+// Messages returns the messages that were accepted so far, each once, in the order of their arrival. It
+// includes messages whose reply was lost.
 func (r *Receiver) Messages() []Message {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -253,8 +252,7 @@ func (r *Receiver) Attempts() []Attempt {
 	return slices.Clone(r.attempts)
 }
 
-// waitTimeout is how long a receiver waits for messages. It is long, because a machine with
-// much to do may be slow.
+// waitTimeout is how long a receiver waits for messages. It is long, because a busy machine may be slow.
 const waitTimeout = 2 * time.Minute
 
 // Wait waits until n messages were accepted, and returns all. If that takes more than two
@@ -296,12 +294,11 @@ func (r *Receiver) wait(what string, enough func() bool) {
 	}
 }
 
-// ServeHTTP receives one message. It is for servers of your own; the server of the receiver
-// uses it too.
+// ServeHTTP receives one message. It is for servers of your own; the server of the receiver uses it too.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, in.Body, maxReceived))
 	a := Attempt{Message: Message{ID: in.Header.Get("Webhook-Id"), Header: in.Header.Clone(), Body: body}, Result: "rejected", Err: err}
-	_ = json.Unmarshal(body, &a.Message) // what is not an object has no event
+	_ = json.Unmarshal(body, &a.Message) // a message that is not an object has no event
 	if a.Err == nil {
 		a.At, a.Err = r.verify(in.Header, body)
 	}

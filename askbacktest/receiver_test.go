@@ -56,8 +56,8 @@ func post(t *testing.T, to *askbacktest.Receiver, id, body string, at time.Time,
 
 const sessionBody = `{"event": "session_completed", "session_id": "ses_1", "agent_name": "bot", "header": {"X": ["y"]}, "session": {"id": "ses_1", "status": "completed", "result": {"ok": true}}}`
 
-// A message is accepted if one of its signatures is by one of the secrets, and it is not
-// old. Otherwise it is rejected with a reason, and not recorded (E3, T17).
+// A message is accepted if it is not old and one of its signatures is by one of the secrets. Otherwise it is
+// rejected with a reason, and not recorded (E3, T17).
 func TestReceiverVerifiesMessages(t *testing.T) {
 	now := time.Now()
 	for name, c := range map[string]struct {
@@ -152,8 +152,8 @@ func TestReceiverFailsByScript(t *testing.T) {
 	}
 }
 
-// A receiver that is down refuses connections, and has the same address when it is up again.
-// What hangs in it ends.
+// A receiver that is down refuses connections, and has the same address when it is up again. Waiting requests
+// end.
 func TestReceiverGoesDownAndUp(t *testing.T) {
 	to := askbacktest.NewReceiver(t, nil)
 	to.Next(askbacktest.Hang())

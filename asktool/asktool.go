@@ -25,8 +25,8 @@ const (
 	ConfirmAction   = "confirm_action"
 )
 
-// Canonical returns the name of the tool that a model means by name, and whether
-// there is one. Models also use names from other programs for AskUserQuestion.
+// Canonical returns the name of the tool that a model means by name, and reports whether there is such a
+// tool. Models also use names from other programs for AskUserQuestion.
 func Canonical(name string) (string, bool) {
 	switch name {
 	case AskUserQuestion, "AskUserQuestion", "askUserQuestion", "ask_user":

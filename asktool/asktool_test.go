@@ -126,8 +126,8 @@ func TestSameActionGivesTheSameRequest(t *testing.T) {
 	}
 }
 
-// The command line encodes the arguments with encoding/json and omits empty details.
-// Their digest is the same as that of Action (F7).
+// The command line encodes the arguments with encoding/json and omits empty details. Their digest equals the
+// digest of Action (F7).
 func TestActionDigestMatchesCommandLine(t *testing.T) {
 	const action = "Delete <all> & more"
 	for details, arguments := range map[string]map[string]string{
@@ -166,7 +166,7 @@ func TestConfirmationsAreNotRepaired(t *testing.T) {
 	}
 }
 
-// Invalid input suggests no approval, and neither does another default or none.
+// Invalid input suggests no approval, and neither does another default or a missing default.
 func TestSuggestionNeedsDefaultTrueOrYes(t *testing.T) {
 	for input, want := range map[string]bool{
 		`{"action": "x", "default": true}`: true, `{"action": "x", "default": "yes"}`: true, `{"action": "x", "default": "no"}`: false,

@@ -141,8 +141,8 @@ func freeTextMark(q askback.Question) string {
 	return " [in their own words]"
 }
 
-// remarks returns sentences with the comment and the reason of an outcome, if it has them.
-// Those of a timer are left out.
+// remarks returns sentences with the comment and the reason of an outcome, if it has them. The remarks of a
+// timer are left out.
 func remarks(o askback.Outcome) string {
 	text := ""
 	if o.Actor.Kind == askback.ActorTimer {

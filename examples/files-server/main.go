@@ -61,7 +61,7 @@ const (
 	maxFiles = 1000
 )
 
-// A folder is the folder that is served.
+// A folder is the folder that the server gives access to.
 type folder struct {
 	root *os.Root // rejects each path that leads out of the folder, also through links
 

@@ -50,7 +50,7 @@ func (c *client) call(tool string, input any) (text string, isError bool) {
 	return text, r.IsError
 }
 
-// want calls a tool, and requires its result.
+// want calls a tool, and checks its result.
 func (c *client) want(tool string, input any, want string) {
 	c.t.Helper()
 	if got, isError := c.call(tool, input); got != want || isError {
@@ -77,7 +77,7 @@ func TestFilesAreWrittenReadListedAndDeleted(t *testing.T) {
 	}
 }
 
-// No path leads out of the folder, neither by its form nor through a link.
+// No path leads out of the folder, neither directly nor through a link.
 func TestNoPathLeadsOutOfTheFolder(t *testing.T) {
 	c := newClient(t)
 	outside := filepath.Join(filepath.Dir(c.dir), "secret")
@@ -107,7 +107,7 @@ func TestNoPathLeadsOutOfTheFolder(t *testing.T) {
 	}
 }
 
-// What is not a text, or too long for a model, is rejected.
+// Content that is not text, or is too long for a model, is rejected.
 func TestOnlyTextsAreRead(t *testing.T) {
 	c := newClient(t)
 	for file, b := range map[string]string{"image": "\x89PNG\r\n", "zero": "a\x00b", "large": strings.Repeat("a", maxSize+1)} {
@@ -120,7 +120,7 @@ func TestOnlyTextsAreRead(t *testing.T) {
 	}
 }
 
-// The tools declare what they do, so that a person must approve the others.
+// The tools declare their effects, so that a person must approve the tools that change something.
 func TestToolsDeclareWhatTheyDo(t *testing.T) {
 	c := newClient(t)
 	tools, err := c.session.ListTools(t.Context(), nil)

@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// The program asks at its terminal, and its agent goes on with the answer and its tool.
+// The program asks at its terminal, and its agent continues with the answer and its tool.
 func TestAgentOfTheProgramAsksAndGoesOn(t *testing.T) {
 	var shown strings.Builder
 	got, err := run(t.Context(), terminal.New(strings.NewReader("Rome\n"), &shown, nil).Answer)

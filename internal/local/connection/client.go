@@ -13,9 +13,9 @@ import (
 	"github.com/askback/askback/internal/pause"
 )
 
-// A client is an [askback.Client] that repeats a lost call on the next connection. A repeated call
-// has no further effect, except CreateToken, RotateEndpoint, TestEndpoint and ContactCode. Those of
-// RetryDelivery, DeletePerson and DeleteGroup may return [askback.ErrNotFound].
+// A client is an [askback.Client] that repeats a lost call on the next connection. A repeated call has no
+// further effect, except CreateToken, RotateEndpoint, TestEndpoint and ContactCode. A repeated RetryDelivery,
+// DeletePerson or DeleteGroup may return [askback.ErrNotFound].
 type client struct {
 	connector *Connector
 	of        func(*conn) askback.Client
@@ -217,7 +217,7 @@ func (c client) Events(ctx context.Context, sessionID string, after askback.Curs
 					return struct{}{}, err
 				}
 				c.connector.setReached()
-				if ev.Cursor != "" { // live text has none
+				if ev.Cursor != "" { // live text has no cursor
 					after = ev.Cursor
 				}
 				if more = yield(ev, nil); !more {

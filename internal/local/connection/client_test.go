@@ -109,8 +109,8 @@ func (c eventClient) Events(_ context.Context, _ string, after askback.Cursor) i
 	}
 }
 
-// After a lost connection, the stream continues after its last event. It ends if the server
-// returns an error or the loop over it ends.
+// After a lost connection, the stream continues after its last event. It ends if the server returns an error
+// or the loop over it ends.
 func TestEventsContinueAfterLastCursor(t *testing.T) {
 	t.Parallel()
 	var after []askback.Cursor

@@ -27,8 +27,8 @@ type Options struct {
 	Engine *engine.Options // for the database, if this process opens it
 	Log    *slog.Logger    // nil logs nothing
 
-	// ServerOnly makes calls fail at once if no server can be reached: this process never opens
-	// the database, and no call is repeated.
+	// ServerOnly makes calls fail immediately if no server can be reached: this process never opens the
+	// database, and no call is repeated.
 	ServerOnly bool
 
 	// Kind is "" for a command that serves no other process while it has the database
@@ -36,7 +36,7 @@ type Options struct {
 	// below apply.
 	Kind      string
 	Listen    string // address to listen on; KindAsk uses another port if it is in use
-	PublicURL string // address of the pages for people; "" is where it listens
+	PublicURL string // address of the pages for people; "" is the address of the listener
 	Version   string // of this program
 	// Handler returns the handler of an instance.
 	Handler func(*Instance) Handler
@@ -61,9 +61,9 @@ func (o Options) engineOptions() *engine.Options {
 	return &options
 }
 
-// A Connector makes the calls of a command to a remote server, or wherever the local
-// database is open at the moment. That can change during the command: another process can
-// end, take over or hand over the database. Calls that were lost are then repeated.
+// A Connector makes the calls of a command to a remote server, or to the process that has the local database
+// open. That process can change during the command: another process can end, take over or hand over the
+// database. Lost calls are then repeated.
 type Connector struct {
 	Agent  askback.AgentClient  // asks
 	User   askback.Client       // makes the calls of commands
@@ -81,7 +81,7 @@ type Connector struct {
 	connecting chan struct{}
 	instance   *Instance // the latest instance of this process
 	yielded    bool      // this process handed over the database; see [yieldedTime]
-	lastURL    string    // where the database was served last, if known
+	lastURL    string    // the last known server of the database
 }
 
 // A conn is a connection to a server, or to the engine in this process.
@@ -132,8 +132,8 @@ func (c *Connector) IsLocal() bool { return c.options.Remote == "" || c.isLocal 
 // local, and the local user must have a token.
 func (c *Connector) CanPrompt() bool { return c.IsLocal() && c.options.Tokens.user != "" }
 
-// UserName returns the name with which User answers, or "" if it is not known: that of a token
-// is known only to its server.
+// UserName returns the name with which User answers, or "" if it is not known: only the server knows the name
+// of the token in ASKBACK_TOKEN.
 func (c *Connector) UserName() string {
 	if c.options.Tokens.Given != "" {
 		return ""
@@ -201,7 +201,7 @@ func (c *Connector) connect(ctx context.Context) (*conn, error) {
 	}
 	if c.instance != nil {
 		if err := c.instance.failure(); err != nil {
-			return nil, err // after a failure, only a new process can rely on what it reads
+			return nil, err // after a failure, only a new process can rely on the data that it reads
 		}
 	}
 	conn, err := c.dial(ctx)
@@ -229,7 +229,7 @@ func (c *Connector) lose(failed *conn) {
 	}
 }
 
-// dial connects to the remote server or to the local one, or opens the database.
+// dial connects to the remote or the local server, or opens the database.
 func (c *Connector) dial(ctx context.Context) (*conn, error) {
 	if c.options.Remote != "" {
 		return c.dialRemote()
@@ -293,8 +293,8 @@ func (c *Connector) attach(s instance.Server) (*conn, error) {
 	return conn, nil
 }
 
-// dialRemote connects to the server of [Options.Remote]. If c.isLocal is true, server.json
-// must still contain that address, and the server must prove its identity.
+// dialRemote connects to the server of [Options.Remote]. If c.isLocal is true, server.json must still contain
+// that address, and the server must prove its identity.
 func (c *Connector) dialRemote() (*conn, error) {
 	remote := c.options.Remote
 	if !c.isLocal {
@@ -308,8 +308,8 @@ func (c *Connector) dialRemote() (*conn, error) {
 	return c.attach(s)
 }
 
-// remoteClient returns an HTTP client that limits the time to connect. It keeps connections for
-// calls at the same time, such as those of the agents behind askback mcp.
+// remoteClient returns an HTTP client that limits the time to connect. It keeps connections for concurrent
+// calls, such as the calls of the agents behind askback mcp.
 func remoteClient() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = t.MaxIdleConns

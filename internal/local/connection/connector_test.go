@@ -101,8 +101,7 @@ func TestCancelledCallDoesNotWaitForAConnection(t *testing.T) {
 	}
 }
 
-// The command continues with a new instance. Close of the first one returns the error of its
-// listener.
+// The command continues with a new instance. Close of the first instance returns the error of its listener.
 func TestInstanceIsReplacedAfterItsListenerFails(t *testing.T) {
 	t.Parallel()
 	c := connected(t, t.TempDir())

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// At a loopback address, only loopback hosts and the public one are accepted, because the
-// domain name of an attacker may resolve to 127.0.0.1 (T28).
+// At a loopback address, only loopback hosts and the public host are accepted, because the domain name of an
+// attacker may resolve to 127.0.0.1 (T28).
 func TestForeignHostsAreRejected(t *testing.T) {
 	t.Parallel()
 	ok := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})

@@ -31,7 +31,7 @@ type Instance struct {
 	close      func() error   // closes once and always returns the same error
 
 	// These fields are for other commands, and are not set if Kind is "".
-	url      string // where it listens
+	url      string // the address of the listener
 	secret   string // for proofs
 	handler  Handler
 	server   *http.Server
@@ -92,7 +92,7 @@ func (i *Instance) start(ctx context.Context) error {
 	if o.Kind == "" {
 		return nil
 	}
-	if err := i.engine.ReadDirectory(ctx); err != nil { // the channels start next, and need to know the people
+	if err := i.engine.ReadDirectory(ctx); err != nil { // the channels start next, and need the people
 		return err
 	}
 	if o.Kind == instance.KindServe {
@@ -103,8 +103,8 @@ func (i *Instance) start(ctx context.Context) error {
 	return i.listen()
 }
 
-// checkRoutes returns an error if a route of the settings refuses each of its confirmations, because
-// not enough people may approve them. One of the API is only logged: an admin corrects it while the
+// checkRoutes returns an error if a route of the settings rejects each of its confirmations, because not
+// enough people may approve them. Such a route of the API is only logged: an admin can correct it while the
 // server runs.
 func (i *Instance) checkRoutes(ctx context.Context) error {
 	problems, err := i.engine.CheckDirectory(ctx)
@@ -161,9 +161,8 @@ func (i *Instance) Proof(nonce string) string {
 	return instance.Proof(i.secret, nonce)
 }
 
-// Yield closes the instance in the background, so that another process can open the
-// database. The next call of this process first looks for that one, for [yieldedTime].
-// Yield always returns nil.
+// Yield closes the instance in the background, so that another process can open the database. The next call
+// of this process first looks for that process, for [yieldedTime]. Yield always returns nil.
 func (i *Instance) Yield() error {
 	c := i.connector
 	c.connecting <- struct{}{}
@@ -188,8 +187,8 @@ func (i *Instance) watch() {
 // filesPause is the time between two checks that the database is still at its path.
 const filesPause = time.Second
 
-// watchFiles makes the instance fail if its database was moved, replaced or deleted: what is written from
-// then on would be lost.
+// watchFiles makes the instance fail if its database was moved, replaced or deleted, because later changes
+// would be lost.
 func (i *Instance) watchFiles(ctx context.Context) {
 	tick := time.NewTicker(filesPause)
 	defer tick.Stop()
@@ -223,7 +222,7 @@ func (i *Instance) fail(err error) {
 	}
 }
 
-// failure returns why the database failed, or nil.
+// failure returns the reason why the database failed, or nil.
 func (i *Instance) failure() error {
 	select {
 	case <-i.db.Failed():

@@ -158,8 +158,8 @@ func (i *Instance) announce(s instance.Server) error {
 	return nil
 }
 
-// unusedConns are connections without a request so far. Browsers open some in advance,
-// and [http.Server.Shutdown] would wait seconds for each.
+// unusedConns are connections without a request so far. Browsers open some in advance, and
+// [http.Server.Shutdown] would wait seconds for each connection.
 type unusedConns struct {
 	mu   sync.Mutex
 	open map[net.Conn]struct{}

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/internal/local/instance"
 )
 
-// The times between two searches for asks whose hooks have ended: by the files that hooks
-// on this machine leave, and by the calls that wait for the asks.
+// The times between two searches for asks whose hooks have ended. The first search uses the files that hooks
+// on this machine leave, and the second uses the calls that wait for the asks.
 const (
 	abandonedPause = time.Second
 	sweepPause     = 10 * time.Second
@@ -76,8 +76,7 @@ func (s *sweeper) run(ctx context.Context) {
 	}
 }
 
-// logNew logs an error unless it is the same as that of the last attempt. On a full disk
-// every attempt fails.
+// logNew logs an error unless it equals the error of the last attempt. On a full disk every attempt fails.
 func (s *sweeper) logNew(ctx context.Context, last *string, err error) {
 	text := ""
 	if err != nil {

@@ -29,8 +29,8 @@ const (
 // rotated, and earlier links and buttons do not work.
 const SecretKeyFile = "secrets.key"
 
-// Tokens are the tokens of a command: those of the state directory, which are for the
-// local database only, and the one in ASKBACK_TOKEN.
+// Tokens are the tokens of a command: the tokens of the state directory, which are for the local database
+// only, and the token in ASKBACK_TOKEN.
 type Tokens struct {
 	Given string // ASKBACK_TOKEN; it is preferred to the others
 
@@ -83,8 +83,8 @@ func (t *Tokens) Key() []byte {
 	return sum.Sum(nil)
 }
 
-// SecretKey returns the key in [SecretKeyFile], which it creates if it does not exist. Only
-// the process that holds the lock may call it.
+// SecretKey returns the key in [SecretKeyFile]. It creates the key if the file does not exist. Only the
+// process that holds the lock may call it.
 func (t *Tokens) SecretKey() ([]byte, error) {
 	path := filepath.Join(t.dir, SecretKeyFile)
 	for range 2 {
@@ -119,9 +119,9 @@ func ReadSecretKey(dir string) ([]byte, error) {
 
 const secretKeySize = 32 // of AES-256
 
-// create creates missing tokens and registers all of them in the database. If one cannot be
-// registered because the disk is full or its record is damaged, calls with it fail later.
-// Only the process that holds the lock may call create.
+// create creates missing tokens and registers all of them in the database. If a token cannot be registered
+// because the disk is full or its record is damaged, calls with it fail later. Only the process that holds
+// the lock may call create.
 func (t *Tokens) create(ctx context.Context, e *engine.Engine) error {
 	if err := os.MkdirAll(t.dir, 0o700); err != nil {
 		return err

@@ -81,9 +81,9 @@ func createTemp(folder string) (f *os.File, locked bool, err error) {
 	}
 }
 
-// RemoveLeftovers removes the temporary files of killed processes from a folder: files of this user
-// alone that have a name and the content of [WriteFile], and that no process writes at the moment.
-// They may contain secrets. It ignores errors, since the next call tries again.
+// RemoveLeftovers removes the temporary files of killed processes from a folder. It removes only files of
+// this user that have a name and the content of [WriteFile], and that no process is writing. They may contain
+// secrets. It ignores errors, since the next call tries again.
 func RemoveLeftovers(folder string) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -114,8 +114,8 @@ func removeLeftover(path string) {
 	}
 }
 
-// oldTime is how old a temporary file of an older version is at least if no process writes it.
-// Those versions do not lock it.
+// oldTime is the minimum age of a temporary file of an older version that no process writes. Those versions
+// do not lock it.
 const oldTime = time.Minute
 
 // isOldLeftover reports whether f is a temporary file of an older version, whose process has ended.
@@ -131,8 +131,8 @@ func isOldLeftover(f *os.File, info os.FileInfo) bool {
 	return time.Since(info.ModTime()) > oldTime
 }
 
-// isOurs reports whether raw is the content of server.json, of a token file or of a file with a key,
-// or the begin of it.
+// isOurs reports whether raw is the content of server.json, of a token file or of a file with a key, or the
+// beginning of one.
 func isOurs(raw []byte) bool {
 	text := strings.TrimSuffix(string(raw), "\n")
 	const server, token = "{\n  \"instance\": ", "askback_"

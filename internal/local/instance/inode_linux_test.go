@@ -10,7 +10,7 @@ import (
 )
 
 // A database stays locked while a process has it open, even if its lock file is moved or deleted, and
-// by whichever path the other process opens it.
+// whatever path the other process uses.
 func TestDatabaseStaysLockedWithoutItsLockFile(t *testing.T) {
 	for name, change := range map[string]func(path string) error{
 		"deleted":  func(path string) error { return os.Remove(path + ".lock") },

@@ -110,8 +110,8 @@ func TestSilentPortDoesNotDelayLock(t *testing.T) {
 	}
 }
 
-// joinWithSilentPort takes a lock that is released while a port does not reply, and
-// returns how long that took.
+// joinWithSilentPort takes a lock that is released while a port does not reply, and returns the time that it
+// took.
 func joinWithSilentPort(t *testing.T) (took time.Duration) {
 	t.Helper()
 	p := place(t)
@@ -265,8 +265,7 @@ func TestClientConnectsOnlyToServer(t *testing.T) {
 	res.Body.Close()
 }
 
-// A database has one lock, even if symbolic links lead to it. A link that leads nowhere is
-// an error.
+// A database has one lock, even if symbolic links lead to it. A link whose target does not exist is an error.
 func TestLinksResolveToOneDatabase(t *testing.T) {
 	dir := t.TempDir()
 	want, err := instance.At(filepath.Join(dir, "real", "askback.db"))

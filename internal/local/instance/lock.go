@@ -1,5 +1,5 @@
-// Package instance decides which process on a machine opens the database, and lets the
-// others find the server of that process and verify it.
+// Package instance decides which process on a machine opens the database. The other processes use it to find
+// and verify the server of that process.
 package instance
 
 import (
@@ -26,9 +26,8 @@ type Lock struct {
 }
 
 // Hold takes the lock of a path, or returns [ErrHeld]. On a system without such locks, the error is
-// [errors.ErrUnsupported]. The lock file is never deleted:
-// one process could otherwise lock the deleted file and another a new one. The system
-// releases the lock when the process ends in any way.
+// [errors.ErrUnsupported]. The lock file is never deleted: one process could otherwise lock the deleted file
+// and another process a new file. The system releases the lock when the process ends in any way.
 func Hold(path string) (*Lock, error) {
 	f, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -94,9 +93,9 @@ func IsHeld(path string) (bool, error) {
 	return err != nil, nil
 }
 
-// Check returns an error if this process no longer holds the database of its path: the file was
-// replaced or deleted, or another process took the lock after the lock file was moved. A lock
-// file that is only missing is made again.
+// Check returns an error if this process no longer holds the database of its path: the file was replaced or
+// deleted, or another process took the lock after the lock file was moved. If only the lock file is missing,
+// Check makes it again.
 func (l *Lock) Check() error {
 	if l.database != nil && isMoved(l.database, l.path) {
 		return fmt.Errorf("%s was moved, replaced or deleted while it was open; stop the server before you change the file", l.path)
@@ -122,7 +121,7 @@ func (l *Lock) Release() error {
 	return errors.Join(err, l.file.Close())
 }
 
-// isMoved reports whether another file, or none, is now at the path of the open file f.
+// isMoved reports whether the path of the open file f now has another file, or no file.
 func isMoved(f *os.File, path string) bool {
 	info, err := f.Stat()
 	if err != nil {

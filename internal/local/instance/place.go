@@ -41,8 +41,8 @@ func At(database string) (Place, error) {
 // can read the file, so a program that knows Secret is trusted to be this process.
 type Server struct {
 	Instance string `json:"instance"`
-	URL      string `json:"url"`   // where it listens
-	Pages    string `json:"pages"` // where people find it
+	URL      string `json:"url"`   // the address of the listener
+	Pages    string `json:"pages"` // the address of the pages for people
 	PID      int    `json:"pid"`
 	Kind     string `json:"kind"` // KindServe or KindAsk
 	Version  string `json:"version"`
@@ -69,9 +69,8 @@ const searchPause = 20 * time.Millisecond
 // server returns the path of server.json.
 func (p Place) server() string { return p.file("server.json") }
 
-// file returns the path of a file next to the database. For a database other than
-// askback.db, the name of the file begins with that of the database, so that databases can
-// share a folder.
+// file returns the path of a file next to the database. For a database other than askback.db, the name of the
+// file begins with the name of the database, so that databases can share a folder.
 func (p Place) file(name string) string {
 	dir, database := filepath.Split(p.Database)
 	if database != "askback.db" {
@@ -135,8 +134,8 @@ func (p Place) Join(ctx context.Context) (*Lock, Server, error) {
 // lock is free.
 const confirmTime = 500 * time.Millisecond
 
-// confirm returns lock, or the server in server.json if that still serves. If the database itself
-// is locked, there is no such server. Otherwise its lock file may have been moved or deleted.
+// confirm returns lock, or the server in server.json if it still serves. If the database itself is locked,
+// there is no such server. Otherwise its lock file may have been moved or deleted.
 func (p Place) confirm(ctx context.Context, lock *Lock) (*Lock, Server, error) {
 	s, ok := p.Last()
 	if lock.inode || !ok {
@@ -200,8 +199,8 @@ func (l *check) stop() {
 	}
 }
 
-// wait waits for the proof, for at most searchPause. After a failed proof it pauses, so
-// that the next check does not follow at once.
+// wait waits for the proof, for at most searchPause. After a failed proof it pauses, so that the next check
+// does not follow immediately.
 func (l *check) wait(ctx context.Context) (proved bool, err error) {
 	next := time.NewTimer(searchPause)
 	defer next.Stop()

@@ -64,8 +64,8 @@ func TestServerFileMustBePrivate(t *testing.T) {
 	}
 }
 
-// A database with several names is rejected, because processes that open different ones do not see
-// each other.
+// A database with several names is rejected, because processes that open it by different names do not see
+// each other's changes.
 func TestDatabaseWithHardLinksIsRejected(t *testing.T) {
 	dir := t.TempDir()
 	path, other := filepath.Join(dir, "askback.db"), filepath.Join(dir, "other.db")
@@ -93,8 +93,8 @@ func TestDatabaseWithHardLinksIsRejected(t *testing.T) {
 	}
 }
 
-// A process that holds a database makes a lock file again that was moved or deleted. It finds that the
-// database was moved, replaced or deleted.
+// A process that holds a database makes its lock file again if the file was moved or deleted. It reports that
+// the database was moved, replaced or deleted.
 func TestLockIsChecked(t *testing.T) {
 	for name, c := range map[string]struct {
 		change  func(path string) error
@@ -155,8 +155,8 @@ func TestLostLockIsFound(t *testing.T) {
 	}
 }
 
-// Temporary files of killed processes are removed, and no file that is in use or that another
-// program may have made.
+// Temporary files of killed processes are removed. Files that are in use, or that another program may have
+// made, are not.
 func TestLeftoversAreRemoved(t *testing.T) {
 	ended := exec.Command("true")
 	if err := ended.Run(); err != nil {
@@ -201,7 +201,7 @@ func TestLeftoversAreRemoved(t *testing.T) {
 	}
 }
 
-// A temporary file that a process writes at the moment is kept, and so are links and folders.
+// A temporary file that a process is writing is kept, and so are links and folders.
 func TestFilesInUseAreNoLeftovers(t *testing.T) {
 	dir := t.TempDir()
 	name := func(n int) string { return filepath.Join(dir, fmt.Sprintf(".askback-%d.tmp", n)) }

@@ -19,13 +19,13 @@ import (
 	"github.com/askback/askback/internal/settings"
 )
 
-// An Agent is the definition of a hosted agent: the front matter of agents/NAME.md, which is
-// YAML, and the text after it (E12). A key that is not in the file has its zero value.
+// An Agent is the definition of a hosted agent: the front matter of agents/NAME.md, which is YAML, and the
+// text after it (E12). The field of a key that is not in the file has its zero value.
 type Agent struct {
 	File        string // where it is
-	Name        string // by default the name of the file
+	Name        string // the name of the file, unless the file has another
 	Description string
-	Model       string   // a name of the settings; "" is the default model
+	Model       string   // the name of a model in the settings; "" is the default model
 	Tools       []string // servers and tools of servers in the settings, and [BuiltInTools]
 	Prompt      string   // the system prompt
 
@@ -39,10 +39,10 @@ type Agent struct {
 	MaxAsks, MaxTurns int      // of a run; 0 is the default
 	Confirm, Allow    []string // patterns of tools that a person must approve, or never; Confirm counts more
 	Bubble            bool     // children may ask people
-	// StartBy are those who may start a run and write to it; nil: everyone.
+	// StartBy has the people and agents who may start a run and write to it; nil: everyone.
 	StartBy       []string
-	WebhookSecret string // verifies what starts a run; "": a token does
-	// Schedule has the times at which runs start; the zero value has none (E15).
+	WebhookSecret string // verifies webhooks that start a run; "": only tokens start runs
+	// Schedule has the times at which runs start; the zero value has no times (E15).
 	Schedule schedule.Schedule
 }
 
@@ -52,15 +52,16 @@ var BuiltInTools = []string{"ask_user_question", "confirm_action", "todo_write",
 // agentName is the form of the name of an agent, which is a part of an address.
 var agentName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`) })
 
-// LoadAgent reads the definition of an agent from a file with this name. As in [Load], its
-// error is an [settings.Invalid] unless reading fails, and ${NAME} is replaced in the front matter. The
-// prompt is taken as it is.
+// LoadAgent reads the definition of an agent from a file with this name. As in [Load], its error is an
+// [settings.Invalid] unless reading fails, and ${NAME} is replaced in the front matter. The prompt is not
+// changed.
 func LoadAgent(name string, r io.Reader, env func(string) (string, bool)) (Agent, error) {
 	a, _, err := loadAgent(name, r, env, nil)
 	return a, err
 }
 
-// loadAgent reads a definition. If c is not nil, it must have what the definition names.
+// loadAgent reads a definition. If c is not nil, c must have the models and servers that the definition
+// names.
 func loadAgent(name string, r io.Reader, env func(string) (string, bool), c *Config) (Agent, agentPlaces, error) {
 	start := settings.Position{Line: 1, Column: 1}
 	p := agentPlaces{at: start, model: start}
@@ -96,8 +97,8 @@ func loadAgent(name string, r io.Reader, env func(string) (string, bool), c *Con
 	return a, p, nil
 }
 
-// frontMatter returns the front matter of a file, in the lines where it is, the text after it,
-// and the number of the first line of the text. A file without front matter is only text.
+// frontMatter returns the front matter of a file at its original lines, the text after it, and the number of
+// the first line of the text. A file without front matter has only text.
 func (l *loader) frontMatter(src []byte) (front, prompt []byte, line int) {
 	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
 	rest, found := bytes.CutPrefix(src, []byte("---\n"))
@@ -148,7 +149,7 @@ func (l *loader) agent(a *Agent, p *agentPlaces) []settings.Setting {
 			a.Bubble = subagents == "bubble"
 		}},
 		{Key: "start_by", Read: func(v settings.Value) {
-			a.StartBy = append([]string{}, l.names(v, directory.StarterProblem)...) // [] is not everyone
+			a.StartBy = append([]string{}, l.names(v, directory.StarterProblem)...) // [] does not mean everyone
 		}},
 		{Key: "webhook_secret", Read: webhook.ReadSecret(&l.Reader, &a.WebhookSecret, "POEM_WEBHOOK_SECRET")},
 	}

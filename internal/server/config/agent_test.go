@@ -27,7 +27,7 @@ func loadAgent(name, text string) (config.Agent, error) {
 	})
 }
 
-// The agent of the document from which the format comes loads unchanged (E12).
+// A definition that was written for another program loads unchanged (E12).
 func TestAgentOfTheFirstDocumentIsLoaded(t *testing.T) {
 	got, err := loadAgent("agents/complex-research.md", read(t, "testdata/agents/complex-research.md"))
 	want := config.Agent{
@@ -87,7 +87,7 @@ func TestProblemsOfAgentsHaveALineAndAColumn(t *testing.T) {
 	})
 }
 
-// An agent with an empty start_by is not one that everyone may start.
+// An empty start_by does not mean that everyone may start the agent.
 func TestEmptyStartByIsKept(t *testing.T) {
 	for text, want := range map[string]bool{"---\nstart_by: []\n---\nWrite.": true, "Write.": false} {
 		a, err := loadAgent("a.md", text)

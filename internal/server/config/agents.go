@@ -13,8 +13,7 @@ import (
 	"github.com/askback/askback/internal/settings"
 )
 
-// AgentFiles returns the files with definitions in a directory, sorted by name: those whose
-// names end with .md.
+// AgentFiles returns the files in a directory whose names end with .md, sorted by name.
 func AgentFiles(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -29,10 +28,10 @@ func AgentFiles(dir string) ([]string, error) {
 	return files, nil
 }
 
-// LoadAgents reads definitions of agents, and returns those that are valid in the order of their
-// files. The error has the problems of all files: for each file with problems an [settings.Invalid], or
-// why it cannot be read. It is also a problem if two files have one name, and if a definition
-// names a model or a server that c does not have.
+// LoadAgents reads definitions of agents, and returns the valid ones in the order of their files. The error
+// has the problems of all files: an [settings.Invalid] for each file with problems, or the reason why it
+// cannot be read. Two files with one name are also a problem, as is a definition that names a model or a
+// server that c does not have.
 func (c Config) LoadAgents(files []string, env func(string) (string, bool)) ([]Agent, error) {
 	var all []Agent
 	var problems []error
@@ -104,8 +103,8 @@ func (l *loader) checkUse(c *Config, a Agent, p agentPlaces) {
 	}
 }
 
-// checkRules adds a problem for each pattern that matches no tool of any server which the agent
-// uses: the author relies on it, and may have misspelled it.
+// checkRules adds a problem for each pattern that matches no tool of any server of the agent: the author
+// relies on the pattern, and may have misspelled it.
 func (l *loader) checkRules(a Agent, p agentPlaces) {
 	places := slices.Concat(p.confirm, p.allow)
 	for i, pattern := range slices.Concat(a.Confirm, a.Allow) {
@@ -115,8 +114,8 @@ func (l *loader) checkRules(a Agent, p agentPlaces) {
 	}
 }
 
-// mayMatch reports whether a pattern can match a tool of the agent, or one of its servers. Of a
-// server all of whose tools the agent has, any tool may exist.
+// mayMatch reports whether a pattern can match a tool of the agent, or one of its servers. If the agent has
+// all tools of a server, a tool with any name may exist.
 func (a Agent) mayMatch(pattern string) bool {
 	for _, entry := range a.Tools {
 		server, _, single := cutServer(entry)
@@ -129,10 +128,10 @@ func (a Agent) mayMatch(pattern string) bool {
 	return false
 }
 
-// flat returns a text in which path.Match sees no slash, so that a "*" matches one.
+// flat replaces slashes in a text, so that a "*" of path.Match also matches them.
 func flat(s string) string { return strings.ReplaceAll(s, "/", "\x00") }
 
-// mayBegin reports whether a valid pattern matches a text that begins with this one and goes on.
+// mayBegin reports whether a valid pattern can match a text that begins with this text and is longer.
 func mayBegin(pattern, text string) bool {
 	for _, want := range text {
 		size := 1
@@ -181,6 +180,6 @@ func (a Agent) Servers() []string {
 	return slices.Compact(names)
 }
 
-// cutServer returns the server of an entry of the tools of an agent, and the tool if it is a
-// single one.
+// cutServer returns the server of an entry of the tools of an agent. If the entry is a single tool, it also
+// returns the tool.
 func cutServer(entry string) (server, tool string, single bool) { return strings.Cut(entry, ".") }

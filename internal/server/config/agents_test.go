@@ -22,7 +22,7 @@ func withKey(name string) (string, bool) {
 	return env(name)
 }
 
-// Models of Anthropic need no settings if there is a key, and the settings count more (E12).
+// Models of Anthropic need no settings if there is a key, and the settings take precedence (E12).
 func TestModelsFallBackToThoseOfAnthropic(t *testing.T) {
 	local := config.Model{Provider: "openai", BaseURL: "http://127.0.0.1:11434/v1", Model: "qwen3"}
 	newest := func(name string) config.Model {
@@ -118,7 +118,7 @@ func TestProblemsOfADirectoryOfAgentsAreReportedTogether(t *testing.T) {
 	}
 }
 
-// What a definition names must be in the settings only if these are known.
+// The models and servers of a definition must be in the settings only if the settings are given.
 func TestValidDirectoryIsLoaded(t *testing.T) {
 	files := writeAgents(t, "-- b.md --\n---\nmodel: haiku\ntools: [files, tickets.a/b, todo_write]\nconfirm: [tickets, 'f*', 'tickets.a/?', '*']\n---\nWrite.\n-- a.md --\nWrite.\n-- .hidden.md --\n---\n-- notes.txt --\n---\n")
 	all, err := settingsOfAgents.LoadAgents(files, withKey)

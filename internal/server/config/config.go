@@ -26,11 +26,12 @@ type Config struct {
 	Groups    map[string][]string // the names of people, by the name of the group without @
 	Routes    []askback.Route
 	Login     Login
-	Channels  map[string]channels.Settings // those that the server has, by name
+	Channels  map[string]channels.Settings // the channels of the server, by name
 	Limits    Limits
 	Retention Retention
-	Undo      time.Duration // how long a person can undo an answer given by one key or tap; 0: the default, -1: not at all
-	Log       Log
+	// how long a person can undo an answer that was given with one key or tap; 0: the default, -1: not at all
+	Undo time.Duration
+	Log  Log
 
 	Agents     string // the directory with the definitions of hosted agents. A relative path begins at the folder of the file
 	Models     map[string]Model
@@ -59,8 +60,7 @@ type Retention struct {
 	Settled time.Duration // for an ask, after its outcome; pending asks are always kept
 }
 
-// Equal reports whether c and d have the same settings. How their files are written does
-// not matter.
+// Equal reports whether c and d have the same settings. The format of their files does not matter.
 func (c Config) Equal(d Config) bool { return reflect.DeepEqual(c, d) }
 
 // maxSize is the maximum size of a file in bytes, far more than settings need.

@@ -52,8 +52,8 @@ func (c Config) NoPersonCanLogIn() bool {
 	return c.Login.OIDC != (OIDC{}) && !slices.ContainsFunc(c.People, func(p Person) bool { return p.Email != "" })
 }
 
-// issuerProblem returns what is wrong with the URL of an issuer, or "". It requires https,
-// except on loopback: with http, anyone on the network path could log in as any person.
+// issuerProblem returns the problem of the URL of an issuer, or "". It requires https, except on loopback:
+// with http, anyone on the network path could log in as any person.
 func issuerProblem(s string) (problem string) {
 	u, err := url.Parse(s)
 	switch {

@@ -14,8 +14,8 @@ import (
 
 // An MCPServer configures an MCP server with tools of hosted agents. It has a command or a URL.
 type MCPServer struct {
-	Command []string          // with its arguments; it is not a line for a shell
-	Env     map[string]string // what the command has in its environment in addition
+	Command []string          // the program and its arguments; it is not a line for a shell
+	Env     map[string]string // additional environment of the command
 
 	URL       string // of its endpoint
 	Headers   map[string]string
@@ -23,8 +23,8 @@ type MCPServer struct {
 }
 
 var (
-	// serverName is the form of the name of a server. It has no dot, which is before the name
-	// of a tool, and no more letters than names of tools for models have room for.
+	// serverName is the form of the name of a server. It has no dot, because a dot separates it from the name
+	// of a tool. It is short enough for the names of tools that models get.
 	serverName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`) })
 	headerName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}$") })
 	ownedHeaders = []string{"Accept", "Connection", "Content-Length", "Content-Type", "Host", "Last-Event-Id", "Mcp-Protocol-Version", "Mcp-Session-Id", "Transfer-Encoding"}
@@ -95,8 +95,7 @@ func (l *loader) mcpServer(v settings.Value, here settings.Position) (s MCPServe
 
 const urlExample = "the address of the endpoint, as in https://tickets.example.com/mcp"
 
-// endpointProblem returns what is wrong with the address of a server, or "". It does not repeat
-// it.
+// endpointProblem returns the problem of the address of a server, or "". It does not repeat the address.
 func endpointProblem(s string, allowHTTP bool) (problem string) {
 	u, err := url.Parse(s)
 	switch {
@@ -120,7 +119,7 @@ func (l *loader) command(v settings.Value) (all []string) {
 	return all
 }
 
-// secretTexts reads texts by name, which no problem repeats.
+// secretTexts reads texts by name. Its problems repeat no text.
 func (l *loader) secretTexts(v settings.Value, example string, check func(string) (problem, fix string)) map[string]string {
 	all := map[string]string{}
 	l.Named(v, "write names and their values, as in "+example, check, func(name string, _ settings.Position, v settings.Value) {
@@ -156,7 +155,7 @@ func newHeaderProblem() func(name string) (problem, fix string) {
 	}
 }
 
-// toolProblem returns what is wrong with an entry of the tools of an agent, and the fix, or "".
+// toolProblem returns the problem of an entry of the tools of an agent, and the fix, or "".
 func (c Config) toolProblem(entry string) (problem, fix string) {
 	server, tool, single := cutServer(entry)
 	_, known := c.MCPServers[server]

@@ -13,23 +13,23 @@ import (
 	"github.com/askback/askback/internal/settings"
 )
 
-// A Model configures a model of hosted agents, which name it (E12).
+// A Model configures a model of hosted agents (E12).
 type Model struct {
-	Provider  string // anthropic, openai or scripted; or demo, which no settings can have
-	Model     string // as the provider calls it
+	Provider  string // anthropic, openai or scripted; or demo, which settings cannot have
+	Model     string // the provider's name of the model
 	APIKey    string
-	BaseURL   string // "": that of the provider
+	BaseURL   string // "": the address of the provider
 	AllowHTTP bool   // BaseURL may be http to another machine
 	Script    string // of a scripted model: a file. A relative path begins at the folder of the settings
 	MaxTokens int    // the maximum length of a reply; 0: the default
 	Prices    Prices
 }
 
-// Prices are what a million tokens cost, in US dollars. 0 means that a price is not known.
+// Prices are the prices of a million tokens, in US dollars. 0 means that a price is not known.
 type Prices struct{ Input, Output, Cached, Stored float64 }
 
-// The variables with the key of models that are not in the settings, and with the address to which
-// their requests are sent, as the SDKs of Anthropic have them.
+// The variables with the key of models that are not in the settings, and with the address for their requests.
+// The SDKs of Anthropic use the same names.
 const (
 	anthropicKey = "ANTHROPIC_API_KEY"
 	anthropicURL = "ANTHROPIC_BASE_URL"
@@ -38,10 +38,10 @@ const (
 // families are the models of Anthropic that need no settings.
 var families = []string{"sonnet", "opus", "haiku"}
 
-// AllModels returns the models that agents can name. With a key of Anthropic in the environment,
-// sonnet, opus and haiku are the newest models of it, unless the settings have others with these
-// names; their requests go to the base URL in the environment, if it has one. The model default is sonnet, and demo is the model of a demonstration, unless the settings
-// have one.
+// AllModels returns the models that agents can name. With a key of Anthropic in the environment, sonnet, opus
+// and haiku are the newest models of Anthropic, unless the settings have models with these names. Their
+// requests go to the base URL in the environment, if it has one. Unless the settings have them, the model
+// default is sonnet, and demo is the model of the demonstration.
 func (c Config) AllModels(env func(string) (string, bool)) map[string]Model {
 	all := maps.Clone(c.Models)
 	if all == nil {
@@ -66,10 +66,9 @@ func (c Config) AllModels(env func(string) (string, bool)) map[string]Model {
 }
 
 const (
-	// DefaultModel is the name of the model of agents that name none.
+	// DefaultModel is the name of the model for agents without a model.
 	DefaultModel = "default"
-	// DemoModel is the name and the provider of a model that needs no settings and no key. It is
-	// for a first look.
+	// DemoModel is the name and the provider of a model for a first run, which needs no settings and no key.
 	DemoModel = "demo"
 )
 
@@ -123,8 +122,8 @@ func keyProblem(s string) (problem string) {
 	return ""
 }
 
-// checkModel adds the problems of a model whose keys are valid by themselves: which keys it must
-// have and cannot have depends on the provider.
+// checkModel adds the problems of a model whose keys are valid by themselves: the provider determines which
+// keys are required and allowed.
 func (l *loader) checkModel(m Model, key string, here settings.Position, at map[string]settings.Position) {
 	missing := func(name, fix string) { l.AddProblem(here, "write "+fix, "%s has no %s", key, name) }
 	switch m.Provider {
@@ -166,7 +165,7 @@ func (l *loader) checkModel(m Model, key string, here settings.Position, at map[
 // price is the form of a price.
 var price = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{1,6}(\.[0-9]{1,6})?$`) })
 
-// prices reads what a million tokens cost.
+// prices reads the prices of a million tokens.
 func (l *loader) prices(v settings.Value, p *Prices) {
 	before := l.Problems()
 	read := func(key string, dst *float64) settings.Setting {
@@ -195,7 +194,7 @@ func (l *loader) prices(v settings.Value, p *Prices) {
 	}
 }
 
-// modelProblem returns what is wrong with the name of a model, and the fix, or "".
+// modelProblem returns the problem of the name of a model, and the fix, or "".
 func (c Config) modelProblem(name string, env func(string) (string, bool)) (problem, fix string) {
 	all := c.AllModels(env)
 	if _, ok := all[name]; ok {

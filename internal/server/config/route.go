@@ -30,13 +30,13 @@ func groupProblem(name string) (problem, fix string) {
 	return directory.GroupNameProblem(name), "write a name without @, as in payments"
 }
 
-// names reads a list of different names. The check returns what is wrong with a name, or "".
+// names reads a list of different names. The check returns the problem of a name, or "".
 func (l *loader) names(v settings.Value, check func(string) string) []string {
 	out, _ := l.namesAt(v, "a name, as in ana", check)
 	return out
 }
 
-// namesAt is like names for names of another kind. It also returns their positions.
+// namesAt is like names for another kind of names. It also returns their positions.
 func (l *loader) namesAt(v settings.Value, example string, check func(string) string) (out []string, at []settings.Position) {
 	l.List(v, func(v settings.Value) {
 		var name string
@@ -101,7 +101,7 @@ func (l *loader) rule(v settings.Value, r directory.Rule, broken bool) {
 	}
 }
 
-// match returns a function that reads which asks a route is for.
+// match returns a function that reads the conditions of a route into m.
 func (l *loader) match(m *askback.Match) func(settings.Value) {
 	return func(v settings.Value) {
 		var kind string
@@ -133,8 +133,8 @@ func (l *loader) span(v settings.Value) (s askback.Span) {
 	return s
 }
 
-// groupsExist adds a problem for each group that a route names and that does not exist. The
-// groups may follow the routes in the file.
+// groupsExist adds a problem for each group that a route names but that does not exist. The groups may follow
+// the routes in the file.
 func (l *loader) groupsExist(c *Config, at settings.Position) {
 	exists := func(name string) bool {
 		_, ok := c.Groups[name]

@@ -14,19 +14,19 @@ import (
 	"github.com/askback/askback/internal/settings"
 )
 
-// RouteFile are routes for the API, from a file.
+// A RouteFile has routes for the API, from a file.
 type RouteFile struct {
 	Routes   []askback.Route
-	Revision int64 // of the list that the file was made from; -1: it has none
-	Left     int   // how many routes of the settings were left out
+	Revision int64 // the revision of the list from which the file was made; -1: none
+	Left     int   // the number of routes of the settings that were left out
 	name     string
 	from     []settings.Value // the place of each route in the file
 }
 
 var routePointer = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/items/(\d+)(/.*)?$`) })
 
-// Locate returns err with the places of the file instead of the pointers of the API, if the
-// API has found problems in the routes.
+// Locate replaces the pointers of the API in err by the places in the file, if the API found problems in the
+// routes.
 func (f RouteFile) Locate(err error) error {
 	var invalid askback.Invalid
 	if !errors.As(err, &invalid) {
@@ -60,9 +60,9 @@ func keyOf(pointer string) (key string) {
 	return key
 }
 
-// ReadRoutes reads routes for the API from r, in YAML or JSON: a list, a group of keys as in the
-// settings, or what GET /routes replies. It has the checks of [Load], except that groups need
-// not be in it, and that no variables are replaced.
+// ReadRoutes reads routes for the API from r, in YAML or JSON: a list, a group of keys as in the settings, or
+// a reply of GET /routes. It makes the checks of [Load], except that groups need not be in the file, and that
+// no variables are replaced.
 func ReadRoutes(name string, r io.Reader) (RouteFile, error) {
 	src, err := io.ReadAll(io.LimitReader(r, maxSize+1))
 	if err != nil {
@@ -123,7 +123,7 @@ func (l *loader) routeFields(root settings.Node, f *RouteFile) {
 	}
 }
 
-// listedSettings are what a route has in addition in a list of the API.
+// listedSettings are the additional settings of a route in a list of the API.
 func (l *loader) listedSettings(r *askback.Route) []settings.Setting {
 	if !l.listed {
 		return nil

@@ -48,8 +48,7 @@ func (l *loader) topLevel(c *Config) []settings.Setting {
 	}
 }
 
-// undo returns a function that reads into dst how long an answer can be undone: -1 for not at
-// all.
+// undo returns a function that reads into dst how long an answer can be undone; -1 means not at all.
 func (l *loader) undo(dst *time.Duration) func(settings.Value) {
 	return l.Number("1s to 1m, or 0 to send answers at once", func(s string) string {
 		d, err := askback.ParseDuration(s)
@@ -94,8 +93,8 @@ func loopbackProblem(s string) (problem string) {
 	return ""
 }
 
-// originProblem returns what is wrong with an origin, or "". It allows only scheme, host
-// and port, because Askback serves its pages at the root.
+// originProblem returns the problem of an origin, or "". It allows only scheme, host and port, because
+// Askback serves its pages at the root.
 func originProblem(s string) (problem string) {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || s != u.Scheme+"://"+u.Host {

@@ -24,7 +24,7 @@ type loader struct {
 	routesAt settings.Position // of the list of routes
 
 	routePlaces []settings.Value // of each route
-	listed      bool             // routes may be those of a list of the API
+	listed      bool             // the routes may come from a list of the API
 }
 
 // parse returns the root of the file, or nil if the file is empty or has problems.
@@ -210,8 +210,8 @@ func tokenPosition(t *token.Token) settings.Position {
 	return settings.Position{Line: t.Position.Line, Column: t.Position.Column}
 }
 
-// positionOf returns the position of a value. A mapping without braces is at its first key:
-// the position in the library is that of the colon.
+// positionOf returns the position of a value. For a mapping without braces, it is the position of the first
+// key, because the library returns the position of the colon.
 func positionOf(n ast.Node) settings.Position {
 	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
 		return positionOf(m.Values[0].Key)

@@ -39,7 +39,7 @@ func TestPercentLeavesTheHeadroom(t *testing.T) {
 // live keeps memory in use.
 var live [][]byte
 
-// After stop, the percentage is the one before Start, and collections do not change it.
+// After stop, the percentage is the same as before Start, and collections do not change it.
 func TestPercentFollowsTheHeap(t *testing.T) {
 	withoutGOGC(t)
 	before := current()

@@ -29,7 +29,7 @@ type Connections struct {
 	idle    []func() // close the connections of the models
 }
 
-// A hostedServer is an MCP server with the settings that it has.
+// A hostedServer is an MCP server with its settings.
 type hostedServer struct {
 	settings config.MCPServer
 	*mcptools.Server
@@ -41,8 +41,8 @@ func Connect(settings string, file config.Config) (*Connections, error) {
 	return c, err
 }
 
-// connect also returns the MCP servers of before that are not in the settings any more. One whose
-// settings are the same is kept with its connection.
+// connect is like Connect, but keeps a server of before with its connection if its settings are the same. It
+// also returns the servers of before that are no longer in the settings.
 func connect(settings string, file config.Config, log *slog.Logger, before *Connections) (c *Connections, unused map[string]hostedServer, err error) {
 	c = &Connections{models: map[string]agent.Model{}, servers: map[string]hostedServer{}}
 	if err := c.addModels(settings, file); err != nil {
@@ -157,7 +157,7 @@ func newMCPServer(name string, s config.MCPServer, settings string, log *slog.Lo
 	})
 }
 
-// closeServers closes servers, except for those that are in use, all at once.
+// closeServers concurrently closes servers, except for the servers that are in use.
 func closeServers(servers, used map[string]hostedServer) {
 	var group sync.WaitGroup
 	for name, s := range servers {

@@ -12,12 +12,11 @@ import (
 	"github.com/askback/askback/internal/server/config"
 )
 
-// demoPause is the time between two words of the model of the demonstration, which people can
-// read along.
+// demoPause is the time between two words of the demonstration's model, so that people can read along.
 const demoPause = 40 * time.Millisecond
 
-// A DemoRunner has only the agent of the demonstration. Every process has it that holds the
-// database and has no other agents, so that a newcomer sees a run at once.
+// A DemoRunner has only the agent of the demonstration. Every process that holds the database and has no
+// other agents runs it, so that a newcomer can see a run immediately.
 type DemoRunner struct{ *agent.Runner }
 
 var _ engine.PartialRunner = DemoRunner{}

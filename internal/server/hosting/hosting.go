@@ -19,19 +19,19 @@ import (
 
 // A Host has the hosted agents of a server: their definitions, models and MCP servers.
 type Host struct {
-	dir      string // with the definitions
-	settings string // the path of the settings file, in whose folder relative paths begin
+	dir      string // the directory with the definitions
+	settings string // the path of the settings file; relative paths begin in its folder
 	log      *slog.Logger
 	runner   *agent.Runner
 
-	closing sync.WaitGroup // the servers that are not in the settings any more
+	closing sync.WaitGroup // the closing of servers that are not in the settings any more
 
 	mu       sync.Mutex
-	seen     []config.FileVersion // of the files, when they were last read
+	seen     []config.FileVersion // the versions of the files when they were last read
 	scripts  []string             // of models
 	current  *Connections
-	secrets  map[string]string // of webhooks, by agent
-	rejected error             // why the files are not in use; nil if they are
+	secrets  map[string]string // the secrets of webhooks, by agent
+	rejected error             // the reason why the files are not in use; nil if they are
 }
 
 // New returns the agents in a directory. Relative paths begin in the folder of the settings file.
@@ -51,8 +51,8 @@ func New(dir, settings string, file config.Config, log *slog.Logger) (*Host, err
 	return h, nil
 }
 
-// Dir returns the directory with the definitions of agents: that of the flag, or that of the
-// settings file at a path. Without either, it returns "".
+// Dir returns the directory with the definitions of agents: the directory of the flag, or the directory in
+// the settings file at a path. Without either, it returns "".
 func Dir(flag, path string, file config.Config) (string, error) {
 	if flag != "" || file.Agents == "" {
 		return flag, nil
@@ -134,7 +134,7 @@ func Read(paths []string, file config.Config) ([]config.Agent, error) {
 
 // versions returns the versions of the files of the agents: definitions and scripts of models.
 func (h *Host) versions() (all []config.FileVersion) {
-	files, _ := config.AgentFiles(h.dir) // an error is one when they are read
+	files, _ := config.AgentFiles(h.dir) // the reader of the file returns the error
 	for _, path := range slices.Concat(files, h.scripts) {
 		v := config.VersionOf(path)
 		v.Path = path

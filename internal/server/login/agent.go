@@ -32,10 +32,10 @@ func (i *Issuer) Agent(ctx context.Context, token string) (name, label string, e
 	return "oauth:" + printable(verified.Subject), label, nil
 }
 
-// rejectAccess returns why a token of the issuer is not accepted as an access token, or "".
-// A token that is bound to a key is rejected. Otherwise, a token of the type at+jwt is an
-// access token. A token of another type is rejected if it is known to be something else
-// (RFC 9068, section 4; OpenID Connect; Keycloak's "typ").
+// rejectAccess returns the reason why a token of the issuer is not an access token, or "". A token that is
+// bound to a key is rejected. Otherwise, a token of the type at+jwt is an access token. A token of another
+// type is rejected if it is known to be something else (RFC 9068, section 4; OpenID Connect; Keycloak's
+// "typ").
 func rejectAccess(typ string, c claims) (why string) {
 	switch {
 	case c.has("cnf"):

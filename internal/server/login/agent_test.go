@@ -222,8 +222,7 @@ func TestAgentLabelIsTheVerifiedEmail(t *testing.T) {
 	}
 }
 
-// Of the tokens that the issuer signs for this server, only access tokens are accepted
-// (RFC 9068).
+// Among the tokens that the issuer signs for this server, only access tokens are accepted (RFC 9068).
 func TestOnlyAccessTokensAreAccepted(t *testing.T) {
 	f := newFixture(t)
 	for name, c := range map[string]struct {

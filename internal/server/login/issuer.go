@@ -38,8 +38,8 @@ var (
 	// ErrNoEmail is returned if the issuer does not send an e-mail address, or does not send
 	// whether it is verified.
 	ErrNoEmail = errors.New("the issuer does not send a verified e-mail address")
-	// ErrUnverified is returned if the issuer has not verified the e-mail address, or it
-	// is not a valid one.
+	// ErrUnverified is returned if the issuer has not verified the e-mail address, or the address is not
+	// valid.
 	ErrUnverified = errors.New("the issuer has not verified the e-mail address")
 )
 
@@ -85,8 +85,8 @@ type provider struct {
 	found time.Time
 }
 
-// The rate limit for exchanging codes: how many in each second, and in a burst. Without it,
-// strangers could use up the limit that the issuer has for this server.
+// The rate limit for exchanging codes: the number in each second, and in a burst. Without it, strangers could
+// use up the limit that the issuer has for this server.
 const (
 	exchangeRate  = 5
 	exchangeBurst = 20
@@ -278,7 +278,7 @@ type unavailableKey struct{}
 func (k keys) VerifySignature(ctx context.Context, jwt string) ([]byte, error) {
 	payload, err := k.first.VerifySignature(ctx, jwt)
 	if err != nil {
-		// A call that meets the end of another one's fetch gets its older keys.
+		// A call that arrives at the end of another call's fetch gets its older keys.
 		payload, err = k.read().VerifySignature(ctx, jwt)
 	}
 	if unavailable, ok := ctx.Value(unavailableKey{}).(*error); ok && (errors.Is(err, errFetch) || ctx.Err() != nil) {

@@ -29,8 +29,8 @@ type pendingLogin struct {
 // maxPending is the maximum number of pending logins in a browser, such as one in each tab.
 const maxPending = 5
 
-// setPending stores a pending login in a cookie. A browser with [maxPending] of them
-// loses all older ones.
+// setPending stores a pending login in a cookie. A browser with [maxPending] pending logins loses all older
+// ones.
 func (i *Issuer) setPending(w http.ResponseWriter, r *http.Request, p pendingLogin) {
 	b, _ := json.Marshal(p) // strings and a number can be marshalled
 	var old []string

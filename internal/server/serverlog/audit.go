@@ -121,8 +121,7 @@ type auditedClient struct {
 	log       *Log
 }
 
-// Unwrap returns the client without the audit log. [Log.Committed] logs what a revision.Source of it
-// changes.
+// Unwrap returns the client without the audit log. [Log.Committed] logs the changes of its revision.Source.
 func (c auditedClient) Unwrap() askback.Client { return c.Client }
 
 func (c auditedClient) Revoke(ctx context.Context, id string) (askback.Grant, error) {
@@ -235,12 +234,12 @@ func (c auditedClient) PutRoutes(ctx context.Context, routes []askback.Route, re
 	return all, err
 }
 
-// recordName logs a change of what has the name as its id.
+// recordName logs a change of an object whose id is name.
 func (c auditedClient) recordName(ctx context.Context, event, what, name string, err error) {
 	c.record(ctx, err, event, slog.String(what, name))
 }
 
-// record logs what the principal did, unless err is not nil.
+// record logs an action of the principal, unless err is not nil.
 func (c auditedClient) record(ctx context.Context, err error, event string, attrs ...slog.Attr) {
 	if err == nil {
 		c.log.record(ctx, event, append(principalAttrs(c.principal), attrs...)...)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// maxPerMinute is how many lines a [limiter] allows in a minute. That is enough to find the
-// cause of an error, and fewer than 100 000 lines a day.
+// maxPerMinute is the number of lines that a [limiter] allows in a minute. It is enough to find the cause of
+// an error, and less than 100 000 lines a day.
 const maxPerMinute = 60
 
 // A limiter limits the number of lines that clients without a valid token cause in each
@@ -19,8 +19,8 @@ type limiter struct {
 	leftOut int   // the number of lines left out since the last line
 }
 
-// attrs returns the attributes of the next line: the address of the client, and how many lines
-// were left out before. ok is false if this line must be left out. info may be nil.
+// attrs returns the attributes of the next line: the address of the client, and the number of lines that were
+// left out before. If this line must be left out, ok is false. info may be nil.
 func (l *limiter) attrs(info *requestInfo) (attrs []slog.Attr, ok bool) {
 	leftOut, ok := l.next(time.Now())
 	if info != nil {
@@ -32,8 +32,8 @@ func (l *limiter) attrs(info *requestInfo) (attrs []slog.Attr, ok bool) {
 	return attrs, ok
 }
 
-// next reports whether another line may be written, and returns how many lines were left out
-// before it.
+// next reports whether another line may be written, and returns the number of lines that were left out before
+// it.
 func (l *limiter) next(now time.Time) (leftOut int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -63,8 +63,7 @@ type everyLevel struct{ slog.Handler }
 // Enabled implements [slog.Handler].
 func (everyLevel) Enabled(context.Context, slog.Level) bool { return true }
 
-// secretPattern matches every secret that Askback generates: those in tokens, log-in links and
-// cookies.
+// secretPattern matches every secret that Askback generates: in tokens, log-in links and cookies.
 var secretPattern = regexp.MustCompile(`askback_[0-9A-Za-z_-]{8,}`)
 
 // redactAttr replaces secrets in an attribute and cuts long values. A secret can be anywhere,

@@ -267,8 +267,7 @@ func events(t *testing.T, b *bytes.Buffer) (all []string) {
 
 func errOf[T any](_ T, err error) error { return err }
 
-// Every change of people, groups and routes has one line with who made it. A refused one has
-// none.
+// Every change of people, groups and routes has one line with its actor. A rejected change has none.
 func TestAuditLogHasChangesOfDirectory(t *testing.T) {
 	var b bytes.Buffer
 	l := serverlog.New(&b, serverlog.JSON, slog.LevelError)

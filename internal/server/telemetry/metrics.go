@@ -1,6 +1,6 @@
-// Package telemetry counts what a server does, and serves the numbers in the format of
-// Prometheus. No label has text of an agent or a person, so the numbers reveal neither
-// questions nor names, and each metric has a limited number of labels.
+// Package telemetry counts the work of a server, and serves the numbers in the format of Prometheus. No label
+// has text of an agent or a person, so the numbers reveal neither questions nor names. Each metric has a
+// limited number of labels.
 package telemetry
 
 import (
@@ -19,15 +19,15 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// The upper bounds of the histograms, in seconds. People take minutes or days to answer;
-// an agent that waits acknowledges at once, and one that was restarted takes longer.
+// The upper bounds of the histograms, in seconds. People take minutes or days to answer. An agent that waits
+// acknowledges immediately, and an agent that was restarted takes longer.
 var (
 	answerBounds  = []float64{1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600}
 	ackBounds     = []float64{.01, .1, 1, 10, 60, 600, 3600, 24 * 3600}
 	requestBounds = []float64{.001, .005, .025, .1, .5, 2.5, 10, 60}
 )
 
-// Metrics count what one server does. It implements [engine.Observer].
+// Metrics count the work of one server. It implements [engine.Observer].
 type Metrics struct {
 	registry *prometheus.Registry
 	handler  http.Handler
@@ -131,7 +131,7 @@ func (s *Metrics) Served(r *http.Request, status int, took time.Duration) {
 // routeOf returns the pattern of the [http.ServeMux] that served a request, or "".
 func routeOf(r *http.Request) string { return r.Pattern }
 
-// statuses are the numbers below 1000, so that a request allocates no text for its status.
+// statuses has the texts of the numbers below 1000, so that a request allocates no text for its status.
 var statuses = func() (all [1000]string) {
 	for i := range all {
 		all[i] = strconv.Itoa(i)
@@ -142,13 +142,13 @@ var statuses = func() (all [1000]string) {
 // A Database describes the database at the time of a reading.
 type Database struct {
 	Bytes    int64 // size of its files
-	Failed   bool  // it neither reads nor writes any more
-	DiskFull bool  // it does not write
+	Failed   bool  // it can neither be read nor be written any more
+	DiskFull bool  // it cannot be written
 	Damaged  int   // rows that were found damaged
 }
 
-// Watch reads the load and the database each time that metrics are read. It is called once,
-// before the first request.
+// Watch reads the load and the database each time that metrics are read. It is called once, before the first
+// request.
 func (s *Metrics) Watch(load func(context.Context) (engine.Load, error), database func() Database) {
 	s.registry.MustRegister(&watcher{load, database})
 }
@@ -185,7 +185,7 @@ func (w *watcher) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements [prometheus.Collector]. Without a load it sends the rest.
+// Collect implements [prometheus.Collector]. Without a load it sends the other metrics.
 func (w *watcher) Collect(to chan<- prometheus.Metric) {
 	send := func(d *prometheus.Desc, value float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)

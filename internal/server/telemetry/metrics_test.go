@@ -19,7 +19,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// read returns the lines of the metrics that begin with askback_, and those of prefix.
+// read returns the metrics of the program.
 func read(t *testing.T, m *telemetry.Metrics) string {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -38,7 +38,7 @@ func wantLines(t *testing.T, got string, lines ...string) {
 	}
 }
 
-// F16: the metrics of an engine show what was asked, how it ended, and how long that took.
+// The metrics of an engine count the asks and their outcomes, and measure the time until the outcome (F16).
 func TestMetricsCountAsks(t *testing.T) {
 	now := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
 	m := telemetry.New("1.2.3", slog.New(slog.DiscardHandler))
@@ -104,7 +104,7 @@ func TestMetricsCountAsks(t *testing.T) {
 	}
 }
 
-// Calls that wait and streams are counted while they last.
+// Waiting calls and streams are counted while they last.
 func TestMetricsCountWaitingCalls(t *testing.T) {
 	m := telemetry.New("", slog.New(slog.DiscardHandler))
 	e := engine.New(memstore.New(), &engine.Options{Observer: m})
@@ -169,7 +169,7 @@ func TestRequestsAreCountedByRoute(t *testing.T) {
 	}
 }
 
-// A reading without a database has the other metrics, and says in the log what is wrong.
+// A reading without a database has the other metrics, and logs the error.
 func TestMetricsAreReadWithoutTheDatabase(t *testing.T) {
 	var log strings.Builder
 	m := telemetry.New("", slog.New(slog.NewTextHandler(&log, nil)))
@@ -181,8 +181,8 @@ func TestMetricsAreReadWithoutTheDatabase(t *testing.T) {
 	}
 }
 
-// The dashboard and the alerts in docs/monitoring use metrics that exist, and the page about
-// them has each metric of Askback (F16).
+// The dashboard and the alerts in docs/monitoring use existing metrics, and the page about them has each
+// metric of Askback (F16).
 func TestDashboardAndAlertsUseMetricsThatExist(t *testing.T) {
 	m := telemetry.New("", slog.New(slog.DiscardHandler))
 	m.Watch(func(context.Context) (engine.Load, error) { return engine.Load{}, nil }, func() telemetry.Database { return telemetry.Database{} })

@@ -23,11 +23,9 @@ import (
 	"github.com/askback/askback"
 )
 
-// Traces send spans to a collector by OTLP over HTTP. The environment variables of
-// OpenTelemetry configure them. They implement [engine.Observer].
-//
-// A span of an ask is made when the ask ends, from what is stored, so it is complete even if
-// several processes served the ask. No span has text or names of an agent or a person.
+// Traces send spans to a collector by OTLP over HTTP. The environment variables of OpenTelemetry configure
+// them. They implement [engine.Observer]. The span of an ask is made from stored data when the ask ends, so
+// it is complete even if several processes served the ask. No span has text or names of an agent or a person.
 type Traces struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
@@ -64,7 +62,7 @@ func NewTraces(ctx context.Context, version string, log *slog.Logger, getenv fun
 	return &Traces{provider, provider.Tracer("github.com/askback/askback", trace.WithInstrumentationVersion(version))}, nil
 }
 
-// Close sends the spans that were not sent yet, and stops.
+// Close sends the remaining spans, and stops.
 func (t *Traces) Close(ctx context.Context) error { return t.provider.Shutdown(ctx) }
 
 // Committed makes the spans of an ask when it is settled, and when its agent has acknowledged

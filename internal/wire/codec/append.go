@@ -15,8 +15,8 @@ import (
 	"unicode/utf8"
 )
 
-// AppendName appends the name of a member and a colon, after a comma if it is not the first
-// member. The name must need no escaping.
+// AppendName appends the name of a member and a colon, after a comma if it is not the first member. The name
+// must not need escapes.
 func AppendName(b []byte, name string) []byte {
 	if b[len(b)-1] != '{' {
 		b = append(b, ',')
@@ -50,7 +50,7 @@ func appendUnusual(b []byte, s string, n int) []byte {
 			b = append(append(b, s[start:n]...), "\ufffd"...)
 			start = n + 1
 		} else if size = length; r == '\u2028' || r == '\u2029' {
-			// JavaScript before 2019 does not accept these two in strings.
+			// JavaScript before 2019 does not accept these two characters in strings.
 			b = append(append(b, s[start:n]...), '\\', 'u', '2', '0', '2', hexDigits[r&15])
 			start = n + size
 		}

@@ -189,7 +189,7 @@ func TestStoredValuesMayBeAmbiguous(t *testing.T) {
 	}
 }
 
-// After an error, a pooled reader reads the next value as a new one does.
+// After an error, a pooled reader reads the next value correctly.
 func TestReaderIsReusedAfterAnError(t *testing.T) {
 	for range 10 {
 		var p part

@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/internal/wire/codec"
 )
 
-// A numberForm is how the tests read numbers.
+// A numberForm is the type as which the tests read numbers.
 type numberForm int
 
 const (
@@ -25,7 +25,7 @@ const (
 	asFloat
 )
 
-// A tree reads a value with a Reader and writes what it reads to log.
+// A tree reads a value with a Reader and writes each part to log.
 type tree struct {
 	numbers numberForm
 	log     strings.Builder
@@ -205,7 +205,7 @@ func agreeOnForm(t rapid.TB, src []byte) {
 	}
 }
 
-// pieces are the parts of the texts that the tests generate, valid ones and others.
+// pieces are the parts, valid and invalid, from which the tests generate texts.
 var pieces = []string{
 	"{", "}", "[", "]", ",", ":", `"`, `""`, `"a"`, `"a":1`, `"b" : [ ]`, `"\u0061":{}`, `"é":null`, `"😀 long enough for two words"`,
 	"0", "-0", "12", "-1.5e+300", "1e999", "9223372036854775807", "9223372036854775808", "01", "1.", ".5", "-", "1e", "+1",

@@ -8,12 +8,12 @@ import (
 // An objectNames finds duplicate names in one object.
 type objectNames struct {
 	first   int       // index of the first name in scanner.names
-	seen    [4]uint64 // a bit for each hash of a name, by which most names are new
+	seen    [4]uint64 // a bit for each hash of a name; it shows that most names are new
 	escaped bool      // a name has escapes
 }
 
-// fewNames is the number of names up to which each is compared with those before it. More
-// names, and names with escapes, are compared at the end of the object.
+// fewNames is the number of names up to which each name is compared with the earlier names. More names, and
+// names with escapes, are compared at the end of the object.
 const fewNames = 64
 
 func (s *scanner) openNames() {
@@ -75,7 +75,7 @@ func (s *scanner) addName(n span) {
 	s.names = append(s.names, n)
 }
 
-// hash distinguishes the names of the members of one object well, but not perfectly.
+// hash returns a short hash of a member name. Names with equal hashes must be compared.
 func hash(name []byte) uint8 {
 	n := len(name)
 	if n == 0 {

@@ -47,7 +47,7 @@ type step struct {
 // pointer returns the RFC 6901 pointer to the value that begins where text ends. Text is the
 // beginning of a valid JSON value. A scanner has no path, because only errors need one.
 func pointer(text []byte) string {
-	path := make([]step, 1, 16) // the first one is the whole value
+	path := make([]step, 1, 16) // the first step is the whole value
 	for i := 0; i < len(text); i++ {
 		last := &path[len(path)-1]
 		switch c := text[i]; c {

@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// A Reader reads one JSON value from its first byte to its last. Its methods read the next
-// value; null gives the zero value. After an error they do nothing and return zero values.
-//
-// Strings without escapes share memory with one copy of the source.
+// A Reader reads one JSON value from its first byte to its last. Its methods read the next value; null gives
+// the zero value. After an error they do nothing and return zero values. Strings without escapes share memory
+// with one copy of the source.
 type Reader struct {
 	source    string // a copy of the text, or "" if no strings are read
 	unescaped []byte // memory for the content of a string with escapes
@@ -26,8 +25,8 @@ var readers = sync.Pool{New: func() any { return new(Reader) }}
 // error, with the JSON pointer of the value that could not be read.
 func Read(raw []byte, read func(*Reader)) error { return readWith(raw, read, false) }
 
-// ReadStored is like [Read], but accepts duplicate names, invalid UTF-8 and lone surrogates.
-// Earlier releases stored values that have some.
+// ReadStored is like [Read], but accepts duplicate names, invalid UTF-8 and lone surrogates. Earlier releases
+// stored values with such defects.
 func ReadStored(raw []byte, read func(*Reader)) error { return readWith(raw, read, true) }
 
 // Valid reports whether raw is one JSON value that [Read] accepts: in UTF-8, without lone
@@ -52,7 +51,7 @@ func readWith(raw []byte, read func(*Reader), lenient bool) error {
 	return r.err
 }
 
-// release keeps memory for the next value, unless there is much of it.
+// release keeps memory for the next value, unless it is large.
 func (r *Reader) release() {
 	const most = 16 << 10
 	if r.source = ""; cap(r.unescaped) > most {

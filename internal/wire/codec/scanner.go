@@ -9,17 +9,15 @@ import (
 // of a reader small.
 const maxDepth = 10_000
 
-// A scanner reads the tokens of one JSON value in one pass. Between two calls, it is at the
-// first byte of a value, or after the last byte of one.
-//
-// After an error the text ends at the position of the scanner. So all methods stop there,
-// without a check of their own.
+// A scanner reads the tokens of one JSON value in one pass. Between two calls, it is at the first byte of a
+// value, or after the last byte of a value. After an error the text ends at the position of the scanner. So
+// all methods stop there, without a check of their own.
 type scanner struct {
 	in    []byte
 	pos   int
 	value int // offset of the value that is being read
 	depth int
-	first bool // the next item of the array or object is the first one
+	first bool // the next item of the array or object is the first item
 	err   error
 
 	repeats  bool // accept duplicate names
@@ -44,7 +42,7 @@ func (s *scanner) end() {
 	}
 }
 
-// reset prepares a used scanner for another text. It keeps memory, unless there is much of it.
+// reset prepares a used scanner for another text. It keeps its memory, unless that is large.
 func (s *scanner) reset() {
 	const most = 1 << 10
 	names, objects := s.names[:0], s.objects[:0]
@@ -186,8 +184,8 @@ func (s *scanner) literal(word string) {
 	s.unexpected(word)
 }
 
-// digits reads -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?, RFC 8259 section 6. What
-// follows is not checked.
+// digits reads -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?, RFC 8259 section 6. It does not check the
+// following byte.
 func (s *scanner) digits() {
 	if s.peek() == '-' {
 		s.pos++

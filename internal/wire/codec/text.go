@@ -38,8 +38,8 @@ func plain[T string | []byte](s T) int {
 // values.
 const loneSurrogate = -1
 
-// readEscape returns the length and the value of the escape at the start of s, or of the
-// pair of them for a character above U+FFFF. The length is 0 if s begins with no escape.
+// readEscape returns the length and the value of the escape at the start of s. For a character above U+FFFF
+// it reads a pair of escapes. If s begins with no escape, the length is 0.
 func readEscape[T string | []byte](s T) (size int, r rune) {
 	if len(s) < 2 {
 		return 0, 0

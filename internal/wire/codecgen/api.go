@@ -6,8 +6,7 @@ var apiNouns = []string{
 	"Grant", "GrantPage", "Session", "Todo", "SessionPage", "Message", "MessagePage", "Event", "Token", "Delivery", "DeliveryPage", "Endpoint", "EndpointPage", "Contact", "ContactCode", "Person", "Group", "HostedAgent",
 }
 
-// api returns the source that writes and reads the nouns of the API, and that clones one of
-// them.
+// api returns the source that writes and reads the nouns of the API, and that clones the noun cloned.
 func (s *source) api(pkg string, names []string, cloned string) ([]byte, error) {
 	f := form{
 		key:      "api",

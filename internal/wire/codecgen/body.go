@@ -6,8 +6,8 @@ var bodyNouns = []string{
 	"SessionRequest", "SendMessage", "Report", "EndTurn", "EndSession", "ResumeSession", "Complete", "SetTodos", "Todo",
 }
 
-// bodies returns the source of package httpapi that appends the bodies of requests. They
-// omit what is zero, and what the client sends in a header.
+// bodies returns the source of package httpapi that appends the bodies of requests. A body omits zero values,
+// and values that the client sends in a header.
 func (s *source) bodies(nouns []string) ([]byte, error) {
 	f := form{
 		key:       "request",

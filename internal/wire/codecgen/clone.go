@@ -22,8 +22,8 @@ func (s *source) isDeep(structName string) bool {
 	return false
 }
 
-// clones writes the method Clone of a noun, and the methods clone of the nouns in it that
-// need one. Each noun is written once, even if it is in itself.
+// clones writes the method Clone of a noun, and the methods clone of the nouns in it that need a deep copy.
+// It writes each noun once, even if the noun is in itself.
 func (s *source) clones(w *writer, noun string) {
 	s.clone(w, noun, "Clone")
 	written := map[string]bool{}

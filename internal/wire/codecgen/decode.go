@@ -30,8 +30,8 @@ func (s *source) requests(nouns []string) ([]byte, error) {
 	return w.formatted()
 }
 
-// requestMember writes the names of the members of a noun, and the function that reads one
-// of those without the option manual.
+// requestMember writes the names of the members of a noun, and the function that reads a member without the
+// option manual.
 func (w *writer) requestMember(noun string, members []member) error {
 	var names []string
 	var read []member

@@ -101,7 +101,7 @@ func TestSchemaOfRequestIsGenerated(t *testing.T) {
 	golden.Check(t, filepath.Join("testdata", "request.json"), string(schema))
 }
 
-// A request has no values of some kinds, and some options are for one kind only.
+// A request cannot have values of some kinds, and some options are for one kind only.
 func TestInvalidRequestFieldsAreErrors(t *testing.T) {
 	for field, want := range map[string]string{
 		"Parts []Part `request:\"parts\"`":           "Request: parts: a request has no values of the type []Part",

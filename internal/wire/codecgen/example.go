@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// examples returns the examples in the rules of a noun, with the members that they lack. A
-// schema has at least one.
+// examples returns the examples in the rules of a noun, completed with missing members. A schema has at least
+// one example.
 func (s *source) examples(noun string, given json.RawMessage) ([]json.RawMessage, error) {
 	var out []json.RawMessage
 	if json.Unmarshal(given, &out) != nil || len(out) == 0 {
@@ -24,9 +24,8 @@ func (s *source) examples(noun string, given json.RawMessage) ([]json.RawMessage
 	return out, nil
 }
 
-// example returns an example of a noun with the required members that given lacks, with the
-// values of empty fields. It does the same for the nouns in it. A reference to another
-// example is returned unchanged.
+// example completes an example of a noun with the required members that given lacks, which get the values of
+// empty fields. It does the same for the nouns in it. It returns a reference to another example unchanged.
 func (s *source) example(noun string, given json.RawMessage) (json.RawMessage, error) {
 	var values map[string]json.RawMessage
 	if json.Unmarshal(given, &values) != nil || values == nil {
@@ -80,8 +79,8 @@ func (s *source) exampleValue(m member, value json.RawMessage) (json.RawMessage,
 	return value, nil
 }
 
-// emptyValue returns the JSON of a field that is empty. If it is one of several constants, it
-// is the first of them.
+// emptyValue returns the JSON of an empty field. If the field is one of several constants, it returns the
+// first constant.
 func (s *source) emptyValue(m member) json.RawMessage {
 	switch {
 	case m.is("null") || m.kind == instant || m.kind == pointer || m.kind == raw && !m.is("object"):

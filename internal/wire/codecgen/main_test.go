@@ -13,8 +13,7 @@ import (
 	"github.com/askback/askback/test/kit/golden"
 )
 
-// The committed files are those that the generator makes of the present structs, and no
-// others.
+// The committed files are the files that the generator makes from the present structs, and no others.
 func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	outputs, err := generate(root)
@@ -83,8 +82,7 @@ func parseSample(t *testing.T, src string) *source {
 	return s
 }
 
-// The methods for the API and for the store are those of the golden files. The sample has a
-// field of each kind.
+// The methods for the API and for the store equal the golden files. The sample has a field of each kind.
 func TestSampleIsGenerated(t *testing.T) {
 	s := parseSample(t, sampleSource)
 	api, err := s.api("sample", []string{"Thing", "Part"}, "Thing")
@@ -163,7 +161,7 @@ func TestFieldWithoutTagIsAnError(t *testing.T) {
 	}
 }
 
-// A noun that contains itself, or another one twice, has each method once.
+// A noun that contains itself, or another noun twice, has each method once.
 func TestRecursiveNounsAreCloned(t *testing.T) {
 	s := parseSample(t, `package sample
 

@@ -44,7 +44,7 @@ var optionKinds = map[string][]kind{
 	"follows": nil, "usual": {text, integer},
 }
 
-// check returns an error if an option does not exist, or not for this kind of value.
+// check returns an error if an option does not exist, or is not for this kind of value.
 func (m member) check() error {
 	for _, o := range m.options {
 		name, _, _ := strings.Cut(o, "=")
@@ -59,10 +59,9 @@ func (m member) check() error {
 	return nil
 }
 
-// members returns the fields with their tags with this key, in the order in which they are
-// written. A field with the tag "-" is left out. A field without the tag is an error,
-// because a forgotten tag would lose its value. A struct with the option inline is replaced
-// by its fields.
+// members returns the fields with their tags with this key, in the order in which they are written. A field
+// with the tag "-" is left out. A field without the tag is an error, because a forgotten tag would lose its
+// value. A struct with the option inline is replaced by its fields.
 func (s *source) members(n *noun, key string) ([]member, error) {
 	var out []member
 	for _, f := range n.fields {

@@ -2,9 +2,9 @@ package main
 
 import "strings"
 
-// readMembers writes the statements that read an object into the struct that variable
-// points to. With version, the number of the format is read into *format. Unknown members
-// are skipped: they may be those of a newer release.
+// readMembers writes the statements that read an object into the struct that variable points to. With
+// version, the number of the format is read into *format. Unknown members are skipped, because a newer
+// release may have written them.
 func (f form) readMembers(w *writer, variable string, version bool, members []member) {
 	w.line("if !r.Object() {")
 	w.line("return")

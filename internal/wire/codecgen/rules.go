@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// rules are what a schema has beyond its struct: a limit, a pattern, an example, or a better
+// rules are the parts of a schema that its struct does not have: a limit, a pattern, an example, or a better
 // description.
 type rules struct {
 	properties orderedJSON // the members to set in properties of the schema
@@ -35,8 +35,8 @@ func loadRules(path string) (r rules, err error) {
 	return r, nil
 }
 
-// apply returns properties with the members that the rules set in them. What is null in the
-// rules is removed. Rules of a request may add properties, such as other names of a member.
+// apply returns properties with the members that the rules set in them. A member that is null in the rules is
+// removed. Rules of a request may add properties, such as other names of a member.
 func (r rules) apply(properties *orderedJSON, f schemaForm) (*orderedJSON, error) {
 	for _, name := range r.properties.names {
 		given, known := properties.values[name]

@@ -12,8 +12,8 @@ import (
 // A schemaForm is a form of the nouns that has schemas.
 type schemaForm struct {
 	key     string            // of the tags
-	structs []string          // the structs of which each has a schema
-	names   map[string]string // the names of schemas, where they differ from those of the structs
+	structs []string          // the structs that have schemas
+	names   map[string]string // the names of schemas that differ from the names of their structs
 	reply   bool              // Askback sends the form: each member is required, unless it is omitted
 }
 
@@ -171,7 +171,7 @@ func (s *source) textProperty(m member, out *orderedJSON) {
 	}
 }
 
-// oneLine returns a comment as a sentence: in one line, with a capital letter and a period.
+// oneLine returns a comment as a sentence: on one line, with a capital letter and a period.
 func oneLine(doc string) string {
 	text := strings.Join(strings.Fields(doc), " ")
 	if text == "" {

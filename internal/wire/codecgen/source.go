@@ -56,8 +56,8 @@ type noun struct {
 	fields []field
 }
 
-// A source has what the generator reads from the Go files of one package. It also has the
-// types of the package that this one uses.
+// A source has the parts of one package's Go files that the generator needs. It also has the types of the
+// package that this package uses.
 type source struct {
 	nouns  map[string]*noun
 	basic  map[string]string // named types with a basic underlying type
@@ -84,7 +84,7 @@ func load(folder string, imported *source) (*source, error) {
 	return parse(files, imported)
 }
 
-// builtin returns a source with those predeclared types that fields may have.
+// builtin returns a source with the predeclared types that fields may have.
 func builtin() *source {
 	s := &source{nouns: map[string]*noun{}, basic: map[string]string{}}
 	for _, name := range []string{"string", "bool", "int", "int64", "float64"} {
@@ -93,7 +93,7 @@ func builtin() *source {
 	return s
 }
 
-// parse reads the structs of a package, which may use those of another one.
+// parse reads the structs of a package, which may use the structs of another package.
 func parse(files map[string]string, imported *source) (*source, error) {
 	s := &source{nouns: maps.Clone(imported.nouns), basic: maps.Clone(imported.basic), values: map[string][]any{}}
 	fset := token.NewFileSet()
@@ -183,8 +183,8 @@ func (s *source) noun(t *ast.TypeSpec, st *ast.StructType) (*noun, error) {
 	return n, nil
 }
 
-// kindOf returns the kind of a type, its name and that of the struct in it. A name that is
-// not known is that of a struct.
+// kindOf returns the kind of a type, its name, and the name of the struct in it. It treats an unknown name as
+// a struct.
 func (s *source) kindOf(e ast.Expr) (k kind, goType, elem string) {
 	name := typeName(e)
 	switch e := e.(type) {

@@ -2,9 +2,8 @@ package main
 
 import "strings"
 
-// storedRecords are the structs of package lifecycle that are stored in two parts,
-// storedNouns the structs of the API in them, and storedEvents the structs of package
-// lifecycle that are stored in one part.
+// storedRecords are the structs of package lifecycle that are stored in two parts. storedNouns are the
+// structs of the API in them. storedEvents are the structs of package lifecycle that are stored in one part.
 var (
 	storedRecords = []string{"AskState", "SessionState", "GrantState", "EndpointState"}
 	storedNouns   = []string{"Question", "Option", "Confirmation", "Claim", "Held", "Vote", "FollowUp", "Outcome", "QuestionAnswer", "Problem", "Todo", "Delivery", "Session"}
@@ -82,7 +81,7 @@ func (s *source) storedEvents(w *writer, events []string) error {
 	return nil
 }
 
-// split returns the members that are written once, and those that each step rewrites.
+// split returns the members that are written once, and the members that each step rewrites.
 func split(members []member) (fixed, moving []member) {
 	for _, m := range members {
 		if m.is("moving") {

@@ -29,7 +29,7 @@ func (w *writer) formatted() ([]byte, error) {
 type form struct {
 	key       string                         // of the tags
 	appendOf  func(structName string) string // returns the function that appends a struct of this name
-	readOf    func(structName string) string // returns the function that reads into a pointer to one
+	readOf    func(structName string) string // returns the function that reads into a pointer to the struct
 	omitsZero bool                           // a zero value is omitted, unless the option is keep; else only with omitempty
 	millis    bool                           // times are integers; else they are strings
 	formats   bool                           // there are several formats; see the options follows and usual
@@ -39,9 +39,8 @@ func (f form) omits(m member) bool {
 	return m.kind != nothing && (f.omitsZero && !m.is("keep") || m.is("omitempty"))
 }
 
-// appendMembers writes the statements that append the members of an object and its end.
-// Definite is whether it is certain that a member was appended before. Variable is the name
-// of the variable that has the struct.
+// appendMembers writes the statements that append the members of an object and its end. definite is true
+// if a member was certainly appended before. variable is the name of the variable with the struct.
 func (f form) appendMembers(w *writer, variable string, definite bool, members []member) {
 	for i, m := range members {
 		value := variable + "." + m.path

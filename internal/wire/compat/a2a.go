@@ -17,17 +17,17 @@ type a2aTask struct {
 	old         bool // in the form of A2A 0.3, which marks each object with its kind
 }
 
-// a2aCall is a call that an agent made with the Agent Development Kit wants confirmed. It is in
-// the data of a part.
+// a2aCall is a call for which an agent made with the Agent Development Kit wants a confirmation. It is in the
+// data of a part.
 type a2aCall struct {
 	id, name, hint string
 	args           json.RawMessage
 }
 
-// adkConfirmation is the name of the call that stands for the call to confirm.
+// adkConfirmation is the name of the call that wraps the call to confirm.
 const adkConfirmation = "adk_request_confirmation"
 
-// readA2A reads a task, its status update, or the response that has one of them.
+// readA2A reads a task, its status update, or a response that contains either.
 func readA2A(_ Client, raw []byte) (Call, error) {
 	r, n, err := parse(raw)
 	if err != nil {
@@ -72,8 +72,8 @@ func readA2A(_ Client, raw []byte) (Call, error) {
 	return call, err
 }
 
-// a2aParts returns the texts and the calls in the parts of a message. It adds a problem for other
-// data, because a person could not see what they answer.
+// a2aParts returns the texts and the calls in the parts of a message. It adds a problem for other data,
+// because a person could not see it.
 func (r *reader) a2aParts(raw []byte, message Node) (text string, calls []a2aCall) {
 	parts, ok := child(message, "parts")
 	if !ok || !r.require(parts, jcs.Array, "") {
@@ -107,7 +107,7 @@ func (r *reader) a2aParts(raw []byte, message Node) (text string, calls []a2aCal
 	return text, calls
 }
 
-// a2aConfirmation reads the call that the data of a part wants confirmed.
+// a2aConfirmation reads the call to confirm from the data of a part.
 func (r *reader) a2aConfirmation(raw []byte, data Node) (c a2aCall, known bool) {
 	name, _ := child(data, "name")
 	id, _ := child(data, "id")
@@ -142,8 +142,8 @@ func (t a2aTask) question(text string) Call {
 	}
 }
 
-// confirmation returns the confirmation of a call. Its arguments cannot be changed: the agent
-// runs those that it has.
+// confirmation returns the confirmation of a call. Its arguments cannot be changed, because the agent runs
+// the call with its own arguments.
 func (t a2aTask) confirmation(call a2aCall, text string) Call {
 	about := strings.TrimSpace(strings.Join([]string{text, call.hint}, "\n\n"))
 	return Call{
@@ -168,8 +168,8 @@ func (t a2aTask) confirmation(call a2aCall, text string) Call {
 	}
 }
 
-// message returns the parameters of SendMessage with one part. The id of the message is that of
-// the ask, so a repeated message is the same one.
+// message returns the parameters of SendMessage with one part. The id of the message is the id of the ask, so
+// a repeated message has the same id.
 func (t a2aTask) message(ask askback.Ask, part map[string]any) any {
 	out := map[string]any{"messageId": ask.ID, "taskId": t.id, "role": "ROLE_USER"}
 	if t.context != "" {

@@ -12,15 +12,15 @@ import (
 
 const exampleAGUI = `{"type": "RUN_FINISHED", "threadId": "t1", "outcome": {"type": "interrupt", "interrupts": [{"id": "i1", "reason": "input_required", "message": "Which database?"}]}}`
 
-// aguiInterrupt is an Interrupt of AG-UI: what a run needs before it can go on.
+// aguiInterrupt is an Interrupt of AG-UI: a request that a run needs an answer to before it can continue.
 type aguiInterrupt struct {
 	id, reason, message, toolCall, expires string
 	schema                                 aguiSchema
 	context                                json.RawMessage // its metadata
 }
 
-// aguiResume is a ResumeEntry: the answer to one interrupt. Without an answer it is cancelled,
-// which the agent must not take for consent.
+// aguiResume is a ResumeEntry: the answer to one interrupt. Without an answer it is cancelled, which the
+// agent must not take for consent.
 type aguiResume struct {
 	InterruptID string        `json:"interruptId"`
 	Status      string        `json:"status"`
@@ -28,7 +28,7 @@ type aguiResume struct {
 	Metadata    *aguiMetadata `json:"metadata,omitempty"`
 }
 
-// aguiMetadata is what people wrote besides the answer that the agent asked for.
+// aguiMetadata has the remarks of people beside the answer.
 type aguiMetadata struct {
 	Askback aguiRemarks `json:"askback"`
 }
@@ -47,9 +47,9 @@ type aguiCall struct {
 	args json.RawMessage
 }
 
-// readAGUI reads the event RUN_FINISHED of an interrupted run, or its interrupts alone. Next to
-// the outcome, messages has the messages of the thread: an interrupt names only the id of a call,
-// and a person approves its exact arguments.
+// readAGUI reads the event RUN_FINISHED of an interrupted run, or only its interrupts. Next to the outcome,
+// messages has the messages of the thread: an interrupt has only the id of a call, and a person approves its
+// exact arguments.
 func readAGUI(_ Client, raw []byte) (Input, error) {
 	r, n, err := parse(raw)
 	if err != nil {
@@ -147,8 +147,8 @@ func (r *reader) aguiInterrupt(raw []byte, n Node) (out aguiInterrupt) {
 	return out
 }
 
-// aguiAsk returns the call for an interrupt: a confirmation if it concerns a call of a tool or
-// is a yes or no, and else questions. Its request is not normalized.
+// aguiAsk returns the call for an interrupt: a confirmation if the interrupt concerns a call of a tool or is
+// a yes-or-no question, and otherwise questions. Its request is not normalized.
 func (r *reader) aguiAsk(at Node, i aguiInterrupt, calls map[string]aguiCall) (c Call) {
 	bound := i.toolCall != "" || i.reason == "tool_call"
 	switch {
@@ -217,7 +217,7 @@ func (i aguiInterrupt) decision(bound bool, ask askback.Ask) (any, error) {
 	return i.entry(ask, payload), nil
 }
 
-// entry returns the entry with a payload, or a cancelled one without.
+// entry returns the entry with a payload, or a cancelled entry without a payload.
 func (i aguiInterrupt) entry(ask askback.Ask, payload any) aguiResume {
 	o := ask.Outcome
 	more := &aguiMetadata{aguiRemarks{ID: ask.ID, Comment: o.Comment, Reason: o.Reason, Notes: map[string]string{}}}
@@ -235,8 +235,8 @@ func (i aguiInterrupt) entry(ask askback.Ask, payload any) aguiResume {
 	return aguiResume{InterruptID: i.id, Status: "resolved", Payload: payload, Metadata: more}
 }
 
-// aguiCalls returns the calls in the messages next to an outcome, by their ids. An id that two
-// different calls have names neither, even if one of them cannot be read: the agent may read it.
+// aguiCalls returns the calls in the messages next to an outcome, by their ids. If two different calls have
+// one id, it returns neither, even if one of them cannot be read: the agent may be able to read it.
 func (r *reader) aguiCalls(n Node) map[string]aguiCall {
 	calls := map[string]aguiCall{}
 	messages, ok := child(n, "messages")

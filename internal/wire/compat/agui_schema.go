@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// aguiSchema is the responseSchema of an interrupt, as far as a person can fill it in.
+// aguiSchema has the parts of an interrupt's responseSchema that a person can fill in.
 type aguiSchema struct {
 	kind     string // its type, or "" without a schema
 	fields   []aguiField
@@ -104,7 +104,7 @@ func (s aguiSchema) field(name string) (aguiField, bool) {
 	return s.fields[i], true
 }
 
-// isApproval reports whether the answer is a yes or no.
+// isApproval reports whether the answer is yes or no.
 func (s aguiSchema) isApproval(reason string) bool {
 	_, approves := s.field("approved")
 	return s.kind == "" && reason == "confirmation" || s.kind == "boolean" || s.kind == "object" && approves
@@ -132,7 +132,7 @@ func (r *reader) checkApproval(at Node, s aguiSchema) {
 	}
 }
 
-// aguiForm returns a question for each property of the schema, or one for a text.
+// aguiForm returns a question for each property of the schema, or a question for a text.
 func (r *reader) aguiForm(at Node, i aguiInterrupt) (c Call) {
 	fields, required := i.schema.fields, i.schema.required
 	if i.schema.kind == "" {

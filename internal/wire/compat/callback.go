@@ -7,8 +7,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// Callback is the body of an outgoing webhook about an ask (docs/wire.md §8). Question has
-// the form of [AgentQuestion], and Questions all that the ask has.
+// Callback is the body of an outgoing webhook about an ask (docs/wire.md §8). Question has the form of
+// [AgentQuestion], and Questions has all questions of the ask.
 type Callback struct {
 	Event     askback.EventType  `json:"event"`
 	SessionID string             `json:"session_id"`

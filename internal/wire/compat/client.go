@@ -30,11 +30,11 @@ type Client struct {
 // MaxCalls is the maximum number of calls in one input. Each is an ask.
 const MaxCalls = 10
 
-// An Input is the input of a client's tool: one call, or several that wait together. Each call
-// is an ask of its own. The program goes on when all are settled.
+// An Input is the input of a client's tool: one call, or several calls that wait together. Each call is an
+// ask of its own. The program continues when all asks are settled.
 type Input struct {
 	Calls []Call
-	join  func([]any) any // the results of all calls as one; nil: that of the only call
+	join  func([]any) any // joins the results of all calls; nil: the result is that of the only call
 }
 
 // A Call is one input of a client's tool. It keeps the client's names of questions and
@@ -54,8 +54,8 @@ func NewCall(r askback.Request, questions []ClientQuestion, reply ReplyFunc) Cal
 // the outcome, the error is an *[Unanswered].
 type ReplyFunc func([]ClientAnswer, askback.Ask) (any, error)
 
-// clients are the clients that are no coding agents, sorted by name. Those of agents stand in
-// their folders.
+// clients are the clients that are not coding agents, sorted by name. The clients of coding agents are in the
+// agents' folders.
 var clients = []Client{
 	{Name: "a2a", Example: exampleA2A, ReadCall: readA2A},
 	{Name: "ag-ui", Example: exampleAGUI, readAll: readAGUI},
@@ -65,7 +65,7 @@ var clients = []Client{
 	{Name: "langgraph", Example: exampleLanggraph, readAll: readLanggraph, typed: true},
 }
 
-// Clients returns the clients that are no coding agents, sorted by name.
+// Clients returns the clients that are not coding agents, sorted by name.
 func Clients() []Client { return slices.Clone(clients) }
 
 // ExampleQuestions is the input with one question in the format of most clients.
@@ -160,9 +160,8 @@ func (c Call) matches(ask askback.Ask) bool {
 	return slices.EqualFunc(c.Request.Questions, ask.Questions, func(a, b askback.Question) bool { return a.ID == b.ID && a.Text == b.Text })
 }
 
-// A Mistake is the error for invalid input of a client's tool. Its text is for the model.
-// It has at most 400 characters: the place, what was expected, and an example in the
-// client's format.
+// A Mistake is the error for invalid input of a client's tool. Its text is for the model. It has at most 400
+// characters: the place, what was expected, and an example in the client's format.
 type Mistake struct {
 	text string
 	err  error
@@ -215,8 +214,8 @@ func truncate(s string, limit int) string {
 	return string([]rune(s)[:limit-1]) + "…"
 }
 
-// An Unanswered is the error for an outcome that the client's format cannot express. Its
-// text for the model states what happened, and that it is not consent.
+// An Unanswered is the error for an outcome that the client's format cannot express. Its text for the model
+// states the reason, and that this is not consent.
 type Unanswered struct {
 	Status askback.Status
 	text   string

@@ -87,8 +87,8 @@ func (s ClientAnswer) AllValues() []string {
 	return append([]string{}, out...)
 }
 
-// AnsweredOnly returns an *[Unanswered] unless there is an answer or a default. It is for
-// clients whose format can express nothing else.
+// AnsweredOnly returns an *[Unanswered] unless there is an answer or a default. It is for clients whose
+// format can express nothing else.
 func AnsweredOnly(ask askback.Ask) error {
 	if ask.Outcome.Status == askback.Answered || ask.Outcome.Defaulted {
 		return nil

@@ -15,7 +15,7 @@ const (
 	confirmAction = "confirm_action"
 )
 
-// yesNo are the options of a payload with the type confirm_action. The first one approves.
+// yesNo are the options of a payload with the type confirm_action. The first option approves.
 var yesNo = []string{"Yes, proceed", "No, cancel"}
 
 // readTyped reads a payload {"type": "user_question" or "confirm_action", "question", …},

@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// approvalRequest is one action of a HITLRequest of LangChain, which its
-// HumanInTheLoopMiddleware passes to interrupt(), and what a person may decide about it.
+// approvalRequest is one action of a HITLRequest of LangChain, with the decisions that a person may make
+// about it. LangChain's HumanInTheLoopMiddleware passes the request to interrupt().
 type approvalRequest struct {
 	camel       bool // sent by LangChain for JavaScript, which has other names
 	name, about string
@@ -79,7 +79,7 @@ func (r *Reader) approvals(raw []byte, n Node) (Input, error) {
 	return joined(actions)
 }
 
-// reviewConfig reads what a person may decide about the actions with one name.
+// reviewConfig reads the decisions that a person may make about the actions with one name.
 func (r *Reader) reviewConfig(n Node, names hitlNames, rules map[string][]string) {
 	var action string
 	var kinds []string
@@ -118,8 +118,8 @@ func joined(actions []approvalRequest) (in Input, err error) {
 
 func (a approvalRequest) may(kind string) bool { return slices.Contains(a.allowed, kind) }
 
-// decision returns the reply for a decision. A denial is "reject" also if the list does not
-// allow it: then the agent fails, instead of running the call.
+// decision returns the reply for a decision. A denial is "reject" even if the list does not allow it: then
+// the agent fails, instead of running the call.
 func (a approvalRequest) decision(_ []ClientAnswer, ask askback.Ask) (any, error) {
 	var d actionDecision
 	switch o := ask.Outcome; {

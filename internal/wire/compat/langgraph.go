@@ -11,8 +11,7 @@ import (
 
 const exampleLanggraph = `[{"action_request": {"action": "delete_file", "args": {"path": "/tmp/x"}}, "config": {"allow_accept": true, "allow_respond": true}}]`
 
-// interrupt is a HumanInterrupt of LangGraph: an action that waits, and what a person may
-// do with it.
+// interrupt is a HumanInterrupt of LangGraph: an action that waits, and the replies that it allows a person.
 type interrupt struct {
 	action, about                 string
 	args                          json.RawMessage
@@ -89,8 +88,8 @@ func (r *Reader) interrupt(raw []byte, n Node) (Call, error) {
 	return i.call()
 }
 
-// arguments returns the exact bytes that were sent, because a person approves these. It adds a
-// problem if they are not an object, or have no canonical form.
+// arguments returns the exact bytes that were sent, because a person approves these bytes. It adds a problem
+// if they are not an object, or have no canonical form.
 func (r *Reader) arguments(raw []byte, n Node) json.RawMessage {
 	if !r.require(n, jcs.Object, "") {
 		return nil

@@ -160,8 +160,8 @@ func (f *form) checkAnswered() {
 	}
 }
 
-// checkPreviews adds a problem for each preview that differs from that of the chosen option:
-// the person then saw something else.
+// checkPreviews adds a problem for each preview that differs from the preview of the chosen option: the
+// person then saw something else.
 func (f *form) checkPreviews() {
 	for i, q := range f.questions {
 		e := f.given[i]

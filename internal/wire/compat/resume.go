@@ -8,9 +8,9 @@ import (
 	"github.com/askback/askback/internal/text/resumecontext"
 )
 
-// ResumeContext returns the context for an agent that resumes a session (wire.md §6). It
-// contains the asks that were settled since its last turn, in order, and its todos. People do
-// not see it; see [resumecontext.Strip].
+// ResumeContext returns the context for an agent that resumes a session (wire.md §6). It contains the asks
+// that were settled since its last turn, in order, and its todos. People do not see it; see
+// [resumecontext.Strip].
 func ResumeContext(s askback.Session, settled []askback.Ask) string {
 	lines := []string{resumecontext.Open}
 	if s.Status == askback.SessionWaiting {

@@ -50,8 +50,8 @@ func (s SeveralOpenError) Error() string {
 	return "several questions are open; send the question_id of one: " + strings.Join(s, ", ")
 }
 
-// OnlyOpenAsk returns the ask for an answer without an id: the only open one. The error is
-// [askback.ErrNotFound] or [SeveralOpenError].
+// OnlyOpenAsk returns the only open ask, for an answer without an id. The error is [askback.ErrNotFound] or
+// [SeveralOpenError].
 func OnlyOpenAsk(open []askback.Ask) (askback.Ask, error) {
 	switch len(open) {
 	case 0:

@@ -50,8 +50,8 @@ func TestCorrectionNeverSuggestsOtherArguments(t *testing.T) {
 	}
 }
 
-// A correction has the pointer of a mistake, even if that is a number that a double cannot
-// hold. For invalid JSON it has the position.
+// A correction has the pointer of a mistake, even if the mistake is a number that a double cannot hold. For
+// invalid JSON it has the position.
 func TestCorrectionNamesThePosition(t *testing.T) {
 	for body, where := range map[string]string{
 		`{"confirmation": {"tool_name": "pay", "input": {"account": 12345678901234567890}}}`: "/account",
@@ -144,8 +144,8 @@ func TestExampleNeverChangesAnAction(t *testing.T) {
 	}
 }
 
-// A question of a tool has two to four options, or none. "Other" is not counted (wire.md
-// §5). Fields other than those of questions are rejected.
+// A question of a tool has two to four options, or none. "Other" is not counted (wire.md §5). Other fields
+// than the fields of questions are rejected.
 func TestToolAcceptsTwoToFourOptions(t *testing.T) {
 	for options, ok := range map[string]bool{
 		`[]`: true, `["a"]`: false, `["a", "b"]`: true, `["a", "b", "c", "d"]`: true, `["a", "b", "c", "d", "e"]`: false,

@@ -1,14 +1,13 @@
-// Package decode parses what clients and models send to Askback. Its errors describe each
-// mistake: where it is, what is wrong, and how to correct it.
+// Package decode parses the input of clients and models. Its errors describe each mistake: where it is, what
+// is wrong, and how to correct it.
 //
-// It makes values of the root package from bytes; the root package checks their rules. The
-// error is a *[jcs.SyntaxError] for bytes that are not strict JSON. Otherwise it is an
-// [askback.Invalid] with all mistakes.
+// It makes values of the root package from bytes; the root package checks their rules. The error is a
+// *[jcs.SyntaxError] for bytes that are not strict JSON. Otherwise it is an [askback.Invalid] with all
+// mistakes.
 //
-// Models make harmless mistakes that would cost a round trip: JSON in a string, a missing
-// list, a flag in quotes (F15). In questions these are repaired, and each repair is added
-// to Request.Warnings. Answers and confirmations are never repaired: a person must not be
-// bound to a guess.
+// Models make harmless mistakes that would cost a round trip: JSON in a string, a missing list, a flag in
+// quotes (F15). In questions these are repaired, and each repair is added to Request.Warnings. Answers and
+// confirmations are never repaired: a person must not be bound to a guess.
 package decode
 
 import (
@@ -33,8 +32,8 @@ type reader struct {
 	copies   bool      // strings are copies, and do not share memory with the text
 }
 
-// copyAbove is the number of bytes above which a text is not kept in memory by the strings
-// that are read from it. Most of it could be white space.
+// copyAbove is the number of bytes above which strings are copied, so that they do not keep the whole text in
+// memory. Most of the text could be white space.
 const copyAbove = 16 << 10
 
 // stringOf returns the text of a string.

@@ -40,9 +40,8 @@ func GroupRequest(raw []byte) (people []string, err error) {
 	return people, r.err()
 }
 
-// RoutesRequest parses the body of PUT /routes: {"items", "revision"}, which are required. A list
-// that was read, without the routes of the settings, is such a body: of next_cursor, by and
-// changed_at nothing is used.
+// RoutesRequest parses the body of PUT /routes: {"items", "revision"}, which are required. The body may be a
+// list that was read, without the routes of the settings: next_cursor, by and changed_at are ignored.
 func RoutesRequest(raw []byte) (routes []askback.Route, revision int64, err error) {
 	r, n, err := parse(raw)
 	if err != nil {
@@ -79,7 +78,7 @@ var (
 	matchNames = []string{"agent", "kind", "tags"}
 )
 
-// route reads a route. Its warning is that of a list, and not used.
+// route reads a route. It accepts the warning of a route in a list, which is not used.
 func (r *reader) route(n node) (out askback.Route) {
 	r.members(n, `{"match": {}, "to": ["ana"]}`, routeNames, func(name string, n node) bool {
 		switch name {

@@ -94,8 +94,8 @@ func (f InputKind) confirmationExample(v jcs.Value, err error, fits func([]byte)
 	return string(example)
 }
 
-// addressFields returns the valid and short fields of v that name the recipients, the
-// session, the ask and the agent. complete reports whether these are all that were sent.
+// addressFields returns the valid and short fields of v that name the recipients, the session, the ask and
+// the agent. complete reports whether it returns all of these fields that were sent.
 func addressFields(v jcs.Value, err error) (fields [][]byte, complete bool) {
 	fields = keptFields(v, err, keepableFields[:addressCount])
 	sent := 0
@@ -194,7 +194,7 @@ func distinctLabels(labels []string, s size) (out []string) {
 // people.
 var keepableFields = []string{"to", "session_id", "session_key", "key", "agent", "title", "tags", "timeout", "deadline", "on_timeout"}
 
-// addressCount is how many of keepableFields, from the first, name the recipients, the
+// addressCount is the number of fields at the beginning of keepableFields that name the recipients, the
 // session, the ask and the agent.
 const addressCount = 5
 

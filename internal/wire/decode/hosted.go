@@ -14,7 +14,7 @@ type Task struct {
 	Agent  string // "": the agent that makes the call
 }
 
-// MaxTasks is the maximum number of tasks in one call. They run side by side.
+// MaxTasks is the maximum number of tasks in one call. They run concurrently.
 const MaxTasks = 8
 
 const exampleTasks = `{"tasks": [{"prompt": "Read docs/a.md and list its open points."}]}`

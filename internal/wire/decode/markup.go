@@ -17,8 +17,8 @@ type embedded struct {
 	from       string // the pointer of the text
 }
 
-// callTags are the tags around a tool call. If a text ends with closing tags of only these,
-// or of its own field, they are removed.
+// callTags are the tags around a tool call. A text may end with closing tags of a tool call or of its own
+// field; they are removed.
 var callTags = []string{"parameter", "invoke", "function_calls", "tool_call", "tool_use"}
 
 // textFields are the fields whose texts may end with markup of the tool call.

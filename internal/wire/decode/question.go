@@ -25,7 +25,7 @@ type flat struct {
 	seen         bool // a field of the flat form was sent
 }
 
-// The names of the fields of a question, with those that other tools use.
+// The names of the fields of a question, including the names that other tools use.
 var (
 	inputNames = slices.Concat(questionNames, []string{"choices", "multi_select", "multiple"})
 	flatNames  = slices.Concat(inputNames, []string{"descriptions"})
@@ -160,12 +160,11 @@ func (r *reader) question(n node) askback.Question {
 	return r.complete(&q)
 }
 
-// clientID reads the id that a client gave to a question in a list, as tools of other
-// programs require. The id is ignored, because answers are matched by the text of the
-// question. A warning is added, unless the id is that of the question here, such as q1 for
-// the first.
+// clientID reads the id that a client gave to a question in a list, as tools of other programs require. The
+// id is ignored, because answers are matched by the text of the question. It adds a warning, unless the id is
+// the question's id here, such as q1 for the first question.
 func (r *reader) clientID(id node) {
-	i, err := strconv.Atoi(r.path[len(r.path)-2]) // the last one is id
+	i, err := strconv.Atoi(r.path[len(r.path)-2]) // the last token is id
 	if err == nil && id.Kind == jcs.String && id.Text() == fmt.Sprintf("q%d", i+1) {
 		return
 	}

@@ -31,10 +31,9 @@ func (r *reader) warnAt(pointer, detail, fix string) {
 	}
 }
 
-// parseRepaired is like parse for a body that may contain questions. It adds missing
-// closing brackets and decodes a body that was sent as a string. exact reports whether the
-// body has a confirmation, which must not be repaired. If such a body is truncated, the
-// error is that of parse.
+// parseRepaired is like parse for a body that may contain questions. It adds missing closing brackets and
+// decodes a body that was sent as a string. exact reports whether the body has a confirmation, which must not
+// be repaired. If such a body is truncated, parseRepaired returns the error of parse.
 func parseRepaired(raw []byte) (r *reader, n node, exact bool, err error) {
 	r, n, err = parse(raw)
 	if err != nil {
@@ -78,9 +77,9 @@ func (r *reader) closeBrackets(raw []byte, err error) (node, bool) {
 	return node{Value: v, src: whole}, true
 }
 
-// missingBrackets returns the missing closing brackets of truncated JSON, innermost first.
-// It reports false if no bracket is missing, after a number, whose last digits may be missing,
-// and where another value must follow. It does not detect an unclosed string: the parser does.
+// missingBrackets returns the missing closing brackets of truncated JSON, innermost first. It reports false
+// in three cases: no bracket is missing, the text ends in a number, whose last digits may be missing, or
+// another value must follow. It does not detect an unclosed string, because the parser does.
 func missingBrackets(raw []byte) (missing []byte, ok bool) {
 	quoted := false
 	for i := 0; i < len(raw); i++ {

@@ -200,8 +200,8 @@ func TestConfirmationsAreNeverRepaired(t *testing.T) {
 	}
 }
 
-// checkArguments checks that the arguments of a confirmation are those in the body. It
-// returns 1 if the body was accepted.
+// checkArguments checks that the arguments of a confirmation equal the arguments in the body. It returns 1 if
+// the body was accepted.
 func checkArguments(t *testing.T, body []byte) int {
 	t.Helper()
 	r, err := decode.Request(body)

@@ -80,9 +80,8 @@ func (r *reader) rejectRepairs() {
 	r.warnings = nil
 }
 
-// mergeWarnings returns earlier warnings, which another program sent, and then those of r
-// while they are fewer than askback.MaxProblems together. A warning about several questions
-// is not repeated.
+// mergeWarnings returns earlier warnings, which another program sent, followed by the warnings of r, up to
+// askback.MaxProblems together. It does not repeat a warning about several questions.
 func (r *reader) mergeWarnings(earlier []askback.Problem) []askback.Problem {
 	out := earlier
 	for _, m := range r.warnings {

@@ -62,7 +62,7 @@ func TestEveryRequestFormIsParsed(t *testing.T) {
 	}
 }
 
-// All problems of a request are returned at once, with their pointers (F15).
+// All problems of a request are returned together, with their pointers (F15).
 func TestErrorsNameEveryInvalidField(t *testing.T) {
 	for body, pointers := range map[string]string{
 		`[]`:                                  "",

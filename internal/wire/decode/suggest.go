@@ -120,8 +120,8 @@ func guessedFix(name string, names []string, object jcs.Value) string {
 	return ""
 }
 
-// A fieldGuess has the names that clients guess for a field, as [plainName] returns them, separated by
-// spaces. If the object does not have the field, the answer is fix.
+// A fieldGuess has names that clients guess for a field, in the form of [plainName], separated by spaces. If
+// the object does not have the field, the suggestion is fix.
 type fieldGuess struct {
 	names, field, fix string
 }
@@ -134,8 +134,8 @@ const (
 	theAskIsInThePath = "leave it out: the path names the ask"
 )
 
-// guesses has the names that clients guess, by the kind of object. An object is of the first kind
-// whose field has it.
+// guesses has the names that clients guess, by the kind of object. The kind of an object is the first row
+// whose field the object can have.
 var guesses = []struct {
 	has    string
 	fields []fieldGuess

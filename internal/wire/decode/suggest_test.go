@@ -221,7 +221,8 @@ func (s *sentObject) listed(t *testing.T) []string {
 	return strings.Split(m[1], ", ")
 }
 
-// wrongNames returns names that are not fields, with the field that each stands for, or "".
+// wrongNames returns names that are not fields. Each stands for the returned field, or for no field if that
+// is "".
 func (s *sentObject) wrongNames(object map[string]any) map[string]string {
 	out := map[string]string{}
 	for field := range object {

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// MaxToolOptions is the maximum number of options in a question from a model (wire.md §5).
-// More do not fit side by side.
+// MaxToolOptions is the maximum number of options in a question from a model (wire.md §5). More options do
+// not fit side by side.
 const MaxToolOptions = 4
 
 // Questions parses the input of the tool ask_user_question (wire.md §5) and returns a

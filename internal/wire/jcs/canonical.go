@@ -170,9 +170,8 @@ func (w *writer) at(s step, err error) error {
 	return err
 }
 
-// compareUTF16 compares names in the order of RFC 8785 section 3.2.3. It differs from the
-// order of code points only for those above U+FFFF: they are surrogate pairs (D800 to DFFF)
-// and sort before U+E000.
+// compareUTF16 compares names in the order of RFC 8785 section 3.2.3. It differs from the order of code
+// points only for code points above U+FFFF: they are surrogate pairs (D800 to DFFF) and sort before U+E000.
 func compareUTF16(a, b string) int {
 	for a != "" && b != "" {
 		x, n := utf8.DecodeRuneInString(a)

@@ -1,8 +1,7 @@
 package jcs
 
-// A stack has items of the lists that are being parsed, those of the innermost list last.
-// It is memory of the parser, so that most texts need one allocation for the items of all
-// lists.
+// A stack has items of the lists that are being parsed, with the items of the innermost list last. The parser
+// reuses its memory, so that most texts need one allocation for the items of all lists.
 type stack[T any] struct {
 	items [24]T // enough for an ordinary ask
 	size  int
@@ -34,8 +33,8 @@ func (s *stack[T]) push(l *list[T], item T) {
 	s.size++
 }
 
-// end removes l from the stack and returns its items, or nil if it is empty. Expected is an
-// estimate of how many items follow in the text.
+// end removes l from the stack and returns its items, or nil if it is empty. expected is an estimate of the
+// number of items that follow in the text.
 func (s *stack[T]) end(l *list[T], expected int) []T {
 	items := s.of(l)
 	s.size = l.start

@@ -17,8 +17,8 @@ type decimal struct {
 // the digits. It fits into an int of 32 bits.
 const farAway = 1 << 30
 
-// isCanonicalInteger reports whether the text of a JSON number is an integer in its
-// canonical form. It reports false for some large ones.
+// isCanonicalInteger reports whether the text of a JSON number is an integer in its canonical form. It
+// reports false for some large integers.
 func isCanonicalInteger(text string) bool {
 	const exact = 15 // a double holds all integers of this many digits
 	digits := strings.TrimPrefix(text, "-")
@@ -56,8 +56,8 @@ func clampedInt(s string) int {
 	return max(-farAway, min(n, farAway))
 }
 
-// double returns the shortest decimal form of the nearest double, if that form is the same
-// number. It reports whether it is.
+// double returns the shortest decimal form of the nearest double, if that form is the same number. It reports
+// whether that is so.
 func (d decimal) double() (decimal, bool) {
 	// 17 digits distinguish any two doubles, so no shortest form has more.
 	// Doubles range from 5e-324 to 1.8e308.

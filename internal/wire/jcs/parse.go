@@ -228,8 +228,8 @@ func (p *parser) at(s step, err *SyntaxError) *SyntaxError {
 	return err
 }
 
-// expected estimates how many items follow if each has this size in the source: at least one,
-// and not many.
+// expected estimates the number of items that follow if each has this size in the source: at least one, and
+// not many.
 func (p *parser) expected(size int) int {
 	const most = 32 // to waste little memory
 	return 1 + min((len(p.src)-p.pos)/size, most)

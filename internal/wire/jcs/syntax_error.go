@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A SyntaxError describes why and where a text is not strict JSON.
+// A SyntaxError describes the mistake in a text that is not strict JSON, and its position.
 type SyntaxError struct {
 	Offset       int    // of the offending byte
 	Line, Column int    // from 1; the column counts code points
@@ -51,9 +51,9 @@ const (
 	maxQuoted = 20
 )
 
-// Position returns the line and column of a byte offset, both from 1. Lines end with
-// a line feed; columns are code points, and a byte that is not UTF-8 counts as one. An
-// offset outside of src means the nearer end of it.
+// Position returns the line and column of a byte offset, both from 1. Lines end with a line feed; columns are
+// code points, and a byte that is not UTF-8 counts as one. For an offset outside of src, it returns the
+// position of the nearer end.
 func Position(src []byte, offset int) (line, column int) {
 	return position(string(src[:min(max(offset, 0), len(src))]))
 }

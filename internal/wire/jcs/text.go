@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// str parses a string. It returns its content if keep is set or the string has no escapes,
-// and whether it has any. A string without escapes is not copied.
+// str parses a string. It returns its content if keep is set or the string has no escapes, and reports
+// whether the string has escapes. A string without escapes is not copied.
 func (p *parser) str(keep bool) (text string, escaped bool, err *SyntaxError) {
 	p.pos++ // the opening quote
 	start := p.pos
@@ -70,7 +70,7 @@ func (p *parser) plain() {
 	p.pos = i
 }
 
-// escape parses one escape, or a pair of them for a code point above U+FFFF.
+// escape parses one escape, or two escapes for a code point above U+FFFF.
 func (p *parser) escape() (rune, *SyntaxError) {
 	start := p.pos
 	p.pos++ // the backslash

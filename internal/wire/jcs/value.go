@@ -1,10 +1,9 @@
 // Package jcs parses JSON strictly, and computes its canonical form and digest.
 //
-// An approval is bound to a digest (wire.md section 2), so no two parsers may understand
-// the same bytes differently. This parser accepts RFC 8259 without the parts that parsers
-// handle differently: duplicate names, invalid UTF-8 and lone surrogates. The canonical
-// form is that of RFC 8785. A number that changes when it is read as a double has no
-// canonical form: it is not rounded.
+// An approval is bound to a digest (wire.md section 2), so no two parsers may understand the same bytes
+// differently. This parser accepts RFC 8259 without the parts that parsers handle differently: duplicate
+// names, invalid UTF-8 and lone surrogates. The canonical form is defined by RFC 8785. A number that changes
+// when it is read as a double has no canonical form: it is not rounded.
 package jcs
 
 import "strings"
@@ -118,7 +117,7 @@ func (v Value) Get(name string) (Value, bool) {
 	return Value{}, false
 }
 
-// Raw returns the bytes of v in src, which must be the bytes v was parsed from.
+// Raw returns the bytes of v in src, from which v must have been parsed.
 func (v Value) Raw(src []byte) []byte { return src[v.Offset:v.End:v.End] }
 
 // Pointer returns the RFC 6901 pointer base, extended by tokens, which it escapes. For

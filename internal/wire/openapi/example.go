@@ -38,11 +38,10 @@ func expandExamples(schemas map[string]json.RawMessage) error {
 	return nil
 }
 
-// maxReferences is how deep examples may refer to others. More means that one refers to
-// itself.
+// maxReferences is the maximum depth of references in examples. A deeper example refers to itself.
 const maxReferences = 8
 
-// expand returns a value without references. Depth is the number of references around it.
+// expand returns a value without references. depth is the number of references around it.
 func expand(schemas map[string]json.RawMessage, value json.RawMessage, depth int) (json.RawMessage, error) {
 	var err error
 	switch value[0] {

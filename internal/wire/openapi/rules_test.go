@@ -58,7 +58,7 @@ func TestWireRulesNameEveryEvent(t *testing.T) {
 	}
 }
 
-// The limits in section 1 of docs/wire.md are those of the code.
+// The limits in section 1 of docs/wire.md equal the limits of the code.
 func TestWireRulesHaveTheLimitsOfTheCode(t *testing.T) {
 	text := section(t, "1. Words and limits")
 	for what, limits := range map[string][]string{

@@ -102,8 +102,8 @@ func spoil(t *testing.T, name string, s component, example json.RawMessage) {
 	}
 }
 
-// omitted has the members of replies that are not always sent (docs/wire.md). A problem has the
-// members of its type, and a reply in the format of another program has those of that format.
+// omitted has the members of replies that are not always sent (docs/wire.md). A problem has the members of
+// its type, and a reply in the format of another program has the members of that format.
 var omitted = map[string][]string{
 	"AgentReply":     {"session_id"},
 	"Ask":            {"approvers", "follow_ups", "held", "no_self_approval", "reassigned_at", "reassigned_by", "recipients", "started_by"},

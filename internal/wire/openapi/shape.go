@@ -54,8 +54,8 @@ type field struct {
 // schema.
 type typePart struct{ Text, Literal, Schema string }
 
-// fields returns the fields of an object. They include the fields of nested objects and of
-// objects in lists, unless those have a named schema.
+// fields returns the fields of an object. It includes the fields of nested objects and of objects in lists,
+// unless these objects have a named schema.
 func (s shape) fields() (out []field) {
 	for _, m := range s.Properties {
 		inner := m.value.fields()

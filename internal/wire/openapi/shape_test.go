@@ -210,8 +210,8 @@ func TestInvalidAskDoesNotMatch(t *testing.T) {
 	}
 }
 
-// The golden files of the root package match their schemas, once fillBlanks has added
-// the required values that some of them lack.
+// The golden files of the root package match their schemas, once fillBlanks has added the required values
+// that some of the files lack.
 func TestGoldenFilesMatchTheirSchemas(t *testing.T) {
 	for pattern, name := range map[string]string{"ask_*": "Ask", "outcome_*": "Outcome", "page*": "AskPage", "problems": "FieldProblem"} {
 		files, err := filepath.Glob("../../../testdata/" + pattern + ".json")

@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// An Ask is an ask as it was after one commit. The engine, its cache and all callers share
-// it, so the ask and what it refers to must not be changed.
+// An Ask is an ask in its state after one commit. The engine, its cache and all callers share it, so the ask
+// and the values that it refers to must not be changed.
 type Ask struct {
 	*askback.Ask
 	cache Cache
@@ -20,8 +20,8 @@ type Ask struct {
 	json []byte // nil until it is needed
 }
 
-// A Cache stores revisions. A revision calls Grow when it begins to keep its JSON. The size
-// is that of the JSON in bytes.
+// A Cache stores revisions. A revision calls Grow with the size of its JSON in bytes when it begins to keep
+// the JSON.
 type Cache interface {
 	Grow(a *Ask, size int)
 }
@@ -65,15 +65,15 @@ type Source interface {
 	// WaitRevision returns the ask when it is settled, or in its current state when the limit
 	// ends the wait. If ctx ends first, the error is its cause.
 	WaitRevision(ctx context.Context, id string, l Limit) (*Ask, error)
-	// AnswerRevision is like [askback.Inbox.Answer]. The ask is not nil if the error is nil, and
-	// usually not if it is [askback.ErrSettled].
+	// AnswerRevision is like [askback.Inbox.Answer]. If the error is nil, the ask is not nil. If the error is
+	// [askback.ErrSettled], the ask is usually not nil.
 	AnswerRevision(ctx context.Context, id string, a askback.Answer) (*Ask, error)
 }
 
 // A Limit ends a wait without an error.
 type Limit struct {
-	Time time.Duration   // how long to wait; 0 is not at all
-	Stop context.Context // ends the wait when it is cancelled; nil is never
+	Time time.Duration   // how long to wait; 0: do not wait
+	Stop context.Context // ends the wait when it is cancelled; nil: never
 }
 
 // Of returns the [Source] in c, or else one that copies the asks of c.
@@ -84,8 +84,8 @@ func Of(c askback.Client) Source {
 	return copies{c}
 }
 
-// In returns c as a T, or the first client as a T that c wraps. A client that wraps another one
-// returns it from its method Unwrap, unless it changes what the methods of T do.
+// In returns c as a T, or the first client as a T that c wraps. A client that wraps another client returns it
+// from its method Unwrap, unless it changes the effect of the methods of T.
 func In[T any](c askback.Client) (T, bool) {
 	for {
 		if t, ok := c.(T); ok {

@@ -31,8 +31,8 @@ func appended(t *testing.T, a *revision.Ask, base string) []byte {
 	return b[len(before):]
 }
 
-// The JSON is that of the ask with the address of its page at each base, also when another
-// base was encoded before.
+// The JSON equals the JSON of the ask with the address of its page at each base, even if another base was
+// encoded before.
 func TestAppendJSON(t *testing.T) {
 	pending := settled()
 	pending.Status, pending.Outcome = askback.Pending, nil
