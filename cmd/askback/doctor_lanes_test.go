@@ -89,7 +89,7 @@ func TestDoctorRunsOnlyWhatInitWrites(t *testing.T) {
 	p.write(".github/hooks/askback.json", `{"version": 1, "hooks": {"PreToolUse": [{"type": "command", "bash": "touch ran # askback hook copilot"}]}}`)
 	p.write("opencode.json", `{"mcp": {"askback": {"type": "local", "command": ["askback", "mcp"]}}, "plugin": [["./.askback/opencode.js", {"command": "bin/askback"}]]}`)
 	p.write(".askback/opencode.js", opencode.Plugin)
-	const run = "this is not what askback init writes; run it yourself"
+	const run = "askback init does not write this entry; run it yourself"
 	wantAll(t, "other commands", p.lanes(),
 		`claude-code (.mcp.json) would run "./bin/askback mcp"; `+run, `cursor (.cursor/mcp.json) would run "sh -c bin/askback mcp"; `+run,
 		`gemini (.gemini/settings.json) would send a token to `+evil.URL+`/mcp; `+run, `codex (.codex/config.toml) would run "askback mcp"; `+run,

@@ -40,7 +40,7 @@ func TestDoctorCommandChecksThePublicURL(t *testing.T) {
 		code int
 		want string
 	}{
-		{append(env, "SSL_CERT_FILE="+authority), 0, "ok    stream         events pass the proxy at once"},
+		{append(env, "SSL_CERT_FILE="+authority), 0, "ok    stream         events pass the proxy without delay"},
 		{env, 1, "FAIL  public URL     the certificate at " + front.URL + " is not valid: "},
 	} {
 		p := launch(t, c.env, "doctor", "--public-url", front.URL)

@@ -301,7 +301,7 @@ func TestInvalidWorkflowInputsAreReported(t *testing.T) {
 		{map[string]string{"question": "a", "tool": "b"}, "write one of the inputs"},
 		{map[string]string{"tool": "deploy", "arguments": "[1]"}, "input arguments: write a JSON object"},
 		{map[string]string{"tool": "deploy", "arguments": "{"}, "input arguments: write a JSON object"},
-		{map[string]string{"action": "deploy", "default": "yes", "timeout": "1s"}, "input default: it has no meaning with action"},
+		{map[string]string{"action": "deploy", "default": "yes", "timeout": "1s"}, "input default: it cannot be combined with action"},
 		{map[string]string{"tool": "deploy", "edits": "yes", "quorum": "-1"}, "input edits: write true or false"},
 		{map[string]string{"tool": "deploy", "edits": "yes", "quorum": "-1"}, "input quorum: write a number"},
 		{map[string]string{"question": "a", "timeout": "soon"}, "input timeout: write a time"},

@@ -1,8 +1,6 @@
-// Package agents lists the coding agents that Askback supports. Each has a folder here, and a row in
-// the list. Commands, labels, documents and askback doctor read the list.
-//
-// The packages hook, dialog and config have what the agents share. The package acp is another way
-// to an agent: it runs behind an editor.
+// Package agents lists the coding agents that Askback supports. Each has a folder here, and a row in the
+// list. Commands, labels, documents and askback doctor read the list. The packages hook, dialog and config
+// contain the code that the agents share. The package acp connects any agent that an editor runs.
 package agents
 
 import (
@@ -26,12 +24,12 @@ import (
 
 // An Agent is a coding agent.
 type Agent struct {
-	Name  string // in commands such as askback init NAME, and in the labels of its asks
+	Name  string // used in commands such as askback init NAME, and in the labels of its asks
 	Title string // for people
-	// MCP is the beginning of its name as a client of MCP, in lower case, or "".
+	// MCP is the beginning of its name as an MCP client, in lower case, or "".
 	MCP string
-	// MCPWait is how long a call of a tool may wait, because the agent ends longer calls. 0 means that
-	// no limit is known.
+	// MCPWait is how long a tool call may wait, because the agent ends longer calls. 0 means that no limit is
+	// known.
 	MCPWait time.Duration
 	// ACP is a part of its name in the Agent Client Protocol, in lower case, or "".
 	ACP string
@@ -44,7 +42,7 @@ type Agent struct {
 	Hook hook.Command
 	// HookHelp is the help of the command if it does not read the event of a hook, or "".
 	HookHelp string
-	// Canaries returns what askback doctor asks through a hook.
+	// Canaries returns the questions that askback doctor asks through a hook.
 	Canaries func(config.Hook) []hook.Canary
 }
 
@@ -82,7 +80,7 @@ var list = []Agent{
 // All returns the agents, sorted by name.
 func All() []Agent { return slices.Clone(list) }
 
-// Names returns the names of the agents for which keep reports true, sorted.
+// Names returns the names of the agents for which keep returns true, sorted.
 func Names(keep func(Agent) bool) (names []string) {
 	for _, a := range list {
 		if keep(a) {
@@ -92,26 +90,25 @@ func Names(keep func(Agent) bool) (names []string) {
 	return names
 }
 
-// Named returns the agent with a name.
+// Named returns the agent with this name. It returns false if there is none.
 func Named(name string) (Agent, bool) {
 	return find(func(a Agent) bool { return a.Name == name })
 }
 
-// OverMCP returns the agent that has a name as a client of MCP.
+// OverMCP returns the agent with this name as an MCP client. It returns false if there is none.
 func OverMCP(client string) (Agent, bool) {
 	client = strings.ToLower(client)
 	return find(func(a Agent) bool { return a.MCP != "" && strings.HasPrefix(client, a.MCP) })
 }
 
-// OverACP returns the name of the agent that has a name in the Agent Client Protocol, or "".
+// OverACP returns the name of the agent with this name in the Agent Client Protocol, or "".
 func OverACP(agent string) string {
 	agent = strings.ToLower(agent)
 	a, _ := find(func(a Agent) bool { return a.ACP != "" && strings.Contains(agent, a.ACP) })
 	return a.Name
 }
 
-// Dialects returns the formats of the tools with which agents ask, and those of other programs, sorted
-// by name.
+// Dialects returns the formats of the tools with which agents and other programs ask, sorted by name.
 func Dialects() []compat.Client {
 	all := compat.Clients()
 	for _, a := range list {
@@ -123,7 +120,7 @@ func Dialects() []compat.Client {
 	return all
 }
 
-// DialectNamed returns the format with a name.
+// DialectNamed returns the format with this name. It returns false if there is none.
 func DialectNamed(name string) (compat.Client, bool) {
 	all := Dialects()
 	i := slices.IndexFunc(all, func(c compat.Client) bool { return c.Name == name })
@@ -133,12 +130,12 @@ func DialectNamed(name string) (compat.Client, bool) {
 	return all[i], true
 }
 
-// WithHooks returns the programs in the labels of agents that have hooks, or that an editor runs.
+// WithHooks returns the program names in the labels of agents that have hooks or that an editor runs.
 func WithHooks() []string {
 	return append(Names(func(a Agent) bool { return a.Hook != nil }), acp.Name)
 }
 
-// find returns the first agent for which is reports true.
+// find returns the first agent for which is returns true.
 func find(is func(Agent) bool) (Agent, bool) {
 	i := slices.IndexFunc(list, is)
 	if i < 0 {

@@ -124,9 +124,8 @@ func (c testCase) checkSecondEdit(t *testing.T, after []byte) {
 	}
 }
 
-// checkRemoval checks that removing Askback restores the original content, or results in
-// the file "removed" of the archive. From a JSON file that did not exist before, {}
-// remains.
+// checkRemoval checks that removing Askback restores the original content, or produces the file "removed" of
+// the archive. If a JSON file did not exist before, {} remains.
 func (c testCase) checkRemoval(t *testing.T, after []byte) {
 	t.Helper()
 	out, err := c.file(t, true).Edit(after)
@@ -243,8 +242,8 @@ func TestRemoveCreatesNoFile(t *testing.T) {
 	}
 }
 
-// What a person can paste instead of an edit is a whole JSON object, as in a new file.
-func TestTextToPasteIsAWholeFile(t *testing.T) {
+// The text to paste instead of an edit is a whole JSON object, as in a new file.
+func TestPastedTextIsAWholeFile(t *testing.T) {
 	for _, f := range allFiles(t) {
 		if f.Removes() || !strings.HasSuffix(f.Path, ".json") {
 			continue
@@ -260,8 +259,8 @@ func TestTextToPasteIsAWholeFile(t *testing.T) {
 	}
 }
 
-// A second askback init with different options replaces the entries of the first, and keeps
-// those of a person.
+// A second askback init with different options replaces the entries of the first, and keeps the entries of a
+// person.
 func TestSecondInitReplacesEntries(t *testing.T) {
 	local, err := filesOf("claude-code", config.Project, config.Options{Command: "/opt/my tools/askback"})
 	if err != nil {
@@ -303,8 +302,8 @@ func TestUnknownAgentOrScopeIsRejected(t *testing.T) {
 	}
 }
 
-// Every content is either rejected or edited. Strict JSON stays valid, and a second edit does
-// not change the result (T5).
+// Every content is either rejected or edited. Strict JSON stays valid, and a second edit does not change the
+// result (T5).
 func FuzzEdit(f *testing.F) {
 	for _, s := range []string{`{}`, "{\n\t// mine\n\t\"mcpServers\": {\"a\": {},}, /* x */\n}", `{"hooks":{"Stop":[{"hooks":[]}]},"permissions":{"allow":["a"]}}`, "\ufeff{\"a\":[1,2,]}\r\n", "[", `{"servers":[]}`, "[mcp_servers]\nx = 1"} {
 		f.Add(s)

@@ -22,7 +22,7 @@ import (
 	"github.com/askback/askback/test/kit/golden"
 )
 
-// transcripts returns the paths of the transcripts of the formats, by name. Those of agents stand in
+// transcripts returns the paths of the transcripts of the formats, by name. The transcripts of agents are in
 // their folders.
 func transcripts(t testing.TB) map[string]string {
 	byName := map[string]string{}
@@ -67,7 +67,7 @@ type clientPlayer struct {
 func (p *clientPlayer) play(line string) string {
 	word, rest, _ := strings.Cut(line, " ")
 	of := 0
-	if word == "second" { // of the asks of the input
+	if word == "second" { // of the asks that the input makes
 		of = 1
 		word, rest, _ = strings.Cut(rest, " ")
 	}
@@ -180,7 +180,7 @@ func TestMistakeEndsWithAValidExample(t *testing.T) {
 	}
 }
 
-// No input panics, and accepted input is a valid request (T5).
+// No input causes a panic, and accepted input is a valid request (T5).
 func FuzzClients(f *testing.F) {
 	for _, path := range transcripts(f) {
 		stanzas, err := os.ReadFile(path)
@@ -214,11 +214,11 @@ func FuzzClients(f *testing.F) {
 	})
 }
 
-// consent matches what a client takes for an approval.
+// consent matches a result that a client takes for an approval.
 var consent = regexp.MustCompile(`"approved":true|"payload":true|"confirmed":true|"type":"(approve|accept|edit)"|^true$|Yes, proceed`)
 
-// checkApprovals checks that no outcome but an approval is one in the format of the client, if all
-// calls of an input are confirmations.
+// checkApprovals checks that only an approval results in an approval in the format of the client. It does so
+// only if all calls of an input are confirmations.
 func checkApprovals(t *testing.T, name string, raw []byte, in compat.Input) {
 	var asks []askback.Ask
 	for _, call := range in.Calls {
@@ -239,8 +239,8 @@ func checkApprovals(t *testing.T, name string, raw []byte, in compat.Input) {
 	}
 }
 
-// checkEveryAnswer answers each question with notes and, if that is allowed, a text. It
-// checks that the result contains all of these, and the comment. It skips confirmations.
+// checkEveryAnswer answers each question with notes and, if it may, with a text. It checks that the result
+// contains all of these, and the comment. It skips confirmations.
 func checkEveryAnswer(t *testing.T, name string, call compat.Call) {
 	ask := askback.Ask{Kind: askback.Questions, Questions: call.Request.Questions, Status: askback.Answered}
 	o := askback.Outcome{Status: askback.Answered, Comment: "the comment"}
@@ -276,8 +276,7 @@ func checkEveryAnswer(t *testing.T, name string, call compat.Call) {
 	}
 }
 
-// Answers get the client's names of questions by position, so answers to other questions
-// are an error.
+// Answers get the client's names of questions by position, so answers to other questions are an error.
 func TestResultOfAnotherAskIsRejected(t *testing.T) {
 	call, err := codex.Dialect.Ask([]byte(`{"questions": [{"id": "a", "question": "A?"}]}`))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // docs/agents.md shows the files that askback init writes.
-func TestDocsShowWrittenFiles(t *testing.T) {
+func TestAgentsPageShowsTheWrittenFiles(t *testing.T) {
 	const doc = "../../docs/agents.md"
 	raw, err := os.ReadFile(doc)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // maxFile is the maximum size of a file of a client. Claude Code also stores its history in such a file.
 const maxFile = 64 << 20
 
-// A FileError is the error of a file that is not read.
+// A FileError is the error for a file that was not read.
 type FileError struct {
 	Path    string
 	Problem string
@@ -19,8 +19,8 @@ type FileError struct {
 // Error returns the path and the problem.
 func (e *FileError) Error() string { return e.Path + " " + e.Problem }
 
-// ReadFile returns the content of a file of a client, or nil if it does not exist. A project may
-// come from a stranger, who can make it a link to a device that never ends.
+// ReadFile returns the content of a file of a client, or nil if it does not exist. A project may come from a
+// stranger, who can make the file a link to a device that never ends.
 func ReadFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {

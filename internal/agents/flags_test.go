@@ -7,9 +7,9 @@ import (
 	"github.com/askback/askback/internal/agents/config"
 )
 
-// Flags that a person has added to a hook stay, such as those that make it a guard. The rest of the hook
-// is updated, and askback init can remove it (F9, T48).
-func TestFlagsOfAHookStay(t *testing.T) {
+// Flags that a person has added to a hook are kept, such as --gate, which makes it a guard. The rest of the
+// hook is updated, and askback init can remove it (F9, T48).
+func TestAddedFlagsOfAHookAreKept(t *testing.T) {
 	for name, c := range map[string]struct {
 		options       config.Options
 		before, after string
@@ -51,7 +51,7 @@ func TestFlagsOfAHookStay(t *testing.T) {
 }
 
 // A second askback init keeps the guards of each client, with their flags in any order.
-func TestGuardsStay(t *testing.T) {
+func TestSecondInitKeepsGuards(t *testing.T) {
 	gate := true
 	for _, c := range []struct{ client, plain, guard string }{
 		{"codex", "--gate --limit 23h ", "--limit 1h --gate "},
@@ -81,7 +81,7 @@ func TestGuardsStay(t *testing.T) {
 		}
 		for _, o := range []config.Options{{}, first} {
 			if c.client == "cursor" && o.Gate == nil {
-				continue // its hooks are another file, which is then not changed
+				continue // its hooks are in another file, which is not changed
 			}
 			if got := edit(o, guarded); !bytes.Equal(got, guarded) {
 				t.Errorf("%s, %+v: got\n%s\nwant\n%s", c.client, o, got, guarded)

@@ -60,7 +60,7 @@ func TestHooksOfEachClientAreFound(t *testing.T) {
 	}
 }
 
-// Hooks that another program has rewritten are found, and hooks of others are not.
+// Hooks that another program has rewritten are found, and hooks of other programs are not.
 func TestOnlyHooksOfAskbackAreFound(t *testing.T) {
 	for _, c := range []struct{ client, path, content, want string }{
 		{"codex", ".codex/config.toml", `

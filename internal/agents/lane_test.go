@@ -8,8 +8,7 @@ import (
 	"github.com/askback/askback/internal/agents/config"
 )
 
-// What askback init writes for each client is found again: the command, or the URL with the
-// token.
+// The lane that askback init writes for each client is found again: the command, or the URL with the token.
 func TestLaneOfEachClientIsFound(t *testing.T) {
 	for _, client := range allNames() {
 		for _, url := range []string{"", "https://ask.example.com"} {

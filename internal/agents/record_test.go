@@ -33,8 +33,8 @@ func TestRecordRestoresTheFile(t *testing.T) {
 	}
 }
 
-// Only white space, commas before a closing bracket, and an empty object do not count.
-func TestContentsAreComparedWithoutSpace(t *testing.T) {
+// Only white space, commas before a closing bracket, and an empty object are ignored.
+func TestOptionalSpaceAndCommasAreIgnored(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		same bool
@@ -53,7 +53,7 @@ func TestContentsAreComparedWithoutSpace(t *testing.T) {
 	}
 }
 
-// Each client has traces, of which a program or a folder shows that it is installed.
+// Each client has traces, and one of its programs or folders shows that it is installed.
 func TestEachClientHasTraces(t *testing.T) {
 	for _, client := range allNames() {
 		if tr := clientOf(client).Traces; len(tr.Programs) == 0 || len(tr.Home) == 0 {

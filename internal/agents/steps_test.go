@@ -7,7 +7,7 @@ import (
 	"github.com/askback/askback/internal/agents/config"
 )
 
-// No client is set up by its files alone, so each has next steps.
+// Each client has next steps, because files alone do not set it up.
 func TestEachClientHasNextSteps(t *testing.T) {
 	for _, client := range allNames() {
 		for _, scope := range []config.Scope{config.Project, config.User} {
@@ -18,8 +18,8 @@ func TestEachClientHasNextSteps(t *testing.T) {
 	}
 }
 
-// The steps say what to do by themselves: a project of a user has no pages of Askback.
-func TestNextStepsReferToNoPage(t *testing.T) {
+// The steps are complete in themselves, because a user's project has no pages of Askback.
+func TestNextStepsMentionNoDocument(t *testing.T) {
 	gate := true
 	for _, client := range allNames() {
 		for _, scope := range []config.Scope{config.Project, config.User} {

@@ -17,9 +17,9 @@ func codexFile(t *testing.T, o config.Options) config.File {
 	return files[0]
 }
 
-// Askback is not added to a file that is not TOML, because Codex would not start with it either way.
-// The error names the line.
-func TestBrokenTOMLIsRefused(t *testing.T) {
+// Askback is not added to a file that is not TOML, because Codex would not start with it. The error names the
+// line.
+func TestInvalidTOMLIsRejected(t *testing.T) {
 	for text, want := range map[string]string{
 		"model = ":                        "line 1: expected value, not end of input",
 		"model =\nx = 1":                  "line 1: unexpected character U+000A at start of value",
@@ -54,7 +54,7 @@ func TestBrokenTOMLIsRefused(t *testing.T) {
 	}
 }
 
-// Each kind of value that TOML has is accepted.
+// Each kind of TOML value is accepted.
 func TestTOMLIsAccepted(t *testing.T) {
 	const text = `# mine
 model = "gpt-5" # the best

@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// The approval of a person who is not among the approvers of the route is refused, and the agent gets
-// the decision of one of them (F12).
+// An approval by a person who is not an approver of the route is rejected. The agent gets the decision of an
+// approver (F12).
 func TestAgentWaitsForAnApprover(t *testing.T) {
 	t.Parallel()
 	f := newFixtureOn(t, askbacktest.On(t, memstore.New(), &engine.Options{Settings: engine.Settings{
@@ -29,6 +29,6 @@ func TestAgentWaitsForAnApprover(t *testing.T) {
 	if _, err := ben.Answer(f.bounded(), ask.ID, askback.Decide(askback.Deny, "")); err != nil {
 		t.Fatal(err)
 	}
-	f.agent.expects(denied) // and not an approval before
+	f.agent.expects(denied) // and no earlier approval
 	f.editor.expects(closed)
 }

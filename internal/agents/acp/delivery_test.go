@@ -13,7 +13,8 @@ import (
 	"github.com/askback/askback/internal/agents/hook/hooktest"
 )
 
-// A scripted is a client with one outcome of each ask. It calls during while an approval is consumed.
+// scripted is a client that settles each ask with the same outcome. It calls during while an approval is
+// consumed.
 type scripted struct {
 	hooktest.Client
 	during func()
@@ -30,7 +31,7 @@ func (c *scripted) Ack(context.Context, string) (askback.Ask, error) {
 	return askback.Ask{}, nil
 }
 
-// A broken is a writer that fails.
+// broken is a writer that fails.
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
@@ -40,7 +41,7 @@ func play(t *testing.T, client *scripted, agent io.Writer) *acp.Proxy {
 	t.Helper()
 	p := &acp.Proxy{Asks: client, Command: "agent", Run: "r", Program: agents.OverACP, Note: func(text string) { t.Errorf("got the note %q", text) }}
 	p.Start(agent, io.Discard)
-	_ = p.FromEditor(strings.NewReader(initialize + "\n")) // which a broken agent does not get
+	_ = p.FromEditor(strings.NewReader(initialize + "\n")) // a broken agent does not get the outcome
 	if err := p.FromAgent(t.Context(), strings.NewReader(initialized+"\n"+toolCall+"\n"+permission+"\n")); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,7 @@ func play(t *testing.T, client *scripted, agent io.Writer) *acp.Proxy {
 }
 
 // Without an ack, people see that the agent did not get the answer.
-func TestAnswerThatCannotBeSentIsNotAcked(t *testing.T) {
+func TestUndeliverableAnswerIsNotAcked(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		agent io.Writer
@@ -63,8 +64,8 @@ func TestAnswerThatCannotBeSentIsNotAcked(t *testing.T) {
 	}
 }
 
-// The answer of the editor counts until that of Askback is sent.
-func TestRequestThatEndsMeanwhileIsNotAnswered(t *testing.T) {
+// An answer in the editor counts until the answer of Askback is sent.
+func TestAnswerAfterTheEndOfItsRequestIsNotSent(t *testing.T) {
 	t.Parallel()
 	for ends, want := range map[bool]string{true: allowed, false: approved} {
 		var agent bytes.Buffer
@@ -89,14 +90,14 @@ func TestRequestThatEndsMeanwhileIsNotAnswered(t *testing.T) {
 	}
 }
 
-// An unreachable is a client of a server that cannot be reached.
+// unreachable is a client whose server cannot be reached.
 type unreachable struct{ hooktest.Client }
 
 func (*unreachable) Ack(context.Context, string) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrUnreachable
 }
 
-func TestAwayAskbackIsNoted(t *testing.T) {
+func TestUnreachableAskbackIsNoted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	var notes []string

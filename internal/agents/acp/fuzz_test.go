@@ -15,7 +15,7 @@ import (
 // unapproved are outcomes that approve nothing.
 var unapproved = hooktest.Unapproved("yes")
 
-// Whatever the agent sends, Askback chooses no option that allows something without an approval.
+// Whatever the agent sends, Askback chooses an option that allows something only after an approval.
 func FuzzAgent(f *testing.F) {
 	for i := range unapproved {
 		f.Add(strings.Join([]string{initialized, opened, toolCall, permission}, "\n"), i)

@@ -1,7 +1,6 @@
-// Package acp asks people what an agent asks in an editor. It is a proxy between the two, which
-// speak the Agent Client Protocol over standard input and output. Every message is forwarded
-// unchanged. The dialog of the editor and the ask of Askback are live at the same time, and
-// the first answer wins.
+// Package acp asks people about the requests that an agent sends to an editor. It is a proxy between the two,
+// which speak the Agent Client Protocol over standard input and output. Every message is forwarded unchanged.
+// The dialog of the editor and the ask of Askback are open at the same time, and the first answer counts.
 package acp
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// Name is the program in the labels of agents that are not known.
+// Name is the program in the labels of unknown agents.
 const Name = "acp"
 
 // The requests of an agent that people are asked about.
@@ -25,7 +24,7 @@ const (
 	methodForm       = "elicitation/create"
 )
 
-// The kinds of options that are chosen. Options that are remembered by the agent never are.
+// The kinds of options that Askback chooses. It never chooses an option that the agent remembers.
 const (
 	allowOnce  = "allow_once"
 	rejectOnce = "reject_once"
@@ -36,18 +35,18 @@ type question struct {
 	session string
 	tool    string // the id of the tool call, if any
 	ask     askback.Request
-	// result returns the answer to the request, or false without one.
+	// result returns the answer to the request. It returns false if there is no answer.
 	result func(askback.Ask) (any, bool)
 }
 
-// origin is what people read about the place of a request.
+// origin is the context of an ask, which people see.
 type origin struct {
 	hook.Origin
 	Agent string `json:"agent,omitempty"` // the name and the version of the agent
 	label string // of the ask
 }
 
-// readQuestion reads the parameters of a request. It reports false for other requests, and for those
+// readQuestion reads the parameters of a request. It returns false for unknown requests, and for requests
 // that only the editor can ask. id is unique in run.
 func readQuestion(method string, params json.RawMessage, id, run string, from origin, call members) (question, bool) {
 	p, err := jcs.Parse(params)
@@ -119,8 +118,8 @@ func (q *question) readForm(p jcs.Value, src []byte) (ok bool) {
 // shownMembers are the members of a tool call that describe what will run.
 var shownMembers = []string{"name", "kind", "title", "content", "locations", "rawInput"}
 
-// readOptions returns the ids of the options that allow and reject a call once. Without one that rejects it,
-// reject is "". readOptions reports false unless exactly one option allows the call, and all ids differ,
+// readOptions returns the ids of the options that allow and reject a call once. If no option rejects the
+// call, reject is "". readOptions returns false unless exactly one option allows the call and all ids differ,
 // because only the id is sent.
 func readOptions(p jcs.Value) (allow, reject string, ok bool) {
 	options, _ := p.Get("options")
@@ -143,7 +142,7 @@ func readOptions(p jcs.Value) (allow, reject string, ok bool) {
 	return allow, reject, once == 1
 }
 
-// outcome returns the answer to a request for a permission, or false without a decision.
+// outcome returns the answer to a request for a permission. It returns false if there is no decision.
 func outcome(ask askback.Ask, allow, reject string) (any, bool) {
 	switch o := ask.Outcome; {
 	case o.Approved() && len(o.Input) == 0:

@@ -21,7 +21,7 @@ import (
 const (
 	// maxLine is the maximum size of a message.
 	maxLine = 64 << 20
-	// maxCalls is the number of tool calls that may run at once. Agents end each call.
+	// maxCalls is the maximum number of tool calls that run at the same time. Agents end each call.
 	maxCalls = 1000
 )
 
@@ -39,27 +39,27 @@ var errTooLong = errors.New("a message is longer than 64 MiB")
 // it runs.
 type Proxy struct {
 	Asks    hook.Client
-	Command string // of the agent, for its name
+	Command string // the command of the agent, from which its name is taken
 	Run     string // a unique text of this process, because ids of requests repeat
 	// Program returns the program in the labels of an agent with this name, or "" if it is not known.
 	Program func(agent string) string
-	Note    func(text string) // called with what the user should know; calls do not overlap
+	Note    func(text string) // called with messages for the user; calls do not overlap
 
 	asker   *dialog.Asker
 	dialogs dialog.Set[openDialog]
 
 	agent, editor lockedWriter
 
-	mu       sync.Mutex         // guards what follows; not held while writing
-	version  string             // of the protocol
-	name     string             // of the agent
+	mu       sync.Mutex         // guards the fields below; not held while writing
+	version  string             // the version of the protocol
+	name     string             // the name of the agent
 	initID   string             // the id of the editor's request initialize
 	opening  map[string]string  // the folders of sessions that the editor opens, by the id of the request
 	folders  map[string]string  // the folders of sessions
 	calls    map[string]members // tool calls that run, by session and id
-	reused   map[string]bool    // the same, for ids of several calls at once, which the model can make
-	crowded  bool               // nothing is kept of any call: more than maxCalls ran at once, or see forget
-	answered map[string]bool    // requests that Askback answered, and the editor has not answered yet
+	reused   map[string]bool    // the same, for ids that the model gave to several calls
+	crowded  bool               // no members are kept, because more than maxCalls calls ran, or because of forget
+	answered map[string]bool    // requests that Askback has answered and the editor has not answered yet
 }
 
 type members = map[string]json.RawMessage
@@ -70,7 +70,7 @@ type openDialog struct {
 	id json.RawMessage
 }
 
-// Start prepares the proxy for an agent and an editor, to which it writes.
+// Start prepares the proxy for an agent and an editor, and sets their writers.
 func (p *Proxy) Start(agent, editor io.Writer) {
 	p.agent.to, p.editor.to = agent, editor
 	p.asker = &dialog.Asker{Client: p.Asks, Otherwise: "only the editor asks", Notify: p.Note}
@@ -79,7 +79,7 @@ func (p *Proxy) Start(agent, editor io.Writer) {
 	p.answered = map[string]bool{}
 }
 
-// Watch notes when Askback cannot be reached, until ctx ends.
+// Watch prints a note when Askback cannot be reached, until ctx ends.
 func (p *Proxy) Watch(ctx context.Context) { p.asker.Watch(ctx) }
 
 // FromEditor forwards the messages of the editor, until they end.
@@ -121,14 +121,14 @@ func (p *Proxy) FromAgent(ctx context.Context, in io.Reader) error {
 	})
 }
 
-// Close ends all dialogs. What the person decides afterwards has no effect.
+// Close ends all dialogs. A later decision of a person has no effect.
 func (p *Proxy) Close() {
 	p.dialogs.EndAll(errEnded)
 	p.dialogs.Wait()
 }
 
-// fromEditor handles a message of the editor. It reports false if the message is a late answer, which
-// must not be forwarded.
+// fromEditor handles a message of the editor. It returns false if the message is a late answer, which must
+// not be forwarded.
 func (p *Proxy) fromEditor(m jsonrpc2.Message) (forward bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,9 +153,8 @@ func (p *Proxy) fromEditor(m jsonrpc2.Message) (forward bool) {
 	return true
 }
 
-// reusesID reports whether the agent sends a request with the id of one that Askback
-// answered, and to which the editor's answer is still expected. That answer could be taken
-// for one to the new request.
+// reusesID reports whether the agent reuses the id of a request that Askback has answered and the editor has
+// not answered yet. The late answer of the editor could be taken for an answer to the new request.
 func (p *Proxy) reusesID(m jsonrpc2.Message) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -195,9 +194,9 @@ func (p *Proxy) fromAgent(ctx context.Context, m jsonrpc2.Message) *dialog.Dialo
 	return nil
 }
 
-// update keeps the members of a tool call, which its permission refers to. If they change while a
-// permission is asked, its ask ends, because people would approve something else. For the same reason,
-// nothing is kept of calls that have the same id.
+// update keeps the members of a tool call, because a request for a permission refers to them. If they change
+// while people are asked about the call, update ends the ask, because people would approve something else.
+// For the same reason, no members are kept for calls that share an id.
 func (p *Proxy) update(session string, update json.RawMessage) {
 	kind, id := jsonrpc2.StringAt(update, "sessionUpdate"), jsonrpc2.StringAt(update, "toolCallId")
 	if kind != "tool_call" && kind != "tool_call_update" || id == "" {
@@ -226,15 +225,15 @@ func (p *Proxy) update(session string, update json.RawMessage) {
 	}
 	p.calls[key] = call
 	if len(p.calls)+len(p.reused) > maxCalls {
-		// If some were kept, reused ids would not be noticed. Without its call, a permission
-		// shows less, or is left to the editor.
+		// Keeping only some calls would hide reused ids. If its call is missing, a permission shows less or
+		// is left to the editor.
 		p.crowded = true
 		clear(p.calls)
 	}
 }
 
-// forget ends all dialogs, and keeps no more tool calls. It is for a message that was not understood: it may
-// have changed a call that people are asked about, or have the id of one.
+// forget ends all dialogs and discards all tool calls. It handles a message that was not understood: the
+// message may have changed a call that people are asked about, or reused its id.
 func (p *Proxy) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -274,8 +273,8 @@ func (p *Proxy) ask(ctx context.Context, open *dialog.Dialog[openDialog]) {
 	p.dialogs.Close(open)
 }
 
-// decide removes a dialog, to which Askback has an answer if ok is true. It reports whether the agent must get this
-// answer.
+// decide removes a dialog. ok is true if Askback has an answer. decide reports whether this answer must be
+// sent to the agent.
 func (p *Proxy) decide(open *dialog.Dialog[openDialog], ok bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

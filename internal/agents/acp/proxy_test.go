@@ -33,14 +33,14 @@ const (
 	closed    = `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"p"}}`
 )
 
-// A side is what one side of the proxy writes and reads.
+// A side is one side of the proxy: an editor or an agent.
 type side struct {
 	t    testing.TB
 	in   io.WriteCloser
 	read chan string
 }
 
-// writes writes messages, one in each line.
+// writes writes messages, one per line.
 func (s side) writes(messages ...string) {
 	s.t.Helper()
 	for _, m := range messages {
@@ -107,7 +107,7 @@ func newSide(t testing.TB, in io.WriteCloser, out io.Reader) side {
 	return s
 }
 
-// opens starts a session, in which the agent asks for a permission.
+// opens starts a session in which the agent asks for a permission.
 func (f *fixture) opens() {
 	f.t.Helper()
 	f.editor.writes(initialize, newSession)
@@ -147,7 +147,7 @@ func (f *fixture) withdrawn(ask askback.Ask, reason string) {
 	}
 }
 
-// The answer of a person closes the dialog of the editor, whose late answer is dropped.
+// The answer of a person closes the dialog of the editor. The late answer of the editor is dropped.
 func TestPersonDecidesBeforeTheEditor(t *testing.T) {
 	t.Parallel()
 	for want, a := range map[string]askback.Answer{approved: {Decision: askback.Approve}, denied: {Decision: askback.Deny}} {
@@ -167,7 +167,7 @@ func TestPersonDecidesBeforeTheEditor(t *testing.T) {
 }
 
 // A request is one ask, however often it is made.
-func TestKeyOfAnAskIsThatOfItsRequest(t *testing.T) {
+func TestRepeatedRequestHasOneAsk(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.opens()
@@ -224,13 +224,13 @@ func TestEndOfOneSideWithdrawsAsks(t *testing.T) {
 	f.editor.expects(strings.Replace(permission, `"p"`, `"q"`, 1))
 	f.agent.writes(closed)
 	f.editor.expects(closed)
-	f.proxy.Wait() // which would wait for an ask
+	f.proxy.Wait() // otherwise the end would wait for an ask
 	if n := len(f.instance.Asks()); n != 1 {
 		t.Errorf("there are %d asks, want 1", n)
 	}
 }
 
-// Requests that people cannot approve once, or whose tool is not shown, are left to the editor.
+// A request is left to the editor if people cannot approve it once or cannot see its tool.
 func TestOtherRequestsAreLeftToTheEditor(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -259,8 +259,8 @@ func TestOtherRequestsAreLeftToTheEditor(t *testing.T) {
 	}
 }
 
-// The model can make two calls with one id. A request for the first is not shown as the second.
-func TestCallsWithOneIDAreNotMixedUp(t *testing.T) {
+// The model can make two calls with the same id. A request for the first is not shown as the second.
+func TestCallsWithTheSameIDAreNotConfused(t *testing.T) {
 	t.Parallel()
 	other := strings.Replace(toolCall, "make", "true", 2)
 	done := `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"}}}`
@@ -292,8 +292,8 @@ func TestCallsWithOneIDAreNotMixedUp(t *testing.T) {
 	}
 }
 
-// A message that the editor may understand, and Askback does not, can change a call: people are not asked
-// about what it was before (T49).
+// A message that Askback does not understand may change a call for the editor. People are then not asked
+// about the call as it was before (T49).
 func TestUnreadableMessageEndsDialogs(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -321,8 +321,8 @@ func TestUnreadableMessageEndsDialogs(t *testing.T) {
 	}
 }
 
-// The late answer to one request is not taken for an answer to the next one with its id.
-func TestReusedIDIsNotApprovedByLateAnswer(t *testing.T) {
+// The late answer to one request is not taken for an answer to the next request with the same id.
+func TestLateAnswerDoesNotApproveAReusedID(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.opens()
@@ -335,7 +335,7 @@ func TestReusedIDIsNotApprovedByLateAnswer(t *testing.T) {
 	f.agent.expects(initialize)
 }
 
-// A denial without an option for it cancels the turn.
+// A denial cancels the turn if no option rejects the call.
 func TestDenialWithoutOptionCancels(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -346,7 +346,7 @@ func TestDenialWithoutOptionCancels(t *testing.T) {
 	f.agent.expects(cancelled)
 }
 
-// Of several options that reject the call, the first is chosen.
+// If several options reject the call, the first is chosen.
 func TestFirstRejectingOptionIsChosen(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -369,7 +369,7 @@ func TestArgumentsAreShownWithoutTitle(t *testing.T) {
 	}
 }
 
-// The messages of other versions of the protocol could mean something else.
+// Messages of other versions of the protocol are left to the editor, because they could mean something else.
 func TestOtherVersionsAreLeftToTheEditor(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{`2`, `"1"`, `1.0`} {
@@ -386,8 +386,8 @@ func TestOtherVersionsAreLeftToTheEditor(t *testing.T) {
 	}
 }
 
-// An agent that never ends its calls does not use more and more memory. A call of which nothing is
-// known any more is not shown as another one with its id.
+// An agent that never ends its calls does not use more and more memory. A forgotten call is not shown as
+// another call with its id.
 func TestKeptCallsAreBounded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

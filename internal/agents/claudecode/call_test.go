@@ -15,7 +15,7 @@ func requestOf(ev claudecode.Event) (askback.Request, bool) {
 	return call.Request, ok
 }
 
-// decisionOf returns the output about an event for a settled ask.
+// decisionOf returns the output of the hook for an event and its settled ask.
 func decisionOf(ev claudecode.Event, ask askback.Ask) ([]byte, bool) {
 	call, ok := claudecode.Call(ev)
 	if !ok {

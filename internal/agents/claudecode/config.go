@@ -34,7 +34,7 @@ func files(scope config.Scope, o config.Options) ([]config.File, error) {
 		slices.Reverse(settings)
 	}
 	if o.Shared {
-		o.Command = "askback" // a path would be valid on this machine only
+		o.Command = "askback" // a path would be valid only on this machine
 	}
 	edits := allowTools()
 	for _, h := range configHooks {
@@ -54,8 +54,8 @@ func hookEdit(event, group string) config.Edit {
 	return config.Edit{Path: []string{"hooks", event}, Value: group, List: true, Group: "hooks", IsOwn: isOwnHook, Hook: hookName}
 }
 
-// HasHook reports whether settings of Claude Code have a hook of Askback for an event. Content
-// that is not JSON has none.
+// HasHook reports whether settings of Claude Code have a hook of Askback for an event. It returns false if
+// the content is not JSON.
 func HasHook(settings []byte, event string) bool {
 	return slices.ContainsFunc(Config.HooksIn(settings), func(h config.Hook) bool { return h.Event == event })
 }
@@ -64,9 +64,9 @@ func mcpServer(o config.Options) config.Server {
 	return config.Server{Type: config.Transport(o), Timeout: config.MaxWait * 1000}.WithAddress(o, "${"+config.TokenVariable+"}")
 }
 
-// Plugin returns the files of Claude Code's plugin that contain what [config.Client.FilesFor] writes: hooks and
-// the MCP server, by path in the plugin's folder. A plugin has no rules that allow tools, so
-// it has a hook that allows its own.
+// Plugin returns the files of Claude Code's plugin, by path in the plugin's folder. They contain the hooks
+// and the MCP server that [config.Client.FilesFor] writes. A plugin cannot have rules that allow tools, so it
+// has a hook that allows its own.
 func Plugin() map[string][]byte {
 	o := config.Options{Command: "askback"}
 	groups := map[string][]hookGroup{}
@@ -79,8 +79,8 @@ func Plugin() map[string][]byte {
 	}
 }
 
-// SharesHooks reports whether a file of Claude Code has hooks that [config.Options.Shared] wrote.
-// Hooks of earlier versions, which require the program, are not among them.
+// SharesHooks reports whether a file of Claude Code has hooks that [config.Options.Shared] wrote. Hooks of
+// earlier versions, which require the program, do not count.
 func SharesHooks(settings []byte) bool {
 	return slices.ContainsFunc(configHooks, func(h configHook) bool {
 		entry := h.group(config.Options{Command: "askback"}).Hooks[0].Command
@@ -88,10 +88,9 @@ func SharesHooks(settings []byte) bool {
 	})
 }
 
-// allowTools returns the edits that let Claude Code call the tools of Askback without a
-// dialog. Other tools of a server named askback still need approval. Earlier versions of
-// Askback wrote one rule for the whole server. The last edit removes that rule: the list then
-// has other rules, so it is never removed as empty.
+// allowTools returns the edits that let Claude Code call the tools of Askback without a dialog. Other tools
+// of a server named askback still need approval. Earlier versions of Askback wrote one rule for the whole
+// server, which the last edit removes. The list then has other rules, so it is never removed as empty.
 func allowTools() (edits []config.Edit) {
 	for i, tool := range OwnTools {
 		rule, last := config.Compact("mcp__askback__"+tool), i == len(OwnTools)-1
@@ -168,14 +167,14 @@ func isOwnHook(entry string) bool {
 // pluginID is the name of the plugin with its marketplace.
 const pluginID = "askback@askback"
 
-// EnablesPlugin reports whether settings of Claude Code turn its plugin of Askback on or off. known is
-// false if they do neither.
+// EnablesPlugin reports whether settings of Claude Code turn its plugin of Askback on. known is false if they
+// neither turn it on nor off.
 func EnablesPlugin(settings []byte) (enabled, known bool) {
 	text, ok := config.Find(settings, "enabledPlugins", pluginID)
 	return text == "true", ok && (text == "true" || text == "false")
 }
 
-// InstalledPlugin reports whether Claude Code's list of installed plugins has that of Askback.
+// InstalledPlugin reports whether Claude Code's list of installed plugins contains the plugin of Askback.
 func InstalledPlugin(list []byte) bool {
 	var installed struct{ Plugins map[string]json.RawMessage }
 	return json.Unmarshal(list, &installed) == nil && len(installed.Plugins[pluginID]) > 2 // not [] or {}

@@ -17,7 +17,7 @@ import (
 
 const pluginFolder = "../../../plugin/claude-code"
 
-// The plugin for Claude Code is what the current code writes (F9).
+// The plugin for Claude Code matches the current code (F9).
 func TestPluginIsCurrent(t *testing.T) {
 	for name, content := range claudecode.Plugin() {
 		golden.Check(t, filepath.Join(pluginFolder, filepath.FromSlash(name)), string(content))
@@ -32,7 +32,7 @@ type hookSettings struct {
 
 // The plugin has the same hooks and the same MCP server as the files of askback init. In
 // addition, it allows the tools that askback init allows.
-func TestPluginEqualsInit(t *testing.T) {
+func TestPluginHasTheEntriesOfInit(t *testing.T) {
 	files, err := claudecode.Config.FilesFor(config.Project, config.Options{})
 	if err != nil {
 		t.Fatal(err)

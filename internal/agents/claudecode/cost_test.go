@@ -30,7 +30,7 @@ func allocated(do func()) uint64 {
 
 // Read allocates at most twice the size of the event, and keeps no huge member. A parsed
 // tree would need a hundred bytes for each byte (T5).
-func TestReadAllocatesAtMostTwoCopies(t *testing.T) {
+func TestReadAllocatesAtMostTwiceTheSizeOfTheEvent(t *testing.T) {
 	zeros := "[" + strings.Repeat("0,", claudecode.MaxInput/2-200) + "0]"
 	for _, member := range []string{`"tool_response":` + zeros, `"tool_input":{"n":` + zeros + `}`, `"requested_schema":{"properties":` + zeros + `}`, `"message":` + zeros} {
 		raw := []byte(`{"session_id":"s1","hook_event_name":"PreToolUse","tool_name":"Bash",` + member + `}`)

@@ -38,9 +38,9 @@ type elicitationOutput struct {
 	Content json.RawMessage `json:"content"`
 }
 
-// decide returns the output of a hook for the outcome of its ask. It reports false if there
-// is no decision: Claude Code then shows its own dialog. The caller must consume an approval
-// first, as [hook.Runner.Run] does.
+// decide returns the output of a hook for the outcome of its ask. It returns false if there is no decision:
+// Claude Code then shows its own dialog. The caller must consume an approval first, as [hook.Runner.Run]
+// does.
 func (p prepared) decide(ask askback.Ask) (out []byte, ok bool) {
 	switch {
 	case !ask.Settled():
@@ -63,8 +63,8 @@ func (p prepared) elicitationResult(ask askback.Ask) ([]byte, bool) {
 	return encodeOutput(elicitationOutput{Elicitation, "accept", content})
 }
 
-// answerOutput returns the output that allows [QuestionTool], with the answers in its
-// arguments. Without an answer, it denies the call for PreToolUse, and else reports false.
+// answerOutput returns the output that allows [QuestionTool], with the answers in its arguments. Without an
+// answer, it returns the output that denies the call for PreToolUse, and false for other events.
 func (p prepared) answerOutput(ask askback.Ask) ([]byte, bool) {
 	result, err := p.call.Result(ask)
 	if none, ok := errors.AsType[*compat.Unanswered](err); ok && p.event.Name == PreToolUse {
@@ -85,9 +85,8 @@ func (p prepared) answerOutput(ask askback.Ask) ([]byte, bool) {
 // model set them, they would look like a person's answers.
 var answerFields = []string{"answers", "annotations", "response", "afkTimeoutMs"}
 
-// MergeAnswers returns the input of [QuestionTool] without answerFields, and with the
-// members of result. It reports false if one of them is not a JSON object, or if result
-// contains no answers.
+// MergeAnswers returns the input of [QuestionTool] without answerFields, and with the members of result. It
+// returns false if one of the two is not a JSON object, or if result contains no answers.
 func MergeAnswers(input, result json.RawMessage) (json.RawMessage, bool) {
 	var all map[string]json.RawMessage
 	var given struct {
@@ -106,9 +105,9 @@ func MergeAnswers(input, result json.RawMessage) (json.RawMessage, bool) {
 	return b, err == nil && len(given.Answers) > 0
 }
 
-// decisionOutput returns the decision about a tool call. For PreToolUse there always is
-// one, because the rules of the user could otherwise allow the call. Without an answer, it
-// makes Claude Code show its own dialog.
+// decisionOutput returns the decision about a tool call. For PreToolUse there is always a decision, because
+// the rules of the user could otherwise allow the call. Without an answer, that decision makes Claude Code
+// show its own dialog.
 func decisionOutput(ev Event, ask askback.Ask) ([]byte, bool) {
 	text, _, _ := asktool.Result(ask)
 	switch o := ask.Outcome; {
@@ -136,8 +135,8 @@ func denied(ev Event, reason string) ([]byte, bool) {
 	return encodeOutput(permissionOutput{ev.Name, permissionDecision{Behavior: "deny", Message: reason}})
 }
 
-// deferred returns the output that defers a call until Claude Code is resumed. It is nil for a call
-// that cannot be deferred, such as one in an interactive session.
+// deferred returns the output that defers a call until Claude Code is resumed. It returns nil for a call that
+// cannot be deferred, such as a call in an interactive session.
 func deferred(ev Event) []byte {
 	if !deferrable(ev) {
 		return nil

@@ -38,7 +38,7 @@ var dialectFields = [][]string{
 	{"label", "description", "preview"},
 }
 
-// readDialect reads the input of AskUserQuestion. It has the same format as that of Askback's
+// readDialect reads the input of AskUserQuestion. The input has the same format as the input of Askback's
 // tool ask_user_question.
 func readDialect(_ compat.Client, raw []byte) (compat.Call, error) {
 	asking, sent := raw, jcs.Value{}
@@ -60,9 +60,9 @@ func readDialect(_ compat.Client, raw []byte) (compat.Call, error) {
 	}), err
 }
 
-// sentQuestions returns the questions exactly as they were sent, and uses their texts as the keys of
-// named: Claude Code matches the answers only by these. If that is not possible, because the input
-// was repaired, it returns the questions of the request.
+// sentQuestions returns the questions exactly as they were sent, and uses their texts as the keys of named,
+// because Claude Code matches the answers only by these texts. If the input was repaired, it returns the
+// questions of the request.
 func sentQuestions(asked []askback.Question, named []compat.ClientQuestion, raw []byte, sent jcs.Value) (json.RawMessage, error) {
 	if sent.Kind != jcs.Array || len(sent.Elements()) != len(named) {
 		return jcs.Marshal(asked)
@@ -77,9 +77,8 @@ func sentQuestions(asked []askback.Question, named []compat.ClientQuestion, raw 
 	return sent.Raw(raw), nil
 }
 
-// keepFields returns a copy of a value with only the known fields of its objects. levels
-// has a list of them for each level of objects, beginning with the outermost. Deeper
-// objects keep all their fields.
+// keepFields returns a copy of a value with only the known fields of its objects. levels lists the known
+// fields of each level of objects, beginning with the outermost. Deeper objects keep all their fields.
 func keepFields(raw []byte, v jcs.Value, levels [][]string) []byte {
 	var parts [][]byte
 	switch {

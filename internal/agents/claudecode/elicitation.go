@@ -5,15 +5,15 @@ import (
 	"github.com/askback/askback/internal/agents/hook"
 )
 
-// A form is the request for the input that another MCP server asks for.
+// A form is a request for the input that another MCP server asks for.
 type form struct {
 	hook.Form
 	request askback.Request
 }
 
-// readForm returns the form of an elicitation, with a question for each property. It
-// reports false if it has no properties, if one cannot be asked, or if the elicitation is
-// Askback's own or not a form. Claude Code then shows its own dialog.
+// readForm returns the form of an elicitation, with a question for each property. It returns false if the
+// elicitation has no properties or a property that cannot be asked. It also returns false if it is Askback's
+// own or not a form. Claude Code then shows its own dialog.
 func readForm(ev Event) (form, bool) {
 	if ev.Server == hook.OwnServer || ev.Server == pluginName || ev.Mode != "" && ev.Mode != "form" {
 		return form{}, false

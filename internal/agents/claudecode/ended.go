@@ -62,8 +62,8 @@ func canEndAsks(name string) bool {
 // endingEvent is an event that may make many asks obsolete.
 type endingEvent struct {
 	ev Event
-	// asked returns the request that a call of the tool would make. It is computed only once,
-	// because the input may be large.
+	// asked returns the request that a call of the tool would make. It is computed only once, because the
+	// input may be large.
 	asked func() (prepared, bool)
 }
 

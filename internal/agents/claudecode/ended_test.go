@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/internal/agents/hook/hooktest"
 )
 
-// start runs a hook of the process of f.
+// start runs a hook in the process of f.
 func start(f *hooktest.Fixture, ev claudecode.Event) (leave func()) {
 	leave, _ = f.Start(func(ctx context.Context) (hook.Reply, error) {
 		return runEvent(ctx, &f.Runner, "bot", f.Client(), ev)
@@ -23,7 +23,7 @@ func start(f *hooktest.Fixture, ev claudecode.Event) (leave func()) {
 }
 
 // If a hook is killed, the server withdraws its ask, unless a resumed session makes the call again.
-func TestOnlyDeferrableCallsNeedNoHook(t *testing.T) {
+func TestOnlyAskOfDeferrableCallOutlivesItsHook(t *testing.T) {
 	interactive := headless(t, runBash)
 	interactive.Headless = false
 	for name, c := range map[string]struct {
@@ -72,7 +72,7 @@ func TestResumedCallFindsItsAsk(t *testing.T) {
 	}
 }
 
-// A tool that ran does not end the asks of other calls (F4).
+// A tool that ran does not end asks about other calls (F4).
 func TestToolThatRanEndsOnlyItsOwnAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := hooktest.NewFixture(t)

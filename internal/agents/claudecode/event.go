@@ -1,10 +1,7 @@
-// Package claudecode implements the hook protocol of Claude Code: it makes the ask for an
-// event, and returns the output for its outcome.
-//
-// If anything fails there is no output, so that Claude Code shows its own dialog. Only an
-// answer of a person, or a grant that a person made, ever results in a decision that
-// allows something. The caller reads the event and prints the output, through standard input
-// and output or over HTTP.
+// Package claudecode implements the hook protocol of Claude Code: it makes the ask for an event, and returns
+// the output for its outcome. If anything fails there is no output, so that Claude Code shows its own dialog.
+// Only an answer of a person, or a grant that a person made, results in a decision that allows something. The
+// caller reads the event and prints the output, through standard input and output or over HTTP.
 package claudecode
 
 import (
@@ -17,7 +14,7 @@ import (
 	"github.com/askback/askback/internal/agents/hook"
 )
 
-// The events that are handled. All others are ignored.
+// The events that are handled. Other events are ignored.
 const (
 	PermissionRequest  = "PermissionRequest"  // Claude Code shows its own dialog at the same time
 	PreToolUse         = "PreToolUse"         // the tool waits for the hook
@@ -50,8 +47,8 @@ type Event struct {
 	Tool      string
 	ToolUseID string // empty for [PermissionRequest]
 	Input     json.RawMessage
-	// ToolServer is the MCP server of the tool, as Claude Code knows it. Earlier versions than
-	// 2.1.329 may not send it.
+	// ToolServer is the MCP server of the tool, as Claude Code sends it. Versions before 2.1.329 may not send
+	// it.
 	ToolServer ToolServer
 
 	Server        string // the MCP server of an elicitation
@@ -68,11 +65,11 @@ type Event struct {
 	foreign bool // the event has a member of foreignMembers
 }
 
-// ErrForeign is the error for an event of another program: of Codex, or of one that also runs the
-// hooks in Claude Code's settings, such as GitHub Copilot CLI. The hook must then print nothing.
+// ErrForeign is the error for an event of another program: of Codex, or of a program that also runs the hooks
+// in Claude Code's settings, such as GitHub Copilot CLI. The hook must then print nothing.
 var ErrForeign = fmt.Errorf("%w than Claude Code", hook.ErrForeign)
 
-// The maximum sizes of a form and of a server in an event, in bytes. Larger ones are ignored, because
+// The maximum sizes of a form and of a server in an event, in bytes. A larger value is ignored, because
 // people cannot be asked about such a form.
 const (
 	maxForm   = 256 << 10
@@ -130,8 +127,8 @@ const DefaultWait = 10 * time.Second
 // MaxInput is the maximum size of an event in bytes.
 const MaxInput = hook.MaxEvent
 
-// The environment variable and the header with the entry point, which is how Claude Code was
-// started. A command hook reads the variable. An HTTP hook sends the header.
+// The environment variable and the header with the entry point, which is how Claude Code was started. A
+// command hook reads the variable. An HTTP hook sends the header.
 const (
 	EntrypointVariable = "CLAUDE_CODE_ENTRYPOINT"
 	EntrypointHeader   = "X-Askback-Entrypoint"
@@ -140,6 +137,6 @@ const (
 	SessionVariable = "CLAUDE_CODE_SESSION_ID"
 )
 
-// IsHeadless reports whether an entry point is that of claude -p. A program that runs
+// IsHeadless reports whether Claude Code was started as claude -p, from its entry point. A program that runs
 // Claude Code and shows its questions itself has another entry point.
 func IsHeadless(entrypoint string) bool { return entrypoint == "sdk-cli" }

@@ -12,8 +12,8 @@ import (
 // program is the name of the sender in the reason of a withdrawn ask.
 const program = "Claude Code"
 
-// Handle returns what a hook does about an event: it asks, or withdraws asks that have become
-// obsolete. Only for [hook.ErrCannotAsk] may the caller block the tool.
+// Handle returns what a hook does about an event: it asks, or withdraws asks that have become obsolete. The
+// caller may block the tool only if the error is [hook.ErrCannotAsk].
 func Handle(ev Event) (hook.Job, error) {
 	call, ok := Call(ev)
 	switch {
@@ -34,7 +34,7 @@ func needsApproval(ev Event) bool {
 
 // A Hook is the command askback hook claude-code.
 type Hook struct {
-	Defer  time.Duration `default:"10s" help:"Wait this long for an answer in a run of claude -p; then the run ends, and can be resumed when there is one."`
+	Defer  time.Duration `default:"10s" help:"Wait at most this long for an answer in claude -p. The run then ends; resume it once there is an answer."`
 	Strict bool          `help:"Block the call with exit code 2 if there is an error, instead of showing the dialog of Claude Code."`
 }
 
@@ -48,14 +48,13 @@ func (c *Hook) guard() hook.Guard {
 	return hook.BlockNothing
 }
 
-// Read implements [hook.Command]. A hook that must block calls is not silent because a variable is
-// missing.
+// Read implements [hook.Command]. A hook that must block calls does so even if a variable is missing.
 func (c *Hook) Read(raw []byte, env hook.Env) (hook.Job, error) {
 	entrypoint := env.Getenv(EntrypointVariable)
 	ev, err := Read(raw, entrypoint)
 	started := entrypoint != "" || c.Strict
 	if errors.Is(err, ErrForeign) || err == nil && (!started || ev.isInherited(env.Getenv(SessionVariable))) {
-		return hook.Job{}, nil // another program runs this hook, which then must print nothing
+		return hook.Job{}, nil // another program runs this hook, which must print nothing
 	}
 	if err != nil {
 		return hook.Job{Guard: c.guard()}, err
@@ -75,9 +74,9 @@ func (c *Hook) Read(raw []byte, env hook.Env) (hook.Job, error) {
 	return job, err
 }
 
-// settingsHave reports whether Claude Code's plugin runs this hook and the settings have
-// another one of Askback for the same event. The plugin's must then do nothing, because Claude
-// Code runs both, and people would be asked twice.
+// settingsHave reports whether Claude Code's plugin runs this hook and the settings have a hook of Askback
+// for the same event. The plugin's hook must then do nothing, because Claude Code runs both, and people would
+// be asked twice.
 func settingsHave(ev Event, env hook.Env) bool {
 	if env.Getenv(PluginVariable) == "" {
 		return false

@@ -22,8 +22,8 @@ type origin struct {
 	NotDeferrable bool `json:"seated,omitempty"`
 }
 
-// originJSON returns the context for an event. That of a deferrable call depends only on the
-// call, because a resumed session may repeat the call in another mode or folder.
+// originJSON returns the context for an event. The context of a deferrable call depends only on the call,
+// because a resumed session may repeat the call in another mode or folder.
 func originJSON(ev Event) json.RawMessage {
 	c := origin{Hook: ev.Name, SessionID: ev.SessionID}
 	switch ev.Name {
@@ -43,8 +43,8 @@ func (c origin) json() json.RawMessage {
 	return b
 }
 
-// permissionPrompt is the tool of Askback that Claude Code calls for a permission. Hooks of
-// the same session withdraw its asks when they become obsolete.
+// permissionPrompt is the tool of Askback that Claude Code calls to ask for a permission. Hooks of the same
+// session withdraw its asks when they become obsolete.
 const permissionPrompt = "permission_prompt"
 
 // PromptContext returns the context of an ask of permission_prompt in a session.
@@ -52,9 +52,8 @@ func PromptContext(session string) json.RawMessage {
 	return origin{Hook: permissionPrompt, SessionID: session, NotDeferrable: true}.json()
 }
 
-// parseOrigin parses a context. It reports false if the context is not an object with a
-// session. Unlike encoding/json it compares names exactly, because agents can write any
-// context.
+// parseOrigin parses a context. It returns false if the context is not an object with a session. Unlike
+// encoding/json it compares names exactly, because agents can write any context.
 func parseOrigin(context json.RawMessage) (origin, bool) {
 	v, err := jcs.Parse(context)
 	if err != nil || v.Kind != jcs.Object {

@@ -7,8 +7,8 @@ import (
 	"github.com/askback/askback/internal/agents/hook"
 )
 
-// The names of Askback's MCP server in the names of the tools of Claude Code's plugin, and in the
-// events about these.
+// The names of Askback's MCP server: in the names of the tools of Claude Code's plugin, and in the events
+// about these tools.
 const (
 	pluginServer = "plugin_askback_askback"
 	pluginName   = "plugin:askback:askback"
@@ -32,8 +32,8 @@ type ToolServer struct {
 	Source string `json:"source"`
 }
 
-// readToolServer parses the member mcp_server of an event. A server in another form has no
-// name.
+// readToolServer parses the member mcp_server of an event. It returns a server without a name if the member
+// has another form.
 func readToolServer(raw json.RawMessage) ToolServer {
 	var s ToolServer
 	if raw == nil || json.Unmarshal(raw, &s) != nil {
@@ -42,9 +42,9 @@ func readToolServer(raw json.RawMessage) ToolServer {
 	return s
 }
 
-// isOwn reports whether an event is about a tool of Askback. Other servers can have names
-// that lead to the same name of a tool. For example, plugin_askback_askback is the server of the
-// plugin, or one that a project configures. If Claude Code sends the server, it must be Askback's.
+// isOwn reports whether an event is about a tool of Askback. Tools of other servers can have the same name.
+// For example, plugin_askback_askback is the server of the plugin, or a server that a project configures. If
+// Claude Code sends the server, it must be Askback's.
 func isOwn(ev Event) bool {
 	server, tool := hook.SplitToolName(ev.Tool)
 	if !slices.Contains(hook.OwnTools, tool) {
@@ -60,18 +60,15 @@ func isOwn(ev Event) bool {
 	return false
 }
 
-// isOfPlugin reports whether the server of a tool is the one that the plugin configures.
+// isOfPlugin reports whether the plugin configures the server of a tool.
 func (ev Event) isOfPlugin() bool {
 	return ev.ToolServer == ToolServer{Name: pluginName, Source: sourcePlugin}
 }
 
-// allowOwnTool returns the output that lets the model call a tool of Askback in Claude Code's
-// plugin without a dialog. These tools only ask people. What askback init writes as rules, a
-// plugin cannot have. ok is false for every other event, also about a tool of a server that
-// merely has the same name.
-//
-// The rules of the user take precedence: Claude Code ignores the output if one of them asks or
-// denies.
+// allowOwnTool returns the output that lets the model call a tool of Askback in Claude Code's plugin without
+// a dialog. These tools only ask people. askback init writes rules for this purpose, which a plugin cannot
+// have. ok is false for every other event, even for a tool of a server that merely has the same name. The
+// rules of the user take precedence: Claude Code ignores the output if one of them asks or denies.
 func allowOwnTool(ev Event) (out []byte, ok bool) {
 	if ev.Name != PreToolUse || !isOwn(ev) || !ev.isOfPlugin() {
 		return nil, false
@@ -79,8 +76,8 @@ func allowOwnTool(ev Event) (out []byte, ok bool) {
 	return []byte(`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`), true
 }
 
-// isInherited reports whether a program that Claude Code started sent the event. It has the
-// environment of Claude Code, but events of its own. session is the value of [SessionVariable].
+// isInherited reports whether a program that Claude Code started sent the event. Such a program has the
+// environment of Claude Code, but sends events of its own. session is the value of [SessionVariable].
 func (ev Event) isInherited(session string) bool {
 	return ev.foreign && session != "" && session != ev.SessionID
 }

@@ -44,7 +44,7 @@ func TestOnlyToolsOfThePluginAreAllowed(t *testing.T) {
 }
 
 // A program that Claude Code started has its environment, but another session.
-func TestEventOfStartedProgramIsInherited(t *testing.T) {
+func TestEventOfAChildProcessIsRecognized(t *testing.T) {
 	copilot := event(t, `{"session_id":"own","prompt_id":"p1","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}`)
 	if copilot.IsInherited("other") {
 		t.Error("an event without members of other programs is inherited")

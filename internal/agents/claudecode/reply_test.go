@@ -95,8 +95,8 @@ func TestAllAsksOfASessionAreEnded(t *testing.T) {
 	}
 }
 
-// The form of an elicitation has no field for a comment. So there is no decision for an answer
-// with a comment, because the comment would be lost.
+// The form of an elicitation has no field for a comment. An answer with a comment therefore leads to no
+// decision, because the comment would be lost.
 func TestAnswerWithACommentIsNotSentAsForm(t *testing.T) {
 	ev := event(t, `{"session_id":"s1","prompt_id":"p1","hook_event_name":"Elicitation","mcp_server_name":"tickets","message":"Which?","requested_schema":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}}`)
 	for comment, want := range map[string]bool{"": true, "only if it is urgent": false} {

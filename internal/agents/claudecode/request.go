@@ -10,9 +10,9 @@ import (
 	"github.com/askback/askback/internal/wire/compat"
 )
 
-// Call returns the call that an event asks about, if there is one. Its request has questions, a
-// confirmation with the exact arguments of a tool, or the form of another MCP server. Equal events
-// have the same key, so that a repeated hook finds its ask.
+// Call returns the call that an event asks about, if there is one. Its request has questions, a confirmation
+// with the exact arguments of a tool, or the form of another MCP server. Equal events have the same key, so
+// that a repeated hook finds its ask.
 func Call(ev Event) (hook.Call, bool) {
 	p, ok := prepare(ev)
 	if !ok {
@@ -92,8 +92,8 @@ func Permission(name string, input json.RawMessage) askback.Request {
 	return hook.Permission(Name, name, input)
 }
 
-// confirmation returns the request for approval of a tool call. It reports false for Askback's
-// tools, and for a call that cannot be shown without changes.
+// confirmation returns the request for approval of a tool call. It returns false for Askback's tools, and for
+// a call that cannot be shown without changes.
 func confirmation(ev Event) (askback.Request, bool) {
 	if isOwn(ev) || !hook.IsShowable(ev.Tool, ev.Input) {
 		return askback.Request{}, false

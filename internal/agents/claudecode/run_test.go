@@ -66,7 +66,7 @@ func TestHookAsksAndWaits(t *testing.T) {
 	}
 }
 
-// A repeated call makes a new ask: an old approval does not apply to it.
+// A repeated call makes a new ask, because an old approval does not apply to it.
 func TestOldApprovalIsNotReused(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana", askbacktest.Approve("Bash"), askbacktest.Deny("Bash", "not twice"))
@@ -234,7 +234,7 @@ func (consumedClient) Consume(context.Context, string, string) (askback.Ask, err
 }
 
 // After an error there is no decision, even about a call that was approved (F9).
-func TestErrorIsNotADecision(t *testing.T) {
+func TestErrorLeadsToNoDecision(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana", askbacktest.Approve("Bash"))
 	for raw, client := range map[string]hook.Client{askDB: brokenClient{}, ranBash: brokenClient{}, runBash: consumedClient{server.Agent("local")}} {
@@ -251,8 +251,8 @@ func (fullServer) Wait(context.Context, string) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrTooMany
 }
 
-// An ask for which the hook cannot wait is withdrawn, even if it is deferrable. Without a
-// decision the run continues, and the answer could not be delivered.
+// An ask is withdrawn if the hook cannot wait for it, even if it is deferrable. Without a decision the run
+// continues, and the answer could not be delivered.
 func TestAskIsWithdrawnIfItsHookCannotWait(t *testing.T) {
 	for name, ev := range map[string]claudecode.Event{"a permission": event(t, runBash), "a call that can be deferred": headless(t, askDB)} {
 		server := askbacktest.New(t)
@@ -267,9 +267,9 @@ func TestAskIsWithdrawnIfItsHookCannotWait(t *testing.T) {
 	}
 }
 
-// A call that cannot be shown unchanged is an error, so that the tool can be blocked. Other
-// events that lead to no ask are not errors.
-func TestCallThatCannotBeShownIsAnError(t *testing.T) {
+// A call that cannot be shown unchanged is an error, so that the tool can be blocked. Other events that make
+// no ask are not errors.
+func TestUnshowableCallIsAnError(t *testing.T) {
 	large := `"make #` + strings.Repeat("x", limits.MaxInput) + `"`
 	for raw, want := range map[string]error{
 		strings.Replace(runBash, `"make"`, large, 1):                                   hook.ErrCannotAsk,
@@ -288,9 +288,9 @@ func TestCallThatCannotBeShownIsAnError(t *testing.T) {
 	}
 }
 
-// The configuration that askback init writes has the header of this package, and its events
-// except Interrupt, which only Codex sends.
-func TestConfigurationHasAllEvents(t *testing.T) {
+// The configuration that askback init writes has the header of this package. It has all of its events except
+// Interrupt, which only Codex sends.
+func TestConfigurationHasEachEvent(t *testing.T) {
 	files, err := claudecode.Config.FilesFor(config.User, config.Options{URL: "https://x.example", HookURL: "https://x.example" + claudecode.Path})
 	if err != nil {
 		t.Fatal(err)
@@ -340,7 +340,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// A later version finds the asks of this one by their keys, which must stay as they are.
+// The keys of asks must not change, because a later version finds the asks of this version by them.
 func TestKeysAreStable(t *testing.T) {
 	for raw, want := range map[string]string{
 		runBash: "claude-code:980f8bd0ad6dbc72e2ba9ea7db96e2ae7a9fe9496a9ee1d31554acd288d4e741",

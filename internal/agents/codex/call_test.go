@@ -11,7 +11,7 @@ func requestOf(ev codex.Event) (askback.Request, bool) {
 	return call.Request, ok
 }
 
-// decisionOf returns the output about an event for a settled ask.
+// decisionOf returns the output of the hook for an event and its settled ask.
 func decisionOf(ev codex.Event, ask askback.Ask) ([]byte, bool) {
 	call, ok := codex.Call(ev)
 	if !ok {

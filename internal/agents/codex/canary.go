@@ -5,8 +5,8 @@ import (
 	"github.com/askback/askback/internal/agents/hook"
 )
 
-// Canaries returns what askback doctor asks through a hook. For PreToolUse, only a guard asks about
-// tools.
+// Canaries returns the questions that askback doctor asks through a hook. For PreToolUse, only a guard asks
+// about tools.
 func Canaries(h config.Hook) []hook.Canary {
 	switch h.Event {
 	case PreToolUse:

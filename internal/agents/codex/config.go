@@ -35,7 +35,7 @@ func files(_ config.Scope, o config.Options) ([]config.File, error) {
 	}}, nil
 }
 
-// editCodex edits the configuration of Codex. A guard stays unless o removes it.
+// editCodex edits the configuration of Codex. It keeps a guard unless o removes it.
 func editCodex(f config.File, o config.Options, present []byte) ([]byte, error) {
 	if !f.Removes() {
 		if err := checkTOML(string(present)); err != nil {
@@ -60,12 +60,12 @@ func editCodex(f config.File, o config.Options, present []byte) ([]byte, error) 
 	return editTOML(f, []byte(text))
 }
 
-// ownGuard matches the command of the guard, up to what follows its flags.
+// ownGuard matches the command of the guard, including its flags.
 var ownGuard = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\baskback["']*\s+hook\s+codex\b[^|"\n]*\s--gate\b[^|"\n]*(?:"| \|\|)`)
 })
 
-// withGuard returns tables with the flags of a guard that is there.
+// withGuard returns tables with the flags of the existing guard.
 func withGuard(tables, guard string) string {
 	before, own, after := cutMatch(tables, ownGuard())
 	return before + config.WithFlags(own, guard, "codex") + after
@@ -91,18 +91,18 @@ func tablesOf(o config.Options, gate bool) string {
 	return strings.Join(append(lines, hookLines(o, gate)...), "\n") + "\n"
 }
 
-// The timeouts of hooks in seconds. Codex clamps that of the end of a session to endTime.
+// The timeouts of hooks in seconds. Codex limits the timeout of the hook at the end of a session to endTime.
 const (
 	promptTime = 10
 	endTime    = 3
 )
 
-// gateLimit is how long a guard waits. It ends before its hook, after which Codex runs the tool.
+// gateLimit is how long a guard waits. It is shorter than the timeout of the hook, after which Codex runs the
+// tool.
 const gateLimit = "23h"
 
-// hookLines returns the hooks of Codex. The shell of a hook without askback has no effect on
-// Codex, except for a guard, which then blocks the call. A hook that exits with 2 blocks a call
-// only if it writes a reason.
+// hookLines returns the hooks of Codex. If askback is missing, a hook has no effect on Codex, except for a
+// guard, which then blocks the call. A hook that exits with 2 blocks a call only if it writes a reason.
 func hookLines(o config.Options, gate bool) []string {
 	run := config.ShellQuote(o.Command) + " hook codex"
 	answer, matcher := run+" || exit 0", "^request_user_input$"

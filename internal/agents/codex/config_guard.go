@@ -9,9 +9,9 @@ import (
 	"github.com/askback/askback/internal/agents/config"
 )
 
-// With a terminal of its own, a command that a person approved can get further input from the
-// model, for which Codex runs no hook. ttySetting denies commands a terminal. The comment marks
-// the line, so that it is removed with the guard.
+// ttySetting denies commands a terminal. In a terminal, a command that a person approved can get further
+// input from the model, for which Codex runs no hook. The comment marks the line, so that it is removed with
+// the guard.
 const (
 	ttySetting = "unified_exec_tty = false " + guardMark
 	guardMark  = "# askback: guard"
@@ -22,8 +22,7 @@ var (
 	featuresKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*["']?features["']?\s*[=.]`) })
 )
 
-// withoutTTYSetting returns the text without ttySetting, and without a table that has nothing
-// else.
+// withoutTTYSetting returns the text without ttySetting. It also removes the table if nothing else is in it.
 func withoutTTYSetting(text string) (string, error) {
 	tables, err := readTables(text)
 	if err != nil {
@@ -43,12 +42,12 @@ func withoutTTYSetting(text string) (string, error) {
 	return kept.String(), nil
 }
 
-// withTTYSetting adds ttySetting to the table of features. It reports false if there is no such
-// table. It leaves a setting that a person wrote.
+// withTTYSetting adds ttySetting to the table of features. It returns false if there is no such table. It
+// does not change a setting that a person wrote.
 func withTTYSetting(text string) (string, bool) {
 	tables, err := readTables(text)
 	if err != nil {
-		return text, true // a later step reports it
+		return text, true // a later step reports the error
 	}
 	var out strings.Builder
 	found := false

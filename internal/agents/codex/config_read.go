@@ -20,7 +20,7 @@ func hooksIn(content []byte) (hooks []config.Hook) {
 	if err != nil {
 		return nil
 	}
-	matchers := map[string]string{} // of the current group of each event
+	matchers := map[string]string{} // matcher of the current group, by event
 	for _, t := range tables {
 		if len(t.path) < 2 || t.path[0] != "hooks" || !t.array {
 			continue
@@ -48,7 +48,7 @@ func hooksIn(content []byte) (hooks []config.Hook) {
 	return hooks
 }
 
-// tomlString returns the value of a TOML string on one line. Of escapes, it reads those of JSON.
+// tomlString returns the value of a TOML string on one line. It supports only the escapes that JSON has.
 func tomlString(text string) (value string) {
 	if text[0] == '\'' {
 		return text[1 : len(text)-1]

@@ -13,22 +13,22 @@ import (
 	"github.com/askback/askback/internal/agents/config"
 )
 
-// In a TOML file, the lines of Askback are a block that starts with tomlBegin and ends with
-// tomlEnd. Codex deletes these comments when it changes the file, and inserts tables between
-// them. The tables of Askback are therefore found by their content. The hint may change.
+// In a TOML file, the lines of Askback are a block between tomlBegin and tomlEnd. Codex deletes these
+// comments when it changes the file, and inserts tables between them. The tables of Askback are therefore
+// found by their content. The hint may change.
 const (
 	tomlBegin = "# askback: begin."
 	tomlHint  = " Added by askback init; remove it with askback init --remove."
 	tomlEnd   = "# askback: end."
 )
 
-// isMarker reports whether a line is one of these comments.
+// isMarker reports whether a line is tomlBegin or tomlEnd.
 func isMarker(line string) bool {
 	return strings.HasPrefix(line, tomlBegin) || strings.HasPrefix(line, tomlEnd)
 }
 
-// The keys with which a person may have written what Askback adds. A table that was written so
-// cannot be extended.
+// The keys that show that a person has written an entry of Askback in another form. Askback cannot add to a
+// table in that form.
 var (
 	rootKey = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)^\s*["']?mcp_servers["']?\s*(=|\.\s*["']?askback\b)`)
@@ -38,8 +38,8 @@ var (
 	eventKey  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*["']?[A-Z][A-Za-z]+["']?\s*[=.]`) })
 )
 
-// checkTOML returns an error with a line if a text is not TOML: Codex would then not start, and
-// blame the last change.
+// checkTOML returns an error with a line number if a text is not TOML. Codex would not start with it, and
+// would blame the last change.
 func checkTOML(text string) error {
 	var content map[string]any
 	err := toml.Unmarshal([]byte(strings.TrimPrefix(text, "\ufeff")), &content)
@@ -50,8 +50,8 @@ func checkTOML(text string) error {
 	return err
 }
 
-// editTOML adds, replaces or removes the block of Askback. A new block is added at the end,
-// where a table can always begin. Other tables keep every byte.
+// editTOML adds, replaces or removes the block of Askback. It adds a new block at the end, where a table can
+// always begin. It does not change other tables.
 func editTOML(f config.File, present []byte) ([]byte, error) {
 	text := string(present)
 	tables, err := readTables(text)
@@ -83,11 +83,11 @@ func editTOML(f config.File, present []byte) ([]byte, error) {
 	return []byte(before + strings.ReplaceAll(block, "\n", newline) + after), nil
 }
 
-// cutOwn returns the text without the tables in own and without the markers, cut where the
-// block of Askback was. If found is false, before is the whole text.
+// cutOwn returns the text without the tables in own and without the markers, cut at the place of the block of
+// Askback. If found is false, before is the whole text.
 func cutOwn(tables []tomlTable, own []bool) (before, after string, found bool) {
 	var kept strings.Builder
-	at := -1 // where the block was
+	at := -1 // the place of the block
 	mark := func(exact bool) {
 		if exact || at < 0 {
 			at = kept.Len()
@@ -121,8 +121,8 @@ func cutOwn(tables []tomlTable, own []bool) (before, after string, found bool) {
 	return kept.String()[:at], kept.String()[at:], true
 }
 
-// splitsHooks reports whether text starts with a part of a group of hooks. A block of Askback
-// before it would change its group.
+// splitsHooks reports whether text starts inside a group of hooks. A block of Askback before it would change
+// the group of these hooks.
 func splitsHooks(text string) bool {
 	tables, err := readTables(text)
 	if err != nil {
@@ -141,8 +141,8 @@ func splitsHooks(text string) bool {
 	return false
 }
 
-// ownTables reports which tables are those of Askback: its MCP server, and the groups of hooks
-// that run it. It returns an error if what a person wrote is in the way.
+// ownTables reports for each table whether Askback wrote it: its MCP server, and the groups of hooks that run
+// it. It returns an error if tables that a person wrote prevent the edit.
 func ownTables(tables []tomlTable, remove bool) ([]bool, error) {
 	own := make([]bool, len(tables))
 	marked := slices.ContainsFunc(tables, func(t tomlTable) bool { return slices.ContainsFunc(t.tail, isMarker) })
@@ -156,10 +156,10 @@ func ownTables(tables []tomlTable, remove bool) ([]bool, error) {
 		case t.isBelow("mcp_servers", "askback"):
 			own[i] = remove // settings of the client for this server, which are invalid without it
 		case t.path == nil && rootKey().MatchString(body), t.is("mcp_servers") && serverKey().MatchString(body):
-			return nil, config.Obstacle{Reason: "the MCP server askback, or the table it belongs to, is already there and was written by hand", Fix: "remove it from the file"}
+			return nil, config.Obstacle{Reason: "the MCP server askback, or the table that contains it, was written by hand", Fix: "remove it from the file"}
 		case t.path == nil && hooksKey().MatchString(body), t.is("hooks") && eventKey().MatchString(body), len(t.path) == 2 && t.path[0] == "hooks" && t.path[1] != "state" && !t.array:
 			if !remove {
-				return nil, config.Obstacle{Reason: "the hooks are not written as [[hooks.EVENT]], so that others cannot be added", Fix: "write them so"}
+				return nil, config.Obstacle{Reason: "the hooks are not written as [[hooks.EVENT]], so Askback cannot add its own", Fix: "write them in that form"}
 			}
 		}
 	}
@@ -169,7 +169,7 @@ func ownTables(tables []tomlTable, remove bool) ([]bool, error) {
 // ownServerKeys are the keys of the MCP server that Askback has ever written.
 var ownServerKeys = []string{"command", "args", "env_vars", "url", "bearer_token_env_var", "tool_timeout_sec"}
 
-// isOwnServer reports whether the table of an MCP server is one that Askback writes.
+// isOwnServer reports whether Askback wrote the table of an MCP server.
 func isOwnServer(body string) bool {
 	for line := range strings.Lines(body) {
 		name, _, _ := strings.Cut(line, "=")
@@ -180,8 +180,8 @@ func isOwnServer(body string) bool {
 	return strings.Contains(body, "askback") && strings.Contains(body, `args = ["mcp"`) || strings.Contains(body, `bearer_token_env_var = "`+config.TokenVariable+`"`)
 }
 
-// ownHook matches the commands of the hooks that Askback adds, and those that its
-// documentation once recommended.
+// ownHook matches the commands of the hooks that Askback adds, and the commands that its documentation once
+// recommended.
 var ownHook = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\baskback(\.exe)?["']*\s+hook\s+(codex|claude-code)\b`)
 })
@@ -193,7 +193,7 @@ var commandKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 // other hooks.
 func addOwnHooks(tables []tomlTable, own []bool) error {
 	group := map[string]int{} // the current group of each event
-	others := map[int]bool{}  // groups with hooks of others
+	others := map[int]bool{}  // groups that have hooks of other programs
 	for i, t := range tables {
 		if len(t.path) < 2 || t.path[0] != "hooks" {
 			continue

@@ -28,8 +28,8 @@ type toolOutput struct {
 	UpdatedInput json.RawMessage `json:"updatedInput,omitempty"`
 }
 
-// decide returns the output of a hook for the outcome of its ask. It reports false if there
-// is no decision. The caller must consume an approval first, as [hook.Runner.Run] does.
+// decide returns the output of a hook for the outcome of its ask. It returns false if there is no decision.
+// The caller must consume an approval first, as [hook.Runner.Run] does.
 func (p prepared) decide(ask askback.Ask) (out []byte, ok bool) {
 	switch {
 	case !ask.Settled():
@@ -44,14 +44,14 @@ func (p prepared) decide(ask askback.Ask) (out []byte, ok bool) {
 	return approval(p.event, ask)
 }
 
-// answer returns the output for questions. The only way to give the model an answer is the
-// reason of a denial, which Codex presents as a blocked call. The text must therefore state
-// that this is no failure. If a person declined to answer, the text states that. If there is
-// no answer, answer reports false, and Codex shows its own picker.
+// answer returns the output for questions. The only way to give the model an answer is the reason of a
+// denial, which Codex presents as a blocked call. The text must therefore state that this is no failure. If a
+// person declined to answer, the text states that. If there is no answer, answer returns false, and Codex
+// shows its own picker.
 func (p prepared) answer(ask askback.Ask) ([]byte, bool) {
 	result, err := p.call.Result(ask)
 	if none, ok := errors.AsType[*compat.Unanswered](err); ok && none.Status == askback.Declined {
-		return encode(toolOutput{Event: PreToolUse, Decision: "deny", Reason: "This is no failure of the tool: the user was asked in Askback, but gave no answer. Do not ask the same again. " + none.Error()})
+		return encode(toolOutput{Event: PreToolUse, Decision: "deny", Reason: "The tool did not fail: the user was asked in Askback, but gave no answer. Do not ask the same question again. " + none.Error()})
 	}
 	if err != nil {
 		return nil, false
@@ -60,11 +60,10 @@ func (p prepared) answer(ask askback.Ask) ([]byte, bool) {
 	if ask.Outcome.Defaulted {
 		state = "the user was asked in Askback, and a timer applied the defaults; no person chose them."
 	}
-	return encode(toolOutput{Event: PreToolUse, Decision: "deny", Reason: "This is no failure of the tool: " + state + " Continue with this result, and do not ask the same again: " + string(result)})
+	return encode(toolOutput{Event: PreToolUse, Decision: "deny", Reason: "The tool did not fail: " + state + " Continue with this result, and do not ask the same question again: " + string(result)})
 }
 
-// permission returns the decision about a PermissionRequest. It reports false if no person
-// decided.
+// permission returns the decision about a PermissionRequest. It returns false if no person decided.
 func permission(own askback.Confirmation, ask askback.Ask) ([]byte, bool) {
 	switch verdict, text := hook.VerdictOf(own, ask); verdict {
 	case hook.Allowed:
@@ -75,9 +74,8 @@ func permission(own askback.Confirmation, ask askback.Ask) ([]byte, bool) {
 	return nil, false
 }
 
-// approval returns the decision about a call of a guarded tool. It always is a denial without
-// an approval, because without a decision the tool would run. Codex requires the arguments
-// with an approval.
+// approval returns the decision about a call of a guarded tool. Without an approval it is a denial, because
+// the tool would run without a decision. Codex requires the arguments with an approval.
 func approval(ev Event, ask askback.Ask) ([]byte, bool) {
 	text, _, _ := asktool.Result(ask)
 	if !ask.Outcome.Approved() {

@@ -19,9 +19,9 @@ func withdrawEnded(ctx context.Context, client hook.Client, ev Event) error {
 	return errors.Join(err, hook.WithdrawObsolete(ctx, client, ids, program))
 }
 
-// endsAsk reports whether an event makes an open ask obsolete: its tool ran, its turn is over,
-// or its session has ended. A sub-agent may go on after the turn of its parent. A prompt may
-// also be added to the turn that runs, whose asks stay open.
+// endsAsk reports whether an event makes an open ask obsolete: its tool ran, its turn is over, or its session
+// has ended. A sub-agent may continue after the turn of its parent. A prompt may also be added to the current
+// turn, whose asks stay open.
 func endsAsk(ev Event, ask askback.Ask) bool {
 	c, ok := parseOrigin(ask.Context)
 	if !ok || c.Session != ev.SessionID || !hook.IsBy(ask, Name) || c.Hook != PermissionRequest && c.Hook != PreToolUse {

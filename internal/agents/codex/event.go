@@ -1,9 +1,8 @@
-// Package codex implements the hook protocol of Codex and its configuration. The package appserver
-// asks what its app-server asks.
-//
-// A hook without output leaves the decision to Codex. For PermissionRequest it shows its own
-// dialog, or denies the call if there is no terminal. For PreToolUse it runs the tool, so a hook
-// that guards tools must block the call if there is no output: see [Gated].
+// Package codex implements the hook protocol of Codex and its configuration. The package appserver asks
+// people about the requests of its app-server. A hook without output leaves the decision to Codex. For
+// PermissionRequest Codex then shows its own dialog, or denies the call if there is no terminal. For
+// PreToolUse it runs the tool, so a hook that guards tools must block the call if there is no output: see
+// [Gated].
 package codex
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// The events that are handled. All others are ignored.
+// The events that are handled. Other events are ignored.
 const (
 	PermissionRequest = "PermissionRequest" // Codex shows its own dialog only after the hook
 	PreToolUse        = "PreToolUse"        // the tool waits for the hook
@@ -41,18 +40,18 @@ type Event struct {
 	SubagentID     string // the id of the sub-agent
 
 	Tool      string
-	ToolUseID string // of the model, which may repeat it; empty for [PermissionRequest]
+	ToolUseID string // set by the model, which may repeat it; empty for [PermissionRequest]
 	Input     json.RawMessage
 }
 
 // ErrForeign is the error for an event of another program than Codex.
 var ErrForeign = fmt.Errorf("%w than Codex", hook.ErrForeign)
 
-// Read parses the input of a hook. It skips unknown members, and arguments that are too long
-// or are not an object. A text that is too long is an error. The event keeps no part of raw.
+// Read parses the input of a hook. It skips unknown members, and arguments that are too long or are not an
+// object. A text that is too long is an error. The event keeps no part of raw.
 //
-// All events of Codex have a turn, except [SessionEnd]. An event without a turn, or with one
-// of foreignMembers, is [ErrForeign]. The environment does not identify Codex: it sets
+// All events of Codex have a turn, except [SessionEnd]. For an event without a turn, or with one of
+// foreignMembers, the error is [ErrForeign]. The environment does not identify Codex, because Codex sets
 // variables only if it was installed with npm.
 func Read(raw []byte) (Event, error) {
 	m, err := hook.ReadMembers(raw, slices.Concat(foreignMembers, []string{
@@ -81,9 +80,9 @@ func Read(raw []byte) (Event, error) {
 // Copilot CLI, Visual Studio Code and Cursor.
 var foreignMembers = []string{"prompt_id", "hookName", "hookEventName", "sessionId", "cursor_version"}
 
-// Gated reports whether a hook that guards tools must block the call of an event unless a
-// person approved it. Questions, and the tools of Askback, only ask people. An unknown event
-// could be about a call.
+// Gated reports whether a hook that guards tools must block the call of an event unless a person approved it.
+// Questions and the tools of Askback need no approval, because they only ask people. An unknown event could
+// be about a call.
 func Gated(ev Event) bool {
 	return !slices.Contains([]string{PermissionRequest, PostToolUse, UserPromptSubmit, Stop, Interrupt, SessionEnd}, ev.Name) && ev.Tool != QuestionTool && !hook.IsOwnTool(hook.SplitToolName(ev.Tool))
 }
@@ -100,9 +99,9 @@ func Asks(ev Event, gate bool) bool {
 	return gate && Gated(ev)
 }
 
-// HasDialog reports whether Codex certainly shows a dialog for a call if the hook makes no
-// decision and a person is at its terminal. It has one for questions only in plan mode. The
-// dialogs of sub-agents belong to other threads than their session.
+// HasDialog reports whether Codex certainly shows a dialog for a call if the hook makes no decision and a
+// person is at its terminal. Codex has a dialog for questions only in plan mode. The dialogs of sub-agents
+// belong to threads of their own.
 func HasDialog(ev Event) bool {
 	return ev.SubagentID == "" && (ev.Name == PermissionRequest || ev.Name == PreToolUse && ev.Tool == QuestionTool && ev.PermissionMode == "plan")
 }
@@ -127,9 +126,8 @@ func originJSON(ev Event) json.RawMessage {
 	return b
 }
 
-// parseOrigin parses a context. It reports false if the context is not an object with a
-// session. Unlike encoding/json it compares names exactly, because agents can write any
-// context.
+// parseOrigin parses a context. It returns false if the context is not an object with a session. Unlike
+// encoding/json it compares names exactly, because agents can write any context.
 func parseOrigin(raw json.RawMessage) (origin, bool) {
 	v, err := jcs.Parse(raw)
 	if err != nil || v.Kind != jcs.Object {

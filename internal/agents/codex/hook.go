@@ -44,8 +44,8 @@ func (c *Hook) Traits() hook.Traits {
 	return hook.Traits{Guard: hook.GuardOf(c.Gate), Limited: c.Gate, Limit: c.Limit, NeedsServer: true, EndsWithParent: true}
 }
 
-// Read implements [hook.Command]. After an error Codex shows its own dialog, unless the hook is a
-// guard. askback attach codex asks as well while Codex shows its dialog, so then the hook does not.
+// Read implements [hook.Command]. After an error Codex shows its own dialog, unless the hook is a guard.
+// While Codex shows its dialog, askback attach codex asks as well, so the hook does not ask.
 func (c *Hook) Read(raw []byte, env hook.Env) (hook.Job, error) {
 	ev, err := Read(raw)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/askback/askback/internal/wire/compat"
 )
 
-// Call returns the call that an event asks about, or false. Its request has the questions, or a
-// confirmation with the exact arguments of a tool.
+// Call returns the call that an event asks about. It returns false if no person is asked. The request of the
+// call has the questions, or a confirmation with the exact arguments of a tool.
 func Call(ev Event) (hook.Call, bool) {
 	p, ok := prepare(ev)
 	if !ok {
@@ -27,7 +27,7 @@ func prepare(ev Event) (prepared, bool) {
 	var p prepared
 	switch {
 	case ev.Name == PreToolUse && ev.Tool == QuestionTool:
-		call, err := Dialect.Ask(ev.Input) // it rejects a question for a secret, because answers are stored
+		call, err := Dialect.Ask(ev.Input) // the tool rejects a question for a secret, because answers are stored
 		if err != nil {
 			return prepared{}, false
 		}
@@ -46,8 +46,8 @@ func prepare(ev Event) (prepared, bool) {
 	return p, err == nil
 }
 
-// key returns the idempotency key of an event. Equal keys do not identify one call: the id of
-// a call is the model's, which may repeat it, and [PermissionRequest] has no id.
+// key returns the idempotency key of an event. Equal keys do not identify one call: the model makes the id of
+// a call and may repeat it, and [PermissionRequest] has no id.
 func key(ev Event) string {
 	return hook.Key(Name, ev.Name, ev.SessionID, ev.TurnID, ev.ToolUseID, ev.SubagentID, ev.CWD, ev.PermissionMode, ev.Subagent, ev.Tool, hook.Canonical(ev.Input))
 }

@@ -28,7 +28,7 @@ func event(t *testing.T, raw string) codex.Event {
 	return ev
 }
 
-// run handles an event in a process of its own.
+// run handles an event with a new runner, as another process would.
 func run(ctx context.Context, client hook.Client, ev codex.Event) (hook.Reply, error) {
 	job, err := codex.Handle(ev, true)
 	if err != nil {
@@ -37,8 +37,8 @@ func run(ctx context.Context, client hook.Client, ev codex.Event) (hook.Reply, e
 	return new(hook.Runner).Do(ctx, "", client, job)
 }
 
-// The model repeats the id of a call, or Codex sends no id. The same question and the same call
-// are asked again, and an approval lets only one call run.
+// If the model repeats the id of a call, or Codex sends no id, the same question or call is asked again. An
+// approval lets only one call run.
 func TestRepeatedCallIsAskedAgain(t *testing.T) {
 	for name, raw := range map[string]string{"permission": permit, "guarded call": call, "question": asking} {
 		t.Run(name, func(t *testing.T) {
@@ -71,9 +71,9 @@ func TestRepeatedCallIsAskedAgain(t *testing.T) {
 	}
 }
 
-// Two calls share an ask only if they are equal in everything that Codex sends about them. The
-// id of a call is the model's, which may repeat it in another turn or session.
-func TestOtherCallsHaveOtherKeys(t *testing.T) {
+// Two calls share an ask only if everything that Codex sends about them is equal. The model makes the id of a
+// call, and may repeat it in another turn or session.
+func TestDifferentCallsHaveDifferentKeys(t *testing.T) {
 	keys := map[string]string{}
 	for _, change := range [][2]string{
 		{"", ""},
@@ -100,7 +100,7 @@ func TestOtherCallsHaveOtherKeys(t *testing.T) {
 }
 
 // Codex has a dialog for its permissions, and for questions in plan mode.
-func TestCallsWithADialog(t *testing.T) {
+func TestOnlyPermissionsAndPlanQuestionsHaveADialog(t *testing.T) {
 	plan := strings.Replace(asking, `"cwd"`, `"permission_mode":"plan","cwd"`, 1)
 	for raw, want := range map[string]bool{
 		permit: true, plan: true, asking: false, call: false,
@@ -114,7 +114,7 @@ func TestCallsWithADialog(t *testing.T) {
 }
 
 // An approval that cannot be consumed allows nothing.
-func TestApprovalThatCannotBeConsumedAllowsNothing(t *testing.T) {
+func TestUnconsumedApprovalAllowsNothing(t *testing.T) {
 	for _, raw := range []string{permit, call} {
 		server := askbacktest.New(t)
 		server.Person("ana", askbacktest.Approve("Bash"))
@@ -132,7 +132,7 @@ func (unconsuming) Consume(context.Context, string, string) (askback.Ask, error)
 	return askback.Ask{}, askback.ErrUnreachable
 }
 
-// The end of a turn ends its asks, which then allow nothing.
+// The end of a turn withdraws its asks, which then allow nothing.
 func TestEndOfTurnWithdrawsItsAsks(t *testing.T) {
 	for _, raw := range []string{permit, call, asking} {
 		server := askbacktest.New(t)
@@ -157,7 +157,7 @@ func TestEndOfTurnWithdrawsItsAsks(t *testing.T) {
 	}
 }
 
-// No input causes a panic, and nothing but an approval ever allows a call (T5).
+// No input causes a panic, and only an approval allows a call (T5).
 func FuzzRead(f *testing.F) {
 	for _, raw := range []string{permit, call, asking, `{"session_id":"c1","hook_event_name":"SessionEnd"}`, `{"session_id":"c1","turn_id":"t","hook_event_name":"PreToolUse","tool_name":"mcp__a__b","tool_input":{"a":[1,{"b":null}]}}`} {
 		f.Add([]byte(raw), "yes")
@@ -216,7 +216,7 @@ func allows(t *testing.T, out []byte) bool {
 	return o.Specific.Permission != "deny" && o.Specific.Decision.Behavior != "deny" || o.Specific.Updated != nil
 }
 
-// A later version finds the asks of this one by their keys, which must stay as they are.
+// The keys of asks must not change, because a later version finds the asks of this version by them.
 func TestKeysAreStable(t *testing.T) {
 	for raw, want := range map[string]string{
 		permit: "codex:f47ca899770473f0267036001d8eec8321ffc09d1591b763f3bb9962366c5028",

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// A tomlTable is a table of a TOML file with the lines after its header, up to the next header.
-// The lines before the first header are a table without a path.
+// A tomlTable is a table of a TOML file: its header and the lines up to the next header. The lines before the
+// first header are a table without a path.
 type tomlTable struct {
 	path  []string
 	array bool     // an element of an array of tables
-	lines []string // with their line ends, from the header to the last key
-	tail  []string // the empty lines and comments after that; they may belong to the next table
+	lines []string // the lines from the header to the last key, with their line ends
+	tail  []string // the empty lines and comments below; they may belong to the next table
 }
 
 // text returns the lines of a table without its tail.
@@ -27,8 +27,7 @@ func (t tomlTable) isBelow(path ...string) bool {
 	return len(t.path) > len(path) && slices.Equal(t.path[:len(path)], path)
 }
 
-// readTables splits a TOML file into its tables. It does not read values, except to find their
-// ends.
+// readTables splits a TOML file into its tables. It reads a value only to find its end.
 func readTables(text string) ([]tomlTable, error) {
 	tables := []tomlTable{{}}
 	var value tomlValue
@@ -93,8 +92,8 @@ func readHeader(line string) (tomlTable, error) {
 	}
 }
 
-// readKey parses a key at the start of s, and returns the rest. Escapes in a key stay as they
-// are, because no name that matters here needs one.
+// readKey parses a key at the start of s, and returns the rest. It does not decode escapes in a key, because
+// no name that Askback uses has one.
 func readKey(s string) (name, rest string, err error) {
 	if s != "" && (s[0] == '"' || s[0] == '\'') {
 		end := endOfString(s, 1, s[0])
@@ -126,8 +125,8 @@ func endOfString(s string, from int, quote byte) int {
 
 // A tomlValue is the state within a value that may continue on the next line.
 type tomlValue struct {
-	quotes string // the end of a string of several lines
-	depth  int    // of arrays and inline tables
+	quotes string // the delimiter that ends a string of several lines
+	depth  int    // the number of open arrays and inline tables
 }
 
 func (v *tomlValue) isOpen() bool { return v.quotes != "" || v.depth > 0 }

@@ -99,7 +99,7 @@ func (p *player) event(raw string) string {
 	return fmt.Sprintf("asks %t, as a gate %t: %s %s\nin session %s, context %s\n", without, with, r.Agent, b, r.SessionKey, r.Context)
 }
 
-// askOf returns the ask that the engine would make of a request.
+// askOf returns the ask that the engine would create for a request.
 func askOf(r askback.Request) askback.Ask {
 	ask := askback.Ask{
 		ID: "ask_1", Agent: r.Agent, Kind: askback.Questions, Title: r.Title, Questions: r.Questions, Confirmation: r.Confirmation,

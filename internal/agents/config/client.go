@@ -6,12 +6,12 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// MaxWait is the timeout for a reply in the configurations, in seconds. It is long, because
-// people may take long to answer.
+// MaxWait is the timeout for a reply in the configurations, in seconds. It is long, because people may take
+// long to answer.
 const MaxWait = 24 * 60 * 60
 
-// WaitingServer are the arguments of the MCP server for a client that waits for maxWait, or
-// for as long as it gets progress notifications. The server replies earlier.
+// WaitingServer is the arguments of the MCP server for a client that waits for MaxWait, or for as long as it
+// gets progress notifications. The server replies earlier.
 var WaitingServer = []string{"mcp", "--wait", "23h"}
 
 // JSONFile returns a file that is changed by edits.
@@ -30,8 +30,8 @@ func Compact(v any) string {
 	return string(b)
 }
 
-// Server is the configuration of an MCP server in the format of most clients. The fields are
-// in the same order as in the documentation of the clients.
+// Server is the configuration of an MCP server in the format of most clients. The fields are in the order of
+// the clients' documentation.
 type Server struct {
 	Type    string            `json:"type,omitempty"`
 	Command string            `json:"command,omitempty"`
@@ -43,8 +43,8 @@ type Server struct {
 	Trust   bool              `json:"trust,omitempty"`
 }
 
-// WithAddress returns s with the command or the URL of Askback. The client replaces
-// tokenReference by the token.
+// WithAddress returns s with the command or the URL of Askback. The client replaces tokenReference with the
+// token.
 func (s Server) WithAddress(o Options, tokenReference string) Server {
 	if o.URL == "" {
 		s.Command, s.Args = o.Command, []string{"mcp"}
@@ -58,7 +58,7 @@ func (s Server) WithAddress(o Options, tokenReference string) Server {
 	return s
 }
 
-// HookVersion is an edit for the version of the format of a file with hooks.
+// HookVersion is an edit that sets the version of the format of a file with hooks.
 var HookVersion = Edit{Path: []string{"version"}, Value: "1", KeepWithOthers: true}
 
 // Transport returns the type of the MCP connection, "stdio" or "http".
@@ -76,7 +76,7 @@ func HookCommand(program, client string) string {
 	return "command -v " + program + " >/dev/null || exit 0; exec " + program + " hook " + client
 }
 
-// ShellQuote returns path, in single quotes if a shell could interpret a character of it.
+// ShellQuote returns path, in single quotes if it contains a character that a shell could interpret.
 func ShellQuote(path string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+", r)

@@ -1,9 +1,8 @@
-// Package config adds Askback to the configuration of other programs, and removes it.
-//
-// It does not access files: it computes the new content of a file from its present content.
-// Everything else in the file stays the same to the byte, including comments. If a file cannot
-// be changed reliably, the error contains the text to paste. Configurations never contain the
-// token, only a reference to it, such as the name of an environment variable.
+// Package config adds Askback to the configuration of other programs, and removes it. It does not write
+// files: it computes the new content of a file from its present content. Everything else in the file stays
+// the same to the byte, including comments. If a file cannot be changed reliably, the error contains the text
+// to paste. Configurations never contain the token, only a reference to it, such as the name of an
+// environment variable.
 package config
 
 import (
@@ -18,7 +17,7 @@ const TokenVariable = "ASKBACK_TOKEN"
 // user.
 type Scope string
 
-// The files of Project are in the project's folder, those of User in the user's home folder.
+// The files of Project are in the project's folder. The files of User are in the user's home folder.
 const (
 	Project Scope = "project"
 	User    Scope = "user"
@@ -30,17 +29,19 @@ type Options struct {
 	URL     string // the base URL of a server; "" means to run Command
 	HookURL string // the URL of Claude Code's hooks; "" means to run Command
 	Remove  bool   // remove Askback instead
-	Gate    *bool  // guard the tools of Codex, Copilot, Cursor or Gemini CLI: block each call that no person approves; nil means as before
-	Shared  bool   // write the hooks of a project into the file that a team shares, not into the user's own
+	// guard the tools of Codex, Copilot, Cursor or Gemini CLI: block each call that no person approves; nil
+	// keeps the setting
+	Gate   *bool
+	Shared bool // write the hooks of a project into the file that a team shares, not into the user's own file
 }
 
 // A File is a configuration file to change.
 type File struct {
 	Path string // relative to the folder of the project or of the user, with slashes
 
-	Paste   string // the text to paste if the file cannot be changed; of a JSON file, see pasted
+	Paste   string // the text to paste if the file cannot be changed; for a JSON file, see pasted
 	Moved   bool   // another file has the entries now, so they are removed from this one
-	Program bool   // the file is a program of Askback, in which a person has nothing to review line by line
+	Program bool   // the file is a program of Askback, so people do not need to review its lines
 	// Write returns the new content of the file, as Edit does.
 	Write func(f File, present []byte) ([]byte, error)
 
@@ -52,7 +53,7 @@ type File struct {
 // support.
 var ErrUnsupported = errors.New("this cannot be set up with a file")
 
-// A Client describes the configuration of a program. The functions that it does not need are nil.
+// A Client describes the configuration of a program. A function that it does not need is nil.
 type Client struct {
 	// Files returns the files to change. The error wraps [ErrUnsupported]. Use [Client.FilesFor], which
 	// completes the options.
@@ -62,13 +63,13 @@ type Client struct {
 
 	// IsOwnHook recognizes an entry of Askback in the hooks of a JSON file.
 	IsOwnHook func(entry string) bool
-	HookLists bool   // its hooks stand in inner lists, and the client runs no other entries
+	HookLists bool   // its hooks are in inner lists, and the client runs no other entries
 	HookPath  string // the path of the hooks of a server, for a client whose hooks can be URLs
 	HoldsAsks bool   // a command of its hooks can ask while no server runs
 	Guards    bool   // has a hook that guards tools: see [Options.Gate]
 	// AsksForToken is set for a client that asks its user for the token of a server.
 	AsksForToken bool
-	// Variables are the environment variables that the client sets for what it starts.
+	// Variables lists the environment variables that the client sets for the programs that it starts.
 	Variables []string
 
 	// HidesSecrets is set for a client that does not pass on environment variables that look like secrets.
@@ -79,12 +80,13 @@ type Client struct {
 	Hooks func(content []byte) []Hook
 }
 
-// Traces are what shows that a client is installed: programs in the PATH, and folders or files
-// in the user's home folder.
+// Traces lists what shows that a client is installed: programs in the PATH, and folders or files in the
+// user's home folder.
 type Traces struct {
 	Programs, Home []string
 	List           []string // the arguments of the first program that list its MCP servers; nil if it has none
-	// ListRuns is set if listing also runs what the files of a project name, without asking its user.
+	// ListRuns is set if listing also runs programs that the files of a project name, without asking the
+	// user.
 	ListRuns bool
 }
 
@@ -102,13 +104,13 @@ func (c *Client) FilesFor(scope Scope, o Options) ([]File, error) {
 	return files, err
 }
 
-// Removes reports whether an edit removes Askback from the file. This can be so without
-// [Options.Remove], if earlier versions wrote the file.
+// Removes reports whether an edit removes Askback from the file. It can return true without [Options.Remove],
+// if earlier versions wrote the file.
 func (f File) Removes() bool { return f.remove }
 
-// Edit returns the new content of a file with the content present. A nil slice, as argument or
-// result, means that the file does not exist. If nothing has to change, the result equals
-// present. The error is an *[EditError].
+// Edit returns the new content of a file whose current content is present. A nil slice, as argument or
+// result, means that the file does not exist. If nothing has to change, the result equals present. The error
+// is an *[EditError].
 func (f File) Edit(present []byte) ([]byte, error) {
 	if present == nil && f.remove {
 		return nil, nil
@@ -124,8 +126,8 @@ func (f File) Edit(present []byte) ([]byte, error) {
 	return after, nil
 }
 
-// pasted returns the text to paste if the file cannot be changed, or "". That of a JSON file is an
-// object with everything that a new file has.
+// pasted returns the text to paste if the file cannot be changed, or "". For a JSON file, it is an object
+// with everything that a new file has.
 func (f File) pasted() string {
 	if f.edits == nil || f.remove {
 		return f.Paste

@@ -14,15 +14,16 @@ type Edit struct {
 	Path  []string
 	Value string                    // compact JSON
 	List  bool                      // Path is a list, and Value is an element to add
-	Group string                    // if not "", each element has a list of this name, in which entries of Askback can be
+	Group string                    // if not "", each element has a list of this name, which can contain entries of Askback
 	IsOwn func(compact string) bool // reports whether Askback wrote an entry
-	// Hook is the name in the command of a hook, whose flags stay if a person has added some, or "".
+	// Hook is the name in the command of a hook, or "". The edit keeps the flags of such a hook, because a
+	// person may have added some.
 	Hook string
-	// Keep is set if a person may have changed the entry of Askback, which then stays.
+	// Keep is set if the entry of Askback stays, because a person may have changed it.
 	Keep bool
 	// OnlyIfParent limits the edit to files that already have the parent object of the member.
 	OnlyIfParent bool
-	// KeepWithOthers limits the removal of a member of the file to files without other members.
+	// KeepWithOthers limits the removal of a member to files without other members.
 	KeepWithOthers bool
 }
 
@@ -145,8 +146,8 @@ type location struct {
 	i  int
 }
 
-// locate returns the location of one entry of Askback. If an object or list would be empty
-// without that entry, it returns the location of the outermost one instead.
+// locate returns the location of an entry of Askback. If an object or list would be empty without that entry,
+// it returns the location of the outermost such object or list instead.
 func (e Edit) locate(src string, root value) (location, bool) {
 	var path []location
 	v := root
@@ -171,8 +172,8 @@ func (e Edit) locate(src string, root value) (location, bool) {
 	return path[len(path)-1], true
 }
 
-// ownEntries returns the entries of Askback in a list, or in the groups of the list. If an
-// entry is the only one of its group, it returns the group.
+// ownEntries returns the entries of Askback in a list, or in the groups of the list. If an entry is the only
+// entry of its group, it returns the group.
 func (e Edit) ownEntries(src string, list value) (own []location) {
 	for i, el := range list.entries {
 		if e.Group == "" {
@@ -333,8 +334,8 @@ func indentUnit(src string) string {
 	return "  "
 }
 
-// Find returns the value at path in a JSON file, as compact JSON. It reports false if the file is
-// not JSON or has no such value.
+// Find returns the value at path in a JSON file, as compact JSON. It returns false if the file is not JSON or
+// has no such value.
 func Find(content []byte, path ...string) (Compact string, ok bool) {
 	root, err := parse(string(content))
 	if err != nil {

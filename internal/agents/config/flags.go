@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// flagsPattern returns a pattern of the command of a hook in JSON or TOML, without " hook NAME" and what
-// follows the flags. Its first group are the flags, each with a space before it.
+// flagsPattern returns a pattern for the command of a hook in JSON or TOML, from " hook NAME" to the end of
+// the flags. Its first group is the flags, each with a space before it.
 func flagsPattern(name string) *regexp.Regexp {
 	return regexp.MustCompile(` hook ` + name + `((?: (?:[^"\\|]|\\.)*?)?)(?:"| \|\|)`)
 }
 
-// queryPattern returns a pattern of the URL of a hook. Its first group is the query.
+// queryPattern returns a pattern for the URL of a hook. Its first group is the query.
 func queryPattern(name string) *regexp.Regexp {
 	return regexp.MustCompile(`/` + name + `((?:\?[^"]*)?)"`)
 }
 
-// WithFlags returns a hook with the flags, or the query, of an earlier one, to which a person may have added
-// some. Flags that the earlier one does not have stay as they are. If the earlier one is no hook of this kind, nothing changes.
+// WithFlags returns hook with the flags, or the query, of an earlier hook, because a person may have added
+// some. Flags that only hook has stay. If earlier is not a hook of this kind, WithFlags returns hook.
 func WithFlags(hook, earlier, name string) string {
 	pattern := queryPattern(name)
 	if was, now := pattern.FindStringSubmatch(earlier), pattern.FindStringSubmatchIndex(hook); was != nil && now != nil {

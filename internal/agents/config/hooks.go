@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A Hook is a hook of Askback, as the configuration of a client has it: a command for the shell, or
-// a URL with headers.
+// A Hook is a hook of Askback as the configuration of a client contains it: a shell command, or a URL with
+// headers.
 type Hook struct {
 	Event   string
 	Matcher string // the tools; "" means all
@@ -21,7 +21,7 @@ func (h Hook) Gate() bool { return strings.Contains(h.Command, " --gate") }
 // NeedsServer reports whether a hook asks no person while no server runs.
 func (c *Client) NeedsServer(h Hook) bool { return !c.HoldsAsks || h.URL != "" }
 
-// HooksIn returns the hooks of Askback in a file of a client. A file that cannot be read has none.
+// HooksIn returns the hooks of Askback in a file of a client. It returns none if the file cannot be read.
 func (c *Client) HooksIn(content []byte) (hooks []Hook) {
 	if c.Hooks != nil {
 		return c.Hooks(content)
@@ -51,14 +51,14 @@ func (c *Client) HooksIn(content []byte) (hooks []Hook) {
 	return hooks
 }
 
-// hookOf returns the hook in an entry of a group. In some formats they are the same.
+// hookOf returns the hook in an entry of a group. In some formats the entry is the hook.
 func hookOf(event, group, entry string) Hook {
 	var g struct{ Matcher string }
 	var e struct {
 		Command, Bash, URL string
 		Headers            map[string]string
 	}
-	_ = json.Unmarshal([]byte(group), &g) // a member in another form is missing
+	_ = json.Unmarshal([]byte(group), &g) // a member in another form is ignored
 	_ = json.Unmarshal([]byte(entry), &e)
 	return Hook{Event: event, Matcher: g.Matcher, Command: e.Command + e.Bash, URL: e.URL, Headers: e.Headers}
 }

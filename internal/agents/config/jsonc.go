@@ -17,7 +17,7 @@ type value struct {
 // entry is a member of an object, or an element of an array. An element has no name.
 type entry struct {
 	name  string
-	start int // of the name, or of the element
+	start int // the offsets of the name, or of the element
 	value value
 	comma int // the offset of the comma after it, or 0
 }
@@ -32,7 +32,7 @@ func (v value) get(name string) (i int, ok bool) {
 	return 0, false
 }
 
-// maxDepth is the maximum depth of nested values, far above that of any configuration.
+// maxDepth is the maximum depth of nested values, far above the depth of any configuration.
 const maxDepth = 200
 
 // scanner reads JSON with comments.
@@ -124,7 +124,7 @@ func (s *scanner) entries(open byte, depth int) value {
 	v := value{kind: open, start: s.at}
 	names := map[string]bool{}
 	s.at++
-	for s.err == nil && s.peek() != open+2 { // in ASCII, } and ] are two after { and [
+	for s.err == nil && s.peek() != open+2 { // in ASCII, the closing bracket is the opening bracket plus two
 		if n := len(v.entries); n > 0 && v.entries[n-1].comma == 0 {
 			s.fail("a comma is missing")
 		}
@@ -144,7 +144,7 @@ func (s *scanner) entries(open byte, depth int) value {
 	return v
 }
 
-// name reads the name of a member and its colon. It adds the name to those of the object.
+// name reads the name of a member and its colon. It adds the name to the names of the object.
 func (s *scanner) name(names map[string]bool) string {
 	if s.peek() != '"' {
 		s.fail("a name in quotes is missing")

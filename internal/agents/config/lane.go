@@ -7,20 +7,20 @@ import (
 	"sync"
 )
 
-// A Lane is how a client reaches Askback over MCP, as its configuration has it: a command, or a
-// URL with headers.
+// A Lane is how the configuration of a client makes it reach Askback over MCP: a command, or a URL with
+// headers.
 type Lane struct {
 	Command []string
 	URL     string
 	Headers map[string]string // may refer to environment variables; see [Lane.Expand]
-	Passed  []string          // the only environment variables that the client passes on; nil: see withoutSecrets
-	// Changed is set if the entry also sets an environment or a folder, which askback init does not.
+	Passed  []string          // the only environment variables that the client passes on; if nil, see withoutSecrets
+	// Changed is set if the entry also sets an environment or a folder, unlike the entries of askback init.
 	Changed bool
 	// withoutSecrets is set for a client that does not pass on variables that look like secrets.
 	withoutSecrets bool
 }
 
-// serverPaths are where clients have the MCP server of Askback in a JSON file.
+// serverPaths are the paths of the MCP server of Askback in the JSON files of clients.
 var serverPaths = [][]string{{"mcpServers", "askback"}, {"servers", "askback"}, {"mcp", "askback"}}
 
 // LaneIn returns the lane in a file of a client. ok is false if the file has none.
@@ -69,8 +69,7 @@ var secret = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)TOKEN|SECRET|PASSWORD|PASSWD|KEY|AUTH|CREDENTIAL`)
 })
 
-// Environment returns the variables that the client passes to the command, of those in
-// environ (NAME=value).
+// Environment returns the variables in environ (NAME=value) that the client passes to the command.
 func (l Lane) Environment(environ []string) map[string]string {
 	passed := map[string]string{}
 	for _, one := range environ {
@@ -89,8 +88,8 @@ func (l Lane) Environment(environ []string) map[string]string {
 // reference matches a reference to an environment variable, in the forms of all clients.
 var reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{(?:env:)?(\w+)\}|\{env:(\w+)\}|\$(\w+)`) })
 
-// Expand returns the headers with the values of environment variables. ok is false if one is
-// not set, or if the client asks its user for it.
+// Expand returns the headers with the values of environment variables. ok is false if a variable is not set,
+// or if the client asks its user for it.
 func (l Lane) Expand(lookup func(name string) string) (headers map[string]string, ok bool) {
 	headers, ok = map[string]string{}, true
 	for name, value := range l.Headers {

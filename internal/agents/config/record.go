@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/text/linediff"
 )
 
-// A Record is what is needed to restore a file as it was before Askback was added to it, to
-// the byte. It contains only the lines of the file that changed.
+// A Record is the information needed to restore a file to the byte as it was before Askback was added. It
+// contains only the changed lines of the file.
 type Record struct {
 	Missing bool         `json:"missing,omitempty"` // the file did not exist
 	Folders []string     `json:"folders,omitempty"` // the folders that were created for it, the outermost first
@@ -19,8 +19,8 @@ type Record struct {
 	Steps   []RecordStep `json:"steps,omitempty"`
 }
 
-// A RecordStep is a step from the file with Askback to the file before: keep lines, then drop
-// lines, then insert a text.
+// A RecordStep is a step from the file with Askback to the file before: keep lines, then drop lines, then
+// insert a text.
 type RecordStep struct {
 	Keep   int    `json:"keep,omitempty"`
 	Drop   int    `json:"drop,omitempty"`
@@ -49,8 +49,8 @@ func NewRecord(original, after []byte) Record {
 	return r
 }
 
-// Restore returns the file as it was before. ok is false if present is not the file that the
-// record is about: another program or a person has changed it since.
+// Restore returns the file as it was before. ok is false if present is not the recorded content, because
+// another program or a person has changed the file since.
 func (r Record) Restore(present []byte) (original []byte, ok bool) {
 	if present == nil || r.Sum != sumOf(present) {
 		return nil, false
@@ -75,9 +75,9 @@ func sumOf(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// SameExceptSpace reports whether two contents of a file differ only in white space and in
-// commas that may be left out, such as the last one of a list. An object or a list without
-// content is the same as none, and so is an empty file.
+// SameExceptSpace reports whether two contents of a file differ only in white space and in optional commas,
+// such as a comma after the last entry of a list. An empty object or list counts as missing, and so does an
+// empty file.
 func SameExceptSpace(a, b []byte) bool { return squeeze(a) == squeeze(b) }
 
 // IsBlank reports whether a file contains nothing but white space or an empty object.

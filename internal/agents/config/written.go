@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Written describes what askback init writes on this machine. Files of a project can come from a
-// stranger, so a program that runs what they have must not run anything else.
+// Written describes the entries that askback init writes on this machine. Files of a project can come from a
+// stranger, so only these entries may be run.
 type Written struct {
 	Programs []string // askback, or absolute paths
 	URLs     []string // the base URLs of servers
 }
 
-// HasLane reports whether askback init writes a lane for a client. The time of --wait may differ.
+// HasLane reports whether askback init writes a lane for a client. The value of --wait may differ.
 func (w Written) HasLane(c *Client, scope Scope, l Lane) bool {
 	switch {
 	case l.Changed:
@@ -31,7 +31,7 @@ func (w Written) HasLane(c *Client, scope Scope, l Lane) bool {
 	})
 }
 
-// isServer reports whether these are arguments of an MCP server that askback init writes.
+// isServer reports whether askback init writes these arguments for an MCP server.
 func isServer(args []string) bool {
 	if len(args) != 3 {
 		return slices.Equal(args, []string{"mcp"})
@@ -40,8 +40,7 @@ func isServer(args []string) bool {
 	return err == nil && args[0] == "mcp" && args[1] == "--wait"
 }
 
-// HasHook reports whether askback init writes a hook for a client, or would with other flags of
-// askback hook.
+// HasHook reports whether askback init writes a hook for a client, possibly with other flags of askback hook.
 func (w Written) HasHook(c *Client, scope Scope, h Hook) bool {
 	gate := true
 	var all []Options

@@ -38,9 +38,9 @@ type hookEntry struct {
 	Timeout int    `json:"timeoutSec"`
 }
 
-// files returns the files of GitHub Copilot CLI. In a project it also reads .mcp.json, which is
-// Claude Code's. It denies a call whose hook fails, so the command of a hook does nothing for
-// people who do not have the program.
+// files returns the files of GitHub Copilot CLI. In a project, Copilot also reads .mcp.json, which is Claude
+// Code's. It denies a call whose hook fails, so the command of a hook does nothing for people who do not have
+// the program.
 func files(scope config.Scope, o config.Options) ([]config.File, error) {
 	s := mcpServer{Type: "local", Command: o.Command, Args: config.WaitingServer, Tools: []string{"*"}, Timeout: config.MaxWait * 1000}
 	if o.URL != "" {
@@ -54,7 +54,7 @@ func files(scope config.Scope, o config.Options) ([]config.File, error) {
 	return []config.File{config.JSONFile(servers, config.Member(s, "mcpServers", "askback")), hooksFile(hooks, o)}, nil
 }
 
-// hooksFile returns the file with hooks. A guard stays unless o removes it.
+// hooksFile returns the file with hooks. It keeps a guard unless o removes it.
 func hooksFile(path string, o config.Options) config.File {
 	entry := func(event, matcher, command string) config.Edit {
 		return config.Edit{
@@ -69,7 +69,7 @@ func hooksFile(path string, o config.Options) config.File {
 			permission = entry("permissionRequest", "", config.ShellQuote(o.Command)+guardCommand)
 		}
 		if o.Gate != nil && !*o.Gate {
-			permission.Hook = "" // the flags of a guard do not stay
+			permission.Hook = "" // the flags of a guard are not kept
 		}
 		return []config.Edit{permission, entry("PreToolUse", "AskUserQuestion", answer), config.HookVersion}
 	}
@@ -80,8 +80,8 @@ func hooksFile(path string, o config.Options) config.File {
 	return f
 }
 
-// guardCommand is the end of the command of a guard. Copilot denies a call whose hook fails, or is missing.
-// It does not if the hook takes longer than its timeout, so the wait is shorter.
+// guardCommand is the end of the command of a guard. Copilot denies a call whose hook fails or is missing. It
+// allows the call if the hook takes longer than its timeout, so the guard waits for a shorter time.
 const guardCommand = " hook " + hookName + " --gate --wait 23h"
 
 // ownGuard matches the flag of a guard that Askback or a person wrote.

@@ -1,10 +1,8 @@
-// Package copilot implements hooks of GitHub Copilot CLI: it makes the ask for an event, and
-// returns the output for its outcome.
-//
-// Copilot runs a permissionRequest hook before its own rules and its dialog. A hook without output
-// leaves the decision to them, and copilot -p then refuses what needs a person. A hook that fails or
-// prints something else denies the call. Only an answer of a person, or a grant that a person made,
-// ever results in an output that allows something.
+// Package copilot implements hooks of GitHub Copilot CLI: it makes the ask for an event, and returns the
+// output for its outcome. Copilot runs a permissionRequest hook before its own rules and its dialog. A hook
+// without output leaves the decision to them, and copilot -p then rejects a call that needs a person. A hook
+// that fails or prints something else denies the call. Only an answer of a person, or a grant that a person
+// made, results in an output that allows something.
 package copilot
 
 import (
@@ -16,8 +14,8 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// The events that are handled. Their payloads differ: that of permissionRequest always has names
-// in camel case, and that of PreToolUse, which is in the configuration, in snake case.
+// The events that are handled. The payload of permissionRequest always has names in camel case. The payload
+// of PreToolUse, as it is configured, has names in snake case.
 const (
 	PermissionRequest = "permissionRequest"
 	PreToolUse        = "PreToolUse"
@@ -40,8 +38,8 @@ type Event struct {
 	Input      json.RawMessage // nil if it cannot be shown to a person
 }
 
-// Read parses the input of a hook. For an event that is not one of Copilot's that are handled, the
-// error is [hook.ErrForeign].
+// Read parses the input of a hook. If the event is not from Copilot or not handled, the error is
+// [hook.ErrForeign].
 func Read(raw []byte) (Event, error) {
 	m, err := hook.ReadMembers(raw, "hookName", "sessionId", "timestamp", "cwd", "toolName", "toolInput", "agentType", "agentId",
 		"hook_event_name", "session_id", "tool_name", "tool_input", "agent_type", "agent_id")
@@ -70,8 +68,8 @@ func Read(raw []byte) (Event, error) {
 	return ev, nil
 }
 
-// splitTool splits the name of a tool of an MCP server, server/tool. A name with several slashes
-// is not split, because it could be the name of tools of different servers.
+// splitTool splits the name of a tool of an MCP server, server/tool. It does not split a name with several
+// slashes, because tools of different servers could have that name.
 func splitTool(name string) (server, tool string) {
 	server, tool, ok := strings.Cut(name, "/")
 	if !ok || server == "" || tool == "" || strings.Contains(tool, "/") {
@@ -80,15 +78,15 @@ func splitTool(name string) (server, tool string) {
 	return server, tool
 }
 
-// Guarded reports whether people are asked for the permission of an event. Copilot's own rules decide
-// about the tools of Askback. gate is set if the hook guards permissions. Otherwise, these rules also
-// decide about plain commands that only read.
+// Guarded reports whether people are asked for the permission of an event. Copilot's own rules decide about
+// the tools of Askback. gate is set if the hook guards permissions. Otherwise these rules also decide about
+// plain commands that only read.
 func Guarded(ev Event, gate bool) bool {
 	return ev.Name == PermissionRequest && !hook.IsOwnTool(ev.Server, ev.Tool) && (gate || !isReadOnly(ev))
 }
 
-// Call returns the call that an event asks about. gate is set if the hook guards permissions. Call
-// reports false if no person is asked: Copilot then follows its own rules.
+// Call returns the call that an event asks about. gate is set if the hook guards permissions. Call returns
+// false if no person is asked: Copilot then follows its own rules.
 func Call(ev Event, gate bool) (hook.Call, bool) {
 	var r askback.Request
 	ok := false
@@ -120,8 +118,8 @@ func Call(ev Event, gate bool) (hook.Call, bool) {
 	return hook.Call{Request: r, Unique: true, Program: "Copilot", Decide: decide}, true
 }
 
-// questions returns the request for the arguments of [QuestionTool]: a message, and a form in
-// which people may also answer with their own text.
+// questions returns the request for the arguments of [QuestionTool]: a message, and a form in which people
+// may also answer with their own text.
 func questions(input json.RawMessage) (r askback.Request, ok bool) {
 	v, err := jcs.Parse(input)
 	if err != nil {

@@ -31,8 +31,8 @@ func readFor(raw []byte, gate bool) (hook.Call, error) {
 // The files in testdata have events that Copilot CLI 1.0.102 sent (F9).
 func TestHooksMatchTranscripts(t *testing.T) { hooktest.Play(t, read) }
 
-// A guard also asks about commands that only read, but not about the tools of Askback. Without it,
-// commands that write or run something are asked about.
+// A guard also asks about commands that only read, but not about the tools of Askback. A hook that is not a
+// guard asks about commands that write or run something.
 func TestGuardAsksAboutEachCommand(t *testing.T) {
 	const event = `{"hookName":"permissionRequest","sessionId":"s1","timestamp":1,"cwd":"/","toolName":"bash","toolInput":{"command":"COMMAND"}}`
 	for command, asked := range map[string]bool{
@@ -52,10 +52,10 @@ func TestGuardAsksAboutEachCommand(t *testing.T) {
 	}
 }
 
-// A permission is allowed by an output with the behavior allow.
+// An output with the behavior allow allows a permission.
 func allows(out []byte) bool { return bytes.Contains(out, []byte(`"behavior":"allow"`)) }
 
-// No input makes the hook allow a tool without an approval of exactly this call (F7).
+// Whatever the input, the hook allows a tool only after an approval of exactly this call (F7).
 func FuzzRead(f *testing.F) {
 	for _, name := range []string{"permission", "question", "foreign"} {
 		raw, err := os.ReadFile("testdata/" + name + ".txt")

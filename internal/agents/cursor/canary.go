@@ -5,7 +5,7 @@ import (
 	"github.com/askback/askback/internal/agents/hook"
 )
 
-// Canaries returns what askback doctor asks through a hook.
+// Canaries returns the questions that askback doctor asks through a hook.
 func Canaries(h config.Hook) []hook.Canary {
 	if h.Event != BeforeShellExecution {
 		return nil

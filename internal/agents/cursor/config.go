@@ -27,8 +27,7 @@ type hookEntry struct {
 // guardCommand is the end of the command of a guard. Its limit is shorter than the timeout.
 const guardCommand = " hook cursor --gate --limit 23h59m"
 
-// files returns the files of Cursor. The file with hooks is among them only if the guard is added or
-// removed.
+// files returns the files of Cursor. They include the file with hooks only if the guard is added or removed.
 func files(_ config.Scope, o config.Options) ([]config.File, error) {
 	files := []config.File{config.JSONFile(".cursor/mcp.json", config.Member(config.Server{}.WithAddress(o, "${env:"+config.TokenVariable+"}"), "mcpServers", "askback"))}
 	if o.Gate == nil && !o.Remove {

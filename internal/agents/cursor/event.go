@@ -1,9 +1,7 @@
-// Package cursor implements hooks of Cursor: it makes the ask for an event, and returns the
-// output for its outcome. It follows the documentation of Cursor and payloads that others recorded;
-// it has not been tested with Cursor.
-//
-// Cursor runs the hooks before its own approvals. A hook that fails or prints nothing lets the call
-// go on, unless its configuration has failClosed. Exit code 2 denies the call.
+// Package cursor implements hooks of Cursor: it makes the ask for an event, and returns the output for its
+// outcome. It follows the documentation of Cursor and payloads that others recorded; it has not been tested
+// with Cursor. Cursor runs the hooks before its own approvals. A hook that fails or prints nothing allows the
+// call, unless its configuration has failClosed. Exit code 2 denies the call.
 package cursor
 
 import (
@@ -36,8 +34,8 @@ type Event struct {
 	Input        json.RawMessage // nil if it cannot be shown to a person
 }
 
-// Read parses the input of a hook. For an event of another program, or one that is not handled, the
-// error is [hook.ErrForeign].
+// Read parses the input of a hook. If the event is from another program or not handled, the error is
+// [hook.ErrForeign].
 func Read(raw []byte) (Event, error) {
 	m, err := hook.ReadMembers(raw, "hook_event_name", "conversation_id", "generation_id", "cwd", "command", "tool_name", "tool_input", "url")
 	if err != nil {
@@ -64,7 +62,7 @@ func Read(raw []byte) (Event, error) {
 	return ev, err
 }
 
-// shellInput is what people approve for a command.
+// shellInput is the arguments that people approve for a command.
 type shellInput struct {
 	Command string `json:"command"`
 	CWD     string `json:"cwd,omitempty"`
@@ -83,14 +81,14 @@ func toolInput(raw []byte, m hook.Members) json.RawMessage {
 	return text
 }
 
-// Guarded reports whether a person must approve the call of an event in a hook that guards tools.
-// The tools of Askback only ask people. own is Askback's server.
+// Guarded reports whether a person must approve the call of an event in a hook that guards tools. The tools
+// of Askback need no approval, because they only ask people. own is Askback's server.
 func Guarded(ev Event, own hook.Server) bool {
 	isOwn := ev.Name == BeforeMCPExecution && slices.Contains(hook.OwnTools, ev.Tool) && (own.IsCommandLine(ev.Server) || own.IsURL(ev.Server))
 	return !isOwn
 }
 
-// Call returns the call that an event asks about. It reports false if no person can be asked.
+// Call returns the call that an event asks about. It returns false if no person can be asked.
 func Call(ev Event) (hook.Call, bool) {
 	confirmation, ok := hook.Confirmation(ev.Server, ev.Tool, ev.Input)
 	if !ok {

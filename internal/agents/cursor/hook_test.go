@@ -14,7 +14,7 @@ import (
 
 var errNotAsked = errors.New("not asked")
 
-// own is Askback's server, as programs on macOS and Windows and its address.
+// own is Askback's server: its programs on macOS and Windows, and its address.
 var own = hook.Server{Programs: []string{"askback", "/Users/My Name/bin/askback", `C:\askback.exe`}, URL: "https://ask.example.com"}
 
 func read(raw []byte) (hook.Call, error) {
@@ -36,7 +36,7 @@ func TestHooksMatchTranscripts(t *testing.T) { hooktest.Play(t, read) }
 
 func allows(out []byte) bool { return !bytes.HasPrefix(out, []byte(`{"permission":"deny",`)) }
 
-// No input makes the hook allow a call without an approval of exactly this call (F7).
+// Whatever the input, the hook allows a call only after an approval of exactly this call (F7).
 func FuzzRead(f *testing.F) {
 	raw, err := os.ReadFile("testdata/permission.txt")
 	if err != nil {

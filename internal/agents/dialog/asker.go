@@ -1,5 +1,5 @@
-// Package dialog asks people what another program asks in a dialog of its own at the same time. The
-// first answer counts, so without an answer of a person there is nothing to send.
+// Package dialog asks people about the requests that another program shows in a dialog of its own at the same
+// time. The first answer counts, so without an answer of a person nothing is sent.
 package dialog
 
 import (
@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// checkEvery is the time between two checks that Askback can be reached.
+	// checkEvery is the time between two checks whether Askback can be reached.
 	checkEvery = 30 * time.Second
 	// checkTime is how long a check may take.
 	checkTime = 10 * time.Second
@@ -24,16 +24,16 @@ const (
 	noAsk = "ask_none"
 )
 
-// An Asker asks people for one program, and notes whether Askback can be reached.
+// An Asker asks people for one program, and notifies the user whether Askback can be reached.
 type Asker struct {
 	Client hook.Client
-	// Otherwise is what happens without Askback, such as "only the editor asks".
+	// Otherwise describes what happens without Askback, such as "only the editor asks".
 	Otherwise string
-	// Notify is called with what the user should know. Calls do not overlap.
+	// Notify is called with messages for the user. Calls do not overlap.
 	Notify func(text string)
 
 	mu   sync.Mutex
-	away bool // Askback cannot be reached, which was noted
+	away bool // Askback cannot be reached, and the user was notified
 }
 
 // Note calls Notify.
@@ -43,8 +43,8 @@ func (a *Asker) Note(text string) {
 	a.Notify(text)
 }
 
-// Ask makes an ask, and calls deliver with its outcome. If deliver reports true, the program has received the
-// outcome, which is then acknowledged. If ctx ends first, the ask is withdrawn as by [hook.Race].
+// Ask makes an ask, and calls deliver with its outcome. If deliver returns true, the program has received the
+// outcome, and Ask acknowledges it. If ctx ends first, the ask is withdrawn as by [hook.Race].
 func (a *Asker) Ask(ctx context.Context, r askback.Request, deliver func(askback.Ask) bool) {
 	ask, err := hook.Race(ctx, a.Client, r, a.lost)
 	switch {
@@ -57,13 +57,13 @@ func (a *Asker) Ask(ctx context.Context, r askback.Request, deliver func(askback
 	}
 }
 
-// NoteUnasked notes that a request is left to the program, and why.
+// NoteUnasked notifies the user that a request is left to the program, and why.
 func (a *Asker) NoteUnasked(err error) {
 	a.Note("Askback cannot ask about one request, so " + a.Otherwise + ": " + err.Error())
 }
 
-// NoteAttached notes that a program is followed. What is true about the inbox is claimed only if Askback can
-// be reached.
+// NoteAttached notifies the user that a program is followed. It describes the inbox only if Askback can be
+// reached.
 func (a *Asker) NoteAttached(program, claim string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -74,7 +74,7 @@ func (a *Asker) NoteAttached(program, claim string) {
 	a.Notify(text)
 }
 
-// lost notes that Askback cannot be reached.
+// lost notifies the user that Askback cannot be reached.
 func (a *Asker) lost(err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -84,7 +84,7 @@ func (a *Asker) lost(err error) {
 	}
 }
 
-// found notes that Askback can be reached again.
+// found notifies the user that Askback can be reached again.
 func (a *Asker) found() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -94,8 +94,8 @@ func (a *Asker) found() {
 	}
 }
 
-// Run checks whether Askback can be reached, then calls follow, and goes on checking until follow returns. If
-// Askback rejects the token, Run returns that error; the context of follow ends.
+// Run checks whether Askback can be reached, then calls follow, and continues to check until follow returns.
+// If Askback rejects the token, Run ends the context of follow and returns that error.
 func (a *Asker) Run(ctx context.Context, follow func(context.Context) error) error {
 	rejected := a.check(ctx)
 	if rejected != nil {
@@ -115,7 +115,7 @@ func (a *Asker) Run(ctx context.Context, follow func(context.Context) error) err
 	return cmp.Or(rejected, err)
 }
 
-// Watch checks again and again whether Askback can be reached, until ctx ends.
+// Watch checks repeatedly whether Askback can be reached, until ctx ends.
 func (a *Asker) Watch(ctx context.Context) {
 	for {
 		if err := a.check(ctx); err != nil {
@@ -129,17 +129,18 @@ func (a *Asker) Watch(ctx context.Context) {
 
 var errSilent = errors.New("it does not reply")
 
-// check notes whether Askback can be reached. It returns an error if Askback rejects the token.
+// check notifies the user if Askback can no longer, or again, be reached. It returns an error if Askback
+// rejects the token.
 func (a *Asker) check(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
-	// This changes nothing, and requires the rights that asking does.
+	// This call changes nothing, and requires the same rights as asking.
 	switch _, err := a.Client.Ack(limited, noAsk); {
 	case errors.Is(err, askback.ErrUnauthorized), errors.Is(err, askback.ErrForbidden):
 		return fmt.Errorf("connect to Askback: %w; set ASKBACK_TOKEN to the token of an agent", err)
 	case err == nil, errors.Is(err, askback.ErrNotFound):
 		a.found()
-	case ctx.Err() != nil: // this process no longer needs to know
+	case ctx.Err() != nil: // this process has ended
 	case limited.Err() != nil:
 		a.lost(errSilent)
 	default:

@@ -16,11 +16,11 @@ import (
 	"github.com/askback/askback/internal/agents/hook/hooktest"
 )
 
-// A server is a client whose calls fail at times.
+// A server is a client whose calls can be made to fail.
 type server struct {
 	hooktest.Client
 	mu    sync.Mutex
-	err   error // of each ack; nil never returns
+	err   error // the results of the acks; nil never returns
 	acked []string
 }
 
@@ -75,8 +75,8 @@ func checked() {
 	synctest.Wait()
 }
 
-// What changes is noted once.
-func TestReachIsNoted(t *testing.T) {
+// The user gets one note for each change.
+func TestEachChangeOfTheConnectionIsNoted(t *testing.T) {
 	t.Parallel()
 	for name, watch := range map[string]func(context.Context, *dialog.Asker){
 		"Watch": func(ctx context.Context, a *dialog.Asker) { a.Watch(ctx) },
@@ -125,8 +125,8 @@ func TestReachIsNoted(t *testing.T) {
 	}
 }
 
-// Before a program is followed, the user knows that Askback cannot be reached.
-func TestReachIsCheckedFirst(t *testing.T) {
+// The user gets the note that Askback cannot be reached before a program is followed.
+func TestConnectionIsCheckedBeforeFollowing(t *testing.T) {
 	t.Parallel()
 	a, _, notes := newAsker(t, errAway)
 	want := errors.New("of follow")
@@ -179,10 +179,11 @@ func TestOnlyDeliveredOutcomesAreAcked(t *testing.T) {
 	}
 }
 
-func TestAskThatFailsIsNoted(t *testing.T) {
+func TestFailedAskIsNoted(t *testing.T) {
 	t.Parallel()
 	a, s, notes := newAsker(t, askback.ErrNotFound)
-	s.Outcome = askback.Outcome{Status: askback.Answered, Decision: askback.Approve} // which cannot be consumed
+	// an approval that cannot be consumed
+	s.Outcome = askback.Outcome{Status: askback.Answered, Decision: askback.Approve}
 	deliver := func(askback.Ask) bool { t.Error("delivered"); return false }
 	a.Ask(t.Context(), askback.Request{Key: "key"}, deliver)
 	if got := notes(); len(got) != 1 || !strings.HasPrefix(got[0], "Askback cannot ask about one request, so only the terminal asks: ") {

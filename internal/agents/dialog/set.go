@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// A Set has the open dialogs of a program. T is what is known about each. The zero value is ready to use.
+// A Set contains the open dialogs of a program. T is the data about each dialog. The zero value is ready to
+// use.
 type Set[T any] struct {
 	asking sync.WaitGroup
 
@@ -23,7 +24,7 @@ type Dialog[T any] struct {
 	cancel context.CancelCauseFunc
 }
 
-// Open adds a dialog. It returns nil if the dialog is open already, or if all dialogs have ended.
+// Open adds a dialog. It returns nil if the dialog is already open, or if all dialogs have ended.
 func (s *Set[T]) Open(ctx context.Context, id string, about T) *Dialog[T] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,8 +57,8 @@ func (s *Set[T]) Ask(d *Dialog[T], ask func(ctx context.Context)) {
 // asks reports whether a dialog is open and not muted. s.mu must be held.
 func (s *Set[T]) asks(d *Dialog[T]) bool { return s.open[d.id] == d && !d.muted }
 
-// Close removes a dialog, because Askback answers it. It reports false if the dialog has ended, or was muted: then
-// the program must get no answer.
+// Close removes a dialog, because Askback answers it. It returns false if the dialog has ended or was muted.
+// The program must then get no answer.
 func (s *Set[T]) Close(d *Dialog[T]) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +69,7 @@ func (s *Set[T]) Close(d *Dialog[T]) bool {
 	return true
 }
 
-// End ends the dialogs that match. The cause is the reason that people read.
+// End ends the dialogs for which match returns true. The cause is the reason that people see.
 func (s *Set[T]) End(cause error, matches func(T) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,8 +89,8 @@ func (s *Set[T]) EndAll(cause error) {
 	s.End(cause, func(T) bool { return true })
 }
 
-// MuteAmbiguous ends the asks of the dialogs that match, if there are several. They stay open in the
-// program alone.
+// MuteAmbiguous ends the asks of the matching dialogs if there are several. The dialogs stay open in the
+// program.
 func (s *Set[T]) MuteAmbiguous(cause error, matches func(T) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,5 +109,5 @@ func (s *Set[T]) MuteAmbiguous(cause error, matches func(T) bool) {
 	}
 }
 
-// Wait waits until nothing is asked any more.
+// Wait waits until no ask is open.
 func (s *Set[T]) Wait() { s.asking.Wait() }

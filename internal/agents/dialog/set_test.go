@@ -43,11 +43,11 @@ func TestRequestIsAskedOnce(t *testing.T) {
 	}
 	again, _ := opened(t, &s, "1", "a")
 	if s.Close(d) || !s.Close(again) {
-		t.Error("the end of the first dialog is that of the second")
+		t.Error("the first dialog ended when the second one did")
 	}
 }
 
-func TestDialogsThatMatchEnd(t *testing.T) {
+func TestMatchingDialogsEnd(t *testing.T) {
 	t.Parallel()
 	var s dialog.Set[string]
 	a, ended := opened(t, &s, "1", "a")
@@ -77,7 +77,7 @@ func TestNoDialogOpensAfterTheEnd(t *testing.T) {
 	s.Wait()
 }
 
-// Dialogs that could be mixed up are left to the program until they end.
+// Dialogs that could be confused are left to the program until they end.
 func TestAmbiguousDialogsAreMuted(t *testing.T) {
 	t.Parallel()
 	var s dialog.Set[string]

@@ -5,8 +5,8 @@ import (
 	"github.com/askback/askback/internal/agents/hook"
 )
 
-// Canaries returns what askback doctor asks through a hook. Of the two hooks for one event, the guard
-// asks for permissions, and the other one asks questions.
+// Canaries returns the questions that askback doctor asks through a hook. Of the two hooks for one event, the
+// guard asks for permissions, and the other hook asks questions.
 func Canaries(h config.Hook) []hook.Canary {
 	if h.Event != BeforeTool {
 		return nil

@@ -20,12 +20,10 @@ var Config = config.Client{
 	Guards:    true, HidesSecrets: true,
 }
 
-// The hooks of Gemini CLI. The limit is shorter than the timeout, after which Gemini CLI runs the
-// tool. A guard blocks the call if its command fails: Gemini CLI would run the tool after code 1,
-// and after any code without a text.
-//
-// guardedTools matches all tools but those that only read, plan or ask, so that a tool of a later
-// version is guarded too.
+// The hooks of Gemini CLI. The limit is shorter than the timeout, after which Gemini CLI runs the tool. A
+// guard blocks the call if its command fails, because Gemini CLI would run the tool after code 1, and after
+// any code without a text. guardedTools matches all tools except tools that only read, plan or ask, so that a
+// tool of a later version is guarded too.
 const (
 	hookName     = "gemini"
 	limitFlag    = " --limit 23h59m"

@@ -1,10 +1,8 @@
-// Package gemini implements the hook BeforeTool of Gemini CLI: it makes the ask for an event,
-// and returns the output for its outcome.
-//
-// Gemini CLI runs the hook before its own policy and its dialogs. An output can deny the call, or
-// change its arguments; it never replaces the dialog. A hook that times out, that is killed, that
-// exits with 0 or 1, or that prints nothing lets the call go on. So a hook that guards tools must
-// print a denial, or exit with 2 and a text, whenever there is no approval.
+// Package gemini implements the hook BeforeTool of Gemini CLI: it makes the ask for an event, and returns the
+// output for its outcome. Gemini CLI runs the hook before its own policy and its dialogs. An output can deny
+// the call or change its arguments; it never replaces the dialog. Gemini CLI runs the tool if the hook times
+// out, is killed, exits with 0 or 1, or prints nothing. So a hook that guards tools must print a denial, or
+// exit with 2 and a text, whenever there is no approval.
 package gemini
 
 import (
@@ -17,7 +15,7 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// BeforeTool is the name of the only event that is handled.
+// BeforeTool is the only event that is handled.
 const BeforeTool = "BeforeTool"
 
 // QuestionTool is the tool with which Gemini CLI asks its user questions.
@@ -32,14 +30,13 @@ type Event struct {
 	Tool    string
 	Input   json.RawMessage // nil if it cannot be shown to a person
 
-	// The address of the server. A program is not run if there is a URL or a socket.
+	// The address of the server. If there is a URL or a socket, the server does not run a program.
 	Program     string
 	Args        []string
 	URL, Socket string
 }
 
-// Read parses the input of a hook. For an event of another program, the error is
-// [hook.ErrForeign].
+// Read parses the input of a hook. If the event is from another program, the error is [hook.ErrForeign].
 func Read(raw []byte) (Event, error) {
 	m, err := hook.ReadMembers(raw, "hook_event_name", "session_id", "timestamp", "cwd", "tool_name", "tool_input", "mcp_context")
 	if err != nil {
@@ -87,8 +84,9 @@ func (ev *Event) readServer(context []byte) error {
 	return nil
 }
 
-// Guarded reports whether a person must approve the call of an event in a hook that guards tools.
-// The tool for questions and the tools of Askback only ask people. own is Askback's server.
+// Guarded reports whether a person must approve the call of an event in a hook that guards tools. The tool
+// for questions and the tools of Askback need no approval, because they only ask people. own is Askback's
+// server.
 func Guarded(ev Event, own hook.Server) bool {
 	if ev.Server == "" {
 		return ev.Tool != QuestionTool
@@ -97,8 +95,8 @@ func Guarded(ev Event, own hook.Server) bool {
 	return !(hook.IsOwnTool(ev.Server, ev.Tool) && isOwn && ev.Socket == "")
 }
 
-// Call returns the call that an event asks about. guards is set if the hook must have an approval of
-// the call: see [Guarded]. Call reports false if no person can be asked.
+// Call returns the call that an event asks about. guards is set if the hook must have an approval of the
+// call: see [Guarded]. Call returns false if no person can be asked.
 func Call(ev Event, guards bool) (hook.Call, bool) {
 	var r askback.Request
 	ok := false
@@ -146,8 +144,8 @@ type specific struct {
 	Input json.RawMessage `json:"tool_input"`
 }
 
-// decisionOutput returns the output for a settled ask about a call. It reports false without a
-// decision; the hook must then block the call.
+// decisionOutput returns the output for a settled ask about a call. It returns false if there is no decision;
+// the hook must then block the call.
 func decisionOutput(own askback.Confirmation, ask askback.Ask) ([]byte, bool) {
 	if edited := editedInput(own, ask); edited != nil {
 		if lacksMember(edited, own.Input) {
@@ -164,7 +162,7 @@ func decisionOutput(own askback.Confirmation, ask askback.Ask) ([]byte, bool) {
 	return nil, false
 }
 
-// editedInput returns the arguments that a person approved instead of those of the call, or nil.
+// editedInput returns the arguments that a person approved instead of the arguments of the call, or nil.
 func editedInput(own askback.Confirmation, ask askback.Ask) json.RawMessage {
 	if !hook.IsAbout(own, ask) || !ask.Outcome.Approved() || len(ask.Outcome.Input) == 0 {
 		return nil
@@ -172,8 +170,8 @@ func editedInput(own askback.Confirmation, ask askback.Ask) json.RawMessage {
 	return ask.Outcome.Input
 }
 
-// lacksMember reports whether the object edited lacks a member of original. Gemini CLI would run
-// the tool with this member, because it adds the members of an output to those of the call.
+// lacksMember reports whether the object edited lacks a member of original. Gemini CLI would run the tool
+// with this member, because it adds the members of an output to the members of the call.
 func lacksMember(edited, original json.RawMessage) bool {
 	now, err := jcs.Parse(edited)
 	if err != nil || now.Kind != jcs.Object {

@@ -14,7 +14,7 @@ import (
 
 var errNotAsked = errors.New("not asked")
 
-// own is Askback's server, as its program on Windows and its address.
+// own is Askback's server: its program on Windows, and its address.
 var own = hook.Server{Programs: []string{"askback", `C:\Users\My Name\askback.exe`}, URL: "https://ask.example.com/"}
 
 // read returns the call of an event for a hook that guards tools.
@@ -44,12 +44,12 @@ func TestOnlyGuardsAskAboutTools(t *testing.T) {
 	}
 }
 
-// A call goes on only with an output that allows it.
+// A call runs only after an output that allows it.
 func allows(out []byte) bool {
 	return !bytes.HasPrefix(out, []byte(`{"decision":"deny","reason":"`))
 }
 
-// No input makes the hook allow a tool without an approval of exactly this call (F7).
+// Whatever the input, the hook allows a tool only after an approval of exactly this call (F7).
 func FuzzRead(f *testing.F) {
 	for _, name := range []string{"tool", "question", "foreign"} {
 		raw, err := os.ReadFile("testdata/" + name + ".txt")

@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/internal/agents/hook/hooktest"
 )
 
-// A deferred call finds its ask when the session is resumed in another folder. So it does after an
-// update from a version that asked with another label. Its answer is delivered (F9).
+// A deferred call finds its ask when the session is resumed in another folder. It also finds the ask of an
+// earlier version, which asked with another label. Its answer is delivered (F9).
 func TestResumedCallFindsItsAsk(t *testing.T) {
 	for name, change := range map[string]func(*askback.Request){
 		"another context": func(r *askback.Request) {
@@ -38,8 +38,8 @@ func TestResumedCallFindsItsAsk(t *testing.T) {
 	}
 }
 
-// A call with other arguments, of another tool or in another session is not the call of an ask,
-// although it has the same key.
+// A call with other arguments, of another tool or in another session does not find an ask, even if it has the
+// same key.
 func TestOtherCallDoesNotFindTheAsk(t *testing.T) {
 	for name, change := range map[string]func(*askback.Request){
 		"other arguments": func(r *askback.Request) {

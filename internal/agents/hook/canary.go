@@ -7,16 +7,16 @@ import (
 
 // A Canary is a question or a permission that askback doctor asks through a hook, and answers itself.
 type Canary struct {
-	What       string            // what is asked, for people
-	Permission bool              // a person approves or denies it
-	Want       string            // a part of each output with an answer
-	Env        map[string]string // what the agent adds to the environment of the hook
+	What       string            // its name for people
+	Permission bool              // a person would approve or deny it
+	Want       string            // a text that each output with an answer contains
+	Env        map[string]string // the variables that the agent adds to the environment of the hook
 	// Event returns the event of the agent. text is the question, or a part of the arguments of the
 	// call. token identifies the event.
 	Event func(text, token string) map[string]any
 }
 
-// CanaryFolder is the folder of the events, whose name is a part of the labels of their asks.
+// CanaryFolder is the folder of the events. Its name is a part of the labels of their asks.
 const CanaryFolder = "/askback doctor"
 
 // canaryTool is a tool that no agent has, so that no standing approval applies to it.
@@ -36,8 +36,8 @@ func (c Canary) Payload(text, token string) []byte {
 	return raw
 }
 
-// ToolEvent returns an event about a call of a tool, in the format of most agents. More are the other
-// members of the event.
+// ToolEvent returns an event about a tool call in the format of most agents. more contains the other members
+// of the event.
 func ToolEvent(event, tool, token string, input any, more map[string]any) map[string]any {
 	all := map[string]any{
 		"hook_event_name": event, "session_id": token, "cwd": CanaryFolder, "tool_name": tool, "tool_input": input,
@@ -51,7 +51,7 @@ func CanaryCall(text string) (tool string, input map[string]any) {
 	return canaryTool, map[string]any{"command": text}
 }
 
-// CanaryQuestion returns the arguments of a tool with one question. More are the other members of the
+// CanaryQuestion returns the arguments of a tool with one question. more contains the other members of the
 // question.
 func CanaryQuestion(text string, more map[string]any) map[string]any {
 	q := map[string]any{"question": text, "header": "doctor", "options": CanaryOptions()}

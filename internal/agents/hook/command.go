@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// A Command is askback hook for one agent. It is a pointer to a struct with the flags of the
+// A Command is the command askback hook of one agent. It is a pointer to a struct with the flags of the
 // command, whose tags describe them.
 type Command interface {
 	// Traits returns how the hook runs.
 	Traits() Traits
-	// Read returns what to do about an event. The error is [ErrForeign] if the event is not one of
-	// the agent, and [ErrNotAsked] if no person can be asked. A job with an error has a guard.
+	// Read returns the job for an event. The error is [ErrForeign] if the event is not from the agent, and
+	// [ErrNotAsked] if no person can be asked. A job that is returned with an error has a guard.
 	Read(raw []byte, env Env) (Job, error)
 }
 
 // ErrNotAsked is the error for a guarded call about which no person can be asked.
 var ErrNotAsked = errors.New("no person is asked about this event")
 
-// Traits are how the hook of an agent runs.
+// Traits describes how the hook of an agent runs.
 type Traits struct {
-	Guard   Guard         // applies until the event was read
-	Limited bool          // the hook ends at the latest after Limit, even if that is 0
+	Guard   Guard         // the guard that applies until the event was read
+	Limited bool          // the hook ends after Limit at the latest, even if Limit is 0
 	Limit   time.Duration // has no effect unless Limited is set
-	// NeedsServer is set if the hook asks only while a server runs, because the agent shows no
-	// dialog while it waits. A question that only a command can show would seem to be lost.
+	// NeedsServer is set if the hook asks only while a server runs, because the agent shows no dialog while
+	// it waits. Without a server, only a command could show the question, and people would not notice it.
 	NeedsServer bool
 	// EndsWithParent is set if the hook must end with its parent process.
 	EndsWithParent bool
@@ -33,10 +33,11 @@ type Traits struct {
 	Line bool
 }
 
-// A Guard determines when a hook blocks a call. Otherwise, the agent follows its own rules.
+// A Guard determines when a hook blocks a call. If the hook does not block the call, the agent follows its
+// own rules.
 type Guard int
 
-// A hook blocks nothing, a call after an error, or also a call without a decision.
+// A hook blocks no call, a call after an error, or also a call without a decision.
 const (
 	BlockNothing Guard = iota
 	BlockErrors
@@ -51,17 +52,17 @@ func GuardOf(gate bool) Guard {
 	return BlockNothing
 }
 
-// Env is what the hook of an agent may look up.
+// Env gives the hook of an agent access to this machine.
 type Env struct {
 	Home     string // the user's home folder, or ""
 	Getenv   func(name string) string
 	ReadFile func(path string) ([]byte, error) // reads a file of the agent; nil if it does not exist
 	Server   func() Server                     // the address of Askback's MCP server
-	Followed func(session string) bool         // reports whether askback attach asks what the session asks
+	Followed func(session string) bool         // reports whether askback attach asks about the requests of the session
 }
 
-// A Job is what a hook does about an event: it asks, or prints an output, or withdraws asks. One of
-// these fields is set, or none if there is nothing to do.
+// A Job is what a hook does about an event: it asks, prints an output, or withdraws asks. At most one of
+// Call, Output and Withdraw is set. None is set if there is nothing to do.
 type Job struct {
 	Call     *Call
 	Output   []byte

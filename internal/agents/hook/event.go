@@ -17,8 +17,8 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// ErrForeign is the error for an event that is not of the agent whose hook reads it. The hook
-// must then print nothing.
+// ErrForeign is the error for an event that is not from the agent whose hook reads it. The hook must then
+// print nothing.
 var ErrForeign = errors.New("this hook was run by another program")
 
 // ErrCannotAsk is the error for a call that cannot be shown and approved unchanged. For example, it
@@ -31,7 +31,7 @@ const maxText = 64 << 10
 // maxDepth is the maximum depth of nested values in an event.
 const maxDepth = 256
 
-// Members are members of an event, by name.
+// Members maps the names of members of an event to their values.
 type Members map[string]jcs.Value
 
 // ReadMembers returns the members of an event that have one of the names. A string that is too
@@ -101,8 +101,8 @@ func Key(agent string, parts ...string) string {
 	return agent + ":" + hex.EncodeToString(sum[:])
 }
 
-// Confirmation returns the confirmation of a tool call. It reports false if the arguments have
-// no canonical form, so that a person could not approve exactly these.
+// Confirmation returns the confirmation of a tool call. It returns false if the arguments have no canonical
+// form, because a person could not approve exactly these arguments.
 func Confirmation(server, tool string, input json.RawMessage) (*askback.Confirmation, bool) {
 	if _, err := jcs.Canonical(input); err != nil || tool == "" {
 		return nil, false
@@ -113,7 +113,7 @@ func Confirmation(server, tool string, input json.RawMessage) (*askback.Confirma
 // A Verdict is the decision of a person about a tool call.
 type Verdict int
 
-// The verdicts. Every outcome without a decision of a person, or of a grant of a person, is
+// The verdicts. The verdict of an outcome without a decision of a person, or of a grant of a person, is
 // [NoVerdict].
 const (
 	NoVerdict Verdict = iota
@@ -132,8 +132,8 @@ func IsAbout(own askback.Confirmation, ask askback.Ask) bool {
 	return ask.Settled() && ask.Confirmation != nil && IsSameCall(own, *ask.Confirmation)
 }
 
-// VerdictOf returns the decision about the call of a confirmation, and its text for the model. An
-// approval of other arguments denies the call as it is: see [askback.Outcome.Input].
+// VerdictOf returns the decision about the call of a confirmation, and its text for the model. An approval of
+// other arguments denies the call: see [askback.Outcome.Input].
 func VerdictOf(own askback.Confirmation, ask askback.Ask) (Verdict, string) {
 	o := ask.Outcome
 	if !IsAbout(own, ask) {
@@ -151,9 +151,9 @@ func VerdictOf(own askback.Confirmation, ask askback.Ask) (Verdict, string) {
 	return NoVerdict, ""
 }
 
-// Answered returns the text for a model whose tool for questions is denied, because the user has
-// answered in Askback. Models take a denial for a failure, so the text contradicts that first. It
-// reports false without an answer of a person.
+// Answered returns the text for a model whose tool for questions is denied, because the user has answered in
+// Askback. Models take a denial for a failure, so the text first contradicts that. Answered returns false
+// without an answer of a person.
 func Answered(ask askback.Ask) (string, bool) {
 	if !ask.Settled() || ask.Kind != askback.Questions || ask.Outcome.Status != askback.Answered {
 		return "", false

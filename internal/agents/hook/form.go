@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// A Form has a question for each property of a JSON schema. As in MCP elicitations, the schema is
-// that of an object whose properties are strings, numbers, booleans or choices.
+// A Form has a question for each property of a JSON schema. As in MCP elicitations, the schema describes an
+// object whose properties are strings, numbers, booleans or choices.
 type Form struct {
 	Questions []askback.Question
 	fields    []field // one for each question
@@ -24,8 +24,8 @@ type field struct {
 	values     []string // the values of the options, in the same order
 }
 
-// ReadForm returns the form of a schema. It reports false if the schema has no properties, or
-// one that cannot be asked.
+// ReadForm returns the form of a schema. It returns false if the schema has no properties, or a property that
+// cannot be asked.
 func ReadForm(schema json.RawMessage) (Form, bool) {
 	v, err := jcs.Parse(schema)
 	if err != nil {
@@ -46,9 +46,8 @@ func ReadForm(schema json.RawMessage) (Form, bool) {
 	return f, len(f.fields) > 0
 }
 
-// SetTitle sets the title and the questions of a request to those of a message with a form. A
-// message that is too long for a title is also part of the first question, so that people see
-// all of it.
+// SetTitle sets the title and the questions of a request from a message with a form. A message that is too
+// long for a title is also part of the first question, so that people see all of it.
 func (f Form) SetTitle(r *askback.Request, message string) {
 	r.Questions = slices.Clone(f.Questions)
 	if r.Title = Title(message); r.Title != message {
@@ -101,8 +100,8 @@ func questionOf(name string, v jcs.Value) (askback.Question, field, bool) {
 	return q, f, ok && supported
 }
 
-// formatOf returns the format of the answers to a property. It reports false if people could answer
-// with a value that the schema rejects, because no format has that rule.
+// formatOf returns the format of the answers to a property. It returns false if no format has a rule of the
+// schema, because people could then answer with a value that the schema rejects.
 func formatOf(kind string, v jcs.Value) (format string, ok bool) {
 	for _, rule := range []string{"pattern", "multipleOf", "exclusiveMinimum", "exclusiveMaximum", "maxItems", "uniqueItems"} {
 		if _, has := v.Get(rule); has {
@@ -149,7 +148,7 @@ func numberText(v jcs.Value) string {
 	return string(b)
 }
 
-// defaultOf returns the default of a property as people read it, or nil.
+// defaultOf returns the default of a property as text for people, or nil.
 func defaultOf(q askback.Question, f field, v jcs.Value) []string {
 	d, has := v.Get("default")
 	if !has || d.Kind == jcs.Null || f.kind == "array" {
@@ -180,8 +179,8 @@ func text(v jcs.Value, name, otherwise string) string {
 	return otherwise
 }
 
-// choices returns the labels and the values of a property with oneOf, anyOf, or enum, with or
-// without enumNames. ok is false if one of them is blank, and true without choices.
+// choices returns the labels and the values of a property with oneOf, anyOf, or enum, with or without
+// enumNames. ok is false if a label is blank. Without choices, ok is true.
 func choices(v jcs.Value) (labels, values []string, ok bool) {
 	for _, way := range []string{"oneOf", "anyOf"} {
 		titled, _ := v.Get(way)
@@ -203,10 +202,9 @@ func choices(v jcs.Value) (labels, values []string, ok bool) {
 	return labels, values, !slices.ContainsFunc(labels, blank) && !slices.ContainsFunc(values, blank)
 }
 
-// Accepted returns the content for the answers of a person, which is {} if every field is optional
-// and was left empty. It reports false if the ask was not answered, or if the form cannot hold the
-// answer: a comment and notes have no place in it, and without them the agent would do what the
-// person did not mean.
+// Accepted returns the content for the answers of a person, which is {} if every field is optional and was
+// left empty. It returns false if the ask was not answered, or if the form cannot contain the answer: it has
+// no place for a comment and for notes, and without them the agent would misunderstand the person.
 func (f Form) Accepted(ask askback.Ask) (json.RawMessage, bool) {
 	if ask.Outcome.Status != askback.Answered || ask.Outcome.Comment != "" || len(ask.Questions) != len(f.Questions) {
 		return nil, false
@@ -228,9 +226,9 @@ func (f Form) Accepted(ask askback.Ask) (json.RawMessage, bool) {
 	return b, err == nil && len(ask.Outcome.Answers) == len(f.fields)
 }
 
-// value returns an answer with the type of its field. given is false if the field was left
-// empty. ok is false if the answer is not valid for the field, or is missing although the field
-// is required. A form cannot contain notes, so ok is false with these, too.
+// value returns an answer with the type of its field. given is false if the field was left empty. ok is false
+// if the answer is not valid for the field, if it has notes, or if it is missing although the field is
+// required.
 func (f field) value(q askback.Question, a askback.QuestionAnswer) (value any, given, ok bool) {
 	chosen := []string{}
 	for _, label := range a.Selected {
@@ -258,8 +256,8 @@ func (f field) value(q askback.Question, a askback.QuestionAnswer) (value any, g
 	return f.number(strings.TrimSpace(chosen[0]))
 }
 
-// number returns an answer as a JSON number. ok is false if the answer is not a number, or not
-// an integer although the field is one.
+// number returns an answer as a JSON number. ok is false if the answer is not a number, or if the field is an
+// integer and the answer is not.
 func (f field) number(digits string) (value any, given, ok bool) {
 	v, err := jcs.Parse([]byte(digits))
 	if err != nil || v.Kind != jcs.Number {

@@ -11,8 +11,8 @@ import (
 )
 
 // A form asks for each property with its format and its default. An answer that the schema rejects is
-// refused, and 0 and false are answers.
-func TestFormRefusesWhatItsSchemaRejects(t *testing.T) {
+// rejected, and 0 and false are answers.
+func TestFormRejectsAnswersThatItsSchemaRejects(t *testing.T) {
 	form, ok := hook.ReadForm(json.RawMessage(`{"type":"object","properties":{
 		"count":{"type":"integer","minimum":0,"maximum":100,"default":5},
 		"draft":{"type":"boolean","default":true},
@@ -58,8 +58,8 @@ func TestFormRefusesWhatItsSchemaRejects(t *testing.T) {
 	}
 }
 
-// A schema with a rule that people cannot be held to is not asked.
-func TestFormWithAnotherRuleIsNotAsked(t *testing.T) {
+// A schema is not asked if no format of a question has one of its rules.
+func TestFormWithAnUnsupportedRuleIsNotAsked(t *testing.T) {
 	for _, rule := range []string{`"type":"string","pattern":"^a"`, `"type":"integer","multipleOf":5`, `"type":"number","exclusiveMinimum":0`, `"type":"string","format":"email","maxLength":9`, `"type":"string","format":"ipv4"`} {
 		if _, ok := hook.ReadForm(json.RawMessage(`{"type":"object","properties":{"x":{` + rule + `}}}`)); ok {
 			t.Errorf("%s is asked", rule)
@@ -67,9 +67,9 @@ func TestFormWithAnotherRuleIsNotAsked(t *testing.T) {
 	}
 }
 
-// A form whose fields are all optional is accepted without any. A comment or notes are never lost:
-// the form is then not accepted, and the person is asked where the agent asks.
-func TestFormWithoutValuesIsAcceptedAndNotesAreNotLost(t *testing.T) {
+// A form whose fields are all optional is accepted without answers. A comment or notes are never lost: the
+// form is then not accepted, and the agent's own dialog asks the person.
+func TestFormWithoutAnswersIsAccepted(t *testing.T) {
 	form, ok := hook.ReadForm(json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"},"draft":{"type":"boolean"}}}`))
 	if !ok {
 		t.Fatal("the form is not asked")
@@ -85,7 +85,7 @@ func TestFormWithoutValuesIsAcceptedAndNotesAreNotLost(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		answer askback.Answer
-		want   string // "": not accepted
+		want   string // "" if not accepted
 	}{
 		"nothing":        {askback.Answer{Answers: []askback.QuestionAnswer{q("q1", "", ""), q("q2", "", "")}}, `{}`},
 		"one field":      {askback.Answer{Answers: []askback.QuestionAnswer{q("q1", "orders", ""), q("q2", "", "")}}, `{"name":"orders"}`},

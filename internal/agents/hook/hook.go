@@ -1,10 +1,10 @@
-// Package hook asks people for agents that run a hook, a program or an HTTP request, and wait
-// for its decision. It makes the ask, waits for its outcome, consumes an approval, and
-// withdraws the ask if the agent no longer waits. The format of the events and the decisions
-// of an agent has a package of its own, such as [internal/agents/claudecode].
+// Package hook asks people on behalf of agents that run a hook, a program or an HTTP request, and wait for
+// its decision. It makes the ask, waits for its outcome, consumes an approval, and withdraws the ask if the
+// agent no longer waits. The format of the events and the decisions of an agent has a package of its own,
+// such as [internal/agents/claudecode].
 //
-// If anything fails, the reply has no output. What the agent does then depends on the agent,
-// so the caller must know whether a hook without output allows something.
+// If anything fails, the reply has no output. What the agent does then depends on the agent, so the caller
+// must know whether a hook without output allows something.
 package hook
 
 import (
@@ -24,10 +24,10 @@ type Client interface {
 	List(ctx context.Context, q askback.Query) (askback.Page, error)
 }
 
-// A Call is a call of a tool that waits for the decision of a hook.
+// A Call is a tool call that waits for the decision of a hook.
 type Call struct {
-	// Request is the ask of the call. Its context has the format of [Origin], so that the
-	// ask is withdrawn when the hook was killed.
+	// Request is the ask of the call. Its context has the format of [Origin], so that the ask is withdrawn if
+	// the hook is killed.
 	Request askback.Request
 	// Unique is set if the key of Request identifies one call. Otherwise equal calls have
 	// the same key, and a settled ask with this key belongs to an earlier call.
@@ -37,8 +37,8 @@ type Call struct {
 	Deferred []byte
 	// Program is the name of the agent's program in the reason of a withdrawn ask.
 	Program string
-	// Decide returns the output for a settled ask, or false if the hook makes no decision.
-	// An approval has been consumed already.
+	// Decide returns the output for a settled ask. It returns false if the hook makes no decision. An
+	// approval has been consumed already.
 	Decide func(askback.Ask) (out []byte, ok bool)
 }
 
@@ -49,7 +49,7 @@ type Origin struct {
 	CWD     string `json:"cwd,omitempty"`
 	// Subagent is the type of the sub-agent, or "".
 	Subagent string `json:"subagent,omitempty"`
-	// Seated is set if only the hook that waits can deliver the answer.
+	// Seated is set if only the waiting hook can deliver the answer.
 	Seated bool `json:"seated,omitempty"`
 }
 
@@ -94,12 +94,12 @@ func (r Reply) Ack(ctx context.Context) {
 	_, _ = r.client.Ack(ctx, r.askID) // the decision has been delivered, even if Ack fails
 }
 
-// Run makes the ask of a call and waits for its answer until ctx ends. owner is the name of
-// the client's principal. After an error there is no output.
+// Run makes the ask of a call and waits for its answer until ctx ends. owner is the name of the client's
+// principal. After an error there is no output.
 //
-// If ctx ends before the answer, a call with an output for this is deferred and its ask stays
-// open. Every other ask is withdrawn when no hook of r waits for it, because its answer could
-// not be delivered.
+// If ctx ends before the answer, a call that has an output for this case is deferred and its ask stays open.
+// The ask of any other call is withdrawn when no hook of r waits for it, because its answer could not be
+// delivered.
 func (r *Runner) Run(ctx context.Context, owner string, client Client, call Call) (Reply, error) {
 	key := owner + "\n" + call.Request.Key
 	if err := r.join(ctx, key); err != nil {
@@ -115,7 +115,8 @@ func (r *Runner) Run(ctx context.Context, owner string, client Client, call Call
 		return Reply{}, errors.Join(err, r.leave(key, "", settled, withdrawAbandoned))
 	}
 	if err == nil {
-		_ = r.leave(key, id, settled, withdrawAbandoned) // an error concerns other asks, and must not suppress the reply
+		// the error concerns other asks, and must not suppress the reply
+		_ = r.leave(key, id, settled, withdrawAbandoned)
 		return newReply(ctx, client, call, ask)
 	}
 	if ctx.Err() == nil {
@@ -178,9 +179,9 @@ func findOrAsk(ctx context.Context, client Client, call Call) (askback.Ask, erro
 	return askback.Ask{}, errTooOften
 }
 
-// askAgain makes an ask, or returns the one with the same key. The context and the label may differ:
-// a resumed session may make the same call in another folder or mode. An earlier version may have
-// asked it with another label.
+// askAgain makes an ask, or returns the ask with the same key. The context and the label may differ: a
+// resumed session may make the same call in another folder or mode, and an earlier version may have asked
+// with another label.
 func askAgain(ctx context.Context, client Client, r askback.Request) (askback.Ask, error) {
 	ask, err := client.Ask(ctx, r)
 	if !errors.Is(err, askback.ErrKeyReused) {

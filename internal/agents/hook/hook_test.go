@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/internal/agents/hook"
 )
 
-// Only an ask whose answer nothing but the waiting hook can deliver is withdrawn with its hook.
-func TestOnlyAsksOfWaitingHooksNeedThem(t *testing.T) {
+// An ask is withdrawn with its hook only if nothing but the hook can deliver its answer.
+func TestOnlyAsksWithoutAnotherReaderNeedTheirHook(t *testing.T) {
 	seated := string(hook.Origin{Hook: "BeforeTool", Session: "s", Seated: true}.JSON())
 	for context, want := range map[string]bool{
 		seated: true,

@@ -10,32 +10,31 @@ import (
 // OwnServer is the name of Askback's MCP server in the configurations that askback init writes.
 const OwnServer = "askback"
 
-// OwnTools are all tools of Askback's MCP server. They need no approval, because they only ask people
-// and handle these asks. Other tools of a server with the same name need approval.
+// OwnTools lists all tools of Askback's MCP server. They need no approval, because they only ask people and
+// handle these asks. Other tools of a server with the same name need approval.
 var OwnTools = []string{
 	asktool.AskUserQuestion, asktool.ConfirmAction, "wait_for_answer", "get_answer", "list_open_questions", "withdraw_question", "permission_prompt",
 }
 
-// IsOwnTool reports whether a tool has the name of one of OwnTools, and its server that of Askback's.
-// Other servers can have this name: if an event has the address of the server, compare it with a
-// [Server], too.
+// IsOwnTool reports whether server has the name of Askback's MCP server and tool is one of OwnTools. Other
+// servers can have this name: if an event has the address of the server, compare it with a [Server], too.
 func IsOwnTool(server, tool string) bool {
 	return server == OwnServer && slices.Contains(OwnTools, tool)
 }
 
 // A Server is the address of Askback's MCP server, as askback init writes it into configurations.
 type Server struct {
-	Programs []string // the programs that have the argument mcp
-	URL      string   // the address of Askback, or "" if it is on this machine
+	Programs []string // the programs that run the server with the argument mcp
+	URL      string   // the address of Askback, or "" if Askback is on this machine
 }
 
-// IsCommand reports whether a program with arguments is the server.
+// IsCommand reports whether a program with arguments is the command of the server.
 func (s Server) IsCommand(program string, args []string) bool {
 	return slices.Contains(s.Programs, program) && len(args) > 0 && args[0] == mcpCommand
 }
 
-// IsCommandLine reports whether a text is a program with arguments that is the server, with spaces
-// between them.
+// IsCommandLine reports whether a text is the command of the server, with spaces between the program and its
+// arguments.
 func (s Server) IsCommandLine(line string) bool {
 	return slices.ContainsFunc(s.Programs, func(program string) bool {
 		flags, ok := strings.CutPrefix(line, program+" "+mcpCommand)
@@ -43,7 +42,7 @@ func (s Server) IsCommandLine(line string) bool {
 	})
 }
 
-// IsURL reports whether the server has a URL.
+// IsURL reports whether a URL is the URL of the server.
 func (s Server) IsURL(url string) bool {
 	return s.URL != "" && url == strings.TrimRight(s.URL, "/")+"/mcp"
 }

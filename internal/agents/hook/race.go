@@ -10,13 +10,13 @@ import (
 	"github.com/askback/askback/internal/pause"
 )
 
-// ErrDetached is the cause of a context that ends because the answer cannot be delivered at
-// present. [Race] then leaves the ask open, because the same request will be made again. If
-// that does not happen, the [Sweeper] withdraws the ask.
+// ErrDetached is the cause of a context that ends because the answer cannot be delivered at present. [Race]
+// then leaves the ask open, because the same request will be made again. If it is not made again, the
+// [Sweeper] withdraws the ask.
 var ErrDetached = errors.New("not connected to the agent")
 
-// A Reason is why an ask was withdrawn, as people read it. It is the cause of the context of a
-// [Race] that ended because the dialog did.
+// A Reason is the reason, for people, why an ask was withdrawn. It is the cause of the context of a [Race]
+// that ended because the dialog ended.
 type Reason string
 
 // Error returns the reason.
@@ -28,17 +28,15 @@ const (
 	lastRetry  = 30 * time.Second
 )
 
-// Race asks about something that the agent's own dialog asks about at the same time, and
-// returns the settled ask. An approval has been consumed already. The key of r must identify
-// one dialog.
+// Race asks people about a request that the agent's own dialog shows at the same time, and returns the
+// settled ask. An approval has been consumed already. The key of r must identify one dialog.
 //
-// ctx must end when the dialog was answered. Then Race withdraws the ask, and the cause of ctx
-// is the reason that people read. While Askback cannot be reached, Race tries again and calls
-// failed with the first error.
+// ctx must end when the dialog was answered. Race then withdraws the ask with the cause of ctx as the reason
+// for people. While Askback cannot be reached, Race retries and calls failed with the first error.
 //
-// If the same dialog was asked about before, for example by a process that was killed, Race
-// returns the answer to that ask. It asks anew if that ask was withdrawn, or if its approval has
-// been consumed but apparently was not delivered.
+// If the same dialog was asked about before, for example by a process that was killed, Race returns the
+// answer to the earlier ask. It asks anew if the earlier ask was withdrawn, or if its approval has been
+// consumed but apparently was not delivered.
 func Race(ctx context.Context, client Client, r askback.Request, failed func(error)) (askback.Ask, error) {
 	open := "" // the id of an ask that may be open
 	defer func() { withdrawLost(ctx, client, open) }()
@@ -72,7 +70,7 @@ func isRefusal(err error) bool {
 
 var errNotConsumed = errors.New("the approval could not be consumed")
 
-// raceOnce asks and waits. If the call that waits fails, it returns the ask as it was before.
+// raceOnce asks and waits. If waiting fails, it returns the ask as it was before.
 func raceOnce(ctx context.Context, client Client, r askback.Request) (askback.Ask, error) {
 	for {
 		asked, err := findDialog(ctx, client, r)

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/internal/agents/hook/hooktest"
 )
 
-// A raceClient has an ask for each key, with a state that a test sets. asked are the times at which it
-// was asked.
+// A raceClient has an ask for each key, with a state that a test sets. asked records the times of the calls
+// of Ask.
 type raceClient struct {
 	hook.Client
 	ask     func(r askback.Request) (askback.Ask, error)
@@ -70,9 +70,9 @@ func TestRaceEndsAfterRefusal(t *testing.T) {
 	}
 }
 
-// While Askback cannot be reached, a race tries again after pauses that grow to half a minute. It
-// reports only the first error.
-func TestRaceTriesAgain(t *testing.T) {
+// While Askback cannot be reached, a race retries after pauses that grow to half a minute. It reports only
+// the first error.
+func TestRaceRetriesWithGrowingPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := raceClient{begun: time.Now()}
 		c.ask = func(askback.Request) (askback.Ask, error) {
@@ -96,7 +96,7 @@ func TestRaceTriesAgain(t *testing.T) {
 	})
 }
 
-// A lostClient has one open ask. Its calls that wait fail without the ask: at once, or after ctx has
+// A lostClient has one open ask. Its calls that wait fail without the ask: immediately, or after ctx has
 // ended.
 type lostClient struct {
 	hook.Client
@@ -121,7 +121,7 @@ func (c *lostClient) Cancel(_ context.Context, id, reason string) (askback.Ask, 
 }
 
 // If the dialog ends while the server cannot be reached, the ask of its race is withdrawn.
-func TestAskIsWithdrawnIfServerWasUnreachable(t *testing.T) {
+func TestAskIsWithdrawnAfterTheServerWasUnreachable(t *testing.T) {
 	for name, c := range map[string]*lostClient{
 		"the call that waits ends with the dialog": {},
 		"the call that waits fails before":         {atOnce: true},
@@ -139,13 +139,13 @@ func TestAskIsWithdrawnIfServerWasUnreachable(t *testing.T) {
 	}
 }
 
-// A raced is the end of a race.
+// A raced is the result of a race.
 type raced struct {
 	ask askback.Ask
 	err error
 }
 
-// race starts a race about the call of newCall, and returns when it waits.
+// race starts a race about the call of newCall, and returns once it waits.
 func race(t *testing.T, f *hooktest.Fixture) (end context.CancelCauseFunc, ended <-chan raced) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	out := make(chan raced, 1)
@@ -185,8 +185,8 @@ func TestRaceAsksAgainAfterEarlyWithdrawal(t *testing.T) {
 	})
 }
 
-// The ask of a race is withdrawn with the reason for which its dialog ended. While the agent is not
-// connected, it stays open, and the next race about the same dialog finds it.
+// The ask of a race is withdrawn with the reason why its dialog ended. While the agent is not connected, the
+// ask stays open, and the next race about the same dialog finds it.
 func TestRaceEndsWithItsDialog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := hooktest.NewFixture(t)

@@ -6,10 +6,9 @@ import (
 	"sync"
 )
 
-// A Runner runs the hooks of one process. Equal calls of one principal that wait at the
-// same time share one ask. It is withdrawn only when none of them waits for it any more. A
-// Runner does not know the hooks of other processes: if one of these withdraws the ask, the
-// hooks of this process get no decision. The zero value is ready to use.
+// A Runner runs the hooks of one process. Equal calls of one principal that wait at the same time share one
+// ask. It is withdrawn only when none of them waits for it any more. If a hook of another process withdraws
+// the ask, the hooks of this process get no decision. The zero value is ready to use.
 type Runner struct {
 	mu    sync.Mutex
 	calls map[string]*sharedCall
@@ -32,8 +31,8 @@ const (
 	deferred                     // the resumed session will deliver it
 )
 
-// join adds a hook to those that wait for a call. If the ask of the call is being withdrawn,
-// join blocks until that has been done, so that the hook makes a new ask.
+// join adds a hook to the waiting hooks of a call. If the ask of the call is being withdrawn, join blocks
+// until that has been done, so that the hook makes a new ask.
 func (r *Runner) join(ctx context.Context, key string) error {
 	for {
 		r.mu.Lock()
@@ -61,8 +60,8 @@ func (r *Runner) join(ctx context.Context, key string) error {
 	}
 }
 
-// leave removes a hook that waited for an ask. When the last hook leaves, it withdraws the
-// abandoned asks, unless the call was deferred.
+// leave removes a hook that waited for an ask. When the last hook leaves, it withdraws the abandoned asks,
+// unless the call was deferred.
 func (r *Runner) leave(key, id string, why leaveReason, withdraw func(ids []string) error) (err error) {
 	r.mu.Lock()
 	c := r.calls[key]

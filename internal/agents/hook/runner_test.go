@@ -152,8 +152,7 @@ func TestAskOfDeferredCallStaysOpen(t *testing.T) {
 	})
 }
 
-// Equal calls of two principals make two asks: one is withdrawn although the other
-// principal waits (E10).
+// Equal calls of two principals make two asks. One ask is withdrawn although the other principal waits (E10).
 func TestHooksOfTwoPrincipalsShareNoAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := hooktest.NewFixture(t)

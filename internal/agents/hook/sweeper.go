@@ -15,21 +15,19 @@ import (
 // After a broken connection or a restart of the server, a hook reconnects within seconds.
 const gracePeriod = 30 * time.Second
 
-// reasonGone is the reason of an ask that was withdrawn because its hook seemed to have
-// ended.
+// reasonGone is the reason of an ask that was withdrawn because its hook seemed to have ended.
 const reasonGone = "The hook that asked this has ended, so an answer could not be delivered"
 
 // A Sweeper withdraws the asks of hooks that ended without withdrawing them, because the
 // process was killed or the connection broke.
 type Sweeper struct {
-	// Programs are the programs in the labels of agents that have hooks.
+	// Programs lists the programs in the labels of agents that have hooks.
 	Programs []string
 	// List lists the asks of all principals.
 	List func(ctx context.Context, q askback.Query) (askback.Page, error)
 	// Client returns the client of the agent with the given name.
 	Client func(name string) Client
-	// Awaited reports whether a call waits for an ask, or a process is alive that will make
-	// such a call.
+	// Awaited reports whether a call waits for an ask, or a process is alive that will make such a call.
 	Awaited func(id string) bool
 
 	unawaited map[string]time.Time // when each ask was first found without a waiting call
@@ -82,9 +80,9 @@ func (s *Sweeper) Withdraw(ctx context.Context, ask askback.Ask) error {
 	return err
 }
 
-// NeedsHook reports whether only the hook that made an ask can deliver its answer. For a
-// deferrable call, a resumed session can do so. programs are the programs in the labels of agents
-// that have hooks.
+// NeedsHook reports whether only the hook that made an ask can deliver its answer. It returns false for a
+// deferrable call, because a resumed session can deliver the answer. programs are the programs in the labels
+// of agents that have hooks.
 func NeedsHook(ask askback.Ask, programs []string) bool {
 	if !slices.Contains(programs, programIn(ask.Agent)) {
 		return false

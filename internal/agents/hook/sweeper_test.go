@@ -43,8 +43,8 @@ func ask(t *testing.T, f *hooktest.Fixture, call hook.Call) {
 	}
 }
 
-// An ask for which no call waits is withdrawn after a while, unless a resumed session
-// will wait for it. A person who waits for the ask makes no difference.
+// An ask for which no call waits is withdrawn after a while, unless a resumed session will wait for it. A
+// person who waits for the ask makes no difference.
 func TestAskOfEndedHookIsWithdrawn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, blind := hooktest.NewFixture(t), false
@@ -140,7 +140,7 @@ func TestFailedWithdrawalIsRepeated(t *testing.T) {
 }
 
 // A long pause follows a slow sweep.
-func TestSlowSweepsAreRare(t *testing.T) {
+func TestSlowSweepIsFollowedByALongPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var read time.Duration
 		s := &hook.Sweeper{Programs: []string{"codex", "claude-code", "gemini"}, List: func(context.Context, askback.Query) (askback.Page, error) {

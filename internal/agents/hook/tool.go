@@ -18,9 +18,9 @@ func Permission(agent, name string, input json.RawMessage) askback.Request {
 	}}
 }
 
-// IsShowable reports whether a tool call can be shown to people without changes. It reports
-// false for incomplete names, and for arguments without a canonical form. A number that a
-// float64 cannot represent has no canonical form.
+// IsShowable reports whether a tool call can be shown to people without changes. It returns false for
+// incomplete names, and for arguments without a canonical form. A number that a float64 cannot represent has
+// no canonical form.
 func IsShowable(name string, input json.RawMessage) bool {
 	server, tool := SplitToolName(name)
 	if tool == "" || server == "" && strings.HasPrefix(name, mcpPrefix) {
@@ -33,8 +33,8 @@ func IsShowable(name string, input json.RawMessage) bool {
 // mcpPrefix is the prefix of the names of tools of MCP servers.
 const mcpPrefix = "mcp__"
 
-// SplitToolName splits the name of a tool of an MCP server, mcp__server__tool. A name
-// without server or tool is not split, because the rest could be the name of another tool.
+// SplitToolName splits the name of a tool of an MCP server, mcp__server__tool. It does not split a name
+// without a server or a tool, because the rest could be the name of another tool.
 func SplitToolName(name string) (server, tool string) {
 	rest, ok := strings.CutPrefix(name, mcpPrefix)
 	if server, tool, _ := strings.Cut(rest, "__"); ok && server != "" && tool != "" {

@@ -5,7 +5,7 @@ import (
 	"github.com/askback/askback/internal/agents/hook"
 )
 
-// Canaries returns what askback doctor asks as the plugin does.
+// Canaries returns the events that askback doctor sends in place of the plugin.
 func Canaries(config.Hook) []hook.Canary {
 	return []hook.Canary{{
 		What: "a question", Want: `"answers":`,

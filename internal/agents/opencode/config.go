@@ -81,8 +81,8 @@ func pluginOf(entry string) string {
 	return name
 }
 
-// editPlugin writes the plugin, or removes it. A file that is not the plugin of any version is
-// not changed.
+// editPlugin writes the plugin, or removes it. It does not change a file that is not the plugin of any
+// version.
 func editPlugin(f config.File, present []byte) ([]byte, error) {
 	mark, _, _ := strings.Cut(Plugin, "\n")
 	switch {
@@ -94,9 +94,9 @@ func editPlugin(f config.File, present []byte) ([]byte, error) {
 	return []byte(Plugin), nil
 }
 
-// LoadedPlugin returns the path of Askback's plugin and the program that it runs, as the
-// configuration of OpenCode has them. ok is false if content does not load the plugin. path is
-// relative to the folder of the scope, with slashes.
+// LoadedPlugin returns the path of Askback's plugin and the program that it runs, from the configuration of
+// OpenCode. ok is false if content does not load the plugin. path is relative to the folder of the scope,
+// with slashes.
 func LoadedPlugin(scope config.Scope, content []byte) (path, program string, ok bool) {
 	_, path, reference := configPaths(scope)
 	var list []json.RawMessage
@@ -110,14 +110,14 @@ func LoadedPlugin(scope config.Scope, content []byte) (path, program string, ok 
 		var options []json.RawMessage
 		o := struct{ Command string }{"askback"}
 		if json.Unmarshal(e, &options) == nil && len(options) > 1 {
-			_ = json.Unmarshal(options[1], &o) // the plugin ignores a command that is not a string, too
+			_ = json.Unmarshal(options[1], &o) // the plugin also ignores a command that is not a string
 		}
 		return path, o.Command, true
 	}
 	return path, "", false
 }
 
-// IsCurrentPlugin reports whether content is the plugin for OpenCode of this version.
+// IsCurrentPlugin reports whether content is the plugin of this version for OpenCode.
 func IsCurrentPlugin(content []byte) bool { return string(content) == Plugin }
 
 func nextSteps(scope config.Scope, o config.Options) (todo []string) {

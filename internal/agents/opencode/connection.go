@@ -11,14 +11,14 @@ import (
 	"github.com/askback/askback/internal/pause"
 )
 
-// A connection is one stream of events, with the dialogs that are open in it.
+// A connection is one stream of events, with its open dialogs.
 type connection struct {
 	f       *Follower
 	finding sync.WaitGroup
 	dialogs dialog.Set[Event]
 }
 
-// find asks about the requests that are open already, in all folders in which there were some.
+// find asks about the requests that are already open, in all folders that had requests.
 func (c *connection) find(ctx context.Context) {
 	for _, folder := range c.f.openFolders() {
 		all, err := c.f.server.open(ctx, folder)
@@ -34,7 +34,7 @@ func (c *connection) find(ctx context.Context) {
 	}
 }
 
-// handle handles an event. Unknown ones are ignored.
+// handle handles an event. It ignores unknown events.
 func (c *connection) handle(ctx context.Context, ev event) {
 	var p Properties
 	_ = json.Unmarshal(ev.Payload.Properties, &p) // without properties nothing is found
@@ -52,8 +52,8 @@ func (c *connection) handle(ctx context.Context, ev event) {
 	}
 }
 
-// begin asks about a request, unless it is asked about already. The model can give one id to several
-// calls. Their arguments could be mixed up, so only OpenCode asks about them.
+// begin asks about a request, unless it has already asked about it. The model can give several calls the same
+// id. Their arguments could then be confused, so only OpenCode asks about them.
 func (c *connection) begin(ctx context.Context, ev Event) {
 	d := c.dialogs.Open(ctx, ev.ID, ev)
 	if d == nil {
@@ -66,8 +66,8 @@ func (c *connection) begin(ctx context.Context, ev Event) {
 	c.dialogs.Ask(d, func(ctx context.Context) { c.ask(ctx, d) })
 }
 
-// grace is how long a request must be open before people are asked. Programs such as opencode
-// run reply to it at once.
+// grace is how long a request must be open before people are asked. Programs such as opencode run reply
+// immediately.
 const grace = 250 * time.Millisecond
 
 // ask asks people and, if they are first, replies to the request.

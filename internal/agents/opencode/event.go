@@ -1,10 +1,10 @@
-// Package opencode asks people what OpenCode asks at its terminal, its desktop program or its
-// pages. The plugin of Askback sends the events, or [Follower] is a second client of a server of
+// Package opencode asks people about the requests that OpenCode shows at its terminal, its desktop program or
+// its pages. The plugin of Askback sends the events, or [Follower] is a second client of a server of
 // OpenCode. The package makes the ask for an event, and returns the reply for its outcome.
 //
-// OpenCode asks with its own dialog at the same time, and the first reply counts. So without
-// a decision there is no reply. Only the event of the gate, [ToolCall], has no dialog: the
-// plugin stops the call unless the reply approves it.
+// OpenCode asks with its own dialog at the same time, and the first reply counts. So without a decision there
+// is no reply. Only the event of the gate, [ToolCall], has no dialog: the plugin stops the call unless the
+// reply approves it.
 package opencode
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// The events that make an ask. All others are ignored.
+// The events that make an ask. Other events are ignored.
 const (
 	QuestionAsked   = "question.asked"      // the tool question asks the user
 	PermissionAsked = "permission.asked"    // a tool call needs a permission
@@ -29,10 +29,10 @@ const (
 	PermissionReplied = "permission.replied"
 )
 
-// An Event is something that OpenCode asks.
+// An Event is a request of OpenCode to its user.
 type Event struct {
 	Name      string // [QuestionAsked], [PermissionAsked] or [ToolCall]
-	ID        string // the id of the request; for [ToolCall] that of the call
+	ID        string // the id of the request; for [ToolCall] the id of the call
 	SessionID string
 	Folder    string // the folder of the session
 
@@ -48,7 +48,7 @@ type Event struct {
 // Properties are the properties of an event, and an element of the lists of open requests.
 type Properties struct {
 	ID         string          `json:"id"`
-	RequestID  string          `json:"requestID"` // of an event that ends a request
+	RequestID  string          `json:"requestID"` // set in an event that ends a request
 	SessionID  string          `json:"sessionID"`
 	Questions  json.RawMessage `json:"questions"`
 	Permission string          `json:"permission"`
@@ -59,7 +59,7 @@ type Properties struct {
 	Args       json.RawMessage `json:"args"`
 }
 
-var errForm = errors.New("the event does not have the form that OpenCode gives it")
+var errForm = errors.New("the event does not have the form of an OpenCode event")
 
 // Read reads an event that the plugin wrote. The error is [hook.ErrForeign] for other events.
 func Read(raw []byte) (Event, error) {
@@ -84,8 +84,8 @@ func Read(raw []byte) (Event, error) {
 	return ev, err
 }
 
-// NewEvent returns the event with the given name and properties. The error is [hook.ErrForeign] if
-// it makes no ask.
+// NewEvent returns the event with the given name and properties. The error is [hook.ErrForeign] if the event
+// makes no ask.
 func NewEvent(name string, p Properties) (Event, error) {
 	ev := Event{Name: name, ID: p.ID, SessionID: p.SessionID}
 	var call struct {
@@ -114,7 +114,7 @@ func NewEvent(name string, p Properties) (Event, error) {
 	return ev, nil
 }
 
-// An origin is the context of an ask. Its first fields are those of [hook.Origin].
+// An origin is the context of an ask. Its first fields are the fields of [hook.Origin].
 type origin struct {
 	hook.Origin
 	Request string `json:"request"` // the id of the request in OpenCode

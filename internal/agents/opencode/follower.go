@@ -21,33 +21,33 @@ import (
 type Follower struct {
 	Asks           hook.Client
 	URL            string
-	User, Password string   // of the server; no password means that it requires none
-	Folders        []string // where requests may be open already, besides the folder of the server
-	// Note is called with what the user should know. Calls do not overlap.
+	User, Password string   // for the server; without a password, the server requires none
+	Folders        []string // further folders that may have open requests, besides the folder of the server
+	// Note is called with messages for the user. Calls do not overlap.
 	Note func(text string)
-	// Retry is the time between two attempts to connect; zero is two seconds.
+	// Retry is the time between two attempts to connect; zero means two seconds.
 	Retry time.Duration
 
 	server *server
 	asker  *dialog.Asker
 
 	mu      sync.Mutex
-	folders []string // in which there were requests, the latest last
+	folders []string // the folders that had requests, the latest last
 }
 
-// maxFolders is the number of folders in which requests are found again.
+// maxFolders is the maximum number of remembered folders.
 const maxFolders = 100
 
-// The reasons of withdrawn asks.
+// The reasons for withdrawing asks.
 const (
 	errAnswered hook.Reason = "Decided in OpenCode, or no longer needed"
 	errDetached hook.Reason = "Askback was detached from OpenCode"
 
-	errAmbiguous hook.Reason = "OpenCode asked about several calls with one id"
+	errAmbiguous hook.Reason = "OpenCode asked about several calls with the same id"
 )
 
-// Run follows the server until ctx ends, and connects again whenever the connection is lost.
-// An error is returned only if the server rejects the password, or Askback the token.
+// Run follows the server until ctx ends, and connects again whenever the connection is lost. It returns an
+// error only if the server rejects the password, or Askback rejects the token.
 func (f *Follower) Run(ctx context.Context) error {
 	f.prepare()
 	return f.asker.Run(ctx, f.keepFollowing)
@@ -65,7 +65,7 @@ func (f *Follower) keepFollowing(ctx context.Context) error {
 		attached := false
 		err := f.follow(ctx, func() {
 			attached = true
-			f.asker.NoteAttached("OpenCode at "+f.URL, "What its sessions ask is in the inbox as well.")
+			f.asker.NoteAttached("OpenCode at "+f.URL, "Its requests are in the inbox as well.")
 		})
 		problem, details := f.noConnection(err)
 		switch status, ok := errors.AsType[errStatus](err); {
@@ -87,7 +87,8 @@ func (f *Follower) keepFollowing(ctx context.Context) error {
 	return nil
 }
 
-// noConnection returns the note for an error of follow. The details may differ between two attempts.
+// noConnection returns the note for an error of follow. The details of an error may differ between two
+// attempts.
 func (f *Follower) noConnection(err error) (problem, details string) {
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		err = failed.Err // the note has the address
@@ -107,7 +108,7 @@ func (f *Follower) noConnection(err error) (problem, details string) {
 // follow handles the events of one connection. Asks stay open when the connection is lost,
 // because the same requests are found again. When ctx ends they are withdrawn.
 func (f *Follower) follow(ctx context.Context, attached func()) error {
-	// The cause of its end is the reason that people read.
+	// The cause of its cancellation is the reason that people see.
 	within, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { cancel(errDetached) })
 	defer stop()
@@ -127,7 +128,7 @@ func (f *Follower) follow(ctx context.Context, attached func()) error {
 	return err
 }
 
-// remember notes that there was a request in a folder.
+// remember records that a folder had a request.
 func (f *Follower) remember(folder string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -137,7 +138,7 @@ func (f *Follower) remember(folder string) {
 	}
 }
 
-// openFolders returns the folders in which requests may be open; "" is that of the server.
+// openFolders returns the folders that may have open requests. "" stands for the folder of the server.
 func (f *Follower) openFolders() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

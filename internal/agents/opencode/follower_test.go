@@ -19,10 +19,10 @@ import (
 // patience is the deadline of each wait.
 const patience = 2 * time.Minute
 
-// A fake is a server of OpenCode that behaves as documented by its OpenAPI document.
+// A fake is a server of OpenCode that follows its OpenAPI document.
 type fake struct {
 	*httptest.Server
-	events  chan string // to send to the follower; "" ends the stream
+	events  chan string // the events for the follower; "" ends the stream
 	replies chan string // the path and the body of each reply
 
 	mu   sync.Mutex
@@ -115,7 +115,7 @@ func attach(t *testing.T) *attachment {
 	t.Helper()
 	a := newAttachment(t)
 	a.follow()
-	if got, want := wait(t, a.notes, "a note"), "Attached to OpenCode at "+a.URL+". What its sessions ask is in the inbox as well."; got != want {
+	if got, want := wait(t, a.notes, "a note"), "Attached to OpenCode at "+a.URL+". Its requests are in the inbox as well."; got != want {
 		t.Errorf("got the note %q, want %q", got, want)
 	}
 	return a
@@ -179,7 +179,7 @@ func wait[T any](t *testing.T, from <-chan T, what string) T {
 	}
 }
 
-// Only an approval is sent as one, for one call. Without an answer nothing is sent (T49).
+// Only an approval is sent as an approval, and for one call. Without an answer nothing is sent (T49).
 func TestOnlyApprovalsAreSent(t *testing.T) {
 	a := attach(t)
 	for i, c := range []struct {
@@ -211,7 +211,7 @@ func TestOnlyApprovalsAreSent(t *testing.T) {
 	}
 }
 
-// What OpenCode decided first ends the ask. So does the end of its turn, and detaching.
+// An ask ends when OpenCode decides first, when its turn ends, and when Askback is detached.
 func TestAskEndsWithTheDialog(t *testing.T) {
 	a := attach(t)
 	for _, end := range []string{
@@ -235,10 +235,10 @@ func TestAskEndsWithTheDialog(t *testing.T) {
 	}
 }
 
-// openList is a list of open requests, some of which are not understood.
+// openList is a list of open requests, some of which Askback does not understand.
 const openList = `[{"id":"per_1","sessionID":"ses_1","permission":"bash","patterns":["make"],"metadata":{"command":"make"}}, {"id":7}, "x"]`
 
-// What is open in the given folders before the first connection is asked about.
+// Requests that were open in the given folders before the first connection are asked about.
 func TestOpenRequestsInFoldersAreAsked(t *testing.T) {
 	a := newAttachment(t)
 	a.open["/permission"] = openList
@@ -248,9 +248,9 @@ func TestOpenRequestsInFoldersAreAsked(t *testing.T) {
 	}
 }
 
-// When the connection is lost, the ask stays open. Its answer is sent when the request is
-// found again, in the folder in which it was.
-func TestRequestIsFoundAgain(t *testing.T) {
+// When the connection is lost, the ask stays open. Its answer is sent when the request is found again in the
+// same folder.
+func TestReconnectFindsTheOpenRequest(t *testing.T) {
 	a := attach(t)
 	a.mu.Lock()
 	a.open["/permission"] = openList
@@ -266,9 +266,9 @@ func TestRequestIsFoundAgain(t *testing.T) {
 	a.receives(`/permission/per_1/reply {"reply":"once"}`)
 }
 
-// The model makes the ids of calls. Only OpenCode asks about calls that have the same one, because people
-// could see the arguments of another call (T49).
-func TestCallsWithOneIDAreNotMixedUp(t *testing.T) {
+// The model makes the ids of calls. Only OpenCode asks about calls that share an id, because people could see
+// the arguments of another call (T49).
+func TestCallsWithTheSameIDAreNotConfused(t *testing.T) {
 	a := attach(t)
 	call := func(message string) string {
 		return `,"metadata":{},"tool":{"messageID":"` + message + `","callID":"call_1"}`
@@ -288,8 +288,8 @@ func TestCallsWithOneIDAreNotMixedUp(t *testing.T) {
 	}
 }
 
-// Events that are not understood are ignored. The permission of a tool of an MCP server has the
-// arguments of its call; if they are unknown, only OpenCode asks.
+// Events that Askback does not understand are ignored. The permission of a tool of an MCP server has the
+// arguments of its call. If they are unknown, only OpenCode asks.
 func TestUnknownEventsAreIgnored(t *testing.T) {
 	a := attach(t)
 	for _, event := range []string{
@@ -312,7 +312,7 @@ func TestUnknownEventsAreIgnored(t *testing.T) {
 	}
 }
 
-// A password that is missing or wrong ends the command.
+// A missing or wrong password ends the command.
 func TestPasswordIsRequired(t *testing.T) {
 	for given, want := range map[string]string{"": "requires a password: set OPENCODE_SERVER_PASSWORD", "other": "rejects the password: check OPENCODE_SERVER_PASSWORD"} {
 		f := &Follower{Asks: askbacktest.New(t).Agent("local"), URL: newFake(t).URL, User: "opencode", Password: given, Note: func(string) {}}

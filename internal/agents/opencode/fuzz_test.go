@@ -13,11 +13,11 @@ import (
 	"github.com/askback/askback/internal/agents/hook/hooktest"
 )
 
-// A recording is a transport that has the events of a server, which may be damaged, and records the replies
-// to it.
+// A recording is a transport that delivers the events of a server, which may be damaged, and records the
+// replies to it.
 type recording struct {
 	events  string
-	message string // the reply to each other request
+	message string // the reply to every other request
 	mu      sync.Mutex
 	replies []string
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Ids are parts of paths. One such as ".." would change which request is answered.
-func TestOtherIDsAreNotAsked(t *testing.T) {
+// Ids are parts of paths. An id such as ".." would change which request is answered, so it is rejected.
+func TestIDsThatChangeAPathAreRejected(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ id, session string }{
 		{"..", "ses_1"},

@@ -17,14 +17,14 @@ import (
 	"github.com/askback/askback/internal/agents/hook"
 )
 
-// An unreachable is a client of a server that cannot be reached.
+// unreachable is a client whose server cannot be reached.
 type unreachable struct{ hook.Client }
 
 func (unreachable) Ack(context.Context, string) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrUnreachable
 }
 
-// notesOf follows the server at an address, and checks its first notes, in which URL stands for the address.
+// notesOf follows the server at an address, and checks its first notes. URL in a note stands for the address.
 func notesOf(t *testing.T, asks hook.Client, address string, want ...string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -32,7 +32,7 @@ func notesOf(t *testing.T, asks hook.Client, address string, want ...string) {
 	f := &Follower{Asks: asks, URL: address, User: "opencode", Password: password, Note: func(text string) {
 		select {
 		case notes <- text:
-		default: // no more are read
+		default: // further notes are not read
 		}
 	}, Retry: time.Millisecond}
 	go func() { ended <- f.Run(ctx) }()
@@ -47,10 +47,10 @@ func notesOf(t *testing.T, asks hook.Client, address string, want ...string) {
 	}
 }
 
-const attachedNote = "Attached to OpenCode at URL. What its sessions ask is in the inbox as well."
+const attachedNote = "Attached to OpenCode at URL. Its requests are in the inbox as well."
 
-// The notes name what is wrong, once, and the return of the connection.
-func TestNotesOfConnection(t *testing.T) {
+// The notes contain each problem once, and the return of the connection.
+func TestNotesDescribeTheConnection(t *testing.T) {
 	t.Parallel()
 	asks := askbacktest.New(t).Agent("local")
 	html := func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, "<html>") }
@@ -70,7 +70,7 @@ func TestNotesOfConnection(t *testing.T) {
 					handler.ServeHTTP(w, r)
 					return
 				}
-				opencode.events <- "" // the stream ends at once
+				opencode.events <- "" // the stream ends immediately
 			}
 			opencode.serve(w, r)
 		}))
@@ -80,7 +80,7 @@ func TestNotesOfConnection(t *testing.T) {
 	}
 }
 
-func TestNoServerIsNoted(t *testing.T) {
+func TestMissingServerIsNoted(t *testing.T) {
 	t.Parallel()
 	asks := askbacktest.New(t).Agent("local")
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -92,12 +92,12 @@ func TestNoServerIsNoted(t *testing.T) {
 }
 
 // While Askback cannot be reached, the notes do not claim that its inbox has the requests.
-func TestNotesDoNotClaimTooMuch(t *testing.T) {
+func TestNotesOmitTheInboxWithoutAskback(t *testing.T) {
 	t.Parallel()
 	notesOf(t, unreachable{}, newFake(t).URL, "Askback cannot be reached, so only OpenCode asks: the server cannot be reached", "Attached to OpenCode at URL.")
 }
 
-// A silence is a transport that never replies.
+// silence is a transport that never replies.
 type silence struct{}
 
 func (silence) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -119,7 +119,7 @@ func TestSilentServerIsNoted(t *testing.T) {
 	})
 }
 
-func TestFoldersAreBounded(t *testing.T) {
+func TestNumberOfFoldersIsLimited(t *testing.T) {
 	t.Parallel()
 	f := &Follower{Folders: []string{"/given", "/0"}}
 	for i := range 2 * maxFolders {

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The model makes the ids of calls. If two calls have the same id, no person is asked about one
-// with the arguments of the other (T49).
+// The model makes the ids of calls. If two calls have the same id, people are not asked about one call with
+// the arguments of the other (T49).
 func TestPluginShowsNoArgumentsOfAnotherCall(t *testing.T) {
 	script := `
 import fs from "node:fs"

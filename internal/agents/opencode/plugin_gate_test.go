@@ -7,9 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What a gate with a list opens in the rules is what it asks about: a call that OpenCode would have
+// A gate with a list asks about every call that it allows in the rules. A call that OpenCode would have
 // rejected does not run without an approval (T49).
-func TestGateAsksAboutAllThatItOpens(t *testing.T) {
+func TestGateAsksAboutEveryToolThatItAllows(t *testing.T) {
 	script := `
 const gates = [["github_*"], ["github_*", "external_directory"], ["*"], ["write"], ["doom_?oop"], ["bash", "mcp_*"], [" edit"]]
 const tools = ["bash", "write", "edit", "webfetch", "github_delete_repo", "mcp_x", "gitlab_x"]
@@ -33,7 +33,7 @@ for (const option of gates) {
 `
 	want := strings.Join([]string{
 		`[["github_delete_repo"],[],[]]`,
-		`[["bash","write","edit","webfetch"],[],[]]`, // as with true
+		`[["bash","write","edit","webfetch"],[],[]]`, // the same as for true
 		`[["bash","write","edit","webfetch"],[],[]]`,
 		`[["write","edit"],[],[]]`,
 		`[["bash","write","edit","webfetch"],[],[]]`,
@@ -45,8 +45,8 @@ for (const option of gates) {
 	}
 }
 
-// Only the arguments that a person saw run, whatever changes them while the person decides (F7).
-func TestGateRunsTheArgumentsThatWereSent(t *testing.T) {
+// Only the arguments that a person saw are used, even if they are changed while the person decides (F7).
+func TestGateRunsOnlyTheArgumentsThatWereShown(t *testing.T) {
 	script := `
 import fs from "node:fs"
 import path from "node:path"
@@ -68,8 +68,8 @@ console.log(JSON.stringify(output.args))
 	}
 }
 
-// If there are more calls than the plugin keeps, a person is not asked with the arguments of another
-// call with the same id (T49).
+// If there are more calls than the plugin keeps, people are not asked about a call with the arguments of
+// another call with the same id (T49).
 func TestPluginShowsNoArgumentsWhenItIsFull(t *testing.T) {
 	script := `
 import fs from "node:fs"

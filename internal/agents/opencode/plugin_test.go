@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/internal/agents/opencode"
 )
 
-// node runs a script that has the plugin as plugin, and returns what it prints. The arguments
-// of opencode are those of the process.
+// node runs a script that can use the plugin as plugin, and returns its output. args are the arguments of
+// opencode.
 func node(t *testing.T, script string, args ...string) string {
 	t.Helper()
 	program, err := exec.LookPath("node")
@@ -35,9 +35,9 @@ func node(t *testing.T, script string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// In opencode run, the gate allows what it asks about itself. What is denied stays denied, and
-// what is not about one tool stays as it is.
-func TestGateOpensOnlyWhatItAsksAbout(t *testing.T) {
+// In opencode run, the gate changes rules to allow only for the tools that it asks about. A denied tool stays
+// denied, and a rule that is not about one tool stays unchanged.
+func TestGateAllowsOnlyToolsThatItAsksAbout(t *testing.T) {
 	cases := []struct{ gate, rules, want string }{
 		{`false`, `{"*":"ask"}`, `{"*":"ask"}`},
 		{`true`, `{"bash":"ask","read":"ask","external_directory":"ask","doom_loop":"ask"}`, `{"bash":"allow","read":"ask","external_directory":"ask","doom_loop":"ask"}`},
@@ -66,8 +66,8 @@ func TestGateOpensOnlyWhatItAsksAbout(t *testing.T) {
 	}
 }
 
-// The gate is for tools that change something, and for tools that it does not know.
-func TestGateKnowsTheTools(t *testing.T) {
+// The gate applies to tools that change something, and to tools that it does not know.
+func TestGateAppliesToToolsThatChangeSomething(t *testing.T) {
 	script := `const { isGated, gateOf } = plugin.internals
 const tools = ["bash", "write", "edit", "apply_patch", "webfetch", "github_merge", "read", "grep", "task", "question", "askback_confirm_action", "askback_delete", "constructor"]
 console.log(JSON.stringify([true, ["edit"], false, undefined].map((gate) => tools.filter((tool) => isGated(gateOf(gate), tool)))))`
@@ -86,8 +86,8 @@ console.log(JSON.stringify([true, ["edit"], false, undefined].map((gate) => tool
 	}
 }
 
-// Whatever the program prints, a call of the gate runs only after its approval, and no
-// permission is given otherwise (T5).
+// Whatever the program prints, a call of the gate runs only after its approval, and a permission is given
+// only after an approval (T5).
 func TestPluginApprovesOnlyApprovals(t *testing.T) {
 	script := `
 import childProcess from "node:child_process"

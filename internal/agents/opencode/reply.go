@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// A Reply is the reply to a question, a permission or a tool call of OpenCode. The fields
-// of one of them are set.
+// A Reply is the reply to a question, a permission or a tool call of OpenCode. Only the fields for that kind
+// are set.
 type Reply struct {
 	// Answers are the answers to a question, in the format of POST /question/{id}/reply.
 	Answers json.RawMessage `json:"answers,omitempty"`
@@ -22,18 +22,18 @@ type Reply struct {
 	// Permission is "once" or "reject". Askback never replies "always": its own grants
 	// approve later calls.
 	Permission string `json:"reply,omitempty"`
-	// Message is for the model: why a permission was rejected.
+	// Message explains to the model why a permission was rejected.
 	Message string `json:"message,omitempty"`
 
 	// Decision is "approved" or "denied", for a call of the gate.
 	Decision string `json:"decision,omitempty"`
-	// Args are the arguments that a person wrote instead of those of the call.
+	// Args are the arguments that a person wrote to replace the arguments of the call.
 	Args json.RawMessage `json:"args,omitempty"`
-	// Reason is for the model: why a call was denied.
+	// Reason explains to the model why a call was denied.
 	Reason string `json:"reason,omitempty"`
 }
 
-// IsApproval reports whether the reply lets something run.
+// IsApproval reports whether the reply allows a call.
 func (r Reply) IsApproval() bool { return r.Permission == once || r.Decision == approved }
 
 // The replies to a permission, and the decisions of the gate.
@@ -44,9 +44,8 @@ const (
 	denied   = "denied"
 )
 
-// decide returns the reply for the outcome of the ask of an event. It reports false if there
-// is no reply: then the dialog of OpenCode decides. The caller must consume an approval first, as
-// [hook.Runner.Run] does.
+// decide returns the reply for the outcome of the ask of an event. It returns false if there is no reply:
+// then the dialog of OpenCode decides. The caller must consume an approval first, as [hook.Runner.Run] does.
 func (p prepared) decide(ask askback.Ask) (r Reply, ok bool) {
 	if !ask.Settled() {
 		return Reply{}, false

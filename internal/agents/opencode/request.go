@@ -61,7 +61,7 @@ func prepare(ev Event) (p prepared, err error) {
 	return p, nil
 }
 
-// questions reads the questions of OpenCode's tool question. Each has options. If none were
+// questions reads the questions of OpenCode's tool question. Each question has options. If no options were
 // found, they had an unknown name, and the question must not be asked without them.
 func questions(raw json.RawMessage) (compat.Call, error) {
 	input, err := jcs.Marshal(map[string]json.RawMessage{"questions": raw})
@@ -114,9 +114,8 @@ func confirmation(ev Event) (askback.Request, error) {
 	}}, nil
 }
 
-// permissionInput returns what a person needs to know about a permission: its details, with the
-// patterns that it is for. The permission of a tool of an MCP server has no details, so the
-// arguments of the call are used.
+// permissionInput returns the information that a person needs about a permission: its details and its
+// patterns. The permission of a tool of an MCP server has no details, so the arguments of the call are used.
 func permissionInput(ev Event) (json.RawMessage, error) {
 	all := map[string]json.RawMessage{}
 	if err := json.Unmarshal(ev.Metadata, &all); len(ev.Metadata) > 0 && err != nil {
@@ -134,8 +133,8 @@ func permissionInput(ev Event) (json.RawMessage, error) {
 	return jcs.Marshal(all)
 }
 
-// key returns the idempotency key of an event. The ids of requests are unique. Those of tool
-// calls are not, because the model makes them.
+// key returns the idempotency key of an event. The ids of requests are unique. The ids of tool calls are not,
+// because the model makes them.
 func key(ev Event) string {
 	parts := []string{ev.Name, ev.SessionID, ev.ID}
 	if ev.Name == ToolCall {

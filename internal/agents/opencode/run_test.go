@@ -30,8 +30,8 @@ func run(ctx context.Context, t *testing.T, client hook.Client, raw string) (hoo
 	return new(hook.Runner).Do(ctx, "", client, job)
 }
 
-// A request of OpenCode is one ask. A call has an id that the model made, so the same call is
-// asked about again (F7, F9).
+// A request of OpenCode has one ask. The model makes the id of a call, so the same call is asked about again
+// (F7, F9).
 func TestEachRequestIsAskedOnce(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana", askbacktest.Answer("Which DB?", "SQLite"), askbacktest.Approve("bash"), askbacktest.Approve("bash"), askbacktest.Deny("bash", "not twice"), askbacktest.Approve("bash"))
@@ -52,7 +52,7 @@ func TestEachRequestIsAskedOnce(t *testing.T) {
 	if n := len(server.Asks()); n != 5 {
 		t.Errorf("got %d asks, want 5", n)
 	}
-	// An approval is spent once, also for the same request.
+	// An approval is used once, even by a repetition of the same request.
 	if reply, err := run(t.Context(), t, client, askBash); reply.Output != nil || !errors.Is(err, askback.ErrConsumed) {
 		t.Errorf("got %s, %v; want the approval spent", reply.Output, err)
 	}
@@ -72,7 +72,7 @@ func TestAskEndsWithTheHook(t *testing.T) {
 	}
 }
 
-// recordingClient ends the hook as soon as it has asked.
+// recordingClient ends the hook once it has asked.
 type recordingClient struct {
 	hook.Client
 	asked func()
@@ -85,7 +85,7 @@ func (c recordingClient) Wait(ctx context.Context, id string) (askback.Ask, erro
 
 // The plugin knows all tools of Askback, and exports one function, because OpenCode calls
 // every export.
-func TestPluginKnowsTheTools(t *testing.T) {
+func TestPluginListsAllToolsOfAskback(t *testing.T) {
 	for _, tool := range opencode.OwnTools() {
 		if !strings.Contains(opencode.Plugin, `"`+tool+`"`) {
 			t.Errorf("the plugin does not know %s", tool)
@@ -104,7 +104,7 @@ func TestPluginKnowsTheTools(t *testing.T) {
 	}
 }
 
-// No event causes a panic, and nothing but an approval results in one (T5).
+// No event causes a panic, and only an approval results in an approval (T5).
 func FuzzEvents(f *testing.F) {
 	captured, err := os.ReadFile("testdata/permission.txt")
 	if err != nil {
@@ -149,7 +149,7 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-// A later version finds the asks of this one by their keys, which must stay as they are.
+// The keys of asks must not change, because a later version finds the asks of this version by them.
 func TestKeysAreStable(t *testing.T) {
 	for raw, want := range map[string]string{
 		askDB:    "opencode:0e3b23878a00fa84537e652120aab78f4c0b61e5087cfd6e47b523fb4adc3957",

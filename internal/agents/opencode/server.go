@@ -18,8 +18,8 @@ const (
 	// callTime is how long a request may take, except for the stream of events. The first
 	// request in a folder starts OpenCode there.
 	callTime = 2 * time.Minute
-	// streamTime is how long the stream of events may take to begin. OpenCode 1.18 never
-	// replies to a request that arrives just when it begins to listen.
+	// streamTime is how long the stream of events may take to begin. OpenCode 1.18 never replies to a request
+	// that arrives just when it begins to listen.
 	streamTime = 10 * time.Second
 	// idleTime is the longest time between two events. OpenCode sends one every 10 seconds.
 	idleTime = time.Minute
@@ -53,7 +53,7 @@ func (e errStatus) Error() string {
 	return fmt.Sprintf("%s: %d %s", e.path, e.status, http.StatusText(e.status))
 }
 
-// send sends a request for a folder; "" is that in which the server started. The caller
+// send sends a request for a folder; "" stands for the folder in which the server was started. The caller
 // closes the body of the reply.
 func (s *server) send(ctx context.Context, method, path, folder string, body any) (*http.Response, error) {
 	address := s.url + path
@@ -109,7 +109,7 @@ func (s *server) call(ctx context.Context, method, path, folder string, body, ou
 	return json.Unmarshal(raw, out)
 }
 
-// An event is something that happened in a folder.
+// An event is an event of OpenCode in a folder.
 type event struct {
 	Folder  string `json:"directory"`
 	Payload struct {
@@ -123,7 +123,7 @@ var (
 	errSilent  = errors.New("it does not reply")
 )
 
-// events calls handle for each event until the stream ends. What is not an event is ignored.
+// events calls handle for each event until the stream ends. It ignores lines that are not events.
 func (s *server) events(ctx context.Context, handle func(event)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -136,7 +136,7 @@ func (s *server) events(ctx context.Context, handle func(event)) error {
 	return err
 }
 
-// stream is events without the end of a silent stream, which is late unless it is reset.
+// stream is like events, but does not end a silent stream. It resets late whenever a line arrives.
 func (s *server) stream(ctx context.Context, late *time.Timer, handle func(event)) error {
 	reply, err := s.send(ctx, http.MethodGet, "/global/event", "", nil)
 	if err != nil {
@@ -160,7 +160,7 @@ func (s *server) stream(ctx context.Context, late *time.Timer, handle func(event
 	return lines.Err()
 }
 
-// open returns what is open in a folder.
+// open returns the open requests of a folder.
 func (s *server) open(ctx context.Context, folder string) (all []Event, err error) {
 	var at struct {
 		Directory string `json:"directory"`
@@ -182,15 +182,15 @@ func (s *server) open(ctx context.Context, folder string) (all []Event, err erro
 	return all, nil
 }
 
-// isID reports whether an id has the form that OpenCode gives it. Another one, such as "..", could change
-// the path of a request.
+// isID reports whether an id has the form of OpenCode's ids. Another id, such as "..", could change the path
+// of a request.
 func isID(id, prefix string) bool {
 	rest, ok := strings.CutPrefix(id, prefix)
 	return ok && rest != "" && strings.Trim(rest, "-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// readEvent reads the properties of an event. It reports false for one that makes no ask, or whose ids are
-// not those of OpenCode.
+// readEvent reads the properties of an event. It returns false if the event makes no ask, or if its ids do
+// not have the form of OpenCode's ids.
 func readEvent(name, folder string, properties json.RawMessage) (Event, bool) {
 	var p Properties
 	if name == ToolCall || json.Unmarshal(properties, &p) != nil {
@@ -232,8 +232,8 @@ func (s *server) arguments(ctx context.Context, ev Event) json.RawMessage {
 	return found[0]
 }
 
-// reply sends the reply to a question or a permission. Only an approval is sent as one, and
-// never for later calls.
+// reply sends the reply to a question or a permission. Only an approval is sent as an approval, and never for
+// later calls.
 func (s *server) reply(ctx context.Context, ev Event, r Reply) error {
 	path, body := "/permission/"+ev.ID+"/reply", any(map[string]string{"reply": "reject", "message": r.Message})
 	switch {

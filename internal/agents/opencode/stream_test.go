@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/internal/agents/hook/hooktest"
 )
 
-// A redirect to another address does not take the password there.
+// The client does not follow a redirect, which would send the password to another address.
 func TestRedirectGetsNoPassword(t *testing.T) {
 	t.Parallel()
 	var stolen atomic.Bool
@@ -33,7 +33,7 @@ func TestRedirectGetsNoPassword(t *testing.T) {
 	}
 }
 
-// A stream is a transport that has one stream of events, which ends with its request.
+// stream is a transport with one stream of events, which ends with its request.
 type stream struct{ lines *io.PipeReader }
 
 func (s stream) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -44,8 +44,8 @@ func (s stream) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: s.lines}, nil
 }
 
-// A connection lasts as long as there are events, and is given up after a silence.
-func TestSilentStreamIsGivenUp(t *testing.T) {
+// A connection lasts as long as events arrive, and is closed after a silence.
+func TestSilentStreamIsClosed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		lines, events := io.Pipe()
@@ -78,7 +78,7 @@ func newRecorded(t *testing.T) (*connection, *recording) {
 	return &connection{f: f}, r
 }
 
-// eventOf returns the event of a line.
+// eventOf returns the event in a line.
 func eventOf(t *testing.T, line string) (ev event) {
 	t.Helper()
 	s := newServer(&Follower{URL: "http://opencode"})
@@ -89,11 +89,11 @@ func eventOf(t *testing.T, line string) (ev event) {
 	return ev
 }
 
-// permissionWithoutCall is an event for which no arguments are read.
+// permissionWithoutCall is an event that has no tool call, so no arguments are read for it.
 var permissionWithoutCall = strings.Replace(permissionEvent, `,"tool":{"messageID":"msg_1","callID":"call_1"}`, "", 1)
 
-// Programs such as opencode run reply to a request at once. People are not asked about it.
-func TestRequestThatEndsAtOnceIsNotAsked(t *testing.T) {
+// Programs such as opencode run reply to a request immediately. People are not asked about it.
+func TestQuicklyAnsweredRequestIsNotAsked(t *testing.T) {
 	t.Parallel()
 	for name, when := range map[string]struct {
 		open    time.Duration
@@ -124,8 +124,8 @@ func (c *consumer) Consume(context.Context, string, string) (askback.Ask, error)
 	return askback.Ask{}, nil
 }
 
-// The answer in OpenCode counts until that of Askback is sent.
-func TestRequestThatEndsMeanwhileIsNotAnswered(t *testing.T) {
+// The answer in OpenCode counts until the answer of Askback is sent.
+func TestAnswerAfterTheEndOfItsRequestIsNotSent(t *testing.T) {
 	t.Parallel()
 	for ends, want := range map[bool]int{true: 0, false: 1} {
 		synctest.Test(t, func(t *testing.T) {
@@ -146,8 +146,8 @@ func TestRequestThatEndsMeanwhileIsNotAnswered(t *testing.T) {
 	}
 }
 
-// When the connection ends, what was not sent is not sent any more.
-func TestNothingIsSentAfterTheConnection(t *testing.T) {
+// When the connection ends, an answer that was not sent is dropped.
+func TestNothingIsSentAfterTheConnectionEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		lines, events := io.Pipe()

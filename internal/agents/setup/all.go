@@ -18,11 +18,11 @@ import (
 type clientPlan struct {
 	setup  *Setup
 	plan   plan
-	reason string // why its files are to be changed
+	reason string // the trace that shows that the client is installed, or where it has Askback
 }
 
-// runAll adds Askback to all installed clients, or removes it from all. It first shows what it
-// would do, and needs a yes. A client whose files cannot be changed does not stop the others.
+// runAll adds Askback to all installed clients, or removes it from all. It first shows the changes, and asks
+// for a yes. If the files of a client cannot be changed, it continues with the others.
 func (c *Setup) runAll(ctx context.Context) error {
 	if c.Shared != nil || c.HTTP != nil || c.Gate != nil {
 		return usageError("--shared, --http and --gate are for one client: name it")
@@ -61,10 +61,10 @@ func (c *Setup) runAll(ctx context.Context) error {
 	return failed
 }
 
-// plans returns the plans of the installed clients, or with --remove of all. failed is an
+// plans returns the plans of the installed clients, or with --remove the plans of all clients. failed is an
 // error if a client's files cannot be changed.
 func (c *Setup) plans() (plans []clientPlan, failed error) {
-	seen := map[string]bool{} // the files of the plans: the home folder can be that of the project
+	seen := map[string]bool{} // files that an earlier plan has: the home folder can be the folder of the project
 	for _, client := range Names() {
 		reason := installed(client)
 		if reason == "" && !c.Remove {
@@ -106,8 +106,8 @@ func (c *Setup) plans() (plans []clientPlan, failed error) {
 	return plans, failed
 }
 
-// scopes returns the values of --user for which the files of all clients are changed. What is to be
-// removed is looked for in both scopes.
+// scopes returns the values of --user for which the files of all clients are changed. Without --user or
+// --project, --remove uses both.
 func (c *Setup) scopes() []bool {
 	if c.Both {
 		return []bool{false, true}
@@ -121,7 +121,7 @@ func (c *Setup) remaining(done plan) string {
 	other.User, other.Shared = !c.User, nil
 	p, err := other.plan()
 	if err != nil {
-		return "" // it has no files in the other scope, or they are not those of askback init
+		return "" // it has no files in the other scope, or askback init has not written them
 	}
 	var paths []string
 	for _, one := range p.changes {
@@ -143,13 +143,13 @@ func (c *Setup) remaining(done plan) string {
 	return strings.Join(paths, " and ") + have + " Askback: askback init " + c.Agent + " --remove" + flag
 }
 
-// tracesOf returns what shows that an agent is installed.
+// tracesOf returns the traces of an agent.
 func tracesOf(client string) config.Traces {
 	a, _ := agents.Named(client)
 	return a.Config.Traces
 }
 
-// installed returns what shows that a client is installed, or "".
+// installed returns the trace that shows that a client is installed, or "".
 func installed(client string) string {
 	t := tracesOf(client)
 	for _, name := range t.Programs {

@@ -15,11 +15,11 @@ import (
 	"github.com/askback/askback/internal/agents/config"
 )
 
-// listTime is how long a client may take to list its MCP servers. Some of them start all.
+// listTime is how long a client may take to list its MCP servers. Some clients start all servers first.
 const listTime = 20 * time.Second
 
-// askClients writes what each client itself reports about the MCP server askback. It asks all at
-// once, because each can take listTime. After --remove and after a dry run it asks none.
+// askClients prints what each client itself reports about the MCP server askback. It asks all clients in
+// parallel, because each can take listTime. It asks none after --remove and after a dry run.
 func (c *Setup) askClients(ctx context.Context, plans []clientPlan, named bool) {
 	if c.Remove || c.DryRun {
 		return
@@ -49,8 +49,7 @@ func (c *Setup) askClients(ctx context.Context, plans []clientPlan, named bool) 
 	}
 }
 
-// requireServer writes a note if no server answers now, and the hooks in the files ask nothing
-// without one.
+// requireServer prints a note if the hooks in the files ask only while a server runs, and none answers now.
 func (c *Setup) requireServer(ctx context.Context, plans []clientPlan) {
 	if c.Remove || c.DryRun {
 		return
@@ -70,8 +69,8 @@ func (c *Setup) requireServer(ctx context.Context, plans []clientPlan) {
 	}
 }
 
-// serverList returns the command with which a client lists its MCP servers. ok is false if it
-// has none, or is not in the PATH.
+// serverList returns the command with which a client lists its MCP servers. ok is false if the client has no
+// such command or is not in the PATH.
 func serverList(client string) (name string, ok bool) {
 	t := tracesOf(client)
 	if t.List == nil {
@@ -81,9 +80,9 @@ func serverList(client string) (name string, ok bool) {
 	return strings.Join(append([]string{t.Programs[0]}, t.List...), " "), err == nil
 }
 
-// listed returns what the client itself reports about the MCP server askback. A client that would
-// run the plugins and servers of a project, which may be a stranger's, is asked in a folder that has
-// only what askback init writes.
+// listed returns what the client itself reports about the MCP server askback. Some clients run the plugins
+// and servers of a project when they list servers. Because a project may come from a stranger, they are asked
+// in a folder that has only the files of askback init.
 func (p clientPlan) listed(ctx context.Context) string {
 	client := p.setup.Agent
 	if !tracesOf(client).ListRuns {
@@ -97,8 +96,8 @@ func (p clientPlan) listed(ctx context.Context) string {
 	return listedByClient(ctx, client, folder, listTime)
 }
 
-// onlyAskback returns a new folder with the files that askback init writes into a project without
-// others. It has none if they are in the user's home folder.
+// onlyAskback returns a new folder with the files that askback init writes into an empty project. The folder
+// is empty if askback init writes into the user's home folder.
 func (p clientPlan) onlyAskback() (folder string, err error) {
 	state, err := p.setup.StateDir()
 	if err != nil {
@@ -124,8 +123,8 @@ func (p clientPlan) onlyAskback() (folder string, err error) {
 	return folder, err
 }
 
-// listedByClient returns what a client itself reports in a folder about the MCP server askback within
-// limit, or "" if ctx ends.
+// listedByClient returns what a client, run in a folder, reports about the MCP server askback within limit.
+// It returns "" if ctx ends.
 func listedByClient(ctx context.Context, client, folder string, limit time.Duration) string {
 	t := tracesOf(client)
 	name, _ := serverList(client)
@@ -151,8 +150,8 @@ func listedByClient(ctx context.Context, client, folder string, limit time.Durat
 // escapes matches the escape sequences of colors.
 var escapes = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
 
-// lineAbout returns the first line of an output that names the server askback, without the
-// escape sequences of a terminal. Of a row in a table, it returns the status.
+// lineAbout returns the first line of an output that names the server askback, without the escape sequences
+// of a terminal. If the line is a row in a table, it returns the status.
 func lineAbout(out string) string {
 	status := -1 // the offset of the column
 	for line := range strings.Lines(escapes.ReplaceAllString(out, "")) {

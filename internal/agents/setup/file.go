@@ -58,7 +58,7 @@ func readFile(path string) ([]byte, error) {
 	return content, err
 }
 
-// refusal returns why a file cannot be changed, and what to do.
+// refusal returns an error that explains why a file cannot be changed, and what to do.
 func refusal(path string, why *config.EditError, removes bool) string {
 	text := path + ": " + why.Reason + "; nothing was changed. To go on, " + why.Fix + " and run this command again"
 	switch {
@@ -78,9 +78,9 @@ func shownPath(scope config.Scope, path string) string {
 	return path
 }
 
-// resolve returns the path of a file after all symbolic links, so that their target is
-// changed and the links are kept. A broken link is an error. In a project, which may come
-// from a stranger, so is a link out of its folder.
+// resolve returns the path of a file after all symbolic links, so that their target is changed and the links
+// are kept. A broken link is an error. In a project, which may come from a stranger, a link out of its folder
+// is also an error.
 func resolve(folder string, scope config.Scope, path string) (string, error) {
 	root, err := filepath.Abs(folder)
 	if err == nil {
@@ -107,12 +107,12 @@ func resolve(folder string, scope config.Scope, path string) (string, error) {
 	within, err := filepath.Rel(root, found)
 	if err != nil || within != "." && !filepath.IsLocal(within) {
 		return "", usageError(path + " is a link out of this folder, to " + found + "; nothing was changed, because a project must not change other files. " +
-			"Replace the link by a file or a folder and run this command again, or change your own files with --user")
+			"Replace the link with a file or a folder and run this command again, or change your own files with --user")
 	}
 	return filepath.Join(folder, within, rest), nil
 }
 
-// notFolder returns the first part of a path below root that is a file and no folder.
+// notFolder returns the first part of a path below root that is a file instead of a folder.
 func notFolder(root, path string) string {
 	var at string
 	for part := range strings.SplitSeq(path, string(filepath.Separator)) {

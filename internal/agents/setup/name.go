@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/internal/text/spelling"
 )
 
-// unknownClient returns the message for a name that no client has.
+// unknownClient returns the message for an unknown name of a client.
 func unknownClient(name string) string {
 	all := Names()
 	if like := similarClients(name); len(like) > 0 {
@@ -17,11 +17,11 @@ func unknownClient(name string) string {
 	return fmt.Sprintf("unknown client %s; use one of %s", name, strings.Join(all, ", "))
 }
 
-// maxTypos is the maximum distance of a name from what was typed.
+// maxTypos is the maximum distance between a name and the typed text.
 const maxTypos = 2
 
-// similarClients returns the names that a person may have meant: of the client with this program,
-// else those that are a part of the name or have it as a part, else those with a few other letters.
+// similarClients returns the names that a person may have meant. It prefers the client with this program,
+// then names that contain the typed text or are contained in it, then names that differ in a few letters.
 func similarClients(name string) []string {
 	letters := strings.NewReplacer("-", "", "_", "", " ", "", ".", "", "visualstudiocode", "vscode")
 	typed := letters.Replace(letters.Replace(strings.ToLower(name)))

@@ -1,5 +1,5 @@
-// Package setup adds Askback to the files of agents on this machine, and removes it. It shows each
-// change, keeps a record of how to undo it, and refuses what it cannot do reliably.
+// Package setup adds Askback to the files of agents on this machine, and removes it. It shows each change,
+// records how to undo it, and rejects a change that it cannot make reliably.
 package setup
 
 import (
@@ -19,10 +19,10 @@ import (
 	"github.com/askback/askback/internal/agents/config"
 )
 
-// Options are what is to be set up.
+// Options are the options of a set-up.
 type Options struct {
-	Agent  string // "" means all that are installed
-	User   bool   // change the files in the home folder, not those of the project in the working directory
+	Agent  string // "" means all installed agents
+	User   bool   // change the files in the home folder, not the files of the project in the working directory
 	DryRun bool   // only show the changes
 	Remove bool   // remove Askback instead
 	// Both is set to remove Askback from the files of all agents in both places.
@@ -36,10 +36,10 @@ type Options struct {
 type Setup struct {
 	Options
 	Listen   string                 // the default address of the server
-	StateDir func() (string, error) // the folder of the records of what was changed
+	StateDir func() (string, error) // the folder that contains the records of the changes
 	Print    func(text string) error
-	Note     func(text string) // notes what was done, and what remains; "" is nothing
-	// Agree asks the person whether the changes are to be made. An error ends the set-up.
+	Note     func(text string) // prints a note about a change or a next step; it ignores ""
+	// Agree asks the person whether to make the changes. An error ends the set-up.
 	Agree func(ctx context.Context, question string) error
 	// MissingServer returns why no server answers, or "".
 	MissingServer func(ctx context.Context) string
@@ -48,7 +48,7 @@ type Setup struct {
 // An Error is an error that a person can correct.
 type Error struct {
 	Text  string
-	Usage bool // the options or a file are wrong
+	Usage bool // an option or a file is wrong
 }
 
 // Error returns the text.
@@ -56,8 +56,8 @@ func (e *Error) Error() string { return e.Text }
 
 func usageError(text string) error { return &Error{text, true} }
 
-// Run adds Askback to the files of an agent or, with Remove, removes it. It keeps other settings, and
-// a second run changes nothing. The error can be an *[Error].
+// Run adds Askback to the files of an agent or, with Remove, removes it. It keeps other settings, and a
+// second run changes nothing. The error can be an *[Error].
 func (c *Setup) Run(ctx context.Context) error {
 	if c.Agent == "" {
 		return c.runAll(ctx)
@@ -92,7 +92,7 @@ func (c *Setup) Run(ctx context.Context) error {
 	return nil
 }
 
-// A plan is what is to be changed for one client.
+// A plan contains the changes for one client.
 type plan struct {
 	scope   config.Scope
 	options config.Options
@@ -132,7 +132,7 @@ func (c *Setup) plan() (p plan, err error) {
 	return p, nil
 }
 
-// write makes the changes of a plan, and writes a note for each.
+// write makes the changes of a plan, and prints a note for each.
 func (c *Setup) write(p plan) error {
 	known, err := c.readRecords()
 	if err != nil {
@@ -149,8 +149,8 @@ func (c *Setup) write(p plan) error {
 	return errors.Join(err, c.writeRecords(known))
 }
 
-// conclude writes the next steps. After a dry run it writes only that nothing was changed,
-// and after --remove nothing. Each note begins with prefix.
+// conclude prints the next steps. After a dry run it prints only that nothing was changed, and after --remove
+// nothing. Each note begins with prefix.
 func (c *Setup) conclude(p plan, prefix string) {
 	scope, options := p.scope, p.options
 	switch {
@@ -170,8 +170,8 @@ func (c *Setup) conclude(p plan, prefix string) {
 	}
 }
 
-// isUnignored reports whether Git would add a file of the project in this folder. Without Git
-// or a repository it would not.
+// isUnignored reports whether Git would add a file of the project in this folder. It returns false without
+// Git or a repository.
 func isUnignored(path string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), gitTime)
 	defer cancel()
@@ -183,7 +183,7 @@ func isUnignored(path string) bool {
 // gitTime is how long Git may take to look up one path.
 const gitTime = 5 * time.Second
 
-// config returns the configuration of the client, which is known.
+// config returns the configuration of the client, whose name must be known.
 func (c *Setup) config() *config.Client {
 	a, _ := agents.Named(c.Agent)
 	return a.Config
@@ -195,7 +195,7 @@ func Names() []string { return agents.Names(func(agents.Agent) bool { return tru
 // isGuarded reports whether --gate and --no-gate are valid for an agent.
 func isGuarded(a agents.Agent) bool { return a.Config.Guards }
 
-// GuardedTitles returns the agents for which --gate is valid, for people.
+// GuardedTitles returns the titles of the agents for which --gate is valid, as text for people.
 func GuardedTitles() string {
 	var titles []string
 	for _, a := range agents.All() {

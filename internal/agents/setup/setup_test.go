@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A client that hangs is named with the time that it had. Of a table, only the status is reported.
+// The note about a client that does not answer has its time limit. From a table, only the status is reported.
 func TestReportOfAClientIsOneLine(t *testing.T) {
 	bin := t.TempDir()
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
@@ -34,8 +34,8 @@ func TestReportOfAClientIsOneLine(t *testing.T) {
 	}
 }
 
-// A name that no client has leads to the right one.
-func TestUnknownClientLeadsToTheRightOne(t *testing.T) {
+// The error for an unknown name suggests the right name.
+func TestUnknownClientGetsASuggestion(t *testing.T) {
 	for name, want := range map[string]string{
 		"claude": "claude-code", "Claude Code": "claude-code", "vs-code": "vscode", "Visual Studio Code": "vscode", "code": "vscode",
 		"github-copilot": "copilot", "gemini-cli": "gemini", "agy": "antigravity", "cusror": "cursor", "open_code": "opencode",

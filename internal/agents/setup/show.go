@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/internal/agents/config"
 )
 
-// print prints the diff of a change. If brief is set, or for a program of Askback, a file that is
-// new or removed as a whole is one line. If nothing differs, it only writes a note.
+// print prints the diff of a change. It prints a single line if a whole file is new or removed and brief is
+// set, or if the file is a program of Askback. If the content does not change, it prints only a note.
 func (c *Setup) print(one change, brief bool) error {
 	if !one.differs() {
 		if one.removes {
@@ -62,7 +62,7 @@ func (c change) done() string {
 	return "wrote " + c.path
 }
 
-// listChanges writes what happens to each file that differs, and returns the number of these files.
+// listChanges prints the kind of change of each file that differs, and returns the number of these files.
 func (c *Setup) listChanges(plans []clientPlan) (files int) {
 	var list strings.Builder
 	for _, p := range plans {
@@ -79,7 +79,7 @@ func (c *Setup) listChanges(plans []clientPlan) (files int) {
 	return files
 }
 
-// question returns the question whether the changes are to be made.
+// question returns the question whether to make the changes.
 func (c *Setup) question(files int) string {
 	these := fmt.Sprintf("these %d files", files)
 	if files == 1 {

@@ -28,8 +28,8 @@ type Candidates struct {
 	list  []Candidate
 }
 
-// Write writes the candidates for a script: first a line with the kind, files or words, and
-// then a line for each word, with a tab in front of the description.
+// Write writes the candidates for a script: first a line with the kind, files or words, and then a line for
+// each word, with a tab before the description.
 func (c Candidates) Write(out io.Writer) error {
 	w := bufio.NewWriter(out)
 	if c.files {

@@ -12,27 +12,27 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// A Line is a command line whose last word is completed. It is read with the same description
-// of commands and flags as the parser has, but may be unfinished.
+// A Line is a command line whose last word is completed. It is read with the parser's description of commands
+// and flags, but may be unfinished.
 type Line struct {
 	source Source
 	shell  string
 	word   string // the last word
-	kept   string // the beginning of word that stays: the shell replaces only what follows
+	kept   string // the beginning of word that stays; the shell replaces only the rest
 
 	node  *kong.Node          // the command so far
 	help  bool                // the line is askback help COMMAND
 	args  []string            // arguments of the command
 	given map[string][]string // values of the flags so far, by name; a bool has ""
 	next  *kong.Flag          // the flag whose value is next; nil for an argument or a flag
-	ended bool                // after --, words that begin with - are arguments
+	ended bool                // set after --, when words that begin with - are arguments
 }
 
-// Read reads the words of a command line of a program, without its name.
+// Read reads the words of a command line of a program, without the name of the program.
 func Read(program *kong.Node, source Source, shell string, words []string) *Line {
 	c := &Line{source: source, shell: shell, node: program, given: map[string][]string{}}
 	quoted := false
-	if shell == "bash" { // the others pass words without quotes
+	if shell == "bash" { // the other shells pass words without quotes
 		words, c.kept = joinAssignments(words)
 		quoted = strings.ContainsAny(words[len(words)-1], "'\"\\`$")
 		for i, w := range words {
@@ -53,8 +53,8 @@ func Read(program *kong.Node, source Source, shell string, words []string) *Line
 	return c
 }
 
-// joinAssignments joins the words that bash splits at an equals sign. It also returns the
-// beginning of the last word, up to that sign.
+// joinAssignments joins the words that bash splits at an equals sign. It also returns the beginning of the
+// last word, up to that sign.
 func joinAssignments(words []string) (joined []string, kept string) {
 	for i, w := range words {
 		last := len(joined) - 1
@@ -93,7 +93,7 @@ func unquote(word string) string {
 	return b.String()
 }
 
-// read reads a word in front of the one that is completed.
+// read reads a word before the last word.
 func (c *Line) read(word string) {
 	name, value, assigned := strings.Cut(word, "=")
 	switch f := c.flag(name); {
@@ -128,7 +128,7 @@ func (c *Line) flags() (all []*kong.Flag) {
 	return all
 }
 
-// flag returns the flag that a word such as --json or -v names, or nil.
+// flag returns the flag for a word such as --json or -v, or nil.
 func (c *Line) flag(word string) *kong.Flag {
 	for _, f := range c.flags() {
 		if slices.Contains(flagNames(f), word) || f.Short != 0 && word == "-"+string(f.Short) {
@@ -138,7 +138,7 @@ func (c *Line) flag(word string) *kong.Flag {
 	return nil
 }
 
-// flagNames returns the ways to write a flag.
+// flagNames returns the spellings of a flag.
 func flagNames(f *kong.Flag) []string {
 	if f.Tag.Negatable != "" {
 		return []string{"--" + f.Name, "--no-" + f.Name}
@@ -159,10 +159,10 @@ func (c *Line) Find(ctx context.Context) Candidates {
 	return Candidates{found.files, slices.CompactFunc(out, func(a, b Candidate) bool { return a.Value == b.Value })}
 }
 
-// allows reports whether the shell can complete the last word with a Candidate, whose text
-// may be that of an agent. Only a value without hidden characters is allowed, which the
-// shell shows as it is. Bash gets only what matches, and inside of quotes only what needs
-// none: it does not escape there. The other shells match themselves, by their settings.
+// allows reports whether the shell can complete the last word with a Candidate, whose text may come from an
+// agent. It allows only a value without hidden characters, which the shell shows unchanged. Bash gets only
+// matching values, and inside quotes only values that need no quotes, because bash does not escape there. The
+// other shells match by their own settings.
 func (c *Line) allows(a Candidate) bool {
 	if a.Value == "" || strings.ContainsAny(a.Value, "\n\t") || safetext.Line(a.Value).String() != a.Value {
 		return false
@@ -204,7 +204,7 @@ func (c *Line) candidates(ctx context.Context) Candidates {
 	return c.values(ctx, p)
 }
 
-// commandCandidates returns the commands below the one so far.
+// commandCandidates returns the subcommands of the command so far.
 func (c *Line) commandCandidates() (all []Candidate) {
 	for _, n := range c.node.Children {
 		if !n.Hidden {
@@ -217,8 +217,8 @@ func (c *Line) commandCandidates() (all []Candidate) {
 	return all
 }
 
-// flagCandidates returns the flags that can still be given: each once unless it collects
-// values, and only one of those that exclude each other.
+// flagCandidates returns the flags that can still be given. A flag can be given once unless it collects
+// values, and only one of several flags that exclude each other can be given.
 func (c *Line) flagCandidates() (all []Candidate) {
 	flags := c.flags()
 	excluded := func(f *kong.Flag) bool {
@@ -238,8 +238,8 @@ func (c *Line) flagCandidates() (all []Candidate) {
 	return all
 }
 
-// values returns the candidates for the value of a flag or an argument: those of its tag
-// enum or values, or of the kind in its tag complete.
+// values returns the candidates for the value of a flag or an argument. They come from its tag enum or
+// values, or are of the kind in its tag complete.
 func (c *Line) values(ctx context.Context, v *kong.Value) Candidates {
 	listed := v.Tag.Enum
 	if listed == "" {
@@ -261,8 +261,7 @@ func (c *Line) values(ctx context.Context, v *kong.Value) Candidates {
 	return Candidates{list: completers[kind](c, ctx)}
 }
 
-// Path returns the value of a flag with a path, or byDefault. A shell would replace ~
-// by the home folder.
+// Path returns the value of a flag with a path, or byDefault. It replaces ~ as a shell would.
 func (c *Line) Path(flag, byDefault string) string {
 	given := c.given[flag]
 	if len(given) == 0 {

@@ -8,8 +8,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// A value with hidden characters is no candidate, nor is an id that is not one: the server may
-// be any program.
+// A value with hidden characters and an invalid id are not candidates, because the server may be any program.
 func TestUnsafeValuesAreNotCandidates(t *testing.T) {
 	program := kong.Must(&struct {
 		List struct{ Agent string } `cmd:""`

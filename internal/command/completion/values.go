@@ -16,8 +16,8 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// completers return the candidates for each kind of value that a tag complete may have,
-// except file, which the shells complete. After an error, they return none.
+// completers return the candidates for each kind of value in a tag complete, except file, which the shells
+// complete. After an error, they return none.
 var completers = map[string]func(*Line, context.Context) []Candidate{
 	"pending": (*Line).pending, "ask": (*Line).asks, "answer": (*Line).answers, "session": (*Line).sessions,
 	"agent": (*Line).agents, "person": (*Line).people, "tag": (*Line).tags, "grant": (*Line).grants, "token": (*Line).tokens,
@@ -30,13 +30,13 @@ var completers = map[string]func(*Line, context.Context) []Candidate{
 	},
 }
 
-// A Source is what candidates are read from.
+// A Source provides the data for candidates.
 type Source struct {
 	// Client returns a client for the server that the command on the line would use, and a
 	// function that closes it.
 	Client  func(*Line) (askback.Client, func(), error)
-	Clients []string // that can be configured
-	Latest  string   // can be given instead of the id of an ask
+	Clients []string // the names of the agents that can be configured
+	Latest  string   // the word that can be given instead of the id of an ask
 
 	Get       func(ctx context.Context, client askback.Inbox, typed string) (askback.Ask, error)
 	Each      func(ctx context.Context, client askback.Inbox, status askback.Status, do func(askback.Ask)) error
@@ -59,7 +59,7 @@ func Describe(value, description string) Candidate {
 	return Candidate{value, safetext.Fit(safetext.Line(description), maxDescription)}
 }
 
-// each calls do for the asks of a status, or returns an error.
+// each calls do for each ask with a status. It may return an error.
 func (c *Line) each(ctx context.Context, status askback.Status, do func(askback.Ask)) error {
 	client, done, err := c.source.Client(c)
 	if err != nil {
@@ -91,8 +91,8 @@ func (c *Line) deciding() bool {
 	return c.given["approve"] != nil || c.given["deny"] != nil || c.given["approve-all"] != nil
 }
 
-// pending returns the ids of the pending asks, newest first. If the line decides calls, it
-// returns only those of calls that are not on the line yet.
+// pending returns the ids of the pending asks, newest first. If the line decides calls, it returns only the
+// ids of calls that are not on the line yet.
 func (c *Line) pending(ctx context.Context) (all []Candidate) {
 	err := c.each(ctx, askback.Pending, func(a askback.Ask) {
 		if !c.deciding() || a.Kind == askback.Confirm && !slices.Contains(c.args, a.ID) {
@@ -123,7 +123,7 @@ func askCandidate(a askback.Ask) Candidate {
 	return Describe(a.ID, text)
 }
 
-// recent returns the newest asks of any status, without those that come after a page.
+// recent returns the newest asks of any status, at most one page.
 func (c *Line) recent(ctx context.Context) []askback.Ask {
 	client, done, err := c.source.Client(c)
 	if err != nil {
@@ -137,7 +137,7 @@ func (c *Line) recent(ctx context.Context) []askback.Ask {
 	return page.Items
 }
 
-// asks returns the ids of the newest asks, with how they ended.
+// asks returns the ids of the newest asks, described by how they ended.
 func (c *Line) asks(ctx context.Context) (all []Candidate) {
 	for _, a := range c.recent(ctx) {
 		found := askCandidate(a)
@@ -149,8 +149,8 @@ func (c *Line) asks(ctx context.Context) (all []Candidate) {
 	return all
 }
 
-// answers returns the keys of the options of the ask on the line, with their labels, or the
-// ids of more calls. The label is text of an agent: it is not put on the command line.
+// answers returns the keys of the options of the ask on the line, with their labels, or the ids of more
+// calls. A label is text of an agent, so it is never put on the command line.
 func (c *Line) answers(ctx context.Context) (all []Candidate) {
 	if c.deciding() {
 		return c.pending(ctx)
@@ -194,7 +194,7 @@ func (c *Line) sessions(ctx context.Context) (all []Candidate) {
 	return all
 }
 
-// agents returns the names of the agents that asked last, as people read them.
+// agents returns the names of the agents that asked last, as people see them.
 func (c *Line) agents(ctx context.Context) []Candidate {
 	names := map[string]int{}
 	for _, a := range c.recent(ctx) {
@@ -209,7 +209,7 @@ func (c *Line) agents(ctx context.Context) []Candidate {
 	return all
 }
 
-// tags returns the tags that routes match, and those of the newest asks.
+// tags returns the tags that routes match, and the tags of the newest asks.
 func (c *Line) tags(ctx context.Context) (all []Candidate) {
 	asks := map[string]int{}
 	for _, a := range c.recent(ctx) {
@@ -220,11 +220,11 @@ func (c *Line) tags(ctx context.Context) (all []Candidate) {
 	routed := map[string]bool{}
 	if client, done, err := c.source.Client(c); err == nil {
 		defer done()
-		list, _ := client.Routes(ctx) // without them, the tags of asks remain
+		list, _ := client.Routes(ctx) // without routes, the tags of asks remain
 		for _, r := range list.Items {
 			for _, tag := range r.Match.Tags {
 				routed[tag] = true
-				asks[tag] += 0 // it is a candidate without asks, too
+				asks[tag] += 0 // the tag of a route is a candidate even without asks
 			}
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/internal/server/hosting"
 )
 
-// checkAgents checks the hosted agents of the settings: their definitions, that their models have
-// keys, and that their MCP servers start or answer and have the tools. No model is requested.
+// checkAgents checks the hosted agents of the settings: that their definitions are valid, that their models
+// have keys, and that their MCP servers start or answer and have the tools. It calls no model.
 func (d *doctor) checkAgents(ctx context.Context) {
 	const check = "agents"
 	if d.file.Agents == "" {
@@ -46,8 +46,8 @@ func (d *doctor) checkAgents(ctx context.Context) {
 	}
 }
 
-// recipients returns the people and groups whom the definitions of hosted agents name. Definitions
-// that cannot be read are reported by checkAgents.
+// recipients returns the people and groups in the definitions of hosted agents. checkAgents reports
+// definitions that cannot be read.
 func (d *doctor) recipients() map[string][]string {
 	to := map[string][]string{}
 	if d.file.Agents == "" {
@@ -66,7 +66,7 @@ func (d *doctor) recipients() map[string][]string {
 	return to
 }
 
-// toolsOf returns the tools of an agent, as its definition has them.
+// toolsOf returns the tools in the definition of an agent.
 func toolsOf(a config.Agent) string {
 	if len(a.Tools) == 0 {
 		return "it has none"

@@ -16,9 +16,9 @@ import (
 // A canary is a question or a permission that askback doctor asks through a client's entry, and
 // answers itself.
 type canary struct {
-	text       string // with the entry, and a token that no other ask has
+	text       string // the text, with the entry, and a token that no other ask has
 	token      string
-	answer     string // to a question, or the reason of a denial; only an answer of a person has it
+	answer     string // the answer to a question, or the reason of a denial; only an answer of a person contains it
 	permission bool
 }
 
@@ -36,9 +36,9 @@ func newCanary(entry string, permission bool) canary {
 	return c
 }
 
-// ask asks through a client's entry, answers as the local user, and returns an error if the answer is
-// not in the output. want is a part of each output with an answer. The ask is withdrawn if it is still
-// open then.
+// ask asks through a client's entry, answers as the local user, and returns an error if the answer is not in
+// the output. want is a text that each output with an answer contains. If the ask is then still open, it is
+// withdrawn.
 func (c canary) ask(ctx context.Context, conn *connection.Connector, want string, through func(context.Context) (string, error)) error {
 	answered := make(chan error, 1)
 	waiting, stop := context.WithCancel(ctx)
@@ -52,7 +52,7 @@ func (c canary) ask(ctx context.Context, conn *connection.Connector, want string
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), pollTime)
 	defer cancel()
-	_ = c.settle(last, conn, false) // it was not asked, or is answered
+	_ = c.settle(last, conn, false) // no ask was made, or it is answered
 	switch {
 	case err != nil:
 		return err
@@ -62,10 +62,10 @@ func (c canary) ask(ctx context.Context, conn *connection.Connector, want string
 	return fmt.Errorf("the answer did not arrive: the output is %q", strings.TrimSpace(out))
 }
 
-// pollTime is the interval in which a check looks for its ask.
+// pollTime is the interval at which a check searches for its ask.
 const pollTime = 100 * time.Millisecond
 
-// settle answers the ask of the canary as soon as it is asked, or declines it.
+// settle answers the ask of the canary as soon as it exists, or declines it.
 func (c canary) settle(ctx context.Context, conn *connection.Connector, answer bool) error {
 	for {
 		page, err := conn.Person.List(ctx, askback.Query{Status: askback.Pending, Limit: askback.MaxLimit})
@@ -92,7 +92,7 @@ func (c canary) settle(ctx context.Context, conn *connection.Connector, answer b
 	}
 }
 
-// is reports whether an ask is that of the canary.
+// is reports whether an ask is the ask of the canary.
 func (c canary) is(ask askback.Ask) bool {
 	if c.permission {
 		return ask.Confirmation != nil && strings.Contains(string(ask.Confirmation.Input), c.token)

@@ -19,8 +19,8 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// checkDatabase checks the database without writing to it. If it can be read, the free disk
-// space and the clock are checked, too.
+// checkDatabase checks the database without writing to it. If the database can be read, it also checks the
+// free disk space and the clock.
 func (d *doctor) checkDatabase(ctx context.Context) {
 	const check = "database"
 	if d.database == "" {
@@ -65,8 +65,7 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 	d.checkDirectory(about.directory, about.people)
 }
 
-// checkContent reports whether the database is damaged, and whether its schema is that of
-// this version.
+// checkContent reports whether the database is damaged, and whether this version uses its schema.
 func (d *doctor) checkContent(about inspection, size int64) {
 	const check = "database"
 	switch {
@@ -117,11 +116,11 @@ func (d *doctor) checkDisk(size int64) {
 	}
 }
 
-// maxSkew is how far the clock may be behind the newest time in the database.
+// maxSkew is how far the clock may be behind the latest time in the database.
 const maxSkew = 5 * time.Second
 
-// checkClock compares the clock with the newest time in the database. Times there never
-// decrease, so after a clock was set back, deadlines pass late.
+// checkClock compares the clock with the latest time in the database. Times there never decrease, so after a
+// clock was set back, deadlines pass late.
 func (d *doctor) checkClock(newest, now time.Time) {
 	behind := newest.Sub(now)
 	if behind > maxSkew {
@@ -136,13 +135,13 @@ func (d *doctor) checkClock(newest, now time.Time) {
 type inspection struct {
 	version int64
 	broken  string // the first error of the integrity check
-	search  string // the error in the index for searches
+	search  string // the error in the search index
 	rows    sqlite.Verification
-	newest  time.Time // of all events and records; zero without any
+	newest  time.Time // the latest time of all events and records; zero if there are none
 
 	withSecrets []store.Record // the endpoints and contacts, which may have encrypted secrets
-	directory   store.Record   // the people, groups and routes of the API; without an id: none were made
-	people      []string       // those with a valid token
+	directory   store.Record   // the people, groups and routes of the API; without an id if none were added
+	people      []string       // the people with a valid token
 }
 
 // applicationID is the application id in the header of an Askback database.
@@ -150,8 +149,8 @@ const applicationID = 0x41736b42
 
 var errOtherFile = errors.New("this file belongs to another program")
 
-// inspect reads a database. A database that no process has open, and that was closed
-// properly, is opened as immutable, so that SQLite creates no other files.
+// inspect reads a database. If no process has it open and it was closed properly, inspect opens it as
+// immutable, so that SQLite creates no other files.
 func inspect(ctx context.Context, path string, locked bool) (out inspection, err error) {
 	if err := isAskback(path); err != nil {
 		return out, err
@@ -192,8 +191,8 @@ func (i *inspection) read(ctx context.Context, db *sql.DB, uri string) error {
 	return i.readNewest(ctx, db)
 }
 
-// readNewest sets i.newest. It reads all times: after the clock was set back, the last event has an
-// earlier time than others.
+// readNewest sets i.newest. It reads all times, because after the clock was set back, the last event may have
+// an earlier time than others.
 func (i *inspection) readNewest(ctx context.Context, db *sql.DB) error {
 	var at sql.NullInt64
 	const newest = `select max(at) from (select max(at) as at from history union all select max(max(created, updated)) from records)`
@@ -204,9 +203,9 @@ func (i *inspection) readNewest(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// checkIntegrity sets i.broken and i.search. The full check includes the indexes: a row that is
-// missing from one cannot be found. If the index for searches is so damaged that the check
-// fails, checkIntegrity checks the other tables one by one.
+// checkIntegrity sets i.broken and i.search. The full check includes the indexes, because a row that is
+// missing from an index cannot be found. If the search index is so damaged that the check fails,
+// checkIntegrity checks the other tables one by one.
 func (i *inspection) checkIntegrity(ctx context.Context, db *sql.DB) error {
 	err := i.checkPart(ctx, db, "pragma integrity_check")
 	if err == nil || !isAboutSearch(err.Error()) {
@@ -226,7 +225,7 @@ func (i *inspection) checkIntegrity(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// isAboutSearch reports whether a message of SQLite is about the index for searches.
+// isAboutSearch reports whether a message of SQLite is about the search index.
 func isAboutSearch(message string) bool { return strings.Contains(strings.ToLower(message), "fts5") }
 
 // checkPart runs an integrity check. It sets i.search, or i.broken to the first other error.

@@ -34,18 +34,18 @@ func (i *inspection) readDirectory(ctx context.Context, db *sql.DB) (err error) 
 	return rows.Err()
 }
 
-// checkDirectory reports which people, groups and routes of the API have no effect, because the
-// settings have the same names or addresses, and who of the groups and routes is not known. A route
-// whose confirmations no one may approve is a failure.
+// checkDirectory reports the people, groups and routes of the API that have no effect, because the settings
+// have the same names or addresses. It also reports unknown people in the groups and routes. A route whose
+// confirmations no person may approve is a failure.
 func (d *doctor) checkDirectory(row store.Record, tokens []string) {
 	const check = "directory"
 	about, err := engine.InspectDirectory(d.program.EngineSettings(d.file), row, tokens, d.recipients())
 	if err != nil {
-		d.Fail(check, "asks are refused until it can be read: use the version that wrote it, or restore a backup", "the people, groups and routes of the API: %v", err)
+		d.Fail(check, "asks are rejected until this can be read: use the version that wrote it, or restore a backup", "the people, groups and routes of the API: %v", err)
 		return
 	}
 	for _, warning := range about.Warnings {
-		d.Warn(check, "change the settings, or what was made over the API", "%s", warning)
+		d.Warn(check, "change the settings or the people, groups and routes of the API", "%s", warning)
 	}
 	for _, p := range about.Problems {
 		where := "in the settings file"

@@ -21,10 +21,10 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// A Program is what the checks need of the program whose installation they check.
+// A Program is the program whose installation is checked, as far as the checks use it.
 type Program struct {
 	Config string // the path of the settings file, or ""
-	Listen string // the address on which a server listens by default
+	Listen string // the default address of a server
 
 	Settings       func() (config.Config, error)
 	Database       func(config.Config) (path string, err error)
@@ -32,19 +32,19 @@ type Program struct {
 	Connector      func(kind string) (*connection.Connector, error)
 	EngineSettings func(config.Config) engine.Settings
 	CheckIssuer    func(o config.OIDC, publicURL string) error
-	Origin         func(publicURL string) (string, error) // checks and returns the origin
+	Origin         func(publicURL string) (string, error) // checks the public URL and returns the origin
 }
 
-// Options select the checks that are not made by default.
+// Options select checks that are not made by default.
 type Options struct {
-	PublicURL string // where a phone reaches the server, or ""
-	Lanes     bool   // ask through each agent that is configured
+	PublicURL string // the URL at which a phone reaches the server, or ""
+	Lanes     bool   // ask through each configured agent
 }
 
-// Check returns the findings of all checks. It does not create, change or delete any file except
-// the shared memory of SQLite, but it starts the MCP servers of hosted agents, which are commands
-// of the user. With a public URL, it logs in there for a moment. With lanes, it asks and answers
-// questions and permissions, which remain in the history.
+// Check returns the findings of all checks. It does not create, change or delete any file except the shared
+// memory of SQLite. It starts the MCP servers of hosted agents, which are commands of the user. With a public
+// URL, it logs in there for a moment. With lanes, it asks and answers questions and permissions, which remain
+// in the history.
 func Check(ctx context.Context, p Program, o Options) Findings {
 	d := &doctor{program: p}
 	d.check(ctx)
@@ -78,7 +78,7 @@ type doctor struct {
 	file     config.Config
 	database string // "" if its path is unknown
 	server   instance.Server
-	locked   bool // by another process
+	locked   bool // another process holds the database
 	proved   bool // the server proved its identity
 }
 
@@ -94,12 +94,12 @@ func (f *Findings) OK(check, format string, args ...any) {
 	f.found(check, passed, fmt.Sprintf(format, args...), "")
 }
 
-// Fail adds a failure, and what to do about it.
+// Fail adds a failure with advice.
 func (f *Findings) Fail(check, fix, format string, args ...any) {
 	f.found(check, failed, fmt.Sprintf(format, args...), fix)
 }
 
-// Warn adds a warning, and what to do about it.
+// Warn adds a warning with advice.
 func (f *Findings) Warn(check, fix, format string, args ...any) {
 	f.found(check, warned, fmt.Sprintf(format, args...), fix)
 }
@@ -190,8 +190,8 @@ func (d *doctor) checkConfiguration() {
 	d.file = file
 }
 
-// checkState checks that only this user has access to the state directory. With the tokens
-// in it, another user could act as this one. A missing directory is not a problem.
+// checkState checks that only this user has access to the state directory. With its tokens, another user
+// could act as this user. A missing directory is not a problem.
 func (d *doctor) checkState() {
 	const check = "state"
 	dir, err := d.program.StateDir()

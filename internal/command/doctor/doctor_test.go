@@ -21,8 +21,8 @@ func (d *doctor) lastFinding() string {
 	return strings.Join([]string{f.Status, f.Check, f.Detail, f.Fix}, "|")
 }
 
-// It is a failure if the clock is more than five seconds behind the newest time in the
-// database, because deadlines then pass late (T27).
+// It is a failure if the clock is more than five seconds behind the latest time in the database, because
+// deadlines then pass late (T27).
 func TestDoctorReportsAClockThatWasSetBack(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for ago, want := range map[time.Duration]string{
@@ -39,8 +39,8 @@ func TestDoctorReportsAClockThatWasSetBack(t *testing.T) {
 	}
 }
 
-// askback doctor accepts a port at which the server of this database listens. Another
-// program at the port is a failure or, if that server listens elsewhere, a warning.
+// askback doctor accepts a port if the server of this database listens there. It is a failure if another
+// program listens there. If the server listens elsewhere, it is only a warning.
 func TestDoctorReportsAPortInUse(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -67,7 +67,7 @@ func TestDoctorReportsAPortInUse(t *testing.T) {
 	}
 }
 
-// If the settings name no address, the port of the server that runs is the one to check.
+// If the settings name no address, the check uses the port of the running server.
 func TestDoctorAcceptsAServerAtAnotherPort(t *testing.T) {
 	for kind, other := range map[string]bool{instance.KindServe: true, instance.KindAsk: false} {
 		d := &doctor{proved: true}
@@ -79,7 +79,7 @@ func TestDoctorAcceptsAServerAtAnotherPort(t *testing.T) {
 	}
 }
 
-// Records of older versions have no checksum. Only their number is reported.
+// Records of older versions have no checksum, so only their number is reported.
 func TestDoctorCountsRecordsWithoutChecksum(t *testing.T) {
 	d := &doctor{database: "askback.db"}
 	d.checkContent(inspection{version: sqlite.SchemaVersion, rows: sqlite.Verification{Rows: 9, Without: 5}}, 1<<20)

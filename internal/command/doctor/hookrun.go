@@ -67,10 +67,10 @@ func (l laneCheck) checkHook(ctx context.Context, f File, h config.Hook, check h
 	l.report(f, check.What+" by the hook "+h.Event, check.Permission, err)
 }
 
-// A hookRun is a run of the command of a hook as its client does it.
+// A hookRun runs the command of a hook as its client does.
 type hookRun struct {
 	command []string
-	env     map[string]string // what the client adds to the environment
+	env     map[string]string // the variables that the client adds to the environment
 	in      []byte
 	open    bool // the client keeps the input open until the command ends
 }
@@ -102,7 +102,7 @@ func (h hookRun) output(ctx context.Context) (string, error) {
 	return out.String(), err
 }
 
-// textError returns an error with a text, or nil without one.
+// textError returns an error with a text, or nil if the text is "".
 func textError(text string) error {
 	if text = strings.TrimSpace(text); text == "" {
 		return nil
@@ -110,9 +110,9 @@ func textError(text string) error {
 	return errors.New(text)
 }
 
-// hookEnvironment returns the environment of this process with some variables. It has none that
-// an agent sets for what it starts, in which doctor may run, and no folder in its PATH that is
-// relative, so that a shell cannot find a program of the project there.
+// hookEnvironment returns the environment of this process with some variables. It removes the variables that
+// an agent sets for its programs, because doctor may run in an agent. It also removes relative folders from
+// PATH, so that a shell cannot find a program of the project there.
 func hookEnvironment(more map[string]string) []string {
 	without := []string{"PATH"}
 	for _, a := range agents.All() {
@@ -130,11 +130,11 @@ func hookEnvironment(more map[string]string) []string {
 	return env
 }
 
-// post sends an event to the URL of a hook, if that is the server of this database, and returns the
-// output. Each connection is to the server that proved itself.
+// post sends an event to the URL of a hook and returns the output. The URL must be on the server of this
+// database. Each connection is to the server that proved its identity.
 func (l laneCheck) post(ctx context.Context, h config.Hook, check hook.Canary, event []byte) (string, error) {
 	if !l.proved || h.URL != l.server.URL+claudecode.Path {
-		return "", fmt.Errorf("%s is not the address of the server that runs here", h.URL)
+		return "", fmt.Errorf("%s is not the address of the server that runs on this machine", h.URL)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(event))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/internal/local/instance"
 )
 
-// A File is a file of a client that exists, or that is to be written.
+// A File is a file of a client that exists or is to be written.
 type File struct {
 	Agent   agents.Agent
 	Content []byte
@@ -25,11 +25,11 @@ type File struct {
 	shown string // its path for people
 }
 
-// clientFiles returns the files of all clients in this folder and in the home folder, in which
-// askback init writes.
+// clientFiles returns the files of all clients, in this folder and in the home folder, that askback init
+// writes.
 func clientFiles() (files []File) {
 	home, err := os.UserHomeDir()
-	seen := map[string]bool{} // the home folder can be that of the project
+	seen := map[string]bool{} // the home folder can be the folder of the project
 	for _, agent := range agents.All() {
 		for _, scope := range []config.Scope{config.Project, config.User} {
 			folder := "."
@@ -58,7 +58,7 @@ func (f File) hooks() []config.Hook {
 	return f.Agent.Config.HooksIn(f.Content)
 }
 
-// canaries returns what is asked through a hook in the file. Most hooks only withdraw asks, and have
+// canaries returns the questions to ask through a hook in the file. Most hooks only withdraw asks, and have
 // none.
 func (f File) canaries(h config.Hook) []hook.Canary {
 	if f.Agent.Canaries == nil {
@@ -67,7 +67,7 @@ func (f File) canaries(h config.Hook) []hook.Canary {
 	return f.Agent.Canaries(h)
 }
 
-// NeedServer returns the clients with a hook that asks nothing while no server runs.
+// NeedServer returns the clients that have a hook which asks nothing while no server runs.
 func NeedServer(files []File) (clients []string) {
 	for _, f := range files {
 		if slices.ContainsFunc(f.hooks(), f.Agent.Config.NeedsServer) {
@@ -77,8 +77,8 @@ func NeedServer(files []File) (clients []string) {
 	return slices.Compact(slices.Sorted(slices.Values(clients)))
 }
 
-// checkHooks checks that a server answers the hooks of clients that are configured in this folder or
-// for the user. Without one, they ask nothing, and their clients do not show it.
+// checkHooks checks that a server answers the hooks of clients that are configured in this folder or for the
+// user. Without a server, the hooks ask nothing, and their clients do not show it.
 func (d *doctor) checkHooks(ctx context.Context) {
 	const check = "hooks"
 	clients := NeedServer(clientFiles())
@@ -96,8 +96,8 @@ func (d *doctor) checkHooks(ctx context.Context) {
 	}
 }
 
-// MissingServer returns why no server answers the commands of this user, or "" if one does, or if
-// that cannot be found out.
+// MissingServer returns why no server answers the commands of this user. It returns "" if a server answers,
+// or if that is not known.
 func MissingServer(ctx context.Context, connector func(kind string) (*connection.Connector, error)) string {
 	conn, err := connector("")
 	if err != nil {

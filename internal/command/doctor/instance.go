@@ -15,8 +15,8 @@ import (
 // proveTime is how long a server may take to prove its identity.
 const proveTime = 3 * time.Second
 
-// checkHolder finds the database, and checks the process that holds its lock. If the lock
-// is free, it takes it for a moment, during which other commands wait.
+// checkHolder finds the database, and checks the process that holds its lock. If the lock is free,
+// checkHolder takes it for a moment, and other commands wait meanwhile.
 func (d *doctor) checkHolder(ctx context.Context) {
 	const check = "holder"
 	path, err := d.program.Database(d.file)

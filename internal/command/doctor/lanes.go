@@ -28,14 +28,14 @@ type laneCheck struct {
 	*doctor
 	conn  *connection.Connector
 	own   ownEntries
-	quiet bool // no person is notified of an ask
+	quiet bool // asks notify no person
 }
 
-// checkLanes asks a question through each client that is configured in this folder or for the
-// user, as the client would: with its command or URL, and with the environment that it passes
-// on. It answers the question itself. So it does with the hooks of the client, which it also asks for
-// a permission. If people would be notified, it only lists the open questions. It runs and reaches
-// only what askback init writes, because the folder can be that of a stranger's project.
+// checkLanes asks a question through each client that is configured in this folder or for the user, and
+// answers it. It asks as the client would: with its command or URL, and with the environment that the client
+// passes on. Through the hooks of the client, it also asks for a permission. If people would be notified, it
+// only lists the open questions. It uses only entries that askback init writes, because the folder can be a
+// stranger's project.
 func (d *doctor) checkLanes(ctx context.Context) {
 	const check = "lanes"
 	conn, err := d.program.Connector(instance.KindAsk)
@@ -68,8 +68,8 @@ func (d *doctor) checkLanes(ctx context.Context) {
 	}
 }
 
-// laneFix is what to do about an entry that does not work.
-const laneFix = "run what the file has yourself; askback init writes it again"
+// laneFix is the advice about an entry that does not work.
+const laneFix = "run the command in the file yourself; askback init writes the entry again"
 
 // checkServer checks the MCP server in a file.
 func (l laneCheck) checkServer(ctx context.Context, f File, lane config.Lane) {

@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/internal/agents/config"
 )
 
-// ownEntries are the entries that may be run or reached: those that askback init writes on this
+// ownEntries contains the entries that may be run or reached: the entries that askback init writes on this
 // machine.
 type ownEntries struct {
 	written config.Written
@@ -21,14 +21,15 @@ type ownEntries struct {
 	foreign string            // why askback in the PATH is not one of the programs, or ""
 }
 
-// What to do about an entry that is neither run nor reached.
+// Advice about an entry that is neither run nor reached.
 const (
-	notWritten    = "this is not what askback init writes; run it yourself"
+	notWritten    = "askback init does not write this entry; run it yourself"
 	notWrittenURL = notWritten + ", or set ASKBACK_URL if this is the address of your server"
 )
 
-// ownEntries returns the entries that may be run: askback in the PATH and this executable, and the
-// server in ASKBACK_URL or the one of this database, which proved itself.
+// ownEntries returns the entries that may be run or reached. The programs are askback in the PATH and this
+// executable. The servers are the server in ASKBACK_URL and the server of this database, which proved its
+// identity.
 func (d *doctor) ownEntries() ownEntries {
 	own := ownEntries{paths: map[string]string{}}
 	executable, err := os.Executable()
@@ -73,8 +74,8 @@ func (d *doctor) refuse(own ownEntries, name, command, url string) {
 	}
 }
 
-// isInProject reports whether a file is in the working directory, unless that contains the home
-// folder of the user, and so is no project.
+// isInProject reports whether a file is in the working directory. It returns false if the working directory
+// contains the home folder of the user, and so is not a project.
 func isInProject(path string) bool {
 	folder, err := filepath.Abs(".")
 	if err != nil {
@@ -95,7 +96,7 @@ func isBelow(path, folder string) bool {
 	return err == nil && filepath.IsLocal(rest)
 }
 
-// isSameFile reports whether two paths are those of one file.
+// isSameFile reports whether two paths lead to the same file.
 func isSameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	if err != nil {

@@ -35,14 +35,14 @@ func (l laneCheck) checkOpenCode(ctx context.Context, f File) {
 		l.Fail(check, fix, "%s loads the plugin %s, which does not exist", f, agents.HomePath(path))
 		return
 	case !opencode.IsCurrentPlugin(content):
-		l.Warn(check, fix, "%s: the plugin %s is not that of this version", f, agents.HomePath(path))
+		l.Warn(check, fix, "%s: the plugin %s is from another version", f, agents.HomePath(path))
 		return
 	}
 	switch executable := l.own.paths[program]; {
 	case executable == "":
 		l.refuse(l.own, f.String(), program+" hook opencode", "")
 	case !l.quiet:
-		l.OK(check, "%s: the plugin %s is that of this version; nothing was asked, because people could be notified", f, agents.HomePath(path))
+		l.OK(check, "%s: the plugin %s is from this version; nothing was asked, because people could be notified", f, agents.HomePath(path))
 	default:
 		ctx, cancel := context.WithTimeout(ctx, laneTime)
 		defer cancel()
@@ -53,8 +53,9 @@ func (l laneCheck) checkOpenCode(ctx context.Context, f File) {
 	}
 }
 
-// checkClaudePlugin checks the plugin of Claude Code, if no file of init has its entries: where one
-// has, the hooks of the plugin do nothing. The plugin has what this version writes into it.
+// checkClaudePlugin checks the plugin of Claude Code if no file has the entries of askback init. With these
+// entries, the hooks of the plugin do nothing. The plugin contains the files that this version writes into
+// it.
 func (l laneCheck) checkClaudePlugin(ctx context.Context) {
 	const name = "plugin askback@askback"
 	switch installed, enabled := installedClaudePlugin(); {
@@ -81,7 +82,8 @@ func installedClaudePlugin() (installed, enabled bool) {
 	if home, err := os.UserHomeDir(); folder == "" && err == nil {
 		folder = filepath.Join(home, ".claude")
 	}
-	list, _ := agents.ReadFile(filepath.Join(folder, "plugins", "installed_plugins.json")) // without one, none is installed
+	// without a list, no plugin is installed
+	list, _ := agents.ReadFile(filepath.Join(folder, "plugins", "installed_plugins.json"))
 	for _, path := range []string{filepath.Join(folder, "settings.json"), ".claude/settings.json", ".claude/settings.local.json"} {
 		settings, _ := agents.ReadFile(path)
 		if on, known := claudecode.EnablesPlugin(settings); known {

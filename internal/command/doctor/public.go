@@ -20,18 +20,17 @@ import (
 	"github.com/askback/askback/internal/local/instance"
 )
 
-// publicTime is how long each request to the public address may take, and how soon a
-// heartbeat must pass the proxy. The server sends the first one at once.
+// publicTime is how long each request to the public address may take. A heartbeat must pass the proxy within
+// the same time. The server sends the first heartbeat immediately.
 const publicTime = 10 * time.Second
 
-// What to change in a proxy. Caddy, Traefik, tailscale serve and cloudflared do the right
-// thing by default.
+// Advice about a proxy. Caddy, Traefik, tailscale serve and cloudflared need no change by default.
 const (
 	fixProto = "let the proxy set X-Forwarded-Proto. nginx: proxy_set_header X-Forwarded-Proto https. Caddy, Traefik, tailscale serve and cloudflared set it, " +
 		"unless another proxy is in front of them: then trust that one (Caddy: trusted_proxies, Traefik: forwardedHeaders.trustedIPs)"
 	fixHost = "let the proxy forward Host. nginx: proxy_set_header Host $http_host. Caddy: remove header_up Host. Traefik: passHostHeader: true. " +
 		"cloudflared: remove httpHostHeader. tailscale serve forwards it"
-	fixStream = "let the proxy pass streams on at once. nginx: proxy_buffering off, and no proxy_ignore_headers X-Accel-Buffering. Caddy: no encode for text/event-stream. " +
+	fixStream = "let the proxy pass on streams without delay. nginx: proxy_buffering off, and no proxy_ignore_headers X-Accel-Buffering. Caddy: no encode for text/event-stream. " +
 		"Traefik: no buffering or compress middleware. cloudflared: a tunnel with a name, not --url alone. tailscale serve passes them on"
 	fixReach = "check that the proxy runs, forwards to the address where askback serve listens, and that the name leads to it"
 )
@@ -41,13 +40,13 @@ type publicCheck struct {
 	*doctor
 	url    string
 	client *http.Client
-	wait   time.Duration                         // for the first heartbeat
-	proof  func(nonce string) string             // of the server of this database
+	wait   time.Duration                         // the time limit for the first heartbeat
+	proof  func(nonce string) string             // returns the proof of the server of this database
 	login  func(context.Context) (string, error) // returns the secret of a log-in link
 }
 
-// checkPublic checks the public address, if one is given. The last check logs in there for
-// a moment, and out again.
+// checkPublic checks the public address, if one is given. The last check logs in there for a moment, and out
+// again.
 func (d *doctor) checkPublic(ctx context.Context, address string) {
 	const check = "public URL"
 	if address == "" {
@@ -105,7 +104,7 @@ func (p publicCheck) run(ctx context.Context) {
 	}
 }
 
-// checkAddress reports whether the address is one that a phone can use.
+// checkAddress reports whether a phone can use the address.
 func (p publicCheck) checkAddress() bool {
 	const check = "public URL"
 	u, _ := url.Parse(p.url) // origin has checked it
@@ -138,7 +137,7 @@ func (p publicCheck) checkReach(ctx context.Context) bool {
 		p.Fail(check, fixReach, "%s replies with status %s: the proxy does not reach the server", p.url, res.Status)
 		return false
 	case res.StatusCode != http.StatusOK || json.Unmarshal(body, &reply) != nil || reply.Status != "ok":
-		p.Fail(check, fixReach, "what answers at %s is not Askback (status %s)", p.url, res.Status)
+		p.Fail(check, fixReach, "the server at %s is not Askback (status %s)", p.url, res.Status)
 		return false
 	case p.proof == nil:
 		p.Warn(check, "run this on the machine of the server", "an Askback answers at %s; no server runs here to compare it with", p.url)
@@ -170,8 +169,8 @@ func (p publicCheck) reachFailed(err error) {
 	}
 }
 
-// checkProto checks that the server recognizes https. If it does, the page of a log-in
-// opens, and a reply without a log-in sets a cookie that browsers send only over https.
+// checkProto checks that the server recognizes https. If it does, a log-in link opens its page, and a reply
+// without a log-in sets a cookie that browsers send only over https.
 func (p publicCheck) checkProto(ctx context.Context) bool {
 	const check = "https"
 	res, page, err := p.do(ctx, http.MethodGet, "/login?secret=doctor", nil)
@@ -194,8 +193,8 @@ func (p publicCheck) checkProto(ctx context.Context) bool {
 	return false
 }
 
-// checkHost checks that the server sees the name that browsers use: it rejects forms of
-// other sites. Logging out without a log-in changes nothing.
+// checkHost checks that the server gets the name that browsers use, because it rejects forms of other sites.
+// The check logs out without a log-in, which changes nothing.
 func (p publicCheck) checkHost(ctx context.Context) bool {
 	const check = "host"
 	res, _, err := p.do(ctx, http.MethodPost, "/logout", url.Values{})
@@ -204,15 +203,14 @@ func (p publicCheck) checkHost(ctx context.Context) bool {
 		return false
 	}
 	if res.StatusCode != http.StatusSeeOther {
-		p.Fail(check, fixHost, "the server sees another name than %s, and takes forms of this one for those of another site (status %s)", p.url, res.Status)
+		p.Fail(check, fixHost, "the proxy sends the server another name than %s, so the server rejects forms as if another site had sent them (status %s)", p.url, res.Status)
 		return false
 	}
 	p.OK(check, "the server sees the name that browsers use")
 	return true
 }
 
-// checkStream logs in as a browser does, and checks that events arrive at once. It logs out
-// at the end.
+// checkStream logs in as a browser does, and checks that events arrive without delay. It logs out at the end.
 func (p publicCheck) checkStream(ctx context.Context) {
 	secret, err := p.login(ctx)
 	if err != nil {
@@ -235,7 +233,7 @@ func (p publicCheck) checkStream(ctx context.Context) {
 		p.Fail("stream", fixStream, "no event arrived within %s, so open pages do not change by themselves: %v", p.wait, err)
 		return
 	}
-	p.OK("stream", "events pass the proxy at once (%d ms)", time.Since(began).Milliseconds())
+	p.OK("stream", "events pass the proxy without delay (%d ms)", time.Since(began).Milliseconds())
 }
 
 // readHeartbeat reads the heartbeat with which the stream of the pages begins.
@@ -270,10 +268,10 @@ func (p publicCheck) readHeartbeat(ctx context.Context) error {
 	return nil
 }
 
-// maxPublicReply limits what is read of a reply.
+// maxPublicReply is the maximum number of bytes that are read from a reply.
 const maxPublicReply = 1 << 20
 
-// do sends a request, with the form of a browser if there is one, and reads the reply.
+// do sends a request and reads the reply. If there is a form, it is sent as a browser sends it.
 func (p publicCheck) do(ctx context.Context, method, path string, form url.Values) (*http.Response, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, publicTime)
 	defer cancel()

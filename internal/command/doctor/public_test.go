@@ -54,7 +54,7 @@ func newProxy(t *testing.T, rewrite func(*httputil.ProxyRequest), modify func(*h
 	return &proxy{front, e}
 }
 
-// check returns the findings at a public address, whose name leads to the proxy.
+// check returns the findings for a public address whose name leads to the proxy.
 func (p *proxy) check(t *testing.T, address string, wait time.Duration, secret string) Findings {
 	t.Helper()
 	transport := p.Client().Transport.(*http.Transport).Clone()
@@ -88,7 +88,7 @@ func forwardWell(r *httputil.ProxyRequest) {
 	r.SetXForwarded()
 }
 
-// bufferAll reads the whole reply before it passes anything on.
+// bufferAll reads the whole reply before it passes it on.
 func bufferAll(r *http.Response) error {
 	var b bytes.Buffer
 	_, err := b.ReadFrom(r.Body)
@@ -96,7 +96,7 @@ func bufferAll(r *http.Response) error {
 	return err
 }
 
-// Each fault of a proxy is found, with what to change (E6).
+// Each fault of a proxy is found and reported with advice (E6).
 func TestDoctorChecksThePublicURL(t *testing.T) {
 	const plenty = 2 * time.Minute
 	reply := func(status int) func(*http.Response) error {
@@ -112,11 +112,11 @@ func TestDoctorChecksThePublicURL(t *testing.T) {
 		secret  string
 		rewrite func(*httputil.ProxyRequest)
 		modify  func(*http.Response) error
-		want    []string // the beginnings of lines
+		want    []string // the beginnings of the lines
 	}{
 		"a good proxy": {want: []string{
 			"ok|public URL|https://example.com has a valid certificate and leads to the server of this database|\n",
-			"ok|https|", "ok|host|", "ok|log-in|", "ok|stream|events pass the proxy at once (",
+			"ok|https|", "ok|host|", "ok|log-in|", "ok|stream|events pass the proxy without delay (",
 		}},
 		"no https":           {address: "http://example.com", want: []string{"FAIL|public URL|http://example.com is not https"}},
 		"another name":       {address: "https://ask.example.org", want: []string{"FAIL|public URL|the certificate at https://ask.example.org is for another name: x509"}},
@@ -124,7 +124,7 @@ func TestDoctorChecksThePublicURL(t *testing.T) {
 		"another server":     {secret: "other", want: []string{"FAIL|public URL|another Askback answers at https://example.com"}},
 		"a redirect":         {modify: reply(http.StatusFound), want: []string{"FAIL|public URL|https://example.com redirects to https://example.org/|"}},
 		"no server":          {modify: reply(http.StatusBadGateway), want: []string{"FAIL|public URL|https://example.com replies with status 502 Bad Gateway: the proxy does not reach the server|check that the proxy runs"}},
-		"another program":    {modify: reply(http.StatusNotFound), want: []string{"FAIL|public URL|what answers at https://example.com is not Askback (status 404 Not Found)|"}},
+		"another program":    {modify: reply(http.StatusNotFound), want: []string{"FAIL|public URL|the server at https://example.com is not Askback (status 404 Not Found)|"}},
 		"no header":          {rewrite: func(r *httputil.ProxyRequest) { r.Out.Host = r.In.Host }, want: []string{"ok|public URL|", "FAIL|https|the server does not recognize https|let the proxy set X-Forwarded-Proto. nginx: proxy_set_header X-Forwarded-Proto https. Caddy", "ok|host|"}},
 		"no header, no name": {rewrite: func(*httputil.ProxyRequest) {}, want: []string{"ok|public URL|", "FAIL|https|", "FAIL|host|"}},
 		"no name": {
@@ -142,7 +142,7 @@ func TestDoctorChecksThePublicURL(t *testing.T) {
 		},
 		"a buffer": {wait: time.Second, modify: bufferAll, want: []string{
 			"ok|public URL|", "ok|https|", "ok|host|", "ok|log-in|",
-			"FAIL|stream|no event arrived within 1s, so open pages do not change by themselves: the proxy holds the reply back|let the proxy pass streams on at once. nginx: proxy_buffering off",
+			"FAIL|stream|no event arrived within 1s, so open pages do not change by themselves: the proxy holds the reply back|let the proxy pass on streams without delay. nginx: proxy_buffering off",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -101,7 +101,7 @@ func (d *doctor) checkChannels() {
 	u, err := url.Parse(d.file.PublicURL)
 	switch {
 	case d.file.PublicURL == "":
-		d.Warn(check, fix, "%s: public_url is not set, so messages have no link that a phone opens, and what needs the page cannot be answered there", names)
+		d.Warn(check, fix, "%s: public_url is not set, so messages have no link that a phone opens, and asks that need the page cannot be answered on a phone", names)
 	case err == nil && egress.IsLoopback(u.Host):
 		d.Warn(check, fix, "%s: public_url is %s, which only this machine reaches, so messages have no link that a phone opens", names, d.file.PublicURL)
 	default:

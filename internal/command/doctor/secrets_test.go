@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// sealEndpoint makes a database with an endpoint whose two secrets a key encrypts.
+// sealEndpoint makes a database with an endpoint whose two secrets are encrypted with a key.
 func sealEndpoint(t *testing.T, key func() ([]byte, error)) (database string) {
 	t.Helper()
 	database = filepath.Join(t.TempDir(), "askback.db")
@@ -41,8 +41,8 @@ func sealEndpoint(t *testing.T, key func() ([]byte, error)) (database string) {
 	return database
 }
 
-// askback doctor reports a key of secrets that is missing, readable by others, or another one
-// than that which encrypted the secrets in the database (T23).
+// askback doctor reports a key of secrets that is missing, readable by others, or different from the key that
+// encrypted the secrets in the database (T23).
 func TestDoctorChecksTheKeyOfSecrets(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "askback")
 	path := filepath.Join(dir, connection.SecretKeyFile)
@@ -96,8 +96,7 @@ func TestDoctorChecksTheKeyOfSecrets(t *testing.T) {
 	check(sealed, "ok|secrets|")
 }
 
-// askback doctor warns if a channel is configured whose messages link to the server, and no
-// phone can open these links.
+// askback doctor warns if a phone cannot open the links in the messages of a channel.
 func TestDoctorWarnsOfChannelsWithoutAPublicURL(t *testing.T) {
 	for url, want := range map[string]string{
 		"":                        "warn|channels|channels.email, channels.telegram: public_url is not set",

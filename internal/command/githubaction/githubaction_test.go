@@ -31,7 +31,7 @@ func env(more map[string]string) func(string) string {
 }
 
 // No text that is written to a log becomes a command of the runner.
-func FuzzLogHasNoCommands(f *testing.F) {
+func FuzzLogContainsNoCommands(f *testing.F) {
 	for _, s := range []string{"::add-mask::x", "a\n::set-output name=a::b", "x ##[set-output name=a]b", "\r::error::x", "##[##[error]x", "::TOKEN::\n::error::x", "\u2028::error::x", "askback: ::error::x"} {
 		f.Add(s)
 	}
@@ -55,8 +55,8 @@ func FuzzLogHasNoCommands(f *testing.F) {
 	})
 }
 
-// A value cannot set another output.
-func TestOutputsAreSeparate(t *testing.T) {
+// A value of an output cannot set another output.
+func TestValueCannotSetAnotherOutput(t *testing.T) {
 	var b strings.Builder
 	if err := githubaction.WriteOutputs(&b, []githubaction.Output{{"a", "1\nEOF\nb<<EOF\n2"}}, "EOF"); err == nil || b.Len() > 0 {
 		t.Errorf("a value with the delimiter was written: %q", b.String())
@@ -66,8 +66,8 @@ func TestOutputsAreSeparate(t *testing.T) {
 	}
 }
 
-// Each attempt of a run has the keys of those before it; a key of the input is the only one.
-func TestKeysOfAttempts(t *testing.T) {
+// Each attempt of a run has the keys of the earlier attempts. If the input has a key, it is the only one.
+func TestEachAttemptTriesTheKeysOfEarlierAttempts(t *testing.T) {
 	read := func(more map[string]string) []string {
 		t.Helper()
 		s, err := githubaction.Read(env(more))
@@ -98,8 +98,8 @@ func TestKeysOfAttempts(t *testing.T) {
 	}
 }
 
-// The ask of an earlier attempt counts if a person answered it, and a used approval does not.
-func TestSpentAsks(t *testing.T) {
+// The ask of an earlier attempt counts if a person answered it. A used approval does not count.
+func TestUsedApprovalAndUnansweredAskAreSpent(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		outcome  *askback.Outcome
@@ -128,7 +128,7 @@ func TestSpentAsks(t *testing.T) {
 	}
 }
 
-// The action passes every input on, and describes every output that the program writes.
+// The action passes on every input, and describes every output that the program writes.
 func TestActionHasEveryInputAndOutput(t *testing.T) {
 	action, err := actiontest.Read("../../../action.yml")
 	if err != nil {
@@ -173,8 +173,8 @@ func TestActionHasEveryInputAndOutput(t *testing.T) {
 
 var uses = regexp.MustCompile(`(?s)uses: askback/askback@\S+\n(.*?)(?:\n\s*- |\n` + "```" + `)`)
 
-// The workflows of the documentation use inputs and outputs that the action has, and put
-// neither into a script.
+// The workflows of the documentation use existing inputs and outputs of the action, and put neither into a
+// script.
 func TestExamplesOfTheActionAreValid(t *testing.T) {
 	action, err := actiontest.Read("../../../action.yml")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // An Output is one output of the step.
 type Output struct{ Name, Value string }
 
-// Located returns the outputs of an ask without its outcome. A step that fails after its ask
-// was made has these, so that no workflow takes the ask for approved.
+// Located returns the outputs of an ask without its outcome. A step that fails after it has created its ask
+// has these outputs, so that no workflow takes the ask for approved.
 func Located(a askback.Ask, page string) []Output {
 	return []Output{{"id", a.ID}, {"url", page}}
 }
@@ -62,8 +62,8 @@ func WriteOutputs(w io.Writer, outputs []Output, delimiter string) error {
 	return err
 }
 
-// A Log writes lines in which a runner finds no commands. Between its beginning and Close,
-// commands are stopped; besides, no line begins as a command.
+// A Log writes lines in which a runner finds no commands. Between NewLog and Close, commands are stopped. In
+// addition, no line begins like a command.
 type Log struct {
 	w     io.Writer
 	token string
@@ -75,8 +75,7 @@ func NewLog(w io.Writer, token string) *Log {
 	return &Log{w, token}
 }
 
-// Write writes one line for each line of text. It never fails: a log that cannot be written
-// does not change what the step does.
+// Write writes one line for each line of text. It never fails, because the step must not depend on its log.
 func (l *Log) Write(text []byte) (int, error) {
 	for line := range strings.SplitSeq(strings.TrimRight(string(text), "\n"), "\n") {
 		line = strings.ReplaceAll(safetext.Line(line).String(), "##[", "## [")
@@ -89,7 +88,7 @@ func (l *Log) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Close ends the log. If problem is not "", it is shown on the page of the run.
+// Close ends the log. If problem is not "", it appears on the page of the run.
 func (l *Log) Close(problem string) {
 	_, _ = fmt.Fprintf(l.w, "::%s::\n", l.token)
 	if problem != "" {

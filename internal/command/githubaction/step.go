@@ -1,8 +1,6 @@
-// Package githubaction reads the inputs of a step of a GitHub workflow that asks people, and
-// writes its outputs and its log.
-//
-// Questions, answers and reasons are text of others, and a runner executes commands that it
-// finds in the log or in the file of outputs. Everything here is pure.
+// Package githubaction reads the inputs of a step of a GitHub workflow that asks people, and writes its
+// outputs and its log. Questions, answers and reasons come from others, and a runner executes commands that
+// it finds in the log or in the file of outputs. The package is pure.
 package githubaction
 
 import (
@@ -20,10 +18,10 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// Prefix is before the name of an input in the environment, as in INPUT_QUESTION.
+// Prefix is the prefix of the environment variables with inputs, as in INPUT_QUESTION.
 const Prefix = "INPUT_"
 
-// content are the inputs that the ask consists of. The key of an ask contains them all.
+// content lists the inputs that form the ask. The key of an ask depends on all of them.
 var content = [...]string{
 	"question", "options", "multiple", "other", "default", "action", "tool", "arguments", "edits",
 	"quorum", "details", "to", "tags", "agent", "started-by", "timeout",
@@ -34,21 +32,21 @@ func Variable(input string) string {
 	return Prefix + strings.ToUpper(strings.ReplaceAll(input, "-", "_"))
 }
 
-// maxAttempts bounds the attempts of a run. GitHub allows fifty re-runs.
+// maxAttempts is the maximum number of attempts of a run. GitHub allows fifty re-runs.
 const maxAttempts = 1000
 
 // A Step is a step of a workflow that asks.
 type Step struct {
-	Request askback.Request // without a key
-	Edits   bool            // whether the workflow runs arguments that a person edited
+	Request askback.Request // the request without its key
+	Edits   bool            // the workflow runs arguments that a person edited
 	Output  string          // the path of the file for outputs
 
-	key     string // of the input; "": computed
+	key     string // the key in the input; "" if it is computed
 	base    string // the computed key
-	attempt int    // of the run, from 1
+	attempt int    // the number of the attempt, from 1
 }
 
-// An inputs value reads inputs from the environment and collects what is wrong with them.
+// inputs reads inputs from the environment and collects their problems.
 type inputs struct {
 	env func(string) string
 	bad []error
@@ -66,7 +64,7 @@ func (in *inputs) lines(name string) (lines []string) {
 	return lines
 }
 
-// names is as lines, but a comma separates, too.
+// names is like lines, but a comma also separates names.
 func (in *inputs) names(name string) (names []string) {
 	for _, line := range in.lines(name) {
 		for part := range strings.SplitSeq(line, ",") {
@@ -98,7 +96,7 @@ func (in *inputs) truth(name string, empty bool) bool {
 func (in *inputs) only(kind string, others ...string) {
 	for _, name := range others {
 		if strings.TrimSpace(in.text(name)) != "" {
-			in.wrong(name, "it has no meaning with %s; leave it out", kind)
+			in.wrong(name, "it cannot be combined with %s; leave it out", kind)
 		}
 	}
 }
@@ -148,7 +146,7 @@ func (in *inputs) request() (r askback.Request) {
 		if len(q.Default) > 0 {
 			r.OnTimeout = askback.OnTimeoutDefault
 			if strings.TrimSpace(in.text("timeout")) == "" {
-				in.wrong("default", "it is the answer after the timeout; set timeout, too")
+				in.wrong("default", "it applies only after a timeout; set timeout, too")
 			}
 		}
 		return r
@@ -185,7 +183,7 @@ func (in *inputs) arguments() json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// address sets what the kinds of asks have in common: who is asked, and where the ask comes
+// address sets the members that both kinds of asks have: the recipients, and the place that the ask comes
 // from.
 func (in *inputs) address(r *askback.Request) {
 	r.To, r.Tags = in.names("to"), in.names("tags")
@@ -219,8 +217,8 @@ func (in *inputs) address(r *askback.Request) {
 	}
 }
 
-// origin returns the lines that lead from the ask to the run, or "". They are the same in
-// every attempt of a run.
+// origin returns lines about the run that the ask comes from, or "". They are the same in every attempt of a
+// run.
 func (in *inputs) origin() string {
 	server, repository, run := in.env("GITHUB_SERVER_URL"), in.env("GITHUB_REPOSITORY"), in.env("GITHUB_RUN_ID")
 	if server == "" || repository == "" || run == "" {
@@ -251,9 +249,8 @@ func (in *inputs) base() string {
 	return "github/" + in.env("GITHUB_RUN_ID") + "/" + hex.EncodeToString(sum[:16])
 }
 
-// Keys returns the keys of the asks that the step may use, in their order: one of the input,
-// or one for each attempt of the run so far. The ask of an earlier attempt counts unless it
-// is [Spent].
+// Keys returns the keys of the asks that the step may use, in order: the key in the input, or a key for each
+// attempt of the run so far. The ask of an earlier attempt counts unless it is [Spent].
 func (s Step) Keys() []string {
 	if s.key != "" {
 		return []string{s.key}
@@ -265,8 +262,8 @@ func (s Step) Keys() []string {
 	return keys
 }
 
-// Spent reports whether an ask of an earlier attempt has nothing for this one: its approval
-// was used, or it ended without an answer.
+// Spent reports whether the ask of an earlier attempt cannot be used by this attempt, because its approval
+// was used or it ended without an answer.
 func Spent(a askback.Ask) bool {
 	switch {
 	case !a.Settled():
@@ -277,7 +274,7 @@ func Spent(a askback.Ask) bool {
 	return a.Outcome.Status == askback.Cancelled || !a.ConsumedAt.IsZero()
 }
 
-// prefixed returns text after prefix, or "" without a text.
+// prefixed returns prefix and text, or "" if text is "".
 func prefixed(prefix, text string) string {
 	if text == "" {
 		return ""

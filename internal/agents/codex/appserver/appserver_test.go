@@ -14,8 +14,8 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// An appServer behaves as Codex's app-server does with one thread: it sends its open requests
-// to a client that resumes the thread, takes one answer to each, and reports when that was.
+// An appServer is a fake of Codex's app-server with one thread. It sends its open requests to a client that
+// resumes the thread, takes one answer to each, and reports when a request was answered.
 type appServer struct {
 	t      testing.TB
 	socket string
@@ -25,10 +25,10 @@ type appServer struct {
 	conn *websocket.Conn
 	open []openRequest
 
-	answers chan answer // of the client
+	answers chan answer // the answers of the client
 	steered chan string // texts
-	listed  chan bool   // each time the client lists the threads
-	lose    bool        // close the connection in place of the next answer
+	listed  chan bool   // receives a value each time the client lists the threads
+	lose    bool        // close the connection instead of handling the next answer
 }
 
 type openRequest struct {
@@ -125,7 +125,7 @@ func (a *appServer) resume(conn *websocket.Conn, id int) {
 	a.listed <- true
 }
 
-// answered handles an answer. It reports true if the connection was closed instead.
+// answered handles an answer. It returns true if it closed the connection instead.
 func (a *appServer) answered(conn *websocket.Conn, id int, result json.RawMessage) (lost bool) {
 	a.mu.Lock()
 	lost, a.lose = a.lose, false

@@ -13,11 +13,11 @@ import (
 // An openDialog is a dialog without an answer.
 type openDialog struct {
 	question
-	id      string          // of the request
-	changes json.RawMessage // the edits that it is about, if any
+	id      string          // the id of the request
+	changes json.RawMessage // the edits in question, if any
 }
 
-// request asks people about a request of the app-server. What cannot be asked is left to the
+// request asks people about a request of the app-server. A request that cannot be asked is left to the
 // terminal.
 func (s *session) request(ctx context.Context, m jsonrpc2.Message) {
 	id, thread := string(m.ID), jsonrpc2.StringAt(m.Params, "threadId")

@@ -19,26 +19,25 @@ import (
 type Follower struct {
 	Asks    hook.Client
 	Socket  string
-	Version string // of this program
-	// Following, if set, is called for each thread whose requests are asked. done is called when
-	// they no longer are.
+	Version string // the version of this program
+	// Following, if set, is called for each thread whose requests are asked. done is called when they are no
+	// longer asked.
 	Following func(thread string) (done func())
-	// Note is called with what the user should know. Calls do not overlap.
+	// Note is called with messages for the user. Calls do not overlap.
 	Note func(text string)
-	// Retry is the time between two attempts to connect; zero is two seconds.
+	// Retry is the time between two attempts to connect; zero means two seconds.
 	Retry time.Duration
 }
 
-// The reasons of withdrawn asks.
+// The reasons for withdrawing asks.
 const (
 	errAnswered hook.Reason = "Decided at the terminal of Codex"
 	errDetached hook.Reason = "Askback was detached from Codex"
 	errChanged  hook.Reason = "Codex changed the edits after it asked"
 )
 
-// Run follows the app-server until ctx ends. While there is no connection, Run tries again and
-// again. An error is returned only if the other side is not an app-server, or if Askback rejects
-// the token.
+// Run follows the app-server until ctx ends. While there is no connection, Run retries. It returns an error
+// only if the other side is not an app-server, or if Askback rejects the token.
 func (f *Follower) Run(ctx context.Context) error {
 	asker := f.asker()
 	return asker.Run(ctx, func(ctx context.Context) error { return f.follow(ctx, asker) })

@@ -23,7 +23,7 @@ type attachment struct {
 	instance *askbacktest.Instance
 	person   *askbacktest.Person
 	notes    chan string
-	follows  chan string // the threads, and "-" and the thread when it is no longer followed
+	follows  chan string // the followed threads; "-" before a thread means that it is no longer followed
 	detach   func()
 }
 
@@ -147,7 +147,7 @@ func TestOnlyApprovalsAreSent(t *testing.T) {
 		}
 		a.request(questionAsk)
 		a.answer(a.next().ID, askback.Choose("SQLite"))
-		a.receives(answer{5, `{"answers":{"db":{"answers":["SQLite"]}}}`}) // and nothing before it
+		a.receives(answer{5, `{"answers":{"db":{"answers":["SQLite"]}}}`}) // and no answer before it
 	}
 }
 
@@ -180,7 +180,7 @@ func TestAnswerAtTerminalWithdrawsAsk(t *testing.T) {
 	}
 }
 
-// What people approve is what they saw.
+// Exactly the edits that people saw are approved.
 func TestChangedEditsAreNotApproved(t *testing.T) {
 	t.Parallel()
 	a := attach(t)
@@ -195,9 +195,9 @@ func TestChangedEditsAreNotApproved(t *testing.T) {
 	}
 }
 
-// The model makes the ids of items. A request about one is not shown with the edits of another one
-// that has the same id.
-func TestItemsWithOneIDAreNotMixedUp(t *testing.T) {
+// The model makes the ids of items. A request about an item is not shown with the edits of another item that
+// has the same id.
+func TestItemsWithTheSameIDAreNotConfused(t *testing.T) {
 	t.Parallel()
 	a := attach(t)
 	a.request(commandAsk)
@@ -212,8 +212,8 @@ func TestItemsWithOneIDAreNotMixedUp(t *testing.T) {
 	}
 }
 
-// After a reconnect, the same request is the same ask. An approval that was consumed but did
-// not arrive is asked for again.
+// After a reconnect, the same request has the same ask. If an approval was consumed but its answer was lost,
+// people are asked again.
 func TestRequestSurvivesLostConnection(t *testing.T) {
 	t.Parallel()
 	a := attach(t)
@@ -227,7 +227,7 @@ func TestRequestSurvivesLostConnection(t *testing.T) {
 	a.lose = true
 	a.mu.Unlock()
 	a.answer(ask.ID, approve)
-	a.receives(answer{0, `{"decision":"accept"}`}) // which is lost
+	a.receives(answer{0, `{"decision":"accept"}`}) // this answer is lost
 	again := a.next()
 	if again.ID == ask.ID {
 		t.Fatal("the consumed approval was used again")
@@ -239,8 +239,8 @@ func TestRequestSurvivesLostConnection(t *testing.T) {
 	}
 }
 
-// A daemon that is just ending accepts a connection and closes it.
-func TestBrokenConnectionIsTriedAgain(t *testing.T) {
+// A daemon that is shutting down accepts a connection and closes it.
+func TestBrokenConnectionIsRetried(t *testing.T) {
 	t.Parallel()
 	a := attachment{appServer: newAppServer(t), t: t, instance: askbacktest.New(t), notes: make(chan string, 99), follows: make(chan string, 99)}
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: a.socket})
@@ -269,7 +269,7 @@ func TestBrokenConnectionIsTriedAgain(t *testing.T) {
 	}
 }
 
-// An unreachable is a client of a server that cannot be reached.
+// unreachable is a client whose server cannot be reached.
 type unreachable struct{ hook.Client }
 
 func (unreachable) Ack(context.Context, string) (askback.Ask, error) {
@@ -277,7 +277,7 @@ func (unreachable) Ack(context.Context, string) (askback.Ask, error) {
 }
 
 // While Askback cannot be reached, the notes do not claim that its inbox has the requests.
-func TestNotesOfAttachment(t *testing.T) {
+func TestNotesDescribeTheAttachment(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		asks hook.Client

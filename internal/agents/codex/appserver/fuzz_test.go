@@ -12,8 +12,7 @@ import (
 	"github.com/askback/askback/internal/agents/hook/hooktest"
 )
 
-// A recording is a transport that has messages of an app-server, and records what is sent to
-// it.
+// A recording is a transport that delivers messages of an app-server and records the replies.
 type recording struct {
 	messages [][]byte
 	atEnd    func()

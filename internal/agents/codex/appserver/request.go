@@ -1,9 +1,7 @@
-// Package appserver asks people what the app-server of Codex asks at the terminal. It is a second
-// client of the app-server: both dialogs are live, and the first answer wins.
-//
-// The app-server sends each request to all its clients, and waits for one answer. Askback
-// answers only with the decision of a person. It does not answer a request that it does not
-// know, or cannot show in full. Such a request is left to the terminal.
+// Package appserver asks people about the requests that the app-server of Codex shows at the terminal. It is
+// a second client of the app-server: both dialogs are open, and the first answer counts. The app-server sends
+// each request to all its clients, and waits for one answer. Askback answers only with the decision of a
+// person. It leaves a request to the terminal if it does not know the request or cannot show it in full.
 package appserver
 
 import (
@@ -35,12 +33,12 @@ const ownServer = "askback"
 type question struct {
 	thread, turn, item string
 	ask                askback.Request
-	// result returns the answer to the request, or false without one.
+	// result returns the answer to the request. It returns false if there is no answer.
 	result func(askback.Ask) (any, bool)
 }
 
-// readDialog reads a request. It reports false if the request is unknown, incomplete, or cannot be shown
-// in full. folder is the folder of the thread. changes returns the changes of an item.
+// readDialog reads a request. It returns false if the request is unknown, incomplete, or cannot be shown in
+// full. folder is the folder of the thread. changes returns the changes of an item.
 func readDialog(method string, id, params json.RawMessage, folder string, changes func(turn, item string) json.RawMessage) (question, bool) {
 	p, err := jcs.Parse(params)
 	if err != nil || p.Kind != jcs.Object {
@@ -68,7 +66,7 @@ func readDialog(method string, id, params json.RawMessage, folder string, change
 	}
 	r := &d.ask
 	r.Agent, r.SessionKey = hook.Label(codex.Name, folder), d.thread
-	// The id of an item is that of the model's call, which is unique only within a turn.
+	// The id of an item is the id that the model gave its call, which is unique only within a turn.
 	r.Key = hook.Key("codex-app", method, d.thread, d.turn, d.item, jsonrpc2.StringOf(p, "approvalId"), raw(p, params, "startedAtMs"), string(id))
 	r.Context = hook.Origin{Hook: method, Session: d.thread, CWD: folder, Seated: true}.JSON()
 	if c := r.Confirmation; c != nil {
@@ -78,8 +76,8 @@ func readDialog(method string, id, params json.RawMessage, folder string, change
 	return d, err == nil
 }
 
-// bookkeeping are the parameters of a command that do not change what runs. All
-// others are part of what people approve, including those of later releases.
+// bookkeeping lists the parameters of a command that do not change what runs. People approve all other
+// parameters, including parameters that a later release adds.
 var bookkeeping = []string{
 	"kind", "threadId", "turnId", "itemId", "approvalId", "startedAtMs", "reason", "commandActions",
 	"proposedExecpolicyAmendment", "proposedNetworkPolicyAmendments", "availableDecisions",
@@ -108,9 +106,9 @@ func offersAccept(p jcs.Value) bool {
 	})
 }
 
-// readFileChange reads a request about edited files. The request does not contain the edits:
-// they are those of the item. Writing to a folder for the rest of the session cannot be
-// approved once, so it is left to the terminal.
+// readFileChange reads a request about edited files. The request does not contain the edits, so it takes the
+// edits of the item. Writing to a folder for the rest of the session cannot be approved once, so it is left
+// to the terminal.
 func (d *question) readFileChange(p jcs.Value, changes json.RawMessage) bool {
 	root, ok := p.Get("grantRoot")
 	if changes == nil || ok && root.Kind != jcs.Null {
@@ -121,8 +119,8 @@ func (d *question) readFileChange(p jcs.Value, changes json.RawMessage) bool {
 	return err == nil
 }
 
-// readPermissions reads a request for more permissions. People grant all of them for the
-// present turn, or none.
+// readPermissions reads a request for more permissions. People grant all of them for the present turn, or
+// none.
 func (d *question) readPermissions(p jcs.Value, src []byte) bool {
 	wanted, _ := p.Get("permissions")
 	if len(wanted.Members()) == 0 {
@@ -180,8 +178,8 @@ func (d *question) readForm(message string, schema json.RawMessage) (ok bool) {
 	return ok
 }
 
-// confirm makes d ask for a decision, with one answer for each. An approval with other arguments
-// has no answer.
+// confirm makes d ask for a decision. It has an answer for each decision, except for an approval with other
+// arguments.
 func (d *question) confirm(c askback.Confirmation, approved, denied any) {
 	d.ask.Confirmation = &c
 	d.result = func(ask askback.Ask) (any, bool) {

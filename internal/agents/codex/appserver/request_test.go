@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/internal/agents/dialog/jsonrpc2"
 )
 
-// A request that cannot be asked, or not in full, is left to the terminal.
+// A request that cannot be asked in full is left to the terminal.
 func TestOtherRequestsAreLeftToTheTerminal(t *testing.T) {
 	t.Parallel()
 	read := func(raw string) bool {
@@ -54,7 +54,7 @@ func TestOtherRequestsAreLeftToTheTerminal(t *testing.T) {
 	}
 }
 
-// After an update of Askback, a request that is open is found by its key.
+// An open request is found by its key after an update of Askback.
 func TestStoredKeysStayValid(t *testing.T) {
 	t.Parallel()
 	m, _, _ := jsonrpc2.Read([]byte(commandAsk))

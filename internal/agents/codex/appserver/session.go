@@ -18,18 +18,18 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// listEvery is the time between two lists of the threads.
+// listEvery is the time between two requests for the list of threads.
 const listEvery = 15 * time.Second
 
-// A session is one connection to an app-server. It has one goroutine that reads, and one for
-// each open dialog.
+// A session is one connection to an app-server. One goroutine reads from it, and each open dialog has its
+// own.
 type session struct {
 	f       *Follower
 	asker   *dialog.Asker
 	conn    transport
 	dialogs dialog.Set[openDialog]
 
-	mu      sync.Mutex // guards what follows, and writing to conn
+	mu      sync.Mutex // guards the fields below, and writing to conn
 	lastID  int
 	calls   map[string]func(result, failure json.RawMessage) // by id
 	threads map[string]*thread
@@ -50,7 +50,7 @@ type thread struct {
 	folder   string
 	changes  map[edit]json.RawMessage
 	started  map[edit]json.RawMessage // the edits with which an item started
-	reused   map[edit]bool            // items of which several started, because the model makes their ids
+	reused   map[edit]bool            // items that share an id, because the model makes the ids
 	waiting  []jsonrpc2.Message       // the requests that came before the thread was followed
 }
 
@@ -65,10 +65,10 @@ func newSession(f *Follower, asker *dialog.Asker, conn transport) *session {
 	}
 }
 
-// run follows the app-server until the connection is closed or ctx ends. The error is that of
-// the first call.
+// run follows the app-server until the connection is closed or ctx ends. It returns an error if the
+// app-server rejects the first call.
 func (s *session) run(ctx context.Context) error {
-	// The asks must be withdrawn before the connection is closed, and outlive ctx for that.
+	// The asks must be withdrawn before the connection is closed, so they outlive ctx.
 	asking := context.WithoutCancel(ctx)
 	stop := context.AfterFunc(ctx, func() {
 		s.dialogs.EndAll(errDetached)
@@ -106,8 +106,8 @@ func (s *session) run(ctx context.Context) error {
 	return nil
 }
 
-// initialize introduces Askback and then follows the threads, until ended is closed. It calls rejected if
-// the app-server does not accept it.
+// initialize introduces Askback and then follows the threads until ended is closed. It calls rejected if the
+// app-server does not accept the introduction.
 func (s *session) initialize(ctx context.Context, rejected func(error), ended <-chan struct{}) {
 	s.call("initialize", map[string]any{
 		"clientInfo":   map[string]any{"name": "askback", "title": "Askback", "version": s.f.Version},
@@ -124,8 +124,8 @@ func (s *session) initialize(ctx context.Context, rejected func(error), ended <-
 	})
 }
 
-// keepListing follows all loaded threads from time to time, because following one fails
-// while the daemon shuts down.
+// keepListing follows all loaded threads at intervals, because following a thread fails while the daemon
+// shuts down.
 func (s *session) keepListing(ctx context.Context, ended <-chan struct{}) {
 	for {
 		select {
@@ -153,7 +153,7 @@ func (s *session) listThreads(ctx context.Context, cursor string) {
 	s.call("thread/loaded/list", params, func(result, failure json.RawMessage) {
 		page, err := jcs.Parse(result)
 		if failure != nil || err != nil {
-			return // it is tried again
+			return // keepListing tries again
 		}
 		for _, id := range member(page, "data").Elements() {
 			s.follow(ctx, id.Text())
@@ -179,8 +179,8 @@ func (s *session) send(message any) error {
 	return s.write(message)
 }
 
-// write sends a message. s.mu must be held. If that fails, the connection is closed, which ends
-// the goroutine that reads.
+// write sends a message. s.mu must be held. If sending fails, write closes the connection, which ends the
+// goroutine that reads.
 func (s *session) write(message any) error {
 	raw, err := jcs.Marshal(message)
 	_ = s.conn.SetWriteDeadline(time.Now().Add(writeTime))

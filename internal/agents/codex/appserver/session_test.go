@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/internal/agents/hook/hooktest"
 )
 
-// newRecorded returns a session whose requests are all denied, and what it sends.
+// newRecorded returns a session and the messages that it sends. All requests of the session are denied.
 func newRecorded(messages ...string) (*session, *recording) {
 	return newRecordedOf(&hooktest.Client{Outcome: askback.Outcome{Status: askback.Answered, Decision: askback.Deny}}, messages...)
 }
@@ -80,7 +80,7 @@ const (
 	otherTurnEnded = `{"method":"turn/completed","params":{"threadId":"t","turn":{"id":"v"}}}`
 )
 
-func TestWhatIsAskedDependsOnTheMessagesBefore(t *testing.T) {
+func TestEarlierMessagesDecideWhichRequestsAreAsked(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		messages []string
@@ -101,7 +101,8 @@ func TestWhatIsAskedDependsOnTheMessagesBefore(t *testing.T) {
 	}
 }
 
-// After the end of the connection, or of this process, an answer could not be delivered.
+// After the connection or this process has ended, people are not asked, because their answer could not be
+// delivered.
 func TestNothingIsAskedAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	s, r := newRecorded()
@@ -126,8 +127,8 @@ func (c *ackCounter) Ack(context.Context, string) (askback.Ask, error) {
 	return askback.Ask{}, nil
 }
 
-// Without an ack, the outcome is delivered when the request is made again.
-func TestAnswerThatCannotBeSentIsNotAcked(t *testing.T) {
+// An outcome that was not acknowledged is delivered when the request is made again.
+func TestUndeliverableAnswerIsNotAcked(t *testing.T) {
 	t.Parallel()
 	for broken, want := range map[string]int32{"nothing": 1, `"result"`: 0} {
 		c := &ackCounter{}
@@ -154,8 +155,8 @@ func (c *consumer) Consume(context.Context, string, string) (askback.Ask, error)
 	return askback.Ask{}, nil
 }
 
-// The answer at the terminal counts until that of Askback is sent.
-func TestRequestThatEndsMeanwhileIsNotAnswered(t *testing.T) {
+// An answer at the terminal counts until the answer of Askback is sent.
+func TestAnswerAfterTheEndOfItsRequestIsNotSent(t *testing.T) {
 	t.Parallel()
 	for ends, want := range map[bool][]int{true: nil, false: {2}} {
 		c := &consumer{}
@@ -186,8 +187,8 @@ func TestEachPageOfThreadsIsListed(t *testing.T) {
 	}
 }
 
-// Following a thread can fail, so the threads are listed again and again until the connection ends.
-func TestThreadsAreListedFromTimeToTime(t *testing.T) {
+// Following a thread can fail, so the threads are listed repeatedly until the connection ends.
+func TestThreadsAreListedRepeatedly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, r := newRecorded(initialized)

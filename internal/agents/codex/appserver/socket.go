@@ -21,8 +21,8 @@ const maxMessage = 256 << 20
 // writeTime is how long sending a message may take.
 const writeTime = 10 * time.Second
 
-// Socket returns the path of the socket on which the daemon of Codex listens. home is the
-// value of CODEX_HOME; if it is "", the path is in the user's home folder.
+// Socket returns the path of the socket on which the daemon of Codex listens. home is the value of
+// CODEX_HOME; if it is "", the path is in the user's home folder.
 func Socket(home string) (string, error) {
 	if home == "" {
 		user, err := os.UserHomeDir()

@@ -62,8 +62,8 @@ func (s *session) notice(ctx context.Context, method string, params json.RawMess
 	}
 }
 
-// follow subscribes to a thread. The app-server then repeats the requests that are still open.
-// That fails for a thread in which nothing was said yet: it is followed as soon as it is active.
+// follow subscribes to a thread. The app-server then repeats the requests that are still open. Following an
+// empty thread fails, so it is followed once it is active.
 func (s *session) follow(ctx context.Context, id string) {
 	s.mu.Lock()
 	known := s.threads[id] != nil
@@ -99,7 +99,7 @@ func (s *session) follow(ctx context.Context, id string) {
 	})
 }
 
-// leaveAll ends that threads are followed.
+// leaveAll stops following all threads.
 func (s *session) leaveAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,8 +132,8 @@ func (s *session) storeItem(id, turn string, item json.RawMessage) {
 	}
 }
 
-// start notes that an item has started. If another one with its id has, the edits of neither are
-// known: people could see those of the other one.
+// start records that an item has started. If another item with the same id has started, it forgets the edits
+// of both, because people could see the edits of the wrong item.
 func (s *session) start(id, turn string, item json.RawMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,7 +146,7 @@ func (s *session) start(id, turn string, item json.RawMessage) {
 	t.started[of] = changes
 }
 
-// storeChanges stores the edits of an item. A dialog about other edits of this item ends.
+// storeChanges stores the edits of an item. It ends a dialog about other edits of this item.
 func (s *session) storeChanges(id, turn, item string, changes json.RawMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

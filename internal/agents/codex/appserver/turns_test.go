@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// The edits of two items with one id are not known, also if one or both are found when a thread is
-// followed (T49).
-func TestItemsOfATurnWithOneIDAreNotMixedUp(t *testing.T) {
+// The edits of two items with the same id are unknown, even if an item was found when the thread was followed
+// (T49).
+func TestEditsOfItemsWithTheSameIDAreUnknown(t *testing.T) {
 	item := func(diff string) string {
 		return `{"type":"fileChange","id":"i","changes":[{"path":"/srv/a","kind":{"type":"add"},"diff":"` + diff + `"}]}`
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// MaxDepth is how deeply messages may be nested. What people approve has a lower limit.
+// MaxDepth is the maximum depth of nested messages. Arguments that people approve have a lower limit.
 const MaxDepth = 512
 
 // A Message is a request, a notification or a response. Members that are missing are nil.
@@ -24,8 +24,8 @@ type Message struct {
 // IsRequest reports whether the message requires a response.
 func (m Message) IsRequest() bool { return m.Method != "" && m.ID != nil }
 
-// Read reads a message. It reports false for any other line, such as one of a log. The error is not nil if
-// another program may understand the line, and this one does not, as with half of a surrogate pair.
+// Read reads a message. It returns false for any other line, such as a line of a log. The error is not nil if
+// another program may accept a line that this package rejects, such as a line with half of a surrogate pair.
 func Read(raw []byte) (m Message, ok bool, err error) {
 	if text := bytes.TrimSpace(raw); len(text) == 0 || text[0] != '{' && text[0] != '[' {
 		return m, false, nil
@@ -83,7 +83,7 @@ func StringAt(raw json.RawMessage, path ...string) string {
 	return v.Text()
 }
 
-// StringOf returns the member of an object that is a string, or "".
+// StringOf returns the member of an object if it is a string, or "".
 func StringOf(v jcs.Value, name string) string {
 	if m, ok := v.Get(name); ok && m.Kind == jcs.String {
 		return m.Text()

@@ -8,9 +8,9 @@ import (
 	"github.com/askback/askback/internal/agents/hook"
 )
 
-// A Client settles each ask at once with the same outcome. It lets no approval be consumed.
+// A Client settles each ask immediately with the same outcome. Its approvals cannot be consumed.
 type Client struct {
-	hook.Client // for the methods that no test calls
+	hook.Client // the methods that no test calls
 	Outcome     askback.Outcome
 	asked       sync.Map // askback.Ask by key, which is its id
 }
@@ -43,7 +43,7 @@ func (c *Client) Consume(context.Context, string, string) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrNotApproved
 }
 
-// Unapproved are outcomes that approve nothing. word is text that people wrote, which must not be taken
+// Unapproved returns outcomes that approve nothing. word is text that people wrote, which must not be taken
 // for a decision.
 func Unapproved(word string) []askback.Outcome {
 	return []askback.Outcome{
@@ -53,6 +53,6 @@ func Unapproved(word string) []askback.Outcome {
 		{Status: askback.Cancelled},
 		{Status: askback.Answered},
 		{Status: askback.Answered, Comment: word, Answers: []askback.QuestionAnswer{{ID: "q1"}}},
-		{Status: askback.Answered, Decision: askback.Approve}, // but it cannot be consumed
+		{Status: askback.Answered, Decision: askback.Approve}, // this approval cannot be consumed
 	}
 }

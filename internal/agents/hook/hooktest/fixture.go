@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A Fixture is an engine, and a process that runs hooks for the agent bot. Its methods must be called
-// in a synctest bubble.
+// A Fixture is an engine, and a process that runs hooks for the agent bot. Its methods must be called in a
+// synctest bubble.
 type Fixture struct {
 	Engine *engine.Engine
 	Runner hook.Runner
@@ -30,7 +30,7 @@ func (f *Fixture) Client() askback.AgentClient {
 	return f.Engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
 }
 
-// Start runs a hook, and returns when it waits. leave cancels the hook. An error fails the test.
+// Start runs a hook, and returns once it waits. leave cancels the hook. An error fails the test.
 func (f *Fixture) Start(run func(ctx context.Context) (hook.Reply, error)) (leave func(), replies <-chan hook.Reply) {
 	ctx, cancel := context.WithCancel(f.t.Context())
 	out := make(chan hook.Reply, 1)

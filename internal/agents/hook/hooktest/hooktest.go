@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/test/kit/golden"
 )
 
-// Play checks the transcripts in testdata/*.txt: an event, the actions of people, "----", and the
-// ask and the outputs of the hook. read returns the call of an event.
+// Play checks the transcripts in testdata/*.txt: an event, the actions of people, "----", and the ask and the
+// outputs of the hook. read returns the call of an event.
 func Play(t *testing.T, read func(raw []byte) (hook.Call, error)) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.txt")

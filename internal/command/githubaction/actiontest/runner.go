@@ -17,7 +17,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// An Action is what an action.yml contains.
+// An Action is the content of an action.yml.
 type Action struct {
 	Inputs  map[string]Input  `yaml:"inputs"`
 	Outputs map[string]Output `yaml:"outputs"`
@@ -28,19 +28,19 @@ type Action struct {
 	dir string
 }
 
-// An Input of an action.
+// An Input is an input of an action.
 type Input struct {
 	Description string `yaml:"description"`
 	Default     string `yaml:"default"`
 }
 
-// An Output of an action.
+// An Output is an output of an action.
 type Output struct {
 	Description string `yaml:"description"`
 	Value       string `yaml:"value"`
 }
 
-// A Step of an action, which runs a script with bash.
+// A Step is a step of an action, which runs a script with bash.
 type Step struct {
 	ID    string            `yaml:"id"`
 	Shell string            `yaml:"shell"`
@@ -48,7 +48,7 @@ type Step struct {
 	Run   string            `yaml:"run"`
 }
 
-// Read reads an action.yml. Its error names what this package cannot run.
+// Read reads an action.yml. It returns an error that names the first part that this package cannot run.
 func Read(path string) (*Action, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -73,16 +73,16 @@ func Read(path string) (*Action, error) {
 	return a, nil
 }
 
-// A Job is where the action is used: one step of a job of a run.
+// A Job is a use of the action: a step in a job of a run.
 type Job struct {
 	With    map[string]string // the inputs
-	Env     map[string]string // of the workflow
-	Environ []string          // of the runner; the last value of a name counts
+	Env     map[string]string // the environment of the workflow
+	Environ []string          // the environment of the runner; the last value of a name counts
 	Dir     string            // the workspace
-	Matrix  any               // nil: the job has none
+	Matrix  any               // nil if the job has none
 }
 
-// A Result is how the action ended.
+// A Result is the result of an action.
 type Result struct {
 	Failed   bool
 	Outputs  map[string]string
@@ -90,7 +90,7 @@ type Result struct {
 	Commands []string // the workflow commands that were executed, such as "error" and "set-output"
 }
 
-// Run runs the steps, until one fails.
+// Run runs the steps until one fails.
 func (a *Action) Run(ctx context.Context, job Job) (Result, error) {
 	at := contexts{
 		"inputs": map[string]any{}, "env": map[string]any{}, "steps": map[string]any{}, "matrix": job.Matrix,
@@ -145,7 +145,7 @@ func (a *Action) step(ctx context.Context, job Job, step Step, at contexts, res 
 	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.WriteFile(script, []byte(step.Run), 0o600)); err != nil {
 		return nil, err
 	}
-	// The options are those of the runner.
+	// These are the options that the runner uses.
 	cmd := exec.CommandContext(ctx, "bash", "--noprofile", "--norc", "-e", "-o", "pipefail", script)
 	cmd.Dir = job.Dir
 	cmd.Env = append(job.Environ[:len(job.Environ):len(job.Environ)], "GITHUB_ACTION_PATH="+a.dir, "GITHUB_OUTPUT="+file)
@@ -200,7 +200,7 @@ func outputs(text string) (map[string]any, error) {
 	return out, nil
 }
 
-// cutDelimiter returns the value before the line that is the delimiter, and what follows.
+// cutDelimiter returns the value before the line with the delimiter, and the rest.
 func cutDelimiter(text, delimiter string) (value, rest string, found bool) {
 	if after, ok := strings.CutPrefix(text, delimiter+"\n"); ok {
 		return "", after, true
@@ -271,8 +271,8 @@ func (c contexts) expand(text string) (string, error) {
 	}), bad
 }
 
-// value returns the value of a name such as steps.ask.outputs.id, or of toJSON(matrix). A name
-// that a context does not have is "", as in a runner.
+// value returns the value of a name such as steps.ask.outputs.id, or of toJSON(matrix). Like a runner, it
+// returns "" for a name that is not in its context.
 func (c contexts) value(name string) (string, error) {
 	if inner, ok := strings.CutPrefix(name, "toJSON("); ok {
 		value, known := c[strings.TrimSuffix(inner, ")")]
