@@ -22,8 +22,8 @@ var following = []testCase{
 	{"InvalidCursorIsRejected", invalidCursors},               // wire.md §4
 }
 
-// eventsAfterList requires the events after a list to have every later change, and nothing
-// that is in the list.
+// eventsAfterList requires that the events after a list have every later change, and none that is in the
+// list.
 func eventsAfterList(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	f.ask(agent, inSession("before"))
@@ -67,8 +67,7 @@ func (s eventReader) event() askback.Event {
 	return ev
 }
 
-// types requires the next events to have these types in this order, and returns the
-// events.
+// types requires that the next events have these types in this order, and returns the events.
 func (s eventReader) types(want ...askback.EventType) (events []askback.Event) {
 	s.Helper()
 	var got []askback.EventType
@@ -137,7 +136,8 @@ func eventOrder(f fixture) {
 	}
 }
 
-// eventsFromBeginning requires a stream without a snapshot, which has the first event.
+// eventsFromBeginning requires that a stream from the beginning has no snapshot and begins with the first
+// event.
 func eventsFromBeginning(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	one := f.start(agent, askback.SessionRequest{Key: "run"})

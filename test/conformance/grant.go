@@ -25,8 +25,7 @@ var granting = []testCase{
 	{"EveryUseOfAGrantIsCounted", countGrantUses},           // F8
 }
 
-// toolCall returns a request, in the session with the key "run", to confirm a call that is
-// not dangerous.
+// toolCall returns a request, in the session with the key "run", to confirm a call that is not dangerous.
 func toolCall(tool, input string) askback.Request {
 	return askback.Request{
 		SessionKey:   "run",

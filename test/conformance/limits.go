@@ -37,8 +37,8 @@ func labels(q askback.Question) (all []string) {
 	return all
 }
 
-// wantQuestions requires that each question of an ask has the labels of that in the request.
-// A comparison of two results would not detect a question that both lack.
+// wantQuestions requires that each question of an ask has the labels of the same question in the request. A
+// comparison of two results would not detect a question that both lack.
 func (f fixture) wantQuestions(got askback.Ask, want askback.Request) {
 	f.Helper()
 	for i, q := range want.Questions {

@@ -70,9 +70,8 @@ func (f fixture) wantOrder(what string, got, want []askback.Ask) {
 	}
 }
 
-// askSeveral makes n asks. If the subject is a [Clock], the clock is advanced once for every
-// three asks, so that the others may have the same time. They are listed in the order of
-// creation all the same.
+// askSeveral makes n asks. If the subject is a [Clock], the clock is advanced once for every three asks, so
+// that the asks in between may have the same time. A list has them in the order of creation nevertheless.
 func (f fixture) askSeveral(client askback.Asker, n int) []askback.Ask {
 	f.Helper()
 	asks := make([]askback.Ask, n)
@@ -90,7 +89,7 @@ func (f fixture) askSeveral(client askback.Asker, n int) []askback.Ask {
 func listOrder(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	all := f.askSeveral(agent, 12)
-	var settled []askback.Ask // the last one first
+	var settled []askback.Ask // the last is first
 	for i, end := range []func(id string) (askback.Ask, error){
 		func(id string) (askback.Ask, error) { return ana.Answer(f.ctx(), id, askback.Choose("SQLite")) },
 		func(id string) (askback.Ask, error) { return ana.Decline(f.ctx(), id, "") },
@@ -152,7 +151,7 @@ func pages(f fixture) {
 			f.wantIDs(fmt.Sprintf("%+v", q), slices.DeleteFunc(got, func(a askback.Ask) bool { return slices.Contains(late, a.ID) }), before)
 		}
 	}
-	// A full page is the last one if no items follow.
+	// A full page is the last page if no items follow.
 	page, err := ana.List(f.ctx(), askback.Query{Limit: len(there)})
 	if err != nil || len(page.Items) != len(there) || page.NextCursor != "" {
 		f.Errorf("got %d asks, cursor %q and error %v, want %d and no cursor", len(page.Items), page.NextCursor, err, len(there))

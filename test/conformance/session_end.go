@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/internal/text/resumecontext"
 )
 
-// completedSession tests that a completed session rejects new asks and commands, and that
-// earlier requests can be repeated.
+// completedSession tests that a completed session rejects new asks and commands, and that earlier requests
+// can be repeated.
 func completedSession(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	one := f.start(agent, askback.SessionRequest{Key: "run"})

@@ -31,8 +31,8 @@ func timed(on askback.OnTimeout) askback.Request {
 	return q
 }
 
-// expired returns a with the outcome that its deadline must set. The time and the reason
-// of the outcome are those of got.
+// expired returns a with the outcome that its deadline must set. It takes the time and the reason of the
+// outcome from got.
 func expired(a askback.Ask, got askback.Ask) askback.Ask {
 	a.Status = askback.Expired
 	a.Outcome = &askback.Outcome{Status: askback.Expired, Actor: askback.Actor{Kind: askback.ActorTimer}}
@@ -136,7 +136,7 @@ func claimExtendsDeadline(f fixture, clock Clock) {
 
 func claimLimit(f fixture, clock Clock) {
 	a := f.ask(f.agent(), timed(askback.OnTimeoutFail))
-	for range 13 { // the last one at 39 minutes
+	for range 13 { // the last reminder is at 39 minutes
 		clock.Advance(3 * time.Minute)
 		f.noError(f.person("ana").Claim(f.ctx(), a.ID))
 	}

@@ -1,9 +1,8 @@
-// Fakes runs fakes of the services that Askback sends to, on free ports of this machine: ntfy,
-// Slack, Telegram, a mail server, a push service of browsers and a receiver of webhooks.
-//
-// It prints one line of JSON with their addresses and the address of a control, which is plain
-// HTTP: there, a test in another process or a person with curl reads the messages, presses
-// buttons, writes replies and lets requests fail.
+// Fakes runs fakes of the services that Askback sends to, on free ports of this machine: ntfy, Slack,
+// Telegram, a mail server, a push service of browsers and a receiver of webhooks. It prints one line of JSON
+// with their addresses and the address of a control. The control uses plain HTTP: through it, a test in
+// another process or a person with curl reads the messages, presses buttons, writes replies and makes
+// requests fail.
 //
 // Usage:
 //

@@ -34,11 +34,11 @@ func violated(f fault, format string, args ...any) violation {
 	return violation{f, fmt.Sprintf(format, args...)}
 }
 
-// An ack is an acknowledgement that a client received. The acknowledged change must be
-// stored from then on. With opReady and opFailed, an ack reports something else.
+// An ack is an acknowledgement that a client received. The acknowledged change must be stored from then on.
+// With opReady and opFailed, an ack reports another fact.
 type ack struct {
 	Op   op     `json:"op"`
-	Key  string `json:"key,omitempty"` // of the request, as it is stored
+	Key  string `json:"key,omitempty"` // the key of the request, as it is stored
 	ID   string `json:"id,omitempty"`  // "" if only the key is known
 	Text string `json:"text,omitempty"`
 }
@@ -50,13 +50,12 @@ const (
 	opReady    op = "ready"    // the child has opened the database
 	opAsked    op = "asked"    // the ask is stored
 	opSettled  op = "settled"  // the ask has this outcome
-	opConsumed op = "consumed" // the approval was spent by this call
+	opConsumed op = "consumed" // this call spent the approval
 	opFailed   op = "failed"   // a call failed for a reason other than a kill
 )
 
-// outcomeText returns as JSON what the tests compare of an outcome, such as its status,
-// actor, texts and answers. The time is not part of it, because the caller of Answer does
-// not know it.
+// outcomeText returns as JSON the parts of an outcome that the tests compare, such as its status, actor,
+// texts and answers. It leaves out the time, because the caller of Answer does not know it.
 func outcomeText(o *askback.Outcome) string {
 	values := make([][]string, len(o.Answers))
 	for i, a := range o.Answers {

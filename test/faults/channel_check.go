@@ -16,10 +16,10 @@ import (
 	"github.com/askback/askback/test/kit/fakes"
 )
 
-// questionCanary is in each question. It must be in no log, metric or trace.
+// questionCanary is in each question. No log, metric or trace may contain it.
 const questionCanary = "Does the canary sing at"
 
-// check compares what both people see about an ask with what the server says that it has sent.
+// check compares the messages that both people see about an ask with the deliveries that the server lists.
 func (t *channelKillTest) check(ctx context.Context, asked askback.Ask) error {
 	a, err := as(ctx, t, t.agent, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) { return c.Get(ctx, asked.ID) })
 	if err != nil {
@@ -43,7 +43,7 @@ func (t *channelKillTest) check(ctx context.Context, asked askback.Ask) error {
 	return nil
 }
 
-// checkSights checks what one person sees about a settled ask at one venue.
+// checkSights checks the messages that one person sees about a settled ask at one venue.
 func (t *channelKillTest) checkSights(a askback.Ask, v *venue, person string, deliveries []askback.Delivery) {
 	var question *askback.Delivery
 	outcomes := 0
@@ -75,8 +75,8 @@ func (t *channelKillTest) checkSights(a askback.Ask, v *venue, person string, de
 	}
 }
 
-// checkWebhooks checks that the program that listens got each event of each ask, in order, and
-// each repeat with the same id and content.
+// checkWebhooks checks that the receiver of webhooks got each event of each ask, in order, and each repeat
+// with the same id and content.
 func (t *channelKillTest) checkWebhooks() error {
 	type content struct{ ask, event, body string }
 	first, order := map[string]content{}, map[string][]string{}
@@ -108,22 +108,21 @@ func (t *channelKillTest) checkWebhooks() error {
 	return nil
 }
 
-// secretLinks matches the token of a link to a page that needs no log-in, and secretReplies that
-// of an address for replies.
+// secretLinks matches the token in a link to a page that needs no log-in. secretReplies matches the token in
+// an address for replies.
 var (
 	secretLinks   = regexp.MustCompile(regexp.QuoteMeta(publicPages) + `/a/([^\s"<>)]{20,})`)
 	secretReplies = regexp.MustCompile(`ask\+([0-9a-z]{20,})@`)
 )
 
-// What requests of the test have instead of a token and a link. It must not be in the traces.
+// Replacements for a token and a link in requests of the test. The traces must not contain them.
 const (
 	forgedToken = "ab_forged_token_01234567890123456789"
 	forgedLink  = "forged-token-of-a-link"
 )
 
-// checkSecrets checks that secrets of the settings, tokens, links, and text of asks are only
-// where they belong: not in the log at the level debug, the metrics, the states, the deliveries
-// or the traces.
+// checkSecrets checks that secrets of the settings, tokens, links, and text of asks are not in the log at the
+// level debug, the metrics, the states, the deliveries or the traces.
 func (t *channelKillTest) checkSecrets(ctx context.Context) error {
 	for _, path := range []string{"/metrics", "/readyz", "/livez", "/healthz", "/api/v1/asks/ask_unknown", "/a/" + forgedLink, "/api/v1/deliveries?limit=200"} {
 		for _, token := range []string{"", t.operator.token, forgedToken} {
@@ -167,7 +166,7 @@ func (t *channelKillTest) checkSecrets(ctx context.Context) error {
 	return nil
 }
 
-// scrape keeps what the server replies to a request.
+// scrape keeps the server's reply to a request.
 func (t *channelKillTest) scrape(ctx context.Context, path, token string) error {
 	server, client, err := t.conn.connect(ctx)
 	if err != nil {
@@ -193,10 +192,10 @@ func (t *channelKillTest) scrape(ctx context.Context, path, token string) error 
 	return nil
 }
 
-// hiddenMessage is the mutant in which ana does not see one question of five in ntfy.
+// hiddenMessage is the mutant in which ana does not see one of five questions in ntfy.
 const hiddenMessage = "hidden-message"
 
-// mutantVenues returns the venues of a test, which are all without a mutant.
+// mutantVenues returns the venues of a test. With the mutant hiddenMessage, the first venue hides messages.
 func mutantVenues(mutant string, all []*venue) []*venue {
 	if mutant == hiddenMessage {
 		all[0].hides = func(person string, m fakes.Message) bool {

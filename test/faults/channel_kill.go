@@ -23,12 +23,12 @@ import (
 	"github.com/askback/askback/test/kit/proctest"
 )
 
-// A channelKillTest kills the server while it sends through all channels at once and people
-// answer in them. Then each ask has one outcome, no message can be answered any more, each person
-// has read each question, and the program that listens has every event with one id (E3 to E7).
+// A channelKillTest kills the server while it sends through all channels and people answer in them. At the
+// end each ask must have one outcome, no message may be answerable, each person must have got each question,
+// and the receiver of webhooks must have every event with one id (E3 to E7).
 //
-// Before the kills, one ask goes to all channels and is answered in one, for each channel and
-// person.
+// Before the kills, for each channel and person, one ask goes to all channels and the person answers it in
+// that channel.
 type channelKillTest struct {
 	serverProcess
 	rand     *rand.Rand
@@ -39,14 +39,14 @@ type channelKillTest struct {
 	agent    account
 	people   map[string]account
 	operator account
-	log      strings.Builder // of all servers
-	scraped  strings.Builder // what the server reports of itself
+	log      strings.Builder // the log of all servers
+	scraped  strings.Builder // the data that the server reports about itself
 	traces   *traceCollector
 
 	mu   sync.Mutex
-	asks []askback.Ask // as they were asked
+	asks []askback.Ask // the asks as they were created
 
-	checked                int // asks that were checked
+	checked                int // the number of checked asks
 	kills, rounds, repeats int
 	bad                    []violation
 }
@@ -104,10 +104,10 @@ func startFakes(ctx context.Context) (*fakes.Program, error) {
 	return fakes.StartProgram(cmd)
 }
 
-// checkInterval is the number of kills after which everything is checked.
+// checkInterval is the number of kills between two checks of all asks.
 const checkInterval = 25
 
-// prepare writes the settings and makes the tokens.
+// prepare writes the settings and creates the tokens.
 func (t *channelKillTest) prepare(ctx context.Context, all []fakes.Service) (err error) {
 	settings := filepath.Join(filepath.Dir(t.path), "channels.yaml")
 	if err := os.WriteFile(settings, []byte("public_url: "+publicPages+"\nlimits: {digest_after: off}\n"+fakes.Settings(all)), 0o600); err != nil {
@@ -179,13 +179,13 @@ func (t *channelKillTest) violate(f fault, format string, args ...any) {
 	t.bad = append(t.bad, violated(f, format, args...))
 }
 
-// as calls a server as the owner of a token, again and again until one replies.
+// as calls a server as the owner of a token. It retries until a server replies.
 func as[T any](ctx context.Context, t *channelKillTest, a account, what func(context.Context, *httpapi.Client) (T, error)) (T, error) {
 	out, _, err := call(ctx, t.conn, a.token, what)
 	return out, err
 }
 
-// ask asks both people, with a key, so that a repeat after a kill makes no second ask.
+// ask asks both people. The ask has a key, so that a repeat after a kill makes no second ask.
 func (t *channelKillTest) ask(ctx context.Context) (askback.Ask, error) {
 	t.mu.Lock()
 	n := len(t.asks) + 1
@@ -202,8 +202,8 @@ func (t *channelKillTest) ask(ctx context.Context) (askback.Ask, error) {
 	return a, err
 }
 
-// beforeKills lets people join, and sends one ask to all channels for each channel and person
-// who answers there.
+// beforeKills lets people join. For each channel and person, it sends one ask to all channels and lets the
+// person answer it.
 func (t *channelKillTest) beforeKills(ctx context.Context) error {
 	for _, v := range t.venues {
 		for _, person := range fakes.People {
@@ -274,8 +274,8 @@ func closed(all []fakes.Message) bool {
 	return slices.ContainsFunc(all, func(m fakes.Message) bool { return m.Settled }) && !slices.ContainsFunc(all, func(m fakes.Message) bool { return m.Live })
 }
 
-// await waits until the messages about an ask are so for both people in all venues. It returns
-// what is not so.
+// await waits until so returns true for the messages about an ask, for both people in all venues. Otherwise
+// it returns a description of the first messages for which so returns false.
 func (t *channelKillTest) await(ctx context.Context, a askback.Ask, so func([]fakes.Message) bool) (not string) {
 	ok := until(ctx, func() bool {
 		not = ""
@@ -295,12 +295,12 @@ func (t *channelKillTest) await(ctx context.Context, a askback.Ask, so func([]fa
 	return not
 }
 
-// maxChannelLife is how long a server lives at most after the first ask. Two of three live a
-// fifth of it, which is about what it takes to send one ask.
+// maxChannelLife is the maximum lifetime of a server after the first ask. Two of three servers live at most a
+// fifth of it, which is about the time needed to send one ask.
 const maxChannelLife = 400 * time.Millisecond
 
-// kill asks, lets people answer earlier asks, and returns after a random time, whatever is
-// under way.
+// kill asks, lets people answer earlier asks, and returns after a random time, even if calls are still
+// running.
 func (t *channelKillTest) kill(ctx context.Context) error {
 	life := maxChannelLife
 	if t.rand.IntN(3) > 0 {
@@ -327,7 +327,7 @@ func (t *channelKillTest) kill(ctx context.Context) error {
 	return nil
 }
 
-// randomSight returns a message that can be answered, or nothing.
+// randomSight returns a random message that can be answered. The venue is nil if there are too few.
 func (t *channelKillTest) randomSight() (fakes.Message, *venue, string) {
 	v, person := t.venues[t.rand.IntN(len(t.venues))], fakes.People[t.rand.IntN(2)]
 	live := slices.DeleteFunc(v.seen(person), func(m fakes.Message) bool { return !m.Live })
@@ -337,12 +337,11 @@ func (t *channelKillTest) randomSight() (fakes.Message, *venue, string) {
 	return live[t.rand.IntN(len(live))], v, person
 }
 
-// drainTime is how long the last server may take to send what the killed ones left. What they
-// had claimed is free after 15 seconds, and a few attempts failed.
+// drainTime is how long the last server may take to send the remaining deliveries of the killed servers.
+// Deliveries that they had claimed are free after 15 seconds, and a few attempts failed.
 const drainTime = 7 * time.Minute
 
-// afterKills lets the last server send everything, settles what is still open, and checks all
-// asks.
+// afterKills lets the last server send everything, settles the open asks, and checks all asks.
 func (t *channelKillTest) afterKills(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, drainTime)
 	defer cancel()
@@ -385,7 +384,7 @@ func (t *channelKillTest) again(ctx context.Context, n int) (askback.Ask, error)
 	})
 }
 
-// drain waits until no delivery is on its way.
+// drain waits until all deliveries have ended.
 func (t *channelKillTest) drain(ctx context.Context) error {
 	var left []askback.Delivery
 	var err error
@@ -407,7 +406,7 @@ func (t *channelKillTest) drain(ctx context.Context) error {
 	return err
 }
 
-// settle settles an ask that is open. One in three is answered in a message.
+// settle settles an open ask. It answers one in three in a message.
 func (t *channelKillTest) settle(ctx context.Context, a askback.Ask) error {
 	v, person := t.venues[t.rand.IntN(len(t.venues))], fakes.People[t.rand.IntN(2)]
 	if all := sightsOf(v, person, a); len(all) > 0 && all[0].Live && t.rand.IntN(3) == 0 {

@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// One ask goes to ntfy, Slack, Telegram, e-mail, browsers and a webhook at once. Answered in one
-// of them, it is withdrawn or marked in all others, for each of them (E3 to E7).
+// One ask goes to ntfy, Slack, Telegram, e-mail, browsers and a webhook. After an answer in one of them, it
+// is withdrawn or marked in all others. The test repeats this for each of them (E3 to E7).
 func TestOneAskInAllChannelsIsAnsweredInEach(t *testing.T) {
 	dir := t.TempDir()
 	program := builtProgram(t)

@@ -17,9 +17,9 @@ import (
 	"github.com/askback/askback/test/kit/fakes"
 )
 
-// A channelRaceTest lets two people answer one ask in two messages at the same moment, for
-// each pair of channels. One wins, the other one learns who it was, and no message can be
-// answered afterwards (E5, T18).
+// A channelRaceTest lets two people answer one ask in two messages at the same moment, for each pair of
+// channels. One answer is accepted, the other person sees who answered, and no message can be answered
+// afterwards (E5, T18).
 type channelRaceTest struct {
 	seed     uint64
 	mutant   string
@@ -37,8 +37,8 @@ func newChannelRaceTest(seed uint64, mutant string) *channelRaceTest {
 	return t
 }
 
-// racesPerRig is how many races a rig has before its services are started anew: they keep all
-// messages.
+// racesPerRig is the maximum number of races of a rig. Its services keep all messages, so they are started
+// anew after that.
 const racesPerRig = 100
 
 // run runs n races for each pair of channels, or until there is a violation.
@@ -70,7 +70,7 @@ type pairRow struct {
 	races, ana, told int
 }
 
-// rig runs races in one engine, with ana at one venue and ben at another one, or at the same.
+// rig runs races in one engine, with ana at one venue and ben at the same or another venue.
 func (t *channelRaceTest) rig(ctx context.Context, r *rand.Rand, i, j, n int, row *pairRow) error {
 	stage := fakes.NewStage(ctx)
 	defer stage.End()
@@ -117,7 +117,7 @@ func asFault(err error) fault {
 	return failed
 }
 
-// A channelRig is an engine with channels, and where each person reads.
+// A channelRig is an engine with channels, and the venue of each person.
 type channelRig struct {
 	engine *engine.Engine
 	agent  askback.Client
@@ -175,7 +175,7 @@ func (g *channelRig) about(person string, a askback.Ask) []fakes.Message {
 	return sightsOf(g.at[person], person, a)
 }
 
-// race asks, lets both people press at the same moment, and checks what they see then.
+// race asks, lets both people press at the same moment, and checks the messages that they then see.
 func (g *channelRig) race(ctx context.Context, r *rand.Rand, row *pairRow) error {
 	g.asks++
 	a, err := g.agent.Ask(ctx, askback.Request{To: fakes.People, Questions: []askback.Question{{
@@ -201,7 +201,7 @@ func (g *channelRig) race(ctx context.Context, r *rand.Rand, row *pairRow) error
 	return g.check(ctx, settled, replies, row)
 }
 
-// A pressed is what a person read after a press.
+// pressed is the text that a person read after a press.
 type pressed struct {
 	reply string
 	err   error
@@ -230,7 +230,7 @@ func (g *channelRig) press(ctx context.Context, r *rand.Rand, open map[string]fa
 	return replies
 }
 
-// check checks the outcome of a race and what both people see of it.
+// check checks the outcome of a race and the messages that both people see.
 func (g *channelRig) check(ctx context.Context, a askback.Ask, replies map[string]pressed, row *pairRow) error {
 	winner := a.Outcome.Actor.Name
 	if got := a.Outcome.Answers[0].Selected; len(got) != 1 || got[0] != raceLabels[winner] {
@@ -266,10 +266,10 @@ func (t *channelRaceTest) report() report {
 	return report{noun: "races", what: "of two people in two channels", n: t.done, detail: "one winner each, and no message left that can be answered", table: t.rows, bad: t.bad}
 }
 
-// droppedOutcome is the mutant that does not send one outcome of ten.
+// droppedOutcome is the mutant that does not send one of ten outcomes.
 const droppedOutcome = "dropped-outcome"
 
-// mutantChannel returns the channel for a rig, which is c without a mutant.
+// mutantChannel returns the channel for a rig. Without a mutant, it is c.
 func mutantChannel(mutant string, c engine.Channel) engine.Channel {
 	if mutant != droppedOutcome {
 		return c

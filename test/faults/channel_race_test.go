@@ -11,7 +11,7 @@ func TestRacesInChannelsHaveOneWinner(t *testing.T) {
 	}
 }
 
-// A channel that does not carry every outcome leaves a message that looks open.
+// If a channel drops an outcome, a message still looks open, and the test detects it.
 func TestDroppedOutcomeIsFound(t *testing.T) {
 	p := newChannelRaceTest(1, droppedOutcome)
 	if err := p.run(t.Context(), 20); err != nil || len(p.bad) != 1 || p.bad[0].fault != lost {

@@ -19,7 +19,7 @@ import (
 type routedRig struct {
 	*channelRig
 	t     *testing.T
-	ahead atomic.Int64 // nanoseconds by which the clock of the engine is ahead
+	ahead atomic.Int64 // how far the clock of the engine is ahead, in nanoseconds
 	runs  []func(context.Context, *engine.Engine)
 }
 
@@ -66,14 +66,14 @@ func (g *routedRig) start() {
 	g.stop = func() { cancel(); group.Wait() }
 }
 
-// advance moves the clock. The engine starts again: its timers are those of the real clock.
+// advance moves the clock. It restarts the engine, because the timers of an engine use the real clock.
 func (g *routedRig) advance(by time.Duration) {
 	g.stop()
 	g.ahead.Add(int64(by))
 	g.start()
 }
 
-// messages returns the messages about an ask, whose text has the step, that a person sees.
+// messages returns the messages about an ask that a person sees and whose text has the step.
 func (g *routedRig) messages(person string, a askback.Ask, step string) []fakes.Message {
 	return sightsWith(g.at[person], person, a.ID, step)
 }
@@ -88,7 +88,7 @@ func routedVenue(t *testing.T, name string) *venue {
 	return newVenues(all)[0]
 }
 
-// wait waits until a person sees a message about an ask that satisfies ok.
+// wait waits until a person sees a message about an ask for which ok returns true.
 func (g *routedRig) wait(what, person string, a askback.Ask, step string, ok func(fakes.Message) bool) (found fakes.Message) {
 	g.t.Helper()
 	ctx, cancel := context.WithTimeout(g.t.Context(), venueTime)
@@ -108,7 +108,7 @@ func (g *routedRig) wait(what, person string, a askback.Ask, step string, ok fun
 	return found
 }
 
-// wantNone fails if a person sees a message about an ask.
+// wantNone fails the test if a person sees a message about an ask.
 func (g *routedRig) wantNone(what, person string, a askback.Ask, step string) {
 	g.t.Helper()
 	if all := g.messages(person, a, step); len(all) > 0 {
@@ -128,9 +128,9 @@ func (g *routedRig) ask(r askback.Request) askback.Ask {
 func live(m fakes.Message) bool    { return m.Live }
 func settled(m fakes.Message) bool { return m.Settled && !m.Live }
 
-// A question that zoe does not answer reaches ana in Slack after ten minutes, and ben in Telegram
-// after his quiet hours, because the second escalation falls into them. His press settles it, and
-// the message in Slack says so (F12).
+// A question that zoe does not answer reaches ana in Slack after ten minutes. It reaches ben in Telegram
+// after his quiet hours, because the second escalation is within them. His press settles it, and the message
+// in Slack shows the outcome (F12).
 func TestEscalationReachesPeopleInTheirChannels(t *testing.T) {
 	minutes := func(n int) askback.Span { return askback.Span(time.Duration(n) * time.Minute) }
 	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -172,8 +172,8 @@ func TestEscalationReachesPeopleInTheirChannels(t *testing.T) {
 	g.wait("after the answer", "ben", a, step, settled)
 }
 
-// Of three people two must approve. One approval leaves the ask open, one denial denies it, and
-// both messages say so. Two approvals approve the next one (F12).
+// Two of three people must approve. One approval leaves the ask open, and one denial denies it; both messages
+// show this. Two approvals approve the next ask (F12).
 func TestApprovalOfTwoIsShownInTheirChannels(t *testing.T) {
 	g := newRoutedRig(t, engine.Settings{
 		People: []askback.Person{{Name: "zoe"}, {Name: "ana"}, {Name: "ben"}},

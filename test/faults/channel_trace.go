@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/test/kit/fakes"
 )
 
-// A traceCollector receives the traces of servers, as a collector of OpenTelemetry does, and
-// keeps all of each export.
+// A traceCollector receives the traces of servers, as an OpenTelemetry collector does, and keeps every
+// export.
 type traceCollector struct {
 	url string
 	mu  sync.Mutex
@@ -28,13 +28,12 @@ func newTraceCollector(s *fakes.Stage) *traceCollector {
 	return c
 }
 
-// receive keeps a request. The strings of an export are in it as they are: it is protobuf, and
-// not compressed.
+// receive keeps a request. An export is uncompressed protobuf, so its strings can be found in it.
 func (c *traceCollector) receive(_ http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	fmt.Fprintf(&c.got, "%s %s %v\n", r.Method, r.URL, r.Header)
-	_, _ = io.Copy(&c.got, r.Body) // what a kill has cut off is searched, too
+	_, _ = io.Copy(&c.got, r.Body) // the data that a kill has truncated is searched, too
 }
 
 func (c *traceCollector) text() string {
@@ -43,14 +42,14 @@ func (c *traceCollector) text() string {
 	return c.got.String()
 }
 
-// environment returns the variables with which a server sends traces, early enough for one that
-// is killed soon.
+// environment returns the variables that make a server send traces, so often that even a short-lived server
+// sends some.
 func (c *traceCollector) environment() []string {
 	return []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.url, "OTEL_EXPORTER_OTLP_COMPRESSION=none", "OTEL_BSP_SCHEDULE_DELAY=20"}
 }
 
-// checkTraces checks that the traces have neither secrets nor names, and that they have the
-// spans of the requests with secrets.
+// checkTraces checks that the traces contain neither secrets nor names, and that they contain the spans of
+// the requests with secrets.
 func (t *channelKillTest) checkTraces(ctx context.Context, secrets map[string]string) {
 	ctx, cancel := context.WithTimeout(ctx, venueTime)
 	defer cancel()
@@ -61,13 +60,14 @@ func (t *channelKillTest) checkTraces(ctx context.Context, secrets map[string]st
 	}
 	text := t.traces.text()
 	for _, name := range append([]string{t.agent.name, t.operator.name}, fakes.People...) {
-		t.search("an export of traces", text, map[string]string{"the name " + name: string(rune(len(name))) + name}) // a string has its length before it
+		// a string is preceded by its length
+		t.search("an export of traces", text, map[string]string{"the name " + name: string(rune(len(name))) + name})
 	}
 	t.search("an export of traces", text, secrets)
 	t.search("an export of traces", text, map[string]string{"a token that is not valid": forgedToken, "a link that is not valid": forgedLink})
 }
 
-// search reports each secret that is in a text.
+// search reports each secret that a text contains.
 func (t *channelKillTest) search(where, text string, secrets map[string]string) {
 	for what, secret := range secrets {
 		if i := strings.Index(text, secret); i >= 0 {

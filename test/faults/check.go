@@ -24,7 +24,7 @@ type checker struct {
 	ackLog    *ackLog
 	seq       int64                 // last sequence number that was read
 	lastSeq   map[string]int64      // last sequence number of each session
-	histories map[string]askHistory // by id of the ask
+	histories map[string]askHistory // by the id of the ask
 }
 
 // An askHistory summarizes the events of one ask.
@@ -39,7 +39,7 @@ func newChecker(path string, l *ackLog) *checker {
 	return &checker{path: path, ackLog: l, lastSeq: map[string]int64{}, histories: map[string]askHistory{}}
 }
 
-// compared returns how much was compared, for the report.
+// compared returns the numbers of compared items, for the report.
 func (c *checker) compared() string {
 	return fmt.Sprintf("%d acknowledgements and %d events compared", c.ackLog.acks, c.seq)
 }
@@ -105,8 +105,8 @@ func (c *checker) checkLastEvent(ctx context.Context, db store.Store) ([]violati
 	return nil, err
 }
 
-// checkEvent checks the sequence numbers of an event, and that its session or ask may have
-// this event now. It then counts the event as an earlier one.
+// checkEvent checks the sequence numbers of an event, and that its session or ask may have this event now.
+// The event then counts as an earlier event.
 func (c *checker) checkEvent(e store.Event) (bad []violation) {
 	if e.Seq != c.seq+1 {
 		bad = append(bad, violated(inconsistent, "event %d follows %d", e.Seq, c.seq))
@@ -127,8 +127,7 @@ func (c *checker) checkEvent(e store.Event) (bad []violation) {
 	return bad
 }
 
-// isSessionEvent reports whether an event is about a session and not about one
-// of its asks.
+// isSessionEvent reports whether an event is about a session and not about one of its asks.
 func isSessionEvent(e store.Event) bool { return strings.HasPrefix(e.Subject, "ses_") }
 
 // apply adds an event to the history of an ask. It returns violations if the event cannot
@@ -251,5 +250,5 @@ func (c *checker) checkAcks(s lifecycle.AskState) (bad []violation) {
 	return bad
 }
 
-// ownedKey returns a key as the engine stores it: together with its owner.
+// ownedKey returns a key as the engine stores it, together with its owner.
 func ownedKey(owner, key string) string { return fmt.Sprintf("%d:%s:%s", len(owner), owner, key) }

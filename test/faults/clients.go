@@ -102,9 +102,8 @@ func (c *clientPool) noError(ctx context.Context, what string, err error) bool {
 	return err == nil
 }
 
-// recordOutcome records the outcome that a call returned to a client that tried to settle
-// the ask. own reports whether an outcome is that of this client, which must be so if and
-// only if err is nil.
+// recordOutcome records the outcome that a call returned to a client that tried to settle the ask. own
+// reports whether this client gave an outcome. It must return true if and only if err is nil.
 func (c *clientPool) recordOutcome(ctx context.Context, what string, a askback.Ask, err error, own func(*askback.Outcome) bool) {
 	if !errors.Is(err, askback.ErrSettled) && !c.noError(ctx, what, err) {
 		return
@@ -119,8 +118,8 @@ func (c *clientPool) recordOutcome(ctx context.Context, what string, a askback.A
 	}
 }
 
-// setState sets the state of an agent. When the agent no longer waits, its ask becomes one
-// of the recent asks.
+// setState sets the state of an agent. When the agent no longer waits, its ask becomes one of the recent
+// asks.
 func (c *clientPool) setState(i int, now agentState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,8 +150,8 @@ func (c *clientPool) agentStates() [agentCount]agentState {
 	return c.states
 }
 
-// randomAsk returns the current ask of a random agent, which has no id before the first
-// ask, or sometimes a settled ask.
+// randomAsk returns the current ask of a random agent, or sometimes a settled ask. The current ask has no id
+// before the first ask.
 func (c *clientPool) randomAsk(r *rand.Rand) agentState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -362,8 +361,7 @@ func (p *person) cancel(at agentState) func(context.Context) {
 	})
 }
 
-// settle returns a function that settles an ask by do and records the outcome. It can be
-// called repeatedly.
+// settle returns a function that settles an ask with do and records the outcome. It can be called repeatedly.
 func (p *person) settle(what string, as account, own func(*askback.Outcome) bool, do func(context.Context, *httpapi.Client) (askback.Ask, error)) func(context.Context) {
 	return func(ctx context.Context) {
 		a, _, err := call(ctx, p.conn, as.token, do)

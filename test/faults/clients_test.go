@@ -15,9 +15,10 @@ import (
 
 func TestAgentWithoutOutcomeIsReported(t *testing.T) {
 	var then, now [agentCount]agentState
-	then[0], now[0] = agentState{turn: 3, id: "ask_a", waiting: true}, agentState{turn: 4}               // received its outcome
-	then[1], now[1] = agentState{turn: 5, id: "ask_b", waiting: true}, agentState{turn: 5, id: "ask_b"}  // received none
-	then[2], now[2] = agentState{turn: 7, id: "ask_c", waiting: false}, agentState{turn: 7, id: "ask_c"} // was not waiting
+	then[0], now[0] = agentState{turn: 3, id: "ask_a", waiting: true}, agentState{turn: 4}              // received its outcome
+	then[1], now[1] = agentState{turn: 5, id: "ask_b", waiting: true}, agentState{turn: 5, id: "ask_b"} // received none
+	// was not waiting for an outcome
+	then[2], now[2] = agentState{turn: 7, id: "ask_c", waiting: false}, agentState{turn: 7, id: "ask_c"}
 	got := withoutOutcome(then, now)
 	if len(got) != 1 || got[0].fault != lost {
 		t.Fatalf("got %v, want a violation for agent 1", got)
@@ -27,8 +28,8 @@ func TestAgentWithoutOutcomeIsReported(t *testing.T) {
 	}
 }
 
-// A call without an error must return the outcome of its caller, and a call with
-// ErrSettled that of another person.
+// A call without an error must return the outcome of its caller. A call with ErrSettled must return the
+// outcome of another person.
 func TestOutcomeMustMatchTheError(t *testing.T) {
 	ana := &askback.Outcome{Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Comment: "1"}
 	settled := fmt.Errorf("answer: %w", askback.ErrSettled)

@@ -31,8 +31,8 @@ func (c *toolCall) clone() *toolCall {
 // A node is one JSON value, with the text in which it is written.
 type node struct {
 	kind     kind
-	literal  string // of a value without children
-	value    string // of a string: its content
+	literal  string // the text of a value without children
+	value    string // the content of a string
 	names    []memberName
 	children []*node
 }
@@ -235,13 +235,13 @@ func drawNumber(r *rand.Rand) string {
 	return strconv.Itoa(r.IntN(2000) - 1000)
 }
 
-// shortEscapes are the characters that JSON can escape by a backslash and one character.
-// shortLetters has that character for each, in the same order.
+// shortEscapes are the characters that JSON can escape with a backslash and one character. shortLetters has
+// that character for each, in the same order.
 const shortEscapes, shortLetters = "\"\\/\b\f\n\r\t", `"\/bfnrt`
 
 // spell returns a string as a JSON literal with random escapes.
 func spell(r *rand.Rand, s string) string {
-	often := r.IntN(3) // of three characters, the number with an unnecessary escape
+	often := r.IntN(3) // the number of unnecessary escapes per three characters
 	b := []byte{'"'}
 	for _, c := range s {
 		must := c < ' ' || c == '"' || c == '\\'

@@ -15,16 +15,16 @@ const (
 	// readyTime is how long a child may take to open a database on a busy
 	// machine.
 	readyTime = 30 * time.Second
-	// A child is killed within maxLifetime after it is ready. One in
-	// earlyKillInterval is killed within maxStartTime after its start, while it
-	// opens the database.
+	// A child is killed within maxLifetime after it is ready. One child in earlyKillInterval is killed within
+	// maxStartTime after its start, while it opens the database.
 	maxLifetime       = 100 * time.Millisecond
 	maxStartTime      = 25 * time.Millisecond
 	earlyKillInterval = 6
-	// After one in skipInterval kills, the database is not checked, so that the next child
-	// opens it as the kill left it.
+	// After one kill in skipInterval, the database is not checked, so that the next child opens it as the
+	// kill left it.
 	skipInterval = 3
-	// The whole database is audited after this many kills, and at the end.
+	// auditInterval is the number of kills between two audits of the whole database. There is also an audit
+	// at the end.
 	auditInterval = 250
 )
 

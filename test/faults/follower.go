@@ -125,8 +125,8 @@ func (r *record) hasBegun() bool {
 	return r.start != ""
 }
 
-// hasEnded reports whether the final message of the session was received or, for a reader
-// of all sessions, those of all followed sessions.
+// hasEnded reports whether the final message of the session was received. For a reader of all sessions, it
+// reports whether the final messages of all followed sessions were received.
 func (r *record) hasEnded() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

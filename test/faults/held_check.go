@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// end waits until no answer is held, withdraws the ask if no one has answered it, and compares
-// the outcome with what the clients were told. A held answer is sent although no client is there.
+// end waits until no answer is held, and withdraws the ask if no person has answered it. It then compares the
+// outcome with the outcome that the clients received. A held answer is sent even if no client is connected.
 func (g *heldGame) end(ctx context.Context) {
 	var a askback.Ask
 	for {
@@ -51,8 +51,8 @@ func (g *heldGame) end(ctx context.Context) {
 	g.clientPool.record(ack{Op: opSettled, ID: g.id, Text: outcomeText(a.Outcome)})
 }
 
-// audit compares the history of each ask with the rules: an answer that is sent was held before
-// or sent at once, nothing is undone after the outcome, and there is one outcome.
+// audit compares the history of each ask with the rules. An answer that is sent was held before or sent
+// without a delay. No answer is undone after the outcome, and there is one outcome.
 func (h *heldTest) audit(ctx context.Context) (bad []violation, err error) {
 	db, err := sqlite.Open(h.path, nil)
 	if err != nil {
@@ -92,14 +92,14 @@ func (h *heldTest) audit(ctx context.Context) (bad []violation, err error) {
 	return bad, nil
 }
 
-// A heldHistory is what the events of an ask say so far.
+// A heldHistory is the state of an ask after its events so far.
 type heldHistory struct {
-	held    map[string]bool // who holds an answer; when the ask is settled, who did
+	held    map[string]bool // the people who hold an answer; once the ask is settled, the people who held one
 	settled string          // the type of the event that settled it
 	counts  heldCounts
 }
 
-// apply adds an event. It returns violations if it cannot follow the earlier ones.
+// apply adds an event. It returns violations if the event cannot follow the earlier events.
 func (h *heldHistory) apply(e store.Event) (bad []violation, err error) {
 	said, err := lifecycle.DecodeEvent(e.Type, e.Data)
 	if err != nil {
@@ -133,7 +133,7 @@ func (h *heldHistory) apply(e store.Event) (bad []violation, err error) {
 	return bad, nil
 }
 
-// compare compares the record of an ask with its history and with what the clients were told.
+// compare compares the record of an ask with its history and with the outcome that the clients received.
 func (h *heldTest) compare(ctx context.Context, db *sqlite.Store, id string, one *heldHistory) (bad []violation, err error) {
 	r, err := db.Read(ctx, kindAsk, id)
 	if err != nil {

@@ -19,16 +19,15 @@ import (
 const (
 	// heldCount is how many asks are answered and undone at the same time.
 	heldCount = 24
-	// heldTime is how long the server holds an answer, the shortest time of the settings.
+	// heldTime is how long the server holds an answer. It is the shortest time that the settings allow.
 	heldTime = time.Second
-	// heldEnd is how long an ask may take until it is settled, over all kills.
+	// heldEnd is how long an ask may take until it is settled, including all kills.
 	heldEnd = 2 * time.Minute
 )
 
-// A heldTest kills the server repeatedly while two people, one of them in two windows, give
-// answers that can be undone, and agents withdraw their asks or let deadlines pass. Each ask must
-// have one outcome. An answer that was undone must not be sent, and an answer that was sent must not be
-// undone.
+// A heldTest kills the server repeatedly while two people give answers that can be undone. One of them uses
+// two windows. Agents withdraw their asks or let deadlines pass meanwhile. Each ask must have one outcome. An
+// answer that was undone must not be sent, and an answer that was sent must not be undone.
 type heldTest struct {
 	serverProcess
 	seed       uint64
@@ -43,7 +42,7 @@ type heldTest struct {
 	counts heldCounts
 }
 
-// heldCounts say what happened, for the report.
+// heldCounts are counts for the report.
 type heldCounts struct{ asks, held, undone, sent, withdrawn, expired, late int }
 
 func newHeldTest(dir, program string, seed uint64) (*heldTest, error) {
@@ -58,8 +57,8 @@ func newHeldTest(dir, program string, seed uint64) (*heldTest, error) {
 	return h, os.WriteFile(file, fmt.Appendf(nil, "undo: %d\n", int(heldTime.Seconds())), 0o600)
 }
 
-// run kills the server at least n times, or until there is a violation. Then it compares the
-// history with what the clients were told.
+// run kills the server at least n times, or until there is a violation. Then it compares the history with the
+// outcomes that the clients received.
 func (h *heldTest) run(ctx context.Context, n int) error {
 	for _, who := range []struct {
 		to   *account
@@ -116,7 +115,7 @@ func (h *heldTest) serve(ctx context.Context, during func()) error {
 	return err
 }
 
-// play plays one ask after another until working ends. What it has begun, it ends.
+// play plays one game after another until working ends. It then finishes the game in progress.
 func (h *heldTest) play(ctx, working context.Context, number int) {
 	r := rand.New(rand.NewPCG(h.seed, uint64(900+number)))
 	for n := 0; working.Err() == nil && h.clientPool.ok(); n++ {
@@ -127,7 +126,7 @@ func (h *heldTest) play(ctx, working context.Context, number int) {
 	}
 }
 
-// A heldGame is what two people and an agent do with one ask.
+// A heldGame lets two people and an agent act on one ask.
 type heldGame struct {
 	*heldTest
 	rand *rand.Rand
@@ -135,9 +134,9 @@ type heldGame struct {
 	id   string
 
 	mu     sync.Mutex
-	gives  map[string][2]int // how often a person began to give an answer, and how often that ended
-	undone map[string]bool   // whether the last word of a person was that the answer is undone
-	told   string            // the outcome that a client was told
+	gives  map[string][2]int // per person, the numbers of calls of Hold that have begun and that have ended
+	undone map[string]bool   // per person, whether the latest call was a successful Undo
+	told   string            // the outcome that a client received
 }
 
 // play makes the ask, lets both people and the agent act at the same time, and waits until the
@@ -168,8 +167,8 @@ func (g *heldGame) play(ctx context.Context) {
 	g.end(ctx)
 }
 
-// wait returns a random duration up to a little more than the time of a held answer. It is often
-// near the moment when the answer is sent.
+// wait returns a random duration up to a little more than heldTime. It is often close to the moment when the
+// answer is sent.
 func (g *heldGame) wait() time.Duration {
 	if g.rand.IntN(2) == 0 {
 		return heldTime - 30*time.Millisecond + randomDuration(g.rand, 60*time.Millisecond)
@@ -177,7 +176,7 @@ func (g *heldGame) wait() time.Duration {
 	return randomDuration(g.rand, heldTime)
 }
 
-// holdAndUndo gives an answer and perhaps undoes it, and perhaps gives another one.
+// holdAndUndo returns a function that gives an answer. It may undo the answer, and may then give another.
 func (g *heldGame) holdAndUndo(who account) func(context.Context) {
 	undoes, again, after := g.rand.IntN(2) == 0, g.rand.IntN(3) == 0, g.wait()
 	return func(ctx context.Context) {
@@ -192,7 +191,7 @@ func (g *heldGame) holdAndUndo(who account) func(context.Context) {
 	}
 }
 
-// undoInAnotherWindow is the second window of a person, who may press Undo there.
+// undoInAnotherWindow returns a function that may undo the answer of a person, as from a second window.
 func (g *heldGame) undoInAnotherWindow(who account) func(context.Context) {
 	undoes, after := g.rand.IntN(3) == 0, g.wait()
 	return func(ctx context.Context) {
@@ -202,7 +201,7 @@ func (g *heldGame) undoInAnotherWindow(who account) func(context.Context) {
 	}
 }
 
-// answerOrHold is another person, who holds an answer, sends one at once, or does nothing.
+// answerOrHold returns a function that holds an answer, sends one, or does nothing.
 func (g *heldGame) answerOrHold(who account) func(context.Context) {
 	what, after := g.rand.IntN(4), g.wait()
 	return func(ctx context.Context) {
@@ -241,8 +240,8 @@ func (g *heldGame) hold(ctx context.Context, who account, label string) {
 	g.learn(ctx, "hold", a, err)
 }
 
-// give counts that a person began to give an answer, or that this ended. From the beginning on,
-// the answer may be sent.
+// give counts the beginning (what is 0) or the end (1) of a person's call of Hold. The answer may be sent
+// from the beginning on.
 func (g *heldGame) give(name string, what int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -252,8 +251,8 @@ func (g *heldGame) give(name string, what int) {
 	g.undone[name] = false
 }
 
-// undo undoes the answer of a person. After that it must not be sent any more, unless the person
-// gave an answer at the same time in another window.
+// undo undoes the answer of a person. After that it must not be sent, unless the person gave an answer at the
+// same time in another window.
 func (g *heldGame) undo(ctx context.Context, who account) {
 	g.mu.Lock()
 	before := g.gives[who.name]
@@ -276,7 +275,7 @@ func (h *heldTest) count(add func(*heldCounts)) {
 	add(&h.counts)
 }
 
-// learn records the outcome that a call returned, which must be the same for all.
+// learn records the outcome that a call returned. All calls must return the same outcome.
 func (g *heldGame) learn(ctx context.Context, what string, a askback.Ask, err error) {
 	if !errors.Is(err, askback.ErrSettled) && !g.clientPool.noError(ctx, what+" "+g.key, err) || a.Outcome == nil {
 		return

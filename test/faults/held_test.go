@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// The check of histories finds what must not happen to held answers, and nothing in a correct one.
+// The check of histories finds each forbidden event of held answers, and nothing in a correct history.
 func TestHeldHistoryIsChecked(t *testing.T) {
 	const pending, held, undone, answered, expired = "question_pending", "answer_held", "answer_undone", "question_answered", "question_expired"
 	for name, c := range map[string]struct {

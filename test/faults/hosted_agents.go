@@ -65,13 +65,13 @@ You help.
 `,
 }
 
-// A hostedShape is what a run of an agent must be like at its end, whenever the server was killed.
+// A hostedShape is the required result of a run of an agent, regardless of when the server was killed.
 type hostedShape struct {
 	result  string
-	replies int      // of the model
+	replies int      // the number of replies of the model
 	calls   int      // of tools
 	writes  []string // the calls that change a file, as in the log of the tool
-	asks    []string // what people are asked
+	asks    []string // the questions to people
 }
 
 // hostedShapes returns the shapes of a run and of its children, by agent.
@@ -91,7 +91,8 @@ func hostedShapes(run string) map[string]hostedShape {
 	}
 }
 
-// writeAgents replaces the definitions of the agents with those of these runs, and the settings.
+// writeAgents replaces the definitions of the agents with the definitions for these runs, and writes the
+// settings.
 func (t *hostedTest) writeAgents(runs []string) error {
 	if err := os.RemoveAll(t.agents); err != nil {
 		return err

@@ -16,17 +16,17 @@ import (
 	"github.com/askback/askback/httpapi"
 )
 
-// A hostedRecord is what is known of a hosted session at its end.
+// A hostedRecord is the recorded state of a hosted session at its end.
 type hostedRecord struct {
 	session askback.Session
 	replies int
 	calls   []hostedCall // in order
-	asks    []string     // what people were asked
+	asks    []string     // the questions that people were asked
 }
 
 // A hostedCall is a tool call in the history.
 type hostedCall struct {
-	id, write string // write: as in the log of the tool, or "" if it changes nothing
+	id, write string // write is the change as in the log of the tool, or "" if the call changes nothing
 	results   int
 	isError   bool
 }
@@ -75,8 +75,8 @@ func (r hostedRecord) interrupted() (n int) {
 	return n
 }
 
-// check returns how a session differs from what it must be. made has the number of times that each
-// call was made, as the tool recorded it.
+// check returns the differences between a session and its required shape. made has the number of times that
+// each call was made, as the tool recorded it.
 func (r hostedRecord) check(want hostedShape, made map[string]int) (bad []violation) {
 	violate := func(f fault, format string, args ...any) {
 		bad = append(bad, violated(f, "%s (%s): "+format, append([]any{r.session.Agent, r.session.ID}, args...)...))
@@ -142,7 +142,7 @@ func readCalls(path string) (map[string]int, error) {
 	return made, nil
 }
 
-// records returns the hosted sessions that were not checked yet, which are so many.
+// records returns the n hosted sessions that were not checked yet.
 func (t *hostedTest) records(ctx context.Context, n int) (all []*hostedRecord, err error) {
 	byID := map[string]*hostedRecord{}
 	page := askback.SessionQuery{Limit: askback.MaxLimit}
@@ -234,7 +234,7 @@ func (r *hostedRecord) add(e askback.Event) error {
 	return nil
 }
 
-// askedFor returns what people are asked, without what is the same in all runs.
+// askedFor returns the question to people, without the parts that are the same in all runs.
 func askedFor(a askback.Ask) string {
 	if a.Confirmation == nil {
 		return a.Questions[0].Text

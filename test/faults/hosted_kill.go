@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// hostedRuns is the number of runs at once. Each has two children.
+	// hostedRuns is the number of concurrent runs. Each has two children.
 	hostedRuns = 4
-	// hostedServeTime is the maximum lifetime of a server, in which the runs do some of their steps.
-	// Every second server is killed sooner, as soon as a tool has changed something: its result is
-	// then often not stored.
+	// hostedServeTime is the maximum lifetime of a server, in which the runs do some of their steps. Every
+	// second server is killed as soon as a tool has changed something. The result of the tool is then often
+	// not stored.
 	hostedServeTime = 40 * time.Millisecond
 	hostedPollTime  = 200 * time.Microsecond
 	// hostedEndTime is how long the runs of a round may take after the last kill.
@@ -40,7 +40,7 @@ type hostedTest struct {
 	conn                  *connection
 	agent, person         account
 
-	checked     map[string]bool // the sessions that were checked
+	checked     map[string]bool // the checked sessions
 	kills, runs int
 	interrupted int // calls with an unknown outcome
 	bad         []violation

@@ -255,8 +255,8 @@ func (w *worker) consume(ctx context.Context, id string) {
 	}
 }
 
-// recordOutcome records the outcome, if any, that a call returned. With ErrSettled, it is
-// that of an earlier call.
+// recordOutcome records the outcome, if any, that a call returned. With ErrSettled, it is the outcome of an
+// earlier call.
 func (w *worker) recordOutcome(a askback.Ask, err error) {
 	if err != nil && !errors.Is(err, askback.ErrSettled) {
 		w.noError(context.Background(), err)

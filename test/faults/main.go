@@ -1,28 +1,23 @@
-// Faults tests the two guarantees of Askback: an acknowledged change is never
-// lost, and only approved calls run.
+// Faults tests the two guarantees of Askback: an acknowledged change is never lost, and only approved calls
+// run.
 //
-// Two tests attack approvals. One compares approved calls with calls that differ
-// in one detail. The other runs concurrent operations on one approval and one
-// grant.
-//
-// Another one lets two people answer one ask in two channels at the same moment, for each pair
-// of channels.
-//
-// Seven tests kill a process repeatedly and check that every acknowledged change
-// is stored exactly once:
+// Two tests attack approvals. One compares approved calls with calls that differ in one detail. The other
+// runs concurrent operations on one approval and one grant. Another test lets two people answer one ask in
+// two channels at the same moment, for each pair of channels. Seven tests kill a process repeatedly and check
+// that every acknowledged change is stored exactly once:
 //
 //   - an engine on SQLite under load, with a growing database
 //   - the real program while it asks and answers
 //   - the real server while agents wait over HTTP and people answer
-//   - the real server while clients follow its event streams, which must
-//     receive every event once and in order
+//   - the real server while clients follow its event streams, which must receive every event once and in order
 //   - the real server while it sends through all channels and people answer there
 //   - the real server while it runs agents, each of whose calls must have its effect once
-//   - the real server while people give answers that can be undone: none is sent that was undone
+//   - the real server while people give answers that can be undone: an answer that was undone must not be sent
 //
 // Usage:
 //
-//	go run ./test/faults [-n 1000] [-binary 300] [-server 1000] [-streams 250] [-pairs 10000000] [-races 10000] [-channels 1000] [-reach 300] [-hosted 500] [-held 300] [-short] [-seed S] [-keep] [-mutant NAME] [-program PATH]
+//	go run ./test/faults [-n 1000] [-binary 300] [-server 1000] [-streams 250] [-pairs 10000000] [-races 10000]
+//	    [-channels 1000] [-reach 300] [-hosted 500] [-held 300] [-short] [-seed S] [-keep] [-mutant NAME] [-program PATH]
 package main
 
 import (
@@ -127,8 +122,8 @@ func runTests(ctx context.Context, o options, dir string) (r result, err error) 
 	return r, r.killProgram(ctx, o, dir)
 }
 
-// killProgram builds the program unless there is one, kills it, and kills its server without and with event
-// streams, with channels, while it runs agents, and while people undo answers.
+// killProgram builds the program unless there is one, and kills it. It then kills its server: without and
+// with event streams, with channels, while it runs agents, and while people undo answers.
 func (r *result) killProgram(ctx context.Context, o options, dir string) error {
 	path := o.program
 	if path == "" {

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// builtIn is the folder of the program that the tests kill. It is made when a test needs it.
+// builtIn is the folder of the program that the tests kill. It is created when a test needs it.
 var builtIn string
 
 var buildOnce = sync.OnceValues(func() (path string, err error) {

@@ -77,8 +77,7 @@ func (e *earlyAckStore) Commit(ctx context.Context, c store.Change) (int64, erro
 	return 0, nil
 }
 
-// copyOf returns a copy of a change. The engine uses the memory of the original again as soon
-// as it is acknowledged.
+// copyOf returns a copy of a change. The engine reuses the memory of the original once it is acknowledged.
 func copyOf(c store.Change) store.Change {
 	c.Put, c.Events, c.Effects = slices.Clone(c.Put), slices.Clone(c.Events), slices.Clone(c.Effects)
 	for i := range c.Put {
@@ -133,8 +132,8 @@ func (l *droppingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, l.fakeAnswer(res, said, l.nameOf(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))
 }
 
-// fakeAnswer settles the ask in a response as the answer would have settled it. The answer
-// is the request body said, by a person named by.
+// fakeAnswer settles the ask in a response as the answer would have settled it. said is the request body with
+// the answer, and by is the name of the person.
 func (l *droppingTransport) fakeAnswer(res *http.Response, said []byte, by string) error {
 	var a askback.Ask
 	if err := json.NewDecoder(res.Body).Decode(&a); err != nil {

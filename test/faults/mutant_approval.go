@@ -17,8 +17,7 @@ const (
 	// looseDigest is the mutant that parses JSON leniently: it uses the last of duplicate
 	// names, reads numbers as doubles, and replaces invalid UTF-8.
 	looseDigest = "loose-digest"
-	// joinedNames is the mutant whose digest has no separators between agent,
-	// server and tool.
+	// joinedNames is the mutant whose digest has no separators between agent, server and tool.
 	joinedNames = "joined-names"
 )
 

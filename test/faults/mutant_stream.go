@@ -63,8 +63,8 @@ func (t *streamMutator) isDue(interval int) bool {
 	return due
 }
 
-// miss makes the next connection due, because this one was refused: the server was killed.
-// Otherwise the connections that are due might be refused for a long time.
+// miss makes the next connection due, because a killed server refused this one. Otherwise the due connections
+// might be refused for a long time.
 func (t *streamMutator) miss() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// An effect is the relation of a changed call to the approved one.
+// An effect is the relation of a changed call to the approved call.
 type effect int
 
 const (
@@ -86,7 +86,7 @@ func pick[T any](r *rand.Rand, list []T) (one T) {
 	return list[r.IntN(len(list))]
 }
 
-// structural are bytes with a special meaning in JSON, and some that are often invalid.
+// structural are bytes with a special meaning in JSON, and bytes that are often invalid.
 const structural = `{}[]",:0123456789.eE+-\/ un` + "\t\n\x00\x7f\xc3\xff"
 
 func someByte(r *rand.Rand) byte {
@@ -229,8 +229,8 @@ var lookAlikes = []struct{ a, b string }{
 	{"\ufffd", "?"},
 }
 
-// replaceLookAlike replaces a part of s by one that looks alike. If there is no such part,
-// it appends an invisible or combining character.
+// replaceLookAlike replaces a part of s with a part that looks alike. If there is no such part, it appends an
+// invisible or combining character.
 func replaceLookAlike(r *rand.Rand, s string) string {
 	at := r.IntN(len(lookAlikes))
 	for i := range lookAlikes {

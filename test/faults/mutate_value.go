@@ -79,8 +79,8 @@ func signs(n int) []string {
 	return []string{"", "+", "0", "+00"}
 }
 
-// otherNumber replaces a number by a random one, by one with the other sign, or by the next
-// larger double.
+// otherNumber replaces a number with a random number, a number with the other sign, or the next larger
+// double.
 func otherNumber(r *rand.Rand, c *toolCall) bool {
 	n := pick(r, c.args.all(number))
 	if n == nil {
@@ -112,7 +112,7 @@ func neighbour(s string) string {
 	return strconv.FormatFloat(next, 'g', -1, 64)
 }
 
-// inexactNumber changes a number to one that is rounded when read as a double.
+// inexactNumber changes a number to a number that is rounded when it is read as a double.
 func inexactNumber(r *rand.Rand, c *toolCall) bool {
 	n := pick(r, c.args.all(number))
 	if n == nil {
@@ -143,8 +143,8 @@ func longer(s string) string {
 	return mantissa
 }
 
-// otherType replaces a value by one of another type that looks similar or is also empty. It
-// may also put a value into an array, or take it out of one.
+// otherType replaces a value with a value of another type that looks similar or is also empty. It may also
+// put a value into an array, or take a value out of an array.
 func otherType(r *rand.Rand, c *toolCall) bool {
 	n := pick(r, slices.DeleteFunc(c.args.all(keyword, number, text, array, object), func(n *node) bool { return n == c.args }))
 	if n == nil {

@@ -15,7 +15,7 @@ type options struct {
 	seed                          uint64
 	keep                          bool
 	mutant                        string
-	program                       string // to kill; "": it is built
+	program                       string // the program to kill; "" means that it is built
 }
 
 // The numbers of repetitions with -short, as in "make test".
@@ -82,8 +82,8 @@ func setDefault(n *int, value int) {
 	}
 }
 
-// selectMutantTest disables all tests but the one that must detect the mutant, if there is
-// one. It returns an error if the mutant is unknown.
+// selectMutantTest disables all tests except the test that must detect the mutant, if there is one. It
+// returns an error if the mutant is unknown.
 func (o *options) selectMutantTest() error {
 	if o.mutant == "" {
 		return nil

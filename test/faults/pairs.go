@@ -15,12 +15,11 @@ import (
 
 const (
 	perDocument = 16   // pairs per approved call
-	productEach = 1000 // one in this many pairs is checked in an engine
+	productEach = 1000 // one pair in this many is checked in an engine
 )
 
-// A pairTest tests that an approval is valid for one call only (F7, T4). It makes pairs of
-// an approved call and a changed one. Their digests must be equal if and only if the calls
-// have the same meaning.
+// A pairTest tests that an approval is valid for one call only (F7, T4). It makes pairs of an approved call
+// and a changed call. Their digests must be equal if and only if the calls have the same meaning.
 type pairTest struct {
 	seed   uint64
 	digest digestFunc
@@ -156,12 +155,12 @@ func (w *pairWorker) document(ctx context.Context, i int64) error {
 	return nil
 }
 
-// A pair is an approved call and a changed one.
+// A pair is an approved call and a changed call.
 type pair struct {
 	document int64
 	approved *toolCall
-	meaning  any    // of the approved arguments, see valueReader
-	digest   string // of the approved call
+	meaning  any    // the value of the approved arguments, see valueReader
+	digest   string // the digest of the approved call
 	mutation int
 	changed  *toolCall
 	means    effect // effect by meaning, not by digest
@@ -178,9 +177,8 @@ func (p *pair) change(r *rand.Rand) {
 	}
 }
 
-// compare returns the effect according to the digests. It records a violation if the effect
-// according to the meaning differs from that, or from the effect that the mutation should
-// have.
+// compare returns the effect according to the digests. It records a violation if the effect according to the
+// meaning differs from it, or from the effect that the mutation should have.
 func (w *pairWorker) compare(p *pair) effect {
 	p.means = w.meaningOf(p)
 	if want := mutations[p.mutation].want; want != anyEffect && p.means != want {

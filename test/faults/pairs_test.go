@@ -84,8 +84,8 @@ func TestEveryMutationIsUsed(t *testing.T) {
 	}
 }
 
-// The engine is correct, but each pair is marked with a wrong effect. So the engine seems
-// to reject the same call, or to accept another one.
+// The engine is correct, but each pair is marked with a wrong effect. So the engine seems to reject the same
+// call, or to accept another call.
 func TestEngineCheckerDetectsWrongEffects(t *testing.T) {
 	p := newPairTest(1, "")
 	w := &pairWorker{pairTest: p, engineChecker: newEngineChecker()}

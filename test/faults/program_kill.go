@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// The agent name under which the program asks, and the beginning of its questions.
+// The agent name that the program asks with, and the beginning of its questions.
 const (
 	commandAsker    = "local"
 	commandQuestion = "Which colour"
@@ -72,9 +72,9 @@ func (b *programTest) run(ctx context.Context, n int) error {
 	return err
 }
 
-// round asks with a key, which may be that of an earlier round, and kills the process. If
-// the ask is stored, most rounds settle it from another process, which is killed too. Then
-// round checks the database, and some rounds also call finish.
+// round asks with a key, which an earlier round may have used, and kills the process. If the ask is stored,
+// most rounds settle it from another process, which is killed too. Then round checks the database, and some
+// rounds also call finish.
 func (b *programTest) round(ctx context.Context) error {
 	n := b.rounds
 	if n > 0 && b.rand.IntN(10) < 3 {
@@ -186,8 +186,8 @@ func (b *programTest) recordOutput(ctx context.Context, key string, notes, print
 	return nil
 }
 
-// settle runs "askback answer", "decline" or "cancel" and kills it after some time. Exit
-// code 0 acknowledges the outcome, except that of a repeated cancel.
+// settle runs "askback answer", "decline" or "cancel" and kills it after some time. Exit code 0 acknowledges
+// the outcome, except after a repeated cancel.
 func (b *programTest) settle(ctx context.Context, id string) error {
 	o := askback.Outcome{Channel: askback.ChannelTerminal, Actor: askback.Actor{Kind: askback.ActorPerson, Name: b.user}}
 	var args []string

@@ -18,8 +18,7 @@ import (
 // differs from race to race.
 const racerName = "racer"
 
-// raceTool is the tool that the asks of a race name. The grant of the race does not cover
-// otherTool.
+// raceTool is the tool in the asks of a race. The grant of the race does not cover otherTool.
 const (
 	raceTool  = "deploy"
 	otherTool = "delete"
@@ -28,7 +27,7 @@ const (
 // A race is a set of concurrent operations on one approval and one grant.
 type race struct {
 	number    int
-	rand      *rand.Rand // for the preparation only: the concurrent calls use others
+	rand      *rand.Rand // used only for the preparation; the concurrent calls use other engines
 	engines   []*engine.Engine
 	deadlines period
 
@@ -46,8 +45,8 @@ type race struct {
 type reply struct {
 	action  action
 	who     string
-	ask     askback.Ask // as it was returned
-	digest  string      // that the call consumed
+	ask     askback.Ask // the ask as it was returned
+	digest  string      // the digest that the call consumed
 	revoked bool        // the grant was revoked before the call
 	err     error
 }
@@ -191,10 +190,9 @@ func (c *race) consumeEarly(ctx context.Context, r *rand.Rand) {
 	c.consumeWith(ctx, c.agent(r), c.asked.Confirmation.Digest)
 }
 
-// consume waits until the ask is settled, and consumes it with the approved digest or, if
-// it was not approved, with that of the ask. It reads the outcome from the engine on which
-// it consumes: another engine may reject the call because it has an older state, which is
-// safe.
+// consume waits until the ask is settled, and consumes it with the approved digest or, if it was not
+// approved, with the digest of the ask. It reads the outcome from the engine on which it consumes: another
+// engine may reject the call because it has an older state, which is safe.
 func (c *race) consume(ctx context.Context, r *rand.Rand) {
 	<-c.settled
 	client := c.agent(r)
@@ -212,7 +210,7 @@ func (c *race) consumeWith(ctx context.Context, client askback.Client, digest st
 	c.record(reply{action: actionConsume, who: racerName, ask: a, digest: digest, err: err})
 }
 
-// revoke revokes the grant, and then asks for a call that it covered.
+// revoke revokes the grant, and then asks for a call that the grant covered.
 func (c *race) revoke(ctx context.Context, r *rand.Rand) {
 	_, err := c.at(r, racer("dua")).Revoke(ctx, c.grant.ID)
 	c.record(reply{action: actionRevoke, who: "dua", err: err})

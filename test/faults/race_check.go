@@ -19,8 +19,8 @@ type raceChecker struct {
 	final   askback.Ask // the contested approval
 	grants  []askback.Grant
 	history []store.Event
-	stored  map[string]*askback.Outcome // by id, of asks that a grant may cover
-	made    map[string]*grantHistory    // by id of the grant
+	stored  map[string]*askback.Outcome // by their ids, the asks that a grant may cover
+	made    map[string]*grantHistory    // by the ids of the grants
 	failed  bool                        // the session failed at the deadline
 	bad     []violation
 }
@@ -106,8 +106,8 @@ func (c *raceChecker) checkOutcome() {
 	}
 }
 
-// approvedDigest returns the digest that the outcome must have. It is "" if the ask was
-// not approved, and that of the edited arguments if cem approved them.
+// approvedDigest returns the digest that the outcome must have. It is "" if the ask was not approved. If cem
+// approved edited arguments, it is the digest of these.
 func (c *raceChecker) approvedDigest() string {
 	switch o := c.final.Outcome; {
 	case !o.Approved():

@@ -22,8 +22,7 @@ import (
 const (
 	// concurrentRaces is how many races run concurrently.
 	concurrentRaces = 16
-	// leadTime is the time between the preparation and the deadlines. The clock is moved
-	// forward over it.
+	// leadTime is the time between the preparation and the deadlines. The clock is moved forward by it.
 	leadTime = time.Minute
 )
 
@@ -59,7 +58,7 @@ type movedClock struct{ ahead atomic.Int64 }
 
 func (c *movedClock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
 
-// jump moves the clock forward to at. It does nothing if the clock is later already.
+// jump moves the clock forward to at. It does nothing if the clock is already later.
 func (c *movedClock) jump(at time.Time) { c.ahead.Add(int64(max(0, at.Sub(c.now())))) }
 
 func newRaceTest(dir, where string, seed uint64, mutant string) *raceTest {

@@ -73,7 +73,7 @@ func faultsOf(bad []violation) (out []fault) {
 	return out
 }
 
-// A follower must receive the events of the history, all and unchanged (F11).
+// A follower must receive exactly the events of the history, unchanged (F11).
 func TestRecordMustMatchTheHistory(t *testing.T) {
 	a, b, c := entry{"ses_a", "message", 1, [32]byte{1}}, entry{"ses_a", "message", 2, [32]byte{2}}, entry{"ses_b", "message", 1, [32]byte{3}}
 	changed := b
@@ -141,8 +141,7 @@ func TestSentTextsMustMatchTheHistory(t *testing.T) {
 	}
 }
 
-// A truncated frame does not count: the follower continues after the last
-// complete one.
+// A truncated frame does not count: the follower continues after the last complete frame.
 func TestFollowerContinuesAfterItsLastCompleteEvent(t *testing.T) {
 	server := &oneAndAHalf{}
 	f := &follower{record: newRecord("a reader"), path: "/events", rand: rand.New(rand.NewPCG(1, 1))}
@@ -163,8 +162,8 @@ func TestFollowerContinuesAfterItsLastCompleteEvent(t *testing.T) {
 	}
 }
 
-// oneAndAHalf responds with the event after the cursor and the next one without its end. It
-// needs no network, where a follower could time out before the response.
+// oneAndAHalf responds with the event after the cursor, and with the next event without its end. It needs no
+// network, because a follower could time out before a response from the network.
 type oneAndAHalf struct{ cursor string }
 
 // RoundTrip implements [http.RoundTripper].

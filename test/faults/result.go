@@ -12,7 +12,7 @@ import (
 
 // A report is the result of one test.
 type report struct {
-	noun   string // kills, pairs, races
+	noun   string // the repetitions: kills, pairs or races
 	what   string // continues noun, such as "under load"
 	n      int
 	detail string

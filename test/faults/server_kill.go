@@ -20,8 +20,8 @@ const (
 	// The server is killed within maxServeTime after it has proved its identity, unless it is
 	// killed early or while all agents wait.
 	maxServeTime = 120 * time.Millisecond
-	// In one of fullWaitInterval rounds, people pause until every agent waits. Then the
-	// server is killed, and each agent must receive its outcome from the next server.
+	// In one round of fullWaitInterval, people pause until every agent waits. Then the server is killed, and
+	// each agent must receive its outcome from the next server.
 	fullWaitInterval = 5
 	// outcomeTimeout is how long agents may wait for these outcomes. It is shorter than the
 	// wait of one request, so that an agent that is not notified fails.

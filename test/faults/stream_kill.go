@@ -19,8 +19,8 @@ const (
 	streamCount = 8
 	// finalMessage is sent to each session at the end.
 	finalMessage = "final message"
-	// maxServeTimeStreams is the maximum lifetime of a server, long enough for
-	// most followers to reconnect.
+	// maxServeTimeStreams is the maximum lifetime of a server. It is long enough for most followers to
+	// reconnect.
 	maxServeTimeStreams = 300 * time.Millisecond
 	// The test fails if a follower is incomplete and no follower receives an event for
 	// stallTimeout.
@@ -159,8 +159,8 @@ func (s *streamTest) startSessions(ctx context.Context) {
 	}
 }
 
-// follow starts the followers: two of all sessions, and one of each session,
-// half of them as its agent.
+// follow starts the followers: two of all sessions, and one of each session. Half of the latter are the
+// agents of their sessions.
 func (s *streamTest) follow(ctx context.Context, readers *sync.WaitGroup) {
 	httpClient := &connection{place: s.clientPool.conn.place, wrap: mutantStream(s.mutant)}
 	chance := func(i int) *rand.Rand { return rand.New(rand.NewPCG(s.seed, uint64(1000+i))) }

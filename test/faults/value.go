@@ -19,8 +19,8 @@ const maxDepth = 32
 // errAmbiguous is returned for JSON that parsers read in different ways.
 var errAmbiguous = errors.New("not a text that all parsers read alike")
 
-// A valueReader parses JSON to compare values. It uses another parser than Askback, so
-// that both do not have the same defect.
+// A valueReader parses JSON to compare values. It uses another parser than Askback, so that the two do not
+// share a defect.
 type valueReader struct {
 	decoder jsontext.Decoder
 	source  bytes.Reader
@@ -92,7 +92,7 @@ func (m *valueReader) members() (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		key := name.String() // valid only until the next token is read
+		key := name.String() // valid until the next token is read
 		if object[key], err = m.value(); err != nil {
 			return nil, err
 		}
@@ -152,7 +152,7 @@ func (d decimal) representable() bool {
 		return false // too large
 	}
 	shortest := decimal(strconv.FormatFloat(f, 'e', -1, 64))
-	if f == 0 { // or rounded to zero
+	if f == 0 { // or the number was rounded to zero
 		mantissa, _, _ := strings.Cut(strings.ToLower(string(d)), "e")
 		return strings.Trim(mantissa, "-0.") == ""
 	}

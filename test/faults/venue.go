@@ -23,21 +23,21 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// A venue is the fake of a service with the accounts of ana and ben. At the one of push
-// messages, a person answers on the page that a click on the notification opens.
+// A venue is the fake of a service with the accounts of ana and ben. At the venue of push messages, a person
+// answers on the page that a click on the notification opens.
 type venue struct {
 	fakes.Service
 	name, channel string
 	addresses     map[string]string
-	push          *webpush.Channel          // in this process
-	browsers      map[string]*fakes.Browser // of the people, for the pages
+	push          *webpush.Channel          // a channel in this process
+	browsers      map[string]*fakes.Browser // the browsers of the people, for the pages
 	hides         func(person string, m fakes.Message) bool
 
 	mu  sync.Mutex
 	err error // why the fake cannot be reached
 }
 
-// newVenues returns the venues of services that carry answers of people.
+// newVenues returns the venues of the services in which people can answer.
 func newVenues(all []fakes.Service) (venues []*venue) {
 	for _, s := range all {
 		if d := s.Describe(); d.Name != "webhook" {
@@ -68,8 +68,8 @@ func programServices() []string {
 	return slices.DeleteFunc(fakes.Names(), func(name string) bool { return name == "push" })
 }
 
-// seen returns the messages about asks that a person sees at a venue, or those with one of the
-// texts. If the service has ended, it returns none, and problem returns why.
+// seen returns the messages about asks that a person sees at a venue. If there are texts, it returns only
+// messages with one of them. If the service has ended, it returns none, and problem returns the error.
 func (v *venue) seen(person string, texts ...string) []fakes.Message {
 	all, err := v.Messages(person, texts...)
 	if err != nil {
@@ -86,7 +86,7 @@ func (v *venue) problem() error {
 	return v.err
 }
 
-// opened returns a message with its buttons. Those of a push message are on a page.
+// opened returns a message with its buttons. The buttons of a push message are on a page.
 func (v *venue) opened(ctx context.Context, person string, m fakes.Message) (fakes.Message, error) {
 	if b := v.browsers[person]; b != nil {
 		return b.Open(ctx, m)
@@ -94,7 +94,7 @@ func (v *venue) opened(ctx context.Context, person string, m fakes.Message) (fak
 	return m, nil
 }
 
-// press presses the button with a label, and returns what the person reads at once.
+// press presses the button with a label, and returns the immediate reply to the person.
 func (v *venue) press(ctx context.Context, person string, m fakes.Message, label string) (reply string, err error) {
 	browser := v.browsers[person]
 	if browser != nil && len(m.Buttons) == 0 {
@@ -112,7 +112,7 @@ func (v *venue) press(ctx context.Context, person string, m fakes.Message, label
 	return v.Press(ctx, person, m.ID, b)
 }
 
-// told returns what a person has read in messages that only this person sees.
+// told returns the texts of the messages that only this person sees.
 func (v *venue) told(person string) (text string) {
 	for _, m := range v.seen(person) {
 		if m.Private {
@@ -122,8 +122,8 @@ func (v *venue) told(person string) (text string) {
 	return text
 }
 
-// join makes a person known who has no receiver in the settings. The browser, which is logged
-// in, is only for push messages.
+// join makes a person known who has no receiver in the settings. browser returns a browser that is logged in,
+// which only push messages need.
 func (v *venue) join(ctx context.Context, person string, c askback.Contacts, browser func(context.Context) (*fakes.Browser, error)) error {
 	switch v.name {
 	case "telegram":
@@ -198,8 +198,7 @@ func (v *venue) roots() *x509.CertPool {
 	return pool
 }
 
-// steps matches the part of a question that no other one has. Links for a person do not show
-// the id of the ask.
+// steps matches the part of a question that is unique. Links for a person do not contain the id of the ask.
 var steps = regexp.MustCompile(`step [0-9]+`)
 
 // sightsOf returns the messages about an ask that a person sees at a venue.
@@ -211,8 +210,8 @@ func sightsOf(v *venue, person string, a askback.Ask) []fakes.Message {
 	return sightsWith(v, person, a.ID, steps.FindString(text))
 }
 
-// sightsWith returns the messages about an ask with an id, whose question has a step, but no private
-// notes.
+// sightsWith returns the messages about the ask with this id, or whose question has this step. It omits
+// private notes.
 func sightsWith(v *venue, person, ask, step string) []fakes.Message {
 	return slices.DeleteFunc(v.seen(person, ask, step), func(m fakes.Message) bool {
 		return m.Private || m.Ask != ask && (m.Ask != "" || steps.FindString(m.Text) != step)
@@ -225,11 +224,11 @@ const publicPages = "https://ask.example.com"
 // askLink returns the link of messages from an engine of this process.
 func askLink(a askback.Ask, person string) string { return publicPages + "/a/" + a.ID + "/" + person }
 
-// venueTime is how long a message may take.
+// venueTime is how long to wait for a message.
 const venueTime = 30 * time.Second
 
-// until waits until something is true, and reports whether it is. It looks at ever longer
-// intervals, because that may be a request.
+// until waits until so returns true. It returns false if ctx ends first. The pauses between the calls of so
+// grow, because so may send a request.
 func until(ctx context.Context, so func() bool) bool {
 	for wait := time.Millisecond; !so(); wait = min(wait*5/4, 50*time.Millisecond) {
 		if pause.For(ctx, wait) != nil {
@@ -239,7 +238,7 @@ func until(ctx context.Context, so func() bool) bool {
 	return true
 }
 
-// shownAs returns what matters in messages.
+// shownAs describes messages for an error.
 func shownAs(all []fakes.Message) string {
 	var b strings.Builder
 	for _, m := range all {

@@ -21,8 +21,8 @@ import (
 	"github.com/askback/askback/test/kit/fakes"
 )
 
-// open returns the channel to a venue for an engine of this process, as fast as it can be, and
-// the function that takes answers.
+// open returns the channel to a venue for an engine of this process, configured to be fast. It also returns
+// the function that receives answers.
 func (v *venue) open(log *slog.Logger) (engine.Channel, func(context.Context, *engine.Engine), error) {
 	switch v.name {
 	case "ntfy":

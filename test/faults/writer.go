@@ -16,9 +16,8 @@ import (
 // writerCount is how many writers run concurrently.
 const writerCount = 64
 
-// sentTexts counts the texts that were sent to sessions. Each text is unique,
-// and must be in the history at least once if it was acknowledged, and at most
-// as often as it was sent.
+// sentTexts counts the texts that were sent to sessions. Each text is unique. An acknowledged text must be in
+// the history, and no text may be there more often than it was sent.
 type sentTexts struct {
 	mu    sync.Mutex
 	tries map[string]int
@@ -135,8 +134,8 @@ func (w *writer) text(what string, n int) string {
 	return fmt.Sprintf("%s %d of writer %d", what, n, w.number)
 }
 
-// ask asks in a followed session, in a new one, or without a session. It returns the id of
-// the ask, and reports whether the ask was made.
+// ask asks in a followed session, in a new session, or without a session. It returns the id of the ask, and
+// reports whether the ask was made.
 func (w *writer) ask(ctx context.Context, n int, at stream) (id string, ok bool) {
 	key := fmt.Sprintf("writer %d ask %d", w.number, n)
 	r := request(key)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// queries has the queries of calls that need one.
+// queries maps calls to the query that they need.
 var queries = map[string]string{
 	"GET /api/v1/asks": "?status=all", "GET /api/v1/events": "?after=0", "GET /api/v1/sessions/{id}/events": "?after=0",
 	"GET /agent/questions": "?status=pending", "GET /live": "?after=0", "GET /history/export": "?format=jsonl",
@@ -86,7 +86,7 @@ func (w *world) apiBody(route string) string {
 	return ""
 }
 
-// forms has the form of each page that has one.
+// forms maps pages to their form.
 var forms = map[string]url.Values{
 	"/asks/{id}":             {"action": {"answer"}, "q1-other": {"SQLite"}},
 	"/asks/{id}/claim":       {},

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write the table anew, to be read line b
 // tablePath is the table of the expected replies.
 const tablePath = "../../internal/access/testdata/matrix.txt"
 
-// A row is a line of the table: what is called, about which record, and the expected reply for each caller.
+// A row is a line of the table: a call, the record that it is about, and the expected reply for each caller.
 type row struct {
 	method, path, record string
 	want                 []string // in the order of callers
@@ -31,7 +31,7 @@ type row struct {
 type cell struct {
 	row
 	caller string
-	secret string // instead of the secret of the caller
+	secret string // sent instead of the secret of the caller
 	body   string
 }
 
@@ -54,9 +54,9 @@ func readTable(t *testing.T) (comment string, rows []row) {
 	return comment, rows
 }
 
-// Each route, page, stream and tool has a row for each record that it can show, and replies to each caller as the
-// table says: with its status, and with what people were asked and answered only where the table allows that
-// (E10, F4, T20).
+// Each route, page, stream and tool has a row for each record that it can show. It replies to each caller
+// with the status in the table. The reply contains questions and answers only if the table allows that (E10,
+// F4, T20).
 func TestEachCallerGetsWhatTheTableSays(t *testing.T) {
 	comment, rows := readTable(t)
 	w := newWorld(t)
@@ -95,8 +95,8 @@ func TestEachCallerGetsWhatTheTableSays(t *testing.T) {
 	}
 }
 
-// try calls a cell and returns the reply in the form of the table. A call that may have changed a record gets new
-// records for the next one.
+// try makes the call of a cell and returns the reply in the form of the table. If the call may have changed a
+// record, the next call gets new records.
 func (w *world) try(c cell) (string, *world) {
 	w.t.Helper()
 	secrets := []string{""}
@@ -128,8 +128,8 @@ type reply struct {
 	body   string
 }
 
-// String returns the status, with + if the body has what people were asked or answered, with ! if it has an answer that
-// is held, and with * if it has who answered.
+// String returns the status and marks: + if the body contains questions or answers, ! if it contains a held
+// answer, and * if it contains the name of the person who answered.
 func (r reply) String() string {
 	out := strconv.Itoa(r.status)
 	if strings.Contains(r.body, hush) {
@@ -171,7 +171,7 @@ func (w *world) target(c cell) string {
 	return path + queries[c.method+" "+c.path]
 }
 
-// send sends the request of a cell. Of a stream it reads until all has arrived.
+// send sends the request of a cell. It reads a stream until everything has arrived.
 func (w *world) send(c cell) reply {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -211,10 +211,10 @@ func (w *world) send(c cell) reply {
 	return reply{res.StatusCode, string(raw)}
 }
 
-// transport keeps no connection, so that a server can stop at once. It follows no redirect.
+// transport keeps no connections, so that a server can stop immediately. The client follows no redirect.
 var transport = &http.Transport{DisableKeepAlives: true}
 
-// readStream returns what a stream sends until the last event, or its end.
+// readStream returns the content of a stream up to the last event, or to its end.
 func (w *world) readStream(body io.Reader, c cell) string {
 	w.t.Helper()
 	end := last
@@ -256,7 +256,7 @@ func (w *world) lastCursor(c cell) string {
 	return ""
 }
 
-// A signed webhook starts its agent, and the signature opens nothing else.
+// A signed webhook starts its agent. The signature gives no other access.
 func TestSignatureOfAWebhookOnlyStartsItsAgent(t *testing.T) {
 	w := newWorld(t)
 	for path, want := range map[string]int{

@@ -16,8 +16,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// The engine refuses every method of a client to a principal of a kind without permissions, for the
-// action in the table of methods. The table of permissions has a rule for that action.
+// The engine rejects every method of a client for a principal of a kind without permissions. The error names
+// the action in the table of methods, and the table of permissions has a rule for that action.
 func TestEveryMethodRequiresPermission(t *testing.T) {
 	table, err := os.ReadFile("../../internal/access/testdata/methods.txt")
 	if err != nil {
@@ -53,8 +53,8 @@ func words(err error) []string {
 	return strings.FieldsFunc(err.Error(), func(r rune) bool { return r == ' ' || r == ':' })
 }
 
-// arguments returns the arguments of a method after the context that pass its checks, or nothing
-// if zero values and the id of the ask do.
+// arguments returns valid arguments of a method after the context. It returns none if zero values and the id
+// of the ask are valid.
 func arguments(method string, ask askback.Ask) []any {
 	switch method {
 	case "Session", "Messages":
@@ -73,8 +73,7 @@ func arguments(method string, ask askback.Ask) []any {
 	return []any{ask.ID}
 }
 
-// callMethod calls a method with a context and arguments, of which the missing ones are zero, and
-// returns its error.
+// callMethod calls a method with a context and arguments, and returns its error. Missing arguments are zero.
 func callMethod(t *testing.T, m reflect.Value, args []any) error {
 	t.Helper()
 	in := []reflect.Value{reflect.ValueOf(t.Context())}

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// apiRoutes returns the routes of the API, as the description has them that the server serves.
+// apiRoutes returns the routes of the API, from the description that the server serves.
 func (w *world) apiRoutes() (all []string) {
 	w.t.Helper()
 	var document struct {
@@ -30,8 +30,8 @@ func (w *world) apiRoutes() (all []string) {
 	return all
 }
 
-// pagePatterns returns the patterns that package web handles. It reads them from the source, because a ServeMux
-// does not tell its patterns.
+// pagePatterns returns the patterns that package web handles. It reads them from the source, because a
+// ServeMux does not list its patterns.
 func pagePatterns(t *testing.T) (all []string) {
 	t.Helper()
 	consts := map[string]ast.Expr{}

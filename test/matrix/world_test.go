@@ -26,8 +26,8 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// The texts of the records. All that people are asked, and what they answer, begins with hush; answerer is the
-// name of the person who answers. An answer that is held begins with unsent.
+// The texts of the records. Every question and answer begins with hush, and a held answer begins with unsent.
+// answerer is the name of the person who answers.
 const (
 	hush     = "hush-"
 	unsent   = "unsent-"
@@ -39,11 +39,11 @@ const (
 type world struct {
 	t       *testing.T
 	engine  *engine.Engine
-	url     string // of the server
+	url     string // the URL of the server
 	signer  *answerlink.Signer
 	clock   atomic.Int64 // added to the time of the server
 	secrets map[string]string
-	ids     map[string]string // of the records, by name
+	ids     map[string]string // the ids of the records, by name
 	link    string            // the path of a link for the ask
 	other   string            // the path of a link for another ask
 	tokens  []string          // a revoked token and an expired token
@@ -59,7 +59,7 @@ var principals = map[string]askback.Principal{
 	"op": {Kind: askback.Operator, Name: "olga"}, "admin": {Kind: askback.Admin, Name: "root"},
 }
 
-// newWorld starts a server whose records belong to the caller owner, and are addressed to the caller asked.
+// newWorld starts a server. Its records belong to the caller owner, and are addressed to the caller asked.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, secrets: map[string]string{}, ids: map[string]string{}}
@@ -111,7 +111,7 @@ func (w *world) serve() {
 		<-served
 		stop()
 	})
-	w.t.Cleanup(func() { w.close(); <-done }) // the engines end side by side
+	w.t.Cleanup(func() { w.close(); <-done }) // the engines end in parallel
 	w.signer = signer
 }
 
@@ -155,7 +155,7 @@ func (w *world) makeCallers() {
 	w.tokens = []string{"garbage", secret, expired}
 }
 
-// makeRecords makes the records. In the end there is an ask for everyone, and a message to the run.
+// makeRecords makes the records. At the end, there are an ask for everyone and a message to the run.
 func (w *world) makeRecords() {
 	ctx, owner, asked := context.Background(), w.as("owner"), w.as("asked")
 	question := []askback.Question{{Text: hush + "question?"}}
@@ -194,7 +194,7 @@ func (w *world) makeRecords() {
 	w.ids["endpoint"] = endpoint.ID
 }
 
-// makeRun starts a run whose question is answered, and whose call then waits for its approval.
+// makeRun starts a run. Its question is answered, and its call then waits for approval.
 func (w *world) makeRun() {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()

@@ -1,3 +1,3 @@
-// Package newcomer tests the ways from nothing to an answer on a phone that the documentation
-// shows: its commands are pasted into a shell as they are, from the clone on.
+// Package newcomer tests the commands in the documentation that lead from nothing to an answer on a phone. It
+// pastes them into a shell unchanged, from the clone on.
 package newcomer

@@ -48,14 +48,14 @@ type newcomer struct {
 	ctx      context.Context
 	commands []string
 	phone    fakes.Service
-	replace  *strings.Replacer // what the commands have for the service, by what the fake has
+	replace  *strings.Replacer // replaces the texts for the service in commands with the texts for the fake
 	env      []string
-	log      string // of the commands git and go, with their times
+	log      string // the file with the commands git and go, and their times
 	stdin    io.WriteCloser
 	shell    *exec.Cmd
 
 	mu  sync.Mutex
-	out strings.Builder // of the shell
+	out strings.Builder // the output of the shell
 	err strings.Builder
 }
 
@@ -66,7 +66,8 @@ func newNewcomer(t *testing.T, page, service string) *newcomer {
 		t.Skip("it clones and compiles the repository; make interop runs it")
 	}
 	commands := strings.Split(block(t, page, "", "sh"), "\n")
-	ctx, cancel := context.WithTimeout(context.Background(), patience) // that of the test ends too early to end the shell
+	// the context of the test ends too early to end the shell
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
 	p, err := fakes.StartProgram(exec.Command(os.Args[0], "-bound", "-open", service))
 	if err != nil {
@@ -81,7 +82,7 @@ func newNewcomer(t *testing.T, page, service string) *newcomer {
 	return n
 }
 
-// block returns the first block of code in a language on a page, after a text.
+// block returns the first code block in a language after a text on a page.
 func block(t *testing.T, page, after, language string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(repository, "docs", page))
@@ -108,8 +109,8 @@ func (n *newcomer) run(env []string, name string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// setUp makes the environment of the shell. The address of the repository leads to a commit of
-// the working tree, and what is installed goes to a folder of the test; the caches of Go stay.
+// setUp makes the environment of the shell. The address of the repository leads to a commit of the working
+// tree. Programs are installed in a folder of the test, but the caches of Go are shared.
 func (n *newcomer) setUp() {
 	n.t.Helper()
 	dir := n.t.TempDir()
@@ -135,7 +136,7 @@ func (n *newcomer) setUp() {
 	n.env = append(n.env, "GOPATH="+filepath.Join(dir, "go"), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "TERM=dumb", "PATH="+n.timed(dir, "git", "go")+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// timed returns a folder with commands that write when they began and ended.
+// timed returns a folder with commands that record their start and end times.
 func (n *newcomer) timed(dir string, names ...string) string {
 	n.t.Helper()
 	bin := filepath.Join(dir, "bin")
@@ -171,7 +172,7 @@ func (n *newcomer) open(replace ...string) {
 	}
 	n.shell.WaitDelay = endTime
 	n.t.Cleanup(func() {
-		_ = n.stdin.Close() // the shell ends, after the command that reads it, but not what is in the background
+		_ = n.stdin.Close() // the shell ends once its command has ended, but background programs do not
 		out, _ := n.output()
 		if found := background.FindStringSubmatch(out); found != nil {
 			n.end(found[1])
@@ -182,8 +183,8 @@ func (n *newcomer) open(replace ...string) {
 	})
 }
 
-// printBackground prints the id of the program that the shell runs in the background, which
-// background matches.
+// printBackground prints the id of the program that the shell runs in the background. background matches the
+// output.
 const printBackground = `echo "background $!"`
 
 var background = regexp.MustCompile(`background ([0-9]+)\n`)
@@ -233,7 +234,7 @@ func (n *newcomer) output() (out, errs string) {
 	return n.out.String(), n.err.String()
 }
 
-// until waits for something.
+// until waits until a condition is true.
 func (n *newcomer) until(what string, so func() bool) {
 	n.t.Helper()
 	for !so() {
@@ -244,8 +245,8 @@ func (n *newcomer) until(what string, so func() bool) {
 	}
 }
 
-// answer waits for a question on the phone, presses a button, and waits until the shell prints
-// it. It logs how long everything took since began.
+// answer waits for a question on the phone, presses a button, and waits until the shell prints the answer. It
+// logs the time since began.
 func (n *newcomer) answer(label string, began time.Time) {
 	n.t.Helper()
 	var question fakes.Message
@@ -307,8 +308,8 @@ func TestNewcomerAnswersWithNtfy(t *testing.T) {
 	}
 }
 
-// The six commands of docs/telegram.md lead from the clone to an answer in Telegram (E4). The
-// person opens the link that the fifth one prints.
+// The six commands of docs/telegram.md lead from the clone to an answer in Telegram (E4). The person opens
+// the link that the fifth command prints.
 func TestNewcomerAnswersInTelegram(t *testing.T) {
 	n := newNewcomer(t, "telegram.md", "telegram")
 	d := n.phone.Describe()

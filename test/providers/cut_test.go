@@ -23,11 +23,11 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A modelFault is how the provider fails at the first attempt of each request of a run. Its text
-// is in the prompt of the run, so that the fake finds it in each request.
+// A modelFault is the failure of a provider at the first attempt of each request of a run. Its text is in the
+// prompt of the run, so that the fake finds it in each request.
 type modelFault struct {
-	status int // of the reply; 0: the stream of the reply is cut
-	cut    int // after so many bytes, or at the end of a shorter one
+	status int // the status of the reply; 0 means that the stream of the reply is cut
+	cut    int // the number of bytes before the cut, at most the length of the stream
 	clean  bool
 }
 
@@ -37,7 +37,7 @@ func (f modelFault) String() string {
 
 var modelFaultText = regexp.MustCompile(`fault (\d+) (\d+) (true|false)\.`)
 
-// A modelFake is a provider that asks people with its first reply, and ends with its second one.
+// A modelFake is a provider that asks people in its first reply, and ends in its second.
 type modelFake struct {
 	asks, ends string
 	mu         sync.Mutex
@@ -73,8 +73,8 @@ func (f *modelFake) fail(s *modeltest.Server) {
 	}
 }
 
-// modelFaults returns the faults for streams of at most n bytes: each kind of rejection, and a cut
-// after each byte, or with a step greater than one after some of them.
+// modelFaults returns the faults for streams of at most n bytes: each kind of rejection, and a cut after
+// every step bytes.
 func modelFaults(n, step int) (all []modelFault) {
 	for _, status := range []int{408, 429, 500, 502, 503, 529} {
 		all = append(all, modelFault{status: status})
@@ -85,8 +85,8 @@ func modelFaults(n, step int) (all []modelFault) {
 	return all
 }
 
-// A provider that limits the rate, fails, or cuts the connection after any byte, loses no run and
-// makes none reply or ask twice.
+// A provider may limit the rate, fail, or cut the connection after any byte. No run is lost, and no run
+// replies or asks twice.
 func TestModelFaultsLoseNoRunAndRepeatNothing(t *testing.T) {
 	const input = `{"question": "Which colour?", "options": ["red", "green"]}`
 	half := len(input) / 2
@@ -129,7 +129,7 @@ func TestModelFaultsLoseNoRunAndRepeatNothing(t *testing.T) {
 	}
 }
 
-// runFaultyModel runs an agent once for each fault, and requires that all runs are alike.
+// runFaultyModel runs an agent once for each fault, and requires that all runs are equal.
 func runFaultyModel(t *testing.T, m agent.Model, faults []modelFault) {
 	t.Helper()
 	runner, err := agent.NewRunner(agent.Definition{Name: "painter", Prompt: "You paint.", Model: m, Tools: []string{agent.AskUserQuestion}})

@@ -14,8 +14,8 @@ import (
 // maxPicture is the size limit of a picture in the documentation, in bytes.
 const maxPicture = 150_000
 
-// compress returns a PNG image with the 256 most frequent colors of another. Pages have few
-// colors, so this is hardly visible. It returns an error if the result is too large.
+// compress returns an image as PNG with its 256 most frequent colors. Pages have few colors, so the
+// difference is hardly visible. It returns an error if the result is too large.
 func compress(raw []byte) ([]byte, error) {
 	img, err := png.Decode(bytes.NewReader(raw))
 	if err != nil {

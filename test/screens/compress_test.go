@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Frequent colors are kept exactly, and rare ones become similar ones.
+// Frequent colors are kept exactly. Rare colors become similar colors.
 func TestCompressKeepsFrequentColors(t *testing.T) {
 	img := image.NewRGBA(image.Rect(0, 0, 300, 3))
 	for x := range 300 {
@@ -38,7 +38,7 @@ func TestCompressKeepsFrequentColors(t *testing.T) {
 	}
 }
 
-// A picture that is too large is rejected, not committed.
+// A picture that is too large is rejected instead of committed.
 func TestCompressRejectsLargePictures(t *testing.T) {
 	img := image.NewRGBA(image.Rect(0, 0, 700, 700))
 	n := uint32(1)

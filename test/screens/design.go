@@ -19,7 +19,7 @@ import (
 	"github.com/askback/askback/internal/pages"
 )
 
-// serveDesign serves the page of the design until the program is stopped.
+// serveDesign serves the design page until the program is stopped.
 func serveDesign(address string) error {
 	d, err := newDesign()
 	if err != nil {
@@ -93,11 +93,11 @@ func (d *design) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodGet && q.Has("story"):
 		d.serveStory(w, r, q)
 	default:
-		w.WriteHeader(http.StatusNoContent) // the browser stays where it is
+		w.WriteHeader(http.StatusNoContent) // the browser stays on the page
 	}
 }
 
-// themed returns the style sheet for one theme, whatever the browser prefers.
+// themed returns the style sheet for one theme, regardless of the browser's preference.
 func themed(style, theme string) string {
 	media := map[string]string{"dark": "all", "light": "not all"}[theme]
 	if media == "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// An example is an ask of the pictures, with the time since it was asked.
+// An example is an ask in the pictures, with the time since it was asked.
 type example struct {
 	name  string
 	agent string
@@ -116,7 +116,7 @@ func fixtures(e *engine.Engine, setClock func(time.Time), now time.Time) (map[st
 	return ids, nil
 }
 
-// snooze snoozes one ask that has come back, and one that is hidden, and sets the clock to now.
+// snooze snoozes two asks and sets the clock to now. One has come back by then, and the other is hidden.
 func snooze(person askback.Client, ids map[string]string, setClock func(time.Time), now time.Time) error {
 	setClock(now.Add(-40 * time.Minute))
 	_, err := person.Snooze(context.Background(), ids["mail"], now.Add(-10*time.Minute))
@@ -127,7 +127,7 @@ func snooze(person askback.Client, ids map[string]string, setClock func(time.Tim
 	return err
 }
 
-// standingApprovals makes wide and narrow standing approvals, and one that is revoked.
+// standingApprovals makes wide and narrow standing approvals, and a revoked one.
 func standingApprovals(e *engine.Engine, person askback.Client) error {
 	ctx := context.Background()
 	for _, g := range []struct {
@@ -155,7 +155,7 @@ func standingApprovals(e *engine.Engine, person askback.Client) error {
 	return nil
 }
 
-// session makes a session with a settled ask, an open one and messages.
+// session makes a session with a settled ask, an open ask and messages.
 func session(e *engine.Engine, ana askback.Client, setClock func(time.Time), now time.Time, ids map[string]string) error {
 	ctx := context.Background()
 	bot := e.As(askback.Principal{Kind: askback.Agent, Name: "nightly", Channel: askback.ChannelAPI})

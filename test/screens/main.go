@@ -1,12 +1,12 @@
-// Command screens writes pictures of the pages and of the terminal, for the documentation and
-// for a look at a change. Those of the pages need Chromium; -only terminal writes the others.
+// Command screens writes pictures of the pages and of the terminal, for the documentation and for reviewing a
+// change. Pictures of pages need Chromium; -only terminal writes only the others.
 //
 //	go run ./test/screens -o FOLDER [-only NAME]
 //	go run ./test/screens -docs
 //	go run ./test/screens -design [-o FOLDER] [-only NAME]
 //
-// With -design, it serves /design: a page that shows every template in its states, or writes
-// pictures of them.
+// With -design, it serves /design, a page that shows every template in its states. With -o, it writes
+// pictures of them instead.
 package main
 
 import (
@@ -61,7 +61,7 @@ func main() {
 // A picture is a page in a window.
 type picture struct {
 	name          string
-	path          string // "{single}" is the id of that ask
+	path          string // "{single}" stands for the id of that ask
 	width, height int64
 	dark          bool
 }
@@ -115,14 +115,14 @@ var pictures = []picture{
 	{"more-phone", "/more", 360, 740, false},
 }
 
-// documented are the pictures of the documentation.
+// documented lists the pictures of the documentation.
 var documented = []string{"question", "approval-phone", "dangerous", "terminal-inbox", "terminal-approval"}
 
 // A product is an engine with fixtures and its pages.
 type product struct {
 	engine  *engine.Engine
 	handler http.Handler
-	ids     map[string]string // of the asks of the fixtures, by their names
+	ids     map[string]string // the ids of the asks of the fixtures, by their names
 	now     func() time.Time
 }
 
@@ -136,7 +136,7 @@ func newProduct() (*product, error) {
 	return p, err
 }
 
-// ana returns the client of a person who may do everything.
+// ana returns the client of a person who has all permissions.
 func (p *product) ana() askback.Client {
 	return p.engine.As(askback.Principal{Kind: askback.Admin, Name: "ana", Channel: askback.ChannelWeb})
 }

@@ -17,7 +17,7 @@ import (
 // A story is a page of the product in one state.
 type story struct {
 	group, name string
-	path        string // the path of the page in the product, which its script reads
+	path        string // the path of the page in the product, which its script uses
 	page        component
 }
 
@@ -44,8 +44,7 @@ type book struct {
 	err     error // the first error
 }
 
-// storiesOf returns the stories. Their data are the fixtures of the product, and asks in
-// states that the fixtures do not have.
+// storiesOf returns the stories. They show the fixtures of the product, and asks in other states.
 func storiesOf(p *product, frame pages.Frame) ([]story, error) {
 	b := &book{product: p, frame: frame}
 	b.frame.Name, b.frame.Page = view.RawText("ana").Text(), "/"
@@ -117,7 +116,7 @@ func (b *book) open(group, name string, a askback.Ask, fill func(*view.Form)) {
 	b.add(group, name, askback.PagePath(a.ID), pages.Ask(b.frame, i, v, form))
 }
 
-// settle returns an ask with an outcome of ana, which the change completes.
+// settle returns an ask with an outcome by ana, which change completes.
 func (b *book) settle(a askback.Ask, change func(*askback.Outcome)) askback.Ask {
 	o := askback.Outcome{Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelWeb, At: b.frame.Now.Add(-time.Minute)}
 	change(&o)
@@ -243,8 +242,7 @@ func errorStories(b *book) {
 	})
 }
 
-// outcomes are the ways in which an ask can end, by the name of its story. Each has the name
-// of a fixture.
+// outcomes lists the ways in which an ask can end, by the name of its story. Each has the name of a fixture.
 var outcomes = []struct {
 	name, ask string
 	change    func(*askback.Outcome)

@@ -28,7 +28,7 @@ func linkStories(b *book) {
 	b.add("Links", "settled", path, pages.LinkSettled(f, view.Of(a), true, view.Conflict{}))
 	held := b.frame
 	held.Held.Items = []pages.HeldItem{{Ask: call, Held: view.Held{Name: held.Name, Yours: true, Word: "Approved", Detail: safetext.Line("mail"), SendsAt: held.Now.Add(5 * time.Second)}}}
-	_ = pages.Held // a part of each page of a person
+	_ = pages.Held // a text that each page of a person contains
 	b.add("Inbox", "undo", "/asks/x", pages.LinkSettled(held, view.Of(a), true, view.Conflict{}))
 	b.add("Links", "too late", path, pages.LinkSettled(f, view.Of(a), false, view.ConflictOf(*a.Outcome, "ben")))
 }

@@ -19,7 +19,7 @@ var team = struct {
 	[]askback.Group{{Name: "oncall", People: []string{"ben", "cem"}}, {Name: "payments", People: []string{"ana", "ben", "a-person-with-a-name-that-is-longer-than-a-column-of-a-phone"}}},
 }
 
-// reassignStories are the form that gives an ask to others, and what follows.
+// reassignStories are the form that gives an ask to others, and the pages after it.
 func reassignStories(b *book) {
 	show := func(name string, a askback.Ask, fill func(*pages.ReassignForm)) {
 		i := b.inbox
@@ -82,7 +82,7 @@ func contactStories(b *book) {
 	show("failed", pages.ContactList{Chats: chats, Result: &pages.ContactResult{Word: "No code was made", Detail: view.RawText("Without https, a terminal makes it, with the command below.").Text()}})
 }
 
-// routeStories are the page of routes, and the form of one.
+// routeStories are the page of routes and the form of a route.
 func routeStories(b *book) {
 	span := func(d time.Duration) askback.Span { return askback.Span(d) }
 	routes := []askback.Route{

@@ -52,7 +52,7 @@ func (b *book) run() runStory {
 	return r.message(askback.RoleUser, "ana", "Write the briefing of this week. Name the three tickets that took longest.")
 }
 
-// with adds an event, half a minute after the one before.
+// with adds an event, half a minute after the event before.
 func (r runStory) with(kind askback.EventType, data map[string]any) runStory {
 	raw, err := json.Marshal(data)
 	if err != nil {
@@ -67,7 +67,7 @@ func (r runStory) message(role askback.Role, by, text string) runStory {
 	return r.with(askback.EventMessage, map[string]any{"role": role, "by": by, "text": text})
 }
 
-// call adds a call that runs.
+// call adds a running call.
 func (r runStory) call(id, tool, input string) runStory {
 	r = r.with(askback.EventToolInput, map[string]any{"call_id": id, "tool": tool, "input": json.RawMessage(input)})
 	return r.with(askback.EventToolStart, map[string]any{"call_id": id, "tool": tool})
@@ -101,7 +101,7 @@ func (b *book) addRun(name string, r runStory, p pages.SessionPage) {
 	b.add("Run", name, p.Session.Path(), pages.Session(b.on("/sessions"), p))
 }
 
-// worked returns a run with finished calls, a failed one, children, todos and what it cost.
+// worked returns a run with finished calls, a failed call, children, todos and its cost.
 func (b *book) worked() runStory {
 	r := b.run().message(askback.RoleAssistant, "", "I look at the **tickets** first, then at what the team wrote about them:\n\n- those that are open\n- those that were closed this week")
 	r = r.call("c1", "tickets__list", `{"closed_after":"2026-10-27","limit":200}`).output("c1", `{"tickets":[{"id":4711,"title":"Refund is late","days":9},{"id":4712,"title":"Wrong label on the parcel","days":6}]}`, false)
@@ -148,8 +148,7 @@ func (b *book) endedStories() {
 	b.addRun("started by another run", program.message(askback.RoleUser, "", "Find out who worked on the ticket 4711."), pages.SessionPage{})
 }
 
-// typing is the page of a run while its model writes: what the script of the page does with the
-// text that arrives.
+// typing is the page of a run while its model writes, as the script of the page shows the arriving text.
 type typing struct {
 	page component
 	text string

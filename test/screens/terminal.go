@@ -23,10 +23,10 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// A terminalPicture is what a terminal shows after some keys.
+// A terminalPicture is the screen of a terminal after some keys.
 type terminalPicture struct {
 	name          string
-	ask           string // the ask of a panel; "" is the inbox
+	ask           string // the name of the ask in a panel; "" for the inbox
 	columns, rows int
 	keys          []terminalKeys
 }
@@ -130,7 +130,8 @@ func (p terminalPicture) take() (vt10x.Terminal, error) {
 	return screen, nil
 }
 
-// typeKeys types keys one after the other, as fingers do: keys that arrive at once are a paste.
+// typeKeys types keys one after the other, as a person does, because keys that arrive together count as a
+// paste.
 func typeKeys(file *os.File, keys string) error {
 	if strings.HasPrefix(keys, "\x1b") {
 		_, err := file.WriteString(keys)
@@ -170,7 +171,7 @@ func waitForTerminal(screen vt10x.Terminal, pattern string) error {
 	}
 }
 
-// forSVG replaces the dim style, which the emulator does not have, by gray.
+// forSVG replaces the dim style, which the emulator does not have, with gray.
 func forSVG(drawn string) string { return strings.ReplaceAll(drawn, "\x1b[2m", "\x1b[90m") }
 
 // Sizes of the SVG, in pixels.
@@ -181,7 +182,7 @@ const (
 	fontSize   = 13
 )
 
-// The emulator's mark of bold cells, and its color for dim ones.
+// The emulator's flag of bold cells, and its color for dim cells.
 const (
 	boldCell = 4
 	dimCell  = 8

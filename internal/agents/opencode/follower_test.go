@@ -280,7 +280,7 @@ func TestCallsWithTheSameIDAreNotConfused(t *testing.T) {
 	a.permission("per_2", call("msg_1"))
 	ask := a.next()
 	a.permission("per_3", call("msg_1"))
-	a.withdrawn(ask.ID, "several calls with one id")
+	a.withdrawn(ask.ID, "several calls with the same id")
 	a.permission("per_4", call("msg_1"))
 	a.permission("per_5", makeIt)
 	if ask := a.next(); !strings.Contains(string(ask.Confirmation.Input), "make") {

@@ -23,8 +23,8 @@ type Finding struct {
 var (
 	wholeCall = regexp.MustCompile(`^(\d+)\s+(\w+)\((\d+)<((?:->|[^>])*)>[,)]?(.*)$`)
 	cutCall   = regexp.MustCompile(`^(\d+)\s+<\.\.\. (\w+) resumed>(.*)$`)
-	// durable matches the requests of a [Finding]. Their first byte may be missing, which
-	// net/http reads to detect a closed connection, or the first 14, which it reads to detect
+	// durable matches the requests of a [Finding]. Their first byte may be missing, because net/http reads it
+	// to detect a closed connection. The first 14 bytes may be missing, because net/http reads them to detect
 	// HTTP/2.
 	durable = regexp.MustCompile(`"(?:P?OST /api/v1/a)?sks( |/[a-z0-9_]+/(answer|decline|cancel|consume) )`)
 )
@@ -41,7 +41,7 @@ type reader struct {
 	line    int
 	open    map[string]call // by thread
 	synced  int             // line at which the latest successful sync began
-	waiting map[string]int  // connections without a reply, and the lines of their requests
+	waiting map[string]int  // the lines of the requests on connections without a reply
 	found   Finding
 }
 

@@ -63,7 +63,7 @@ func TestRepositoryFollowsTheRules(t *testing.T) {
 	}
 }
 
-// If no files were read, no rule would be violated.
+// The rules read the files of the repository. Without files, no rule would be violated.
 func TestRepositoryIsRead(t *testing.T) {
 	repo, err := read(os.DirFS(filepath.Join("..", "..", "..")))
 	if err != nil {
@@ -140,8 +140,8 @@ func TestTablesNameExistingPackages(t *testing.T) {
 	}
 }
 
-// A pure package imports only pure packages, and every package in a table has a row in
-// layers. A library has one owner, two or three with a reason, or is for tests only.
+// A pure package imports only pure packages, and every package in a table has a row in layers. A library has
+// one owner, two or three owners with a reason, or is for tests only.
 func TestTablesAreConsistent(t *testing.T) {
 	for pkg := range pure {
 		may, ok := layers[pkg]

@@ -440,7 +440,7 @@ func numbered(format string, n int) string {
 	return b.String()
 }
 
-// crowded returns a file and a folder more than are allowed.
+// crowded returns one file and one folder more than are allowed.
 func crowded() map[string]string {
 	files := map[string]string{"cmd/askback/a_test.go": "package main"}
 	for i := range maxFiles["cmd/askback"] + 1 {

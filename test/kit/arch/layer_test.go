@@ -72,8 +72,8 @@ func frontendsAreIndependent(t *tree, report report) {
 	}
 }
 
-// channelsAreListed requires that the list of channels has each channel, and that the rest of the
-// program reads the list. Only webhook is known by name: agents choose it, and commands manage it.
+// channelsAreListed requires that the list of channels has each channel, and that the rest of the program
+// uses only the list. Only webhook may be used by name, because agents choose it and commands manage it.
 func channelsAreListed(t *tree, report report) {
 	const list = "internal/channels/kinds"
 	isChannel := func(pkg string) bool {
@@ -100,7 +100,7 @@ func channelsAreListed(t *tree, report report) {
 	}
 }
 
-// librariesHaveOwners requires that a library is imported by its owners only.
+// librariesHaveOwners requires that only its owners import a library.
 func librariesHaveOwners(t *tree, report report) {
 	for _, f := range t.files {
 		for _, i := range f.imports {

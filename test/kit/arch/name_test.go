@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// packageNamesAreClear requires that a package has the name of its folder,
-// which is neither vague nor that of a standard package.
+// packageNamesAreClear requires that a package has the name of its folder. The name must not be vague, and
+// must not be the name of a standard package.
 func packageNamesAreClear(t *tree, report report) {
 	taken := map[string]string{}
 	for _, std := range strings.Fields(standard) {

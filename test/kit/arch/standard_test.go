@@ -1,8 +1,8 @@
 package arch_test
 
-// standard is the standard library of Go 1.26, as `go list std` prints it
-// without internal and vendored packages. No package of this module has the
-// last element of one of these as its name: importers would have to rename it.
+// standard is the standard library of Go 1.26, as `go list std` prints it without internal and vendored
+// packages. No package of this module has the last element of one of these paths as its name, because
+// importers would have to rename it.
 const standard = `
 archive/tar archive/zip bufio bytes cmp compress/bzip2 compress/flate compress/gzip compress/lzw
 compress/zlib container/heap container/list container/ring context crypto crypto/aes crypto/cipher

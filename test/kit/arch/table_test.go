@@ -41,7 +41,7 @@ var layers = map[string][]string{
 	// digests and ids; see docs/design/packages.md.
 	"engine":      {".", "reports", "internal/limits", "internal/lifecycle", "internal/access", "store", "engine/auth", "engine/internal/*", "internal/ids", "internal/wire/revision"},
 	"engine/auth": {".", "internal/limits", "store", "internal/ids"},
-	// Its rooms stand on the core of transactions, and import none of each other.
+	// The rooms of the engine import the core of transactions, and do not import each other.
 	"engine/internal/txn":    {".", "internal/limits", "internal/lifecycle", "internal/access", "store", "internal/ids", "internal/wire/jcs", "internal/wire/revision"},
 	"engine/internal/people": {".", "internal/limits", "engine/internal/txn", "engine/auth", "internal/lifecycle", "internal/access", "store", "internal/directory", "internal/ids", "internal/text/lookalike"},
 	"engine/internal/send":   {".", "internal/limits", "engine/internal/txn", "internal/lifecycle", "internal/access", "store", "internal/ids"},
@@ -127,7 +127,7 @@ var layers = map[string][]string{
 	"internal/text/spelling":          {},
 	"internal/text/view":              {".", "reports", "internal/text/resumecontext", "internal/limits", "internal/text/lookalike", "internal/text/safetext", "internal/text/markdown", "internal/text/search", "internal/text/spelling", "internal/text/linediff"},
 
-	// Coding agents. One row is for the folders of all agents, so that none imports another.
+	// Coding agents. One row applies to the folders of all agents, so that no agent imports another.
 	"internal/agents":                 {"internal/agents/*", "internal/wire/compat"},
 	"internal/agents/...":             {".", "internal/limits", "asktool", "internal/agents/config", "internal/agents/dialog", "internal/agents/dialog/jsonrpc2", "internal/agents/hook", "internal/pause", "internal/wire/compat", "internal/wire/decode", "internal/wire/jcs"},
 	"internal/agents/codex/appserver": {".", "asktool", "internal/agents/codex", "internal/agents/dialog", "internal/agents/dialog/jsonrpc2", "internal/agents/hook", "internal/pause", "internal/wire/jcs"},
@@ -315,12 +315,12 @@ const (
 	maxFunctionLines = 60
 )
 
-// maxFiles is the maximum number of Go files of a package without its tests. The program has
-// flags, wiring and exit codes: what a command does is a package of its own.
+// maxFiles is the maximum number of Go files of a package without its tests. The program contains only flags,
+// wiring and exit codes: each command beyond that is a package of its own.
 var maxFiles = map[string]int{"cmd/askback": 56}
 
-// maxRootNames is the maximum number of exported names of the root. It has what a program that uses
-// the library needs.
+// maxRootNames is the maximum number of exported names of the root package. It has only what a program that
+// uses the library needs.
 const maxRootNames = 250
 
 // maxFolders is the maximum number of folders in a folder, so that a reader can read their names.

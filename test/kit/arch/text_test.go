@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// A text is a file without Go code, and its prose: all of a document, or the
-// comments of another file.
+// A text is a file without Go code, with its prose. The prose of a document is its text, and the prose of
+// another file is its comments.
 type text struct {
 	name  string
 	raw   string
-	prose string // as long as raw, with spaces for what was left out
+	prose string // as long as raw, with spaces in place of the rest
 }
 
 // document reports whether the text is Markdown.
@@ -137,7 +137,7 @@ func blank(s string) string {
 // A passage is the prose of a comment group or of a text.
 type passage struct {
 	file string
-	line int    // of its first character
+	line int    // the position of its first character
 	text string // without the marks of comments
 }
 
@@ -212,7 +212,7 @@ func (p passage) find(re *regexp.Regexp, visit func(line int, groups []string)) 
 // conflict matches the lines that an incomplete merge leaves in a file.
 var conflict = regexp.MustCompile(`(?m)^(<{7}|>{7}|\|{7})( |$)`)
 
-// mergesAreComplete finds what a merge with a conflict left in a text.
+// mergesAreComplete finds conflict markers that a merge has left in a text.
 func mergesAreComplete(t *tree, report report) {
 	for _, x := range t.texts {
 		for _, at := range conflict.FindAllStringIndex(x.raw, -1) {

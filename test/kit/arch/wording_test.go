@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// unclear matches phrases that have a plainer form: "reports whether", "no
-// caller", "is not a", "if no ask is open".
+// unclear matches phrases that have a plainer form: "reports whether", "no caller", "is not a", "if no ask is
+// open".
 var unclear = regexp.MustCompile(`(?i)\b(says?\s+whether|whoever|nobody|somebody|(?:is|are)\s+none|of\s+ours|beside\s+it)\b`)
 
 // wordingExempt lists the files whose text is not checked, each with a reason.

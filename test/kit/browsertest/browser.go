@@ -40,13 +40,12 @@ var (
 	headless = []string{"chromium-headless-shell", "chrome-headless-shell"}
 )
 
-// Start starts Chromium, or returns [ErrNotInstalled]. The caller must call
-// [Browser.Stop]. It prefers the headless shell: the same pages, in about half of the
-// processor time. But it shows no notifications, and may drop the last requests of a page that
-// is left.
+// Start starts Chromium, or returns [ErrNotInstalled]. The caller must call [Browser.Stop]. It prefers the
+// headless shell, which draws the same pages in about half of the processor time. The headless shell shows no
+// notifications, and may drop the last requests of a page that is left.
 func Start() (*Browser, error) { return start(slices.Concat(headless, whole)) }
 
-// StartWhole is like [Start], and the browser also has what the headless shell lacks.
+// StartWhole is like [Start], but starts the whole browser, with the features that the headless shell lacks.
 func StartWhole() (*Browser, error) { return start(whole) }
 
 func start(names []string) (*Browser, error) {
@@ -64,7 +63,7 @@ func start(names []string) (*Browser, error) {
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(startTime),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
-		// A process that waits for the next page is not worth its start: windows are used again.
+		// Windows are used again, so a spare process for the next page is not worth its start.
 		chromedp.Flag("disable-features", "site-per-process,Translate,BlinkGenPropertyTrees,SpareRendererForSitePerProcess"),
 	)
 	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
@@ -93,9 +92,8 @@ type Viewport struct {
 	NoScript      bool // does not run JavaScript
 }
 
-// NewWindow opens a window that shares no cookies with others and is closed at
-// the end of the test. The monitor m records the blocked requests and the
-// violations of its pages.
+// NewWindow opens a window that shares no cookies with others and is closed at the end of the test. The
+// monitor m records the blocked requests and the violations of its pages.
 func (b *Browser) NewWindow(t testing.TB, v Viewport, m *Monitor) *Window {
 	t.Helper()
 	tab, err := b.take()
@@ -117,7 +115,7 @@ func (b *Browser) NewWindow(t testing.TB, v Viewport, m *Monitor) *Window {
 		network.Enable(), log.Enable(), runtime.Enable(), fetch.Enable(),
 		emulation.SetDeviceMetricsOverride(v.Width, v.Height, 1, v.Width < 500),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
-		emulation.SetFocusEmulationEnabled(true), // other tests open windows above this one
+		emulation.SetFocusEmulationEnabled(true), // other tests may open windows above this one
 		emulation.SetScriptExecutionDisabled(v.NoScript),
 	)
 	return w

@@ -16,9 +16,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A tab shows the pages of one window at a time. It has a browser context of its own, so that
-// tabs share no cookies. A new tab starts a process, which takes longer than most tests, so the
-// tab of a closed window is cleaned and used again.
+// A tab shows the pages of one window at a time. It has a browser context of its own, so that tabs share no
+// cookies. A new tab starts a process, which takes longer than most tests, so the tab of a closed window is
+// cleaned and used again.
 type tab struct {
 	id  target.ID
 	own cdp.BrowserContextID
@@ -28,8 +28,8 @@ type tab struct {
 type tabs struct {
 	mu   sync.Mutex
 	idle []tab
-	// empty is the address of an empty page. Chromium keeps the process of a tab that leaves
-	// the pages of a test for it, because all are on this machine, unlike with about:blank.
+	// empty is the address of an empty page. Chromium keeps the process of a tab that leaves a test's pages
+	// for this page, because all are on this machine. It does not keep the process for about:blank.
 	empty string
 }
 
@@ -53,8 +53,8 @@ func (b *Browser) take() (t tab, err error) {
 	return t, err
 }
 
-// release closes the window of a tab. The tab is used again, except after a test that failed,
-// or if it cannot be cleaned.
+// release closes the window of a tab. The tab is used again, unless its test has failed or it cannot be
+// cleaned.
 func (b *Browser) release(t tab, w *Window, cancel func()) {
 	if w.t.Failed() {
 		w.logPage()
@@ -64,8 +64,8 @@ func (b *Browser) release(t tab, w *Window, cancel func()) {
 		_ = target.DisposeBrowserContext(t.own).Do(b.browser())
 		return
 	}
-	// Without its id, chromedp detaches from the tab but does not close it. That ends all
-	// emulation, and removes the scripts that the test has added to pages.
+	// Without its id, chromedp detaches from the tab but does not close it. Detaching ends all emulation, and
+	// removes the scripts that the test has added to pages.
 	chromedp.FromContext(w.ctx).Target.TargetID = ""
 	cancel()
 	b.tabs.mu.Lock()
@@ -73,7 +73,7 @@ func (b *Browser) release(t tab, w *Window, cancel func()) {
 	b.tabs.idle = append(b.tabs.idle, t)
 }
 
-// clean removes all that the pages of a window have stored.
+// clean removes everything that the pages of a window have stored.
 func (b *Browser) clean(t tab, w *Window) error {
 	ctx, cancel := context.WithTimeout(w.ctx, stepTime)
 	defer cancel()
@@ -85,7 +85,7 @@ func (b *Browser) clean(t tab, w *Window) error {
 	return errors.Join(err, browser.ResetPermissions().WithBrowserContextID(t.own).Do(b.browser()))
 }
 
-// visited notes the origin of a page that the window shows.
+// visited records the origin of a page that the window shows.
 func (w *Window) visited(ev any) {
 	at, ok := ev.(*page.EventFrameNavigated)
 	if !ok {

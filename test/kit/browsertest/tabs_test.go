@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback/test/kit/leftout"
 )
 
-// state describes all that a page can find of the windows before it.
+// state describes everything that a page can find of earlier windows.
 const state = `(async () => JSON.stringify({
 	cookie: document.cookie,
 	local: localStorage.length,
@@ -36,7 +36,7 @@ const state = `(async () => JSON.stringify({
 	width: innerWidth,
 }))()`
 
-// A window that uses the tab of another finds nothing that the other left.
+// A window that reuses the tab of another finds no data of the other.
 func TestWindowFindsNothingOfTheOneBefore(t *testing.T) {
 	t.Run("any", func(t *testing.T) { testTabs(t, Start) })
 	t.Run("whole", func(t *testing.T) { testTabs(t, StartWhole) })
@@ -106,7 +106,7 @@ func testTabs(t *testing.T, start func() (*Browser, error)) {
 			w.Run(chromedp.Evaluate(state, &after, awaited))
 			want := `{"cookie":"a=b","local":1,"session":1,"caches":["a"],"workers":1,"databases":1,"notifications":"granted","history":3,` +
 				`"name":"a","added":"number","told":"function","inset":"20px","motion":true,"width":800}`
-			if strings.Contains(found[0], `"notifications":"denied"`) { // always so in the headless shell
+			if strings.Contains(found[0], `"notifications":"denied"`) { // the headless shell always behaves like this
 				want = strings.Replace(want, "granted", "denied", 1)
 			}
 			if after != want {

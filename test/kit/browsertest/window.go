@@ -18,7 +18,7 @@ type Window struct {
 	ctx context.Context
 
 	mu      sync.Mutex
-	origins []string // of its pages
+	origins []string // the origins of its pages
 }
 
 // Run runs actions in the window, in order.
@@ -36,8 +36,8 @@ func (w *Window) Run(actions ...chromedp.Action) {
 	}
 }
 
-// pageScript returns what explains a failed test: what has the focus, what is disabled, and the
-// text.
+// pageScript returns the data that explains a failed test: the focused element, the disabled elements, and
+// the text.
 const pageScript = `"focus: " + (document.activeElement?.outerHTML ?? "none").slice(0, 300) +
 	"\nvisible: " + document.visibilityState + ", loaded: " + document.readyState +
 	"\ndisabled: " + [...document.querySelectorAll(":disabled")].map((e) => e.outerHTML.slice(0, 200)).join(" ") +
@@ -76,20 +76,20 @@ func (w *Window) Open(address string) {
 	w.Run(chromedp.Navigate(address), chromedp.WaitReady("main"))
 }
 
-// Press clicks the first element that matches selector, and waits until the next page is
-// loaded, or the page was changed in place by htmx.
+// Press clicks the first element that matches selector. It waits until the next page is loaded, or until htmx
+// has changed the page in place.
 func (w *Window) Press(selector string) {
 	w.t.Helper()
 	w.Run(untilStill(selector))
 	w.next(chromedp.Click(selector, chromedp.ByQuery))
 }
 
-// stillTime is how long an element must stay in its place before it is pressed. A press on an
-// element that moves meanwhile decides nothing.
+// stillTime is how long an element must keep its place before it is pressed. A press on a moving element
+// would test nothing.
 const stillTime = 50 * time.Millisecond
 
-// untilStill returns an action that scrolls to the first element that matches selector, and waits
-// until it does not move.
+// untilStill returns an action that scrolls to the first element that matches selector, and waits until it
+// stops moving.
 func untilStill(selector string) chromedp.Action {
 	place := fmt.Sprintf(`(() => {
 		const element = document.querySelector(%q);
@@ -129,7 +129,7 @@ func (w *Window) next(action chromedp.Action) {
 		chromedp.ActionFunc(func(ctx context.Context) error {
 			for tick := time.Tick(10 * time.Millisecond); ; {
 				var done bool
-				// An error means that the page is just being replaced.
+				// An error means that the browser is replacing the page.
 				err := chromedp.Evaluate(`window.pressDone !== false && document.readyState === "complete"`, &done).Do(ctx)
 				if err == nil && done {
 					return nil

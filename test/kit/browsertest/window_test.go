@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/test/kit/leftout"
 )
 
-// A failedTest is a test that has failed, and records what is logged.
+// A failedTest is a test that has failed. It records its log.
 type failedTest struct {
 	testing.TB
 	log      strings.Builder
@@ -24,7 +24,7 @@ func (f *failedTest) Failed() bool            { return true }
 func (f *failedTest) Cleanup(clean func())    { f.cleanups = append(f.cleanups, clean) }
 func (f *failedTest) Logf(s string, a ...any) { fmt.Fprintf(&f.log, s, a...) }
 
-// The log of a test that fails shows the page of each window, what has the focus, and what is disabled.
+// The log of a failed test contains the page of each window, the focused element and the disabled elements.
 func TestFailedTestLogsThePage(t *testing.T) {
 	b, err := Start()
 	if errors.Is(err, ErrNotInstalled) {

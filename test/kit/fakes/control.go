@@ -10,18 +10,18 @@ import (
 	"github.com/askback/askback/internal/egress"
 )
 
-// Control returns a handler with which another process, or a person with curl, does what people
-// do at the services:
+// Control returns a handler through which another process, or a person with curl, acts as the people at the
+// services:
 //
 //	GET  /                             the services
 //	GET  /SERVICE                      its state
-//	GET  /SERVICE/PERSON?text=TEXT     the messages, or those with the text
+//	GET  /SERVICE/PERSON?text=TEXT     the messages, or the messages with the text
 //	POST /SERVICE/PERSON/press         message, button[, value]
 //	POST /SERVICE/PERSON/write         text[, message]
 //	POST /SERVICE/PERSON/subscribe     key
 //	POST /SERVICE/fail                 how[, skip][, count]
 //
-// What is posted is a form. A press without a value is one of the button as it is now.
+// The body of a POST is a form. A press without a value presses the button in its current state.
 func Control(all []Service) http.Handler {
 	c := control{}
 	var descriptions []Description
@@ -74,12 +74,12 @@ func Control(all []Service) http.Handler {
 
 type control map[string]Service
 
-// shown is what a person reads at once.
+// shown is the immediate reply to an action of a person.
 type shown struct {
 	Reply string `json:"reply"`
 }
 
-// press presses a button of a message, as the caller has seen it or as it is now.
+// press presses a button of a message, with the given value or with its current value.
 func press(s Service, r *http.Request) (any, error) {
 	person, id := r.PathValue("person"), r.FormValue("message")
 	b := Button{Label: r.FormValue("button"), Value: r.FormValue("value")}
@@ -102,7 +102,7 @@ func press(s Service, r *http.Request) (any, error) {
 	return shown{text}, err
 }
 
-// fail lets requests fail: one, unless there is a count.
+// fail makes the next requests fail: count requests, or one without a count.
 func fail(s Service, r *http.Request) (any, error) {
 	n := map[string]int{"skip": 0, "count": 1}
 	for name := range n {
@@ -129,7 +129,7 @@ func reply(w http.ResponseWriter, out any, err error) {
 	_ = json.NewEncoder(w).Encode(out) // the caller may have left
 }
 
-// onLoopback rejects requests that a page in a browser makes.
+// onLoopback rejects requests from pages in a browser.
 func onLoopback(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !egress.IsLoopback(r.Host) || r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "" {

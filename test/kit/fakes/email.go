@@ -27,7 +27,7 @@ type email struct {
 	mu      sync.Mutex
 	letters []emailtest.Letter // the accepted messages, decoded
 	replies int
-	replied map[string]string // ids of mails, by those of the replies
+	replied map[string]string // the ids of the mails that people replied to, by the ids of their replies
 }
 
 func newEmail(t testing.TB, _ Options) Service {
@@ -51,8 +51,8 @@ func (s *email) Describe() Description {
 	return d
 }
 
-// Messages implements [Service]. It returns one message for each thread: a mail cannot be
-// changed, so what the person knows is what the last one says.
+// Messages implements [Service]. It returns one message for each thread: a mail cannot be changed, so the
+// last mail of a thread has the current state.
 func (s *email) Messages(person string, texts ...string) (all []Message, err error) {
 	if err := isPerson(person); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (s *email) Messages(person string, texts ...string) (all []Message, err err
 		if i, ok := at[s.question(l.Header.Get("In-Reply-To"))]; ok {
 			all[i].Live, all[i].Settled, all[i].Text = m.Live, all[i].Settled || m.Settled, all[i].Text+"\n"+m.Text
 			all[i].Links = append(all[i].Links, m.Links...)
-		} else if _, again := at[id]; !again { // a mailbox shows two with the same id as one
+		} else if _, again := at[id]; !again { // a mailbox shows two mails with the same id as one
 			at[id] = len(all)
 			all = append(all, m)
 		}
@@ -90,7 +90,8 @@ func (s *email) Messages(person string, texts ...string) (all []Message, err err
 	return only(all, texts), nil
 }
 
-// question returns the id of the mail to which a person has replied with an id, or that id.
+// question returns the id of the mail that the mail with this id replies to. If a person did not write that
+// mail, question returns the same id.
 func (s *email) question(id string) string {
 	if to, ok := s.replied[id]; ok {
 		return to

@@ -1,8 +1,7 @@
-// Package fakes has the fakes of all services that channels send to, with the accounts of two
-// people, and does there what these people do. The fakes run in this process, or in another one
-// that is controlled over HTTP; program test/fakes is that process.
-//
-// How the services behave is in the packages of the fakes, such as channel/post/posttest.
+// Package fakes has the fakes of all services that channels send to, with the accounts of two people. Its
+// functions act at the services as these people. The fakes run in this process, or in another process that is
+// controlled over HTTP: the program test/fakes. The packages of the fakes, such as channel/post/posttest,
+// define how the services behave.
 package fakes
 
 import (
@@ -18,7 +17,7 @@ import (
 	"github.com/askback/askback/channel/channeltest"
 )
 
-// People are the people with accounts at each service.
+// People lists the people with accounts at each service.
 var People = []string{"ana", "ben"}
 
 // Receiver is the name of the program that receives webhooks.
@@ -27,76 +26,77 @@ const Receiver = "program"
 // A Service is the fake of a service. It is safe for concurrent use.
 type Service interface {
 	Describe() Description
-	// Messages returns the messages about asks that a person sees now, in order; if there
-	// are texts, only those in which one of the texts is, or whose ask has it as its id.
+	// Messages returns the messages about asks that a person currently sees, in order. If there are texts, it
+	// returns only the messages that contain one of them, or are about an ask with one of them as its id.
 	Messages(person string, texts ...string) ([]Message, error)
-	// Press presses a button of a message as the person saw it, and returns what the service
-	// shows the person at once, or "".
+	// Press presses a button of a message as the person saw it. It returns the immediate reply of the service
+	// to the person, or "".
 	Press(ctx context.Context, person, message string, b Button) (reply string, err error)
 	// Write writes a text, as a reply to a message unless message is "".
 	Write(ctx context.Context, person, message, text string) (reply string, err error)
-	// Fail lets the next requests to send or change a message succeed, as many as skip, and
-	// then lets count of them fail. It replaces what it did before.
+	// Fail lets skip requests to send or change a message succeed, and makes the next count requests fail. It
+	// replaces an earlier Fail.
 	Fail(how channeltest.Failure, skip, count int) error
-	// State returns what the service has counted so far.
+	// State returns the counts of the service.
 	State() (State, error)
 }
 
 // A Subscriber is a service with browsers that subscribe.
 type Subscriber interface {
-	// Subscribe lets the browser of a person subscribe with the public key of a server, and
-	// returns the subscription.
+	// Subscribe subscribes the browser of a person with the public key of a server, and returns the
+	// subscription.
 	Subscribe(person, key string) (subscription string, err error)
 }
 
-// A Description has what a server needs to know about a [Service].
+// A Description has the data that a server needs about a [Service].
 type Description struct {
 	Name      string            `json:"name"`
-	Channel   string            `json:"channel"` // in deliveries
+	Channel   string            `json:"channel"` // its name in deliveries
 	Addresses map[string]string `json:"addresses"`
-	// Settings are those of the channel, as YAML below channels.
-	Settings    string            `json:"settings"`
-	People      map[string]string `json:"people,omitempty"` // what the settings of a person need, such as an address
+	// Settings contains the settings of the channel, as YAML below channels.
+	Settings string `json:"settings"`
+	// the member to add to the settings of each person, such as an address
+	People      map[string]string `json:"people,omitempty"`
 	Secrets     []string          `json:"secrets"`
-	Certificate string            `json:"certificate,omitempty"` // PEM; its clients must trust it
+	Certificate string            `json:"certificate,omitempty"` // in PEM; clients of the service must trust it
 }
 
-// A State is what a service has counted.
+// A State has the counts of a service.
 type State struct {
-	Failed   int      `json:"failed"`             // requests since the last call of Fail
-	Rejected []string `json:"rejected,omitempty"` // why it rejected requests
-	Secrets  []string `json:"secrets,omitempty"`  // those that it has made since it was described
+	Failed   int      `json:"failed"`             // requests that failed since the last call of Fail
+	Rejected []string `json:"rejected,omitempty"` // the reasons of rejected requests
+	Secrets  []string `json:"secrets,omitempty"`  // the secrets that it has created since it was described
 }
 
 // A Message is a message as a person sees it.
 type Message struct {
 	ID      string   `json:"id"`
-	Ask     string   `json:"ask,omitempty"` // its id, if the message has it
+	Ask     string   `json:"ask,omitempty"` // the id of its ask, if the message has it
 	Text    string   `json:"text"`
 	Links   []string `json:"links,omitempty"`
-	Buttons []Button `json:"buttons,omitempty"` // those that answer
+	Buttons []Button `json:"buttons,omitempty"` // the buttons that answer
 	ReplyTo string   `json:"reply_to,omitempty"`
 	Live    bool     `json:"live"`              // it can be answered
-	Settled bool     `json:"settled"`           // it tells that no answer is needed
+	Settled bool     `json:"settled"`           // the text contains that no answer is needed
 	Private bool     `json:"private,omitempty"` // a note that only this person sees
-	Event   string   `json:"event,omitempty"`   // of a webhook
+	Event   string   `json:"event,omitempty"`   // the event of a webhook
 	Problem string   `json:"problem,omitempty"` // why a webhook is not valid
 }
 
 // A Button is a button of a [Message].
 type Button struct {
 	Label string `json:"label"`
-	Value string `json:"value,omitempty"` // what the service sends if it is pressed
+	Value string `json:"value,omitempty"` // the value that the service sends if it is pressed
 }
 
 // ErrNoButton is returned if a message has no such button.
 var ErrNoButton = errors.New("the message has no such button")
 
-// errUnsupported is returned for what people cannot do at a service, or not in this fake.
+// errUnsupported is returned for an action that the service or this fake lacks.
 var errUnsupported = fmt.Errorf("this fake does not have it: %w", errors.ErrUnsupported)
 
-// Button returns the button with a label, with or without its number. A message that is
-// answered by a reply has each button.
+// Button returns the button with a label, with or without its number. For a message that is answered by a
+// reply, it returns a button for any label.
 func (m Message) Button(label string) (Button, error) {
 	if m.ReplyTo != "" {
 		return Button{Label: label, Value: m.ReplyTo}, nil
@@ -113,7 +113,7 @@ type Options struct {
 	Open bool // ntfy has no access control
 }
 
-// services are the fakes, in the order in which all of them are started.
+// services lists the fakes, in the order in which they are started.
 var services = []struct {
 	name string
 	new  func(t testing.TB, o Options) Service
@@ -134,7 +134,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Start starts services, which end with the test.
+// Start starts services. They end with the test.
 func Start(t testing.TB, o Options, names ...string) (all []Service, err error) {
 	for _, name := range names {
 		i := slices.Index(Names(), name)
@@ -183,7 +183,7 @@ func isPerson(person string) error {
 	return nil
 }
 
-// failures count what failed since the last call of [Service.Fail].
+// failures counts the requests that failed since the last call of [Service.Fail].
 type failures struct {
 	mu  sync.Mutex
 	all []func() int

@@ -70,8 +70,8 @@ func send(t *testing.T, method, address, contentType, body string, header ...str
 
 const form = "application/x-www-form-urlencoded"
 
-// A person at a fake in another process reads a message and presses its button, and requests to
-// the fake fail as they should.
+// A person at a fake in another process reads a message and presses its button. Requests to the fake fail as
+// configured.
 func TestProgramIsControlledOverHTTP(t *testing.T) {
 	p := startProgram(t, "-open", "ntfy")
 	phone := p.Service("ntfy")
@@ -119,7 +119,7 @@ func TestProgramIsControlledOverHTTP(t *testing.T) {
 	}
 }
 
-// A button is pressed by its label alone, and pages of a browser cannot control the fakes.
+// A label is enough to press a button, and pages in a browser cannot control the fakes.
 func TestControlIsForProgramsOfThisMachine(t *testing.T) {
 	all, err := fakes.Start(t, fakes.Options{}, "telegram")
 	if err != nil {
@@ -193,7 +193,7 @@ func TestSettingsAreValid(t *testing.T) {
 	}
 }
 
-// An unknown service is an error with the names of all.
+// The error for an unknown service lists all services.
 func TestUnknownServiceIsAnError(t *testing.T) {
 	err := fakes.Run(t.Context(), []string{"pigeon"}, strings.NewReader(""), io.Discard, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "telegram") {

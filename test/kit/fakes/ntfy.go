@@ -82,7 +82,7 @@ func (n *ntfy) Messages(person string, texts ...string) (all []Message, err erro
 	return only(all, texts), nil
 }
 
-// Press implements [Service]. The phone posts what the button has.
+// Press implements [Service]. The phone posts the request of the button.
 func (n *ntfy) Press(ctx context.Context, _, _ string, pressed Button) (string, error) {
 	var b posttest.Button
 	if err := json.Unmarshal([]byte(pressed.Value), &b); err != nil {

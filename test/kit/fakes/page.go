@@ -12,8 +12,7 @@ import (
 	"strings"
 )
 
-// A Browser is one in which a person is logged in to the pages of a server, for messages that
-// are answered there.
+// A Browser is a browser in which a person is logged in to the pages of a server, to answer messages there.
 type Browser struct {
 	// Server returns the address of the server and a client for it.
 	Server func(context.Context) (address string, c *http.Client, err error)
@@ -65,7 +64,7 @@ func (b *Browser) send(ctx context.Context, method, path string, form url.Values
 	return reply, string(page), err
 }
 
-// What the pages have.
+// Patterns for the data in the pages.
 var (
 	pushKey = regexp.MustCompile(`data-key="([\w-]{87})"`)
 	choice  = regexp.MustCompile(`(?s)<input type="radio" name="(q\d+)" value="(\d+)"[^>]*>\s*<span class="text">\s*<bdi class="name">(.*?)</bdi>`)
@@ -73,7 +72,7 @@ var (
 	element = regexp.MustCompile(`<[^>]*>`)
 )
 
-// PushKey returns the key with which browsers subscribe, from the inbox.
+// PushKey returns the key for the subscriptions of browsers, from the inbox.
 func (b *Browser) PushKey(ctx context.Context) (string, error) {
 	reply, page, err := b.send(ctx, http.MethodGet, "/", nil)
 	if err != nil {
@@ -86,8 +85,8 @@ func (b *Browser) PushKey(ctx context.Context) (string, error) {
 	return found[1], nil
 }
 
-// Open opens the page of a message, which is what a click on a notification does. It returns
-// the message with the options of the page as its buttons; none if it is settled.
+// Open opens the page of a message, as a click on a notification does. It returns the message with the
+// options of the page as its buttons. A settled message has no buttons.
 func (b *Browser) Open(ctx context.Context, m Message) (Message, error) {
 	if len(m.Links) == 0 {
 		return m, errors.New("the message has no link")
@@ -105,7 +104,8 @@ func (b *Browser) Open(ctx context.Context, m Message) (Message, error) {
 	return m, nil
 }
 
-// Press sends the form of a page with one option, and returns who was first if it is settled.
+// Press sends the form of a page with one option. If the ask is already settled, it returns who answered
+// first.
 func (b *Browser) Press(ctx context.Context, m Message, pressed Button) (string, error) {
 	form, err := url.ParseQuery(pressed.Value)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/channel/webpush/webpushtest"
 )
 
-// push is a push service with a browser for each person. Its messages are answered on the page
-// that a click opens, which is not a part of it.
+// push is a push service with a browser for each person. Its messages are answered on the page that a click
+// opens. That page is not part of the service.
 type push struct {
 	*webpushtest.Service
 	failures

@@ -91,13 +91,13 @@ func (s *remote) State() (out State, err error) {
 	return out, s.call(context.Background(), http.MethodGet, "", nil, &out)
 }
 
-// started is what the program prints when the services run.
+// started is the line that the program prints once the services run.
 type started struct {
 	Control  string        `json:"control"` // the address of [Control]
 	Services []Description `json:"services"`
 }
 
-// connect returns the services of a program that has printed a line.
+// connect returns the services of a program, from the line that it printed.
 func connect(line []byte) (all []Service, err error) {
 	var s started
 	if err := json.Unmarshal(line, &s); err != nil {

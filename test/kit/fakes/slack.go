@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/internal/pause"
 )
 
-// SlackMembers are the members of the workspace, by person.
+// SlackMembers maps the people to members of the workspace.
 var SlackMembers = map[string]slacktest.User{"ana": slacktest.Ana, "ben": slacktest.Ben}
 
 // slack is a workspace of Slack, over Socket Mode.

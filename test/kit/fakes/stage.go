@@ -8,16 +8,16 @@ import (
 	"testing"
 )
 
-// A Stage is what fakes need outside of a test.
+// A Stage replaces the test that the fakes need, outside of a test.
 type Stage struct {
-	testing.TB // nil: other methods panic
+	testing.TB // nil, so that other methods panic
 	ctx        context.Context
 
 	mu       sync.Mutex
 	cleanups []func()
 }
 
-// NewStage returns a Stage. [Stage.End] ends what was started there.
+// NewStage returns a Stage. [Stage.End] ends the services on it.
 func NewStage(ctx context.Context) *Stage { return &Stage{ctx: ctx} }
 
 // Helper implements [testing.TB].
@@ -58,7 +58,7 @@ func (s *Stage) Fatal(args ...any) { panic(fmt.Sprint(args...)) }
 // Fatalf implements [testing.TB]. It panics.
 func (s *Stage) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 
-// End ends what was started.
+// End runs the clean-ups.
 func (s *Stage) End() {
 	s.mu.Lock()
 	all := s.cleanups

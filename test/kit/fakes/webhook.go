@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/channel/channeltest"
 )
 
-// webhook is a program that receives webhooks. Each attempt is a message of it.
+// webhook is a program that receives webhooks. Each attempt is one of its messages.
 type webhook struct {
 	*askbacktest.Receiver
 	failures

@@ -1,5 +1,4 @@
-// Package filltest fills values for tests, so that a test covers the fields that are added
-// to a struct later.
+// Package filltest fills values for tests, so that a test covers fields that are added to a struct later.
 package filltest
 
 import (
@@ -13,9 +12,9 @@ import (
 	"time"
 )
 
-// New returns a value in which no exported field is zero, at any depth. Slices have two
-// elements. Strings contain the path of their field. Other values depend on that path, so a
-// new field changes no other one. New panics if a field has a type that it cannot fill.
+// New returns a value in which no exported field is zero, at any depth. Slices have two elements. Strings
+// contain the path of their field. Other values depend on that path, so a new field changes no other value.
+// New panics if a field has a type that it cannot fill.
 func New[T any]() T {
 	var v T
 	fill(Leaf{"", reflect.ValueOf(&v).Elem()})
@@ -77,7 +76,7 @@ func (l Leaf) set() {
 	}
 }
 
-// A Leaf is a part of a value that has no parts.
+// A Leaf is a part of a value that has no parts itself.
 type Leaf struct {
 	Path  string // such as Questions[0].Text
 	Value reflect.Value
@@ -103,7 +102,7 @@ func (l Leaf) leaves() (out []Leaf) {
 	return out
 }
 
-// parts returns the fields of a struct, the elements of a slice, or what a pointer points to.
+// parts returns the fields of a struct, the elements of a slice, or the value behind a pointer.
 func (l Leaf) parts() (out []Leaf) {
 	switch v := l.Value; v.Kind() {
 	case reflect.Slice:

@@ -41,9 +41,9 @@ func Write(t testing.TB, path, content string) {
 	}
 }
 
-// Transcript checks the file at path, which has stanzas separated by empty lines.
-// A stanza is an input, a line "----", and the output that run returns for the
-// input. With -update, Transcript writes the outputs to the file.
+// Transcript checks the file at path, which has stanzas separated by empty lines. A stanza is an input, a
+// line "----", and the output that run returns for the input. With -update, Transcript writes the outputs to
+// the file.
 func Transcript(t testing.TB, path string, run func(input string) (output string)) {
 	t.Helper()
 	want, err := os.ReadFile(path)

@@ -12,7 +12,7 @@ import (
 // the terminal, because the program that runs go test prints the skipped tests.
 const Reported = "ASKBACK_LEFT_OUT"
 
-var printed sync.Map // lines on the terminal
+var printed sync.Map // the lines on the terminal
 
 // Skip skips a test with a formatted message. It also prints the message on the terminal,
 // once for each package, since go test does not show skipped tests.

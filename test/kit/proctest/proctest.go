@@ -10,9 +10,9 @@ import (
 // anyway. A process that it has started may have the output open.
 const outputTime = 30 * time.Second
 
-// Bind prepares a command that is not started yet. It ends with this process at the latest, and
-// [Kill] ends the processes that it has started, too. It has a process group of its own, so it
-// gets no signals of a terminal.
+// Bind prepares a command that is not started yet. The command ends with this process at the latest, and
+// [Kill] also ends the processes that it has started. It has a process group of its own, so it gets no
+// signals of a terminal.
 func Bind(cmd *exec.Cmd) {
 	bind(cmd)
 	cmd.WaitDelay = outputTime
