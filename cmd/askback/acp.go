@@ -19,7 +19,7 @@ import (
 )
 
 type acpCommand struct {
-	Command []string `arg:"" passthrough:"" help:"Run this agent, which speaks the Agent Client Protocol. Write -- before it."`
+	Command []string `arg:"" passthrough:"" help:"Run this agent, a program that speaks the Agent Client Protocol. Write -- before it."`
 }
 
 const (

@@ -22,14 +22,14 @@ import (
 )
 
 type agentCommand struct {
-	Check agentCheck `cmd:"" help:"Check definitions of hosted agents, and print what each agent may do."`
-	Add   agentAdd   `cmd:"" help:"Add a hosted agent: write a definition with comments, to edit."`
-	List  agentList  `cmd:"" help:"List the agents that the server hosts."`
+	Check agentCheck `cmd:"" help:"Check the definitions of hosted agents and print which tools each agent may use."`
+	Add   agentAdd   `cmd:"" help:"Add a hosted agent: write a file with its definition, for you to edit."`
+	List  agentList  `cmd:"" help:"List the agents of the server."`
 }
 
 type agentCheck struct {
-	Paths   []string `arg:"" optional:"" name:"path" complete:"file" help:"Check these definitions, or all in these directories; by default those of the settings, or of ./agents."`
-	Connect bool     `help:"Start or reach the MCP servers, and list each tool."`
+	Paths   []string `arg:"" optional:"" name:"path" complete:"file" help:"Check these files, or every definition in these directories. The default is the directory of the settings, or ./agents."`
+	Connect bool     `help:"Connect to the MCP servers of the agents and list each tool."`
 }
 
 // defaultAgents is the directory of definitions if neither the command line nor the settings name another.
@@ -167,8 +167,8 @@ func unknownTier(a config.Agent) string {
 }
 
 type agentAdd struct {
-	Name string `arg:"" help:"Name of the agent: lower-case letters, digits, -, _ and ."`
-	Dir  string `complete:"file" placeholder:"DIR" help:"Write to this directory; by default that of the settings, or ./agents."`
+	Name string `arg:"" help:"Name the agent with lower-case letters, digits, -, _ and dots."`
+	Dir  string `complete:"file" placeholder:"DIR" help:"Write to this directory. The default is the directory of the settings, or ./agents."`
 }
 
 // Run writes a definition that is valid with the current settings.

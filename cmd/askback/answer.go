@@ -19,20 +19,20 @@ import (
 )
 
 type answerCommand struct {
-	ID      string   `arg:"" optional:"" name:"ask" complete:"pending" help:"Id of the ask, the beginning or end of it, or latest for the newest open one."`
-	Answers []string `arg:"" optional:"" sep:"none" name:"answer" complete:"answer" help:"Label or number of an option, or the text if there are no options; with several questions, write q1=…; with --approve or --deny, the ids of more calls."`
-	Other   []string `sep:"none" placeholder:"TEXT" help:"Answer with this text, which is not an option; with several questions, write q1=TEXT."`
-	Notes   string   `help:"Add notes to your answer to one question."`
+	ID      string   `arg:"" optional:"" name:"ask" complete:"pending" help:"Name the ask by its id, the beginning or end of its id, or latest for the newest open ask."`
+	Answers []string `arg:"" optional:"" sep:"none" name:"answer" complete:"answer" help:"Choose an option by label or number, or write the text. For several questions, write q1=…. After --approve or --deny, name more calls."`
+	Other   []string `sep:"none" placeholder:"TEXT" help:"Answer with this text instead of an option. For several questions, write q1=TEXT."`
+	Notes   string   `help:"Add notes to your answer."`
 	Comment string   `help:"Add a comment on the whole ask."`
-	Approve bool     `xor:"decision" help:"Approve the call, this once."`
-	Deny    bool     `xor:"decision" help:"Deny the call."`
-	All     bool     `name:"approve-all" xor:"decision" help:"Approve the call and, without asking, later ones like it; see askback grant list."`
-	Scope   string   `enum:",tool,tool_and_input,session" default:"" placeholder:"SCOPE" help:"Choose what --approve-all approves later: tool_and_input (these arguments, the default), session (any arguments, in its session) or tool (any arguments)."`
-	Expires string   `placeholder:"TIME" help:"End --approve-all after this time, such as 12h or 7d; a day by default."`
-	Input   string   `complete:"file" placeholder:"FILE" help:"Approve the call with these arguments instead, from a JSON file or, with -, from standard input; needs --approve."`
-	Reason  string   `help:"Give the agent the reason for your decision."`
-	Session string   `complete:"session" placeholder:"ID" help:"Decide all open calls of this session, with --approve or --deny."`
-	Yes     bool     `help:"Decide several calls without a confirmation at the terminal."`
+	Approve bool     `xor:"decision" help:"Approve this call, once."`
+	Deny    bool     `xor:"decision" help:"Deny this call."`
+	All     bool     `name:"approve-all" xor:"decision" help:"Approve this call, and later calls like it without asking (see askback grant list)."`
+	Scope   string   `enum:",tool,tool_and_input,session" default:"" placeholder:"SCOPE" help:"Choose which later calls --approve-all approves: the same arguments (tool_and_input, the default), any arguments in this session (session) or everywhere (tool)."`
+	Expires string   `placeholder:"TIME" help:"End --approve-all after this time, such as 12h or 7d. The default is one day."`
+	Input   string   `complete:"file" placeholder:"FILE" help:"With --approve, replace the arguments of the call by this JSON file, or - for standard input."`
+	Reason  string   `help:"Tell the agent why."`
+	Session string   `complete:"session" placeholder:"ID" help:"With --approve or --deny, decide every open call of this session."`
+	Yes     bool     `help:"Decide several calls without asking for confirmation."`
 }
 
 // Run finds the ask, sends the answer and prints how the ask was settled. An approval needs
@@ -274,8 +274,8 @@ func label(q view.Question, key string) string {
 }
 
 type declineCommand struct {
-	ID     string `arg:"" name:"ask" complete:"pending" help:"Id of the ask, the beginning or end of it, or latest for the newest open one."`
-	Reason string `help:"Give the agent a reason."`
+	ID     string `arg:"" name:"ask" complete:"pending" help:"Name the ask by its id, the beginning or end of its id, or latest for the newest open ask."`
+	Reason string `help:"Tell the agent why."`
 }
 
 // Run declines an ask and prints how it was settled.
@@ -285,8 +285,8 @@ func (c *declineCommand) Run(ctx context.Context, io streams, conn *connection.C
 }
 
 type cancelCommand struct {
-	ID     string `arg:"" name:"ask" complete:"pending" help:"Id of the ask, the beginning or end of it, or latest for the newest open one."`
-	Reason string `help:"Give people a reason."`
+	ID     string `arg:"" name:"ask" complete:"pending" help:"Name the ask by its id, the beginning or end of its id, or latest for the newest open ask."`
+	Reason string `help:"Tell people why."`
 }
 
 // Run withdraws an ask and prints how it was settled.

@@ -21,12 +21,12 @@ import (
 
 // requestFlags are the flags of both ask and confirm.
 type requestFlags struct {
-	To      []string `complete:"person" sep:"none" placeholder:"NAME" help:"Name a person who may answer, or a group after @; repeat for several. By default a route decides, or every person may."`
-	Agent   string   `complete:"agent" placeholder:"NAME" help:"Show this name of the agent to people."`
-	Tag     []string `complete:"tag" sep:"none" placeholder:"TAG" help:"Add a tag, which routes of the settings and filters match; repeat for several."`
-	Session string   `placeholder:"KEY" help:"Group asks of one run under this key of your choice."`
-	Key     string   `placeholder:"KEY" help:"Make the command safe to repeat: with the same key, it continues with the same ask."`
-	Timeout string   `placeholder:"TIME" help:"Wait at most this long, such as 90s, 10m, 2h or 7d. By default there is no limit."`
+	To      []string `complete:"person" sep:"none" placeholder:"NAME" help:"Ask this person, or a group as @NAME. Repeat for several. By default a route decides, or every person may answer."`
+	Agent   string   `complete:"agent" placeholder:"NAME" help:"Show people this name of the agent."`
+	Tag     []string `complete:"tag" sep:"none" placeholder:"TAG" help:"Add a tag, for routes and filters. Repeat for several."`
+	Session string   `placeholder:"KEY" help:"Group this ask with other asks that have the same key, such as asks of one run."`
+	Key     string   `placeholder:"KEY" help:"Make the command safe to repeat: the same key continues the same ask instead of asking again."`
+	Timeout string   `placeholder:"TIME" help:"Wait at most this long, such as 90s, 10m, 2h or 7d. The default is no limit."`
 	JSON    bool     `name:"json" help:"Print the whole outcome as JSON, with who answered and when."`
 	Plain   bool     `env:"ASKBACK_PLAIN" help:"Ask line by line at a terminal, as for a screen reader."`
 }
@@ -51,16 +51,16 @@ func duration(flag, value, examples string) (time.Duration, error) {
 }
 
 type askCommand struct {
-	Question    string   `arg:"" optional:"" help:"Question to ask."`
-	Options     []string `arg:"" optional:"" sep:"none" name:"option" help:"Options to choose from, at least two. Without options the answer is free text."`
-	Header      string   `help:"Show this short label with the question, of at most 12 characters."`
-	Description []string `sep:"none" placeholder:"TEXT" help:"Describe an option; repeat for each, in order."`
+	Question    string   `arg:"" optional:"" help:"Ask this question."`
+	Options     []string `arg:"" optional:"" sep:"none" name:"option" help:"Offer these options, at least two. Without options, the answer is free text."`
+	Header      string   `help:"Show this short label, at most 12 characters, with the question."`
+	Description []string `sep:"none" placeholder:"TEXT" help:"Describe an option. Repeat for each option, in order."`
 	Multi       bool     `help:"Let the person choose several options."`
-	NoOther     bool     `help:"Accept only the options, not other text."`
-	Default     []string `sep:"none" placeholder:"ANSWER" help:"Use this answer if the person only presses Enter and, with --on-timeout default, after the timeout."`
-	OnTimeout   string   `values:"fail,default,decline,wait" placeholder:"WHAT" help:"Choose what happens after --timeout: fail (expire without an answer, the default), default (use the answer of --default), decline, or wait (stay open)."`
+	NoOther     bool     `help:"Accept only the options, no other text."`
+	Default     []string `sep:"none" placeholder:"ANSWER" help:"Suggest this answer. It is used if the person only presses Enter, or after the timeout with --on-timeout default."`
+	OnTimeout   string   `values:"fail,default,decline,wait" placeholder:"WHAT" help:"After --timeout, fail (expire, the default), use the default answer, decline, or wait (stay open)."`
 	Context     string   `placeholder:"TEXT" help:"Show this text with the question."`
-	File        string   `complete:"file" placeholder:"FILE" help:"Read the ask as JSON, as in POST /asks, from a file or, with -, from standard input."`
+	File        string   `complete:"file" placeholder:"FILE" help:"Read the ask from this JSON file, or - for standard input. The format is the body of POST /asks in the HTTP API."`
 	requestFlags
 }
 
@@ -136,10 +136,10 @@ func readFile(path string, in io.Reader) ([]byte, error) {
 }
 
 type confirmCommand struct {
-	Action  string `arg:"" help:"Action to approve."`
+	Action  string `arg:"" help:"Ask for approval of this action."`
 	Details string `help:"Describe the action in more detail."`
-	Default string `enum:"yes,no" default:"no" help:"Suggest yes or no to the person; it never decides."`
-	Quorum  int    `placeholder:"N" help:"Require the approval of this many people. By default one is enough."`
+	Default string `enum:"yes,no" default:"no" help:"Suggest yes or no. A suggestion never decides."`
+	Quorum  int    `placeholder:"N" help:"Require the approval of this many people. The default is one."`
 	requestFlags
 }
 

@@ -16,12 +16,12 @@ import (
 )
 
 type attachCommand struct {
-	Codex    attachCodex    `cmd:"" help:"Ask people what Codex asks at its terminal; the first answer counts."`
-	OpenCode attachOpenCode `cmd:"" name:"opencode" help:"Ask people what the sessions of a server of OpenCode ask; the first answer counts."`
+	Codex    attachCodex    `cmd:"" help:"Ask people what Codex asks at its terminal. The first answer counts."`
+	OpenCode attachOpenCode `cmd:"" name:"opencode" help:"Ask people what the sessions of opencode serve ask. The first answer counts."`
 }
 
 type attachCodex struct {
-	Socket string `complete:"file" placeholder:"FILE" help:"Connect to this socket; without it, to that of the daemon of CODEX_HOME, or of ~/.codex."`
+	Socket string `complete:"file" placeholder:"FILE" help:"Connect to Codex's daemon at this socket. The default is its socket in CODEX_HOME or ~/.codex."`
 }
 
 // Run asks people about the requests of Codex's app-server until ctx ends. It then withdraws the asks that

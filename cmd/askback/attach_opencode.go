@@ -13,8 +13,8 @@ import (
 )
 
 type attachOpenCode struct {
-	URL    string   `name:"url" default:"http://127.0.0.1:4096" placeholder:"URL" help:"Connect to the server of OpenCode at this address; its password is $$OPENCODE_SERVER_PASSWORD."`
-	Folder []string `complete:"file" placeholder:"DIR" help:"Ask also about what is open already in this folder; repeat it for several. What is open in the folder of the server is always asked about."`
+	URL    string   `name:"url" default:"http://127.0.0.1:4096" placeholder:"URL" help:"Connect to the OpenCode server at this address, with the password in OPENCODE_SERVER_PASSWORD."`
+	Folder []string `complete:"file" placeholder:"DIR" help:"Also ask what is already open in this folder. Repeat for several. The server's own folder is always included."`
 }
 
 // Run asks people about the requests of a server of OpenCode until ctx ends. It then withdraws the asks that

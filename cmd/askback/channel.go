@@ -19,7 +19,7 @@ import (
 
 // channelCommand has the commands for the ways in which questions reach people.
 type channelCommand struct {
-	Test   channelTest        `cmd:"" help:"Send a test message to a phone or chat of the settings file."`
+	Test   channelTest        `cmd:"" help:"Send a test message to a phone, chat or mail address of the settings."`
 	Link   channelLinkCommand `cmd:"" help:"Link a chat to you, so that it gets your asks."`
 	List   contactList        `cmd:"" help:"List your linked chats and browsers. An admin sees the chats and browsers of all people."`
 	Remove contactRemove      `cmd:"" help:"Remove a linked chat or browser. It gets no more asks and can answer none."`
@@ -67,7 +67,7 @@ func contactLine(id string, c askback.Contact) string {
 }
 
 type contactRemove struct {
-	ID string `arg:"" complete:"contact" help:"Id of the contact, or the beginning or end of it, from askback channel list."`
+	ID string `arg:"" complete:"contact" help:"Name the chat or browser by its id, or the beginning or end of its id, from askback channel list."`
 }
 
 // Run removes a contact.
@@ -94,7 +94,7 @@ type channelLinkCommand struct {
 }
 
 type linkTelegram struct {
-	QR bool `name:"qr" help:"Draw the link as a QR code, for a phone."`
+	QR bool `name:"qr" help:"Draw the link as a QR code for a phone."`
 }
 
 // Run prints what to open or to send, or draws it.
@@ -122,7 +122,7 @@ func (c *linkTelegram) Run(ctx context.Context, io streams, conn *connection.Con
 }
 
 type channelTest struct {
-	Name string `arg:"" help:"The name of the receiver under channels.post in the settings, or email, slack or telegram."`
+	Name string `arg:"" help:"Test email, slack, telegram, or the receiver with this name under channels.post in the settings."`
 }
 
 // Run sends a test message to a receiver, without the server, and prints what happened.

@@ -16,8 +16,8 @@ import (
 const completionTime = 800 * time.Millisecond
 
 type completionCommand struct {
-	Shell string   `arg:"" enum:"bash,zsh,fish" help:"Shell to print the script for: bash, zsh or fish."`
-	Words []string `arg:"" optional:"" sep:"none" name:"word" help:"Words of a command line, after --: print the candidates for the last one, as the scripts do."`
+	Shell string   `arg:"" enum:"bash,zsh,fish" help:"Print the script for this shell: bash, zsh or fish."`
+	Words []string `arg:"" optional:"" sep:"none" name:"word" help:"Print the candidates for the last of these words. Write -- before them."`
 }
 
 // Run prints the script or, with words, the candidates for the last word. An error in finding candidates is

@@ -18,9 +18,9 @@ import (
 
 // personCommand has the commands for the people who may answer.
 type personCommand struct {
-	List   personList   `cmd:"" help:"List the people who may answer, and where each is from: the settings, the API or a token."`
-	Add    personAdd    `cmd:"" help:"Add a person, or replace one that was added; an admin may do that."`
-	Remove personRemove `cmd:"" help:"Remove a person that was added; an admin may do that."`
+	List   personList   `cmd:"" help:"List the people who may answer, and whether the settings, the API or a token names them."`
+	Add    personAdd    `cmd:"" help:"Add a person, or replace a person who was added. Only an admin can do this."`
+	Remove personRemove `cmd:"" help:"Remove a person who was added. Only an admin can do this."`
 }
 
 type personList struct {
@@ -77,11 +77,11 @@ func personLine(p askback.Person) string {
 }
 
 type personAdd struct {
-	Name     string `arg:"" help:"Name of the person, by which asks and routes name them."`
-	Email    string `placeholder:"ADDRESS" help:"E-mail address, for mails and for signing in."`
-	Slack    string `placeholder:"MEMBER" help:"Id as a member of a workspace in Slack, for direct messages and answers there."`
-	TimeZone string `name:"time-zone" placeholder:"ZONE" help:"Time zone, as in Europe/Berlin; needed for --quiet."`
-	Quiet    string `placeholder:"HOURS" help:"Hours at which no message is sent, as in 22:00-07:00."`
+	Name     string `arg:"" help:"Name the person. Asks and routes use this name."`
+	Email    string `placeholder:"ADDRESS" help:"Send mails to this address, and let the person sign in with it."`
+	Slack    string `placeholder:"MEMBER" help:"Send Slack messages to this member id, and accept answers from it."`
+	TimeZone string `name:"time-zone" placeholder:"ZONE" help:"Read --quiet in this time zone, such as Europe/Berlin."`
+	Quiet    string `placeholder:"HOURS" help:"Send no messages during these hours, such as 22:00-07:00."`
 }
 
 // Run adds or replaces a person.
@@ -94,7 +94,7 @@ func (c *personAdd) Run(ctx context.Context, io streams, conn *connection.Connec
 }
 
 type personRemove struct {
-	Name string `arg:"" complete:"person" help:"Name of the person, from askback person list."`
+	Name string `arg:"" complete:"person" help:"Remove the person with this name (see askback person list)."`
 }
 
 // Run removes a person, and prints a warning if groups or routes still name them.
@@ -123,9 +123,9 @@ func unknownName(err error, what, name string) error {
 
 // groupCommand has the commands for groups of people.
 type groupCommand struct {
-	List   groupList   `cmd:"" help:"List the groups of people, and where each is from: the settings or the API."`
-	Add    groupAdd    `cmd:"" help:"Add a group, or replace the people of a group that was added. Requires an admin token."`
-	Remove groupRemove `cmd:"" help:"Remove a group that was made; an admin may do that."`
+	List   groupList   `cmd:"" help:"List the groups of people, and whether the settings or the API has each."`
+	Add    groupAdd    `cmd:"" help:"Add a group, or replace the people of a group that was added. Only an admin can do this."`
+	Remove groupRemove `cmd:"" help:"Remove a group that was added. Only an admin can do this."`
 }
 
 type groupList struct {
@@ -154,8 +154,8 @@ func (c *groupList) Run(ctx context.Context, io streams, conn *connection.Connec
 }
 
 type groupAdd struct {
-	Name   string   `arg:"" complete:"group" help:"Name of the group, without @."`
-	People []string `arg:"" name:"person" complete:"person" help:"Person in the group."`
+	Name   string   `arg:"" complete:"group" help:"Name the group, without @."`
+	People []string `arg:"" name:"person" complete:"person" help:"Put these people into the group, and no others."`
 }
 
 // Run adds or replaces a group.
@@ -168,7 +168,7 @@ func (c *groupAdd) Run(ctx context.Context, io streams, conn *connection.Connect
 }
 
 type groupRemove struct {
-	Name string `arg:"" complete:"group" help:"Name of the group, without @."`
+	Name string `arg:"" complete:"group" help:"Name the group, without @."`
 }
 
 // Run removes a group.
@@ -180,12 +180,12 @@ func (c *groupRemove) Run(ctx context.Context, conn *connection.Connector) error
 
 // routeCommand has the commands for routes.
 type routeCommand struct {
-	List routeList `cmd:"" help:"List the routes in the order in which they are matched: those of the settings, then those of the API."`
-	Set  routeSet  `cmd:"" help:"Replace all routes of the API; an admin may do that."`
+	List routeList `cmd:"" help:"List the routes in the order of matching: first the routes of the settings, then the routes of the API."`
+	Set  routeSet  `cmd:"" help:"Replace all routes of the API. Only an admin can do this."`
 }
 
 type routeList struct {
-	JSON bool `name:"json" help:"Print the list as JSON, which askback route set reads."`
+	JSON bool `name:"json" help:"Print the routes as JSON, in the format that askback route set reads."`
 }
 
 // Run prints the routes, one per line.
@@ -252,7 +252,7 @@ func routeLine(r askback.Route) string {
 }
 
 type routeSet struct {
-	File string `arg:"" complete:"file" help:"File with the routes in YAML or JSON, as under routes in the settings or from askback route list --json; with -, standard input."`
+	File string `arg:"" complete:"file" help:"Read the routes from this YAML or JSON file, or - for standard input. The format is the same as under routes in the settings."`
 }
 
 // Run replaces the routes of the API.

@@ -42,21 +42,37 @@ func TestCLIPageHasEveryFlag(t *testing.T) {
 	}
 }
 
-// The help of a command or flag begins with a verb and ends with a full stop.
-func TestHelpBeginsWithAVerb(t *testing.T) {
-	notVerb := regexp.MustCompile(`^(Its?|Whats?|Wh?(o|y|en|ere|ich)|How|An?|The|In|For|Notes?|Remarks?|Text|Answers?|Only|Several|Address|Those|At|So)\b`)
+// Each help begins with a verb, ends with a full stop, is short, and refers to things by their names.
+func TestHelpIsPlain(t *testing.T) {
+	notVerb := regexp.MustCompile(`^(Its?|Whats?|Wh?(o|y|en|ere|ich)|How|An?|The|In|For|Notes?|Remarks?|Text|Answers|Only|Several|Those|` +
+		`Address|Id|Names|Person|Program|Words|At|So)\b`)
+	unclear := regexp.MustCompile(`\b((that|those|the ones?) of|those (that|who)|one that|at once)\b`)
 	check := func(name, help string) {
-		if notVerb.MatchString(help) && !strings.HasPrefix(help, "Answer ") || !strings.HasSuffix(help, ".") && help != "" {
-			t.Errorf("%s: %q", name, help)
+		t.Helper()
+		if notVerb.MatchString(help) || !strings.HasSuffix(help, ".") {
+			t.Errorf("%s begins with no verb, or does not end with a full stop: %q", name, help)
+		}
+		if n := len(strings.Fields(help)); n > 25 {
+			t.Errorf("%s has %d words, at most 25 are allowed: %q", name, n, help)
+		}
+		if tic := unclear.FindString(help); tic != "" {
+			t.Errorf("%s has %q: %q", name, tic, help)
 		}
 	}
-	for _, c := range leafCommands((&commands{}).parser().Model.Node) {
-		check(c.FullPath(), c.Help)
-		for _, f := range c.Flags {
-			if f.Name != "description" || !strings.Contains(f.Help, "…") {
-				check(c.FullPath()+" --"+f.Name, f.Help)
+	err := kong.Visit((&commands{}).parser().Model, func(n kong.Visitable, next kong.Next) error {
+		switch n := n.(type) {
+		case *kong.Node:
+			check(n.FullPath(), n.Help)
+			for _, p := range n.Positional {
+				check(n.FullPath()+" "+p.Name, p.Help)
 			}
+		case *kong.Flag:
+			check(n.String(), n.Help)
 		}
+		return next(nil)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 type doctorCommand struct {
 	PublicURL string `name:"public-url" placeholder:"URL" help:"Also check the server at this address, as a phone reaches it: certificate, log-in and event streams."`
-	Lanes     bool   `help:"Also ask through each agent that is configured here or for this user, by MCP and by its hooks, and answer it."`
+	Lanes     bool   `help:"Also ask a question through each agent that is configured here or for this user, and answer it."`
 	JSON      bool   `name:"json" help:"Print the findings as JSON."`
 }
 

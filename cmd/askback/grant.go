@@ -19,7 +19,7 @@ type grantCommand struct {
 }
 
 type grantList struct {
-	Ended bool `help:"List standing approvals that have expired or were revoked."`
+	Ended bool `help:"List expired and removed standing approvals instead."`
 	JSON  bool `name:"json" help:"Print the reply of the API as JSON."`
 }
 
@@ -95,7 +95,7 @@ func abridged(s string) string {
 }
 
 type grantRemove struct {
-	ID string `arg:"" complete:"grant" help:"Id of the standing approval, or the beginning or end of it, from askback grant list."`
+	ID string `arg:"" complete:"grant" help:"Name the standing approval by its id, or the beginning or end of its id, from askback grant list."`
 }
 
 // Run revokes the grant that c.ID identifies: by its id, or by the beginning or end of the id.

@@ -13,14 +13,14 @@ import (
 )
 
 type initCommand struct {
-	Client  string `arg:"" optional:"" complete:"client" help:"Program to set up: ${clients}. Without one: all that are installed, after a question."`
+	Client  string `arg:"" optional:"" complete:"client" help:"Set up this program: ${clients}. By default, set up every installed program after you have confirmed."`
 	Project bool   `xor:"scope" help:"Change the files of the project in this folder. This is the default."`
 	User    bool   `xor:"scope" help:"Change the files in your home folder, for all projects."`
-	Yes     bool   `help:"Without CLIENT: make the changes without a question."`
+	Yes     bool   `help:"Make the changes without asking for confirmation."`
 	DryRun  bool   `name:"dry-run" help:"Show the changes, but do not make them."`
-	Remove  bool   `help:"Remove Askback from the files. Without CLIENT: from those of all programs, in this folder and in your home folder."`
-	Shared  *bool  `negatable:"" help:"Write Claude Code's hooks into .claude/settings.json, for all people in this project, instead of .claude/settings.local.json. This is the default if they are there."`
-	Gate    *bool  `negatable:"" help:"Guard the tools of ${guarded}: block each call unless a person approves it. This is the default if the guard is there."`
+	Remove  bool   `help:"Remove Askback from the files. Without CLIENT, remove it for every program, in this folder and your home folder."`
+	Shared  *bool  `negatable:"" help:"Write Claude Code's hooks into .claude/settings.json, which the project shares, instead of .claude/settings.local.json. This is the default if they are there."`
+	Gate    *bool  `negatable:"" help:"Block each tool call of ${guarded} unless a person approves it. Keep an installed guard by default."`
 	HTTP    *bool  `name:"http" negatable:"" help:"Let Claude Code's hooks call the server instead of this program. This is the default if ASKBACK_URL is set."`
 }
 

@@ -17,10 +17,10 @@ import (
 )
 
 type listCommand struct {
-	Status  string `default:"pending" enum:"pending,answered,declined,cancelled,expired,settled,all" help:"List asks with this status: pending, answered, declined, cancelled, expired, settled (any but pending) or all."`
+	Status  string `default:"pending" enum:"pending,answered,declined,cancelled,expired,settled,all" help:"List asks with this status: pending, answered, declined, cancelled, expired, settled (every status but pending) or all."`
 	Agent   string `complete:"agent" placeholder:"NAME" help:"List only asks of the agent with this name."`
-	Limit   int    `default:"50" help:"List at most this many asks, 1 to 200."`
-	Cursor  string `help:"Continue a list after this cursor, which the page before it printed."`
+	Limit   int    `default:"50" help:"List at most this many asks, from 1 to 200."`
+	Cursor  string `help:"Continue the list after this cursor, which the previous page printed."`
 	Snoozed bool   `help:"List only the open asks that you have snoozed."`
 	JSON    bool   `name:"json" help:"Print the reply of the API as JSON."`
 }
@@ -241,7 +241,7 @@ func briefDecision(o askback.Outcome) string {
 }
 
 type showCommand struct {
-	ID   string `arg:"" name:"ask" complete:"ask" help:"Id of the ask, the beginning or end of it, or latest for the newest open one."`
+	ID   string `arg:"" name:"ask" complete:"ask" help:"Name the ask by its id, the beginning or end of its id, or latest for the newest open ask."`
 	JSON bool   `name:"json" help:"Print the reply of the API as JSON."`
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 type loginCommand struct {
-	QR bool `name:"qr" help:"Draw the link as a QR code, for a phone."`
+	QR bool `name:"qr" help:"Draw the link as a QR code for a phone."`
 }
 
 // Run prints a link that logs one browser in, or draws it as a QR code.

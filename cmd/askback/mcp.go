@@ -13,7 +13,7 @@ import (
 )
 
 type mcpCommand struct {
-	Wait time.Duration `help:"Reply that a question is pending when a call has waited this long, at most a day; without it, before the default time-out of the client."`
+	Wait time.Duration `help:"Reply that a question is pending after a call has waited this long. The default is shorter than the client's own timeout."`
 }
 
 // maxWait is the maximum of --wait.

@@ -9,9 +9,9 @@ import (
 )
 
 type reassignCommand struct {
-	ID       string   `arg:"" name:"ask" complete:"pending" help:"Id of the ask, the beginning or end of it, or latest for the newest open one."`
-	To       []string `arg:"" name:"person" complete:"person" help:"Person who may answer it from now on, or a group after @."`
-	Delegate bool     `help:"Replace only yourself; the other people may still answer."`
+	ID       string   `arg:"" name:"ask" complete:"pending" help:"Name the ask by its id, the beginning or end of its id, or latest for the newest open ask."`
+	To       []string `arg:"" name:"person" complete:"person" help:"Ask these people instead, or a group as @NAME."`
+	Delegate bool     `help:"Replace only yourself. The other people may still answer."`
 }
 
 // Run gives an ask to other people and prints who may answer it.

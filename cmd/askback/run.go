@@ -21,12 +21,12 @@ import (
 )
 
 type runCommand struct {
-	Agent   string   `arg:"" optional:"" complete:"hosted" help:"Name of the agent to run. With --resume, the first word of a message to the run."`
-	Prompt  []string `arg:"" optional:"" sep:"none" help:"Task of the agent; - reads it from standard input."`
-	Resume  string   `complete:"session" placeholder:"SESSION" help:"Follow a run that was started before, and write to it. SESSION is its id."`
-	Payload string   `complete:"file" placeholder:"FILE" help:"Give the agent this JSON, from a file or, with -, from standard input."`
-	Agents  string   `complete:"file" placeholder:"DIR" help:"If no server runs, run the agents whose definitions, NAME.md, are in this directory; by default those of the settings."`
-	JSON    bool     `name:"json" help:"Print the session as JSON when its turn has ended, instead of its last message."`
+	Agent   string   `arg:"" optional:"" complete:"hosted" help:"Run this agent. With --resume, begin a message to the run with this word."`
+	Prompt  []string `arg:"" optional:"" sep:"none" help:"Give the agent this task, or - to read it from standard input."`
+	Resume  string   `complete:"session" placeholder:"SESSION" help:"Follow an earlier run with this id, and send it a message."`
+	Payload string   `complete:"file" placeholder:"FILE" help:"Give the agent this JSON file, or - for standard input."`
+	Agents  string   `complete:"file" placeholder:"DIR" help:"Without a server, read the definitions of agents, NAME.md, from this directory. The default is the directory of the settings."`
+	JSON    bool     `name:"json" help:"Print the session as JSON at the end of the turn, instead of the last message."`
 	Plain   bool     `env:"ASKBACK_PLAIN" help:"Write and ask line by line at a terminal, as for a screen reader."`
 }
 

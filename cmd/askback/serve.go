@@ -24,12 +24,12 @@ import (
 )
 
 type serveCommand struct {
-	Listen      string `placeholder:"ADDRESS" help:"Listen on this address and port; 127.0.0.1:7575 by default."`
-	PublicURL   string `name:"public-url" placeholder:"URL" help:"Use this address of the server in links, if people reach it elsewhere."`
+	Listen      string `placeholder:"ADDRESS" help:"Listen on this address and port. The default is 127.0.0.1:7575."`
+	PublicURL   string `name:"public-url" placeholder:"URL" help:"Use this address of the server in links, if people reach it at another address."`
 	Agents      string `complete:"file" placeholder:"DIR" help:"Run the agents whose definitions, NAME.md, are in this directory."`
-	LogFormat   string `name:"log-format" values:"text,json" placeholder:"FORMAT" help:"Write log lines as text or json; text by default."`
-	LogLevel    string `name:"log-level" values:"debug,info,warn,error" placeholder:"LEVEL" help:"Write log lines of this level or above: debug, info, warn or error; info by default."`
-	DebugListen string `name:"debug-listen" placeholder:"ADDRESS" help:"Serve profiles of the server (pprof) on this loopback address and port; off by default."`
+	LogFormat   string `name:"log-format" values:"text,json" placeholder:"FORMAT" help:"Write the log as text or json. The default is text."`
+	LogLevel    string `name:"log-level" values:"debug,info,warn,error" placeholder:"LEVEL" help:"Log only this level and above: debug, info, warn or error. The default is info."`
+	DebugListen string `name:"debug-listen" placeholder:"ADDRESS" help:"Serve profiles of the server (pprof) on this loopback address and port. They are off by default."`
 }
 
 // Run runs the server until ctx ends or the database or the listener fails.

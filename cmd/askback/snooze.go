@@ -12,9 +12,9 @@ import (
 )
 
 type snoozeCommand struct {
-	ID   string `arg:"" name:"ask" complete:"pending" help:"Id of the ask, the beginning or end of it, or latest for the newest open one."`
-	When string `arg:"" optional:"" name:"time" values:"1h,evening,tomorrow,monday" help:"Time at which the ask is in the list again: 1h, 18:00, evening, tomorrow, monday or 2026-11-24T09:00, in the time zone of this computer."`
-	Off  bool   `help:"End the snooze: the ask is in the list again now."`
+	ID   string `arg:"" name:"ask" complete:"pending" help:"Name the ask by its id, the beginning or end of its id, or latest for the newest open ask."`
+	When string `arg:"" optional:"" name:"time" values:"1h,evening,tomorrow,monday" help:"Show the ask again at this time: 1h, 18:00, evening, tomorrow, monday or 2026-11-24T09:00, in this computer's time zone."`
+	Off  bool   `help:"End the snooze and show the ask again now."`
 }
 
 // Run snoozes an ask or ends its snooze, and prints until when.

@@ -20,9 +20,9 @@ type tokenCommand struct {
 }
 
 type tokenAdd struct {
-	Kind    string `required:"" enum:"agent,responder,operator,admin" help:"Choose what the token may do: agent (ask), responder (answer), operator (read counts and tokens, no questions) or admin (what a responder and an operator may, and create tokens)."`
-	Name    string `required:"" help:"Name the agent or person that uses it."`
-	Expires string `placeholder:"TIME" help:"Expire after this time, such as 30d; never by default."`
+	Kind    string `required:"" enum:"agent,responder,operator,admin" help:"Choose the rights: agent (ask), responder (answer), operator (read counts and tokens, no questions) or admin (answer, operate, add tokens and people)."`
+	Name    string `required:"" help:"Name the agent or person who uses the token."`
+	Expires string `placeholder:"TIME" help:"Expire after this time, such as 30d. By default, never expire."`
 
 	expires time.Duration
 }
@@ -113,7 +113,7 @@ func validity(t askback.Token, now time.Time) string {
 }
 
 type tokenRemove struct {
-	ID string `arg:"" complete:"token" help:"Id of the token, or the beginning or end of it, from askback token list."`
+	ID string `arg:"" complete:"token" help:"Name the token by its id, or the beginning or end of its id, from askback token list."`
 }
 
 // Run revokes the token that c.ID identifies: by its id, or by the beginning or end of the id.

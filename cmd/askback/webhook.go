@@ -20,23 +20,23 @@ import (
 
 // webhookCommand has the commands for the webhooks that the server sends.
 type webhookCommand struct {
-	List   webhookList   `cmd:"" help:"List the receivers of webhooks, without their secrets."`
-	Add    webhookAdd    `cmd:"" help:"Make an endpoint for a receiver, and print its secret, once."`
-	Pause  webhookPause  `cmd:"" help:"Keep what is for a receiver until it is resumed."`
-	Resume webhookResume `cmd:"" help:"Send to a receiver again that is paused or disabled."`
-	Rotate webhookRotate `cmd:"" help:"Replace the secret of a receiver, and print the new one, once."`
-	Test   webhookTest   `cmd:"" help:"Send a test message to a receiver, and print what it replied."`
-	Resend webhookResend `cmd:"" help:"Send again what was given up."`
-	Remove webhookRemove `cmd:"" help:"Delete the endpoint of a receiver, with its secret."`
+	List   webhookList   `cmd:"" help:"List the receivers: programs that get events by HTTP."`
+	Add    webhookAdd    `cmd:"" help:"Add a receiver and print the secret of its signatures. It is shown only once."`
+	Pause  webhookPause  `cmd:"" help:"Pause a receiver. The server keeps its messages."`
+	Resume webhookResume `cmd:"" help:"Resume a paused or disabled receiver, and send it the kept messages."`
+	Rotate webhookRotate `cmd:"" help:"Replace the secret of a receiver and print the new secret. It is shown only once."`
+	Test   webhookTest   `cmd:"" help:"Send a test message to a receiver and print its reply."`
+	Resend webhookResend `cmd:"" help:"Send every message to a receiver again that the server gave up."`
+	Remove webhookRemove `cmd:"" help:"Remove a receiver and its secret."`
 
 	Secret webhookSecretCommand `cmd:"" help:"Print a new secret for channels.webhook.secret in the settings."`
 
-	Deliveries webhookDeliveries `cmd:"" help:"List what was sent to programs, and what did not arrive."`
-	Retry      webhookRetry      `cmd:"" help:"Send a delivery again that was given up."`
+	Deliveries webhookDeliveries `cmd:"" help:"List messages to programs, phones and chats, by default the messages that did not arrive."`
+	Retry      webhookRetry      `cmd:"" help:"Send one message again that the server gave up."`
 }
 
 type webhookList struct {
-	Owner  string `complete:"agent" placeholder:"NAME" help:"List only the receivers that asks of this token name."`
+	Owner  string `complete:"agent" placeholder:"NAME" help:"List only receivers for asks of the agent with this token name."`
 	Status string `values:"active,paused,disabled" placeholder:"STATUS" help:"List only receivers with this status: active, paused or disabled."`
 	JSON   bool   `name:"json" help:"Print the reply of the API as JSON."`
 }
@@ -107,8 +107,8 @@ func endpointLine(id string, e askback.Endpoint, now time.Time) string {
 }
 
 type webhookAdd struct {
-	URL   string `arg:"" name:"url" help:"Address of the receiver. Test messages are sent to it."`
-	Owner string `complete:"agent" placeholder:"NAME" help:"Make it for the asks of this token; by default, for asks that name no callback, or for the agent itself."`
+	URL   string `arg:"" name:"url" help:"Add the receiver at this address. Test messages go there."`
+	Owner string `complete:"agent" placeholder:"NAME" help:"Send only events of asks of this agent. The default is asks without a callback address, or your own asks if you are an agent."`
 }
 
 // Run creates an endpoint and prints its secret.
@@ -133,7 +133,7 @@ func printSecret(io streams, e askback.Endpoint, secret string) error {
 
 // An endpointArg names an endpoint on the command line.
 type endpointArg struct {
-	ID string `arg:"" complete:"endpoint" help:"Id of the receiver, or the beginning or end of it, from askback webhook list."`
+	ID string `arg:"" complete:"endpoint" help:"Name the receiver by its id, or the beginning or end of its id, from askback webhook list."`
 }
 
 // change calls do with the id of the endpoint, and prints the changed endpoint.
@@ -235,7 +235,7 @@ func (c *webhookTest) Run(ctx context.Context, io streams, conn *connection.Conn
 
 type webhookResend struct {
 	endpointArg
-	Since string `placeholder:"TIME" help:"Send again only what was given up in this time, such as 2h; by default all of it."`
+	Since string `placeholder:"TIME" help:"Send only messages that were given up in this last time, such as 2h. The default is every message."`
 
 	since time.Duration
 }

@@ -16,10 +16,10 @@ import (
 )
 
 type webhookDeliveries struct {
-	Status string `enum:"failed,queued,waiting,sent,skipped," default:"" placeholder:"STATUS" help:"List deliveries with this status: failed (given up), queued, waiting (for an earlier one of the same ask), sent or skipped (not needed any more); by default those that did not arrive."`
-	Ask    string `placeholder:"ID" complete:"ask" help:"List only deliveries about this ask, in every status."`
-	Limit  int    `default:"50" help:"List at most this many deliveries, 1 to 200."`
-	Cursor string `help:"Continue a list after this cursor, which the page before it printed."`
+	Status string `enum:"failed,queued,waiting,sent,skipped," default:"" placeholder:"STATUS" help:"List messages with this status: failed (given up), queued, waiting (for an earlier message of its ask), sent or skipped (no longer needed)."`
+	Ask    string `placeholder:"ID" complete:"ask" help:"List only messages about this ask, in every status."`
+	Limit  int    `default:"50" help:"List at most this many messages, from 1 to 200."`
+	Cursor string `help:"Continue the list after this cursor, which the previous page printed."`
 	JSON   bool   `name:"json" help:"Print the reply of the API as JSON."`
 }
 
@@ -80,7 +80,7 @@ func deliveryLine(d askback.Delivery, now time.Time) string {
 }
 
 type webhookRetry struct {
-	ID string `arg:"" complete:"delivery" help:"Id of a delivery that was given up, from askback webhook deliveries --status failed."`
+	ID string `arg:"" complete:"delivery" help:"Name the message by its id, from askback webhook deliveries --status failed."`
 }
 
 // Run sends a delivery again that was given up.

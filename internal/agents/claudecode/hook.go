@@ -12,8 +12,8 @@ import (
 // program is the name of the sender in the reason of a withdrawn ask.
 const program = "Claude Code"
 
-// Handle returns what a hook does about an event: it asks, or withdraws asks that have become obsolete. The
-// caller may block the tool only if the error is [hook.ErrCannotAsk].
+// Handle returns what a hook does about an event: it asks, or withdraws asks that have become
+// obsolete. Only for [hook.ErrCannotAsk] may the caller block the tool.
 func Handle(ev Event) (hook.Job, error) {
 	call, ok := Call(ev)
 	switch {
@@ -35,7 +35,7 @@ func needsApproval(ev Event) bool {
 // A Hook is the command askback hook claude-code.
 type Hook struct {
 	Defer  time.Duration `default:"10s" help:"Wait at most this long for an answer in claude -p. The run then ends; resume it once there is an answer."`
-	Strict bool          `help:"Block the call with exit code 2 if there is an error, instead of showing the dialog of Claude Code."`
+	Strict bool          `help:"After an error, block the call with exit code 2 instead of leaving it to Claude Code's dialog."`
 }
 
 // Traits implements [hook.Command].
@@ -48,13 +48,14 @@ func (c *Hook) guard() hook.Guard {
 	return hook.BlockNothing
 }
 
-// Read implements [hook.Command]. A hook that must block calls does so even if a variable is missing.
+// Read implements [hook.Command]. A hook that must block calls is not silent because a variable is
+// missing.
 func (c *Hook) Read(raw []byte, env hook.Env) (hook.Job, error) {
 	entrypoint := env.Getenv(EntrypointVariable)
 	ev, err := Read(raw, entrypoint)
 	started := entrypoint != "" || c.Strict
 	if errors.Is(err, ErrForeign) || err == nil && (!started || ev.isInherited(env.Getenv(SessionVariable))) {
-		return hook.Job{}, nil // another program runs this hook, which must print nothing
+		return hook.Job{}, nil // another program runs this hook, which then must print nothing
 	}
 	if err != nil {
 		return hook.Job{Guard: c.guard()}, err
@@ -74,9 +75,9 @@ func (c *Hook) Read(raw []byte, env hook.Env) (hook.Job, error) {
 	return job, err
 }
 
-// settingsHave reports whether Claude Code's plugin runs this hook and the settings have a hook of Askback
-// for the same event. The plugin's hook must then do nothing, because Claude Code runs both, and people would
-// be asked twice.
+// settingsHave reports whether Claude Code's plugin runs this hook and the settings have
+// another one of Askback for the same event. The plugin's must then do nothing, because Claude
+// Code runs both, and people would be asked twice.
 func settingsHave(ev Event, env hook.Env) bool {
 	if env.Getenv(PluginVariable) == "" {
 		return false

@@ -35,8 +35,8 @@ func Handle(ev Event, gate bool) (hook.Job, error) {
 
 // A Hook is the command askback hook codex.
 type Hook struct {
-	Gate  bool          `help:"Guard tools: block each call unless a person approves it. After an error, block it too."`
-	Limit time.Duration `default:"9m" help:"With --gate, block a call at the latest after this time. It must be shorter than the timeout of the hook, after which Codex runs the tool."`
+	Gate  bool          `help:"Block each tool call unless a person approves it. An error also blocks the call."`
+	Limit time.Duration `default:"9m" help:"With --gate, block a call after this time. Keep it shorter than the timeout of the hook, after which Codex runs the tool."`
 }
 
 // Traits implements [hook.Command]. Codex kills only the shell of a hook, not the hook.

@@ -8,8 +8,8 @@ import (
 
 // A Hook is the command askback hook copilot.
 type Hook struct {
-	Gate bool          `help:"Guard permissions: block each call unless a person approves it. After an error, block it too."`
-	Wait time.Duration `default:"23h59m" help:"End at the latest after this time. Without an answer, Copilot's own rules and its dialog decide, or with --gate the call is blocked. It must be shorter than timeoutSec of the hook."`
+	Gate bool          `help:"Block each call unless a person approves it. An error also blocks the call."`
+	Wait time.Duration `default:"23h59m" help:"End after this time. Without an answer, Copilot's own rules decide, or --gate blocks the call. Keep it shorter than the hook's timeoutSec."`
 }
 
 // Traits implements [hook.Command].

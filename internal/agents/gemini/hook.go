@@ -8,8 +8,8 @@ import (
 
 // A Hook is the command askback hook gemini.
 type Hook struct {
-	Gate  bool          `help:"Guard tools: block each call unless a person approves it. After an error, block it too."`
-	Limit time.Duration `default:"55s" help:"End at the latest after this time. It must be shorter than the timeout of the hook, after which Gemini CLI runs the tool."`
+	Gate  bool          `help:"Block each tool call unless a person approves it. An error also blocks the call."`
+	Limit time.Duration `default:"55s" help:"End after this time. Keep it shorter than the timeout of the hook, after which Gemini CLI runs the tool."`
 }
 
 // Traits implements [hook.Command].
