@@ -45,7 +45,7 @@ type Tx interface {
 // Options configure an [Authority]. All fields are required.
 type Options struct {
 	Store Store
-	// Rows returns all records that a query selects. It reads q.Limit of them at once.
+	// Rows returns all records that a query selects. It reads q.Limit records at a time.
 	Rows func(ctx context.Context, q store.Query) iter.Seq2[store.Record, error]
 	// Update commits the change that fn makes. It runs fn again after a conflict.
 	Update func(ctx context.Context, fn func(context.Context, Tx) error) error
@@ -70,10 +70,9 @@ type Authority struct {
 // New returns an [Authority] with these options.
 func New(o Options) *Authority { return &Authority{o: o} }
 
-// Authenticate returns the principal of the token with this secret. The error is
-// [askback.ErrUnauthorized] if the secret is unknown or the token is no longer valid. A
-// token ends by expiry or revocation, and with its parent. A token from a sign-in also ends
-// when its person may no longer sign in.
+// Authenticate returns the principal of the token with this secret. The error is [askback.ErrUnauthorized] if
+// the secret is unknown or the token is no longer valid. A token ends when it expires or is revoked, and with
+// its parent. A token from a sign-in also ends when its person may no longer sign in.
 func (a *Authority) Authenticate(ctx context.Context, secret string) (askback.Principal, error) {
 	sum := digest(secret)
 	now := a.o.Now()
@@ -93,7 +92,7 @@ func (a *Authority) Authenticate(ctx context.Context, secret string) (askback.Pr
 }
 
 // read reads the credential of the token whose secret has the digest sum. The error is
-// [askback.ErrUnauthorized] if there is no such token, or as for resolve.
+// [askback.ErrUnauthorized] if there is no such token, or in the cases of resolve.
 func (a *Authority) read(ctx context.Context, sum [sha256.Size]byte) (*credential, error) {
 	row, err := a.o.Store.ReadKey(ctx, KindToken, hex.EncodeToString(sum[:]))
 	if errors.Is(err, askback.ErrNotFound) {
@@ -110,10 +109,10 @@ func (a *Authority) read(ctx context.Context, sum [sha256.Size]byte) (*credentia
 // parent, and so on.
 const maxParents = 8
 
-// resolve returns the credential of a record, limited by its ancestors: it ends no later than
-// any of them, also if their person may no longer sign in. The token of a browser, for
-// example, ends with the token that logged it in. The error is [askback.ErrUnauthorized] if
-// an ancestor was deleted or there are more than maxParents.
+// resolve returns the credential of a record, limited by its ancestors. It ends no later than any of them,
+// also when their person may no longer sign in. For example, the token of a browser ends with the token that
+// logged it in. The error is [askback.ErrUnauthorized] if an ancestor was deleted or there are more than
+// maxParents.
 func (a *Authority) resolve(ctx context.Context, row store.Record) (credential, error) {
 	c, err := decode(row)
 	parent := c.parent
@@ -143,14 +142,13 @@ func (a *Authority) resolve(ctx context.Context, row store.Record) (credential, 
 	return c, err
 }
 
-// Root returns the id of the oldest ancestor of a token, or of the token if it has no
-// parent. If one of them was created by a sign-in, Root returns a string that identifies
-// the person and the issuer instead. For "" it returns "". The error is
-// [askback.ErrNotFound] if the token or an ancestor was deleted, and
+// Root returns the id of the oldest ancestor of a token, or of the token if it has no parent. If one of them
+// was created by a sign-in, Root returns a string that identifies the person and the issuer instead. For ""
+// it returns "". The error is [askback.ErrNotFound] if the token or an ancestor was deleted, and
 // [askback.ErrUnauthorized] if there are too many ancestors.
 //
-// A grant stores the result. So the grant ends if that token is revoked, but not if a
-// browser is logged out.
+// A grant stores the result. So the grant ends when that token is revoked, but not when a browser is logged
+// out.
 func (a *Authority) Root(ctx context.Context, token string) (string, error) {
 	if token == "" {
 		return "", nil

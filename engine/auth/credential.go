@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A credential is a token or a log-in link, together with what its validity depends on.
+// A credential is a token or a log-in link, together with the data that its validity depends on.
 type credential struct {
 	askback.Token
 	parent string // id of the token that created it, or ""

@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// Logins returns the valid log-ins of browsers of a person, oldest first. They are the tokens
-// with the person's name that log-in links and sign-ins created.
+// Logins returns the valid browser log-ins of a person, oldest first. They are the tokens with the person's
+// name that log-in links and sign-ins created.
 func (a *Authority) Logins(ctx context.Context, who askback.Principal) ([]askback.Token, error) {
 	var logins []askback.Token
 	now := a.o.Now()
@@ -26,8 +26,8 @@ func (a *Authority) Logins(ctx context.Context, who askback.Principal) ([]askbac
 	return logins, nil
 }
 
-// EndLogin revokes a log-in of a browser of a person. The error is [askback.ErrNotFound] if
-// the token is not one of [Authority.Logins].
+// EndLogin revokes a browser log-in of a person. The error is [askback.ErrNotFound] if [Authority.Logins]
+// does not have the token.
 func (a *Authority) EndLogin(ctx context.Context, who askback.Principal, id string) (askback.Token, error) {
 	logins, err := a.Logins(ctx, who)
 	if err != nil {
@@ -41,8 +41,8 @@ func (a *Authority) EndLogin(ctx context.Context, who askback.Principal, id stri
 	return askback.Token{}, fmt.Errorf("end log-in %s: %w", id, askback.ErrNotFound)
 }
 
-// isLogin reports whether a token is the log-in of a browser of this person. The kind must be
-// the same, because a name may belong to an agent, too.
+// isLogin reports whether a token is a browser log-in of this person. The kind must be the same, because an
+// agent may have the same name.
 func isLogin(t askback.Token, who askback.Principal) bool {
 	return t.Channel == askback.ChannelWeb && t.Name == who.Name && t.Kind == who.Kind
 }

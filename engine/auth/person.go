@@ -26,15 +26,15 @@ func (a *Authority) HasPersonToken(ctx context.Context, name string) (bool, erro
 	return false, nil
 }
 
-// Generation returns a number that changes when a token was revoked.
+// Generation returns a number that changes when a token is revoked.
 func (a *Authority) Generation() int {
 	a.cache.mu.Lock()
 	defer a.cache.mu.Unlock()
 	return a.cache.generation
 }
 
-// IsRevoked reports whether a token was revoked. One that was deleted because it had expired
-// was not. The token "" is that of the program itself.
+// IsRevoked reports whether a token was revoked. It returns false for a token that was deleted after it
+// expired, and for the token "" of the program itself.
 func (a *Authority) IsRevoked(ctx context.Context, token string) (bool, error) {
 	t, err := a.token(ctx, token)
 	if errors.Is(err, askback.ErrNotFound) {
@@ -43,8 +43,8 @@ func (a *Authority) IsRevoked(ctx context.Context, token string) (bool, error) {
 	return !t.RevokedAt.IsZero(), err
 }
 
-// RootEnd returns the time from which a root that [Authority.Root] returned is not valid: zero
-// if it has no such time, and a time in the past if it is not valid now. It reads no settings.
+// RootEnd returns the time from which a root that [Authority.Root] returned is not valid. It returns zero if
+// there is no such time, and a time in the past if the root is not valid now. It does not read the settings.
 func (a *Authority) RootEnd(ctx context.Context, root string) (time.Time, error) {
 	if _, signedIn := parseSigner(root); signedIn || root == "" {
 		return time.Time{}, nil
@@ -59,7 +59,7 @@ func (a *Authority) RootEnd(ctx context.Context, root string) (time.Time, error)
 	return t.ExpiresAt, err
 }
 
-// IsSignIn reports whether a root that [Authority.Root] returned is that of a sign-in.
+// IsSignIn reports whether a root that [Authority.Root] returned identifies a sign-in.
 func IsSignIn(root string) bool {
 	_, ok := parseSigner(root)
 	return ok
@@ -78,8 +78,8 @@ func (a *Authority) token(ctx context.Context, id string) (askback.Token, error)
 	return c.Token, err
 }
 
-// PersonOf returns the name of the person whose token a record is, with [KindToken], if the token is
-// valid at a time. It does not check the token with which it was made.
+// PersonOf returns the name of the person who owns the token in a record of kind [KindToken], if the token is
+// valid at a time. It does not check the parent of the token.
 func PersonOf(row store.Record, now time.Time) (name string, valid bool) {
 	c, err := decode(row)
 	return c.Name, err == nil && (c.Kind == askback.Responder || c.Kind == askback.Admin) && c.validAt(now)

@@ -24,9 +24,8 @@ func (a *Authority) CreateToken(ctx context.Context, r askback.TokenRequest) (as
 	return t, secret, nil
 }
 
-// Adopt creates a token for a secret that exists already, such as the one in a user's state
-// directory. The token does not expire. Adopt does nothing if the store has a token with this
-// secret, even a revoked one.
+// Adopt creates a token for a secret that already exists, such as the secret in a user's state directory. The
+// token does not expire. Adopt does nothing if the store has a token with this secret, even a revoked one.
 func (a *Authority) Adopt(ctx context.Context, who askback.Principal, secret string) error {
 	if err := (askback.TokenRequest{Kind: who.Kind, Name: who.Name}).Check(); err != nil {
 		return err
@@ -44,9 +43,9 @@ func (a *Authority) Adopt(ctx context.Context, who askback.Principal, secret str
 	})
 }
 
-// EachToken calls do for each token. It omits tokens that cannot be decoded and, if valid
-// is set, those that are not valid: they or an ancestor were revoked or have expired, or the
-// person who signed in may no longer do so.
+// EachToken calls do for each token. It omits tokens that cannot be decoded. If valid is set, it also omits
+// tokens that are not valid: a token or its ancestor was revoked or has expired, or the person may no longer
+// sign in.
 func (a *Authority) EachToken(ctx context.Context, valid bool, do func(askback.Token)) error {
 	now := a.o.Now()
 	q := store.Query{Kind: KindToken, Limit: store.MaxList}

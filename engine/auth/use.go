@@ -48,7 +48,7 @@ func (u *uses) ids() (ids []string) {
 	return ids
 }
 
-// last returns the time of the last call with a token: the stored one, or a later one.
+// last returns the time of the last call with a token: the stored time, or a later one.
 func (u *uses) last(t askback.Token) time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -58,7 +58,7 @@ func (u *uses) last(t askback.Token) time.Time {
 	return t.LastUsedAt
 }
 
-// remove removes the uses up to the stored ones.
+// remove removes the uses up to the stored times.
 func (u *uses) remove(stored map[string]time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -69,8 +69,8 @@ func (u *uses) remove(stored map[string]time.Time) {
 	}
 }
 
-// StoreUses stores the time of the last call with each token that was used since the last
-// StoreUses, of many tokens in one change. So a call needs no write of its own.
+// StoreUses stores the last uses since the previous StoreUses, many tokens in one change. So a call with a
+// token needs no write of its own.
 func (a *Authority) StoreUses(ctx context.Context) error {
 	for ids := range slices.Chunk(a.uses.ids(), useBatch) {
 		var stored map[string]time.Time
@@ -86,8 +86,8 @@ func (a *Authority) StoreUses(ctx context.Context) error {
 	return nil
 }
 
-// putUses puts tokens with the time of their last call, and returns these times. The ids must
-// be in order, so that two changes cannot wait for each other.
+// putUses puts tokens with the time of their last call, and returns these times. The ids must be in order, so
+// that two changes cannot deadlock.
 func (a *Authority) putUses(ctx context.Context, tx Tx, ids []string) (map[string]time.Time, error) {
 	stored := map[string]time.Time{}
 	for _, id := range ids {

@@ -53,7 +53,7 @@ func (e *Service) eventData(h lifecycle.Event, of *txn.AskRecord) (json.RawMessa
 	return append(w.b, '}'), w.err
 }
 
-// routed appends the data of an event about who may answer an ask.
+// routed appends the data of an event about the recipients of an ask.
 func (w *dataWriter) routed(h lifecycle.Event, a askback.Ask) {
 	w.about(a)
 	if h.By != "" {
@@ -117,9 +117,9 @@ func (w *dataWriter) sessionEvent(h lifecycle.Event, a askback.Ask) {
 	}
 }
 
-// toolEvent appends the data of an event about a call of a tool.
+// toolEvent appends the data of an event about a tool call.
 func (w *dataWriter) toolEvent(h lifecycle.Event) {
-	w.text("call_id", "call_"+strconv.Itoa(h.Call)) // the ids of models are not unique
+	w.text("call_id", "call_"+strconv.Itoa(h.Call)) // ids from models are not unique
 	w.text("name", h.Tool)
 	switch h.Type {
 	case askback.EventToolInput:
@@ -130,7 +130,7 @@ func (w *dataWriter) toolEvent(h lifecycle.Event) {
 	}
 }
 
-// dataSize is the capacity for the data of an event, enough for most.
+// dataSize is the capacity for the data of an event. It is enough for most events.
 const dataSize = 1024
 
 // A dataWriter writes the members of an object. After an error the object is not complete.
@@ -165,8 +165,7 @@ func pointer[T any](w *dataWriter, name string, value *T, one func(T, []byte) ([
 	w.noun(name, func(b []byte) ([]byte, error) { return codec.AppendPointer(b, value, one) })
 }
 
-// initialAsk returns an ask as it was when it was opened, but with the people who may answer it
-// now.
+// initialAsk returns an ask as it was opened, but with its present recipients.
 func initialAsk(a askback.Ask) askback.Ask {
 	a.Votes = nil
 	if len(a.FollowUps) > 0 {

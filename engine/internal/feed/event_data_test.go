@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// The data of an event is what encoding/json writes, without HTML escaping, for a struct
-// with the members of docs/wire.md §4.
+// The data of an event equals the output of encoding/json, without HTML escaping, for a struct with the
+// members of docs/wire.md §4.
 func TestEventDataMatchesEncodingJSON(t *testing.T) {
 	e := feed.New(txn.New(memstore.New(), txn.Options{}), nil, nil)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// An eventPage is the next events of a stream. Followers of a stream that are at the same
-// position can share one, so that it is read and encoded once for all of them.
+// An eventPage has the next events of a stream. Followers at the same position of a stream share a page, so
+// that it is read and encoded once.
 type eventPage struct {
 	ready  chan struct{} // closed when the page was read
 	events []pageEvent
@@ -22,7 +22,7 @@ type eventPage struct {
 	err    error // why the page ends early
 }
 
-// A pageEvent is an event of a page, with what all readers need of it.
+// A pageEvent is an event of a page, with the data that its readers share.
 type pageEvent struct {
 	row      store.Event
 	readable bool // the event and its ask could be read
@@ -33,8 +33,8 @@ type pageEvent struct {
 	err      error
 }
 
-// A page is kept for other followers if it has at most pageBytes of data, and its asks take at
-// most pageAskBytes of memory. At most maxPages pages are kept.
+// The limits of shared pages. A page is shared if it has at most pageBytes of data, and its asks take at most
+// pageAskBytes of memory. At most maxPages pages are shared.
 const (
 	pageBytes    = 64 << 10
 	pageAskBytes = 1 << 20
@@ -53,8 +53,8 @@ type eventPages struct {
 	all map[pageKey]*eventPage
 }
 
-// page returns the page of a key. If isNew is set, the caller must read it. A new page is kept
-// for others if keep is set and fewer than maxPages pages are kept.
+// page returns the page of a key. If isNew is set, the caller must read it. A new page is shared if keep is
+// set and fewer than maxPages pages are shared.
 func (p *eventPages) page(key pageKey, keep bool) (page *eventPage, isNew bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,7 +68,7 @@ func (p *eventPages) page(key pageKey, keep bool) (page *eventPage, isNew bool) 
 	return page, true
 }
 
-// drop no longer shares a page with followers that do not have it yet.
+// drop stops sharing a page with further followers.
 func (p *eventPages) drop(key pageKey, page *eventPage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,7 +77,7 @@ func (p *eventPages) drop(key pageKey, page *eventPage) {
 	}
 }
 
-// clear is drop for all pages.
+// clear stops sharing all pages.
 func (p *eventPages) clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,8 +103,8 @@ func (f *eventStream) nextPage(ctx context.Context) (*eventPage, error) {
 	}
 }
 
-// readPage reads a page from the store and closes p.ready. A page that is too large or has
-// an error is no longer shared. A panic is such an error.
+// readPage reads a page from the store and closes p.ready. It stops sharing a page that is too large or has
+// an error. A panic counts as an error.
 func (e *Service) readPage(ctx context.Context, key pageKey, p *eventPage) {
 	defer close(p.ready)
 	keep := false
@@ -139,9 +139,9 @@ func (e *Service) readPage(ctx context.Context, key pageKey, p *eventPage) {
 	keep = size <= pageBytes && asks <= pageAskBytes && err == nil
 }
 
-// pageEvent decodes a stored event and reads its ask. If one of them cannot be decoded,
-// pageEvent logs that and readable is false. The error of the event is errMissing if the ask
-// was deleted, since its other events were deleted with it.
+// pageEvent decodes a stored event and reads its ask. If one of them cannot be decoded, pageEvent logs that
+// and readable is false. The error of the event is errMissing if the ask was deleted, because its other
+// events were deleted with it.
 func (e *Service) pageEvent(ctx context.Context, row store.Event) (out pageEvent) {
 	out.row = row
 	var ok bool
@@ -185,8 +185,8 @@ func (e *Service) pageEvent(ctx context.Context, row store.Event) (out pageEvent
 	return out
 }
 
-// startedSession returns a session as it was when it began. The error is errMissing if it was
-// deleted, since its events were deleted with it.
+// startedSession returns a session as it began. The error is errMissing if it was deleted, because its events
+// were deleted with it.
 func (e *Service) startedSession(ctx context.Context, id string) (*askback.Session, error) {
 	row, err := e.Store.Read(ctx, txn.KindSession, id)
 	if errors.Is(err, store.ErrNotFound) {

@@ -17,23 +17,22 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// An eventStream sends history events to one reader. It reads a stream from the store to its
-// end and then waits until it grows. No event is queued in memory, so a slow reader delays
-// no other. If events that it has not read are deleted, it gets a snapshot.
+// An eventStream sends history events to one reader. It reads a stream from the store to its end and then
+// waits for more events. No event is queued in memory, so a slow reader delays no other reader. If events
+// that it has not read are deleted, it gets a snapshot.
 type eventStream struct {
 	client   *Client
 	session  string // "": all sessions
 	follower *txn.Member
 	pos      position
 
-	live       *txn.LiveText // the text of which the reader has got the first liveSent bytes
+	live       *txn.LiveText // the reader already has the first liveSent bytes of this text
 	liveSent   int
-	liveHidden bool // the reader gets nothing of that text
+	liveHidden bool // the reader may not read that text
 }
 
-// A position is a place in the history. seq is the number of an event over all streams,
-// and n is its number within the stream of its session. A gap in the numbers of a stream
-// shows that events were deleted.
+// A position is a place in the history. seq is the number of an event over all streams, and n is its number
+// within the stream of its session. A gap in the numbers of a stream means that events were deleted.
 type position struct{ seq, n int64 }
 
 // cursor encodes a position as an opaque string.
@@ -82,8 +81,8 @@ func (c *Client) Events(ctx context.Context, sessionID string, after askback.Cur
 // errStopped is returned by the methods of eventStream after yield has returned false.
 var errStopped = errors.New("the reader of events has stopped")
 
-// yieldApart yields the event that read returns, unless that is nil or there is an error. It
-// calls read on a separate goroutine: see Apart.
+// yieldApart yields the event that read returns, unless the event is nil or there is an error. It calls read
+// on a separate goroutine: see Apart.
 func (f *eventStream) yieldApart(yield func(askback.Event, error) bool, read func() (*askback.Event, error)) error {
 	var ev *askback.Event
 	err := f.client.service.Apart(func() (err error) {
@@ -238,8 +237,7 @@ func (f *eventStream) batchApart(ctx context.Context) (events []askback.Event, f
 // errMissing is returned when events that the reader has not seen were deleted.
 var errMissing = errors.New("events of the history are missing")
 
-// batch returns the next events that the principal may see; full reports whether there may
-// be more.
+// batch returns the next events that the principal may see; full reports whether there may be more.
 func (f *eventStream) batch(ctx context.Context) (events []askback.Event, full bool, err error) {
 	p, err := f.nextPage(ctx)
 	if err != nil {
@@ -262,8 +260,8 @@ func (f *eventStream) batch(ctx context.Context) (events []askback.Event, full b
 	return events, p.full, p.err
 }
 
-// event returns an event of a page in the form that this reader gets. ok is false if the
-// principal may not see the event, or if the event or its ask cannot be read.
+// event returns an event of a page in the form for this reader. ok is false if the principal may not see the
+// event, or if the event or its ask cannot be read.
 func (f *eventStream) event(ctx context.Context, e *pageEvent) (ev askback.Event, ok bool, err error) {
 	if !e.readable || e.err != nil {
 		return ev, false, e.err

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/reports"
 )
 
-// Figures implements [reports.Reader]. Like [askback.Directory.Stats], it reads a bounded number
-// of asks: then Partial is set.
+// Figures implements [reports.Reader]. Like [askback.Directory.Stats], it reads a bounded number of asks, and
+// sets Partial if there are more.
 func (c *Client) Figures(ctx context.Context, q reports.FiguresQuery) (reports.Figures, error) {
 	if err := c.Authorize(access.ActPeople); err != nil {
 		return reports.Figures{}, err
@@ -106,7 +106,7 @@ func (b *figuresBuilder) person(name string) *personFigureWaits {
 	return b.people[name]
 }
 
-// addAsked adds an ask that was made in the period. Open asks were counted by addOpen.
+// addAsked adds an ask that was made in the period. addOpen has already counted open asks.
 func (b *figuresBuilder) addAsked(a askback.Ask) {
 	b.figures.Asked++
 	g := b.agent(a)
@@ -137,7 +137,7 @@ func (b *figuresBuilder) addAsked(a askback.Ask) {
 	}
 }
 
-// addWaiting counts an ask at the times at which it was open.
+// addWaiting adds an ask to the counts of the times at which it was open.
 func (b *figuresBuilder) addWaiting(a askback.Ask) {
 	for i, w := range b.figures.Waiting {
 		if !a.CreatedAt.After(w.At) && (a.Outcome == nil || a.Outcome.At.After(w.At)) {
@@ -170,8 +170,8 @@ func (b *figuresBuilder) result() reports.Figures {
 	return f
 }
 
-// waitFigures sorts waits and returns their median and their 90th percentile. The percentile
-// is the shortest wait that at least nine of ten do not exceed.
+// waitFigures sorts waits and returns their median and their 90th percentile. The percentile is the shortest
+// wait that is at least as long as nine of ten waits.
 func waitFigures(waits []time.Duration) reports.WaitFigures {
 	n := len(waits)
 	if n == 0 {

@@ -14,8 +14,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// LateAnswers implements [reports.Reader] (F6). It looks for late answers in the newest
-// MaxScanned events of the session.
+// LateAnswers implements [reports.Reader] (F6). It searches the newest MaxScanned events of the session.
 func (c *Client) LateAnswers(ctx context.Context, id string) (late []reports.LateAnswer, more bool, err error) {
 	late, more, err = c.lateAnswers(ctx, id)
 	if err != nil {
@@ -25,7 +24,7 @@ func (c *Client) LateAnswers(ctx context.Context, id string) (late []reports.Lat
 	return late, more, nil
 }
 
-// lateAnswers returns the late answers to an ask or to those of a session, newest first.
+// lateAnswers returns the late answers to an ask, or to the asks of a session, newest first.
 func (c *Client) lateAnswers(ctx context.Context, id string) (late []reports.LateAnswer, more bool, err error) {
 	session, want := id, -1
 	if ids.Valid(ids.Ask, id) {

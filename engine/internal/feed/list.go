@@ -72,9 +72,8 @@ func (c *Client) listAsks(ctx context.Context, q askback.Query) (askback.Page, e
 	return page, err
 }
 
-// startedRun reports whether a query selects only the open asks of a hosted run that this agent has
-// started. It may read them, although they belong to the hosted agent, and do nothing else with
-// them.
+// startedRun reports whether a query selects only the open asks of a hosted run that this agent has started.
+// They belong to the hosted agent, but this agent may read them, and nothing else.
 func (c *Client) startedRun(ctx context.Context, q askback.Query) (bool, error) {
 	if c.Who.Kind != askback.Agent || q.SessionID == "" || q.Unacked || q.Status != "" && q.Status != askback.Pending {
 		return false, nil
@@ -99,8 +98,7 @@ func (c *Client) eventsCursor(ctx context.Context) (askback.Cursor, error) {
 	return position{seq, n}.cursor(), txn.FromStore(err)
 }
 
-// listKey returns a page with the ask that this principal made with a key, or an empty
-// page.
+// listKey returns a page with the ask that this principal made with a key, or an empty page.
 func (c *Client) listKey(ctx context.Context, key string) (askback.Page, error) {
 	row, err := c.ReadKey(ctx, c.OwnerKey(key))
 	if errors.Is(err, store.ErrNotFound) {
@@ -119,8 +117,8 @@ func (c *Client) listKey(ctx context.Context, key string) (askback.Page, error) 
 	return askback.Page{Items: []askback.Ask{state.Ask}}, nil
 }
 
-// list returns a page of the asks that match a query: those that this principal may
-// see, or all of them if every is set. It omits pending asks that are hidden now.
+// list returns a page of the asks that match a query and that this principal may see. If every is set, it
+// ignores the permissions. It omits pending asks that are hidden now.
 func (c *Client) list(ctx context.Context, q askback.Query, every bool, hidden snoozes) (askback.Page, error) {
 	now := c.service.Clock()
 	from := c.storeQuery(q)
@@ -185,8 +183,8 @@ func (c *Client) storeQuery(q askback.Query) store.Query {
 	return from
 }
 
-// firstID returns an id before the first ask of a query with Since or Until, in the order of
-// the list, or "". The ids of asks begin with the time of their creation.
+// firstID returns an id before the first ask of a query with Since or Until, in the order of the list, or "".
+// The ids of asks begin with the time of their creation.
 func firstID(q askback.Query, newest bool) string {
 	at := q.Since.Add(-time.Millisecond)
 	if newest {
@@ -230,7 +228,7 @@ func matchesQuery(q askback.Query, a askback.Ask) bool {
 	return a.Contains(q.Search)
 }
 
-// matchesOutcome reports whether an outcome matches the filters for it.
+// matchesOutcome reports whether an outcome matches the outcome filters of a query.
 func matchesOutcome(q askback.Query, o *askback.Outcome) bool {
 	switch {
 	case o == nil:

@@ -7,7 +7,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// yieldLive yields what the reader has not got of the text that the model is writing.
+// yieldLive yields the part, not yet sent to the reader, of the text that the model is writing.
 func (f *eventStream) yieldLive(ctx context.Context, yield func(askback.Event, error) bool) error {
 	if f.session == "" {
 		return nil

@@ -58,9 +58,9 @@ func (c *Client) RedactSession(one askback.Session) askback.Session {
 	return one
 }
 
-// visibleText returns the text of a message for this principal. Only agents see the
-// context that a resumed agent was given. A hosted agent gets none, so people see all that it
-// reads: otherwise a payload could hide instructions from them.
+// visibleText returns the text of a message for this principal. Only agents see the context that a resumed
+// agent was given. A hosted agent gets no such context, so people see its whole text: otherwise a payload
+// could hide instructions from them.
 func (c *Client) visibleText(text string, hosted bool) string {
 	if c.Who.Kind == askback.Agent || hosted {
 		return text
@@ -68,8 +68,8 @@ func (c *Client) visibleText(text string, hosted bool) string {
 	return resumecontext.Strip(text)
 }
 
-// containsFold reports whether one of the texts contains search, ignoring case. It returns
-// true if search is "".
+// containsFold reports whether one of the texts contains search, ignoring case. It returns true if search is
+// "".
 func containsFold(search string, texts ...string) bool {
 	if search == "" {
 		return true
@@ -83,8 +83,7 @@ func containsFold(search string, texts ...string) bool {
 	return false
 }
 
-// shareMessage reports whether the principal gets a message, which is the event at an index of
-// rows.
+// shareMessage reports whether the principal gets the message in the event at an index of rows.
 func (c *Client) shareMessage(ctx context.Context, f *partFinder, rows []store.Event, i int, h lifecycle.Event) (bool, error) {
 	if c.Who.Kind == askback.Agent {
 		return true, nil // the session is its own
@@ -131,7 +130,7 @@ func (c *Client) Messages(ctx context.Context, id, cursor string, limit int) (as
 				continue
 			}
 			h, ok := c.service.DecodeEvent(l)
-			if !ok || h.Text == "" { // a message that only has calls
+			if !ok || h.Text == "" { // a message that has only calls
 				continue
 			}
 			ok, err := c.shareMessage(ctx, finder, rows, i, h)

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/access"
 )
 
-// The newest events of a session that [reports.Reader.SessionHistory] returns: their number and the
-// bytes that they take in the store. An agent chooses both, and a page has all of them.
+// The limits of [reports.Reader.SessionHistory]: the number of the newest events, and their bytes in the
+// store. An agent determines both, and one page has all of them.
 const (
 	maxHistory      = 1000
 	maxHistoryBytes = 2 << 20
@@ -31,7 +31,7 @@ func (c *Client) SessionHistory(ctx context.Context, id string) (events []askbac
 	for full := true; full; {
 		var page []askback.Event
 		page, full, err = f.batch(ctx)
-		if errors.Is(err, errMissing) { // those of an ask that was deleted
+		if errors.Is(err, errMissing) { // the events of a deleted ask
 			full, err = f.skipMissing(ctx)
 		}
 		if err != nil {
@@ -53,8 +53,7 @@ func (f *eventStream) skipMissing(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// historyStart returns the position before the newest events of the stream, as many as
-// [reports.Reader.SessionHistory] returns.
+// historyStart returns the position before the events that [reports.Reader.SessionHistory] returns.
 func (f *eventStream) historyStart(ctx context.Context) (position, error) {
 	start := position{}
 	for before, n, size := int64(0), 0, 0; ; {

@@ -19,25 +19,25 @@ import (
 )
 
 const (
-	// indexInterval is the time between two looks for asks that were settled. It doubles up
-	// to maxIndexInterval while none are, because a search adds the newest ones itself.
+	// indexInterval is the time between two searches for newly settled asks. It doubles up to
+	// maxIndexInterval while there are none, because a search of a person adds the newest ones itself.
 	indexInterval    = time.Second
 	maxIndexInterval = time.Minute
 	// maxIndexRetry is the longest pause after an error.
 	maxIndexRetry = time.Hour
-	// indexBatch and indexBytes limit the asks that one update of the index adds. Other
-	// commits wait for it, so it must take only a few milliseconds.
+	// indexBatch and indexBytes limit the asks that one update of the index adds. Other commits wait for it,
+	// so it must take only a few milliseconds.
 	indexBatch = 32
 	indexBytes = 64 << 10
-	// indexPause is the shortest pause between two updates. It is also indexIdle times as
-	// long as the update, so that the writer has nearly all its time for other commits.
+	// indexPause is the minimum pause between two updates. The pause is also at least indexIdle times as long
+	// as the update, so that the writer has nearly all its time for other commits.
 	indexPause = 20 * time.Millisecond
 	indexIdle  = 19
-	// maxIndexed is how many bytes of the words of an ask can be found.
+	// maxIndexed limits the bytes of an ask's words that are indexed.
 	maxIndexed = 32 << 10
-	// searchWait is how long a search adds to the index what was settled before it.
+	// searchWait limits how long a search adds newly settled asks to the index before it runs.
 	searchWait = 100 * time.Millisecond
-	// searchChunk is how many asks a search reads at once.
+	// searchChunk is the number of asks that a search reads at a time.
 	searchChunk = 64
 )
 
@@ -123,14 +123,14 @@ func (e *Service) documentOf(ctx context.Context, id string) (d store.Document, 
 	return store.Document{Kind: txn.KindAsk, ID: id, At: state.Ask.Outcome.At, Words: words}, true, nil
 }
 
-// Words of documents for those who may list an ask. They begin with a character that is in no
-// word of a text, so an ask cannot claim them, and a search cannot contain them.
+// The prefixes of the index words for the principals that may list an ask. They begin with a character that
+// is in no word of a text, so an ask cannot claim them, and a search cannot contain them.
 const (
 	ownerWord  = "§o" // and a name
 	personWord = "§p" // and a name, or nothing for every person
 )
 
-// listers returns the words for those who may list an ask.
+// listers returns the index words for the principals that may list an ask.
 func listers(a askback.Ask) []string {
 	all := []string{nameWord(ownerWord, a.Owner)}
 	for _, name := range a.People() {
@@ -142,14 +142,14 @@ func listers(a askback.Ask) []string {
 	return all
 }
 
-// nameWord returns the word for a name, which may have spaces and be long.
+// nameWord returns the index word for a name. It hashes the name, which may have spaces and be long.
 func nameWord(prefix, name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return prefix + hex.EncodeToString(sum[:16])
 }
 
-// listed returns the words of which one is in each ask that the principal may list. The index
-// selects by them, so that neither the time of a search nor its cursor depends on other asks.
+// listed returns the index words that select the asks that the principal may list: each has one of them. So
+// neither the time of a search nor its cursor depends on other asks.
 func (c *Client) listed() []string {
 	if c.Who.Kind == askback.Agent {
 		return []string{nameWord(ownerWord, c.Who.Name)}
@@ -157,7 +157,7 @@ func (c *Client) listed() []string {
 	return []string{personWord, nameWord(personWord, c.Who.Name)}
 }
 
-// wordsOf returns the words of an ask that a search finds.
+// wordsOf returns the words of an ask that a search can find.
 func wordsOf(a askback.Ask) string {
 	b := make([]byte, 0, 512)
 	add := func(texts ...string) {
@@ -212,8 +212,8 @@ func addJSON(add func(...string), raw json.RawMessage) {
 	}
 }
 
-// search returns a page of the settled asks that contain all words of a query, the last one
-// that was settled first. First it adds to the index what was settled lately.
+// search returns a page of the settled asks that contain all words of a query, by outcome, latest first.
+// First it adds the newly settled asks to the index.
 func (c *Client) search(ctx context.Context, q askback.Query) (page askback.Page, err error) {
 	e := c.service
 	begun := time.Now()
@@ -290,8 +290,8 @@ func (c *Client) foundAsk(ctx context.Context, q askback.Query, id string) (a as
 	return a, ok, nil
 }
 
-// listsAsk reports whether an ask is in the lists of the principal. An agent lists its own
-// asks. A person lists the asks for this person and those for every person.
+// listsAsk reports whether an ask is in the lists of the principal. An agent lists its own asks. A person
+// lists the asks for this person and the asks for every person.
 func (c *Client) listsAsk(a askback.Ask) bool {
 	if c.Who.Kind == askback.Agent {
 		return a.Owner == c.Who.Name

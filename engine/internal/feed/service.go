@@ -1,5 +1,5 @@
-// Package feed has what principals read: lists, searches, figures and streams of events, each as far
-// as they may see it. It also keeps which asks a person has snoozed.
+// Package feed provides what principals read: lists, searches, figures and streams of events, each with only
+// the parts that the principal may see. It also stores the snoozes of people.
 package feed
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/engine/internal/txn"
 )
 
-// A Service is the part of the engine that lists, searches and follows what is stored.
+// A Service is the part of the engine that lists, searches and follows stored asks and sessions.
 type Service struct {
 	*txn.DB
 	*auth.Authority
@@ -22,19 +22,19 @@ type Service struct {
 	indexing sync.Mutex // held while documents are added to the index
 }
 
-// Runs are the hosted runs.
+// Runs is the interface to the hosted runs.
 type Runs interface {
 	// IsHosted reports whether a hosted agent has a session.
 	IsHosted(ctx context.Context, session string) (bool, error)
 	// OpenCalls returns the calls of the run of a session that have no result yet. It returns none if
 	// there is no such run, or if it cannot be read.
 	OpenCalls(ctx context.Context, session string) ([]conversation.Open, error)
-	// AsksOf returns an ask with the agent of the run of a session, its owner, and the people and
-	// groups whom it names, if the run may ask people. The ask is nil if that is not known.
+	// AsksOf returns an ask that has the agent of the run of a session, its owner, and the recipients that it
+	// names. It also reports whether the run may ask people. The ask is nil if that is not known.
 	AsksOf(ctx context.Context, session string) (a *askback.Ask, asks bool, err error)
 }
 
-// New returns the part of the engine that lists, searches and follows what is stored.
+// New returns the part of the engine that lists, searches and follows stored asks and sessions.
 func New(db *txn.DB, tokens *auth.Authority, runs Runs) *Service {
 	e := &Service{DB: db, Authority: tokens, runs: runs, shared: eventPages{all: map[pageKey]*eventPage{}}}
 	db.Hub.Forget = e.shared.clear
@@ -42,11 +42,11 @@ func New(db *txn.DB, tokens *auth.Authority, runs Runs) *Service {
 	return e
 }
 
-// A Client is what one principal can list, search and follow.
+// A Client lists, searches and follows for one principal.
 type Client struct {
 	service *Service
 	*txn.Caller
 }
 
-// As returns what a caller can do.
+// As returns the client of a caller.
 func (e *Service) As(c *txn.Caller) Client { return Client{e, c} }

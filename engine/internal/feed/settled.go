@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// settlingEvents are the types of the events that settle an ask, by the status that it gets.
+// settlingEvents are the types of the events that settle an ask, by the resulting status.
 var settlingEvents = map[askback.Status]askback.EventType{
 	askback.Answered:  askback.EventQuestionAnswered,
 	askback.Declined:  askback.EventQuestionDeclined,
@@ -24,13 +24,13 @@ var settlingEvents = map[askback.Status]askback.EventType{
 	askback.Expired:   askback.EventQuestionExpired,
 }
 
-// bySettling reports whether a list is in the order in which its asks were settled.
+// bySettling reports whether a list is ordered by the time at which its asks were settled.
 func bySettling(q askback.Query) bool {
 	return !q.Unacked && (q.Status == askback.SettledStatus || settlingEvents[q.Status] != "")
 }
 
-// settled returns a page of settled asks, the last one that was settled first. It reads the
-// history backwards: an index by this time would cost each ask a write.
+// settled returns a page of settled asks, by outcome, latest first. It reads the history backwards: an index
+// by this time would cost each ask a write.
 func (c *Client) settled(ctx context.Context, q askback.Query) (page askback.Page, err error) {
 	from, err := c.settledQuery(ctx, q)
 	if err != nil {
@@ -109,8 +109,7 @@ func (c *Client) settledQuery(ctx context.Context, q askback.Query) (from store.
 	return from, err
 }
 
-// clockStep is how far the times of events may be out of order: the clock of a machine may be
-// set back.
+// clockStep is the maximum disorder of the times of events: the clock of a machine may be set back.
 const clockStep = time.Hour
 
 // seqAt returns the Seq after all events before a time, by a binary search.
@@ -130,8 +129,8 @@ func (e *Service) seqAt(ctx context.Context, at time.Time) (int64, error) {
 	return int64(n) + 1, txn.FromStore(err)
 }
 
-// A settledCursor is the position of a page of settled asks: in a search, the last ask of the
-// page before and when it was settled, and in other lists, the Seq of an event.
+// A settledCursor is the position of a page of settled asks. In a search it has the last ask of the previous
+// page and the time of its outcome. In other lists it has the Seq of an event.
 type settledCursor struct {
 	seq int64
 	at  time.Time

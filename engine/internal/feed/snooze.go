@@ -17,9 +17,9 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// kindSnooze is the kind of the records of snoozes. They have no state machine, and are open
-// until they are due, when they are deleted. The snooze of a settled ask is no longer
-// returned, but it is not deleted earlier.
+// kindSnooze is the kind of the records of snoozes. They have no state machine. They are open until they are
+// due, and are then deleted. The snooze of a settled ask is no longer returned, but it is not deleted
+// earlier.
 const kindSnooze = "snooze"
 
 // snoozeState is the state of the record of a snooze.
@@ -133,7 +133,7 @@ func (c *Client) Unsnooze(ctx context.Context, id string) error {
 	return nil
 }
 
-// snoozes has the snoozes of a person by the id of the ask.
+// snoozes holds the snoozes of a person by the id of the ask.
 type snoozes map[string]askback.Snooze
 
 // snoozes returns the stored snoozes of this principal that a list needs. An agent has none,
@@ -152,8 +152,8 @@ func (c *Client) snoozes(ctx context.Context, q askback.Query) (snoozes, error) 
 	return out, nil
 }
 
-// snoozesAfter yields this person's snoozes of the asks after an id, oldest ask first. It omits
-// those that cannot be read.
+// snoozesAfter yields this person's snoozes of the asks after an id, oldest ask first. It omits snoozes that
+// cannot be read.
 func (c *Client) snoozesAfter(ctx context.Context, id string) iter.Seq2[askback.Snooze, error] {
 	q := store.Query{Kind: kindSnooze, Owner: c.Who.Name, Open: new(true), Limit: limits.MaxSnoozes + 1, Scan: txn.ExamineChunk}
 	if id != "" {
@@ -188,8 +188,8 @@ func (s snoozes) of(asks []askback.Ask) (out []askback.Snooze) {
 	return out
 }
 
-// listSnoozed returns a page of the asks that this person hides now. It reads the snoozes, so
-// that it does not examine the other asks.
+// listSnoozed returns a page of the asks that this person hides now. It reads the snoozes, so that it need
+// not examine the other asks.
 func (c *Client) listSnoozed(ctx context.Context, q askback.Query) (page askback.Page, err error) {
 	if !access.Ever(c.Who.Kind, access.ActSnooze) {
 		return page, nil
@@ -204,7 +204,7 @@ func (c *Client) listSnoozed(ctx context.Context, q askback.Query) (page askback
 		}
 		a, err := c.service.Read(ctx, s.AskID)
 		if errors.Is(err, askback.ErrNotFound) || errors.Is(err, askback.ErrDamaged) || errors.Is(err, txn.ErrUnreadable) {
-			continue // it was deleted, or no list can have it
+			continue // it was deleted, or is in no list
 		}
 		if err != nil {
 			return askback.Page{}, err

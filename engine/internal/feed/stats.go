@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// maxCounted is how many asks Stats reads at most, first of the open ones and then of all.
-// Any responder may request statistics, so they must take a fraction of a second.
+// maxCounted is the maximum number of asks that Stats reads, first of the open ones and then of all. Any
+// responder may request statistics, so they must take a fraction of a second.
 const maxCounted = 4000
 
 // Agents implements [askback.Directory].
@@ -33,8 +33,8 @@ func (c *Client) Agents(ctx context.Context) ([]askback.AgentStats, error) {
 	return b.result().Agents, err
 }
 
-// Stats implements [askback.Directory]. It counts the asks that this principal may see, or
-// all asks for an operator, but not more than maxCounted: then Partial is set.
+// Stats implements [askback.Directory]. It counts the asks that this principal may see, or all asks for an
+// operator. If there are more than maxCounted, it sets Partial.
 func (c *Client) Stats(ctx context.Context) (askback.Stats, error) {
 	if err := c.Authorize(access.ActPeople); err != nil {
 		return askback.Stats{}, err
@@ -68,9 +68,8 @@ func (c *Client) countOpen(ctx context.Context) (b *statsBuilder, all bool, err 
 	return b, all, err
 }
 
-// eachAsk calls do for the asks of a query until do returns false, or a page has no ask. It
-// reports whether those were all. For an operator it passes all asks, which an operator may
-// count but not see.
+// eachAsk calls do for the asks of a query until do returns false, or a page has no ask. It reports whether
+// there were no more asks. For an operator it passes all asks, which an operator may count but not see.
 func (c *Client) eachAsk(ctx context.Context, q askback.Query, do func(askback.Ask) bool) (all bool, err error) {
 	q.Limit = askback.MaxLimit
 	for {

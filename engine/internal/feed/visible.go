@@ -16,20 +16,20 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// What a principal gets of the history is decided here, for streams, pages and lists alike. People
-// follow each session, but see only the asks that are addressed to them. So a call of a hosted
-// agent about which people are asked is theirs alone, and so is the message that makes it. The
-// agent that started a run gets all of it. The table is in package access.
+// This file determines which parts of the history a principal gets, for streams, pages and lists alike. The
+// table is in package access. People follow each session, but see only the asks that are addressed to them.
+// If people are asked about a call of a hosted agent, only they see the call and its message. The agent that
+// started a run sees the whole run.
 
-// A part is an ask to which the content of an event belongs, although the event is about something
-// else: a call, a message or a grant.
+// A part is an ask to which the content of an event belongs, although the event is about a call, a message or
+// a grant.
 type part struct {
 	ask *lifecycle.AskState // nil: no such ask exists now
 	run string              // without an ask: the session of the run that may ask
 	by  string              // the person who made the grant, and so may see it
 }
 
-// sharePart reports whether the principal gets what belongs to an ask.
+// sharePart reports whether the principal gets the content of an event that belongs to an ask.
 func (c *Client) sharePart(ctx context.Context, p part) (bool, error) {
 	switch {
 	case c.Who.Kind == askback.Agent: // the session is its own
@@ -94,8 +94,8 @@ func (c *Client) shown(ctx context.Context, e *pageEvent) (data json.RawMessage,
 	return data, err == nil, err
 }
 
-// outline returns an event without what belongs to an ask. It copies what else the event has, so a
-// new field is withheld.
+// outline returns an event without the content that belongs to an ask. It copies the other fields by name, so
+// that a new field is withheld.
 func outline(h lifecycle.Event) lifecycle.Event {
 	out := lifecycle.Event{Type: h.Type, By: h.By}
 	switch h.Type {
@@ -113,8 +113,8 @@ func outline(h lifecycle.Event) lifecycle.Event {
 	return out
 }
 
-// ShownGrant returns a grant as the principal gets it: without the arguments of its ask, unless the
-// principal may see that ask or made the grant.
+// ShownGrant returns a grant in the form for the principal. It omits the arguments of the grant's ask, unless
+// the principal may see that ask or made the grant.
 func (c *Client) ShownGrant(ctx context.Context, g askback.Grant) (askback.Grant, error) {
 	if len(g.Input) == 0 && g.Digest == "" {
 		return g, nil
@@ -124,7 +124,7 @@ func (c *Client) ShownGrant(ctx context.Context, g askback.Grant) (askback.Grant
 		return askback.Grant{}, err
 	}
 	if ok, err := c.sharePart(ctx, p); err != nil || !ok {
-		g.Input, g.Digest = nil, "" // arguments can be guessed by their digest
+		g.Input, g.Digest = nil, "" // the digest would allow a guess of the arguments
 		return g, err
 	}
 	return g, nil
@@ -146,9 +146,8 @@ func (e *Service) grantPart(ctx context.Context, g askback.Grant) (part, error) 
 	return p, err
 }
 
-// isAskedBy reports whether each ask of a run is certainly addressed to this person, whichever it
-// is. What the model writes is shown to no other people while it is not known whether it is part of
-// an ask.
+// isAskedBy reports whether every ask that a run may make is addressed to this person. The text of the model
+// is shown to no other people until it is known whether it is part of an ask.
 func (c *Client) isAskedBy(ctx context.Context, session string) (bool, error) {
 	if c.Who.Kind == askback.Agent {
 		return true, nil
@@ -164,8 +163,8 @@ func (c *Client) isAskedBy(ctx context.Context, session string) (bool, error) {
 	return alwaysAddresses(s, c.Who.Name, ask), nil
 }
 
-// alwaysAddresses reports whether an ask is addressed to a person whatever it asks: by the names in
-// it, or by each route that may apply.
+// alwaysAddresses reports whether an ask is addressed to a person whatever its content: by the names in it,
+// or by each route that may apply.
 func alwaysAddresses(s *txn.Settings, person string, a *askback.Ask) bool {
 	lists := [][]string{a.To}
 	if len(a.To) == 0 {
@@ -204,8 +203,7 @@ func (e *Service) newPartFinder() *partFinder {
 	return &partFinder{service: e, calls: map[callKey]part{}, open: map[string][]conversation.Open{}}
 }
 
-// parts returns the asks to which the content of an event belongs, which is the one at an index
-// of rows.
+// parts returns the asks to which the content of the event at an index of rows belongs.
 func (f *partFinder) parts(ctx context.Context, rows []store.Event, i int, h lifecycle.Event) ([]part, error) {
 	switch h.Type {
 	case askback.EventToolInput, askback.EventToolComplete:
@@ -223,8 +221,8 @@ func (f *partFinder) parts(ctx context.Context, rows []store.Event, i int, h lif
 	return nil, nil
 }
 
-// messageParts returns the asks to which the calls of a message belong. These follow it in the
-// history.
+// messageParts returns the asks to which the calls of a message belong. The events of the calls follow the
+// message in the history.
 func (f *partFinder) messageParts(ctx context.Context, rows []store.Event, i int) (all []part, err error) {
 	stream, last, next := rows[i].Stream, rows[i].Seq, rows[i+1:]
 	for {
@@ -237,7 +235,7 @@ func (f *partFinder) messageParts(ctx context.Context, rows []store.Event, i int
 			}
 			last = row.Seq
 			h, ok := f.service.DecodeEvent(row)
-			if !ok { // whatever it asks, no person gets it
+			if !ok { // a call that cannot be decoded is shown to no person
 				all = append(all, part{})
 			} else if all, err = f.add(ctx, all, row, h); err != nil {
 				return nil, err
@@ -253,7 +251,7 @@ func (f *partFinder) messageParts(ctx context.Context, rows []store.Event, i int
 func (f *partFinder) add(ctx context.Context, all []part, row store.Event, h lifecycle.Event) ([]part, error) {
 	kind := conversation.Kind(h.Kind)
 	switch {
-	case kind == conversation.KindRejected: // the model may correct it and ask then
+	case kind == conversation.KindRejected: // the model may correct the call, which then asks
 		return append(all, part{run: row.Stream}), nil
 	case kind != "" && !kind.Asks():
 		return all, nil
@@ -272,17 +270,16 @@ func (f *partFinder) add(ctx context.Context, all []part, row store.Event, h lif
 	case open == "" && !kind.Asks() && !isAskTool(h.Tool):
 		return all, nil
 	case open == "" && keep > 0 && !row.At.After(f.service.Clock().Add(-keep)):
-		return append(all, part{}), nil // its ask may have been deleted, and with it whom it was for
+		return append(all, part{}), nil // the ask may have been deleted, and with it the recipients
 	}
 	return append(all, part{run: row.Stream}), nil
 }
 
-// isAskTool reports whether a tool of this name asks people. Events of older releases do not say
-// what was done with a call.
+// isAskTool reports whether a tool of this name asks people. It is for events of older releases, which do not
+// record how a call was handled.
 func isAskTool(name string) bool { return name == "ask_user_question" || name == "confirm_action" }
 
-// openKind returns the kind of a call that still has no result and about which people are asked, or
-// "".
+// openKind returns the kind of a call that has no result yet and asks people, or "".
 func (f *partFinder) openKind(ctx context.Context, key callKey) (conversation.Kind, error) {
 	open, known := f.open[key.session]
 	if !known {
@@ -302,10 +299,9 @@ func (f *partFinder) openKind(ctx context.Context, key callKey) (conversation.Ki
 	return "", nil
 }
 
-// find adds the ask of a call to f.calls, if there is one, and the asks of other calls that it
-// reads. Asks are made in the order of the calls, so it is among the first after the call or, if
-// the call has ended at that time, among the last before it. A clock that was set back can have
-// moved it behind that time.
+// find adds the ask of a call to f.calls, if there is one, and the asks of other calls that it reads. Asks
+// are made in the order of the calls. So the ask is among the first after the call or, if the call had ended
+// at that time, among the last before. If the clock was set back, the ask may be after that time.
 func (f *partFinder) find(ctx context.Context, key callKey, at time.Time, ended bool) error {
 	if ended {
 		if err := f.search(ctx, key, at.Add(time.Millisecond), true); err != nil {
@@ -315,8 +311,8 @@ func (f *partFinder) find(ctx context.Context, key callKey, at time.Time, ended 
 	return f.search(ctx, key, at.Add(-time.Millisecond), false)
 }
 
-// search reads the asks of a session from a time on, forwards or backwards, until the ask of a call,
-// unless it is known.
+// search reads the asks of a session from a time on, forwards or backwards, up to the ask of a call. It does
+// nothing if f.calls has the call.
 func (f *partFinder) search(ctx context.Context, key callKey, from time.Time, back bool) error {
 	if _, known := f.calls[key]; known {
 		return nil
@@ -331,7 +327,7 @@ func (f *partFinder) search(ctx context.Context, key callKey, from time.Time, ba
 			return err
 		}
 		state, err := txn.DecodeAsk(row)
-		if err != nil { // it may be the one, and then no person gets it
+		if err != nil { // it may be the ask, so no person sees the call
 			f.service.LogUnreadable(row, err)
 			f.calls[key] = part{}
 			continue
@@ -344,5 +340,5 @@ func (f *partFinder) search(ctx context.Context, key callKey, from time.Time, ba
 	return nil
 }
 
-// findChunk is how many asks are read in one step to find the ask of a call.
+// findChunk is the number of asks that one step reads to find the ask of a call.
 const findChunk = 4

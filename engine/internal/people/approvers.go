@@ -11,18 +11,18 @@ import (
 	"github.com/askback/askback/engine/internal/txn"
 )
 
-// Approvers alone decide the confirmations of their routes (F12). Of all routes that match a
-// confirmation, the approvers must agree, whichever comes first. An ask keeps its approvers: what
-// it names in "to", and to whom it is given later, selects among them.
+// Only approvers decide the confirmations of their routes (F12). The approvers of all routes that match a
+// confirmation must agree, whichever route comes first. An ask keeps its approvers. Its recipients, also
+// after a reassignment, only select among them.
 
-// A routing is what the routes that match an ask say together.
+// A routing combines the routes that match an ask.
 type routing struct {
-	askback.Route            // the first one, with the strictest rules for approvals of all
+	askback.Route            // the first route that matches, with the strictest approval rules of all routes
 	approvers     [][]string // the people and groups of each route that has approvers
-	widens        bool       // the first route has approvers, so those whom it escalates to decide, too
+	widens        bool       // the first route has approvers, so the people of its escalations decide, too
 }
 
-// setApprovers sets the people who may decide a new confirmation, as its routes say.
+// setApprovers sets the people who may decide a new confirmation, as its routes require.
 func (e *Service) setApprovers(ctx context.Context, s *current, n *txn.NewAsk, r *routing) error {
 	a := &n.Asked.Ask
 	if a.Kind != askback.Confirm || len(r.approvers) == 0 {
@@ -55,9 +55,9 @@ func inAll(lists [][]string) []string {
 	})
 }
 
-// resolve returns the people whom a list of people and groups names, and the names of those who are
-// not known here. If the settings and the API have no people, a person is known by a token alone,
-// which may be made later, and all are taken.
+// resolve returns the people in a list of people and groups, and the names that are not known here. If the
+// settings and the API have no people, people are known only by tokens, which may be made later, so all names
+// are taken.
 func (e *Service) resolve(ctx context.Context, s *current, names []string) (people, unknown []string, err error) {
 	all, missing := s.Members(names)
 	if len(s.People) == 0 {
@@ -102,9 +102,9 @@ func (e *Service) later(ctx context.Context, s *current, n *txn.NewAsk) (names [
 	return names, nil
 }
 
-// checkDeciders returns an [askback.Invalid] if too few people may decide a new ask that is
-// addressed to these people; none: to everyone. For the quorum, those approvers count, too, whom an
-// escalation adds.
+// checkDeciders returns an [askback.Invalid] if too few people may decide a new ask that is addressed to
+// these people, or to every person if the list is empty. Approvers that an escalation adds count for the
+// quorum.
 func (e *Service) checkDeciders(ctx context.Context, s *current, n *txn.NewAsk, people []string) error {
 	a := &n.Asked.Ask
 	if len(people) == 0 {
@@ -135,8 +135,8 @@ func (e *Service) checkDeciders(ctx context.Context, s *current, n *txn.NewAsk, 
 	return nil
 }
 
-// checkEveryone is checkDeciders for an ask for every person. If the settings and the API have no
-// people, anyone may get a token later.
+// checkEveryone is checkDeciders for an ask for every person. If the settings and the API have no people, any
+// person may get a token later.
 func (e *Service) checkEveryone(ctx context.Context, s *current, n *txn.NewAsk) error {
 	a := &n.Asked.Ask
 	if len(s.People) == 0 || a.Quorum <= 1 && !a.NoSelfApproval {
@@ -164,8 +164,8 @@ func (e *Service) checkEveryone(ctx context.Context, s *current, n *txn.NewAsk) 
 	return askback.Invalid{p}
 }
 
-// tooFew returns the error for an ask that only some of those who must decide it may decide. Named
-// is set if the request names the people, so that its author can correct it.
+// tooFew returns the error for an ask that too few of the required people may decide. Named is set if the
+// request names the people, so that its author can correct it.
 func tooFew(a *askback.Ask, named bool, may int) error {
 	p := askback.Problem{Pointer: "/to", Fix: "name more people"}
 	whom := "of the people named"
@@ -203,7 +203,7 @@ func howMany(n int) string {
 	return fmt.Sprintf("%d people", n)
 }
 
-// listed returns names with commas between them, of many only the first.
+// listed returns names with commas between them. Of a long list it returns only the first names.
 func listed(names []string) string {
 	const most = 10
 	if len(names) > most {
@@ -212,13 +212,13 @@ func listed(names []string) string {
 	return strings.Join(quoted(names), ", ")
 }
 
-// everyone returns the people who are known here.
+// everyone returns the known people.
 func (e *Service) everyone(ctx context.Context, s *current) ([]string, error) {
 	tokens, err := e.tokens.read(ctx, e, nil)
 	return s.everyone(slices.Collect(maps.Keys(tokens))), err
 }
 
-// everyone returns the people of the settings and the API, those whom a channel reaches, and those
+// everyone returns the people of the settings and the API, the people whom a channel reaches, and the people
 // with a valid token.
 func (c *current) everyone(tokens []string) []string {
 	names := slices.Clone(tokens)

@@ -24,13 +24,13 @@ const KindContact = "contact"
 // An AddressChannel is a [txn.Channel] to contacts, which people add by their address.
 type AddressChannel interface {
 	txn.Channel
-	// CheckAddress returns the form of an address in which it is stored: equal addresses
-	// have equal forms. The error may be an [askback.Invalid].
+	// CheckAddress returns the stored form of an address: equal addresses have equal forms. The error may be
+	// an [askback.Invalid].
 	CheckAddress(address string) (string, error)
 }
 
-// A CodeChannel is a [txn.Channel] to contacts, which people link by a code: the channel calls
-// LinkContact of the engine with the code and the place from where it was sent.
+// A CodeChannel is a [txn.Channel] to contacts that people link by a code. The channel calls LinkContact of
+// the engine with the code and the place from which it was sent.
 type CodeChannel interface {
 	txn.Channel
 	// CodeTarget returns where to send a code, and the address of a page that sends it.
@@ -38,8 +38,8 @@ type CodeChannel interface {
 	CodeTarget(code string) (to, url string)
 }
 
-// A contact is a contact with what is stored about it. It is not changed after it was
-// published, except for what the mutex of [contacts] guards.
+// A contact is a contact with its stored data. It is not changed after it was published, except for the
+// fields that the mutex of [contacts] guards.
 type contact struct {
 	askback.Contact // without Ended
 	address         string
@@ -51,7 +51,7 @@ type contact struct {
 	ends   contactEnd
 }
 
-// A binding is what the validity of a contact or a code depends on.
+// A binding identifies the token or sign-in on which a contact or a code depends.
 type binding struct {
 	root  string // see [Service.Root]
 	token string // the token of the call that added it; "": the program itself
@@ -91,7 +91,7 @@ func (e *Service) decodeContact(row store.Record) (*contact, error) {
 	return c, nil
 }
 
-// encodeContact returns the record of a contact, which replaces another one with this version.
+// encodeContact returns the record of a contact, which replaces the record with this version.
 func (e *Service) encodeContact(c *contact, key string, version int64, now time.Time) (store.Record, error) {
 	sealed, err := e.Sealer.Seal(c.address, c.ID)
 	if err != nil {
@@ -116,8 +116,8 @@ func (e *Service) contactKey(channel, address string) (string, error) {
 	return e.Sealer.Fingerprint(channel + "\x00" + address)
 }
 
-// putContact adds a contact to a tx, or changes the one with its address. That of another
-// person is deleted: the address belongs to the person who has it now.
+// putContact adds a contact to a tx, or changes the contact with its address. If that contact belongs to
+// another person, it is deleted: the address belongs to the person who has it now.
 func (e *Service) putContact(t *txn.Tx, c *contact) (*contact, error) {
 	key, err := e.contactKey(c.Channel, c.address)
 	if err == nil {
@@ -170,7 +170,7 @@ func checkContacts(t *txn.Tx, person string) error {
 	return err
 }
 
-// binding returns what a contact of this principal is bound to.
+// binding returns the binding of contacts that this principal adds.
 func (c *Client) binding(ctx context.Context) (binding, error) {
 	root, err := c.service.Root(ctx, c.Who.Token)
 	return binding{root: root, token: c.Who.Token}, err
@@ -231,8 +231,8 @@ func (c *Client) AddContact(ctx context.Context, r askback.ContactRequest) (askb
 	return made.Contact, nil
 }
 
-// notLinked returns the error for a request to add a contact, or to make a code, for a channel
-// that cannot do it.
+// notLinked returns the error for a request to add a contact or to make a code for a channel that does not
+// support it.
 func (e *Service) notLinked(channel string) error {
 	p := askback.Problem{Pointer: "/channel", Detail: "is not set up on this server", Fix: "set channels." + channel + " in its settings"}
 	switch e.Channels[channel].(type) {
@@ -287,8 +287,8 @@ func (e *Service) deleteContact(ctx context.Context, id string, may func(store.R
 	return removed, err
 }
 
-// ContactAt returns the contact with an address. The error is [askback.ErrNotFound] if no
-// contact has it, or if its token or sign-in has ended. It records that the contact was used.
+// ContactAt returns the contact with an address, and records that it was used. The error is
+// [askback.ErrNotFound] if no contact has the address, or if its token or sign-in has ended.
 func (e *Service) ContactAt(ctx context.Context, channel, address string) (askback.Contact, error) {
 	c, err := e.contactAt(ctx, channel, address)
 	if err != nil {
@@ -319,8 +319,8 @@ func (e *Service) ContactPrincipal(ctx context.Context, channel, address string,
 	return askback.Principal{Kind: askback.Responder, Name: c.Person, Channel: via, Token: c.root}, e.contacts.view(c), nil
 }
 
-// RemoveContact removes the contact with an address: the receiver wants no further message,
-// or does not exist any more. The error is [askback.ErrNotFound] if it is unknown.
+// RemoveContact removes the contact with an address, after its receiver refused further messages or was
+// deleted. The error is [askback.ErrNotFound] if the address is unknown.
 func (e *Service) RemoveContact(ctx context.Context, channel, address string) error {
 	c, err := e.contacts.at(ctx, e, channel, address)
 	if err != nil {

@@ -33,8 +33,8 @@ type codeState struct {
 	Token string `json:"token,omitempty"`
 }
 
-// codeBytes is the number of random bytes of a code. It has 16 letters and digits, so that it
-// can be typed and not guessed, also from its hash.
+// codeBytes is the number of random bytes of a code. A code has 16 letters and digits. It can be typed, but
+// not guessed, even from its hash.
 const codeBytes = 10
 
 // codeEncoding has no digit that looks like a letter.
@@ -48,8 +48,8 @@ func newCode(r io.Reader) (string, error) {
 	return codeEncoding.EncodeToString(b), nil
 }
 
-// codeKey returns the key of the record of a code for a channel. Case and spaces that a person
-// types are ignored.
+// codeKey returns the key of the record of a code for a channel. It ignores the case and the spaces that a
+// person types.
 func codeKey(channel, code string) string {
 	code = strings.Join(strings.FieldsFunc(strings.ToUpper(code), func(r rune) bool { return r == ' ' || r == '-' }), "")
 	sum := sha256.Sum256([]byte(channel + "\x00" + code))
@@ -155,13 +155,14 @@ func (e *Service) LinkContact(ctx context.Context, channel, code, address, label
 }
 
 const (
-	maxGuesses   = 5                // wrong codes that an address may send within guessTime
-	guessTime    = 10 * time.Minute // as long as a code is valid
-	maxGuessers  = 10_000           // addresses in memory; when there are more, the oldest is forgotten: a code cannot be guessed anyway
-	guessForgets = maxGuessers / 10 // how many are forgotten at once
+	maxGuesses = 5                // wrong codes from one address within guessTime
+	guessTime  = 10 * time.Minute // the lifetime of a code
+	// addresses in memory; beyond that the oldest is forgotten, because a code cannot be guessed anyway
+	maxGuessers  = 10_000
+	guessForgets = maxGuessers / 10 // the number of addresses forgotten at a time
 )
 
-// guesses limit how many wrong codes one address may send.
+// guesses limits the wrong codes from one address.
 type guesses struct {
 	mu  sync.Mutex
 	all map[string][]time.Time

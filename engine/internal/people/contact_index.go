@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// contacts are all contacts of the store. They are read when they are needed first, so that an
-// ask reads no record for each of its receivers. No other process has the store.
+// contacts holds all contacts of the store. They are read when first needed, so that an ask reads no record
+// for each of its receivers. No other process uses the store.
 type contacts struct {
 	changing sync.RWMutex // held for reading while a change of contacts is committed, and for writing while all are read
 	mu       sync.Mutex
@@ -22,7 +22,7 @@ type contacts struct {
 	byID     map[string]*contact
 }
 
-// contactEnd is what is known about the end of the binding of a contact.
+// contactEnd caches when the binding of a contact ends.
 type contactEnd struct {
 	known      bool
 	generation int       // see [auth.Authority.Generation]
@@ -30,8 +30,8 @@ type contactEnd struct {
 	revoked    bool
 }
 
-// changeContacts commits a change of contacts. The index then reads all of them again when it
-// is used: they change rarely.
+// changeContacts commits a change of contacts. The index then reads all of them again when it is next used:
+// they change rarely.
 func (e *Service) changeContacts(ctx context.Context, fn func(*txn.Tx) error) error {
 	e.contacts.changing.RLock()
 	defer e.contacts.changing.RUnlock()
@@ -44,7 +44,7 @@ func (e *Service) changeContacts(ctx context.Context, fn func(*txn.Tx) error) er
 	return err
 }
 
-// load reads all contacts unless they were read. It keeps the uses that are not stored yet.
+// load reads all contacts unless they are in memory. It keeps the uses that are not yet stored.
 func (c *contacts) load(ctx context.Context, e *Service) error {
 	if c.isLoaded() {
 		return nil
@@ -144,8 +144,8 @@ func (c *contacts) touch(one *contact, now time.Time) {
 	}
 }
 
-// contactValid reports whether the binding of a contact is valid. It reads tokens only when it
-// is called first for the contact, and again after a token was revoked.
+// contactValid reports whether the binding of a contact is valid. It reads tokens only at the first call for
+// the contact, and again after a token was revoked.
 func (e *Service) contactValid(ctx context.Context, c *contact, now time.Time) (bool, error) {
 	if c.address == "" {
 		return false, nil
@@ -184,7 +184,7 @@ func (e *Service) bindingEnd(ctx context.Context, b binding) (end contactEnd, er
 	return end, err
 }
 
-// StoreContactUses stores when contacts were used last.
+// StoreContactUses stores the last uses of contacts.
 func (e *Service) StoreContactUses(ctx context.Context) error {
 	e.contacts.mu.Lock()
 	uses := map[string]time.Time{}

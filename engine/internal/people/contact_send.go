@@ -16,8 +16,8 @@ var (
 	errContactEnded   = &askback.SendError{Err: errors.New("the token or the sign-in with which this contact was added has ended"), Final: true}
 )
 
-// ContactAddress returns the address of a contact, for a message that is sent now. The error for one that was
-// removed or has ended is an [askback.SendError].
+// ContactAddress returns the address of a contact, for a message that is sent now. The error is an
+// [askback.SendError] if the contact was removed or has ended.
 func (e *Service) ContactAddress(ctx context.Context, id string, now time.Time) (string, error) {
 	c, err := e.contacts.withID(ctx, e, id)
 	if errors.Is(err, askback.ErrNotFound) {
@@ -32,8 +32,8 @@ func (e *Service) ContactAddress(ctx context.Context, id string, now time.Time) 
 	return c.address, nil
 }
 
-// ContactReplied records that an attempt to send to a contact ended with err. A contact whose
-// receiver is gone is removed.
+// ContactReplied records that an attempt to send to a contact ended with err. It removes a contact whose
+// receiver is gone.
 func (e *Service) ContactReplied(ctx context.Context, id string, err error, now time.Time) {
 	sending, _ := errors.AsType[*askback.SendError](err)
 	switch {

@@ -18,9 +18,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// People, groups and routes are in the settings, or in one record of the store if they were made
-// over the API (F12). The record is read when it is needed first, and kept. No other process has
-// the store.
+// People, groups and routes are in the settings. If they were made over the API, they are in one record of
+// the store (F12). The record is read when it is first needed, and cached. No other process uses the store.
 
 // KindDirectory is the kind of the record with the people, groups and routes of the API, and
 // directoryID its id.
@@ -55,7 +54,7 @@ type storedDirectory struct {
 	Groups   []storedGroup   `json:"groups,omitempty"`
 	Routes   []askback.Route `json:"routes,omitempty"`
 	Revision int64           `json:"revision,omitempty"` // of the routes
-	By       string          `json:"by,omitempty"`       // who changed the routes last
+	By       string          `json:"by,omitempty"`       // who last changed the routes
 	At       int64           `json:"at,omitempty"`       // when
 }
 
@@ -67,26 +66,26 @@ func (d *storedDirectory) group(name string) (int, bool) {
 	return slices.BinarySearchFunc(d.Groups, name, func(g storedGroup, name string) int { return cmp.Compare(g.Name, name) })
 }
 
-// current are the settings that apply: those of [Service.Set] with the stored people, groups and
-// routes. They are not changed after they were published.
+// current has the effective settings: the settings of [Service.Set] with the stored people, groups and
+// routes. It is not changed after it was published.
 type current struct {
 	txn.Settings
-	groups []askback.Group // those of Settings.Groups, in order of name
+	groups []askback.Group // the names in Settings.Groups, in order
 	routes askback.RouteList
 	quiet  map[string]quietHours // by the name of the person
 }
 
-// directories combine the settings and the stored directory.
+// directories combines the settings and the stored directory.
 type directories struct {
 	complete atomic.Bool // the stored directory was read
 
-	mu      sync.Mutex   // held while one of them is replaced
-	file    txn.Settings // as [Service.Set] got them
+	mu      sync.Mutex   // held while a field is replaced
+	file    txn.Settings // the argument of [Service.Set]
 	stored  storedDirectory
-	version int64           // of the record of stored; 0: it has not been made
-	warned  map[string]bool // warnings that were logged
+	version int64           // the version of the record of stored; 0: there is none
+	warned  map[string]bool // the logged warnings
 
-	reported map[string]bool // the problems of [Service.CheckDirectory] that were logged
+	reported map[string]bool // the problems that [Service.CheckDirectory] has logged
 }
 
 // Set replaces the settings.
@@ -98,8 +97,8 @@ func (e *Service) Set(s txn.Settings) {
 	e.combine()
 }
 
-// current returns the settings that apply. It reads the stored directory unless it was read: a
-// rule of a route must not be missed, so it returns an error if it cannot.
+// current returns the effective settings. It first reads the stored directory unless it was read. If that
+// fails, it returns an error: a rule of a route must not be missed.
 func (e *Service) current(ctx context.Context) (*current, error) {
 	if e.directory.complete.Load() {
 		return e.applied.Load(), nil
@@ -119,15 +118,15 @@ func (e *Service) current(ctx context.Context) (*current, error) {
 	return e.applied.Load(), nil
 }
 
-// ReadDirectory reads the stored people, groups and routes, unless they were read. Otherwise
-// they are read when they are needed first.
+// ReadDirectory reads the stored people, groups and routes, unless they were already read. Without this call,
+// they are read when they are first needed.
 func (e *Service) ReadDirectory(ctx context.Context) error {
 	_, err := e.current(ctx)
 	return err
 }
 
-// signInPeople returns the issuer and the people who may sign in. Those of the API are left out
-// as long as the store cannot be read.
+// signInPeople returns the issuer and the people who may sign in. It omits the people of the API as long as
+// the store cannot be read.
 func (e *Service) signInPeople() (issuer string, people []askback.Person) {
 	s, err := e.current(context.Background())
 	if err != nil {
@@ -137,7 +136,8 @@ func (e *Service) signInPeople() (issuer string, people []askback.Person) {
 	return s.Issuer, s.People
 }
 
-// readDirectory returns the stored directory, and its record with version 0 if it has not been made.
+// readDirectory returns the stored directory and its record. If there is none, the version of the record is
+// 0.
 func (e *Service) readDirectory(ctx context.Context) (d storedDirectory, row store.Record, err error) {
 	row, err = e.Store.Read(ctx, KindDirectory, directoryID)
 	if errors.Is(err, store.ErrNotFound) {
@@ -151,7 +151,7 @@ func (e *Service) readDirectory(ctx context.Context) (d storedDirectory, row sto
 	return d, row, err
 }
 
-// replaceDirectory uses a stored directory that was committed, unless a later version is used.
+// replaceDirectory uses a stored directory that was committed, unless a later version is in use.
 func (e *Service) replaceDirectory(d storedDirectory, version int64) {
 	e.directory.mu.Lock()
 	defer e.directory.mu.Unlock()
@@ -162,7 +162,7 @@ func (e *Service) replaceDirectory(d storedDirectory, version int64) {
 	}
 }
 
-// combine publishes the settings that apply. The caller holds the mutex.
+// combine publishes the effective settings. The caller holds the mutex.
 func (e *Service) combine() {
 	c, warnings := combined(e.directory.file, &e.directory.stored)
 	e.applied.Store(c)
@@ -180,7 +180,7 @@ func (e *Service) combine() {
 	e.directory.warned = warned
 }
 
-// combined returns the settings with what is stored, and warnings for operators. Where both have
+// combined returns the settings combined with the stored directory, and warnings for operators. If both have
 // a name or an address, the settings win.
 func combined(file txn.Settings, d *storedDirectory) (c *current, warnings []string) {
 	c = &current{Settings: file}
@@ -191,7 +191,7 @@ func combined(file txn.Settings, d *storedDirectory) (c *current, warnings []str
 	return c, warnings
 }
 
-// addPeople adds the stored people to those of the settings.
+// addPeople adds the stored people to the settings.
 func (c *current) addPeople(stored []storedPerson, warnings *[]string) {
 	c.People = slices.Clone(c.People)
 	c.Receivers = slices.Clip(c.Receivers)
@@ -225,10 +225,10 @@ func (c *current) addPeople(stored []storedPerson, warnings *[]string) {
 	}
 }
 
-// sameEmail reports whether two addresses are equal apart from the case, and not "".
+// sameEmail reports whether two addresses are equal, ignoring case, and not "".
 func sameEmail(a, b string) bool { return a != "" && strings.EqualFold(a, b) }
 
-// addGroups adds the stored groups to those of the settings.
+// addGroups adds the stored groups to the settings.
 func (c *current) addGroups(stored []storedGroup, warnings *[]string) {
 	inSettings := c.Groups
 	c.Groups = maps.Clone(c.Groups)
@@ -251,8 +251,8 @@ func (c *current) addGroups(stored []storedGroup, warnings *[]string) {
 	slices.SortFunc(c.groups, func(a, b askback.Group) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// addRoutes adds the stored routes after those of the settings, so that the first of these that
-// matches still applies.
+// addRoutes adds the stored routes after the routes of the settings, so that the first match in the settings
+// still applies.
 func (c *current) addRoutes(d *storedDirectory, warnings *[]string) {
 	c.Routes = slices.Clone(c.Routes)
 	for i := range c.Routes {
@@ -280,13 +280,13 @@ func (c *current) hasGroup(name string) bool {
 // DirectoryReport describes a stored directory.
 type DirectoryReport struct {
 	People, Groups, Routes int
-	Warnings               []string // about what has no effect with the settings
+	Warnings               []string // about entries that have no effect with the settings
 	Problems               []DirectoryProblem
 }
 
-// InspectDirectory describes the record of a stored directory, with [KindDirectory], and what is
-// wrong with it and the settings. A row without an id has no record. The tokens are the
-// names of the people with a valid token, and recipients those whom the asks of hosted agents name.
+// InspectDirectory describes the stored record of kind [KindDirectory], and reports its problems with the
+// settings. A row without an id means that there is no record. The tokens are the names of the people with a
+// valid token. The recipients are the people whom the asks of hosted agents name.
 func InspectDirectory(file txn.Settings, row store.Record, tokens []string, recipients map[string][]string) (DirectoryReport, error) {
 	d := storedDirectory{Format: 1}
 	if row.ID != "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// excluding returns a problem for each hosted agent whose confirmations are all refused, because of
-// the people whom it names, too few may decide them.
+// excluding returns a problem for each hosted agent whose confirmations are all rejected, because too few of
+// the people it names may decide them.
 func (c *current) excluding(recipients map[string][]string, known []string) (all []DirectoryProblem) {
 	for _, agent := range slices.Sorted(maps.Keys(recipients)) {
 		r := c.routeOf(&askback.Ask{Kind: askback.Confirm, Agent: agent, Owner: askback.HostedPrefix + agent, To: recipients[agent]})
@@ -23,7 +23,7 @@ func (c *current) excluding(recipients map[string][]string, known []string) (all
 		approvers := inAll(sets)
 		may := inAll([][]string{approvers, c.knownOf(recipients[agent], known)})
 		if len(approvers) == 0 || len(may) > 0 && (r.Quorum <= len(may) || len(r.Escalate) > 0) {
-			continue // the routes are wrong, which is reported; or enough people may decide
+			continue // the routes are wrong, which is reported separately; or enough people may decide
 		}
 		all = append(all, DirectoryProblem{Source: askback.SourceSettings, Refuses: true, Text: fmt.Sprintf(
 			"each confirmation of the agent %q is refused: %s must approve it, and its definition names %d of those who may decide, %s", agent, howMany(r.Quorum), len(may), listed(approvers))})

@@ -17,8 +17,8 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// changeDirectory commits a change of the stored directory and applies it. The function change
-// changes its argument, and reports whether it did.
+// changeDirectory commits a change of the stored directory and applies it. The function change modifies its
+// argument, and reports whether it did.
 func (c *Client) changeDirectory(ctx context.Context, change func(now int64, d *storedDirectory) (changed bool, err error)) (*current, error) {
 	e := c.service
 	if err := c.Authorize(access.ActDirectory); err != nil {
@@ -64,7 +64,7 @@ func (c *Client) changeDirectory(ctx context.Context, change func(now int64, d *
 	return e.applied.Load(), nil
 }
 
-// inSettings returns the error for a name that the settings have.
+// inSettings returns the error for a name that is in the settings.
 func inSettings(what, name string) error {
 	return askback.Invalid{{
 		Detail: fmt.Sprintf("the %s %q is in the settings", what, name), Fix: "change the settings file; the server reads it again",
@@ -142,7 +142,7 @@ func (e *Service) personFree(r askback.PersonRequest, d *storedDirectory) error 
 	return nil
 }
 
-// personNamed returns the person with a name, as it is listed.
+// personNamed returns the person with a name, as in a list.
 func (c *current) personNamed(name string) (askback.Person, bool) {
 	i := slices.IndexFunc(c.People, func(p askback.Person) bool { return p.Name == name })
 	if i < 0 {
@@ -153,8 +153,8 @@ func (c *current) personNamed(name string) (askback.Person, bool) {
 	return p, true
 }
 
-// DeletePerson implements [askback.DirectoryControl]. That groups or routes name the person is
-// no reason to refuse it: taking a right away must always be possible.
+// DeletePerson implements [askback.DirectoryControl]. It does not fail if groups or routes name the person:
+// it must always be possible to revoke a permission.
 func (c *Client) DeletePerson(ctx context.Context, name string) (askback.Person, error) {
 	var removed storedPerson
 	s, err := c.changeDirectory(ctx, func(_ int64, d *storedDirectory) (bool, error) {
@@ -177,8 +177,8 @@ func (c *Client) DeletePerson(ctx context.Context, name string) (askback.Person,
 	return p, err
 }
 
-// afterRemoval returns a warning about a person that was removed: what still names the person,
-// and that the person may still answer.
+// afterRemoval returns a warning about a removed person if groups or routes still name the person, or if the
+// person may still answer.
 func (e *Service) afterRemoval(ctx context.Context, s *current, name string) (string, error) {
 	known, err := e.IsPerson(ctx, name)
 	if err != nil {
@@ -215,7 +215,7 @@ func (c *current) routesNaming(name string) (all []string) {
 	return all
 }
 
-// notOfAPI returns the error for removing what the API has not made.
+// notOfAPI returns the error for removing an entry that was not made over the API.
 func (e *Service) notOfAPI(what, name string) error {
 	s := e.applied.Load()
 	_, group := s.Groups[name]
@@ -257,7 +257,7 @@ func (c *Client) PutGroup(ctx context.Context, name string, people []string) (as
 	return g, nil
 }
 
-// groupNamed returns a copy of the group with a name, as it is listed.
+// groupNamed returns a copy of the group with a name, as in a list.
 func (c *current) groupNamed(name string) (askback.Group, bool) {
 	for _, g := range c.groups {
 		if g.Name == name {
@@ -343,7 +343,7 @@ func (c *Client) PutRoutes(ctx context.Context, routes []askback.Route, revision
 	return s.routeList(), nil
 }
 
-// storedRoutes returns routes as they are stored, without what only lists have.
+// storedRoutes returns routes in their stored form, without the fields that only lists have.
 func storedRoutes(routes []askback.Route) []askback.Route {
 	routes = slices.Clone(routes)
 	for i := range routes {
@@ -369,7 +369,7 @@ func (c *current) routeList() askback.RouteList {
 // storedTime returns a stored time.
 func storedTime(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
-// settings returns the settings as [Service.Set] got them.
+// settings returns the argument of [Service.Set].
 func (d *directories) settings() txn.Settings {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -10,20 +10,19 @@ import (
 	"github.com/askback/askback/internal/directory"
 )
 
-// A DirectoryProblem is something wrong with the groups or the routes.
+// A DirectoryProblem is a problem of a group or a route.
 type DirectoryProblem struct {
 	Text string // one sentence, without a full stop
-	// Refuses is set if each confirmation of a route is refused, because not enough people may
-	// approve it. Route is its index among the routes of its source.
+	// Refuses is set if each confirmation of a route is rejected, because not enough people may approve it.
+	// Route is its index among the routes of its source.
 	Refuses bool
 	Source  askback.Source // of the route or the group
 	Route   int
-	Alone   bool // with Refuses: whatever the other routes say
+	Alone   bool // if Refuses is set: whatever the other routes require
 }
 
-// CheckDirectory returns what is wrong with the groups and the routes that apply: names of people
-// who are not known here, and routes and hosted agents whose confirmations no one may approve. It
-// logs what it has not logged before.
+// CheckDirectory returns the problems of the groups and the routes that apply: unknown names of people, and
+// routes and hosted agents whose confirmations have no approver. It logs each problem once.
 func (e *Service) CheckDirectory(ctx context.Context) ([]DirectoryProblem, error) {
 	all, err := e.known(ctx)
 	if err != nil {
@@ -43,7 +42,7 @@ func (e *Service) CheckDirectory(ctx context.Context) ([]DirectoryProblem, error
 	return problems, nil
 }
 
-// known returns the people who are known here.
+// known returns the known people.
 func (e *Service) known(ctx context.Context) ([]string, error) {
 	s, err := e.current(ctx)
 	if err != nil {
@@ -52,8 +51,8 @@ func (e *Service) known(ctx context.Context) ([]string, error) {
 	return e.everyone(ctx, s)
 }
 
-// refusing returns an [askback.Invalid] that has the routes of the API whose confirmations would all
-// be refused, if these people are known.
+// refusing returns an [askback.Invalid] that lists the routes of the API whose confirmations would all be
+// rejected, if these people are known.
 func (c *current) refusing(known []string) error {
 	var bad askback.Invalid
 	for _, p := range c.problems(known) {
@@ -67,14 +66,14 @@ func (c *current) refusing(known []string) error {
 	return nil
 }
 
-// reportDirectory logs what is wrong with the groups and routes after a change.
+// reportDirectory logs the problems of the groups and routes after a change.
 func (e *Service) reportDirectory(ctx context.Context) {
 	if _, err := e.CheckDirectory(ctx); err != nil {
 		e.Log.Error("groups and routes cannot be checked", "error", err)
 	}
 }
 
-// problems returns what is wrong with the groups and routes if these people are known.
+// problems returns the problems of the groups and routes, if these people are known.
 func (c *current) problems(known []string) (all []DirectoryProblem) {
 	if len(known) == 0 { // they get a token later
 		known = nil
@@ -140,7 +139,7 @@ func routeName(source askback.Source, index int) string {
 	return fmt.Sprintf("route %d of the settings", index+1)
 }
 
-// notKnown returns "ana" and what is wrong with it.
+// notKnown returns a phrase that lists names and adds that they are not known here.
 func notKnown(names []string) string {
 	if len(names) == 1 {
 		return quoted(names)[0] + ", who is not known here: neither in people nor with a token"
@@ -148,9 +147,8 @@ func notKnown(names []string) string {
 	return strings.Join(quoted(names), ", ") + ", who are not known here: neither in people nor with a token"
 }
 
-// reachable returns the people who are known of those whom a route lets decide a confirmation: its
-// approvers and those whom an escalation adds to them, or those in its To. It returns
-// limited false if the route does not say who decides.
+// reachable returns the known people whom a route lets decide a confirmation: its approvers with the people
+// of its escalations, or the people in its To. If the route does not limit who decides, limited is false.
 func (c *current) reachable(r *askback.Route, known []string) (people []string, limited bool) {
 	names := r.Approvers
 	switch {
@@ -165,8 +163,8 @@ func (c *current) reachable(r *askback.Route, known []string) (people []string, 
 	return c.knownOf(names, known), true
 }
 
-// knownOf returns the people whom a list of people and groups names, without those who are not
-// known, unless they may get a token later.
+// knownOf returns the known people in a list of people and groups. If people are known only by tokens, which
+// may be made later, it returns all.
 func (c *current) knownOf(names, known []string) []string {
 	all, _ := c.Members(names)
 	if len(c.People) == 0 {
@@ -190,8 +188,8 @@ func (c *current) unsatisfiable(r *askback.Route, known []string) string {
 	return fmt.Sprintf("%s must approve, and only %d who may are known here", howMany(r.Quorum), len(people))
 }
 
-// excludes returns why no confirmation can be approved that matches both routes, or "". It returns
-// "" if that of one route need not match the other.
+// excludes returns why no confirmation that matches both routes can be approved, or "". It returns "" if a
+// confirmation of one route need not match the other.
 func (c *current) excludes(a, b *askback.Route, known []string) string {
 	if len(a.Approvers) == 0 || len(b.Approvers) == 0 || !covers(a.Match, b.Match) && !covers(b.Match, a.Match) {
 		return ""

@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/internal/access"
 )
 
-// People implements [askback.Directory]. It returns the people of the settings and of the API,
-// and those with a valid token of kind responder or admin.
+// People implements [askback.Directory]. It returns the people of the settings and of the API, and people
+// with a valid token of kind responder or admin.
 func (c *Client) People(ctx context.Context) ([]askback.Person, error) {
 	if err := c.Authorize(access.ActPeople); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A change that was committed earlier and is applied later does not undo what came after it.
+// A change that was committed earlier but is applied later does not undo a later change.
 func TestDirectoryIsNotReplacedByEarlierVersion(t *testing.T) {
 	db := txn.New(memstore.New(), txn.Options{})
 	e := people.New(db, people.Options{Recipients: func() map[string][]string { return nil }})

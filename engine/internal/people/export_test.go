@@ -7,7 +7,7 @@ import (
 	"github.com/askback/askback/engine/internal/txn"
 )
 
-// ReplaceDirectory applies an empty directory of the API as that of a committed version.
+// ReplaceDirectory applies an empty API directory that has a committed version.
 func (e *Service) ReplaceDirectory(version int64) {
 	e.replaceDirectory(storedDirectory{Format: 1}, version)
 }

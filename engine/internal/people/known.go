@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/engine/internal/txn"
 )
 
-// A cached set of the people with a token is used for knownTime. If a name is not in it, it is
+// knownTime is how long a cached set of the people with a token is used. If a name is not in it, the set is
 // read again, but not more often than once in knownPause.
 const (
 	knownTime  = time.Minute
@@ -20,15 +20,15 @@ const (
 
 // tokenNames caches the names of the people with a valid token.
 type tokenNames struct {
-	stale atomic.Bool // names must be read again; it needs no lock, because a reader may need the settings
+	stale atomic.Bool // set when names must be read again; atomic, because a reader may need the settings
 
 	mu    sync.Mutex
 	at    time.Time
 	names map[string]bool
 }
 
-// knownPeople returns those of the names that belong to a person in the settings or with a valid
-// token. It returns nil if there are no such people at all.
+// knownPeople returns the names that belong to a person in the settings or with a valid token. It returns nil
+// if there are no such people at all.
 func (e *Service) knownPeople(ctx context.Context, s *current, names []string) ([]string, error) {
 	inSettings := func(name string) bool {
 		return slices.ContainsFunc(s.People, func(p askback.Person) bool { return p.Name == name }) ||
@@ -56,7 +56,7 @@ func (e *Service) knownPeople(ctx context.Context, s *current, names []string) (
 	return known, nil
 }
 
-// forget makes the next call of read look for tokens again.
+// forget makes the next call of read search for tokens again.
 func (t *tokenNames) forget() { t.stale.Store(true) }
 
 // read returns the people with a valid token. The caller must not change the result.

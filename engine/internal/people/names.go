@@ -9,9 +9,9 @@ import (
 	"github.com/askback/askback/internal/text/lookalike"
 )
 
-// CheckNewName returns an [askback.Invalid] if the name of a new token or person is not one that a
-// person can have, or looks like that of another person or token here: one person could be counted
-// as two, and a reader could take one for the other (T9).
+// CheckNewName returns an [askback.Invalid] if the name of a new token or person is not a possible name of a
+// person, or looks like the name of another person or token here. Otherwise one person could count as two,
+// and a reader could confuse them (T9).
 func (e *Service) CheckNewName(ctx context.Context, pointer, name string, kind askback.Kind) error {
 	if problem := directory.NameProblem(name); problem != "" {
 		return askback.Invalid{{Pointer: pointer, Detail: fmt.Sprintf("%q %s", name, problem), Fix: `"name": "ana"`}}
@@ -34,7 +34,7 @@ func (e *Service) CheckNewName(ctx context.Context, pointer, name string, kind a
 	return nil
 }
 
-// alike reports whether two names look alike. Those of people also do if they differ only in case.
+// alike reports whether two names look alike. Names of people also look alike if they differ only in case.
 func alike(a, b string, kind askback.Kind) bool {
 	if kind == askback.Agent {
 		return lookalike.Skeleton(a) == lookalike.Skeleton(b)

@@ -12,8 +12,9 @@ import (
 	"github.com/askback/askback/engine/internal/txn"
 )
 
-// Principal returns the person with a name as a principal of a channel that has verified who it is.
-// The error is [askback.ErrForbidden] unless the settings or the API name the person, or a valid token does.
+// Principal returns the person with a name as a principal of a channel that has verified the identity of the
+// person. The error is [askback.ErrForbidden] if neither the settings nor the API nor a valid token has the
+// name.
 func (e *Service) Principal(ctx context.Context, name string, via askback.Channel) (askback.Principal, error) {
 	ok, err := e.IsPerson(ctx, name)
 	if err == nil && !ok {
@@ -25,8 +26,8 @@ func (e *Service) Principal(ctx context.Context, name string, via askback.Channe
 	return askback.Principal{Kind: askback.Responder, Name: name, Channel: via, Token: nameRoot + name}, nil
 }
 
-// IsPerson reports whether a name is that of a person in the settings or of the API, or of a
-// valid token of a person.
+// IsPerson reports whether a name belongs to a person in the settings or of the API, or to a valid token of a
+// person.
 func (e *Service) IsPerson(ctx context.Context, name string) (bool, error) {
 	s, err := e.current(ctx)
 	if err != nil {
@@ -40,8 +41,8 @@ func (e *Service) IsPerson(ctx context.Context, name string) (bool, error) {
 	return e.HasPersonToken(ctx, name)
 }
 
-// nameRoot begins the root of a principal from [Service.Principal]: its name follows. No id of a
-// token begins with it.
+// nameRoot begins the root of a principal from [Service.Principal]; the name follows. No id of a token begins
+// with it.
 const nameRoot = "name:"
 
 // Root returns the oldest ancestor of a token, as [auth.Authority.Root] does. The token of a

@@ -7,8 +7,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// quietHours are the hours of a person without messages. Both ends are by the clock in the time zone of
-// the person, so that they follow changes to summer time.
+// quietHours are the hours of a person without messages. Both ends are clock times in the person's time zone,
+// so that they follow daylight saving time.
 type quietHours struct {
 	begin, end time.Time // only the hour and the minute count
 	zone       *time.Location

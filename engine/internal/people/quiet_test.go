@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/engine/internal/people"
 )
 
-// Quiet hours include their begin and not their end. Those over midnight last until the next day, and
-// both ends follow the clock of the person.
+// Quiet hours include their begin and not their end. Quiet hours over midnight last until the next day. Both
+// ends follow the clock of the person.
 func TestQuietHoursEndByTheClockOfThePerson(t *testing.T) {
 	for _, c := range []struct{ quiet, zone, now, until string }{
 		{"22:00-07:00", "Europe/Berlin", "2026-01-10T21:59:59+01:00", ""},

@@ -14,12 +14,11 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// Routing decides who may answer an ask, through which channels it reaches them, and what
-// follows if they do not answer (F12). The settings and the API have people, groups and routes; the ask may
-// name people and groups itself.
+// Routing determines who may answer an ask, which channels carry it, and what happens if no person answers
+// (F12). The settings and the API have people, groups and routes. The ask itself may name people and groups.
 
-// routeOf returns the settings of the routes that apply to an ask: those of the first one that
-// matches, and the rules for approvals of all that match.
+// routeOf combines the routes that match an ask: the fields of the first route, and the approval rules of all
+// routes.
 func (c *current) routeOf(a *askback.Ask) (out routing) {
 	found := false
 	for i := range c.Routes {
@@ -39,8 +38,8 @@ func (c *current) routeOf(a *askback.Ask) (out routing) {
 	return out
 }
 
-// AddRoute applies the routes to a new ask. What the request sets itself counts more than a
-// route, except for the rules for approvals.
+// AddRoute applies the routes to a new ask. The fields of the request take precedence over a route, except
+// for the approval rules.
 func (c *Client) AddRoute(ctx context.Context, n *txn.NewAsk) error {
 	s, err := c.service.current(ctx)
 	if err != nil {
@@ -75,9 +74,9 @@ func (c *Client) AddRoute(ctx context.Context, n *txn.NewAsk) error {
 	return nil
 }
 
-// address sets the people and groups who get a new ask, and returns the people: those whom the
-// request names, else those of its route. If these are too few to decide it, the approvers get it,
-// too.
+// address sets the people and groups who get a new ask, and returns the people. These are the people whom the
+// request names, or else the people of its route. If these are too few to decide it, the approvers also get
+// it.
 func (e *Service) address(ctx context.Context, n *txn.NewAsk, r *routing) (people []string, err error) {
 	a := &n.Asked.Ask
 	if n.Named {
@@ -118,8 +117,8 @@ func union(a, b []string) []string {
 	return a
 }
 
-// onTimeout returns what follows the timeout of a route. An ask without defaults is declined
-// instead, because nothing else may decide it.
+// onTimeout returns the effect of the timeout of a route. If an ask lacks the defaults that the route needs,
+// it is declined instead.
 func onTimeout(a *askback.Ask, then askback.OnTimeout) askback.OnTimeout {
 	switch {
 	case then == "":
@@ -147,12 +146,13 @@ func FollowUps(r askback.Route, at time.Time) (all []askback.FollowUp) {
 	return all
 }
 
-// expand returns the people whom a list of people and groups names, and the names of those who
-// are not known here: they have left, or the name is wrong. If there are people, those
-// who are not known are left out. Otherwise a person is known by a token alone, which may be
-// made later, and all are taken. The pointer is that of the list in the request. The error is an
-// [askback.Invalid] if no person is left or, if strict is set, a group does not exist. Otherwise
-// such a group is among the skipped: the author of an ask does not see the groups of a route.
+// expand returns the people in a list of people and groups, and the names that are not known here, because
+// they have left or are wrong. If the settings or the API have people, unknown people are omitted. Otherwise
+// people are known only by tokens, which may be made later, and all are taken.
+//
+// The pointer is the place of the list in the request. The error is an [askback.Invalid] if no person is left
+// or, if strict is set, a group does not exist. Without strict, a missing group is among the skipped: the
+// author of an ask does not see the groups of a route.
 func (e *Service) expand(ctx context.Context, pointer string, names []string, strict bool) (people, skipped []string, err error) {
 	if len(names) == 0 {
 		return nil, nil, nil
@@ -181,7 +181,7 @@ func (e *Service) expand(ctx context.Context, pointer string, names []string, st
 		}
 	}
 	switch {
-	case len(all) == 0: // only groups that do not exist any more
+	case len(all) == 0: // only groups that no longer exist
 	case known == nil || len(s.People) == 0 && len(people) > 0:
 		return all, missing, nil
 	case len(s.People) == 0: // they may get a token later
@@ -196,8 +196,7 @@ func (e *Service) expand(ctx context.Context, pointer string, names []string, st
 	return people, skipped, nil
 }
 
-// withSkipped adds a warning that names people who are not known. The problem has its pointer and
-// what to do.
+// withSkipped adds a warning that lists unknown people. The problem has its pointer and its fix.
 func withSkipped(warnings []askback.Problem, skipped []string, p askback.Problem) []askback.Problem {
 	if len(skipped) == 0 || len(warnings) >= limits.MaxProblems {
 		return warnings
@@ -206,7 +205,7 @@ func withSkipped(warnings []askback.Problem, skipped []string, p askback.Problem
 	return append(slices.Clip(warnings), p)
 }
 
-// skippedText returns a sentence that names people who are not known, or "".
+// skippedText returns a sentence that lists unknown people, or "".
 func skippedText(skipped []string) string {
 	switch len(skipped) {
 	case 0:
@@ -225,9 +224,9 @@ func quoted(names []string) []string {
 	return out
 }
 
-// ReceiversOf returns the receivers that may carry an ask to the people who may answer it, each
-// with the end of the quiet hours of its person: those of the settings and the contacts of these
-// people. Channels are those of the route of the ask; empty: all.
+// ReceiversOf returns the receivers that may carry an ask to the people who may answer it, from the settings
+// and from the contacts of these people. Each has the end of the quiet hours of its person. Channels are the
+// channels of the route of the ask; empty: all.
 func (e *Service) ReceiversOf(ctx context.Context, a *askback.Ask, channels []string, now time.Time) (all []lifecycle.Receiver, err error) {
 	if a.Settled() {
 		return nil, nil
@@ -253,8 +252,8 @@ func (e *Service) ReceiversOf(ctx context.Context, a *askback.Ask, channels []st
 	return all, err
 }
 
-// reads reports whether an ask may be sent to a receiver that a person reads. One that several
-// people read gets asks for everyone, and those whose route names its channel.
+// reads reports whether an ask may be sent to a receiver that a person reads. A receiver that several people
+// read gets the asks for every person, and the asks whose route names its channel.
 func reads(a *askback.Ask, person string, channels []string) bool {
 	if person == "" {
 		return len(a.People()) == 0 || len(channels) > 0
@@ -262,8 +261,8 @@ func reads(a *askback.Ask, person string, channels []string) bool {
 	return a.MayDecide(person)
 }
 
-// Reassigned returns the input for giving an ask to other people. If this principal delegates
-// only its own part, the other people stay.
+// Reassigned returns the input that gives an ask to other people. If this principal delegates only its own
+// part, the other people stay.
 func (c *Client) Reassigned(t *txn.Tx, a *lifecycle.AskState, r askback.Reassignment) (lifecycle.Input, error) {
 	ask, named := a.Ask, r.To
 	if r.Delegate {
@@ -292,8 +291,8 @@ func (c *Client) Reassigned(t *txn.Tx, a *lifecycle.AskState, r askback.Reassign
 	return in, err
 }
 
-// checkReassigned returns an [askback.Invalid] if too few of the people may decide an ask that is
-// given to them, or none of those who are named.
+// checkReassigned returns an [askback.Invalid] if too few of the new recipients may decide an ask, or if none
+// of the named people may.
 func (c *Client) checkReassigned(ctx context.Context, ask *askback.Ask, named, people []string) error {
 	chosen, _, err := c.service.expand(ctx, "/to", named, true)
 	if err != nil {
@@ -304,7 +303,7 @@ func (c *Client) checkReassigned(ctx context.Context, ask *askback.Ask, named, p
 			Pointer: "/to", Detail: fmt.Sprintf("only %s may decide this, as the routes of this server say", listed(whoDecides(ask, ask.Approvers))), Fix: "name one of them",
 		}}
 	}
-	for _, v := range ask.Votes { // their approvals count, also if they lose the ask
+	for _, v := range ask.Votes { // their approvals count, even if they are no longer recipients
 		people = union(people, []string{v.Name})
 	}
 	if may := len(whoDecides(ask, people)); may < max(ask.Quorum, 1) {
@@ -332,7 +331,7 @@ func (e *Service) FollowUp(t *txn.Tx, a *txn.AskRecord) error {
 				return err
 			}
 		}
-		after, err := a.State.Step(in) // the receivers are chosen by the people after it
+		after, err := a.State.Step(in) // the new people determine the receivers
 		if err != nil {
 			return err
 		}

@@ -1,5 +1,5 @@
-// Package people knows who is asked: the people, groups and routes of the settings and of the API, who
-// gets and who decides an ask, and the contacts at which people are reached.
+// Package people determines who is asked. It has the people, groups and routes of the settings and of the
+// API, the recipients and approvers of an ask, and the contacts at which people are reached.
 package people
 
 import (
@@ -11,32 +11,32 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A Service is the part of the engine that knows the people: the directory, who gets and decides an
-// ask, and the contacts.
+// A Service is the part of the engine for people: the directory, the recipients and approvers of asks, and
+// the contacts.
 type Service struct {
 	*txn.DB
 	*auth.Authority
 	Options
 
 	directory   directories
-	applied     atomic.Pointer[current] // the settings that apply, with what only this package needs
+	applied     atomic.Pointer[current] // the effective settings, with data that only this package needs
 	contacts    contacts
-	hasContacts bool // a channel carries asks to contacts
+	hasContacts bool // whether a channel carries asks to contacts
 	guesses     guesses
 	tokens      tokenNames
 }
 
 // Options configure a [Service].
 type Options struct {
-	// Changed is called with the settings that apply, each time they change. Optional.
+	// Changed is called each time the effective settings change. It may be nil.
 	Changed func(txn.Settings)
-	// RouteChannels are the names of channels that a route of the API may have; nil: any.
+	// RouteChannels are the names of the channels that a route of the API may name; nil: any.
 	RouteChannels []string
-	// Recipients returns the people and groups whom the asks of each hosted agent name, by its name.
+	// Recipients returns, by the name of each hosted agent, the people and groups that its asks name.
 	Recipients func() map[string][]string
 }
 
-// New returns the part of the engine that knows the people. It makes the authority that checks secrets.
+// New returns the part of the engine for people. It makes the authority that checks secrets.
 func New(db *txn.DB, o Options) *Service {
 	e := &Service{DB: db, Options: o}
 	for _, c := range db.Channels {
@@ -58,7 +58,7 @@ func New(db *txn.DB, o Options) *Service {
 	return e
 }
 
-// settingsNow returns the settings that apply, as current does.
+// settingsNow returns the effective settings, like current.
 func (e *Service) settingsNow(ctx context.Context) (*txn.Settings, error) {
 	s, err := e.current(ctx)
 	if err != nil {
@@ -67,13 +67,13 @@ func (e *Service) settingsNow(ctx context.Context) (*txn.Settings, error) {
 	return &s.Settings, nil
 }
 
-// A Client is what one principal can do with people and contacts.
+// A Client manages people and contacts for one principal.
 type Client struct {
 	service *Service
 	*txn.Caller
 }
 
-// As returns what a caller can do.
+// As returns the client of a caller.
 func (e *Service) As(c *txn.Caller) Client { return Client{e, c} }
 
 // A storeReader reads from a store and returns the errors of package askback.

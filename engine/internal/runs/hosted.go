@@ -21,8 +21,8 @@ func (c *Client) HostedAgents(context.Context) ([]askback.HostedAgent, error) {
 	return c.service.HostedAgents(), nil
 }
 
-// HostedAgents returns the agents that can be started here, in order of name, each with the time
-// of its next run.
+// HostedAgents returns the agents that can be started here, ordered by name, each with the time of its next
+// run.
 func (e *Service) HostedAgents() []askback.HostedAgent {
 	if e.Runner == nil {
 		return nil
@@ -57,7 +57,7 @@ func (e *Service) agentCallback(agent string) (string, error) {
 	return address, nil
 }
 
-// IsHosted reports whether a session is that of a hosted agent.
+// IsHosted reports whether a session belongs to a hosted agent.
 func (e *Service) IsHosted(ctx context.Context, id string) (bool, error) {
 	_, err := e.Store.Read(ctx, KindRun, id)
 	if errors.Is(err, store.ErrNotFound) {
@@ -66,8 +66,8 @@ func (e *Service) IsHosted(ctx context.Context, id string) (bool, error) {
 	return err == nil, txn.FromStore(err)
 }
 
-// LimitRuns records that a program starts a run. It returns [askback.ErrTooMany] if the program
-// has as many runs as it may have open asks: the asks of its runs are not counted as its own.
+// LimitRuns records that a program starts a run. It returns [askback.ErrTooMany] if the program has as many
+// open runs as it may have open asks. The asks of its runs do not count as its own.
 func (e *Service) LimitRuns(ctx context.Context, owner string) error {
 	if limit := e.MaxOpen(); limit > 0 {
 		n, err := e.countRuns(ctx, owner, limit)
@@ -84,8 +84,8 @@ func (e *Service) LimitRuns(ctx context.Context, owner string) error {
 	return e.LimitStarts(owner)
 }
 
-// LimitStarts records that a program starts a turn of a run. Programs may start as many runs in a minute as
-// an agent may ask: each run costs requests to a model.
+// LimitStarts records that a program starts a turn of a run. A program may start as many turns in a minute as
+// an agent may make asks: each turn costs requests to a model.
 func (e *Service) LimitStarts(owner string) error {
 	limit := e.Settings.Load().AsksPerMinute
 	err := e.Quota.LimitRate("start\x00"+owner, limit, e.Clock())
@@ -95,8 +95,8 @@ func (e *Service) LimitStarts(owner string) error {
 	return err
 }
 
-// preferCallback removes the callback of an agent from the ask of a run whose session has one:
-// that of the session is its starter's, and the ask gets it then.
+// preferCallback removes the callback of an agent from the ask of a run whose session has a callback, so that
+// the ask gets the session's, which its starter chose.
 func (e *Service) preferCallback(ctx context.Context, id string, r *askback.Request) error {
 	if r.CallbackURL == "" {
 		return nil

@@ -17,23 +17,23 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// KindRun is the kind of the record of a hosted run. It has the id of its session. What its
-// model reads are the events of the session about it. The record is found by its id only: in
-// lists it would be twice, and each index would cost as much as its state.
+// KindRun is the kind of the record of a hosted run, whose id is the id of its session. Its model reads the
+// events of that session. The record is found only by its id: in lists it would appear twice, and each index
+// would cost as much as its state.
 const KindRun = "run"
 
-// runFormat is the version number of the fixed part of a run. Format 1 repeated what the
-// columns have: the id, the agent, and as the owner the person who started it.
+// runFormat is the version number of the fixed part of a run. Format 1 repeated columns of the record: the
+// id, the agent, and the person who started it as the owner.
 const runFormat = 2
 
-// A runFixed is what of a run never changes.
+// A runFixed is the part of a run that never changes.
 type runFixed struct {
 	Format int `json:"format"`
 	conversation.Run
 	StartedBy string `json:"started_by,omitempty"` // the person who started it, or ""
 
-	// Of a child: the session of the run that started it, the number of the call there, and the
-	// index of its task.
+	// Of a child: the session of the run that started it, the number of the call there, and the index of its
+	// task.
 	Parent string `json:"parent,omitempty"`
 	Call   int    `json:"call,omitempty"`
 	Child  int    `json:"child,omitempty"`
@@ -45,7 +45,7 @@ type runRecord struct {
 	fixed   runFixed
 	state   conversation.State
 	changed bool
-	cancel  lifecycle.Cancelled // for its open ask, if a step ends its turn: by whom, and why
+	cancel  lifecycle.Cancelled // the actor and the reason for its open ask, if a step ends its turn
 }
 
 // lockRun locks and reads a run. A tx locks it before all other records.
@@ -81,13 +81,13 @@ func lockKnownRun(t *txn.Tx, known *runRecord) (*runRecord, error) {
 	return addRun(t, &runRecord{row: known.row, fixed: known.fixed, state: known.state}), nil
 }
 
-// addRun adds a run that was read to the tx.
+// addRun adds to the tx a run that was read.
 func addRun(t *txn.Tx, r *runRecord) *runRecord {
 	t.Append(r, r.row.Updated)
 	return r
 }
 
-// decodeRun returns a run as it is stored.
+// decodeRun returns the run in a record.
 func decodeRun(row store.Record) (*runRecord, error) {
 	r := &runRecord{row: row}
 	r.row.Fixed, r.row.State = nil, nil
@@ -117,7 +117,7 @@ func (r *runRecord) Encode(t *txn.Tx) (err error) {
 	row.Due, row.Updated = r.state.Due(), t.Now() // no list selects runs by status, and the state has the phase
 	if row.Version == 0 {
 		fixed := r.fixed
-		fixed.ID, fixed.Agent, fixed.StartedBy = "", "", "" // the row has them
+		fixed.ID, fixed.Agent, fixed.StartedBy = "", "", "" // the row already has these fields
 		if row.Fixed, err = json.Marshal(fixed); err != nil {
 			return err
 		}
@@ -131,8 +131,8 @@ func (r *runRecord) Encode(t *txn.Tx) (err error) {
 	return err
 }
 
-// step steps a run. It adds the effects to the change, except for those on its session, which
-// are performed before the commit.
+// step steps a run. It adds the effects to the change, except for effects on its session, which are performed
+// before the commit.
 func (r *runRecord) step(t *txn.Tx, in conversation.Input) error {
 	result, err := r.state.Step(in)
 	if result.Unchanged {
@@ -175,7 +175,7 @@ func (r *runRecord) addEffect(t *txn.Tx, effect conversation.Effect) error {
 	return fmt.Errorf("unknown effect %T", effect)
 }
 
-// updateSession steps the session of the run, and tells the run that started it when it ends.
+// updateSession steps the session of the run, and notifies the parent run when the session ends.
 func (r *runRecord) updateSession(t *txn.Tx, f conversation.UpdateSession) error {
 	in := lifecycle.RunChanged{
 		Status: f.Status, Idle: f.Idle, Error: f.Error, Tokens: f.Usage.InputTokens + f.Usage.OutputTokens, CostUSD: f.Usage.CostUSD,
@@ -204,8 +204,8 @@ func (r *runRecord) updateSession(t *txn.Tx, f conversation.UpdateSession) error
 	return r.queue(t, kindFinished, done)
 }
 
-// resultOf returns the result of a session whose agent wrote a text: the text as a JSON string,
-// unless the text is a JSON object.
+// resultOf returns the result of a session whose agent wrote a text: the text as a JSON string, unless the
+// text is a JSON object.
 func resultOf(text string) json.RawMessage {
 	var object map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &object) == nil && object != nil && len(text) <= limits.MaxResult {
@@ -261,8 +261,8 @@ func (c *Client) StartHosted(t *txn.Tx, r askback.SessionRequest, key string) (*
 	return startRun(t, fixed, one, key, to, prompt, limits)
 }
 
-// promptOf returns the first message of a run. The payload comes from a program and is data:
-// it stands apart from the prompt, in a fence that it cannot close.
+// promptOf returns the first message of a run. The payload comes from a program and is data: it follows the
+// prompt in a fence that it cannot close.
 func promptOf(r askback.SessionRequest) string {
 	if len(r.Payload) == 0 {
 		return r.Prompt
@@ -294,7 +294,7 @@ func (c *Client) CheckHosted(ctx context.Context, r askback.SessionRequest) erro
 	return err
 }
 
-// SendHosted applies a command to a session that a run has.
+// SendHosted applies a command to the session of a run.
 func (c *Client) SendHosted(t *txn.Tx, id string, cmd askback.Command) (askback.Session, error) {
 	r, err := lockRun(t, id)
 	if err != nil {
@@ -333,7 +333,7 @@ func (c *Client) runInput(t *txn.Tx, r *runRecord, one askback.Session, cmd askb
 	}
 	r.cancel = lifecycle.Cancelled{By: c.Actor(), Via: c.Who.Channel, At: t.Now()}
 	switch cmd.(type) {
-	case askback.SendMessage, askback.ResumeSession: // which the model obeys as it does the prompt
+	case askback.SendMessage, askback.ResumeSession: // the model obeys it like the prompt
 		if err := c.mayStart(t.Context(), r.fixed.Agent); err != nil {
 			return nil, err
 		}
@@ -366,8 +366,8 @@ func (c *Client) runInput(t *txn.Tx, r *runRecord, one askback.Session, cmd askb
 	return nil, askback.Invalid{{Detail: "Askback runs this session itself, so no agent may report for it", Fix: "send a message, or cancel it"}}
 }
 
-// runEvent returns the event of a session for one of its run. A run that waits for people has
-// no event of its own: that of the ask tells it.
+// runEvent returns the session event for an event of its run. A run that begins to wait for people has no
+// event of its own: the event of the ask reports it.
 func runEvent(e conversation.Event) (h lifecycle.Event, ok bool) {
 	h = lifecycle.Event{
 		Type: askback.EventType(e.Type), By: e.By, Text: e.Text, Role: askback.Role(e.Role), Final: e.Final,
@@ -387,7 +387,7 @@ func runEvent(e conversation.Event) (h lifecycle.Event, ok bool) {
 	return h, true
 }
 
-// messageEvent returns the event of a run for one of its session: the reverse of runEvent.
+// messageEvent returns the run event for an event of its session. It is the reverse of runEvent.
 func messageEvent(h lifecycle.Event) conversation.Event {
 	return conversation.Event{
 		Type: conversation.EventType(h.Type), By: h.By, Text: h.Text, Role: conversation.Role(h.Role), Final: h.Final,
@@ -395,7 +395,7 @@ func messageEvent(h lifecycle.Event) conversation.Event {
 	}
 }
 
-// open returns the open call with a number, if the run makes it now in this phase.
+// open returns the open call with a number, if the run is making it in this phase.
 func (r *runRecord) open(phase conversation.Phase, call int) (conversation.Open, bool) {
 	if r.state.Phase != phase || !slices.ContainsFunc(r.state.Open[:1], func(c conversation.Open) bool { return c.N == call }) {
 		return conversation.Open{}, false

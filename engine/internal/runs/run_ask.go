@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// openAsk opens the ask of a call, unless the run no longer waits for it. A request that is not
-// valid is the result of the call, so that the model corrects it.
+// openAsk opens the ask of a call, unless the run no longer waits for it. If the request is not valid, the
+// error is the result of the call, so that the model corrects it.
 func (e *Service) openAsk(ctx context.Context, f store.Effect, r *runRecord, w runWork) error {
 	call, ok, err := e.callOf(ctx, r, conversation.Awaiting, w.Call)
 	if err != nil {
@@ -79,7 +79,7 @@ func (e *Service) directorsFor(ctx context.Context, r *runRecord) ([]string, err
 	return e.directors(ctx, r)
 }
 
-// directors returns who told a run what to do, and the runs that started it: the owners of their
+// directors returns the names that instructed a run or the runs that started it: the owners of their
 // sessions, and the people who wrote to them.
 func (e *Service) directors(ctx context.Context, r *runRecord) (names []string, err error) {
 	for {
@@ -133,7 +133,7 @@ func (e *Service) resumeRun(ctx context.Context, f store.Effect, r *runRecord) e
 		if err := resume(t, r); err != nil {
 			return err
 		}
-		return t.PerformEffects() // a grant that was revoked refuses
+		return t.PerformEffects() // a revoked grant refuses
 	})
 	if why := refusal(err); why != "" {
 		out.Approved, out.IsError, out.Text = false, true, "This is not approved, because "+why+". Do not do this. Ask again if it is still needed."
@@ -142,9 +142,9 @@ func (e *Service) resumeRun(ctx context.Context, f store.Effect, r *runRecord) e
 	return err
 }
 
-// deliverOutcome records that a run has the outcome of its ask. An approval of an action that the
-// model described is consumed (F7), and that of a tool is consumed when the tool runs. Other
-// outcomes are acknowledged.
+// deliverOutcome records that a run has the outcome of its ask. An approval of an action that the model
+// described is consumed now (F7). An approval of a tool call is consumed when the tool runs. Other outcomes
+// are acknowledged.
 func deliverOutcome(t *txn.Tx, id string, call conversation.Call) error {
 	a, err := t.AskNow(id)
 	if err != nil {
@@ -159,9 +159,8 @@ func deliverOutcome(t *txn.Tx, id string, call conversation.Call) error {
 	return nil
 }
 
-// explain adds to a request what people need to know before they decide: to the approval of a
-// call, what the model wrote with the call; to questions, the payload with which the run started,
-// if it is an object.
+// explain adds to a request the context that people need before they decide: to the approval of a call, the
+// model's text with the call; to questions, the payload with which the run started, if it is an object.
 func (e *Service) explain(ctx context.Context, id string, n int, q *askback.Request) (err error) {
 	switch {
 	case q.Confirmation != nil && q.Confirmation.Context == "":
@@ -207,8 +206,8 @@ func (e *Service) textBefore(ctx context.Context, id string, n int) (string, err
 	}
 }
 
-// limitContext returns the end of a text that is too long for a context: the reason for a call is
-// close to it.
+// limitContext returns the end of a text that is too long for a context: the reason for a call is close to
+// it.
 func limitContext(text string) string {
 	if text = strings.TrimSpace(text); len(text) <= limits.MaxContext {
 		return text

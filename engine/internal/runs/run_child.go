@@ -18,9 +18,8 @@ func childKey(parent string, w runWork) string {
 	return fmt.Sprintf("child:%s:%d:%d", parent, w.Call, w.Child)
 }
 
-// startChild starts a child of a run, unless the run no longer waits for it. The run may be
-// cancelled at the same time: then it finds no child to cancel, and so the child is cancelled
-// here.
+// startChild starts a child of a run, unless the run no longer waits for it. If the run is cancelled at the
+// same time, it finds no child to cancel, so startChild cancels the child.
 func (e *Service) startChild(ctx context.Context, f store.Effect, parent *runRecord, w runWork) error {
 	call, ok, err := e.callOf(ctx, parent, conversation.Delegating, w.Call)
 	if err != nil {
@@ -76,7 +75,7 @@ func (e *Service) startChild(ctx context.Context, f store.Effect, parent *runRec
 	return e.finish(ctx, f, "", nil)
 }
 
-// cancelChild cancels a child, because its parent no longer waits for it.
+// cancelChild cancels a child because its parent no longer waits for it.
 func (e *Service) cancelChild(ctx context.Context, f store.Effect, parent *runRecord, w runWork) error {
 	if err := e.endChild(ctx, parent, w); err != nil {
 		return err
@@ -84,7 +83,7 @@ func (e *Service) cancelChild(ctx context.Context, f store.Effect, parent *runRe
 	return e.finish(ctx, f, "", nil)
 }
 
-// endChild ends a child for good, if it was started. One whose turn has ended stays as it is: its
+// endChild ends a child for good, if it was started. It does not change a child whose turn has ended: the
 // parent may have stopped waiting because it has the result.
 func (e *Service) endChild(ctx context.Context, parent *runRecord, w runWork) error {
 	row, err := e.Store.ReadKey(ctx, txn.KindSession, childKey(parent.row.ID, w))
@@ -106,9 +105,8 @@ func (e *Service) endChild(ctx context.Context, parent *runRecord, w runWork) er
 	})
 }
 
-// childFinished tells a run that one of its children has ended its turn. The two belong to
-// different sessions, so the step and the completion are two commits: a repeated step changes
-// nothing.
+// childFinished notifies a run that one of its children has ended its turn. The two belong to different
+// sessions, so the step and the completion are two commits: a repeated step changes nothing.
 func (e *Service) childFinished(ctx context.Context, f store.Effect, child *runRecord, w runWork) error {
 	err := e.Update(ctx, func(t *txn.Tx) error {
 		parent, err := lockRun(t, child.fixed.Parent)

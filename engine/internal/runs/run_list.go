@@ -65,8 +65,8 @@ func (e *Service) OpenCalls(ctx context.Context, session string) ([]conversation
 	return r.state.Open, nil
 }
 
-// AsksOf returns an ask with the agent of the run of a session, its owner, and the people and
-// groups whom it names, if the run may ask people. The ask is nil if that is not known.
+// AsksOf returns an ask that has the agent of the run of a session, its owner, and the recipients that it
+// names. It also reports whether the run may ask people. The ask is nil if that is not known.
 func (e *Service) AsksOf(ctx context.Context, session string) (a *askback.Ask, asks bool, err error) {
 	r, err := e.knownRun(ctx, session)
 	if err != nil || r == nil || e.Runner == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// executeTool runs the tool of a call. That it runs is committed before, with the use of the
-// approval that it needs, so that a tool which changes something runs at most once (F7).
+// executeTool runs the tool of a call. It first commits the start, with the use of the approval that the call
+// needs. So a tool that changes something runs at most once (F7).
 func (e *Service) executeTool(ctx context.Context, f store.Effect, r *runRecord, w runWork) error {
 	call, ok, err := e.callOf(ctx, r, conversation.Executing, w.Call)
 	if err != nil {
@@ -42,7 +42,7 @@ func (e *Service) executeTool(ctx context.Context, f store.Effect, r *runRecord,
 		}
 		return context.Cause(running) // its outcome is unknown
 	}
-	stop() // what is committed next would wake it
+	stop() // the next commit would wake it
 	return e.finish(ctx, f, f.Subject, func(t *txn.Tx, r *runRecord) error { return r.toolFinished(t, w.Call, out) })
 }
 
@@ -64,8 +64,8 @@ func (r *runRecord) toolFinished(t *txn.Tx, call int, out conversation.Executed)
 	return r.step(t, in)
 }
 
-// startTool commits that a tool runs, and consumes the approval that it needs. It reports
-// whether the tool must run. If it must not, the effect is done.
+// startTool commits the start of a tool, and consumes the approval that it needs. It reports whether the tool
+// must run. If the tool must not run, the effect is done.
 func (e *Service) startTool(ctx context.Context, f store.Effect, known *runRecord, w runWork, call conversation.Call) (runs bool, err error) {
 	var sum string
 	if w.AskID != "" {
@@ -95,7 +95,7 @@ func (e *Service) startTool(ctx context.Context, f store.Effect, known *runRecor
 		if runs = r.state.Runs(w.Call); !runs {
 			t.Change.Done = append(t.Change.Done, store.Completion{ID: f.ID, Node: f.Node})
 		}
-		return t.PerformEffects() // a grant that was revoked refuses
+		return t.PerformEffects() // a revoked grant refuses
 	})
 	return runs && err == nil, err
 }
@@ -114,8 +114,8 @@ func (e *Service) callDigest(run conversation.Run, call conversation.Call) (stri
 	return txn.Digest("/input", run.Agent, c)
 }
 
-// A noQuestion is the error of a runner that cannot tell what was approved, such as of a tool whose
-// server is away now.
+// A noQuestion is the error of a runner that cannot return what was approved, for example because the server
+// of a tool is not running.
 type noQuestion struct{ error }
 
 // refusal returns why an approval cannot be used, or "".

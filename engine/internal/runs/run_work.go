@@ -40,7 +40,7 @@ type runWork struct {
 }
 
 const (
-	runSlots    = 256              // effects of runs that are performed at once
+	runSlots    = 256              // effects of runs that are performed concurrently
 	runPause    = time.Second      // the longest pause after the first failure; it doubles with each one
 	runMaxPause = 30 * time.Second // the longest pause
 )
@@ -63,9 +63,8 @@ func addWork(t *txn.Tx, kind, subjectKind, subject, stream string, w runWork) er
 	return err
 }
 
-// performRun performs an effect of a run until it succeeds: without it the run would stand
-// still. A run of which something cannot be read fails. If ctx ends, the next process performs
-// the effect.
+// performRun performs an effect of a run until it succeeds, because the run cannot continue without it. If a
+// part of the run cannot be read, the run fails. If ctx ends, the next process performs the effect.
 func (e *Service) performRun(ctx context.Context, f store.Effect) error {
 	err := e.runEffect(ctx, f)
 	if err == nil || ctx.Err() != nil || errors.Is(err, askback.ErrNotFound) { // not found: deleted with its record
@@ -90,7 +89,7 @@ func (e *Service) performRun(ctx context.Context, f store.Effect) error {
 	})
 }
 
-// runEffect performs an effect of a run, and commits what followed.
+// runEffect performs an effect of a run, and commits the result.
 func (e *Service) runEffect(ctx context.Context, f store.Effect) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -128,10 +127,10 @@ func (e *Service) runEffect(ctx context.Context, f store.Effect) (err error) {
 	return fmt.Errorf("%w: effect of kind %s", txn.ErrUnreadable, f.Kind)
 }
 
-// errNotHosted is returned for a run whose agent another process must have.
+// errNotHosted is returned for a run whose agent is in another process.
 var errNotHosted = errors.New("this process does not host the agent")
 
-// checkHosts returns errNotHosted if the runner is not one for the agent of a run.
+// checkHosts returns errNotHosted if the runner does not have the agent of a run.
 func (e *Service) checkHosts(r *runRecord) error {
 	if e.Runner == nil {
 		return errNotHosted
@@ -158,7 +157,7 @@ func (e *Service) finish(ctx context.Context, f store.Effect, id string, fn func
 	})
 }
 
-// readRun returns a run as it is stored.
+// readRun returns a stored run.
 func (e *Service) readRun(ctx context.Context, id string) (*runRecord, error) {
 	row, err := e.Store.Read(ctx, KindRun, id)
 	if err != nil {
@@ -193,17 +192,17 @@ func (e *Service) runHistory(ctx context.Context, id string) (all []conversation
 	}
 }
 
-// errUnneeded is the cause with which a model or a tool ends that its run no longer needs.
+// errUnneeded is the cause that ends a model or a tool that its run no longer needs.
 var errUnneeded = errors.New("the run no longer needs this")
 
-// watch returns a context that ends with ctx, and with errUnneeded when the run no longer needs
-// what the caller does.
+// watch returns a context that ends with ctx, or with errUnneeded when the run no longer needs the work of
+// the caller.
 func (e *Service) watch(ctx context.Context, id string, needed func(conversation.State) bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	watcher := e.Hub.WatchRun(id)
 	go func() {
 		defer e.Hub.UnwatchRun(id, watcher)
-		for again := ctx.Err() == nil; again; again = watcher.Wait(ctx) == nil { // first what the caller missed
+		for again := ctx.Err() == nil; again; again = watcher.Wait(ctx) == nil { // first the changes before WatchRun
 			r, err := e.readRun(ctx, id)
 			if errors.Is(err, askback.ErrNotFound) || err == nil && !needed(r.state) {
 				cancel(errUnneeded)
@@ -233,7 +232,7 @@ func (e *Service) requestModel(ctx context.Context, f store.Effect, r *runRecord
 		}
 		return context.Cause(running)
 	}
-	stop() // what is committed next would wake it
+	stop() // the next commit would wake it
 	return e.finish(ctx, f, f.Subject, func(t *txn.Tx, r *runRecord) error { return r.step(t, stamped(in, w, t)) })
 }
 
@@ -260,7 +259,7 @@ func stamped(in conversation.Input, w runWork, t *txn.Tx) conversation.Input {
 	return conversation.RunFailed{Error: fmt.Sprintf("the runner returned %T", in), At: t.Now()}
 }
 
-// callOf returns a call of a run, with its plan, if the run makes it now in this phase.
+// callOf returns a call of a run, with its plan, if the run is making it in this phase.
 func (e *Service) callOf(ctx context.Context, r *runRecord, phase conversation.Phase, n int) (call conversation.Call, ok bool, err error) {
 	open, ok := r.open(phase, n)
 	if !ok {

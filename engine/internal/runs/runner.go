@@ -7,53 +7,52 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A Runner knows the hosted agents and does what their runs require outside of the store.
-// Package agent has one. Its methods may be called by several goroutines at once, and may be
-// called again after a crash. A runner may also be a [PartialRunner], a [Scheduler], a
-// [CallbackRunner], a [RestrictedRunner] or an [AddressingRunner].
+// A Runner starts hosted agents and does the work of their runs outside of the store. Package agent has one.
+// Its methods may be called by several goroutines concurrently, and may be called again after a crash. A
+// runner may also be a [PartialRunner], a [Scheduler], a [CallbackRunner], a [RestrictedRunner] or an
+// [AddressingRunner].
 type Runner interface {
-	// Agents returns the agents, in order of name.
+	// Agents returns the agents, ordered by name.
 	Agents() []askback.HostedAgent
 	// Limits returns the limits of a new run of an agent. The error is [askback.ErrNotFound] if
 	// there is no such agent.
 	Limits(agent string) (conversation.Limits, error)
-	// Reply requests the model of the run once. It returns a [conversation.ModelReplied] whose
-	// calls have a plan, a [conversation.ModelFailed], or a [conversation.RunFailed] if the
-	// agent is gone. It calls piece with each piece of the text as it arrives. The engine sets
-	// the numbers and the time.
+	// Reply requests the model of the run once. It returns a [conversation.ModelReplied] whose calls have a
+	// plan, a [conversation.ModelFailed], or a [conversation.RunFailed] if the agent was removed. It calls
+	// piece with each piece of the text as it arrives. The engine sets the numbers and the time.
 	Reply(ctx context.Context, run conversation.Run, r conversation.RequestModel, messages []conversation.Message, piece func(string)) conversation.Input
-	// Execute runs the tool of a call, whose Input has the arguments to run it with.
+	// Execute runs the tool of a call. The Input of the call has the arguments of the tool.
 	Execute(ctx context.Context, run conversation.Run, call conversation.Call) conversation.Executed
-	// Question returns what people are asked for a call, or whether it may be made. The engine
+	// Question returns the question or confirmation for a call, or whether the call may be made. The engine
 	// sets the agent, the session and the key. The error is for the model.
 	Question(run conversation.Run, call conversation.Call) (askback.Request, error)
-	// Outcome returns what the outcome of that ask means for the run. The engine sets the
-	// numbers and the time.
+	// Outcome returns the input of the run for the outcome of that ask. The engine sets the numbers and the
+	// time.
 	Outcome(run conversation.Run, call conversation.Call, a askback.Ask) conversation.AskSettled
-	// Asks returns the people and groups whom the asks of a run name, if it may ask people. Without
-	// names, the routes decide. The error is [askback.ErrNotFound] if there is no such agent.
+	// Asks returns the people and groups that the asks of a run name, and whether the run may ask people.
+	// Without names, the routes decide. The error is [askback.ErrNotFound] if there is no such agent.
 	Asks(run conversation.Run) (to []string, asks bool, err error)
 	// Task returns the agent and the prompt of a child that a call starts.
 	Task(run conversation.Run, call conversation.Call, child int) (agent, prompt string)
 }
 
-// A PartialRunner is a [Runner] that has only some of the agents. Runs of the others wait until
-// another process continues them; with a Runner that is not partial, they fail.
+// A PartialRunner is a [Runner] that has only some of the agents. Runs of other agents wait until another
+// process continues them; with a Runner that is not partial, they fail.
 type PartialRunner interface {
 	Runner
 	// Hosts reports whether the runner has the agent.
 	Hosts(agent string) bool
 }
 
-// An AddressingRunner is a [Runner] whose agents may name the people who get their asks.
+// An AddressingRunner is a [Runner] whose agents may name the recipients of their asks.
 type AddressingRunner interface {
 	Runner
-	// Recipients returns the people and groups whom the asks of each agent name, by its name. Agents
-	// that name no people are missing.
+	// Recipients returns, by the name of each agent, the people and groups that its asks name. It omits
+	// agents that name no people.
 	Recipients() map[string][]string
 }
 
-// Recipients returns the people and groups whom the asks of each hosted agent name, by its name.
+// Recipients returns, by the name of each hosted agent, the people and groups that its asks name.
 func (e *Service) Recipients() map[string][]string {
 	if r, ok := e.Runner.(AddressingRunner); ok {
 		return r.Recipients()

@@ -13,8 +13,8 @@ import (
 
 // A Scheduler is a [Runner] whose agents have schedules (E15).
 type Scheduler interface {
-	// NextRun returns the first time after another at which the schedule of an agent starts a
-	// run. It is the zero time if there is no later one.
+	// NextRun returns the first time after another at which the schedule of an agent starts a run. It is the
+	// zero time if there is no later one.
 	NextRun(agent string, after time.Time) time.Time
 }
 
@@ -25,12 +25,12 @@ const (
 	latestStart = time.Hour
 )
 
-// kindSchedule is the kind of the records of schedules, whose ids are the names of agents. They
-// are kept when an agent has no schedule any more.
+// kindSchedule is the kind of the records of schedules, whose ids are the names of agents. A record is kept
+// when its agent no longer has a schedule.
 const kindSchedule = "schedule"
 
-// A scheduleState is the state of a schedule: the next run that it starts, and the session of the
-// last one that it started.
+// A scheduleState is the state of a schedule: the time of the next run, and the session of the last run that
+// it started.
 type scheduleState struct {
 	Line string    `json:"line"`
 	Zone string    `json:"zone"`
@@ -71,11 +71,10 @@ func (e *Service) ScheduleLoop(ctx context.Context) {
 // neverAgain is the time of the next run of a schedule without a later time.
 var neverAgain = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// fireSchedule starts the run of an agent that is due, and returns the state of its schedule. Of
-// several runs that were missed, only the latest one starts, unless it is too late, and none
-// starts while the last one waits or works (E15). A run
-// has the time in its key, so that it starts once, however many servers there are, and if the
-// process ends before it has stored the next time.
+// fireSchedule starts the run of an agent that is due, and returns the state of its schedule. If several runs
+// were missed, only the latest one starts, unless it is too late. None starts while the last run waits or
+// works (E15). The key of a run has the time. So the run starts once, however many servers there are, even if
+// the process ends before it has stored the next time.
 func (e *Service) fireSchedule(ctx context.Context, s Scheduler, a askback.HostedAgent) (scheduleState, error) {
 	row, state, err := e.readSchedule(ctx, a.Name)
 	if err != nil {
@@ -110,8 +109,8 @@ func (e *Service) fireSchedule(ctx context.Context, s Scheduler, a askback.Hoste
 	return state, err
 }
 
-// readSchedule returns the record of the schedule of an agent, without Fixed if it exists and
-// otherwise a new one, and its state.
+// readSchedule returns the record of the schedule of an agent, and its state. The record is new if none
+// exists; otherwise it has no Fixed.
 func (e *Service) readSchedule(ctx context.Context, agent string) (store.Record, scheduleState, error) {
 	var state scheduleState
 	row, err := e.Store.Read(ctx, kindSchedule, agent)

@@ -28,7 +28,7 @@ type Options struct {
 
 // An Asker opens the asks of runs.
 type Asker interface {
-	// Prepare checks the request of an agent and sets n, of which it keeps directed.
+	// Prepare checks the request of an agent and sets n, except for n.Directed.
 	Prepare(ctx context.Context, who askback.Principal, n *txn.NewAsk, r askback.Request) error
 	// Open makes the ask of n in a tx.
 	Open(t *txn.Tx, who askback.Principal, n *txn.NewAsk) (*askback.Ask, error)
@@ -42,13 +42,13 @@ func New(db *txn.DB, o Options) *Service {
 	return e
 }
 
-// A Client is what one principal can do with hosted agents and their runs.
+// A Client manages hosted agents and their runs for one principal.
 type Client struct {
 	service *Service
 	*txn.Caller
 }
 
-// As returns what a caller can do.
+// As returns the client of a caller.
 func (e *Service) As(c *txn.Caller) Client { return Client{e, c} }
 
 // runKinds returns the kinds of the records of runs and of their effects.

@@ -9,12 +9,12 @@ import (
 	"github.com/askback/askback/internal/directory"
 )
 
-// A RestrictedRunner is a [Runner] with agents that only some may start.
+// A RestrictedRunner is a [Runner] with agents that only some principals may start.
 type RestrictedRunner interface {
-	// StartBy returns who may start the runs of an agent and write to them: names of people,
-	// groups after "@", tokens of agents after "token:", and hosted agents, which start it as a
-	// sub-agent, after "agent:". If restricted is false, everyone may. Its schedule, its signed
-	// webhooks and the agent itself need no name.
+	// StartBy returns the principals that may start the runs of an agent and write to them. They are names of
+	// people, groups after "@", tokens of agents after "token:", and hosted agents, which start it as a
+	// sub-agent, after "agent:". If restricted is false, every principal may. The agent's schedule, its
+	// signed webhooks and the agent itself need no name.
 	StartBy(agent string) (names []string, restricted bool)
 }
 
@@ -49,8 +49,8 @@ func (c *Client) mayStart(ctx context.Context, agent string) error {
 	return nil
 }
 
-// startNames returns the names of the principal in start_by. A token of an agent can have the name
-// of a person, but never counts as one.
+// startNames returns the names of the principal in start_by. A token of an agent may have the name of a
+// person, but does not count as that person.
 func (c *Client) startNames(ctx context.Context) ([]string, error) {
 	if c.Who.Kind == askback.Agent {
 		if agent, hosted := strings.CutPrefix(c.Who.Name, askback.HostedPrefix); hosted {

@@ -53,12 +53,11 @@ func (c *Client) deliveries(ctx context.Context, q askback.DeliveryQuery) (page 
 	return c.openDeliveries(ctx, q, from)
 }
 
-// deliveriesAbout returns a page of the deliveries of one ask or session, which are in its
-// state.
+// deliveriesAbout returns a page of the deliveries about one ask or session, from its state.
 func (c *Client) deliveriesAbout(ctx context.Context, q askback.DeliveryQuery, from deliveryCursor) (page askback.DeliveryPage, err error) {
 	all, err := c.stateDeliveries(ctx, q)
 	if errors.Is(err, askback.ErrNotFound) {
-		return page, nil // as in other lists, what does not exist and what is not visible look the same
+		return page, nil // like other lists, it does not distinguish missing records from invisible ones
 	}
 	if err != nil {
 		return page, err
@@ -107,11 +106,11 @@ func (c *Client) stateDeliveries(ctx context.Context, q askback.DeliveryQuery) (
 	return sentRecord{s.Deliveries, s.Session.Owner, s.Receiver()}, c.AuthorizeSession(access.ActDeliveries, s.Session.Owner)
 }
 
-// holders are the endpoints that a list has read, by key. One that is active is zero.
+// holders caches the endpoints that a list has read, by key. The entry of an active endpoint is zero.
 type holders map[string]askback.Endpoint
 
-// held returns a delivery of a record with the endpoint that holds it, if there is one. An
-// endpoint that cannot be read holds none: the list is about deliveries.
+// held returns a delivery of a record with the endpoint that holds it, if there is one. If the endpoint
+// cannot be read, the delivery is listed without it.
 func (h holders) held(ctx context.Context, e *Service, of sentRecord, d askback.Delivery) askback.Delivery {
 	if !lifecycle.ToCallback(d) || d.Status == askback.DeliverySent || d.Status == askback.DeliverySkipped {
 		return d
@@ -135,8 +134,8 @@ func withoutSession(d askback.Delivery) askback.Delivery {
 	return d
 }
 
-// openDeliveries returns a page of the deliveries that were not sent. It reads the effects
-// backwards. A delivery that waits has none: it follows one that is queued.
+// openDeliveries returns a page of the deliveries that were not sent. It reads the effects backwards. A
+// waiting delivery has no effect: it follows a queued one.
 func (c *Client) openDeliveries(ctx context.Context, q askback.DeliveryQuery, from deliveryCursor) (page askback.DeliveryPage, err error) {
 	limit := cmp.Or(q.Limit, askback.DefaultLimit)
 	list := c.service.Store.Effects
@@ -181,12 +180,12 @@ func (c *Client) openDeliveries(ctx context.Context, q askback.DeliveryQuery, fr
 	}
 }
 
-// deliveryChunk is how many effects a list of deliveries reads at once.
+// deliveryChunk is the number of effects that a list of deliveries reads at a time.
 const deliveryChunk = 100
 
-// deliveriesOf returns the deliveries that an effect stands for and that have a status, or
-// are not sent if the status is "": its own, and before it those that wait for it, newest
-// first. It returns none of a record that cannot be read.
+// deliveriesOf returns the deliveries of an effect that have a status, or are not sent if the status is "".
+// They are the deliveries that wait for its delivery, newest first, and then its delivery. If the record
+// cannot be read, it returns none.
 func (c *Client) deliveriesOf(ctx context.Context, status askback.DeliveryStatus, f store.Effect, holders holders) (found []askback.Delivery, err error) {
 	if f.Dead && (status == askback.DeliveryQueued || status == askback.DeliveryWaiting) {
 		return nil, nil // without reading its ask
@@ -198,7 +197,7 @@ func (c *Client) deliveriesOf(ctx context.Context, status askback.DeliveryStatus
 	case err != nil:
 		return nil, err
 	}
-	last := "" // the queued delivery with the greatest id; the waiting ones are listed once, with this
+	last := "" // the queued delivery with the greatest id; the waiting ones are listed once, with it
 	for _, d := range all.deliveries {
 		if d.Status == askback.DeliveryQueued {
 			last = max(last, d.ID)
@@ -207,7 +206,7 @@ func (c *Client) deliveriesOf(ctx context.Context, status askback.DeliveryStatus
 	for _, d := range slices.Backward(all.deliveries) {
 		own := d.ID == f.ID
 		if own && f.Dead {
-			d.Status = askback.DeliveryFailed // also if the result of the last attempt was rejected
+			d.Status = askback.DeliveryFailed // even if the result of the last attempt was rejected
 		}
 		if !own && (d.Status != askback.DeliveryWaiting || last != f.ID) {
 			continue
@@ -219,8 +218,8 @@ func (c *Client) deliveriesOf(ctx context.Context, status askback.DeliveryStatus
 	return found, nil
 }
 
-// sentDeliveries returns a page of the deliveries that were sent, or of those that were skipped. It reads the history
-// backwards, as settled does.
+// sentDeliveries returns a page of the deliveries that were sent, or of the deliveries that were skipped. It
+// reads the history backwards, like the list of settled asks.
 func (c *Client) sentDeliveries(ctx context.Context, q askback.DeliveryQuery, from deliveryCursor) (page askback.DeliveryPage, err error) {
 	limit := cmp.Or(q.Limit, askback.DefaultLimit)
 	for begun, examined := time.Now(), 0; ; {
@@ -281,7 +280,7 @@ func (c *Client) sentSubjects(ctx context.Context, status askback.DeliveryStatus
 	return list, before, nil
 }
 
-// addSeen adds when a delivery to people was seen, which its event does not have.
+// addSeen adds the time at which a delivery to people was seen, which its event does not have.
 func (e *Service) addSeen(ctx context.Context, d *askback.Delivery) error {
 	if d.AskID == "" || lifecycle.ToCallback(*d) {
 		return nil
@@ -319,19 +318,19 @@ func (c *Client) sentDelivery(ctx context.Context, row store.Subject) (d askback
 	return d, true, nil
 }
 
-// The lists of deliveries. A cursor of one list is not valid in another.
+// The prefixes of the cursors of lists of deliveries. A cursor of one list is not valid in another.
 const (
-	listOpen    = "d" // those that were not sent
-	listSent    = "s" // those that were sent
-	listOfState = "a" // those of one ask or session
+	listOpen    = "d" // deliveries that were not sent
+	listSent    = "s" // deliveries that were sent
+	listOfState = "a" // deliveries about one ask or session
 )
 
 // A deliveryCursor is the position of a page of deliveries.
 type deliveryCursor struct {
 	list   string
-	seq    int64  // of sent ones: the event before which the page begins
-	effect string // of open ones: the last effect whose deliveries are all on the pages before; "" for none
-	last   string // of the others: the last delivery before, if more of its ask or session follow
+	seq    int64  // in listSent: the event before which the page begins
+	effect string // in listOpen: the last effect whose deliveries are all on the previous pages; "" for none
+	last   string // otherwise: the last delivery of the previous page, if more of its ask or session follow
 }
 
 // String encodes a cursor as an opaque string.

@@ -12,14 +12,16 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// digestTime is the time in which an agent may send a receiver the number of questions of
-// [txn.Settings], each in a message of its own.
+// digestTime is the period for which DigestAfter of [txn.Settings] limits the questions that an agent may
+// send to a receiver, each in a message of its own.
 const digestTime = time.Minute
 
-// digests hold back questions of an agent that asks one person too much at once. After a while,
-// one message has one of them and the number of the others, which are in the inbox. When the
-// process ends, what it held is forgotten: these questions are new ones to the next process, which
-// reads from the store what was sent in the last digestTime. It is safe for concurrent use.
+// digests holds back questions of an agent that asks one person too many at a time. After a while, one
+// message has one of them and the number of the others, which are in the inbox. It is safe for concurrent
+// use.
+//
+// When the process ends, it forgets the questions that it held. The next process treats them as new
+// questions, after it has read from the store which messages were sent in the last digestTime.
 type digests struct {
 	mu  sync.Mutex
 	all map[digestKey]*heldBack
@@ -28,40 +30,40 @@ type digests struct {
 // A digestKey is a receiver and an agent.
 type digestKey struct{ channel, target, owner string }
 
-// heldBack has what was sent to one receiver, and what is held back.
+// A heldBack has the messages that were sent to one receiver, and the deliveries that are held back.
 type heldBack struct {
 	sent    []sentMessage     // the messages of the last digestTime, oldest first
-	due     time.Time         // when the next message is sent for all that are held; zero: nothing is held
+	due     time.Time         // when the next message is sent for all held deliveries; zero: none is held
 	held    map[string]bool   // the ids of deliveries
 	covered map[string]bool   // the ids of held deliveries that a message has counted
-	carrier map[string]others // by the ids of deliveries that count others and were not sent yet
+	carrier map[string]others // by the ids of deliveries that count others and were not yet sent
 }
 
-// others are what a delivery counts.
+// others counts the other questions of a delivery.
 type others struct {
 	n  int
 	at time.Time // when they were counted
 }
 
-// A sentMessage is a message with a question. It counts once, also if it is sent again.
+// A sentMessage is a message with a question. It counts once, even if it is sent again.
 type sentMessage struct {
 	id string // of the delivery
 	at time.Time
 }
 
-// newHeldBack returns what was sent to a receiver, of which nothing is held back.
+// newHeldBack returns a heldBack with the messages that were sent to a receiver.
 func newHeldBack(sent []sentMessage) *heldBack {
 	return &heldBack{sent: sent, held: map[string]bool{}, covered: map[string]bool{}, carrier: map[string]others{}}
 }
 
-// knows reports whether something was planned for a key.
+// knows reports whether a delivery was planned for a key.
 func (g *digests) knows(key digestKey) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.all[key] != nil
 }
 
-// restore sets what another process has sent, unless something was planned since then.
+// restore sets the messages that another process has sent, unless a delivery was planned since then.
 func (g *digests) restore(key digestKey, sent []sentMessage) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -70,14 +72,14 @@ func (g *digests) restore(key digestKey, sent []sentMessage) {
 	}
 }
 
-// A digestPlan is what to do with a question.
+// A digestPlan determines what happens to the delivery of a question.
 type digestPlan struct {
-	until time.Time // hold it back until then
-	skip  bool      // another message has counted it
+	until time.Time // hold it back until this time
+	skip  bool      // do not send it, because another message has counted it
 	more  int       // send it, with this number of others
 }
 
-// plan returns what to do with the delivery of a question. With a limit of 0, it is sent.
+// plan returns the plan for the delivery of a question. With a limit of 0, it is sent.
 func (g *digests) plan(key digestKey, id string, limit int, now time.Time) digestPlan {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -118,8 +120,8 @@ func (g *digests) plan(key digestKey, id string, limit int, now time.Time) diges
 	return digestPlan{more: len(d.covered)}
 }
 
-// forget removes a delivery that is not needed any more. It reports whether it was held back, so
-// that its receiver never got it.
+// forget removes a delivery that is no longer needed. It reports whether the delivery was held back, so that
+// its receiver never got it.
 func (g *digests) forget(key digestKey, id string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -132,7 +134,7 @@ func (g *digests) forget(key digestKey, id string) bool {
 	return true
 }
 
-// wasSent removes what a delivery counts, because it is not sent again.
+// wasSent removes the number of others of a delivery, because it is not sent again.
 func (g *digests) wasSent(key digestKey, id string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -141,10 +143,10 @@ func (g *digests) wasSent(key digestKey, id string) {
 	}
 }
 
-// carrierTime is longer than a delivery may take with all its attempts.
+// carrierTime is longer than a delivery can take with all its attempts.
 const carrierTime = 5 * 24 * time.Hour
 
-// clean removes what no longer matters.
+// clean removes entries that are no longer needed.
 func (g *digests) clean(now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -157,12 +159,12 @@ func (g *digests) clean(now time.Time) {
 	}
 }
 
-// maxRestored is how many asks of an agent are read at most to count what it was sent before a
-// restart. It is more than most agents may ask in two minutes.
+// maxRestored is the maximum number of asks of an agent that are read to count its messages before a restart.
+// It is more than most agents may ask in two minutes.
 const maxRestored = 500
 
-// restoreDigest reads what a process that has ended sent to a receiver, if this one has just
-// started. After an error, nothing is counted.
+// restoreDigest reads which messages an earlier process sent to a receiver, if this process has just started.
+// After an error, it counts none.
 func (w *worker) restoreDigest(ctx context.Context, key digestKey, now time.Time) {
 	if now.Sub(w.started) >= digestTime || w.digests.knows(key) {
 		return
@@ -174,7 +176,8 @@ func (w *worker) restoreDigest(ctx context.Context, key digestKey, now time.Time
 			w.service.Log.Warn("what was sent before a restart is not counted", "error", err)
 			return
 		}
-		if read++; read > maxRestored || now.Sub(row.Created) > 2*digestTime { // those of one digestTime may have waited for another one
+		// asks of one digestTime may have waited for another one
+		if read++; read > maxRestored || now.Sub(row.Created) > 2*digestTime {
 			break
 		}
 		s, err := txn.DecodeAsk(row)

@@ -32,8 +32,8 @@ func lockEndpoint(t *txn.Tx, id string) (*txn.EndpointRecord, error) {
 	return txn.Load(t, KindEndpoint, id, DecodeEndpoint)
 }
 
-// endpointSecret is the number of random bytes in a secret, and the text before its base64:
-// see standardwebhooks.com.
+// endpointSecret is the number of random bytes in a secret, and endpointSecretPrefix the text before its
+// base64 form: see standardwebhooks.com.
 const (
 	endpointSecret       = 32
 	endpointSecretPrefix = "whsec_"
@@ -126,8 +126,8 @@ func (c *Client) CreateEndpoint(ctx context.Context, r askback.EndpointRequest) 
 	return made.State.Endpoint, secret, nil
 }
 
-// checkEndpointOwner sets the owner of a request by an agent to the agent. It returns an
-// error if the endpoint would never be used, or if the agent may not make it.
+// checkEndpointOwner sets the owner of an agent's request to the agent. It returns an error if the endpoint
+// would never be used, or if the agent may not make it.
 func (c *Client) checkEndpointOwner(r *askback.EndpointRequest) error {
 	fallback := c.service.Settings.Load().CallbackURL
 	switch {
@@ -152,8 +152,8 @@ func (c *Client) relationToEndpoint(e askback.Endpoint) access.Relation {
 	return access.Unrelated
 }
 
-// mayChange returns an error unless this principal may change an endpoint that was read with
-// the error err. "Unknown" and "not yours" are the same error.
+// mayChange returns an error unless this principal may change an endpoint that was read with the error err.
+// The error is the same for an unknown endpoint and for an endpoint of another owner.
 func (c *Client) mayChange(e askback.Endpoint, err error) error {
 	if err == nil && !access.Allowed(c.Who.Kind, access.ActEndpoints, c.relationToEndpoint(e)) {
 		err = askback.ErrNotFound
@@ -203,7 +203,7 @@ func (c *Client) RotateEndpoint(ctx context.Context, id string) (_ askback.Endpo
 func (c *Client) DeleteEndpoint(ctx context.Context, id string) (askback.Endpoint, error) {
 	return c.changeEndpoint(ctx, "delete", id, func(t *txn.Tx, r *txn.EndpointRecord) error {
 		if r.State.Endpoint.Status != askback.EndpointActive {
-			return askback.ErrNotActive // messages that wait would be sent after all
+			return askback.ErrNotActive // waiting messages would then still be sent
 		}
 		t.Delete(r.Row)
 		return nil

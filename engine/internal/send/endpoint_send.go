@@ -17,8 +17,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// endpointOwner returns the owner of the endpoint of an address that a principal names. The
-// address of the settings is an endpoint of the server, also if a principal names it.
+// endpointOwner returns the owner of the endpoint for a callback address. The address of the settings is an
+// endpoint of the server, even if a principal names it.
 func (e *Service) endpointOwner(name, address string) string {
 	if address == e.Callback() {
 		return ""
@@ -26,15 +26,14 @@ func (e *Service) endpointOwner(name, address string) string {
 	return name
 }
 
-// endpointOf returns the endpoint of an address that a principal names. It makes it when it
-// is used first.
+// endpointOf returns the endpoint for a callback address, creating it on first use.
 func (e *Service) endpointOf(ctx context.Context, name, address string) (lifecycle.EndpointState, error) {
 	owner := e.endpointOwner(name, address)
 	for attempt := 0; ; attempt++ {
 		row, err := e.Store.ReadKey(ctx, KindEndpoint, endpointKey(owner, askback.Origin(address)))
 		if err == nil {
 			s, err := DecodeEndpoint(row)
-			if err == nil && s.Secret == "" && e.OwnSecrets { // the settings had one until now
+			if err == nil && s.Secret == "" && e.OwnSecrets { // the settings had a secret until now
 				return e.giveSecret(ctx, s.Endpoint.ID)
 			}
 			return s, err
@@ -80,14 +79,14 @@ func (e *Service) signingSecrets(s lifecycle.EndpointState, now time.Time) ([]st
 			return nil, err
 		}
 	}
-	if e.OwnSecrets { // the channel has none, so it could not sign with it
+	if e.OwnSecrets { // the channel has no secret, so it could not sign with it
 		secrets = slices.DeleteFunc(secrets, func(s string) bool { return s == "" })
 	}
 	return secrets, nil
 }
 
-// withheld returns the attempt that is made instead of a delivery if its endpoint is not
-// active, and whether that is so.
+// withheld returns the attempt that replaces a delivery if its endpoint is not active, and whether there is
+// one.
 func withheld(f store.Effect, to askback.Endpoint, now time.Time) (attempt, bool) {
 	switch to.Status {
 	case askback.EndpointPaused:
@@ -99,8 +98,8 @@ func withheld(f store.Effect, to askback.Endpoint, now time.Time) (attempt, bool
 	return attempt{}, false
 }
 
-// endpointInput returns the input that an attempt with the error err is to its endpoint, or
-// nil if it would change nothing or there is no endpoint.
+// endpointInput returns the input to an endpoint after an attempt with the error err. It returns nil if the
+// input would change nothing or there is no endpoint.
 func endpointInput(s lifecycle.EndpointState, err error, now time.Time) lifecycle.Input {
 	if s.Endpoint.ID == "" {
 		return nil
@@ -119,8 +118,8 @@ func endpointInput(s lifecycle.EndpointState, err error, now time.Time) lifecycl
 	return in
 }
 
-// keep returns the completion of an effect that is held until its endpoint, whose id is the key,
-// is resumed. If it was resumed in the meantime, the effect is due now.
+// keep returns the completion of an effect that is held until an endpoint is resumed. The id of the endpoint
+// is the key. If the endpoint was resumed in the meantime, the effect is due now.
 func keep(t *txn.Tx, done store.Completion, endpoint string) (store.Completion, error) {
 	r, err := lockEndpoint(t, endpoint)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -132,10 +131,9 @@ func keep(t *txn.Tx, done store.Completion, endpoint string) (store.Completion, 
 	return done, nil
 }
 
-// endpointReplied steps an endpoint after an attempt. It is not part of the commit of the
-// attempt, so that a slow endpoint locks no asks: if it is lost in a crash, the next attempt
-// has the same result. If the endpoint is disabled, what waits for it is made due, to be given
-// up now and not at its next attempt.
+// endpointReplied steps an endpoint after an attempt. It is not part of the commit of the attempt, so that a
+// slow endpoint locks no asks. If the step is lost in a crash, the next attempt has the same result. If the
+// endpoint is disabled, its waiting deliveries become due, to be given up now and not at their next attempt.
 func (e *Service) endpointReplied(ctx context.Context, id string, in lifecycle.Input) {
 	var before, to askback.Endpoint
 	err := e.Update(ctx, func(t *txn.Tx) error {
@@ -160,7 +158,7 @@ func (e *Service) endpointReplied(ctx context.Context, id string, in lifecycle.I
 	}
 }
 
-// effectChunk is how many effects are read at a time, and made due in one commit.
+// effectChunk is the number of effects that are read at a time, and made due in one commit.
 const effectChunk = 256
 
 // A lister lists effects in order of id.
@@ -185,8 +183,7 @@ func (list lister) each(ctx context.Context, kind string) iter.Seq2[store.Effect
 	}
 }
 
-// hasten makes the deliveries due for which ok returns true. It omits those that are being
-// sent.
+// hasten makes deliveries due for which ok returns true. It omits deliveries that are being sent.
 func (e *Service) hasten(ctx context.Context, ok func(store.Effect) bool) error {
 	now := e.Clock()
 	var all []store.Change
@@ -211,8 +208,8 @@ func (e *Service) hasten(ctx context.Context, ok func(store.Effect) bool) error 
 // id of the endpoint follows.
 const keptPrefix = "kept while this endpoint is paused: "
 
-// holdKept holds the effects that an earlier release kept for paused endpoints, or makes them due
-// if their endpoint was resumed. It logs an effect that it cannot hold, and goes on.
+// holdKept holds the effects that an earlier release kept for paused endpoints, or makes them due if their
+// endpoint was resumed. If it cannot hold an effect, it logs that and continues.
 func (e *Service) holdKept(ctx context.Context) error {
 	for f, err := range lister(e.Store.Effects).each(ctx, kindSend) {
 		if err != nil {
@@ -237,10 +234,10 @@ func (e *Service) holdKept(ctx context.Context) error {
 	return nil
 }
 
-// testPause is the shortest time between two tests of an endpoint.
+// testPause is the minimum time between two tests of an endpoint.
 const testPause = time.Second
 
-// recentTests have the times of tests that began less than testPause ago, by endpoint.
+// recentTests has the times of tests that began less than testPause ago, by endpoint.
 type recentTests struct {
 	mu sync.Mutex
 	at map[string]time.Time
@@ -297,7 +294,7 @@ func (c *Client) testEndpoint(ctx context.Context, id string) (out askback.Endpo
 	}
 	begun := time.Now()
 	out.Code, err = channel.SendTest(ctx, message, id, s.Address, secrets)
-	if out.Code != 0 { // else the time would show whether a private name exists
+	if out.Code != 0 { // otherwise the time would reveal whether a private name exists
 		out.Duration = time.Since(begun)
 	}
 	if out.Accepted = err == nil; err != nil {
@@ -341,8 +338,8 @@ func (c *Client) ResendToEndpoint(ctx context.Context, id string, since time.Tim
 	return n, nil
 }
 
-// resendRecord queues the deliveries of the record that an effect belongs to again, in their
-// order, if they were given up at or after a time. It returns their number.
+// resendRecord queues again, in order, the deliveries of the record of an effect that were given up at or
+// after a time. It returns their number.
 func (e *Service) resendRecord(ctx context.Context, f store.Effect, since time.Time) (n int, err error) {
 	all, err := e.deliveriesOfRecord(ctx, f)
 	if err != nil {
@@ -363,7 +360,7 @@ func (e *Service) resendRecord(ctx context.Context, f store.Effect, since time.T
 	return n, nil
 }
 
-// deliveryTo returns the delivery of an effect, and whether it is one to an endpoint.
+// deliveryTo returns the delivery of an effect, and whether its receiver is an endpoint.
 func (e *Service) deliveryTo(ctx context.Context, f store.Effect, to askback.Endpoint) (askback.Delivery, bool) {
 	d, err := e.outgoing(ctx, f)
 	return d.Delivery, err == nil && askback.Origin(d.address) == to.Origin && e.endpointOwner(d.owner, d.address) == to.Owner

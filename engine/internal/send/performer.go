@@ -22,29 +22,28 @@ import (
 type Effect struct {
 	ID      string // the same in every attempt
 	Kind    string
-	Subject string // id of the record that it belongs to
+	Subject string // the id of the record that it belongs to
 	Attempt int    // 1 is the first
 	Data    []byte // JSON
 }
 
 // A Performer performs the effects that a [Service] claims.
 type Performer interface {
-	// Perform performs one effect. It returns what happened as an input to the
-	// machine of the record that the effect belongs to, or nil.
-	//
-	// After an error, Perform is called again later. After an error in the tenth attempt
-	// or a later one, the effect is a dead letter (see [Service.DeadLetters]). After a
-	// crash Perform is called again with the same ID, although it may have succeeded.
+	// Perform performs one effect. It returns the result as an input to the machine of the record that the
+	// effect belongs to, or nil. After an error, Perform is called again later. After an error in the tenth
+	// or a later attempt, the effect is a dead letter (see [Service.DeadLetters]). After a crash Perform is
+	// called again with the same ID, although it may have succeeded.
 	Perform(ctx context.Context, e Effect) (lifecycle.Input, error)
 }
 
 const (
-	performSlots    = 64               // effects that are performed at once
+	performSlots    = 64               // effects that are performed concurrently
 	performAttempts = 10               // an error in this attempt or a later one makes the effect a dead letter
 	performPause    = time.Second      // the longest pause after the first failure; it doubles with each one
 	performMaxPause = 10 * time.Minute // the longest pause
 	performStop     = 10 * time.Second // how long effects may still run when the context of Run has ended
-	sendStop        = 2 * time.Second  // the same for deliveries: a command must not wait for a receiver, and the next process sends them
+	// the same for deliveries: a command must not wait for a receiver, and the next process sends them
+	sendStop = 2 * time.Second
 )
 
 // A worker claims effects, performs them and commits the results.
@@ -52,20 +51,21 @@ type worker struct {
 	service *Service
 	node    string // the name for its claims, never used before
 	slots   chan struct{}
-	pools   []*pool // of effects that have slots of their own
+	pools   []*pool // the pools of effects that have separate slots
 	group   sync.WaitGroup
 	renew   atomic.Bool // take a new name: the old one may have claimed effects that no goroutine performs
 	backlog atomic.Bool // there may be more effects than slots
 
 	mu         sync.Mutex
-	performing map[string]int // the effects that are performed now, by the name that has claimed them
+	performing map[string]int // the number of effects being performed, by the name that claimed them
 	receivers  *receivers
 	digests    digests
 	started    time.Time
 	owners     *receivers
 }
 
-// A pool has the slots of one kind of effects, which may take long: deliveries do not wait for them.
+// A pool has the slots of one kind of effects. Such effects may take long, so they do not use the slots of
+// deliveries.
 type pool struct {
 	*txn.Kind
 	slots   chan struct{}
@@ -92,10 +92,10 @@ func (w *worker) poolOf(name string) *pool {
 	return nil
 }
 
-// PerformLoop performs effects until ctx ends. It queries the store when an effect is
-// committed or due, when a slot becomes free that an effect may wait for, and for each
-// heartbeat. Only the earliest due time is kept, so other effects may wait for the next
-// heartbeat. Without a performer and a channel, or with [Options.Idle], it does nothing.
+// PerformLoop performs effects until ctx ends. It queries the store when an effect is committed or due, when
+// a slot becomes free that an effect may wait for, and for each heartbeat. Only the earliest due time is
+// kept, so other effects may wait for the next heartbeat. Without a performer and a channel, or with
+// [Options.Idle], it does nothing.
 func (e *Service) PerformLoop(ctx context.Context) {
 	if e.Idle || e.Performer == nil && len(e.Channels) == 0 && !slices.ContainsFunc(e.Kinds, func(k txn.Kind) bool { return k.Slots > 0 }) {
 		return
@@ -133,9 +133,9 @@ func (e *Service) PerformLoop(ctx context.Context) {
 	stop()
 }
 
-// claim claims at most as many effects as there are free slots of each kind, and starts to
-// perform them. Without a free slot, it records a heartbeat. Deliveries run with the context sending, and
-// other effects with work.
+// claim claims at most as many effects as there are free slots of each kind, and starts to perform them.
+// Without a free slot, it records a heartbeat. Deliveries run with the context sending, and other effects
+// with the context work.
 func (w *worker) claim(ctx, work, sending context.Context) error {
 	e, now := w.service, w.service.Clock()
 	if w.renew.Swap(false) {
@@ -206,8 +206,8 @@ func (w *worker) start(work, sending context.Context, f store.Effect) {
 	})
 }
 
-// beatOld records a heartbeat for each earlier name with effects that are still performed.
-// Otherwise the new name would claim and perform them a second time.
+// beatOld records a heartbeat for each earlier name with effects that are still performed. Otherwise the
+// effects would be claimed under the new name and performed a second time.
 func (w *worker) beatOld(ctx context.Context, now time.Time) error {
 	w.mu.Lock()
 	names := slices.Sorted(maps.Keys(w.performing))
@@ -223,7 +223,7 @@ func (w *worker) beatOld(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// count adds n to the number of effects that are performed by a name.
+// count adds n to the number of effects that are performed under a name.
 func (w *worker) count(name string, n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -232,9 +232,9 @@ func (w *worker) count(name string, n int) {
 	}
 }
 
-// perform performs one effect and commits the result. If the commit fails, the effect is
-// performed again by the process that claims it next. If another process has already
-// claimed it, the commit is a conflict and the result is dropped.
+// perform performs one effect and commits the result. If the commit fails, the process that claims the effect
+// next performs it again. If another process has already claimed it, the commit is a conflict and the result
+// is dropped.
 func (w *worker) perform(ctx context.Context, f store.Effect) {
 	e := w.service
 	var r attempt
@@ -264,15 +264,14 @@ func (w *worker) perform(ctx context.Context, f store.Effect) {
 type attempt struct {
 	in     lifecycle.Input // for the machine of the record that the effect belongs to, or nil
 	failed error           // why the attempt failed, or nil
-	retry  time.Time       // of the next attempt; zero: none, and after an error the effect is a dead letter
+	retry  time.Time       // the time of the next attempt; zero: none, and after an error the effect is a dead letter
 
 	endpoint string          // the id of the endpoint that was called, or ""
 	reply    lifecycle.Input // for the machine of the endpoint, or nil
 	kept     string          // the id of the endpoint for which the effect is kept, or ""
 }
 
-// causeOf returns what the text of an error does not have, because it may be in events that
-// agents read.
+// causeOf returns the part of an error that is not in its text, because agents may read the text in events.
 func causeOf(err error) error {
 	if sending, ok := errors.AsType[*askback.SendError](err); ok {
 		return sending.Cause
@@ -293,17 +292,16 @@ func (e *Service) tryPerformer(ctx context.Context, f store.Effect) (r attempt) 
 	return r
 }
 
-// performBackOff returns the pause after a failed attempt: a random time from half of a
-// maximum to all of it. The maximum doubles with each attempt, up to performMaxPause.
+// performBackOff returns the pause after a failed attempt, a random time between half of a maximum and the
+// maximum. The maximum doubles with each attempt, up to performMaxPause.
 func performBackOff(attempt int) time.Duration {
 	longest := min(performPause<<min(attempt-1, 20), performMaxPause)
 	return longest/2 + rand.N(longest/2)
 }
 
-// complete commits the result of an attempt and, unless in is nil, the step of the record
-// that the effect belongs to. If that record is damaged or cannot be decoded, or if its
-// machine rejects the input for a reason other than [askback.ErrSettled], the effect becomes
-// a dead letter.
+// complete commits the result of an attempt and, unless in is nil, the step of the record that the effect
+// belongs to. The effect becomes a dead letter if that record is damaged or cannot be decoded, or if its
+// machine rejects the input for a reason other than [askback.ErrSettled].
 func (e *Service) complete(ctx context.Context, f store.Effect, done store.Completion, r attempt) error {
 	return e.Update(ctx, func(t *txn.Tx) (err error) {
 		done := done
@@ -347,8 +345,7 @@ func stepSubject(t *txn.Tx, f store.Effect, in lifecycle.Input) error {
 	return fmt.Errorf("%w: %s %s has no machine", txn.ErrUnreadable, f.SubjectKind, f.Subject)
 }
 
-// stepRead steps a record that was read with the error err. If err is not nil, stepRead
-// only returns it.
+// stepRead steps a record that was read with the error err. If err is not nil, it only returns err.
 func stepRead[S txn.Machine[S]](t *txn.Tx, r *txn.Record[S], err error, in lifecycle.Input) error {
 	if err != nil {
 		return err
@@ -359,17 +356,17 @@ func stepRead[S txn.Machine[S]](t *txn.Tx, r *txn.Record[S], err error, in lifec
 	return nil
 }
 
-// DeadLetters returns the effects that are not tried again, because they failed too often
-// or their result was rejected. They are in order of id. DeadLetters uses the fields Kind,
-// Stream, After, Newest and Limit of the query.
+// DeadLetters returns the effects that are not tried again, because they failed too often or their result was
+// rejected. They are in order of id. DeadLetters uses the fields Kind, Stream, After, Newest and Limit of the
+// query.
 func (e *Service) DeadLetters(ctx context.Context, q store.Query) ([]store.Effect, error) {
 	effects, err := e.Store.Dead(ctx, q)
 	return effects, txn.FromStore(err)
 }
 
-// RetryDeadLetter makes a dead letter due at once. A delivery begins its attempts again, and
-// another effect that has failed too often gets one more attempt. The error is
-// [askback.ErrNotFound] if there is no dead letter with this id.
+// RetryDeadLetter makes a dead letter due immediately. A delivery starts its attempts again; another effect
+// that has failed too often gets one more attempt. The error is [askback.ErrNotFound] if there is no dead
+// letter with this id.
 func (e *Service) RetryDeadLetter(ctx context.Context, id string) error {
 	f, err := e.deadLetter(ctx, id)
 	if err != nil {
@@ -378,9 +375,9 @@ func (e *Service) RetryDeadLetter(ctx context.Context, id string) error {
 	return e.reviveDeadLetter(ctx, f)
 }
 
-// reviveDeadLetter makes a dead letter due at once. If another delivery of the same ask or
-// session is queued, it deletes the dead letter: the delivery then waits for that one, and
-// gets a new effect after it.
+// reviveDeadLetter makes a dead letter due immediately. If another delivery of the same ask or session is
+// queued, it deletes the dead letter: its delivery then waits for the queued one, and gets a new effect after
+// it.
 func (e *Service) reviveDeadLetter(ctx context.Context, f store.Effect) error {
 	return e.Update(ctx, func(t *txn.Tx) error {
 		done := store.Completion{ID: f.ID, Retry: t.Now()}
@@ -397,7 +394,7 @@ func (e *Service) reviveDeadLetter(ctx context.Context, f store.Effect) error {
 			}
 			t.Effects = slices.DeleteFunc(t.Effects, func(effect lifecycle.Effect) bool {
 				send, ok := effect.(lifecycle.Send)
-				return ok && send.ID == f.ID // it has this dead letter
+				return ok && send.ID == f.ID // the delivery of this dead letter
 			})
 		}
 		t.Change.Done = append(t.Change.Done, done)

@@ -6,17 +6,17 @@ import (
 )
 
 const (
-	// receiverSlots is how many deliveries are sent to one receiver at once. The others are
-	// postponed in the store, so that a slow receiver does not delay the rest.
+	// receiverSlots is the number of deliveries that are sent to one receiver concurrently. The others are
+	// postponed in the store, so that a slow receiver does not delay other receivers.
 	receiverSlots = 16
 	ownerSlots    = 32                     // the same for all deliveries about asks of one owner, who may have many receivers
 	receiverTime  = time.Second            // the expected duration of an attempt, before the first one has ended
-	receiverPause = time.Second            // the shortest time by which a delivery is postponed
+	receiverPause = time.Second            // the minimum time by which a delivery is postponed
 	receiverCheck = 500 * time.Millisecond // the time between two claims while deliveries are postponed
 )
 
-// receivers limit how many deliveries are sent at once to each receiver, or for each owner.
-// They are safe for concurrent use.
+// receivers limits the concurrent deliveries to each receiver, or for each owner. It is safe for concurrent
+// use.
 type receivers struct {
 	slots int
 	mu    sync.Mutex
@@ -27,16 +27,16 @@ func newReceivers(slots int) *receivers {
 	return &receivers{slots: slots, all: map[string]*receiver{}}
 }
 
-// A receiver has the deliveries that are sent to it now.
+// A receiver has the state of the deliveries to one receiver.
 type receiver struct {
 	sending int
-	took    time.Duration // of the last attempt that has ended
-	next    time.Time     // of the last delivery that was postponed
+	took    time.Duration // the duration of the last attempt that has ended
+	next    time.Time     // the time to which the last delivery was postponed
 }
 
-// begin reserves a slot of a receiver. If none is free, it returns the time at which the
-// delivery can be tried again. Each call returns a later one, at the rate at which the
-// receiver takes deliveries, so that each is postponed about once.
+// begin reserves a slot of a receiver. If none is free, it returns the time at which the delivery can be
+// tried again. Each call returns a later time, at the rate at which the receiver takes deliveries, so that
+// each delivery is postponed about once.
 func (r *receivers) begin(target string, now time.Time) (postponed time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,8 +74,8 @@ func (r *receivers) end(target string, took time.Duration) {
 	r.all[target].took = took
 }
 
-// check returns when effects should be claimed again: soon, if deliveries were postponed to
-// the future, and otherwise zero. It forgets receivers that have nothing to do.
+// check returns when effects should be claimed again: soon, if deliveries were postponed to the future, and
+// otherwise zero. It forgets idle receivers.
 func (r *receivers) check(now time.Time) (at time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,30 +13,28 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// kindSend is the kind of the effects that send a delivery. The id of the effect is that of
-// the delivery.
+// kindSend is the kind of the effects that send a delivery. The effect and the delivery have the same id.
 const kindSend = "send"
 
-// sendPauses are the pauses after failed attempts to send a delivery. Together they last
-// longer than three days, so that a receiver may fail for a weekend.
+// sendPauses are the pauses after failed attempts to send a delivery. Together they last longer than three
+// days, so that a receiver may fail for a weekend.
 var sendPauses = [...]time.Duration{
 	5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
 	14 * time.Hour, 20 * time.Hour, maxSendPause,
 }
 
-// maxSendPause is the longest pause between two attempts, also if the receiver asks for a
-// longer one.
+// maxSendPause is the maximum pause between two attempts, even if the receiver asks for a longer one.
 const maxSendPause = 24 * time.Hour
 
-// An outgoing delivery has what is needed to send it.
+// An outgoing is a delivery with all data that sending it needs.
 type outgoing struct {
 	askback.Delivery
 	ask     askback.Ask // only with the address of the page if the delivery is about a session
 	owner   string      // of the ask or the session
 	address string
-	reader  string           // the person whose address it is, or ""
-	first   askback.Delivery // of the question to the same receiver
-	gone    bool             // its person may answer nothing any more
+	reader  string           // the person with this address, or ""
+	first   askback.Delivery // the delivery of the question to the same receiver
+	gone    bool             // its person can no longer answer
 }
 
 // outgoing returns the delivery of an effect. The error is [askback.ErrNotFound] if its
@@ -75,7 +73,7 @@ func (e *Service) outgoing(ctx context.Context, f store.Effect) (o outgoing, err
 	if !ok {
 		return o, askback.ErrNotFound
 	}
-	if o.Person != "" && !ids.Valid(ids.Contact, o.Target) { // a contact has a binding that ends
+	if o.Person != "" && !ids.Valid(ids.Contact, o.Target) { // the binding of a contact may end
 		known, err := e.Contacts.IsPerson(ctx, o.Person)
 		o.gone = !known
 		return o, err
@@ -91,7 +89,7 @@ func (o outgoing) contact() string {
 	return o.Target
 }
 
-// A sentRecord has the deliveries of an ask or a session, and where its webhooks go.
+// A sentRecord has the deliveries of an ask or a session, and the address of its webhooks.
 type sentRecord struct {
 	deliveries     []askback.Delivery
 	owner, address string
@@ -131,8 +129,8 @@ func (e *Service) sessionState(ctx context.Context, id string) (lifecycle.Sessio
 	return txn.DecodeSession(row)
 }
 
-// send makes one attempt to send a delivery, or postpones it if its receiver is busy. A
-// delivery that is not queued any more needs none.
+// send makes one attempt to send a delivery, or postpones it if its receiver is busy. It makes no attempt if
+// the delivery is no longer queued.
 func (w *worker) send(ctx context.Context, f store.Effect) attempt {
 	e := w.service
 	d, err := e.outgoing(ctx, f)
@@ -186,7 +184,7 @@ func (w *worker) send(ctx context.Context, f store.Effect) attempt {
 	case err == nil:
 		w.digests.wasSent(digestKey{d.Channel, d.Target, d.owner}, f.ID)
 		return attempt{in: lifecycle.Sent{ID: f.ID, Receipt: receipt, At: now}, endpoint: to.Endpoint.ID, reply: endpointInput(to, nil, now)}
-	case ctx.Err() != nil: // this process stops; the next one sends it
+	case ctx.Err() != nil: // this process is stopping; the next one sends it
 		return attempt{failed: err, retry: now}
 	}
 	r := failedAttempt(f, d, now, err)
@@ -222,8 +220,9 @@ func (e *Service) sendTo(ctx context.Context, f store.Effect, to lifecycle.Endpo
 	return e.ChannelOf(d.Delivery).Send(ctx, n)
 }
 
-// digested returns the attempt for a delivery that is not sent now, and whether there is one: a
-// person does not need it, or it is part of a digest. It sets how many others a digest counts.
+// digested returns the attempt for a delivery that is not sent now, and whether there is one. It is not sent
+// if a person does not need it, or if it is part of a digest. digested sets the number of others that a
+// digest counts.
 func (w *worker) digested(ctx context.Context, f store.Effect, d *outgoing, now time.Time) (attempt, bool) {
 	key := digestKey{d.Channel, d.Target, d.owner}
 	if d.needless() {
@@ -251,10 +250,9 @@ func (w *worker) digested(ctx context.Context, f store.Effect, d *outgoing, now 
 	return attempt{}, false
 }
 
-// needless reports whether a person does not need a delivery. The question and its reminders
-// are needless if the ask is settled, or the person may not answer it any more. What follows is
-// needless if this person never got the question. The program of a person gets nothing of an ask
-// that the person may not see.
+// needless reports whether a person does not need a delivery. The question and its reminders are needless if
+// the ask is settled, or if the person may no longer answer. Later messages are needless if the person never
+// got the question. A person's program gets only asks that the person may see.
 func (o outgoing) needless() bool {
 	if o.AskID == "" {
 		return false
@@ -268,9 +266,9 @@ func (o outgoing) needless() bool {
 	return o.first.Status == askback.DeliverySkipped && o.first.Attempts == 0 && o.first.Receipt == ""
 }
 
-// nextAttempt returns the time of the next attempt after the n-th failed one, or zero if the
-// delivery is given up. It adds up to a tenth of the pause, so that receivers that failed at
-// once are not called at once again.
+// nextAttempt returns the time of the next attempt after the n-th failed one, or zero if the delivery is
+// given up. It adds up to a tenth of the pause, so that receivers that failed at the same time are not called
+// again at the same time.
 func nextAttempt(now time.Time, n int, err error) time.Time {
 	var sending *askback.SendError
 	if errors.As(err, &sending) && sending.Final || n > len(sendPauses) {

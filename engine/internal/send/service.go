@@ -1,5 +1,5 @@
-// Package send performs effects. It sends the deliveries of asks and sessions through the channels, again
-// after a failure, and knows the endpoints of callbacks.
+// Package send performs effects. It sends the deliveries of asks and sessions through the channels, repeats
+// them after failures, and manages the endpoints of callbacks.
 package send
 
 import (
@@ -19,18 +19,18 @@ type Service struct {
 
 // Options configure a [Service].
 type Options struct {
-	Performer  Performer // of effects that are not deliveries; may be nil
+	Performer  Performer // for effects that are not deliveries; may be nil
 	Idle       bool      // no effects are performed
 	OwnSecrets bool      // each endpoint has a secret of its own when it is first used
 	Contacts   Contacts
 }
 
-// Contacts are the people and their contacts.
+// Contacts is the interface to people and their contacts.
 type Contacts interface {
 	// IsPerson reports whether a person with this name may answer.
 	IsPerson(ctx context.Context, name string) (bool, error)
-	// ContactAddress returns the address of a contact, for a message that is sent now. The error may
-	// be an [askback.SendError].
+	// ContactAddress returns the address of a contact, for a message that is sent now. The error may be an
+	// [askback.SendError].
 	ContactAddress(ctx context.Context, id string, now time.Time) (string, error)
 	// ContactReplied records that an attempt to send to a contact ended with err.
 	ContactReplied(ctx context.Context, id string, err error, now time.Time)
@@ -42,11 +42,11 @@ func New(db *txn.DB, o Options) *Service {
 	return &Service{DB: db, Options: o}
 }
 
-// A Client is what one principal can do with deliveries and endpoints.
+// A Client manages deliveries and endpoints for one principal.
 type Client struct {
 	service *Service
 	*txn.Caller
 }
 
-// As returns what a caller can do.
+// As returns the client of a caller.
 func (e *Service) As(c *txn.Caller) Client { return Client{e, c} }

@@ -11,14 +11,14 @@ import (
 	"github.com/askback/askback/test/kit/filltest"
 )
 
-// fixed are the texts of an ask that the constants of AskBytes include: ids, names and
-// digests. The text of a question is shared with its answer.
+// fixed are the texts of an ask that the constants of AskBytes include: ids, names and digests. The text of a
+// question is shared with its answer.
 var fixed = []string{
 	"ID", "SessionID", "Agent", "Owner", "PageURL", "Questions.ID", "Confirmation.Tier", "Confirmation.Digest",
 	"Outcome.Answers.ID", "Outcome.Answers.Question", "Outcome.Digest", "Outcome.GrantID",
 }
 
-// Texts with a type of their own, such as a status, are constants and count nothing.
+// texts with a type of their own, such as a status, are constants and need no memory
 func TestAskBytesCountsEveryText(t *testing.T) {
 	const size = 1000
 	before := txn.AskBytes(new(filltest.New[askback.Ask]()))

@@ -9,8 +9,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// The memory of an ask in addition to the bytes of its strings. The values were measured
-// and rounded up.
+// The memory of an ask in addition to the bytes of its strings. The values were measured and rounded up.
 const (
 	askOverhead     = 1500 // a record, a state, and their entries in list and map
 	textOverhead    = 32   // the header of a string, and the rounding of its allocation
@@ -28,7 +27,7 @@ type cache struct {
 	ring  cacheEntry // next is the most recently used entry, previous the least
 }
 
-// A cacheEntry is an ask in the cache. The entries are a ring in the order of their use.
+// A cacheEntry is an ask in the cache. The entries form a ring in the order of their use.
 type cacheEntry struct {
 	next, previous *cacheEntry
 	ask            *AskRecord
@@ -117,9 +116,9 @@ func (e *cacheEntry) unlink() {
 	e.previous.next, e.next.previous = e.next, e.previous
 }
 
-// keptBytes returns an upper estimate of the memory that the JSON of a record takes in addition
-// to the strings that were read from it. A string without escapes is a part of the JSON. Other
-// strings are copies, and then the JSON is counted too.
+// keptBytes returns an upper estimate of the memory of the JSON of a record, in addition to the strings that
+// were read from it. A string without escapes is a part of the JSON. A string with escapes is a copy, so the
+// JSON counts as well.
 func keptBytes(row store.Record) (n int) {
 	for _, raw := range [][]byte{row.Fixed, row.State} {
 		if bytes.IndexByte(raw, '\\') >= 0 {

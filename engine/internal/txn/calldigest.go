@@ -8,10 +8,10 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// DigestEdited sets in.Digest to the digest of the arguments that a person edited and
-// approved (F7). They are parsed as strictly as those of the agent. If the digest is that of
-// the original arguments, DigestEdited removes the edit. It does nothing for other
-// decisions, without an edit, and for JSON that is not an object.
+// DigestEdited sets in.Digest to the digest of the arguments that a person edited and approved (F7). It
+// parses them as strictly as the agent's arguments. If the digest equals the digest of the original
+// arguments, DigestEdited removes the edit. It does nothing for other decisions, without an edit, and for
+// JSON that is not an object.
 func DigestEdited(s *lifecycle.AskState, in *lifecycle.Answered) error {
 	if len(in.Answer.Input) == 0 || in.Answer.Decision != askback.Approve {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A Caller is the principal of a client, with what it may do.
+// A Caller is the principal of a client, with its permissions.
 type Caller struct {
 	db  *DB
 	Who askback.Principal
@@ -41,9 +41,9 @@ func (c *Caller) OwnerKey(key string) string {
 	return strconv.Itoa(len(c.Who.Name)) + ":" + c.Who.Name + ":" + key
 }
 
-// AuthorizeAsk returns an error unless this principal may do an action on an ask. The error
-// is [askback.ErrForbidden] if its kind may do the action on no ask. It is
-// [askback.ErrNotFound] if it may do the action on other asks only.
+// AuthorizeAsk returns an error unless this principal may do an action on an ask. The error is
+// [askback.ErrForbidden] if its kind may never do the action. It is [askback.ErrNotFound] if its kind may do
+// the action on other asks only.
 func (c *Caller) AuthorizeAsk(action access.Action, state *lifecycle.AskState) error {
 	handOver := action == access.ActReassign && state.Ask.Kind == askback.Confirm
 	if handOver {
@@ -76,10 +76,9 @@ func (c *Caller) AuthorizeRelation(action access.Action, relation access.Relatio
 	return askback.ErrForbidden
 }
 
-// relation returns the relation of this principal to an ask. The agent that asked is the
-// owner. A principal that is not an agent is a recipient if the ask is addressed to it, unless
-// it started the session and must not settle the ask, or routes let only others decide it. Any
-// other principal is unrelated.
+// relation returns the relation of this principal to an ask. The agent that asked is the owner. A principal
+// that is not an agent is a recipient if the ask is addressed to it. It is not a recipient if it started the
+// session and must not settle the ask, or if routes let only others decide. Any other principal is unrelated.
 func (c *Caller) relation(state *lifecycle.AskState) access.Relation {
 	switch {
 	case c.Who.Kind == askback.Agent && c.Who.Name == state.Owner:
@@ -122,7 +121,7 @@ func (c *Caller) AuthorizePending(ctx context.Context, action access.Action, id 
 	return nil
 }
 
-// Visible returns the ask of a state as this principal gets it. Agents and operators get no held
+// Visible returns the ask of a state in the form for this principal. Agents and operators get no held
 // answers. The ask shares the memory of the state.
 func (c *Caller) Visible(s *lifecycle.AskState) askback.Ask {
 	a := s.Ask
@@ -136,8 +135,8 @@ func (c *Caller) Visible(s *lifecycle.AskState) askback.Ask {
 	return a
 }
 
-// CallbackOf returns the name of the principal, if it is a person: then the callback that it names
-// gets only what the person may see.
+// CallbackOf returns the name of the principal, if it is a person. A callback that a person names then gets
+// only content that the person may see.
 func (c *Caller) CallbackOf() string {
 	if c.Who.Kind == askback.Agent {
 		return ""

@@ -9,11 +9,10 @@ import (
 
 // A Channel carries messages about asks and sessions to programs or people.
 type Channel interface {
-	// Send sends a notification once and returns what the service calls the message, or "".
-	// The error may be an [askback.SendError]. After an error or a crash Send is called again
-	// with the same delivery, although it may have succeeded; a program recognizes its ID. The
-	// question of a settled ask is sent to no person, and its outcome to none who did not get
-	// the question.
+	// Send sends a notification once and returns the receipt of the service, or "". The error may be an
+	// [askback.SendError]. After an error or a crash Send is called again with the same delivery, although it
+	// may have succeeded; a program recognizes its ID. The question of a settled ask is not sent to people.
+	// Its outcome is sent only to people who got the question.
 	Send(ctx context.Context, n askback.Notification) (receipt string, err error)
 }
 
@@ -63,7 +62,7 @@ func (db *DB) CheckReceiver(pointer, address string) error {
 	}}
 }
 
-// Callback returns the address that receives the events of asks and sessions that name none, or "".
+// Callback returns the address for the events of asks and sessions that name no callback, or "".
 func (db *DB) Callback() string {
 	if db.Callbacks == nil {
 		return ""
@@ -71,6 +70,6 @@ func (db *DB) Callback() string {
 	return db.Settings.Load().CallbackURL
 }
 
-// A Callback is the address that receives the events of the asks of a session, and the person who
-// named it. An agent or the settings named it if of is "".
+// A Callback is the address for the events of the asks of a session, and the person who named it. If of is
+// "", an agent or the settings named it.
 type Callback struct{ Address, Of string }

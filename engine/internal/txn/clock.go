@@ -7,10 +7,10 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// maxSkew is how far the clock may be behind a time that was stored.
+// maxSkew is how far the clock may be behind a stored time.
 const maxSkew = 5 * time.Second
 
-// A ClockWatch logs when the clock is behind a time that was seen before (T27).
+// A ClockWatch logs when the clock is behind an earlier time (T27).
 type ClockWatch struct {
 	Newest time.Time
 	behind bool // it was logged
@@ -29,9 +29,9 @@ func (w *ClockWatch) Check(e *DB) {
 	}
 }
 
-// NewestTime returns the newest time that few queries find: that of the last event, and of the asks
-// and sessions with the last ids. Ids sort by time, so what was stored with a wrong clock hides no
-// others. After an error, it returns what it has found.
+// NewestTime returns the newest stored time that a few queries find: the time of the last event, and the
+// times in the last ids of asks and sessions. Ids sort by time, so a record with a wrong clock does not hide
+// others. After an error, it returns the newest time so far.
 func (db *DB) NewestTime(ctx context.Context) (newest time.Time) {
 	add := func(at time.Time) {
 		if at.After(newest) {

@@ -1,6 +1,6 @@
-// Package txn changes the records of a store in transactions: it locks and reads them, steps their
-// machines, commits the result and publishes it. What the rooms of the engine do with records and
-// effects is registered as a [Kind].
+// Package txn changes the records of a store in transactions. It locks and reads them, steps their machines,
+// commits the result and publishes it. The other packages in engine/internal register their records and
+// effects as a [Kind].
 package txn
 
 import (
@@ -30,14 +30,13 @@ type Store interface {
 
 // An Observer receives each event of an ask, after the engine has committed it.
 type Observer interface {
-	// Committed is called after an event of this type was committed for
-	// ask, on the goroutine that committed it. It must not block, and must not
-	// change what ask refers to.
+	// Committed is called after an event of this type was committed for ask, on the goroutine that committed
+	// it. It must not block, and must not modify ask.
 	Committed(event askback.EventType, ask askback.Ask)
 }
 
-// A DB keeps the records of a store: it locks, caches and changes them, and wakes who waits for a
-// change. The rooms of the engine share one. Make one with [New].
+// A DB holds the records of a store. It locks, caches and changes them, and notifies waiters of changes. The
+// packages in engine/internal share one. Make one with [New].
 type DB struct {
 	Store    Store
 	now      func() time.Time
@@ -52,21 +51,22 @@ type DB struct {
 	Effects  dueTimer // of effects
 	Quota    quota
 	Channels map[string]Channel // by name
-	// Callbacks is the one of them to callbacks; nil: callbacks are rejected.
+	// the channel to callbacks; nil: callbacks are rejected
 	Callbacks SecretChannel
 	Sealer    *Sealer
 	Settings  atomic.Pointer[Settings] // that apply
 	Pages     atomic.Pointer[string]   // the base URL of the pages
 	Kinds     []Kind
-	handlers  map[reflect.Type]func(*Tx, lifecycle.Effect) error // of the effects of machines
+	handlers  map[reflect.Type]func(*Tx, lifecycle.Effect) error // the handlers of the effects of machines
 
-	// Current returns the settings that apply, of which some are in the store. Package people sets it.
+	// Current returns the effective settings, of which some are in the store. Package people sets it.
 	Current func(ctx context.Context) (*Settings, error)
-	// Valid reports whether a root of the tokens or the sign-ins of a person is valid. Package people sets it.
+	// Valid reports whether a root of the tokens or the sign-ins of a person is valid. Package people sets
+	// it.
 	Valid func(ctx context.Context, root, person string, at time.Time) (bool, error)
 }
 
-// Options configure a [DB]. See the options of the engine with these names.
+// Options configure a [DB]. See the options of the same names in package engine.
 type Options struct {
 	Now                              func() time.Time
 	Rand                             io.Reader
@@ -104,11 +104,10 @@ func New(s Store, o Options) *DB {
 // Clock returns the current time as it is stored: UTC, in whole milliseconds.
 func (db *DB) Clock() time.Time { return db.now().UTC().Truncate(time.Millisecond) }
 
-// Read returns an ask from the cache or the store. The caller must not change it. An ask
-// that is read is not cached, because a newer version may have been committed since;
-// only Update caches asks, shortly after their commit. Apart from that moment, a cached
-// ask is stale only if another process changed it. Then committing a change of it is a
-// conflict.
+// Read returns an ask from the cache or the store. The caller must not change it. Read does not cache the
+// ask, because a newer version may have been committed since; only Update caches asks, shortly after their
+// commit. Apart from that moment, a cached ask is stale only if another process changed it. A commit that
+// changes a stale ask is a conflict.
 func (db *DB) Read(ctx context.Context, id string) (*AskRecord, error) {
 	if a := db.Cache.Get(id); a != nil {
 		return a, nil
@@ -140,8 +139,8 @@ func (db *DB) FetchApart(ctx context.Context, id string) (a *AskRecord, err erro
 	return a, err
 }
 
-// Apart calls read on a separate goroutine and returns its error. A query needs a large stack,
-// which the goroutine of a caller that then sleeps would keep.
+// Apart calls read on a separate goroutine and returns its error. A query needs a large stack, which the
+// goroutine of a caller that then sleeps would keep.
 func (db *DB) Apart(read func() error) (err error) {
 	done := make(chan struct{})
 	go func() {
@@ -153,9 +152,8 @@ func (db *DB) Apart(read func() error) (err error) {
 	return err
 }
 
-// RecoverTo is deferred by a goroutine that reads for a caller. It logs a panic and returns it
-// as err, so that the caller does not wait forever and the process continues, as it does after
-// a panic in an HTTP handler.
+// RecoverTo is deferred by a goroutine that reads for a caller. It logs a panic and returns it as err. So the
+// caller does not wait forever and the process continues, as it does after a panic in an HTTP handler.
 func (db *DB) RecoverTo(err *error) {
 	if r := recover(); r != nil {
 		db.Log.Error("a read panicked", "panic", r, "stack", string(debug.Stack()))
@@ -188,8 +186,8 @@ func (db *DB) LogUnreadable(r store.Record, err error) {
 	db.Log.Error("a record cannot be read and is omitted", "kind", r.Kind, "id", r.ID, "error", err)
 }
 
-// HistoryChunk is how many events are read from the store at once. It is small because a
-// message may have 800 KB.
+// HistoryChunk is the number of events that are read from the store at a time. It is small because a message
+// may have 800 KB.
 const HistoryChunk = 16
 
 // DecodeEvent decodes a stored event. If that fails, it logs the error and ok is false.

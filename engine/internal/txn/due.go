@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A dueTimer holds the time until which a loop of the engine sleeps. One serves all
-// records, and another one all effects.
+// A dueTimer holds the time until which a loop of the engine sleeps. One timer serves all records, and
+// another one all effects.
 type dueTimer struct {
 	mu   sync.Mutex
 	next time.Time     // zero: unknown, or no deadline
@@ -27,8 +27,8 @@ func (a *dueTimer) Set(at time.Time) {
 	}
 }
 
-// Clear removes the next time. The loop calls it before it queries the store, so that a
-// call of set during the query causes another query.
+// Clear removes the next time. The loop calls it before it queries the store, so that a call of Set during
+// the query causes another query.
 func (a *dueTimer) Clear() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -47,7 +47,7 @@ func (a *dueTimer) Expect(at time.Time) bool {
 	return sooner
 }
 
-// Wait sleeps until the next time, or until ctx ends. If no time is set, it returns at once.
+// Wait sleeps until the next time, or until ctx ends. If no time is set, it returns immediately.
 func (a *dueTimer) Wait(ctx context.Context, clock func() time.Time) {
 	for ctx.Err() == nil {
 		a.mu.Lock()
@@ -67,9 +67,9 @@ const (
 	DueMaxRetry = 15 * time.Second // the longest pause after repeated failures
 )
 
-// FireDue steps all records that are due and returns the time until the next one is due, at
-// most dueInterval. A record that cannot be stepped does not delay the others. The returned
-// error contains the errors of these records, or that of the store.
+// FireDue steps all records that are due and returns the time until the next one is due, at most dueInterval.
+// A record that cannot be stepped does not delay the others. The returned error contains the errors of these
+// records, or the error of the store.
 func (db *DB) FireDue(ctx context.Context) (time.Duration, error) {
 	db.Due.Clear()
 	failed := map[string]error{} // by id
@@ -95,9 +95,8 @@ func (db *DB) FireDue(ctx context.Context) (time.Duration, error) {
 // maxFailed is the number of failed records at which FireDue reads no further batch.
 const maxFailed = 4096
 
-// nextDue returns when the next record is due after now, or now plus dueInterval if it finds
-// none that is due before. It reads as many records as enough, because those that failed are
-// still due and come first.
+// nextDue returns when the next record is due after now, or now plus dueInterval if it finds none. It skips
+// the failed records, which are still due and come first.
 func (db *DB) nextDue(ctx context.Context, now time.Time, enough int) (time.Time, error) {
 	look := now.Add(dueInterval)
 	records, err := db.Store.Due(ctx, look, enough)

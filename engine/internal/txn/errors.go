@@ -25,9 +25,8 @@ func Readable[S any](state S, err error) (S, error) {
 // maxErrorText is the maximum length in bytes of the text of an error that is stored.
 const maxErrorText = 500
 
-// ErrorText returns the text of an error of a channel or a performer for a record. It is valid
-// UTF-8 without control characters: no store keeps a NUL, so that the failed attempt would never
-// be recorded.
+// ErrorText returns the stored form of the text of an error of a channel or a performer. It is valid UTF-8
+// without control characters: no store accepts a NUL, so the failed attempt would never be recorded.
 func ErrorText(err error) string {
 	text := strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -41,7 +40,7 @@ func ErrorText(err error) string {
 	return strings.ToValidUTF8(text[:maxErrorText-len("…")], "") + "…"
 }
 
-// FromStore translates the errors of a store into those of package askback.
+// FromStore translates the errors of a store into errors of package askback.
 func FromStore(err error) error {
 	switch {
 	case err == nil:

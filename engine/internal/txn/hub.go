@@ -9,18 +9,18 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// hub wakes the waiters and followers in this process. A waiter joins the hub before it
-// reads the ask, and the engine notifies after the commit. So a waiter misses no outcome.
-// An outcome never changes, so a waiter is notified once.
+// hub notifies the waiters and followers in this process. A waiter joins the hub before it reads the ask, and
+// the engine notifies after the commit. So a waiter misses no outcome. An outcome never changes, so a waiter
+// is notified once.
 type hub struct {
 	mu        sync.Mutex
 	waiters   group // by the id of the ask
 	followers group // by stream; "" is all streams
-	snoozers  group // who watches the snoozes of a person, by name
-	holders   group // who watches held answers; the key is ""
+	snoozers  group // members that watch the snoozes of a person, by name
+	holders   group // members that watch held answers; the key is ""
 
-	runs group                // who performs an effect of the run of a session
-	live map[string]*LiveText // by session: what models are writing
+	runs group                // members that perform an effect of a run, by session
+	live map[string]*LiveText // the texts that models are writing, by session
 
 	waiting, following int // the numbers of waiters and of followers
 
@@ -33,13 +33,16 @@ type hub struct {
 // A follower reads its stream to the end and then sleeps until the stream grows. It is
 // registered before it reads, so it misses nothing.
 type Member struct {
-	next, previous *Member         // in the ring of its key
-	Wake           chan *AskRecord // capacity 1; a waiter receives the settled ask, which all share and none may change, a follower nil
-	changed        chan struct{}   // capacity 1; of a member that watches snoozes or held answers, instead of wake
-	agent          bool            // whether the caller of Wait is an agent
+	next, previous *Member // in the ring of its key
+	// Wake has capacity 1. A waiter receives the settled ask, which all share and none may change; a follower
+	// receives nil.
+	Wake chan *AskRecord
+	// changed has capacity 1. It replaces Wake for a member that watches snoozes or held answers.
+	changed chan struct{}
+	agent   bool // whether the caller of Wait is an agent
 }
 
-// A group has the members for each key, as a ring. Its value is any of them.
+// A group has the members for each key, as a ring. The value of a key is any member of its ring.
 type group map[string]*Member
 
 func (g group) add(key string, m *Member) {
@@ -74,15 +77,15 @@ func (g group) members(key string) func(yield func(*Member) bool) {
 	}
 }
 
-// wake sends an ask to each member of a key, except to those that have not yet received the
-// previous ask. All members of a key share the ask and must not change it.
+// wake sends an ask to each member of a key, except to members that have not yet received the previous ask.
+// All members of a key share the ask and must not change it.
 func (g group) wake(key string, a *AskRecord) {
 	for m := range g.members(key) {
 		offer(m.Wake, a)
 	}
 }
 
-// offer sends a value to a channel of capacity 1, unless the channel has one already.
+// offer sends a value to a channel of capacity 1, unless the channel already has one.
 func offer[T any](c chan<- T, value T) {
 	select {
 	case c <- value:
@@ -100,7 +103,7 @@ func (h *hub) Follow(stream string) *Member {
 	return f
 }
 
-// WatchRun registers who performs an effect of the run of a session.
+// WatchRun registers a member that performs an effect of the run of a session.
 func (h *hub) WatchRun(session string) *Member {
 	m := &Member{Wake: make(chan *AskRecord, 1)}
 	h.mu.Lock()
@@ -122,8 +125,8 @@ func (h *hub) Unfollow(stream string, f *Member) {
 	h.following--
 }
 
-// wakeFollowers wakes the followers of the streams of these events and those of all streams,
-// and removes the shared pages. Without events it does nothing. It is called after a commit.
+// wakeFollowers notifies the followers of the streams of these events and the followers of all streams, and
+// removes the shared pages. Without events it does nothing. It is called after a commit.
 func (h *hub) wakeFollowers(events []store.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -249,8 +252,8 @@ func (h *hub) notifyHeld() {
 	}
 }
 
-// A LiveText is what the model of a run has written so far in its present request. It is not
-// stored: the whole message is, when it is complete.
+// A LiveText is the text that the model of a run has written so far in its present request. It is not stored;
+// the complete message is.
 type LiveText struct {
 	hub     *hub
 	session string
@@ -270,7 +273,7 @@ func (h *hub) Begin(session string, request int) *LiveText {
 	return l
 }
 
-// maxLive is the maximum length of a live text in bytes. What follows comes with the message.
+// maxLive is the maximum length of a live text in bytes. The message has the rest.
 const maxLive = 1 << 20
 
 // Add adds a piece of the text, and wakes the followers of the session.
@@ -288,8 +291,8 @@ func (l *LiveText) Add(piece string) {
 	}
 }
 
-// End ends the text. It is called before the message is committed, so that no piece of it comes
-// after it.
+// End ends the text. It is called before the message is committed, so that no piece of the text follows the
+// message.
 func (l *LiveText) End() {
 	l.mu.Lock()
 	l.ended = true

@@ -10,12 +10,12 @@ import (
 // An id that is not locked takes no memory.
 type keyedMutex struct {
 	mu sync.Mutex
-	// waiting has the ids that are locked. The channels are those of the callers that wait
-	// for the id, in their order. A closed channel means that its caller has the lock.
+	// waiting has the ids that are locked, each with the channels of the callers that wait for it, in their
+	// order. A closed channel means that its caller has the lock.
 	waiting map[string][]chan struct{}
 }
 
-// Lock locks an id. If ctx ends first, lock returns its error.
+// Lock locks an id. If ctx ends first, Lock returns its error.
 func (t *keyedMutex) Lock(ctx context.Context, id string) error {
 	t.mu.Lock()
 	waiting, locked := t.waiting[id]
@@ -33,7 +33,7 @@ func (t *keyedMutex) Lock(ctx context.Context, id string) error {
 	case <-ctx.Done():
 	}
 	if !t.leave(id, turn) {
-		t.Unlock(id) // the turn has come in the meantime
+		t.Unlock(id) // this caller has got the lock in the meantime
 	}
 	return ctx.Err()
 }

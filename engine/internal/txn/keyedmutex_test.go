@@ -67,8 +67,7 @@ func TestCallerWhoseContextEndsIsSkipped(t *testing.T) {
 	})
 }
 
-// A caller that gets the lock when its context ends either keeps the lock or passes it on.
-// Which one is chance.
+// A caller that gets the lock when its context ends either keeps the lock or passes it on, at random.
 func TestLockIsNotLostWhenItsContextEnds(t *testing.T) {
 	for range 100 {
 		m := txn.NewKeyedMutex()

@@ -10,12 +10,12 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A Kind is a kind of records or of effects, and what the engine does with them.
+// A Kind is a kind of records or of effects, with the functions of the engine for it.
 type Kind struct {
-	// Name is the kind of the records, or of the effects. One that ends in a dot is the beginning of
-	// several kinds of effects.
+	// Name is the kind of the records or effects. A name that ends in a dot is the prefix of several kinds of
+	// effects.
 	Name string
-	// Due acts on a record that is due. Nil: records of this kind are never due.
+	// Due processes a record that is due. Nil: records of this kind are never due.
 	Due func(ctx context.Context, row store.Record) error
 	// Delete returns the change that deletes a closed record after the retention time. The change has no
 	// deletion if the record is still needed. Nil: the retention time does not apply.
@@ -23,7 +23,7 @@ type Kind struct {
 	// Perform performs an effect and commits the result. An error means that it could not commit it.
 	// Nil: effects of this kind share the slots of others.
 	Perform func(ctx context.Context, f store.Effect) error
-	Slots   int // how many effects are performed at a time; 0: another process performs them
+	Slots   int // the number of effects that are performed concurrently; 0: another process performs them
 }
 
 // Register adds kinds. It is called before the engine is used.
@@ -34,8 +34,7 @@ func Handle[F lifecycle.Effect](e *DB, perform func(t *Tx, f F) error) {
 	e.handlers[reflect.TypeFor[F]()] = func(t *Tx, effect lifecycle.Effect) error { return perform(t, effect.(F)) }
 }
 
-// stepRecord acts on a record that is due. The error is not nil for a kind that this release does
-// not know.
+// stepRecord processes a record that is due. It returns an error for a kind that this release does not know.
 func (db *DB) stepRecord(ctx context.Context, row store.Record) error {
 	for i := range db.Kinds {
 		if k := &db.Kinds[i]; k.Name == row.Kind && k.Due != nil {
@@ -45,7 +44,7 @@ func (db *DB) stepRecord(ctx context.Context, row store.Record) error {
 	return fmt.Errorf("%s %s is due, and this release does not know what that is", row.Kind, row.ID)
 }
 
-// Includes reports whether the effects of a kind are of this one.
+// Includes reports whether effects of a kind belong to this Kind.
 func (k *Kind) Includes(name string) bool {
 	return k.Name == name || strings.HasSuffix(k.Name, ".") && strings.HasPrefix(name, k.Name)
 }

@@ -27,25 +27,24 @@ type quota struct {
 	waiting map[askback.Principal]int
 }
 
-// usage counts the asks of one owner: open ones, and those about to be opened.
+// usage counts the asks of one owner: open asks, and asks about to be opened.
 type usage struct {
 	open, reserved atomic.Int64
 	askTimes       []time.Time // within the last minute; guarded by quota.mu
 
 	Mu           sync.Mutex // held while the store counts: only this owner waits
 	countedAt    time.Time  // zero: never
-	SessionsFull time.Time  // when the owner had too many sessions; guarded by mu
+	SessionsFull time.Time  // the last time when the owner had too many sessions; guarded by mu
 }
 
-// countPause is the minimum time between two counts of an owner's asks in the store. So an
-// owner that is rejected and retries does not cause a count each time.
+// countPause is the minimum time between two counts of an owner's asks in the store, so that repeated calls
+// of an owner over its limit do not cause a count each.
 const countPause = 30 * time.Second
 
-// Reserve reserves one more open ask for an owner, or returns [askback.ErrTooMany]. The
-// caller must call done, and pass whether the ask was opened. The asks in the store are
-// counted at the first call for an owner, and before a rejection at most once per
-// countPause. Without a limit, nothing is counted. A hosted agent has only the limit of the
-// settings, because each of its runs has one open ask at a time.
+// Reserve reserves one more open ask for an owner, or returns [askback.ErrTooMany]. The caller must call
+// done, and pass whether the ask was opened. The first call for an owner counts the asks in the store. Before
+// a rejection, they are counted at most once per countPause. Without a limit, nothing is counted. A hosted
+// agent has only the limit of the settings, because each of its runs has at most one open ask.
 func (db *DB) Reserve(ctx context.Context, owner string) (done func(opened bool), err error) {
 	limit := int64(db.MaxOpen())
 	if strings.HasPrefix(owner, askback.HostedPrefix) {
@@ -107,14 +106,13 @@ func (q *quota) LimitRate(owner string, limit int, now time.Time) error {
 	return nil
 }
 
-// MaxOpen returns how many asks of one owner may be open; 0 is no limit.
+// MaxOpen returns the maximum number of open asks of one owner; 0 is no limit.
 func (db *DB) MaxOpen() int {
 	return cmp.Or(max(0, db.Settings.Load().MaxOpen), db.Quota.maxOpen)
 }
 
-// maxOwners is how many owners have their usage in memory. When it is reached, owners
-// without a reservation are removed. At their next ask, their open asks are counted again
-// and their rate is that of a new owner.
+// maxOwners is the number of owners whose usage is in memory. When it is reached, owners without a
+// reservation are removed. At their next ask, their open asks are counted again and their rate starts anew.
 const maxOwners = 10_000
 
 // Usage returns the usage of an owner. It adds the owner at the first call.

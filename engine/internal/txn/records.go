@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// The kinds of the records that have machines of package lifecycle. The stream of a session is its id, so its
-// record has none: no list selects sessions by it, and the index by streams would have an entry more.
+// The kinds of the records with machines of package lifecycle. The stream of a session equals its id, so its
+// record has no stream: no list selects sessions by it, and the index of streams would have one more entry.
 const (
 	KindAsk     = "ask"
 	KindSession = "session"
@@ -29,28 +29,29 @@ type NewAsk struct {
 	Route      askback.Route
 	Named      bool     // the request names the people
 	Directed   []string // see [askback.Ask.Directed]
-	Late       error    // why the request is valid only if it repeats an ask: the deadline has passed, the server lost its webhooks, or the people are gone
+	// the reason why the request is valid only as a repeat: the deadline has passed, the server lost its
+	// webhooks, or the people have left
+	Late error
 }
 
-// KindJoined is the kind of the records of the idempotency keys of requests that were joined to
-// an ask: its own record has only the first key. They are never open, and are deleted after their
-// ask.
+// KindJoined is the kind of the records with the idempotency keys of requests that were joined to an ask. The
+// record of the ask has only the first key. They are never open, and are deleted after their ask.
 const KindJoined = "joined_key"
 
-// JoinedState is the state of the record of such a key.
+// JoinedState is the state of a record of kind [KindJoined].
 type JoinedState struct {
 	Ask string `json:"ask"` // its id
 }
 
-// DecodeJoined returns the id of the ask of the record of a key.
+// DecodeJoined returns the id of the ask in a record of kind [KindJoined].
 func DecodeJoined(row store.Record) (string, error) {
 	var state JoinedState
 	state, err := Readable(state, json.Unmarshal(row.State, &state))
 	return state.Ask, err
 }
 
-// ReadKey returns the record of the ask that was made with a key, or was the reply to a request
-// with it that was joined. The error is [store.ErrNotFound] for any other key.
+// ReadKey returns the record of the ask that a request with this key made, or to which it was joined. The
+// error is [store.ErrNotFound] for any other key.
 func (c *Caller) ReadKey(ctx context.Context, key string) (store.Record, error) {
 	row, err := c.db.Store.ReadKey(ctx, KindAsk, key)
 	if !errors.Is(err, store.ErrNotFound) {

@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// ErrListEnd means that a list has neither a record nor those after it.
+// ErrListEnd means that neither a record nor the records after it are in a list.
 var ErrListEnd = errors.New("the list has ended")
 
 // ListPage returns at most limit items of the records that a query selects, and the cursor
@@ -60,12 +60,12 @@ func ListPage[T any](ctx context.Context, e *DB, q store.Query, limit int, item 
 	return items, "", nil
 }
 
-// cursorAfter returns the cursor for the records after one with this id, which the principal may
-// not be allowed to see. So the cursor has only the time of the id. It is after the cursor first of
-// this page, and after the id of the last item, or "".
+// cursorAfter returns the cursor for the records after the record with this id, which the principal may not
+// be allowed to see. So the cursor has only the time of the id. It is after the cursor first of this page,
+// and after the id of the last item, or "".
 func cursorAfter(id, first, last string, newest bool) string {
 	last = cmp.Or(last, first)
-	end := len(id) - 16 // of the time of a ULID
+	end := len(id) - 16 // the length of the time of a ULID
 	if strings.IndexByte(id, '_') != end-11 {
 		return id
 	}
@@ -82,8 +82,8 @@ func cursorAfter(id, first, last string, newest bool) string {
 	return id // it has the same millisecond as the whole page
 }
 
-// Rows returns the records that a query selects. It reads q.Limit of them at once. After
-// each [store.MoreError], which it yields, it continues. Another error ends it.
+// Rows returns the records that a query selects. It reads q.Limit records at a time. It yields each
+// [store.MoreError] and continues. Any other error ends it.
 func (db *DB) Rows(ctx context.Context, q store.Query) iter.Seq2[store.Record, error] {
 	return func(yield func(store.Record, error) bool) {
 		for {
@@ -111,25 +111,25 @@ func (db *DB) Rows(ctx context.Context, q store.Query) iter.Seq2[store.Record, e
 }
 
 const (
-	// ListChunk is how many records a list reads at once. It is small because an ask
-	// may have 2 MB.
+	// ListChunk is the number of records that a list reads at a time. It is small because an ask may have 2
+	// MB.
 	ListChunk = 16
 	// ListBytes is the size in bytes at which a page ends, even if it has fewer items
 	// than its limit.
 	ListBytes = 4 << 20
-	// ExamineChunk is how many records the store examines at once, to find those that a
-	// query selects.
+	// ExamineChunk is the number of records that the store examines at a time to find those selected by a
+	// query.
 	ExamineChunk = 5000
-	// MaxExamined and MaxListTime limit how many records are examined for a page, and how
-	// long. A page that reaches a limit ends with a cursor, even if it has no items. In
-	// memory, 200 000 records take about 0.15 s; from a slow disk, they take seconds.
+	// MaxExamined and MaxListTime limit the records that are examined for a page, and the time that it takes.
+	// A page that reaches a limit ends with a cursor, even if it has no items. In memory, 200 000 records
+	// take about 0.15 s; from a slow disk, they take seconds.
 	MaxExamined = 200_000
 	// MaxListTime is described with MaxExamined.
 	MaxListTime = 250 * time.Millisecond
 )
 
-// CheckCursor returns an error unless cursor can be the cursor of a page. A wrong
-// cursor would return an empty page, which a client would take for the last page.
+// CheckCursor returns an error unless cursor can be the cursor of a page. With a wrong cursor, a client would
+// take an empty page for the last page.
 func CheckCursor(prefix, cursor string) error {
 	if cursor == "" || ids.Valid(prefix, cursor) {
 		return nil
@@ -140,6 +140,6 @@ func CheckCursor(prefix, cursor string) error {
 // ErrCursor is the error for a cursor that no page of the list has returned.
 var ErrCursor error = askback.Invalid{{Pointer: "?cursor", Detail: "this is not a cursor of this list", Fix: "send the next_cursor of a page, or leave it out"}}
 
-// MaxScanned is how many records or events are read for one page. A page that reaches this
+// MaxScanned is the maximum number of records or events that are read for one page. A page that reaches this
 // number ends with a cursor, even if it has fewer items than its limit.
 const MaxScanned = 2000

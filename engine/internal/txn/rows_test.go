@@ -6,8 +6,8 @@ import (
 	"github.com/askback/askback/engine/internal/txn"
 )
 
-// The cursor after a record that the caller may not see has only its time. A list continues
-// after what it has shown.
+// The cursor after a record that the caller may not see has only the record's time. A list continues after
+// its last item.
 func TestCursorAfterHiddenRecordHasOnlyItsTime(t *testing.T) {
 	const early, time, late = "ask_01m6hasq1f", "ask_01m6hasq20", "ask_01m6hasq21"
 	const low, id, high, zeros, zs = "0dk68rk220zdq2v0", "8dk68rk220zdq2v0", "vdk68rk220zdq2v0", "0000000000000000", "zzzzzzzzzzzzzzzz"

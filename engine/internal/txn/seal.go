@@ -14,8 +14,8 @@ import (
 	"sync"
 )
 
-// A Sealer encrypts the secrets that the engine must be able to read again: those that sign
-// messages. Others are stored as hashes, by package auth.
+// A Sealer encrypts the secrets that the engine must be able to read again, because they sign messages.
+// Package auth stores the other secrets as hashes.
 type Sealer struct {
 	Key  func() ([]byte, error) // nil: nothing is encrypted
 	rand io.Reader
@@ -25,7 +25,7 @@ type Sealer struct {
 	mac  []byte      // the key of fingerprints, with aead
 }
 
-// The forms of stored secrets: as they are, or encrypted with AES-GCM.
+// The prefixes of stored secrets: unencrypted, or encrypted with AES-GCM.
 const (
 	plainSecret  = "plain:"
 	SealedSecret = "sealed:"
@@ -97,8 +97,8 @@ func (s *Sealer) cipher() (cipher.AEAD, error) {
 	return s.aead, err
 }
 
-// Fingerprint returns a text by which a record can be found and that does not reveal what it
-// was made from. Without a key it can be guessed.
+// Fingerprint returns a text that identifies a value, such as the address of a contact, without revealing it.
+// Without a key the value can be guessed.
 func (s *Sealer) Fingerprint(text string) (string, error) {
 	if s.Key == nil {
 		sum := sha256.Sum256([]byte(text))

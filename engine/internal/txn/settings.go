@@ -11,50 +11,49 @@ import (
 // Settings are the part of the configuration that Set of the engine can replace while the
 // engine runs.
 type Settings struct {
-	// People may answer, in addition to those with a token and those of the API.
+	// People may answer, in addition to people with a token and people of the API.
 	People []askback.Person
 	// Groups are the names of people, by the name of the group without "@".
 	Groups map[string][]string
-	// Routes decide who gets an ask; the first one that matches applies.
+	// Routes determine who gets an ask; the first route that matches applies.
 	Routes []askback.Route
 	// Issuer verifies the e-mail addresses of people who sign in; "" disables sign-in.
 	// People who signed in through another issuer are logged out.
 	Issuer string
-	// MaxOpen is how many open asks an agent may have; 0 is [Options.MaxOpen].
+	// MaxOpen is the maximum number of open asks of an agent; 0 is [Options.MaxOpen].
 	MaxOpen int
-	// AsksPerMinute is how many asks an agent may make in a minute, and how many runs of hosted
-	// agents it may start; 0 is no limit. For webhooks, that is for each hosted agent.
+	// AsksPerMinute is the maximum number of asks that an agent may make in a minute, and of runs of hosted
+	// agents that it may start; 0 is no limit. For webhooks, it applies to each hosted agent.
 	AsksPerMinute int
-	// DigestAfter is how many questions of one agent a person gets in a minute through one
+	// DigestAfter is the maximum number of questions of one agent that a person gets in a minute through one
 	// receiver, each in a message of its own; 0 is no limit. The next message counts the others.
 	DigestAfter int
-	// Undo is how long an answer is held that a person may undo, at most one minute; 0
-	// sends it at once.
+	// Undo is the time, at most one minute, for which an answer is held so that its author may undo it; 0
+	// holds no answers.
 	Undo time.Duration
 	// CallbackURL is the callback of asks and sessions that name no other; "" disables it.
 	CallbackURL string
 	// Receivers are the phones and chats that get the asks which their person may answer.
 	Receivers []Receiver
-	// Reach returns the receivers of a person of the API, such as the one for mails. Those of
-	// People are in Receivers. Nil: they have none.
+	// Reach returns the receivers of a person of the API, such as a receiver for mail. The receivers of
+	// People are in Receivers. Nil: people of the API have none.
 	Reach func(askback.Person) []Receiver
 	// Retention is how long settled asks and ended sessions and grants are kept after
 	// their last change; 0 is forever (E9).
 	Retention time.Duration
 }
 
-// A Receiver is a phone or a room of a chat in the settings.
+// A Receiver is a phone or a chat room in the settings.
 type Receiver struct {
 	Channel string // a name of [Options.Channels]
-	Name    string // in the settings of the channel
-	Person  string // who reads it
-	// Addressed is set if it gets only asks that name people: others reach its person in
-	// another place, such as a room of the same chat.
+	Name    string // its name in the settings of the channel
+	Person  string // the person who reads it
+	// Addressed is set if it gets only asks that name people. Other asks reach its person in another place,
+	// such as a room of the same chat.
 	Addressed bool
 }
 
-// Members returns the people whom a list of people and groups names, and the groups of the list
-// that do not exist.
+// Members returns the people in a list of people and groups, and the groups of the list that do not exist.
 func (s *Settings) Members(names []string) (all, missing []string) {
 	for _, name := range names {
 		group, isGroup := strings.CutPrefix(name, "@")

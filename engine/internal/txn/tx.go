@@ -14,12 +14,12 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A Tx is one unit of work: the records that it has read or made, their new states, and
-// what is committed with them. [DB.Update] makes one for each attempt.
+// A Tx is one unit of work: the records that it has read or made, their new states, and the other changes of
+// the commit. [DB.Update] makes one for each attempt.
 //
-// A tx keeps its locks until its changes are published. It locks a run before an ask, an ask
-// before a grant, a grant before a session, and an endpoint last, so that no two wait for each other.
-// A lock keeps out other callers in this process; the versions of the records keep out other processes.
+// A tx keeps its locks until its changes are published. To avoid deadlocks, it locks a run before an ask, an
+// ask before a grant, a grant before a session, and an endpoint last. A lock excludes other callers in this
+// process; the versions of the records exclude other processes.
 type Tx struct {
 	DB      *DB
 	ctx     context.Context
@@ -27,15 +27,15 @@ type Tx struct {
 	now     time.Time // not before the last change of any record that was read
 	Records []Stored  // in the order in which they were read or made
 	Effects []lifecycle.Effect
-	Change  store.Change // what is committed, besides the records
-	locked  []string     // the ids whose locks the tx has
-	json    []byte       // what was encoded for the change
+	Change  store.Change // the changes to commit, besides the records
+	locked  []string     // the ids that the tx has locked
+	json    []byte       // the JSON that was encoded for the change
 
 	// Exclusive is set if only one of several equal changes may succeed. After ErrUnknown,
 	// a record does not show whether this or another process committed the change.
 	Exclusive bool
 
-	// The first elements of the slices: most txs change one record.
+	// room holds the first elements of the slices: most txs change one record.
 	room struct {
 		records [1]Stored
 		locked  [1]string
@@ -44,7 +44,7 @@ type Tx struct {
 	}
 }
 
-// JSONSize is the capacity for what a tx encodes, enough for most asks. maxJSONSize is the
+// JSONSize is the capacity for the JSON that a tx encodes. It is enough for most asks. maxJSONSize is the
 // maximum capacity that is reused.
 const (
 	JSONSize    = 768
@@ -91,8 +91,8 @@ type Record[S Machine[S]] struct {
 	changed bool
 	Held    bool                         // it was read with held answers
 	closes  bool                         // it was open when it was read, and is no longer
-	history []lifecycle.Event            // what happened in the tx, for the observer
-	Shared  atomic.Pointer[revision.Ask] // of a settled ask, after its commit; nil until it is needed
+	history []lifecycle.Event            // the events in the tx, for the observer
+	Shared  atomic.Pointer[revision.Ask] // the revision of a settled ask, after its commit; nil until it is needed
 }
 
 type (
@@ -118,7 +118,7 @@ func (t *Tx) Context() context.Context { return t.ctx }
 // Now returns the time of the tx.
 func (t *Tx) Now() time.Time { return t.now }
 
-// Lock locks an id until the tx has ended, unless the tx has locked it already.
+// Lock locks an id until the tx has ended, unless the tx has already locked it.
 func (t *Tx) Lock(id string) error {
 	if slices.Contains(t.locked, id) {
 		return nil
@@ -176,7 +176,7 @@ func (t *Tx) Grant(id string) (*GrantRecord, error) {
 	return Load(t, KindGrant, id, DecodeGrant)
 }
 
-// Load locks a record, reads it and adds it to the tx, unless the tx has it already.
+// Load locks a record, reads it and adds it to the tx, unless the tx already has it.
 func Load[S Machine[S]](t *Tx, kind, id string, decode func(store.Record) (S, error)) (*Record[S], error) {
 	if r := Find[S](t, id); r != nil {
 		return r, nil
@@ -205,8 +205,8 @@ func Find[S Machine[S]](t *Tx, id string) *Record[S] {
 	return nil
 }
 
-// Append adds a record of another package to the tx, which was read with this time of its last change, or
-// is new.
+// Append adds a record of another package to the tx. The record was read with this time of its last change,
+// or is new.
 func (t *Tx) Append(r Stored, updated time.Time) {
 	if updated.After(t.now) {
 		t.now = updated
@@ -234,8 +234,8 @@ func (t *Tx) Delete(row store.Record) {
 	t.Change.Delete = append(t.Change.Delete, store.Ref{Kind: row.Kind, ID: row.ID, Version: row.Version})
 }
 
-// Step steps a record. The effects on other records are performed before the commit. A
-// late answer is recorded although step returns its error.
+// Step steps a record. The effects on other records are performed before the commit. A late answer is
+// recorded although Step returns its error.
 func (r *Record[S]) Step(t *Tx, in lifecycle.Input) error {
 	result, refused := r.State.Step(in)
 	if result.Unchanged {
@@ -258,7 +258,7 @@ func (r *Record[S]) Step(t *Tx, in lifecycle.Input) error {
 // AddEvent adds an event about a record to the change.
 func (t *Tx) AddEvent(row store.Record, h lifecycle.Event) (err error) {
 	if h.State == h.UsualState() {
-		h.State = "" // as it is stored
+		h.State = "" // in the stored form
 	}
 	start := len(t.json)
 	if t.json, err = h.Append(t.json); err != nil {
@@ -266,7 +266,7 @@ func (t *Tx) AddEvent(row store.Record, h lifecycle.Event) (err error) {
 	}
 	stream := row.Stream
 	if row.Kind == KindSession || h.Type.ForPeople() {
-		stream = row.ID // events of asks for people only have a stream of their own, so that no agent sees a gap
+		stream = row.ID // events of asks that are only for people have a separate stream, so that no agent sees a gap
 	}
 	t.Change.Events = append(t.Change.Events, store.Event{
 		Stream: stream, Subject: row.ID, Type: string(h.Type), At: t.now, Data: t.encoded(start),
@@ -305,9 +305,9 @@ func (r *Record[S]) Encode(t *Tx) (err error) {
 	return nil
 }
 
-// RunRoom and sessionRoom are the bytes that a new run and a new session have for their states,
-// enough for one that waits for an ask. If the states grew instead, SQLite would split the pages
-// that have them, and leave them half empty.
+// RunRoom and sessionRoom are the bytes that a new run and a new session reserve for their states, enough for
+// a state that waits for an ask. If the states grew instead, SQLite would split their pages, and leave them
+// half empty.
 const (
 	RunRoom     = 200
 	sessionRoom = 90
@@ -331,8 +331,7 @@ func (t *Tx) settles() bool {
 	return false
 }
 
-// PerformEffects performs the effects of the steps, in their order. These steps may
-// have further effects.
+// PerformEffects performs the effects of the steps, in order. These steps may have further effects.
 func (t *Tx) PerformEffects() error {
 	for len(t.Effects) > 0 {
 		next := t.Effects[0]

@@ -10,19 +10,16 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// updateTime is the maximum duration of an update with its retries, and of reading back a
-// change after [store.ErrUnknown].
+// updateTime is the maximum duration of an update with its retries, and of reading back a change after
+// [store.ErrUnknown].
 const updateTime = 5 * time.Second
 
-// Update runs fn on a new [tx] and commits the changes of the tx. After the commit it
-// publishes the new states.
+// Update runs fn on a new [Tx] and commits the changes of the tx. After the commit it publishes the new
+// states. After a conflict it runs fn again on a new tx, until ctx ends. So fn must be repeatable and commit
+// nothing itself. After updateTime the error is [askback.ErrBusy].
 //
-// After a conflict it runs fn again on a new tx, until ctx ends. So fn must be repeatable
-// and commit nothing itself. After updateTime the error is [askback.ErrBusy].
-//
-// If fn returns an error, nothing is committed. The one exception is [askback.ErrSettled]:
-// the deadline that has passed and the record of a late answer (F6) are committed, and the
-// error is returned.
+// If fn returns an error, nothing is committed, with one exception. After [askback.ErrSettled], the deadline
+// that has passed and the record of a late answer (F6) are committed, and the error is returned.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	limited, cancel := context.WithTimeoutCause(ctx, updateTime, askback.ErrBusy)
 	defer cancel()
@@ -67,8 +64,8 @@ func (db *DB) try(ctx context.Context, attempt int, fn func(*Tx) error) error {
 	return refused
 }
 
-// isStale reports whether another process has changed an ask of the tx, which may be from the
-// cache. It is called for a tx that is refused: committing it would be a conflict.
+// isStale reports whether another process has changed an ask of the tx, which may be from the cache. It is
+// called when fn has returned an error: a commit would be a conflict.
 func (t *Tx) isStale() bool {
 	for _, r := range t.Records {
 		a, ok := r.(*AskRecord)
@@ -107,7 +104,7 @@ func (t *Tx) commit() error {
 			t.DB.Cache.Drop(r.ID()) // it may be older than the version of another process
 		}
 		if errors.Is(err, store.ErrUnknown) {
-			t.DB.Hub.wakeFollowers(t.Change.Events) // they read whether it was committed
+			t.DB.Hub.wakeFollowers(t.Change.Events) // waiters read whether it was committed
 		}
 		return err
 	}
@@ -167,7 +164,7 @@ func (db *DB) publishAsk(a *AskRecord) {
 // one record of the change to learn whether the commit succeeded.
 func (db *DB) commit(ctx context.Context, c store.Change) error {
 	if len(c.Delete)+len(c.Prune) > 0 {
-		defer db.Hub.Forget() // they may have deleted events
+		defer db.Hub.Forget() // the change may have deleted events
 	}
 	_, err := db.Store.Commit(ctx, c)
 	if !errors.Is(err, store.ErrUnknown) {
@@ -181,9 +178,9 @@ func (db *DB) commit(ctx context.Context, c store.Change) error {
 	return err
 }
 
-// CommitEach commits changes together, and each on its own if that is a conflict. A change that
-// is a conflict then is not needed any more, and is left out. It is for changes that read nothing: they
-// need no lock, and repeating one would not help. [DB.Update] is for all others.
+// CommitEach commits changes together. If that is a conflict, it commits each on its own, and omits the
+// changes that are conflicts themselves: they are no longer needed. It is for changes that read nothing: they
+// need no lock, and a repeat would not help. All other changes use [DB.Update].
 func (db *DB) CommitEach(ctx context.Context, all []store.Change) error {
 	var c store.Change
 	for _, one := range all {
@@ -208,15 +205,15 @@ func (db *DB) CommitEach(ctx context.Context, all []store.Change) error {
 	return FromStore(err)
 }
 
-// commitExclusive commits a change that must not be mistaken for an equal one of another
-// process. It reads nothing back after [store.ErrUnknown].
+// commitExclusive commits a change that must not be mistaken for an equal change of another process. It reads
+// nothing back after [store.ErrUnknown].
 func (db *DB) commitExclusive(ctx context.Context, c store.Change) error {
 	_, err := db.Store.Commit(ctx, c)
 	return err
 }
 
-// wasCommitted reports whether the first record that a change puts, or else the
-// first that it deletes, is in the store as after the commit.
+// wasCommitted reports whether the store has the state after a commit, judging by the first record that the
+// change puts, or else the first record that it deletes.
 func (db *DB) wasCommitted(ctx context.Context, c store.Change) bool {
 	switch {
 	case len(c.Put) > 0:
@@ -230,9 +227,9 @@ func (db *DB) wasCommitted(ctx context.Context, c store.Change) bool {
 	return false
 }
 
-// backOff waits before the next attempt. It does not wait before the second one, which often
-// finds what another caller has made. Then it waits for a random time, whose maximum doubles
-// with each attempt, up to 64 ms.
+// backOff waits before the next attempt. It does not wait before the second attempt, which often finds the
+// record that another caller has made. Later it waits for a random time, whose maximum doubles with each
+// attempt, up to 64 ms.
 func backOff(ctx context.Context, attempt int) error {
 	if attempt == 0 {
 		return nil
