@@ -15,7 +15,7 @@ const (
 	interrupted = "Interrupted: the server stopped while this tool ran, and its outcome is unknown. Check what it did before you call it again."
 	noTasks     = "There are no tasks. Name at least one."
 	tooManyRuns = "This run may start %d agents, and has started %d. Start fewer, or do the rest yourself."
-	tooManyAsks = "This run has asked people as often as it may (%d). Decide yourself, and say what you assumed."
+	tooManyAsks = "This run has asked people the maximum number of times (%d). Decide yourself, and say what you assumed."
 )
 
 // A step builds a [Result].

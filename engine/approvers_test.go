@@ -135,7 +135,7 @@ func TestApproversOfAllMatchingRoutesMustAgree(t *testing.T) {
 		"only the starter":                 {[]askback.Route{route("starter", "zoe"), noSelf}, "", "", "", "only the person who started this session"},
 		"the starter and another":          {[]askback.Route{quorum(route("starter", "ana"), 2), noSelf}, "", "", "", `2 people must approve this, and only "ana"`},
 		"people who are not known":         {[]askback.Route{route("@gone")}, "", "", "", "no one may decide this"},
-		"a route for people not known":     {[]askback.Route{to(askback.Route{}, "zoe")}, "", "", "", "none of the people whom a route of this server names is known"},
+		"a route for people not known":     {[]askback.Route{to(askback.Route{}, "zoe")}, "", "", "", "none of the people in a route of this server is known"},
 		"known to and unknown in a group":  {[]askback.Route{route("@oncall")}, "", "cem", "cem", ""},
 		"route for unknown, known approve": {[]askback.Route{to(route("ana"), "zoe")}, "", "ana", "zoe ana", ""},
 	} {

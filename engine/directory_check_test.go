@@ -33,13 +33,13 @@ func TestUnknownNamesAndUnapprovableRoutesAreReported(t *testing.T) {
 			[]string{`route 1 of the settings names "yan", who is not known`, `route 2 of the settings names "xia", "yan", who are not known`},
 		},
 		"unknown approvers":   {[]askback.Route{approvers("@gone")}, []string{"!route 1 of the settings refuses each confirmation: none of its approvers"}},
-		"too few approvers":   {[]askback.Route{r(func(r *askback.Route) { r.Approvers = []string{"@payments"}; r.Quorum = 3 })}, []string{"!3 people must approve, and only 2"}},
-		"too few people":      {[]askback.Route{r(func(r *askback.Route) { r.To = []string{"@payments"}; r.Quorum = 3 })}, []string{"!refuses each confirmation that names no people: 3 people must approve, and only 2"}},
-		"too few people here": {[]askback.Route{r(func(r *askback.Route) { r.Quorum = 5 })}, []string{"!5 people must approve, and only 4"}},
+		"too few approvers":   {[]askback.Route{r(func(r *askback.Route) { r.Approvers = []string{"@payments"}; r.Quorum = 3 })}, []string{"!3 people must approve, but only 2"}},
+		"too few people":      {[]askback.Route{r(func(r *askback.Route) { r.To = []string{"@payments"}; r.Quorum = 3 })}, []string{"!refuses each confirmation that names no people: 3 people must approve, but only 2"}},
+		"too few people here": {[]askback.Route{r(func(r *askback.Route) { r.Quorum = 5 })}, []string{"!5 people must approve, but only 4"}},
 		"an escalation completes it": {[]askback.Route{r(func(r *askback.Route) {
 			r.Approvers, r.Quorum, r.Escalate = []string{"@payments"}, 3, []askback.Escalation{{After: span(time.Hour), To: []string{"@oncall"}}}
 		})}, nil},
-		"routes that exclude each other": {[]askback.Route{approvers("ana"), approvers("ben")}, []string{"!route 1 of the settings and route 2 of the settings refuse each confirmation that both match: no one is an approver of both"}},
+		"routes that exclude each other": {[]askback.Route{approvers("ana"), approvers("ben")}, []string{"!route 1 of the settings and route 2 of the settings refuse each confirmation that both match: no person is an approver of both"}},
 		"routes that rarely meet": {[]askback.Route{
 			r(func(r *askback.Route) { r.Approvers, r.Match.Tags = []string{"ana"}, []string{"a"} }), r(func(r *askback.Route) { r.Approvers, r.Match.Tags = []string{"ben"}, []string{"b"} }),
 		}, nil},
@@ -80,7 +80,7 @@ func TestRouteThatRejectsEveryConfirmationIsRejected(t *testing.T) {
 		"unknown":             {Approvers: []string{"xia"}},
 		"too few":             {Approvers: []string{"@payments"}, Quorum: 3},
 		"against settings":    {Match: askback.Match{Tags: []string{"pay"}}, Approvers: []string{"cem"}},
-		"too few may by both": {Match: askback.Match{Tags: []string{"pay"}}, Approvers: []string{"cem", "ana"}, Quorum: 2},
+		"too few may under both routes": {Match: askback.Match{Tags: []string{"pay"}}, Approvers: []string{"cem", "ana"}, Quorum: 2},
 		"questions":           {Match: askback.Match{Kind: askback.Questions}, Approvers: []string{"ana"}},
 		"unknown group":       {Approvers: []string{"@nothing"}},
 	} {

@@ -90,7 +90,7 @@ func TestHeldAnswerIsHiddenFromAgent(t *testing.T) {
 	}
 }
 
-// readUntil returns the events of a stream from its beginning up to the first one of a type.
+// readUntil returns the events of a stream from its beginning up to the first event of a type.
 func readUntil(t *testing.T, c askback.Client, session string, last askback.EventType) (all []askback.Event) {
 	t.Helper()
 	for ev, err := range c.Events(t.Context(), session, askback.Beginning) {

@@ -158,7 +158,7 @@ func TestProgramRunsPerMinuteAreLimited(t *testing.T) {
 			{askback.Agent, "bot", "a", ""},
 			{askback.Agent, "bot", "a", ""},
 			{askback.Agent, "bot", "b", ""},
-			{askback.Agent, "bot", "c", "bot started 2 runs within a minute, as many as it may; the next one is started in 60 s"},
+			{askback.Agent, "bot", "c", "bot started 2 runs within a minute, the maximum; the next one can start in 60 s"},
 			{askback.Agent, "bot", "b", ""},
 			{askback.Agent, "hosted:poem", "c", ""},
 			{askback.Responder, "ana", "a", ""},

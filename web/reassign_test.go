@@ -108,7 +108,7 @@ func TestReassignFormIsChecked(t *testing.T) {
 		{url.Values{}, "Choose at least one person or group."},
 		{url.Values{"to": {"ben"}}, "2 people must approve this, and only 1 of the people named may."},
 		{url.Values{"others": {"@none"}}, `There is no group "@none".`},
-		{url.Values{"others": {"dan, <b>\u202eeve"}}, "None of the people who are named is known here"},
+		{url.Values{"others": {"dan, <b>\u202eeve"}}, "None of the named people is known here"},
 		{url.Values{"others": {strings.Repeat("x", 300)}}, "characters"},
 	} {
 		page := ana.send(path, c.form, http.StatusUnprocessableEntity)

@@ -161,7 +161,7 @@ func askOpened(s SessionState, in AskOpened) (Result[SessionState], error) {
 	case s.Session.AsksPending >= MaxSessionAsks:
 		return unchanged(s), &askback.RetryError{
 			Err: askback.ErrTooMany, After: 10 * time.Second,
-			Why: fmt.Sprintf("this session has %d open asks, as many as one may have; wait for answers, or withdraw some", MaxSessionAsks),
+			Why: fmt.Sprintf("this session has %d open asks, the maximum; wait for answers, or withdraw some", MaxSessionAsks),
 		}
 	}
 	s = s.wake()

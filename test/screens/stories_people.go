@@ -34,7 +34,7 @@ func reassignStories(b *book) {
 	a := b.fixture("form")
 	show("form", a, nil)
 	show("form with an error", a, func(f *pages.ReassignForm) {
-		f.Others, f.Problem = "dan", view.RawText("None of the people who are named is known here, so no one could answer: \"dan\".").Text()
+		f.Others, f.Problem = "dan", view.RawText("None of the named people is known here, so none could answer: \"dan\".").Text()
 	})
 	a.To = []string{"ana", "@oncall"}
 	a.Recipients = []string{"ana", "ben", "cem"}

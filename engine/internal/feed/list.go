@@ -141,7 +141,7 @@ func (c *Client) list(ctx context.Context, q askback.Query, every bool, hidden s
 	return askback.Page{Items: items, NextCursor: next}, err
 }
 
-// checkAskCursor returns an error unless the cursor of a query can be that of a page of asks.
+// checkAskCursor returns an error unless the cursor of a query can be a cursor of a page of asks.
 func checkAskCursor(q askback.Query) error {
 	if q.Cursor == "" || !bySettling(q) {
 		return txn.CheckCursor(ids.Ask, q.Cursor)

@@ -16,7 +16,7 @@ import (
 )
 
 // Sessions implements [askback.Sessions]. It omits the implicit sessions of single
-// asks (see OwnSession); those asks are in the list of asks.
+// asks (see OwnSession); their asks are in the list of asks.
 func (c *Client) Sessions(ctx context.Context, q askback.SessionQuery) (askback.SessionPage, error) {
 	if err := c.authorizeSessions(); err != nil {
 		return askback.SessionPage{}, err

@@ -87,7 +87,7 @@ func (c *Client) eachAsk(ctx context.Context, q askback.Query, do func(askback.A
 		case q.Cursor == "":
 			return true, nil
 		case len(page.Items) == 0:
-			return false, nil // the other asks are rare among those that this principal may not see
+			return false, nil // visible asks are rare among the others
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (e *Service) setApprovers(ctx context.Context, s *current, n *txn.NewAsk, r
 	}
 	if a.Approvers = inAll(sets); len(a.Approvers) == 0 {
 		return askback.Invalid{{
-			Detail: "no one may decide this: the routes of this server name no known person who is an approver of each of them",
+			Detail: "no one may decide this: the routes of this server have no known approver in common",
 			Fix:    "ask the operator of this server to correct approvers in the routes; askback doctor checks them",
 		}}
 	}
@@ -151,7 +151,7 @@ func (e *Service) checkEveryone(ctx context.Context, s *current, n *txn.NewAsk) 
 		return nil
 	}
 	p := askback.Problem{
-		Detail: fmt.Sprintf("%d people must approve this, and only %d who may are known here", a.Quorum, free),
+		Detail: fmt.Sprintf("%d people must approve this, but only %d known people may", a.Quorum, free),
 		Fix:    "ask the operator of this server to correct quorum in its routes; askback doctor checks them",
 	}
 	switch {
@@ -176,16 +176,16 @@ func tooFew(a *askback.Ask, named bool, may int) error {
 	free := whoDecides(a, a.Approvers)
 	switch {
 	case len(a.Approvers) > 0 && len(free) == 0:
-		p.Detail = "only the person who started this session may decide this, as the routes of this server say, and must not"
+		p.Detail = "by the routes of this server, only the person who started this session may decide this, and must not"
 		p.Pointer, p.Fix = "", "ask the operator of this server to add approvers to its routes"
 	case len(a.Approvers) > 0 && named:
-		p.Detail = fmt.Sprintf("%s must approve this, and only %s may decide it, as the routes of this server say; %d %s may", howMany(a.Quorum), listed(free), may, whom)
+		p.Detail = fmt.Sprintf("%s must approve this, and only %s may decide it under the routes of this server; %d %s may", howMany(a.Quorum), listed(free), may, whom)
 		p.Fix = "name people who may"
 	case len(a.Approvers) > 0:
-		p.Detail = fmt.Sprintf("%s must approve this, and only %s may decide it, as the routes of this server say", howMany(a.Quorum), listed(free))
+		p.Detail = fmt.Sprintf("%s must approve this, and only %s may decide it under the routes of this server", howMany(a.Quorum), listed(free))
 		p.Fix = "ask the operator of this server to add approvers to its routes"
 	case may == 0:
-		p.Detail = "only the person who started this session is named, who must not settle this ask"
+		p.Detail = "the only person named started this session, and must not settle this ask"
 		if named {
 			p.Fix = "name another person"
 		}

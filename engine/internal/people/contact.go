@@ -164,7 +164,7 @@ func checkContacts(t *txn.Tx, person string) error {
 	n, err := t.DB.Store.CountOpen(t.Context(), KindContact, person, limits.MaxContacts)
 	if err == nil && n >= limits.MaxContacts {
 		err = askback.Invalid{{
-			Detail: fmt.Sprintf("you have %d contacts, which is the maximum", limits.MaxContacts), Fix: "remove those that you do not use: askback channel list",
+			Detail: fmt.Sprintf("you have %d contacts, which is the maximum", limits.MaxContacts), Fix: "remove contacts that you do not use: askback channel list",
 		}}
 	}
 	return err
@@ -239,7 +239,7 @@ func (e *Service) notLinked(channel string) error {
 	case CodeChannel:
 		p.Detail, p.Fix = "a contact of this channel is linked by a code that is sent from it", "askback channel link "+channel
 	case AddressChannel:
-		p.Detail, p.Fix = "a contact of this channel is added where it is", "open the inbox in the browser that is to show notifications"
+		p.Detail, p.Fix = "a contact of this channel is added in its browser", "open the inbox in the browser that should show notifications"
 	case nil:
 	default:
 		p.Detail, p.Fix = "this channel has no contacts; its receivers are in the settings", "add one to channels."+channel

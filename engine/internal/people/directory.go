@@ -201,7 +201,7 @@ func (c *current) addPeople(stored []storedPerson, warnings *[]string) {
 	own := len(c.People)
 	for _, s := range stored {
 		if i := slices.IndexFunc(c.People[:own], func(p askback.Person) bool { return p.Name == s.Name }); i >= 0 {
-			c.People[i].Warning = "a person of the API has this name, too, and has no effect"
+			c.People[i].Warning = "a person of the API with the same name has no effect"
 			*warnings = append(*warnings, fmt.Sprintf("the settings have the person %q, so the person of the API with this name has no effect", s.Name))
 			continue
 		}
@@ -241,7 +241,7 @@ func (c *current) addGroups(stored []storedGroup, warnings *[]string) {
 	for _, s := range stored {
 		if _, taken := inSettings[s.Name]; taken {
 			i := slices.IndexFunc(c.groups, func(g askback.Group) bool { return g.Name == s.Name })
-			c.groups[i].Warning = "a group of the API has this name, too, and has no effect"
+			c.groups[i].Warning = "a group of the API with the same name has no effect"
 			*warnings = append(*warnings, fmt.Sprintf("the settings have the group %q, so the group of the API with this name has no effect", s.Name))
 			continue
 		}

@@ -26,7 +26,7 @@ func (c *current) excluding(recipients map[string][]string, known []string) (all
 			continue // the routes are wrong, which is reported separately; or enough people may decide
 		}
 		all = append(all, DirectoryProblem{Source: askback.SourceSettings, Refuses: true, Text: fmt.Sprintf(
-			"each confirmation of the agent %q is refused: %s must approve it, and its definition names %d of those who may decide, %s", agent, howMany(r.Quorum), len(may), listed(approvers))})
+			"each confirmation of the agent %q is refused: %s must approve it, but its definition names only %d of the people who may decide, %s", agent, howMany(r.Quorum), len(may), listed(approvers))})
 	}
 	return all
 }

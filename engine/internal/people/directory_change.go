@@ -73,7 +73,7 @@ func inSettings(what, name string) error {
 
 // tooMany returns the error for a further person or group.
 func tooMany(what string, limit int) error {
-	return askback.Invalid{{Detail: fmt.Sprintf("there are %d %s of the API, which is the maximum", limit, what), Fix: "remove those that are not used"}}
+	return askback.Invalid{{Detail: fmt.Sprintf("there are %d %s of the API, which is the maximum", limit, what), Fix: "remove unused entries"}}
 }
 
 // PutPerson implements [askback.DirectoryControl].
@@ -186,7 +186,7 @@ func (e *Service) afterRemoval(ctx context.Context, s *current, name string) (st
 	}
 	var warnings []string
 	if _, named := s.personNamed(name); named {
-		warnings = append(warnings, "the settings have this person, too, who may still answer")
+		warnings = append(warnings, "this person is also in the settings, and may still answer")
 	} else if known {
 		warnings = append(warnings, "this person may still answer with a token, or is named in channels of the settings")
 	}

@@ -185,7 +185,7 @@ func (c *current) unsatisfiable(r *askback.Route, known []string) string {
 	case len(r.Approvers) > 0 && len(c.knownOf(r.Approvers, known)) == 0:
 		return "none of its approvers is known here"
 	}
-	return fmt.Sprintf("%s must approve, and only %d who may are known here", howMany(r.Quorum), len(people))
+	return fmt.Sprintf("%s must approve, but only %d known people may", howMany(r.Quorum), len(people))
 }
 
 // excludes returns why no confirmation that matches both routes can be approved, or "". It returns "" if a
@@ -199,11 +199,11 @@ func (c *current) excludes(a, b *askback.Route, known []string) string {
 	case c.unsatisfiable(a, known) != "", c.unsatisfiable(b, known) != "", len(both) >= quorum:
 		return ""
 	case len(both) == 0:
-		return "no one is an approver of both"
+		return "no person is an approver of both"
 	case len(a.Escalate) > 0: // it may add some
 		return ""
 	default:
-		return fmt.Sprintf("%s must approve, and only %s may by both", howMany(quorum), listed(both))
+		return fmt.Sprintf("%s must approve, but only %s may under both routes", howMany(quorum), listed(both))
 	}
 }
 

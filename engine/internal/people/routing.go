@@ -99,7 +99,7 @@ func (e *Service) address(ctx context.Context, n *txn.NewAsk, r *routing) (peopl
 		return people, nil
 	case errors.As(err, new(askback.Invalid)): // the author of the request has not named them
 		return nil, askback.Invalid{{
-			Detail: "none of the people whom a route of this server names is known here, so no one could answer: " + strings.Join(quoted(r.To), ", "),
+			Detail: "none of the people in a route of this server is known here, so no one could answer: " + strings.Join(quoted(r.To), ", "),
 			Fix:    "ask the operator of this server to correct its routes; askback doctor checks them",
 		}}
 	}
@@ -189,7 +189,7 @@ func (e *Service) expand(ctx context.Context, pointer string, names []string, st
 	}
 	if len(people) == 0 {
 		return nil, nil, askback.Invalid{{
-			Pointer: pointer, Detail: "none of the people who are named is known here, so no one could answer: " + strings.Join(quoted(skipped), ", "),
+			Pointer: pointer, Detail: "none of the named people is known here, so none could answer: " + strings.Join(quoted(skipped), ", "),
 			Fix: "name a person of GET /people, or leave it out to ask everyone",
 		}}
 	}
@@ -269,7 +269,7 @@ func (c *Client) Reassigned(t *txn.Tx, a *lifecycle.AskState, r askback.Reassign
 		i := slices.Index(ask.People(), c.Who.Name)
 		if i < 0 {
 			return nil, askback.Invalid{{
-				Pointer: "/delegate", Detail: "you are not one of the people who are named", Fix: "leave delegate out, to name all who may answer",
+				Pointer: "/delegate", Detail: "this ask does not name you", Fix: "leave delegate out, to name all who may answer",
 			}}
 		}
 		r.To = append(slices.Delete(slices.Clone(ask.People()), i, i+1), r.To...)

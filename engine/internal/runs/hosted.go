@@ -77,7 +77,7 @@ func (e *Service) LimitRuns(ctx context.Context, owner string) error {
 		if n >= limit {
 			return &askback.RetryError{
 				Err: askback.ErrTooMany, After: txn.FullRetryAfter,
-				Why: fmt.Sprintf("%s has %d runs that have not ended, as many as it may have; wait until some end, or cancel them", owner, limit),
+				Why: fmt.Sprintf("%s has %d open runs, the maximum; wait until some end, or cancel them", owner, limit),
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func (e *Service) LimitStarts(owner string) error {
 	limit := e.Settings.Load().AsksPerMinute
 	err := e.Quota.LimitRate("start\x00"+owner, limit, e.Clock())
 	if r, ok := errors.AsType[*askback.RetryError](err); ok {
-		r.Why = fmt.Sprintf("%s started %d runs within a minute, as many as it may; the next one is started in %.0f s", owner, limit, math.Ceil(r.After.Seconds()))
+		r.Why = fmt.Sprintf("%s started %d runs within a minute, the maximum; the next one can start in %.0f s", owner, limit, math.Ceil(r.After.Seconds()))
 	}
 	return err
 }

@@ -363,7 +363,7 @@ func (c *Client) runInput(t *txn.Tx, r *runRecord, one askback.Session, cmd askb
 		r.cancel.Reason = cmd.Reason
 		return conversation.RunCancelled{At: t.Now()}, nil
 	}
-	return nil, askback.Invalid{{Detail: "Askback runs this session itself, so no agent may report for it", Fix: "send a message, or cancel it"}}
+	return nil, askback.Invalid{{Detail: "no agent may report for a hosted session", Fix: "send a message, or cancel it"}}
 }
 
 // runEvent returns the session event for an event of its run. A run that begins to wait for people has no

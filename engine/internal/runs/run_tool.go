@@ -127,7 +127,7 @@ func refusal(err error) string {
 	case errors.Is(err, askback.ErrNotApproved):
 		return "its approval was revoked or has ended"
 	case errors.Is(err, askback.ErrDigest):
-		return "the tool or its arguments are not those that were approved"
+		return "the tool or its arguments differ from the approved ones"
 	case errors.Is(err, askback.ErrConsumed):
 		return "its approval was used already"
 	case errors.Is(err, askback.ErrNotFound):

@@ -85,7 +85,7 @@ func (e *Service) performRun(ctx context.Context, f store.Effect) error {
 		if err != nil {
 			return nil //nolint:nilerr // the run itself cannot be read
 		}
-		return r.step(t, conversation.RunFailed{Error: "what is stored of this run is damaged, so it cannot go on; start a new one", At: t.Now()})
+		return r.step(t, conversation.RunFailed{Error: "the stored data of this run is damaged, so it cannot go on; start a new one", At: t.Now()})
 	})
 }
 

@@ -173,7 +173,7 @@ func (w *worker) restoreDigest(ctx context.Context, key digestKey, now time.Time
 	read := 0
 	for row, err := range w.service.Rows(ctx, store.Query{Kind: txn.KindAsk, Owner: key.owner, Newest: true, Limit: txn.ListChunk}) {
 		if err != nil {
-			w.service.Log.Warn("what was sent before a restart is not counted", "error", err)
+			w.service.Log.Warn("messages sent before the restart are not counted", "error", err)
 			return
 		}
 		// asks of one digestTime may have waited for another one

@@ -65,7 +65,7 @@ func (e *Service) makeEndpoint(t *txn.Tx, owner, address string, hasSecret bool)
 		return nil, "", err
 	} else if n >= limits.MaxEndpoints && owner != "" {
 		return nil, "", &askback.RetryError{
-			Err: askback.ErrTooMany, Why: fmt.Sprintf("this agent has %d endpoints, as many as it may; delete some", n), After: performMaxPause,
+			Err: askback.ErrTooMany, Why: fmt.Sprintf("this agent has %d endpoints, the maximum; delete some", n), After: performMaxPause,
 		}
 	}
 	id, err := e.IDs.New(ids.Endpoint, t.Now())
@@ -137,7 +137,7 @@ func (c *Client) checkEndpointOwner(r *askback.EndpointRequest) error {
 		r.Owner = c.Who.Name
 	case r.Owner == "" && askback.Origin(fallback) != askback.Origin(r.URL):
 		return askback.Invalid{{
-			Pointer: "/owner", Detail: "asks that name no callback are not sent to this receiver: channels.webhook.url of the settings is not one of its addresses",
+			Pointer: "/owner", Detail: "asks that name no callback are not sent to this receiver: channels.webhook.url in the settings is another address",
 			Fix: `"owner": "deploy-bot"`,
 		}}
 	}

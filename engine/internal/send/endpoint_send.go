@@ -228,7 +228,7 @@ func (e *Service) holdKept(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return err
 		case err != nil:
-			e.Log.Error("what an earlier release kept for a receiver could not be held", "effect", f.ID, "endpoint", endpoint, "error", err)
+			e.Log.Error("a delivery that an earlier release kept could not be held", "effect", f.ID, "endpoint", endpoint, "error", err)
 		}
 	}
 	return nil

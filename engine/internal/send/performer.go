@@ -106,7 +106,7 @@ func (e *Service) PerformLoop(ctx context.Context) {
 	}
 	w.renew.Store(true)
 	if err := e.holdKept(ctx); err != nil && ctx.Err() == nil {
-		e.Log.Error("what an earlier release kept for receivers could not be held", "error", err)
+		e.Log.Error("deliveries that an earlier release kept could not be held", "error", err)
 	}
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	sending, stopSending := context.WithCancel(work)

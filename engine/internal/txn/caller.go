@@ -55,7 +55,7 @@ func (c *Caller) AuthorizeAsk(action access.Action, state *lifecycle.AskState) e
 	case errors.Is(err, askback.ErrNotApprover):
 		return askback.NotApproverError{Who: state.Ask.Deciders()}
 	case handOver && errors.Is(err, askback.ErrForbidden):
-		return fmt.Errorf("only those who may decide a confirmation, and admins, give it to others: %w", err)
+		return fmt.Errorf("only an admin, or a person who may decide the confirmation, may reassign it: %w", err)
 	}
 	return err
 }

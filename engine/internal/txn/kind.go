@@ -41,7 +41,7 @@ func (db *DB) stepRecord(ctx context.Context, row store.Record) error {
 			return k.Due(ctx, row)
 		}
 	}
-	return fmt.Errorf("%s %s is due, and this release does not know what that is", row.Kind, row.ID)
+	return fmt.Errorf("%s %s is due, but this release does not know its kind", row.Kind, row.ID)
 }
 
 // Includes reports whether effects of a kind belong to this Kind.

@@ -68,7 +68,7 @@ func (db *DB) Reserve(ctx context.Context, owner string) (done func(opened bool)
 	if full() {
 		return nil, &askback.RetryError{
 			Err: askback.ErrTooMany, After: FullRetryAfter,
-			Why: fmt.Sprintf("this agent has %d open asks, as many as it may have; wait for answers, or withdraw some", limit),
+			Why: fmt.Sprintf("this agent has %d open asks, the maximum; wait for answers, or withdraw some", limit),
 		}
 	}
 	u.reserved.Add(1)
@@ -99,7 +99,7 @@ func (q *quota) LimitRate(owner string, limit int, now time.Time) error {
 		free := u.askTimes[n-limit].Add(time.Minute).Sub(now)
 		return &askback.RetryError{
 			Err: askback.ErrTooFast, After: free,
-			Why: fmt.Sprintf("this agent asked %d times within a minute, as often as it may; the next ask is taken in %.0f s", n, math.Ceil(free.Seconds())),
+			Why: fmt.Sprintf("this agent asked %d times within a minute, the maximum; the next ask is taken in %.0f s", n, math.Ceil(free.Seconds())),
 		}
 	}
 	u.askTimes = append(u.askTimes, now)
@@ -159,7 +159,7 @@ func (q *quota) AddWaiter(p askback.Principal) error {
 	if q.waiting[p] >= q.maxWaiters {
 		return &askback.RetryError{
 			Err: askback.ErrTooMany, After: 2 * time.Second,
-			Why: fmt.Sprintf("%d requests with this token wait already, as many as may; let one of them end first", q.maxWaiters),
+			Why: fmt.Sprintf("%d requests with this token are waiting, the maximum; let one of them end first", q.maxWaiters),
 		}
 	}
 	q.waiting[p]++
