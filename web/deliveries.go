@@ -87,7 +87,7 @@ func (s *site) retried(r request, id, about string) (*view.Delivery, error) {
 	return &v, nil
 }
 
-// retryDelivery sends an abandoned delivery again. If another operator was faster, the page shows the result.
+// retryDelivery sends a delivery again that was given up. If another operator was faster, the page shows the result.
 func (s *site) retryDelivery(w http.ResponseWriter, r request) error {
 	values, err := readValues(w, r.Request, maxEmptyForm)
 	if err != nil {

@@ -163,7 +163,7 @@ func TestDeliveriesShowWhatBecameOfThem(t *testing.T) {
 	}
 }
 
-// Without scripts, a form sends an abandoned delivery again, once. The page shows the result, even to an
+// Without scripts, a form sends a delivery that was given up again, once. The page shows the result, even to an
 // operator whose page was out of date. Forms of other sites have no effect (T11).
 func TestDeliveryIsSentAgain(t *testing.T) {
 	h := newServer(t)

@@ -224,8 +224,8 @@ func TestResultOfATestMessageIsShown(t *testing.T) {
 	}
 }
 
-// One button sends all abandoned deliveries again. A disabled endpoint has no such button, because its
-// messages would be abandoned again.
+// One button sends all deliveries again that were given up. A disabled endpoint has no such button, because its
+// messages would be given up again.
 func TestGivenUpMessagesAreSentAgain(t *testing.T) {
 	h := newServer(t)
 	to := h.newSender()

@@ -1,8 +1,6 @@
-// Package channels describes channels to the program: what they are called, how they read their
-// settings, and what they can do. Package kinds has the list.
-//
-// A channel stands in a folder of its own below channel. The program starts it, lists it and
-// tests it only by what is here.
+// Package channels describes channels to the program: their names, their settings, and their capabilities.
+// Package kinds has the list. Each channel has a folder below channel. The program starts, lists and tests a
+// channel only through this package.
 package channels
 
 import (
@@ -21,83 +19,83 @@ import (
 
 // A Kind is a kind of channel.
 type Kind struct {
-	Name  string // in settings, routes and deliveries
-	Title string // as people read it
-	// Via is what the outcome of an ask records if a person answers through the channel: its
-	// name, or [askback.ChannelPush]. "": it carries asks to programs, and no route names it.
+	Name  string // name in settings, routes and deliveries
+	Title string // title that people read
+	// Via is the channel that the outcome of an ask records if a person answers through this channel: its
+	// name, or [askback.ChannelPush]. If it is "", the channel carries asks to programs, and no route can
+	// name it.
 	Via askback.Channel
-	// Linked is set if its messages have links to pages of the server, which needs a public
-	// address for them.
+	// Linked is true if messages of the channel have links to pages of the server. They require a public
+	// address.
 	Linked bool
-	// Read reads the settings of the channel. It returns nil if they use no channel.
+	// Read reads the settings of the channel. It returns nil if the settings use no channel.
 	Read func(r *settings.Reader, v settings.Value) Settings
 }
 
-// Settings are the settings of one channel, which are valid and are not changed. They may also be
-// a [Receiving], a [Reaching], a [Testing] or a [Reloading].
+// Settings are the settings of one channel. They are valid and are not changed. They may also be a
+// [Receiving], a [Reaching], a [Testing] or a [Reloading].
 type Settings interface {
 	// Open returns the channel.
 	Open(h Host) Channel
 }
 
-// A Receiving has receivers in its settings.
+// A Receiving is a channel with receivers in its settings.
 type Receiving interface {
-	// Receivers returns the receivers. The user of the server reads those that name no person.
+	// Receivers returns the receivers. The user of the server reads the receivers without a person.
 	Receivers(user string) []Receiver
 }
 
-// A Reaching reaches people by what the directory knows of them, such as an address.
+// A Reaching is a channel that reaches people by data of the directory, such as an address.
 type Reaching interface {
-	// Reach returns the receiver of a person, and whether there is one.
+	// Reach returns the receiver of a person, and reports whether there is one.
 	Reach(p askback.Person) (Receiver, bool)
 }
 
 // A Receiver is a phone or a room of a chat. It has the fields of an engine.Receiver.
 type Receiver struct {
 	Channel string // its name
-	Name    string // at the channel
-	Person  string // who reads it; "": several people
-	// Addressed is set if it gets only asks that name people.
+	Name    string // address at the channel
+	Person  string // person who reads it; "" for several people
+	// Addressed is true if it gets only asks that name people.
 	Addressed bool
 }
 
-// A Testing can send test messages.
+// A Testing is a channel that can send test messages.
 type Testing interface {
-	// Tests returns the names of what Test can test.
+	// Tests returns the names that Test accepts.
 	Tests() []string
-	// Test sends a test message, and returns what to tell the user. The error may be a
-	// [SettingsError].
+	// Test sends a test message, and returns a text for the user. The error may be a [SettingsError].
 	Test(ctx context.Context, name string, h Host) (report string, err error)
 }
 
-// A SettingsError describes what the settings lack for a test.
+// A SettingsError describes the settings that are missing for a test.
 type SettingsError string
 
-// Error returns what the settings lack.
+// Error returns the missing settings.
 func (e SettingsError) Error() string { return string(e) }
 
-// A Reloading applies some of its settings without a restart of the server.
+// A Reloading is a channel that applies some of its settings without a restart of the server.
 type Reloading interface {
-	// Reload returns the settings that apply when the file has next, which is nil for none.
+	// Reload returns the settings that apply when the file contains next, which is nil for none.
 	Reload(next Settings) Settings
 }
 
 // A Channel is an open channel.
 type Channel struct {
 	Sender Sender
-	// Run reads what people send, until ctx ends. Nil: nothing is read.
+	// Run reads answers of people until ctx ends. If Run is nil, nothing is read.
 	Run func(ctx context.Context, e Engine)
-	// Handlers serve what the service calls, by path.
+	// Handlers serve the requests of the service, by path.
 	Handlers map[string]func(e Engine) http.Handler
 }
 
-// A Sender sends messages. It has the obligations of an engine.Channel, and may have the methods
-// of the optional interfaces there.
+// A Sender sends messages. It has the obligations of an engine.Channel, and may implement the optional
+// interfaces there.
 type Sender interface {
 	Send(ctx context.Context, n askback.Notification) (receipt string, err error)
 }
 
-// An Engine is what channels need of the engine, which documents the other methods.
+// An Engine has the methods of the engine that channels need. Package engine documents the other methods.
 type Engine interface {
 	History() History
 	Person(ctx context.Context, name string, via askback.Channel) (askback.PersonClient, error)
@@ -108,27 +106,27 @@ type Engine interface {
 	ChannelSecret(ctx context.Context, channel string) ([]byte, error)
 }
 
-// A History has the earlier asks of a session, and what was sent about them.
+// A History provides the earlier asks of a session and their deliveries.
 type History interface {
 	List(ctx context.Context, q askback.Query) (askback.Page, error)
 	Deliveries(ctx context.Context, q askback.DeliveryQuery) (askback.DeliveryPage, error)
 }
 
-// A Host is what channels need of the program in addition to their settings.
+// A Host provides what channels need from the program in addition to their settings.
 type Host struct {
-	// Key returns the key that signs links and what services send back. It is called when it
-	// is needed first.
+	// Key returns the key that signs links and the values that services send back. It is called at its first
+	// use.
 	Key       func() ([]byte, error)
 	Log       *slog.Logger
 	Version   string             // of Askback
-	User      string             // who reads the receivers that name no person
-	PublicURL string             // of the server; "": it has none
+	User      string             // person who reads the receivers without a person
+	PublicURL string             // public address of the server; "" if it has none
 	Pages     *answerlink.Signer // signs the links to pages that need no log-in
 	People    func() []askback.Person
 }
 
-// Link returns a function that returns the address of the page where a person answers an ask
-// without a log-in, or "" if the server has no address that people reach. The outcome records via.
+// Link returns a function that returns the address of the page where a person answers an ask without a
+// log-in. The address is "" if the server has no address that people reach. The outcome records via.
 func (h Host) Link(via askback.Channel) func(a askback.Ask, person string) string {
 	return func(a askback.Ask, person string) string {
 		page, ok := strings.CutSuffix(a.PageURL, askback.PagePath(a.ID))
@@ -139,7 +137,7 @@ func (h Host) Link(via askback.Channel) func(a askback.Ask, person string) strin
 	}
 }
 
-// Must returns a channel whose settings are valid, so that there is no error.
+// Must returns a channel whose settings are valid, so there is no error.
 func Must[C any](channel C, err error) C {
 	if err != nil {
 		panic(err)
@@ -147,8 +145,8 @@ func Must[C any](channel C, err error) C {
 	return channel
 }
 
-// Failure describes why a test message was not sent. An address that could not be used is named,
-// which agents are not told: the user of a test has the settings, and no log.
+// Failure describes why a test message was not sent. It includes an address that could not be used. Agents do
+// not see that address, but the user of a test has the settings, and no log.
 func Failure(err error) string {
 	var send *askback.SendError
 	if errors.Is(err, egress.ErrAddress) && errors.As(err, &send) && send.Cause != nil {
@@ -157,8 +155,7 @@ func Failure(err error) string {
 	return err.Error()
 }
 
-// Allow returns a function that reads the addresses to which messages may go although they are
-// not public.
+// Allow returns a function that reads addresses that messages may go to although they are not public.
 func Allow(r *settings.Reader, dst *[]egress.Allowed) func(settings.Value) {
 	one := r.Text("addresses and a port, as in 10.1.0.0/16:8080", func(s string) string {
 		a, err := egress.ParseAllowed(s)

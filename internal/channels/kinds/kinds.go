@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/channels"
 )
 
-// All are the channels, in the order in which people read their names.
+// All lists the channels, in the order in which people read their names.
 var All = []channels.Kind{webhook.Kind, post.Kind, webpush.Kind, telegram.Kind, slack.Kind, email.Kind}
 
 // Titles returns the titles of the channels by name.
@@ -23,7 +23,7 @@ func Titles() map[string]string {
 	return titles
 }
 
-// Routed returns the names of the channels that a route may name: those to people.
+// Routed returns the names of the channels that a route may name: the channels to people.
 func Routed() (names []string) {
 	for _, k := range All {
 		if k.Via != "" {

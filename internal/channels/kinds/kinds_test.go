@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/internal/channels/kinds"
 )
 
-// A channel to people records its own name in outcomes, which the root lists, or push. Package
-// lifecycle relies on it: an answer shows that the deliveries of its channel were seen.
+// A channel to people records its own name in outcomes, which the root lists, or push. Package lifecycle
+// relies on this: an answer shows that the deliveries of its channel were seen.
 func TestChannelsRecordTheirNameOrPush(t *testing.T) {
 	for _, k := range kinds.All {
 		switch {
@@ -23,7 +23,7 @@ func TestChannelsRecordTheirNameOrPush(t *testing.T) {
 	}
 }
 
-// Names identify channels, and people read titles.
+// Names identify channels; people read the titles.
 func TestChannelsHaveNamesAndTitles(t *testing.T) {
 	seen := map[string]bool{}
 	for _, k := range kinds.All {

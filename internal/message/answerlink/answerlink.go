@@ -1,8 +1,6 @@
-// Package answerlink signs the tokens in links and buttons of messages, with which one person
-// can answer one ask without a log-in.
-//
-// Nothing is stored. An outcome is final, so a token has at most one effect. After it, the
-// token only shows how the ask ended.
+// Package answerlink signs the tokens in links and buttons of messages. With a token, one person can answer
+// one ask without a log-in. Nothing is stored. An outcome is final, so a token has at most one effect. After
+// it, the token only shows the outcome.
 package answerlink
 
 import (
@@ -21,27 +19,26 @@ import (
 // Path is the path of the pages of links. The token follows.
 const Path = "/a/"
 
-// Redact returns a path as logs may contain it: without the token of a link.
+// Redact returns a path in the form for logs, without the token of a link.
 func Redact(path string) string {
-	if before, _, ok := strings.Cut(path, Path); ok { // also in //a/TOKEN, which is redirected
+	if before, _, ok := strings.Cut(path, Path); ok { // also for //a/TOKEN, which is redirected
 		return before + Path + "…"
 	}
 	return path
 }
 
-// A Link is what a token is bound to.
+// A Link contains the values to which a token is bound.
 type Link struct {
 	AskID   string
-	Person  string          // who answers with it
-	Channel askback.Channel // in which the person got it; the outcome records it
-	// Choice is the number of the only choice that the token can answer with, counted from 1
-	// in the choices of package notice. With 0, the person chooses on the page.
-	//
-	// A link in a mail has none: programs that check mails press the buttons of pages.
+	Person  string          // person who answers with it
+	Channel askback.Channel // channel in which the person got it; the outcome records it
+	// Choice is the number of the only choice that the token can answer with, counted from 1 in the choices
+	// of package notice. With 0, the person chooses on the page. A link in a mail has no choice, because
+	// programs that check mails press the buttons of pages.
 	Choice int
 }
 
-// A Purpose is what the tokens of a [Signer] are for. They are not valid for another purpose.
+// A Purpose is the purpose of the tokens of a [Signer]. They are not valid for another purpose.
 type Purpose string
 
 // The purposes.
@@ -59,7 +56,7 @@ type Signer struct {
 	key []byte
 }
 
-// New returns a Signer. The key has at least 32 bytes, and is fetched when it is needed first.
+// New returns a Signer. The key has at least 32 bytes, and is fetched at its first use.
 func New(key func() ([]byte, error), p Purpose) *Signer { return &Signer{source: key, purpose: p} }
 
 // keySize is the size in bytes of the smallest key.
@@ -86,20 +83,19 @@ func (s *Signer) sum(key, text []byte) []byte {
 	return mac.Sum(key, "answer link "+string(s.purpose), string(text))
 }
 
-// oldSum returns the code of a text as earlier releases made it. Messages with such a link are read for as long as
-// their asks are open, which may be weeks.
+// oldSum returns the code of a text in the form of earlier releases. Messages with such links are in use
+// while their asks are open, which may be weeks.
 func (s *Signer) oldSum(key, text []byte) []byte {
 	return mac.Bare(mac.Bare(key, "askback answer link "+string(s.purpose)), string(text))
 }
 
-// encoding has characters that need no escape in a path. Being strict, it has one token for
-// each link.
+// encoding uses characters that need no escape in a path. It is strict, so there is one token for each link.
 var encoding = base64.RawURLEncoding.Strict()
 
 // version is the first byte of each token.
 const version = 1
 
-// Sign returns the token of a link. The error is that of the key.
+// Sign returns the token of a link. It fails only if the key cannot be fetched.
 func (s *Signer) Sign(l Link) (string, error) {
 	key, err := s.secret()
 	switch {
@@ -133,10 +129,10 @@ func (s *Signer) URL(public string, l Link) string {
 // ErrInvalid is the error of a token that was not signed for this purpose with this key.
 var ErrInvalid = errors.New("this is not a valid token of a link")
 
-// maxToken is more than the length of any token: the label of a person has a limit.
+// maxToken is more than the length of any token, because the label of a person has a limit.
 const maxToken = 4096
 
-// Verify returns the link of a token, or [ErrInvalid], or the error of the key.
+// Verify returns the link of a token. The error is [ErrInvalid], or the error of fetching the key.
 func (s *Signer) Verify(token string) (Link, error) {
 	key, err := s.secret()
 	if err != nil {

@@ -41,7 +41,7 @@ func TestTokenHasItsLink(t *testing.T) {
 	}
 }
 
-// Fields cannot move into each other: "ab"+"c" and "a"+"bc" have different tokens.
+// The boundaries of fields matter: "ab"+"c" and "a"+"bc" have different tokens.
 func TestTokensOfDifferentLinksDiffer(t *testing.T) {
 	s := answerlink.New(key(1), answerlink.Page)
 	seen := map[string]bool{}
@@ -59,8 +59,8 @@ func TestTokensOfDifferentLinksDiffer(t *testing.T) {
 	}
 }
 
-// A change of any character, another key, another purpose, another spelling and a cut token
-// are invalid.
+// A token is invalid after a change of any character, in another encoding or if it is cut, and for another
+// key or purpose.
 func TestForgedTokensAreInvalid(t *testing.T) {
 	s := answerlink.New(key(1), answerlink.Page)
 	token := sign(t, s, link)
@@ -100,7 +100,7 @@ func TestIncompleteLinksAreNotSigned(t *testing.T) {
 	}
 }
 
-// Without a key nothing is signed and nothing is valid; a key that appears later is used.
+// Without a key, nothing is signed and no token is valid. A key that appears later is used.
 func TestKeyIsFetchedWhenNeeded(t *testing.T) {
 	missing := errors.New("no key")
 	var current []byte
@@ -158,8 +158,8 @@ func TestLinkOfAnEarlierReleaseIsValid(t *testing.T) {
 	}
 }
 
-// A token with a valid signature is invalid if it has another version or more than the fields of a
-// link: another release, or another use of the key, signed it.
+// A token with a valid signature is invalid if it has another version, or more fields than a link. Another
+// release, or another use of the key, signed it.
 func TestOtherSignedTextsAreInvalid(t *testing.T) {
 	s := answerlink.New(key(1), answerlink.Page)
 	raw, err := base64.RawURLEncoding.DecodeString(sign(t, s, link))

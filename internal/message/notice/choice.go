@@ -19,13 +19,13 @@ type Button struct {
 type Choice struct {
 	Label  string // safe text
 	Answer askback.Answer
-	width  int // of the label, in cells
+	width  int // width of the label, in cells
 }
 
-// Limits are what a service shows of choices as buttons; 0: no limit.
+// Limits are the limits of a service for choices as buttons; 0 means no limit.
 type Limits struct {
 	Choices int // the most
-	Label   int // the widest, in cells
+	Label   int // width of the widest label, in cells
 }
 
 // fit reports whether choices are within the limits.
@@ -36,10 +36,10 @@ func (l Limits) fit(choices []Choice) bool {
 	return l.Label == 0 || !slices.ContainsFunc(choices, func(c Choice) bool { return c.width > l.Label })
 }
 
-// Choices returns the answers that buttons of a service may offer, or none if an ask must be
-// answered on its page: several questions, several selections, more or longer options than the
-// limits, dangerous calls, and whatever has characters that cannot be seen. It is all or none,
-// and depends only on what was asked, so an index in it stays valid, with any limits.
+// Choices returns the answers that buttons of a service may offer. It returns none if an ask must be answered
+// on its page: an ask with several questions or selections, with more or longer options than the limits, with
+// a dangerous call, or with characters that cannot be seen. The result is all choices or none, and depends
+// only on the question. So an index in it stays valid with any limits.
 func Choices(a askback.Ask, l Limits) []Choice {
 	choices := choices(a)
 	if !l.fit(choices) {

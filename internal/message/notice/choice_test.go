@@ -17,8 +17,8 @@ func call(input string, dangerous bool) askback.Ask {
 	return askback.Ask{ID: "ask_1", Agent: "bot", Confirmation: &askback.Confirmation{ToolName: "deploy", Input: json.RawMessage(input), Dangerous: dangerous}}
 }
 
-// The choices of an ask are all of its options in their order, or none: an index in them, which
-// a signed button has, means the same with any limits.
+// The choices of an ask are all of its options in their order, or none. So an index in them, which a signed
+// button has, means the same with any limits.
 func TestChoicesAreAllOrNone(t *testing.T) {
 	several, two, quorum := ask("a", "b"), ask("a", "b"), call("{}", false)
 	several.Questions[0].MultiSelect, quorum.Quorum = true, 2
@@ -61,7 +61,7 @@ func TestChoicesAreAllOrNone(t *testing.T) {
 	}
 }
 
-// Who is late is told who was first and what, without a text that is too long for a notice.
+// A late person reads who was first and with which answer, without a text that is too long for a notice.
 func TestLateNamesTheWinner(t *testing.T) {
 	for label, want := range map[string]string{"SQLite": "eva answered first: SQLite", strings.Repeat("x", 300): "eva answered first"} {
 		a := ask(label, "b")

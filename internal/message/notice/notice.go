@@ -1,5 +1,5 @@
-// Package notice draws messages about asks: a title and lines, in which Askback's own words and
-// text of agents are apart, so that each channel can make foreign text harmless in its own way.
+// Package notice draws messages about asks: a title and lines. Askback's own words and text of agents are
+// separate in them, so that each channel can make foreign text harmless in its own way.
 package notice
 
 import (
@@ -15,26 +15,27 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A Message is what a channel sends. It is whole, or short because the whole does not fit.
+// A Message is the content of a message that a channel sends. It is whole, or short because the whole does
+// not fit.
 type Message struct {
 	Tag      string // the same for all messages about one ask
 	Title    string // safe text
 	Lines    []Line
-	Footer   []Line // after the lines: how to answer, or where the details are
-	Link     string // of the page where people answer; "" if the server has no public address
+	Footer   []Line // lines at the end: how to answer, or where the details are
+	Link     string // address of the page where people answer; "" if the server has no public address
 	Buttons  []Button
 	Urgent   bool // dangerous
-	Quiet    bool // a notice that needs no one's attention
-	Settling bool // it replaces the message with the same tag, where the service can do that
+	Quiet    bool // a notice that needs no attention
+	Settling bool // replaces the message with the same tag, if the service supports that
 }
 
-// A Line is Askback's own words, then one line of text of the agent or of a person. A channel
+// A Line consists of Askback's own words, followed by one line of text of the agent or of a person. A channel
 // must not let the foreign text act as markup. A link has only an address.
 type Line struct {
 	Own     string
 	Foreign string // safe text
 	Link    string
-	Exact   bool // it is shown like source code, with all spaces and in a fixed width
+	Exact   bool // whether it is shown like source code, with all spaces and in a fixed width
 }
 
 // All returns the lines with the footer.
@@ -54,7 +55,7 @@ func (m Message) Text(escape func(string) string) string {
 	return b.String()
 }
 
-// Plain is an escape for services that show text as it is.
+// Plain is the escape function for services that show text unchanged.
 func Plain(s string) string { return s }
 
 // Gutter precedes every line of a text of the agent, so that it cannot imitate Askback's own
@@ -83,7 +84,7 @@ func quoteExact(text safetext.Text) (lines []Line) {
 	return lines
 }
 
-// Pending returns the message with the whole of an ask.
+// Pending returns the message with the whole ask.
 func Pending(a askback.Ask, buttons []Button) Message {
 	v := view.Of(a)
 	m := Message{Tag: a.ID, Title: titleOf(v), Link: a.PageURL, Buttons: buttons, Urgent: v.Confirmation != nil && v.Confirmation.Dangerous}
@@ -123,8 +124,7 @@ func Pending(a askback.Ask, buttons []Button) Message {
 	return m
 }
 
-// othersWaiting returns a line for the questions of the same agent that get no message of their
-// own.
+// othersWaiting returns a line about the questions of the same agent that get no separate message.
 func othersWaiting(a askback.Ask) []Line {
 	switch a.OthersWaiting {
 	case 0:
@@ -135,7 +135,7 @@ func othersWaiting(a askback.Ask) []Line {
 	return []Line{Own("%d more questions of this agent wait in the inbox, without a message.", a.OthersWaiting)}
 }
 
-// titleOf returns a title. It has the label of the agent only if that is short.
+// titleOf returns a title. It includes the label of the agent only if the label is short.
 func titleOf(v view.Ask) string {
 	noun := "Question"
 	switch {
@@ -152,10 +152,10 @@ func titleOf(v view.Ask) string {
 	return noun
 }
 
-// titled reports whether the title has the label of the agent.
+// titled reports whether the title includes the label of the agent.
 func titled(v view.Ask) bool { return utf8.RuneCountInString(v.From().String()) <= maxTitleLabel }
 
-// fromLines returns a line with the label of the agent if the title does not have it.
+// fromLines returns a line with the label of the agent if the title does not include it.
 func fromLines(v view.Ask) []Line {
 	if titled(v) {
 		return nil
@@ -163,11 +163,11 @@ func fromLines(v view.Ask) []Line {
 	return []Line{{Own: "From ", Foreign: v.From().String()}}
 }
 
-// maxTitleLabel is the number of characters of the longest label of an agent that a title
-// has. A title of ntfy has at most 200 bytes, and a phone shows about forty characters.
+// maxTitleLabel is the maximum number of characters of an agent's label in a title. A title of ntfy has at
+// most 200 bytes, and a phone shows about forty characters.
 const maxTitleLabel = 40
 
-// contextLines returns what a person should know first.
+// contextLines returns the lines that a person should read first.
 func contextLines(a askback.Ask) []Line {
 	var text string
 	raw := bytes.TrimSpace(a.Context)
@@ -260,8 +260,8 @@ func howToAnswer(m Message) []Line {
 	return []Line{Own("Answer at the computer: askback inbox")}
 }
 
-// Short returns the message for an ask whose whole does not fit: who asks, what it is called
-// and the link, and no part of the question (F3). Without names it has no text of the agent.
+// Short returns the message for an ask that does not fit as a whole: the agent, the title and the link, and
+// no part of the question (F3). If names is false, the message has no text of the agent.
 func Short(a askback.Ask, names bool) Message {
 	v := view.Of(a)
 	m := Message{Tag: a.ID, Title: "Question", Link: a.PageURL, Urgent: v.Confirmation != nil && v.Confirmation.Dangerous}
@@ -291,11 +291,11 @@ func Short(a askback.Ask, names bool) Message {
 	return m
 }
 
-// maxNoticeAnswer is the number of characters of the longest answer that a notice repeats.
+// maxNoticeAnswer is the maximum number of characters of an answer that a notice repeats.
 const maxNoticeAnswer = 200
 
-// Settled returns the notice that an ask needs no answer any more. Without names it has no
-// text of the agent or of a person. With buttons it mentions those of the earlier message.
+// Settled returns the notice that an ask needs no answer any more. If names is false, the notice has no text
+// of the agent or of a person. If buttons is true, it mentions the buttons of the earlier message.
 func Settled(a askback.Ask, names, buttons bool) Message {
 	v := view.Of(a)
 	m := Message{Tag: a.ID, Title: "No answer needed any more", Quiet: true, Settling: true, Link: a.PageURL}
@@ -329,8 +329,8 @@ func Settled(a askback.Ask, names, buttons bool) Message {
 	return m
 }
 
-// Reassigned returns the notice for those who got a question that is for other people now. It has
-// nothing of the ask and no link, since they may not open its page.
+// Reassigned returns the notice for people whose question was reassigned to others. It contains nothing of
+// the ask and no link, because they may not open its page.
 func Reassigned(a askback.Ask) Message {
 	return Message{
 		Tag: a.ID, Title: "No answer needed from you any more", Quiet: true, Settling: true,
@@ -338,7 +338,7 @@ func Reassigned(a askback.Ask) Message {
 	}
 }
 
-// Late returns a sentence for a person whose answer was late: how a settled ask ended.
+// Late returns a sentence for a person whose answer was late: the outcome of the settled ask.
 func Late(a askback.Ask, person string) string {
 	s := view.ConflictOf(*a.Outcome, person).Sentence.String()
 	for _, answer := range a.Outcome.Answers {
@@ -362,7 +362,7 @@ func Counted(a askback.Ask) Message {
 	}}
 }
 
-// CountedText returns how many of the people who must approve did, as a sentence without a period.
+// CountedText returns the number of approvals so far, as a sentence without a period.
 func CountedText(a askback.Ask) string {
 	return fmt.Sprintf("You approved this call. It needs %d approvals and has %d", a.Quorum, len(a.Votes))
 }
@@ -383,7 +383,7 @@ func Deciders(own string, err askback.NotApproverError) Line {
 	return Line{Own: own, Foreign: safetext.Line(err.Error()).String()}
 }
 
-// Test returns the message of askback channel test.
+// Test returns the message that askback channel test sends.
 func Test() Message {
 	return Message{Tag: "askback-test", Title: "Test from Askback", Lines: []Line{Own("This receiver works. Questions of agents arrive like this.")}}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/internal/message/notice"
 )
 
-// A message counts the questions of the same agent that get none of their own (T18).
+// A message counts the questions of the same agent that get no separate message (T18).
 func TestMessageCountsOtherQuestions(t *testing.T) {
 	for others, want := range map[int]string{0: "", 1: "One more question of this agent waits in the inbox", 7: "7 more questions of this agent wait in the inbox"} {
 		a := askback.Ask{ID: "ask_1", Agent: "bot", Kind: askback.Questions, Questions: []askback.Question{{ID: "q1", Text: "Why?"}}, OthersWaiting: others}
@@ -20,7 +20,7 @@ func TestMessageCountsOtherQuestions(t *testing.T) {
 	}
 }
 
-// A message names the people who are left out, and does not call that a repair.
+// A message names the people who are left out, but not as a repair.
 func TestMessageNamesPeopleWhoAreLeftOut(t *testing.T) {
 	a := askback.Ask{ID: "ask_1", Agent: "bot", Kind: askback.Questions, Questions: []askback.Question{{ID: "q1", Text: "Why?"}}, Warnings: []askback.Problem{
 		{Pointer: "/to", Detail: `"eve" is not known here and cannot answer`}, {Pointer: "/questions/0/header", Detail: "cut to 12 characters"},

@@ -11,9 +11,8 @@ type Line struct {
 // are proportional to it.
 const maxPairs = 1 << 20
 
-// Compare returns all lines of a and b. The unchanged ones are the longest common subsequence,
-// except in texts with more than [maxPairs]: of these, everything between the first and the last
-// change is removed and added.
+// Compare returns all lines of a and b. The unchanged lines are the longest common subsequence. In texts with
+// more than [maxPairs] pairs, everything between the first and the last change is removed and added instead.
 func Compare(a, b []string) (out []Line) {
 	add := func(sign byte, lines []string) {
 		for _, s := range lines {

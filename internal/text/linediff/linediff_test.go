@@ -18,7 +18,7 @@ func signs(lines []linediff.Line) (out string) {
 	return out
 }
 
-// Removed lines stand before added ones, and unchanged lines are as many as possible.
+// Removed lines come before added lines, and the number of unchanged lines is as large as possible.
 func TestCompare(t *testing.T) {
 	for _, tt := range []struct{ a, b, want string }{
 		{"", "", ""},

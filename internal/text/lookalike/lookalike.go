@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// latin replaces letters that most typefaces draw like a Latin letter. It has the part
-// of the table of UTS 39 for the scripts that are used for such deception.
+// latin maps letters to the Latin letters that most typefaces draw alike. It is the part of the table of UTS
+// 39 for the scripts that are used for such deception.
 var latin = strings.NewReplacer(pairs(
 	"aаα", "bЬ", "cсϲց", "dԁ", "eе", "gց", "hһհ", "iіι", "jјյ", "kкκ", "lӏ", "nпո", "oоοօ", "pрρ", "qԛզ", "rг", "sѕ",
 	"tтτ", "uцυս", "vѵν", "wԝω", "xхχ", "yуγ",
@@ -30,9 +30,9 @@ func pairs(rows ...string) []string {
 // Latin returns s with letters that look Latin replaced by Latin letters.
 func Latin(s string) string { return latin.Replace(s) }
 
-// Skeleton returns what people see of a text. Texts with the same skeleton look alike: they differ
-// only in characters that are not seen, in spaces around words, in the Unicode form of characters,
-// such as full-width ones, or in letters of several scripts. Capitals stay different.
+// Skeleton returns the visible form of a text. Texts with the same skeleton look alike: they differ only in
+// invisible characters, in spaces around words, in the Unicode form of characters, such as full-width ones,
+// or in letters of several scripts. Capitals stay different.
 func Skeleton(s string) string {
 	if isPlain(s) {
 		return strings.TrimSpace(s)
@@ -70,9 +70,9 @@ func IsInvisible(r rune) bool {
 // ignore.
 func Fold(s string) string { return strings.ToLower(strings.ToUpper(Skeleton(s))) }
 
-// Of returns the name that a name looks like because letters of another script take the place of Latin
-// ones, and whether they do. A name in another script is not reported, unless all of its letters look
-// Latin. Characters that cannot be seen are not reported: package safetext marks them.
+// Of returns the name that a name looks like because letters of another script replace Latin letters, and
+// reports whether they do. A name in another script is not reported, unless all of its letters look Latin.
+// Invisible characters are not reported: package safetext marks them.
 func Of(name string) (as string, ok bool) {
 	seen := strings.Map(func(r rune) rune {
 		if IsInvisible(r) {
@@ -87,7 +87,7 @@ func Of(name string) (as string, ok bool) {
 	return as, isASCII(as) || norm.NFC.String(seen) != norm.NFKC.String(seen) || mixed(seen)
 }
 
-// mixed reports whether a word has Latin letters and letters of a script that looks like it.
+// mixed reports whether a word has Latin letters and letters of a script that looks like Latin.
 func mixed(name string) bool {
 	var latin, other bool
 	for _, r := range name {

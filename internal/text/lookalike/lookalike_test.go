@@ -57,7 +57,7 @@ func TestLookalikesHaveTheSameSkeleton(t *testing.T) {
 	}
 }
 
-// A name that mixes letters that look alike is reported, and a name of one script is not.
+// A name that mixes letters that look alike is reported, and a name in one script is not.
 func TestNamesThatLookLikeOthers(t *testing.T) {
 	for name, want := range map[string]string{
 		"wrіte": "write", "dеploy": "deploy", "ѕ": "s", "соdex": "codex", "plаin": "plain", "ｄｅｐｌｏｙ": "deploy", "аn\u200ba": "ana",

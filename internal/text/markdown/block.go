@@ -112,7 +112,7 @@ func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " "
 // dedent removes at most n spaces from the start of a line.
 func dedent(line string, n int) string { return line[min(indent(line), n):] }
 
-// run returns how often c is repeated at the start of s.
+// run returns the number of times that c is repeated at the start of s.
 func run(s string, c byte) int { return len(s) - len(strings.TrimLeft(s, string(rune(c)))) }
 
 // fenceOf returns the fence at the start of a line without its indentation, or "".

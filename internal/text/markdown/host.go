@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// suspicion returns why a person should check where a link leads, or "".
+// suspicion returns the reason to check the target of a link, or "".
 func suspicion(host string, user bool, text string) string {
 	host = strings.ToLower(host)
 	switch {

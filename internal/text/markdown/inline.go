@@ -44,9 +44,9 @@ type inline struct {
 	*parser
 	src       string
 	pos       int
-	start     int // of the plain text that is not yet a piece
+	start     int // start of the plain text that is not yet a piece
 	pieces    []piece
-	noClosing [maxTicks + 1]bool // by number of backticks: no closing ones follow
+	noClosing [maxTicks + 1]bool // by number of backticks: there are no closing backticks
 }
 
 // maxTicks is the maximum number of backticks that begin code. More are text.
@@ -98,8 +98,8 @@ func (l *inline) escape(rest string) {
 	l.pos += 2
 }
 
-// code reads code up to the same number of backticks. If no closing ones follow, it records
-// that, so that the rest is not searched again.
+// code reads code up to the same number of backticks. If there are no closing backticks, it records that, so
+// that the rest is not searched again.
 func (l *inline) code(ticks int) {
 	begin := l.pos + ticks
 	if ticks > maxTicks || l.noClosing[ticks] {
@@ -135,7 +135,7 @@ func (l *inline) star(n int) {
 	l.put(piece{text: l.src[l.pos:end], star: star{n: n, flank: may}}, end)
 }
 
-// flankOf returns whether a star between two characters can open or close emphasis. It is
+// flankOf returns the flank of a star between two characters: whether it can open or close emphasis. It is
 // stricter than CommonMark: in "*.go", "a*b*c", "/tmp/*" and "**kwargs" a star is text.
 func flankOf(before, after rune, first, last bool) (f flank) {
 	if !last && !unicode.IsSpace(after) && !strings.ContainsRune("!%&)*+,-./:;=>?@\\]^_{|}~", after) {
@@ -171,8 +171,8 @@ func pair(pieces []piece) {
 	}
 }
 
-// closeStar closes the open star, or the two, that the star at i matches. It reports
-// whether there was a match. Stars that were opened in between become text.
+// closeStar closes the open star that the star at i matches, or two of them. It reports whether there was a
+// match. Stars that were opened in between become text.
 func closeStar(pieces []piece, open *[]int, i int) bool {
 	o, n := *open, pieces[i].star.n
 	for k := len(o) - 1; k >= 0; k-- {

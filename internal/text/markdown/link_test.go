@@ -7,8 +7,8 @@ import (
 	"github.com/askback/askback/internal/text/markdown"
 )
 
-// T6, T7: only http, https and mailto addresses become links, without the punctuation
-// around them. Addresses that are too long stay text.
+// Only http, https and mailto addresses become links, without the punctuation around them. Addresses that are
+// too long stay text (T6, T7).
 func TestAddressesBecomeLinks(t *testing.T) {
 	for src, want := range map[string]string{
 		"[docs](https://example.com/a)":                    "(<docs|https://example.com/a>)",
@@ -46,8 +46,8 @@ func TestAddressesBecomeLinks(t *testing.T) {
 	check(t, long, "p ("+long+");")
 }
 
-// T9: in the warning, a letter that imitates another is replaced by its code point.
-// Otherwise it would deceive there, too.
+// In the warning, a letter that imitates another is replaced by its code point. Otherwise it would deceive
+// there, too (T9).
 func TestSuspiciousHostShowsCodePoints(t *testing.T) {
 	for address, want := range map[string]string{
 		"https://ex\u0430mple.com/plan": "ex⟨U+0430⟩mple.com", "https://example.com/plan": "example.com",

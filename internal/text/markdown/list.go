@@ -10,7 +10,7 @@ import (
 type item struct {
 	kind   kind
 	marker string // "-", or "3."
-	width  int    // from the marker to the text
+	width  int    // columns from the marker to the text
 }
 
 // itemOf reads the marker of "- text", "* text", "+ text", "3. text" or "3) text". A marker

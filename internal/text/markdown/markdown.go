@@ -70,9 +70,9 @@ type Span struct {
 // A Link leads to exactly its URL. A frontend must display the text, the whole URL and
 // the warning Suspicious, never the text alone.
 type Link struct {
-	URL        safetext.Text // http, https or mailto
-	Host       safetext.Text // with code points for what is not ASCII, if the link is suspicious
-	Suspicious string        // why the link is suspicious, in a sentence, or ""
+	URL        safetext.Text // address with http, https or mailto
+	Host       safetext.Text // with code points in place of characters that are not ASCII, if the link is suspicious
+	Suspicious string        // reason why the link is suspicious, in a sentence, or ""
 }
 
 // Bare reports whether the span is a link whose text is its address, which is then

@@ -25,7 +25,7 @@ func visible(s string) string {
 	}, s)
 }
 
-// T3, T6: whatever marks are around a word, Parse does not lose, repeat or move it.
+// Whatever marks are around a word, Parse does not lose, repeat or move it (T3, T6).
 func TestParseKeepsEveryCharacter(t *testing.T) {
 	parts := []string{
 		"a", "b c", "Ж", "日本", "7", " ", "  ", "    ", "\n", "\n\n", "\t", "\r\n", "*", "**", "***", "****", "`", "``", "```", "~~~", "# ", "## ",
@@ -139,7 +139,7 @@ func each(blocks []markdown.Block, visit func(safetext.Text)) {
 	}
 }
 
-// T25: the number of bytes that Parse reads is proportional to the length of its input.
+// The number of bytes that Parse reads is proportional to the length of its input (T25).
 func TestParseTimeIsLinear(t *testing.T) {
 	const n = 30_000
 	var ticks strings.Builder

@@ -27,8 +27,8 @@ func (p *parser) table(rest []string) (Block, int) {
 	return Code{Text: safetext.Code(strings.Join(align(rows), "\n"))}, n
 }
 
-// The limits for aligning a table, without which the padding could be longer than the text.
-// A cell is padded to at most maxColumn. A table with more columns or rows is not aligned.
+// Limits for aligning a table. Without them, the padding could be longer than the text. A cell is padded to
+// at most maxColumn. A table with more columns or rows is not aligned.
 const (
 	maxColumn  = 40 // cells of a terminal
 	maxColumns = 12

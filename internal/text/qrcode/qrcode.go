@@ -33,16 +33,16 @@ func (c Code) Size() (columns, rows int) {
 	return n, (n + 1) / 2
 }
 
-// The colors are black on white in every theme of a terminal, since they are not among the
-// sixteen that a theme can change.
+// The colors are black on white in every theme of a terminal, because a theme can change only the sixteen
+// basic colors.
 const (
 	blackOnWhite = "\x1b[38;5;16;48;5;231m"
 	reset        = "\x1b[0m"
 )
 
-// Draw returns the rows of the drawing, with two modules above each other in a character.
-// With color, the code is black on white. Without, the terminal must be dark, since light
-// modules have the color of its text.
+// Draw returns the rows of the drawing, with two modules above each other in a character. With color, the
+// code is black on white. Without color, light modules have the color of the text, so the terminal must be
+// dark.
 func (c Code) Draw(color bool) []string {
 	blocks, begin, end := [...]string{" ", "▀", "▄", "█"}, blackOnWhite, reset
 	if !color {

@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// A reader that shares no code with the drawing reads every text, in colors and without.
+// A reader that shares no code with the drawing reads every text, with and without colors.
 func TestDrawnQRCodeCanBeRead(t *testing.T) {
 	for n := 1; n <= 134; n++ {
 		want := strings.Repeat("https://ask.example.com/login?secret=aB_-", 4)[:n]

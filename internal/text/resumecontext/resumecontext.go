@@ -1,10 +1,10 @@
-// Package resumecontext has the form of a resume context, which lists for an agent the asks that
-// were settled since its turn ended (docs/wire.md §6).
+// Package resumecontext defines the form of a resume context, which lists for an agent the asks that were
+// settled since its turn ended (docs/wire.md §6).
 package resumecontext
 
 import "strings"
 
-// The tags around a resume context.
+// Tags around a resume context.
 const (
 	Open  = "<resume-context>"
 	Close = "</resume-context>"

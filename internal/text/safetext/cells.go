@@ -44,9 +44,9 @@ func Cells(r rune) int {
 	return max(1, uniseg.StringWidth(string(r)))
 }
 
-// mayBeWide reports whether r is in a block of symbols or of CJK characters, and is neither
-// a mark nor U+303F. Terminals may draw all of these two cells wide, even those that
-// Unicode tables count as narrow.
+// mayBeWide reports whether r is in a block of symbols or of CJK characters, and is neither a mark nor
+// U+303F. Terminals may draw all these characters two cells wide, even characters that Unicode tables count
+// as narrow.
 func mayBeWide(r rune) bool {
 	switch {
 	case r >= 0x2300 && r <= 0x23FF, r >= 0x2600 && r <= 0x27BF, r >= 0x2E80 && r <= 0xA4CF && r != 0x303F:

@@ -53,8 +53,8 @@ func isInvisible(r rune) bool {
 	return !isVisibleFormat(r) && unicode.In(r, unicode.Cf, unicode.Co)
 }
 
-// needsJoiners reports whether joiners change how a word in the script of r is read, as in
-// cursive scripts and those with conjuncts.
+// needsJoiners reports whether joiners change the reading of a word in the script of r. This is the case in
+// cursive scripts and in scripts with conjuncts.
 func needsJoiners(r rune) bool {
 	return r >= 0x600 && unicode.In(r,
 		unicode.Arabic, unicode.Syriac, unicode.Nko, unicode.Mandaic, unicode.Mongolian, unicode.Phags_Pa,

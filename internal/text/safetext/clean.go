@@ -57,9 +57,8 @@ func (c *cleaner) step() {
 	}
 }
 
-// exact writes a rune in mode code. Visible marks replace runes that are invisible or look
-// like a space. They also replace combining marks that have no character before them, or
-// maxMarks others.
+// exact writes a rune in mode code. Visible marks replace runes that are invisible or look like a space. They
+// also replace a combining mark that has no character before it, or that follows maxMarks others.
 func (c *cleaner) exact(r rune) {
 	loose := c.marks == maxMarks || c.prev == 0 || c.prev == '\n' || c.prev == '⟩'
 	switch {
@@ -188,8 +187,8 @@ func (c *cleaner) joins(r rune) bool {
 	return r == zwnj && letter && unicode.IsLetter(next) && needsJoiners(next)
 }
 
-// selects reports whether a variation selector may stay: a single one, after a character
-// that can have variants. Elsewhere it could only carry a hidden message.
+// selects reports whether a variation selector may stay: it must be a single one, after a character that can
+// have variants. Elsewhere it could only carry a hidden message.
 func (c *cleaner) selects(r rune) bool {
 	base := c.base
 	switch {

@@ -1,7 +1,7 @@
 package safetext
 
-// IsRightToLeft reports whether r is in a block that Unicode reserves for scripts that are
-// written from right to left (UAX #9, table 4).
+// IsRightToLeft reports whether r is in a block that Unicode reserves for right-to-left scripts (UAX #9,
+// table 4).
 func IsRightToLeft(r rune) bool {
 	switch {
 	case r < 0x590:

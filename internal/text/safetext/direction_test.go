@@ -7,8 +7,7 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// Of the letters that belong to a script, exactly those of right-to-left scripts are in the
-// blocks of IsRightToLeft.
+// IsRightToLeft reports a letter that belongs to a script exactly if the script is right-to-left.
 func TestIsRightToLeftAgreesWithUnicode(t *testing.T) {
 	leftward := []*unicode.RangeTable{
 		unicode.Adlam, unicode.Arabic, unicode.Avestan, unicode.Chorasmian, unicode.Cypriot, unicode.Elymaic, unicode.Hanifi_Rohingya, unicode.Hatran,

@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// dangerous reports whether r must always be replaced. It is written from docs/threats.md
-// and not from the code, so that it is an independent check.
+// dangerous reports whether r must always be replaced. It follows docs/threats.md and not the code, so it is
+// an independent check.
 func dangerous(r rune) bool {
 	for _, span := range [][2]rune{
 		{0, 9},
@@ -87,7 +87,7 @@ func check(t failer, s string) {
 	}
 }
 
-// T8, T9: each code point is after a letter, before a letter, and at the start of a line.
+// Each code point is tested after a letter, before a letter, and at the start of a line (T8, T9).
 func TestEveryCodePointBecomesSafe(t *testing.T) {
 	const piece = 256
 	for first := rune(0); first <= unicode.MaxRune && !t.Failed(); first += piece {

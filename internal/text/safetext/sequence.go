@@ -4,9 +4,9 @@ const (
 	csi = '\u009b'
 	st  = '\u009c'
 
-	// maxSequence is the maximum length of an escape sequence that a mark replaces, in
-	// bytes after its introducer. Programs use shorter ones. A longer sequence is kept as
-	// text, so that a single mark cannot replace much.
+	// maxSequence is the maximum length of an escape sequence that a mark replaces, in bytes after its
+	// introducer. Programs use shorter sequences. A longer sequence is kept as text, so that a single mark
+	// cannot replace much.
 	maxSequence = 48
 )
 

@@ -1,10 +1,8 @@
-// Package safetext makes text of agents safe to display.
-//
-// The agent may be hostile (T8 to T10). A visible mark replaces characters that are
-// invisible, move the cursor or change the order of letters. The mark of an escape sequence
-// is ␛, of a control character a picture such as ␇, of others a code point such as
-// ⟨U+202E⟩. Only a carriage return before a line feed is dropped without a mark. Marks are
-// ordinary characters, so making safe text safe again changes nothing.
+// Package safetext makes text of agents safe to display. The agent may be hostile (T8 to T10). A visible mark
+// replaces characters that are invisible, move the cursor or change the order of letters. The mark of an
+// escape sequence is ␛, the mark of a control character is a picture such as ␇, and the mark of another
+// character is its code point such as ⟨U+202E⟩. Only a carriage return before a line feed is dropped without
+// a mark. Marks are ordinary characters, so making safe text safe again changes nothing.
 package safetext
 
 import (
@@ -13,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/text/lookalike"
 )
 
-// A Text is safe text. Only Line, Block, Code, Name, CodeName and Wrap return one that is not empty.
+// A Text is safe text. Only Line, Block, Code, Name, CodeName and Wrap return a Text that is not empty.
 // Frontends display text of agents only as a Text.
 type Text struct{ s string }
 
@@ -52,7 +50,7 @@ func Hidden(s string) bool {
 	c := cleaner{src: s, mode: block}
 	for len(c.src) > 0 && !c.marked {
 		c.step()
-		c.out = c.out[:0] // only c.marked is needed
+		c.out = c.out[:0] // only c.marked is used
 	}
 	return c.marked
 }

@@ -47,7 +47,7 @@ type wrapper struct {
 	width int
 	rows  []Text
 
-	start, cells int // of the current row
+	start, cells int // cells of the current row
 	gap, beyond  int // the last possible break, and the cells after it; there is no break if gap == start
 }
 

@@ -1,7 +1,6 @@
-// Package search splits texts into words, and parses what people search for.
-//
-// A word is a run of letters and digits; anything else separates words. Case is ignored.
-// Each character of a script that is written without spaces, such as Chinese, is a word.
+// Package search splits texts into words, and parses search queries. A word is a run of letters and digits;
+// anything else separates words. Case is ignored. Each character of a script that is written without spaces,
+// such as Chinese, is a word.
 package search
 
 import (
@@ -14,8 +13,8 @@ import (
 // limit, an encoded file would be one word.
 const maxWord = 60
 
-// A Phrase is a sequence of words that must be adjacent. If Prefix is set, the last word is
-// the beginning of a word.
+// A Phrase is a sequence of words that must be adjacent. If Prefix is true, the last word matches the
+// beginning of a word.
 type Phrase struct {
 	Words  []string
 	Prefix bool
@@ -23,7 +22,7 @@ type Phrase struct {
 
 // A word is a word of a text, at text[start:end].
 type word struct {
-	text       string // in lower case
+	text       string // the word in lower case
 	start, end int
 }
 
@@ -73,13 +72,13 @@ func AppendWords(b []byte, text string, limit int) []byte {
 	return b
 }
 
-// maxPhrases is the number of phrases after which the rest of a search is ignored.
+// maxPhrases is the maximum number of phrases of a search. The rest of the search is ignored.
 const maxPhrases = 20
 
-// Parse returns the phrases that a text must contain for a search. Words in quotes are a
-// phrase, and so are words without a space in between, such as "db.migrate". The last word
-// may be the beginning of a word, unless it is in quotes or a single letter: the index would have
-// to read all words that begin with it.
+// Parse returns the phrases that a text must contain for a search. Words in quotes are a phrase, and so are
+// words without a space in between, such as "db.migrate". The last word may be the beginning of a word,
+// unless it is in quotes or is a single letter: the index would have to read all words that begin with that
+// letter.
 func Parse(query string) (all []Phrase) {
 	for i, part := range strings.Split(query, `"`) {
 		pieces := strings.FieldsFunc(part, unicode.IsSpace)

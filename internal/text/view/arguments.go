@@ -11,15 +11,14 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// maxIndent is the deepest level that has more indentation than the level above. More
-// would push the text out of a narrow window.
+// maxIndent is the deepest level that has more indentation than the level above. Deeper indentation would
+// push the text out of a narrow window.
 const maxIndent = 8
 
-// FormatJSON indents JSON so that a person reads what a program will read (T3). It keeps
-// the order of members and the digits of numbers. It decodes \u escapes, except those of
-// invisible characters; hidden reports whether raw has such characters, escaped or not.
-// A line break follows each \n in a string, except at its end. Text that is not valid
-// JSON keeps its layout.
+// FormatJSON indents JSON so that a person reads the same values as a program (T3). It keeps the order of
+// members and the digits of numbers. It decodes \u escapes, except escapes of invisible characters; hidden
+// reports whether raw has such characters, escaped or not. A line break follows each \n in a string, except
+// at its end. Text that is not valid JSON keeps its layout.
 func FormatJSON(raw json.RawMessage) (t safetext.Text, hidden bool) {
 	f := format(raw)
 	return f.text, f.hidden
@@ -74,8 +73,8 @@ type printer struct {
 	src        string
 	pos        int
 	out        []byte
-	exact      bool // the output is valid JSON
-	hidden     bool // the input had an escape of an invisible character
+	exact      bool // whether the output is valid JSON
+	hidden     bool // whether the input had an escape of an invisible character
 	duplicates duplicates
 }
 
@@ -145,7 +144,7 @@ func (p *printer) container(depth int) {
 	p.pos++
 }
 
-// text writes a string, with its escapes as [FormatJSON] or [editable] needs them.
+// text writes a string, with the escapes that [FormatJSON] or [editable] requires.
 func (p *printer) text(depth int) {
 	begin := len(p.out)
 	p.out = append(p.out, '"')

@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// The order of members and the digits of numbers are kept, because a program may depend on
-// them. Escapes are decoded, except those of invisible characters (T3, F7).
+// The order of members and the digits of numbers are kept, because a program may depend on them. Escapes are
+// decoded, except escapes of invisible characters (T3, F7).
 func TestFormatJSONKeepsOrderAndDigits(t *testing.T) {
 	for _, c := range []struct {
 		name, raw, want string

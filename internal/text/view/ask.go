@@ -1,9 +1,7 @@
-// Package view turns asks, outcomes and grants into values that are safe to display.
-//
-// The web pages and the terminal draw these values only. Text from outside is a
-// [safetext.Text], so code that displays an unsafe string does not compile. A plain
-// string is always text of this program. The original strings of the agent stay
-// unexported: an answer must repeat the labels exactly as the agent sent them.
+// Package view turns asks, outcomes and grants into values that are safe to display. The web pages and the
+// terminal draw these values only. Text from outside is a [safetext.Text], so code that displays an unsafe
+// string does not compile. A plain string is always text of this program. The original strings of the agent
+// stay unexported, because an answer must repeat the labels exactly as the agent sent them.
 package view
 
 import (
@@ -17,54 +15,56 @@ import (
 
 // An Ask is an [askback.Ask] for display.
 type Ask struct {
-	ID        safetext.Text
-	Session   safetext.Text   // the id of the session
-	Agent     safetext.Text   // the agent's label for itself; it proves nothing
-	Hosted    bool            // Askback runs the agent, and knows who started it
-	Owner     safetext.Text   // the name of the agent's token, if it differs from Agent
-	Path      []safetext.Text // the parents of a sub-agent
-	To        []safetext.Text // people and groups who may answer; empty for everyone
-	People    []safetext.Text // the people who may answer, if they are not those in To
-	Approvers []safetext.Text // the people who alone decide the call, as routes say; empty: no route does
-	// Barred says why the reader of the view may not answer; "" if the reader may. [For] sets it.
+	ID      safetext.Text
+	Session safetext.Text   // id of the session
+	Agent   safetext.Text   // the agent's label for itself; it proves nothing
+	Hosted  bool            // whether Askback runs the agent, and knows who started it
+	Owner   safetext.Text   // the name of the agent's token, if it differs from Agent
+	Path    []safetext.Text // the parents of a sub-agent
+	To      []safetext.Text // people and groups who may answer; empty for everyone
+	People  []safetext.Text // people who may answer, if they differ from To
+	// Approvers are the people who alone decide the call. It is empty if no route requires that.
+	Approvers []safetext.Text
+	// Barred is the reason why the reader of the view may not answer, or "" if the reader may. [For] sets it.
 	Barred    safetext.Text
 	Votes     []Vote // the approvals so far, if several people must approve
 	FollowUps []FollowUp
-	// ReassignedBy is the person who reassigned the ask last, at ReassignedAt; "": no one did.
+	// ReassignedBy is the person who reassigned the ask last, at ReassignedAt. It is "" if the ask was not
+	// reassigned.
 	ReassignedBy safetext.Text
-	ReassignedAt time.Time     // zero: not known
+	ReassignedAt time.Time     // zero if not known
 	StartedBy    safetext.Text // the person who started the session, as the agent names it
 
-	NoSelfApproval bool // that person must not settle the ask
+	NoSelfApproval bool // whether that person must not settle the ask
 
 	Tags     []safetext.Text
 	Title    safetext.Text
 	Context  Markdown        // the background of the question, if the agent sent it as text
 	Data     safetext.Text   // the background, if the agent sent it as an object
 	Warnings []safetext.Text // repairs of the agent's call
-	LeftOut  []safetext.Text // who of the people to ask cannot answer
+	LeftOut  []safetext.Text // people to ask who cannot answer
 	Claims   []Claim
-	Held     []Held // the answers that people can still undo
+	Held     []Held // answers that people can still undo
 	Created  time.Time
 	Deadline time.Time // zero if the ask has no deadline
-	Hidden   bool      // the agent's text contains invisible characters
-	// MayReassign is set by a page: its reader may give the ask to others.
+	Hidden   bool      // whether the agent's text contains invisible characters
+	// MayReassign is true if the reader of a page may give the ask to others. The page sets it.
 	MayReassign bool
-	Quick       bool // it can be answered from a list: see [Brief]
-	OwnSession  bool // the session ends with this ask, so a grant for the session would cover nothing
+	Quick       bool // whether it can be answered from a list: see [Brief]
+	OwnSession  bool // whether the session ends with this ask, so that a grant for the session would cover nothing
 
 	Questions    []Question
-	Confirmation *Confirmation // instead of questions
+	Confirmation *Confirmation // set instead of questions
 	Outcome      *Outcome      // nil while the ask is open
 	AckedAt      time.Time     // when the agent acknowledged the outcome; zero if it did not
 	ConsumedAt   time.Time     // when the agent used the approval; zero if it did not
 	Late         []LateAnswer  // answers that came too late; [Of] leaves it empty
-	Deliveries   []Delivery    // what was sent about the ask, oldest first; [Of] leaves it empty
+	Deliveries   []Delivery    // deliveries about the ask, oldest first; [Of] leaves it empty
 
 	onTimeout askback.OnTimeout
 	quorum    int
-	agent     RawText   // as it was sent
-	tags      []RawText // as they were sent
+	agent     RawText   // label as the agent sent it
+	tags      []RawText // tags as the agent sent them
 }
 
 // A Claim records that a person is looking at an ask.
@@ -79,14 +79,14 @@ type Claim struct {
 type Confirmation struct {
 	Tool          safetext.Text
 	Server        safetext.Text
-	Arguments     safetext.Text // formatted, see [FormatJSON]
+	Arguments     safetext.Text // formatted; see [FormatJSON]
 	Tree          *Value        // the arguments as a tree; nil if they are shown as text only
 	ArgumentsLine safetext.Text // the beginning of the arguments in one line, for lists
 	Changes       []TextChange  // the text that the call replaces, for tools that edit files
-	Warnings      []Warning     // about the arguments
+	Warnings      []Warning     // warnings about the arguments
 	Dangerous     bool
 	FreeText      bool // see [FreeText]
-	NoEdit        bool // the arguments cannot be edited
+	NoEdit        bool // whether the arguments cannot be edited
 	Digest        safetext.Text
 
 	Description Markdown
@@ -95,16 +95,16 @@ type Confirmation struct {
 
 	PreviewMarkdown Markdown // the preview, if it has blocks of code; they are shown exactly
 
-	// SuggestYes is set if the agent suggests approval (C3). The terminal sets it from a
-	// flag of askback confirm, and only displays the suggestion.
+	// SuggestYes is true if the agent suggests approval (C3). The terminal sets it from a flag of askback
+	// confirm, and only displays the suggestion.
 	SuggestYes bool
 
-	// Repeated is set if Arguments repeat Description and Context, as in every call of
-	// confirm_action. Then frontends show them only once.
+	// Repeated is true if Arguments repeat Description and Context, as in every call of confirm_action.
+	// Frontends then show them only once.
 	Repeated bool
 
 	raw       json.RawMessage // the arguments as they were sent
-	lookalike bool            // the tool or its server has a name that looks like another one
+	lookalike bool            // whether the tool or its server has a name that looks like another one
 }
 
 // HasText reports whether a confirmation has more to show than the call: text or tags of
@@ -277,7 +277,7 @@ func (c *cleaner) confirmation(of askback.Confirmation) *Confirmation {
 	c.hidden = c.hidden || f.hidden
 	tree := treeOf(of.Input)
 	var changes []TextChange
-	if f.duplicates.count == 0 { // else a program may read another value than the one shown
+	if f.duplicates.count == 0 { // otherwise a program may read a value that differs from the displayed one
 		changes = tree.textChanges()
 	}
 	return &Confirmation{

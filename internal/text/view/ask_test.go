@@ -20,8 +20,8 @@ func of(q askback.Question) view.Question {
 	return view.Of(askback.Ask{Questions: []askback.Question{q}}).Questions[0]
 }
 
-// docs/wire.md §9: keys are numbers, letters if a label is a number, or numbers after one
-// or more # if a label is also a letter. No key is the same as a label.
+// Keys are numbers, letters if a label is a number, or numbers after one or more # if a label is also a
+// letter. No key equals a label (docs/wire.md §9).
 func TestKeysAreNotLabels(t *testing.T) {
 	for _, c := range []struct {
 		labels []string
@@ -84,8 +84,8 @@ func TestMatchReturnsTheChoicesForAnInput(t *testing.T) {
 	}
 }
 
-// An answer has each label once, exactly as the agent sent it, with its hidden characters.
-// Defaults that are not options become free text.
+// An answer has each label once, exactly as the agent sent it, with its hidden characters. Defaults that are
+// not options become free text.
 func TestPickReturnsOriginalLabels(t *testing.T) {
 	q := of(askback.Question{
 		ID: "q1", Text: "Which?", MultiSelect: true, Options: askback.Options("a\u200bb", "c"), Default: []string{"c", "and d", "e"},
@@ -104,8 +104,8 @@ func TestPickReturnsOriginalLabels(t *testing.T) {
 	}
 }
 
-// F4: the sentence describes who settled the ask, how, and through which channel. It
-// never describes a timer as a person.
+// The sentence describes who settled the ask, how, and through which channel. It never describes a timer as a
+// person (F4).
 func TestOutcomeNamesTheActor(t *testing.T) {
 	ana := askback.Actor{Kind: askback.ActorPerson, Name: "ana"}
 	timer := askback.Actor{Kind: askback.ActorTimer}
@@ -138,7 +138,7 @@ func TestOutcomeNamesTheActor(t *testing.T) {
 	}
 }
 
-// F5: the notice has the time of the deadline and its effect.
+// The notice has the time of the deadline and its effect (F5).
 func TestTimeoutNoticeDescribesTheDeadline(t *testing.T) {
 	berlin := time.FixedZone("CET", 3600)
 	for means, want := range map[askback.OnTimeout]string{
@@ -199,7 +199,7 @@ func TestHeadlineIsTitleQuestionOrTool(t *testing.T) {
 	}
 }
 
-// An agent chooses its label, so the name of its token is shown too if it differs.
+// An agent chooses its label. If the name of its token differs, the name is shown, too.
 func TestFromNamesTheToken(t *testing.T) {
 	for _, c := range []struct{ agent, owner, want string }{
 		{"deploy-bot", "mallory", "deploy-bot (token mallory)"},
@@ -212,7 +212,7 @@ func TestFromNamesTheToken(t *testing.T) {
 	}
 }
 
-// T9: a hidden character in any text that the agent sends sets Hidden.
+// A hidden character in any text that the agent sends sets Hidden (T9).
 func TestHiddenCharactersAreReported(t *testing.T) {
 	const trick = "a\u200bb"
 	quoted, _ := json.Marshal(trick)
@@ -245,7 +245,7 @@ func TestHiddenCharactersAreReported(t *testing.T) {
 	}
 }
 
-// With the maximum number of options, each can be picked by its own key or its label.
+// With the maximum number of options, each option can be picked by a unique key or its label.
 func TestEveryOptionHasAUniqueKey(t *testing.T) {
 	var q askback.Question
 	for i := range limits.MaxOptions {
@@ -302,8 +302,8 @@ func TestResumeContextIsNotShown(t *testing.T) {
 	}
 }
 
-// Names with letters that look like others have a note wherever they are shown, and a call of a tool
-// with such a name is not decided from a list (T9).
+// Names with letters that look like others have a note wherever they are shown. A call of a tool with such a
+// name is not decided from a list (T9).
 func TestNamesThatLookLikeOthersGetANote(t *testing.T) {
 	a := askback.Ask{
 		ID: "ask_1", Kind: askback.Confirm, Agent: "соdex", Owner: "bоt", StartedBy: "аna", To: []string{"аna"}, Path: []string{"раrent"}, Approvers: []string{"ｂen"},

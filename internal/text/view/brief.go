@@ -36,15 +36,15 @@ func Brief(a askback.Ask) Ask {
 	return v
 }
 
-// The longest options that a list offers. More, or longer ones, need the page of the ask.
+// The longest options that a list offers. An ask with more or longer options is answered on its page.
 const (
 	maxQuickOptions = 4
 	maxQuickLabel   = 24
 	maxQuickText    = 160
 )
 
-// isShortQuestion reports whether an ask is one question with a few short options, and
-// nothing else to read.
+// isShortQuestion reports whether an ask is one question with a few short options, and has no other text to
+// read.
 func isShortQuestion(a askback.Ask) bool {
 	if len(a.Questions) != 1 || len(a.Context) > len("null") || a.Title != "" || len(a.Warnings) > 0 {
 		return false
@@ -62,9 +62,8 @@ func isShortQuestion(a askback.Ask) bool {
 	return true
 }
 
-// isShortCall reports whether a call is not dangerous, and its row shows all arguments as they
-// are. A row has no place for line breaks, and text that is written from right to left would
-// change the order of the values.
+// isShortCall reports whether a call is not dangerous, and its row shows all arguments unchanged. A row has
+// no place for line breaks, and right-to-left text would change the order of the values.
 func isShortCall(full askback.Ask, brief Ask) bool {
 	c, input := brief.Confirmation, string(full.Confirmation.Input)
 	return full.Outcome == nil && !c.Dangerous && !c.FreeText && !c.lookalike && len(c.Warnings) == 0 && len(full.Warnings) == 0 && !brief.Hidden &&

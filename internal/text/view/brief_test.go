@@ -8,17 +8,16 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// T3, T9: a list offers to approve only calls whose row shows the arguments as they are, and in
-// their order.
+// A list offers to approve only calls whose row shows the arguments unchanged and in their order (T3, T9).
 func TestListApprovesOnlyCallsThatItShows(t *testing.T) {
 	for input, want := range map[string]bool{
 		`{"to":"ben"}`:                              true,
 		`{"script":"if x:\n    pass"}`:              false, // a row has no line breaks
-		`{"move":["\u05d0","\u05d1"]}`:              false, // the browser would exchange the two
+		`{"move":["\u05d0","\u05d1"]}`:              false, // the browser would swap the two
 		"{\"move\":[\"\u0627\",\"\u0628\"]}":        false,
 		`{"to":"ben\u202e"}`:                        false,
 		`{"to":"ben","to":"eve"}`:                   false,
-		`{"line":"a\\nb"}`:                          false, // a backslash and an n; a page of its own does no harm
+		`{"line":"a\\nb"}`:                          false, // a backslash and an n; showing it on its page does no harm
 		`{"names":["Ren\u00e9","\u5f20","\u03c9"]}`: true,
 	} {
 		a := askback.Ask{ID: "ask_1", SessionID: "ses_1", Confirmation: &askback.Confirmation{ToolName: "files.move", Input: json.RawMessage(input)}}

@@ -8,15 +8,15 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// maxCandidates is how many people and groups a form offers. Others can be typed.
+// maxCandidates is the maximum number of people and groups that a form offers. Other names can be typed.
 const maxCandidates = 100
 
 // A Candidate is a person or a group that may get an ask.
 type Candidate struct {
-	Value  string // as a form sends it
+	Value  string // value that a form sends
 	Name   Text   // a group has an "@" in front
 	People []Text // of a group
-	You    bool   // it is the reader
+	You    bool   // whether it is the reader
 }
 
 // Candidates returns the groups, the people, and last the reader.

@@ -12,12 +12,12 @@ import (
 type Contact struct {
 	ID      Text
 	Person  Text
-	Channel string // what it is: "Telegram", or "Browser"
-	Label   Text   // a chat, or a browser and its system; it may be empty
+	Channel string // kind of contact: "Telegram" or "Browser"
+	Label   Text   // name of the chat, or the browser and its system; may be empty
 	Added   time.Time
-	Used    time.Time // zero: no use is known
-	Ended   bool      // it gets nothing any more
-	Browser bool      // it shows notifications of this site
+	Used    time.Time // zero if no use is known
+	Ended   bool      // whether it gets no more messages
+	Browser bool      // whether it shows notifications of this site
 }
 
 // OfContact returns the view of a contact, with the title of its channel.
@@ -34,14 +34,14 @@ const browserChannel = "webpush"
 // A ContactCode is an [askback.ContactCode] for display.
 type ContactCode struct {
 	Channel string // "Telegram"
-	Send    Text   // what to send
-	To      Text   // where to send it; it may be empty
-	URL     string // a page that sends it; "" if there is no such page
+	Send    Text   // text to send
+	To      Text   // recipient of the text; may be empty
+	URL     string // address of a page that sends it; "" if there is no such page
 	Until   time.Time
 }
 
-// OfContactCode returns the view of a code, with the title of its channel. Its address is left out
-// if it is not one of https.
+// OfContactCode returns the view of a code, with the title of its channel. It omits an address that does not
+// use https.
 func OfContactCode(c askback.ContactCode, titles Titles) *ContactCode {
 	v := &ContactCode{Channel: titles.Of(c.Channel), Send: safetext.Line("/start " + c.Code), To: safetext.Line(c.To), Until: c.ExpiresAt}
 	if strings.HasPrefix(c.URL, "https://") {

@@ -12,35 +12,35 @@ import (
 // origin of an address.
 type Delivery struct {
 	ID       safetext.Text
-	AskID    safetext.Text // empty if it is about a session
-	Session  safetext.Text // the id of the session
-	Event    safetext.Text // what it reports, in a word: "Answered"
+	AskID    safetext.Text // id of the ask; empty if it is about a session
+	Session  safetext.Text // id of the session
+	Event    safetext.Text // event that it reports, in a word: "Answered"
 	Channel  safetext.Text // "Webhook"
 	Target   safetext.Text
-	Person   safetext.Text // who reads it there; empty: several people, or a program
+	Person   safetext.Text // person who reads it there; empty for several people or a program
 	State    DeliveryState
 	Attempts int
-	At       time.Time     // of the last change
-	RetryAt  time.Time     // of the next attempt; zero: none is planned, or it follows at once
-	SeenAt   time.Time     // when its person was first known to have it on a screen; zero: not known
-	Error    safetext.Text // why the last attempt failed
-	Endpoint safetext.Text // the id of the endpoint that holds it; empty: none does
-	Disabled bool          // that endpoint is disabled, not paused
+	At       time.Time     // time of the last change
+	RetryAt  time.Time     // time of the next attempt; zero if none is planned or it follows immediately
+	SeenAt   time.Time     // time when its person was first known to have it on a screen; zero if not known
+	Error    safetext.Text // reason why the last attempt failed
+	Endpoint safetext.Text // id of the endpoint that holds it; empty if none does
+	Disabled bool          // whether that endpoint is disabled, not paused
 	Ask      *Ask          // the ask, for its headline; nil if the reader may not see it
 }
 
 // A DeliveryState is the state of a [Delivery] for people.
 type DeliveryState uint8
 
-// The states of deliveries.
+// States of deliveries.
 const (
-	DeliverySending  DeliveryState = iota // in a moment, or just now
-	DeliveryRetrying                      // the last attempt failed, and there will be another
-	DeliveryWaiting                       // for an earlier delivery about the same ask
+	DeliverySending  DeliveryState = iota // an attempt follows in a moment, or is in progress
+	DeliveryRetrying                      // the last attempt failed, and another one follows
+	DeliveryWaiting                       // waits for an earlier delivery about the same ask
 	DeliveryAccepted
 	DeliveryGivenUp
-	DeliveryNotNeeded // the ask was settled before
-	DeliveryPaused    // until its endpoint is resumed
+	DeliveryNotNeeded // not sent, because the ask was settled before
+	DeliveryPaused    // waits until its endpoint is resumed
 )
 
 // String returns the state as people read it.
@@ -51,7 +51,7 @@ func (s DeliveryState) String() string {
 	}[s]
 }
 
-// deliveryEvents are the names of what deliveries report.
+// deliveryEvents maps events to the words that people read for them.
 var deliveryEvents = map[askback.EventType]string{
 	askback.EventQuestionPending: "Asked", askback.EventQuestionAnswered: "Answered", askback.EventQuestionDeclined: "Declined",
 	askback.EventQuestionCancelled: "Cancelled", askback.EventQuestionExpired: "Expired",
@@ -94,7 +94,7 @@ func DeliveriesOf(all []askback.Delivery, titles Titles) (views []Delivery) {
 	return views
 }
 
-// To returns who or what gets it: a person, or the receiver.
+// To returns the recipient: a person, or the receiver.
 func (d Delivery) To() Text {
 	if d.Person.String() != "" {
 		return d.Person
@@ -113,8 +113,8 @@ func (d Delivery) Path() string {
 	return askback.PagePath(d.AskID.String())
 }
 
-// Seen returns when the delivery was seen, for a reader at the time now: "14:05" on the same day.
-// A nil zone is UTC.
+// Seen returns the time when the delivery was seen, for a reader at the time now: "14:05" on the same day. A
+// nil zone is UTC.
 func (d Delivery) Seen(now time.Time, zone *time.Location) string {
 	return FormatSnooze(d.SeenAt, now, zone)
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A delivery that was seen has the time, with the day if it is another one.
+// A delivery that was seen shows the time. On another day it shows the day, too.
 func TestSentenceOfADelivery(t *testing.T) {
 	at := time.Date(2026, 11, 3, 14, 3, 0, 0, time.UTC)
 	for _, c := range []struct {
-		after time.Duration // until it was seen; 0: not known
+		after time.Duration // time until it was seen; 0 if not known
 		want  string
 	}{
 		{0, "Telegram to ana: Asked, accepted 3 November 2026, 14:03 UTC"},
@@ -29,7 +29,7 @@ func TestSentenceOfADelivery(t *testing.T) {
 	}
 }
 
-// People read what happened to an ask in a word, not as the name of an event.
+// People read the event of an ask as a word, not as the name of the event.
 func TestDeliveryEventsHaveWords(t *testing.T) {
 	for event, want := range map[askback.EventType]string{
 		askback.EventQuestionPending:    "Asked",

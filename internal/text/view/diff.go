@@ -66,8 +66,8 @@ type TextChange struct {
 	Lines []DiffLine
 }
 
-// maxChangeLines is the number of lines in all replacements of a call above which they are not
-// compared: an agent could make each view of its ask take seconds. The arguments are shown anyway.
+// maxChangeLines is the maximum number of lines in all replacements of a call that are compared. Otherwise an
+// agent could make each view of its ask take seconds. The arguments are shown anyway.
 const maxChangeLines = 2000
 
 // textChanges returns the replacements in the arguments of a call. Fields are found by their

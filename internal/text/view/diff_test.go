@@ -35,15 +35,15 @@ func TestDiffHasEveryChange(t *testing.T) {
 			t.Errorf("%q to %q is %q, want %q", c.before, c.after, got, c.want)
 		}
 	}
-	// Of long texts, a line that both have in the middle is removed and added.
+	// In long texts, a line in the middle is removed and added even if both texts have it.
 	before, after := strings.Repeat("a\n", 3000)+"both\ny", strings.Repeat("b\n", 3000)+"both\nw"
 	if got := view.Diff(before, after); len(got) != 6004 {
 		t.Errorf("a comparison of long texts has %d lines, want 6004", len(got))
 	}
 }
 
-// An agent cannot make a page large or slow with many long replacements: they are not compared,
-// and the arguments are shown all the same.
+// An agent cannot make a page large or slow with many long replacements. They are not compared, and the
+// arguments are still shown.
 func TestManyLongReplacementsAreNotCompared(t *testing.T) {
 	for lines, want := range map[int]int{10: 4, 300: 0} {
 		edit := map[string]string{"old_string": strings.Repeat("a\n", lines), "new_string": strings.Repeat("b\n", lines)}

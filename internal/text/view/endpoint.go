@@ -12,16 +12,16 @@ import (
 // An Endpoint is an [askback.Endpoint] for display. It has no secret.
 type Endpoint struct {
 	ID             safetext.Text
-	Owner          safetext.Text // the name of a token; empty: it receives the asks that name no callback
+	Owner          safetext.Text // name of a token; empty if the endpoint receives asks without a callback
 	Origin         safetext.Text
 	Status         askback.EndpointStatus
-	Reason         safetext.Text // why it is disabled
-	By             safetext.Text // who paused or resumed it last
+	Reason         safetext.Text // reason why it is disabled
+	By             safetext.Text // person who paused or resumed it last
 	Created        time.Time
-	Changed        time.Time // when it got its status
-	FailingSince   time.Time // zero: the last attempt that ended did not fail
-	SecretAt       time.Time // when its own secret was made; zero: the secret of the settings signs
-	OldSecretUntil time.Time // until when the secret before it signs as well; zero: none does
+	Changed        time.Time // time when it got its status
+	FailingSince   time.Time // zero if the last finished attempt did not fail
+	SecretAt       time.Time // time when its own secret was made; zero if the secret of the settings signs
+	OldSecretUntil time.Time // time until which the previous secret signs as well; zero if none does
 }
 
 // OfEndpoint returns the view of an endpoint.
@@ -43,7 +43,7 @@ func (e Endpoint) Word() string {
 // Active reports whether messages are sent to it.
 func (e Endpoint) Active() bool { return e.Status == askback.EndpointActive }
 
-// Paused reports whether messages to it wait.
+// Paused reports whether messages to it are kept until it is resumed.
 func (e Endpoint) Paused() bool { return e.Status == askback.EndpointPaused }
 
 // Disabled reports whether messages to it are given up.
@@ -54,12 +54,12 @@ func (e Endpoint) SecretVersion() string {
 	return strconv.FormatInt(e.SecretAt.UnixMilli(), 10) + "-" + strconv.FormatInt(e.OldSecretUntil.UnixMilli(), 10)
 }
 
-// An EndpointResult is what became of a form of an endpoint.
+// An EndpointResult is the result of a form of an endpoint.
 type EndpointResult struct {
-	ID     string // of the endpoint
+	ID     string // id of the endpoint
 	Good   bool
 	Word   string // the result in a word or two
-	Detail string // a sentence about it
+	Detail string // sentence about the result
 }
 
 // OfTest returns the result of a test message to the endpoint with an id.

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/test/kit/filltest"
 )
 
-// People see each field of an ask and of a grant. If a new one is not for people, add it to
-// the list.
+// People see each field of an ask and of a grant. A new field that is not for people must be added to the
+// list.
 func TestViewsHaveEveryField(t *testing.T) {
 	if diff := cmp.Diff([]string{
 		"Kind", "Confirmation.Tier", "Votes.Decision", "Held.Channel", "Held.Answers.ID", "Held.Answers.Question", "Held.Answers.Selected",

@@ -15,26 +15,26 @@ import (
 // AgentFigures are the figures of an agent, for display.
 type AgentFigures struct {
 	Label    safetext.Text
-	Owner    safetext.Text // the name of its token, if it differs from Label
+	Owner    safetext.Text // name of its token, if it differs from Label
 	Filter   string        // Label without marks, escaped as the value of a query
 	Open     int
 	Asked    int
 	Wait     Wait
 	LastSeen time.Time // zero if it was not seen in the period
-	Grants   int       // its standing approvals in force
+	Grants   int       // its valid standing approvals
 }
 
 // A PersonFigures is a person with figures, for display.
 type PersonFigures struct {
-	Person           // zero: the person may not answer any more
+	Person           // zero if the person may not answer any more
 	Name             safetext.Text
-	Key              string // the name as it is
+	Key              string // unescaped name
 	Open             int
 	Approved, Denied int
 	Wait             Wait
 }
 
-// A Wait has waiting times in words. They are "–" if there were no answers.
+// A Wait contains waiting times in words. They are "–" if there were no answers.
 type Wait struct {
 	Answers     int
 	Median, P90 string
@@ -63,8 +63,8 @@ func shortDuration(d time.Duration) string {
 	return n(d/(24*time.Hour), "d")
 }
 
-// OfAgents returns the agents of the figures and those with a token, in order of name, with
-// the number of their standing approvals among grants.
+// OfAgents returns the agents of the figures and the agents with a token, in order of name, with the number
+// of their standing approvals among grants.
 func OfAgents(f reports.Figures, tokens []askback.AgentStats, grants []askback.Grant) []AgentFigures {
 	all := slices.Clone(f.Agents)
 	for _, t := range tokens {
@@ -89,7 +89,7 @@ func OfAgents(f reports.Figures, tokens []askback.AgentStats, grants []askback.G
 	return views
 }
 
-// OfPeople returns the people who may answer, and those who answered, in order of name.
+// OfPeople returns the people who may answer and the people who answered, in order of name.
 func OfPeople(f reports.Figures, people []askback.Person) []PersonFigures {
 	var views []PersonFigures
 	for _, p := range people {
@@ -115,8 +115,8 @@ func OfPeople(f reports.Figures, people []askback.Person) []PersonFigures {
 type Numbers struct {
 	Asked    int
 	Wait     Wait
-	Outcomes []OutcomeCount // the most frequent first
-	Agents   []AgentFigures // those with an answer
+	Outcomes []OutcomeCount // the most frequent outcome first
+	Agents   []AgentFigures // outcomes with an answer
 	People   []PersonFigures
 	Waiting  []reports.WaitingCount
 }

@@ -21,18 +21,18 @@ type RawText string
 // Text returns the text safe for display.
 func (t RawText) Text() Text { return safetext.Block(string(t)) }
 
-// A Form has the input of a person who answers an ask, and the problems with it.
+// A Form contains the input of a person who answers an ask, and its problems.
 type Form struct {
 	Entries  []Entry // one per question
 	Comment  RawText
 	Reason   RawText
 	Problems []Problem
-	Restored bool // the input is a draft that was not sent
+	Restored bool // whether the input is a draft that was not sent
 
 	// The fields below are for a confirmation.
 	Decision  askback.Decision
 	Input     RawText       // the arguments, editable; see [Form.Edited]
-	Word      RawText       // typed to approve a dangerous call
+	Word      RawText       // word typed to approve a dangerous call
 	Scope     askback.Scope // for approve_all
 	ExpiresIn time.Duration
 
@@ -41,8 +41,8 @@ type Form struct {
 
 // An Entry is the input for one question.
 type Entry struct {
-	Picks       []int // choices, by index
-	OtherPicked bool  // "Other" was chosen
+	Picks       []int // indexes of the chosen options
+	OtherPicked bool  // whether "Other" was chosen
 	Other       RawText
 	Notes       RawText
 }
@@ -53,8 +53,8 @@ type Problem struct {
 	Text  Text
 }
 
-// NewForm returns the form of an ask before a person fills it in. Its arguments are those
-// of the call, and a standing approval has the default scope and lifetime.
+// NewForm returns the form of an ask before a person fills it in. It has the arguments of the call, and the
+// default scope and lifetime of a standing approval.
 func NewForm(a Ask) Form {
 	f := Form{Entries: make([]Entry, len(a.Questions))}
 	if a.Confirmation != nil {
@@ -71,7 +71,7 @@ func (f Form) Edited() bool {
 	return strings.TrimSpace(string(f.Input)) != strings.TrimSpace(string(f.initialInput))
 }
 
-// Changes compares the edited arguments with those of the agent.
+// Changes compares the edited arguments with the arguments of the agent.
 func (f Form) Changes() []DiffLine {
 	if !f.Edited() {
 		return nil
@@ -187,7 +187,7 @@ func (f Form) unanswered(i int, q Question, id string) (field, sentence string) 
 // A Conflict describes how an ask was settled before a late answer arrived.
 type Conflict struct {
 	Sentence   Text
-	SamePerson bool // one person sent both answers
+	SamePerson bool // whether one person sent both answers
 }
 
 // ConflictOf describes the outcome to the person me, whose answer was late (E10, F6).

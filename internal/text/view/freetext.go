@@ -2,8 +2,8 @@ package view
 
 import "strings"
 
-// freeText has the names, without separators, of the tools whose effect depends only on
-// text that the agent writes, such as a shell (docs/api.md).
+// freeText lists the names, without separators, of the tools whose effect depends only on text that the agent
+// writes, such as a shell (docs/api.md).
 var freeText = func() map[string]bool {
 	out := map[string]bool{}
 	for name := range strings.FieldsSeq(`
@@ -23,9 +23,9 @@ var freeText = func() map[string]bool {
 // separators are ignored when names are compared: runCommand equals run_command.
 var separators = strings.NewReplacer("_", "", "-", "", " ", "")
 
-// FreeText reports whether the effect of a tool depends only on free text, as for a shell,
-// SQL, HTTP or confirm_action. It ignores case, underscores, hyphens, spaces, and prefixes
-// such as those in mcp__server__tool and server.tool.
+// FreeText reports whether the effect of a tool depends only on free text, as for a shell, SQL, HTTP or
+// confirm_action. It ignores case, underscores, hyphens, spaces, and prefixes as in mcp__server__tool and
+// server.tool.
 func FreeText(tool string) bool {
 	name := strings.ToLower(strings.TrimSpace(tool))
 	if i := strings.LastIndex(name, "__"); i >= 0 {

@@ -18,21 +18,21 @@ type Grant struct {
 	Owner     safetext.Text // the name of the token that may use it, if it differs from Agent
 	Tool      safetext.Text
 	Server    safetext.Text
-	Scope     string        // what it covers, in words
-	Limit     safetext.Text // the session or the digest of the arguments that it is limited to
-	Arguments safetext.Text // of the call on which it was made; empty if they are too long to keep
+	Scope     string        // scope, in words
+	Limit     safetext.Text // session or digest of the arguments that it is limited to
+	Arguments safetext.Text // arguments of the call on which it was made; empty if they are too long to keep
 	FirstLine safetext.Text // the beginning of Arguments, in one line
-	Ask       safetext.Text // the id of the ask on which it was made
-	Exact     bool          // it covers these arguments and no others
-	FreeText  bool          // it covers any arguments of a free-text tool; see [FreeText]
-	Dangerous bool          // it covers calls that are marked dangerous
+	Ask       safetext.Text // id of the ask on which it was made
+	Exact     bool          // whether it covers only these arguments
+	FreeText  bool          // whether it covers any arguments of a free-text tool; see [FreeText]
+	Dangerous bool          // whether it covers calls that are marked dangerous
 	By        safetext.Text
 	Since     time.Time
 	Until     time.Time
 	RevokedAt time.Time // zero if it is not revoked
 	Uses      int
-	LastUsed  time.Time // zero: no use is known
-	Idle      bool      // it approves nothing, because the token or the sign-in of By has ended
+	LastUsed  time.Time // zero if no use is known
+	Idle      bool      // whether it approves nothing, because the token or the sign-in of By has ended
 }
 
 // OfGrant returns the view of a grant.
@@ -69,23 +69,23 @@ var scopeTexts = map[askback.Scope]string{
 // ScopeText describes what a scope covers, or returns "" for an unknown scope.
 func ScopeText(s askback.Scope) string { return scopeTexts[s] }
 
-// IdleGrant explains an idle grant.
+// IdleGrant is the sentence that explains an idle grant.
 const IdleGrant = "It approves nothing at present: the token or the log-in of the person who made it has ended."
 
 // Ended reports whether the grant is revoked or expired.
 func (g Grant) Ended(now time.Time) bool { return !g.RevokedAt.IsZero() || !now.Before(g.Until) }
 
-// A Breadth is how much a grant covers.
+// A Breadth is the breadth of a grant.
 type Breadth uint8
 
-// The breadths. People should look at wide grants first.
+// The breadths, from narrow to wide. People should look at wide grants first.
 const (
 	Narrow Breadth = iota // exactly the same arguments
 	Wide                  // any arguments, or dangerous calls
 	Widest                // any arguments of dangerous calls, or any free text
 )
 
-// Breadth returns how much the grant covers.
+// Breadth returns the breadth of the grant.
 func (g Grant) Breadth() Breadth {
 	switch {
 	case g.FreeText, g.Dangerous && !g.Exact:
@@ -96,11 +96,11 @@ func (g Grant) Breadth() Breadth {
 	return Narrow
 }
 
-// A GrantGroup has the grants of one agent.
+// A GrantGroup contains the grants of one agent.
 type GrantGroup struct {
 	Agent  safetext.Text
-	Owner  safetext.Text // as in [Grant]
-	Grants []Grant       // the widest first
+	Owner  safetext.Text // label as in [Grant]
+	Grants []Grant       // the widest grant first
 }
 
 // GroupGrants groups grants by agent, in order of name.

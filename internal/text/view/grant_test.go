@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// F8: the view shows which calls of which agent a grant covers, how often it was used, and
-// whether it has ended.
+// The view shows which calls of which agent a grant covers, how often it was used, and whether it has ended
+// (F8).
 func TestGrantNamesItsAgentScopeAndLimits(t *testing.T) {
 	g := askback.Grant{
 		ID: "grt_1", Owner: "bot", Agent: "deploy\u202ebot", ToolName: "db.migrate\n", Server: "w", By: "ana", CreatedAt: noon, ExpiresAt: noon.Add(time.Hour),
@@ -56,8 +56,7 @@ func TestGrantNamesItsAgentScopeAndLimits(t *testing.T) {
 	}
 }
 
-// D1, F8, F4: the sentence attributes the approval to the standing approval, and mentions
-// edited arguments.
+// The sentence attributes the approval to the standing approval, and mentions edited arguments (D1, F8, F4).
 func TestOutcomeNamesTheStandingApproval(t *testing.T) {
 	for want, o := range map[string]askback.Outcome{
 		"approved by the standing approval of ana (grt_1)": {
@@ -80,7 +79,7 @@ func TestOutcomeNamesTheStandingApproval(t *testing.T) {
 	}
 }
 
-// F7, F8: each decision in the form of a confirmation becomes an answer.
+// Each decision in the form of a confirmation becomes an answer (F7, F8).
 func TestFormReturnsTheDecision(t *testing.T) {
 	a := view.Of(askback.Ask{Confirmation: &askback.Confirmation{ToolName: "t", Input: json.RawMessage(`{"a":1}`)}})
 	for name, c := range map[string]struct {
@@ -124,7 +123,7 @@ func TestFormReturnsTheDecision(t *testing.T) {
 	}
 }
 
-// F3: Markdown in names, labels and arguments is shown as it was sent.
+// Markdown in names, labels and arguments is shown as the agent sent it (F3).
 func TestOnlyTextForPeopleIsParsedAsMarkdown(t *testing.T) {
 	const s = "**a**"
 	raw, _ := json.Marshal(s)
@@ -158,8 +157,7 @@ func TestOnlyTextForPeopleIsParsedAsMarkdown(t *testing.T) {
 	}
 }
 
-// An ask that names no session gets a session of its own, which ends with it. The ids of
-// both have the same number.
+// An ask without a session gets a separate session, which ends with the ask. Their ids have the same number.
 func TestOwnSessionHasTheNumberOfTheAsk(t *testing.T) {
 	for session, want := range map[string]bool{"ses_1": true, "ses_2": false} {
 		if got := view.Of(askback.Ask{ID: "ask_1", SessionID: session}).OwnSession; got != want {
@@ -168,8 +166,7 @@ func TestOwnSessionHasTheNumberOfTheAsk(t *testing.T) {
 	}
 }
 
-// A grant shows its arguments. One that covers any arguments of a free-text tool is
-// marked.
+// A grant shows its arguments. A grant that covers any arguments of a free-text tool is marked.
 func TestGrantShowsItsArguments(t *testing.T) {
 	g := askback.Grant{
 		ID: "grt_1", ToolName: "confirm_action", Scope: askback.ScopeInput, AskID: "ask_1",

@@ -11,13 +11,13 @@ import (
 // A Held is an answer that a person has given and can still undo.
 type Held struct {
 	Name    safetext.Text
-	Yours   bool          // the reader gave it
+	Yours   bool          // whether the reader gave it
 	Word    string        // "Approved", "Denied", "Declined" or "Answered"
 	Detail  safetext.Text // the answer, or the tool
 	SendsAt time.Time
 }
 
-// maxHeldDetail is the number of bytes of an answer that a sentence about it has.
+// maxHeldDetail is the maximum number of bytes of an answer in a sentence about it.
 const maxHeldDetail = 120
 
 func (c *cleaner) held(a askback.Ask, h askback.Held) Held {
@@ -34,7 +34,7 @@ func (c *cleaner) held(a askback.Ask, h askback.Held) Held {
 	return v
 }
 
-// heldWord returns what a person did, as a word that begins a sentence.
+// heldWord returns the decision of a person, as a word that begins a sentence.
 func heldWord(h askback.Held) string {
 	switch {
 	case h.Declines:
@@ -47,7 +47,7 @@ func heldWord(h askback.Held) string {
 	return "Answered"
 }
 
-// HeldBy returns the answer of a person to the ask that can still be undone, and whether there is
+// HeldBy returns the answer of a person to the ask that can still be undone, and reports whether there is
 // one.
 func (a Ask) HeldBy(name safetext.Text) (Held, bool) {
 	for _, h := range a.Held {

@@ -77,8 +77,7 @@ func (k alphabet) key(i int) string {
 	return string(rune('a'+i/26-1)) + string(rune('a'+i%26))
 }
 
-// has reports whether s has the form of a key. For keys that are letters, that is one
-// letter.
+// has reports whether s has the form of a key. A key of letters is a single letter.
 func (k alphabet) has(s string) bool {
 	if k == letters {
 		return len(s) == 1 && unicode.IsLetter(rune(s[0]))

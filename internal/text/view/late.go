@@ -31,7 +31,7 @@ func LateAnswerOf(a askback.Ask, l reports.LateAnswer) LateAnswer {
 	}
 	for _, one := range l.Answer.Answers {
 		answer := Answer{Notes: c.block(one.Notes)}
-		for _, q := range a.Questions { // late answers are kept as they were sent
+		for _, q := range a.Questions { // late answers are stored as they were sent
 			if one.ID == q.ID || one.ID == "" && one.Question == q.Text {
 				answer.Question = c.markdown(q.Text)
 			}

@@ -15,7 +15,7 @@ type (
 	Block = markdown.Block
 	// A Paragraph is text with line breaks.
 	Paragraph = markdown.Paragraph
-	// A Heading is a heading in an agent's text, not one of the page.
+	// A Heading is a heading in an agent's text, not a heading of the page.
 	Heading = markdown.Heading
 	// A List is a list of items.
 	List = markdown.List

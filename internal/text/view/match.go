@@ -120,9 +120,8 @@ func folded(s string) []rune {
 	return out
 }
 
-// Resembles reports whether words that match no choice were probably meant as a choice.
-// All of them together, or each of them, must resemble a label (see [Question.Nearest])
-// or a key.
+// Resembles reports whether words that match no choice were probably meant as a choice. Either the words as a
+// whole, or each of the words, must resemble a label (see [Question.Nearest]) or a key.
 func (q Question) Resembles(typed string) bool {
 	if len(q.Choices) == 0 {
 		return false

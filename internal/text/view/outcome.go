@@ -16,12 +16,12 @@ type Outcome struct {
 	Comment   safetext.Text
 	Reason    safetext.Text
 	Arguments safetext.Text // the edited arguments; empty if they were not edited
-	Changes   []DiffLine    // what the person changed in the arguments
+	Changes   []DiffLine    // changes of the person to the arguments
 	Grant     safetext.Text // id of the standing approval that was made, or that answered
 	At        time.Time
-	ByTimer   bool // its own deadline passed without an answer
-	Defaulted bool // the timer applied the defaults
-	ByGrant   bool // a standing approval answered, not a person
+	ByTimer   bool // whether its own deadline passed without an answer
+	Defaulted bool // whether the timer applied the defaults
+	ByGrant   bool // whether a standing approval answered, not a person
 	Approved  bool
 }
 
@@ -108,8 +108,8 @@ func place(via askback.Channel) string {
 	return cmp.Or(places[via], "via "+string(via))
 }
 
-// Status describes the state of an ask, such as "waiting for an answer; ana is looking at
-// it", or how it ended.
+// Status describes the state of an ask, such as "waiting for an answer; ana is looking at it", or its
+// outcome.
 func (a Ask) Status() safetext.Text {
 	if a.Outcome != nil {
 		return a.Outcome.Sentence
@@ -127,7 +127,7 @@ func (a Ask) Status() safetext.Text {
 	return safetext.Line(s)
 }
 
-// Watchers returns who has claimed the ask, such as "ana and ben are looking at it", or "".
+// Watchers returns the people who have claimed the ask, such as "ana and ben are looking at it", or "".
 func (a Ask) Watchers() string {
 	var names []string
 	for _, c := range a.Claims {

@@ -7,18 +7,18 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// A Person is what is known of an [askback.Person], for display.
+// A Person is an [askback.Person] for display.
 type Person struct {
 	Email   Text
 	Slack   Text
 	Zone    Text   // the time zone
-	Quiet   Text   // the hours without messages
-	Groups  []Text // with an "@" in front
-	Source  string // where the person is from: "settings file", "made here", or "only a token"
-	Made    bool   // made here or over the API, so it can be changed here
-	By      Text   // who changed it last there
+	Quiet   Text   // hours without messages
+	Groups  []Text // groups with an "@" in front
+	Source  string // origin of the person: "settings file", "made here", or "only a token"
+	Made    bool   // whether it was made here or over the API, so that it can be changed here
+	By      Text   // person who changed it last there
 	Changed time.Time
-	Warning Text // what is wrong; "" if nothing is
+	Warning Text // problem of the person, or ""
 }
 
 func ofPerson(p askback.Person) Person {
@@ -42,10 +42,10 @@ type GroupOfPeople struct {
 	Key     string
 	People  []Text
 	Source  string
-	Made    bool // made here or over the API, so it can be changed here
-	By      Text // who changed it last there
+	Made    bool // whether it was made here or over the API, so that it can be changed here
+	By      Text // person who changed it last there
 	Changed time.Time
-	Warning Text // what is wrong; "" if nothing is
+	Warning Text // problem of the group, or ""
 }
 
 // OfGroup returns the view of a group.

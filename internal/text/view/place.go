@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// An Order is how a list is sorted, and what it is grouped by.
+// An Order is the sorting and the grouping of a list.
 type Order struct {
 	Urgent bool  // dangerous calls before the others
-	Group  Group // "" groups only by what is due soon
+	Group  Group // "" groups only the asks that are due soon
 }
 
-// A Group is what a list is grouped by.
+// A Group is a criterion by which a list is grouped.
 type Group string
 
 // The groups of a list.
@@ -29,18 +29,18 @@ const (
 // the order of Sort.
 type Place struct {
 	Group string // a key of the group
-	Name  string // of the group, if Askback named it
-	Text  Text   // of the group, if an agent named it
-	Sort  string // ASCII; it begins with the key of the group
+	Name  string // title of the group, if Askback named it
+	Text  Text   // title of the group, if an agent named it
+	Sort  string // ASCII text that begins with the key of the group
 }
 
-// soonTime is how long before its deadline an ask is urgent.
+// soonTime is the time before its deadline at which an ask becomes urgent.
 const soonTime = time.Hour
 
 // Soon reports whether a deadline is near or has passed.
 func Soon(deadline, now time.Time) bool { return !deadline.IsZero() && deadline.Sub(now) < soonTime }
 
-// The groups of what is urgent, in order.
+// The groups of urgent asks, in order.
 const (
 	rankSoon = iota
 	rankDangerous
@@ -49,8 +49,8 @@ const (
 
 var rankNames = [...]string{rankSoon: "Due soon", rankDangerous: "Dangerous", rankOther: "Others"}
 
-// Place returns the position of an ask. What is due soon is always first, ordered by deadline;
-// all else has the oldest first.
+// Place returns the position of an ask. Asks that are due soon are always first, ordered by deadline. The
+// others follow, oldest first.
 func (o Order) Place(a Ask, now time.Time) Place {
 	rank, key := rankOther, a.ID.String()
 	switch {
@@ -84,11 +84,10 @@ func (o Order) Place(a Ask, now time.Time) Place {
 // end returns the last n bytes of an id.
 func end(id string, n int) string { return id[max(0, len(id)-n):] }
 
-// maxSortText is how much of a text its key for sorting has, in bytes.
+// maxSortText is the maximum number of bytes of a text in its key for sorting.
 const maxSortText = 40
 
-// textKey returns a short key that sorts like the text without case, and differs for other
-// texts.
+// textKey returns a short key that sorts like the text without case. Other texts have other keys.
 func textKey(t Text) string {
 	lower, sum := strings.ToLower(t.String()), sha256.Sum256([]byte(t.String()))
 	return hex.EncodeToString([]byte(lower[:min(len(lower), maxSortText)])) + "." + hex.EncodeToString(sum[:8])

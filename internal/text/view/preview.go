@@ -21,16 +21,16 @@ func fenced(s string) Markdown {
 	return doc
 }
 
-// isLanguage reports whether the label of a block of code is the name of a language, and nothing
-// else to read.
+// isLanguage reports whether the label of a block of code is only the name of a language, with no other text
+// to read.
 func isLanguage(label string) bool {
 	label = strings.TrimSpace(label)
 	return len(label) <= 20 && strings.Trim(label, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+#._-") == "" && !strings.ContainsAny(label, " \t")
 }
 
-// unfenced removes the Markdown code fences from a preview, which is shown as code
-// anyway. It returns s unchanged if a fence is not closed, or if one has more text than the name of
-// a language, which would be lost.
+// unfenced removes the Markdown code fences from a preview, which is shown as code anyway. It returns s
+// unchanged if a fence is not closed. It also does so if a fence has more text than the name of a language,
+// because that text would be lost.
 func unfenced(s string) string {
 	if !strings.Contains(s, "```") {
 		return s

@@ -7,7 +7,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A preview is shown as code, so its Markdown fences are removed, unless one is not closed.
+// A preview is shown as code, so its Markdown fences are removed, unless a fence is not closed.
 func TestPreviewFencesAreRemoved(t *testing.T) {
 	for preview, want := range map[string]string{
 		"select 1":                              "select 1",

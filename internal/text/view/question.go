@@ -16,9 +16,9 @@ type Question struct {
 	Multi       bool
 	Optional    bool
 	Choices     []Choice
-	OtherKey    string        // the key of "Other"; "" if the question has no choices or allows no other answer
+	OtherKey    string        // key of "Other"; "" if the question has no choices or allows no other answer
 	DefaultText safetext.Text // a suggested answer that is not a choice
-	HasDefault  bool          // the agent suggests an answer
+	HasDefault  bool          // whether the agent suggests an answer
 
 	raw  askback.Question
 	keys alphabet
@@ -26,7 +26,7 @@ type Question struct {
 
 // A Choice is an option with the key that picks it.
 type Choice struct {
-	Key         string // what a person types to pick it; see [Question.Match]
+	Key         string // text that a person types to pick it; see [Question.Match]
 	Label       safetext.Text
 	Description Markdown
 	Preview     safetext.Text // shown exactly, unless PreviewMarkdown is set
@@ -40,7 +40,7 @@ func (q Question) HasPreviews() bool {
 	return slices.ContainsFunc(q.Choices, func(c Choice) bool { return c.Preview.String() != "" })
 }
 
-// Problem returns why a text cannot answer the question, as a sentence, or "".
+// Problem returns the reason why a text cannot answer the question, as a sentence, or "".
 func (q Question) Problem(text string) string {
 	if q.raw.Fits(text) {
 		return ""

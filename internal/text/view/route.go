@@ -13,9 +13,9 @@ import (
 // A Route is an [askback.Route] as a sentence.
 type Route struct {
 	When     Text // the asks that it matches: "Confirmations of deploy-* tagged prod"
-	Does     Text // what it does with them, without a period
-	Settings bool // it is in the settings file
-	Warning  Text // what is wrong with it; "" if nothing is
+	Does     Text // effect on them, without a period
+	Settings bool // whether it is in the settings file
+	Warning  Text // problem of the route, or ""
 }
 
 // OfRoute returns the sentence of a route.
@@ -59,7 +59,7 @@ var timeoutWords = map[askback.OnTimeout]string{
 	askback.OnTimeoutWait:    "it keeps waiting",
 }
 
-// whoDecides returns who may answer, and how many must approve.
+// whoDecides returns the words for the people who may answer and the number who must approve.
 func whoDecides(r askback.Route) string {
 	who := listWords(r.To)
 	if approvers := listWords(r.Approvers); approvers != "" {
@@ -83,7 +83,7 @@ func whoDecides(r askback.Route) string {
 	return "everyone may answer"
 }
 
-// matchWords returns which asks a route matches.
+// matchWords describes the asks that a route matches.
 func matchWords(m askback.Match) string {
 	words := map[askback.AskKind]string{"": "Everything", askback.Questions: "Questions", askback.Confirm: "Confirmations"}[m.Kind]
 	if m.Agent != "" {

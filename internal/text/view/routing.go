@@ -13,18 +13,18 @@ import (
 type Vote struct {
 	Name   safetext.Text
 	Via    safetext.Text // the channel
-	Reason safetext.Text // "" if the person gave none
+	Reason safetext.Text // note of the person, or ""
 	At     time.Time
 }
 
 // A FollowUp is a reminder or, with To, an escalation.
 type FollowUp struct {
-	To   []safetext.Text // who is added
+	To   []safetext.Text // people who are added
 	At   time.Time
-	Done time.Time // zero if it did not happen yet
+	Done time.Time // zero if it has not happened yet
 }
 
-// routing sets what an ask has about who may answer it.
+// routing sets the fields of an ask about the people who may answer it.
 func (c *cleaner) routing(v *Ask, a askback.Ask) {
 	v.quorum = a.Quorum
 	v.People, v.Approvers = c.names(a.Recipients), c.names(a.Approvers)
@@ -38,15 +38,15 @@ func (c *cleaner) routing(v *Ask, a askback.Ask) {
 	}
 }
 
-// For returns the view of an ask for a person whom it is addressed to, and who may not be one of
-// those who decide it. The name is "" if it is not known; then the view is the one that [Of] returns.
+// For returns the view of an ask for a person who is addressed by it, but may not be allowed to decide it. If
+// the name is "", the person is not known, and the view is the result of [Of].
 func For(a askback.Ask, reader string) Ask {
 	v := Of(a)
 	bar(&v, a, reader)
 	return v
 }
 
-// BriefFor is [Brief] for a person, as [For] is [Of].
+// BriefFor is like [Brief], but for a person, as [For] is like [Of].
 func BriefFor(a askback.Ask, reader string) Ask {
 	v := Brief(a)
 	bar(&v, a, reader)
@@ -64,11 +64,11 @@ func bar(v *Ask, a askback.Ask, reader string) {
 	}
 }
 
-// capital returns a sentence with its first letter, which is of ASCII, in upper case.
+// capital returns a sentence with its first letter, which must be ASCII, in upper case.
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// Approvals returns how many of the people who must approve did, and who, such as "1 of 2
-// approved: ana". It returns "" if one is enough.
+// Approvals returns the number of approvals and the people who gave them, such as "1 of 2 approved: ana". It
+// returns "" if one approval is enough.
 func (a Ask) Approvals() string {
 	if a.quorum <= 1 {
 		return ""
@@ -84,8 +84,8 @@ func (a Ask) Approvals() string {
 	return text
 }
 
-// Recipients returns who may answer: the names in To and, if they differ, the people. It is ""
-// for everyone.
+// Recipients returns the people who may answer: the names in To and, if they differ, the people. It is "" for
+// everyone.
 func (a Ask) Recipients() safetext.Text {
 	text := joinTexts(a.To)
 	if len(a.People) > 0 {
@@ -94,8 +94,8 @@ func (a Ask) Recipients() safetext.Text {
 	return safetext.Line(text)
 }
 
-// Routing returns sentences on who must approve an ask, and what follows if no one answers. The
-// times are in a zone; nil is UTC.
+// Routing returns sentences about the people who must approve an ask, and about the next steps if no one
+// answers. The times are in a zone; nil is UTC.
 func (a Ask) Routing(zone *time.Location) (lines []safetext.Text) {
 	add := func(format string, args ...any) {
 		lines = append(lines, safetext.Line(fmt.Sprintf(format, args...)))
@@ -139,8 +139,8 @@ func (a Ask) Routing(zone *time.Location) (lines []safetext.Text) {
 	return lines
 }
 
-// followUp returns a sentence on a reminder or an escalation. It returns "" for one that a
-// settled ask no longer needs.
+// followUp returns a sentence about a reminder or an escalation. It returns "" if the ask is settled before
+// the follow-up happened.
 func (a Ask) followUp(f FollowUp, zone *time.Location) string {
 	to := joinTexts(f.To)
 	switch {

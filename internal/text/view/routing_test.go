@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// People see who must approve, who did, whom the agent names as the starter, and what follows.
+// People see who must approve, who has approved, whom the agent names as the starter, and the next steps.
 func TestRoutingIsShownInSentences(t *testing.T) {
 	nine := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
 	a := askback.Ask{

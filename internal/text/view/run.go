@@ -11,28 +11,27 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// A RunEvent is an event of a session, for display. Which fields it has depends on its type
-// (docs/wire.md §4).
+// A RunEvent is an event of a session, for display. Its fields depend on its type (docs/wire.md §4).
 type RunEvent struct {
 	Type    askback.EventType
-	Seq     int64 // 0: the event is not part of the history
+	Seq     int64 // 0 if the event is not part of the history
 	At      time.Time
-	State   string        // of state_change
-	Message *RunMessage   // of message, message_queued and message_delta
-	Call    *Call         // of tool_input_ready, tool_start and tool_complete
-	Todos   []Todo        // of todos_changed
-	Session *Session      // of session_started and of the ends of a session
-	Ask     *Ask          // of question_pending and of the ends of an ask
-	AskID   safetext.Text // of the events of an ask
+	State   string        // set for state_change
+	Message *RunMessage   // set for message, message_queued and message_delta
+	Call    *Call         // set for tool_input_ready, tool_start and tool_complete
+	Todos   []Todo        // set for todos_changed
+	Session *Session      // set for session_started and the ends of a session
+	Ask     *Ask          // set for question_pending and the ends of an ask
+	AskID   safetext.Text // set for the events of an ask
 }
 
-// A RunMessage is a message of a run, or the part of one that has arrived so far.
+// A RunMessage is a message of a run, or the received part of it.
 type RunMessage struct {
 	Text    safetext.Text
-	By      safetext.Text // the person who wrote it; empty if the agent did
+	By      safetext.Text // person who wrote it; empty if the agent did
 	OfAgent bool
-	Final   bool // the turn ends with it
-	Again   bool // of a part: the model began again, and what arrived before is void
+	Final   bool // whether the turn ends with it
+	Again   bool // for a part: whether the model began again, so that the text before it is void
 }
 
 // A Call is a tool call of a run.
@@ -42,18 +41,20 @@ type Call struct {
 	Line      safetext.Text // the beginning of the arguments, in one line
 	Arguments safetext.Text // all of them
 	Output    safetext.Text
-	Asks      bool // people are asked: the call is shown as an ask
+	Asks      bool // whether people are asked, so that the call is shown as an ask
 	SetsTodos bool
-	Started   bool // the tool runs, or ran
+	Started   bool // whether the tool runs, or ran
 	Finished  bool
 	Failed    bool
-	Withheld  bool // the reader may not see what people are asked about it: there are no arguments and no output
+	// Withheld is true if the reader may not see the question about the call. The arguments and the output are
+	// then empty.
+	Withheld bool
 }
 
 // A Run reads the events of one session, in their order. The zero value is ready to use.
 type Run struct {
-	request int    // the request to the model whose text arrives
-	text    string // what has arrived of it
+	request int    // request to the model whose text arrives
+	text    string // received text of that request
 	calls   map[string]*Call
 }
 
@@ -79,7 +80,7 @@ type runData struct {
 	Ask     *askback.Ask     `json:"ask"`
 }
 
-// Read returns the view of an event. Data that it cannot read is left out.
+// Read returns the view of an event. It omits data that it cannot read.
 func (r *Run) Read(ev askback.Event) RunEvent {
 	e := RunEvent{Type: ev.Type, Seq: ev.Seq, At: ev.At}
 	var d runData
@@ -108,8 +109,8 @@ func (r *Run) Read(ev askback.Event) RunEvent {
 	return e
 }
 
-// delta adds a part to the text of a request. Of a text whose beginning was not received, it
-// returns what follows.
+// delta adds a part to the text of a request. If the beginning of the text was not received, it returns the
+// rest.
 func (r *Run) delta(d runData) *RunMessage {
 	m := &RunMessage{OfAgent: true}
 	switch {
@@ -127,7 +128,7 @@ func (r *Run) delta(d runData) *RunMessage {
 	return m
 }
 
-// message returns a message. One of the agent replaces the text of its request.
+// message returns a message. A message of the agent replaces the text of its request.
 func (r *Run) message(kind askback.EventType, d runData) *RunMessage {
 	m := &RunMessage{Text: safetext.Block(d.Text), By: safetext.Name(d.By), OfAgent: d.Role == askback.RoleAssistant, Final: d.Final}
 	if m.OfAgent && kind == askback.EventMessage {
@@ -136,7 +137,7 @@ func (r *Run) message(kind askback.EventType, d runData) *RunMessage {
 	return m
 }
 
-// call returns the call of an event, with what the events before it had of it.
+// call returns the call of an event, with the data of earlier events about it.
 func (r *Run) call(kind askback.EventType, d runData) *Call {
 	id := strings.Trim(string(d.CallID), `"`)
 	c := Call{ID: id, Tool: safetext.Line(id)}

@@ -9,9 +9,8 @@ import (
 	"github.com/askback/askback/reports"
 )
 
-// RunTimeline returns what happened in the session of a hosted agent, newest last: what
-// [Timeline] returns, with the messages and calls of its events, and the sessions that it
-// started.
+// RunTimeline returns the history of the session of a hosted agent, newest last. It contains the result of
+// [Timeline], the messages and calls of the events, and the sessions that it started.
 func RunTimeline(s askback.Session, events []askback.Event, children []askback.Session, asks []askback.Ask, late []reports.LateAnswer, deliveries []Delivery) []Moment {
 	t := runTimeline{calls: map[string]int{}, asks: map[string]int64{}, settled: map[string]int64{}}
 	for _, ev := range events {
@@ -42,9 +41,9 @@ func RunTimeline(s askback.Session, events []askback.Event, children []askback.S
 type runTimeline struct {
 	run     Run
 	moments []Moment
-	calls   map[string]int   // the index of the moment of a call
-	asks    map[string]int64 // the number of the event that opened an ask
-	settled map[string]int64 // and of that which settled it
+	calls   map[string]int   // index of the moment of a call
+	asks    map[string]int64 // number of the event that opened an ask
+	settled map[string]int64 // number of the event that settled it
 }
 
 func (t *runTimeline) add(ev askback.Event) {
@@ -75,7 +74,7 @@ func (t *runTimeline) message(e RunEvent) {
 		}
 	}
 	if m.Text.String() == "" {
-		return // it has only calls
+		return // the message has only calls
 	}
 	one := Moment{At: e.At, seq: e.Seq, Text: m.Text, By: m.By, Queued: e.Type == askback.EventMessageQueued}
 	switch {
@@ -87,8 +86,8 @@ func (t *runTimeline) message(e RunEvent) {
 	t.moments = append(t.moments, one)
 }
 
-// call adds a call when it starts, or ends without a start, and changes it when it ends. A call
-// that asks people is shown by its ask, and one that sets the todos by those, unless it failed.
+// call adds a call when it starts, or when it ends without a start, and changes it when it ends. A call that
+// asks people is shown by its ask. A call that sets the todos is shown by the todos, unless it failed.
 func (t *runTimeline) call(e RunEvent) {
 	c := e.Call
 	if i, known := t.calls[c.ID]; known {

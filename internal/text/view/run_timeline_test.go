@@ -48,7 +48,7 @@ func TestTimelineHidesCallsThatAreShownOtherwise(t *testing.T) {
 	}
 }
 
-// Of a call that is withheld only the name is shown, whatever else its events have.
+// For a withheld call, only the name is shown, whatever other data its events have.
 func TestTimelineShowsOnlyTheNameOfAWithheldCall(t *testing.T) {
 	event := func(n int64, kind askback.EventType, data string) askback.Event {
 		return askback.Event{Seq: n, Type: kind, At: time.Unix(n, 0), Data: json.RawMessage(data)}
@@ -74,7 +74,7 @@ func TestTimelineShowsOnlyTheNameOfAWithheldCall(t *testing.T) {
 	}
 }
 
-// People see server.tool for server__tool, and a name that is not certain as it is.
+// People see server.tool for server__tool, and an ambiguous name unchanged.
 func TestTimelineNamesServerAndTool(t *testing.T) {
 	for tool, want := range map[string]string{
 		"files__read":            "files.read",

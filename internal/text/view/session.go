@@ -17,21 +17,21 @@ import (
 type Session struct {
 	ID        safetext.Text
 	Agent     safetext.Text
-	Owner     safetext.Text // the name of the agent's token, if it differs from Agent
+	Owner     safetext.Text // name of the agent's token, if it differs from Agent
 	Title     safetext.Text
-	Status    string // "running", "waiting for you", "between turns" or how it ended
+	Status    string // "running", "waiting for you", "between turns", or the way in which it ended
 	Ended     bool
 	Failed    bool
 	Waiting   bool
-	Idle      bool // its turn has ended, and a message starts the next one
+	Idle      bool // whether its turn has ended, so that a message starts the next one
 	Pending   int  // open asks
 	Total     int  // all asks
 	Todos     []Todo
-	Hosted    bool          // Askback runs it
-	Parent    safetext.Text // the id of the session that started it
-	StartedBy safetext.Text // the person who started a hosted one
-	OwnTitle  bool          // an agent chose Title, and neither a person nor Askback
-	Used      string        // the tokens and their cost, such as "1,204 tokens, $0.02"; "" for none
+	Hosted    bool          // whether Askback runs it
+	Parent    safetext.Text // id of the session that started it
+	StartedBy safetext.Text // person who started a hosted session
+	OwnTitle  bool          // whether an agent chose Title, and neither a person nor Askback
+	Used      string        // tokens and their cost, such as "1,204 tokens, $0.02"; "" for none
 	Error     safetext.Text
 	Created   time.Time
 	Updated   time.Time
@@ -64,7 +64,7 @@ func SessionOf(s askback.Session) Session {
 	switch {
 	case v.Waiting:
 		v.Status = "waiting for an answer"
-	case v.Idle && s.ParentID == "": // that of a child has returned its result
+	case v.Idle && s.ParentID == "": // an idle child has returned its result
 		v.Status = "between turns"
 	default:
 		v.Status = string(s.Status)
@@ -81,8 +81,8 @@ func RunTitle(prompt string) string {
 	return shorten(strings.TrimSpace(line), maxTitle)
 }
 
-// usedBy returns what the requests of a session to its model used, and what that cost if the
-// prices are known.
+// usedBy describes the tokens that the requests of a session to its model used, and their cost if the prices
+// are known.
 func usedBy(s askback.Session) string {
 	if s.Tokens == 0 {
 		return ""
@@ -110,27 +110,27 @@ func Grouped(n int64) string {
 // Delivery is set. ClaimedBy, Late and Delivery are also set with Ask.
 type Moment struct {
 	At      time.Time
-	Ask     *Ask          // it was asked, or settled if Settled is set
+	Ask     *Ask          // the ask was asked, or settled if Settled is true
 	Settled bool          // the outcome of Ask
 	Text    safetext.Text // a message
-	By      safetext.Text // the person who sent the message; empty if the agent did
+	By      safetext.Text // person who sent the message; empty if the agent did
 	What    string        // a change of the session
 
 	Markdown  Markdown // the message of a hosted agent, formatted
-	OfProgram bool     // a program sent the message, and neither a person nor the agent
-	Queued    bool     // the agent gets the message when its calls have ended
+	OfProgram bool     // whether a program sent the message, and neither a person nor the agent
+	Queued    bool     // whether the agent gets the message when its calls have ended
 	Call      *Call    // a tool call of a hosted agent
 	Child     *Session // a session that the hosted agent started
 
-	ClaimedBy safetext.Text // the person who began to look at Ask
+	ClaimedBy safetext.Text // person who began to look at Ask
 	Late      *LateAnswer   // a late answer to Ask
-	Delivery  *Delivery     // what became of a message about Ask, or about the session if Ask is nil
+	Delivery  *Delivery     // delivery of a message about Ask, or about the session if Ask is nil
 
-	seq int64 // the number of its event, for the order of those at the same time; 0: unknown
+	seq int64 // number of its event, which orders events at the same time; 0 if unknown
 }
 
-// Timeline returns what happened in a session, newest last. Deliveries are at the time of
-// their last change; those without an attempt are left out.
+// Timeline returns the history of a session, newest last. Deliveries are at the time of their last change.
+// Deliveries without an attempt are left out.
 func Timeline(s askback.Session, asks []askback.Ask, messages []askback.Message, late []reports.LateAnswer, deliveries []Delivery) []Moment {
 	all := []Moment{{At: s.CreatedAt, What: "The session began"}}
 	for _, a := range asks {

@@ -9,11 +9,11 @@ import (
 	"github.com/askback/askback/internal/text/search"
 )
 
-// A Snippet is the part of an ask that a search found. It has no pieces if the search found
-// only what lists show.
+// A Snippet is the part of an ask that a search found. It has no pieces if the search found only text that
+// lists show.
 type Snippet struct {
 	Pieces   []Piece
-	OfPerson bool // a person wrote it, and not the agent
+	OfPerson bool // whether a person wrote it, and not the agent
 }
 
 // A Piece is a part of a snippet. The marked pieces are the words of the search.
@@ -22,7 +22,7 @@ type Piece struct {
 	Marked bool
 }
 
-// The length of a snippet in bytes: before its first match, and in total.
+// Lengths of a snippet in bytes: before its first match, and in total.
 const (
 	snippetLead   = 40
 	snippetLength = 180
@@ -121,7 +121,7 @@ func cutSnippet(text string, phrases []search.Phrase) (pieces []Piece) {
 	return pieces
 }
 
-// maxSearched is how many bytes of a text can be in a snippet.
+// maxSearched is the number of bytes of a text that can be in a snippet.
 const maxSearched = 32 << 10
 
 // startOfRune returns the last position up to i at which a character begins.

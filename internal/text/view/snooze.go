@@ -11,7 +11,7 @@ import (
 
 // A SnoozeTime is a time until which a person can snooze an ask.
 type SnoozeTime struct {
-	Name  string // as ParseSnooze takes it
+	Name  string // text that ParseSnooze takes
 	Words string // "Tomorrow, 09:00"
 	At    time.Time
 }
@@ -43,8 +43,8 @@ func LatestSnooze(now time.Time) time.Time { return now.Add(limits.MaxSnooze) }
 // errSnooze is returned for text that is not a time.
 var errSnooze = errors.New("this is not a time; write 1h, 18:00, evening, tomorrow, monday or 2026-11-24T09:00")
 
-// ParseSnooze returns the time that a person typed: a duration, a time of the day or the name
-// of a day, which mean the next one, or a date with or without a time. A nil zone is UTC.
+// ParseSnooze returns the time that a person typed: a duration, a time of day, the name of a day, or a date
+// with or without a time. A time of day and the name of a day mean the next one. A nil zone is UTC.
 func ParseSnooze(typed string, now time.Time, zone *time.Location) (time.Time, error) {
 	now = in(now, zone)
 	typed = strings.ToLower(strings.TrimSpace(typed))
@@ -129,7 +129,7 @@ func FormatSnooze(until, now time.Time, zone *time.Location) string {
 	return until.Format("2 January 2006, ") + clock
 }
 
-// daysBetween returns how many days after the day of a the day of b is.
+// daysBetween returns the number of days from the day of a to the day of b.
 func daysBetween(a, b time.Time) int {
 	day := func(t time.Time) int64 {
 		year, month, day := t.Date()

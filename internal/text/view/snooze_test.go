@@ -18,7 +18,7 @@ func berlin(t *testing.T) *time.Location {
 	return zone
 }
 
-// What a person types is the next such time in their zone (E6).
+// Typed text means the next such time in the zone of the person (E6).
 func TestParseSnooze(t *testing.T) {
 	zone := berlin(t)
 	now := time.Date(2026, 3, 28, 14, 30, 20, 0, zone) // a Saturday; summer time begins at night
@@ -51,7 +51,7 @@ func TestParseSnooze(t *testing.T) {
 	}
 }
 
-// The times to choose from are in the future, different, and what ParseSnooze returns.
+// The offered times are in the future, differ from each other, and equal the results of ParseSnooze.
 func TestSnoozeTimes(t *testing.T) {
 	zone := berlin(t)
 	for hour := range 24 * 8 {

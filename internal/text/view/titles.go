@@ -10,7 +10,7 @@ import (
 // Titles are the titles of channels by name, as people read them.
 type Titles map[string]string
 
-// Of returns the title of a channel. A channel without a title has its name.
+// Of returns the title of a channel, or its name if it has no title.
 func (t Titles) Of(channel string) string {
 	if title := t[channel]; title != "" {
 		return title

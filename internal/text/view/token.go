@@ -12,11 +12,11 @@ type Token struct {
 	ID        safetext.Text
 	Kind      safetext.Text
 	Name      safetext.Text
-	Browser   bool // it is the log-in of a browser
+	Browser   bool // whether it is the log-in of a browser
 	Created   time.Time
 	Expires   time.Time // zero: never
-	RevokedAt time.Time // zero: not revoked
-	LastUsed  time.Time // zero: no use is known
+	RevokedAt time.Time // zero if not revoked
+	LastUsed  time.Time // zero if no use is known
 }
 
 // OfToken returns the view of a token.

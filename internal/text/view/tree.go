@@ -11,8 +11,8 @@ import (
 // A Value is a JSON value for display as a tree. Nothing of it is left out.
 type Value struct {
 	Kind    ValueKind
-	Text    Text     // of a string, decoded; of a number or a word, as it was sent
-	Members []Member // of an object or an array, in order
+	Text    Text     // for a string, decoded; for a number or a word, as it was sent
+	Members []Member // for an object or an array, in order
 	Size    Size     // of a string
 
 	raw string // of a string
@@ -30,7 +30,7 @@ const (
 	WordValue   ValueKind = "word"
 )
 
-// A Member is a value in an object, with its name, or in an array.
+// A Member is a value in an array, or a value in an object with its name.
 type Member struct {
 	Name  Text
 	Value Value
@@ -38,7 +38,7 @@ type Member struct {
 	raw string // the name
 }
 
-// Strings of more characters or lines are blocks of their own, which can be folded.
+// Limits of an inline string. A string of more characters or lines is a separate block, which can be folded.
 const maxInline = 72
 
 // IsBlock reports whether a string has several lines or is long.
@@ -69,14 +69,14 @@ func (v Value) SizeWords() string {
 	return v.Size.String()
 }
 
-// The largest tree that is shown. Larger arguments are shown as text only.
+// Limits of a tree that is shown. Larger arguments are shown only as text.
 const (
 	maxTreeValues = 400
 	maxTreeDepth  = 12
 )
 
-// treeOf returns JSON as a tree. It returns nil if the tree would be too large, or if a
-// program could read a different value from the JSON.
+// treeOf returns JSON as a tree. It returns nil if the tree would be too large, or if a program could read
+// another value from the JSON.
 func treeOf(raw json.RawMessage) *Value {
 	if !json.Valid(raw) || !utf8.Valid(raw) || strings.Contains(strings.ToLower(string(raw)), `\ud`) {
 		return nil

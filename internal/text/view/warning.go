@@ -70,17 +70,16 @@ func (f formatted) warnings() []Warning {
 	return out
 }
 
-// hasLookalike reports whether the tool of a call or its server has a name that looks like another
-// one. Its name has a note.
+// hasLookalike reports whether the tool of a call or its server has a name that looks like another one. Its
+// name has a note.
 func hasLookalike(c askback.Confirmation) bool {
 	_, tool := lookalike.Of(c.ToolName)
 	_, server := lookalike.Of(c.Server)
 	return tool || server
 }
 
-// warnings describes how the agent's call was repaired before it was shown (F15), and which of
-// the people in "to" are not asked. Agents can send such descriptions too, so all of them are
-// displayed as the agent's text.
+// warnings describes the repairs of the agent's call before it was shown (F15), and the people in "to" who
+// are not asked. Agents can send such descriptions, too, so all of them are displayed as the agent's text.
 func (c *cleaner) warnings(list []askback.Problem) (repairs, leftOut []safetext.Text) {
 	for _, p := range list {
 		if p.Pointer == "/to" || p.Pointer == "/recipients" { // no repair changes them

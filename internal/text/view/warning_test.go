@@ -18,9 +18,8 @@ func confirmation(input string) *view.Confirmation {
 	return view.Of(askback.Ask{Confirmation: &askback.Confirmation{ToolName: "t", Input: json.RawMessage(input)}}).Confirmation
 }
 
-// T9: names in one object get a warning if they are equal, or differ only in case or in
-// letters that look alike. If there are many, only some of them are shown, and long ones
-// are cut.
+// Names in one object get a warning if they are equal, or differ only in case or in letters that look alike.
+// If there are many, only some of them are shown, and long names are cut (T9).
 func TestSimilarNamesGetAWarning(t *testing.T) {
 	for input, want := range map[string][]string{
 		`{"path":1,"Path":2}`:                         {"path", "Path"},
@@ -57,7 +56,7 @@ func TestSimilarNamesGetAWarning(t *testing.T) {
 	}
 }
 
-// T3: arguments with many blank lines, many spaces or a very long line get a warning.
+// Arguments with many blank lines, many spaces or a very long line get a warning (T3).
 func TestPaddingGetsAWarning(t *testing.T) {
 	for _, c := range []struct {
 		name, value, want string
@@ -87,7 +86,7 @@ func TestPaddingGetsAWarning(t *testing.T) {
 	}
 }
 
-// F15: each repair of the agent's call is one safe line. People who are left out are no repair.
+// Each repair of the agent's call is one safe line. People who are left out are not a repair (F15).
 func TestRepairsAreListed(t *testing.T) {
 	v := view.Of(askback.Ask{Warnings: []askback.Problem{
 		{Pointer: "/questions/0/header", Detail: "cut to 12 characters"}, {Pointer: "/to", Detail: "\"eve\" is not\nknown here", Fix: "x"}, {Detail: "two\nlines\u202e"},
@@ -110,8 +109,8 @@ func TestRepairsAreListed(t *testing.T) {
 	}
 }
 
-// F7: the editable arguments mean the same as the call, and hide no character. Arguments
-// that are too long cannot be edited.
+// The editable arguments mean the same as the call, and hide no character. Arguments that are too long cannot
+// be edited (F7).
 func TestEditableArgumentsKeepTheMeaning(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		raw := `{"a": ` + document(t, 0) + `, "` + rapid.SampledFrom([]string{"b", "\u202e", "é\u0301\u0301", "\u0301", "\x7f", "😀\u200d", strings.Repeat("\u0301", 12)}).Draw(t, "name") + `": 1}`

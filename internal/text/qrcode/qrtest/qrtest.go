@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Read returns the text of the QR code that rows of half blocks draw. The rows have no
-// escape sequences. If inverted is true, blocks are light modules. Read corrects no errors,
-// and reads codes of the versions 1 to 6 with the lowest level of correction.
+// Read returns the text of the QR code that rows of half blocks draw. The rows have no escape sequences. If
+// inverted is true, blocks are light modules. Read corrects no errors. It reads codes of versions 1 to 6 with
+// the lowest level of correction.
 func Read(rows []string, inverted bool) (string, error) {
 	g, err := grid(rows, inverted)
 	if err != nil {
@@ -106,7 +106,7 @@ func codewords(g [][]bool, version int) []byte {
 
 // isFunction reports whether a module is part of a pattern or of the format.
 func isFunction(n, version, x, y int) bool {
-	center := n - 7 // of the alignment pattern
+	center := n - 7 // part of the alignment pattern
 	return x == 6 || y == 6 || x < 9 && y < 9 || x >= n-8 && y < 9 || x < 9 && y >= n-8 ||
 		version > 1 && x >= center-2 && x <= center+2 && y >= center-2 && y <= center+2
 }
@@ -131,8 +131,7 @@ func isMasked(mask, x, y int) bool {
 	return ((x+y)%2+x*y%3)%2 == 0
 }
 
-// text returns the text in the mode for bytes. Version 6 has two blocks, whose bytes
-// alternate.
+// text returns the text of a code in byte mode. Version 6 has two blocks, whose bytes alternate.
 func text(words []byte, version int) (string, error) {
 	if version == 6 {
 		const block = 68
