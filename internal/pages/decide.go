@@ -10,23 +10,22 @@ import (
 // DecidePath is the address of the page that decides several calls.
 const DecidePath = "/decide"
 
-// MaxDecide is how many asks one page decides. More than these are not read by a person.
+// MaxDecide is the maximum number of asks that one page decides. A person would not read more.
 const MaxDecide = 100
 
-// A Decide is the page with the calls that a person selected. Each is decided by its own
-// answer.
+// A Decide is the page with the calls that a person selected. Each is decided with a separate answer.
 type Decide struct {
 	Calls     []view.Ask // open calls that can be decided here
-	Apart     []view.Ask // dangerous calls and those with warnings: each needs its own page
-	Barred    []view.Ask // only others may decide them
+	Apart     []view.Ask // dangerous calls and calls with warnings: each needs a separate page
+	Barred    []view.Ask // calls that only others may decide
 	Questions []view.Ask
 	Settled   []view.Ask
 	Missing   int  // asks that do not exist, or that the person may not see
-	More      bool // there are more asks than the page shows
+	More      bool // whether there are more asks than the page shows
 	Filter    Filter
 }
 
-// Add puts an ask where it belongs.
+// Add adds an ask to the list to which it belongs.
 func (d *Decide) Add(a view.Ask) {
 	switch {
 	case a.Outcome != nil:
@@ -56,31 +55,31 @@ func (d Decide) title() string {
 	return "Decide " + view.Count(len(d.Calls), "call")
 }
 
-// DecideValue is the value of the box of a call: the ask, and the digest of what is shown.
+// DecideValue is the value of the checkbox of a call: the ask, and the digest of the displayed call.
 func DecideValue(a view.Ask) string {
 	return a.ID.String() + " " + a.Confirmation.Digest.String()
 }
 
-// isLong reports whether the arguments of a call are folded, so that its box is not ticked
-// until a person ticks it.
+// isLong reports whether the arguments of a call are folded. The checkbox of such a call is not checked until
+// a person checks it.
 func isLong(c *view.Confirmation) bool { return rowCount(c.Arguments) > longPreview }
 
-// A DecideResult is what happened to one ask of the page.
+// A DecideResult is the result for one ask of the page.
 type DecideResult struct {
 	Ask  view.Ask // only its ID is set if it cannot be seen
 	Done bool
-	Why  string    // why it was not decided; a sentence of Askback
-	By   view.Text // how it was settled instead, if it was
+	Why  string    // reason why it was not decided; a sentence of Askback
+	By   view.Text // its earlier outcome, if there is one
 }
 
-// Decided is the page with what happened to the calls of a [Decide].
+// Decided is the page with the results for the calls of a [Decide].
 type Decided struct {
 	Approve bool
 	Results []DecideResult
 	Filter  Filter
 }
 
-// failed returns the results that were not decided.
+// failed returns the results for calls that were not decided.
 func (d Decided) failed() (out []DecideResult) {
 	for _, r := range d.Results {
 		if !r.Done {
@@ -101,7 +100,7 @@ func (d Decided) title() string {
 	return text
 }
 
-// retryPath returns the address that shows the calls which are still open, or "".
+// retryPath returns the address that shows the calls that are still open, or "".
 func (d Decided) retryPath() string {
 	q := d.Filter.Values()
 	q.Del("select")
@@ -116,7 +115,7 @@ func (d Decided) retryPath() string {
 	return DecidePath + "?" + q.Encode()
 }
 
-// hiddenFields returns the filter for a form that keeps it.
+// hiddenFields returns the fields that make a form keep the filter.
 func (f Filter) hiddenFields() (out []menuChoice) {
 	v := f.Values()
 	for _, name := range []string{"q", "agent", "tag", "session", "kind", "age", "order", "group"} {

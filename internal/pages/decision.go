@@ -9,7 +9,7 @@ import (
 
 // A Time is a duration of a standing approval that the page offers.
 type Time struct {
-	Value     string // of the field
+	Value     string // value of the field
 	Words     string
 	ExpiresIn time.Duration
 }
@@ -21,7 +21,7 @@ var Times = []Time{
 	{"168h", "1 week", 7 * 24 * time.Hour},
 }
 
-// A scope is a choice of what a standing approval covers.
+// A scope is a choice of the scope of a standing approval.
 type scope struct{ Value, Words string }
 
 // scopesOf returns the scopes that the page of an ask offers, from narrow to wide. It

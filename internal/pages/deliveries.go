@@ -14,13 +14,13 @@ const DeliveriesPath = "/deliveries"
 // A DeliveryList is a page of the list of deliveries.
 type DeliveryList struct {
 	Deliveries   []view.Delivery
-	Status       string // the filter of the address; "" for what has not arrived
-	Cursor, Next string // this page, and the next one
+	Status       string // filter of the address; "" for deliveries that have not arrived
+	Cursor, Next string // cursors of this page and of the next one
 	MayRetry     bool
-	Endpoints    bool           // the person may change the endpoints of webhooks
-	Sessions     bool           // the person may open sessions
-	Never        bool           // nothing was ever sent
-	Retried      *view.Delivery // sent again just now, as it is now
+	Endpoints    bool           // whether the person may change the endpoints of webhooks
+	Sessions     bool           // whether the person may open sessions
+	Never        bool           // whether nothing was ever sent
+	Retried      *view.Delivery // the delivery that was just sent again, in its present state
 }
 
 // deliveryStatuses are the choices of the filter.
@@ -57,8 +57,7 @@ func stateClass(s view.DeliveryState) string {
 	return ""
 }
 
-// attemptCount describes the attempts of a delivery, or returns "" if their number means
-// nothing.
+// attemptCount describes the attempts of a delivery. It returns "" if their number is of no interest.
 func attemptCount(d view.Delivery) string {
 	if d.Attempts == 0 || d.Attempts == 1 && d.State == view.DeliveryAccepted {
 		return ""
@@ -74,7 +73,7 @@ func aboutID(d view.Delivery) string {
 	return d.Session.String()
 }
 
-// heldSentence says why an endpoint holds a delivery, and what can be done.
+// heldSentence explains why an endpoint holds a delivery, and what a person can do.
 func heldSentence(d view.Delivery) string {
 	switch {
 	case d.Disabled && d.State == view.DeliveryGivenUp:
@@ -87,7 +86,7 @@ func heldSentence(d view.Delivery) string {
 	return "The receiver is paused: it waits."
 }
 
-// retried describes what became of a delivery that was sent again.
+// retried describes the result of a delivery that was sent again.
 func retried(d view.Delivery) string {
 	switch d.State {
 	case view.DeliveryAccepted:
@@ -102,6 +101,6 @@ func retried(d view.Delivery) string {
 	return "It is sent in a moment."
 }
 
-// callbackCommand shows how an agent names a callback.
+// callbackCommand is a command with which an agent sets a callback.
 const callbackCommand = `curl -H "Authorization: Bearer $ASKBACK_TOKEN" -H 'Content-Type: application/json' "$ASKBACK_URL/api/v1/asks" \
   -d '{"question": "Which database?", "options": ["PostgreSQL", "SQLite"], "callback_url": "https://agents.example.com/answers"}'`

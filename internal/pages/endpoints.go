@@ -11,7 +11,7 @@ import (
 // EndpointsPath is the address of the list of the receivers of webhooks.
 const EndpointsPath = "/endpoints"
 
-// The actions of the forms of an endpoint.
+// Actions of the forms of an endpoint.
 const (
 	PauseEndpoint  = "pause"
 	ResumeEndpoint = "resume"
@@ -24,10 +24,10 @@ const (
 // An EndpointList is a page of the list of endpoints.
 type EndpointList struct {
 	Endpoints    []view.Endpoint
-	Status       string               // the filter of the address; "" for all
-	Cursor, Next string               // this page, and the next one
-	Secrets      bool                 // the connection may carry new secrets
-	Result       *view.EndpointResult // what became of a form; nil: there was none
+	Status       string               // filter of the address; "" for all
+	Cursor, Next string               // cursors of this page and of the next one
+	Secrets      bool                 // whether the connection may carry new secrets
+	Result       *view.EndpointResult // result of a form; nil if there was no form
 }
 
 // resultOf returns the result of a form of an endpoint, or nil.
@@ -78,7 +78,7 @@ func endpointClass(e view.Endpoint) string {
 	return "state-yes"
 }
 
-// rotateWarning says what a new secret does to the old ones.
+// rotateWarning explains the effect of a new secret on the old ones.
 func (f Frame) rotateWarning(e view.Endpoint) string {
 	text := "The receiver needs the new secret within 24 hours: until then, messages are signed with both."
 	if e.SecretAt.IsZero() {
@@ -90,5 +90,5 @@ func (f Frame) rotateWarning(e view.Endpoint) string {
 	return text
 }
 
-// addCommand shows how an endpoint is made before its first message.
+// addCommand is a command that makes an endpoint before its first message.
 const addCommand = "askback webhook add https://agents.example.com/answers --owner deploy-bot"

@@ -16,9 +16,9 @@ import (
 	"github.com/askback/askback/test/kit/filltest"
 )
 
-// The pages show each field of an ask and of a grant that people see. If a new one is not for
-// people, add it to the list. Some of those in the list depend on a value that these do not
-// have, such as a status.
+// The pages show each field of an ask and of a grant that people see. A new field that is not for people must
+// be added to the list. Some fields in the list depend on a value that these asks and grants do not have,
+// such as a status.
 func TestPagesShowEveryField(t *testing.T) {
 	html := func(c templ.Component) string {
 		var b strings.Builder

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A Filter selects asks of the inbox, and their order. The zero value selects all, and has
-// the oldest first. It is part of the address of a page.
+// A Filter selects asks of the inbox, and their order. The zero value selects all, oldest first. It is part
+// of the address of a page.
 type Filter struct {
 	Search  string
 	Agent   string
@@ -25,13 +25,13 @@ type Filter struct {
 	Group   string // a view.Group
 	Snoozed string // OnlySnoozed, or "" for asks that are not hidden now
 	Cursor  string
-	Select  string // not empty if the list shows its boxes
+	Select  string // not empty if the list shows checkboxes
 }
 
 // OnlySnoozed is the value of Filter.Snoozed that selects the asks that are hidden now.
 const OnlySnoozed = "only"
 
-// orderUrgent is the order that has dangerous calls before others.
+// orderUrgent is the order with dangerous calls before others.
 const orderUrgent = "urgent"
 
 // FilterOf returns the filter in the query of an address.
@@ -62,7 +62,7 @@ func (f Filter) Values() url.Values {
 	return q
 }
 
-// Active reports whether the filter selects less than everything.
+// Active reports whether the filter omits any asks.
 func (f Filter) Active() bool {
 	return f.Search+f.Agent+f.Tag+f.Session+f.Kind+f.Age+f.Snoozed != ""
 }
@@ -92,7 +92,7 @@ func with(name, value string) []string { return []string{name, value, "cursor", 
 
 // A listChip is a part of the filter that the page shows, with a link that removes it.
 type listChip struct {
-	Name  string // of the field in the address
+	Name  string // name of the field in the address
 	Label string
 	Text  view.Text
 	Class string
@@ -123,13 +123,13 @@ func (f Filter) chips() []listChip {
 // A menuChoice is an option of a menu.
 type menuChoice struct{ Value, Words string }
 
-// A menu is a field that chooses how the list is shown.
+// A menu is a field that chooses the presentation of the list.
 type menu struct {
 	Name, Label, Value string
 	Choices            []menuChoice
 }
 
-// menus returns the fields that choose how the list is shown.
+// menus returns the fields that choose the presentation of the list.
 func (f Filter) menus() []menu {
 	return []menu{
 		{"order", "Order", f.Order, []menuChoice{{"", "Oldest first"}, {orderUrgent, "Most urgent first"}}},
@@ -171,13 +171,13 @@ func (f Filter) hidden() []menuChoice {
 	return out
 }
 
-// Selects reports whether the list has an ask. It examines only what a query of the engine
-// does not.
+// Selects reports whether the list has an ask. It checks only the conditions that a query of the engine does
+// not.
 func (f Filter) Selects(a view.Ask) bool {
 	return (f.Kind == "" || f.Kind == kindClass(a)) && (f.Tag == "" || slices.Contains(a.TagLabels(), view.RawText(f.Tag)))
 }
 
-// Sort puts the asks of a list into their order.
+// Sort sorts the asks of a list.
 func (i Inbox) Sort(now time.Time) {
 	order := i.Filter.ViewOrder()
 	slices.SortFunc(i.Asks, func(a, b view.Ask) int {

@@ -21,22 +21,23 @@ import (
 type Frame struct {
 	Style, Icon string         // paths of the static files
 	TouchIcon   string         // the icon on the home screen of a phone
-	CountedIcon string         // the path of the icon with a number, which has IconNumber instead of it
-	Script      string         // path of the script; "": none
-	Seen        string         // of a link: the address that records that its ask is on a screen; "": none
-	Page        string         // the path of the link in the navigation that leads to this page
-	Links       []PageLink     // the pages that the person may open
+	CountedIcon string         // path of the icon with a number, in which IconNumber stands for the number
+	Script      string         // path of the script; "" for none
+	Seen        string         // for a link, the address that records that its ask is on a screen; "" for none
+	Page        string         // path of the navigation link that leads to this page
+	Links       []PageLink     // pages that the person may open
 	Name        view.Text      // the person who is logged in; empty before the log-in
-	IsLink      bool           // the page is that of a link of a message: it leads to no other page
+	IsLink      bool           // whether the page belongs to a link in a message, so that it links to no other page
 	Reader      view.Text      // the person of the link
-	Held        HeldBar        // what the person can still undo
+	Held        HeldBar        // answers that the person can still undo
 	Now         time.Time      // the time of the request
 	Zone        *time.Location // the time zone of the page; nil for UTC
 
-	number string // of open asks, for the icon of the tab; "" for 0
+	number string // number of open asks, for the icon of the tab; "" for 0
 }
 
-// SeenPath ends the address that records that an ask is on a screen, after the path of its page.
+// SeenPath is the end of the address that records that an ask is on a screen. It follows the path of the
+// page.
 const SeenPath = "/seen"
 
 // IconNumber is the part of [Frame.CountedIcon] that is replaced by 1 to 9, or by "many".
@@ -61,8 +62,8 @@ func (f Frame) counted(i Inbox) Frame {
 	return f
 }
 
-// htmxConfig switches off what the pages do not use: scripts in attributes, and styles
-// that the Content-Security-Policy blocks.
+// htmxConfig switches off features that the pages do not use: scripts in attributes, and styles that the
+// Content-Security-Policy blocks.
 const htmxConfig = `{"includeIndicatorCSS": false, "defaultTimeout": 0, "history": true, "extensions": "sse,trusted"}`
 
 // current returns the value of aria-current for a link.
@@ -86,25 +87,25 @@ type Notice struct {
 
 // A SignIn is a link to log in with an issuer.
 type SignIn struct {
-	Name        string // as people know it
-	URL         string // the path that starts the log-in
-	Alternative string // the sentence before the command, for another way to log in
+	Name        string // name for people
+	URL         string // path that starts the log-in
+	Alternative string // sentence before the command, for another way to log in
 }
 
-// The values of the field "action", one for each button of a form.
+// Values of the field "action", one for each button of a form.
 const (
 	Answer     = "answer"
 	Decline    = "decline"
 	Approve    = "approve"
 	ApproveAll = "approve_all"
 	Deny       = "deny"
-	NoAction   = "stay" // pressed by the Enter key: nothing is decided
+	NoAction   = "stay" // pressed by the Enter key; decides nothing
 )
 
-// ApprovalWord is what a person types to approve a dangerous call.
+// ApprovalWord is the word that a person types to approve a dangerous call.
 const ApprovalWord = "approve"
 
-// The values of the choices that Askback adds to the options of the agent.
+// Values of the choices that Askback adds to the options of the agent.
 const (
 	OtherAnswer = "own"
 	NoAnswer    = "none"
@@ -140,7 +141,7 @@ func (f Frame) age(t time.Time) string {
 // soon reports whether a deadline is near.
 func (f Frame) soon(deadline time.Time) bool { return view.Soon(deadline, f.Now) }
 
-// timeLeft returns roughly how long it is until a deadline.
+// timeLeft returns the approximate time until a deadline.
 func (f Frame) timeLeft(deadline time.Time) string {
 	switch d := deadline.Sub(f.Now); {
 	case d <= 0:
@@ -175,8 +176,8 @@ func rowCount(t view.Text) int {
 	return n
 }
 
-// Background text with more rows than these is folded, and its size is shown. The
-// arguments of a confirmation are never folded (T3).
+// Limits of background text in rows. Longer text is folded, and its size is shown. The arguments of a
+// confirmation are never folded (T3).
 const (
 	longPreview = 14
 	longProse   = 40
@@ -196,8 +197,8 @@ func isSet(t view.Text) bool { return t.String() != "" }
 // maxUnscrolled is the number of characters of a line that fit on a narrow phone.
 const maxUnscrolled = 30
 
-// focusable returns the attribute by which the keyboard reaches text that scrolls sideways,
-// because it has a long line.
+// focusable returns the attribute that lets the keyboard reach text that scrolls sideways because it has a
+// long line.
 func focusable(t view.Text) templ.Attributes {
 	for line := range strings.Lines(t.String()) {
 		if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > maxUnscrolled {
@@ -207,7 +208,7 @@ func focusable(t view.Text) templ.Attributes {
 	return nil
 }
 
-// heading returns the heading of an open ask. It has no text of the agent.
+// heading returns the heading of an open ask. It contains no text of the agent.
 func heading(a view.Ask) string {
 	switch {
 	case a.Confirmation != nil && a.Confirmation.Dangerous:
@@ -220,7 +221,7 @@ func heading(a view.Ask) string {
 	return fmt.Sprintf("%d questions for you", len(a.Questions))
 }
 
-// title returns the title for the browser's tab. It has no text of the agent (T10).
+// title returns the title for the browser's tab. It contains no text of the agent (T10).
 func title(a view.Ask) string {
 	switch {
 	case a.Outcome != nil:
@@ -240,8 +241,8 @@ func problemID(f view.Form, field string) string {
 	return ""
 }
 
-// questionLabel returns the label of the question of a field, such as "Question 2: ". It
-// returns "" if the form has one question, or if the field belongs to none.
+// questionLabel returns the label of the question of a field, such as "Question 2: ". It returns "" if the
+// form has one question, or if the field belongs to no question.
 func questionLabel(form view.Form, field string) string {
 	id, _, _ := strings.Cut(field, "-")
 	if n, ok := strings.CutPrefix(id, "q"); ok && len(form.Entries) > 1 {
@@ -277,8 +278,8 @@ func pressedButton(f view.Form) string {
 	return ""
 }
 
-// ThemeLight and ThemeDark are the colors of the header, and of the bars of a phone around
-// an installed page. They are --card in tokens.css.
+// ThemeLight and ThemeDark are the colors of the header, and of the bars of a phone around an installed page.
+// In tokens.css, they are named --card.
 const (
 	ThemeLight = "#fff"
 	ThemeDark  = "#191c25"

@@ -9,20 +9,20 @@ import (
 // A GrantList is a page of standing approvals.
 type GrantList struct {
 	Groups    []view.GrantGroup
-	Ended     bool         // the list has those that ended
-	Agent     string       // only of this agent; "" for all
-	Next      string       // the cursor of the next page; "" after the last one
-	Past      []view.Grant // the newest that ended, to fold below those in force
-	MorePast  bool         // there are more of them
-	Revoked   *view.Grant  // what the person revoked before this page was shown, or nil
+	Ended     bool         // whether the list has the ended approvals
+	Agent     string       // agent of the list; "" for all
+	Next      string       // cursor of the next page; "" after the last one
+	Past      []view.Grant // the newest ended approvals, to fold below the valid ones
+	MorePast  bool         // whether there are more ended approvals
+	Revoked   *view.Grant  // approval that the person revoked before this page was shown, or nil
 	MayRevoke bool
 }
 
 // AgentText returns the agent for display. It is text of the agent.
 func (l GrantList) AgentText() view.Text { return view.RawText(l.Agent).Text() }
 
-// path returns the address of standing approvals: in force or ended, of one agent or of
-// all, from a cursor on.
+// path returns the address of standing approvals: valid or ended ones, of one agent or of all, from a cursor
+// on.
 func (l GrantList) path(ended bool, agent, cursor string) string {
 	q := url.Values{}
 	if ended {

@@ -7,14 +7,14 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// HeldPath is the address of the bar with the answers that can be undone, and UndoPath that of
-// its form.
+// HeldPath is the address of the bar with the answers that can be undone. UndoPath is the address of its
+// form.
 const (
 	HeldPath = "/held"
 	UndoPath = "/undo"
 )
 
-// A HeldBar shows what a person can still undo, and what became of it.
+// A HeldBar shows the answers that a person can still undo, and the results of earlier ones.
 type HeldBar struct {
 	Items []HeldItem
 	Ended []HeldEnd
@@ -24,13 +24,13 @@ type HeldBar struct {
 type HeldItem struct {
 	Ask   view.Ask
 	Held  view.Held
-	Focus bool // the person has just given it
+	Focus bool // whether the person has just given it
 }
 
-// A HeldEnd is what became of an answer that can no longer be undone.
+// A HeldEnd is the result of an answer that can no longer be undone.
 type HeldEnd struct {
 	Sentence view.Text
-	Path     string // of the ask; "": the person may not see it
+	Path     string // id of the ask; "" if the person may not see it
 	Sent     bool
 }
 
@@ -39,7 +39,7 @@ func (i HeldItem) left(f Frame) string {
 	return strconv.FormatInt(max(0, i.Held.SendsAt.Sub(f.Now).Milliseconds()), 10)
 }
 
-// sends returns when the answer is sent, as part of a sentence.
+// sends returns the time when the answer is sent, as part of a sentence.
 func (i HeldItem) sends(f Frame) string {
 	seconds := (i.Held.SendsAt.Sub(f.Now) + time.Second - 1) / time.Second
 	return "Sent in " + strconv.Itoa(int(max(0, seconds))) + " s"
@@ -48,7 +48,7 @@ func (i HeldItem) sends(f Frame) string {
 // textID is the id of the element that describes the button of the item.
 func (i HeldItem) textID() string { return "held-" + i.Ask.ID.String() }
 
-// maxHeldItems is how many answers the bar shows, each with a button of its own.
+// maxHeldItems is the maximum number of answers that the bar shows, each with a separate button.
 const maxHeldItems = 3
 
 // holds reports whether the person of the page has given an answer to the ask that is not sent

@@ -13,24 +13,24 @@ import (
 // HistoryPath is the address of the history.
 const HistoryPath = "/history"
 
-// A History is the list of settled asks, and which of them is open on the page.
+// A History is the list of settled asks, with the ask that is open on the page.
 type History struct {
-	Asks    []view.Ask              // the last one that was settled first
-	Found   map[string]view.Snippet // by the id of the ask: what the search found
-	Next    string                  // the cursor of the next page; "" after the last one
-	Cursor  string                  // the cursor of this page; "" is the first one
+	Asks    []view.Ask              // the most recently settled ask first
+	Found   map[string]view.Snippet // by the id of the ask: the text that the search found
+	Next    string                  // cursor of the next page; "" after the last one
+	Cursor  string                  // cursor of this page; "" for the first one
 	Filter  HistoryFilter
 	Current string // the id of the ask that is open; "" if no ask is open
 }
 
-// A HistoryFilter selects settled asks. Its fields are the values of the form, and keep the
-// history as it is in all addresses. The zero value selects all.
+// A HistoryFilter selects settled asks. Its fields are the values of the form. All addresses contain them, so
+// that links keep the history unchanged. The zero value selects all asks.
 type HistoryFilter struct {
 	Search, Outcome, Agent, Person, Tool, Tag string
 	From, To                                  string // days, as 2026-11-03
 }
 
-// historyKeys are the fields of a HistoryFilter in addresses, in the order of the page.
+// historyKeys lists the fields of a HistoryFilter in addresses, in the order of the page.
 var historyKeys = []string{"q", "outcome", "agent", "person", "tool", "tag", "from", "to"}
 
 // HistoryFilterOf returns the filter that the query of an address selects.
@@ -49,7 +49,7 @@ func (f *HistoryFilter) field(key string) *string {
 	}[key]
 }
 
-// Active reports whether the filter selects less than everything.
+// Active reports whether the filter omits any asks.
 func (f HistoryFilter) Active() bool { return f != HistoryFilter{} }
 
 // values returns the fields that are set, except those with the given keys.
@@ -63,7 +63,7 @@ func (f HistoryFilter) values(except ...string) url.Values {
 	return v
 }
 
-// count returns how many fields are set, without the search.
+// count returns the number of fields that are set, without the search.
 func (f HistoryFilter) count() int { return len(f.values("q")) }
 
 // An outcomeOption is a choice of the filter by outcome.

@@ -8,21 +8,21 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// An Inbox is the list of open asks, and which of them is open on the page.
+// An Inbox is the list of open asks, with the ask that is open on the page.
 type Inbox struct {
 	Asks    []view.Ask
 	Next    string // the cursor of the next page; "" after the last one
 	Filter  Filter
 	Current string // the id of the ask that is open; "" if no ask is open
 	Live    string // the address of the stream of changes; "" if the list is not live
-	Done    *Done  // what the person did last; nil if nothing
+	Done    *Done  // last action of the person; nil for none
 	Snoozes Snoozes
-	Fresh   bool   // the row was asked after the page was shown
-	PushKey string // with which browsers subscribe to notifications; "": they cannot
-	Address string // of the server, for commands; "" if no command can have it
+	Fresh   bool   // whether the row was asked after the page was shown
+	PushKey string // key with which browsers subscribe to notifications; "" if they cannot
+	Address string // address of the server, for commands; "" if no command can contain it
 }
 
-// askPath returns the address of an ask that keeps the list as it is.
+// askPath returns the address of an ask that keeps the list unchanged.
 func (i Inbox) askPath(a view.Ask) string { return a.PagePath() + i.Filter.query() }
 
 // fresh returns the list for the row of a new ask.
@@ -36,15 +36,15 @@ func (i Inbox) listPath(changes ...string) string {
 	return "/" + i.Filter.query(changes...)
 }
 
-// A Done is what a person did before the page was shown.
+// A Done is the action of a person before the page was shown.
 type Done struct {
-	Path     string    // of the settled ask
+	Path     string    // id of the settled ask
 	Sentence string    // "Answered"
 	Detail   view.Text // the answer, or the tool
 }
 
-// liveID returns the id of the element that keeps the list up to date. It differs for other
-// filters and snoozes, so that their stream is not kept when the page changes.
+// liveID returns the id of the element that keeps the list up to date. It depends on the filter and the
+// snoozes, so that the stream of another list is not kept when the page changes.
 func (i Inbox) liveID() string {
 	sum := fnv.New32a()
 	_, _ = io.WriteString(sum, i.Filter.query()+i.Snoozes.key())
@@ -68,16 +68,16 @@ func (i Inbox) title() string {
 	return "(" + i.countText() + ") Inbox"
 }
 
-// askCommand returns the lines for a shell that ask a question over HTTP. The token is the
-// secret, or a command that prints it; the address has no characters that a shell changes.
+// askCommand returns the lines for a shell that ask a question over HTTP. The token is the secret, or a
+// command that prints it. The address must have no characters that a shell changes.
 func askCommand(address, token string) string {
 	return "token=" + token + `
 curl -sS "` + address + `/api/v1/asks" -H "Authorization: Bearer $token" -H "Content-Type: application/json" \
   -d '{"question": "Which database should we use?", "options": ["PostgreSQL", "SQLite"]}'`
 }
 
-// maxRowTags is how many tags of an ask its row has. An agent may send a hundred, which would
-// push other asks off the screen; the page of the ask has all.
+// maxRowTags is the maximum number of tags in the row of an ask. An agent may send a hundred tags, which
+// would push other asks off the screen. The page of the ask has all tags.
 const maxRowTags = 4
 
 // rowID returns the id of the row of an ask.
@@ -96,7 +96,7 @@ func kindOf(a view.Ask) string {
 	return "question"
 }
 
-// kindClass returns the part of a class name for the kind of an ask.
+// kindClass returns the part of a class name that stands for the kind of an ask.
 func kindClass(a view.Ask) string {
 	return [...]string{view.KindDangerous: "dangerous", view.KindApproval: "approval", view.KindQuestion: "question"}[a.Kind()]
 }
@@ -107,8 +107,8 @@ type keyBinding struct {
 	Does string
 }
 
-// keyBindings are the keys of the inbox. The script inbox.js handles them. A letter means the same in
-// the inbox of the terminal.
+// keyBindings lists the keys of the inbox. The script inbox.js handles them. A letter means the same in the
+// inbox of the terminal.
 var keyBindings = []keyBinding{
 	{[]string{"j", "k"}, "Next or previous ask"},
 	{[]string{"Enter"}, "Open the ask; in an answer, send it"},
@@ -132,15 +132,15 @@ var keyBindings = []keyBinding{
 	{[]string{"?"}, "Show these keys"},
 }
 
-// DoneVoting returns what a person did with an ask that others must approve, too.
+// DoneVoting describes the vote of a person on an ask that others must approve, too.
 func DoneVoting(a view.Ask) *Done {
 	return &Done{Path: a.PagePath(), Sentence: "Approved; " + a.Approvals(), Detail: a.Confirmation.Tool}
 }
 
-// UndoneLate is the value of the parameter "undone" for an answer that was sent before.
+// UndoneLate is the value of the parameter "undone" for an answer that was already sent.
 const UndoneLate = "late"
 
-// DoneUndoing returns what became of an answer that a person took back.
+// DoneUndoing describes the result for an answer that a person wanted to undo.
 func DoneUndoing(late bool, path string) *Done {
 	d := &Done{Path: path, Sentence: "Undone: nothing was sent"}
 	if late {
@@ -149,7 +149,7 @@ func DoneUndoing(late bool, path string) *Done {
 	return d
 }
 
-// DoneOf returns what a person did with a settled ask.
+// DoneOf describes the action of a person on a settled ask.
 func DoneOf(a view.Ask) *Done {
 	d := &Done{Path: a.PagePath(), Sentence: settledHeading(a.Outcome)}
 	switch {

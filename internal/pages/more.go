@@ -5,11 +5,11 @@ import "slices"
 // A PageLink is an entry of the navigation.
 type PageLink struct {
 	Name, Path string
-	About      string // what the page is for, in a sentence or two; "" for [InBar]
+	About      string // purpose of the page, in a sentence or two; "" for [InBar]
 	Place      Place
 }
 
-// A Place is where the navigation shows a link.
+// A Place is a position of a link in the navigation.
 type Place uint8
 
 // The places. A link in the header or the menu is also on the page [More].

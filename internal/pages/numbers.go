@@ -7,8 +7,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// agentLinks returns the links from an agent to its asks and standing approvals, as far as
-// the person may open them.
+// agentLinks returns the links from an agent to its asks and standing approvals, if the person may open them.
 func (f Frame) agentLinks(a view.AgentFigures) []PageLink {
 	var links []PageLink
 	for _, l := range []PageLink{{Name: "Open asks", Path: "/"}, {Name: "History", Path: "/history"}, {Name: "Standing approvals", Path: "/grants"}} {
@@ -22,9 +21,9 @@ func (f Frame) agentLinks(a view.AgentFigures) []PageLink {
 
 // A NumbersPage is the content of the page of numbers.
 type NumbersPage struct {
-	Name    string // of the period, such as "24 hours"
+	Name    string // length of the period, such as "24 hours"
 	Periods []Period
-	Partial bool // not all asks are counted
+	Partial bool // whether not all asks are counted
 	view.Numbers
 }
 
@@ -43,7 +42,7 @@ const (
 // A bar is a bar of a chart. Its fields are attributes of an SVG rectangle.
 type bar struct{ X, Y, Width, Height string }
 
-// bars returns the bars of the chart of how many asks waited.
+// bars returns the bars of the chart of waiting asks.
 func (p NumbersPage) bars() []bar {
 	highest := max(1, p.highest())
 	step := float64(chartWidth) / float64(max(1, len(p.Waiting)))
@@ -70,7 +69,7 @@ func (p NumbersPage) highest() int {
 // number formats a coordinate.
 func number(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
 
-// share returns the width of the bar of a row, of a chart that is 100 wide.
+// share returns the width of the bar of a row, in a chart that is 100 wide.
 func share(n, all int) string { return number(float64(n) / float64(max(1, all)) * 100) }
 
 func agentRows(agents []view.AgentFigures) []waitRow {

@@ -8,13 +8,13 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// The addresses of the page of people and groups, and of its forms.
+// Addresses of the page of people and groups, and of its forms.
 const (
 	PeoplePath = "/people"
 	GroupsPath = "/groups"
 )
 
-// The actions of the forms of people and groups.
+// Actions of the forms of people and groups.
 const (
 	SaveEntry   = "save"
 	RemoveEntry = "remove"
@@ -23,18 +23,18 @@ const (
 // A PeoplePage is the content of the page of people and groups.
 type PeoplePage struct {
 	People    []view.PersonFigures
-	Partial   bool // not all asks are counted
+	Partial   bool // whether not all asks are counted
 	Groups    []view.GroupOfPeople
 	MayChange bool
-	Done      string // a sentence on what the person did before; "" for nothing
-	Problem   string // why a form did nothing; "" if it did
+	Done      string // sentence about the person's last action; "" for none
+	Problem   string // reason why a form had no effect, or ""
 }
 
 // An EntryForm is the form of a person or of a group, as it was filled in.
 type EntryForm struct {
 	Title, Path string
 	Name        view.RawText
-	New         bool   // the name is not fixed yet
+	New         bool   // whether the name can still be changed
 	Hint        string // of the name
 	Fields      []EntryField
 	Problems    []view.Problem
@@ -51,7 +51,7 @@ func (f EntryForm) Problem(field string) view.Text {
 	return view.Form{Problems: f.Problems}.Problem(field)
 }
 
-// editPath returns the address of the form of a person or a group; "" is a new one.
+// editPath returns the address of the form of a person or a group; "" stands for a new one.
 func editPath(path, name string) templ.SafeURL {
 	if name == "" {
 		return templ.SafeURL(path + "/edit")

@@ -12,16 +12,16 @@ const DelegatePart = "delegate"
 
 // A ReassignForm is the form that gives an ask to other people, as it was filled in.
 type ReassignForm struct {
-	Chosen   []string // of the candidates
+	Chosen   []string // names of the chosen candidates
 	Others   view.RawText
 	Delegate bool
-	Problem  view.Text // what is wrong with the names; "" if nothing is
+	Problem  view.Text // problem with the names, or ""
 
 	Candidates []view.Candidate
-	Rest       []view.Text // who else may answer now, if the ask names this person
+	Rest       []view.Text // other people who may answer now, if the ask names this person
 }
 
-// Names returns the names that are chosen and typed.
+// Names returns the chosen names and the typed names.
 func (f ReassignForm) Names() []string {
 	names := slices.Clone(f.Chosen)
 	for _, name := range view.SplitNames(string(f.Others)) {
@@ -35,7 +35,7 @@ func (f ReassignForm) Names() []string {
 // chose reports whether a candidate is chosen.
 func (f ReassignForm) chose(c view.Candidate) bool { return slices.Contains(f.Chosen, c.Value) }
 
-// onlyThey returns who cannot answer an ask any more once it is for others.
+// onlyThey describes the people who cannot answer an ask any more after it is given to others.
 func onlyThey(a view.Ask) string {
 	if len(a.To) == 0 {
 		return "You and everyone else cannot, unless they are among them."
@@ -43,7 +43,7 @@ func onlyThey(a view.Ask) string {
 	return "You cannot, unless you choose yourself above."
 }
 
-// losers returns who cannot answer an ask any more once all of it is for others.
+// losers returns the people who cannot answer an ask any more after all of it is given to others.
 func (f ReassignForm) losers() []view.Text {
 	return append([]view.Text{view.RawText("You").Text()}, f.Rest...)
 }
@@ -56,12 +56,12 @@ func (f ReassignForm) problemID() string {
 	return "to-problem"
 }
 
-// reassignPath returns the address of the form for an ask, which keeps the list as it is.
+// reassignPath returns the address of the form for an ask. It keeps the list unchanged.
 func (i Inbox) reassignPath(a view.Ask) string {
 	return a.PagePath() + "/reassign" + i.Filter.query()
 }
 
-// joinNames returns names as in a sentence: "ana, ben and @oncall".
+// joinNames joins names as in a sentence: "ana, ben and @oncall".
 func joinNames(names []view.Text) string {
 	var all []string
 	for _, n := range names {
@@ -73,7 +73,7 @@ func joinNames(names []view.Text) string {
 	return strings.Join(all[:len(all)-1], ", ") + " and " + all[len(all)-1]
 }
 
-// DoneReassigning returns that a person gave an ask to others.
+// DoneReassigning returns the notice that a person gave an ask to others.
 func DoneReassigning(a view.Ask) *Done {
 	return &Done{Path: a.PagePath(), Sentence: "Reassigned", Detail: view.RawText("to " + joinNames(a.To)).Text()}
 }

@@ -9,7 +9,7 @@ import (
 // RoutesPath is the address of the list of routes.
 const RoutesPath = "/routes"
 
-// The actions of the forms of a route.
+// Actions of the forms of a route.
 const (
 	SaveRoute   = "save"
 	RemoveRoute = "remove"
@@ -19,27 +19,27 @@ const (
 
 // A RouteList is the content of the page of routes.
 type RouteList struct {
-	Routes    []view.Route // in the order in which they are matched
-	Revision  string       // of those that were made here
-	By        view.Text    // who changed these last; "": they never were
+	Routes    []view.Route // routes in the order in which they are matched
+	Revision  string       // revision of the routes that were made here
+	By        view.Text    // person who changed these routes last; "" if no person has
 	MayChange bool
 	Check     RouteCheck
-	Done      string // a sentence on what the person did before; "" for nothing
-	Problem   string // why a form did nothing; "" if it did
+	Done      string // sentence about the person's last action; "" for none
+	Problem   string // reason why a form had no effect, or ""
 }
 
 // A RouteCheck is the form that finds the route of an ask, with its result.
 type RouteCheck struct {
 	Agent, Kind string
 	Tags        string
-	Asked       bool  // there is a result
-	First       int   // the index of the route that applies; -1: there is no such route
-	Rules       []int // the indexes of further routes whose rules for approvals apply
+	Asked       bool  // whether there is a result
+	First       int   // index of the route that applies; -1 for none
+	Rules       []int // indexes of further routes whose rules for approvals apply
 }
 
 // A RouteForm is the form of a route, as it was filled in.
 type RouteForm struct {
-	Index    string // among the routes that were made here; "" for a new one
+	Index    string // index among the routes that were made here; "" for a new one
 	Revision string
 
 	Agent, Kind, Tags, To, Approvers, Channels view.RawText
@@ -62,7 +62,7 @@ func (f RouteForm) title() string {
 	return "Edit a route"
 }
 
-// made returns the index of a route among those that were made here.
+// made returns the index of a route in the list of routes that were made here.
 func (l RouteList) made(n int) string {
 	for _, r := range l.Routes[:n] {
 		if r.Settings {
@@ -72,8 +72,8 @@ func (l RouteList) made(n int) string {
 	return strconv.Itoa(n)
 }
 
-// isFirst reports whether a route that was made here has none of these before it, and isLast
-// whether it has none after it.
+// isFirst reports whether a route is the first of the routes that were made here, and isLast whether it is
+// the last of them.
 func (l RouteList) isFirst(n int) bool { return n == 0 || l.Routes[n-1].Settings }
 func (l RouteList) isLast(n int) bool  { return n == len(l.Routes)-1 }
 
@@ -83,7 +83,7 @@ func (l RouteList) applies(n int) bool { return l.Check.Asked && l.Check.First =
 // routeKinds are the kinds of asks that a route can match.
 var routeKinds = [][2]string{{"", "questions and confirmations"}, {"questions", "questions"}, {"confirmation", "confirmations of tool calls"}}
 
-// routeTimeouts are the choices of what follows a timeout.
+// routeTimeouts are the choices of the effect of a timeout.
 var routeTimeouts = [][2]string{
 	{"", "the session fails"}, {"decline", "the agent is told, and continues"}, {"default", "a timer applies the defaults"}, {"wait", "it keeps waiting"},
 }

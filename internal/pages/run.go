@@ -9,7 +9,7 @@ import (
 // RunPath is the address of the page that starts a hosted agent.
 const RunPath = "/run"
 
-// A StartPage is the form that starts a hosted agent, as it was sent if there is a problem.
+// A StartPage is the form that starts a hosted agent. If there is a problem, it is the form as it was sent.
 type StartPage struct {
 	Agents        []view.HostedAgent
 	Agent, Prompt string
@@ -39,7 +39,7 @@ func callState(c view.Call) string {
 	return "running"
 }
 
-// messageHelp returns what happens to a message that is sent now.
+// messageHelp explains the effect of a message that is sent now.
 func messageHelp(s view.Session) string {
 	switch {
 	case s.Idle:

@@ -15,11 +15,11 @@ const SessionsPath = "/sessions"
 // A SessionList is a page of the list of sessions.
 type SessionList struct {
 	Sessions              []view.Session
-	Search, Status, Agent string // the filters of the address
-	Cursor, Next          string // this page, and the next one
+	Search, Status, Agent string // filters of the address
+	Cursor, Next          string // cursors of this page and of the next one
 }
 
-// filtered reports whether the list has less than all sessions.
+// filtered reports whether the list omits any sessions.
 func (l SessionList) filtered() bool { return l.Search != "" || l.Status != "" || l.Agent != "" }
 
 // nextPath returns the address of the next page.
@@ -37,15 +37,15 @@ func (l SessionList) nextPath() templ.SafeURL {
 type SessionPage struct {
 	Session view.Session
 	Moments []view.Moment // newest last
-	More    bool          // there are older asks
+	More    bool          // whether there are older asks
 
-	MoreMessages bool      // there are newer messages
-	Older        bool      // there are older events of a hosted agent
-	Open         *view.Ask // the ask of a hosted agent that is answered on this page; nil: none
+	MoreMessages bool      // whether there are newer messages
+	Older        bool      // whether there are older events of a hosted agent
+	Open         *view.Ask // ask of a hosted agent that is answered on this page; nil for none
 	Form         view.Form // of that ask
-	Problem      string    // why a message was not sent
-	Text         string    // of that message
-	MoreLate     bool      // there may be older late answers
+	Problem      string    // reason why a message was not sent
+	Text         string    // text of that message
+	MoreLate     bool      // whether there may be older late answers
 }
 
 // todoMark returns a sign for the state of a todo, and its name.

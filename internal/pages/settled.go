@@ -33,7 +33,7 @@ func colon(a view.Ask) string {
 	return ""
 }
 
-// endSentence describes how an ask ended.
+// endSentence describes the outcome of an ask.
 func endSentence(o *view.Outcome) string {
 	switch {
 	case o.ByTimer && o.Defaulted:
@@ -44,7 +44,7 @@ func endSentence(o *view.Outcome) string {
 	return capitalText(o.Sentence)
 }
 
-// correction returns what a person can do if the decision of a person was a mistake, or "".
+// correction explains how to correct a wrong decision of a person. It returns "" if there is no way.
 func correction(a view.Ask) string {
 	switch o := a.Outcome; {
 	case o.ByTimer || o.ByGrant || withoutAnswer(a):
@@ -118,8 +118,7 @@ func instructions(q view.Question) string {
 // isPlain reports whether radio buttons alone show how to answer a question.
 func isPlain(q view.Question) bool { return len(q.Choices) > 0 && !q.Multi && !q.Optional }
 
-// hasBackground reports whether the agent sent a title or a context, or its request has
-// warnings.
+// hasBackground reports whether the agent sent a title or a context, or whether its request has warnings.
 func hasBackground(a view.Ask) bool {
 	return len(a.Context) > 0 || isSet(a.Data) || isSet(a.Title) || len(a.Warnings)+len(a.LeftOut) > 0
 }

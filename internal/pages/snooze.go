@@ -7,24 +7,24 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// The values of the field "until" of the form that snoozes an ask. The others are the names
-// of [view.SnoozeTimes].
+// Values of the field "until" of the form that snoozes an ask. Other values are the names of
+// [view.SnoozeTimes].
 const (
 	SnoozeOwn = "own" // the time in the field "at"
 	SnoozeEnd = "end" // no longer
 )
 
-// Snoozes has the snoozes of the person who is logged in.
+// Snoozes contains the snoozes of the logged-in person.
 type Snoozes struct {
-	Until map[string]time.Time // by the id of the ask
-	Count string               // how many asks are hidden now; "" for 0
-	Next  time.Time            // when the next of them comes back; zero if no ask is hidden
+	Until map[string]time.Time // ends of snoozes by the id of the ask
+	Count string               // number of asks that are hidden now; "" for 0
+	Next  time.Time            // time when the next of them comes back; zero if no ask is hidden
 }
 
 // of returns the end of the snooze of an ask, or the zero time.
 func (s Snoozes) of(a view.Ask) time.Time { return s.Until[a.ID.String()] }
 
-// key returns a text that changes when another ask comes back next.
+// key returns a text that changes when the next ask to come back is another one.
 func (s Snoozes) key() string {
 	if s.Next.IsZero() {
 		return ""

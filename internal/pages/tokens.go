@@ -4,13 +4,13 @@ import "github.com/askback/askback/internal/text/view"
 
 // A TokenPage is the content of the page of tokens.
 type TokenPage struct {
-	Tokens    []view.Token // newest first
+	Tokens    []view.Token // newest token first
 	Ended     []view.Token
 	Form      TokenForm
-	Revoked   *view.Token // what the person revoked before this page was shown, or nil
+	Revoked   *view.Token // token that the person revoked before this page was shown, or nil
 	MayChange bool
 
-	AgentsOnly bool // the form makes only tokens of agents
+	AgentsOnly bool // whether the form makes only tokens of agents
 }
 
 // A TokenForm is the form for a new token.
@@ -18,10 +18,10 @@ type TokenForm struct {
 	Kind    string
 	Name    view.RawText
 	Lasts   string
-	Problem string // what is wrong with the name; "" if it is valid
+	Problem string // problem with the name, or ""
 }
 
-// tokenKinds are the kinds of tokens, with what each may do.
+// tokenKinds lists the kinds of tokens, with their permissions.
 var tokenKinds = [][2]string{
 	{"agent", "agent: asks"}, {"responder", "responder: answers"}, {"operator", "operator: reads figures"}, {"admin", "admin: may do everything"},
 }
@@ -34,7 +34,7 @@ func kindsOf(p TokenPage) [][2]string {
 	return tokenKinds
 }
 
-// tokenTimes are the choices of how long a new token is valid.
+// tokenTimes are the lifetimes that the form offers for a new token.
 var tokenTimes = [][2]string{{"30d", "30 days"}, {"90d", "90 days"}, {"365d", "1 year"}, {"never", "until it is revoked"}}
 
 // problemIf returns the id of the problem of the form, or "".
