@@ -190,5 +190,5 @@ func (f *frame) grantPreview(a view.Ask, scope askback.Scope) {
 	if a.Confirmation.Dangerous {
 		f.message("This tool is marked dangerous: calls that cannot be undone run as well.")
 	}
-	f.message("askback grant list shows this approval, and askback grant remove ends it at once. " + other + ": askback answer " + askID(a) + flags)
+	f.message("askback grant list shows this approval, and askback grant remove ends it. " + other + ": askback answer " + askID(a) + flags)
 }

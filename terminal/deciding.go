@@ -192,7 +192,7 @@ func (p *picker) editArguments() tea.Cmd {
 // openEditor opens text in the editor of the person.
 func (p *picker) openEditor(name, text string) tea.Cmd {
 	if p.options.Edit == nil {
-		p.problem = "There is no editor here."
+		p.problem = "No editor is available here."
 		return nil
 	}
 	var changed string
@@ -209,7 +209,7 @@ func (p *picker) edited(text string, err error) tea.Cmd {
 	switch {
 	case p.ctx.Err() != nil:
 	case err != nil:
-		p.problem = "The editor failed, so nothing was changed: " + err.Error() + ". EDITOR names another one."
+		p.problem = "The editor failed, so nothing was changed: " + err.Error() + ". Set EDITOR to use another one."
 	case p.editing != nil:
 		p.editing.set("")
 		p.problem = p.editing.insert(text)
@@ -254,7 +254,7 @@ func (p *picker) paged(err error) {
 		return
 	}
 	if err != nil && p.embedded {
-		p.problem = "The pager failed: " + err.Error() + ". PAGER names another one. PgDn shows more rows here."
+		p.problem = "The pager failed: " + err.Error() + ". Set PAGER to use another one. PgDn shows more rows here."
 		return
 	}
 	if err != nil {

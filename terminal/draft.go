@@ -110,7 +110,7 @@ func (p *picker) takeDraft(raw json.RawMessage, err error) tea.Cmd {
 	if len(p.typed()) == 0 && !p.hasChosen() {
 		return nil
 	}
-	p.problem = "This is what you filled in before and did not send."
+	p.problem = "This is your earlier draft, which was not sent."
 	return p.arm()
 }
 

@@ -38,7 +38,7 @@ type batchResult struct {
 type decidedMsg struct{ results []batchResult }
 
 // apart explains which asks are decided on their own.
-const apart = "questions, dangerous calls, calls with hidden characters, calls that others decide, and calls for which you typed something are decided on their own."
+const apart = "questions, dangerous calls, calls with hidden characters, calls that others decide, and calls for which you typed something are decided separately."
 
 // startBatch shows the selected calls.
 func (i *inbox) startBatch(approve bool) tea.Cmd {
@@ -80,7 +80,7 @@ func (b *batch) rows(f *frame, room int) []string {
 }
 
 func (b *batch) drawCalls(f *frame) {
-	f.message(strings.ToUpper(b.verb()[:1]) + b.verb()[1:] + " " + view.Count(len(b.calls), "call") + "? Each is decided by an answer of its own.")
+	f.message(strings.ToUpper(b.verb()[:1]) + b.verb()[1:] + " " + view.Count(len(b.calls), "call") + "? Each gets a separate answer.")
 	if b.apart > 0 {
 		f.message(view.Count(b.apart, "selected ask") + " will not be decided: " + apart)
 	}

@@ -203,7 +203,7 @@ func (i *inbox) toggle() {
 	case !it.open():
 		i.status = "This ask is not open any more."
 	case len(i.selected) >= maxBatch:
-		i.status = "No more calls can be decided at once."
+		i.status = "No more calls can be selected."
 	default:
 		i.selected[i.current] = true
 	}

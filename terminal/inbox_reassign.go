@@ -78,7 +78,7 @@ func (i *inbox) pressInReassignField(key, text string) tea.Cmd {
 		i.mode = listing
 	case "tab":
 		if it := i.find(i.handover.id); it == nil || len(i.othersStay(it.ask)) == 0 {
-			i.status = "There is no part of yours: no one else is named with you."
+			i.status = "You cannot give only your part: the ask names no one else."
 		} else {
 			i.handover.part = !i.handover.part
 		}

@@ -288,7 +288,7 @@ func (i *inbox) helpRows(room int) []string {
 		"Ctrl+N R X the same while letters filter the options of an ask",
 		"A          also approve the same call later",
 		"PgDn PgUp  read the rest of a long ask; v shows it in a pager",
-		"x          select the call, to decide several at once",
+		"x          select the call, to decide several together",
 		"s          snooze the ask until a time; in an optional question, skip it",
 		"r          reassign it: name who should answer instead of you",
 		"/          search the list; in a question, filter its options",

@@ -208,7 +208,7 @@ func (p *picker) typed() (all []string) {
 // openPage opens the page of the selected ask in a browser.
 func (i *inbox) openPage() tea.Cmd {
 	if i.options.Open == nil {
-		i.status = "There are no pages here."
+		i.status = "Pages cannot be opened here."
 		return nil
 	}
 	a := i.find(i.current).ask
@@ -266,7 +266,7 @@ func (i *inbox) pressInSnoozeTimes(key, text string) tea.Cmd {
 		i.mode = typingSnooze
 		i.when.set("")
 	default:
-		i.status = "This key is not one of the times."
+		i.status = "No time has this key."
 		i.guard.ignore()
 		i.guard.stray()
 		return i.after(i.guard.pause, armedMsg{})

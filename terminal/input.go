@@ -26,7 +26,7 @@ var questionHelp = []string{
 	":skip          skips this question, if it is optional",
 	":decline       declines to answer; :decline WHY gives a reason",
 	"::TEXT         answers with :TEXT",
-	":show          shows all rows, also those that were left out",
+	":show          shows all rows, including the rows that were left out",
 }
 
 var approvalHelp = []string{
@@ -35,7 +35,7 @@ var approvalHelp = []string{
 	"all tool       also approves any call of this tool; shows what that means, and asks again",
 	"n REASON       denies it and gives a reason",
 	":note TEXT     adds a reason before you decide",
-	":show          shows all rows, also those that were left out",
+	":show          shows all rows, including the rows that were left out",
 	":decline       declines to decide; :decline WHY gives a reason",
 }
 
@@ -88,7 +88,7 @@ func (d *dialog) takePasted(lines []string) (in input, ok bool) {
 	problem := d.textProblem(strings.Join(lines, " "))
 	switch {
 	case !d.takesText:
-		d.reject(fmt.Sprintf("%d lines arrived at once, and none of them was taken. Type one line, and press Enter.", len(lines)))
+		d.reject(fmt.Sprintf("%d lines arrived together, and none of them was taken. Type one line, and press Enter.", len(lines)))
 	case problem != "":
 		d.reject(problem)
 	default:

@@ -212,7 +212,7 @@ func (p *picker) fieldRows(limit int) ([]string, caret) {
 	case writingRemark:
 		word = "remark"
 	case declining:
-		f.message("Decline to answer. Why? The agent is told; it may stay empty.")
+		f.message("Decline to answer. Give the agent a reason, or leave this empty.")
 		word = "reason"
 	case confirming:
 		p.explainWord(f)

@@ -236,7 +236,7 @@ func TestLinesAtOnceAreOneText(t *testing.T) {
 	p := startProgram(t, "")
 	p.waitFor("Approve? [y/N]")
 	p.typeKeys("y\nyes\napprove\n1\n")
-	p.waitFor("4 lines arrived at once, and none of them was taken.")
+	p.waitFor("4 lines arrived together, and none of them was taken.")
 	p.waitFor("[y/N] ")
 	p.typeKeys("n\n")
 	p.waitFor("decision: denied")

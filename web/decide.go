@@ -95,7 +95,7 @@ func (s *site) decideOne(r request, id, digest string, answer askback.Answer) pa
 	case shown.Ask.Barred.String() != "":
 		shown.Why = shown.Ask.Barred.String()
 	case !shown.Ask.Together():
-		shown.Why = "This call needs a page of its own. Open it to decide it."
+		shown.Why = "This call must be decided on its own page. Open it there."
 	default:
 		return s.sendDecision(r.Context(), r.client, id, answer, shown)
 	}

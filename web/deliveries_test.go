@@ -239,12 +239,12 @@ func TestDeliveriesOfAPausedReceiverSaySo(t *testing.T) {
 		t.Errorf("the page of the ask has %q", got)
 	}
 	admin.open("/asks/"+second.ID, http.StatusOK).one(t, `.deliveries-of a[href="/endpoints?status=paused"]`)
-	resume("/deliveries", held.ID, "Paused", "The receiver is paused: it waits.", "when it is resumed")
+	resume("/deliveries", held.ID, "Paused", "The receiver is paused, so this delivery waits.", "when it is resumed")
 	h.waitStatus(second, askback.DeliverySent)
 	to.reply("gone", &askback.SendError{Err: errors.New("the reply was 410 Gone"), Final: true, Gone: true})
 	gone, _ := h.callBack("gone")
 	lost := h.waitDelivery(gone, func(d askback.Delivery) bool { return d.EndpointStatus == askback.EndpointDisabled })
-	resume("/deliveries?status=failed", lost.ID, "Given up", "The receiver is disabled: sent again, it would be given up again.")
+	resume("/deliveries?status=failed", lost.ID, "Given up", "The receiver is disabled, so another attempt would be given up again.")
 	if got := admin.open("/deliveries?status=failed", http.StatusOK).one(t, "#"+lost.ID).visibleText(); !strings.Contains(got, "Send again") {
 		t.Errorf("after it was resumed: %q", got)
 	}

@@ -76,7 +76,7 @@ func (r request) changeEndpoint(id, action string) (*view.EndpointResult, error)
 		}
 	case pages.ResumeEndpoint:
 		_, err = r.client.ResumeEndpoint(r.Context(), id)
-		done.Word, done.Detail = "Resumed", "What waited is sent now. What was given up is not: send it again below."
+		done.Word, done.Detail = "Resumed", "Waiting messages are sent now. Messages that were given up are not: send them again below."
 	case pages.RemoveEndpoint:
 		e, err = r.client.DeleteEndpoint(r.Context(), id)
 		done.Word, done.Detail = "Removed", view.OfEndpoint(e).Origin.String()
@@ -127,7 +127,7 @@ func (s *site) endpointFailed(w http.ResponseWriter, r request, values url.Value
 func (s *site) rotateEndpoint(w http.ResponseWriter, r request, values url.Values) error {
 	result := &view.EndpointResult{ID: values.Get("id"), Word: "Nothing has changed"}
 	if !login.Secure(r.Request) {
-		result.Detail = "Without https, a terminal makes new secrets, with the command below."
+		result.Detail = "Without https, make new secrets in a terminal, with the command below."
 		return s.renderEndpoints(w, r, http.StatusUnprocessableEntity, values, result)
 	}
 	now, err := r.endpoint(values.Get("id"), values.Get("cursor"))

@@ -185,7 +185,7 @@ func TestNewEndpointSecretIsShownOnce(t *testing.T) {
 	if strings.Contains(list.raw(), secret) || strings.Contains(again.Body.String(), "whsec_") {
 		t.Error("another page has the secret")
 	}
-	if got := list.one(t, "#"+e.ID).visibleText(); !strings.Contains(got, "the secret before it signs as well until 4 November 2026") || !strings.Contains(got, "stops at once") {
+	if got := list.one(t, "#"+e.ID).visibleText(); !strings.Contains(got, "the previous secret signs as well until 4 November 2026") || !strings.Contains(got, "stops immediately") {
 		t.Errorf("the list has %q", got)
 	}
 	ops.send("/endpoints", formOf(t, list, e.ID, "test"), http.StatusOK)

@@ -40,7 +40,7 @@ func (s *site) export(w http.ResponseWriter, r request) error {
 		to = newCSVExporter(w)
 		h.Set("Content-Type", "text/csv; charset=utf-8; header=present")
 	default:
-		return askback.Invalid{{Pointer: "?format", Detail: "a format is jsonl or csv", Fix: "format=csv"}}
+		return askback.Invalid{{Pointer: "?format", Detail: "format must be jsonl or csv", Fix: "format=csv"}}
 	}
 	q.Limit = askback.MaxLimit
 	control := http.NewResponseController(w)

@@ -71,7 +71,7 @@ func historyQuery(f pages.HistoryFilter, cursor string, zone *time.Location) (as
 	}
 	switch {
 	case !f.KnownOutcome():
-		return q, askback.Invalid{{Pointer: "?outcome", Detail: "this is no outcome", Fix: "outcome=answered"}}
+		return q, askback.Invalid{{Pointer: "?outcome", Detail: "this is not an outcome", Fix: "outcome=answered"}}
 	case f.Outcome == "approved" || f.Outcome == "denied":
 		q.Decision = askback.Decision(f.Outcome)
 	case f.Outcome != "":

@@ -39,7 +39,7 @@ func (s *site) saveRoute(w http.ResponseWriter, r request, values url.Values, ro
 			return err
 		}
 		form.Revision, status = strconv.FormatInt(now.Revision, 10), http.StatusConflict
-		form.add("", "The routes were changed meanwhile. Look at them if you like, and save this one again.")
+		form.add("", "The routes were changed meanwhile. Check them, and save this route again.")
 	case errors.Is(err, askback.ErrChanged):
 		return s.renderRoutes(w, r, http.StatusConflict, routesChanged)
 	case err != nil:

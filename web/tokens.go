@@ -80,7 +80,7 @@ func (s *site) createToken(w http.ResponseWriter, r request) error {
 		return errForm
 	}
 	if !login.Secure(r.Request) && form.Kind != string(askback.Agent) {
-		form.Problem = "Without https, only tokens of agents are made here: a terminal makes this one, with the command below."
+		form.Problem = "Without https, only tokens of agents are made here. Make this one in a terminal, with the command below."
 		return s.renderTokens(w, r, http.StatusUnprocessableEntity, form, "")
 	}
 	made, secret, err := r.client.CreateToken(r.Context(), askback.TokenRequest{Kind: askback.Kind(form.Kind), Name: string(form.Name), ExpiresIn: lifetimes[i].lasts})

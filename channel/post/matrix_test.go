@@ -241,7 +241,7 @@ func checkWhole(t *testing.T, name string, m posttest.Message, a askback.Ask) {
 
 func checkShort(t *testing.T, name string, m posttest.Message, a askback.Ask) {
 	t.Helper()
-	if !strings.Contains(m.Text, "The whole does not fit into this message.") {
+	if !strings.Contains(m.Text, "The whole text does not fit into this message.") {
 		t.Errorf("%s: a short message does not say so:\n%s", name, m.Text)
 	}
 	for _, q := range a.Questions {

@@ -213,7 +213,7 @@ func TestPastedLinesAreOneAnswer(t *testing.T) {
 	s.typeKeys("y\n")
 	s.waitForScreen(`(?s)2 of 2.*> $`)
 	s.typeKeys("what?\ny\nsouth\n")
-	s.waitForScreen(`(?s)3 lines arrived at once, and none of them was taken\..*> $`)
+	s.waitForScreen(`(?s)3 lines arrived together, and none of them was taken\..*> $`)
 	s.typeKeys("1\n")
 	s.waitExit(0)
 	s.waitForScreen(`"Name\?": "first line\\nsouth\\nsouth"`)

@@ -238,7 +238,7 @@ func codeBlock(label string, t view.Text) templ.Component {
 	})
 }
 
-// preview shows a preview of the agent. A long one is folded.
+// preview shows a preview of the agent. A long preview is folded.
 func preview(label string, t view.Text, formatted view.Markdown) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -439,7 +439,7 @@ func paddingWarning(s view.Size) templ.Component {
 	})
 }
 
-// askHeader is the header of an ask's page. It shows the kind of ask, and who asks.
+// askHeader is the header of an ask's page. It shows the kind of ask, and the agent.
 func askHeader(f Frame, a view.Ask, heading string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -807,7 +807,7 @@ func tags(a view.Ask) templ.Component {
 	})
 }
 
-// background shows what the agent sent besides its questions.
+// background shows the texts that the agent sent besides its questions.
 func background(a view.Ask) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -942,7 +942,7 @@ func background(a view.Ask) templ.Component {
 	})
 }
 
-// call shows a tool call: what will run, and below it the agent's text about it.
+// call shows a tool call: first the call that will run, then the agent's text about it.
 func call(a view.Ask, c *view.Confirmation) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -13,7 +13,7 @@ import (
 	"strconv"
 )
 
-// Agents lists the agents, and how long they wait.
+// Agents lists the agents and their waiting times.
 func Agents(f Frame, agents []view.AgentFigures, partial bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -239,7 +239,7 @@ func Agents(f Frame, agents []view.AgentFigures, partial bool) templ.Component {
 	})
 }
 
-// countedNote says what the figures of a page count.
+// countedNote explains that the figures of a page count only the newest asks.
 func countedNote(partial bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

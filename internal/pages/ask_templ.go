@@ -208,7 +208,7 @@ func Ask(f Frame, i Inbox, a view.Ask, form view.Form) templ.Component {
 	})
 }
 
-// barredAsk shows an open ask to a person who may read it, and not decide it.
+// barredAsk shows an open ask to a person who may read it, but not decide it.
 func barredAsk(a view.Ask) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -278,7 +278,7 @@ func barredAsk(a view.Ask) templ.Component {
 	})
 }
 
-// barred says who decides instead of the reader.
+// barred names the people who decide instead of the reader.
 func barred(a view.Ask) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -364,7 +364,7 @@ func backToList(i Inbox) templ.Component {
 	})
 }
 
-// draftNotice is shown if the form has an earlier draft. It can be discarded.
+// draftNotice is shown if the form has an earlier draft. The person can discard the draft.
 func draftNotice(a view.Ask, form view.Form) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -409,7 +409,7 @@ func draftNotice(a view.Ask, form view.Form) templ.Component {
 	})
 }
 
-// unsentNotice is where the script explains why the form could not be sent.
+// unsentNotice is the place in which the script explains why the form could not be sent.
 func unsentNotice() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -594,8 +594,8 @@ func fieldProblem(form view.Form, field string) templ.Component {
 	})
 }
 
-// question is a question with its choices. None is preselected: a default is only the
-// agent's suggestion.
+// question is a question with its choices. No choice is preselected: a default is only the agent's
+// suggestion.
 func question(a view.Ask, q view.Question, e view.Entry, form view.Form, i int) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -910,8 +910,8 @@ func question(a view.Ask, q view.Question, e view.Entry, form view.Form, i int) 
 	})
 }
 
-// choice is an option of the agent. If one option of a question has a preview, each has a
-// place for it: next to the options in a wide window, below them in a narrow one.
+// choice is an option of the agent. If one option of a question has a preview, each option has a place for a
+// preview: next to the options in a wide window, below them in a narrow one.
 func choice(q view.Question, c view.Choice, id string, n int, picked bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1424,8 +1424,8 @@ func textField(form view.Form, field, label string, typed view.RawText, height i
 	})
 }
 
-// questionActions has the buttons that send the answers or decline. Send is never
-// disabled; the script writes next to it what is missing.
+// questionActions contains the buttons that send the answers or decline. Send is never disabled; the script
+// writes next to it what is missing.
 func questionActions(a view.Ask, form view.Form) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -128,7 +128,7 @@ func contactsTitle(l ContactList) string {
 	return "Your contacts"
 }
 
-// addContact has a button for each kind of contact that can be added on this page. That of this
+// addContact shows a button for each kind of contact that can be added on this page. The button for this
 // browser needs scripts, as notifications do.
 func addContact(l ContactList) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -749,12 +749,12 @@ func contact(f Frame, l ContactList, c view.Contact) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if c.Browser {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<p>This browser gets no further notification. To add it again, open this page in it.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<p>This browser gets no further notifications. To add it again, open this page in it.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<p>This chat gets no further question, and what is pressed or written there answers nothing. To add it again, link it again.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<p>This chat gets no further questions, and presses and messages there answer nothing. To add the chat again, link it again.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -10,8 +10,8 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "github.com/askback/askback/internal/text/view"
 
-// DecidePage shows the calls that a person selected, and decides them. The Enter key in a box
-// presses the first button, which is hidden and does nothing.
+// DecidePage shows the calls that a person selected, and decides them. The Enter key in a checkbox presses
+// the first button, which is hidden and has no effect.
 func DecidePage(f Frame, d Decide) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -134,7 +134,7 @@ func DecidePage(f Frame, d Decide) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = bulkRest(f, d, "These need a page of their own", "They are dangerous, or parts of them are hard to see. Open each, and decide it there.", d.Apart).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = bulkRest(f, d, "Decide these on their own pages", "They are dangerous, or parts of them are hard to see. Open each, and decide it there.", d.Apart).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -205,8 +205,8 @@ func DecidePage(f Frame, d Decide) templ.Component {
 	})
 }
 
-// bulkCall is a call with its box. The box names the call by its digest, so that only what
-// is shown is decided.
+// bulkCall is a call with its checkbox. The checkbox names the call by its digest, so that only the displayed
+// call is decided.
 func bulkCall(f Frame, d Decide, a view.Ask) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -645,7 +645,7 @@ func bulkLine(path string, a view.Ask) templ.Component {
 	})
 }
 
-// DecidedPage shows what happened to each call.
+// DecidedPage shows the result for each call.
 func DecidedPage(f Frame, d Decided) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

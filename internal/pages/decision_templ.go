@@ -306,8 +306,8 @@ func approveButton(c *view.Confirmation, form view.Form) templ.Component {
 	})
 }
 
-// wordField is where a person types a word to approve a dangerous call, so that no hurried
-// tap approves it.
+// wordField is the field in which a person types a word to approve a dangerous call, so that no hurried tap
+// approves it.
 func wordField(form view.Form) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -546,8 +546,8 @@ func armingNotice(c *view.Confirmation) templ.Component {
 	})
 }
 
-// grantForm makes a standing approval, and describes what it would cover. The
-// narrowest scope is preselected; a person must choose a wider one.
+// grantForm makes a standing approval, and describes its scope. The narrowest scope is preselected; a person
+// must choose a wider one.
 func grantForm(a view.Ask, c *view.Confirmation, form view.Form) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -77,13 +77,13 @@ func aboutID(d view.Delivery) string {
 func heldSentence(d view.Delivery) string {
 	switch {
 	case d.Disabled && d.State == view.DeliveryGivenUp:
-		return "The receiver is disabled: sent again, it would be given up again."
+		return "The receiver is disabled, so another attempt would be given up again."
 	case d.Disabled:
-		return "The receiver is disabled: it is given up in a moment."
+		return "The receiver is disabled, so this delivery is given up in a moment."
 	case d.State == view.DeliveryGivenUp:
-		return "The receiver is paused: sent again, it would wait."
+		return "The receiver is paused, so another attempt would wait."
 	}
-	return "The receiver is paused: it waits."
+	return "The receiver is paused, so this delivery waits."
 }
 
 // retried describes the result of a delivery that was sent again.

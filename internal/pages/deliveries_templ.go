@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "github.com/askback/askback/internal/text/view"
 
-// Deliveries lists the messages about asks to people and programs, and what became of them.
+// Deliveries lists the messages about asks to people and programs, with their states.
 func Deliveries(f Frame, l DeliveryList) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -67,7 +67,7 @@ func Deliveries(f Frame, l DeliveryList) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<h1>Deliveries</h1><p class=\"fine\">What Askback sends to phones, chats and programs: each question, and how it ended.</p><p class=\"fine deliveries-loaded\"><span>As of <time datetime=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<h1>Deliveries</h1><p class=\"fine\">Messages of Askback to phones, chats and programs: each question, and its outcome.</p><p class=\"fine deliveries-loaded\"><span>As of <time datetime=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -581,7 +581,7 @@ func delivery(f Frame, l DeliveryList, d view.Delivery) templ.Component {
 	})
 }
 
-// resumeForm resumes the endpoint that holds a delivery, after saying what it does.
+// resumeForm resumes the endpoint that holds a delivery. It first explains the effect.
 func resumeForm(d view.Delivery) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -736,7 +736,7 @@ func deliveryState(d view.Delivery) templ.Component {
 	})
 }
 
-// deliveryTime shows when a delivery arrived, or when it is tried again.
+// deliveryTime shows the time when a delivery arrived, or of its next attempt.
 func deliveryTime(f Frame, d view.Delivery) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -956,7 +956,7 @@ func deliveryTime(f Frame, d view.Delivery) templ.Component {
 	})
 }
 
-// seenTime shows when the person of a delivery was first known to have it on a screen.
+// seenTime shows the time when the person of a delivery was first known to have it on a screen.
 func seenTime(f Frame, d view.Delivery) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1055,7 +1055,7 @@ func noDeliveries(l DeliveryList) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if l.Never {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 86, "<div class=\"card notice teach\"><h2>Nothing was sent yet</h2><p>An agent that cannot wait names an address with its ask. Askback sends the question there, later its outcome, and tries for three days if the program does not reply:</p><pre class=\"command\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 86, "<div class=\"card notice teach\"><h2>Nothing was sent yet</h2><p>An agent that cannot wait names an address in its ask. Askback sends the question there, and later its outcome. If the program does not reply, Askback tries for three days:</p><pre class=\"command\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1113,7 +1113,7 @@ func noDeliveries(l DeliveryList) templ.Component {
 	})
 }
 
-// deliveriesOf shows what was sent about one ask.
+// deliveriesOf shows the deliveries about one ask.
 func deliveriesOf(f Frame, a view.Ask) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1295,7 +1295,7 @@ func deliveryLine(f Frame, d view.Delivery) templ.Component {
 	})
 }
 
-// deliveryTo shows the channel, and who or what gets a delivery: "Telegram to ana".
+// deliveryTo shows the channel and the recipient of a delivery: "Telegram to ana".
 func deliveryTo(d view.Delivery) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -85,7 +85,7 @@ func (f Frame) rotateWarning(e view.Endpoint) string {
 		text = "The receiver gets a secret of its own. For 24 hours, messages are signed with the secret of the settings as well."
 	}
 	if f.Now.Before(e.OldSecretUntil) {
-		text += " The secret before the present one, which would sign until " + f.when(e.OldSecretUntil) + ", stops at once."
+		text += " The previous secret, which would sign until " + f.when(e.OldSecretUntil) + ", stops immediately."
 	}
 	return text
 }

@@ -387,14 +387,14 @@ func endpoint(f Frame, l EndpointList, e view.Endpoint) templ.Component {
 			}
 		}
 		if f.Now.Before(e.OldSecretUntil) {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<span>the secret before it signs as well until <time datetime=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<span>the previous secret signs as well until <time datetime=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var20 string
 			templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(machineTime(e.OldSecretUntil))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/pages/endpoints.templ`, Line: 65, Col: 97}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/pages/endpoints.templ`, Line: 65, Col: 96}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 			if templ_7745c5c3_Err != nil {
@@ -407,7 +407,7 @@ func endpoint(f Frame, l EndpointList, e view.Endpoint) templ.Component {
 			var templ_7745c5c3_Var21 string
 			templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(f.when(e.OldSecretUntil))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/pages/endpoints.templ`, Line: 65, Col: 126}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/pages/endpoints.templ`, Line: 65, Col: 125}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var21))
 			if templ_7745c5c3_Err != nil {
@@ -449,7 +449,7 @@ func endpoint(f Frame, l EndpointList, e view.Endpoint) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = endpointButton(l, e, ResendEndpoint, "Send again what was given up").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = endpointButton(l, e, ResendEndpoint, "Send given-up messages again").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -500,7 +500,7 @@ func endpoint(f Frame, l EndpointList, e view.Endpoint) templ.Component {
 	})
 }
 
-// endpointWhy says why an endpoint has its status, and whether it fails.
+// endpointWhy explains why an endpoint has its status, and whether it fails.
 func endpointWhy(f Frame, e view.Endpoint) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -691,7 +691,7 @@ func endpointWhy(f Frame, e view.Endpoint) templ.Component {
 	})
 }
 
-// endpointResult shows what became of a form.
+// endpointResult shows the result of a form.
 func endpointResult(r *view.EndpointResult) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -956,7 +956,7 @@ func endpointButton(l EndpointList, e view.Endpoint, action, label string) templ
 	})
 }
 
-// rotateForm explains what a new secret does before its button can be pressed.
+// rotateForm explains the effect of a new secret before its button can be pressed.
 func rotateForm(f Frame, l EndpointList, e view.Endpoint) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1048,7 +1048,7 @@ func rotateForm(f Frame, l EndpointList, e view.Endpoint) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, "<p>Without https, a terminal makes new secrets:</p><pre class=\"command\">askback webhook rotate ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, "<p>Without https, make new secrets in a terminal:</p><pre class=\"command\">askback webhook rotate ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1194,7 +1194,7 @@ func noEndpoints(l EndpointList) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if l.Status == "" && l.Cursor == "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 97, "<div class=\"card notice teach\"><h2>No program gets webhooks yet</h2><p>An endpoint is made when an agent first names a callback, or before, with a secret of its own:</p><pre class=\"command\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 97, "<div class=\"card notice teach\"><h2>No program gets webhooks yet</h2><p>An endpoint is made when an agent first names a callback. To make one earlier, with its own secret:</p><pre class=\"command\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1207,7 +1207,7 @@ func noEndpoints(l EndpointList) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 98, "</pre><p class=\"fine\"><code>docs/webhooks.md</code> has programs that receive, in Go, Python and Node.js.</p></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 98, "</pre><p class=\"fine\"><code>docs/webhooks.md</code> has receivers in Go, Python and Node.js.</p></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

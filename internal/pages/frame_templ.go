@@ -8,7 +8,7 @@ package pages
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// page is a page with one column. Its header leads to the others.
+// page is a page with one column. Its header links to the other pages.
 func page(f Frame, title string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -64,8 +64,8 @@ func page(f Frame, title string) templ.Component {
 	})
 }
 
-// document is the frame of every page. Links and forms in it replace the body in place if
-// scripts run, and load the next page if they do not.
+// document is the frame of every page. If scripts run, links and forms in it replace the body in place.
+// Otherwise they load the next page.
 func document(f Frame, title string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -540,7 +540,7 @@ func Message(f Frame, n Notice) templ.Component {
 	})
 }
 
-// Login is the page of a log-in link. Its button logs in; opening the page does nothing.
+// Login is the page of a log-in link. Its button logs in; opening the page has no effect.
 func Login(f Frame, secret string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

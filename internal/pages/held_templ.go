@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// heldAnswers shows the answers of other people to an ask that these can still undo. They are
+// heldAnswers shows the answers of other people to an ask that they can still undo. The answers are
 // proposals: until one is sent, others can answer.
 func heldAnswers(f Frame, a view.Ask) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -112,8 +112,8 @@ func heldAnswers(f Frame, a view.Ask) templ.Component {
 	})
 }
 
-// Held is the bar with the answers that the person can still undo. It is over the header, so that
-// nothing on the page moves when it comes or goes. The script counts down.
+// Held is the bar with the answers that the person can still undo. It covers the header, so that nothing on
+// the page moves when it appears or disappears. The script counts down.
 func Held(f Frame) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -133,8 +133,8 @@ func HistoryAsk(f Frame, h History, a view.Ask) templ.Component {
 	})
 }
 
-// history is the frame of the history: the list on the left, and on the right what is open.
-// A narrow window shows one of them.
+// history is the frame of the history: the list on the left, and the open ask on the right. A narrow window
+// shows one of them.
 func history(f Frame, h History, title string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -703,7 +703,7 @@ func filterField(label, name, value string) templ.Component {
 	})
 }
 
-// snippet shows what a search found in an ask. Text of the agent is in its block.
+// snippet shows the text that a search found in an ask. Text of the agent is in its block.
 func snippet(s view.Snippet) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

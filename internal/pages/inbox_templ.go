@@ -81,8 +81,8 @@ func List(f Frame, i Inbox) templ.Component {
 	})
 }
 
-// inbox is the frame of the inbox: the list on the left, and on the right what is open. A
-// narrow window shows one of them.
+// inbox is the frame of the inbox: the list on the left, and the open ask on the right. A narrow window shows
+// one of them.
 func inbox(f Frame, i Inbox, title string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -814,7 +814,7 @@ func listHead(i Inbox) templ.Component {
 	})
 }
 
-// decideBar opens the page that decides what is selected.
+// decideBar opens the page that decides the selected calls.
 func decideBar(i Inbox) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -893,7 +893,7 @@ func decideBar(i Inbox) templ.Component {
 	})
 }
 
-// groupHead is the heading of a group. Its text is of Askback, unless it is marked.
+// groupHead is the heading of a group. Its text is text of Askback, unless it is marked.
 func groupHead(i Inbox, p view.Place, a view.Ask) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1024,7 +1024,7 @@ func groupHead(i Inbox, p view.Place, a view.Ask) templ.Component {
 	})
 }
 
-// doneNotice confirms what the person did before this page was shown.
+// doneNotice confirms the action of the person before this page was shown.
 func doneNotice(d *Done) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1688,7 +1688,7 @@ func Row(f Frame, i Inbox, a view.Ask) templ.Component {
 	})
 }
 
-// quickForm answers an ask from the list. Its buttons name exactly what they send.
+// quickForm answers an ask from the list. The labels of its buttons are exactly the answers that they send.
 func quickForm(i Inbox, a view.Ask) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1830,7 +1830,7 @@ func quickForm(i Inbox, a view.Ask) templ.Component {
 	})
 }
 
-// emptyInbox explains how the first question gets here.
+// emptyInbox explains how to ask the first question.
 func emptyInbox(i Inbox) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1961,8 +1961,8 @@ func keysHelp() templ.Component {
 	})
 }
 
-// RowChange is a message of the live list: the row of an ask as it is now. The script moves a
-// new one, and the heading of its group, to their places.
+// RowChange is a message of the live list: the present row of an ask. The script moves a new row, and the
+// heading of its group, to their places.
 func RowChange(f Frame, i Inbox, a view.Ask, isNew bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A Link is the page of a link of a message. It belongs to one person and one ask, and leads
-// nowhere else.
+// A Link is the page of a link in a message. It belongs to one person and one ask, and links to no other
+// page.
 type Link struct {
 	Path   string    // of this page, with its token
 	Choice int       // the number of the only choice that it can answer with; 0: any answer
@@ -152,8 +152,8 @@ func LinkAsk(f Frame, l Link, a view.Ask, form view.Form) templ.Component {
 	})
 }
 
-// linkDecision is the form of a confirmation that is not dangerous. A link approves or denies
-// the call as it is, once; the rest needs a log-in.
+// linkDecision is the form of a confirmation that is not dangerous. A link approves or denies the unchanged
+// call, once; everything else needs a log-in.
 func linkDecision(a view.Ask, c *view.Confirmation, form view.Form) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -566,8 +566,8 @@ func LinkBarred(f Frame, a view.Ask) templ.Component {
 	})
 }
 
-// LinkSettled is the page of a link to a settled ask: how it ended. A conflict describes this
-// to a person whose answer was late, and can be empty.
+// LinkSettled is the page of a link to a settled ask: its outcome. A conflict describes the outcome to a
+// person whose answer was late, and can be empty.
 func LinkSettled(f Frame, a view.Ask, mine bool, conflict view.Conflict) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -698,8 +698,8 @@ func LinkSettled(f Frame, a view.Ask, mine bool, conflict view.Conflict) templ.C
 	})
 }
 
-// linkPage is the frame of a page of a link. It leads nowhere. The script of an open ask, if
-// scripts run, records that it is on a screen.
+// linkPage is the frame of a page of a link. It links to no other page. If scripts run, the script of an open
+// ask records that the ask is on a screen.
 func linkPage(f Frame, a view.Ask, heading string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -795,7 +795,7 @@ func linkPage(f Frame, a view.Ask, heading string) templ.Component {
 	})
 }
 
-// linkBackground is what the agent sent besides its questions.
+// linkBackground shows the texts that the agent sent besides its questions.
 func linkBackground(a view.Ask) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

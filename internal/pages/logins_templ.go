@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "github.com/askback/askback/internal/text/view"
 
-// Logins lists the browsers in which the person is logged in. current is the id of this one.
+// Logins lists the browsers where the person is logged in. current is the id of this browser.
 func Logins(f Frame, logins []view.Token, current view.Text) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -44,7 +44,7 @@ func Logins(f Frame, logins []view.Token, current view.Text) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Log-ins</h1><p class=\"fine\">The browsers in which you are logged in. If you do not know one, end it.</p><ul class=\"list\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Log-ins</h1><p class=\"fine\">Browsers where you are logged in. End any log-in that you do not recognize.</p><ul class=\"list\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -129,12 +129,12 @@ func Logins(f Frame, logins []view.Token, current view.Text) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if t.ID == current {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<p>You are logged out here at once.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<p>You are logged out here immediately.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<p>That browser is logged out at once. What was typed there and not sent is not saved.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<p>That browser is logged out immediately. What was typed there and not sent is not saved.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -162,7 +162,7 @@ func Logins(f Frame, logins []view.Token, current view.Text) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(logins) > 1 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<details class=\"more revoke\"><summary>End all others…</summary><div class=\"second-step\"><p>Every other browser is logged out at once. You stay logged in here.</p><form method=\"post\" action=\"/logins/others/end\" hx-boost=\"false\"><button class=\"deny\" type=\"submit\">End all others</button></form></div></details>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<details class=\"more revoke\"><summary>End all others…</summary><div class=\"second-step\"><p>Every other browser is logged out immediately. You stay logged in here.</p><form method=\"post\" action=\"/logins/others/end\" hx-boost=\"false\"><button class=\"deny\" type=\"submit\">End all others</button></form></div></details>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -477,7 +477,7 @@ func linkURL(s view.Span) templ.Component {
 	})
 }
 
-// linkWarning shows why a link is suspicious, and the host that it leads to.
+// linkWarning shows the reason why a link is suspicious, and the host of its address.
 func linkWarning(l *view.Link) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -8,8 +8,8 @@ package pages
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// navigation leads to the pages. In a wide window, the last entry is a menu. On a phone, the
-// navigation is a bar with few entries, and the last one leads to the page More.
+// navigation contains the links to the pages. In a wide window, the last entry is a menu. On a phone, the
+// navigation is a bar with few entries, and the last one links to the page More.
 func navigation(f Frame) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

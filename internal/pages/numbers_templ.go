@@ -13,8 +13,8 @@ import (
 	"strconv"
 )
 
-// NumbersOf shows how long agents waited, for whom, and with which outcomes (F16). The
-// tables have all the values; the charts repeat them.
+// NumbersOf shows how long agents waited, for whom, and with which outcomes (F16). The tables have all
+// values; the charts repeat them.
 func NumbersOf(f Frame, p NumbersPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// People lists the people who may answer, how they answered, and the groups.
+// People lists the people who may answer, with their figures, and the groups.
 func People(f Frame, p PeoplePage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -142,14 +142,14 @@ func People(f Frame, p PeoplePage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "\">New group</a></p><p class=\"fine\">People and groups of the settings file are changed there. <a href=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "\">New group</a></p><p class=\"fine\">Change people and groups of the settings file in that file. <a href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var5 templ.SafeURL
 				templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinURLErrs(templ.URL(RoutesPath))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/pages/people.templ`, Line: 40, Col: 109}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/pages/people.templ`, Line: 40, Col: 111}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 				if templ_7745c5c3_Err != nil {
@@ -304,7 +304,7 @@ func person(f Frame, p PeoplePage, one view.PersonFigures, id string) templ.Comp
 			return templ_7745c5c3_Err
 		}
 		if p.MayChange && one.Made {
-			templ_7745c5c3_Err = entryActions(PeoplePath, one.Key, id, "Open asks that name this person stay open for the others. Without a token of their own, the person can answer nothing any more, and gets nothing.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = entryActions(PeoplePath, one.Key, id, "Open asks that name this person stay open for the others. Without their own token, the person can no longer answer, and gets no messages.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -556,7 +556,7 @@ func group(f Frame, p PeoplePage, g view.GroupOfPeople, id string) templ.Compone
 	})
 }
 
-// entryNotes say who changed a person or a group last, and what is wrong with it.
+// entryNotes names the person who changed a person or a group last, and the problem with it.
 func entryNotes(f Frame, by view.Text, changed time.Time, warning view.Text) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -38,7 +38,7 @@ func (f ReassignForm) chose(c view.Candidate) bool { return slices.Contains(f.Ch
 // onlyThey describes the people who cannot answer an ask any more after it is given to others.
 func onlyThey(a view.Ask) string {
 	if len(a.To) == 0 {
-		return "You and everyone else cannot, unless they are among them."
+		return "You and everyone else cannot, unless you choose them above."
 	}
 	return "You cannot, unless you choose yourself above."
 }

@@ -357,7 +357,7 @@ func candidate(form ReassignForm, c view.Candidate) templ.Component {
 	})
 }
 
-// giving is a choice of what others get, with what happens then.
+// giving is a choice of what to give to others, with the effect of the choice.
 func giving(value string, chosen bool, words, effect string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -436,7 +436,7 @@ func giving(value string, chosen bool, words, effect string) templ.Component {
 	})
 }
 
-// reassignLink leads to the form, from the page of an open ask.
+// reassignLink links to the form, from the page of an open ask.
 func reassignLink(i Inbox, a view.Ask) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -481,7 +481,7 @@ func reassignLink(i Inbox, a view.Ask) templ.Component {
 	})
 }
 
-// Reassigned confirms that an ask is for others now, if its reader may not see it any more.
+// Reassigned confirms that an ask was given to others, if its reader may not see it any more.
 func Reassigned(f Frame, i Inbox, a view.Ask) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// Routes lists the routes as sentences, and finds the one of an ask.
+// Routes lists the routes as sentences, and finds the route of an ask.
 func Routes(f Frame, l RouteList) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -56,7 +56,7 @@ func Routes(f Frame, l RouteList) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<h1>Routes</h1><p class=\"fine\">Who gets an ask, and when. The first route that matches an ask applies to it; its people are for asks that name no one. Of all that match, the strictest rules for approvals apply.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<h1>Routes</h1><p class=\"fine\">Routes decide who gets an ask, and when. The first matching route applies; its people get asks that name no one. If several routes match, the strictest rules for approvals apply.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -95,7 +95,7 @@ func Routes(f Frame, l RouteList) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "\">New route</a></p><p class=\"fine\">Routes of the settings file are changed there, and come first.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "\">New route</a></p><p class=\"fine\">Routes of the settings file come first. Change them there.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -106,14 +106,14 @@ func Routes(f Frame, l RouteList) templ.Component {
 				}
 			}
 			if isSet(l.By) {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p class=\"fine\">Those that were made here were changed last by <bdi class=\"username\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p class=\"fine\">Routes that were made here were last changed by <bdi class=\"username\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var4 string
 				templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(l.By.String())
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/pages/routes.templ`, Line: 35, Col: 104}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/pages/routes.templ`, Line: 35, Col: 105}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 				if templ_7745c5c3_Err != nil {
@@ -327,7 +327,7 @@ func route(l RouteList, n int, r view.Route) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<details class=\"more revoke\"><summary>Remove…</summary><div class=\"second-step\"><p>New asks that it matches go to the next route that matches, or else to everyone who may answer. Open asks keep what it gave them.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<details class=\"more revoke\"><summary>Remove…</summary><div class=\"second-step\"><p>New asks then go to the next matching route, or to everyone who may answer. Open asks do not change.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -477,7 +477,7 @@ func routeButton(l RouteList, n int, action, label string) templ.Component {
 	})
 }
 
-// directoryNotice says what a form of people, groups or routes did, or why it did nothing.
+// directoryNotice shows the result of a form of people, groups or routes, or the reason why it had no effect.
 func directoryNotice(done, problem string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -912,7 +912,7 @@ func EditRoute(f Frame, form RouteForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = routeText(form, routeField{"tags", "Tags", "The ask has all of them. With commas between them.", form.Tags}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = routeText(form, routeField{"tags", "Tags", "An ask must have all of them. Separate them with commas.", form.Tags}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -924,7 +924,7 @@ func EditRoute(f Frame, form RouteForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = routeText(form, routeField{"approvers", "Who alone decides confirmations", "@payments. Others who get them can only read them. Empty: those who get them.", form.Approvers}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = routeText(form, routeField{"approvers", "Only these people decide confirmations", "@payments. Other recipients can only read them. Empty: every recipient decides.", form.Approvers}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -998,7 +998,7 @@ func EditRoute(f Frame, form RouteForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = routeText(form, routeField{"timeout", "Timeout", "24h. For asks that have none. Empty: none.", form.Timeout}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = routeText(form, routeField{"timeout", "Timeout", "24h. For asks without a timeout. Empty: no timeout.", form.Timeout}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1092,7 +1092,7 @@ func EditRoute(f Frame, form RouteForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 99, "\">Cancel</a></div><p class=\"fine\">It applies to new asks at once.</p></form>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 99, "\">Cancel</a></div><p class=\"fine\">It applies to new asks immediately.</p></form>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -466,7 +466,7 @@ func runChild(s view.Session) templ.Component {
 	})
 }
 
-// typing is where the text appears that the model is writing. The script fills it.
+// typing is the place for the text that the model is writing. The script fills it.
 func typing() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -496,8 +496,8 @@ func typing() templ.Component {
 	})
 }
 
-// openAsk is the open ask of a hosted agent, with the same form as on its own page. The script
-// leaves it as it is while the page changes, and replaces it if there is another ask.
+// openAsk is the open ask of a hosted agent, with the same form as on the page of the ask. The script keeps
+// it unchanged while the page changes, and replaces it if there is another ask.
 func openAsk(a view.Ask, form view.Form) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -646,7 +646,7 @@ func openAsk(a view.Ask, form view.Form) templ.Component {
 	})
 }
 
-// askFields has the fields and the buttons of an open ask.
+// askFields contains the fields and the buttons of an open ask.
 func askFields(a view.Ask, form view.Form) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

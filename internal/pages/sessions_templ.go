@@ -451,7 +451,7 @@ func sessionStatus(s view.Session) templ.Component {
 	})
 }
 
-// Session is the timeline of a session. While the session is open, it is live.
+// Session is the timeline of a session. While the session is open, the page is live.
 func Session(f Frame, p SessionPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -916,7 +916,7 @@ func Session(f Frame, p SessionPage) templ.Component {
 	})
 }
 
-// moment is an entry of a timeline. isBelow is set if it is the ask that the page has the form of.
+// moment is an entry of a timeline. isBelow is true if the page has the form of its ask.
 func moment(f Frame, m view.Moment, isBelow bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

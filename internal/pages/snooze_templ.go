@@ -10,8 +10,8 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "github.com/askback/askback/internal/text/view"
 
-// snoozeMenu hides the open ask from the list of this person until a time, or shows it again.
-// The link that gives it to others is in the same quiet row.
+// snoozeMenu hides the open ask from the list of this person until a time, or shows it again. The link that
+// gives the ask to others is in the same row.
 func snoozeMenu(f Frame, i Inbox, a view.Ask) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -200,7 +200,7 @@ func snoozeMenu(f Frame, i Inbox, a view.Ask) templ.Component {
 	})
 }
 
-// snoozeMark says until when an ask in the list is or was snoozed.
+// snoozeMark shows the time until which an ask in the list is or was snoozed.
 func snoozeMark(f Frame, i Inbox, a view.Ask) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -325,7 +325,7 @@ func snoozeEnd(i Inbox, a view.Ask) templ.Component {
 	})
 }
 
-// SnoozeCount is a message of the live list: the link to the snoozed asks, as it is now.
+// SnoozeCount is a message of the live list: the present link to the snoozed asks.
 func SnoozeCount(i Inbox) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -363,7 +363,7 @@ func SnoozeCount(i Inbox) templ.Component {
 	})
 }
 
-// snoozedLink leads to the snoozed asks.
+// snoozedLink links to the snoozed asks.
 func snoozedLink(i Inbox) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

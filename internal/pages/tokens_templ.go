@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "github.com/askback/askback/internal/text/view"
 
-// Tokens lists the tokens without their secrets, and has the form for a new one.
+// Tokens lists the tokens without their secrets, and shows the form for a new one.
 func Tokens(f Frame, p TokenPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -63,7 +63,7 @@ func Tokens(f Frame, p TokenPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, " <h1>Tokens</h1><p class=\"fine\">Anyone who has a token acts as its name. Its secret is shown once, when it is made.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, " <h1>Tokens</h1><p class=\"fine\">Anyone who has a token acts under its name. Its secret is shown once, when it is made.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -146,7 +146,7 @@ func Tokens(f Frame, p TokenPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if p.AgentsOnly {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<p class=\"fine\">Without https, a terminal makes tokens of people: <code>askback token add --kind responder --name NAME</code></p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<p class=\"fine\">Without https, make tokens of people in a terminal: <code>askback token add --kind responder --name NAME</code></p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -532,7 +532,7 @@ func token(f Frame, t view.Token, mayChange bool) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if mayChange {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "<div class=\"grant-parts\"><details class=\"more revoke\"><summary>Revoke…</summary><div class=\"second-step\"><p>Whatever uses this token stops working at once. Browsers that were logged in with it are logged out, and standing approvals that were made with it end. You cannot undo this.</p><form method=\"post\" action=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "<div class=\"grant-parts\"><details class=\"more revoke\"><summary>Revoke…</summary><div class=\"second-step\"><p>Programs that use this token stop working immediately. Browsers that were logged in with it are logged out, and standing approvals that were made with it end. You cannot undo this.</p><form method=\"post\" action=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -573,7 +573,7 @@ func token(f Frame, t view.Token, mayChange bool) templ.Component {
 
 // NewToken shows the secret of a new token, once.
 //
-// The address of the server is that of the command that tries the token of an agent.
+// The address of the server is used in the command that tries the token of an agent.
 func NewToken(f Frame, t view.Token, secret, address string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -310,6 +310,6 @@ func decideStories(b *book) {
 	b.add("Decide", "decided in part", pages.DecidePath, pages.DecidedPage(b.frame, pages.Decided{Approve: true, Results: []pages.DecideResult{
 		{Ask: approved, Done: true},
 		{Ask: denied, Why: "It was settled before.", By: denied.Outcome.Sentence},
-		{Ask: view.Of(b.fixture("migrate")), Why: "This call needs a page of its own. Open it to decide it."},
+		{Ask: view.Of(b.fixture("migrate")), Why: "This call must be decided on its own page. Open it there."},
 	}}))
 }

@@ -79,7 +79,7 @@ func contactStories(b *book) {
 	show("none", pages.ContactList{Chats: chats, Codes: true})
 	code := view.OfContactCode(askback.ContactCode{Code: "K7M2PXQ4", Channel: "telegram", To: "@askback_bot", URL: "https://t.me/askback_bot?start=K7M2PXQ4", ExpiresAt: b.frame.Now.Add(10 * time.Minute)}, kinds.Titles())
 	show("code", pages.ContactList{Contacts: views[:1], Chats: chats, Codes: true, Code: code})
-	show("failed", pages.ContactList{Chats: chats, Result: &pages.ContactResult{Word: "No code was made", Detail: view.RawText("Without https, a terminal makes it, with the command below.").Text()}})
+	show("failed", pages.ContactList{Chats: chats, Result: &pages.ContactResult{Word: "No code was made", Detail: view.RawText("Without https, make it in a terminal, with the command below.").Text()}})
 }
 
 // routeStories are the page of routes and the form of a route.

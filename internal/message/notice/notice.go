@@ -286,7 +286,7 @@ func Short(a askback.Ask, names bool) Message {
 	if !names {
 		m.Lines = append(m.Lines, othersWaiting(a)...)
 	}
-	m.Lines = append(m.Lines, Own("The whole does not fit into this message."))
+	m.Lines = append(m.Lines, Own("The whole text does not fit into this message."))
 	m.Footer = howToAnswer(m)
 	return m
 }
