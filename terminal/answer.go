@@ -14,16 +14,14 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// maxInvalid is how many invalid answers are read for an ask.
+// maxInvalid is the maximum number of invalid answers that are read for an ask.
 const maxInvalid = 3
 
-// Answer asks the person at the terminal of this process, and answers or declines the ask through
-// inbox. If standard input is a pipe, it reads the answer from there, and nothing else may read
-// from it. Then the rules for pipes apply: it can decline a confirmation, and not approve it.
-//
-// If the ask was settled elsewhere, Answer shows the outcome and returns nil. Otherwise the error
-// is [ErrNoInput], that of ctx, or that of inbox, and the ask stays open. Answer must not be
-// called concurrently.
+// Answer asks the person at the terminal of this process, and answers or declines the ask through inbox. If
+// standard input is a pipe, Answer reads the answer from it, and nothing else may read from the pipe. The
+// rules for pipes then apply: a pipe can decline a confirmation, but not approve it. If the ask was settled
+// elsewhere, Answer shows the outcome and returns nil. Otherwise the ask stays open, and the error is
+// [ErrNoInput], the error of ctx, or an error of inbox. Answer must not be called concurrently.
 func Answer(ctx context.Context, inbox askback.Inbox, a askback.Ask) error {
 	if !IsTerminal(os.Stdin) {
 		return pipe().Answer(ctx, inbox, a)
@@ -34,7 +32,8 @@ func Answer(ctx context.Context, inbox askback.Inbox, a askback.Ask) error {
 	}
 	defer func() { _ = tty.Close() }()
 	o := tty.Options()
-	o.Claim = func(ctx context.Context) { _, _ = inbox.Claim(ctx, a.ID) } // it is repeated
+	// the claim is repeated, so errors are ignored
+	o.Claim = func(ctx context.Context) { _, _ = inbox.Claim(ctx, a.ID) }
 	o.Drafts, _ = inbox.(askback.Drafts)
 	if tty.ShowsPanels() {
 		return answer(ctx, NewPanel(tty, o), tty, inbox, a)
@@ -56,8 +55,8 @@ type asker interface {
 	Settled(a view.Ask) error
 }
 
-// answer asks with ui until there is a valid answer, or there were several that are not. The
-// mistakes are written to out.
+// answer asks with ui until there is a valid answer, or until too many answers were invalid. It writes the
+// mistakes to out.
 func answer(ctx context.Context, ui asker, out io.Writer, inbox askback.Inbox, a askback.Ask) error {
 	for n := 1; ; n++ {
 		result, err := ui.Ask(ctx, view.Of(a))

@@ -62,7 +62,7 @@ func TestPromptAnswersThroughAnInbox(t *testing.T) {
 	}
 }
 
-// A silent input has no line until the test ends.
+// A silent is an input without a line until the test ends.
 type silent struct{ ctx context.Context }
 
 func (s silent) Read([]byte) (int, error) {
@@ -91,7 +91,7 @@ func TestPromptShowsTheOutcomeFromElsewhere(t *testing.T) {
 	}
 }
 
-// An answer that was accepted before this one is shown.
+// An answer that was accepted earlier is shown.
 func TestPromptShowsTheAnswerThatWasFirst(t *testing.T) {
 	ana, a := askIn(t, askback.Request{Questions: []askback.Question{{Text: "Which?"}}})
 	if _, err := ana.Answer(t.Context(), a.ID, askback.Choose("blue")); err != nil {

@@ -26,7 +26,7 @@ func approvedAll(scope askback.Scope, reason string) terminal.Result {
 	}}
 }
 
-// D1, F8: typing all and then yes approves later calls, for the time that the prompt shows.
+// Typing all and then yes approves later calls, for the time that the prompt shows (D1, F8).
 func TestAllAndYesApproveLaterCalls(t *testing.T) {
 	for script, reason := range map[string]string{
 		"all\nyes\n": "", ":note I know it\n ALL \n:note really\n yes\r\n": "I know it\nreally", "sure\nall\nno\nall\nyes\n": "",
@@ -49,8 +49,8 @@ func TestAllAndYesApproveLaterCalls(t *testing.T) {
 	}
 }
 
-// A person is warned before approving all calls of a tool that runs its arguments, such as
-// a shell. There is no warning for exactly these arguments.
+// The prompt warns a person before it approves all calls of a tool that runs its arguments, such as a shell.
+// There is no warning if only the same arguments are approved.
 func TestApprovalOfAllShellCallsHasWarning(t *testing.T) {
 	for _, c := range []struct {
 		tool, script string
@@ -65,10 +65,10 @@ func TestApprovalOfAllShellCallsHasWarning(t *testing.T) {
 	}
 }
 
-// decisionLine matches lines that approve when the call is asked about again.
+// decisionLine matches lines that approve when the call is asked again.
 var decisionLine = regexp.MustCompile(`(?im)^\s*(y|yes|approved?|all|all tool)\s*$`)
 
-// C3, F8: later calls are approved only by typing all and then yes, and not from a pipe.
+// Later calls are approved only by typing all and then yes, and not from a pipe (C3, F8).
 func TestOnlyYesApprovesLaterCalls(t *testing.T) {
 	check := func(t testingT, human, suggested bool, second string) {
 		v := view.Of(callAsk())
@@ -98,8 +98,8 @@ func TestOnlyYesApprovesLaterCalls(t *testing.T) {
 	})
 }
 
-// Before the prompt asks for the yes after all, it discards what was typed ahead, such as a
-// yes that was pasted together with all.
+// Before the prompt asks for the yes after all, it discards text that was typed ahead, such as a yes that was
+// pasted together with all.
 func TestInputIsDiscardedBeforeGrantIsConfirmed(t *testing.T) {
 	k := newFakeKeyboard()
 	p := terminal.New(k, io.Discard, &terminal.Options{Human: true})
@@ -135,8 +135,7 @@ func TestPromptOmitsUnsupportedEdit(t *testing.T) {
 	}
 }
 
-// F5: a person who types claims the ask, and again each minute. Input from a pipe claims
-// nothing.
+// A person who types claims the ask, and claims it again each minute. Input from a pipe claims nothing (F5).
 func TestTypingClaimsAsk(t *testing.T) {
 	for human, want := range map[bool]int{true: 3, false: 0} {
 		synctest.Test(t, func(t *testing.T) {
@@ -152,7 +151,7 @@ func TestTypingClaimsAsk(t *testing.T) {
 	}
 }
 
-// slowTypist is an input with one byte at regular intervals.
+// A slowTypist is an input that delivers one byte at regular intervals.
 type slowTypist struct {
 	text  string
 	every time.Duration

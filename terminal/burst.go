@@ -5,22 +5,22 @@ import (
 	"unicode/utf8"
 )
 
-// A burst turns keys that arrive together into pasted text. A person types single keys: several
-// characters at once were pasted into a terminal that does not mark that, or sent by a program.
+// A burst turns keys that arrive together into pasted text. A person types single keys. Several characters
+// that arrive together were pasted into a terminal that does not mark pastes, or were sent by a program.
 // Pasted text decides nothing, and its line breaks are a part of it.
 type burst struct {
-	inPaste bool   // a paste that the terminal marks has begun
+	inPaste bool   // whether a paste that the terminal marks has begun
 	rest    []byte // the beginning of a character or of a mark
-	goesOn  bool   // the next bytes belong to these
+	goesOn  bool   // until then, further bytes belong to the burst
 }
 
-// The marks around text that is pasted.
+// Marks around pasted text.
 const (
 	pasteBegins = "\x1b[200~"
 	pasteEnds   = "\x1b[201~"
 )
 
-// maxBurst is how many bytes are converted together. The result has at most eight times as many.
+// maxBurst is the number of bytes that are converted together. The result is at most eight times as long.
 const maxBurst = 500
 
 // convert returns the bytes with marks around text that is not a single key.

@@ -14,10 +14,10 @@ import (
 // choosing is the state of one question in a panel.
 type choosing struct {
 	q           view.Question
-	cursor      int   // the choice under the cursor; len(q.Choices) is "Other", and -1 none
+	cursor      int   // choice under the cursor; len(q.Choices) is "Other", and -1 is none
 	picked      []int // indexes of choices
 	other       field
-	otherMarked bool // the text of other is a part of the answer
+	otherMarked bool // whether the text of other is a part of the answer
 	useDefault  bool
 	answered    bool
 	note        field
@@ -62,10 +62,10 @@ func (c *choosing) visible() (found []int) {
 	return found
 }
 
-// manyChoices is the number of options from which on letters filter them.
+// manyChoices is the number of options from which letters filter the options.
 const manyChoices = 5
 
-// filtersBy reports whether a typed text begins a filter: a letter, if there are many options and
+// filtersBy reports whether a typed text begins a filter. This is a letter, if there are many options and
 // their keys are numbers.
 func (c *choosing) filtersBy(text string) bool {
 	r, _ := utf8.DecodeRuneInString(text)
@@ -87,7 +87,7 @@ func (c *choosing) keepVisible() {
 // pageStep is the number of choices that Page Up and Page Down move.
 const pageStep = 5
 
-// step moves the cursor, and reports whether key is for that.
+// step moves the cursor, and reports whether key moves it.
 func (c *choosing) step(key string) bool {
 	all := c.visible()
 	at, last := slices.Index(all, c.cursor), len(all)-1
@@ -164,7 +164,7 @@ func (c *choosing) isMarked(i int) bool {
 	return slices.Contains(c.picked, i)
 }
 
-// answer returns what was chosen.
+// answer returns the chosen answer.
 func (c *choosing) answer() askback.QuestionAnswer {
 	other := ""
 	if c.otherMarked {

@@ -50,7 +50,7 @@ func (d *dialog) confirm(f *frame) (askback.Answer, error) {
 	}
 }
 
-// describeDecisions explains what can be decided, and returns the prompt.
+// describeDecisions explains the possible decisions, and returns the prompt.
 func (d *dialog) describeDecisions(f *frame) string {
 	if !d.options.Human {
 		f.message("This input is not a terminal. It can deny, but not approve.")
@@ -70,8 +70,8 @@ func (d *dialog) describeDecisions(f *frame) string {
 	return "Approve? [y/N] "
 }
 
-// askID returns the id of an ask, for a command that a person pastes into a shell. If it
-// has characters that no id of Askback has, it returns "ASK".
+// askID returns the id of an ask, for a command that a person pastes into a shell. If it has characters that
+// no id of Askback has, askID returns "ASK".
 func askID(a view.Ask) string {
 	s := a.ID.String()
 	if rest, ok := strings.CutPrefix(s, "ask_"); !ok || rest == "" || strings.Trim(rest, "0123456789abcdefghijklmnopqrstuvwxyz") != "" {
@@ -82,7 +82,7 @@ func askID(a view.Ask) string {
 
 const onlyPeople = "Only a person can approve this, at a terminal or in the browser. It is still open."
 
-// parseDecision returns the decision that a line means, or why it is not a decision.
+// parseDecision returns the decision of a line, or the reason why the line is not a decision.
 func (d *dialog) parseDecision(words string) (askback.Answer, string) {
 	suggested := d.ask.Confirmation.SuggestYes
 	switch strings.ToLower(words) {
@@ -118,8 +118,8 @@ var denialPattern = regexp.MustCompile(`(?is)^(no?|deny|denied)(?:[,;:.!]\s*|\s+
 // ambiguousReason matches words in a reason that may mean yes: "no problem, go ahead".
 var ambiguousReason = regexp.MustCompile(`(?i)\b(y|yes|yeah|yep|ok|okay|sure|approved?|allow(ed)?|go|run|do it|problem|worries|objections?|need to ask|wait)\b`)
 
-// confirmReason asks a person to confirm a denial if the reason may mean yes. Through a
-// pipe it accepts no such reason. It returns why the denial is not accepted, or "".
+// confirmReason asks a person to confirm a denial if the reason may mean yes. It accepts no such reason from
+// a pipe. It returns the reason why the denial is not accepted, or "".
 func (d *dialog) confirmReason(reason string) (problem string) {
 	if !ambiguousReason.MatchString(reason) {
 		return ""
@@ -134,15 +134,15 @@ func (d *dialog) confirmReason(reason string) (problem string) {
 	return "Nothing is decided. Type y to approve or n to deny."
 }
 
-// confirmUnread warns that rows of the call were not shown, and asks whether to approve it
-// without reading them. It returns why it is not approved, or "".
+// confirmUnread warns that rows of the call were not shown, and asks whether to approve it without reading
+// them. It returns the reason why the call is not approved, or "".
 func (d *dialog) confirmUnread() (problem string) {
 	d.print(fmt.Sprintf("%d rows of this call were not shown, and you would approve them unread. :show shows them.", d.unseenRows))
 	return d.requireYes("Type yes to approve without reading them: ")
 }
 
-// requireYes discards what was typed ahead, and then accepts only the reply yes. It returns a
-// problem for any other reply.
+// requireYes discards text that was typed ahead, and then accepts only the reply yes. It returns a problem
+// for any other reply.
 func (d *dialog) requireYes(prompt string) (problem string) {
 	d.discardTyped()
 	if line, err := d.readInput(prompt); err == nil && line.text == "yes" {
@@ -151,8 +151,8 @@ func (d *dialog) requireYes(prompt string) (problem string) {
 	return "That was not yes. Nothing is approved, and the call is still open."
 }
 
-// approve returns a if the input is from a person, and a problem if it is from a pipe. Every
-// approval must use this method.
+// approve returns a if the input is from a person, and a problem if it is from a pipe. Every approval must
+// use this method.
 func (d *dialog) approve(a askback.Answer) (askback.Answer, string) {
 	if !d.options.Human {
 		return askback.Answer{}, onlyPeople
@@ -160,8 +160,8 @@ func (d *dialog) approve(a askback.Answer) (askback.Answer, string) {
 	return a, ""
 }
 
-// confirmGrant shows which later calls would be approved, and asks the person to type yes
-// after that. Any other reply approves nothing (F8).
+// confirmGrant shows the later calls that would be approved, and then asks the person to type yes. Any other
+// reply approves nothing (F8).
 func (d *dialog) confirmGrant(scope askback.Scope) (problem string) {
 	f := newFrame(d.options)
 	f.grantPreview(d.ask, scope)
@@ -169,8 +169,8 @@ func (d *dialog) confirmGrant(scope askback.Scope) (problem string) {
 	return d.requireYes("Type yes to approve this call and later ones: ")
 }
 
-// grantPreview draws which later calls would be approved, for how long, and the commands
-// that allow less or end it.
+// grantPreview draws the later calls that would be approved, the duration, and the commands that allow less
+// or end the approval.
 func (f *frame) grantPreview(a view.Ask, scope askback.Scope) {
 	hours := int(limits.DefaultGrant.Hours())
 	f.rule("approve later calls")

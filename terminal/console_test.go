@@ -54,7 +54,7 @@ type console struct {
 	grid    [][]rune // the rows, if vt is nil
 	rows    int
 	width   int
-	replies bytes.Buffer // what the terminal would send to the program
+	replies bytes.Buffer // output that the terminal would send to the program
 	margin  int
 }
 
@@ -71,7 +71,7 @@ const title = "bash"
 // emulator does not support wide runes, so wideFiller takes their second cell.
 func emulated(drawn string, width int) *console {
 	c := newConsole(width)
-	c.rows = strings.Count(drawn, "\n") + 20 // with room for rows that wrap
+	c.rows = strings.Count(drawn, "\n") + 20 // has room for rows that wrap
 	c.vt = vt10x.New(vt10x.WithSize(width, c.rows), vt10x.WithWriter(&c.replies))
 	io.WriteString(c.vt, "\x1b]0;"+title+"\x07"+forEmulator(drawn))
 	return c
@@ -132,9 +132,9 @@ var (
 // optionalWords are words in the margin that depend on the text of the agent.
 var optionalWords = map[string]bool{"link": true, "name": true}
 
-// askbackText returns the text outside of the agent's part, with its styles. That is words
-// in the margin, and the rows without a gutter between them joined into one text. Row
-// counts and warnings are left out, because they depend on the text of the agent.
+// askbackText returns the text outside of the agent's part, with its styles: words in the margin, and rows
+// without a gutter. Rows without another row between them are joined into one text. Row counts and warnings
+// are left out, because they depend on the text of the agent.
 func (c *console) askbackText() []string {
 	var parts, words []string
 	var styles []cellStyle

@@ -14,25 +14,25 @@ import (
 // deciding is the state of a call in a panel.
 type deciding struct {
 	*view.Confirmation
-	form    view.Form       // with the arguments as the person changed them
-	note    field           // the reason of the decision
+	form    view.Form       // the call with the changed arguments
+	note    field           // reason of the decision
 	pending *askback.Answer // an approval that needs a typed word
 	word    string          // that word
-	typed   field           // what was typed of it
-	grant   askback.Scope   // the scope of pending, if it also approves later calls
-	action  int             // the action that Enter takes, counted from 1; 0 none
+	typed   field           // typed part of the word
+	grant   askback.Scope   // scope of pending, if it also approves later calls
+	action  int             // action that Enter takes, counted from 1; 0 for none
 }
 
 // approveWord is the word that approves a dangerous call, as on its page.
 const approveWord = "approve"
 
-// A decideMsg arrives when a letter that decides was not followed by another key.
+// A decideMsg arrives when no key has followed a letter that decides.
 type decideMsg struct {
 	by      *picker
-	presses int // the number of keys until then
+	presses int // number of keys until then
 }
 
-// decideNow decides the call by the letter that was pressed, if no other key followed it.
+// decideNow decides the call by the letter that was pressed, if no other key has followed.
 func (p *picker) decideNow(m decideMsg) {
 	key := p.letter
 	if key == "" || m.presses != p.presses {
@@ -77,12 +77,12 @@ func (p *picker) pressForCall(key string) tea.Cmd {
 	return nil
 }
 
-// An action is what a person can do with a call. It has a key, and Enter takes it after the arrows
-// went to it, which every keyboard has.
+// An action is an action on a call. It has a key. Every keyboard can also select it with the arrows and take
+// it with Enter.
 type action struct{ key, words string }
 
-// actions returns what can be done with the call. Neither the first nor the last decides: in a
-// shell, an arrow and Enter repeat a command.
+// actions returns the possible actions on the call. Neither the first nor the last action decides, because in
+// a shell, an arrow and Enter repeat a command.
 func (p *picker) actions() []action {
 	all := []action{{"n", "reason"}, {"d", "deny"}, {"a", "approve"}}
 	if p.needsWord() {
@@ -94,10 +94,10 @@ func (p *picker) actions() []action {
 	return append(all, action{"v", "show all"}, action{"D", "decline to decide"})
 }
 
-// needsWord reports whether the call is approved only by a typed word.
+// needsWord reports whether only a typed word approves the call.
 func (p *picker) needsWord() bool { return p.call.Dangerous || p.unseen > 0 }
 
-// step goes to the next or the previous of n actions.
+// step moves to the next or the previous of n actions.
 func (c *deciding) step(key string, n int) {
 	if key == "up" {
 		c.action--
@@ -111,7 +111,7 @@ func (c *deciding) step(key string, n int) {
 	}
 }
 
-// takeAction does what Enter does for a call: the action that the arrows went to, or nothing.
+// takeAction performs the action of Enter for a call: the action that the arrows selected, or nothing.
 func (p *picker) takeAction() tea.Cmd {
 	c := p.call
 	if c.action == 0 || c.action > len(p.actions()) {
@@ -134,8 +134,8 @@ func (p *picker) decision(d askback.Decision) askback.Answer {
 	return p.call.form.Answer(p.ask)
 }
 
-// approve approves the call, or asks for a typed word if it is dangerous, was not read, or
-// covers later calls.
+// approve approves the call. If the call is dangerous, was not read, or covers later calls, approve asks for
+// a typed word.
 func (p *picker) approve(a askback.Answer, scope askback.Scope) {
 	c := p.call
 	if len(a.Input) == 0 && c.form.Edited() {
@@ -203,7 +203,7 @@ func (p *picker) openEditor(name, text string) tea.Cmd {
 	return tea.Exec(&external{p.host, p.ctx, edit}, func(err error) tea.Msg { return editedMsg{p, changed, err} })
 }
 
-// edited takes over the text that the editor saved.
+// edited takes the text that the editor saved.
 func (p *picker) edited(text string, err error) tea.Cmd {
 	text = strings.TrimRight(text, "\r\n")
 	switch {
@@ -225,7 +225,7 @@ func (p *picker) edited(text string, err error) tea.Cmd {
 	return nil
 }
 
-// argumentsProblem returns why text cannot be the arguments of a call, or "".
+// argumentsProblem returns the reason why text cannot be the arguments of a call, or "".
 func argumentsProblem(text string) string {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(text), &object); err != nil || object == nil {

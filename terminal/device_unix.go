@@ -21,10 +21,10 @@ func setCbreak(fd int) error {
 	return unix.IoctlSetTermios(fd, setMode, mode)
 }
 
-// foreground reports whether this process is in the foreground of its terminal, and so may
-// read from it. If that cannot be found out, it returns true.
+// foreground reports whether this process is in the foreground of its terminal, so that it may read from the
+// terminal. If this is unknown, foreground returns true.
 func foreground(fd int) bool {
-	var group int32 // unix.IoctlGetInt reads an int, which has another size
+	var group int32 // unix.IoctlGetInt reads an int, whose size differs
 	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(fd), syscall.TIOCGPGRP, uintptr(unsafe.Pointer(&group)))
 	return errno != 0 || group == 0 || int(group) == syscall.Getpgrp() // 0 is a group outside of this container
 }

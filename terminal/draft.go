@@ -18,35 +18,35 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A draft is what a person has filled in and not sent, as the pages save it: the fields of the
-// form of an ask by name. A field of the form that no panel has is kept as it was.
+// A draft contains the fields of the form of an ask that a person has filled in and not sent, by name. The
+// pages save the same form. A field that no panel has stays as it was.
 type draft struct {
 	Form url.Values `json:"form,omitempty"`
 }
 
-// The values of a field for the options of a question, other than the index of an option.
+// Values of a field for the options of a question, other than the index of an option.
 const otherAnswer = "own"
 
 // emptyDraft is the draft of a person who has filled in nothing.
 const emptyDraft = "{}"
 
 const (
-	draftDelay = 100 * time.Millisecond // before the draft of a selected ask is read
-	draftPause = 500 * time.Millisecond // before what was typed is saved, as on the pages
-	draftRetry = 3 * time.Second        // after an error
+	draftDelay = 100 * time.Millisecond // wait before the draft of a selected ask is read
+	draftPause = 500 * time.Millisecond // wait before typed text is saved, as on the pages
+	draftRetry = 3 * time.Second        // wait after an error
 )
 
 // A keeper has the state of the draft of a panel.
 type keeper struct {
-	asked  bool       // the draft is being read, or was read
-	stored string     // the draft as it is stored
-	form   url.Values // the fields of it that the panel does not have
-	due    bool       // it is being saved, or will be
-	err    error      // why it was not saved the last time
+	asked  bool       // whether the draft is being read, or was read
+	stored string     // draft as it is stored
+	form   url.Values // fields of it that the panel does not have
+	due    bool       // whether it is being saved, or will be
+	err    error      // error of the last attempt to save it
 	saves  sync.WaitGroup
 }
 
-// The messages about drafts.
+// Messages about drafts.
 type (
 	draftMsg struct { // a draft was read
 		by  *picker
@@ -55,7 +55,7 @@ type (
 	}
 	readDraftMsg struct{ by *picker } // it is time to read the draft
 	saveDraftMsg struct{ by *picker } // it is time to save the draft
-	keptMsg      struct {             // a draft was saved, or not
+	keptMsg      struct {             // a draft was saved, or could not be saved
 		by   *picker
 		text string
 		err  error
@@ -90,8 +90,8 @@ func (p *picker) readDraft() tea.Cmd {
 	}
 }
 
-// takeDraft fills in what was read. Keys that answer are ignored for a moment, because the
-// cursor may be on another option now. If the draft cannot be read, it is read again later.
+// takeDraft fills in the draft that was read. Keys that answer are ignored for a moment, because the cursor
+// may now be on another option. If the draft cannot be read, it is read again later.
 func (p *picker) takeDraft(raw json.RawMessage, err error) tea.Cmd {
 	var d draft
 	switch {
@@ -114,12 +114,12 @@ func (p *picker) takeDraft(raw json.RawMessage, err error) tea.Cmd {
 	return p.arm()
 }
 
-// hasChosen reports whether options were chosen that are not sent yet.
+// hasChosen reports whether there are chosen options that have not been sent.
 func (p *picker) hasChosen() bool {
 	return slices.ContainsFunc(p.choices, func(c *choosing) bool { return c.answered || c.cursor != newChoosing(c.q).cursor || c.marksChanged() })
 }
 
-// restore fills in the fields of a form. What the person has typed meanwhile stays.
+// restore fills in the fields of a form. Text that the person has typed meanwhile stays.
 func (p *picker) restore(form url.Values) {
 	p.draft.form = url.Values{}
 	for _, name := range []string{"scope", "expires_in"} {
@@ -160,8 +160,9 @@ func (p *picker) fill(f *field, text string) {
 	}
 }
 
-// restore chooses the options with these values. One of several questions is answered by that,
-// and shown again before it is sent. Else the cursor goes there, and Enter chooses.
+// restore chooses the options with these values. If there are several questions, this answers the question,
+// which is shown again before the answers are sent. Otherwise it moves the cursor to the option, and Enter
+// chooses it.
 func (c *choosing) restore(values []string, several bool) {
 	var picked []int
 	own := len(c.q.Choices) == 0 && c.other.text() != c.q.DefaultAnswer().Other
@@ -196,7 +197,7 @@ func (c *choosing) marksChanged() bool {
 	return c.q.Multi && (!slices.Equal(c.picked, first.picked) || c.otherMarked != first.otherMarked)
 }
 
-// fields adds what was filled in for a question to a form.
+// fields adds the entries for a question to a form.
 func (c *choosing) fields(form url.Values) {
 	id := c.q.ID.String()
 	if text := c.other.text(); text != "" && text != c.q.DefaultAnswer().Other {
@@ -216,8 +217,7 @@ func (c *choosing) fields(form url.Values) {
 	}
 }
 
-// draftText returns the draft of what is filled in. The word that approves a call is not a part
-// of it.
+// draftText returns the draft of all entries. The word that approves a call is not a part of it.
 func (p *picker) draftText() string {
 	form := url.Values{}
 	for _, c := range p.choices {
@@ -248,7 +248,7 @@ func (p *picker) draftText() string {
 	return string(text)
 }
 
-// unsaved reports whether the draft differs from the one that is stored.
+// unsaved reports whether the draft differs from the stored draft.
 func (p *picker) unsaved() bool {
 	text := p.draftText()
 	return p.options.Drafts != nil && text != p.draft.stored && (text != emptyDraft || p.draft.stored != "")
@@ -263,7 +263,7 @@ func (p *picker) keep() tea.Cmd {
 	return p.after(draftPause, saveDraftMsg{p})
 }
 
-// saveDraft saves the draft as it is now, so that it is also saved if the panel ends.
+// saveDraft saves the draft in its present state, so that it is also saved if the panel ends.
 func (p *picker) saveDraft() tea.Cmd {
 	if !p.unsaved() {
 		p.draft.due = false
@@ -278,7 +278,7 @@ func (p *picker) saveDraft() tea.Cmd {
 	return func() tea.Msg { return <-done }
 }
 
-// lateContext returns a context for what is saved when the panel ends.
+// lateContext returns a context for saving after the panel ends.
 func (p *picker) lateContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(p.ctx), sendTime)
 }
@@ -295,12 +295,12 @@ func (p *picker) kept(text string, err error) tea.Cmd {
 	return p.keep()
 }
 
-// isOver reports whether an ask takes no drafts any more.
+// isOver reports whether an ask takes no more drafts.
 func isOver(err error) bool {
 	return errors.Is(err, askback.ErrSettled) || errors.Is(err, askback.ErrNotFound)
 }
 
-// flush saves the draft if it has changed, and waits for that.
+// flush saves the draft if it has changed, and waits until it is saved.
 func (p *picker) flush(ctx context.Context) error {
 	p.draft.saves.Wait()
 	if !p.unsaved() || p.result != nil {

@@ -28,8 +28,8 @@ func twoQuestions() askback.Request {
 	}}
 }
 
-// What is filled in and not sent is saved as the draft that the pages have, and is there again
-// in another inbox. It decides nothing (B6, F8).
+// Entries that were not sent are saved as the draft that the pages have, and appear in another inbox. They
+// decide nothing (B6, F8).
 func TestInboxSavesDrafts(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -74,8 +74,7 @@ func TestInboxSavesDrafts(t *testing.T) {
 	}
 }
 
-// The draft of a page is filled in. Each field goes to its place, and the answer that is sent
-// has it.
+// The draft of a page is filled in. Each field goes to its place, and the answer contains it.
 func TestInboxRestoresDraftsOfThePages(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -127,17 +126,17 @@ func TestDraftThatArrivesDoesNotDecide(t *testing.T) {
 	f.press("enter")
 	client.err = nil
 	f.pass(4 * time.Second)
-	f.shows(80, "filled in before and did not send")
+	f.shows(80, "your earlier draft, which was not")
 	f.Press("enter")
 	if got := f.outcome(id); got != "open" {
-		t.Errorf("sent %q at once", got)
+		t.Errorf("sent %q immediately", got)
 	}
 	if f.press("enter"); f.outcome(id) != "y" {
 		t.Errorf("got %q, want y", f.outcome(id))
 	}
 }
 
-// What was typed before the draft arrived stays.
+// Text that was typed before the draft arrived stays.
 func TestDraftDoesNotReplaceWhatIsTyped(t *testing.T) {
 	f := newInboxFixture(t)
 	id := f.ask("a", questionRequest("Why?"))
@@ -177,7 +176,7 @@ func (c *draftClient) SaveDraft(ctx context.Context, id string, draft json.RawMe
 	return c.Client.SaveDraft(ctx, id, draft)
 }
 
-// q leaves. What was typed is saved, also if that was a moment ago.
+// The key q leaves. Typed text is saved, even if it was typed a moment ago.
 func TestInboxSavesDraftsWhenItIsLeft(t *testing.T) {
 	f := newInboxFixture(t)
 	id := f.ask("a", questionRequest("Why?"))
@@ -201,8 +200,7 @@ func TestInboxSavesDraftsWhenItIsLeft(t *testing.T) {
 	}
 }
 
-// If what was typed cannot be saved, q must be pressed twice, and it is saved as soon as that
-// is possible.
+// If typed text cannot be saved, q must be pressed twice. The text is saved as soon as that is possible.
 func TestInboxWarnsOfDraftsThatWereNotSaved(t *testing.T) {
 	f := newInboxFixture(t)
 	f.ask("a", questionRequest("Why?"))
@@ -227,8 +225,7 @@ func TestInboxWarnsOfDraftsThatWereNotSaved(t *testing.T) {
 	}
 }
 
-// A draft that was not saved is saved when that is possible again, also if another ask is
-// selected then.
+// A draft that could not be saved is saved when that is possible again, even if another ask is selected then.
 func TestInboxSavesDraftsAfterAnError(t *testing.T) {
 	f := newInboxFixture(t)
 	id := f.ask("a", questionRequest("Why?"))

@@ -76,9 +76,8 @@ func hostileText() *rapid.Generator[string] {
 	return repeated(rapid.OneOf(sequence(), rapid.SampledFrom(forgeries()), rapid.String(), oneOf("Ж", "a", " ", "\n", "\r", "\t", "\b")), 4)
 }
 
-// T8, T10: no control sequence and no imitation of Askback changes the text of Askback.
-// Each field has a different text, and a sequence can begin in one field and end in the
-// next.
+// No control sequence and no imitation of Askback changes the text of Askback. Each field has a different
+// text, and a sequence can begin in one field and end in the next (T8, T10).
 func TestEscapeSequencesStayInFrame(t *testing.T) {
 	racedetector.Omit(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -97,8 +96,7 @@ func TestEscapeSequencesStayInFrame(t *testing.T) {
 	})
 }
 
-// T10: text that imitates Askback does not change the text of Askback, even if it is in
-// every field.
+// Text that imitates Askback does not change the text of Askback, even if it is in every field (T10).
 func TestForgeriesStayInFrame(t *testing.T) {
 	racedetector.Omit(t)
 	for _, text := range forgeries() {

@@ -21,10 +21,10 @@ type TestPanel struct {
 	passed time.Duration
 }
 
-// OpenTestPanel draws the panel of an ask. Its keys that answer are ignored until [TestPanel.Arm].
+// OpenTestPanel draws the panel of an ask. Keys that answer are ignored until [TestPanel.Arm].
 func OpenTestPanel(a view.Ask, o Options) *TestPanel { return OpenTestPanelAfter(a, o, false) }
 
-// OpenTestPanelAfter is like OpenTestPanel. If typedAhead, keys were typed before.
+// OpenTestPanelAfter is like OpenTestPanel. If typedAhead is true, keys were typed before.
 func OpenTestPanelAfter(a view.Ask, o Options, typedAhead bool) *TestPanel {
 	t := &TestPanel{}
 	o.Now = func() time.Time { return time.Date(2027, 1, 1, 12, 0, 0, 0, time.UTC).Add(t.passed) }
@@ -90,10 +90,10 @@ func (t *TestPanel) Resize(width, height int) {
 	t.p.Update(tea.WindowSizeMsg{Width: width, Height: height})
 }
 
-// Edited does what the panel does when the editor has saved a text.
+// Edited acts as the panel does when the editor has saved a text.
 func (t *TestPanel) Edited(text string) { t.p.Update(editedMsg{text: text}) }
 
-// Paged does what the panel does when the pager has ended.
+// Paged acts as the panel does when the pager has ended.
 func (t *TestPanel) Paged() {
 	t.p.Update(pagedMsg{})
 	t.Arm()
@@ -130,7 +130,7 @@ func keyMessages(name string) (all []tea.Msg) {
 	return all
 }
 
-// A TestInbox is an inbox without a terminal. Its clock is that of its options.
+// A TestInbox is an inbox without a terminal. It uses the clock of its options.
 type TestInbox struct {
 	i    *inbox
 	load *loader
@@ -167,7 +167,7 @@ func (t *TestInbox) Load() {
 	t.update(m)
 }
 
-// update handles a message, and then those of the commands that it causes.
+// update handles a message, and then the messages of the commands that it causes.
 func (t *TestInbox) update(m tea.Msg) {
 	if _, cmd := t.i.Update(m); cmd != nil && t.i.err == nil {
 		t.run(cmd())
@@ -191,7 +191,7 @@ func (t *TestInbox) run(m tea.Msg) {
 	}
 }
 
-// Tick handles the messages whose time has come.
+// Tick handles the messages that are due.
 func (t *TestInbox) Tick() {
 	due := t.due
 	t.due = nil
@@ -225,7 +225,7 @@ func (t *TestInbox) Type(r rune) {
 	t.update(keyMessages(name)[0])
 }
 
-// Decide does what the inbox does when no key has followed a letter that decides.
+// Decide acts as the inbox does when no key has followed a letter that decides.
 func (t *TestInbox) Decide() {
 	if p := t.i.pickers[t.i.current]; p != nil && p.letter != "" && t.i.err == nil {
 		t.update(decideMsg{p, p.presses})
@@ -235,10 +235,10 @@ func (t *TestInbox) Decide() {
 // Paste pastes text.
 func (t *TestInbox) Paste(text string) { t.update(tea.PasteMsg{Content: text}) }
 
-// Edited does what the inbox does when the editor has saved a text for the selected ask.
+// Edited acts as the inbox does when the editor has saved a text for the selected ask.
 func (t *TestInbox) Edited(text string) { t.update(editedMsg{by: t.i.picker(), text: text}) }
 
-// Lose does what the inbox does when a reply takes too long.
+// Lose acts as the inbox does when a reply takes too long.
 func (t *TestInbox) Lose() { t.update(lostMsg{}) }
 
 // Resize changes the size of the terminal.
@@ -246,7 +246,7 @@ func (t *TestInbox) Resize(width, height int) {
 	t.update(tea.WindowSizeMsg{Width: width, Height: height})
 }
 
-// Drawn returns what was drawn last.
+// Drawn returns the last drawing.
 func (t *TestInbox) Drawn() string {
 	all := t.out.String()
 	return all[strings.LastIndex(all, beginDrawing):]
@@ -259,7 +259,7 @@ func (t *TestInbox) WaitClaims() {
 	}
 }
 
-// Close does what the inbox does after the person has left it.
+// Close acts as the inbox does after the person has left it.
 func (t *TestInbox) Close() error { return t.i.flush() }
 
 // Current returns the id of the selected ask.
@@ -276,8 +276,8 @@ func (t *TestInbox) IDs() (all []string) {
 // Left reports whether the person has left the inbox.
 func (t *TestInbox) Left() bool { return errors.Is(t.i.err, errLeft) }
 
-// RunTestLoader reads the list of a client until ctx ends. The result returns the names of the
-// messages since its last call.
+// RunTestLoader reads the list of a client until ctx ends. The result returns the names of the messages since
+// its last call.
 func RunTestLoader(ctx context.Context, client InboxClient) (messages func() []string) {
 	var mu sync.Mutex
 	var names []string

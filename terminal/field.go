@@ -12,7 +12,7 @@ import (
 // A field is a text that a person edits with the keys of a shell.
 type field struct {
 	before, after string // the text on both sides of the cursor
-	aside         string // what was typed before Esc; opening the field again shows it
+	aside         string // text before Esc; opening the field again shows it
 }
 
 func (f *field) text() string { return f.before + f.after }
@@ -20,8 +20,8 @@ func (f *field) text() string { return f.before + f.after }
 // set replaces the text, and places the cursor after it.
 func (f *field) set(text string) { f.before, f.after = text, "" }
 
-// insert inserts typed or pasted text. Line breaks become line feeds, and other control
-// characters are removed. It returns why the text was not inserted, or "".
+// insert inserts typed or pasted text. Line breaks become line feeds, and other control characters are
+// removed. It returns the reason why the text was not inserted, or "".
 func (f *field) insert(text string) (problem string) {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	text = strings.Map(func(r rune) rune {
@@ -40,7 +40,7 @@ func (f *field) insert(text string) (problem string) {
 	return ""
 }
 
-// press handles a key that moves the cursor or deletes text. It reports whether it did.
+// press handles a key that moves the cursor or deletes text. It reports whether the key does so.
 func (f *field) press(key string) bool {
 	switch key {
 	case "backspace", "ctrl+h":

@@ -14,9 +14,9 @@ import (
 	"github.com/askback/askback/test/kit/filltest"
 )
 
-// The terminal shows each field of an ask that people see. If a new one is not for people,
-// add it to the list. Some of those in the list are shown in a dialog, or depend on a value
-// that these do not have, such as a status.
+// The terminal shows each field of an ask that people see. A new field that is not for people must be added
+// to the list. Some fields in the list are shown in a dialog, or depend on a value that these asks do not
+// have, such as a status.
 func TestTerminalShowsEveryField(t *testing.T) {
 	show := func(a askback.Ask) (screens []string) {
 		confirmation, questions, pending := a, a, a

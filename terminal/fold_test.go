@@ -37,8 +37,7 @@ func runWithPager(a askback.Ask, script string) (r terminal.Result, drawn string
 	return r, out.String(), pages, err
 }
 
-// A very long call shows its head, its tail, and how many rows are left out. :show shows them
-// all.
+// For a very long call, the head, the tail, and the number of omitted rows are shown. :show shows all rows.
 func TestLongCallIsFolded(t *testing.T) {
 	_, drawn, pages, err := runWithPager(longCall(5000), ":show\nn\n")
 	if err != nil {

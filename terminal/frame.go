@@ -27,9 +27,9 @@ const (
 	continued = "┊" // the gutter of a row that continues the one above
 	minText   = 12  // columns for the agent, even on a narrower terminal
 	maxText   = 100 // columns for the agent: wider text is hard to read
-	maxBlank  = 2   // consecutive empty rows; of more rows, only their number is drawn
-	maxRows   = 18  // rows of a text that is drawn without its row count: small screens have 24
-	maxShown  = 200 // rows of a text that is drawn as a whole; of a longer text, these are drawn:
+	maxBlank  = 2   // consecutive empty rows; if there are more, only their number is drawn
+	maxRows   = 18  // rows of a text that is drawn without its row count, because small screens have 24
+	maxShown  = 200 // rows of a text that is drawn as a whole; of a longer text, these rows are drawn:
 	headRows  = 60
 	tailRows  = 30
 )
@@ -42,7 +42,7 @@ const (
 	underline = "4"
 )
 
-// A frame collects rows, so that they can be written at once.
+// A frame collects rows, so that they can be written together.
 type frame struct {
 	b      strings.Builder
 	rows   int
@@ -51,9 +51,9 @@ type frame struct {
 	style  bool
 	zone   *time.Location
 
-	fold   bool   // draw only the head and the tail of a long text
-	folded int    // rows that were not drawn
-	show   string // what a person types to see those rows
+	fold   bool   // whether to draw only the head and the tail of a long text
+	folded int    // number of rows that were not drawn
+	show   string // command that a person types to see those rows
 }
 
 // newFrame returns an empty frame. It does not use the last column, because some terminals
@@ -104,8 +104,7 @@ func (f *frame) rule(words string) {
 	f.rows++
 }
 
-// message draws a sentence of Askback, without a gutter. The sentence may contain the name
-// of a person.
+// message draws a sentence of Askback, without a gutter. The sentence may contain the name of a person.
 func (f *frame) message(words string) {
 	if words == "" {
 		return
@@ -120,8 +119,8 @@ func (f *frame) message(words string) {
 	}
 }
 
-// erasePrompt erases the row of a prompt with what was typed after it, or starts a new row
-// if the terminal cannot erase.
+// erasePrompt erases the row of a prompt with the text typed after it. If the terminal cannot erase, it
+// starts a new row.
 func (f *frame) erasePrompt() {
 	if f.style {
 		f.b.WriteString("\r\x1b[K")
@@ -130,8 +129,8 @@ func (f *frame) erasePrompt() {
 	f.b.WriteString("\n")
 }
 
-// withRowCount draws a part of the frame. Above more than maxRows rows, it draws their
-// number. If f.fold is true, it leaves out the middle of more than maxShown rows.
+// withRowCount draws a part of the frame. Above more than maxRows rows, it draws their number. If f.fold is
+// true, it omits the middle of more than maxShown rows.
 func (f *frame) withRowCount(draw func(part *frame)) {
 	part := &frame{margin: f.margin, width: f.width, style: f.style, zone: f.zone, show: f.show}
 	draw(part)
@@ -146,8 +145,7 @@ func (f *frame) withRowCount(draw func(part *frame)) {
 	f.rows += part.rows
 }
 
-// headAndTail draws the first headRows and the last tailRows rows of a part, and how many
-// are left out.
+// headAndTail draws the first headRows and the last tailRows rows of a part, and the number of omitted rows.
 func (f *frame) headAndTail(part *frame) {
 	hidden := part.rows - headRows - tailRows
 	f.folded += hidden
@@ -166,7 +164,7 @@ func (f *frame) headAndTail(part *frame) {
 	f.rows += headRows + tailRows
 }
 
-// notShown returns the note on rows that were left out.
+// notShown returns the note on omitted rows.
 func (f *frame) notShown(rows int) string {
 	return fmt.Sprintf("(%d rows are not shown; %s shows them)", rows, f.show)
 }

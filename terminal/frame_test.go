@@ -67,8 +67,7 @@ func quoted(s string) json.RawMessage {
 	return json.RawMessage(`"` + strings.NewReplacer(`"`, `\"`, `\`, `\\`, "\n", `\n`).Replace(s) + `"`)
 }
 
-// drawAsk returns what Ask draws of an open ask, or what Show and Settled draw of a settled
-// one.
+// drawAsk returns the drawing of an open ask by Ask, or of a settled ask by Show and Settled.
 func drawAsk(t testingT, v view.Ask, width int) string {
 	options := &terminal.Options{Human: true, Style: true, Width: func() int { return width }, Zone: time.UTC}
 	var out bytes.Buffer
@@ -93,9 +92,9 @@ type testingT interface {
 // ownSequences removes the control sequences of Askback.
 var ownSequences = strings.NewReplacer("\x1b[0m", "", "\x1b[1m", "", "\x1b[2m", "", "\x1b[4m", "", "\r\x1b[K", "")
 
-// checkFrame draws asks with the results of word, and the same asks with harmless text. The
-// text of Askback must be the same in both (T8, T10). No control sequence may be drawn except
-// those of Askback. For the kinds that emulate selects, it also uses a terminal emulator.
+// checkFrame draws asks with the results of word, and the same asks with harmless text. The text of Askback
+// must be the same in both (T8, T10). No control sequence may be drawn except the control sequences of
+// Askback. For the kinds that emulate selects, it also uses a terminal emulator.
 func checkFrame(t testingT, width, several int, emulate func(kind int) bool, word func() string) {
 	t.Helper()
 	q, c, s := asksWithText(several, word)
@@ -161,9 +160,9 @@ func (h reference) askbackText(t testingT, words int) []string {
 
 var widths = []int{80, 50, 24, 16}
 
-// T8, T10, D1, F7: no code point changes the text of Askback, in any field. Each batch has
-// one of several widths. Surrogates are encoded as CESU-8. Beyond U+3000, the emulator
-// draws only one kind of ask. See isOmitted for the batches that are tested.
+// No code point changes the text of Askback, in any field. Each batch has one of several widths. Surrogates
+// are encoded as CESU-8. Beyond U+3000, the emulator draws only one kind of ask. See isOmitted for the
+// batches that are tested (T8, T10, D1, F7).
 func TestCodePointsStayInFrame(t *testing.T) {
 	racedetector.Omit(t)
 	const batch, parts = 2048, 4
@@ -182,9 +181,9 @@ func TestCodePointsStayInFrame(t *testing.T) {
 	}
 }
 
-// isOmitted reports whether a batch of code points is not tested. If the code points of a batch
-// are of the same kinds as those of the batches around it, for example all ideographs or all
-// unassigned, only one such batch in 17 is tested. With ASKBACK_LONG, as in make prove, all are.
+// isOmitted reports whether a batch of code points is not tested. If its code points are of the same kinds as
+// the code points of the neighboring batches, for example all ideographs or all unassigned, only one such
+// batch in 17 is tested. With ASKBACK_LONG, as in make prove, all batches are.
 func isOmitted(first rune, size, n int) bool {
 	if os.Getenv("ASKBACK_LONG") != "" || n%17 == 0 { // 17, because widths and keys alternate with n
 		return false
@@ -238,7 +237,7 @@ func codePoints(first rune, size int) string {
 	return b.String()
 }
 
-// F7: an approval shows when the agent used it, or that it has not done so.
+// An approval shows when the agent used it, or that the agent has not used it (F7).
 func TestShowPrintsTimeOfUse(t *testing.T) {
 	a := callAsk()
 	for _, decision := range []askback.Decision{askback.Approve, askback.Deny} {
@@ -261,7 +260,7 @@ func TestShowPrintsTimeOfUse(t *testing.T) {
 	}
 }
 
-// F6: a settled ask shows when the agent received the outcome, if it has done so.
+// A settled ask shows when the agent received the outcome, if the agent has received it (F6).
 func TestShowPrintsTimeOfAck(t *testing.T) {
 	a := questionAsk(askback.Question{})
 	a.Outcome = &askback.Outcome{

@@ -13,29 +13,29 @@ const (
 	typingTime = 2 * time.Second        // if a person was typing a text when it appeared
 )
 
-// decideTime is how long a letter that decides a call waits for another key. Two letters within
-// this time are a part of a word.
+// decideTime is the time that a letter that decides a call waits for another key. Two letters within this
+// time are a part of a word.
 const decideTime = 200 * time.Millisecond
 
-// A guard ignores keys that were typed for something else than what is on the screen. A panel
-// becomes live after a pause without keys; each key before that prolongs the wait.
+// A guard ignores keys that were typed for something else than the content of the screen. A panel becomes
+// live after a pause without keys; each key before that prolongs the wait.
 type guard struct {
 	live    bool
-	pause   time.Duration // without keys, until the panel is live
-	last    time.Time     // the last key, or when the panel appeared
-	ignored int           // keys that were ignored since the panel appeared
-	typed   int           // text keys in a row that were not meant for a panel
-	text    string        // what the last text key typed
-	textAt  time.Time     // when that was
-	alone   bool          // the last key came after a pause without text keys
-	steady  bool          // keys do not prolong the wait
+	pause   time.Duration // time without keys until the panel is live
+	last    time.Time     // time of the last key, or when the panel appeared
+	ignored int           // number of keys that were ignored since the panel appeared
+	typed   int           // number of consecutive text keys that were not meant for a panel
+	text    string        // text that the last text key typed
+	textAt  time.Time     // time of that key
+	alone   bool          // whether the last key came after a pause without text keys
+	steady  bool          // whether keys do not prolong the wait
 }
 
-// typedAhead records that keys were typed before anything could be read.
+// typedAhead records that keys were typed before they could be read.
 func (g *guard) typedAhead(now time.Time) { g.typed, g.textAt = 2, now }
 
-// appear makes keys wait for a pause, because something else is on the screen now. A person who
-// has just typed text may go on with it, however slowly.
+// appear makes keys wait for a pause, because the content of the screen has changed. A person who has just
+// typed text may continue it, however slowly.
 func (g *guard) appear(now time.Time) {
 	g.wait(now, false)
 	if g.typed > 1 && now.Sub(g.textAt) < typingTime {
@@ -43,21 +43,21 @@ func (g *guard) appear(now time.Time) {
 	}
 }
 
-// wait makes keys wait for half a second, as for the next question of a form, which is sent only
-// after a review. If steady, keys do not prolong the wait.
+// wait makes keys wait for half a second. It is for the next question of a form, which is sent only after a
+// review. If steady is true, keys do not prolong the wait.
 func (g *guard) wait(now time.Time, steady bool) {
 	g.live, g.last, g.ignored, g.pause, g.steady = false, now, 0, armingTime, steady
 }
 
-// check makes the panel live if the pause is over. It returns how long that still takes.
+// check makes the panel live if the pause is over. It returns the remaining time.
 func (g *guard) check(now time.Time) (rest time.Duration) {
 	rest = g.pause - now.Sub(g.last)
 	g.live = g.live || rest <= 0
 	return rest
 }
 
-// press records a key and the text that it types, or "", and reports whether it may answer. A key
-// that is pressed again and again is not a text.
+// press records a key and the text that it types, or "", and reports whether it may answer. A key that is
+// pressed repeatedly is not a text.
 func (g *guard) press(now time.Time, text string) bool {
 	g.check(now)
 	if !g.steady {
@@ -76,7 +76,7 @@ func (g *guard) press(now time.Time, text string) bool {
 	return g.live
 }
 
-// ignore records that the last key was ignored. From the second letter on, these are a text.
+// ignore records that the last key was ignored. From the second letter on, the letters are a text.
 func (g *guard) ignore() {
 	g.live, g.steady = false, false
 	g.ignored++
@@ -91,10 +91,10 @@ func (g *guard) stray() {
 	g.pause = typingTime
 }
 
-// meant records that the last key was for this panel, and not a part of a text.
+// meant records that the last key was meant for this panel, and was not a part of a text.
 func (g *guard) meant() { g.typed = 0 }
 
-// notice explains why keys are ignored, and how to go on. It is "" if none was.
+// notice explains why keys are ignored, and how to continue. It is "" if no key was ignored.
 func (g *guard) notice() string {
 	switch {
 	case g.pause > armingTime:
@@ -105,7 +105,7 @@ func (g *guard) notice() string {
 	return ""
 }
 
-// arm ignores keys that answer until there is a pause, because something else is on the screen.
+// arm ignores keys that answer until there is a pause, because the content of the screen has changed.
 func (p *picker) arm() tea.Cmd {
 	if p.letter = ""; p.call != nil {
 		p.call.action = 0
@@ -127,8 +127,8 @@ func (p *picker) ignoreKey() tea.Cmd {
 	return p.after(p.guard.pause, armedMsg{})
 }
 
-// mayAnswer reports whether a key can answer, or is a part of a text that was meant for something
-// else. In a field, text is text.
+// mayAnswer reports whether a key can answer. Otherwise it is a part of a text that was meant for something
+// else. In a field, text is always accepted.
 func (p *picker) mayAnswer(key, text string) bool {
 	return key == "enter" || text != "" && (p.editing == nil || p.mode == confirming)
 }

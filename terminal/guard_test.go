@@ -21,11 +21,11 @@ var sentences = []string{
 	"   \x7f\x7f\x7fapprove\n",
 }
 
-// gaps are the times between two keys of a person, slow ones included.
+// gaps are the times between two keys of a person, including a slow one.
 var gaps = []time.Duration{0, 20, 60, 125, 300, 450, 700, 1000, 1500}
 
-// A text that a person has begun before a panel appeared decides nothing, however fast they type.
-// The panel says so, in one sentence, and works after a pause (C3, C5, F7).
+// A text that a person has begun before a panel appeared decides nothing, however fast they type. The panel
+// explains it in one sentence, and works after a pause (C3, C5, F7).
 func TestTextBegunBeforeAPanelDecidesNothing(t *testing.T) {
 	asks := map[string]askback.Ask{
 		"question": databaseAsk(), "text": questionAsk(askback.Question{}), "call": harmlessCall(), "danger": deletionCall(),
@@ -51,8 +51,8 @@ func TestTextBegunBeforeAPanelDecidesNothing(t *testing.T) {
 	}
 }
 
-// A text that begins when a call can be decided decides nothing either, if it is typed fast or
-// begins with a letter that has no meaning.
+// A text that begins when a call can be decided decides nothing either, if it is typed fast or begins with a
+// letter without a meaning.
 func TestTextDecidesNoCallOnTheScreen(t *testing.T) {
 	for _, gap := range gaps {
 		for _, text := range sentences {
@@ -68,7 +68,7 @@ func TestTextDecidesNoCallOnTheScreen(t *testing.T) {
 	}
 }
 
-// After a pause, one key decides. A letter that is alone waits only for a moment.
+// After a pause, one key decides. A single letter waits only for a moment.
 func TestPanelWorksAfterAPause(t *testing.T) {
 	for name, before := range map[string]struct {
 		ahead bool
@@ -100,7 +100,7 @@ func TestPanelWorksAfterAPause(t *testing.T) {
 	}
 }
 
-// A panel that changed its size is another picture: keys wait for a pause.
+// A panel that changed its size has a new picture, so keys wait for a pause.
 func TestKeysWaitAfterAResize(t *testing.T) {
 	p := armedPanel(harmlessCall())
 	p.Resize(60, 50)
@@ -110,7 +110,8 @@ func TestKeysWaitAfterAResize(t *testing.T) {
 	}
 }
 
-// Own words that go on after they were sent decide nothing for the next ask of the inbox.
+// If a person continues to type own words after sending them, the text decides nothing for the next ask of
+// the inbox.
 func TestOwnWordsGoOnInTheInbox(t *testing.T) {
 	for _, width := range inboxWidths {
 		for _, gap := range gaps {
@@ -137,7 +138,7 @@ func TestOwnWordsGoOnInTheInbox(t *testing.T) {
 	}
 }
 
-// Esc loses no text: opening the field again shows it, and it was not sent.
+// Esc loses no text: opening the field again shows the text, which was not sent.
 func TestEscKeepsWhatWasTyped(t *testing.T) {
 	const words = "forty characters that must not be lost now"
 	for name, keys := range map[string][2]string{
@@ -163,8 +164,8 @@ func TestEscKeepsWhatWasTyped(t *testing.T) {
 	}
 }
 
-// The arrows go round. From five options on, letters filter. A key that types something else on
-// another keyboard is explained, and the arrows and Enter reach everything there.
+// The arrows wrap around. From five options on, letters filter. A key that types another character on another
+// keyboard is explained, and the arrows and Enter reach everything there.
 func TestListsAndOtherKeyboards(t *testing.T) {
 	three, many := askback.Question{Options: askback.Options("eu", "us", "ap"), NoOther: true}, askback.Question{Options: askback.Options("north", "south", "east", "west", "centre"), NoOther: true}
 	for keys, want := range map[string]struct {
@@ -207,8 +208,8 @@ func TestListsAndOtherKeyboards(t *testing.T) {
 	}
 }
 
-// A panel refuses an answer that does not fit the format of its question, and keeps the text. So does a
-// prompt with lines.
+// A panel rejects an answer that does not fit the format of its question, and keeps the text. A prompt with
+// lines does the same.
 func TestTerminalRefusesWhatDoesNotFit(t *testing.T) {
 	q := askback.Question{Text: "How many?", Format: "integer 1..100"}
 	p := armedPanel(questionAsk(q))

@@ -76,7 +76,7 @@ func hostileAsk(t *rapid.T) askback.Ask {
 	return a
 }
 
-// drawHostile returns what Show draws of an ask and, if it is open, what Ask draws.
+// drawHostile returns the drawing of an ask by Show and, if the ask is open, by Ask.
 func drawHostile(t interface{ Fatal(...any) }, a askback.Ask, style bool) string {
 	var out bytes.Buffer
 	v := view.Of(a)
@@ -98,13 +98,13 @@ var (
 	marginWords = regexp.MustCompile(`^ *(agent|token|for|tags|title|about|asks|shows|tool|server|with|says|asked|answer|note|remark|reason|link|\*|(\* )?[#]*[0-9]+|(\* )?[a-z]{1,2})? *$`)
 )
 
-// T8, T10: on an emulated screen, text of the agent is only right of the gutter, no text of
-// Askback is missing, and the title is unchanged.
+// On an emulated screen, text of the agent is only right of the gutter, no text of Askback is missing, and
+// the title is unchanged (T8, T10).
 func TestAgentTextStaysInFrame(t *testing.T) {
 	racedetector.Omit(t)
 	rapid.Check(t, func(t *rapid.T) {
 		a := hostileAsk(t)
-		drawn := strings.ReplaceAll(drawHostile(t, a, true), "\u200e", "") // invisible, and only Askback can write it
+		drawn := strings.ReplaceAll(drawHostile(t, a, true), "\u200e", "") // invisible; only Askback can write it
 		rows := strings.Split(ownStyles.ReplaceAllString(drawn, ""), "\n")
 		screen := vt10x.New(vt10x.WithSize(20*screenWidth, len(rows)+2)) // wider than every row, however the emulator counts cells
 		const title = "bash"
@@ -150,7 +150,7 @@ func checkRow(t *rapid.T, row string) {
 	}
 }
 
-// F3, T3: all text can be read, after :show if it is long. Arguments keep every space.
+// All text can be read, after :show if it is long. Arguments keep every space (F3, T3).
 func TestNothingIsTruncated(t *testing.T) {
 	long := strings.Repeat("word and  word,", 7_000)
 	a := deletionCall()
@@ -203,8 +203,8 @@ func rightOfGutter(drawn, between string) string {
 	return b.String()
 }
 
-// T3: many empty rows are replaced by their number. Empty lines between paragraphs become one,
-// as in Markdown.
+// Many empty rows are replaced by their number. Empty lines between paragraphs become one, as in Markdown
+// (T3).
 func TestEmptyRowsAreCounted(t *testing.T) {
 	a := deletionCall()
 	a.Confirmation.Description = "Fine." + strings.Repeat("\n \u2800", 10_000) + strings.Repeat("\n", 10_000) + "Really."

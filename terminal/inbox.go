@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// An InboxClient is what an [Inbox] uses of a person's client.
+// An InboxClient has the methods of a person's client that an [Inbox] uses.
 type InboxClient interface {
 	askback.Inbox
 	askback.Drafts
@@ -23,34 +23,34 @@ type InboxClient interface {
 	askback.Events
 }
 
-// InboxOptions are the options of a [Panel], and those of the list.
+// InboxOptions are the options of a [Panel] and of the list.
 type InboxOptions struct {
 	Options
 
-	// Name is the name of the person, whose own claims are not shown; "" if it is not known.
+	// Name is the name of the person, whose own claims are not shown. It is "" if the name is not known.
 	Name string
 
-	// Open opens the page of an ask in a browser, and returns its address. With an error,
-	// the address is shown if it is not "".
+	// Open opens the page of an ask in a browser, and returns its address. If it returns an error, the
+	// address is shown unless it is "".
 	Open func(ctx context.Context, a askback.Ask) (address string, err error)
 }
 
 // An Inbox shows the open asks of a person at a terminal, keeps the list up to date, and lets
 // the person answer each in a [Panel].
 //
-// Its rules are those of a Panel, and these:
+// It follows the rules of a Panel, and these:
 //
 //   - A key decides only a call that is on the screen, and has been there for half a second.
-//     A call of which rows were not shown yet needs a typed word, like a dangerous one.
-//   - Several calls are decided after all their arguments were shown, each by an answer of its
-//     own. Dangerous calls are never among them.
-//   - New asks do not move the selected one, and do not change what is typed. An ask that was
+//     A call with rows that were not shown yet needs a typed word, like a dangerous call.
+//   - Several calls are decided after all their arguments were shown, each with a separate
+//     answer. Dangerous calls are never among them.
+//   - New asks do not move the selected ask, and do not change typed text. An ask that was
 //     settled elsewhere stays for a moment, with its outcome.
 //   - An answer is for the call that was shown: its digest is compared before it is sent.
-//   - An answer can be undone for a moment, as in the browser. Then the server sends it, also if the
-//     inbox was left.
-//   - Text of an agent is right of a gutter. The list and an ask are side by side only if no
-//     text is written from right to left, because a terminal could exchange the two.
+//   - An answer can be undone for a moment, as in the browser. Then the server sends it, even
+//     if the person has left the inbox.
+//   - Text of an agent is right of a gutter. The list and an ask are side by side only if there is
+//     no right-to-left text, because a terminal could swap the two.
 type Inbox struct {
 	tty     *TTY
 	client  InboxClient
@@ -62,12 +62,12 @@ func NewInbox(tty *TTY, client InboxClient, o *InboxOptions) *Inbox {
 	return &Inbox{tty, client, *o}
 }
 
-// sendTime is how long sending an answer may take after the inbox was left.
+// sendTime is the time limit for sending an answer after the inbox was left.
 const sendTime = 3 * time.Second
 
-// Run shows the inbox until the person leaves it, with a nil error, or until ctx ends. Other
-// errors are those of the terminal, that of an answer that could not be sent any more, and [askback.ErrUnauthorized] or [askback.ErrForbidden] of
-// a client that has no inbox.
+// Run shows the inbox until the person leaves it, with a nil error, or until ctx ends. It returns an error of
+// the terminal, an error of an answer that could not be sent, or [askback.ErrUnauthorized] or
+// [askback.ErrForbidden] for a client that has no inbox.
 func (b *Inbox) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -124,7 +124,7 @@ type inbox struct {
 	options InboxOptions
 	client  InboxClient
 	ctx     context.Context
-	sending context.Context // of calls that send; it ends after ctx
+	sending context.Context // context of calls that send; it ends after ctx
 	sends   sync.WaitGroup
 	after   func(time.Duration, tea.Msg) tea.Cmd
 	painter painter
@@ -136,31 +136,31 @@ type inbox struct {
 	height  int
 
 	items    []*item
-	more     bool // the list has asks that were not read
+	more     bool // whether the list has asks that were not read
 	loadMore func(asks int)
 	loaded   bool
-	first    int    // the first row of the list on the screen
-	current  string // the id of the selected ask, or ""
+	first    int    // first row of the list on the screen
+	current  string // id of the selected ask, or ""
 	selected map[string]bool
-	pickers  map[string]*picker // of asks that were shown, with what was typed
-	inDetail bool               // keys go to the selected ask
-	reading  string             // the id of the ask whose draft will be read, or ""
-	onScreen string             // the id of the ask that is on the screen, or ""
+	pickers  map[string]*picker // panels of asks that were shown, with the typed text
+	inDetail bool               // whether keys go to the selected ask
+	reading  string             // id of the ask whose draft will be read, or ""
+	onScreen string             // id of the ask that is on the screen, or ""
 
-	guard    guard // of the ask, or the calls, on the screen
+	guard    guard // of the ask, or of the calls, on the screen
 	mode     inboxMode
 	search   searchField
-	when     field // a time until which to snooze
+	when     field // text of a time until which to snooze
 	batch    batch
 	handover handover
 	help     scroller
-	status   string // what happened last, as a sentence of Askback
-	lost     bool   // the connection was lost
-	leaving  bool   // q was pressed once
+	status   string // last event, as a sentence of Askback
+	lost     bool   // whether the connection was lost
+	leaving  bool   // whether q was pressed once
 	err      error
 }
 
-// An inboxMode is what keys mean.
+// An inboxMode is the meaning of keys.
 type inboxMode uint8
 
 const (
@@ -210,7 +210,7 @@ func (i *inbox) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return i, tea.Batch(cmd, i.draw(), i.keep())
 }
 
-// aheadAsks is the number of asks below the selected one from which the next page is read.
+// aheadAsks is the number of asks below the selected one at which the next page is read.
 const aheadAsks = askback.MaxLimit / 2
 
 // loadAhead reads the next page of the list before the person reaches its end.
@@ -298,7 +298,7 @@ func (i *inbox) pressKey(m tea.KeyPressMsg) tea.Cmd {
 	return cmd
 }
 
-// failed ends the inbox if it can show nothing. Otherwise it shows the error.
+// failed ends the inbox if it has nothing to show. Otherwise it shows the error.
 func (i *inbox) failed(err error) {
 	if !i.loaded || errors.Is(err, askback.ErrUnauthorized) || errors.Is(err, askback.ErrForbidden) {
 		i.err = err
@@ -326,14 +326,13 @@ func (i *inbox) picker() *picker {
 	return p
 }
 
-// hasTyped reports whether the person typed something for an ask that was not sent.
+// hasTyped reports whether the person typed text for an ask that was not sent.
 func (i *inbox) hasTyped(id string) bool {
 	p := i.pickers[id]
 	return p != nil && len(p.typed()) > 0
 }
 
-// arrive lets the keys that decide work only after the ask has been on the screen for a
-// moment.
+// arrive enables the keys that decide only after the ask has been on the screen for a moment.
 func (i *inbox) arrive() (cmd tea.Cmd) {
 	id := ""
 	if i.isSplit() || i.inDetail {
@@ -355,7 +354,7 @@ func (i *inbox) arrive() (cmd tea.Cmd) {
 	return cmd
 }
 
-// decideNow decides the selected call by the letter that was pressed, and sends that.
+// decideNow decides the selected call by the letter that was pressed, and sends the decision.
 func (i *inbox) decideNow(m decideMsg) tea.Cmd {
 	it := i.find(i.current)
 	if it == nil || !it.open() || i.pickers[i.current] != m.by {
@@ -368,13 +367,13 @@ func (i *inbox) decideNow(m decideMsg) tea.Cmd {
 	return nil
 }
 
-// arm lets the keys that decide work if there was a pause.
+// arm enables the keys that decide if there was a pause.
 func (i *inbox) arm() {
 	i.guard.check(i.options.now())
 	i.batch.armed = i.guard.live
 }
 
-// enter prepares the terminal, and draws the inbox on a screen of its own.
+// enter prepares the terminal, and draws the inbox on an alternate screen.
 func (i *inbox) enter() {
 	i.tty.Prepare()
 	i.painter.write(ownScreen + markPaste)

@@ -11,25 +11,24 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// maxBatch is the number of calls that are decided at once, as on the page. More than these
-// are not read by a person.
+// maxBatch is the number of calls that are decided together, as on the page. A person would not read more.
 const maxBatch = 100
 
-// A batch is a number of calls that are shown and then decided, each by its own answer.
+// A batch is a number of calls that are shown and then decided, each with a separate answer.
 type batch struct {
 	approve bool
 	calls   []askback.Ask
-	apart   int // asks that were selected, but must be answered on their own
+	apart   int // selected asks that must be answered separately
 	text    scroller
-	armed   bool  // keys that decide work
-	reason  field // of each answer
-	former  field // the reason before it was edited
-	editing bool  // keys are text of the reason
+	armed   bool  // whether keys that decide work
+	reason  field // reason of each answer
+	former  field // reason before it was edited
+	editing bool  // whether keys are text of the reason
 	running bool
 	results []batchResult
 }
 
-// A batchResult is what became of one call. The zero value of why means that it was decided.
+// A batchResult is the result for one call. If why is its zero value, the call was decided.
 type batchResult struct {
 	ask askback.Ask
 	why string
@@ -37,7 +36,7 @@ type batchResult struct {
 
 type decidedMsg struct{ results []batchResult }
 
-// apart explains which asks are decided on their own.
+// apart explains which asks are decided separately.
 const apart = "questions, dangerous calls, calls with hidden characters, calls that others decide, and calls for which you typed something are decided separately."
 
 // startBatch shows the selected calls.
@@ -61,7 +60,7 @@ func (i *inbox) startBatch(approve bool) tea.Cmd {
 	return i.after(i.guard.pause, armedMsg{})
 }
 
-// verb returns what the batch does.
+// verb returns the verb for the action of the batch.
 func (b *batch) verb() string {
 	if b.approve {
 		return "approve"
@@ -187,7 +186,7 @@ func (b *batch) pressInReason(key, text string) {
 	}
 }
 
-// runBatch decides each call. What cannot be decided does not hold up the others.
+// runBatch decides each call. A call that cannot be decided does not affect the others.
 func (i *inbox) runBatch() tea.Cmd {
 	i.batch.running = true
 	calls, decision, reason := i.batch.calls, askback.Deny, strings.TrimSpace(i.batch.reason.text())
@@ -216,7 +215,7 @@ func (i *inbox) runBatch() tea.Cmd {
 	})
 }
 
-// takeDecided shows the results. If all calls were decided, it goes back to the list.
+// takeDecided shows the results. If all calls were decided, it returns to the list.
 func (i *inbox) takeDecided(m decidedMsg) tea.Cmd {
 	now, failed := i.options.now(), 0
 	var tick tea.Cmd

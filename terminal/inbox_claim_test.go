@@ -20,8 +20,8 @@ func (f *inboxFixture) claimers(id string) (names []string) {
 	return names
 }
 
-// The list and the ask show which other people are looking at it, as soon as they begin (F8).
-// The selected ask stays where it is.
+// The list and the ask show which other people are looking at the ask, as soon as they begin (F8). The
+// selected ask stays where it is.
 func TestInboxShowsClaimsOfOthers(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
@@ -74,7 +74,7 @@ func TestClaimsDoNotMoveTheSelectedAsk(t *testing.T) {
 	}
 }
 
-// Who opens an ask has claimed it. Moving through the list claims nothing (F8).
+// A person who opens an ask claims it. Moving through the list claims nothing (F8).
 func TestReadingAnAskInTheInboxClaimsIt(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)

@@ -11,18 +11,18 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// The messages about answers that can still be undone.
+// Messages about answers that can still be undone.
 type (
 	undoneMsg struct {
 		id  string
 		ask askback.Ask
 		err error
 	}
-	heldTickMsg struct{} // the time that is left has changed
+	heldTickMsg struct{} // the remaining time has changed
 )
 
-// heldHere returns the answer of this person to an ask that can still be undone, and whether there
-// is one.
+// heldHere returns the answer of this person to an ask that can still be undone, and reports whether there is
+// one.
 func heldHere(a askback.Ask) (view.Held, bool) {
 	for _, h := range view.Brief(a).Held {
 		if h.Yours {
@@ -32,8 +32,8 @@ func heldHere(a askback.Ask) (view.Held, bool) {
 	return view.Held{}, false
 }
 
-// hold shows an answer that was given and can still be undone, and goes to the next ask. What was
-// filled in stays in the panel.
+// hold shows an answer that was given and can still be undone, and selects the next ask. The entries stay in
+// the panel.
 func (i *inbox) hold(it *item, a askback.Ask) tea.Cmd {
 	it.ask, it.row = a, view.Brief(a)
 	i.noteHeld(it)
@@ -45,8 +45,8 @@ func (i *inbox) hold(it *item, a askback.Ask) tea.Cmd {
 	return i.after(time.Second, heldTickMsg{})
 }
 
-// noteHeld records whether this person, or another one, has given an answer to an ask that can
-// still be undone.
+// noteHeld records whether this person, or another person, has given an answer to an ask that can still be
+// undone.
 func (i *inbox) noteHeld(it *item) {
 	var mine bool
 	if it.held, mine = heldHere(it.ask); mine {
@@ -62,7 +62,7 @@ func (i *inbox) noteHeld(it *item) {
 // isHeld reports whether this person's answer can still be undone.
 func (it *item) isHeld() bool { return !it.held.SendsAt.IsZero() }
 
-// lastHeld returns the ask with the answer of this person that was given last, or nil.
+// lastHeld returns the ask with the most recent answer of this person, or nil.
 func (i *inbox) lastHeld() (last *item) {
 	for _, it := range i.items {
 		if it.settledAt.IsZero() && it.isHeld() && (last == nil || it.held.SendsAt.After(last.held.SendsAt)) {
@@ -72,7 +72,7 @@ func (i *inbox) lastHeld() (last *item) {
 	return last
 }
 
-// heldLine returns the answer that can be undone, and when it is sent, or "".
+// heldLine returns the answer that can be undone and the time when it is sent, or "".
 func (i *inbox) heldLine() string {
 	it := i.lastHeld()
 	if it == nil {
@@ -86,7 +86,7 @@ func (i *inbox) heldLine() string {
 	return fmt.Sprintf("%s, sent in %d s · u undoes", text, left)
 }
 
-// heldTick draws the time that is left again, as long as an answer can be undone.
+// heldTick draws the remaining time again while an answer can be undone.
 func (i *inbox) heldTick() tea.Cmd {
 	if i.lastHeld() == nil {
 		return nil
@@ -103,8 +103,7 @@ func (i *inbox) undo() tea.Cmd {
 	})
 }
 
-// undone shows what became of an answer that the person has undone. The ask is selected, with what
-// was filled in.
+// undone shows the result for an answer that the person has undone. The ask is selected, with its entries.
 func (i *inbox) undone(m undoneMsg) tea.Cmd {
 	it := i.find(m.id)
 	switch {

@@ -9,10 +9,10 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// hold makes answers of the inbox ones that can be undone for half a minute.
+// hold makes the inbox keep answers for half a minute, in which they can be undone.
 func (f *inboxFixture) hold() { f.engine.Set(engine.Settings{Undo: 30 * time.Second}) }
 
-// sendHeld lets the time of held answers pass, and steps an ask as the timer of a server does.
+// sendHeld advances the clock past the time of held answers, and steps an ask as the timer of a server does.
 func (f *inboxFixture) sendHeld(id string) {
 	f.t.Helper()
 	f.pass(31 * time.Second)
@@ -22,8 +22,8 @@ func (f *inboxFixture) sendHeld(id string) {
 	f.Load()
 }
 
-// A decision can be undone with u, wherever the person is in the list. What was filled in is still
-// there, and can be sent again.
+// A decision can be undone with u, wherever the person is in the list. The entries are still there, and can
+// be sent again.
 func TestInboxUndoesADecision(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
@@ -75,7 +75,7 @@ func TestInboxKeepsWhatWasFilledInForUndo(t *testing.T) {
 	}
 	f.press("enter")
 	f.shows(80, `Answered orders, sent in`)
-	f.press("enter", "u") // in the ask, whose field takes no text any more
+	f.press("enter", "u") // in the ask, whose field takes no more text
 	f.shows(80, `Undone: nothing was sent`)
 }
 
@@ -104,8 +104,8 @@ func TestLetterOfATextUndoesNothing(t *testing.T) {
 	}
 }
 
-// Another person who answers first is named, and so is another window of the same person that
-// undid the answer.
+// Another person who answers first is named. Another window of the same person that undid the answer is
+// named, too.
 func TestInboxShowsWhatBecameOfAHeldAnswer(t *testing.T) {
 	f := newInboxFixture(t)
 	f.hold()

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// press handles a key. text is what it types, or "".
+// press handles a key. text is the text that it types, or "".
 func (i *inbox) press(key, text string) tea.Cmd {
 	switch i.mode {
 	case helping:
@@ -43,9 +43,9 @@ func (i *inbox) press(key, text string) tea.Cmd {
 	return i.pressForAsk(p, key, text)
 }
 
-// isText reports whether a letter is text, or an option, of the ask that is shown. A text goes on
-// after its ask was withdrawn or answered by another person. In the list, and in an ask whose answer
-// is held, a letter is a key of the inbox.
+// isText reports whether a letter is text, or an option, of the displayed ask. A text continues after its ask
+// was withdrawn or answered by another person. In the list, and in an ask whose answer is held, a letter is a
+// key of the inbox.
 func (i *inbox) isText(p *picker, text string) bool {
 	if p == nil {
 		return false
@@ -168,7 +168,7 @@ func (i *inbox) pressForAll(key string) tea.Cmd {
 	return nil
 }
 
-// goBack returns from the ask to the list. In the list it ends the selection, or the search.
+// goBack returns from the ask to the list. In the list, it ends the selection, or the search.
 func (i *inbox) goBack() {
 	switch {
 	case i.inDetail:
@@ -181,7 +181,7 @@ func (i *inbox) goBack() {
 	}
 }
 
-// quit leaves the inbox. If something was typed that cannot be saved, q must be pressed twice.
+// quit leaves the inbox. If typed text cannot be saved, q must be pressed twice.
 func (i *inbox) quit() {
 	at := slices.IndexFunc(i.items, func(it *item) bool {
 		return it.open() && i.hasTyped(it.ask.ID) && i.pickers[it.ask.ID].draft.err != nil
@@ -194,7 +194,7 @@ func (i *inbox) quit() {
 	i.status = "You typed something that cannot be saved: " + i.pickers[i.items[at].ask.ID].draft.err.Error() + ". Press q again to leave without it."
 }
 
-// toggle adds the selected ask to those that are decided together, or removes it.
+// toggle adds the selected ask to the asks that are decided together, or removes it.
 func (i *inbox) toggle() {
 	it := i.find(i.current)
 	switch {
@@ -209,8 +209,8 @@ func (i *inbox) toggle() {
 	}
 }
 
-// decide gives a key to the selected ask. If the ask is not on the screen, a key that decides
-// only opens it: what was not shown is not decided.
+// decide passes a key to the selected ask. If the ask is not on the screen, a key that decides only opens it,
+// so that only displayed calls are decided.
 func (i *inbox) decide(p *picker, key, text string) tea.Cmd {
 	switch {
 	case p.editing != nil:
@@ -220,7 +220,7 @@ func (i *inbox) decide(p *picker, key, text string) tea.Cmd {
 		i.inDetail = true
 		return nil
 	case !i.find(i.current).open():
-		return i.forward(p, key, text) // only a sentence
+		return i.forward(p, key, text) // it only shows a sentence
 	case i.onScreen == "" && p.call != nil && strings.Contains("a d y A", key):
 		i.inDetail = true
 		i.status = "Read it first, then press the key again."
@@ -250,7 +250,7 @@ func (i *inbox) writeOther(p *picker) tea.Cmd {
 	return nil
 }
 
-// forward gives a key to the selected ask.
+// forward passes a key to the selected ask.
 func (i *inbox) forward(p *picker, key, text string) tea.Cmd {
 	it := i.find(i.current)
 	if !it.open() {
@@ -283,7 +283,7 @@ func (i *inbox) forward(p *picker, key, text string) tea.Cmd {
 	return cmd
 }
 
-// paste adds pasted text to the field that is edited. It is never a key.
+// paste adds pasted text to the field that is edited. Pasted text is never a key.
 func (i *inbox) paste(text string) {
 	p := i.picker()
 	switch {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// sharedKeys are the keys of letters and signs in the inbox of the browser and in the inbox of the
-// terminal: what both lists of keys call them, and what the script of the page does.
+// sharedKeys are the letters and signs that are keys in the inbox of the browser and in the inbox of the
+// terminal, with their descriptions in both lists of keys and their actions in the script of the page.
 var sharedKeys = []struct{ keys, page, terminal, script string }{
 	{"j k", "Next or previous ask", "select another ask", `move\(`},
 	{"o", "Answer in your own words", "writes your own words", "-other"},
@@ -26,9 +26,9 @@ var sharedKeys = []struct{ keys, page, terminal, script string }{
 	{"/", "Search", "search the list", "search"},
 }
 
-// Keys that only one of the two has.
+// Keys that only one of the two inboxes has.
 const (
-	pageKeys     = "g ? i h" // g i and g h go to pages; the terminal shows ? in its last line
+	pageKeys     = "g ? i h" // g i and g h open pages; the terminal shows ? in its last line
 	terminalKeys = "p q v y ?"
 )
 

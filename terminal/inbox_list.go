@@ -19,23 +19,23 @@ type item struct {
 	ask       askback.Ask
 	row       view.Ask
 	place     view.Place
-	back      bool      // a snooze has ended
-	settledAt time.Time // when the inbox learned that it is settled; zero while it is open
-	sending   bool      // an answer is being sent
-	answered  bool      // this person has settled it here
-	held      view.Held // the answer that this person can still undo, or zero
+	back      bool      // whether its snooze has ended
+	settledAt time.Time // time when the inbox learned that it is settled; zero while it is open
+	sending   bool      // whether an answer is being sent
+	answered  bool      // whether this person has settled it here
+	held      view.Held // answer that this person can still undo, or zero
 
-	watchers    string // who else is looking at it, as a sentence, or ""
-	rightToLeft bool   // its row has text that is written from right to left
+	watchers    string // sentence about the other people who are looking at it, or ""
+	rightToLeft bool   // whether its row has right-to-left text
 }
 
 // open reports whether the ask can be answered here.
 func (it *item) open() bool { return it.settledAt.IsZero() && !it.sending && !it.isHeld() }
 
-// order is the order of the list. The inbox in the browser has the same.
+// order is the order of the list. The inbox in the browser has the same order.
 var order view.Order
 
-// leaveTime is how long an ask that was settled stays in the list, as in the browser.
+// leaveTime is the time that a settled ask stays in the list, as in the browser.
 const leaveTime = 4 * time.Second
 
 type leaveMsg struct{}
@@ -58,7 +58,7 @@ func (i *inbox) takeList(m loadedMsg) tea.Cmd {
 			it = &item{}
 		}
 		delete(kept, a.ID)
-		if it.settledAt.IsZero() { // else the list was read before the answer
+		if it.settledAt.IsZero() { // otherwise the list was read before the answer
 			it.ask, it.row, it.back = a, view.Brief(a), back[a.ID]
 			i.noteHeld(it)
 			it.rightToLeft = hasRightToLeft(it.about().String() + it.row.From().String() + it.watchers)
@@ -96,7 +96,7 @@ func (i *inbox) takeList(m loadedMsg) tea.Cmd {
 	return leave
 }
 
-// watchers returns who else is looking at an ask, as a sentence, or "".
+// watchers returns a sentence about the other people who are looking at an ask, or "".
 func (i *inbox) watchers(a view.Ask) string {
 	a.Claims = slices.DeleteFunc(slices.Clone(a.Claims), func(c view.Claim) bool {
 		return i.options.Name != "" && c.Name.String() == safetext.Line(i.options.Name).String()
@@ -114,8 +114,8 @@ func (it *item) settle(a askback.Ask, now time.Time) {
 // rowOfCurrent returns the row of the selected ask in the part of the list on the screen.
 func (i *inbox) rowOfCurrent() int { return i.lineOf(i.current) - i.first }
 
-// setItems sorts the items, and keeps the selected one selected and in this row of the screen.
-// If it is gone, the next one is selected.
+// setItems sorts the items, and keeps the selected one selected and in this row of the screen. If the
+// selected item is gone, the next one is selected.
 func (i *inbox) setItems(items []*item, now time.Time, row int) {
 	at := i.index()
 	for _, it := range items {
@@ -162,8 +162,8 @@ func (i *inbox) find(id string) *item {
 	return nil
 }
 
-// move selects the n-th open ask from the selected one on. If the selected ask is
-// settled and the last in this direction, it goes in the other one.
+// move selects the n-th open ask from the selected one on. If the selected ask is settled and the last in
+// this direction, it moves in the other direction.
 func (i *inbox) move(n int) {
 	before := i.current
 	i.step(n)
@@ -190,7 +190,7 @@ func (i *inbox) step(n int) {
 	}
 }
 
-// moveOn selects the next open ask after one that was settled here, or else the one before.
+// moveOn selects the next open ask after an ask that was settled here, or else the previous one.
 func (i *inbox) moveOn() {
 	before := i.current
 	i.move(1)
@@ -224,8 +224,8 @@ func (it *item) rows() int {
 	return 2
 }
 
-// listMargin is the number of columns of the list for the words of Askback: the cursor, the
-// box and the age, or what is special about the ask.
+// listMargin is the number of columns of the list for the words of Askback: the cursor, the checkbox, and the
+// age or the mark of the ask.
 const listMargin = 9
 
 // listFrame returns a frame for the list in this number of columns.
@@ -266,7 +266,7 @@ func (i *inbox) drawLines(lines []listLine, columns int) (rows []string) {
 	return rows
 }
 
-// drawItem draws an ask: what it is about, its agent or its outcome, and who is looking at it.
+// drawItem draws an ask: its subject, its agent or its outcome, and the people who are looking at it.
 func (i *inbox) drawItem(f *frame, it *item, now time.Time) {
 	cursor, box, sgr := " ", "   ", plain
 	if it.ask.ID == i.current {
@@ -295,7 +295,7 @@ func (f *frame) sentence(words string) {
 	f.b.WriteString(f.note(safetext.Wrap(safetext.Line(words), f.width+2)[0].String()) + "\n")
 }
 
-// about returns what an ask is about, in one line.
+// about returns the subject of an ask, in one line.
 func (it *item) about() safetext.Text {
 	about := it.row.Headline()
 	if c := it.row.Confirmation; c != nil { // calls of one tool differ only in their arguments
@@ -304,7 +304,7 @@ func (it *item) about() safetext.Text {
 	return about
 }
 
-// mark returns what is special about an ask, in at most listMargin-1 columns.
+// mark returns the mark of an ask, in at most listMargin-1 columns.
 func (it *item) mark(now time.Time) string {
 	left := it.ask.Deadline.Sub(now)
 	switch {

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/test/kit/racedetector"
 )
 
-// New asks appear in their places, and the selected ask stays selected, where it is on the
-// screen, with what is typed for it (B6).
+// New asks appear in their places. The selected ask stays selected, at its place on the screen, with the text
+// typed for it (B6).
 func TestNewAsksDoNotMoveTheSelectedOne(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
@@ -52,7 +52,7 @@ func TestNewAsksDoNotMoveTheSelectedOne(t *testing.T) {
 	}
 }
 
-// The first ask of an empty inbox appears by itself.
+// The first ask of an empty inbox appears without a key.
 func TestFirstAskAppears(t *testing.T) {
 	f := newInboxFixture(t)
 	f.open(f.ana, 80)
@@ -62,8 +62,8 @@ func TestFirstAskAppears(t *testing.T) {
 	f.shows(80, `(?s)1 open.*> +\d+s │ Why\?`)
 }
 
-// An ask that was settled elsewhere shows by whom, and leaves after a moment. While it is
-// selected it stays, with what was typed for it and not sent (E10).
+// An ask that was settled elsewhere shows the person who settled it, and leaves after a moment. While it is
+// selected, it stays, with the text that was typed for it and not sent (E10).
 func TestAskSettledElsewhereLeavesTheInbox(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
@@ -98,8 +98,8 @@ func TestAskSettledElsewhereLeavesTheInbox(t *testing.T) {
 	}
 }
 
-// An answer to an ask that was settled meanwhile is too late, and the inbox shows by whom it
-// was settled (E10, F6).
+// An answer to an ask that was settled meanwhile is too late. The inbox shows the person who settled it (E10,
+// F6).
 func TestLateAnswerInTheInbox(t *testing.T) {
 	f := newInboxFixture(t)
 	id := f.ask("a", callRequest("one", `{}`, false))
@@ -112,8 +112,8 @@ func TestLateAnswerInTheInbox(t *testing.T) {
 	f.shows(80, "(?s)denied by ben.*Too late")
 }
 
-// An ask that was answered here does not stay selected when others are shown again, and from one
-// that was settled elsewhere both directions lead to others.
+// An ask that was answered here does not stay selected when others are shown again. From an ask that was
+// settled elsewhere, both directions lead to other asks.
 func TestInboxLeavesSettledAsks(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
@@ -138,7 +138,7 @@ func TestInboxLeavesSettledAsks(t *testing.T) {
 	}
 }
 
-// The keys below an ask name the one that leads to the list: Esc goes to the question before.
+// The keys below an ask include the key that leads to the list: Esc goes to the previous question.
 func TestInboxNamesTheKeyForTheList(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
@@ -153,7 +153,7 @@ func TestInboxNamesTheKeyForTheList(t *testing.T) {
 	}
 }
 
-// A snoozed ask leaves the list. At its time it is back, marked.
+// A snoozed ask leaves the list. At its time, it comes back with a mark.
 func TestSnoozedAskComesBack(t *testing.T) {
 	f := newInboxFixture(t)
 	f.someAsks()
@@ -165,8 +165,8 @@ func TestSnoozedAskComesBack(t *testing.T) {
 	f.shows(80, `(?s)mail.send.*is back │ support`)
 }
 
-// Several calls are decided by an answer each. What cannot be decided does not hold up the
-// others, and is named (D1).
+// Several calls are decided with separate answers. A call that cannot be decided does not affect the others,
+// and is named (D1).
 func TestInboxNamesCallsThatWereNotDecided(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
@@ -190,8 +190,8 @@ func TestInboxNamesCallsThatWereNotDecided(t *testing.T) {
 	}
 }
 
-// All arguments of the selected calls must have been on the screen before Enter decides, and
-// dangerous calls, questions, and calls with changed arguments are not among them (F7).
+// All arguments of the selected calls must have been on the screen before Enter decides. Dangerous calls,
+// questions, and calls with changed arguments are not among them (F7).
 func TestSelectedCallsAreReadFirst(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
@@ -226,11 +226,11 @@ func TestSelectedCallsIgnoreKeysAtFirst(t *testing.T) {
 	f.open(f.ana, 80)
 	f.Press("x", "a", "enter")
 	if got := f.outcome(id); got != "open" {
-		t.Errorf("decided at once: %s", got)
+		t.Errorf("decided immediately: %s", got)
 	}
 }
 
-// A lost connection is shown, and what is typed stays (F11).
+// A lost connection is shown, and typed text stays (F11).
 func TestInboxShowsALostConnection(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
@@ -269,7 +269,7 @@ func TestPasteIntoTheInboxIsText(t *testing.T) {
 	f.shows(80, `/ │ Why \?`)
 }
 
-// The inbox is drawn again at another size.
+// The inbox is drawn again when its size changes.
 func TestInboxIsDrawnAgainAfterResize(t *testing.T) {
 	f := newInboxFixture(t)
 	f.someAsks()
@@ -285,8 +285,8 @@ func TestInboxIsDrawnAgainAfterResize(t *testing.T) {
 	f.shows(120, `> +\d+s │ Which database.* │ `)
 }
 
-// The selected ask is beside the list from 90 columns on. Text from right to left is not beside
-// other text, which a terminal could exchange with it (T9).
+// The selected ask is beside the list from 90 columns on. Right-to-left text is not beside other text,
+// because a terminal could swap the two (T9).
 func TestListIsBesideTheAsk(t *testing.T) {
 	const both = `│ Which\?.*│.*asks │ Which\?|> +\d+s │ Which\? .*│ `
 	for _, c := range []struct {
@@ -340,8 +340,7 @@ func (c fixedClient) List(context.Context, askback.Query) (askback.Page, error) 
 	return askback.Page{Items: c.asks}, nil
 }
 
-// checkCells requires that text of agents is only right of a gutter. The marker is in every
-// text of them.
+// checkCells requires that text of agents is only right of a gutter. The marker is in every text of an agent.
 func (f *inboxFixture) checkCells(t testingT, width int) {
 	t.Helper()
 	drawn := f.Drawn()
@@ -368,8 +367,8 @@ func (f *inboxFixture) checkCells(t testingT, width int) {
 	}
 }
 
-// isSplitAt reports whether an ask is beside the list. Then a line in this column goes through
-// the rows; text of an agent, which may have the same character there, is in few of them.
+// isSplitAt reports whether an ask is beside the list. Then a line in this column runs through most rows.
+// Text of an agent, which may have the same character there, is in few of them.
 func isSplitAt(rows [][]rune, column int) bool {
 	n := 0
 	for _, row := range rows {

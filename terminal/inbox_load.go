@@ -14,9 +14,9 @@ import (
 	"github.com/askback/askback/internal/pause"
 )
 
-// The messages of a loader.
+// Messages of a loader.
 type (
-	// A loadedMsg has the open asks, and those of the last list that were settled since then.
+	// A loadedMsg has the open asks, and the asks of the last list that were settled since then.
 	loadedMsg struct { // the connection works
 		page    askback.Page
 		settled []askback.Ask
@@ -27,8 +27,8 @@ type (
 	tickMsg    struct{}            // the ages of the asks have changed
 )
 
-// A loader reads the list of open asks whenever an event changes it. It reads the whole list
-// and not single asks, so that it has what [askback.Asks.List] returns, whatever was missed.
+// A loader reads the list of open asks whenever an event changes it. It reads the whole list and not single
+// asks. So its list equals the result of [askback.Asks.List], whatever events were missed.
 type loader struct {
 	client InboxClient
 	send   func(tea.Msg)
@@ -36,20 +36,20 @@ type loader struct {
 
 	mu     sync.Mutex
 	search string
-	want   int // the pages up to this number of asks are read
-	found  int // the same, while there is a search
+	want   int // number of asks up to which pages are read
+	found  int // the same number, during a search
 
-	// The fields below are of the goroutine that loads.
-	pages      int      // of the last list
-	last       []string // the ids of the last list
+	// The goroutine that loads owns the fields below.
+	pages      int      // cursor of the last list
+	last       []string // ids of the last list
 	lastSearch string
 	lost       bool
 }
 
 const (
-	loadPause    = 100 * time.Millisecond // for each page between two reads, so that many events are one read
-	pingTime     = 5 * time.Second        // between two checks of the connection
-	pingsPerLoad = 6                      // without events: snoozes that end or begin elsewhere
+	loadPause    = 100 * time.Millisecond // pause between two reads for each page, so that many events cause one read
+	pingTime     = 5 * time.Second        // pause between two checks of the connection
+	pingsPerLoad = 6                      // pause without events, for snoozes that end or begin elsewhere
 	lostTime     = 2 * time.Second        // a reply that takes longer means a lost connection
 )
 
@@ -57,8 +57,8 @@ func newLoader(client InboxClient, send func(tea.Msg)) *loader {
 	return &loader{client: client, send: send, wake: make(chan struct{}, 1), want: askback.MaxLimit}
 }
 
-// find reads the list again, with the asks that contain a text. Another text begins with the
-// first page. Without a text, the list has the pages that it had before the search.
+// find reads the list again, with the asks that contain a text. If the text changes, it starts with the first
+// page. Without a text, the list has the pages that it had before the search.
 func (l *loader) find(search string) {
 	l.mu.Lock()
 	if l.search != search {
@@ -170,7 +170,7 @@ func (l *loader) follow(ctx context.Context, after askback.Cursor) {
 	}
 }
 
-// load reads the list, and what became of asks that have left it.
+// load reads the list, and the state of asks that have left it.
 func (l *loader) load(ctx context.Context) (loadedMsg, error) {
 	l.mu.Lock()
 	search, want := l.search, *l.limit()
@@ -203,8 +203,8 @@ func (l *loader) load(ctx context.Context) (loadedMsg, error) {
 	return m, nil
 }
 
-// read reads the pages of the list up to a number of asks, as one page. Its cursor for events
-// is that of the first page, so that no change is missed.
+// read reads the pages of the list up to a number of asks, as one page. Its cursor for events is the cursor
+// of the first page, so that no change is missed.
 func (l *loader) read(ctx context.Context, search string, want int) (all askback.Page, err error) {
 	q := askback.Query{Search: search, Snoozed: new(false), Limit: askback.MaxLimit}
 	for pages := 1; ; pages++ {

@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// A slowClient replies after a time.
+// A slowClient is a client that replies after a delay.
 type slowClient struct {
 	askback.Client
 	delay atomic.Int64 // nanoseconds
@@ -51,8 +51,8 @@ func (c *slowClient) Events(ctx context.Context, _ string, after askback.Cursor)
 	}
 }
 
-// A connection without a reply is reported as lost, and as soon as there is one, the list is
-// read again (F11). Many events at once are one read.
+// A connection without a reply is reported as lost. As soon as there is a reply, the list is read again
+// (F11). Many events in a short time cause one read.
 func TestInboxNoticesALostConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := &slowClient{}
@@ -79,8 +79,8 @@ func TestInboxNoticesALostConnection(t *testing.T) {
 	})
 }
 
-// A list of 1 001 asks is read page by page as the person moves through it. It stays in order,
-// has each ask once, and follows changes on every page (B6, F11).
+// A list of 1 001 asks is read page by page as the person moves through it. It stays in order, has each ask
+// once, and follows changes on every page (B6, F11).
 func TestInboxReadsFurtherPages(t *testing.T) {
 	f := newInboxFixture(t)
 	f.height = 20
@@ -92,7 +92,7 @@ func TestInboxReadsFurtherPages(t *testing.T) {
 	f.open(counted, 80)
 	f.shows(80, "more than 200 open")
 	if counted.lists != 1 {
-		t.Errorf("%d pages were read at once, want 1", counted.lists)
+		t.Errorf("%d pages were read first, want 1", counted.lists)
 	}
 	f.press("pgdown")
 	f.shows(80, "more than 200 open")

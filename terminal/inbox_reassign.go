@@ -21,9 +21,9 @@ type reassignedMsg struct {
 
 // A handover is the form that gives the selected ask to others.
 type handover struct {
-	id   string // the ask for which it was opened
+	id   string // ask for which it was opened
 	to   field  // names with commas between them
-	part bool   // only this person's part
+	part bool   // whether only this person's part is given
 }
 
 // startReassigning opens the form for the selected ask.
@@ -33,8 +33,8 @@ func (i *inbox) startReassigning() {
 	}
 }
 
-// othersStay returns who else may answer an ask that names this person. If there is no one,
-// giving others one's part is giving them all of it.
+// othersStay returns the other people who may answer an ask that names this person. If there are none, giving
+// others one's part means giving them all of it.
 func (i *inbox) othersStay(a askback.Ask) []string {
 	people := slices.Clone(a.People())
 	if !slices.Contains(people, i.options.Name) {
@@ -43,7 +43,7 @@ func (i *inbox) othersStay(a askback.Ask) []string {
 	return slices.DeleteFunc(people, func(name string) bool { return name == i.options.Name })
 }
 
-// effect returns what the form does, for the ask as it is now.
+// effect describes the effect of the form on the present state of the ask.
 func (i *inbox) effect() string {
 	it := i.find(i.handover.id)
 	if it == nil {
@@ -107,7 +107,7 @@ func (i *inbox) reassign(id string, r askback.Reassignment) tea.Cmd {
 	})
 }
 
-// reassigned says who has an ask now. It leaves the list if this person may not answer it.
+// reassigned shows who can answer an ask now. The ask leaves the list if this person may not answer it.
 func (i *inbox) reassigned(m reassignedMsg) {
 	it, now := i.find(m.id), i.options.now()
 	var invalid askback.Invalid
@@ -117,7 +117,7 @@ func (i *inbox) reassigned(m reassignedMsg) {
 	case errors.As(m.err, &invalid):
 		i.status = "Not reassigned: " + safetext.Line(invalid[0].Detail).String() + "."
 		if i.mode == listing && i.current == m.id {
-			i.mode = reassigning // the names are still there
+			i.mode = reassigning // keeps the names
 		}
 		return
 	case m.err != nil:

@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// The key r gives the selected ask to others, and the inbox says what happens before and after.
-// An ask that the person may not answer any more leaves the list (F12).
+// The key r gives the selected ask to others. The inbox explains the effect before and after. An ask that the
+// person may no longer answer leaves the list (F12).
 func TestInboxReassigns(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
@@ -23,7 +23,7 @@ func TestInboxReassigns(t *testing.T) {
 		f.press("r")
 		f.shows(width, `(?s)Only they can answer it then. You.+cannot`)
 		f.press("tab")
-		f.shows(width, `There is no part of yours`)
+		f.shows(width, `You cannot give only your part`)
 		f.press("enter")
 		f.shows(width, `Name at least one person`)
 		f.press("@none", "enter")
@@ -41,7 +41,7 @@ func TestInboxReassigns(t *testing.T) {
 	}
 }
 
-// With Tab, a person gives others only the part of their own, and the ask stays with the rest.
+// With Tab, a person gives others only their own part, and the ask stays with the other people.
 func TestInboxDelegatesOwnPart(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
@@ -64,8 +64,7 @@ func TestInboxDelegatesOwnPart(t *testing.T) {
 	}
 }
 
-// Esc leaves the names without a change, and an ask that was settled in the meantime is not
-// reassigned.
+// Esc leaves the names without a change. An ask that was settled in the meantime is not reassigned.
 func TestInboxReassignsOnlyOpenAsks(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)

@@ -13,7 +13,7 @@ import (
 
 // Numbers of columns of an inbox.
 const (
-	minSplit    = 90 // from here on, the selected ask is beside the list
+	minSplit    = 90 // number from which the selected ask is beside the list
 	minList     = 38 // columns of the list beside an ask
 	maxList     = 64
 	narrowWidth = 60 // fewer columns have short titles and keys
@@ -31,7 +31,7 @@ func (i *inbox) isSplit() bool {
 	return !slices.ContainsFunc(i.items, func(it *item) bool { return it.rightToLeft }) && !i.rightToLeft()
 }
 
-// rightToLeft reports whether the selected ask has text that is written from right to left.
+// rightToLeft reports whether the selected ask has right-to-left text.
 func (i *inbox) rightToLeft() bool {
 	p := i.picker()
 	if p == nil {
@@ -49,7 +49,7 @@ func (i *inbox) draw() tea.Cmd {
 	}
 	cmd := i.arrive()
 	i.arm()
-	_, _ = i.layout() // records which rows fit, which the keys in the next one depend on
+	_, _ = i.layout() // records which rows fit, because the keys in the next row depend on them
 	rows, c := i.layout()
 	i.painter.paint(nil, rows, c, i.width)
 	return cmd
@@ -94,8 +94,8 @@ func (i *inbox) newFrame() *frame {
 	return newFrame(o)
 }
 
-// splitRows returns the rows of the list, with those of the selected ask to the right. It
-// moves the cursor there by number, because the width of the text before is not certain.
+// splitRows returns the rows of the list, with the rows of the selected ask to the right. It moves the cursor
+// there by column number, because the width of the text before is not certain.
 func (i *inbox) splitRows(room int) ([]string, caret) {
 	columns := i.listColumns()
 	list := i.listRows(columns, room)
@@ -137,7 +137,7 @@ func (i *inbox) detailRows(left, columns, room int) ([]string, caret) {
 	return rows, c
 }
 
-// settledRows returns the rows of an ask that is settled, with what was typed and not sent.
+// settledRows returns the rows of a settled ask, with the text that was typed and not sent.
 func (i *inbox) settledRows(it *item, p *picker, room int) []string {
 	f := p.newFrame()
 	f.settled(view.Of(it.ask).Outcome)
@@ -174,7 +174,7 @@ func (i *inbox) headRows() []string {
 	return f.lines()
 }
 
-// footRows returns the rows below: a field or a menu, what happened, and the keys.
+// footRows returns the rows at the bottom: a field or a menu, the last event, and the keys.
 func (i *inbox) footRows() []string {
 	f := i.newFrame()
 	f.margin, f.width = 0, min(i.width-3, maxText+margin)
@@ -205,7 +205,7 @@ func (i *inbox) footRows() []string {
 	return f.lines()
 }
 
-// drawField draws a text that the person types, from its end if it does not fit.
+// drawField draws a text that the person types. If it does not fit, its end is drawn.
 func (i *inbox) drawField(f *frame, word, text string) {
 	rows, _, _ := (&field{before: text}).rows(max(f.width-len(word)-3, minText))
 	f.b.WriteString(f.withSGR(bold, word) + " " + f.withSGR(dim, gutter) + " " + rows[len(rows)-1] + "\n")
@@ -237,7 +237,7 @@ func (i *inbox) fieldCaret(row int) (caret, bool) {
 func (i *inbox) keys() string {
 	narrow, back := i.width < narrowWidth, "Esc"
 	if p := i.picker(); p != nil && i.inDetail && i.find(i.current).open() && p.wants("esc") {
-		back = "u" // Esc goes to the question before
+		back = "u" // Esc goes to the previous question
 	}
 	switch {
 	case i.mode == helping:

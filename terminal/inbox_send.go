@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// The messages of calls that an inbox made.
+// Messages of calls that an inbox made.
 type (
 	sentMsg struct {
 		id  string
@@ -32,7 +32,7 @@ type (
 	}
 )
 
-// errChanged is returned instead of deciding a call that differs from the one that was shown.
+// errChanged is returned instead of deciding a call that differs from the displayed call.
 var errChanged = errors.New("this is not the call that was shown to you")
 
 // settle sends the answer of a person to an ask as it was shown.
@@ -66,16 +66,15 @@ func (i *inbox) send(it *item, p *picker) tea.Cmd {
 	})
 }
 
-// call starts a call at once, so that it is also made if the inbox is left now, and returns a
-// command with its message. [Inbox.Run] waits until it has ended.
+// call starts a call immediately, so that it is also made if the inbox is left now. It returns a command with
+// the message of the call. [Inbox.Run] waits until the call has ended.
 func (i *inbox) call(do func() tea.Msg) tea.Cmd {
 	done := make(chan tea.Msg, 1)
 	i.sends.Go(func() { done <- do() })
 	return func() tea.Msg { return <-done }
 }
 
-// checkSent returns an error if an answer that was being sent when the inbox was left is not
-// recorded.
+// checkSent returns an error if an answer that was being sent when the inbox was left is not recorded.
 func (i *inbox) checkSent() error {
 	var bad []error
 	for _, it := range i.items {
@@ -93,8 +92,8 @@ func (i *inbox) checkSent() error {
 // A selectedMsg arrives when an ask has been selected for a moment.
 type selectedMsg struct{ id string }
 
-// keep saves what was typed for the selected ask. The draft of an ask is read when it has been
-// selected for a moment, so that moving through the list does not read many.
+// keep saves the text typed for the selected ask. The draft of an ask is read after it has been selected for
+// a moment, so that moving through the list does not read many drafts.
 func (i *inbox) keep() tea.Cmd {
 	p := i.picker()
 	if p == nil || !i.find(i.current).open() {
@@ -117,8 +116,8 @@ func (i *inbox) wasSelected(id string) tea.Cmd {
 	return i.picker().readDraft()
 }
 
-// flush saves what was typed for open asks. It returns an error for each that was not saved,
-// unless the person has left without it.
+// flush saves the text typed for open asks. It returns an error for each text that was not saved, unless the
+// person has accepted the loss.
 func (i *inbox) flush() error {
 	var bad []error
 	for _, it := range i.items {
@@ -129,7 +128,7 @@ func (i *inbox) flush() error {
 	return errors.Join(bad...)
 }
 
-// sent shows what became of an answer, and goes to the next ask.
+// sent shows the result of an answer, and selects the next ask.
 func (i *inbox) sent(m sentMsg) tea.Cmd {
 	it, p := i.find(m.id), i.pickers[m.id]
 	if it == nil {
@@ -141,7 +140,7 @@ func (i *inbox) sent(m sentMsg) tea.Cmd {
 	switch {
 	case m.err == nil && held:
 		return i.hold(it, m.ask)
-	case m.err == nil && !m.ask.Settled(): // others have to approve it, too
+	case m.err == nil && !m.ask.Settled(): // others must approve the call, too
 		it.ask, it.row = m.ask, view.Brief(m.ask)
 		delete(i.pickers, m.id)
 		i.status = "Recorded: " + it.row.Status().String() + "."
@@ -174,7 +173,7 @@ func (i *inbox) sent(m sentMsg) tea.Cmd {
 	return i.after(leaveTime, leaveMsg{})
 }
 
-// typed returns what the person filled in.
+// typed returns the entries of the person.
 func (p *picker) typed() (all []string) {
 	add := func(text string) {
 		if strings.TrimSpace(text) != "" {
@@ -234,7 +233,7 @@ func (i *inbox) snoozeTimes() []view.SnoozeTime {
 	return view.SnoozeTimes(i.options.now(), i.options.zone())
 }
 
-// minTimes is the number of rows of the screen from which each time has a row.
+// minTimes is the number of screen rows from which each time has a row.
 const minTimes = 16
 
 // drawSnoozeTimes draws the times to choose from, with their keys.
@@ -327,7 +326,7 @@ func (i *inbox) snoozed(m snoozedMsg) {
 	}
 }
 
-// whyNot returns why a call could not be decided, in the words of Askback.
+// whyNot returns the reason why a call could not be decided, in words of Askback.
 func whyNot(a askback.Ask, err error) string {
 	switch {
 	case errors.Is(err, askback.ErrSettled):

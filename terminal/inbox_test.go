@@ -17,15 +17,15 @@ import (
 	"github.com/askback/askback/test/kit/golden"
 )
 
-// inboxWidths are the widths at which inboxes are tested: a list or an ask, the same with more
-// room, and both side by side.
+// inboxWidths are the widths at which inboxes are tested: a list or an ask, the same with more room, and both
+// side by side.
 var inboxWidths = []int{40, 80, 200}
 
 // An inboxFixture has an engine with asks, and an inbox of ana.
 type inboxFixture struct {
 	*terminal.TestInbox
 	t        testing.TB
-	passed   atomic.Int64 // nanoseconds since noon; a claim reads the time on its own
+	passed   atomic.Int64 // nanoseconds since noon; a claim reads the time in another goroutine
 	engine   *engine.Engine
 	ana, ben askback.Client
 	opened   []string
@@ -45,7 +45,7 @@ func newInboxFixture(t testing.TB) *inboxFixture {
 // now returns the time.
 func (f *inboxFixture) now() time.Time { return noon.Add(time.Duration(f.passed.Load())) }
 
-// ask adds an ask, and returns its id. Each is a second younger than the one before.
+// ask adds an ask, and returns its id. Each ask is a second younger than the previous one.
 func (f *inboxFixture) ask(agent string, r askback.Request) string {
 	f.t.Helper()
 	f.passed.Add(int64(time.Second))
@@ -79,13 +79,13 @@ func (f *inboxFixture) open(client terminal.InboxClient, width int) {
 	f.TestInbox = terminal.OpenTestInbox(client, o)
 }
 
-// pass lets time pass.
+// pass advances the clock.
 func (f *inboxFixture) pass(d time.Duration) {
 	f.passed.Add(int64(d))
 	f.Tick()
 }
 
-// press presses keys, each after the last one had time to work.
+// press presses keys, each after the previous one has had time to work.
 func (f *inboxFixture) press(keys ...string) {
 	for _, key := range keys {
 		f.pass(time.Second)
@@ -103,7 +103,7 @@ func (f *inboxFixture) shows(width int, pattern string) {
 	}
 }
 
-// outcome returns how an ask ended, as "approved {…} reason" or the answers, or "open".
+// outcome returns the outcome of an ask: "approved {…} reason", the answers, or "open".
 func (f *inboxFixture) outcome(id string) string {
 	f.t.Helper()
 	a, err := f.ana.Get(context.Background(), id)
@@ -171,7 +171,7 @@ func TestInboxesMatchGoldenFiles(t *testing.T) {
 func TestKeysOfAnInbox(t *testing.T) {
 	for _, c := range []struct {
 		keys  string
-		about string // the ask that is decided, or whose status is checked
+		about string // ask that is decided, or whose status is checked
 		want  string // its outcome
 		shows string // on the screen
 	}{
@@ -236,11 +236,11 @@ func TestKeysOfAnInbox(t *testing.T) {
 	}
 }
 
-// typingTime is the time without a key after which a text is over.
+// typingTime is the time without a key after which a text has ended.
 const typingTime = 2 * time.Second
 
-// A key decides only a call that has been on the screen for half a second, so a key that is
-// pressed twice does not decide the next call (C3, F7).
+// A key decides only a call that has been on the screen for half a second, so a double press does not decide
+// the next call (C3, F7).
 func TestInboxIgnoresKeysAtFirst(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
@@ -248,7 +248,7 @@ func TestInboxIgnoresKeysAtFirst(t *testing.T) {
 		f.open(f.ana, width)
 		f.Press("enter", "a", "y", "d")
 		if got := f.outcome(first); got != "open" {
-			t.Errorf("%d columns: %s at once", width, got)
+			t.Errorf("%d columns: %s too early", width, got)
 		}
 		f.pass(1990 * time.Millisecond) // three letters are a text
 		f.Press("a")
@@ -268,8 +268,8 @@ func TestInboxIgnoresKeysAtFirst(t *testing.T) {
 	}
 }
 
-// A call that is not on the screen is not decided: where only the list fits, keys that decide
-// open the call (C3, F7).
+// A call that is not on the screen is not decided. If only the list fits, keys that decide open the call (C3,
+// F7).
 func TestKeysDoNotDecideUnseenCalls(t *testing.T) {
 	f := newInboxFixture(t)
 	id := f.ask("a", callRequest("one", `{}`, false))
@@ -284,8 +284,7 @@ func TestKeysDoNotDecideUnseenCalls(t *testing.T) {
 	}
 }
 
-// F3, T3: a call that is longer than the screen needs the typed word until all its rows were
-// shown.
+// A call that is longer than the screen needs the typed word until all its rows were shown (F3, T3).
 func TestInboxNeedsAWordForUnreadCalls(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
@@ -305,7 +304,7 @@ func TestInboxNeedsAWordForUnreadCalls(t *testing.T) {
 	}
 }
 
-// F7: what was changed in the editor is shown, and approved.
+// Arguments that were changed in the editor are shown, and approved (F7).
 func TestInboxApprovesChangedArguments(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
@@ -321,7 +320,7 @@ func TestInboxApprovesChangedArguments(t *testing.T) {
 	}
 }
 
-// A changedClient returns other calls than the list has.
+// A changedClient returns calls that differ from the list.
 type changedClient struct{ askback.Client }
 
 func (c changedClient) Get(ctx context.Context, id string) (askback.Ask, error) {
@@ -334,7 +333,7 @@ func (c changedClient) Get(ctx context.Context, id string) (askback.Ask, error) 
 	return a, err
 }
 
-// F7: only the call that was shown is decided.
+// Only the displayed call is decided (F7).
 func TestInboxComparesTheDigest(t *testing.T) {
 	f := newInboxFixture(t)
 	id := f.ask("a", callRequest("one", `{}`, false))
@@ -348,7 +347,7 @@ func TestInboxComparesTheDigest(t *testing.T) {
 	}
 }
 
-// A failingClient cannot send answers until it is mended.
+// A failingClient cannot send answers until it is repaired.
 type failingClient struct {
 	askback.Client
 	mended atomic.Bool
@@ -361,7 +360,7 @@ func (c *failingClient) Hold(ctx context.Context, id string, a askback.Answer) (
 	return c.Client.Answer(ctx, id, a)
 }
 
-// An answer that was not sent can be sent again: nothing that was typed is lost (B6).
+// An answer that could not be sent can be sent again: no typed text is lost (B6).
 func TestTypedTextStaysAfterAnError(t *testing.T) {
 	f := newInboxFixture(t)
 	id := f.ask("a", questionRequest("Why?"))

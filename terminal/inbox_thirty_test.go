@@ -7,8 +7,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// Ten asks of all kinds are cleared with at most 30 keys, typed text included (B6). Each key is
-// one that the screen names.
+// Ten asks of all kinds are cleared with at most 30 keys, including typed text (B6). Each key is named on the
+// screen.
 func TestTenAsksNeedThirtyKeys(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)

@@ -7,8 +7,7 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// An approval of one of two people settles nothing: the inbox says so, and shows the ask as
-// open (F12).
+// An approval of one of two people settles nothing. The inbox explains it, and shows the ask as open (F12).
 func TestInboxShowsApprovalsOfSeveral(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
@@ -26,8 +25,8 @@ func TestInboxShowsApprovalsOfSeveral(t *testing.T) {
 	}
 }
 
-// A person who may not decide a call reads it. No key decides it, not even together with others, and
-// the inbox says who decides (F12).
+// A person who may not decide a call can read it. No key decides it, not even together with others, and the
+// inbox names the people who may decide (F12).
 func TestInboxOfAPersonWhoMayNotDecide(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)

@@ -15,8 +15,8 @@ import (
 type input struct {
 	text   string
 	skip   bool
-	isText bool // text is the answer itself, even if it looks like an option
-	lines  int  // if there are several, they arrived at once
+	isText bool // whether text is the answer itself, even if it looks like an option
+	lines  int  // number of lines that arrived together
 }
 
 var questionHelp = []string{
@@ -74,7 +74,7 @@ func (d *dialog) readInput(prompt string) (input, error) {
 	return input{}, d.err
 }
 
-// pastedLines returns the lines of a person that arrived at once.
+// pastedLines returns the lines of a person that arrived together.
 func (d *dialog) pastedLines(line string) []string {
 	if !d.options.Human {
 		return nil
@@ -82,8 +82,8 @@ func (d *dialog) pastedLines(line string) []string {
 	return strings.Split(strings.TrimRight(line, lineBreak), lineBreak)
 }
 
-// takePasted returns several lines as one text. If the prompt is not for a text, none of them is
-// taken: the first was typed for this prompt, but the others were not.
+// takePasted returns several lines as one text. If the prompt is not for a text, none of the lines is taken:
+// only the first line was typed for this prompt.
 func (d *dialog) takePasted(lines []string) (in input, ok bool) {
 	problem := d.textProblem(strings.Join(lines, " "))
 	switch {
@@ -97,8 +97,8 @@ func (d *dialog) takePasted(lines []string) (in input, ok bool) {
 	return input{}, false
 }
 
-// readLine reads a line and moves the cursor to the start of a row. If there is no line, it
-// sets d.err. A line longer than maxLine is not returned, and tooLong is true.
+// readLine reads a line and moves the cursor to the start of a row. If there is no line, it sets d.err. If a
+// line is longer than maxLine, it is not returned, and tooLong is true.
 func (d *dialog) readLine() (line string, tooLong bool) {
 	if d.err != nil {
 		return "", false
@@ -135,7 +135,7 @@ func parseCommand(line string) (command, argument string, ok bool) {
 	return strings.ToLower(command), strings.TrimSpace(argument), true
 }
 
-// textProblem returns why text cannot be accepted, or "".
+// textProblem returns the reason why text cannot be accepted, or "".
 func (d *dialog) textProblem(text string) string {
 	switch {
 	case !utf8.ValidString(text):
@@ -150,7 +150,7 @@ func (d *dialog) textProblem(text string) string {
 	return ""
 }
 
-// typeInstead returns what to type instead of pressing arrow keys.
+// typeInstead returns a hint what to type instead of pressing arrow keys.
 func (d *dialog) typeInstead() string {
 	switch {
 	case d.ask.Confirmation != nil:
@@ -163,13 +163,13 @@ func (d *dialog) typeInstead() string {
 	return "type one of " + d.current.Keys()
 }
 
-// maxRejected is how many consecutive lines a pipe may send without an answer. An endless
+// maxRejected is the maximum number of consecutive lines without an answer that a pipe may send. An endless
 // input would otherwise cause endless output.
 const maxRejected = 3
 
-// reject explains why a line is not an answer, or shows help. It discards what was typed
-// ahead: the next line of a pasted block is not an answer. A person can try any number of
-// times, a pipe only [maxRejected] times.
+// reject explains why a line is not an answer, or shows help. It discards text that was typed ahead, because
+// the next line of a pasted block is not an answer. A person can try any number of times, a pipe only
+// [maxRejected] times.
 func (d *dialog) reject(sentences ...string) {
 	d.discardTyped()
 	d.print(sentences...)
@@ -202,8 +202,8 @@ func (d *dialog) runCommand(command, argument string) {
 	}
 }
 
-// addText appends a note or a comment to texts. If text is empty, or all of them together
-// are too long, it rejects the line; missing is the message for an empty text.
+// addText appends a note or a comment to texts. If text is empty, or if all texts together are too long, it
+// rejects the line; missing is the message for an empty text.
 func (d *dialog) addText(texts *[]string, text, missing string) {
 	switch {
 	case text == "":

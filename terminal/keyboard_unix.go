@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// burstTime is how long a key waits for others. Fingers are slower.
+// burstTime is the time that a key waits for further keys. Fingers are slower.
 const burstTime = 10 * time.Millisecond
 
-// A keyboard reads keys from a terminal. Text that arrives at once is marked as a paste.
+// A keyboard reads keys from a terminal. Text that arrives in one burst is marked as a paste.
 type keyboard struct {
 	*os.File
 	burst burst
@@ -50,7 +50,7 @@ func (k *keyboard) Read(p []byte) (int, error) {
 	return copy(p, out), nil
 }
 
-// readable reports whether a terminal has input, or gets some within a time.
+// readable reports whether a terminal has input, or receives input within a time.
 func readable(fd int, within time.Duration) bool {
 	for {
 		var set unix.FdSet

@@ -10,13 +10,13 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// A lineEditor collects single keys into lines, and echoes them. The terminal could do that,
-// but would deliver nothing before Enter. Askback needs to know earlier that a person is
-// typing, to postpone the deadline. The keys are those of a terminal: Backspace, Ctrl+U, Ctrl+W
-// and Ctrl+D. Keys that send a signal still do.
+// A lineEditor collects single keys into lines, and echoes them. The terminal could do that, but would
+// deliver nothing before Enter. Askback must know earlier that a person is typing, to postpone the deadline.
+// The keys are the usual keys of a terminal: Backspace, Ctrl+U, Ctrl+W and Ctrl+D. Keys that send a signal
+// still work.
 type lineEditor struct {
 	mu      sync.Mutex
-	pasted  string // the lines before this one that arrived with it, each with a lineBreak
+	pasted  string // earlier lines that arrived together with this one, each with a lineBreak
 	line    []key
 	partial []byte // the first bytes of an incomplete character
 	escape  escapeState
@@ -33,12 +33,11 @@ const (
 	afterSS3              // after Esc O: one more byte
 )
 
-// lineBreak represents a line break in lines that arrived at once. A terminal in cbreak mode never
-// sends it.
+// lineBreak represents a line break in lines that arrived together. A terminal in cbreak mode never sends it.
 const lineBreak = "\r"
 
-// notTextKey represents an arrow or a similar key in a line. It is not drawn. A line with such
-// a key after text, or without text, is rejected: the person wanted to move the cursor.
+// notTextKey represents an arrow or a similar key in a line. It is not drawn. A line with such a key after
+// text, or without text, is rejected, because the person wanted to move the cursor.
 const notTextKey = "\x1b"
 
 // A key is a typed character and its width on the screen.
@@ -56,9 +55,9 @@ const (
 	escape     = 0x1b
 )
 
-// read reads one line, with its end, from a terminal in cbreak mode. Several lines that arrive at
-// once are one, with a lineBreak between them: a person presses Enter once, and then reads. goesOn
-// reports that more keys follow immediately.
+// read reads one line, with its end, from a terminal in cbreak mode. Several lines that arrive together are
+// one line, with a lineBreak between them: a person presses Enter once, and then reads. goesOn reports
+// whether more keys follow immediately.
 func (e *lineEditor) read(file *os.File, goesOn func() bool) (string, error) {
 	one := make([]byte, 1)
 	for {
@@ -88,8 +87,8 @@ func draw(file *os.File, echo string) error {
 	return err
 }
 
-// press handles one byte. It returns the line if that is complete, what to draw, and
-// [io.EOF] for Ctrl+D on an empty line.
+// press handles one byte. It returns the line if the line is complete, the text to draw, and [io.EOF] for
+// Ctrl+D on an empty line.
 func (e *lineEditor) press(b byte) (line, echo string, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -148,7 +147,7 @@ func (e *lineEditor) inEscape(b byte) bool {
 	return true
 }
 
-// add adds a byte of a character. It returns what to draw once the character is complete.
+// add adds a byte of a character. It returns the text to draw when the character is complete.
 func (e *lineEditor) add(b byte) (echo string) {
 	e.partial = append(e.partial, b)
 	if !utf8.FullRune(e.partial) {
@@ -169,8 +168,7 @@ func (e *lineEditor) add(b byte) (echo string) {
 	return echo
 }
 
-// text returns the line. It leaves out arrows and similar keys before all text, because they
-// had no effect.
+// text returns the line. It omits arrows and similar keys before all text, because they had no effect.
 func (e *lineEditor) text() string {
 	var b strings.Builder
 	for _, typed := range e.line {
@@ -182,8 +180,8 @@ func (e *lineEditor) text() string {
 	return b.String()
 }
 
-// erase removes the last n keys and returns what to draw. A combining mark is removed
-// together with its letter.
+// erase removes the last n keys and returns the text to draw. A combining mark is removed together with its
+// letter.
 func (e *lineEditor) erase(n int) (echo string) {
 	e.partial = nil
 	for ; n > 0 && len(e.line) > 0; n-- {

@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// ReadLine prompts for one line and returns it. Lines that were pasted at once are returned together.
-// The error is [ErrNoInput] if the person pressed
-// Ctrl+D. If ctx ends first, it removes the prompt and returns the error of ctx. Afterwards only
-// [TTY.Close] may be called.
+// ReadLine prompts for one line and returns it. Lines that were pasted together are returned together. The
+// error is [ErrNoInput] if the person pressed Ctrl+D. If ctx ends first, ReadLine removes the prompt and
+// returns the error of ctx. Afterwards only [TTY.Close] may be called.
 func (t *TTY) ReadLine(ctx context.Context, prompt string) (string, error) {
 	if err := t.Discard(); err != nil {
 		return "", err

@@ -29,7 +29,7 @@ type lineReader struct {
 	reading bool          // a goroutine is reading, or its line is in result
 	started atomic.Bool   // the goroutine has read a part of its line
 	typed   chan struct{} // has one element if a key was typed
-	stale   bool          // the line was started for an earlier ask
+	stale   bool          // whether the line was started for an earlier ask
 }
 
 type line struct {
@@ -51,9 +51,8 @@ func (l *lineReader) discardStarted() {
 	l.drainTyped()
 }
 
-// next returns the next line without its end. The error is errLineTooLong, [ErrNoInput], or
-// that of ctx. While next waits, it calls typing when a part of that line has been typed or
-// read.
+// next returns the next line without its end. The error is errLineTooLong, [ErrNoInput], or the error of ctx.
+// While next waits, it calls typing when a part of the line has been typed or read.
 func (l *lineReader) next(ctx context.Context, typing func()) (string, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -102,8 +101,8 @@ func (l *lineReader) notifyTyped() {
 	}
 }
 
-// read reads one line, byte by byte. Programs that run after this one can read the same
-// pipe, so it must not read ahead.
+// read reads one line, byte by byte. Programs that run after this one can read the same pipe, so read must
+// not read ahead.
 func (l *lineReader) read() {
 	var text strings.Builder
 	buf := make([]byte, 1)

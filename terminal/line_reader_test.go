@@ -117,8 +117,8 @@ func ownText(e askResult) string {
 	return given.Answer.Answers[0].Other
 }
 
-// An ask that is settled elsewhere ends at once, although Read is blocked. The next ask reuses
-// the blocked reader and loses no input.
+// An ask that is settled elsewhere ends immediately, although Read is blocked. The next ask reuses the
+// blocked reader and loses no input.
 func TestNextAskReusesReader(t *testing.T) {
 	k, shown := newFakeKeyboard(), make(fakeScreen, 100)
 	p := terminal.New(k, shown, nil)
@@ -165,8 +165,8 @@ func TestLineOfEarlierAskIsDiscarded(t *testing.T) {
 	}
 }
 
-// What a person typed before the call was shown is discarded, so that an earlier y does not
-// approve it. Input from a pipe is not discarded.
+// Text that a person typed before the call was shown is discarded, so that an earlier y does not approve it.
+// Input from a pipe is not discarded.
 func TestInputBeforeConfirmationIsDiscarded(t *testing.T) {
 	for human, want := range map[bool]int{true: 1, false: 0} {
 		k := newFakeKeyboard()
@@ -209,7 +209,7 @@ func TestPipeIsNotReadAhead(t *testing.T) {
 	}
 }
 
-// stuckReader returns neither bytes nor errors.
+// A stuckReader returns neither bytes nor errors.
 type stuckReader struct{}
 
 func (stuckReader) Read([]byte) (int, error) { return 0, nil }
@@ -222,8 +222,8 @@ func TestReaderWithoutProgressEndsAsk(t *testing.T) {
 	}
 }
 
-// Settled erases the open prompt before it shows who answered. Without styles, it starts a
-// new row instead. A second call finds no open prompt.
+// Settled erases the open prompt before it shows the outcome. Without styles, it starts a new row instead. A
+// second call finds no open prompt.
 func TestSettledReplacesPrompt(t *testing.T) {
 	for style, before := range map[bool]string{true: "\r\x1b[K", false: "\n"} {
 		var out bytes.Buffer
@@ -250,7 +250,7 @@ func TestSettledReplacesPrompt(t *testing.T) {
 	}
 }
 
-// After :decline, no prompt is open that Settled could replace.
+// After :decline, there is no open prompt that Settled could replace.
 func TestSettledErasesNothingAfterDecline(t *testing.T) {
 	var out bytes.Buffer
 	p := terminal.New(strings.NewReader(":decline\n"), &out, &terminal.Options{Human: true, Style: true})

@@ -8,12 +8,12 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// minMarkdownWidth is the minimum width of nested text in columns, unless the frame is
-// narrower than twice that. Deeper levels are not indented further.
+// minMarkdownWidth is the minimum width of nested text in columns, unless the frame is narrower than twice
+// this width. Deeper levels are not indented further.
 const minMarkdownWidth = 12
 
-// markdown draws a document of the agent right of the gutter, with all of its words. The
-// meaning does not depend on styles, which some terminals lack.
+// markdown draws a document of the agent right of the gutter, with all of its words. Its meaning does not
+// depend on styles, which some terminals lack.
 func (f *frame) markdown(word, sgr string, d markdown.Document) { f.indentedMarkdown(word, sgr, "", d) }
 
 func (f *frame) indentedMarkdown(word, sgr, indent string, d markdown.Document) {
@@ -35,9 +35,8 @@ type markdownWriter struct {
 	warned map[markdown.Link]bool
 }
 
-// blocks draws blocks with an empty row between them, except before a list. The first row
-// begins with first, such as the bullet of an item, and all others with rest. An empty item
-// still shows its bullet.
+// blocks draws blocks with an empty row between them, except before a list. The first row begins with first,
+// such as the bullet of an item. All other rows begin with rest. An empty item still shows its bullet.
 func (w *markdownWriter) blocks(blocks []markdown.Block, first, rest string) {
 	if len(blocks) == 0 {
 		w.styledRow(w.blanks.flush(w.frame), gutter, "", first)

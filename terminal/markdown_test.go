@@ -40,7 +40,7 @@ func TestMarkdownMatchesGoldenFile(t *testing.T) {
 	golden.Check(t, "testdata/markdown.txt", b.String())
 }
 
-// F3: all words of a text are drawn in the same order, whatever they mean in Markdown.
+// All words of a text are drawn in the same order, whatever they mean in Markdown (F3).
 func TestMarkdownKeepsEveryWord(t *testing.T) {
 	piece := rapid.OneOf(rapid.SampledFrom([]string{
 		"word", "**strong**", "*soft*", "`code`", "[text](https://example.org/a)", "https://example.org", "# ", "> ", "- ", "1. ", "\n", "\n\n", "```\n", "    ", "---\n", "| a | b |\n", "<b>", "&amp;", "\\*", "long-winded-and-hyphenated", "日本語", "שלום",
@@ -71,7 +71,7 @@ func TestMarkdownKeepsEveryWord(t *testing.T) {
 	})
 }
 
-// visibleText removes spaces, and the characters that each frontend draws in its own way.
+// visibleText removes spaces, and the characters that each frontend draws differently.
 func visibleText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || strings.ContainsRune("•—->", r) {
@@ -81,8 +81,8 @@ func visibleText(s string) string {
 	}, s)
 }
 
-// T9: text written from right to left stays right of the gutter, and names stay next to their
-// values. A left-to-right mark begins the row and follows each punctuation mark of exact text.
+// Right-to-left text stays right of the gutter, and names stay next to their values. A left-to-right mark
+// begins the row and follows each punctuation mark of exact text (T9).
 func TestRightToLeftTextStaysRightOfGutter(t *testing.T) {
 	a := deletionCall()
 	a.Agent, a.Path, a.Title = "סוכן", []string{"אב", "סבא"}, "שלום"
@@ -102,8 +102,7 @@ func TestRightToLeftTextStaysRightOfGutter(t *testing.T) {
 	}
 }
 
-// An answer stays to the right of the name of a person, even if both are written from right
-// to left.
+// An answer stays to the right of the name of a person, even if both are right-to-left text.
 func TestAnswerStaysAfterRightToLeftName(t *testing.T) {
 	a := questionAsk(askback.Question{})
 	a.Outcome = &askback.Outcome{

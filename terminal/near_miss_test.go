@@ -26,8 +26,8 @@ var (
 	freeText  = askback.Question{ID: "q1", Text: "Which?"}
 )
 
-// A line that only resembles an option, or that looks like a command, is not yet an answer,
-// from a person or from a pipe.
+// A line that only resembles an option, or that looks like a command, is not yet an answer. This holds for a
+// person and for a pipe.
 func TestMistypedOptionIsNotAnAnswer(t *testing.T) {
 	for _, c := range []struct {
 		q     askback.Question
@@ -72,8 +72,8 @@ func TestMistypedOptionIsNotAnAnswer(t *testing.T) {
 	}
 }
 
-// A person must confirm text that is not an option with yes, or send it with :other. Free
-// text must be confirmed only if it looks like a command.
+// A person must confirm text that is not an option with yes, or send it with :other. Free text must be
+// confirmed only if it looks like a command.
 func TestOwnTextIsSentAfterConfirmation(t *testing.T) {
 	for _, c := range []struct {
 		name     string

@@ -5,7 +5,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// settled draws how an ask ended. A single answer is on the same row if it fits.
+// settled draws the outcome of an ask. A single answer is on the same row if it fits.
 func (f *frame) settled(o *view.Outcome) {
 	words := "Settled: " + o.Sentence.String()
 	if len(o.Answers) != 1 || len(o.Answers[0].Values) == 0 || !f.oneRow(words, joinNames(o.Answers[0].Values, ", ")) {
@@ -31,7 +31,7 @@ func (f *frame) oneRow(words string, answer safetext.Text) bool {
 	return true
 }
 
-// outcome draws how and when an ask ended, with notes and comments.
+// outcome draws the outcome of an ask and its time, with notes and comments.
 func (f *frame) outcome(o *view.Outcome) {
 	f.message("Settled: " + o.Sentence.String() + ", " + view.FormatTime(o.At, f.zone))
 	for _, answer := range o.Answers {
@@ -54,7 +54,7 @@ func (f *frame) answer(a view.Answer, several bool) {
 // decisionDetails draws the details of a decision: its grant, its reason, and changed
 // arguments.
 func (f *frame) decisionDetails(o *view.Outcome) {
-	if !o.ByGrant { // else the sentence names the grant
+	if !o.ByGrant { // otherwise the sentence names the grant
 		f.text("grant", bold, o.Grant)
 	}
 	f.text("reason", plain, o.Reason)

@@ -21,8 +21,8 @@ var (
 	foldNote  = regexp.MustCompile(`\((\d+) rows, the first 60 and the last 30 shown\)`)
 )
 
-// T3: a long text cannot push other text off the screen. It is folded and begins with its
-// number of rows. :show shows all of it, and the tool is repeated below it.
+// A long text cannot push other text off the screen. It is folded and begins with its number of rows. :show
+// shows all of it, and the tool is repeated below it (T3).
 func TestPaddingDoesNotHideText(t *testing.T) {
 	racedetector.Omit(t)
 	for name, padding := range map[string]string{
@@ -88,8 +88,7 @@ func TestOutputIsProportionalToInput(t *testing.T) {
 	}
 }
 
-// C5: the long context of a question has a row count, and the question is between it and
-// the prompt.
+// The long context of a question has a row count. The question is between the context and the prompt (C5).
 func TestLongContextHasRowCount(t *testing.T) {
 	a := databaseAsk()
 	a.Context, _ = json.Marshal(strings.Repeat("It is long. ", 5000))

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The exit codes of a shell that could not run a program.
+// Exit codes of a shell that could not run a program.
 const cannotRun, notFound = 126, 127
 
 // page shows text in $PAGER, or in less.
@@ -25,8 +25,8 @@ func (t *TTY) page(ctx context.Context, text string) error {
 	return t.run(ctx, strings.NewReader(text), cmp.Or(os.Getenv("PAGER"), "less"))
 }
 
-// edit lets a person change text in $VISUAL, $EDITOR or vi, and returns the new text. The
-// file has the given name, whose ending tells the editor the format.
+// edit lets a person change text in $VISUAL, $EDITOR or vi, and returns the new text. The file has the given
+// name. Its extension tells the format to the editor.
 func (t *TTY) edit(ctx context.Context, name, text string) (string, error) {
 	dir, err := os.MkdirTemp("", "askback-")
 	if err != nil {

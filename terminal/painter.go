@@ -9,18 +9,17 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// A painter draws the rows of a panel below the text that the terminal shows, and replaces
-// them later. It writes every row from its first column, and never moves the cursor relative
-// to text of an agent: terminals disagree about the width of characters. While it draws, the
-// terminal does not wrap rows.
+// A painter draws the rows of a panel below the existing text of the terminal, and replaces them later. It
+// writes every row from its first column. It never moves the cursor relative to text of an agent, because
+// terminals disagree about the width of characters. While it draws, the terminal does not wrap rows.
 type painter struct {
 	out     io.Writer
-	full    bool     // the rows are the whole screen
-	reflows bool     // the terminal breaks rows that are too long when it becomes narrower
-	rows    []string // that are on the screen
+	full    bool     // whether the rows are the whole screen
+	reflows bool     // whether the terminal breaks rows that are too long when it becomes narrower
+	rows    []string // rows that are on the screen
 	widths  []int    // of rows
-	cursor  int      // the row of the cursor
-	column  int      // and its column
+	cursor  int      // row of the cursor
+	column  int      // column of the cursor
 	err     error
 }
 
@@ -34,9 +33,9 @@ const (
 	eraseBelow   = "\x1b[J"
 	topLeft      = "\x1b[H"
 	eraseRight   = "\x1b[K"
-	ownScreen    = "\x1b[?1049h" // a second screen, which keeps the first one as it is
+	ownScreen    = "\x1b[?1049h" // the alternate screen, which keeps the first one unchanged
 	firstScreen  = "\x1b[?1049l"
-	markPaste    = "\x1b[?2004h" // pasted text comes between marks
+	markPaste    = "\x1b[?2004h" // pasted text is between marks
 	dontMark     = "\x1b[?2004l"
 	beginDrawing = "\x1b[?2026h" // the screen does not change until endDrawing
 	endDrawing   = "\x1b[?2026l"
@@ -48,8 +47,8 @@ type caret struct {
 	row, column int
 }
 
-// reflows reports whether the terminal probably breaks rows when it becomes narrower. Only
-// some old ones do not.
+// reflows reports whether the terminal probably breaks rows when it becomes narrower. Only some old terminals
+// do not.
 func reflows() bool {
 	name := os.Getenv("TERM")
 	old := name == "linux" || strings.HasPrefix(name, "vt") || strings.HasPrefix(name, "screen") || os.Getenv("XTERM_VERSION") != ""

@@ -47,8 +47,8 @@ func (f *frame) asker(a view.Ask) {
 	f.text("token", bold, a.Owner)
 }
 
-// context draws the context of an ask and the repairs of its call. Repairs are drawn like text
-// of the agent, because an agent could imitate them.
+// context draws the context of an ask and the repairs of its call. Repairs are drawn like text of the agent,
+// because an agent could imitate them.
 func (f *frame) context(a view.Ask) {
 	f.markdown("about", plain, a.Context)
 	if a.Data.String() != "" {
@@ -99,8 +99,7 @@ func (f *frame) choice(c view.Choice) {
 	f.preview(c.Preview)
 }
 
-// otherChoice draws the key for an answer that is not an option. The row has no text of the
-// agent.
+// otherChoice draws the key for an answer that is not an option. The row has no text of the agent.
 func (f *frame) otherChoice(key string) {
 	words := "Other: your own words"
 	if f.margin == 0 {
@@ -111,8 +110,8 @@ func (f *frame) otherChoice(key string) {
 	f.rows++
 }
 
-// call draws a tool call: first exactly what will run, then, in a separate part, the text of
-// the agent about it.
+// call draws a tool call: first exactly what will run, and then, in a separate part, the text of the agent
+// about it.
 func (f *frame) call(a view.Ask) {
 	c := a.Confirmation
 	f.target(c)
@@ -139,7 +138,7 @@ func (f *frame) call(a view.Ask) {
 	f.context(a)
 }
 
-// warnings draws warnings about the arguments, each with the names that it is about.
+// warnings draws warnings about the arguments, each with the names that it concerns.
 func (f *frame) warnings(all []view.Warning) {
 	for _, w := range all {
 		f.message(w.Sentence)
@@ -157,8 +156,8 @@ func (f *frame) target(c *view.Confirmation) {
 	}
 }
 
-// ShowCall draws exactly what runs if a call is approved, and who asks. If o is nil, the output
-// has no styles and 80 columns.
+// ShowCall draws exactly the call that runs if it is approved, and the agent that asks. If o is nil, the
+// output has no styles and 80 columns.
 func ShowCall(out io.Writer, a view.Ask, o *Options) error {
 	if o == nil {
 		o = &Options{}

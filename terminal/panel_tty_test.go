@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// panelOf is the beginning of values of programEnv: the rest is the ask of a panel.
+// panelOf is the beginning of values of programEnv. The rest of such a value is the ask of a panel.
 const panelOf = "panel of "
 
 // The asks of panels.
@@ -63,8 +63,8 @@ func (p *program) waitForWords(want string) {
 	}
 }
 
-// stream types a text, one key after each gap, until the panel is on the screen and a whole text
-// was typed after that, with Enter.
+// stream types a text, one key after each gap, until the panel is on the screen. It then types a whole text
+// and Enter.
 func (p *program) stream(text string, gap time.Duration) {
 	p.t.Helper()
 	limit, tick := time.After(2*time.Minute), time.NewTicker(gap)
@@ -94,8 +94,8 @@ func (p *program) stream(text string, gap time.Duration) {
 	}
 }
 
-// Keys of a stream that began before the panel was there decide nothing, at no speed of typing. The
-// panel says that it ignored them, and takes a key after a pause (C3, C5).
+// Keys of a stream that began before the panel appeared decide nothing, at no speed of typing. The panel
+// explains that it ignored them, and takes a key after a pause (C3, C5).
 func TestStreamOfKeysDecidesNothing(t *testing.T) {
 	for _, gap := range []time.Duration{20, 60, 125, 300, 450, 700} {
 		for ask := range panelAsks {
@@ -115,8 +115,8 @@ func TestStreamOfKeysDecidesNothing(t *testing.T) {
 	}
 }
 
-// A burst of keys is pasted text, although the terminal does not mark it: it decides nothing, and in
-// a field it is the text with its line breaks. Only a key of its own sends it.
+// A burst of keys is pasted text, even if the terminal does not mark it. It decides nothing, and in a field
+// it is text with its line breaks. Only a separate key sends the text.
 func TestBurstInAPanelIsText(t *testing.T) {
 	for ask, keys := range map[string]string{"a call": "looks good\nyes\n", "options": "2\n"} {
 		t.Run(ask, func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A picker is the state of a panel: the questions with what was chosen so far, or a call.
-// Keys change it, and its rows are drawn after each change.
+// A picker is the state of a panel: the questions with the choices so far, or a call. Keys change it, and its
+// rows are drawn after each change.
 type picker struct {
 	options Options
 	ask     view.Ask
@@ -25,35 +25,35 @@ type picker struct {
 	host    host   // gives the terminal to other programs
 	tty     *TTY   // nil in tests of the rows
 	stop    func() // stops this process until it is continued
-	open    bool   // the panel is on the screen
+	open    bool   // whether the panel is on the screen
 	width   int
 	height  int
 
 	// The fields below are for a picker inside an [Inbox], which draws its rows.
 	embedded bool
-	focused  bool     // keys go to the picker
-	left     int      // columns to the left of it
-	text     scroller // the rows above the options, if they do not fit
-	watchers string   // who else is looking at the ask, as a sentence, or ""
+	focused  bool     // whether keys go to the picker
+	left     int      // number of columns to the left of it
+	text     scroller // position in the rows above the options, if they do not fit
+	watchers string   // sentence about the other people who are looking at the ask, or ""
 
 	choices []*choosing // one per question
-	at      int         // the current question; len(choices) is the review
-	call    *deciding   // instead of questions
+	at      int         // index of the current question; len(choices) is the review
+	call    *deciding   // set instead of questions
 
 	mode    mode
-	editing *field   // the text being edited, unless mode is picking
-	former  field    // that text before it was edited
-	comment field    // on the whole ask
-	reason  field    // for declining
-	problem string   // what the last key could not do
-	help    bool     // the keys are listed
-	compact bool     // the whole ask was written above the panel
+	editing *field   // text being edited, unless mode is picking
+	former  field    // the text before it was edited
+	comment field    // comment on the whole ask
+	reason  field    // reason for declining
+	problem string   // problem of the last key
+	help    bool     // whether the keys are listed
+	compact bool     // whether the whole ask was written above the panel
 	above   []string // rows to write above the panel
-	unseen  int      // rows that the person has not been shown
-	read    bool     // all rows were shown by a pager
+	unseen  int      // number of rows that the person has not been shown
+	read    bool     // whether a pager showed all rows
 	guard   *guard   // keys that answer work only if it is live
-	letter  string   // the key that decides the call, unless another one follows
-	presses int      // the number of keys that were pressed
+	letter  string   // key that decides the call, unless another one follows
+	presses int      // number of keys that were pressed
 
 	draft   keeper
 	touched bool // a key was pressed
@@ -64,7 +64,7 @@ type picker struct {
 	done    bool
 }
 
-// A mode is what typed text means.
+// A mode is the meaning of typed text.
 type mode uint8
 
 const (
@@ -204,7 +204,7 @@ func (p *picker) draw() {
 	p.above = nil
 }
 
-// current returns the question that is shown, or nil in the review or for a call.
+// current returns the displayed question, or nil in the review or for a call.
 func (p *picker) current() *choosing {
 	if p.at < len(p.choices) {
 		return p.choices[p.at]
@@ -212,7 +212,7 @@ func (p *picker) current() *choosing {
 	return nil
 }
 
-// enterQuestion prepares the current question: one without options is a field.
+// enterQuestion prepares the current question. A question without options is a field.
 func (p *picker) enterQuestion() {
 	p.mode, p.editing, p.help = picking, nil, false
 	if c := p.current(); c != nil && len(c.q.Choices) == 0 && !p.isBarred() {
@@ -227,7 +227,7 @@ func (p *picker) edit(m mode, f *field) {
 	f.aside = ""
 }
 
-// press handles a key. text is what it types, or "".
+// press handles a key. text is the text that it types, or "".
 func (p *picker) press(key, text string) tea.Cmd {
 	p.touched = true
 	p.presses++
@@ -247,14 +247,13 @@ func (p *picker) press(key, text string) tea.Cmd {
 	return p.pressForQuestion(key, text)
 }
 
-// readingKeys are the keys that a person has who may read an ask, and not decide it.
+// readingKeys lists the keys of a person who may read an ask, but not decide it.
 var readingKeys = []string{"v", "up", "down", "pgup", "pgdown", "?", "h", "esc", "ctrl+d", "tab", "shift+tab", "ctrl+v", "f1"}
 
 // isBarred reports whether only others may decide the ask.
 func (p *picker) isBarred() bool { return p.ask.Barred.String() != "" }
 
-// paste adds pasted text to the field. Without a field, a paste does nothing: it must not
-// choose an option.
+// paste adds pasted text to the field. Without a field, a paste has no effect: it must not choose an option.
 func (p *picker) paste(text string) {
 	p.touched = true
 	if p.isBarred() {
@@ -311,8 +310,8 @@ func (p *picker) pressInField(key, text string) tea.Cmd {
 	return nil
 }
 
-// leaveField ends editing without a change, as Esc does. The text is not sent, but opening the field
-// again shows it.
+// leaveField ends editing without a change, as Esc does. The text is not sent, but opening the field again
+// shows it.
 func (p *picker) leaveField() {
 	c := p.current()
 	if p.mode == writingOther && len(c.q.Choices) == 0 {
@@ -324,7 +323,7 @@ func (p *picker) leaveField() {
 	switch {
 	case p.mode == filtering:
 		p.editing.set("")
-	case p.mode == writingOther && !c.otherMarked: // it is shown, and not sent
+	case p.mode == writingOther && !c.otherMarked: // the text is shown, but not sent
 	default:
 		*p.editing = p.former
 		if keeps {
@@ -392,8 +391,8 @@ func (p *picker) takeOther(c *choosing) tea.Cmd {
 	return p.finishQuestion()
 }
 
-// finishQuestion goes to the next question without an answer, or to the review. A single
-// question needs no review.
+// finishQuestion moves to the next question without an answer, or to the review. A single question needs no
+// review.
 func (p *picker) finishQuestion() tea.Cmd {
 	p.choices[p.at].answered = true
 	if len(p.choices) == 1 {
@@ -415,7 +414,7 @@ func (p *picker) goTo(i int) tea.Cmd {
 	return p.after(p.guard.pause, armedMsg{})
 }
 
-// goBack shows the question before this one.
+// goBack shows the previous question.
 func (p *picker) goBack() {
 	if p.at == 0 {
 		p.problem = p.leaving() + "."
@@ -425,7 +424,7 @@ func (p *picker) goBack() {
 	p.enterQuestion()
 }
 
-// answer returns the answer with everything that was chosen.
+// answer returns the answer with all choices.
 func (p *picker) answer() askback.Answer {
 	out := askback.Answer{Comment: p.comment.text()}
 	for _, c := range p.choices {

@@ -66,11 +66,11 @@ func (s *panelScreen) rows() (all [][]rune) {
 	return all
 }
 
-// ownRunes are the characters of Askback in a panel, other than ASCII.
+// ownRunes lists the characters of Askback in a panel, other than ASCII.
 const ownRunes = "─│┊·…↑↓→⟨⟩␛"
 
-// check requires that the earlier rows are unchanged, and that text of the agent is only right
-// of the gutter. The marker is in every text of the agent.
+// check requires that the earlier rows are unchanged, and that text of the agent is only right of the gutter.
+// The marker is in every text of the agent.
 func (s *panelScreen) check(t testingT) {
 	t.Helper()
 	if s.vt.Title() != title || s.replies.Len() > 0 {
@@ -125,9 +125,9 @@ func checkPanel(t testingT, ask askback.Ask, width, height int, keys ...string) 
 	step()
 }
 
-// T8, T10, D1: no code point in a text of the agent changes a cell outside of its part, while
-// keys are pressed. Each batch has one of the widths and some of the keys; with ASKBACK_LONG,
-// as in make prove, all keys. See isOmitted for the batches that are tested.
+// No code point in a text of the agent changes a cell outside of its part, while keys are pressed. Each batch
+// has one of the widths and some of the keys; with ASKBACK_LONG, as in make prove, it has all keys. See
+// isOmitted for the batches that are tested (T8, T10, D1).
 func TestCodePointsStayInPanel(t *testing.T) {
 	racedetector.Omit(t)
 	const batch, parts = 512, 4
@@ -144,7 +144,7 @@ func TestCodePointsStayInPanel(t *testing.T) {
 				}
 				ask := []askback.Ask{questionWith(text.String()), callWith(text.String())}[n/parts%2]
 				height := 500
-				if n*batch >= 0xE0000 { // shown by their numbers
+				if n*batch >= 0xE0000 { // they are shown by their numbers
 					height = 1500
 				}
 				keys := [][]string{{"down", "2"}, {"/", "esc"}, {"n"}}[n/parts/3%3]
@@ -171,7 +171,7 @@ func callWith(text string) askback.Ask {
 	return a
 }
 
-// T8 to T10: no text that imitates Askback or controls the terminal leaves its part of a panel.
+// No text that imitates Askback or controls the terminal leaves its part of a panel (T8 to T10).
 func TestHostileTextStaysInPanel(t *testing.T) {
 	racedetector.Omit(t)
 	rapid.Check(t, func(t *rapid.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// pressForQuestion handles a key while options are chosen. The key of an option comes before
-// a command with the same letter.
+// pressForQuestion handles a key while options are chosen. The key of an option takes precedence over a
+// command with the same letter.
 func (p *picker) pressForQuestion(key, text string) tea.Cmd {
 	c := p.current()
 	if text != "" && key != "space" {
@@ -103,11 +103,11 @@ func strayKey(key string) string {
 	return safetext.Line(key).String() + " does nothing here. If your keyboard has another layout: ↑ ↓ and Enter reach everything, and F1 lists the keys."
 }
 
-// otherDigits are what the keys of the digits type on a French keyboard, without those that are
-// not in ASCII.
+// otherDigits are the characters that the digit keys type on a French keyboard, without the characters that
+// are not ASCII.
 const otherDigits = `&"'(-_`
 
-// move goes to the next or the previous question, or to the review after the last.
+// move moves to the next or the previous question, or to the review after the last one.
 func (p *picker) move(key string) tea.Cmd {
 	if len(p.choices) < 2 {
 		return nil
@@ -122,8 +122,8 @@ func (p *picker) move(key string) tea.Cmd {
 	return p.goTo(to)
 }
 
-// mark marks the choice under the cursor. A question with one answer has no marks: there the
-// cursor is the mark, and Enter chooses.
+// mark marks the choice under the cursor. A question with one answer has no marks: the cursor is the mark,
+// and Enter chooses.
 func (p *picker) mark(i int, toggle bool) {
 	c := p.current()
 	switch {
@@ -137,8 +137,7 @@ func (p *picker) mark(i int, toggle bool) {
 	}
 }
 
-// choose takes the choice under the cursor or, if several answers are possible, all marked
-// ones.
+// choose takes the choice under the cursor. If several answers are possible, it takes all marked choices.
 func (p *picker) choose() tea.Cmd {
 	c := p.current()
 	onOther := c.cursor == len(c.q.Choices)

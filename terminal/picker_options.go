@@ -7,8 +7,8 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// optionRows returns the rows of the visible options around the cursor, at most limit of
-// them. A wide panel has the preview of the option under the cursor beside them.
+// optionRows returns the rows of the visible options around the cursor, at most limit rows. A wide panel has
+// the preview of the option under the cursor beside them.
 func (p *picker) optionRows(limit int) []string {
 	c := p.current()
 	if len(c.q.Choices) == 0 {
@@ -35,8 +35,8 @@ func (p *picker) optionRows(limit int) []string {
 	return rows
 }
 
-// previewBeside reports whether previews are drawn beside the options. Text from right to
-// left is not drawn beside other text, which a terminal could reorder with it.
+// previewBeside reports whether previews are drawn beside the options. Right-to-left text is not drawn beside
+// other text, because a terminal could reorder the two.
 func (p *picker) previewBeside(c *choosing) bool {
 	if p.width < besideWidth {
 		return false
@@ -106,8 +106,8 @@ func (p *picker) optionMark(c *choosing, i int) string {
 	return cursor + mark + fmt.Sprintf("%*s", max(0, margin-1-len(cursor)-len(mark)), key)
 }
 
-// window returns the rows of as many blocks around the one under the cursor as fit, and says
-// how many are left out.
+// window returns the rows of as many blocks around the one under the cursor as fit, and a note with the
+// number of the others.
 func (p *picker) window(f *frame, blocks [][]string, at, limit int) []string {
 	total := 0
 	for _, b := range blocks {
@@ -116,7 +116,7 @@ func (p *picker) window(f *frame, blocks [][]string, at, limit int) []string {
 	first, last := 0, len(blocks)
 	if total > limit && at >= 0 {
 		first, last = at, at+1
-		used := len(blocks[at]) + 2 // with a note above and one below
+		used := len(blocks[at]) + 2 // with a note above and a note below
 		for grown := true; grown; {
 			grown = false
 			if last < len(blocks) && used+len(blocks[last]) <= limit {
@@ -181,8 +181,8 @@ func (p *picker) previewRows(c *choosing, width int) (rows []string) {
 	return rows
 }
 
-// addPreview adds the rows of a preview to the right of rows, from a column on. It moves the
-// cursor there by number, because the width of the text before is not certain.
+// addPreview adds the rows of a preview to the right of rows, from a column on. It moves the cursor there by
+// column number, because the width of the text before is not certain.
 func addPreview(f *frame, rows, preview []string, column, limit int) []string {
 	if len(preview) > limit {
 		preview = append(preview[:max(0, limit-1)], fmt.Sprintf("(%d more rows; v shows them)", len(preview)-limit+1))
@@ -196,8 +196,8 @@ func addPreview(f *frame, rows, preview []string, column, limit int) []string {
 	return rows
 }
 
-// fieldRows returns the rows of the text being edited, at most limit of them, and the
-// position of the cursor in them.
+// fieldRows returns the rows of the text being edited, at most limit rows, and the position of the cursor in
+// them.
 func (p *picker) fieldRows(limit int) ([]string, caret) {
 	if p.editing == nil {
 		return p.keptRows(), caret{}
@@ -240,8 +240,7 @@ func (p *picker) fieldRows(limit int) ([]string, caret) {
 	return f.lines(), caret{true, before + row - first, min(left+column, p.width-1)}
 }
 
-// keptRows returns the filter and the other texts that will be sent, if there are any, while
-// they are not edited.
+// keptRows returns the filter and the other texts that will be sent, while they are not edited.
 func (p *picker) keptRows() []string {
 	f := p.newFrame()
 	if p.call != nil && p.call.note.text() != "" {
@@ -253,7 +252,7 @@ func (p *picker) keptRows() []string {
 	if c := p.current(); c != nil && c.note.text() != "" {
 		f.oneLine("note", dim, safetext.Line(c.note.text()))
 	}
-	if p.current() != nil && p.comment.text() != "" { // the review has it anyway
+	if p.current() != nil && p.comment.text() != "" { // the review shows it anyway
 		f.oneLine("remark", dim, safetext.Line(p.comment.text()))
 	}
 	return f.lines()

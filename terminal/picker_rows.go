@@ -11,10 +11,10 @@ import (
 
 // Numbers of rows and columns of a panel.
 const (
-	minOptionRows = 8  // rows for the options before the text of the ask is written above
+	minOptionRows = 8  // rows for the options; with fewer, the text of the ask is written above
 	usualFoot     = 3  // rows below the options that are kept free
 	briefRows     = 3  // rows of a question whose whole text was written above
-	besideWidth   = 90 // columns from which a preview is beside the options
+	besideWidth   = 90 // number from which a preview is beside the options
 	minPreview    = 3  // rows of a preview below its option
 	maxLeft       = 76 // columns of the options beside a preview
 )
@@ -35,8 +35,8 @@ func (p *picker) newFrame() *frame {
 	return f
 }
 
-// layout returns the rows of the panel, at most one less than the terminal has. If they do
-// not fit, the text of the ask is written above the panel, where it can be scrolled.
+// layout returns the rows of the panel, at most one less than the terminal has. If they do not fit, the text
+// of the ask is written above the panel, where the person can scroll to it.
 func (p *picker) layout() ([]string, caret) {
 	room := max(p.height-1, 6)
 	top, foot, c := p.topRows(), p.footRows(), caret{}
@@ -88,8 +88,7 @@ func (p *picker) writeAbove() {
 	}
 }
 
-// topRows returns the rows above the options: the ask, or what is left of it if it was
-// written above the panel.
+// topRows returns the rows above the options: the ask, or the rest of it if it was written above the panel.
 func (p *picker) topRows() []string {
 	f := p.newFrame()
 	switch {
@@ -135,7 +134,7 @@ func (p *picker) briefQuestion() []string {
 	return append(f.lines(), rows...)
 }
 
-// drawEdited draws the arguments as the person changed them.
+// drawEdited draws the arguments that the person changed.
 func (p *picker) drawEdited(f *frame) {
 	if p.call.form.Edited() {
 		f.rule("you changed the arguments")
@@ -175,7 +174,7 @@ func (f *frame) oneLine(word, sgr string, t safetext.Text) {
 	f.row(word, gutter, sgr, text)
 }
 
-// footRows returns the rows below the options: what the last key could not do, and the keys.
+// footRows returns the rows below the options: the problem of the last key, and the keys.
 func (p *picker) footRows() []string {
 	f := p.newFrame()
 	f.message(p.watchers)
@@ -260,7 +259,7 @@ func (p *picker) leaving() string {
 	return "Ctrl+C leaves it open"
 }
 
-// emptyMeans explains what Enter does in an empty field.
+// emptyMeans explains the effect of Enter in an empty field.
 func (p *picker) emptyMeans(c *choosing) string {
 	switch {
 	case c.q.HasDefault:
@@ -271,7 +270,7 @@ func (p *picker) emptyMeans(c *choosing) string {
 	return ""
 }
 
-// callKeys returns the keys of a call. If the arrows went to an action, it is in brackets.
+// callKeys returns the keys of a call. If the arrows selected an action, the action is in brackets.
 func (p *picker) callKeys() string {
 	if p.call.action > 0 {
 		var all []string

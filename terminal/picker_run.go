@@ -17,17 +17,17 @@ import (
 
 // A Panel shows asks at a terminal, one at a time, and lets a person answer with single keys.
 //
-// Its rules are those of a [Prompt], and these:
+// It follows the rules of a [Prompt], and these:
 //
 //   - Nothing is taken without Enter or, for a call, without its own key. A default is only
 //     marked. Keys that answer are ignored until there was no key for half a second since the
 //     ask appeared, or for two seconds if a text was being typed then. A letter that decides a
 //     call decides it only if no other letter was typed shortly before or after it.
-//   - Several characters that arrive at once are pasted text, even if the terminal does not
+//   - Several characters that arrive together are pasted text, even if the terminal does not
 //     mark that. They decide nothing, and their line breaks send nothing.
-//   - Digits go to an option, and a slash begins a filter, so that letters can be commands. If
-//     the keys of the options are letters, those come first.
-//   - A dangerous call, one that was not read, and one that approves later calls need a typed
+//   - Digits select an option, and a slash begins a filter, so that letters can be commands. If
+//     the keys of the options are letters, they take precedence.
+//   - A dangerous call, a call that was not read, and an approval of later calls need a typed
 //     word.
 //   - The panel is drawn below the earlier output. When it ends, it is replaced by one row. An
 //     ask that needs more rows than the terminal has is first written as a whole.
@@ -39,18 +39,18 @@ type Panel struct {
 // NewPanel returns a panel on a terminal for which [TTY.ShowsPanels] is true.
 func NewPanel(tty *TTY, o *Options) *Panel { return &Panel{tty, *o} }
 
-// The smallest terminal that shows a panel. On a smaller one, a [Prompt] is used.
+// Size of the smallest terminal that shows a panel. On a smaller terminal, a [Prompt] is used.
 const minPanelWidth, minPanelHeight = 30, 10
 
-// ShowsPanels reports whether a panel can be shown. Otherwise use a [Prompt]: if NO_COLOR or
-// ACCESSIBLE is set, if TERM is empty or dumb, or if the terminal is small. Screen readers
-// read lines, and not a screen that changes.
+// ShowsPanels reports whether a panel can be shown. It returns false if NO_COLOR or ACCESSIBLE is set, if
+// TERM is empty or dumb, or if the terminal is small. Use a [Prompt] then: screen readers read lines, and not
+// a screen that changes.
 func (t *TTY) ShowsPanels() bool {
 	return t.Style() && os.Getenv("ACCESSIBLE") == "" &&
 		t.control(canStop) == nil && t.Width() >= minPanelWidth && t.Height() >= minPanelHeight
 }
 
-// Ask shows an ask and returns what the person did. Its errors are those of [Prompt.Ask].
+// Ask shows an ask and returns the reaction of the person. It returns the same errors as [Prompt.Ask].
 func (p *Panel) Ask(ctx context.Context, a view.Ask) (Result, error) {
 	if a.Outcome != nil {
 		return nil, askback.ErrSettled
@@ -189,7 +189,7 @@ func (p *picker) leave() {
 	p.tty.pause()
 }
 
-// A host has the terminal. It gives the terminal to other programs and takes it back.
+// A host owns the terminal. It gives the terminal to other programs and takes it back.
 type host interface {
 	suspend()
 	resume()
@@ -207,7 +207,7 @@ func (p *picker) resume() {
 	p.enter()
 }
 
-// external gives the terminal to another program, and takes it back when that ends.
+// external gives the terminal to another program, and takes it back when that program ends.
 type external struct {
 	host
 	ctx context.Context
@@ -233,8 +233,8 @@ func (e *external) SetStdout(io.Writer) {}
 // SetStderr implements [tea.ExecCommand].
 func (e *external) SetStderr(io.Writer) {}
 
-// stopProcess stops this process, as Ctrl+Z does, until it continues. In the background it
-// returns [ErrNoInput]: there it must not use the terminal.
+// stopProcess stops this process, as Ctrl+Z does, until it continues. In the background it returns
+// [ErrNoInput], because it must not use the terminal there.
 func stopProcess(stop func(), tty *TTY) error {
 	stop()
 	if !tty.Foreground() {

@@ -25,14 +25,14 @@ func openPanel(ask askback.Ask, width, height int) *terminal.TestPanel {
 	return terminal.OpenTestPanel(view.Of(ask), o)
 }
 
-// armedPanel opens a panel on a large terminal, whose keys all work.
+// armedPanel opens a panel on a large terminal. All its keys work.
 func armedPanel(ask askback.Ask) *terminal.TestPanel {
 	p := openPanel(ask, 80, 60)
 	p.Arm()
 	return p
 }
 
-// screenText returns what a terminal of this size shows after drawn, without empty rows.
+// screenText returns the content of a terminal of this size after drawn, without empty rows.
 func screenText(drawn string, width, height int) string {
 	vt := vt10x.New(vt10x.WithSize(width, height))
 	_, _ = vt.Write([]byte(forEmulator(strings.ReplaceAll(drawn, "\r\n", "\n"))))
@@ -108,7 +108,7 @@ func answerOf(t *testing.T, p *terminal.TestPanel) askback.QuestionAnswer {
 	return given.Answer.Answers[0]
 }
 
-// C5: every key of a question has the effect that the help describes.
+// Every key of a question has the effect that the help describes (C5).
 func TestKeysOfAPanelMatchItsHelp(t *testing.T) {
 	letters := askback.Question{Options: askback.Options("8080", "3000", "22")}
 	several := askback.Question{Options: askback.Options("eu", "us", "ap"), MultiSelect: true, Optional: true}
@@ -164,8 +164,8 @@ func TestKeysOfAPanelMatchItsHelp(t *testing.T) {
 	}
 }
 
-// C5: a default is marked, and only Enter takes it. Required questions stay open without an
-// answer, and so do keys without a meaning.
+// A default is marked, and only Enter takes it. Required questions without an answer stay open, and so do
+// questions after keys without a meaning (C5).
 func TestPanelTakesNothingWithoutEnter(t *testing.T) {
 	several := askback.Question{Options: askback.Options("eu", "us"), MultiSelect: true}
 	for name, c := range map[string]struct {
@@ -212,7 +212,7 @@ func harmlessCall() askback.Ask {
 	return a
 }
 
-// C3, F7: only the keys of a decision decide. A dangerous call needs the typed word.
+// Only the keys of a decision decide. A dangerous call needs the typed word (C3, F7).
 func TestOnlyDecisionKeysDecide(t *testing.T) {
 	for _, c := range []struct {
 		ask  askback.Ask
@@ -238,7 +238,7 @@ func TestOnlyDecisionKeysDecide(t *testing.T) {
 	}
 }
 
-// F8: to approve later calls as well, a person is shown what that covers and types a word.
+// To approve later calls as well, a person sees the scope and types a word (F8).
 func TestApprovalOfLaterCallsNeedsAWord(t *testing.T) {
 	p := armedPanel(harmlessCall())
 	p.Press("A")
@@ -253,8 +253,7 @@ func TestApprovalOfLaterCallsNeedsAWord(t *testing.T) {
 	}
 }
 
-// F3, T3: a call of which rows were not shown needs the typed word, unless the person has
-// opened all rows.
+// A call with rows that were not shown needs the typed word, unless the person has opened all rows (F3, T3).
 func TestUnreadCallNeedsAWord(t *testing.T) {
 	a := harmlessCall()
 	a.Confirmation.Input = []byte(`{"a":[` + strings.Repeat(`"x",`, 500) + `"x"]}`)
@@ -271,7 +270,7 @@ func TestUnreadCallNeedsAWord(t *testing.T) {
 	}
 }
 
-// F7: arguments that a person changed are shown, and only they are approved.
+// Arguments that a person changed are shown, and only they are approved (F7).
 func TestChangedArgumentsAreShownAndApproved(t *testing.T) {
 	p := armedPanel(harmlessCall())
 	p.Edited("[1]")
@@ -292,8 +291,7 @@ func TestChangedArgumentsAreShownAndApproved(t *testing.T) {
 	}
 }
 
-// A6: several questions are reviewed before they are sent. Tab moves between them, and Esc
-// moves back.
+// Several questions are reviewed before they are sent. Tab moves between them, and Esc moves back (A6).
 func TestSeveralQuestionsAreReviewed(t *testing.T) {
 	p := armedPanel(severalQuestions())
 	press := func(keys ...string) {

@@ -8,26 +8,26 @@
 //   - Only y, yes, approve or approved, typed at a terminal after the confirmation was shown,
 //     approve it; what was typed earlier is discarded. Everything else denies it or is asked
 //     again. A pipe can deny, but not approve. A default approves nothing. To approve later
-//     calls as well, a person types all, is shown what that allows, and then types yes.
+//     calls as well, a person types all, sees what that allows, and then types yes.
 //     Anything else approves nothing.
 //   - Text of the agent is right of the gutter (│) and nowhere else. The margin, and rows
 //     without a gutter, are written by Askback. An approval shows the tool and its exact
-//     arguments first, and what the agent says about them below.
+//     arguments first, and the words of the agent about them below.
 //   - Everything can be read. Rows are wrapped to the width and never cut. Arguments keep
 //     every space when they are wrapped, and ┊ marks the rows that continue a line. A long
 //     text begins with its number of rows. More than two consecutive empty rows are counted
-//     instead of drawn. Of a text with more than 200 rows, the head and the tail are drawn,
-//     and :show shows the rest. A person who approves a call without that is warned first.
+//     instead of drawn. For a text with more than 200 rows, the head and the tail are drawn,
+//     and :show shows the rest. A person who approves a call without :show is warned first.
 //   - No row is wider than the terminal, however it draws each character: the excess would
-//     be in the first column, which is for Askback. No text reverses a row: in text written
-//     from right to left, each row still begins with the gutter.
+//     be in the first column, which is for Askback. No text reverses a row: even with
+//     right-to-left text, each row begins with the gutter.
 //   - One goroutine reads the input, one line at a time and nothing beyond its end: the next
 //     program of the shell reads the rest. If an ask is settled elsewhere, the goroutine
 //     keeps waiting, and the next ask continues with it. That ask discards a line that was
 //     started before it was shown.
 //   - A line that begins with a colon is a command (:help lists them). Two colons begin a
-//     text that starts with one.
-//   - What cannot be shown cannot be answered: an error of the output ends the ask.
+//     text that starts with a colon.
+//   - An ask that cannot be shown cannot be answered: an error of the output ends it.
 package terminal
 
 import (
@@ -51,10 +51,10 @@ var ErrNoInput = fmt.Errorf("the input ended without an answer: %w", io.EOF)
 
 // Options describe an input and an output. The zero value is for a pipe.
 type Options struct {
-	Human bool           // a person types: only then can a confirmation be approved
+	Human bool           // whether a person types: only a person can approve a confirmation
 	Width func() int     // returns the current number of columns; nil means 80
-	Style bool           // the output has styles and can erase a row; see [TTY.Style]
-	Zone  *time.Location // for times; nil means the local one
+	Style bool           // whether the output has styles and can erase a row; see [TTY.Style]
+	Zone  *time.Location // zone of times; nil means the local one
 
 	// Claim is called when a person begins to type, and each minute while they continue, in
 	// a new goroutine. Its context ends with the ask. It may be nil.
@@ -64,9 +64,9 @@ type Options struct {
 	// text is written below the prompt.
 	Page func(ctx context.Context, text string) error
 
-	// The fields below are for a [Panel]. It reads and saves what was filled in and not sent
-	// with Drafts, which may be nil. Height returns the number of rows; nil means 24.
-	// Edit lets the person change a text in their editor; nil disables this.
+	// The fields below are for a [Panel]. With Drafts, which may be nil, it reads and saves entries that were
+	// not sent. Height returns the number of rows; nil means 24. Edit lets the person change a text in their
+	// editor; nil disables this.
 	Drafts askback.Drafts
 	Height func() int
 	Edit   func(ctx context.Context, name, text string) (string, error)
@@ -104,13 +104,12 @@ type Prompt struct {
 	out     io.Writer
 	options Options
 
-	abandoned  bool // the last ask ended without an answer from this prompt
-	promptOpen bool // the cursor is after a prompt
+	abandoned  bool // whether the last ask ended without an answer from this prompt
+	promptOpen bool // whether the cursor is after a prompt
 }
 
-// New returns a prompt. If in has a method Discard, as a [TTY] has, the prompt calls it to
-// discard what was typed ahead. If Options.Human is false, it does so only after an ask that
-// ended without an answer.
+// New returns a prompt. If in has a method Discard, as a [TTY] has, the prompt calls it to discard text that
+// was typed ahead. If Options.Human is false, it does so only after an ask that ended without an answer.
 func New(in io.Reader, out io.Writer, o *Options) *Prompt {
 	p := &Prompt{lines: newLineReader(in), out: out}
 	if o != nil {
@@ -136,10 +135,10 @@ type declined Declined
 
 func (declined) Error() string { return "declined" }
 
-// Ask shows an ask and returns what the person did. The caller sends the answer: Ask does not
-// settle the ask, and changes it only through Options.Claim. The error is [ErrNoInput], the
-// error of ctx as soon as it ends, or [askback.ErrSettled] if the ask is settled. It can also
-// be an error of the output or of Discard.
+// Ask shows an ask and returns the reaction of the person. The caller sends the answer: Ask does not settle
+// the ask, and changes it only through Options.Claim. The error is [ErrNoInput], the error of ctx as soon as
+// it ends, or [askback.ErrSettled] if the ask is settled. It can also be an error of the output or of
+// Discard.
 func (p *Prompt) Ask(ctx context.Context, a view.Ask) (Result, error) {
 	if a.Outcome != nil {
 		return nil, askback.ErrSettled
@@ -161,7 +160,7 @@ func (p *Prompt) Ask(ctx context.Context, a view.Ask) (Result, error) {
 	return Answered{answer}, nil
 }
 
-// discardEarlier discards what was typed for an earlier ask, or before this one was shown.
+// discardEarlier discards text that was typed for an earlier ask, or before this ask was shown.
 func (d *dialog) discardEarlier() {
 	d.lines.discardStarted()
 	if tty, ok := d.lines.in.(interface{ Prepare() }); ok {
@@ -170,8 +169,8 @@ func (d *dialog) discardEarlier() {
 	d.discardTyped()
 }
 
-// discardTyped discards what was typed ahead, if the input can do that. From a pipe, it
-// does so only after an ask that ended without an answer.
+// discardTyped discards text that was typed ahead, if the input supports that. From a pipe, it does so only
+// after an ask that ended without an answer.
 func (d *dialog) discardTyped() {
 	tty, ok := d.lines.in.(interface{ Discard() error })
 	if ok && d.err == nil && (d.abandoned || d.options.Human) {
@@ -179,8 +178,8 @@ func (d *dialog) discardTyped() {
 	}
 }
 
-// Settled draws the outcome of a: who answered, where and with what. It replaces an open
-// prompt. If a has no outcome, Settled only erases the prompt.
+// Settled draws the outcome of a: who answered, where, and the answer. It replaces an open prompt. If a has
+// no outcome, Settled only erases the prompt.
 func (p *Prompt) Settled(a view.Ask) error {
 	f := newFrame(p.options)
 	if p.promptOpen {
@@ -220,7 +219,7 @@ func Show(out io.Writer, a view.Ask, o *Options) error {
 	return f.writeTo(out)
 }
 
-// deliveries lists what was sent about an ask.
+// deliveries lists the deliveries about an ask.
 func (f *frame) deliveries(a view.Ask) {
 	for _, d := range a.Deliveries {
 		f.message(d.Sentence(f.zone).String())
@@ -233,15 +232,15 @@ type dialog struct {
 	ctx context.Context
 	ask view.Ask
 
-	notes      []string // for the current question, or reasons of a decision
-	comments   []string // for the whole ask
-	rejected   int      // consecutive lines without an answer
+	notes      []string // texts for the current question, or reasons of a decision
+	comments   []string // comments on the whole ask
+	rejected   int      // number of consecutive lines without an answer
 	claimed    time.Time
 	claims     sync.WaitGroup
 	current    view.Question // the question being asked
-	takesText  bool          // the prompt is for a text, which may have several lines
-	unseenRows int           // rows that the person has not been shown
-	err        error         // why the ask ends without an answer; then nothing more is read or drawn
+	takesText  bool          // whether the prompt is for a text, which may have several lines
+	unseenRows int           // number of rows that the person has not been shown
+	err        error         // reason why the ask ends without an answer; then nothing more is read or drawn
 }
 
 // claimEvery is the minimum time between two claims. It is well below the five minutes for
@@ -326,16 +325,16 @@ func (d *dialog) askQuestion(q view.Question) (askback.QuestionAnswer, error) {
 	return askback.QuestionAnswer{}, d.err
 }
 
-// readText is like readInput. If takesText, the text may have several lines.
+// readText is like readInput. If takesText is true, the text may have several lines.
 func (d *dialog) readText(prompt string, takesText bool) (input, error) {
 	d.takesText = takesText
 	defer func() { d.takesText = false }()
 	return d.readInput(prompt)
 }
 
-// confirmOwnText asks a person whether to send text that is not an option. From a program, it
-// rejects text that looks like an option. If the person types another reply to the question
-// instead, it returns that line. problem is why the text is not sent, or "".
+// confirmOwnText asks a person whether to send text that is not an option. From a program, it rejects text
+// that looks like an option. If the person types another reply to the question instead, it returns that line.
+// problem is the reason why the text is not sent, or "".
 func (d *dialog) confirmOwnText(q view.Question, r reply) (line input, isReply bool, problem string) {
 	if !d.options.Human {
 		if len(q.Choices) > 0 && r.resemblesChoice {

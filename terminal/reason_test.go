@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// A denial can have its reason on the same line. If the reason could mean yes, a person is
-// asked again, and a line from a pipe is rejected.
+// A denial can have its reason on the same line. If the reason could mean yes, the person is asked again, and
+// a line from a pipe is rejected.
 func TestDenialCanHaveReason(t *testing.T) {
 	for script, want := range map[string]string{
 		"no, use staging first\n":                        "use staging first",
@@ -40,8 +40,8 @@ func TestDenialCanHaveReason(t *testing.T) {
 	}
 }
 
-// askback confirm sends the same text as argument and as description. It is shown once, and
-// other arguments are not offered. A description that differs is shown.
+// askback confirm sends the same text as argument and as description. The text is shown once, and changes of
+// the arguments are not offered. A description that differs is shown.
 func TestActionIsShownOnce(t *testing.T) {
 	r, err := asktool.Action("Delete the cluster?", "It is in use.").Normalize()
 	if err != nil {

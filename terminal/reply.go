@@ -9,18 +9,18 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A reply is what a line means as an answer to a question.
+// A reply is the meaning of a line as an answer to a question.
 type reply struct {
 	choices      []int
 	ownText      string // an answer that is not one of the options
-	useDefault   bool   // the answer is the default
-	needsOwnText bool   // "Other" was chosen: its text is in the next line
-	problem      string // why the line is not an answer
-	help         bool   // the line asks for help
+	useDefault   bool   // whether the answer is the default
+	needsOwnText bool   // whether "Other" was chosen: its text is in the next line
+	problem      string // reason why the line is not an answer
+	help         bool   // whether the line asks for help
 
-	needsConfirmation bool   // ownText may be a mistake
-	resemblesChoice   bool   // ownText looks like a choice
-	nearest           string // the key of that choice
+	needsConfirmation bool   // whether ownText may be a mistake
+	resemblesChoice   bool   // whether ownText looks like a choice
+	nearest           string // key of that choice
 }
 
 func (r reply) answer(q view.Question) askback.QuestionAnswer {
@@ -30,7 +30,7 @@ func (r reply) answer(q view.Question) askback.QuestionAnswer {
 	return q.Pick(r.choices, r.ownText)
 }
 
-// hint returns sentences about what can be typed as an answer to q.
+// hint returns sentences about the lines that can answer q.
 func hint(q view.Question) string {
 	what, marked := "Write your answer", "the default"
 	if len(q.Choices) > 0 {
@@ -198,7 +198,7 @@ func parseMulti(q view.Question, line string, parts []string) reply {
 func parseParts(q view.Question, parts []string) reply {
 	var all reply
 	var own []string
-	afterOwn := false // the previous part was own text, so the comma belongs to the text
+	afterOwn := false // whether the previous part was own text, so that the comma belongs to the text
 	for len(parts) > 0 {
 		found, n := matchLongest(q, parts)
 		part := strings.Join(parts[:n], ",")
@@ -239,8 +239,8 @@ func parseParts(q view.Question, parts []string) reply {
 	return all
 }
 
-// matchLongest returns the choices that match as many of the first parts as possible,
-// joined by commas, and the number of these parts. A label may contain commas.
+// matchLongest returns the choices that match as many of the first parts as possible, joined by commas. It
+// also returns the number of these parts. A label may contain commas.
 func matchLongest(q view.Question, parts []string) (found []int, n int) {
 	n = 1
 	for _, c := range q.Choices {

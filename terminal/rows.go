@@ -21,9 +21,9 @@ const leftToRight = "\u200e"
 // hasRightToLeft reports whether a terminal may reorder parts of s.
 func hasRightToLeft(s string) bool { return strings.ContainsFunc(s, safetext.IsRightToLeft) }
 
-// keepOrder prevents a terminal from reordering the parts between punctuation: in "a": "b",
-// the name and the value would change places if both were written from right to left. Do not
-// use it for sentences, whose parts must be reordered.
+// keepOrder prevents a terminal from reordering the parts between punctuation. In "a": "b", the name and the
+// value would change places if both were right-to-left text. Do not use keepOrder for sentences, whose parts
+// must be reordered.
 func keepOrder(s string) string {
 	if !hasRightToLeft(s) {
 		return s
@@ -82,11 +82,11 @@ func (f *frame) wrapped(word, sgr string, t safetext.Text, change func(row strin
 	})
 }
 
-// blankRows are consecutive empty rows that were held back. If they are many, only their
-// number is drawn, so that they cannot push text off the screen (T3).
+// blankRows are consecutive empty rows that were held back. If there are many, only their number is drawn, so
+// that they cannot push text off the screen (T3).
 type blankRows struct {
-	word    string   // the word in the margin of the next row
-	gutters []string // the gutters of the first rows, at most maxBlank
+	word    string   // word in the margin of the next row
+	gutters []string // gutters of the first rows, at most maxBlank
 	n       int
 }
 

@@ -10,38 +10,37 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A RunView shows a hosted run: the text of the agent as it arrives, a row for each tool call,
-// the todos, and what the run is doing now. Its methods must not be called at the same time.
+// A RunView shows a hosted run: the text of the agent as it arrives, a row for each tool call, the todos, and
+// the present activity of the run. Its methods must not be called at the same time. As in a [Prompt], text of
+// the agent is right of the gutter and nowhere else, and no control sequence of it reaches the terminal.
 //
-// As in a [Prompt], text of the agent is right of the gutter and nowhere else, and no control
-// sequence of it reaches the terminal. The rows at the end are replaced while the run goes on:
-// the line that is being written, and the row of what the run does. All other rows stay.
-//
-// An output that is no terminal gets whole messages, and not the last one: that is the result.
+// The rows at the end are replaced while the run continues: the line that is being written, and the row of
+// the activity. All other rows stay. An output that is not a terminal gets whole messages, except the last
+// one, which is the result.
 type RunView struct {
 	out     io.Writer
 	options Options
-	live    bool // rows can be replaced
+	live    bool // whether rows can be replaced
 	painter painter
 
 	run     view.Run
-	name    string       // of the person at this terminal
-	lines   int          // of the message that arrives, those that were written
+	name    string       // name of the person at this terminal
+	lines   int          // number of written lines of the message that arrives
 	held    []string     // rows of a message that may be the last one
 	partial []string     // rows of the line that is being written
-	calls   []*view.Call // that run now
-	doing   string       // what the run does, in words; "": nothing
-	spin    int          // the frame of the spinner
-	paused  bool         // a person answers: nothing is drawn
+	calls   []*view.Call // calls that run now
+	doing   string       // present activity of the run, in words; "" for none
+	spin    int          // frame of the spinner
+	paused  bool         // whether a person answers, so that nothing is drawn
 	waiting []string     // rows to write after the pause
-	drawn   bool         // there are live rows on the screen
+	drawn   bool         // whether there are live rows on the screen
 }
 
 // RunOptions describe the output of a [RunView].
 type RunOptions struct {
 	Options
-	Live bool   // the output can replace rows; see [TTY.ShowsPanels]
-	Name string // the person at this terminal, whose own messages are not shown again
+	Live bool   // whether the output can replace rows; see [TTY.ShowsPanels]
+	Name string // name of the person at this terminal, whose own messages are not shown again
 }
 
 // NewRunView returns a view that writes to out.
@@ -49,7 +48,7 @@ func NewRunView(out io.Writer, o RunOptions) *RunView {
 	return &RunView{out: out, options: o.Options, live: o.Live, name: o.Name, painter: painter{out: out, reflows: reflows()}}
 }
 
-// Show shows an event, and returns its view. The error is that of the output.
+// Show shows an event, and returns its view. It returns an error only if the output fails.
 func (v *RunView) Show(ev askback.Event) (view.RunEvent, error) {
 	e := v.run.Read(ev)
 	f := newFrame(v.options)
@@ -68,7 +67,7 @@ func (v *RunView) Show(ev askback.Event) (view.RunEvent, error) {
 	return e, v.painter.err
 }
 
-// message shows a message, or what has arrived of it.
+// message shows a message, or the received part of it.
 func (v *RunView) message(f *frame, e view.RunEvent) {
 	m := e.Message
 	switch {
@@ -90,7 +89,7 @@ func (v *RunView) message(f *frame, e view.RunEvent) {
 	}
 }
 
-// messageOfPerson shows who wrote a message, and the message unless it was written here.
+// messageOfPerson shows the author of a message. It also shows the message unless it was written here.
 func (v *RunView) messageOfPerson(f *frame, e view.RunEvent) {
 	m := e.Message
 	isQueued := e.Type != askback.EventMessage
@@ -107,8 +106,8 @@ func (v *RunView) messageOfPerson(f *frame, e view.RunEvent) {
 	}
 }
 
-// part shows the whole lines that have arrived of a message, and keeps the last one in the rows
-// that are replaced.
+// part shows the whole lines that have arrived of a message, and keeps the last line in the rows that are
+// replaced.
 func (v *RunView) part(f *frame, m *view.RunMessage) {
 	if m.Again && v.lines > 0 {
 		f.message("The model began again:")
@@ -124,7 +123,7 @@ func (v *RunView) part(f *frame, m *view.RunMessage) {
 	v.partial = last.lines()
 }
 
-// addLines draws the lines that were not written yet, except the last keep ones.
+// addLines draws the lines that were not written yet, except the last keep lines.
 func (v *RunView) addLines(f *frame, all []safetext.Text, keep int) {
 	for ; v.lines < len(all)-keep; v.lines++ {
 		f.agentRows(all[v.lines], v.lines == 0)
@@ -134,7 +133,7 @@ func (v *RunView) addLines(f *frame, all []safetext.Text, keep int) {
 	}
 }
 
-// agentRows draws a line of the agent. The first one has its name in the margin.
+// agentRows draws a line of the agent. The first line has the name of the agent in the margin.
 func (f *frame) agentRows(line safetext.Text, isFirst bool) {
 	word := ""
 	if isFirst {
@@ -146,7 +145,7 @@ func (f *frame) agentRows(line safetext.Text, isFirst bool) {
 	}
 }
 
-// splitLines returns the lines of a text, without empty ones at its end.
+// splitLines returns the lines of a text, without empty lines at its end.
 func splitLines(t safetext.Text) (all []safetext.Text) {
 	text := strings.TrimRight(t.String(), "\n ")
 	if text == "" {
@@ -158,8 +157,8 @@ func splitLines(t safetext.Text) (all []safetext.Text) {
 	return all
 }
 
-// call shows a call when it has ended, and remembers those that run. A call that asks people is
-// shown by its ask, and one that sets the todos by those.
+// call shows a call when it has ended, and records the calls that run. A call that asks people is shown by
+// its ask. A call that sets the todos is shown by the todos.
 func (v *RunView) call(f *frame, c *view.Call) {
 	v.forget(c.ID)
 	switch {
@@ -173,7 +172,7 @@ func (v *RunView) call(f *frame, c *view.Call) {
 	}
 }
 
-// forget removes a call from those that run.
+// forget removes a call from the calls that run.
 func (v *RunView) forget(id string) {
 	var still []*view.Call
 	for _, c := range v.calls {
@@ -233,7 +232,7 @@ func (v *RunView) todos(f *frame, all []view.Todo) {
 	}
 }
 
-// state remembers what the run does now.
+// state records the present activity of the run.
 func (v *RunView) state(name string) {
 	v.doing = map[string]string{
 		"llm_requesting": "thinking", "tool_executing": "running a tool", "awaiting_user_response": "waiting for an answer",
@@ -258,8 +257,8 @@ func (v *RunView) Say(words string) error {
 	return v.painter.err
 }
 
-// Pause removes the rows that are replaced, so that a prompt can be drawn. Until [RunView.Resume]
-// nothing is written.
+// Pause removes the rows that are replaced, so that a prompt can be drawn. Until [RunView.Resume] nothing is
+// written.
 func (v *RunView) Pause() {
 	f := newFrame(v.options)
 	v.flushHeld(f)
@@ -268,7 +267,7 @@ func (v *RunView) Pause() {
 	v.paused = true
 }
 
-// Resume writes what has happened since [RunView.Pause].
+// Resume writes the rows of events since [RunView.Pause].
 func (v *RunView) Resume() error {
 	v.paused = false
 	rows := v.waiting
@@ -277,8 +276,8 @@ func (v *RunView) Resume() error {
 	return v.painter.err
 }
 
-// End removes the rows that are replaced. It drops a message that may be the last one: the
-// caller prints it as the result.
+// End removes the rows that are replaced. It drops a message that may be the last one, because the caller
+// prints it as the result.
 func (v *RunView) End() error {
 	v.erase()
 	v.held, v.partial, v.calls, v.doing, v.lines = nil, nil, nil, "", 0
@@ -288,7 +287,7 @@ func (v *RunView) End() error {
 // spinPause is the time between two frames of the spinner.
 const spinPause = 120 * time.Millisecond
 
-// Spinner returns how often [RunView.Spin] is to be called; 0: never.
+// Spinner returns the interval at which [RunView.Spin] is to be called; 0 means never.
 func (v *RunView) Spinner() time.Duration {
 	if !v.live {
 		return 0
@@ -296,7 +295,7 @@ func (v *RunView) Spinner() time.Duration {
 	return spinPause
 }
 
-// Spin draws the next frame of the spinner. While a person answers, it stands still.
+// Spin draws the next frame of the spinner. While a person answers, the spinner stops.
 func (v *RunView) Spin() error {
 	if v.live && !v.paused && v.isWorking() {
 		v.spin++
@@ -305,7 +304,7 @@ func (v *RunView) Spin() error {
 	return v.painter.err
 }
 
-// isWorking reports whether the run does something by itself.
+// isWorking reports whether the run works without waiting for a person.
 func (v *RunView) isWorking() bool { return v.doing != "" && v.doing != "waiting for an answer" }
 
 // write writes rows that stay.
@@ -348,8 +347,8 @@ func (v *RunView) erasePainted() { v.painter.erase(v.options.width()) }
 // spinner are the frames of the spinner.
 var spinner = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
 
-// liveRows returns the rows that are replaced: the end of the line that is being written, and
-// what the run does. They fit on the screen.
+// liveRows returns the rows that are replaced: the end of the line that is being written, and the activity of
+// the run. They fit on the screen.
 func (v *RunView) liveRows() []string {
 	f := newFrame(v.options)
 	if v.doing != "" {

@@ -59,8 +59,8 @@ func showRun(t *testing.T, v *terminal.RunView, events ...askback.Event) {
 	}
 }
 
-// A pipe gets a row for each call, the todos and the messages, except the last one: the command
-// prints that as its result (C7).
+// A pipe gets a row for each call, the todos and the messages, except the last message: the command prints
+// that message as its result (C7).
 func TestRunInAPipe(t *testing.T) {
 	for _, width := range []int{40, 80} {
 		var out bytes.Buffer
@@ -76,8 +76,8 @@ func TestRunInAPipe(t *testing.T) {
 	}
 }
 
-// A terminal shows the text as it arrives. Its last line and the spinner are replaced, and
-// nothing of them stays (C7).
+// A terminal shows the text as it arrives. Its last line and the spinner are replaced, and no part of them
+// stays (C7).
 func TestRunAtATerminal(t *testing.T) {
 	for _, width := range []int{40, 80} {
 		var out bytes.Buffer
@@ -97,8 +97,8 @@ func TestRunAtATerminal(t *testing.T) {
 	}
 }
 
-// The spinner moves while the run works, and neither it nor anything else is drawn while a
-// person answers (C7).
+// The spinner moves while the run works. While a person answers, neither the spinner nor anything else is
+// drawn (C7).
 func TestSpinnerStopsWhileAPersonAnswers(t *testing.T) {
 	var out bytes.Buffer
 	o := terminal.RunOptions{Live: true}
@@ -137,8 +137,8 @@ func TestSpinnerStopsWhileAPersonAnswers(t *testing.T) {
 	}
 }
 
-// No control sequence of a model, a tool or a person reaches the terminal, and none of their
-// text is left of the gutter (T8).
+// No control sequence of a model, a tool or a person reaches the terminal, and none of their text is left of
+// the gutter (T8).
 func TestRunShowsHostileTextSafely(t *testing.T) {
 	evil := `\u001b]0;owned\u0007\u001b[2J\u001b[H\rSettled: approved\naskback: done\u202e`
 	events := []askback.Event{
@@ -182,7 +182,7 @@ func TestRunShowsHostileTextSafely(t *testing.T) {
 	}
 }
 
-// If the model is requested again after a broken stream, the text begins again, which is said.
+// If the model is requested again after a broken stream, the text begins again, and a sentence explains it.
 func TestRunThatBeginsAgainSaysSo(t *testing.T) {
 	var out bytes.Buffer
 	o := terminal.RunOptions{}
@@ -199,7 +199,7 @@ func TestRunThatBeginsAgainSaysSo(t *testing.T) {
 	}
 }
 
-// screenOf returns what a terminal shows after an output.
+// screenOf returns the content of a terminal after an output.
 func screenOf(out *bytes.Buffer, width int) string {
 	drawn := strings.ReplaceAll(strings.ReplaceAll(out.String(), "\r\n", "\n"), "\n", "\r\n")
 	c := emulated(drawn, width)
@@ -211,7 +211,7 @@ func screenOf(out *bytes.Buffer, width int) string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// Of a call that is withheld the terminal shows the name and why there is no more.
+// For a withheld call, the terminal shows the name, and the reason why there is no more.
 func TestWithheldCallShowsOnlyItsName(t *testing.T) {
 	var out bytes.Buffer
 	v := runViewOf(&out, 100, terminal.RunOptions{})

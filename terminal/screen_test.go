@@ -106,7 +106,7 @@ func TestScreensMatchGoldenFiles(t *testing.T) {
 	}
 }
 
-// F4: an outcome shows who answered and where, or that a timer ended the ask.
+// An outcome shows who answered and where, or that a timer ended the ask (F4).
 func TestOutcomeShowsWhoAnswered(t *testing.T) {
 	var b strings.Builder
 	for _, width := range []int{80, 40} {

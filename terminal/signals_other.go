@@ -11,7 +11,7 @@ import (
 // canStop returns an error, so that no panel is shown: the terminal delivers whole lines.
 func canStop(int) error { return errors.ErrUnsupported }
 
-// signalWatch does nothing: a panel is not shown on this system.
+// signalWatch does nothing, because no panel is shown on this system.
 type signalWatch struct{}
 
 func watchSignals(*tea.Program, *TTY) *signalWatch { return &signalWatch{} }

@@ -22,7 +22,7 @@ type TTY struct {
 	pending string // the rest of the last line, which Read has not returned yet
 
 	mu     sync.Mutex
-	state  *term.State // to restore; nil before the first change
+	state  *term.State // state to restore; nil before the first change
 	closed bool
 }
 
@@ -40,8 +40,8 @@ func Open() (*TTY, error) {
 	return t, nil
 }
 
-// control calls do with the file descriptor. It does not use File.Fd, after which Close could
-// not end a blocked Read.
+// control calls do with the file descriptor. It does not use File.Fd, after which Close could not end a
+// blocked Read.
 func (t *TTY) control(do func(fd int) error) error {
 	raw, err := t.file.SyscallConn()
 	if err != nil {
@@ -97,9 +97,9 @@ func (t *TTY) Foreground() bool {
 	return inForeground
 }
 
-// Prepare switches the terminal to single keys before the prompt is drawn, so that keys typed
-// at once are echoed correctly.
-func (t *TTY) Prepare() { _ = t.control(t.setCbreak) } // Read tries again, and works without it
+// Prepare switches the terminal to single keys before the prompt is drawn, so that early keys are echoed
+// correctly.
+func (t *TTY) Prepare() { _ = t.control(t.setCbreak) } // Read tries again, and works without single keys
 
 // pause restores the state of the terminal until the next [TTY.Prepare] or Read.
 func (t *TTY) pause() {
@@ -133,15 +133,14 @@ func (t *TTY) Height() int {
 	return height
 }
 
-// Style reports whether to use styles: not if NO_COLOR is set, and not if TERM is empty or
-// dumb.
+// Style reports whether to use styles. It returns false if NO_COLOR is set, or if TERM is empty or dumb.
 func (t *TTY) Style() bool { return style() }
 
 func style() bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && os.Getenv("TERM") != ""
 }
 
-// linesTime is how long the end of a line waits for the next line of the same paste.
+// linesTime is the time that the end of a line waits for the next line of the same paste.
 const linesTime = 50 * time.Millisecond
 
 // goesOn reports whether more keys follow immediately.
@@ -157,7 +156,7 @@ func (t *TTY) typedAhead() (ahead bool) {
 	return ahead
 }
 
-// Discard discards what was typed and not read yet, including an unfinished line.
+// Discard discards text that was typed and not read yet, including an unfinished line.
 func (t *TTY) Discard() error {
 	t.editor.clear()
 	return t.control(discard)
@@ -179,7 +178,7 @@ func (t *TTY) restore(fd int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true
-	if t.state == nil || !foreground(fd) { // in the background, the terminal is the shell's
+	if t.state == nil || !foreground(fd) { // in the background, the terminal belongs to the shell
 		return nil
 	}
 	return term.Restore(fd, t.state)

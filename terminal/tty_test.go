@@ -89,7 +89,7 @@ func askOnTTY() error {
 	return nil
 }
 
-// program is a program with its own terminal.
+// A program is a program with its own terminal.
 type program struct {
 	t      *testing.T
 	keys   *os.File
@@ -230,7 +230,7 @@ func TestArrowKeysAreRejected(t *testing.T) {
 	}
 }
 
-// Several lines that arrive at once are one text, which is sent only after that. They decide no call
+// Several lines that arrive together are one text, which is sent only after that. They decide no call
 // and answer nothing else.
 func TestLinesAtOnceAreOneText(t *testing.T) {
 	p := startProgram(t, "")

@@ -143,7 +143,7 @@ func TestChromiumDraftIsSavedOnLeaving(t *testing.T) {
 		t.Errorf("the draft is %s, %v", raw, err)
 	}
 	w.typeInto("#q1-other", "last words")
-	w.open("/history") // leaves the page at once
+	w.open("/history") // leaves the page immediately
 	w.waitDraft(one, "last words")
 	c.Check(t)
 }

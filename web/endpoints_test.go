@@ -218,7 +218,7 @@ func TestResultOfATestMessageIsShown(t *testing.T) {
 			continue
 		}
 		if got := ops.page(w, http.StatusTooManyRequests).one(t, ".done-notice").visibleText(); !strings.Contains(got, "less than a second ago") {
-			t.Errorf("the second test at once: %q", got)
+			t.Errorf("the immediate second test: %q", got)
 		}
 		break
 	}

@@ -82,7 +82,7 @@ func TestDefaultGrantCoversTheseArgumentsOnly(t *testing.T) {
 		}
 	}
 	if n := len(part.all("input[value=session]")); n != 0 {
-		t.Error("a session that is over at once can be chosen")
+		t.Error("a session that ends with the ask can be chosen")
 	}
 	r := call
 	r.SessionKey = "run"

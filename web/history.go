@@ -63,7 +63,7 @@ func (s *site) settledAsks(r request, current string) (pages.History, error) {
 	return h, nil
 }
 
-// historyQuery returns the query for a page of the history. Days are those of the zone; nil
+// historyQuery returns the query for a page of the history. Days are in the zone; nil
 // is UTC. The error is an [askback.Invalid].
 func historyQuery(f pages.HistoryFilter, cursor string, zone *time.Location) (askback.Query, error) {
 	q := askback.Query{

@@ -125,7 +125,7 @@ func TestOpeningALinkChangesNothing(t *testing.T) {
 				}
 			}
 			if n := strings.Count(page, "<script"); n != 1 || !strings.Contains(page, `<script src="/assets/seen.`) {
-				t.Errorf("choice %d: the page has %d scripts, want only that which records that it is seen", choice, n)
+				t.Errorf("choice %d: the page has %d scripts, want only the script that records that it is seen", choice, n)
 			}
 			for _, part := range []string{" checked", "/logout", "<nav", "hx-get", "https://", "Set-Cookie"} {
 				if strings.Contains(page, part) {

@@ -253,7 +253,7 @@ type request struct {
 }
 
 // authenticated returns a handler that calls f for requests with a valid cookie. It rejects
-// agents, even those whose token may read asks over HTTP.
+// agents, even if their token may read asks over HTTP.
 func (s *site) authenticated(f func(http.ResponseWriter, request) error) http.Handler {
 	return s.handler(func(w http.ResponseWriter, r *http.Request) error {
 		who, err := s.authenticate(r)

@@ -104,7 +104,7 @@ func TestNotificationOpensThePageOfItsAsk(t *testing.T) {
 			t.Errorf("%s: got windows %+v, want %+v", name, seen.Windows, c.after)
 		}
 		if len(seen.Shown) != 1 || seen.Shown[0].Tag != "a" {
-			t.Errorf("%s: got notifications %+v, want that of the other ask", name, seen.Shown)
+			t.Errorf("%s: got notifications %+v, want the notification of the other ask", name, seen.Shown)
 		}
 	}
 	unknown := map[string]any{"type": "push", "data": `{"tag":"askback","title":"x","path":"/tokens"}`}

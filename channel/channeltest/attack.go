@@ -81,6 +81,6 @@ func testLeft(t testing.TB, d Driver) {
 	logged := len(f.log.text())
 	_, err := f.service.Answer(t.Context(), ana, m, c.Answers[0].Answer)
 	f.keep(err)
-	f.eventually("the log mentions the answer of one who left", func() bool { return len(f.log.text()) > logged })
-	f.wantSame("one who left", askback.Ask{ID: p.ask})
+	f.eventually("the log mentions the answer of a removed person", func() bool { return len(f.log.text()) > logged })
+	f.wantSame("removed person", askback.Ask{ID: p.ask})
 }

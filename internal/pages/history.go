@@ -52,7 +52,7 @@ func (f *HistoryFilter) field(key string) *string {
 // Active reports whether the filter omits any asks.
 func (f HistoryFilter) Active() bool { return f != HistoryFilter{} }
 
-// values returns the fields that are set, except those with the given keys.
+// values returns the fields that are set, except the fields with the given keys.
 func (f HistoryFilter) values(except ...string) url.Values {
 	v := url.Values{}
 	for _, key := range historyKeys {

@@ -1,5 +1,5 @@
-// A button copies the text of a field. Without this script, or where the browser has no
-// clipboard, people select the text.
+// A button copies the text of a field. Without this script, or if the browser has no clipboard,
+// people select the text.
 function showCopy() {
   for (const button of document.querySelectorAll("[data-copy]")) button.hidden = !navigator.clipboard;
 }

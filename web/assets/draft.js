@@ -1,5 +1,5 @@
-// Nothing that a person typed is lost: the form is saved while they type, and when they
-// leave the page.
+// The form is saved while a person types, and when they leave the page, so that no typed text is
+// lost.
 const draftPause = 500; // milliseconds without typing
 const draftRetry = 3000;
 let unsaved = null; // the form with changes that the server does not have
@@ -41,8 +41,8 @@ document.addEventListener("htmx:before:request", (event) => {
   } else if (!source.matches("form.ask")) saveDraft();
 });
 
-// If a form cannot be sent, it stays as it is, and the page says why. An error page must not
-// replace it.
+// If a form cannot be sent, it stays unchanged, and the page explains the reason. An error page
+// must not replace it.
 function keepForm(form, why) {
   delete form.dataset.sent;
   unsaved = form;

@@ -1,8 +1,8 @@
-// What a person did not mean decides nothing: keys of a text that goes on while an ask appears, the
-// Enter of an input method, a key that is held, and a press on something that moved.
+// Accidental input decides nothing: keys of a text that continues while an ask appears, the Enter
+// of an input method, a held key, and a press on an element that moved.
 const pauseTime = 500; // milliseconds without a key until an ask takes keys
-const typingTime = 2000; // the same, if a text was being typed when the ask appeared
-const decideTime = 200; // how long a letter that decides waits for another one
+const typingTime = 2000; // the same, if a person was typing a text when the ask appeared
+const decideTime = 200; // milliseconds that a letter that decides waits for another one
 
 // isComposing reports whether a key belongs to an input method. Safari sends the Enter that ends a
 // composition after it, with this code.
@@ -14,7 +14,7 @@ if (lastTyped < typingTime) Object.assign(typing, { keys: 2, at: performance.now
 const isTyping = () => typing.keys > 1 && performance.now() - typing.at < typingTime;
 const mayDecide = () => document.body.dataset.keys === "ready";
 
-// waitForPause makes keys wait until there was none for a moment.
+// waitForPause makes keys wait until no key was pressed for a moment.
 function waitForPause(pause) {
   waitForPause.pause = pause;
   delete document.body.dataset.keys;
@@ -22,15 +22,15 @@ function waitForPause(pause) {
   waitForPause.timer = setTimeout(() => { document.body.dataset.keys = "ready"; }, pause);
 }
 
-// ignoreKeys says that keys were ignored, and waits for a pause.
+// ignoreKeys reports that keys were ignored, and waits for a pause.
 function ignoreKeys() {
   cancelDecision();
   waitForPause(isTyping() ? typingTime : pauseTime);
   announce("Keys were ignored, because they may be a part of a text. They work after a moment without typing.");
 }
 
-// Each key before that prolongs the wait. A command, and a key that a modifier makes one, is not a
-// part of a text.
+// Each key before that prolongs the wait. A command is not a part of a text, nor is a key with a
+// modifier that makes it a command.
 addEventListener("keydown", (event) => {
   if (["Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock"].includes(event.key)) return;
   const now = performance.now();
@@ -49,7 +49,8 @@ addEventListener("keydown", (event) => {
   if (!mayDecide()) waitForPause(isTyping() ? typingTime : waitForPause.pause || pauseTime);
 }, true);
 
-// decideSoon presses a button, unless another key follows at once: then both are a part of a text.
+// decideSoon presses a button, unless another key follows immediately: then both keys are a part of
+// a text.
 const decision = { button: null, timer: 0 };
 function cancelDecision() {
   clearTimeout(decision.timer);
@@ -68,15 +69,15 @@ function decideSoon(selector) {
   }, decideTime);
 }
 
-// What decides or chooses if it is pressed.
+// Elements that decide or choose when they are pressed.
 const deciding = "form.ask button, form.ask .choice label, form.quick button, form.bulk .bar button";
 
-// signOf returns what a press on an element does: a page that changes in place may give the same
-// element another meaning.
+// signOf returns the effect of a press on an element. A page that changes in place may give the
+// same element another effect.
 const signOf = (element) => [element.closest("form")?.getAttribute("action"), element.closest("form")?.dataset.ask, element.name, element.value, element.textContent].join(" ");
 
-// A press counts only if what is under the pointer at its end was there at its begin, and did not
-// move: neither the page, nor the finger on it.
+// A press counts only if the element under the pointer at its end was there at its begin, and if
+// neither the page nor the finger moved.
 const movedBy = 8; // pixels, more than a font that loads
 const placeOf = (element) => {
   const { left, top } = element.getBoundingClientRect();
@@ -104,7 +105,7 @@ addEventListener("click", (event) => {
   announce("The page has just changed. Press again.");
 }, true);
 
-// A key that is held decides nothing: the focus may have moved to another ask meanwhile.
+// A held key decides nothing, because the focus may have moved to another ask meanwhile.
 addEventListener("keydown", (event) => {
   if (event.repeat && (event.key === "Enter" || event.key === " ") && event.target.matches?.("button, a, summary, input:not([type=text], [type=search])")) event.preventDefault();
   if (event.key === "Enter" && isComposing(event)) event.stopPropagation();

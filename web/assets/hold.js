@@ -1,4 +1,4 @@
-// A dangerous call can be approved by holding a button with a pointer, instead of typing the
+// A person can approve a dangerous call by holding a button with a pointer, instead of typing the
 // word. The hold fills in the word and presses Approve; the server checks the word.
 const holdTime = 1200; // milliseconds, as in the style sheet
 

@@ -1,5 +1,5 @@
-// htmx parses HTML of this server only, and agents' text in it is escaped. This policy lets
-// it do so; the Content-Security-Policy allows no other.
+// htmx parses only HTML of this server, in which text of agents is escaped. This policy allows
+// that; the Content-Security-Policy allows no other policy.
 const policy = window.trustedTypes
   ? trustedTypes.createPolicy("askback", { createHTML: (html) => html, createScriptURL: serviceWorkerURL })
   : { createHTML: (html) => html, createScriptURL: serviceWorkerURL };
@@ -71,15 +71,15 @@ document.addEventListener("htmx:finally:swap", refresh);
 document.addEventListener("DOMContentLoaded", refresh);
 addEventListener("popstate", () => setTimeout(refresh));
 
-// The list never moves under what a person reads or is about to press. New rows go to their
-// places; if they are above what is shown, a button leads to them.
+// The list never moves under a pointer or under the eyes of a person. New rows go to their places.
+// If these are above the visible rows, a button leads to them.
 let movedAt = -Infinity;
 const scroller = (list) => {
   const pane = list.closest(".list-pane");
   return pane && getComputedStyle(pane).overflowY === "auto" ? pane : document.scrollingElement;
 };
 
-// shownRows returns the rows that are shown, with their places.
+// shownRows returns the visible rows, with their places.
 function shownRows() {
   const places = new Map();
   for (const row of rows()) {
@@ -90,8 +90,8 @@ function shownRows() {
   return places;
 }
 
-// noteMoves is called after a change, with the rows that were shown before it. If any of them
-// moved or left, the buttons in rows do nothing for a moment.
+// noteMoves is called after a change, with the rows that were visible before it. If any of them
+// moved or left, the buttons in rows have no effect for a moment.
 function noteMoves(before) {
   for (const [id, top] of before) {
     const row = document.getElementById(id);
@@ -99,7 +99,7 @@ function noteMoves(before) {
   }
 }
 
-// keepPlace changes the list, and keeps the first row that is shown where it is, if it can.
+// keepPlace changes the list. If possible, the first visible row stays in its place.
 function keepPlace(list, change) {
   const box = scroller(list);
   const head = document.querySelector(".list-head").getBoundingClientRect().bottom;
@@ -111,8 +111,8 @@ function keepPlace(list, change) {
   noteMoves(before);
 }
 
-// What htmx changes can move rows, too: one that is settled gets smaller, and one that was
-// answered here leaves.
+// Changes by htmx can move rows, too: a settled row gets smaller, and a row that was answered here
+// leaves.
 let beforeSwap = null;
 document.addEventListener("htmx:before:swap", () => { beforeSwap ||= shownRows(); });
 document.addEventListener("htmx:finally:swap", () => {
@@ -120,8 +120,8 @@ document.addEventListener("htmx:finally:swap", () => {
   beforeSwap = null;
 });
 
-// A click with a pointer decides an ask only when the ask has been shown for a moment. So the
-// second click of a double click does not decide the next one.
+// A click with a pointer decides an ask only after the ask has been visible for a moment. So the
+// second click of a double click does not decide the next ask.
 let arrivedAt = -Infinity;
 const isEarly = (event) => {
   const button = event.target.closest?.("button");
@@ -141,7 +141,7 @@ document.addEventListener("click", (event) => {
 // furtherPages has the ids of the elements that were loaded with further pages.
 const furtherPages = new Set();
 
-// later has the new asks of pages that are not loaded yet. They are counted, and not shown.
+// later contains the new asks of pages that are not loaded yet. They are counted, and not shown.
 const later = new Set();
 
 // putInPlace moves a row, or the heading of a group, into the list. A new row of a later page
@@ -189,7 +189,7 @@ document.addEventListener("click", (event) => {
   const list = document.getElementById("list");
   scroller(list).scrollTo({ top: 0, behavior: prefersNoMotion() ? "auto" : "smooth" });
 });
-// Fresh rows above what is shown are no longer new once they have been scrolled to.
+// Fresh rows above the visible ones are no longer new once a person has scrolled to them.
 document.addEventListener("scroll", () => {
   const button = document.getElementById("new-rows");
   if (!button || button.hidden) return;
@@ -202,13 +202,13 @@ document.addEventListener("scroll", () => {
   showAbove(above.length);
 }, { capture: true, passive: true });
 
-// An emptied search shows all again.
+// An emptied search shows all asks again.
 document.addEventListener("input", (event) => {
   const field = event.target;
   if (field.matches?.("input[type=search]") && field.value === "" && field.defaultValue !== "") field.form.requestSubmit();
 });
 
-// A menu of the list works at once; without scripts, its button applies it.
+// A menu of the list applies immediately; without scripts, its button applies it.
 document.addEventListener("change", (event) => {
   if (event.target.matches?.("#view select")) event.target.form.requestSubmit();
 });
@@ -225,7 +225,7 @@ document.addEventListener("settled", (event) => {
   if (form && !form.dataset.sent) showSettled(form, words.join(" "));
 });
 
-// An ask that was snoozed elsewhere leaves the list at once, unless it is open.
+// An ask that was snoozed elsewhere leaves the list immediately, unless it is open.
 document.addEventListener("gone", (event) => {
   const id = event.detail.data.trim();
   const row = document.getElementById("row-" + id);
@@ -250,9 +250,9 @@ function leave(row) {
   setTimeout(remove, 250);
 }
 
-// showSettled replaces the form of an ask that was settled elsewhere by its outcome. What
-// the person typed is shown below it. If the same person settled it in another window, own
-// says so.
+// showSettled replaces the form of an ask that was settled elsewhere by its outcome. The text that
+// the person typed is shown below it. If the same person settled the ask in another window, own is
+// a sentence about it.
 async function showSettled(form, own) {
   const chosen = [...form.querySelectorAll(".choice input:checked")].map((input) => ["Chosen", input.closest("label").querySelector(".name").textContent]);
   const typed = [...form.querySelectorAll("textarea")]
@@ -286,8 +286,8 @@ async function showSettled(form, own) {
   (document.getElementById("kept") || document.getElementById("detail"))?.append(section);
 }
 
-// After an ask, the next one is that below it in the list that is shown. The server knows
-// neither which pages of the list are loaded nor what has moved.
+// After an ask, the next one is the ask below it in the displayed list. The server knows neither
+// which pages of the list are loaded nor which rows have moved.
 document.addEventListener("submit", (event) => {
   const then = event.target.querySelector?.('input[name="then"][value="next"]');
   const current = document.querySelector("#list > .row.is-current");
@@ -300,8 +300,8 @@ document.addEventListener("submit", (event) => {
   if (event.target.matches("form.ask")) event.target.dataset.sent = "true";
 });
 
-// The page has changed, or events are missing in the stream: load it again. Changes during that
-// are one.
+// The page has changed, or events are missing in the stream, so the page is loaded again. Changes
+// in the meantime cause one more load.
 let reloading = false;
 let changedMeanwhile = false;
 document.addEventListener("reload", async () => {
@@ -323,8 +323,8 @@ function announce(text) {
   if (place) place.textContent = text;
 }
 
-// Keys. A key that decides works only when its ask has been on the screen for a moment, so
-// that a key pressed twice does not decide the next ask unseen.
+// Keys. A key that decides works only after its ask has been on the screen for a moment, so that a
+// double press does not decide the next ask unseen.
 let shownID = "";
 function arrive(event) {
   if (currentID() === shownID && shownID !== "") return;
@@ -341,8 +341,8 @@ function open(row) {
   row.scrollIntoView({ block: "nearest" });
 }
 
-// move opens the next row. While the key is held, it only marks the rows, and opens the last
-// one when the key rests.
+// move opens the next row. While the key is held, it only marks the rows. It opens the last one
+// when the key rests.
 const restTime = 150; // milliseconds
 function move(step, held) {
   const all = document.getElementById("list")?.hasAttribute("data-history") ? rows() : openRows();
@@ -351,7 +351,7 @@ function move(step, held) {
   const row = all[at < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(Math.max(at + step, 0), all.length - 1)];
   clearTimeout(move.timer);
   if (!held) return open(row);
-  delete document.body.dataset.keys; // what is marked is not what is open
+  delete document.body.dataset.keys; // the marked row is not the open one
   shownID = "";
   all[at]?.classList.remove("is-current");
   row.classList.add("is-current");
@@ -377,7 +377,7 @@ function press(selector) {
   button.click();
 }
 
-// write opens what has a field, and puts the cursor there.
+// write opens an element with a field, and puts the cursor into the field.
 function write(selector) {
   const field = document.querySelector(selector);
   field?.closest("details")?.setAttribute("open", "");
@@ -414,7 +414,7 @@ const keys = {
 };
 
 // Ctrl+Enter, or Command+Enter, sends the answers from a text field. A call has two decisions, so
-// there it does nothing.
+// there the keys have no effect.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || isComposing(event) || event.repeat) return;
   if (!event.target.matches("form.ask :is(textarea, input)")) return;
@@ -422,8 +422,8 @@ document.addEventListener("keydown", (event) => {
   press("form.ask .bar button[value=answer]");
 });
 
-// What the list confirms leaves after a while, and is not confirmed again when the page is
-// loaded again. Next to an open ask it stays, because the ask would move.
+// A confirmation in the list leaves after a while, and is not shown again when the page is loaded
+// again. Next to an open ask it stays, because otherwise the ask would move.
 const noticeTime = 10000; // milliseconds
 function endNotice() {
   const here = new URL(location.href);
@@ -444,7 +444,7 @@ function endNotice() {
 document.addEventListener("htmx:finally:swap", endNotice);
 document.addEventListener("DOMContentLoaded", endNotice);
 
-// After g, a second key leads to a page.
+// After g, a second key opens a page.
 const goTime = 1500; // milliseconds
 let gone = -Infinity;
 const goes = { i: "/", h: "/history" };

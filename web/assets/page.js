@@ -1,4 +1,4 @@
-// Typing into the field of Other picks Other. Without this script, people pick it.
+// Typing into the field of Other picks Other. Without this script, people pick it themselves.
 document.addEventListener("input", (event) => {
   const field = event.target;
   if (!(field instanceof HTMLTextAreaElement) || field.value.trim() === "") return;
@@ -6,7 +6,7 @@ document.addEventListener("input", (event) => {
   if (other instanceof HTMLInputElement) other.checked = true;
 });
 
-// What opens with a text field is there to type in. Without the focus, letters would be keys.
+// An opened element with a text field gets the focus. Without the focus, letters would be keys.
 document.addEventListener("click", (event) => {
   const opened = event.target.closest?.("form.ask summary")?.parentElement;
   if (opened) setTimeout(() => { if (opened.open) opened.querySelector("textarea")?.focus(); });
@@ -39,7 +39,7 @@ document.addEventListener("visibilitychange", () => {
   if (!document.hidden) arm();
 });
 
-// The Approve button says that it approves the edited arguments.
+// The Approve button states that it approves the edited arguments.
 document.addEventListener("input", (event) => {
   if (!(event.target instanceof HTMLTextAreaElement) || event.target.id !== "input") return;
   const button = document.querySelector(".approve-once");
@@ -48,8 +48,8 @@ document.addEventListener("input", (event) => {
   button.textContent = event.target.value === event.target.defaultValue ? button.dataset.label : "Approve as edited";
 });
 
-// Next to Send stands what is still missing. Send works all the same: the server names what
-// is wrong.
+// The text next to Send names what is still missing. Send works anyway: the server reports what is
+// wrong.
 function showMissing() {
   const place = document.getElementById("missing");
   if (!place) return;

@@ -1,6 +1,6 @@
-// The next page of the list is loaded before a person has scrolled to its end. Its rows go to
-// their places. Without this script, a link leads to the next page.
-const loadAhead = "1200px"; // below what is shown
+// The next page of the list is loaded before a person has scrolled to its end. Its rows go to their
+// places. Without this script, a link leads to the next page.
+const loadAhead = "1200px"; // below the visible part
 const nextPage = () => document.querySelector("#list:not([data-history]) ~ .list-next a");
 let loading = false;
 let watched = null; // the link that the observer watches
@@ -35,7 +35,7 @@ async function loadNextPage() {
   watchEnd();
 }
 
-// watchEnd loads the next page when its link comes near.
+// watchEnd loads the next page when its link is near the visible part.
 function watchEnd() {
   const link = nextPage();
   if (link === watched) return;
@@ -61,8 +61,8 @@ function markMeasured() {
 document.addEventListener("htmx:finally:swap", markMeasured);
 document.addEventListener("DOMContentLoaded", markMeasured);
 
-// keepLoadedRows is called before a list is changed into the first page of the same list. It
-// adds the rows of the pages that were loaded.
+// keepLoadedRows is called before a list is changed into the first page of the same list. It adds
+// the rows of the other loaded pages.
 function keepLoadedRows(list, first) {
   if (!list.dataset.loaded || list.dataset.view !== first.dataset.view) return;
   const last = first.lastElementChild?.dataset.place || "";

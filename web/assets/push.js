@@ -1,9 +1,9 @@
-// Notifications of this browser. The server shows the offer only if its settings allow it; the
-// page works without it.
+// Notifications of this browser. The server shows the offer only if its settings allow it. The page
+// works without this script.
 const pushOffer = () => document.getElementById("push-offer");
 const pushState = () => document.getElementById("push-state");
 
-// pushProblem returns why this browser cannot show notifications, or "".
+// pushProblem returns the reason why this browser cannot show notifications, or "".
 function pushProblem() {
   if (!isSecureContext) return "This browser can show notifications only if Askback is opened over https.";
   const apple = /iPhone|iPad/.test(navigator.userAgent) || (navigator.platform === "MacIntel" && navigator.maxTouchPoints > 1);
@@ -19,7 +19,8 @@ const pushForm = (path, values = {}) => fetch(path, { method: "POST", body: new 
 });
 const addressOf = (subscription) => ({ address: JSON.stringify(subscription) });
 
-// contact is the id of this browser as a contact; "": it is not a contact; null: not known yet.
+// contact is the id of this browser as a contact. It is "" if the browser is not a contact, and
+// null while that is not known.
 let contact = null;
 
 async function findContact() {
@@ -29,7 +30,7 @@ async function findContact() {
   contact = subscription ? (await pushForm("/push/state", addressOf(subscription))).id : "";
 }
 
-// showPush shows whether this browser shows notifications, and what can be done.
+// showPush shows whether this browser shows notifications, and the possible actions.
 async function showPush(failure = "") {
   const state = pushState();
   if (!state) return;
@@ -71,7 +72,8 @@ async function turnPushOff() {
   await (await registration.pushManager.getSubscription())?.unsubscribe();
 }
 
-// showContacts loads the list of contacts again, in which this browser is or is not now.
+// showContacts loads the list of contacts again, to which this browser was added or from which it
+// was removed.
 async function showContacts() {
   if (document.querySelector(".contacts-page")) await htmx.ajax("GET", location.pathname, { target: "body", swap: "innerMorph" });
 }
@@ -88,8 +90,8 @@ document.addEventListener("click", (event) => {
   turn.then(() => showContacts()).then(() => showPush()).catch((error) => showPush(`That did not work: ${error.message}`));
 });
 
-// showBadge shows the number of open asks on the icon of the installed app, if the list has all
-// of them. The notification of the ask that is open on the page has done its work.
+// showBadge shows the number of open asks on the icon of the installed app, if the list has all of
+// them. It closes the notification of the ask that is open on the page.
 function showBadge() {
   const list = document.getElementById("list");
   if (list && navigator.setAppBadge && !document.querySelector(".filters") && !list.hasAttribute("data-more")) {

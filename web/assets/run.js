@@ -1,6 +1,6 @@
-// The page of a session of a hosted agent: the text that its model is writing appears as it
+// The page of a session of a hosted agent. The text that its model is writing appears as it
 // arrives. When the whole message is on the page, it replaces that text.
-let written = false; // the next page that is loaded has the whole message
+let written = false; // whether the next loaded page has the whole message
 
 const typingText = () => document.getElementById("typing-text");
 
@@ -24,7 +24,7 @@ document.addEventListener("htmx:finally:swap", () => {
   showTyping("");
 });
 
-// A message that was sent is not in the field any more; one that was not sent is.
+// A sent message is removed from the field. A message that was not sent stays in it.
 let messageSent = false;
 document.addEventListener("submit", (event) => {
   if (event.target.matches("form.message-form")) messageSent = true;

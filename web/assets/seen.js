@@ -1,5 +1,5 @@
-// The page records, once, that an ask is on the screen: when it is visible, and not when it is
-// only loaded. An element of an open ask has the address in data-seen.
+// The page records, once, that an ask is on the screen. It does so when the page is visible, not
+// when it is only loaded. An element of an open ask has the address in data-seen.
 let seenAt = "";
 function recordSeen() {
   const to = document.querySelector("[data-seen]")?.dataset.seen;

@@ -1,5 +1,5 @@
-// Several asks are selected to decide them on one page. The selection survives changes of the
-// list, and ends with the page that decides.
+// Several asks are selected to decide them on one page. The selection survives changes of the list,
+// and ends with the page that decides.
 const selected = new Set();
 let lastSelected = "";
 
@@ -22,7 +22,7 @@ function showSelection() {
 document.addEventListener("htmx:finally:swap", showSelection);
 document.addEventListener("DOMContentLoaded", showSelection);
 document.addEventListener("settled", () => setTimeout(showSelection));
-// After the back button, the browser may have restored the boxes.
+// After the back button, the browser may have restored the checkboxes.
 addEventListener("pageshow", () => {
   for (const row of openRows()) if (boxOf(row)?.checked) selected.add(row.dataset.ask);
   showSelection();
@@ -41,7 +41,7 @@ document.addEventListener("change", (event) => {
   showSelection();
 });
 
-// A click with the shift key selects the rows from the last one on.
+// A click with the shift key selects the rows from the last selected one on.
 document.addEventListener("click", (event) => {
   const box = event.target.closest?.(".row-select input");
   if (box && event.shiftKey && box.checked) selectTo(box.closest(".row"));
@@ -58,7 +58,7 @@ function selectTo(row) {
   announce(`${selected.size} selected`);
 }
 
-// focusedRow is the row with the focus, the open one, or the first one.
+// focusedRow returns the row with the focus, the open row, or the first row.
 const focusedRow = () => document.activeElement?.closest?.("#list > .row") || openRows().find((row) => row.classList.contains("is-current")) || openRows()[0];
 
 // decideSelected opens the page that decides the selected asks, if there are any.
@@ -80,7 +80,7 @@ Object.assign(keys, {
   X: () => { if (focusedRow()) selectTo(focusedRow()); },
 });
 
-// The buttons of the page that decides have the number of its ticked boxes.
+// The buttons of the page that decides show the number of checked boxes.
 function countBoxes() {
   const form = document.querySelector("form.bulk");
   if (!form) return;

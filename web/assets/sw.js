@@ -1,6 +1,6 @@
-// The service worker of the pages. The server writes "files", the hashed static files and
-// the page for when there is no connection, and "version" in front of it. It stores these
-// files and nothing else: no other page, no reply about an ask, nothing of a person.
+// The service worker of the pages. In front of this text, the server writes "files", the list of
+// the hashed static files and the page for a lost connection, and "version". The worker stores
+// these files and nothing else: no other page, no reply about an ask, nothing of a person.
 addEventListener("install", (event) => {
   skipWaiting();
   event.waitUntil(caches.open(version).then((cache) => cache.addAll(files)));
@@ -25,7 +25,7 @@ addEventListener("fetch", (event) => {
 });
 
 // A push message is about one ask. Its notification replaces an earlier one about the ask. Text of
-// agents is shown as it is: notifications have no markup.
+// agents is shown unchanged, because notifications have no markup.
 addEventListener("push", (event) => event.waitUntil(Promise.all([notify(read(event.data)), showBadge()])));
 
 function read(data) {
@@ -33,21 +33,21 @@ function read(data) {
     const m = data.json();
     if (typeof m.tag === "string" && typeof m.title === "string" && typeof m.path === "string" && m.path.startsWith("/asks/")) return m;
   } catch {
-    // A message that this version does not know.
+    // This version does not know the message.
   }
   return { tag: "askback", title: "Askback", body: "Open the inbox to see what is new.", path: "/" };
 }
 
 async function notify(m) {
   if (m.settled) {
-    // Without a page that shows it anyway, browsers require a notification for each message.
+    // Browsers require a notification for each message, unless a page shows it anyway.
     const windows = await clients.matchAll({ type: "window" });
     if (windows.some((w) => w.visibilityState === "visible")) {
       for (const shown of await registration.getNotifications({ tag: m.tag })) shown.close();
       return;
     }
   }
-  // It has no icon: that would be loaded first. The system shows the one of the installed app.
+  // It has no icon, because that would be loaded first. The system shows the icon of the installed app.
   await registration.showNotification(m.title, {
     body: m.body, tag: m.tag, data: { path: m.path }, timestamp: Date.now(),
     renotify: !m.settled, silent: !!m.settled, requireInteraction: !!m.urgent, actions: m.settled ? [] : [{ action: "open", title: "Open" }],
@@ -72,14 +72,14 @@ addEventListener("notificationclick", (event) => {
   event.waitUntil(openPage(event.notification.data?.path || "/"));
 });
 
-// openPage shows a page. A window that shows it, or the list, is used again; another one may have
-// an answer that was not sent.
+// openPage shows a page. It reuses a window that shows the page or the list. Another window may
+// have an answer that was not sent.
 async function openPage(path) {
   const windows = await clients.matchAll({ type: "window" });
   const shows = (page) => windows.find((w) => new URL(w.url).pathname === page);
   const window = shows(path) || shows("/");
   if (!window) return clients.openWindow(path);
-  const focused = await window.focus(); // first: after navigate, this window is another client
+  const focused = await window.focus(); // focused first, because navigate makes this window another client
   if (new URL(focused.url).pathname !== path) await focused.navigate(path);
 }
 
@@ -88,7 +88,7 @@ addEventListener("pushsubscriptionchange", (event) => {
   const renew = async () => {
     const options = event.oldSubscription?.options;
     const subscription = event.newSubscription || (options && (await registration.pushManager.subscribe(options)));
-    if (!subscription) return; // it is made again in the inbox
+    if (!subscription) return; // the inbox makes it again
     await fetch("/push", { method: "POST", body: new URLSearchParams({ address: JSON.stringify(subscription) }) });
   };
   event.waitUntil(renew());

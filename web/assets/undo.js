@@ -1,11 +1,11 @@
-// The bar with the answers that can still be undone. It counts down, and shows what became of an
-// answer. The server sends an answer when its time has come, also if the page is closed.
+// The bar with the answers that can still be undone. It counts down, and shows the result of an
+// answer. The server sends an answer at its time, even if the page is closed.
 const heldBar = () => document.getElementById("held");
 const heldItems = () => [...document.querySelectorAll("#held [data-left]")];
-const untils = new Map(); // when an item is sent, by its ask and the time left when it was rendered
-const endTime = 6000; // milliseconds for which the bar shows what became of an answer
+const untils = new Map(); // times when items are sent, by the ask and the time left when it was rendered
+const endTime = 6000; // milliseconds for which the bar shows the result of an answer
 const undoGuard = 500; // milliseconds; a key that is still pressed undoes nothing
-let heldAt = -Infinity; // when the button got the focus
+let heldAt = -Infinity; // time when the button got the focus
 
 const untilOf = (item) => {
   const key = item.dataset.ask + " " + item.dataset.left;
@@ -29,8 +29,8 @@ function countDown() {
   else untils.clear();
 }
 
-// undoing has the asks whose answers are being undone here. The page that follows shows what became
-// of them, so the bar does not.
+// undoing contains the asks whose answers are being undone here. The next page shows their results,
+// so the bar does not.
 const undoing = new Set();
 document.addEventListener("submit", (event) => {
   if (!event.target.closest("#held")) return;
@@ -54,7 +54,7 @@ function noticeHeld() {
 document.addEventListener("htmx:finally:swap", noticeHeld);
 document.addEventListener("DOMContentLoaded", noticeHeld);
 
-// refreshHeld loads the bar again. Several calls at the same time are one.
+// refreshHeld loads the bar again. Several calls at the same time cause one load.
 let refreshing = false;
 let refreshAgain = false;
 async function refreshHeld() {

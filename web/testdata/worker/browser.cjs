@@ -1,7 +1,6 @@
-// A browser for the service worker, in which it has the interfaces that the Service Worker, Push
-// and Notifications specifications describe, as far as it uses them. It reads {script, windows,
-// events, replies} from standard input, dispatches the events one after another, and writes what
-// then can be seen.
+// A browser for the service worker. It has the interfaces of the Service Worker, Push and
+// Notifications specifications that the worker uses. It reads {script, windows, events, replies}
+// from standard input, dispatches the events one after another, and writes the visible state.
 const vm = require("node:vm");
 const { script, windows, events, replies } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
 const origin = "https://ask.example.com";
