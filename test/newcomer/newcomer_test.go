@@ -50,7 +50,8 @@ type newcomer struct {
 	phone    fakes.Service
 	replace  *strings.Replacer // replaces the texts for the service in commands with the texts for the fake
 	env      []string
-	log      string // the file with the commands git and go, and their times
+	clone    string // the folder of a clone of the repository
+	log      string // the file with the commands of go, and their times
 	stdin    io.WriteCloser
 	shell    *exec.Cmd
 
@@ -75,8 +76,8 @@ func newNewcomer(t *testing.T, page, service string) *newcomer {
 	}
 	t.Cleanup(func() { _ = p.End() })
 	n := &newcomer{t: t, ctx: ctx, commands: commands, phone: p.Service(service)}
-	if len(n.commands) > 6 || !strings.HasPrefix(n.commands[0], "git clone https://github.com/askback/askback ") {
-		t.Fatalf("docs/%s has the commands %q, want at most six, from the clone on", page, n.commands)
+	if len(n.commands) > 6 || n.commands[0] != "go install ./cmd/askback" {
+		t.Fatalf("docs/%s has the commands %q, want at most six, which begin with go install ./cmd/askback", page, n.commands)
 	}
 	n.setUp()
 	return n
@@ -109,8 +110,8 @@ func (n *newcomer) run(env []string, name string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// setUp makes the environment of the shell. The address of the repository leads to a commit of the working
-// tree. Programs are installed in a folder of the test, but the caches of Go are shared.
+// setUp makes the environment of the shell. Its folder is a clone of the repository with a commit
+// of the working tree. Programs are installed in a folder of the test; the caches of Go stay.
 func (n *newcomer) setUp() {
 	n.t.Helper()
 	dir := n.t.TempDir()
@@ -122,18 +123,19 @@ func (n *newcomer) setUp() {
 		return strings.HasPrefix(s, "ASKBACK_") || strings.HasPrefix(s, "XDG_STATE_HOME=") || strings.HasPrefix(s, "GIT_") || strings.HasPrefix(s, "PWD=")
 	})
 	origin := filepath.Join(dir, "origin")
-	n.env = append(n.env, "GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
-		"GIT_CONFIG_KEY_1=url."+origin+".insteadOf", "GIT_CONFIG_VALUE_1=https://github.com/askback/askback",
+	n.env = append(n.env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
 		"GIT_AUTHOR_NAME=test", "GIT_AUTHOR_EMAIL=test@example.com", "GIT_COMMITTER_NAME=test", "GIT_COMMITTER_EMAIL=test@example.com")
 	n.run(n.env, "git", "clone", "-q", "--shared", "--no-checkout", tree, origin)
 	ofTree := append(slices.Clone(n.env), "GIT_DIR="+filepath.Join(origin, ".git"), "GIT_WORK_TREE="+tree)
 	n.run(ofTree, "git", "add", "-A")
 	n.run(ofTree, "git", "commit", "-q", "--allow-empty", "-m", "the working tree")
+	n.clone = filepath.Join(dir, "askback")
+	n.run(n.env, "git", "clone", "-q", origin, n.clone)
 	for _, name := range []string{"GOMODCACHE", "GOCACHE"} {
 		n.env = append(n.env, name+"="+n.run(nil, "go", "env", name))
 	}
 	n.log = filepath.Join(dir, "times")
-	n.env = append(n.env, "GOPATH="+filepath.Join(dir, "go"), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "TERM=dumb", "PATH="+n.timed(dir, "git", "go")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	n.env = append(n.env, "GOPATH="+filepath.Join(dir, "go"), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "TERM=dumb", "PATH="+n.timed(dir, "go")+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
 // timed returns a folder with commands that record their start and end times.
@@ -161,7 +163,7 @@ func (n *newcomer) open(replace ...string) {
 	n.t.Helper()
 	n.replace = strings.NewReplacer(replace...)
 	n.shell = exec.CommandContext(n.ctx, "sh")
-	n.shell.Env, n.shell.Dir = n.env, n.t.TempDir()
+	n.shell.Env, n.shell.Dir = n.env, n.clone
 	var err error
 	if n.stdin, err = n.shell.StdinPipe(); err != nil {
 		n.t.Fatal(err)
@@ -270,8 +272,8 @@ func (n *newcomer) answer(label string, began time.Time) {
 		n.t.Fatal(err)
 	}
 	n.until("answer in the shell", func() bool { out, _ := n.output(); return strings.HasSuffix(out, "\n"+label+"\n") })
-	n.t.Logf("clone %s, go install %s; the question was on the phone after %s, the answer in the shell after %s",
-		n.took("git clone"), n.took("go install"), asked.Round(10*time.Millisecond), time.Since(began).Round(10*time.Millisecond))
+	n.t.Logf("go install %s; the question was on the phone after %s, the answer in the shell after %s",
+		n.took("go install"), asked.Round(10*time.Millisecond), time.Since(began).Round(10*time.Millisecond))
 }
 
 // took returns how long a command of the shell took.
@@ -295,7 +297,7 @@ func (n *newcomer) took(command string) time.Duration {
 	return 0
 }
 
-// The five commands of docs/phone.md lead from the clone to an answer with a button of ntfy (E3, F6).
+// The five commands of docs/phone.md lead from a clone to an answer with a button of ntfy (E3, F6).
 func TestNewcomerAnswersWithNtfy(t *testing.T) {
 	n := newNewcomer(t, "phone.md", "ntfy")
 	address := n.phone.Describe().Addresses["ana"]
@@ -308,8 +310,8 @@ func TestNewcomerAnswersWithNtfy(t *testing.T) {
 	}
 }
 
-// The six commands of docs/telegram.md lead from the clone to an answer in Telegram (E4). The person opens
-// the link that the fifth command prints.
+// The six commands of docs/telegram.md lead from a clone to an answer in Telegram (E4). The
+// person opens the link that the fifth command prints.
 func TestNewcomerAnswersInTelegram(t *testing.T) {
 	n := newNewcomer(t, "telegram.md", "telegram")
 	d := n.phone.Describe()
