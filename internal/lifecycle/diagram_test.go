@@ -175,8 +175,8 @@ func (w *walk) markdown() string {
 ` + "`go test ./internal/lifecycle -run TestDiagramMatchesMachines -update`" + `. The same test fails while this page and the
 machines differ.*
 
-For contributors, and for authors of clients who need every change of status. [State machines](design/machines.md) has the
-reasons.
+For contributors, and for authors of clients who need every change of status.
+[State machines](design/machines.md) has the reasons.
 
 ## An ask
 
