@@ -13,7 +13,7 @@ import (
 
 // A ModelError is the error of a request to a model.
 type ModelError struct {
-	// Err is a sentence for people: the problem, and what they can do about it. It has no secrets.
+	// Err is a sentence for people: the problem and its remedy. It has no secrets.
 	Err error
 	// Retry is set if another attempt may succeed. After is the shortest time until then that the provider
 	// allows; at most [LongestAfter].

@@ -8,7 +8,7 @@ import (
 
 // A Schedule has the times at which runs of an agent start by themselves (E15).
 type Schedule interface {
-	// Next returns the first scheduled time after a given time, or the zero time if there is none.
+	// Next returns the first scheduled time after a given time, or the zero time if no further time exists.
 	Next(after time.Time) time.Time
 	// Text returns the schedule for people. Different schedules have different texts.
 	Text() string
@@ -39,7 +39,7 @@ func (r *Runner) StartBy(name string) (names []string, restricted bool) {
 }
 
 // NextRun returns the first time after a given time at which the schedule of an agent starts a run, or the
-// zero time if there is none.
+// zero time if no further time exists.
 func (r *Runner) NextRun(name string, after time.Time) time.Time {
 	a := r.agent(name)
 	if a == nil || a.Schedule == nil {

@@ -37,9 +37,8 @@ func Canonical(name string) (string, bool) {
 	return "", false
 }
 
-// A Mistake is the error for invalid input of a tool. Its text is the error result
-// for the model. It has at most 400 characters: where the mistake is, what was
-// expected, and an example of valid input.
+// A Mistake is the error for invalid input of a tool. Its text is the error result for the model. It has at
+// most 400 characters: the position of the mistake, the expected value, and an example of valid input.
 type Mistake struct {
 	text string
 	err  error

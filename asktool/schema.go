@@ -19,8 +19,8 @@ func Schema(tool string) json.RawMessage {
 	return nil
 }
 
-// Description returns the description of a tool for the model: what it does, when
-// to use it and when not (C4). For an unknown tool it returns "".
+// Description returns the description of a tool for the model: its effect, and when to use it and when not
+// (C4). For an unknown tool it returns "".
 func Description(tool string) string {
 	switch tool {
 	case AskUserQuestion:

@@ -115,8 +115,7 @@ func (d dialect) checkNode(at string, schema map[string]any, report func(string,
 	}
 }
 
-// The names, descriptions and schemas of both tools use only what every provider
-// accepts (W20, C4).
+// The names, descriptions and schemas of both tools use only features that every provider accepts (W20, C4).
 func TestEveryProviderAcceptsTheSchemas(t *testing.T) {
 	for _, tool := range []string{asktool.AskUserQuestion, asktool.ConfirmAction} {
 		for _, d := range dialects {
@@ -156,7 +155,7 @@ func TestLintFindsWhatProvidersReject(t *testing.T) {
 	}
 }
 
-// The bounds in the schema are those of the decoder (A1), which truncates a longer header.
+// The bounds in the schema equal the bounds of the decoder (A1), which truncates a longer header.
 func TestSchemaBoundsMatchTheDecoder(t *testing.T) {
 	at := func(tool string, path ...string) map[string]any {
 		var node map[string]any

@@ -104,8 +104,8 @@ func members(raw json.RawMessage) (out []jsonMember) {
 	return out
 }
 
-// The members keep the order of the raw reply, and "…" stands for those that are left out.
-// Without a selection, all are shown.
+// The members keep the order of the raw reply, and "…" stands for members that are left out. Without a
+// selection, all members are shown.
 func TestFormattedReplyHasOnlySelectedMembers(t *testing.T) {
 	long := strings.Repeat("x", columns)
 	for _, c := range []struct {

@@ -253,7 +253,7 @@ func (c *call) decline() error {
 	return c.replySettled(revision.Copy(c.client.Decline(c.r.Context(), c.id(), reason)))
 }
 
-// replyHeld replies with an ask whose answer is held, or was sent at once.
+// replyHeld replies with an ask whose answer is held, or was sent immediately.
 func (c *call) replyHeld(a askback.Ask, err error) error {
 	if _, held := a.HeldBy(c.principal.Name); held && err == nil {
 		return c.writeAsk(http.StatusAccepted, revision.New(&a, nil))

@@ -19,7 +19,7 @@ import (
 )
 
 // A Client is an [askback.Client] that calls a server with the token of a principal. Its
-// methods return the same results and errors as those of a client of the engine. If the
+// methods return the same results and errors as a client of the engine. If the
 // server cannot be reached, or the connection breaks, the error is
 // [askback.ErrUnreachable]; the call may have taken effect.
 //

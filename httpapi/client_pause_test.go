@@ -33,7 +33,7 @@ func (a *localTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// If a proxy replies at once, Wait pauses between its polls.
+// If a proxy replies immediately, Wait pauses between its polls.
 func TestWaitBacksOffWhenPollsDoNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(memstore.New(), nil)

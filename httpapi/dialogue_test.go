@@ -170,8 +170,7 @@ func (s *dialogue) runCommands(request string) string {
 	}
 }
 
-// expand replaces numbered ids with those of this run, and the word HUGE with 3000000
-// letters.
+// expand replaces numbered ids with the ids of this run, and the word HUGE with 3000000 letters.
 func (s *dialogue) expand(text string) string {
 	for _, id := range s.ids {
 		text = strings.ReplaceAll(text, id[1], id[0])

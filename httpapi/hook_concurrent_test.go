@@ -67,8 +67,8 @@ func TestClosedHookKeepsAskOfIdenticalCall(t *testing.T) {
 	})
 }
 
-// Only a few large events are parsed at a time. Others get an error after a short wait;
-// small ones do not wait (T5).
+// Only a few large events are parsed at a time. Other large events get an error after a short wait; small
+// events do not wait (T5).
 func TestConcurrentLargeEventsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixtureWithoutNetwork(t)

@@ -19,8 +19,8 @@ import (
 	"github.com/askback/askback/httpapi"
 )
 
-// The model of the agent poem asks for a style if the prompt wants a poem, and otherwise replies
-// at once.
+// The model of the agent poem asks for a style if the prompt asks for a poem, and otherwise replies
+// immediately.
 const poemScript = `
 - expect: rain
   reply: I need to know the style.

@@ -118,8 +118,8 @@ func (b *buffer) release() {
 	}
 }
 
-// encode appends what the given function appends, and a line feed. If the function returns
-// an error, encode appends nothing.
+// encode appends the output of the given function, and a line feed. If the function returns an error, encode
+// appends nothing.
 func (b *buffer) encode(encode func([]byte) ([]byte, error)) error {
 	raw, err := encode(b.bytes)
 	if err == nil {

@@ -45,8 +45,8 @@ func (c *call) messages() error {
 	return c.result(c.client.Messages(c.r.Context(), c.id(), c.param("cursor"), limit(c.param("limit"))))
 }
 
-// postMessage adds a message to a session. If the body has no role, the message of an agent is
-// from the assistant, and that of a person from the user.
+// postMessage adds a message to a session. If the body has no role, a message of an agent is from the
+// assistant, and a message of a person is from the user.
 func (c *call) postMessage() error {
 	role := askback.RoleUser
 	if c.principal.Kind == askback.Agent {

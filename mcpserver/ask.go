@@ -99,7 +99,7 @@ func (c *call) canShowPage() bool {
 	return c.isStateless() && elicitation["url"] != nil && programOf(c.clientName()).pages
 }
 
-// pageInput is the name of the one input request in a reply.
+// pageInput is the name of the only input request in a reply.
 const pageInput = "page"
 
 // showPage asks the client to show the page of an ask. The URL grants no access: the person

@@ -184,7 +184,7 @@ func TestProgressIsSentWhileWaiting(t *testing.T) {
 	})
 }
 
-// The error says that a declined ask is not consent (F4).
+// The error states that a declined ask is not consent (F4).
 func TestDeclinedAskIsAnErrorResult(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		done := startCall(t.Context(), connect(), "ask_user_question", database)

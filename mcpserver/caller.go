@@ -105,8 +105,8 @@ func (s *Server) discard(caller *caller) {
 	caller.deliveries, caller.closed = nil, true
 }
 
-// finishReply acknowledges the outcomes in a reply that was written, and discards those in
-// a reply that was not.
+// finishReply acknowledges the outcomes in a reply that was written. It discards the outcomes in a reply that
+// was not written.
 func (s *Server) finishReply(caller *caller, arrived bool) {
 	caller.mu.Lock()
 	defer caller.mu.Unlock()

@@ -72,7 +72,7 @@ func (d *deadlineWriter) Flush() { _ = d.FlushError() }
 // Unwrap implements the interface of [http.ResponseController].
 func (d *deadlineWriter) Unwrap() http.ResponseWriter { return d.ResponseWriter }
 
-// flushed sends what is buffered and reports whether all writes have succeeded.
+// flushed sends the buffered bytes and reports whether all writes have succeeded.
 func (d *deadlineWriter) flushed() bool {
 	_ = d.FlushError()
 	return !d.failed.Load()

@@ -287,7 +287,7 @@ func TestDirectCallReportsProgressAsTheSDK(t *testing.T) {
 	}
 }
 
-// FuzzDirectCall compares the replies to arbitrary requests with those of the SDK.
+// FuzzDirectCall compares the replies to arbitrary requests with the replies of the SDK.
 func FuzzDirectCall(f *testing.F) {
 	for _, c := range append(directCalls(), indirectCalls()...) {
 		if len(c.body) < 1<<12 {

@@ -31,8 +31,8 @@ func (b failingClient) Wait(ctx context.Context, id string) (askback.Ask, error)
 	return b.Client.Wait(ctx, id)
 }
 
-// The result of a failed call states briefly what the model can do, without internal
-// details of the server.
+// The result of a failed call briefly states the next step for the model, without internal details of the
+// server.
 func TestErrorResultsHaveAdvice(t *testing.T) {
 	for _, test := range []struct {
 		err  error

@@ -134,7 +134,7 @@ func TestFinishHasATimeout(t *testing.T) {
 	})
 }
 
-// Requests during Finish are served or rejected, and later ones are rejected.
+// Requests during Finish are served or rejected, and later requests are rejected.
 func TestRequestsDuringFinishAreServedOrRejected(t *testing.T) {
 	f := newFixture(t)
 	id := f.answeredAsk(t).ID

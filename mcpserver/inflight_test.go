@@ -131,7 +131,7 @@ func (f *fixture) httpWireClient(*testing.T) *wireClient {
 	}
 }
 
-// stdioClient returns a client on stdio. The server can write only what the test reads.
+// stdioClient returns a client on stdio. The server cannot write more than the test reads.
 func (f *fixture) stdioClient(t *testing.T) *wireClient {
 	r, w := io.Pipe()
 	c := f.stdioPeer(t, w)

@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/asktool"
 )
 
-// withTasks declares the tasks extension, with which a call returns at once.
+// withTasks declares the tasks extension, with which a call returns immediately.
 const withTasks = `{"extensions": {"io.modelcontextprotocol/tasks": {}}}`
 
 // Malformed input of real models is repaired to the same ask, or rejected with the same text,
@@ -63,8 +63,8 @@ func TestMalformedCallsAreRepairedOrRejected(t *testing.T) {
 	}
 }
 
-// malformedArguments returns what a model sent. Text that is not JSON is put in a string,
-// as clients do.
+// malformedArguments returns the arguments that a model sent. Text that is not JSON is put in a string, as
+// clients do.
 func malformedArguments(t *testing.T, path string) []byte {
 	t.Helper()
 	file, err := txtar.ParseFile(path)
@@ -104,8 +104,8 @@ func TestToolNamesOfOtherProgramsAreAccepted(t *testing.T) {
 	})
 }
 
-// An error for the input of a tool of this package states in at most 400 characters where
-// the mistake is and what is expected (F15).
+// An error for the input of a tool of this package has at most 400 characters: the position of the mistake,
+// and the expected value (F15).
 func TestInvalidInputIsExplained(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()

@@ -82,9 +82,8 @@ func aboutTask(r *http.Request) bool {
 	return slices.Contains([]string{"tasks/get", "tasks/update", "tasks/cancel"}, r.Header.Get(methodHeader))
 }
 
-// checkTaskHeader rejects a request whose header and body name different tasks, and reports
-// whether it did. A proxy may route by the header. The SDK checks the header only for
-// methods that it knows.
+// checkTaskHeader rejects a request whose header and body name different tasks, and reports whether it did. A
+// proxy may route by the header. The SDK checks the header only for the methods that it supports.
 func checkTaskHeader(m *message, w http.ResponseWriter, r *http.Request) (rejected bool) {
 	if m == nil || beforeStateless(r) || !aboutTask(r) {
 		return false

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// pageOptions returns the options of a client that shows pages. show is called for each
-// page and returns what the person did.
+// pageOptions returns the options of a client that shows pages. show is called for each page and returns the
+// action of the person.
 func pageOptions(show func(*mcp.ElicitParams) string) *mcp.ClientOptions {
 	return &mcp.ClientOptions{
 		Capabilities: &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapabilities{URL: &mcp.URLElicitationCapabilities{}}},

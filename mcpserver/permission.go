@@ -36,8 +36,8 @@ func readPrompt(raw []byte) (prompt, error) {
 	return prompt{name.Text(), input.Raw(raw)}, nil
 }
 
-// permission implements permission_prompt (D1, F7). It allows one use of a tool, with the arguments that a
-// person approved: the original arguments, or edited ones. The approval is consumed before the reply.
+// permission implements permission_prompt (D1, F7). It allows one use of a tool, with the original arguments
+// or with arguments that the approving person edited. The approval is consumed before the reply.
 func (c *call) permission(ctx context.Context) (*mcp.CallToolResult, error) {
 	p, err := readPrompt(c.input())
 	if err != nil {
@@ -114,8 +114,7 @@ func (c *call) askAndWait(ctx context.Context, k key, r askback.Request, started
 	return ask, err
 }
 
-// approvedInput returns the arguments that were approved: the arguments that a person edited, or else the
-// original ones.
+// approvedInput returns the arguments that a person edited, or else the original arguments.
 func approvedInput(ask askback.Ask) json.RawMessage {
 	if len(ask.Outcome.Input) > 0 {
 		return ask.Outcome.Input

@@ -25,7 +25,7 @@ func permissionReply(t *testing.T, r reply) map[string]any {
 	return m
 }
 
-// A tool may run once, with the arguments that a person approved: the original arguments, or edited ones (D1,
+// A tool may run once, with the original arguments or with arguments that the approving person edited (D1,
 // F7).
 func TestToolRunsWithApprovedArguments(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {

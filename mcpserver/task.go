@@ -60,9 +60,8 @@ type taskParams struct {
 	ID string `json:"taskId"`
 }
 
-// acceptsTask reports whether this request supports a task as its result. Claude Code is
-// excluded: it tells its model that the result of a task is neither user input nor an
-// approval.
+// acceptsTask reports whether this request supports a task as its result. Claude Code is excluded, because
+// its model is instructed that the result of a task is neither user input nor an approval.
 func (c *call) acceptsTask() bool {
 	return c.isStateless() && hasTasks(c.req.Params.Meta) && !c.claudeCode()
 }

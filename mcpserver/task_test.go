@@ -37,8 +37,8 @@ func (f *fixture) newTask(httpClient *http.Client, tool, args string) map[string
 	return task
 }
 
-// A request that declares the tasks extension gets a task at once. The task has the id of
-// its ask, survives a restart, and has the result of the call (F9).
+// A request that declares the tasks extension gets a task immediately. The task has the id of its ask,
+// survives a restart, and has the result of the call (F9).
 func TestTaskHasIDAndResultOfItsAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

@@ -2,8 +2,8 @@ package anthropic
 
 import sdk "github.com/anthropics/anthropic-sdk-go"
 
-// Newest returns the name of the newest model of a family (sonnet, opus or haiku) that the client of this
-// release knows. For another family, it returns "".
+// Newest returns the name of the newest model of a family (sonnet, opus or haiku) in this release's client
+// library. For another family, it returns "".
 func Newest(family string) string {
 	switch family {
 	case "sonnet":

@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/agent/host"
 )
 
-// A greeter is a model without a provider. It says hello in the language that a person chooses.
+// A greeter is a model without a provider. It greets in the language that a person chooses.
 type greeter struct{}
 
 func (greeter) Reply(_ context.Context, r agent.ModelRequest, _ func(string)) (agent.ModelReply, error) {

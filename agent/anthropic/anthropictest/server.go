@@ -1,5 +1,5 @@
-// Package anthropictest has a fake of Anthropic's Messages API. It streams replies as the API is
-// documented to do, and rejects what the API rejects.
+// Package anthropictest has a fake of Anthropic's Messages API. It streams replies and rejects requests as
+// the API is documented to do.
 package anthropictest
 
 import (

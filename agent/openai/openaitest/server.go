@@ -1,5 +1,5 @@
-// Package openaitest has a fake of OpenAI's Chat Completions API. It streams replies as the API
-// is documented to do, and rejects what the API or servers like it reject.
+// Package openaitest has a fake of OpenAI's Chat Completions API. It streams replies as the API is documented
+// to do, and rejects requests that the API or servers like it reject.
 package openaitest
 
 import (

@@ -114,8 +114,8 @@ func removeLeftover(path string) {
 	}
 }
 
-// oldTime is the minimum age of a temporary file of an older version that no process writes. Those versions
-// do not lock it.
+// oldTime is the minimum age of a temporary file of an older version that no process writes. Older versions
+// do not lock their files.
 const oldTime = time.Minute
 
 // isOldLeftover reports whether f is a temporary file of an older version, whose process has ended.

@@ -28,9 +28,9 @@ func AgentFiles(dir string) ([]string, error) {
 	return files, nil
 }
 
-// LoadAgents reads definitions of agents, and returns the valid ones in the order of their files. The error
-// has the problems of all files: an [settings.Invalid] for each file with problems, or the reason why it
-// cannot be read. Two files with one name are also a problem, as is a definition that names a model or a
+// LoadAgents reads definitions of agents, and returns the valid definitions in the order of their files. The
+// error has the problems of all files: an [settings.Invalid] for each file with problems, or the reason why
+// it cannot be read. Two files with one name are also a problem, as is a definition that names a model or a
 // server that c does not have.
 func (c Config) LoadAgents(files []string, env func(string) (string, bool)) ([]Agent, error) {
 	var all []Agent

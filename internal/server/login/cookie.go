@@ -69,9 +69,8 @@ func TakeReturnPath(w http.ResponseWriter, r *http.Request) string {
 	return localPath(path)
 }
 
-// setCookie sets a cookie whose name is that of the session cookie with a suffix. It
-// reports whether that is [Possible]. The cookie is Lax, because the issuer redirects back
-// from another site.
+// setCookie sets a cookie whose name is the name of the session cookie with a suffix. It reports whether that
+// is [Possible]. The cookie is Lax, because the issuer redirects back from another site.
 func setCookie(w http.ResponseWriter, r *http.Request, suffix, value string, lifetime time.Duration) bool {
 	name := cookieName(r)
 	if name == "" {

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// The errors of an [Issuer]. A returned error can also contain what the issuer replied,
-// which is for the log only.
+// The errors of an [Issuer]. A returned error can also contain the reply of the issuer, which is for the log
+// only.
 var (
 	// ErrUnreachable is returned if the issuer does not reply, or its reply is not valid.
 	ErrUnreachable = errors.New("the issuer does not answer as it should")

@@ -36,8 +36,7 @@ type Log struct {
 	rejected  limiter // limits the lines for rejected tokens and log-ins
 }
 
-// New returns a log that writes to w. It leaves out lines below level, except those of the
-// audit log.
+// New returns a log that writes to w. It leaves out lines below level, except lines of the audit log.
 func New(w io.Writer, format string, level slog.Level) *Log {
 	o := &slog.HandlerOptions{Level: level, ReplaceAttr: redactAttr}
 	var all slog.Handler = slog.NewTextHandler(w, o)
@@ -94,9 +93,9 @@ func redact(s string) string {
 	return secretPattern.ReplaceAllString(s, "askback_…")
 }
 
-// escapingWriter escapes the characters in lines of JSON that can change what a terminal
-// shows: DEL and the non-printable characters beyond ASCII, such as those that reverse text.
-// [slog.JSONHandler] leaves them as they are. The JSON value stays the same.
+// escapingWriter escapes the characters in lines of JSON that can change the output of a terminal: DEL and
+// the non-printable characters beyond ASCII, such as characters that reverse text. [slog.JSONHandler] leaves
+// them as they are. The JSON value stays the same.
 type escapingWriter struct{ io.Writer }
 
 // Write implements [io.Writer].

@@ -1,12 +1,12 @@
-// Command codecgen generates what follows from the descriptions of the nouns: the structs
+// Command codecgen generates code and schemas from the descriptions of the nouns: the structs
 // of the root package and of package lifecycle, with the tags of their fields.
 //
 // Usage, in the root of the repository:
 //
 //	go run ./internal/wire/codecgen
 //
-// The tag api describes the JSON of the API (docs/wire.md §2), the tag store that of the
-// store. Both begin with the name of the member, or are "-" if the field is not a member.
+// The tag api describes the JSON of the API (docs/wire.md §2), and the tag store describes
+// the JSON of the store. Both begin with the name of the member, or are "-" if the field is not a member.
 // These options follow the name:
 //
 //	null       an empty string is null
@@ -20,7 +20,7 @@
 //	follows    the value follows from a column or another member, so it is not stored; older
 //	           formats of records have it
 //	usual=X    the value X is not stored; older formats of records have it
-//	first      the member is the first one, not in the order of the fields
+//	first      the member is the first member, not in the order of the fields
 //	after=X    the member follows the member X, not in the order of the fields
 //	was=X      the member had the name X in format 1
 //
@@ -41,9 +41,9 @@
 // Each field of a struct needs a tag for each of its forms.
 //
 // The OpenAPI schemas of requests and replies follow from the same structs, tags and
-// comments of fields. What a struct does not have is in internal/wire/openapi/schemas/rules:
-// limits, patterns, examples, descriptions that differ from the comments, and other names of
-// members in requests. An example may lack members whose values are empty.
+// comments of fields. The folder internal/wire/openapi/schemas/rules adds limits, patterns,
+// examples, descriptions that differ from the comments, and other names of members in
+// requests. An example may lack members whose values are empty.
 package main
 
 import (

@@ -34,7 +34,7 @@ const MaxCalls = 10
 // ask of its own. The program continues when all asks are settled.
 type Input struct {
 	Calls []Call
-	join  func([]any) any // joins the results of all calls; nil: the result is that of the only call
+	join  func([]any) any // joins the results of all calls; nil: the input has one call, whose result is used
 }
 
 // A Call is one input of a client's tool. It keeps the client's names of questions and
@@ -161,7 +161,7 @@ func (c Call) matches(ask askback.Ask) bool {
 }
 
 // A Mistake is the error for invalid input of a client's tool. Its text is for the model. It has at most 400
-// characters: the place, what was expected, and an example in the client's format.
+// characters: the position, the expected value, and an example in the client's format.
 type Mistake struct {
 	text string
 	err  error

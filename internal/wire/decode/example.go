@@ -40,7 +40,7 @@ func parseLeniently(raw []byte) jcs.Value {
 	_, n, _, err := parseRepaired(raw)
 	syntax, ok := err.(*jcs.SyntaxError)
 	if ok && n.Kind == jcs.Missing {
-		// Ignore what follows the JSON.
+		// Ignore the text after the JSON.
 		n.Value, _ = jcs.Parse(raw[:min(syntax.Offset, len(raw))])
 	}
 	return n.Value
@@ -189,9 +189,8 @@ func distinctLabels(labels []string, s size) (out []string) {
 	return out
 }
 
-// keepableFields are the fields that an example keeps if they are valid, the most
-// important ones first. A client may send the example, which should then ask the same
-// people.
+// keepableFields are the fields that an example keeps if they are valid, the most important fields first. A
+// client may send the example, which should then ask the same people.
 var keepableFields = []string{"to", "session_id", "session_key", "key", "agent", "title", "tags", "timeout", "deadline", "on_timeout"}
 
 // addressCount is the number of fields at the beginning of keepableFields that name the recipients, the

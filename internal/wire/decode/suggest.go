@@ -9,9 +9,9 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// unknownFieldFix returns what to send instead of an unknown field of object: the field that is
-// usually meant by this name, the field with the most similar name, or else all fields. It does
-// not suggest a field that the object has already.
+// unknownFieldFix returns the fix for an unknown field of object. It suggests the field that is usually meant
+// by this name, the field with the most similar name, or else lists all fields. It does not suggest a field
+// that the object has already.
 func unknownFieldFix(name string, names []string, object jcs.Value) string {
 	if len(names) == 0 {
 		return "leave it out"
@@ -94,8 +94,8 @@ func plainName(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
 }
 
-// guessedFix returns what to send instead of a name that clients often guess, or "" for another
-// name. The first row whose field is in names is the table for the object.
+// guessedFix returns the fix for a name that clients often guess, or "" for another name. The first row whose
+// field is in names is the table for the object.
 func guessedFix(name string, names []string, object jcs.Value) string {
 	name = plainName(name)
 	for _, row := range guesses {

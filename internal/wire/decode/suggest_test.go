@@ -389,7 +389,7 @@ func parsed(text string) map[string]any {
 	return out
 }
 
-// firstValue returns the JSON value at the beginning of a text, or nil if there is none.
+// firstValue returns the JSON value at the beginning of a text, or nil if the text does not begin with JSON.
 func firstValue(text string) (out any) {
 	if json.NewDecoder(strings.NewReader(text)).Decode(&out) != nil {
 		return nil

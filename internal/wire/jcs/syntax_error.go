@@ -12,7 +12,7 @@ type SyntaxError struct {
 	Offset       int    // of the offending byte
 	Line, Column int    // from 1; the column counts code points
 	Pointer      string // RFC 6901, of the value being read; "" is the whole text
-	Detail       string // what was expected; quotes at most a few characters of the text
+	Detail       string // the expected text; quotes at most a few characters of the actual text
 }
 
 // Error returns the line, the column, the pointer and the detail in one line. It leaves out

@@ -125,7 +125,7 @@ func TestFaultsOfADocumentAreReported(t *testing.T) {
 	}
 }
 
-// walk calls visit for each object, including those in examples.
+// walk calls visit for each object, including the objects in examples.
 func walk(at string, v any, visit func(at string, v map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:

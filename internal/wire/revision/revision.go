@@ -76,7 +76,7 @@ type Limit struct {
 	Stop context.Context // ends the wait when it is cancelled; nil: never
 }
 
-// Of returns the [Source] in c, or else one that copies the asks of c.
+// Of returns the [Source] in c, or else a Source that copies the asks of c.
 func Of(c askback.Client) Source {
 	if s, ok := In[Source](c); ok {
 		return s

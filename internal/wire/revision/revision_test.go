@@ -20,7 +20,7 @@ type cache struct{ sizes []int }
 
 func (c *cache) Grow(_ *revision.Ask, size int) { c.sizes = append(c.sizes, size) }
 
-// appended returns what AppendJSON appends to some bytes.
+// appended returns the bytes that AppendJSON appends to other bytes.
 func appended(t *testing.T, a *revision.Ask, base string) []byte {
 	t.Helper()
 	const before = "before"
