@@ -92,7 +92,7 @@ func TestAgentsAreSortedByName(t *testing.T) {
 	}
 }
 
-func TestLimitsAreThoseOfTheDefinition(t *testing.T) {
+func TestLimitsComeFromDefinition(t *testing.T) {
 	d, _ := support()
 	d.MaxTurns, d.MaxAsks = 7, 3
 	got, err := newRunner(t, d).Limits("support")
@@ -157,7 +157,7 @@ type served struct {
 
 func (s *served) Tools(ctx context.Context) ([]agent.ToolInfo, error) { return s.list(ctx) }
 
-func TestMissingToolsAreFound(t *testing.T) {
+func TestMissingToolsAreReported(t *testing.T) {
 	d, _ := support()
 	d.Tools = []string{"tickets.search", "tickets.serch", "tickets.close"}
 	if err := d.CheckTools(t.Context()); err == nil || !strings.HasPrefix(err.Error(), `agent support: the server tickets has no tool "serch"; correct tools of the agent: it has search, `) {

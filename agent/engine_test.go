@@ -170,7 +170,7 @@ func TestUsedApprovalConfirmsNothing(t *testing.T) {
 	})
 }
 
-func TestApprovedToolOfAServerThatIsAwayDoesNotRun(t *testing.T) {
+func TestApprovedToolOfUnreachableServerDoesNotRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, _ := support()
 		set := &served{Toolset: tickets()}
@@ -202,7 +202,7 @@ func TestApprovedToolOfAServerThatIsAwayDoesNotRun(t *testing.T) {
 	})
 }
 
-func TestTimeoutsOfDefinitionsHold(t *testing.T) {
+func TestTimeoutOfDefinitionApplies(t *testing.T) {
 	for _, c := range []struct {
 		onTimeout askback.OnTimeout
 		script    string
@@ -251,7 +251,7 @@ func TestAskOfSubAgentHasItsPath(t *testing.T) {
 	})
 }
 
-func TestRunWithoutPeopleIsNotStopped(t *testing.T) {
+func TestRunWithoutPeopleContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, _ := support()
 		d.Model = script(t, `

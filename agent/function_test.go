@@ -24,7 +24,7 @@ func pay(_ context.Context, t transfer) (map[string]int, error) {
 	return map[string]int{t.To: t.Amount}, nil
 }
 
-func TestSchemaOfFunctionIsThatOfItsInput(t *testing.T) {
+func TestFunctionSchemaDescribesItsInput(t *testing.T) {
 	f := agent.Func("pay", "Pays.", pay)
 	var schema struct {
 		Type       string
@@ -86,7 +86,7 @@ func TestFunctionsReturnTextsAndValues(t *testing.T) {
 	}
 }
 
-func TestFunctionWithoutSchemaIsAMistakeOfTheDefinition(t *testing.T) {
+func TestFunctionWithoutSchemaIsReported(t *testing.T) {
 	text := agent.Func("text", "", func(_ context.Context, in string) (string, error) { return in, nil })
 	channel := agent.Func("channel", "", func(_ context.Context, in struct{ C chan int }) (string, error) { return "", nil })
 	for _, tt := range []struct {

@@ -32,7 +32,7 @@ var everyTicketTool = []string{
 	"tickets__binary", "tickets__break", "tickets__close", "tickets__flood", "tickets__list", "tickets__panic", "tickets__search",
 }
 
-func TestRunIsOfferedWhatItMayUse(t *testing.T) {
+func TestRunIsOfferedOnlyAllowedTools(t *testing.T) {
 	bubble := func(d *agent.Definition) { d.Bubble = true }
 	async := func(d *agent.Definition) { d.AsyncQuestions = true }
 	asks := []string{"ask_user_question", "confirm_action"}
@@ -89,7 +89,7 @@ func TestOutermostDefinitionDecidesAboutAsking(t *testing.T) {
 	}
 }
 
-func TestUnavailableToolsAreRejectedWithWhatToDo(t *testing.T) {
+func TestUnavailableToolsAreRejectedWithAdvice(t *testing.T) {
 	d, m := support()
 	r := newRunner(t, d)
 	question := `{"question":"Which?"}`
@@ -126,7 +126,7 @@ func TestUnavailableToolsAreRejectedWithWhatToDo(t *testing.T) {
 	}
 }
 
-func TestAskToolsThatTheDefinitionDoesNotNameAreUnknown(t *testing.T) {
+func TestAskToolsMustBeNamedInDefinition(t *testing.T) {
 	d, m := support()
 	d.Tools = []string{"tickets"}
 	r := newRunner(t, d)
@@ -166,7 +166,7 @@ func TestPromptHasSectionOfEachAskTool(t *testing.T) {
 	}
 }
 
-func TestPromptSaysWhetherSubAgentsMayAsk(t *testing.T) {
+func TestPromptStatesWhetherSubAgentsMayAsk(t *testing.T) {
 	for _, c := range []struct {
 		run    conversation.Run
 		bubble bool
@@ -255,7 +255,7 @@ func TestNamesForModelsAreValidAndDiffer(t *testing.T) {
 	}
 }
 
-func TestChangedToolsAreOfferedAtOnce(t *testing.T) {
+func TestChangedToolsAreOfferedInNextRequest(t *testing.T) {
 	d, m := support()
 	set := &served{Toolset: tickets()}
 	set.list = set.Toolset.Tools
@@ -274,7 +274,7 @@ func TestChangedToolsAreOfferedAtOnce(t *testing.T) {
 	}
 }
 
-func TestServerThatIsAwayIsAskedAgain(t *testing.T) {
+func TestUnreachableServerIsTriedAgain(t *testing.T) {
 	d, m := support()
 	away := errors.New("connection refused")
 	set := &served{Toolset: agent.Functions("docs"), list: func(context.Context) ([]agent.ToolInfo, error) { return nil, away }}
@@ -341,7 +341,7 @@ func TestQuestionsNeedDefaultsIfATimeoutUsesThem(t *testing.T) {
 }
 
 // A run is offered the agents that it may start, and itself.
-func TestRunStartsOnlyTheAgentsThatItMay(t *testing.T) {
+func TestRunStartsOnlyAllowedAgents(t *testing.T) {
 	d, m := support()
 	d.StartBy = []string{"ana"}
 	open, named, closed := d, d, d

@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-func TestQuestionHasWhatTheModelAsks(t *testing.T) {
+func TestQuestionHasTextAndOptionsOfModel(t *testing.T) {
 	d, m := support()
 	d.To, d.Timeout, d.OnTimeout, d.Callback = []string{"ana", "@oncall"}, time.Hour, askback.OnTimeoutDecline, "https://example.com/answers"
 	r := newRunner(t, d)
@@ -78,7 +78,7 @@ func settled(kind askback.AskKind, o askback.Outcome) askback.Ask {
 	return a
 }
 
-func TestOutcomeTellsTheModelWhatHappened(t *testing.T) {
+func TestOutcomeIsExplainedToModel(t *testing.T) {
 	answers := []askback.QuestionAnswer{{ID: "q1", Question: "Which?", Selected: []string{"B"}, Notes: "now"}}
 	timer := askback.Actor{Kind: askback.ActorTimer}
 	with := func(a askback.Ask, o askback.OnTimeout) askback.Ask { a.OnTimeout = o; return a }
@@ -133,7 +133,7 @@ func TestOutcomeTellsTheModelWhatHappened(t *testing.T) {
 	}
 }
 
-func TestApprovedToolRunsWithWhatWasApproved(t *testing.T) {
+func TestApprovedToolRunsWithApprovedInput(t *testing.T) {
 	d, _ := support()
 	r := newRunner(t, d)
 	closing := conversation.Call{Tool: "tickets__close", Plan: conversation.Plan{Kind: conversation.KindTool, Confirm: true}}
@@ -181,7 +181,7 @@ func TestResultsOfToolsAreLimited(t *testing.T) {
 	}
 }
 
-func TestTodosAreThoseOfTheCall(t *testing.T) {
+func TestTodosComeFromCall(t *testing.T) {
 	d, _ := support()
 	r := newRunner(t, d)
 	got := r.Execute(t.Context(), attended, call("todo_write", `{"todos":[{"content":"a","status":"completed"},{"content":"b","status":"in_progress"}]}`))
@@ -226,7 +226,7 @@ func TestTasksHaveTheirAgentAndPrompt(t *testing.T) {
 	}
 }
 
-func TestFailuresOfModelsAreSentences(t *testing.T) {
+func TestModelErrorsAreSentences(t *testing.T) {
 	usage := conversation.Usage{InputTokens: 5}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -263,7 +263,7 @@ func (panics) Reply(context.Context, agent.ModelRequest, func(string)) (agent.Mo
 	panic("boom")
 }
 
-func TestReplyIsPassedOn(t *testing.T) {
+func TestReplyOfModelIsReturned(t *testing.T) {
 	d, m := support()
 	d.MaxTokens = 500
 	m.reply = agent.ModelReply{Text: "Done\xff", Provider: json.RawMessage(`{"x":1}`), Usage: conversation.Usage{OutputTokens: 2}}

@@ -15,7 +15,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // The instance passes the conformance suite of askback.Client (F13).
-func TestInstanceConforms(t *testing.T) {
+func TestInstanceConformsToSuite(t *testing.T) {
 	conformance.Client(t, func(t *testing.T) conformance.Subject {
 		return askbacktest.On(t, memstore.New(), &engine.Options{Settings: engine.Settings{Undo: limits.MaxUndo}})
 	})

@@ -130,7 +130,7 @@ func TestEveryProviderAcceptsTheSchemas(t *testing.T) {
 }
 
 // The lint reports schemas that providers are known to reject (W20).
-func TestLintFindsWhatProvidersReject(t *testing.T) {
+func TestLintReportsSchemasThatProvidersReject(t *testing.T) {
 	for schema, providers := range map[string]string{
 		`{"type": "object", "properties": {"a": {"type": "string", "description": "x"}}}`:                                            "",
 		`{"type": "object", "properties": {"a": {"type": "array", "description": "x"}}}`:                                             "OpenAI Anthropic Gemini",

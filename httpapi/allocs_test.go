@@ -38,7 +38,7 @@ func TestChecksOfRequestAllocateNothing(t *testing.T) {
 }
 
 // A query without escapes is parsed like a query with escapes.
-func TestPlainQueryIsParsedLikeAnyOther(t *testing.T) {
+func TestUnescapedQueryIsParsedLikeEscapedQuery(t *testing.T) {
 	w := newFixture(t, nil)
 	for query, valid := range map[string]bool{
 		"":                             true,
@@ -101,7 +101,7 @@ func TestProblemIsEncodedLikeItsStruct(t *testing.T) {
 }
 
 // Long replies, too, have their length in the header.
-func TestLongReplyHasLength(t *testing.T) {
+func TestLongReplyHasContentLength(t *testing.T) {
 	w := newFixture(t, nil)
 	long := strings.Repeat("x", 50_000)
 	ask := w.ask(`{"question": "Which?", "context": {"text": "` + long + `"}}`)

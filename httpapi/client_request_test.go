@@ -258,7 +258,7 @@ func TestSettingsOfHTTPClientAreUsed(t *testing.T) {
 }
 
 // A TLS call to a server without TLS returns the error that package http returns.
-func TestErrorOfTLSNamesPlainServer(t *testing.T) {
+func TestTLSToPlainServerReturnsErrorOfNetHTTP(t *testing.T) {
 	s := serve(t, func(http.ResponseWriter, *http.Request) {})
 	for name, client := range differentClients(t) {
 		_, err := httpapi.NewClient(strings.Replace(s.URL, "http", "https", 1), "token", client).Get(t.Context(), "1")

@@ -16,7 +16,7 @@ import (
 // The requests in the documentation of other systems get the replies that are shown there (A4,
 // B4, E2). Each example begins with one open question of the agent write-poem. For an example
 // that reads the session, the run is completed first.
-func TestDialectExamplesGetShownReplies(t *testing.T) {
+func TestDocumentedDialectRequestsGetDocumentedReplies(t *testing.T) {
 	file, err := txtar.ParseFile("testdata/dialect_examples.txtar")
 	if err != nil {
 		t.Fatal(err)

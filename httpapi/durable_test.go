@@ -134,7 +134,7 @@ func TestRevokedTokenGetsNoAnswer(t *testing.T) {
 // The secret of a browser is accepted only as a cookie. The cookie cannot create or list tokens, change the
 // people who may log in, link a chat, or yield the database: browsers send a cookie to every port of its
 // host.
-func TestBrowserCookieIsOnlyForPages(t *testing.T) {
+func TestBrowserCookieIsAcceptedOnlyOnPageRoutes(t *testing.T) {
 	w := newFixture(t, nil)
 	secret := w.token(askback.Principal{Kind: askback.Admin, Name: "eve", Channel: askback.ChannelWeb})
 	const create = `{"kind": "admin", "name": "thief"}`

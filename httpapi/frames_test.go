@@ -77,7 +77,7 @@ type panicWriter struct{ http.ResponseWriter }
 func (panicWriter) Write([]byte) (int, error) { panic("a body") }
 
 // A panic while an event is written ends its stream, and not the process.
-func TestPanicOfWriterEndsStream(t *testing.T) {
+func TestPanicDuringWriteEndsStream(t *testing.T) {
 	var log bytes.Buffer
 	db := memstore.New()
 	w := newFixtureOn(t, engine.New(db, nil), db, &httpapi.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})

@@ -92,7 +92,7 @@ func (w *fixture) ask(body string) askback.Ask {
 
 // Plain HTTP requests that ask, wait and answer get the statuses of docs/wire.md §3 (C1, C2,
 // D2, E10, F6).
-func TestAskIsAnsweredWithoutClient(t *testing.T) {
+func TestAskIsAnsweredOverPlainHTTP(t *testing.T) {
 	w := newFixture(t, &httpapi.Options{PublicURL: "https://ask.example.com"})
 	ask := w.ask(databases)
 	if want := "https://ask.example.com/asks/" + ask.ID; ask.PageURL != want {

@@ -236,7 +236,7 @@ func TestWaitingHookSendsHeartbeats(t *testing.T) {
 }
 
 // The read timeout of the server does not end a waiting hook.
-func TestHookOutlivesReadTimeout(t *testing.T) {
+func TestReadTimeoutDoesNotEndWaitingHook(t *testing.T) {
 	for _, proto := range []string{"HTTP/1.1", "HTTP/2.0"} {
 		t.Run(proto, func(t *testing.T) {
 			t.Parallel()

@@ -151,7 +151,7 @@ func TestApprovalByHookIsConsumed(t *testing.T) {
 
 // An event that needs no ask gets an immediate reply. In an interactive session, questions of PreToolUse need
 // none, because Claude Code shows its own dialog.
-func TestEventsWithoutQuestionAreAnsweredAtOnce(t *testing.T) {
+func TestEventsWithoutAskGetImmediateReply(t *testing.T) {
 	w := newFixture(t, nil)
 	w.token(bot)
 	kept := w.contents()

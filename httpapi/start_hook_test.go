@@ -58,7 +58,7 @@ func (w *fixture) sendSigned(h http.Header, begin string) *http.Response {
 }
 
 // A webhook whose header shows that it is forged or old is rejected before its body arrives (T43).
-func TestForgedHookIsRefusedBeforeItsBodyComes(t *testing.T) {
+func TestForgedHookIsRejectedBeforeItsBody(t *testing.T) {
 	w := newHookFixture(t)
 	old := sign(t, poemSecret, "msg_1", time.Now().Add(-6*time.Minute), "{}")
 	for name, h := range map[string]http.Header{"without a signature": {}, "old": old} {
@@ -70,7 +70,7 @@ func TestForgedHookIsRefusedBeforeItsBodyComes(t *testing.T) {
 
 // Senders without the secret can neither keep many bodies in memory nor keep a connection open for long
 // (T43).
-func TestHooksThatAreNotVerifiedAreLimited(t *testing.T) {
+func TestUnverifiedHooksAreLimited(t *testing.T) {
 	w := newHookFixture(t)
 	w.handler.SetUnverifiedTime(50 * time.Millisecond)
 	h := sign(t, poemSecret, "msg_1", time.Now(), "{}")
@@ -83,7 +83,7 @@ func TestHooksThatAreNotVerifiedAreLimited(t *testing.T) {
 }
 
 // A delivery that arrives several times at the same moment starts one run (E1, E10).
-func TestDeliveriesAtOnceStartOneRun(t *testing.T) {
+func TestConcurrentDeliveriesStartOneRun(t *testing.T) {
 	w := newHookFixture(t)
 	var header []string
 	for name, values := range sign(t, poemSecret, "msg_1", time.Now(), `{"topic": "rain"}`) {

@@ -103,7 +103,7 @@ func TestSourceWithTheMostWebhooksMakesRoom(t *testing.T) {
 
 // A request that is rejected before its body is read gets its reply immediately, and the connection is closed
 // (T25).
-func TestRefusedRequestsDoNotWaitForTheirBodies(t *testing.T) {
+func TestRejectedRequestsDoNotWaitForTheirBodies(t *testing.T) {
 	s := newRouteFixture(t)
 	address := strings.TrimPrefix(s.server.URL, "http://")
 	for name, c := range map[string]struct {

@@ -293,7 +293,7 @@ func (c hangUpClient) Get(ctx context.Context, id string) (askback.Ask, error) {
 
 // A client that disconnects before it has the result of its task leaves the approval
 // unused.
-func TestTaskOfAGoneClientConsumesNoApproval(t *testing.T) {
+func TestTaskOfDisconnectedClientConsumesNoApproval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		httpClient := f.httpClient("bot")

@@ -253,7 +253,7 @@ func indirectCalls() []httpCall {
 
 // A direct call has the same reply as the same call through the SDK. Unusual and invalid
 // calls are left to the SDK.
-func TestDirectCallsHaveTheRepliesOfTheSDK(t *testing.T) {
+func TestDirectCallsGetSameRepliesAsFromSDK(t *testing.T) {
 	h, secret := newSettlingHandler(t)
 	for direct, calls := range map[bool][]httpCall{true: directCalls(), false: indirectCalls()} {
 		for i, c := range calls {
@@ -267,7 +267,7 @@ func TestDirectCallsHaveTheRepliesOfTheSDK(t *testing.T) {
 }
 
 // A direct call that waits has the notifications and the pending result of the SDK.
-func TestDirectCallReportsProgressAsTheSDK(t *testing.T) {
+func TestDirectCallReportsSameProgressAsSDK(t *testing.T) {
 	for _, c := range []httpCall{
 		rawCall(strings.Replace(toolCall("ask_user_question", database, "{}"), `"_meta": {`, `"_meta": {"progressToken": "<p>", `, 1)),
 		inSession(question + `, "_meta": {"progressToken": 5}`),

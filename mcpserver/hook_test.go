@@ -41,7 +41,7 @@ var promptCases = []struct{ name, tool, input string }{
 
 // A prompt and a hook for the same call make the same ask: the same questions, or the same
 // confirmation with the same digest (C2, F7, F15).
-func TestPromptAsksTheSameAsTheHook(t *testing.T) {
+func TestPromptAndHookMakeSameAsk(t *testing.T) {
 	for _, test := range promptCases {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -105,7 +105,7 @@ func params(t *testing.T, m map[string]any, method string, id float64) map[strin
 
 // A client that subscribes to tasks gets the result of each task once, when a person has answered. The
 // subscription ends with the last task, and leaves out the tasks of other agents (F9).
-func TestSubscriptionSendsTasks(t *testing.T) {
+func TestSubscriptionSendsEachTaskOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		httpClient := f.httpClient("bot")
@@ -152,7 +152,7 @@ func TestSubscriptionSendsTasks(t *testing.T) {
 
 // A subscription to a task that has ended sends the task immediately. A subscription without the extension is
 // an error. If the client disconnects, no approval is consumed.
-func TestSubscriptionOfEndedOrLeftTasks(t *testing.T) {
+func TestSubscriptionSendsEndedTaskImmediately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		httpClient := f.httpClient("bot")
@@ -203,7 +203,7 @@ func TestStopEndsSubscriptions(t *testing.T) {
 }
 
 // On stdio, notifications arrive between replies, and a cancellation ends the subscription.
-func TestSubscriptionOnStdio(t *testing.T) {
+func TestSubscriptionWorksOnStdio(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		r, w := io.Pipe()

@@ -10,7 +10,7 @@ import (
 
 // The position in a trace of a call is in its _meta, and is stored with the ask. An invalid position is
 // ignored.
-func TestTraceParentOfACall(t *testing.T) {
+func TestTraceParentOfCallIsStored(t *testing.T) {
 	const valid = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	for sent, want := range map[any]string{valid: valid, "00-x": "", 7: ""} {
 		eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {

@@ -37,7 +37,7 @@ func newModel(t testing.TB, url string, o anthropic.Options) *anthropic.Model {
 
 func TestClientPassesTheSuite(t *testing.T) { modeltest.Run(t, provider()) }
 
-func TestCutReplyIsNeverAReply(t *testing.T) {
+func TestCutReplyIsAnError(t *testing.T) {
 	racedetector.Omit(t)
 	modeltest.Cuts(t, provider())
 }
@@ -121,8 +121,8 @@ func TestRequestMatchesGoldenFile(t *testing.T) {
 	}
 }
 
-// TestReplyIsAcceptedBack checks that a stored reply is sent back so that the provider accepts it.
-func TestReplyIsAcceptedBack(t *testing.T) {
+// TestProviderAcceptsStoredReply checks that a stored reply is sent back so that the provider accepts it.
+func TestProviderAcceptsStoredReply(t *testing.T) {
 	s := anthropictest.New(t)
 	m := newModel(t, s.URL, anthropic.Options{ThinkingTokens: 1024})
 	s.Add(

@@ -72,7 +72,7 @@ func newFlood(t *testing.T, pings, size, read string) *mcptools.Server {
 
 // A command that sends requests and does not read their results ends the connection before they fill the
 // memory, whether the requests are large or many.
-func TestCommandThatFloodsEndsTheConnection(t *testing.T) {
+func TestUnreadResultsOfCommandEndConnection(t *testing.T) {
 	racedetector.Omit(t)
 	for _, c := range [][2]string{{"40", "1000000"}, {"20000", "1000"}} {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -84,7 +84,7 @@ func TestCommandThatFloodsEndsTheConnection(t *testing.T) {
 }
 
 // A command may send any number of requests if it reads their results.
-func TestCommandMayPing(t *testing.T) {
+func TestCommandMaySendManyPings(t *testing.T) {
 	if _, err := newFlood(t, "600", "100000", "yes").Tools(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -92,7 +92,7 @@ func TestCommandMayPing(t *testing.T) {
 
 // An endpoint that sends requests in a stream and does not reply to their results ends the
 // connection, too.
-func TestEndpointThatFloodsEndsTheConnection(t *testing.T) {
+func TestUnreadResultsOfEndpointEndConnection(t *testing.T) {
 	var posts atomic.Int32 // the number of results that the endpoint received
 	s, _ := connectTo(t, newRemote(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var m struct {

@@ -169,7 +169,7 @@ func TestKilledCommandEndsTheCall(t *testing.T) {
 }
 
 // A cancelled call returns immediately, and the server gets a cancellation.
-func TestCancelledCallReturnsAtOnce(t *testing.T) {
+func TestCancelledCallReturnsImmediately(t *testing.T) {
 	s, log := newCommand(t, "tools")
 	pid := call(t, s, "pid", `{}`)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -274,7 +274,7 @@ func TestHugeResultEndsTheConnection(t *testing.T) {
 }
 
 // Texts that are not UTF-8, unknown kinds of content and unusual tools cause no error.
-func TestStrangeServersDoNoHarm(t *testing.T) {
+func TestUnusualServersCauseNoErrors(t *testing.T) {
 	t.Parallel() // it waits
 	s, log := newCommand(t, "raw")
 	if got, want := names(t, s), []string{"bad\u202e/ name", "long"}; !slices.Equal(got, want) {

@@ -30,7 +30,7 @@ func stopProcess(t *testing.T, pid int) {
 }
 
 // A server that does not read its input blocks no caller, not even with an input that fills the pipe.
-func TestServerThatHangsDoesNotHoldUpCallers(t *testing.T) {
+func TestHangingServerBlocksNoCaller(t *testing.T) {
 	s, log := newCommand(t, "tools")
 	pid, err := strconv.Atoi(call(t, s, "pid", `{}`))
 	if err != nil {
@@ -57,7 +57,7 @@ func TestServerThatHangsDoesNotHoldUpCallers(t *testing.T) {
 }
 
 // A server that does not respond after a cancelled call is started again.
-func TestServerThatHangsIsStartedAgain(t *testing.T) {
+func TestHangingServerIsRestarted(t *testing.T) {
 	s, log := newCommand(t, "tools", func(o *mcptools.Options) { o.Respond = 200 * time.Millisecond })
 	first := call(t, s, "pid", `{}`)
 	pid, err := strconv.Atoi(first)
@@ -75,7 +75,7 @@ func TestServerThatHangsIsStartedAgain(t *testing.T) {
 }
 
 // A server that responds keeps its process when a call is cancelled.
-func TestServerThatRespondsIsNotStartedAgain(t *testing.T) {
+func TestRespondingServerIsNotRestarted(t *testing.T) {
 	t.Parallel() // it waits
 	s, _ := newCommand(t, "tools", func(o *mcptools.Options) { o.Respond = 5 * time.Second })
 	first := call(t, s, "pid", `{}`)
@@ -90,7 +90,7 @@ func TestServerThatRespondsIsNotStartedAgain(t *testing.T) {
 }
 
 // Closing a server ends its process and the processes that it started.
-func TestProcessesOfACommandEnd(t *testing.T) {
+func TestCloseEndsProcessesOfCommand(t *testing.T) {
 	t.Parallel() // it waits
 	s, _ := newCommand(t, "tools")
 	pid, child := call(t, s, "pid", `{}`), call(t, s, "child", `{}`)
@@ -106,7 +106,7 @@ func TestProcessesOfACommandEnd(t *testing.T) {
 }
 
 // A command that crashes leaves behind no process that it started.
-func TestProcessesOfACrashedCommandEnd(t *testing.T) {
+func TestCrashEndsProcessesOfCommand(t *testing.T) {
 	t.Parallel() // it waits
 	s, _ := newCommand(t, "tools")
 	child, err := strconv.Atoi(call(t, s, "child", `{}`))

@@ -82,7 +82,7 @@ func (h *restarting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // A call that the server has received is never repeated, even if the session of all calls ends because
 // another request got the error that it is unknown.
-func TestCallIsNotRepeated(t *testing.T) {
+func TestReceivedCallIsNotRepeated(t *testing.T) {
 	h := &restarting{started: make(chan struct{}), paid: make(chan struct{})}
 	s, _ := connectTo(t, newRemote(t, h))
 	t.Cleanup(sync.OnceFunc(func() { close(h.paid) }))
@@ -107,7 +107,7 @@ func TestCallIsNotRepeated(t *testing.T) {
 }
 
 // The reply to a failed request is limited, even if its type is a stream.
-func TestFailedStreamIsLimited(t *testing.T) {
+func TestReplyOfFailedRequestIsLimited(t *testing.T) {
 	var whole atomic.Bool
 	s, _ := connectTo(t, newRemote(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")

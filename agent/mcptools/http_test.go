@@ -130,7 +130,7 @@ func TestChangedToolsAreListedAgain(t *testing.T) {
 }
 
 // Every kind of content that a tool can return becomes a text for the model.
-func TestResultsAreTexts(t *testing.T) {
+func TestEveryResultBecomesText(t *testing.T) {
 	size := int64(3)
 	for _, c := range []struct {
 		name    string
@@ -276,7 +276,7 @@ func TestFailedRequestHasAReason(t *testing.T) {
 
 // A redirect within the server is followed. A redirect to another server is not, so the headers, which have
 // secrets, never reach it.
-func TestHeadersReachOneServerOnly(t *testing.T) {
+func TestHeadersAreSentToOneServerOnly(t *testing.T) {
 	other := newRemote(t, handler(newMCP()))
 	r := newRemote(t, nil)
 	inner := handler(newMCP())
@@ -312,7 +312,7 @@ func TestHeadersReachOneServerOnly(t *testing.T) {
 
 // A server that does not reply blocks no caller after the end of its context, and gets a cancellation of the
 // call.
-func TestHangingEndpointDoesNotHoldUpCallers(t *testing.T) {
+func TestHangingEndpointBlocksNoCaller(t *testing.T) {
 	began, cancelled := make(chan struct{}), make(chan struct{})
 	server := newMCP()
 	server.AddTool(&mcp.Tool{Name: "wait", InputSchema: object}, func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -338,7 +338,7 @@ func TestHangingEndpointDoesNotHoldUpCallers(t *testing.T) {
 }
 
 // A call ends even if its run has no end.
-func TestCallsAreLimitedInTime(t *testing.T) {
+func TestCallsHaveATimeLimit(t *testing.T) {
 	server := newMCP()
 	server.AddTool(&mcp.Tool{Name: "wait", InputSchema: object}, func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		<-ctx.Done()
@@ -369,7 +369,7 @@ func TestCloseEndsCalls(t *testing.T) {
 }
 
 // Several runs use one connection at a time.
-func TestCallsRunSideBySide(t *testing.T) {
+func TestCallsRunConcurrently(t *testing.T) {
 	s, _ := connectTo(t, newRemote(t, handler(newMCP())))
 	var all sync.WaitGroup
 	for range 20 {

@@ -23,7 +23,7 @@ func (c *session) send(ctx context.Context, err error) {
 }
 
 // The reason of an end is the error of the last request that failed, unless a later request was answered.
-func TestReasonIsThatOfTheLastRequestThatFailed(t *testing.T) {
+func TestReasonIsErrorOfLastFailedRequest(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	other := errors.New("no route")
@@ -57,7 +57,7 @@ func TestReasonIsThatOfTheLastRequestThatFailed(t *testing.T) {
 
 // The end of the connection may be known before the request that has the reason returns. A request that began
 // before that request failed may return later.
-func TestReasonIsAwaited(t *testing.T) {
+func TestReasonWaitsForFailingRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, end, answer := &session{}, make(chan struct{}), make(chan struct{})
 		go c.failures.watch(func(context.Context, string, mcp.Request) (mcp.Result, error) { <-answer; return nil, nil })(t.Context(), "ping", nil)

@@ -38,7 +38,7 @@ func newModel(t testing.TB, name, url, key string, o openai.Options) *openai.Mod
 
 func TestClientPassesTheSuite(t *testing.T) { modeltest.Run(t, provider()) }
 
-func TestCutReplyIsNeverAReply(t *testing.T) {
+func TestCutReplyIsAnError(t *testing.T) {
 	racedetector.Omit(t)
 	modeltest.Cuts(t, provider())
 }

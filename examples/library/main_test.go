@@ -9,7 +9,7 @@ import (
 )
 
 // The program asks at its terminal, and its agent continues with the answer and its tool.
-func TestAgentOfTheProgramAsksAndGoesOn(t *testing.T) {
+func TestAgentAsksAndUsesAnswer(t *testing.T) {
 	var shown strings.Builder
 	got, err := run(t.Context(), terminal.New(strings.NewReader("Rome\n"), &shown, nil).Answer)
 	if want := "It is sunny in Rome."; got != want || err != nil {

@@ -95,7 +95,7 @@ func TestDatabaseWithHardLinksIsRejected(t *testing.T) {
 
 // A process that holds a database makes its lock file again if the file was moved or deleted. It reports that
 // the database was moved, replaced or deleted.
-func TestLockIsChecked(t *testing.T) {
+func TestCheckReportsLostDatabase(t *testing.T) {
 	for name, c := range map[string]struct {
 		change  func(path string) error
 		isWrong bool
@@ -135,7 +135,7 @@ func TestLockIsChecked(t *testing.T) {
 }
 
 // If another process took the lock after the lock file was moved, the check reports that.
-func TestLostLockIsFound(t *testing.T) {
+func TestCheckReportsLostLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	lock, err := instance.HoldDatabase(path)
 	if err != nil {
@@ -202,7 +202,7 @@ func TestLeftoversAreRemoved(t *testing.T) {
 }
 
 // A temporary file that a process is writing is kept, and so are links and folders.
-func TestFilesInUseAreNoLeftovers(t *testing.T) {
+func TestFilesInUseAreNotRemoved(t *testing.T) {
 	dir := t.TempDir()
 	name := func(n int) string { return filepath.Join(dir, fmt.Sprintf(".askback-%d.tmp", n)) }
 	target := filepath.Join(dir, "target")

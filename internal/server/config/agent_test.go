@@ -28,7 +28,7 @@ func loadAgent(name, text string) (config.Agent, error) {
 }
 
 // A definition that was written for another program loads unchanged (E12).
-func TestAgentOfTheFirstDocumentIsLoaded(t *testing.T) {
+func TestDefinitionOfAnotherProgramIsLoaded(t *testing.T) {
 	got, err := loadAgent("agents/complex-research.md", read(t, "testdata/agents/complex-research.md"))
 	want := config.Agent{
 		File: "agents/complex-research.md", Name: "complex-research", Model: "sonnet", AsyncQuestions: true, QuestionCallback: "https://hooks.slack.com/...",

@@ -23,7 +23,7 @@ func withKey(name string) (string, bool) {
 }
 
 // Models of Anthropic need no settings if there is a key, and the settings take precedence (E12).
-func TestModelsFallBackToThoseOfAnthropic(t *testing.T) {
+func TestAnthropicKeyEnablesDefaultModels(t *testing.T) {
 	local := config.Model{Provider: "openai", BaseURL: "http://127.0.0.1:11434/v1", Model: "qwen3"}
 	newest := func(name string) config.Model {
 		return config.Model{Provider: "anthropic", Model: anthropic.Newest(name), APIKey: "hunter2"}

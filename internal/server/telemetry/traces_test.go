@@ -61,7 +61,7 @@ func received(t *testing.T) func() []*otlp.Span {
 
 // The wait for a person and the resume of the agent are spans in the trace of the agent, with the stored
 // times, and without any text of an agent or a person (F16).
-func TestSpansOfAnAsk(t *testing.T) {
+func TestAskHasSpans(t *testing.T) {
 	spans := received(t)
 	traces, err := telemetry.NewTraces(t.Context(), "1.2.3", slog.New(slog.DiscardHandler), os.Getenv)
 	if err != nil {
@@ -101,7 +101,7 @@ func TestSpansOfAnAsk(t *testing.T) {
 }
 
 // A request is a span of its route in the trace of its client, without path and query. Probes are left out.
-func TestSpansOfRequests(t *testing.T) {
+func TestRequestHasSpan(t *testing.T) {
 	spans := received(t)
 	traces, err := telemetry.NewTraces(t.Context(), "", slog.New(slog.DiscardHandler), os.Getenv)
 	if err != nil {
@@ -134,7 +134,7 @@ func TestSpansOfRequests(t *testing.T) {
 
 // Without a collector in the environment there are no traces. An exporter or a protocol that is not supported
 // is an error.
-func TestEnvironmentOfTraces(t *testing.T) {
+func TestEnvironmentConfiguresTraces(t *testing.T) {
 	for _, c := range []struct {
 		env  map[string]string
 		on   bool

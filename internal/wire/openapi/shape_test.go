@@ -165,7 +165,7 @@ func unset(v any) (out []string) {
 }
 
 // Askback never sends zero values of these types, so their schemas do not accept them.
-func TestZeroValuesDoNotMatch(t *testing.T) {
+func TestZeroValuesDoNotMatchSchemas(t *testing.T) {
 	for name, v := range map[string]any{
 		"Ask": askback.Ask{}, "Question": askback.Question{}, "Option": askback.Option{}, "Claim": askback.Claim{},
 		"Outcome": askback.Outcome{}, "Actor": askback.Actor{}, "Session": askback.Session{}, "Message": askback.Message{}, "Todo": askback.Todo{},
@@ -183,7 +183,7 @@ func TestZeroValuesDoNotMatch(t *testing.T) {
 
 // The schema accepts neither an ask whose fields contradict each other nor one with an
 // invalid field.
-func TestInvalidAskDoesNotMatch(t *testing.T) {
+func TestInvalidAskDoesNotMatchSchema(t *testing.T) {
 	for name, change := range map[string]func(*askback.Ask){
 		"settled without an outcome":        func(a *askback.Ask) { a.Outcome = nil },
 		"pending with an outcome":           func(a *askback.Ask) { a.Status = askback.Pending },

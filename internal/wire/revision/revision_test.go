@@ -33,7 +33,7 @@ func appended(t *testing.T, a *revision.Ask, base string) []byte {
 
 // The JSON equals the JSON of the ask with the address of its page at each base, even if another base was
 // encoded before.
-func TestAppendJSON(t *testing.T) {
+func TestRevisionJSONMatchesAsk(t *testing.T) {
 	pending := settled()
 	pending.Status, pending.Outcome = askback.Pending, nil
 	for _, ask := range []*askback.Ask{settled(), pending} {
