@@ -77,12 +77,12 @@ func TestUnknownNamesAndUnapprovableRoutesAreReported(t *testing.T) {
 func TestRouteThatRejectsEveryConfirmationIsRejected(t *testing.T) {
 	p := newDirectory(t, &clockedChannel{}, askback.Route{Match: askback.Match{Tags: []string{"pay"}}, Approvers: []string{"ana", "ben"}})
 	for name, r := range map[string]askback.Route{
-		"unknown":             {Approvers: []string{"xia"}},
-		"too few":             {Approvers: []string{"@payments"}, Quorum: 3},
-		"against settings":    {Match: askback.Match{Tags: []string{"pay"}}, Approvers: []string{"cem"}},
+		"unknown":                       {Approvers: []string{"xia"}},
+		"too few":                       {Approvers: []string{"@payments"}, Quorum: 3},
+		"against settings":              {Match: askback.Match{Tags: []string{"pay"}}, Approvers: []string{"cem"}},
 		"too few may under both routes": {Match: askback.Match{Tags: []string{"pay"}}, Approvers: []string{"cem", "ana"}, Quorum: 2},
-		"questions":           {Match: askback.Match{Kind: askback.Questions}, Approvers: []string{"ana"}},
-		"unknown group":       {Approvers: []string{"@nothing"}},
+		"questions":                     {Match: askback.Match{Kind: askback.Questions}, Approvers: []string{"ana"}},
+		"unknown group":                 {Approvers: []string{"@nothing"}},
 	} {
 		_, err := p.admin().PutRoutes(t.Context(), []askback.Route{{To: []string{"dan"}}, r}, 0)
 		invalid, _ := errors.AsType[askback.Invalid](err)

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxChange is the size limit of a change in bytes. A larger one would delay every change
+// maxChange is the size limit of a change in bytes. A larger change would delay all changes in the queue
 // behind it.
 const maxChange = 16 << 20
 

@@ -20,7 +20,7 @@ type Effect struct {
 	SubjectKind string    // kind of the record that it belongs to
 	Subject     string    // id of that record
 	Stream      string    // the session whose history records the result
-	Due         time.Time // not claimed before; zero: at once
+	Due         time.Time // not claimed before this time; zero: due when it is committed
 	Created     time.Time
 	Data        []byte // JSON
 
@@ -32,13 +32,10 @@ type Effect struct {
 	Dead     bool   // it is a dead letter
 }
 
-// A Completion is the result of an attempt of an effect. It is committed with the
-// records, events and effects that the attempt caused.
-//
-// It requires that the effect exists and is claimed by Node; otherwise the change is a
-// conflict. So the late result of a process that lost its claim is not kept. If Node
-// is "", the effect must not be claimed. Then the completion withdraws the effect or
-// revives a dead letter.
+// A Completion is the result of an attempt of an effect. It is committed with the records, events and effects
+// that the attempt caused. It requires that the effect exists and is claimed by Node; otherwise the change is
+// a conflict. So the late result of a process that lost its claim is not kept. If Node is "", the effect must
+// not be claimed. Then the completion withdraws the effect or revives a dead letter.
 //
 // If none of Retry, Dead and Held is set, the effect is done and is deleted.
 type Completion struct {
@@ -74,21 +71,16 @@ type Queue interface {
 	// Beat records a heartbeat of a node. It returns the time of the store: now,
 	// or the time of a shared database.
 	Beat(ctx context.Context, node string, now time.Time) (time.Time, error)
-	// Claim claims at most n effects for a node and returns them in order of Due,
-	// then ID. It selects effects that are due at now, not claimed, not held and not dead,
-	// and counts an attempt of each. It also frees the claims of every other node
-	// that has had no heartbeat for HeartbeatTimeout, and records a heartbeat.
-	// It omits damaged effects.
-	//
-	// A store that only one process can open frees every claim when it is opened.
-	// After an error that matches ErrUnknown, the node may have claimed effects
-	// that it does not know.
-	//
-	// With a limit, it passes over the effects of these kinds that are more than Max.
+	// Claim claims at most n effects for a node and returns them in order of Due, then ID. It selects effects
+	// that are due at now, not claimed, not held and not dead, and counts an attempt of each. It also frees
+	// the claims of every other node that has had no heartbeat for HeartbeatTimeout, and records a heartbeat.
+	// It omits damaged effects. A store that only one process can open frees every claim when it is opened.
+	// After an error that matches ErrUnknown, the node may have claimed effects that it does not know. If
+	// limits are given, Claim skips further effects of a kind whose Max is reached.
 	Claim(ctx context.Context, node string, now time.Time, n int, limit ...KindLimit) ([]Effect, error)
-	// Dead returns dead letters in order of ID. It uses the fields Kind, Stream,
-	// After, Newest and Limit of q and ignores the others. Kind is that of the
-	// effect; "" matches every kind. It omits damaged effects.
+	// Dead returns dead letters in order of ID. It uses the fields Kind, Stream, After, Newest and Limit of q
+	// and ignores the others. Kind is the kind of the effect; "" matches every kind. It omits damaged
+	// effects.
 	Dead(ctx context.Context, q Query) ([]Effect, error)
 	// Effects returns effects in order of ID, dead letters and others. It uses the fields
 	// Kind, After, Newest and Limit of q and ignores the others. It omits damaged effects.
@@ -101,8 +93,8 @@ type KindLimit struct {
 	Max    int // 0: none
 }
 
-// Limiter returns a function that reports for one effect after the other, by its kind, whether it is
-// within the limits.
+// Limiter returns a function that is called with the kind of each effect in turn, and reports whether the
+// effect is within the limits.
 func Limiter(limits []KindLimit) func(kind string) bool {
 	left := slices.Clone(limits)
 	return func(kind string) bool {

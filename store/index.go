@@ -7,11 +7,13 @@ import (
 	"time"
 )
 
-// A Document is what a search finds of a record: its words.
+// A Document has the words of a record for the index.
 type Document struct {
 	Kind, ID string    // of the record
 	At       time.Time // documents are found newest first
-	Words    string    // words with single spaces in between: letters, digits and other characters that are not ASCII, in lower case
+	// words with single spaces in between: letters, digits and other characters that are not ASCII, in lower
+	// case
+	Words string
 }
 
 // An IndexUpdate adds documents to the index. It contains the documents of the events after
@@ -35,8 +37,8 @@ func (u IndexUpdate) Check() error {
 	})
 }
 
-// A Phrase is a sequence of words that are adjacent in a document. If Prefix is set, the last
-// one is the beginning of a word. Words have only letters and digits.
+// A Phrase is a sequence of words that are adjacent in a document. If Prefix is set, the last word is the
+// beginning of a word in the document. Words have only letters and digits.
 type Phrase struct {
 	Words  []string
 	Prefix bool
@@ -46,8 +48,8 @@ type Phrase struct {
 type Search struct {
 	Phrases []Phrase  // at least one, each with at least one word
 	AnyOf   []string  // if not empty, only documents with at least one of these words
-	After   string    // only those after this document, in the order of the search
-	Before  time.Time // only those with an earlier At, unless the index has the document After
+	After   string    // only documents after this one, in the order of the search
+	Before  time.Time // if not zero, only documents with an earlier At, unless the index has the document After
 	Limit   int       // maximum number of documents; 0 or more than MaxList means MaxList
 }
 
@@ -79,7 +81,7 @@ type Index interface {
 	Indexed(ctx context.Context) (seq int64, err error)
 	// UpdateIndex applies an update as a whole, or returns ErrConflict or another error.
 	UpdateIndex(ctx context.Context, u IndexUpdate) error
-	// Find returns the ids of the documents that a search selects, newest first. Those with
-	// the same time are in the order of their addition, the last one first.
+	// Find returns the ids of the documents that a search selects, newest first. Documents with the same time
+	// are in the order of their addition, the last one first.
 	Find(ctx context.Context, s Search) (ids []string, err error)
 }

@@ -49,9 +49,8 @@ func (e DamagedError) Error() string {
 	return fmt.Sprintf("%s %s is damaged: it does not match its checksum", e.Kind, e.ID)
 }
 
-// A Record is one ask, session, grant, token or other thing that is stored with a version.
-// The store does not interpret Fixed and State, but compares and selects by the other
-// fields.
+// A Record is one ask, session, grant, token or other item that is stored with a version. The store does not
+// interpret Fixed and State, but compares and selects by the other fields.
 type Record struct {
 	Kind    string // "ask", "session", "token" …
 	ID      string // unique within its kind; sorts by time of creation
@@ -91,20 +90,17 @@ type Event struct {
 	Data      []byte // JSON
 }
 
-// A Change is committed as a whole or not at all.
-//
-// Each record in Put must have the version with which it was read (0: it must not
-// exist), and is stored with the next one. If its Fixed is nil, the stored one is kept.
-// If its Key is empty, its old key becomes free. Delete compares versions in the same
-// way.
+// A Change is committed as a whole or not at all. Each record in Put must have the version with which it was
+// read (0: it must not exist), and is stored with the next one. If its Fixed is nil, the stored one is kept.
+// If its Key is empty, its old key becomes free. Delete compares versions in the same way.
 //
 // The store applies Done first, then Release, the deletions and Unindex, then the records of Put in order:
-// the key of each must be free by then. Then it adds Effects, deletes the events that
-// Prune selects, and appends Events in order. An effect whose id is taken is a
-// conflict. Text must be UTF-8 without NUL; see [Change.Check].
+// the key of each must be free by then. Then it adds Effects, deletes the events that Prune selects, and
+// appends Events in order. An effect whose id is taken is a conflict. Text must be UTF-8 without NUL; see
+// [Change.Check].
 //
-// The store does not change what a Change refers to. After Commit has returned, the caller
-// may use that memory again: what the store keeps, it has copied.
+// The store does not modify a Change. It copies the data that it keeps, so the caller may reuse the memory
+// after Commit has returned.
 type Change struct {
 	Put     []Record      // records to create or replace
 	Delete  []Ref         // records to delete, with their effects
@@ -116,9 +112,9 @@ type Change struct {
 	Release []string      // keys: the effects that are held for them may be claimed again
 }
 
-// An EventFilter selects events to delete: those of one subject in a stream, or the
-// whole stream if Subject is "". The newest event of all streams is never deleted, nor,
-// with a Subject, the newest of the stream, because the next numbers depend on them.
+// An EventFilter selects events to delete: the events about one subject in a stream, or the whole stream if
+// Subject is "". The newest event of all streams is never deleted, nor, with a Subject, the newest of the
+// stream, because the next numbers depend on them.
 type EventFilter struct {
 	Stream  string
 	Subject string
@@ -153,11 +149,11 @@ func (e *MoreError) Error() string {
 	return "the list is not complete; it continues after " + e.After
 }
 
-// A SubjectQuery selects records in the order of their events, newest event first. A record
-// with several such events is selected once for each.
+// A SubjectQuery selects records in the order of their events, newest event first. A record with several such
+// events is selected once for each.
 type SubjectQuery struct {
-	// Query selects the records. After and Newest have no meaning, Stream is that of the
-	// events, and Scan counts events.
+	// Query selects the records. After and Newest have no meaning, Stream is the stream of the events, and
+	// Scan counts events.
 	Query
 	Types  []string // of the events; at least one
 	Since  int64    // only events with at least this Seq
@@ -198,8 +194,8 @@ func AtMost(n int) int {
 	return n
 }
 
-// A Store keeps records, events and effects. Its methods may be called by several goroutines
-// at once. The caller owns the slices that it passes and receives.
+// A Store keeps records, events and effects. Its methods may be called by several goroutines concurrently.
+// The caller owns the slices that it passes and receives.
 type Store interface {
 	// Read returns a record, or ErrNotFound. A store with checksums may return a
 	// DamagedError.

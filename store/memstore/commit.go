@@ -97,8 +97,8 @@ func version(r *store.Record) int64 {
 	return r.Version
 }
 
-// storedForm returns a copy of r as it is stored in place of old. The copy has the next
-// version and, if r has no Fixed, the Fixed of old.
+// storedForm returns the stored form of r, which replaces old. The copy has the next version and, if r has no
+// Fixed, the Fixed of old.
 func storedForm(r store.Record, old *store.Record) *store.Record {
 	if r.Fixed == nil && old != nil {
 		r.Fixed = old.Fixed

@@ -23,9 +23,9 @@ func cloneEffect(e store.Effect) store.Effect {
 	return e
 }
 
-// effectsFit reports whether the effect of every completion exists and is claimed by its
-// Node, and whether the id of every new effect is free. An id is also free if the change
-// deletes the record of the effect that has it.
+// effectsFit reports whether the effect of every completion exists and is claimed by its Node, and whether
+// the id of every new effect is free. An id is also free if the change deletes the record of the effect with
+// this id.
 func (s *Store) effectsFit(c store.Change) bool {
 	for _, d := range c.Done {
 		if e := s.effects[d.ID]; e == nil || e.Node != d.Node {

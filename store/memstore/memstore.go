@@ -29,8 +29,8 @@ type Store struct {
 	effects    map[string]*effect // by id; the effects are immutable
 	heartbeats map[string]time.Time
 
-	// Sorted lists of effects: those that can be claimed, those that are claimed or held,
-	// dead letters, and all by id and by subject.
+	// Sorted lists of effects: claimable effects, claimed or held effects, dead letters, and all effects by
+	// id and by subject.
 	claimable, claimed, held, dead, queued, subjects *sorted[effect]
 
 	index index

@@ -16,18 +16,18 @@ const columns = `kind, id, version, stream, key, open, owner, agent, status, nam
 // eventColumns are the columns of history, in the order of the parameters of insertEvent.
 const eventColumns = `seq, stream, n, subject, type, at, data, sum`
 
-// ofStream is in the column subject instead of the stream, if both are the same: the event is
-// about the session itself. Events of older versions have the stream.
+// ofStream is in the column subject instead of the stream, if both are the same: the event is about the
+// session itself. Events of older versions have the stream.
 const ofStream = ""
 
 const (
 	insertRecord = `insert into records (` + columns + `)
 		values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)`
 
-	// SQLite rewrites an index if one of its columns is set, even to the same value. So
-	// three updates are tried in turn: one that matches if no indexed column changes, one
-	// that sets open, due, unacked and recent, and one that sets all. The first writes three to six
-	// pages fewer than the others. If it does not match, it costs one look-up.
+	// SQLite rewrites an index if one of its columns is set, even to the same value. So three updates are
+	// tried in turn. The first matches if no indexed column changes, the second sets open, due, unacked and
+	// recent, and the third sets all columns. The first writes three to six pages fewer than the others. If
+	// it does not match, it costs one look-up.
 	updateSame = `update records indexed by records_id set version = ?3, ` + unindexed + `
 		where kind = ?1 and id = ?2 and version = ?3 - 1 and stream = ?4 and key is ?5 and owner = ?7
 		and open = ?6 and due is ?13 and unacked = ?16`
@@ -46,9 +46,8 @@ const (
 		where stream = ?1 order by seq desc`
 	selectLast = `select coalesce(max(seq), 0), (select coalesce(max(stream), '') from history indexed by history_stream) from history`
 
-	// The next Seq depends on the newest event of all streams, and the next StreamSeq on
-	// the newest event of the stream. deleteStream keeps the former. deleteEvents keeps
-	// both.
+	// The next Seq depends on the newest event of all streams, and the next StreamSeq on the newest event of
+	// the stream. deleteStream keeps the newest event of all streams. deleteEvents keeps both.
 	deleteStream = `delete from history indexed by history_stream where stream = ?1
 		and seq < (select max(seq) from history)`
 	// No index has the subject, so this reads every event of the stream. It
@@ -109,7 +108,7 @@ func (s *writes) prepare(conn *sqlite3.Conn) (err error) {
 		&s.setBoundary:   setBoundary,
 	} {
 		if *stmt, err = conn.Prepare(text); err != nil {
-			return err // it has the text
+			return err // the driver has copied the text
 		}
 	}
 	return s.index.prepare(conn)
@@ -275,11 +274,9 @@ func (w *writer) readLast() error {
 	return nil
 }
 
-// headOf returns the StreamSeq of the newest event of a stream, or 0 if the stream is
-// empty. If w.heads is full, headOf deletes an entry, so that the caller can add one.
-//
-// The names of streams sort by time, so a new one usually sorts after those from before the
-// start, and needs no query.
+// headOf returns the StreamSeq of the newest event of a stream, or 0 if the stream is empty. If w.heads is
+// full, headOf deletes an entry, so that the caller can add one. The names of streams sort by time. So a new
+// stream usually sorts after the streams from before the start, and needs no query.
 func (w *writer) headOf(stream string) (n int64, err error) {
 	if n, ok := w.heads[stream]; ok {
 		return n, nil

@@ -81,7 +81,7 @@ func answer(b *testing.B, s *sqlite.Store, n int) error {
 	return err
 }
 
-// runParallel calls run b.N times, from several goroutines at once.
+// runParallel calls run b.N times, from several goroutines concurrently.
 func runParallel(b *testing.B, s *sqlite.Store, callers int, run func(n int) error) {
 	b.ReportAllocs()
 	cpu, batches := cpuTime(b), s.Stats().Batches

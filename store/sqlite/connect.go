@@ -29,8 +29,7 @@ var (
 	errNewer   = errors.New("it was written by a newer version of Askback; install that version, or restore a backup made before it")
 )
 
-// settings are the pragmas of every connection of an open store. SQLite keeps most of them
-// per connection.
+// settings are the pragmas of every connection of an open store. SQLite keeps most of them per connection.
 var settings = []string{
 	// A backup or a shell may hold the lock for a moment. Askback has only one
 	// writer itself.

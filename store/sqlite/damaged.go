@@ -29,8 +29,7 @@ type damages struct {
 	rows []store.DamagedError
 }
 
-// add records and logs a damaged row, unless it is recorded already or there are
-// maxDamages.
+// add records and logs a damaged row, unless it is already recorded or there are maxDamages.
 func (d *damages) add(row store.DamagedError) {
 	if row == errPage {
 		d.page.Store(true)
@@ -61,8 +60,8 @@ type Verification struct {
 	Names   []string // the first damaged rows, such as "ask ask_01…" or "event 17 of ses_01…"
 }
 
-// verifyRecords selects all records. The last column is 0 if a record is in the wrong indices
-// by owner: if its column recent differs from its place before or after the boundary.
+// verifyRecords selects all records. The last column is 0 if a record is in the wrong indices by owner: its
+// column recent does not match its place before or after the boundary.
 const verifyRecords = `select ` + columns + `,
 	not (open or unacked) or recent = (id > coalesce((select b.id from boundaries b where b.kind = records.kind), ''))
 	from records not indexed`

@@ -15,9 +15,9 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// If the disk fails during a commit, the commit returns ErrUnknown. All later changes and
-// reads fail until the store is opened again. After a failed write or fsync, reads may return
-// other data than the next start finds (F2).
+// If the disk fails during a commit, the commit returns ErrUnknown. All later changes and reads fail until
+// the store is opened again. After a failed write or fsync, reads may return other data than the next start
+// finds (F2).
 func TestStoreFailsAfterDiskError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	s, err := sqlite.Open(path, nil)

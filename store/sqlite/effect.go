@@ -50,8 +50,8 @@ func (w *writer) update(e *effect) error {
 
 func textOrNull(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
 
-// sum returns the checksum of all columns except sum. Without Held, it is the checksum of older
-// versions, which had no such column.
+// sum returns the checksum of all columns except sum. Without Held, it equals the checksum of older versions,
+// which had no such column.
 func (e *effect) sum() int64 {
 	return checksum(e.Data, func(b []byte) []byte {
 		b = appendTexts(b, e.ID, e.Kind, e.SubjectKind, e.Subject, e.Stream, e.Node, e.Error)
@@ -124,9 +124,9 @@ type claim struct {
 	effects []store.Effect // set by the writer
 }
 
-// Claim claims at most n due effects for a node, within the limits. It also records a heartbeat of the node, as
-// Beat does, and frees the claims of nodes without one for store.HeartbeatTimeout. The claims
-// are on the disk when it returns.
+// Claim claims at most n due effects for a node, within the limits. It also records a heartbeat of the node,
+// as Beat does, and frees the claims of nodes without a heartbeat for store.HeartbeatTimeout. The claims are
+// on the disk when it returns.
 func (s *Store) Claim(ctx context.Context, node string, now time.Time, n int, limit ...store.KindLimit) ([]store.Effect, error) {
 	if _, err := s.Beat(ctx, node, now); err != nil {
 		return nil, err
@@ -148,8 +148,8 @@ func (s *Store) Claim(ctx context.Context, node string, now time.Time, n int, li
 	return r.claim.effects, nil
 }
 
-// Dead returns the dead letters that q selects, in order of ID, or newest first if q.Newest
-// is set. It uses only the Kind, Stream, After and Limit of q besides. It omits damaged ones.
+// Dead returns the dead letters that q selects, in order of ID, or newest first if q.Newest is set. Apart
+// from Newest, it uses only the Kind, Stream, After and Limit of q. It omits damaged dead letters.
 func (s *Store) Dead(ctx context.Context, q store.Query) ([]store.Effect, error) {
 	text, args := deadSQL(q)
 	return s.effectList(ctx, q.Limit, text, args)
@@ -167,8 +167,8 @@ func deadSQL(q store.Query) (text string, args []any) {
 	return "select " + effectColumns + " from effects indexed by effects_dead" + c.where(q.Newest), c.args
 }
 
-// Effects returns the effects that q selects, in order of ID, or newest first if q.Newest is
-// set. It uses only the Kind, After and Limit of q besides. It omits damaged ones.
+// Effects returns the effects that q selects, in order of ID, or newest first if q.Newest is set. Apart from
+// Newest, it uses only the Kind, After and Limit of q. It omits damaged effects.
 func (s *Store) Effects(ctx context.Context, q store.Query) ([]store.Effect, error) {
 	text, args := effectsSQL(q)
 	return s.effectList(ctx, q.Limit, text, args)
@@ -195,9 +195,8 @@ func (s *Store) effectList(ctx context.Context, limit int, text string, args []a
 	return list, err
 }
 
-// complete applies a completion: it deletes the effect, schedules it again or makes it a
-// dead letter. If the effect does not exist, or its node differs from that of the
-// completion, the error is store.ErrConflict.
+// complete applies a completion: it deletes the effect, schedules it again or makes it a dead letter. If the
+// effect does not exist, or its node differs from the node of the completion, the error is store.ErrConflict.
 func (w *writer) complete(c *store.Completion) error {
 	if !c.Dead && c.Retry.IsZero() && c.Held == "" {
 		return w.changeOne(w.stmt.deleteEffect, c.ID, textOrNull(c.Node))
@@ -283,13 +282,12 @@ func (w *writer) free(stmt *sqlite3.Stmt, args ...any) error {
 // noLimit as an argument of effects selects all rows.
 const noLimit = -1
 
-// effects returns the first n rows of a statement, or all if n is noLimit. It omits damaged
-// ones.
+// effects returns the first n rows of a statement, or all if n is noLimit. It omits damaged rows.
 func (w *writer) effects(n int, stmt *sqlite3.Stmt, args ...any) ([]effect, error) {
 	return w.effectsOf(n, func(string) bool { return true }, stmt, args...)
 }
 
-// effectsOf is effects for those of which keep returns true for their kinds.
+// effectsOf is like effects, but returns only effects for whose kinds keep returns true.
 func (w *writer) effectsOf(n int, keep func(kind string) bool, stmt *sqlite3.Stmt, args ...any) (list []effect, err error) {
 	bind(stmt, args...)
 	defer stmt.Reset()

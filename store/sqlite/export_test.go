@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// Connections returns every connection of a store: the one that writes, and the maximum
-// number of connections that read. The store must not be in use.
+// Connections returns every connection of a store: the writing connection, and the maximum number of reading
+// connections. The store must not be in use.
 func (s *Store) Connections(ctx context.Context) (write *sqlite3.Conn, read []*sqlite3.Conn, release func(), err error) {
 	for range readers {
 		conn, err := s.read.get(ctx)
@@ -26,15 +26,15 @@ func (s *Store) Connections(ctx context.Context) (write *sqlite3.Conn, read []*s
 	}, nil
 }
 
-// The statements that search for rows: those of the writer, and those of the readers
-// other than List.
+// The statements that search for rows: the statements of the writer, and the statements of the readers other
+// than List.
 var (
 	Writes = []string{updateSame, updateState, updateAll, deleteRecord, selectHead, selectLast, deleteStream, deleteEvents, updateEffect, deleteEffect, deleteEffects, selectEffect, selectReady, selectClaimed, selectClaimedBy, selectHeld, nthOpen, nthUnacked, ageOpen, ageUnacked}
 	Reads  = []string{selectID, selectKey, selectDue, selectHistory, selectStream, selectRecent, selectHeadAll, countOld, countRecent, countOpen, countWaiting, countClaimed, countDead}
 )
 
-// ListSQL returns the statements of a List. For each of its listings, these are the
-// statement of all records, of the last id of a window, and of the records up to that id.
+// ListSQL returns the statements of a List. For each of its listings, it returns the statement of all
+// records, of the last id of a window, and of the records up to that id.
 func ListSQL(q store.Query) (texts []string, args [][]any) {
 	for _, l := range newListings(q, "boundary") {
 		for _, one := range []query{l.sql(noEnd), l.endSQL(firstWindow), l.sql("x")} {

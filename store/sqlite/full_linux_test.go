@@ -22,9 +22,9 @@ const smallDisk = "ASKBACK_TEST_SMALL_DISK"
 // it too.
 const noDisk = "a full disk, because no file system can be mounted here"
 
-// onSmallDisk runs the test again in a process that may mount a small file system. In
-// that process it returns the folder and true. In this one it waits and returns false, or
-// skips the test if no file system can be mounted.
+// onSmallDisk runs the test again in a process that may mount a small file system. In that process it returns
+// the folder and true. In the calling process it waits and returns false, or skips the test if no file system
+// can be mounted.
 func onSmallDisk(t *testing.T) (dir string, ok bool) {
 	t.Helper()
 	if os.Getenv(smallDisk) == "" {
@@ -208,9 +208,9 @@ func TestHealthReportsAFullDiskAfterOpen(t *testing.T) {
 	}
 }
 
-// On a full disk, a change that conflicts after its first statement returns ErrConflict
-// or ErrDiskFull, also in a batch with others.
-func TestConflictOnFullDiskIsErrConflictOrErrDiskFull(t *testing.T) {
+// On a full disk, a change that conflicts after its first statement returns ErrConflict or ErrDiskFull, also
+// in a batch with other changes.
+func TestConflictOnFullDiskReturnsKnownError(t *testing.T) {
 	dir, ok := onSmallDisk(t)
 	if !ok {
 		return
@@ -224,7 +224,7 @@ func TestConflictOnFullDiskIsErrConflictOrErrDiskFull(t *testing.T) {
 	defer free()
 	release := lockDatabase(t, path)
 	results := commitWaiting(t, s, 3, func(n int) store.Change {
-		return store.Change{Put: []store.Record{record(2 + n), record(1)}} // record 1 exists already
+		return store.Change{Put: []store.Record{record(2 + n), record(1)}} // record 1 already exists
 	})
 	release()
 	for range 3 {

@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// perMillisecond is how many numbers in search_ids a millisecond has.
+// perMillisecond is the number of values that search_ids has for a millisecond.
 const (
 	perMillisecond     = 4096
 	perMillisecondText = "4096"
@@ -19,8 +19,8 @@ const (
 const (
 	selectIndexed = `select seq from search_position`
 	setIndexed    = `update search_position set seq = ?2 where seq = ?1`
-	// The number of a document is the first that is free in its millisecond. No row is
-	// selected if the record does not exist or is in the index.
+	// The number of a document is the first that is free in its millisecond. No row is selected if the record
+	// does not exist or is in the index.
 	nextDocument = `select max(?3, coalesce((select max(n) + 1 from search_ids where n >= ?3 and n < ?3 + ` + perMillisecondText + `), 0))
 		where exists (select 1 from records indexed by records_id where kind = ?1 and id = ?2)
 		and not exists (select 1 from search_ids where id = ?2)`
@@ -104,8 +104,8 @@ func (s *Store) Find(ctx context.Context, q store.Search) (ids []string, err err
 	return ids, err
 }
 
-// matchText returns a search in the syntax of FTS5. Each phrase is in quotes, so no word is
-// taken for an operator.
+// matchText returns a search in the syntax of FTS5. Each phrase is in quotes, so no word is taken for an
+// operator.
 func matchText(q store.Search) string {
 	var b strings.Builder
 	for i, w := range q.AnyOf {
@@ -143,8 +143,8 @@ func (w *writer) updateIndex(u *store.IndexUpdate) error {
 	return w.flushIndex()
 }
 
-// flushIndex writes what FTS5 keeps in memory. Without it, errors of the index would be those
-// of the whole transaction.
+// flushIndex writes the data that FTS5 keeps in memory. Without it, errors of the index would be errors of
+// the whole transaction.
 func (w *writer) flushIndex() error {
 	return errors.Join(run(w.stmt.savepoint), run(w.stmt.release))
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// errIndexDamaged means that the index for searches cannot be read or written. The index can
-// always be filled again, so the writer creates it again, and nothing else is affected.
+// errIndexDamaged means that the search index cannot be read or written. The index can always be filled
+// again, so the writer creates it again, and nothing else is affected.
 var errIndexDamaged = errors.New("the index for searches is damaged")
 
 // indexError marks an error of a statement that reads or writes only the index. A conflict, a
@@ -49,8 +49,8 @@ func (s *Store) readIndex(ctx context.Context, read func() error) error {
 	return read()
 }
 
-// A restoration is a request to create the index again because of err, if it was created again
-// only before times since the database was opened.
+// A restoration is a request to create the index again because of err. The caller has seen that the index was
+// created again before times. If the writer has done so more often, the request is not needed.
 type restoration struct {
 	before int64
 	err    error
@@ -59,7 +59,7 @@ type restoration struct {
 // restore applies a restoration.
 func (w *writer) restore(r *restoration) error {
 	if w.restored.Load() != r.before {
-		return nil // the index is not damaged any more
+		return nil // the index is no longer damaged
 	}
 	if isIndexDamage(r.err) {
 		return r.err
@@ -99,8 +99,8 @@ func restoreIndex(path string, log *slog.Logger) (err error) {
 	return nil
 }
 
-// The first version of the schema with an index, and the last one that changed what its
-// documents contain. An index of a version in between is created again.
+// The first version of the schema with an index, and the last version that changed the contents of its
+// documents. An index of a version in between is created again.
 const firstIndex, lastIndex = 8, 10
 
 // emptyIndex creates the index again, empty, whether it is damaged or not.
@@ -113,20 +113,19 @@ func emptyIndex(path string) (err error) {
 	return createIndex(conn)
 }
 
-// The tables of the index. Those of the second line are made by FTS5.
+// The tables of the index. FTS5 makes the tables in the second line.
 const (
 	countTables = `select count(*) from sqlite_schema where type = 'table' and name in ('search', 'search_ids', 'search_position',
 		'search_config', 'search_data', 'search_docsize', 'search_idx')`
 	indexTables   = 7
 	countPosition = `select count(*) from search_position`
-	// No document has this word, but to find that out, FTS5 reads its settings and the
-	// description of its structure.
+	// No document has this word. To find that out, FTS5 reads its settings and the description of its
+	// structure.
 	countNothing = `select count(*) from search where search match '"-"'`
 )
 
-// checkIndex returns an error that matches errIndexDamaged if a table of the index is missing,
-// or if what each search reads first is damaged. Its time does not depend on the size of the
-// index.
+// checkIndex returns an error that matches errIndexDamaged if a table of the index is missing, or if the data
+// that each search reads first is damaged. Its time does not depend on the size of the index.
 func checkIndex(conn *sqlite3.Conn) error {
 	for _, check := range []struct {
 		query string

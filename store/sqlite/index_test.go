@@ -44,8 +44,9 @@ func TestIndexIsAddedByMigration(t *testing.T) {
 	}
 }
 
-// The index of a database of schema 8 finds asks by the time at which they were made, and that of
-// schema 9 does not know who may list them. The migration empties it, even if it is damaged, so that it is filled again.
+// The index of a database of schema 8 finds asks by the time at which they were made. The index of schema 9
+// has no words for the principals that may list them. The migration empties both, even if they are damaged,
+// so that they are filled again.
 func TestIndexOfEarlierSchemaIsFilledAgain(t *testing.T) {
 	for version, damage := range map[string]string{"8": "", "9": "", "8 ": "drop table search_ids", "9 ": "delete from search_data"} {
 		path := filepath.Join(t.TempDir(), "askback.db")
@@ -92,8 +93,8 @@ var indexDamages = []string{
 	"delete from search_config",
 }
 
-// An indexed database has records 1 to 3, and an index with the first two. The others are
-// added by [indexed.fill].
+// An indexed is a database with records 1 to 3, and an index with the first two. [indexed.fill] adds the
+// third.
 type indexed struct {
 	*sqlite.Store
 	path string
@@ -140,7 +141,7 @@ func (i indexed) damage(t *testing.T, statement string) {
 	}
 }
 
-// fill adds to the index what it lacks, as the engine does.
+// fill adds the missing documents to the index, as the engine does.
 func (i indexed) fill(t *testing.T) {
 	t.Helper()
 	for conflicts := 0; conflicts < 3; {

@@ -21,8 +21,8 @@ import (
 // process writes until it is killed.
 const childEnv = "ASKBACK_SQLITE_CHILD"
 
-// runChild creates records with an effect, performs effects, answers records and fills the
-// index with the answered ones, in an endless loop. It prints a line for each change after Commit has returned.
+// runChild creates records with an effect, performs effects, answers records and fills the index with the
+// answered ones, in an endless loop. It prints a line for each change after Commit has returned.
 func runChild(path string) {
 	s, err := sqlite.Open(path, nil)
 	if err != nil {
@@ -98,7 +98,7 @@ func commit(s *sqlite.Store, what string, c store.Change) {
 		fmt.Println("commit:", err)
 		os.Exit(1)
 	}
-	// One write, so that no line is printed in part.
+	// one write, so that no line is printed in part
 	os.Stdout.WriteString(fmt.Sprintf("ACK %s %s\n", c.Events[0].Subject, what))
 }
 
@@ -120,8 +120,7 @@ func TestKilledProcessLosesNothingAcknowledged(t *testing.T) {
 	}
 }
 
-// killAfter runs a child, kills it after the given number of lines, and returns what it
-// printed.
+// killAfter runs a child, kills it after the given number of lines, and returns its output.
 func killAfter(t *testing.T, path string, lines int) (printed []string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])

@@ -13,10 +13,9 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// List returns the records that q selects, in order of ID, or newest first if q.Newest is
-// set. It omits damaged records. If it stops because it has examined q.Scan records, it
-// returns those found and a store.MoreError. In a list for one owner, recent records do not
-// count as examined.
+// List returns the records that q selects, in order of ID, or newest first if q.Newest is set. It omits
+// damaged records. If it stops because it has examined q.Scan records, it returns the records that it has
+// found and a store.MoreError. In a list for one owner, recent records do not count as examined.
 func (s *Store) List(ctx context.Context, q store.Query) (list []store.Record, err error) {
 	full := store.AtMost(q.Limit)
 	for _, l := range newListings(q, s.writer.boundaries.of(q.Kind)) {
@@ -37,16 +36,15 @@ func (s *Store) List(ctx context.Context, q store.Query) (list []store.Record, e
 	return list, nil
 }
 
-// The number of records in the first window of a list, which is enough for most lists. Each
-// window is windowGrowth times as long as the one before.
+// The number of records in the first window of a list, which is enough for most lists. Each window is
+// windowGrowth times as long as the previous one.
 const (
 	firstWindow  = 64
 	windowGrowth = 8
 )
 
-// scan reads a listing in windows, until it has found full records, or all, or has examined
-// left records. It reads the end of a window first, because records may be deleted between
-// two statements.
+// scan reads a listing in windows, until it has found full records, or all, or has examined left records. It
+// reads the end of a window first, because records may be deleted between two statements.
 func (s *Store) scan(ctx context.Context, l listing, full, left int) (list []store.Record, err error) {
 	for window := firstWindow; left > 0; window *= windowGrowth {
 		window = min(window, left)
@@ -71,7 +69,7 @@ func (s *Store) scan(ctx context.Context, l listing, full, left int) (list []sto
 	return list, &store.MoreError{After: l.cursor().id}
 }
 
-// list returns the first records of a listing up to the id end that are not damaged, at most limit.
+// list returns the first undamaged records of a listing up to the id end, at most limit.
 func (s *Store) list(ctx context.Context, limit int, l listing, end string) ([]store.Record, error) {
 	q, limit := l.sql(end), store.AtMost(limit)
 	found, err := collect(ctx, s, limit, scanRecord, q.text, q.args...)
@@ -94,8 +92,8 @@ func (s *Store) windowEnd(ctx context.Context, q query) (id string, err error) {
 	return id, err
 }
 
-// allOpen reports whether a window of a list of closed records has none, so that its rows
-// need not be read. It is for retention, which passes many open records.
+// allOpen reports whether a window of a list of closed records has none, so that its rows need not be read.
+// Retention uses it to skip many open records.
 func (s *Store) allOpen(ctx context.Context, l listing, end string) (all bool, err error) {
 	if l.index != "records_id" || l.rest.Open == nil || end == noEnd {
 		return false, nil
@@ -117,12 +115,12 @@ type query struct {
 	args []any
 }
 
-// A listing is a list, or a part of one, with the index that finds its records. It names the
-// index that probably has the fewest rows, because SQLite has no statistics to choose one.
+// A listing is a list, or a part of one, with the index that finds its records. It names the index that
+// probably has the fewest rows, because SQLite has no statistics to choose one.
 type listing struct {
 	index  string
-	found  conditions  // met by the rows that are read from the index
-	rest   store.Query // has the filters that are compared with each of these rows
+	found  conditions  // the conditions of the rows that are read from the index
+	rest   store.Query // the filters that are compared with each of these rows
 	newest bool
 	recent bool // it has only recent records
 
@@ -132,8 +130,8 @@ type listing struct {
 // A bound limits the ids of a listing. The zero value does not.
 type bound struct{ op, id string }
 
-// newListings returns the listings that together are a list, in its order. A list for one
-// owner has a listing of the records up to the boundary, and one of the recent records.
+// newListings returns the listings that together form a list, in its order. A list for one owner has a
+// listing of the records up to the boundary, and a listing of the recent records.
 func newListings(q store.Query, boundary string) []listing {
 	l := newListing(q)
 	if l.index != "records_owner" && l.index != "records_owner_unacked" {
@@ -153,7 +151,7 @@ func newListings(q store.Query, boundary string) []listing {
 	return []listing{old, recent}
 }
 
-// newListing returns the listing of a query, without regard to its After.
+// newListing returns the listing of a query. It ignores the After of the query.
 func newListing(q store.Query) listing {
 	l := listing{index: "records_id", rest: q, newest: q.Newest}
 	l.found.add("kind = ?%d", q.Kind)
@@ -246,8 +244,8 @@ func (l listing) sql(end string) query {
 	return l.query(columns, l.conditions(), "")
 }
 
-// allOpenSQL returns the statement that compares the numbers of all records and of open
-// ones, up to and including the id end. It reads the indices only.
+// allOpenSQL returns the statement that compares the numbers of all records and of open records, up to and
+// including the id end. It reads only the indices.
 func (l listing) allOpenSQL(end string) query {
 	l.upTo(end)
 	c := conditions{slices.Clone(l.found.terms), slices.Clone(l.found.args)}

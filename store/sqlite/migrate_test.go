@@ -67,8 +67,8 @@ func TestSchema5IsMigrated(t *testing.T) {
 	}
 }
 
-// Events about their session that schema 10 stored, with its id as their subject, are read,
-// shown and pruned like those of today.
+// Schema 10 stored events about their own session with its id as their subject. They are read, shown and
+// pruned like present events.
 func TestEventsOfSchema10AreAboutTheirSession(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	s := openAt(t, path)

@@ -8,8 +8,8 @@ import (
 	sqlite3 "zombiezen.com/go/sqlite"
 )
 
-// A pool opens and keeps the connections that read. Each connection keeps the statements
-// that it has prepared. There are at most some hundred, one for each set of filters.
+// A pool opens and keeps the connections that read. Each connection keeps the statements that it has
+// prepared. There are at most a few hundred, one for each set of filters.
 type pool struct {
 	path  string
 	slots chan struct{} // has an element for each connection in use

@@ -23,7 +23,7 @@ const (
 		where stream = ?1 and seq > ?2 order by seq`
 	selectRecent = `select ` + eventColumns + ` from history indexed by history_stream
 		where stream = ?1 and seq < ?2 order by seq desc`
-	// The first counts the records in the index by owner, the second the recent ones.
+	// The first statement counts the records in the index by owner, the second the recent records.
 	countOld = `select count(*) from (select 1 from records indexed by records_owner
 		where kind = ?1 and open = 1 and recent = 0 and owner = ?2 and id <= ?3 limit ?4)`
 	countRecent = `select count(*) from (select 1 from records indexed by records_open
@@ -72,9 +72,9 @@ func (s *Store) find(ctx context.Context, text, kind, name string) (r store.Reco
 	return r, nil
 }
 
-// readError returns the error for a failed read, or nil if err is nil. If ctx has ended,
-// that is the error of ctx, because the driver returns a different one. If SQLite cannot
-// read a page, it is [errPage]. Any other error gets a prefix.
+// readError returns the error for a failed read, or nil if err is nil. If ctx has ended, it returns the error
+// of ctx, because the driver returns a different one. If SQLite cannot read a page, it returns [errPage]. Any
+// other error gets a prefix.
 func readError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -174,9 +174,9 @@ func (s *Store) Head(ctx context.Context, stream string) (seq, streamSeq int64, 
 	return h.seq, h.streamSeq, err
 }
 
-// A head computes the numbers of the newest event of a stream. Both are 0 if there are no
-// events. If the newest is damaged, its StreamSeq is computed from the newest event that is
-// not, or read from its row if all are damaged.
+// A head computes the numbers of the newest event of a stream. Both are 0 if there are no events. If the
+// newest event is damaged, its StreamSeq is computed from the newest undamaged event. If all events are
+// damaged, it is read from the row.
 type head struct{ seq, streamSeq, rows int64 }
 
 // add adds the next row of selectHead. It reports whether another row is needed.
@@ -193,14 +193,14 @@ func (h *head) add(row *sqlite3.Stmt) (more bool) {
 	return true
 }
 
-// A result contains the rows of a query that are not damaged, and errors for the others.
+// A result contains the undamaged rows of a query, and the errors of the damaged ones.
 type result[T any] struct {
 	list    []T // nil if there are no rows
 	damaged []store.DamagedError
 }
 
-// collect reads up to n rows of a query that are not damaged. It adds the damaged ones to
-// s.damaged. After an error, it returns the rows before that.
+// collect reads up to n undamaged rows of a query. It adds the damaged ones to s.damaged. After an error, it
+// returns the previous rows.
 func collect[T any](ctx context.Context, s *Store, n int, scan func(*sqlite3.Stmt) (T, error), text string, args ...any) (out result[T], err error) {
 	err = s.eachRow(ctx, text, func(row *sqlite3.Stmt) (bool, error) {
 		v, err := scan(row)

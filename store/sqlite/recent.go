@@ -7,14 +7,14 @@ import (
 	sqlite3 "zombiezen.com/go/sqlite"
 )
 
-// A recent record is not in the indices by owner. In these, the new records of a thousand
-// owners would be in a thousand pages, and each commit would write many of them. Most
-// records are settled and acknowledged while they are recent, so they are never added.
+// A recent record is not in the indices by owner. There, the new records of a thousand owners would be in a
+// thousand pages, and each commit would write many of them. Most records are settled and acknowledged while
+// they are recent, so they are never added.
 //
-// A record is recent if its id sorts after the boundary of its kind. When more than
-// maxRecent records after the boundary are open or unacked, the writer moves the boundary
-// behind the first agedRecords of them and adds these to the indices. A List for one owner
-// reads the older records from these indices, and examines every recent one.
+// A record is recent if its id sorts after the boundary of its kind. When more than maxRecent records after
+// the boundary are open or unacked, the writer moves the boundary behind the first agedRecords of them and
+// adds these to the indices. A List for one owner reads the older records from these indices, and examines
+// every recent one.
 var maxRecent, agedRecords = 256, 128 // only tests change them
 
 const (
@@ -27,8 +27,7 @@ const (
 	ageUnacked = `update records indexed by records_unacked set recent = 0 where kind = ?1 and unacked = 1 and id > ?2 and id <= ?3`
 )
 
-// boundaries maps each kind of record to its boundary. The writer changes it, and readers
-// use it at the same time.
+// boundaries maps each kind of record to its boundary. The writer changes it while readers use it.
 type boundaries struct {
 	byKind atomic.Pointer[map[string]string] // never changed, only replaced
 }
@@ -97,8 +96,7 @@ func (w *writer) age() error {
 	return nil
 }
 
-// maxMoves is how often a batch may move the boundary of a kind, so that its callers do
-// not wait long.
+// maxMoves limits how often a batch moves the boundary of a kind, so that its callers do not wait long.
 const maxMoves = 4
 
 // ageKind moves the boundary of a kind if the kind has more than maxRecent recent records.

@@ -82,8 +82,8 @@ func allIDs(t *testing.T, s *sqlite.Store, q store.Query) (ids []string) {
 	}
 }
 
-// countRecent returns the number of records that are open or unacked, and the number of
-// those that are in no index by owner.
+// countRecent returns the number of records that are open or unacked, and how many of them are in no index by
+// owner.
 func countRecent(t *testing.T, db *sql.DB) (all, recent int) {
 	t.Helper()
 	row := db.QueryRow("select count(*), coalesce(sum(recent), 0) from records where open = 1 or unacked = 1")
@@ -93,9 +93,9 @@ func countRecent(t *testing.T, db *sql.DB) (all, recent int) {
 	return all, recent
 }
 
-// The lists of an owner are complete while records move to the indices by owner, after a
-// restart, and if a record is added that sorts before those in the indices.
-func TestListsOfOwnersHaveOldAndRecentRecords(t *testing.T) {
+// The lists of an owner are complete while records move to the indices by owner, and after a restart. They
+// are complete even if a new record sorts before the records in the indices.
+func TestOwnerListsHaveOldAndRecentRecords(t *testing.T) {
 	sqlite.SetMaxRecent(t, 7, 4)
 	path := filepath.Join(t.TempDir(), "askback.db")
 	var numbers []int
@@ -136,8 +136,8 @@ func TestListsOfOwnersHaveOldAndRecentRecords(t *testing.T) {
 	}
 }
 
-// A record that is settled and acknowledged soon is never in an index by owner, whatever
-// the number of these.
+// A record that is settled and acknowledged soon is never in an index by owner, however many such records
+// there are.
 func TestSettledRecordsAreNotAddedToIndexByOwner(t *testing.T) {
 	sqlite.SetMaxRecent(t, 7, 4)
 	path := filepath.Join(t.TempDir(), "askback.db")
@@ -165,8 +165,8 @@ func TestSettledRecordsAreNotAddedToIndexByOwner(t *testing.T) {
 	}
 }
 
-// A process that adds one record does not leave more and more recent records.
-func TestShortProcessesMoveTheBoundary(t *testing.T) {
+// Processes that each add one record do not accumulate recent records.
+func TestShortProcessesDoNotAccumulateRecentRecords(t *testing.T) {
 	sqlite.SetMaxRecent(t, 7, 4)
 	path := filepath.Join(t.TempDir(), "askback.db")
 	for n := range 40 {
@@ -181,7 +181,7 @@ func TestShortProcessesMoveTheBoundary(t *testing.T) {
 	}
 }
 
-// A record that fits on a full disk is added although the indices by owner cannot be extended.
+// A record that fits on a full disk is added even if the indices by owner cannot be extended.
 func TestRecordIsAddedIfIndexByOwnerDoesNotFit(t *testing.T) {
 	sqlite.SetMaxRecent(t, 40, 30)
 	s := openAt(t, filepath.Join(t.TempDir(), "askback.db"))
@@ -223,7 +223,7 @@ func TestRecordIsAddedIfIndexByOwnerDoesNotFit(t *testing.T) {
 
 // Verify reports an open record whose column recent is wrong, because lists of its owner would
 // omit it. Settled records are in none of these lists.
-func TestVerifyReportsWrongRecent(t *testing.T) {
+func TestVerifyReportsWrongRecentColumn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	fillDatabase(t, path)
 	s, err := sqlite.Open(path, nil)

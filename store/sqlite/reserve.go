@@ -33,7 +33,7 @@ func makeReserve(path string) {
 		return
 	}
 	if err := fillFile(name); err != nil {
-		_ = os.Remove(name) // a part of it would be useless
+		_ = os.Remove(name) // a part of the reserve would be useless
 	}
 }
 
@@ -47,7 +47,7 @@ func fillFile(name string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// roomCheckInterval is the shortest time between two checks for room on a full disk.
+// roomCheckInterval is the minimum time between two checks for room on a full disk.
 const roomCheckInterval = time.Second
 
 // checkRoom tests whether a full disk has room for a reserve again, at most once per

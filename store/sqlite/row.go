@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// cellsOf returns the columns of a record as they will be stored, with the next version and
-// the checksums. If the stored Fixed is kept, fixed and fixedSum are null.
+// cellsOf returns the columns of a record as they will be stored, with the next version and the checksums. If
+// the stored Fixed is kept, fixed and fixedSum are null.
 func cellsOf(r *store.Record) cells {
 	c := cells{
 		kind: r.Kind, id: r.ID, version: r.Version + 1, stream: r.Stream, key: sql.NullString{String: r.Key, Valid: r.Key != ""},

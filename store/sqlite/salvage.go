@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A statement ends at the first row on a page that SQLite cannot read. The functions here read the
-// other rows, so that one damaged page hides no others.
+// A statement ends at the first row on a page that SQLite cannot read. The functions in this file read the
+// other rows, so that one damaged page does not hide other records.
 
 const (
 	// salvageChunk is the number of keys that one statement reads.
@@ -46,9 +46,9 @@ func (v *salvage) result() ([]store.Record, error) {
 	return v.list, nil
 }
 
-// salvageList returns the first records of a listing up to the id end that can be read, at most limit.
-// The others are added to s.damaged. If a page of the index cannot be read, the records behind it are
-// read from the other end.
+// salvageList returns the first readable records of a listing up to the id end, at most limit. It adds the
+// unreadable ones to s.damaged. If a page of the index cannot be read, it reads the records behind it from
+// the other end.
 func (s *Store) salvageList(ctx context.Context, l listing, limit int, end string) ([]store.Record, error) {
 	l.upTo(end)
 	v := salvage{limit: limit}
@@ -90,8 +90,8 @@ func (s *Store) keys(ctx context.Context, v *salvage, text string, args ...any) 
 	return keys, err
 }
 
-// withBehind returns keys with those behind a page that cannot be read, at most maxBackwards. These are
-// read from the other end of the list: next returns the keys before the last one, the last key first.
+// withBehind returns keys and the keys behind a page that cannot be read, at most maxBackwards. It reads the
+// latter from the other end of the list: next returns the keys before the last one, the last key first.
 func withBehind(keys []rowKey, next func(last rowKey) ([]rowKey, error)) ([]rowKey, error) {
 	var behind []rowKey
 	var last rowKey
@@ -168,8 +168,8 @@ func (s *Store) salvageDue(ctx context.Context, before time.Time, n int) ([]stor
 	return v.result()
 }
 
-// A skipper goes past a page that cannot be read: it passes over one event, then two, then four and so
-// on, until a statement finds others.
+// A skipper moves past a page that cannot be read. It skips one event, then two, then four and so on, until a
+// statement finds others.
 type skipper struct {
 	at   int64 // the statement begins after this Seq, or before it if step is negative
 	step int64 // 1 or -1
@@ -185,8 +185,8 @@ func (k *skipper) past(last int64) {
 	k.at += k.step * k.skip
 }
 
-// events returns at most limit events of a statement, and goes past pages that cannot be read. The
-// statement has k.at as its last argument. If no event can be read, the error is errPage.
+// events returns at most limit events of a statement, and skips pages that cannot be read. The statement has
+// k.at as its last argument. If no event can be read, the error is errPage.
 func (s *Store) events(ctx context.Context, limit int, k skipper, text string, args ...any) (list []store.Event, err error) {
 	for {
 		found, err := collect(ctx, s, limit-len(list), scanEvent, text, append(slices.Clone(args), k.at)...)

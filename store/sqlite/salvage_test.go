@@ -90,7 +90,7 @@ func isPart(part, whole []string) bool {
 	return true
 }
 
-// If one page of the file cannot be read, lists have the records and events of the others, and the
+// If one page of the file cannot be read, lists have the records and events of the other pages, and the
 // health of the store reports the page.
 func TestDamagedPageHidesOnlyItsRecords(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")

@@ -21,8 +21,8 @@ const (
 	// batches, which take some tens of milliseconds. Further changes fail with
 	// store.ErrFull.
 	queueLength = 1024
-	// readers is the number of connections that read at the same time. More connections
-	// than cores would not be faster.
+	// readers is the number of connections that read concurrently. More connections than cores would not be
+	// faster.
 	readers = 4
 )
 
@@ -168,7 +168,7 @@ func (s *Store) close() error {
 // Stats contains the counts of a store since it was opened.
 type Stats struct {
 	Batches int64 // batches taken from the queue
-	Commits int64 // transactions committed, except those without Changes
+	Commits int64 // transactions committed, except transactions without Changes
 	Changes int64 // changes committed, and calls of Claim that claimed an effect
 	Reruns  int64 // transactions repeated because one change failed
 }

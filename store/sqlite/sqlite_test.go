@@ -118,8 +118,8 @@ func execute(t *testing.T, db *sql.DB, text string) {
 // The store passes the tests of package storetest.
 func TestStoreConforms(t *testing.T) { storetest.Run(t, newSubject) }
 
-// SQLite returns the same results as the store in memory. Some records are recent, and the
-// others are in the indices by owner.
+// SQLite returns the same results as the store in memory. Some records are recent, and the others are in the
+// indices by owner.
 func TestSQLiteBehavesLikeMemstore(t *testing.T) {
 	sqlite.SetMaxRecent(t, 2, 1)
 	memory := func(*testing.T) storetest.Subject { return storetest.Subject{Store: memstore.New()} }
@@ -315,8 +315,8 @@ func TestWaitingChangesShareOneTransaction(t *testing.T) {
 	}
 }
 
-// If a change fails with an unexpected error, only that change is lost. The others of its
-// batch are kept.
+// If a change fails with an unexpected error, only that change is lost. The other changes of its batch are
+// kept.
 func TestUnexpectedErrorLosesOnlyItsChange(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	var log bytes.Buffer
@@ -362,8 +362,8 @@ func TestUnexpectedErrorLosesOnlyItsChange(t *testing.T) {
 	}
 }
 
-// An event of a stream that sorts after all streams from before the start is appended
-// without a query for the newest event of the stream. An ask usually begins such a stream.
+// If a stream sorts after all streams from before the start, its event is appended without a query for the
+// newest event of the stream. An ask usually begins such a stream.
 func TestEventOfNewStreamNeedsNoQuery(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	s, err := sqlite.Open(path, nil)

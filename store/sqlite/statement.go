@@ -7,8 +7,8 @@ import (
 	sqlite3 "zombiezen.com/go/sqlite"
 )
 
-// bind sets the parameters of a statement. It panics on a value of another type than those
-// here, because that is a mistake of this package.
+// bind sets the parameters of a statement. It panics on a value of any other type, because that is a mistake
+// of this package.
 func bind(s *sqlite3.Stmt, args ...any) {
 	for i, arg := range args {
 		param := i + 1
@@ -80,7 +80,7 @@ func execute(conn *sqlite3.Conn, text string) error {
 	}
 	err = run(s)
 	if closeErr := s.Finalize(); err == nil {
-		err = closeErr // after an error of run it would be the same one
+		err = closeErr // after an error of run, Reset would return the same error
 	}
 	return err
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// Subjects returns the records that events are about, newest event first. It reads the
-// history backwards, so it needs no index of its own. It omits damaged records, and goes past pages
-// that cannot be read.
+// Subjects returns the records that events are about, newest event first. It reads the history backwards, so
+// it needs no index of its own. It omits damaged records, and skips pages that cannot be read.
 func (s *Store) Subjects(ctx context.Context, q store.SubjectQuery) (list []store.Subject, before int64, err error) {
 	if err := q.Check(); err != nil {
 		return nil, 0, err
@@ -76,16 +75,16 @@ func (s *Store) addSubjects(ctx context.Context, l *subjectList) error {
 	}, statement.args...)
 }
 
-// subjectColumns are the columns of a record, and subjectSeq the number of the column after
-// them, which has the seq of the event.
+// subjectColumns are the columns of a record. subjectSeq is the number of the column after them, which has
+// the Seq of the event.
 var (
 	subjectColumns = "r." + strings.ReplaceAll(columns, ", ", ", r.")
 	subjectSeq     = strings.Count(columns, ",") + 1
 )
 
-// subjectsSQL returns the statement of Subjects. It has a row for each event of the stream,
-// so that those can be counted that are not selected. Of these, the columns of the record are
-// null, and no record is read.
+// subjectsSQL returns the statement of Subjects. It has a row for each event of the stream, so that events
+// that are not selected can be counted. In their rows, the columns of the record are null, and no record is
+// read.
 func subjectsSQL(q store.SubjectQuery) query {
 	var on conditions
 	on.add("r.kind = ?%d", q.Kind)

@@ -311,8 +311,8 @@ func seqsOf(events []store.Event) (seqs []int64) {
 
 func textLogger(log *bytes.Buffer) *slog.Logger { return slog.New(slog.NewTextHandler(log, nil)) }
 
-// A value of another type than the schema requires is damage, even if its bytes match the
-// checksum or the row has none.
+// A value of another type than the schema requires is damage, even if its bytes match the checksum or the row
+// has none.
 func TestValueOfAnotherTypeIsDamage(t *testing.T) {
 	for change, want := range map[string]string{
 		"update records set open = 7, sum = null where id = '" + record(2).ID + "'":        "ask " + record(2).ID,

@@ -45,7 +45,7 @@ type writer struct {
 	newAfter string           // a stream that sorts after it has no events unless it is in heads; valid if seq is known
 
 	boundaries boundaries
-	untilAging map[string]int    // how many new records of a kind may be added until age looks at it
+	untilAging map[string]int    // the number of new records of a kind until age examines it
 	moved      map[string]string // the boundaries that the present transaction has moved
 
 	freed   bool // the claims of earlier processes are free
@@ -151,7 +151,7 @@ func (w *writer) write(batch []*request) {
 	}
 }
 
-// attempt writes a batch in one transaction, and in a second one if that is necessary.
+// attempt writes a batch in one transaction, or in a second one if that is necessary.
 func (w *writer) attempt(batch []*request) error {
 	err := w.transaction(batch, w.applyPlain, w.age)
 	if errors.Is(err, errPartlyWritten) {
@@ -258,10 +258,10 @@ func (w *writer) rollback() {
 	_ = run(w.stmt.rollback) // fails if SQLite has already rolled back, as after some errors
 }
 
-// fail returns the error for all callers of a batch, or nil if err is nil. After a disk
-// error the store fails for good, also for reads. The kernel may discard a page whose fsync
-// failed, and then reads and a restart return different data. A full disk and a lock of
-// another process do not make the store fail, because the whole transaction is rolled back.
+// fail returns the error for all callers of a batch, or nil if err is nil. After a disk error the store fails
+// for good, for reads as well. The kernel may discard a page whose fsync failed, and then reads and a restart
+// return different data. A full disk and a lock of another process do not make the store fail, because the
+// whole transaction is rolled back.
 func (w *writer) fail(doing string, err error) error {
 	switch {
 	case err == nil:
@@ -319,20 +319,20 @@ func isDisk(err error) bool {
 	return false
 }
 
-// close moves the write-ahead log into the database and closes it. If the store has failed,
-// close only closes it; the next start recovers from what is left of the log.
+// close moves the write-ahead log into the database and closes it. If the store has failed, close only closes
+// it; the next start recovers from the rest of the log.
 func (w *writer) close() error {
 	var err error
 	if w.failure() == nil {
 		err = execute(w.conn, "pragma wal_checkpoint(truncate)")
 	}
 	if isFull(err) {
-		err = fmt.Errorf("%w; no change is lost: those that do not fit into the database are in its -wal file", store.ErrDiskFull)
+		err = fmt.Errorf("%w; no change is lost: changes that do not fit into the database are in its -wal file", store.ErrDiskFull)
 	}
-	return errors.Join(err, w.conn.Close()) // which also closes the statements
+	return errors.Join(err, w.conn.Close()) // this also closes the statements
 }
 
-// failure returns why the store has failed, or nil.
+// failure returns the error with which the store has failed, or nil.
 func (w *writer) failure() error {
 	if err := w.broken.Load(); err != nil {
 		return *err

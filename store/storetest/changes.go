@@ -50,8 +50,8 @@ func testKeys(t *testing.T, sub Subject) {
 	mustCommit(t, s, put(record("ask", "ask_4"), record("ask", "ask_5"))) // several records without a key
 }
 
-// testTakenKeys checks that a change with the key of another record is a conflict, and
-// that the key still finds that record. So two requests with one key create one ask.
+// testTakenKeys checks that a change with the key of another record is a conflict, and that the key still
+// finds that record. So two requests with one key create one ask.
 func testTakenKeys(t *testing.T, sub Subject) {
 	s := sub.Store
 	a, b := keyed("ask", "ask_1", "k"), record("ask", "ask_2")
@@ -135,7 +135,7 @@ func testAtomicity(t *testing.T, sub Subject) {
 	checkNumbers(t, allEvents(t, s, ""))
 }
 
-// invalidChanges returns changes that every store must reject, by what is wrong with them.
+// invalidChanges returns changes that every store must reject, by the reason.
 func invalidChanges() map[string]store.Change {
 	one := func(change func(*store.Record)) store.Change {
 		r := record("ask", "ask_bad")

@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A limit of some kinds does not delay other effects, whatever is due first.
+// A limit of some kinds does not delay other effects, whichever is due first.
 func testClaimLimit(t *testing.T, sub Subject) {
 	s := sub.Store
 	var effects []store.Effect
@@ -260,7 +260,7 @@ func checkClaimsAfterRestart(t *testing.T, sub Subject, closed bool) {
 		}
 	}
 	s = sub.Reopen(t, closed)
-	mustConflict(t, s, complete(store.Completion{ID: "eff_1", Node: "a"})) // also for a node of the same name
+	mustConflict(t, s, complete(store.Completion{ID: "eff_1", Node: "a"})) // even for a node of the same name
 	mustBeat(t, s, "a", noon)
 	retried.Due, retried.Error, retried.Attempts = noon.Add(time.Second), "not yet", 1
 	want := []store.Effect{claimed(claimedBefore, "b", 2), claimed(free, "b", 1), claimed(retried, "b", 2)}

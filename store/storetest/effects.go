@@ -185,8 +185,8 @@ func testDeadLetters(t *testing.T, sub Subject) {
 	mustEqual(t, "revived", mustClaim(t, s, "b", later, 0), []store.Effect{revived})
 }
 
-// testEffectList checks that Effects returns dead letters, claimed and free effects, and no
-// effect that is done.
+// testEffectList checks that Effects returns dead letters, claimed and free effects, but no effect that is
+// done.
 func testEffectList(t *testing.T, sub Subject) {
 	s := sub.Store
 	var effects []store.Effect
@@ -311,7 +311,7 @@ func testEffectAtomicity(t *testing.T, sub Subject) {
 	mustEqual(t, "effects of the winner", effectIDs(mustClaim(t, s, "a", noon, 0)), []string{"eff_1", fmt.Sprint("eff_new", winner)})
 }
 
-// testDeletedEffects checks that deleting a record deletes its effects, and only these.
+// testDeletedEffects checks that deleting a record deletes only its effects.
 func testDeletedEffects(t *testing.T, sub Subject) {
 	s := sub.Store
 	other, token := effect("eff_other"), effect("eff_token")
@@ -336,8 +336,7 @@ func testDeletedEffects(t *testing.T, sub Subject) {
 	mustEqual(t, "effects", effectIDs(mustClaim(t, s, "b", later, 0)), []string{"eff_free", "eff_other", "eff_token"})
 }
 
-// invalidEffects returns changes with effects or completions that every store must reject,
-// by what is wrong with them.
+// invalidEffects returns changes with effects or completions that every store must reject, by the reason.
 func invalidEffects() map[string]store.Change {
 	bad := map[string]store.Change{}
 	one := func(what string, change func(*store.Change)) {

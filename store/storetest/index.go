@@ -45,8 +45,8 @@ func mustIndexed(t *testing.T, s Store) int64 {
 	return seq
 }
 
-// phrases returns the phrases of a test: they are separated by commas, and an asterisk at
-// the end of one makes it a prefix.
+// phrases returns the phrases of a test. They are separated by commas, and an asterisk at the end of one
+// makes it a prefix.
 func phrases(text string) (all []store.Phrase) {
 	for one := range strings.SplitSeq(text, ",") {
 		words, isPrefix := strings.CutSuffix(one, "*")
@@ -118,7 +118,7 @@ func testFind(t *testing.T, sub Subject) {
 	}
 }
 
-// testFindPages checks that pages of a search have every document once, also of the same
+// testFindPages checks that pages of a search have every document once, even if documents have the same
 // millisecond.
 func testFindPages(t *testing.T, sub Subject) {
 	s := sub.Store

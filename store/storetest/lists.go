@@ -115,8 +115,8 @@ func testList(t *testing.T, sub Subject) {
 	}
 }
 
-// testListFor checks that For matches only whole names: not a part of a name, and not a
-// string that spans two names.
+// testListFor checks that For matches only whole names. It must not match a part of a name, or a string that
+// spans two names.
 func testListFor(t *testing.T, sub Subject) {
 	s := sub.Store
 	var c store.Change
@@ -133,8 +133,8 @@ func testListFor(t *testing.T, sub Subject) {
 	}
 }
 
-// testScan checks that a list that stops after Scan records can be continued, and misses
-// and repeats none.
+// testScan checks that a list that stops after Scan records can be continued, without missing or repeated
+// records.
 func testScan(t *testing.T, sub Subject) {
 	s := sub.Store
 	const many = 1500

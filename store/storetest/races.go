@@ -39,8 +39,8 @@ func answer(r store.Record, worker int) store.Change {
 	return store.Change{Put: []store.Record{r}, Events: []store.Event{event("ses_1", fmt.Sprint(worker))}}
 }
 
-// testTwoCommits checks that one of two concurrent answers is kept, and one of two
-// concurrent changes that create the same record (E10).
+// testTwoCommits checks that one of two concurrent answers is kept, and one of two concurrent changes that
+// create the same record (E10).
 func testTwoCommits(t *testing.T, sub Subject) {
 	s := sub.Store
 	for n := range 20 {
@@ -198,8 +198,8 @@ func checkResults(t *testing.T, s Store, outcomes []outcome, errs ...error) {
 	checkNumbers(t, events)
 }
 
-// testFullQueue checks that a full queue rejects a change at once, and that the changes in
-// the queue are committed.
+// testFullQueue checks that a full queue rejects a change without delay, and that the changes in the queue
+// are committed.
 func testFullQueue(t *testing.T, sub Subject) {
 	if sub.Stall == nil {
 		t.Skip("the store has no queue")
@@ -267,8 +267,8 @@ func testCancellation(t *testing.T, sub Subject) {
 	}
 }
 
-// testWaitingCancelled checks that Commit returns at once if its ctx ends while the change
-// waits in the queue.
+// testWaitingCancelled checks that Commit returns immediately if its ctx ends while the change waits in the
+// queue.
 func testWaitingCancelled(t *testing.T, sub Subject) {
 	if sub.Stall == nil {
 		t.Skip("the store has no queue")
@@ -278,8 +278,8 @@ func testWaitingCancelled(t *testing.T, sub Subject) {
 	results := make(chan outcome)
 	var outcomes []outcome
 	started := 0
-	// The writer may have taken some changes before it was stalled. Commit of
-	// these waits, and the others return.
+	// The writer may have taken some changes before it was stalled. Their calls of Commit wait, and the
+	// others return.
 	for ; len(outcomes) == 0 && started < 1000; started++ {
 		ctx, cancel := context.WithCancel(t.Context())
 		commitAsync(ctx, s, id(started), results)

@@ -29,9 +29,9 @@ type Store interface {
 type Subject struct {
 	Store Store
 
-	// Reopen opens the data of the store as a new process would: after Close if closed is
-	// true, otherwise as a killed process leaves it. The suite does not use the old store
-	// again. Reopen is nil if the data ends with the process.
+	// Reopen opens the data of the store in the same way as a new process: after Close if closed is true,
+	// otherwise after a kill. The suite does not use the old store again. Reopen is nil if the data ends with
+	// the process.
 	Reopen func(t *testing.T, closed bool) Store
 
 	// Stall blocks all commits until release is called, which the suite does soon. Stall is
@@ -201,8 +201,8 @@ func committed(r store.Record) store.Record {
 	return r
 }
 
-// readHistory reads all events with a Seq larger than after, in pages: those of one stream
-// or, if stream is "", of all streams.
+// readHistory reads, in pages, all events of a stream with a Seq larger than after. If stream is "", it reads
+// the events of all streams.
 func readHistory(ctx context.Context, s Store, stream string, after int64) ([]store.Event, error) {
 	var all []store.Event
 	for {

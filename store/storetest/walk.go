@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// Walk applies the same random operations to two new stores and compares the results. At
-// the end, it compares their contents. The store of model is assumed to be correct.
+// Walk applies the same random operations to two new stores and compares the results. At the end, it compares
+// their contents. The store of model is assumed to be correct.
 func Walk(t *testing.T, model, subject func(t *testing.T) Subject) {
 	t.Helper()
 	pair := [2]Subject{model(t), subject(t)}
@@ -225,7 +225,7 @@ func (w *walk) loseClaims() {
 	w.both("Claim", func(s Store) (any, error) { return s.Claim(w.t.Context(), node, w.now, 1) })
 }
 
-// A result is what a call returned, with its error as a string for the comparison.
+// A result is the result of a call, with its error as a string for the comparison.
 type result struct {
 	Value any
 	Err   string
