@@ -36,13 +36,13 @@ export class Answered {
     this.outcome = outcome;
   }
 
-  /** The answers by the texts of the questions: labels or texts, a list for a multi-select, null if there is none. */
+  /** The answers by the texts of the questions: labels or texts, a list for a multi-select, null without an answer. */
   get answers(): { [question: string]: string | string[] | null } {
     const multi = new Map(this.ask.questions.map((q) => [q.id, q.multiSelect]));
     return Object.fromEntries(this.outcome.answers.map((a) => [a.question, multi.get(a.id) ? values(a) : (values(a)[0] ?? null)]));
   }
 
-  /** The answer to the first question as a text, or "" if there is none. */
+  /** The answer to the first question as a text, or "" without an answer. */
   get text(): string {
     return this.outcome.answers[0] ? values(this.outcome.answers[0]).join(", ") : "";
   }
@@ -233,7 +233,7 @@ function askPath(id: string, resource = ""): string {
   return `/asks/${encodeURIComponent(id)}${resource}`;
 }
 
-/** Returns a reply as an ask. A reply that is none, or another ask, cannot be used. */
+/** Returns a reply as an ask. A reply that is not an ask, or is another ask, is an error. */
 function asAsk(reply: unknown, id?: string): Ask {
   const ask = (typeof reply === "object" && reply !== null ? reply : {}) as Partial<Ask>;
   if (typeof ask.id !== "string" || typeof ask.status !== "string" || (id !== undefined && ask.id !== id)) {
