@@ -115,8 +115,8 @@ var pictures = []picture{
 	{"more-phone", "/more", 360, 740, false},
 }
 
-// documented lists the pictures of the documentation.
-var documented = []string{"question", "approval-phone", "dangerous", "terminal-inbox", "terminal-approval"}
+// documented lists the pictures of the documentation, without the moving picture.
+var documented = []string{"approval-phone", "terminal-inbox", "terminal-approval"}
 
 // A product is an engine with fixtures and its pages.
 type product struct {
@@ -184,6 +184,12 @@ func run(folder, only string, docs bool) error {
 		if err := one.take(ctx, server.URL+path, filepath.Join(folder, one.name+".png"), docs); err != nil {
 			return fmt.Errorf("%s: %w", one.name, err)
 		}
+	}
+	if !docs || !strings.Contains(filmName, only) {
+		return nil
+	}
+	if err := film(folder); err != nil {
+		return fmt.Errorf("%s: %w", filmName, err)
 	}
 	return nil
 }

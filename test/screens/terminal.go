@@ -99,11 +99,22 @@ func (p terminalPicture) take() (vt10x.Terminal, error) {
 	}
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), asTerminal+"="+cmp.Or(p.ask, inboxPicture), "TERM=xterm-256color", "NO_COLOR=", "ACCESSIBLE=")
-	file, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: uint16(p.rows), Cols: uint16(p.columns)})
+	screen, end, err := startAtTerminal(cmd, p.columns, p.rows, p.keys)
 	if err != nil {
 		return nil, err
 	}
-	screen := vt10x.New(vt10x.WithSize(p.columns, p.rows))
+	end()
+	return screen, nil
+}
+
+// startAtTerminal starts a program at a pseudo-terminal, and types the keys. It returns the screen,
+// and a function that ends the program.
+func startAtTerminal(cmd *exec.Cmd, columns, rows int, keys []terminalKeys) (screen vt10x.Terminal, end func(), err error) {
+	file, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: uint16(rows), Cols: uint16(columns)})
+	if err != nil {
+		return nil, nil, err
+	}
+	screen = vt10x.New(vt10x.WithSize(columns, rows))
 	var read sync.WaitGroup
 	read.Go(func() {
 		buf := make([]byte, 64<<10)
@@ -115,19 +126,23 @@ func (p terminalPicture) take() (vt10x.Terminal, error) {
 			}
 		}
 	})
-	defer read.Wait()
-	defer cmd.Wait()
-	defer file.Close()
-	defer cmd.Process.Kill()
-	for _, k := range p.keys {
-		if err := waitForTerminal(screen, k.until); err != nil {
-			return nil, err
+	end = func() {
+		_ = cmd.Process.Kill()
+		_ = file.Close()
+		_ = cmd.Wait()
+		read.Wait()
+	}
+	for _, k := range keys {
+		err := waitForTerminal(screen, k.until)
+		if err == nil {
+			err = typeKeys(file, k.keys)
 		}
-		if err := typeKeys(file, k.keys); err != nil {
-			return nil, err
+		if err != nil {
+			end()
+			return nil, nil, err
 		}
 	}
-	return screen, nil
+	return screen, end, nil
 }
 
 // typeKeys types keys one after the other, as a person does, because keys that arrive together count as a
