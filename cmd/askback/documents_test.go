@@ -11,13 +11,19 @@ import (
 	"github.com/askback/askback/internal/wire/decode"
 )
 
-func readme(t *testing.T) string {
+// Pages of the documentation, by their paths from the root.
+const (
+	frontPage    = "README.md"
+	programsPage = "docs/programs.md"
+)
+
+func document(t *testing.T, page string) string {
 	t.Helper()
-	page, err := os.ReadFile("../../README.md")
+	text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(page)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(page)
+	return string(text)
 }
 
 // codeBlocks returns the code blocks of a page in one language.
@@ -28,36 +34,51 @@ func codeBlocks(page, language string) (all []string) {
 	return all
 }
 
-// The command line parser accepts each command of the README, and no example deletes
-// files.
-func TestReadmeCommandsParse(t *testing.T) {
-	shell := strings.Join(codeBlocks(readme(t), "sh"), "\n")
-	found := regexp.MustCompile(`(?m)(?:^|\$\()(?:go run \./cmd/)?askback ((?:"[^"]*"|'[^']*'|[^"'&)#\n])*)`).FindAllStringSubmatch(shell, -1)
-	if len(found) < 10 {
-		t.Fatalf("found %d commands in\n%s", len(found), shell)
-	}
-	for _, c := range found {
-		words, err := exec.Command("sh", "-c", `printf '%s\n' `+c[1]).Output()
-		if err != nil {
-			t.Errorf("%s: %v", c[1], err)
-			continue
-		}
-		if _, err := (&commands{}).parser().Parse(strings.Split(strings.TrimSpace(string(words)), "\n")); err != nil {
-			t.Errorf("askback %s: %v", c[1], err)
-		}
-	}
-	for _, line := range strings.Split(shell, "\n") {
-		if regexp.MustCompile(`\b(rm|rmdir|mkfs|dd)\b `).MatchString(line) {
-			t.Errorf("an example deletes files: %s", line)
-		}
+// The command line parser accepts each command of the pages, and no example deletes files.
+func TestCommandsOfDocumentsParse(t *testing.T) {
+	for page, atLeast := range map[string]int{frontPage: 6, programsPage: 7} {
+		t.Run(page, func(t *testing.T) {
+			shell := strings.Join(codeBlocks(document(t, page), "sh"), "\n")
+			found := commandLine.FindAllStringSubmatch(shell, -1)
+			if len(found) < atLeast {
+				t.Fatalf("found %d commands, want at least %d, in\n%s", len(found), atLeast, shell)
+			}
+			for _, c := range found {
+				checkCommand(t, c[1])
+			}
+			for line := range strings.Lines(shell) {
+				if deletion.MatchString(line) {
+					t.Errorf("an example deletes files: %s", line)
+				}
+			}
+		})
 	}
 }
 
-// The questions.json of the README is a valid request.
-func TestReadmeQuestionsFileIsValid(t *testing.T) {
-	file := regexp.MustCompile(`(?s)cat > questions\.json <<'END'\n(.*?)END\n`).FindStringSubmatch(readme(t))
+var (
+	commandLine = regexp.MustCompile(
+		`(?m)(?:^|\$\()(?:go run \./cmd/)?askback ((?:"[^"]*"|'[^']*'|[^"'&)#\n])*)`)
+	deletion = regexp.MustCompile(`\b(rm|rmdir|mkfs|dd)\b `)
+)
+
+// checkCommand parses the arguments of a command, as a shell writes them.
+func checkCommand(t *testing.T, args string) {
+	t.Helper()
+	words, err := exec.Command("sh", "-c", `printf '%s\n' `+args).Output()
+	if err == nil {
+		_, err = (&commands{}).parser().Parse(strings.Split(strings.TrimSpace(string(words)), "\n"))
+	}
+	if err != nil {
+		t.Errorf("askback %s: %v", args, err)
+	}
+}
+
+// The questions.json of the page is a valid request.
+func TestQuestionsFileOfDocumentIsValid(t *testing.T) {
+	file := regexp.MustCompile(`(?s)cat > questions\.json <<'END'\n(.*?)END\n`).
+		FindStringSubmatch(document(t, programsPage))
 	if file == nil {
-		t.Fatal("the README does not write a questions.json")
+		t.Fatalf("%s does not write a questions.json", programsPage)
 	}
 	r, err := decode.Request([]byte(file[1]))
 	if err == nil {
@@ -68,11 +89,11 @@ func TestReadmeQuestionsFileIsValid(t *testing.T) {
 	}
 }
 
-// The Go program of the README runs and prints the answer.
-func TestReadmeProgramRuns(t *testing.T) {
-	programs := codeBlocks(readme(t), "go")
+// The Go program of the page runs and prints the answer.
+func TestGoProgramOfDocumentRuns(t *testing.T) {
+	programs := codeBlocks(document(t, programsPage), "go")
 	if len(programs) != 1 {
-		t.Fatalf("the README has %d programs, want 1", len(programs))
+		t.Fatalf("%s has %d programs, want 1", programsPage, len(programs))
 	}
 	file := filepath.Join(t.TempDir(), "main.go")
 	if err := os.WriteFile(file, []byte(programs[0]), 0o600); err != nil {
@@ -83,27 +104,5 @@ func TestReadmeProgramRuns(t *testing.T) {
 	out, err := run.CombinedOutput()
 	if err != nil || string(out) != "SQLite\n" {
 		t.Errorf("got %q, %v; want SQLite", out, err)
-	}
-}
-
-// Links of the README to its sections and to files resolve.
-func TestReadmeLinksResolve(t *testing.T) {
-	page := readme(t)
-	headings := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(page, -1) {
-		name := regexp.MustCompile(`[^a-z0-9 -]`).ReplaceAllString(strings.ToLower(m[1]), "")
-		headings["#"+strings.ReplaceAll(name, " ", "-")] = true
-	}
-	for _, m := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(page, -1) {
-		target, _, _ := strings.Cut(m[1], "#")
-		if target == "" {
-			if !headings[m[1]] {
-				t.Errorf("no section %s", m[1])
-			}
-			continue
-		}
-		if _, err := os.Stat(filepath.Join("../..", target)); err != nil {
-			t.Errorf("%s: %v", m[1], err)
-		}
 	}
 }

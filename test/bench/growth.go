@@ -77,7 +77,7 @@ func sizeOf(path string) (size int64, err error) {
 	return size, nil
 }
 
-// settle asks the question that README.md asks over HTTP, answers it, and
+// settle asks the question that docs/programs.md asks over HTTP, answers it, and
 // acknowledges the answer.
 func (p *product) settle(ctx context.Context, i int) error {
 	a, err := p.agent.Ask(ctx, askback.Request{
@@ -100,7 +100,7 @@ func printGrowth(w io.Writer, g growth) error {
 	if g.each() > goalGrowth {
 		verdict = "MISSED"
 	}
-	_, err := fmt.Fprintf(w, "\nThe database grows by %s bytes for each settled ask (goal ≤ %d): %s. Measured with %d asks of the question in README.md, answered and acknowledged.\n",
+	_, err := fmt.Fprintf(w, "\nThe database grows by %s bytes for each settled ask (goal ≤ %d): %s. Measured with %d asks of the question in docs/programs.md, answered and acknowledged.\n",
 		short(g.each()), goalGrowth, verdict, g.Asks)
 	return err
 }

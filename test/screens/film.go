@@ -138,7 +138,7 @@ func (s *set) tokens() (planner, release, ana string, err error) {
 		kind, name string
 	}{{&planner, "agent", "planner"}, {&release, "agent", "release"}, {&ana, "responder", "ana"}} {
 		if err == nil {
-			*t.to, err = s.output("", "token", "create", "--kind", t.kind, "--name", t.name)
+			*t.to, err = s.output("", "token", "add", "--kind", t.kind, "--name", t.name)
 		}
 	}
 	return planner, release, ana, err

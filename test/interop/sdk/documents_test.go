@@ -62,9 +62,9 @@ func compile(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// The programs of the README and of the page of each package run as they are, and the types of
-// those in TypeScript are checked strictly.
-func TestReadmeProgramRuns(t *testing.T) {
+// The programs of the documents run as they are. The types of the TypeScript programs are checked
+// strictly.
+func TestProgramsOfDocumentsRun(t *testing.T) {
 	t.Parallel()
 	const root = "../../../"
 	style := askback.Choose("haiku")
@@ -74,8 +74,8 @@ func TestReadmeProgramRuns(t *testing.T) {
 		answers        []askback.Answer
 		want           []string
 	}{
-		{"README.md", "ts", []askback.Answer{style}, []string{"haiku"}},
-		{"README.md", "python", []askback.Answer{style}, []string{"haiku"}},
+		{"docs/programs.md", "ts", []askback.Answer{style}, []string{"haiku"}},
+		{"docs/programs.md", "python", []askback.Answer{style}, []string{"haiku"}},
 		{"sdk/typescript/README.md", "ts", []askback.Answer{style, deploy}, []string{"a haiku", "staging"}},
 		{"sdk/python/README.md", "python", []askback.Answer{style, deploy}, []string{"a haiku", "staging"}},
 	} {
@@ -84,8 +84,8 @@ func TestReadmeProgramRuns(t *testing.T) {
 			var args []string
 			switch c.language {
 			case "ts":
-				dir := compile(t, map[string]string{"readme.ts": program})
-				args = []string{node(t), filepath.Join(dir, "readme.js")}
+				dir := compile(t, map[string]string{"program.ts": program})
+				args = []string{node(t), filepath.Join(dir, "program.js")}
 			case "python":
 				args = []string{python(t), "-c", program}
 			}

@@ -43,6 +43,7 @@ var rules = map[string]rule{
 	"cited files exist":            filesExist,
 	"nothing outside is cited":     nothingOutsideIsCited,
 	"links resolve":                linksResolve,
+	"documents are listed":         documentsAreListed,
 	"doc links resolve":            docLinksResolve,
 	"wording is plain":             wordingIsPlain,
 	"spellings are current":        spellingsAreCurrent,

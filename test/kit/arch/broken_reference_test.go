@@ -1,5 +1,7 @@
 package arch_test
 
+import "strings"
+
 // references are violations of the rules for references in comments and
 // documents.
 var references = []violation{
@@ -170,6 +172,27 @@ const b = 1`,
 			"README.md:2: the link #none leads to no heading",
 			"README.md:3: the link docs/other.md leads to no file",
 			"README.md:4: the link docs/a.gif leads to no file",
+		},
+	},
+	{
+		rule: "documents are listed",
+		files: map[string]string{
+			"README.md":             strings.Repeat("\n", 131),
+			"docs/README.md":        "[a](cli.md), [b](api.md), [b](api.md#asks), [c](design.md), [d](bench/README.md), [up](../README.md)\n",
+			"docs/api.md":           "",
+			"docs/bench/a.svg":      "",
+			"docs/bench/README.md":  "",
+			"docs/cli.md":           "[wire](wire.md)",
+			"docs/design.md":        "[a](design/store.md), [a](design/store.md#files)",
+			"docs/design/engine.md": "[store](store.md)",
+			"docs/design/store.md":  "",
+			"docs/wire.md":          "",
+		},
+		want: []string{
+			"README.md: has more than 130 lines",
+			"docs/README.md: links docs/api.md 2 times, want once",
+			"docs/README.md: links docs/wire.md 0 times, want once",
+			"docs/design.md: does not link docs/design/engine.md",
 		},
 	},
 	{

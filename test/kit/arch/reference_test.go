@@ -292,6 +292,43 @@ func linksResolve(t *tree, report report) {
 	}
 }
 
+// The first pages of the repository, of the documentation and of the design.
+const (
+	frontPage   = "README.md"
+	indexPage   = "docs/README.md"
+	designPage  = "docs/design.md"
+	frontLength = 130 // most lines of the first page
+)
+
+// documentsAreListed requires that the index of the documentation links each document below docs
+// once. The first page of the design links the documents of its folder.
+func documentsAreListed(t *tree, report report) {
+	links := map[string]int{}
+	for _, x := range t.texts {
+		if x.name != indexPage && x.name != designPage {
+			continue
+		}
+		for _, m := range link.FindAllStringSubmatch(x.prose, -1) {
+			to, _, _ := strings.Cut(m[1], "#")
+			links[x.name+" "+path.Join("docs", to)]++
+		}
+	}
+	for _, x := range t.texts {
+		folder, _, _ := strings.Cut(x.name, "/")
+		switch {
+		case x.name == frontPage && strings.Count(x.raw, "\n") > frontLength:
+			report(token.NoPos, "%s: has more than %d lines", x.name, frontLength)
+		case folder != "docs" || !x.document() || x.name == indexPage:
+		case path.Dir(x.name) == strings.TrimSuffix(designPage, ".md"):
+			if links[designPage+" "+x.name] == 0 {
+				report(token.NoPos, "%s: does not link %s", designPage, x.name)
+			}
+		case links[indexPage+" "+x.name] != 1:
+			report(token.NoPos, "%s: links %s %d times, want once", indexPage, x.name, links[indexPage+" "+x.name])
+		}
+	}
+}
+
 // anchor returns the anchor of a heading, as GitHub generates it.
 func anchor(title string) string {
 	return strings.Map(func(r rune) rune {
