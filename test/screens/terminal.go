@@ -166,21 +166,25 @@ func typeKeys(file *os.File, keys string) error {
 // terminalTime is how long a screen may take to match.
 const terminalTime = 20 * time.Second
 
-// waitForTerminal waits until the screen matches a pattern.
+// stillTime is how long a screen stays the same once it is drawn completely.
+const stillTime = 100 * time.Millisecond
+
+// waitForTerminal waits until the screen matches a pattern and is drawn completely.
 func waitForTerminal(screen vt10x.Terminal, pattern string) error {
 	want := regexp.MustCompile(pattern)
+	text, before := "", ""
 	for deadline := time.Now().Add(terminalTime); ; {
-		text := ""
+		text, before = "", text
 		for row := range strings.Lines(screen.String()) {
 			text += strings.TrimRight(row, " \n") + "\n"
 		}
-		if want.MatchString(text) {
+		if text == before && want.MatchString(text) {
 			return nil
 		}
 		if time.Now().After(deadline) {
 			return errors.New("the screen never matched " + pattern + ":\n" + text)
 		}
-		if err := pause.For(context.Background(), 20*time.Millisecond); err != nil {
+		if err := pause.For(context.Background(), stillTime); err != nil {
 			return err
 		}
 	}
