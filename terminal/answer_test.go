@@ -92,7 +92,7 @@ func TestPromptShowsTheOutcomeFromElsewhere(t *testing.T) {
 }
 
 // An answer that was accepted earlier is shown.
-func TestPromptShowsTheAnswerThatWasFirst(t *testing.T) {
+func TestPromptShowsAnEarlierAnswer(t *testing.T) {
 	ana, a := askIn(t, askback.Request{Questions: []askback.Question{{Text: "Which?"}}})
 	if _, err := ana.Answer(t.Context(), a.ID, askback.Choose("blue")); err != nil {
 		t.Fatal(err)

@@ -115,7 +115,7 @@ func TestInboxRestoresDraftsOfThePages(t *testing.T) {
 
 // Keys that answer are ignored for a moment after a draft has arrived, because the cursor may
 // be on another option (C3).
-func TestDraftThatArrivesDoesNotDecide(t *testing.T) {
+func TestKeysAreIgnoredAfterADraftArrives(t *testing.T) {
 	f := newInboxFixture(t)
 	id := f.ask("a", questionRequest("Which?", "x", "y"))
 	if err := f.ana.SaveDraft(t.Context(), id, json.RawMessage(`{"form":{"q1":["1"]}}`)); err != nil {
@@ -137,7 +137,7 @@ func TestDraftThatArrivesDoesNotDecide(t *testing.T) {
 }
 
 // Text that was typed before the draft arrived stays.
-func TestDraftDoesNotReplaceWhatIsTyped(t *testing.T) {
+func TestDraftDoesNotReplaceTypedText(t *testing.T) {
 	f := newInboxFixture(t)
 	id := f.ask("a", questionRequest("Why?"))
 	if err := f.ana.SaveDraft(t.Context(), id, json.RawMessage(`{"form":{"q1-other":["old"],"comment":["kept"]}}`)); err != nil {
@@ -243,7 +243,7 @@ func TestInboxSavesDraftsAfterAnError(t *testing.T) {
 }
 
 // Typing fast saves at most twice a second, and moving through the list saves nothing.
-func TestInboxSavesDraftsSparingly(t *testing.T) {
+func TestInboxSavesDraftsAtMostTwiceASecond(t *testing.T) {
 	f := newInboxFixture(t)
 	for range 9 {
 		f.ask("a", questionRequest("Why?"))

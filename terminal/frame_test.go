@@ -238,7 +238,7 @@ func codePoints(first rune, size int) string {
 }
 
 // An approval shows when the agent used it, or that the agent has not used it (F7).
-func TestShowPrintsTimeOfUse(t *testing.T) {
+func TestShowPrintsTheTimeOfUse(t *testing.T) {
 	a := callAsk()
 	for _, decision := range []askback.Decision{askback.Approve, askback.Deny} {
 		a.Outcome = &askback.Outcome{Status: askback.Answered, Decision: decision, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, At: noon}
@@ -261,7 +261,7 @@ func TestShowPrintsTimeOfUse(t *testing.T) {
 }
 
 // A settled ask shows when the agent received the outcome, if the agent has received it (F6).
-func TestShowPrintsTimeOfAck(t *testing.T) {
+func TestShowPrintsTheTimeOfTheAck(t *testing.T) {
 	a := questionAsk(askback.Question{})
 	a.Outcome = &askback.Outcome{
 		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, At: noon,

@@ -112,7 +112,7 @@ func TestKeysWaitAfterAResize(t *testing.T) {
 
 // If a person continues to type own words after sending them, the text decides nothing for the next ask of
 // the inbox.
-func TestOwnWordsGoOnInTheInbox(t *testing.T) {
+func TestContinuedTextDoesNotDecideTheNextAsk(t *testing.T) {
 	for _, width := range inboxWidths {
 		for _, gap := range gaps {
 			f := newInboxFixture(t)
@@ -139,7 +139,7 @@ func TestOwnWordsGoOnInTheInbox(t *testing.T) {
 }
 
 // Esc loses no text: opening the field again shows the text, which was not sent.
-func TestEscKeepsWhatWasTyped(t *testing.T) {
+func TestEscKeepsTypedText(t *testing.T) {
 	const words = "forty characters that must not be lost now"
 	for name, keys := range map[string][2]string{
 		"own words": {"3 enter", "3 enter"}, "note": {"ctrl+n", "ctrl+n"}, "comment": {"ctrl+r", "ctrl+r"}, "declining": {"ctrl+x", "ctrl+x"},
@@ -166,7 +166,7 @@ func TestEscKeepsWhatWasTyped(t *testing.T) {
 
 // The arrows wrap around. From five options on, letters filter. A key that types another character on another
 // keyboard is explained, and the arrows and Enter reach everything there.
-func TestListsAndOtherKeyboards(t *testing.T) {
+func TestArrowsReachEveryOptionOnAnyKeyboard(t *testing.T) {
 	three, many := askback.Question{Options: askback.Options("eu", "us", "ap"), NoOther: true}, askback.Question{Options: askback.Options("north", "south", "east", "west", "centre"), NoOther: true}
 	for keys, want := range map[string]struct {
 		q askback.Question
@@ -210,7 +210,7 @@ func TestListsAndOtherKeyboards(t *testing.T) {
 
 // A panel rejects an answer that does not fit the format of its question, and keeps the text. A prompt with
 // lines does the same.
-func TestTerminalRefusesWhatDoesNotFit(t *testing.T) {
+func TestAnswerInTheWrongFormatIsRejected(t *testing.T) {
 	q := askback.Question{Text: "How many?", Format: "integer 1..100"}
 	p := armedPanel(questionAsk(q))
 	p.Press("42abc", "enter")

@@ -52,7 +52,7 @@ func TestInboxUndoesADecision(t *testing.T) {
 }
 
 // The text of an answer is in its field again after u, in the list and in the ask.
-func TestInboxKeepsWhatWasFilledInForUndo(t *testing.T) {
+func TestUndoRestoresTypedText(t *testing.T) {
 	f := newInboxFixture(t)
 	f.hold()
 	id := f.ask("a", questionRequest("Which name?"))
@@ -106,7 +106,7 @@ func TestLetterOfATextUndoesNothing(t *testing.T) {
 
 // Another person who answers first is named. Another window of the same person that undid the answer is
 // named, too.
-func TestInboxShowsWhatBecameOfAHeldAnswer(t *testing.T) {
+func TestInboxNamesThePersonWhoAnsweredFirst(t *testing.T) {
 	f := newInboxFixture(t)
 	f.hold()
 	lost, undone := f.ask("a", callRequest("drop", `{}`, false)), f.ask("a", callRequest("keep", `{}`, false))

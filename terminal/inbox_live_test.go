@@ -53,7 +53,7 @@ func TestNewAsksDoNotMoveTheSelectedOne(t *testing.T) {
 }
 
 // The first ask of an empty inbox appears without a key.
-func TestFirstAskAppears(t *testing.T) {
+func TestFirstAskAppearsInAnEmptyInbox(t *testing.T) {
 	f := newInboxFixture(t)
 	f.open(f.ana, 80)
 	f.shows(80, "(?s)0 open.*Nothing is waiting")
@@ -100,7 +100,7 @@ func TestAskSettledElsewhereLeavesTheInbox(t *testing.T) {
 
 // An answer to an ask that was settled meanwhile is too late. The inbox shows the person who settled it (E10,
 // F6).
-func TestLateAnswerInTheInbox(t *testing.T) {
+func TestLateAnswerShowsWhoSettledTheAsk(t *testing.T) {
 	f := newInboxFixture(t)
 	id := f.ask("a", callRequest("one", `{}`, false))
 	f.open(f.ana, 80)
@@ -114,7 +114,7 @@ func TestLateAnswerInTheInbox(t *testing.T) {
 
 // An ask that was answered here does not stay selected when others are shown again. From an ask that was
 // settled elsewhere, both directions lead to other asks.
-func TestInboxLeavesSettledAsks(t *testing.T) {
+func TestSettledAskDoesNotStaySelected(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
 		f.ask("a", questionRequest("First?"))
@@ -192,7 +192,7 @@ func TestInboxNamesCallsThatWereNotDecided(t *testing.T) {
 
 // All arguments of the selected calls must have been on the screen before Enter decides. Dangerous calls,
 // questions, and calls with changed arguments are not among them (F7).
-func TestSelectedCallsAreReadFirst(t *testing.T) {
+func TestSelectedCallsAreDecidedOnlyAfterReading(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
 		ids := f.someAsks()
@@ -220,7 +220,7 @@ func TestSelectedCallsAreReadFirst(t *testing.T) {
 }
 
 // The selected calls are not decided by a key that was pressed before they were on the screen.
-func TestSelectedCallsIgnoreKeysAtFirst(t *testing.T) {
+func TestEarlierKeysDoNotDecideSelectedCalls(t *testing.T) {
 	f := newInboxFixture(t)
 	id := f.ask("a", callRequest("one", `{}`, false))
 	f.open(f.ana, 80)

@@ -53,7 +53,7 @@ func (c *slowClient) Events(ctx context.Context, _ string, after askback.Cursor)
 
 // A connection without a reply is reported as lost. As soon as there is a reply, the list is read again
 // (F11). Many events in a short time cause one read.
-func TestInboxNoticesALostConnection(t *testing.T) {
+func TestMissingReplyIsReportedAsALostConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := &slowClient{}
 		messages := terminal.RunTestLoader(t.Context(), client)

@@ -11,7 +11,7 @@ import (
 
 // The key r gives the selected ask to others. The inbox explains the effect before and after. An ask that the
 // person may no longer answer leaves the list (F12).
-func TestInboxReassigns(t *testing.T) {
+func TestInboxReassignsTheSelectedAsk(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
 		f.engine.Set(engine.Settings{
@@ -42,7 +42,7 @@ func TestInboxReassigns(t *testing.T) {
 }
 
 // With Tab, a person gives others only their own part, and the ask stays with the other people.
-func TestInboxDelegatesOwnPart(t *testing.T) {
+func TestTabReassignsOnlyTheOwnPart(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
 		r := questionRequest("Which database?", "PostgreSQL", "SQLite")

@@ -168,7 +168,7 @@ func TestInboxesMatchGoldenFiles(t *testing.T) {
 }
 
 // Every key of an inbox does what the help says, at each width (C5, D1, F7, F8).
-func TestKeysOfAnInbox(t *testing.T) {
+func TestKeysOfTheInboxMatchItsHelp(t *testing.T) {
 	for _, c := range []struct {
 		keys  string
 		about string // ask that is decided, or whose status is checked
@@ -241,7 +241,7 @@ const typingTime = 2 * time.Second
 
 // A key decides only a call that has been on the screen for half a second, so a double press does not decide
 // the next call (C3, F7).
-func TestInboxIgnoresKeysAtFirst(t *testing.T) {
+func TestDoublePressDecidesOnlyOneCall(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
 		first, second := f.ask("a", callRequest("one", `{}`, false)), f.ask("a", callRequest("two", `{}`, false))
@@ -334,7 +334,7 @@ func (c changedClient) Get(ctx context.Context, id string) (askback.Ask, error) 
 }
 
 // Only the displayed call is decided (F7).
-func TestInboxComparesTheDigest(t *testing.T) {
+func TestOnlyTheDisplayedCallIsDecided(t *testing.T) {
 	f := newInboxFixture(t)
 	id := f.ask("a", callRequest("one", `{}`, false))
 	f.open(changedClient{f.ana}, 80)

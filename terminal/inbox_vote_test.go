@@ -8,7 +8,7 @@ import (
 )
 
 // An approval of one of two people settles nothing. The inbox explains it, and shows the ask as open (F12).
-func TestInboxShowsApprovalsOfSeveral(t *testing.T) {
+func TestApprovalOfOneOfTwoKeepsTheAskOpen(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
 		r := callRequest("drop", `{}`, false)
@@ -27,7 +27,7 @@ func TestInboxShowsApprovalsOfSeveral(t *testing.T) {
 
 // A person who may not decide a call can read it. No key decides it, not even together with others, and the
 // inbox names the people who may decide (F12).
-func TestInboxOfAPersonWhoMayNotDecide(t *testing.T) {
+func TestNoKeyDecidesForAPersonWhoMayNotDecide(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
 		f.engine.Set(engine.Settings{

@@ -194,7 +194,7 @@ func TestPanelTakesNothingWithoutEnter(t *testing.T) {
 }
 
 // Keys that were typed before a panel could be read do not answer it (C3).
-func TestPanelIgnoresKeysAtFirst(t *testing.T) {
+func TestKeysTypedBeforeAPanelDoNotAnswer(t *testing.T) {
 	for name, ask := range map[string]askback.Ask{"question": databaseAsk(), "call": harmlessCall()} {
 		for _, keys := range []string{"\n", "a", "y", "d", "1\n"} {
 			p := openPanel(ask, 80, 60)
@@ -323,7 +323,7 @@ func TestSeveralQuestionsAreReviewed(t *testing.T) {
 }
 
 // A person can decline to answer, with a reason.
-func TestPanelDeclines(t *testing.T) {
+func TestPanelSendsTheReasonForDeclining(t *testing.T) {
 	p := armedPanel(databaseAsk())
 	p.Press("D", "not mine", "enter")
 	if r, err := p.Finish(); err != nil || r != (terminal.Declined{Reason: "not mine"}) {

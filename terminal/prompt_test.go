@@ -37,7 +37,7 @@ func callAsk() askback.Ask {
 }
 
 // C1, C5: a line can be a number, a label, own text, or empty for the default.
-func TestLinesAreAnswers(t *testing.T) {
+func TestLineIsParsedAsAnAnswer(t *testing.T) {
 	colours := askback.Question{Options: askback.Options("red", "green", "blue")}
 	fixed, standard, optional := colours, colours, colours
 	fixed.NoOther, standard.Default, optional.Optional = true, []string{"green"}, true

@@ -42,7 +42,7 @@ func TestDenialCanHaveReason(t *testing.T) {
 
 // askback confirm sends the same text as argument and as description. The text is shown once, and changes of
 // the arguments are not offered. A description that differs is shown.
-func TestActionIsShownOnce(t *testing.T) {
+func TestRepeatedArgumentsAreShownOnce(t *testing.T) {
 	r, err := asktool.Action("Delete the cluster?", "It is in use.").Normalize()
 	if err != nil {
 		t.Fatal(err)

@@ -61,7 +61,7 @@ func showRun(t *testing.T, v *terminal.RunView, events ...askback.Event) {
 
 // A pipe gets a row for each call, the todos and the messages, except the last message: the command prints
 // that message as its result (C7).
-func TestRunInAPipe(t *testing.T) {
+func TestPipeGetsWholeMessagesOfARun(t *testing.T) {
 	for _, width := range []int{40, 80} {
 		var out bytes.Buffer
 		v := runViewOf(&out, width, terminal.RunOptions{})
@@ -78,7 +78,7 @@ func TestRunInAPipe(t *testing.T) {
 
 // A terminal shows the text as it arrives. Its last line and the spinner are replaced, and no part of them
 // stays (C7).
-func TestRunAtATerminal(t *testing.T) {
+func TestTerminalShowsTextOfARunAsItArrives(t *testing.T) {
 	for _, width := range []int{40, 80} {
 		var out bytes.Buffer
 		o := terminal.RunOptions{Live: true}
@@ -183,7 +183,7 @@ func TestRunShowsHostileTextSafely(t *testing.T) {
 }
 
 // If the model is requested again after a broken stream, the text begins again, and a sentence explains it.
-func TestRunThatBeginsAgainSaysSo(t *testing.T) {
+func TestRestartedModelTextIsAnnounced(t *testing.T) {
 	var out bytes.Buffer
 	o := terminal.RunOptions{}
 	o.Human = true

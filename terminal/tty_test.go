@@ -232,7 +232,7 @@ func TestArrowKeysAreRejected(t *testing.T) {
 
 // Several lines that arrive together are one text, which is sent only after that. They decide no call
 // and answer nothing else.
-func TestLinesAtOnceAreOneText(t *testing.T) {
+func TestPastedLinesAreOneText(t *testing.T) {
 	p := startProgram(t, "")
 	p.waitFor("Approve? [y/N]")
 	p.typeKeys("y\nyes\napprove\n1\n")

@@ -316,7 +316,7 @@ func TestChromiumEditsArgumentsAndMakesAGrant(t *testing.T) {
 }
 
 // the button changes its text as soon as the arguments are edited
-func TestChromiumButtonSaysApproveAsEdited(t *testing.T) {
+func TestChromiumButtonShowsThatArgumentsWereEdited(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")

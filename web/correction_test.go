@@ -11,7 +11,7 @@ import (
 )
 
 // The page of a settled ask explains what a person can do about a wrong answer.
-func TestSettledPageNamesWhatToDoAboutAMistake(t *testing.T) {
+func TestSettledPageExplainsHowToCorrectAnAnswer(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")
 	question, approved := h.ask(single), h.ask(mailTo("ben"))
@@ -29,7 +29,7 @@ func TestSettledPageNamesWhatToDoAboutAMistake(t *testing.T) {
 
 // A deadline of one ask can end the session and cancel the other asks. Their pages do not describe it as
 // their own deadline.
-func TestCancelledWithItsSessionIsNotExpired(t *testing.T) {
+func TestAskCancelledWithItsSessionIsNotShownAsExpired(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")
 	short, other := single, single

@@ -29,7 +29,7 @@ func boxOf(a askback.Ask) string { return a.ID + " " + a.Confirmation.Digest }
 
 // Several calls are approved after their exact arguments were shown. Dangerous calls and questions are never
 // decided together with others (D1, F4, T12).
-func TestSeveralCallsAreDecidedAfterALook(t *testing.T) {
+func TestSeveralCallsAreDecidedAfterTheyAreShown(t *testing.T) {
 	h := newServer(t)
 	one, two, danger, question, settled := h.ask(label("one")), h.ask(label("two")), h.ask(call), h.ask(single), h.ask(harmless)
 	hidden := h.ask(label("a\u200bb"))
@@ -107,7 +107,7 @@ func TestCallThatWasNotShownIsNotDecided(t *testing.T) {
 }
 
 // Calls with long arguments are decided only if a person checks their box.
-func TestLongCallIsNotTicked(t *testing.T) {
+func TestLongCallIsNotSelectedByDefault(t *testing.T) {
 	h := newServer(t)
 	input, _ := json.Marshal(map[string]any{"lines": make([]int, 100)})
 	a := h.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "edit", Input: input}})

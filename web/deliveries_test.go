@@ -119,7 +119,7 @@ func (h *server) waitDelivery(a askback.Ask, until func(askback.Delivery) bool) 
 
 // An operator sees which deliveries were sent and which were not, without the asks and the secret part of an
 // address (E10, F16). An admin, who may answer, sees the asks, too.
-func TestDeliveriesShowWhatBecameOfThem(t *testing.T) {
+func TestDeliveriesShowTheirState(t *testing.T) {
 	h := newServer(t)
 	to := h.newSender()
 	to.reply("given up", givenUp("the reply was 404 Not Found"))
@@ -206,7 +206,7 @@ func TestDeliveryIsSentAgain(t *testing.T) {
 
 // A delivery that waits for a paused receiver says so. A delivery that a disabled receiver did not get cannot
 // be sent again. Both lists offer to resume the receiver, and the page of the ask links to them.
-func TestDeliveriesOfAPausedReceiverSaySo(t *testing.T) {
+func TestDeliveriesOfAPausedReceiverAreMarked(t *testing.T) {
 	h := newServer(t)
 	to := h.newSender()
 	first, _ := h.callBack("first")
@@ -277,7 +277,7 @@ func TestDeliveriesNameThePerson(t *testing.T) {
 }
 
 // An empty list explains how to get a delivery. Later it reports that everything has arrived.
-func TestEmptyListOfDeliveriesTeaches(t *testing.T) {
+func TestEmptyListOfDeliveriesExplainsCallbacks(t *testing.T) {
 	h := newServer(t)
 	h.newSender()
 	ops := browser{h, h.secret(askback.Operator, "ops")}
@@ -374,7 +374,7 @@ func TestHostileDeliveriesStayInsideTheirBlocks(t *testing.T) {
 
 // In a real browser, the page fits a phone, its controls are big enough, and it violates no rule of WCAG 2.2
 // AA. Its button works with and without scripts.
-func TestChromiumDeliveries(t *testing.T) {
+func TestChromiumDeliveriesFitAPhone(t *testing.T) {
 	racedetector.Omit(t)
 	c := newChromium(t)
 	to := c.newSender()

@@ -289,7 +289,7 @@ func TestEndpointIsRemovedInTwoSteps(t *testing.T) {
 }
 
 // Without a channel for webhooks, a test message names the missing setting.
-func TestTestWithoutWebhooksSaysWhatIsMissing(t *testing.T) {
+func TestTestMessageWithoutWebhooksNamesTheMissingSetting(t *testing.T) {
 	h := newServer(t)
 	ops := browser{h, h.secret(askback.Operator, "ops")}
 	ops.send("/endpoints", url.Values{"id": {"whe_0"}, "action": {"test"}}, http.StatusNotFound)
@@ -348,7 +348,7 @@ func TestEndpointsHavePages(t *testing.T) {
 
 // In a real browser, the page fits a phone and a wide window, its controls are big enough, and it violates no
 // rule of WCAG 2.2 AA. Its buttons work with and without scripts.
-func TestChromiumEndpoints(t *testing.T) {
+func TestChromiumEndpointsFitAPhone(t *testing.T) {
 	racedetector.Omit(t)
 	c := newChromium(t)
 	to := c.newSender()

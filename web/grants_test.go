@@ -187,7 +187,7 @@ func TestOnlyPeopleRevokeGrants(t *testing.T) {
 
 // Standing approvals are grouped by agent. In each group, the widest are first and marked, and approvals of
 // exact arguments show them (F8).
-func TestWidestGrantsStandOut(t *testing.T) {
+func TestWidestGrantsAreFirstAndMarked(t *testing.T) {
 	h := newServer(t)
 	ben := h.client(askback.Responder, "ben")
 	for _, c := range []struct {

@@ -82,7 +82,7 @@ func TestUndoneAnswerIsInTheFormAgain(t *testing.T) {
 }
 
 // A person who undoes too late, or whose answer came after another one, reads the reason.
-func TestPersonIsToldWhatBecameOfAnAnswer(t *testing.T) {
+func TestLateUndoShowsTheResult(t *testing.T) {
 	h := newHoldingServer(t)
 	sent, lost, undone := h.ask(harmless), h.ask(harmless), h.ask(harmless)
 	ana := h.browser("ana")

@@ -145,7 +145,7 @@ func TestHistoryRowHasTheOutcome(t *testing.T) {
 }
 
 // The days and the times of the history are in the time zone of the pages.
-func TestHistoryDaysAreOfTheZone(t *testing.T) {
+func TestHistoryUsesTheTimeZone(t *testing.T) {
 	h := newServer(t)
 	asks := h.settledAsks()
 	h.handler = web.New(h.engine, h.engine, h.engine, &web.Options{Now: func() time.Time { return h.now }, Zone: time.FixedZone("", 6*60*60)})

@@ -62,7 +62,7 @@ func TestManifestDescribesTheApp(t *testing.T) {
 }
 
 // The bars of a phone have the color of the header, in both color schemes.
-func TestThemeColorsAreThoseOfTheStyleSheet(t *testing.T) {
+func TestThemeColorsMatchTheStyleSheet(t *testing.T) {
 	css, err := os.ReadFile(filepath.Join("assets", "tokens.css"))
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func (w window) waitForServiceWorker() {
 
 // The service worker stores static files and one page that is the same for every person. No cache has
 // anything of an ask or a person, neither while one is open nor after the log-out.
-func TestChromiumCachesHaveNothingOfAnAsk(t *testing.T) {
+func TestChromiumCachesContainNoAsk(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")

@@ -27,7 +27,7 @@ const inView = `(s) => {
 
 // On a phone, a question with its options and Send fits on the screen, and so does a short call with Deny and
 // Approve. This works without scripts.
-func TestChromiumPhoneShowsAShortAskAtOnce(t *testing.T) {
+func TestChromiumShortAskFitsOnAPhone(t *testing.T) {
 	c := newChromium(t)
 	three := askback.Request{Questions: []askback.Question{{Text: "Which database should the new billing service use?", Options: []askback.Option{
 		{Label: "PostgreSQL", Description: "A server of its own."}, {Label: "SQLite", Description: "One file."}, {Label: "None"},
@@ -167,7 +167,7 @@ func TestChromiumPreviewIsBesideTheOptions(t *testing.T) {
 
 // No part of the arguments is folded until a person folds it, and a folded part shows its size. Line breaks
 // in strings are real, and the JSON is one click away (T3).
-func TestChromiumArgumentsAreATree(t *testing.T) {
+func TestChromiumArgumentsAreShownAsATree(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")

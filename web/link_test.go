@@ -377,7 +377,7 @@ func TestLinkAcceptsNoOtherCredential(t *testing.T) {
 
 // A call that needs two approvals waits for the second one after the approval by a link, and its page
 // explains this. The person who started the session cannot approve it there.
-func TestLinkOfACallThatNeedsTwoApprovals(t *testing.T) {
+func TestLinkCountsAsOneOfTwoApprovals(t *testing.T) {
 	h := newLinkServer(t)
 	r := deployment(false)
 	r.Quorum, r.To = 2, []string{"ana", "eva", "udo"}
@@ -400,7 +400,7 @@ func TestLinkOfACallThatNeedsTwoApprovals(t *testing.T) {
 }
 
 // The button of a notification gives one vote for a call that needs two approvals.
-func TestButtonOfALinkCarriesOneVote(t *testing.T) {
+func TestButtonOfALinkCountsAsOneVote(t *testing.T) {
 	h := newLinkServer(t)
 	r := deployment(false)
 	r.Quorum, r.To = 2, []string{"ana", "eva"}
@@ -434,7 +434,7 @@ func TestLinksAreOffWithoutASigner(t *testing.T) {
 }
 
 // Hostile text of an agent stays text on the page of a link.
-func TestAgentTextOnThePageOfALink(t *testing.T) {
+func TestAgentTextStaysTextOnThePageOfALink(t *testing.T) {
 	h := newLinkServer(t)
 	const text = `<script>alert(1)</script><img src=https://evil.example/x>`
 	a := h.ask(askback.Request{Agent: text, Questions: []askback.Question{{Text: text, Options: askback.Options(text, "b")}}})

@@ -131,7 +131,7 @@ func TestReassignFormIsChecked(t *testing.T) {
 
 // Only a person who may give an ask to others gets the form. A settled ask has no form, and an ask of other
 // people does not exist.
-func TestFormIsForThoseWhoMayReassign(t *testing.T) {
+func TestOnlyPeopleWhoMayReassignGetTheForm(t *testing.T) {
 	h := team(t)
 	h.engine.Set(engine.Settings{
 		People: []askback.Person{{Name: "ana"}, {Name: "ben"}},

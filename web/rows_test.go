@@ -18,7 +18,7 @@ import (
 
 // The rows of a further page come without a page around them. Their links lead to asks of the
 // whole list.
-func TestRowsOfAPageHaveNoPageAroundThem(t *testing.T) {
+func TestRowsAreSentWithoutAPage(t *testing.T) {
 	h := newServer(t)
 	for range 201 {
 		h.ask(single)
@@ -97,7 +97,7 @@ func TestChromiumThousandAsksAreScrolled(t *testing.T) {
 }
 
 // The live list applies the filter by age, too: a new ask is not sent to a list of old asks.
-func TestLiveListOfOldAsksHasNoNewOnes(t *testing.T) {
+func TestLiveListOfOldAsksOmitsNewAsks(t *testing.T) {
 	h := newServer(t)
 	old := h.ask(single)
 	h.now = h.now.Add(2 * time.Hour)

@@ -154,7 +154,7 @@ func TestOperatorsDoNotSeeTheAgents(t *testing.T) {
 }
 
 // If an agent started a run, its title is text of that agent. If a person started it, the title is not.
-func TestTitleOfARunHasItsAuthor(t *testing.T) {
+func TestRunTitleOfAnAgentIsAgentText(t *testing.T) {
 	h, _ := newHost(t)
 	b := h.browser("ana")
 	for kind, want := range map[askback.Kind]string{askback.Agent: "Title, by the agent", askback.Responder: "Title"} {

@@ -163,7 +163,7 @@ const send = globalThis.fetch;
 globalThis.fetch = (...request) => { sent++; return send(...request); };`
 
 // A page that was loaded but is not visible, as in another tab, does not count as seen before it is shown.
-func TestChromiumDoesNotRecordWhatIsHidden(t *testing.T) {
+func TestChromiumInvisiblePageIsNotSeen(t *testing.T) {
 	c := newChromium(t)
 	h := newLinkServer(t)
 	h.withPhones()

@@ -151,7 +151,7 @@ func TestListShowsTheArguments(t *testing.T) {
 
 // An agent cannot push other asks off the screen with tags: a row shows only a few of them. The page of the
 // ask shows all.
-func TestRowHasFewTags(t *testing.T) {
+func TestRowShowsOnlyAFewTags(t *testing.T) {
 	h := newServer(t)
 	r := single
 	for n := range 20 {

@@ -12,7 +12,7 @@ import (
 
 // The pages show how many of the required people have approved. An approval that settles nothing is
 // confirmed, and the ask stays in the list (F12).
-func TestApprovalsOfSeveralAreShown(t *testing.T) {
+func TestPagesShowTheNumberOfApprovals(t *testing.T) {
 	h := newServer(t)
 	ana, ben := h.browser("ana"), h.browser("ben")
 	r := harmless

@@ -28,7 +28,7 @@ func sign(t *testing.T, s *answerlink.Signer, l answerlink.Link) string {
 	return token
 }
 
-func TestTokenHasItsLink(t *testing.T) {
+func TestVerifyReturnsTheSignedLink(t *testing.T) {
 	s := answerlink.New(key(1), answerlink.Page)
 	for _, l := range []answerlink.Link{
 		link,
@@ -129,7 +129,7 @@ func TestKeyIsFetchedWhenNeeded(t *testing.T) {
 	}
 }
 
-func TestRedact(t *testing.T) {
+func TestRedactRemovesTheToken(t *testing.T) {
 	for path, want := range map[string]string{"/a/secret": "/a/…", "/a/": "/a/…", "/a/x/y": "/a/…", "//a/secret": "//a/…", "/./a/secret": "/./a/…", "/asks/ask_1": "/asks/ask_1", "/": "/", "/a": "/a"} {
 		if got := answerlink.Redact(path); got != want {
 			t.Errorf("%s: got %s, want %s", path, got, want)
@@ -160,7 +160,7 @@ func TestLinkOfAnEarlierReleaseIsValid(t *testing.T) {
 
 // A token with a valid signature is invalid if it has another version, or more fields than a link. Another
 // release, or another use of the key, signed it.
-func TestOtherSignedTextsAreInvalid(t *testing.T) {
+func TestSignedTextsOfOtherReleasesAreInvalid(t *testing.T) {
 	s := answerlink.New(key(1), answerlink.Page)
 	raw, err := base64.RawURLEncoding.DecodeString(sign(t, s, link))
 	if err != nil {

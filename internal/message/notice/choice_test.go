@@ -62,7 +62,7 @@ func TestChoicesAreAllOrNone(t *testing.T) {
 }
 
 // A late person reads who was first and with which answer, without a text that is too long for a notice.
-func TestLateNamesTheWinner(t *testing.T) {
+func TestLateNoticeNamesThePersonWhoWasFirst(t *testing.T) {
 	for label, want := range map[string]string{"SQLite": "eva answered first: SQLite", strings.Repeat("x", 300): "eva answered first"} {
 		a := ask(label, "b")
 		a.Outcome = &askback.Outcome{

@@ -19,7 +19,7 @@ func signs(lines []linediff.Line) (out string) {
 }
 
 // Removed lines come before added lines, and the number of unchanged lines is as large as possible.
-func TestCompare(t *testing.T) {
+func TestCompareReturnsRemovedAndAddedLines(t *testing.T) {
 	for _, tt := range []struct{ a, b, want string }{
 		{"", "", ""},
 		{"", "x", "+x"},
@@ -56,7 +56,7 @@ func TestComparisonHasBothTexts(t *testing.T) {
 }
 
 // Long texts are not compared between the first and the last change.
-func TestLongTextsAreReplaced(t *testing.T) {
+func TestMiddleOfLongTextsIsNotCompared(t *testing.T) {
 	var a, b []string
 	for i := range 1200 {
 		a, b = append(a, fmt.Sprint("a", i), "same"), append(b, fmt.Sprint("b", i), "same")

@@ -7,7 +7,7 @@ import (
 )
 
 // Texts look alike if people cannot tell them apart, and only then.
-func TestSkeletonIsWhatPeopleSee(t *testing.T) {
+func TestSkeletonIgnoresInvisibleDifferences(t *testing.T) {
 	for _, c := range [][2]string{
 		{"Yes", "Yes "},
 		{"Yes", " Yes"},
@@ -58,7 +58,7 @@ func TestLookalikesHaveTheSameSkeleton(t *testing.T) {
 }
 
 // A name that mixes letters that look alike is reported, and a name in one script is not.
-func TestNamesThatLookLikeOthers(t *testing.T) {
+func TestNamesInMixedScriptsAreReported(t *testing.T) {
 	for name, want := range map[string]string{
 		"wrіte": "write", "dеploy": "deploy", "ѕ": "s", "соdex": "codex", "plаin": "plain", "ｄｅｐｌｏｙ": "deploy", "аn\u200ba": "ana",
 		"files.dеlete": "files.delete", "Αnna Schmidt": "Anna Schmidt", "𝗮na": "ana", "аnä": "anä", "ａgent 日本": "agent 日本",

@@ -15,7 +15,7 @@ func prefix(words string) search.Phrase {
 	return search.Phrase{Words: strings.Fields(words), Prefix: true}
 }
 
-func TestParse(t *testing.T) {
+func TestParseReturnsPhrases(t *testing.T) {
 	for query, want := range map[string][]search.Phrase{
 		"":                         nil,
 		" !? ":                     nil,
@@ -39,7 +39,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestAppendWords(t *testing.T) {
+func TestAppendWordsSplitsTextIntoWords(t *testing.T) {
 	long := strings.Repeat("a", 130)
 	for text, want := range map[string]string{
 		"Drop the table, now!": "drop the table now ",
@@ -56,7 +56,7 @@ func TestAppendWords(t *testing.T) {
 	}
 }
 
-func TestFind(t *testing.T) {
+func TestFindReturnsTheMatches(t *testing.T) {
 	for query, want := range map[string]string{
 		"tab":          "Drop the [tables], now: DROP [TABLE]!",
 		"drop":         "[Drop] the tables, now: [DROP] TABLE!",

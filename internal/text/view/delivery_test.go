@@ -9,7 +9,7 @@ import (
 )
 
 // A delivery that was seen shows the time. On another day it shows the day, too.
-func TestSentenceOfADelivery(t *testing.T) {
+func TestDeliverySentenceHasTheTimeSeen(t *testing.T) {
 	at := time.Date(2026, 11, 3, 14, 3, 0, 0, time.UTC)
 	for _, c := range []struct {
 		after time.Duration // time until it was seen; 0 if not known

@@ -68,7 +68,7 @@ func TestSentenceHasEveryFieldOfARoute(t *testing.T) {
 }
 
 // A duration that a form shows is parsed as the same duration.
-func TestSpanTextIsReadBack(t *testing.T) {
+func TestSpanTextIsParsedAsTheSameDuration(t *testing.T) {
 	for _, d := range []time.Duration{time.Second, 90 * time.Second, 90 * time.Minute, 26 * time.Hour, 30 * 24 * time.Hour} {
 		got, err := askback.ParseDuration(view.SpanText(d))
 		if err != nil || got != d {

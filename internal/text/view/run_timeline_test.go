@@ -34,7 +34,7 @@ func timelineOfCall(tool string, ended, failed bool) (all []view.Call) {
 }
 
 // The todos and the asks are shown instead of the calls that made them, unless a call failed.
-func TestTimelineHidesCallsThatAreShownOtherwise(t *testing.T) {
+func TestTimelineOmitsCallsForAsksAndTodos(t *testing.T) {
 	for _, tool := range []string{"todo_write", "ask_user_question", "confirm_action"} {
 		if n := len(timelineOfCall(tool, false, false)) + len(timelineOfCall(tool, true, false)); n != 0 {
 			t.Errorf("%s is shown", tool)

@@ -19,7 +19,7 @@ func berlin(t *testing.T) *time.Location {
 }
 
 // Typed text means the next such time in the zone of the person (E6).
-func TestParseSnooze(t *testing.T) {
+func TestParseSnoozeReturnsTheNextSuchTime(t *testing.T) {
 	zone := berlin(t)
 	now := time.Date(2026, 3, 28, 14, 30, 20, 0, zone) // a Saturday; summer time begins at night
 	const layout = "2006-01-02T15:04:05Z07:00"
@@ -52,7 +52,7 @@ func TestParseSnooze(t *testing.T) {
 }
 
 // The offered times are in the future, differ from each other, and equal the results of ParseSnooze.
-func TestSnoozeTimes(t *testing.T) {
+func TestSnoozeTimesAreInTheFuture(t *testing.T) {
 	zone := berlin(t)
 	for hour := range 24 * 8 {
 		now := time.Date(2026, 10, 19, hour, 10, 0, 0, zone)

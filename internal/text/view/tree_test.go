@@ -42,7 +42,7 @@ func TestTreeHasEveryValue(t *testing.T) {
 }
 
 // Arguments that are too large for a tree, or that programs read in different ways, are shown only as text.
-func TestSomeArgumentsHaveNoTree(t *testing.T) {
+func TestLargeOrAmbiguousArgumentsHaveNoTree(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 20) + "1" + strings.Repeat("}", 20)
 	wide := `{"a":[` + strings.Repeat("1,", 1000) + `1]}`
 	for _, input := range []string{"", "{", `{"a":1}{"b":2}`, `{}`, `[1]`, `{"a":"\ud800"}`, `{"a":"\uD83D"}`, "{\"a\":\"\xff\"}", deep, wide} {
