@@ -149,7 +149,7 @@ func TestRoutesAreMovedAndRemoved(t *testing.T) {
 	admin.send("/routes", url.Values{"route": {"0"}, "revision": {old}, "action": {"burn"}}, http.StatusBadRequest)
 	admin.send("/routes", url.Values{"route": {"0"}, "revision": {old}, "action": {"up"}}, http.StatusBadRequest)
 	page = admin.send("/routes", url.Values{"route": {""}, "revision": {old}, "action": {"save"}, "to": {"ben"}}, http.StatusConflict)
-	if got := page.one(t, "#to").attr["value"]; got != "ben" || !strings.Contains(page.one(t, "#problems").visibleText(), "save this one again") {
+	if got := page.one(t, "#to").attr["value"]; got != "ben" || !strings.Contains(page.one(t, "#problems").visibleText(), "save this route again") {
 		t.Errorf("a new route with an old revision: %q has %q", page.one(t, "#problems").visibleText(), got)
 	}
 	if d := cmp.Diff(want, admin.routes()); d != "" {
