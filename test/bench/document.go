@@ -160,8 +160,19 @@ func (d *document) markdown(now time.Time) string {
 	d.writePeers(&out)
 	d.writeGoals(&out)
 	fmt.Fprint(&out, "\n### Absolute figures\n\nThese figures are of this one run on this one machine, where clients, servers and databases share the processors. They differ on any other machine. ",
-		"Do not quote them; quote the ratios.\n\n```text\n", trimLines(d.tables.String()), "```\n\n")
+		"Do not quote them; quote the ratios.\n\n```text\n", d.absolute(), "```\n\n")
 	return out.String()
+}
+
+// absolute returns the printed tables, without the tables that the page has in Markdown.
+func (d *document) absolute() string {
+	var kept []string
+	for table := range strings.SplitSeq(trimLines(d.tables.String()), "\n\n") {
+		if title, _, _ := strings.Cut(table, "\n"); !slices.Contains([]string{goalsTitle, peersTitle, lacksTitle}, title) {
+			kept = append(kept, strings.TrimRight(table, "\n"))
+		}
+	}
+	return strings.Join(kept, "\n\n") + "\n"
 }
 
 func (d *document) writePeers(out *strings.Builder) {

@@ -29,7 +29,7 @@ func newDocument() *document {
 			{peer: knownPeers[2], version: "1.7", runs: 1, remote: spread{7, 7, 7}, byPost: spread{8, 8, 8}},
 		},
 	}
-	_, _ = io.WriteString(d.tee(io.Discard), "\nruns  what   \n64    bare\n")
+	_, _ = io.WriteString(d.tee(io.Discard), "\nruns  what   \n64    bare\n\n"+goalsTitle+"\nruns  place\n")
 	return d
 }
 
@@ -69,6 +69,9 @@ func TestResultsReplaceThoseOfTheLastRun(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
+	}
+	if strings.Contains(text, goalsTitle) {
+		t.Errorf("the goals are a table of the page, and printed as well:\n%s", text)
 	}
 	pictures := regexp.MustCompile(`\]\((bench/[^)]*)\)`).FindAllStringSubmatch(text, -1)
 	if len(pictures) != 3 {

@@ -306,12 +306,18 @@ func (r peerResult) bound() string {
 	return fmt.Sprintf("≥ %g", r.gate)
 }
 
+// The lines that begin the comparisons with the peers.
+const (
+	peersTitle = "Peers: cycles/s of Askback divided by those of the peer in the same round, with Askback's agent over HTTP (remote) and in the process."
+	lacksTitle = "What the peers do not keep, and Askback keeps for each question:"
+)
+
 // printPeers prints the comparisons with the peers.
 func printPeers(w io.Writer, p plan, r report) error {
 	if p.peers == nil || len(p.peers.leftOut)+len(p.peers.version) == 0 {
 		return nil
 	}
-	fmt.Fprintln(w, "\nPeers: cycles/s of Askback divided by those of the peer in the same round, with Askback's agent over HTTP (remote) and in the process.")
+	fmt.Fprintln(w, "\n"+peersTitle)
 	t := newTable(w)
 	fmt.Fprintln(t, "runs\tpeer\tversion\tits place\tremote\tgate\t\tin process, answer by POST\tits cycles/s\tits p50 ms")
 	results := r.peerResults(p)
@@ -323,7 +329,7 @@ func printPeers(w io.Writer, p plan, r report) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintln(w, "\nWhat the peers do not keep, and Askback keeps for each question:")
+	fmt.Fprintln(w, "\n"+lacksTitle)
 	for _, one := range knownPeers {
 		if _, ok := p.peers.version[one.name]; ok {
 			fmt.Fprintf(w, "  %s: %s.\n", one.title, one.lacks)

@@ -31,8 +31,11 @@ func printCycles(w io.Writer, p plan, r report) error {
 	return printGoals(w, r)
 }
 
+// goalsTitle begins the table of goals.
+const goalsTitle = "Goals, as ratios of slices: the median [lowest..highest round]."
+
 func printGoals(w io.Writer, r report) error {
-	fmt.Fprintln(w, "\nGoals, as ratios of slices: the median [lowest..highest round].")
+	fmt.Fprintln(w, "\n"+goalsTitle)
 	t := newTable(w)
 	fmt.Fprintln(t, "runs\tplace\twhat\tof\tgot\tgate\tstretch\t")
 	verdicts := r.verdicts()
