@@ -50,7 +50,7 @@ type ContactCode struct {
 	Code      string    `api:"code"`       // what to send
 	Channel   string    `api:"channel"`    // the channel that it is for
 	To        string    `api:"to,null"`    // where to send it, such as @askback_bot; "": not known
-	URL       string    `api:"url,null"`   // a page that sends it; "": there is none
+	URL       string    `api:"url,null"`   // a page that sends it, or ""
 	ExpiresAt time.Time `api:"expires_at"` // the time until which it is valid
 }
 

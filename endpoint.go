@@ -24,7 +24,7 @@ type Endpoint struct {
 	// the first failed attempt since a message was last accepted; zero: the last attempt did not fail
 	FailingSince time.Time `api:"failing_since" store:"failing,moving"`
 	SecretAt     time.Time `api:"secret_at" store:"secret_at,moving"` // the time when its own secret was made; zero: the secret of the settings signs
-	// the time until which the previous secret signs as well; zero: there is none
+	// the time until which the previous secret signs as well, or zero
 	OldSecretUntil time.Time `api:"old_secret_until" store:"old_secret_until,moving"`
 }
 

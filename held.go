@@ -54,7 +54,7 @@ type Holder interface {
 	Hold(ctx context.Context, id string, a Answer) (Ask, error)
 	// HoldDecline is like Hold for [Inbox.Decline].
 	HoldDecline(ctx context.Context, id, reason string) (Ask, error)
-	// Undo deletes the held answer of this person. If there is none, it changes nothing. If the answer was
+	// Undo deletes the held answer of this person. Without a held answer it changes nothing. If the answer was
 	// already sent, the error is [ErrSettled] with the ask, or [ErrSent] if more people must approve the ask.
 	Undo(ctx context.Context, id string) (Ask, error)
 }

@@ -14,8 +14,7 @@ type Notification struct {
 	// Secrets sign it if its receiver has secrets of its own. An entry "" stands for the secret of the
 	// channel.
 	Secrets []string
-	// Earlier is the receipt of the question at the same receiver, if this delivery is not the question; "":
-	// there is none.
+	// Earlier is the receipt of the question at the same receiver, or "" if this delivery is the question.
 	Earlier string
 	// Record stores the receipt of this delivery before Send returns. If the process then crashes, the next
 	// attempt has it as Receipt. Record may be nil.

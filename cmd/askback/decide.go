@@ -128,7 +128,7 @@ func (c *answerCommand) openCalls(ctx context.Context, io streams, conn *connect
 }
 
 // decidable returns an error that lists the asks that cannot be decided together with others. It returns nil
-// if there are none.
+// if all can be.
 func decidable(asks []askback.Ask) error {
 	var b strings.Builder
 	for _, a := range asks {

@@ -84,8 +84,8 @@ func isRepaired(repairs string) bool {
 	return false
 }
 
-// exampleIn returns the text after the last "Example: " that is followed by JSON. If there is none, it
-// returns the text after the first. An error may quote its sender, so an earlier "Example: " may be part of
+// exampleIn returns the text after the last "Example: " that is followed by JSON, or else the text
+// after the first. An error may quote its sender, so an earlier "Example: " may be part of
 // the quotation.
 func exampleIn(text string) string {
 	out := ""

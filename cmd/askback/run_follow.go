@@ -36,7 +36,7 @@ type follower struct {
 	signals   interrupts
 
 	view   *terminal.RunView
-	tty    *terminal.TTY // the terminal of the view; nil if there is none
+	tty    *terminal.TTY // the terminal of the view, or nil
 	pipe   asker         // reads the answers to all asks from a pipe
 	asks   []askback.Ask // the asks to answer after the present one
 	asking *asking       // nil if no ask is shown

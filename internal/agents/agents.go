@@ -90,12 +90,12 @@ func Names(keep func(Agent) bool) (names []string) {
 	return names
 }
 
-// Named returns the agent with this name. It returns false if there is none.
+// Named returns the agent with this name, and whether the agent exists.
 func Named(name string) (Agent, bool) {
 	return find(func(a Agent) bool { return a.Name == name })
 }
 
-// OverMCP returns the agent with this name as an MCP client. It returns false if there is none.
+// OverMCP returns the agent with this name as an MCP client, and whether the agent exists.
 func OverMCP(client string) (Agent, bool) {
 	client = strings.ToLower(client)
 	return find(func(a Agent) bool { return a.MCP != "" && strings.HasPrefix(client, a.MCP) })
@@ -120,7 +120,7 @@ func Dialects() []compat.Client {
 	return all
 }
 
-// DialectNamed returns the format with this name. It returns false if there is none.
+// DialectNamed returns the format with this name, and whether the format exists.
 func DialectNamed(name string) (compat.Client, bool) {
 	all := Dialects()
 	i := slices.IndexFunc(all, func(c compat.Client) bool { return c.Name == name })

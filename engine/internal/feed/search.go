@@ -20,7 +20,7 @@ import (
 
 const (
 	// indexInterval is the time between two searches for newly settled asks. It doubles up to
-	// maxIndexInterval while there are none, because a search of a person adds the newest ones itself.
+	// maxIndexInterval while searches find nothing, because a search of a person adds the newest ones itself.
 	indexInterval    = time.Second
 	maxIndexInterval = time.Minute
 	// maxIndexRetry is the longest pause after an error.

@@ -82,7 +82,7 @@ type directories struct {
 	mu      sync.Mutex   // held while a field is replaced
 	file    txn.Settings // the argument of [Service.Set]
 	stored  storedDirectory
-	version int64           // the version of the record of stored; 0: there is none
+	version int64           // the version of the record of stored; 0 if no record is stored
 	warned  map[string]bool // the logged warnings
 
 	reported map[string]bool // the problems that [Service.CheckDirectory] has logged
@@ -136,8 +136,8 @@ func (e *Service) signInPeople() (issuer string, people []askback.Person) {
 	return s.Issuer, s.People
 }
 
-// readDirectory returns the stored directory and its record. If there is none, the version of the record is
-// 0.
+// readDirectory returns the stored directory and its record. If no directory is
+// stored, the version of the record is 0.
 func (e *Service) readDirectory(ctx context.Context) (d storedDirectory, row store.Record, err error) {
 	row, err = e.Store.Read(ctx, KindDirectory, directoryID)
 	if errors.Is(err, store.ErrNotFound) {

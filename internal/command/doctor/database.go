@@ -137,7 +137,7 @@ type inspection struct {
 	broken  string // the first error of the integrity check
 	search  string // the error in the search index
 	rows    sqlite.Verification
-	newest  time.Time // the latest time of all events and records; zero if there are none
+	newest  time.Time // the latest time of all events and records, or zero
 
 	withSecrets []store.Record // the endpoints and contacts, which may have encrypted secrets
 	directory   store.Record   // the people, groups and routes of the API; without an id if none were added

@@ -215,7 +215,7 @@ func (s *sentObject) listed(t *testing.T) []string {
 		t.Fatalf("%s: got problems %v, want one unknown field", s.body, list)
 	}
 	m := fieldsAre.FindStringSubmatch(list[0].Fix)
-	if m == nil { // there are none
+	if m == nil { // the error has no fields
 		return nil
 	}
 	return strings.Split(m[1], ", ")
