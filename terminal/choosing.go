@@ -14,7 +14,7 @@ import (
 // choosing is the state of one question in a panel.
 type choosing struct {
 	q           view.Question
-	cursor      int   // choice under the cursor; len(q.Choices) is "Other", and -1 is no choice
+	cursor      int   // choice under the cursor; len(q.Choices) is "Other", and -1 no choice
 	picked      []int // indexes of choices
 	other       field
 	otherMarked bool // whether the text of other is a part of the answer

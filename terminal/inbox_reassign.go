@@ -33,8 +33,8 @@ func (i *inbox) startReassigning() {
 	}
 }
 
-// othersStay returns the other people who may answer an ask that names this person. Without
-// such people, giving others one's part means giving them all of it.
+// othersStay returns the other people who may answer an ask that names this person. If there are no others,
+// giving one's part means giving all of it.
 func (i *inbox) othersStay(a askback.Ask) []string {
 	people := slices.Clone(a.People())
 	if !slices.Contains(people, i.options.Name) {

@@ -68,7 +68,7 @@ func (c *Channel) interact(ctx context.Context, engine Engine, payload []byte) (
 	return nil
 }
 
-// identify returns the person who acts. Without such a person, it returns a text for the member.
+// identify finds the person who acts. It returns a text for the member if the member is no person.
 func (in *interaction) identify(ctx context.Context) (refusal string) {
 	member := in.User.ID
 	if in.Team.ID != in.options.Team || in.User.TeamID != in.options.Team {

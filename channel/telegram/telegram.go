@@ -351,7 +351,7 @@ type place struct {
 	chatID, messageID int64
 }
 
-// maxMessages is the number of messages that are stored for /list. After a restart the list is empty.
+// maxMessages is the number of messages that are stored for /list. A restart loses them.
 const maxMessages = 1000
 
 // remember stores the place of the message about an ask, so that /list can point to it.

@@ -50,10 +50,10 @@ func New(o Options) (*Channel, error) {
 // Close closes idle connections.
 func (c *Channel) Close() { c.client.CloseIdleConnections() }
 
-// Send posts a notification to its address, once. It signs with each secret of the notification or, if it
-// has no secret, with the secret of the channel. The receiver has the message if the error is nil. Otherwise the
-// error has no text of the receiver and no secret. It is an [askback.SendError] if there was a reply, or if
-// the address is not valid. There is no receipt.
+// Send posts a notification to its address, once. It signs with each secret of the notification, or with the
+// secret of the channel if the notification has no secret. The receiver has the message if the error is nil.
+// Otherwise the error has no text of the receiver and no secret. It is an [askback.SendError] if there was a
+// reply, or if the address is not valid. There is no receipt.
 func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt string, err error) {
 	body, err := bodyOf(n.Delivery, n.Ask, n.Address)
 	if err != nil {
