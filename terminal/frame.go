@@ -47,7 +47,7 @@ type frame struct {
 	b      strings.Builder
 	rows   int
 	margin int
-	width  int // of the text right of the gutter
+	width  int // columns of the text right of the gutter
 	style  bool
 	zone   *time.Location
 

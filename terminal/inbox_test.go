@@ -167,7 +167,7 @@ func TestInboxesMatchGoldenFiles(t *testing.T) {
 	}
 }
 
-// Every key of an inbox does what the help says, at each width (C5, D1, F7, F8).
+// Every key of an inbox has the effect that the help describes, at each width (C5, D1, F7, F8).
 func TestKeysOfTheInboxMatchItsHelp(t *testing.T) {
 	for _, c := range []struct {
 		keys  string

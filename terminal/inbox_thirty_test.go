@@ -31,7 +31,7 @@ func TestTenAsksNeedThirtyKeys(t *testing.T) {
 			f.press(key)
 		}
 		if width < 90 {
-			press("enter") // the first ask; the next ones open by themselves
+			press("enter") // opens the first ask; the next ones open without a key
 			answers[text] = answers[text][1:]
 		}
 		for range answers {

@@ -19,5 +19,5 @@ func openKeyboard() (*keyboard, error) {
 	return &keyboard{file}, nil
 }
 
-// readable returns false: this is not known on this system.
+// readable returns false, because this system cannot report it.
 func readable(int, time.Duration) bool { return false }

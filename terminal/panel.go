@@ -110,8 +110,8 @@ func (f *frame) otherChoice(key string) {
 	f.rows++
 }
 
-// call draws a tool call: first exactly what will run, and then, in a separate part, the text of the agent
-// about it.
+// call draws a tool call: first exactly the call that will run, and then, in a separate part, the text of the
+// agent about it.
 func (f *frame) call(a view.Ask) {
 	c := a.Confirmation
 	f.target(c)

@@ -362,7 +362,7 @@ func isYes(words string) bool { return slices.Contains([]string{"y", "yes"}, str
 
 func isNo(words string) bool { return slices.Contains([]string{"", "n", "no"}, strings.ToLower(words)) }
 
-// askToSend asks whether to send text that is not an option. It discards what was typed ahead.
+// askToSend asks whether to send text that is not an option. It discards text that was typed ahead.
 func (d *dialog) askToSend(q view.Question, r reply) (input, error) {
 	d.discardTyped()
 	f := newFrame(d.options)

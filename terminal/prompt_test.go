@@ -19,7 +19,7 @@ import (
 	"github.com/askback/askback/test/kit/racedetector"
 )
 
-// runScript calls Ask with a script as input. It returns the result and what was drawn.
+// runScript calls Ask with a script as input. It returns the result and the drawing.
 func runScript(a askback.Ask, human bool, script string) (terminal.Result, string, error) {
 	var out bytes.Buffer
 	p := terminal.New(strings.NewReader(script), &out, &terminal.Options{Human: human})
@@ -36,7 +36,7 @@ func callAsk() askback.Ask {
 	return askback.Ask{Agent: "bot", Kind: askback.Confirm, Confirmation: &askback.Confirmation{ToolName: "rm", Input: []byte(`{}`)}}
 }
 
-// C1, C5: a line can be a number, a label, own text, or empty for the default.
+// A line can be a number, a label, own text, or empty for the default (C1, C5).
 func TestLineIsParsedAsAnAnswer(t *testing.T) {
 	colours := askback.Question{Options: askback.Options("red", "green", "blue")}
 	fixed, standard, optional := colours, colours, colours
@@ -60,7 +60,7 @@ func TestLineIsParsedAsAnAnswer(t *testing.T) {
 		script   string
 		selected []string
 		other    string
-		message  string // what the prompt must show in reply, if anything
+		message  string // text that the prompt must show in reply, if any
 	}{
 		{"a number", colours, "2\n", []string{"green"}, "", ""},
 		{"a number among spaces, from Windows", colours, "  2 \r\n", []string{"green"}, "", ""},
@@ -243,7 +243,7 @@ func anyLine() *rapid.Generator[string] {
 	)
 }
 
-// C3, sections 1 and 9 of docs/wire.md: a pipe, a default or the end of input cannot approve.
+// A pipe, a default or the end of input cannot approve (C3, docs/wire.md §1 and §9).
 func TestPipeCannotApprove(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		script := strings.Join(rapid.SliceOf(anyLine()).Draw(t, "lines"), "")
@@ -283,8 +283,8 @@ func TestRejectedPipeApprovalIsExplained(t *testing.T) {
 // denialLine matches a denial with a reason.
 var denialLine = regexp.MustCompile(`^(no?|deny|denied)([,;:.!]| ).*\S`)
 
-// C3: at a terminal, only the words in the package comment approve. Other lines deny, or are
-// rejected. If the agent suggests yes, an empty line does nothing.
+// At a terminal, only the words in the package comment approve. Other lines deny, or are rejected. If the
+// agent suggests yes, an empty line does nothing (C3).
 func TestOnlyListedWordsApprove(t *testing.T) {
 	approves := map[string]bool{"y": true, "yes": true, "approve": true, "approved": true}
 	denies := map[string]bool{"n": true, "no": true, "deny": true, "denied": true}
@@ -341,7 +341,7 @@ func (b *brokenWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A person cannot answer what could not be shown.
+// A person cannot answer an ask that could not be shown.
 func TestOutputErrorEndsAsk(t *testing.T) {
 	for _, a := range []askback.Ask{databaseAsk(), callAsk()} {
 		for n := range 2 {
@@ -353,8 +353,8 @@ func TestOutputErrorEndsAsk(t *testing.T) {
 	}
 }
 
-// T3: text of the agent is drawn below the call that will run. Only the names of the agent
-// and of its token are above.
+// Text of the agent is drawn below the call that will run. Only the names of the agent and of its token are
+// above (T3).
 func TestAgentTextIsBelowCall(t *testing.T) {
 	a := callAsk()
 	a.Tags, a.Title, a.Owner = []string{"harmless"}, "Tidy up", "mallory"

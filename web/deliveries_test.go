@@ -204,8 +204,8 @@ func TestDeliveryIsSentAgain(t *testing.T) {
 	}
 }
 
-// A delivery that waits for a paused receiver says so. A delivery that a disabled receiver did not get cannot
-// be sent again. Both lists offer to resume the receiver, and the page of the ask links to them.
+// A delivery that waits for a paused receiver is marked. A delivery that a disabled receiver did not get
+// cannot be sent again. Both lists offer to resume the receiver, and the page of the ask links to them.
 func TestDeliveriesOfAPausedReceiverAreMarked(t *testing.T) {
 	h := newServer(t)
 	to := h.newSender()

@@ -36,7 +36,7 @@ const recordFrames = `(() => {
 // scrolling is a record of a page while it was scrolled.
 type scrolling struct {
 	Frames, Late, Rows, Twice int     // late means after more than 34 ms, two frames of a common screen
-	Longest, Shift, Back      float64 // in ms, in the unit of browsers, and in CSS pixels
+	Longest, Shift, Back      float64 // in ms, in the browser's unit, and in CSS pixels
 }
 
 // scrollToEnd scrolls a list of a phone by gestures until it has no further page and

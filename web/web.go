@@ -229,7 +229,7 @@ func secureHeaders(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		// The value is not no-store, because the back button must restore what was typed.
+		// The value is not no-store, because the back button must restore typed text.
 		h.Set("Cache-Control", "private, no-cache")
 		next.ServeHTTP(w, r)
 	})

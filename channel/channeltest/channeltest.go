@@ -1,9 +1,7 @@
-// Package channeltest tests channels that carry questions to people and bring their answers
-// back.
-//
-// A channel passes [Test] with a [Driver], which has a service that behaves as the real one is
-// documented, and does there what people do. The suite acts as the engine that sends: it
-// repeats what a crash repeats, with the same ids.
+// Package channeltest tests channels that carry questions to people and bring their answers back. A channel
+// passes [Test] with a [Driver]. The driver provides a fake service that behaves as the real service is
+// documented, and acts there as people do. The suite acts as the engine that sends: it repeats deliveries as
+// after a crash, with the same ids.
 package channeltest
 
 import (
@@ -43,22 +41,22 @@ type Driver struct {
 	Patience time.Duration
 }
 
-// Settings are what a channel gets from the server, apart from its own settings.
+// Settings are values that a channel gets from the server in addition to its own settings.
 type Settings struct {
 	Now  func() time.Time
 	Log  *slog.Logger
 	Link func(a askback.Ask, person string) string // returns the address of the page where the person answers
 }
 
-// A Service is a service with the channel to it.
+// A Service is a fake service with the channel to it.
 type Service interface {
 	// Open returns the channel as a new process makes it, with the same settings each time.
 	Open(t testing.TB) Channel
 	// Join introduces a person to the service if the settings do not. It is called once for each person,
 	// while the channel takes answers.
 	Join(ctx context.Context, e *engine.Engine, person string) error
-	// Receivers returns the receivers of ana and ben in the settings; none if Join makes them
-	// known.
+	// Receivers returns the receivers of ana and ben in the settings. It returns none if Join introduces
+	// them.
 	Receivers() []engine.Receiver
 	// Address returns the destination of messages to a person: the name of the receiver, or the address of
 	// the contact.
@@ -73,7 +71,7 @@ type Service interface {
 	// Fail lets skip requests that send or change messages succeed, and makes the next count of them fail. It
 	// replaces an earlier Fail. The function failed returns the number of failures so far.
 	Fail(how Failure, skip, count int) (failed func() int)
-	// Secrets returns what is secret in the settings.
+	// Secrets returns the secrets in the settings.
 	Secrets() []string
 }
 
@@ -90,20 +88,20 @@ type Message struct {
 	Text    string   // all readable text, with the title and the files
 	Also    []string // the same in other forms, of which a program shows one
 	Link    string   // address of the page of the ask
-	Live    bool     // it can be answered in place
-	Settled bool     // it shows that no answer is needed any more
-	Damage  []string // what the service changed in the text, or would act on
+	Live    bool     // whether it can be answered in place
+	Settled bool     // whether it shows that no answer is needed any more
+	Damage  []string // text that the service changed, or would act on
 }
 
-// A Failure is what a service does to a request.
+// A Failure is the way in which a service fails a request.
 type Failure string
 
 // The failures.
 const (
-	TooMany   Failure = "too many"   // it refuses the request for some time
-	Broken    Failure = "broken"     // it fails, and has done nothing
-	LostReply Failure = "lost reply" // it does what it should, but the reply is lost
-	Slow      Failure = "slow"       // it does not reply until the caller gives up
+	TooMany   Failure = "too many"   // the service refuses the request for some time
+	Broken    Failure = "broken"     // the service fails, and has done nothing
+	LostReply Failure = "lost reply" // the request takes effect, but the reply is lost
+	Slow      Failure = "slow"       // the service does not reply until the caller gives up
 )
 
 // An Attack is an action of someone who may not answer.

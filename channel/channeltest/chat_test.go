@@ -20,7 +20,7 @@ import (
 // chatLimit is the longest text of a message in the chat.
 const chatLimit = 12_000
 
-// chatSecret is what the chat adds to answers that it carries.
+// chatSecret is the secret that the chat adds to answers.
 const chatSecret = "chat-secret-93ab"
 
 // A chat is a service in memory: a room for each person, with messages that can be edited and

@@ -14,9 +14,9 @@ import (
 // maxSteps is more requests than a channel needs for one message.
 const maxSteps = 12
 
-// testLostReply loses the reply to each request of an event in turn, and sends the event again
-// as a new process does. At no moment can an old message be answered that the channel does not
-// know any more, and none is live after the outcome.
+// testLostReply loses the reply to each request of an event in turn, and sends the event again as a new
+// process does. At no time can a person answer an old message that the channel does not know any more. No
+// message is live after the outcome.
 func testLostReply(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	c := byName("single")
@@ -129,7 +129,7 @@ func testLostRecord(t testing.TB, d Driver) {
 	p.record = errors.New("the store is full")
 	err := p.trySend(t.Context(), askback.EventQuestionPending)
 	switch {
-	case p.record != nil: // it records nothing
+	case p.record != nil: // the store records nothing
 		return
 	case err == nil:
 		t.Error("the receipt was not stored, and the channel says that it has sent the message")

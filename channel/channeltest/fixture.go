@@ -50,8 +50,7 @@ type fixture struct {
 	attempts []attempt
 }
 
-// newFixture starts a service, a channel and an engine. The engine sends nothing: the suite
-// does.
+// newFixture starts a service, a channel and an engine. The engine sends nothing; the suite sends.
 func newFixture(t testing.TB, d Driver) *fixture {
 	t.Helper()
 	f := &fixture{TB: t, driver: d, log: &logBuffer{}}
@@ -80,7 +79,7 @@ func newFixture(t testing.TB, d Driver) *fixture {
 
 func people() []askback.Person { return []askback.Person{{Name: ana}, {Name: ben}} }
 
-// sender is the channel of the engine. It records what the engine sends.
+// A sender is the channel of the engine. It records the messages that the engine sends.
 type sender struct{ *fixture }
 
 // An addressSender is a sender to contacts that are added by their address.
@@ -216,7 +215,7 @@ func (f *fixture) settled(id string) askback.Ask {
 	return a.WithPageURL(Pages)
 }
 
-// patience returns how long the suite waits for what happens on other goroutines.
+// patience returns how long the suite waits for other goroutines.
 func (f *fixture) patience() time.Duration { return cmp.Or(f.driver.Patience, time.Minute) }
 
 // eventually waits until something is true.
@@ -279,7 +278,7 @@ func (f *fixture) wantSettled(when, person, id string) {
 	}
 }
 
-// A place records what was sent about an ask to one person.
+// A place contains the messages that were sent about an ask to one person.
 type place struct {
 	*fixture
 	ask      string
@@ -294,7 +293,7 @@ func (f *fixture) place(a askback.Ask, person string) *place {
 	return &place{fixture: f, ask: a.ID, person: person, ids: map[askback.EventType]string{}, receipts: map[askback.EventType]string{}}
 }
 
-// notification returns what the engine sends for an event. The same event has the same id.
+// notification returns the notification that the engine sends for an event. The same event has the same id.
 func (p *place) notification(event askback.EventType) askback.Notification {
 	if p.ids[event] == "" {
 		p.fixture.sent++

@@ -109,7 +109,7 @@ func lateAnswer(c Case) askback.Answer {
 	return askback.Choose("Yes")
 }
 
-// wantSame checks that the outcome of an ask is still as it was.
+// wantSame checks that the outcome of an ask has not changed.
 func (f *fixture) wantSame(when string, before askback.Ask) {
 	f.Helper()
 	after := f.get(before.ID)

@@ -53,7 +53,7 @@ func (c *Channel) replyAddress(ask, person string, again int) string {
 	return strings.ReplaceAll(c.options.Reply, placeholder, token)
 }
 
-// A replyTo is what the token of a reply address contains.
+// A replyTo contains the parts of the token of a reply address.
 type replyTo struct {
 	ask    string
 	person string
@@ -97,7 +97,7 @@ func (c *Channel) findToken(address string) (token string, ok bool) {
 	return token, ok && len(token) == tokenLength
 }
 
-// CheckReply returns what is wrong with a reply address of the settings, or "".
+// CheckReply returns the problem of a reply address of the settings, or "".
 func CheckReply(s string) (problem string) {
 	local, domain, _ := strings.Cut(s, "@")
 	switch {
@@ -113,7 +113,7 @@ func CheckReply(s string) (problem string) {
 	return ""
 }
 
-// CheckAddress returns what is wrong with the address of a mailbox, or "".
+// CheckAddress returns the problem of the address of a mailbox, or "".
 func CheckAddress(s string) (problem string) {
 	a, err := mail.ParseAddress(s)
 	if err != nil || a.Address != s || strings.ContainsFunc(s, isControl) {

@@ -25,7 +25,7 @@ const maxSubject = 78
 
 // A letter is a mail before it is encoded.
 type letter struct {
-	id         string // with angle brackets
+	id         string // includes angle brackets
 	to         string
 	replyTo    string // "" means the sender
 	subject    string
@@ -89,7 +89,7 @@ func (c *Channel) outgoing(a askback.Ask, person string) letter {
 		m.content = notice.Short(a, true)
 	}
 	if !a.Settled() {
-		m.replyTo = c.replyAddress(a.ID, person, 0) // also if a reply only gets a question back
+		m.replyTo = c.replyAddress(a.ID, person, 0) // allowed even if a reply only gets a question back
 	}
 	return m
 }

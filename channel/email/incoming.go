@@ -25,7 +25,7 @@ const maxParts = 100
 type incoming struct {
 	header textproto.Header
 	text   string // text of its body, with quotations
-	cutOff bool   // the text is longer than what was read
+	cutOff bool   // whether the text is longer than the part that was read
 }
 
 // errMessage is the error of a message that cannot be read.

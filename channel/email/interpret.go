@@ -165,7 +165,7 @@ func freeText(q askback.Question, text string) (askback.QuestionAnswer, unclear)
 	return askback.QuestionAnswer{ID: q.ID, Other: text}, ""
 }
 
-// onlyNumbers matches what must be numbers of options, even if there are no such options.
+// onlyNumbers matches text that must be numbers of options, even if there are no such options.
 var onlyNumbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\s\d,;.#]+$`) })
 
 // option returns the label of the option that a text selects.

@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/channel/email/emailtest"
 )
 
-// A style is how a mail program writes a reply.
+// A style is the way in which a mail program writes a reply.
 type style struct{ name, template string }
 
 func styles(t testing.TB) (all []style) {

@@ -25,7 +25,7 @@ const maxAgain = 3
 type received struct {
 	header textproto.Header
 	id     string                 // its Message-ID, or another id that is unique in the mailbox
-	body   func() ([]byte, error) // at most maxIncoming bytes, with the header
+	body   func() ([]byte, error) // first maxIncoming bytes at most, with the header
 	// number of replies of a person about an ask that got a question back
 	again func(ask, person string) (n int, _ error)
 }
@@ -38,7 +38,7 @@ const (
 	answered   disposal = "answered"
 	askedAgain disposal = "asked again"
 	refused    disposal = "refused"
-	foreign    disposal = "foreign" // it is not a reply, and stays as it is
+	foreign    disposal = "foreign" // the message is not a reply, and is not changed
 )
 
 // handle answers an ask with a message, if it is a reply of a person who may answer. It can be repeated: a

@@ -346,7 +346,7 @@ func TestPersonIsAskedAgainThreeTimes(t *testing.T) {
 	}
 }
 
-// A letter of this server that comes back is ignored.
+// A returned letter of this server is ignored.
 func TestOwnLettersAreIgnored(t *testing.T) {
 	a := question(database)
 	d := newDesk(t, nil, a)

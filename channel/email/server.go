@@ -23,7 +23,7 @@ type TLSMode string
 
 // The ways to encrypt a connection.
 const (
-	ImplicitTLS TLSMode = "tls"      // from the first byte
+	ImplicitTLS TLSMode = "tls"      // encrypted from the first byte
 	StartTLS    TLSMode = "starttls" // required before logging in
 	PlainText   TLSMode = "none"     // not at all
 )

@@ -26,7 +26,7 @@ type Options struct {
 	// topics. Without them, messages have only the links of the asks, and no buttons.
 	Pages, Replies *answerlink.Signer
 	Log            *slog.Logger     // nil logs nothing
-	Now            func() time.Time // for Retry-After; nil: time.Now
+	Now            func() time.Time // for Retry-After; nil means time.Now
 	Version        string           // version of Askback, for the User-Agent
 }
 

@@ -81,7 +81,7 @@ type replyTopic struct {
 	since   string    // messages after this time or id are read; "all" for all
 	started time.Time // late replies before this time get no notice: it was sent by then
 	done    recent    // tokens that have had their effect
-	forged  forgeries // what was logged about forged replies
+	forged  forgeries // state of the log of forged replies
 	lost    bool      // the last attempt to read failed
 }
 
@@ -322,7 +322,7 @@ func (t *replyTopic) tell(ctx context.Context, published time.Time, l answerlink
 // topic could fill the log.
 const maxForged = 10
 
-// forgeries counts what is logged about forged replies.
+// forgeries is the state of the log of forged replies.
 type forgeries struct {
 	since time.Time // the beginning of the current minute
 	lines int       // forged replies in that minute

@@ -135,7 +135,7 @@ func (p *phone) show(a askback.Ask, name string) posttest.Message {
 	return all[slices.IndexFunc(all, func(m posttest.Message) bool { return m.Tag == a.ID })]
 }
 
-// press sends what the app of ntfy sends for a button.
+// press sends the request that the app of ntfy sends for a button.
 func press(t *testing.T, b posttest.Button) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}

@@ -27,7 +27,7 @@ type interaction struct {
 	client askback.PersonClient
 }
 
-// The texts for people.
+// Texts for people.
 const (
 	textForged    = "This button is not valid any more. Use the page of the ask."
 	textForgedBox = "This form is not valid any more. Press the button in the message again."

@@ -184,7 +184,7 @@ func (c *Channel) question(ctx context.Context, n askback.Notification) (receipt
 // remind posts that an ask is still open, in the thread of its message. The reminder has no buttons. The
 // buttons are in the message of the question, which is changed when the ask is settled.
 func (c *Channel) remind(ctx context.Context, n askback.Notification) (receipt string, err error) {
-	if n.Receipt != "" { // it was posted before a crash
+	if n.Receipt != "" { // the reminder was posted before a crash
 		return n.Receipt, nil
 	}
 	receipt, err = c.inThread(ctx, n.Earlier, c.reminder(n.Ask, "Reminder"))

@@ -76,7 +76,7 @@ func CheckToken(token string) string {
 	return ""
 }
 
-// CheckURL returns what is wrong with the address of a Bot API server, or "".
+// CheckURL returns the problem of the address of a Bot API server, or "".
 func CheckURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
@@ -220,7 +220,7 @@ func (c *Channel) send(ctx context.Context, n askback.Notification, chatID int64
 	case known && n.Receipt == "" && n.Event == askback.EventQuestionReminded:
 		return c.remind(ctx, n, earlier, "Reminder: this is still open.")
 	case known && n.Event == askback.EventQuestionReminded:
-		return n.Receipt, nil // it was sent before a crash
+		return n.Receipt, nil // the reminder was sent before a crash
 	}
 	r, err := c.ask(ctx, n, chatID, earlier)
 	if err == nil && known && n.Receipt == "" && n.Event == askback.EventQuestionPending {

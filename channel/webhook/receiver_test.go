@@ -48,7 +48,7 @@ func TestDocumentedReceiversAcceptMessages(t *testing.T) {
 }
 
 func tryReceiver(t *testing.T, program, file, source string) {
-	dir, err := os.MkdirTemp(".", ".receiver-") // in the module, so that Go finds its imports
+	dir, err := os.MkdirTemp(".", ".receiver-") // inside the module, so that Go finds its imports
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func freeAddress(t *testing.T) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(freeport.Pick(t)))
 }
 
-// output collects what a program prints.
+// output collects the output of a program.
 type output struct {
 	mu sync.Mutex
 	b  bytes.Buffer

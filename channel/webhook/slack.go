@@ -43,8 +43,8 @@ type slackBlock struct {
 type slackText struct {
 	Type     string `json:"type"`
 	Text     string `json:"text"`
-	Emoji    *bool  `json:"emoji,omitempty"`    // of plain_text: true if :name: becomes a picture
-	Verbatim bool   `json:"verbatim,omitempty"` // of mrkdwn: true if names and addresses do not become links
+	Emoji    *bool  `json:"emoji,omitempty"`    // for plain_text: true if :name: becomes a picture
+	Verbatim bool   `json:"verbatim,omitempty"` // for mrkdwn: true if names and addresses do not become links
 }
 
 func plainText(s string) slackText { return slackText{Type: "plain_text", Text: s, Emoji: new(bool)} }

@@ -16,8 +16,8 @@ const (
 	// maxBody is the number of bytes that every push service accepts (RFC 8030, section 7.2). Most accept no
 	// more.
 	maxBody = 4096
-	// overhead is what encryption adds: the header of 86 bytes (RFC 8188, section 2.1), the
-	// delimiter and the tag.
+	// overhead is the number of bytes that encryption adds: the header of 86 bytes (RFC 8188, section 2.1),
+	// the delimiter and the tag.
 	overhead = saltSize + 4 + 1 + keySize + 1 + tagSize
 	// maxMessage is the maximum size of a message in bytes.
 	maxMessage = maxBody - overhead

@@ -72,7 +72,7 @@ func (k *Key) authorization(origin, subject string, now time.Time) (string, erro
 	if err != nil {
 		return "", fmt.Errorf("sign for the push service: %w", err)
 	}
-	var signature [64]byte // as JSON Web Algorithms requires (RFC 7518, section 3.4): not ASN.1
+	var signature [64]byte // JSON Web Algorithms requires this form (RFC 7518, section 3.4), not ASN.1
 	r.FillBytes(signature[:32])
 	s.FillBytes(signature[32:])
 	return "vapid t=" + signed + "." + encode(signature[:]) + ", k=" + k.Public(), nil

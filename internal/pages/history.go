@@ -16,7 +16,7 @@ const HistoryPath = "/history"
 // A History is the list of settled asks, with the ask that is open on the page.
 type History struct {
 	Asks    []view.Ask              // the most recently settled ask first
-	Found   map[string]view.Snippet // by the id of the ask: the text that the search found
+	Found   map[string]view.Snippet // text that the search found, by the id of the ask
 	Next    string                  // cursor of the next page; "" after the last one
 	Cursor  string                  // cursor of this page; "" for the first one
 	Filter  HistoryFilter

@@ -362,7 +362,7 @@ func (b Block) Shown() string {
 	return w.String()
 }
 
-// markup matches what Slack acts on in a text with markup.
+// markup matches the parts of markup on which Slack acts.
 var markup = regexp.MustCompile(`<[^>]*>`)
 
 // live returns the parts of a markup on which Slack would act: mentions and links.

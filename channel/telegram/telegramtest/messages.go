@@ -31,7 +31,7 @@ type Message struct {
 	Entities []Entity
 	Buttons  [][]Button
 	ReplyTo  int64
-	Force    bool // it asks for a reply
+	Force    bool // whether it asks for a reply
 	Silent   bool
 	FileName string
 	File     string

@@ -81,7 +81,7 @@ func (b *Browser) Subscription() string {
 	return string(out)
 }
 
-// Secrets returns what is secret in the subscription.
+// Secrets returns the secrets in the subscription.
 func (b *Browser) Secrets() []string {
 	return []string{b.Endpoint, base64.RawURLEncoding.EncodeToString(b.auth)}
 }

@@ -41,9 +41,9 @@ type Link struct {
 // A Purpose is the purpose of the tokens of a [Signer]. They are not valid for another purpose.
 type Purpose string
 
-// The purposes.
+// Purposes of tokens.
 const (
-	Page  Purpose = "page"  // in the address of a page
+	Page  Purpose = "page"  // used in the address of a page
 	Reply Purpose = "reply" // published to a topic that the server reads
 )
 

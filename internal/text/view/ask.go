@@ -56,8 +56,8 @@ type Ask struct {
 	Questions    []Question
 	Confirmation *Confirmation // set instead of questions
 	Outcome      *Outcome      // nil while the ask is open
-	AckedAt      time.Time     // when the agent acknowledged the outcome; zero if it did not
-	ConsumedAt   time.Time     // when the agent used the approval; zero if it did not
+	AckedAt      time.Time     // time when the agent acknowledged the outcome; zero if it did not
+	ConsumedAt   time.Time     // time when the agent used the approval; zero if it did not
 	Late         []LateAnswer  // answers that came too late; [Of] leaves it empty
 	Deliveries   []Delivery    // deliveries about the ask, oldest first; [Of] leaves it empty
 

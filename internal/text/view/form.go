@@ -213,7 +213,7 @@ func elsewhere(via askback.Channel) string {
 	return place(via)
 }
 
-// settledFirst describes who or what settled the ask.
+// settledFirst describes the person, the timer or the event that settled the ask.
 func settledFirst(o askback.Outcome) Text {
 	who := o.Actor.String()
 	switch {

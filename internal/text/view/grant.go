@@ -66,7 +66,7 @@ var scopeTexts = map[askback.Scope]string{
 	askback.ScopeInput:   "exactly these arguments",
 }
 
-// ScopeText describes what a scope covers, or returns "" for an unknown scope.
+// ScopeText describes a scope. It returns "" for an unknown scope.
 func ScopeText(s askback.Scope) string { return scopeTexts[s] }
 
 // IdleGrant is the sentence that explains an idle grant.

@@ -151,8 +151,7 @@ func enumerate(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// TimeoutNotice describes what happens when the deadline passes (F5). It is "" if the
-// ask has no deadline or is settled.
+// TimeoutNotice describes the effect of the deadline (F5). It is "" if the ask has no deadline or is settled.
 func (a Ask) TimeoutNotice(zone *time.Location) string {
 	if a.Deadline.IsZero() || a.Outcome != nil {
 		return ""

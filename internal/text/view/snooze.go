@@ -16,7 +16,7 @@ type SnoozeTime struct {
 	At    time.Time
 }
 
-// The hours of a day, in the time zone of the person, at which a snoozed ask comes back.
+// Hours of a day, in the time zone of the person, at which a snoozed ask comes back.
 const (
 	snoozeMorning = 9
 	snoozeEvening = 18
