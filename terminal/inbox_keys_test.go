@@ -9,7 +9,7 @@ import (
 )
 
 // sharedKeys are the letters and signs that are keys in the inbox of the browser and in the inbox of the
-// terminal, with their descriptions in both lists of keys and their actions in the script of the page.
+// terminal. Each has its descriptions in both lists of keys, and its action in the script of the page.
 var sharedKeys = []struct{ keys, page, terminal, script string }{
 	{"j k", "Next or previous ask", "select another ask", `move\(`},
 	{"o", "Answer in your own words", "writes your own words", "-other"},

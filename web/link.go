@@ -78,8 +78,8 @@ func (s *site) linked(f func(http.ResponseWriter, linkRequest) error) http.Handl
 		h := w.Header()
 		h.Set("Cache-Control", "no-store")
 		h.Set("Content-Security-Policy", linkPolicy)
-		// a token in the path is the only credential, so a page of another origin that has the token, such as
-		// the web app of a push service, may read the reply
+		// A token in the path is the only credential. A page of another origin that has the token, such as
+		// the web app of a push service, may therefore read the reply.
 		h.Set("Access-Control-Allow-Origin", "*")
 		l, err := s.openLink(r)
 		if err == nil {
