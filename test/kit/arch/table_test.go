@@ -37,11 +37,11 @@ var layers = map[string][]string{
 	"store/sqlite":    {"store"},
 	"store/storetest": {"store"},
 
-	// The only package that combines time, storage and effects. It computes
-	// digests and ids; see docs/design/packages.md.
+	// The engine combines time, storage and effects. It computes digests and ids itself;
+	// docs/design/packages.md has the reason.
 	"engine":      {".", "reports", "internal/limits", "internal/lifecycle", "internal/access", "store", "engine/auth", "engine/internal/*", "internal/ids", "internal/wire/revision"},
 	"engine/auth": {".", "internal/limits", "store", "internal/ids"},
-	// The rooms of the engine import the core of transactions, and do not import each other.
+	// The parts of the engine import the core of transactions, and do not import each other.
 	"engine/internal/txn":    {".", "internal/limits", "internal/lifecycle", "internal/access", "store", "internal/ids", "internal/wire/jcs", "internal/wire/revision"},
 	"engine/internal/people": {".", "internal/limits", "engine/internal/txn", "engine/auth", "internal/lifecycle", "internal/access", "store", "internal/directory", "internal/ids", "internal/text/lookalike"},
 	"engine/internal/send":   {".", "internal/limits", "engine/internal/txn", "internal/lifecycle", "internal/access", "store", "internal/ids"},
