@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// Why a call ended that did not end by itself, for the model.
+// The reasons, for the model, why a call ended without a result of its own.
 const (
 	turnCancelled = "A person cancelled the turn"
 	runCancelled  = "A person cancelled the run"
@@ -46,9 +46,8 @@ func (t *step) cancelRun() {
 	t.update(askback.SessionCancelled, "", "")
 }
 
-// stop ends what the run is doing now. Its call gets a result, so that the model's history
-// stays valid. A running tool and a request end because [State.Runs] and [State.Requests] are
-// false afterwards.
+// stop ends the present work of the run. Its call gets a result, so that the model's history stays valid. A
+// running tool and a request end because [State.Runs] and [State.Requests] are false afterwards.
 func (t *step) stop(why string) {
 	switch t.s.Phase {
 	case Executing:

@@ -1,14 +1,14 @@
 // Package conversation has the state machine of a hosted run, as a pure function.
 //
-// A run is a conversation of an agent with its model. The model replies with text and tool
-// calls. The calls are made one at a time, in their order: a tool runs, people are asked, or
-// children are started. When all have a result, the model is requested again. When the model
-// replies without calls, the turn has ended, and a message of a person starts the next one.
+// A run is a conversation of an agent with its model. The model replies with text and tool calls. The calls
+// are made one at a time, in their order: a tool runs, people are asked, or children are started. When all
+// have a result, the model is requested again. When the model replies without calls, the turn has ended, and
+// a message of a person starts the next one. Nothing of a run is in memory while it waits: [State] is stored
+// with each step.
 //
-// Nothing of a run is in memory while it waits: [State] is stored with each step. Everything
-// outside of the machine is an [Effect]. Effects are performed at least once, after the commit,
-// and end in an [Input]. An input that repeats or comes too late changes nothing. The
-// transcripts in testdata specify the machine.
+// Everything outside of the machine is an [Effect]. Effects are performed at least once, after the commit,
+// and end in an [Input]. An input that repeats or comes too late changes nothing. The transcripts in testdata
+// specify the machine.
 package conversation
 
 import (
@@ -22,7 +22,7 @@ import (
 type Result struct {
 	State     State
 	Unchanged bool     // the input changed nothing: there is nothing to commit
-	History   []Event  // the events of the step; [Messages] returns those that the model reads
+	History   []Event  // the events of the step; [Messages] returns the messages that the model reads
 	Effects   []Effect // to perform after the commit
 }
 
@@ -39,7 +39,7 @@ type Started struct {
 // ModelReplied is the reply of the model to a request.
 type ModelReplied struct {
 	Request int    // the number in [RequestModel]
-	Text    string // what it wrote
+	Text    string // the text of the model
 	Calls   []Call // their N is ignored
 	// Provider is [Message.Provider].
 	Provider json.RawMessage
@@ -47,18 +47,18 @@ type ModelReplied struct {
 	At       time.Time
 }
 
-// ModelFailed is a request to the model that failed.
+// ModelFailed is a failed request to the model.
 type ModelFailed struct {
 	Request, Attempt int           // as in [RequestModel]
 	Error            string        // for people
 	Retry            bool          // another attempt may succeed
-	After            time.Duration // the shortest time until then, as the provider wants it
-	Usage            Usage         // what it used nevertheless
+	After            time.Duration // the minimum pause before it, as the provider requires
+	Usage            Usage         // the usage of the failed request
 	At               time.Time
 }
 
-// ToolStarted precedes each attempt to run a tool. The tool must not run unless the state
-// after it has [State.Runs].
+// ToolStarted precedes each attempt to run a tool. The tool must not run unless the state after it has
+// [State.Runs].
 type ToolStarted struct {
 	Call int // its N
 	At   time.Time
@@ -77,8 +77,8 @@ type AskSettled struct {
 	Call    int    // its N
 	Text    string // the result for the model; not used if the call is approved
 	IsError bool
-	// Approved is set if the call may be made. AskID is then the ask whose approval it uses, and
-	// Input, if it is not empty, replaces the arguments.
+	// Approved is set if the call may be made. AskID is then the ask whose approval it uses. If Input is not
+	// empty, it replaces the arguments.
 	Approved bool
 	AskID    string
 	Input    json.RawMessage
@@ -102,7 +102,7 @@ type PersonWrote struct {
 	At   time.Time
 }
 
-// Due is the time of [State.Due].
+// Due reports that the time of [State.Due] has come.
 type Due struct{ At time.Time }
 
 // TurnCancelled ends the present turn. A message of a person starts the next one.
@@ -111,8 +111,8 @@ type TurnCancelled struct{ At time.Time }
 // RunCancelled ends the run for good.
 type RunCancelled struct{ At time.Time }
 
-// RunFailed ends the run for good, because it cannot go on: its definition is gone, or what is
-// stored of it is damaged.
+// RunFailed ends the run for good because it cannot go on: its definition was removed, or its stored data is
+// damaged.
 type RunFailed struct {
 	Error string // for people
 	At    time.Time
@@ -131,23 +131,23 @@ func (TurnCancelled) input() {}
 func (RunCancelled) input()  {}
 func (RunFailed) input()     {}
 
-// An Effect is what a step requires to be done after its commit. It may be performed more than
-// once, and its numbers are the same each time: what they name is made once.
+// An Effect is work that a step requires after its commit. It may be performed more than once. Its numbers
+// are the same each time, so that the asks, calls and children with these numbers are made once.
 type Effect interface{ effect() }
 
 // RequestModel sends all messages to the model. It ends in [ModelReplied] or [ModelFailed].
 type RequestModel struct{ Request, Attempt int }
 
-// ExecuteTool runs the tool of a call, after [ToolStarted]. If AskID is not empty, it first
-// consumes the approval of that ask. Input, if it is not empty, replaces the arguments of the
-// call. It ends in [ToolFinished].
+// ExecuteTool runs the tool of a call, after [ToolStarted]. If AskID is not empty, it first consumes the
+// approval of that ask. If Input is not empty, it replaces the arguments of the call. It ends in
+// [ToolFinished].
 type ExecuteTool struct {
 	Call  int // its N
 	AskID string
 	Input json.RawMessage
 }
 
-// OpenAsk asks people what a call contains, or whether it may be made. It ends in [AskSettled].
+// OpenAsk asks people the question of a call, or whether the call may be made. It ends in [AskSettled].
 type OpenAsk struct{ Call int }
 
 // WithdrawAsk withdraws the ask of a call.
@@ -163,7 +163,7 @@ type CancelChild struct{ Call, Child int }
 type UpdateSession struct {
 	Status askback.SessionStatus
 	Idle   bool   // its turn has ended, and a message starts the next one
-	Result string // what the model wrote last, when a turn ends
+	Result string // the last text of the model, when a turn ends
 	Error  string // why it failed
 	Usage  Usage  // of the whole run
 }
@@ -176,24 +176,24 @@ func (StartChild) effect()    {}
 func (CancelChild) effect()   {}
 func (UpdateSession) effect() {}
 
-// An Event is one record of the history of the session. Which fields it has depends on its
-// type (docs/wire.md §4).
+// An Event is one record of the history of the session. Its type determines which fields it has (docs/wire.md
+// §4).
 type Event struct {
 	Type  EventType
 	Phase Phase // of EventStateChange
 	Final bool  // of EventMessage: the turn ends with it
 
-	// The other fields are those of the message or of the call.
+	// The other fields belong to the message or the call.
 	Role     Role
 	Text     string
 	By       string
 	Provider json.RawMessage
 	Call     int    // its N
-	ID       string // what the model calls it
+	ID       string // the model's id of the call
 	Tool     string
 	Input    json.RawMessage
 	IsError  bool
-	Kind     Kind // what is done with the call
+	Kind     Kind // how the call is handled
 }
 
 // An EventType is the type of an [Event].
@@ -201,9 +201,10 @@ type EventType string
 
 // The types of events.
 const (
-	EventStateChange   EventType = "state_change"
-	EventMessage       EventType = "message"
-	EventMessageQueued EventType = "message_queued" // a person wrote it, and it waits for the results of the calls before it
+	EventStateChange EventType = "state_change"
+	EventMessage     EventType = "message"
+	// a person's message, which waits for the results of the calls before it
+	EventMessageQueued EventType = "message_queued"
 	EventToolStart     EventType = "tool_start"
 	EventToolInput     EventType = "tool_input_ready"
 	EventToolComplete  EventType = "tool_complete"

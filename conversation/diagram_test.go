@@ -14,8 +14,8 @@ import (
 
 //go:generate go test -run ^TestDiagramMatchesMachine$ . -update
 
-// docs/conversation.md has every change of phase, found by trying each input in each state that
-// a few steps can reach.
+// docs/conversation.md lists every change of phase. The test finds them by trying each input in each state
+// that a few steps can reach.
 func TestDiagramMatchesMachine(t *testing.T) {
 	golden.Check(t, "../docs/conversation.md", `# The machine of a hosted run
 
@@ -61,7 +61,7 @@ func phaseChanges(t *testing.T) (edges []string) {
 	return edges
 }
 
-// diagramKey returns the same text for states between which the diagram makes no difference.
+// diagramKey returns the same text for states that the diagram does not distinguish.
 func diagramKey(t *testing.T, s conversation.State) string {
 	t.Helper()
 	s.Open = slices.Clone(s.Open)
@@ -115,7 +115,7 @@ func diagramInputs(s conversation.State) []conversation.Input {
 	}
 }
 
-// or returns a text, or another one if it is empty.
+// or returns the first text, or the second if the first is empty.
 func or(s, other string) string {
 	if s == "" {
 		return other

@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// Whatever happens to a run, in whatever order and how often, the laws hold (A2, A7).
-func TestRunsKeepTheLaws(t *testing.T) {
+// The laws hold for any inputs to a run, in any order and number (A2, A7).
+func TestLawsHoldForRandomInputs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := newRun(t)
 		for range rapid.IntRange(0, 60).Draw(t, "inputs") {
@@ -44,7 +44,7 @@ func TestRunsKeepTheLaws(t *testing.T) {
 	})
 }
 
-// A run is a run in the test, with everything outside of the machine.
+// A run is a run in the test, with the world outside of the machine.
 type run struct {
 	t        *rapid.T
 	at       time.Time
@@ -53,8 +53,8 @@ type run struct {
 	done     []string                         // the effects so far, other than UpdateSession
 	asks     map[int]bool                     // whether the ask of a call is open
 	children map[conversation.StartChild]bool // whether a child runs
-	ran      map[int]int                      // how often a tool ran that changes something
-	reads    map[int]bool                     // the calls of tools that only read
+	ran      map[int]int                      // the number of times a tool ran that changes something
+	reads    map[int]bool                     // the calls of read-only tools
 }
 
 func newRun(t *rapid.T) *run {
@@ -67,7 +67,7 @@ func newRun(t *rapid.T) *run {
 	return r
 }
 
-// draw returns an input: often what the run waits for, sometimes anything.
+// draw returns an input: often the input that the run waits for, sometimes any other.
 func (r *run) draw() conversation.Input {
 	r.at = r.at.Add(time.Duration(rapid.IntRange(0, 90).Draw(r.t, "seconds")) * time.Second)
 	n := func(near int) int { // usually the right number
@@ -120,8 +120,7 @@ func drawCalls(t *rapid.T) []conversation.Call {
 	}), 0, 4).Draw(t, "calls")
 }
 
-// step steps the run twice with an input: the second time stands for an effect or a message
-// that is repeated.
+// step steps the run twice with an input: the second time stands for a repeated effect or message.
 func (r *run) step(in conversation.Input) {
 	before := r.state
 	first := r.commit(in)
@@ -184,7 +183,7 @@ func (r *run) commit(in conversation.Input) conversation.Result {
 	return out
 }
 
-// effect records an effect. Each is required once.
+// effect records an effect. Each must be required only once.
 func (r *run) effect(e conversation.Effect) {
 	switch e := e.(type) {
 	case conversation.UpdateSession:
@@ -211,8 +210,8 @@ func (r *run) effect(e conversation.Effect) {
 	r.done = append(r.done, name)
 }
 
-// checkMessages checks that the session ends exactly when the run does, and that the open
-// calls are those that have no result.
+// checkMessages checks that the session ends exactly when the run does, and that the open calls are the calls
+// without a result.
 func (r *run) checkMessages(out conversation.Result) {
 	open := map[int]bool{}
 	for _, m := range r.messages {

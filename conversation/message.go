@@ -2,19 +2,19 @@ package conversation
 
 import "encoding/json"
 
-// A Message is one entry of what the model of a run reads. Messages are only added, never
-// changed: they are stored as events of the session's history. Their form is the same for every
-// provider of models.
+// A Message is one entry of the history that the model of a run reads. Messages are only added, never
+// changed: they are stored as events of the session's history. Their form is the same for every provider of
+// models.
 type Message struct {
 	Role Role   `json:"role"`
 	Text string `json:"text,omitempty"`
-	By   string `json:"by,omitempty"` // the name of the person who wrote it, or "" for the first one of a program
+	By   string `json:"by,omitempty"` // the name of the person who wrote it, or "" for the first message of a program
 
-	Calls  []Call      `json:"calls,omitempty"`  // of RoleAssistant: the tool calls, in order
-	Result *ToolResult `json:"result,omitempty"` // of RoleTool: the result of one call
+	Calls  []Call      `json:"calls,omitempty"`  // if Role is RoleAssistant: the tool calls, in order
+	Result *ToolResult `json:"result,omitempty"` // if Role is RoleTool: the result of one call
 
-	// Provider is what the provider of the model needs back as it sent it, such as signed
-	// thoughts, as JSON. Other providers ignore it.
+	// Provider is data, as JSON, that the provider of the model needs back unchanged, such as signed
+	// thoughts. Other providers ignore it.
 	Provider json.RawMessage `json:"provider,omitempty"`
 }
 
@@ -51,31 +51,31 @@ const (
 // A Call is a tool call in a message of the model.
 type Call struct {
 	N     int             `json:"n"`  // 1, 2, … in the run; set by [State.Step]
-	ID    string          `json:"id"` // what the model calls it; not always unique
+	ID    string          `json:"id"` // the model's id of the call; not always unique
 	Tool  string          `json:"tool"`
 	Input json.RawMessage `json:"input"`
 
 	Plan
 }
 
-// A Plan is what a call needs. It follows from the definition of the agent and the input of
-// the call, so that the machine needs neither.
+// A Plan determines how a call is made. It follows from the definition of the agent and the input of the
+// call, so that the machine needs neither.
 type Plan struct {
 	Kind    Kind   `json:"kind"`
-	Reads   bool   `json:"reads,omitempty"`   // of KindTool: it only reads, so that it may be run again after a crash
-	Confirm bool   `json:"confirm,omitempty"` // of KindTool: a person must approve it
-	Tasks   int    `json:"tasks,omitempty"`   // of KindDelegate: the number of its children
-	Error   string `json:"error,omitempty"`   // of KindRejected: the result
+	Reads   bool   `json:"reads,omitempty"`   // for KindTool: it only reads, so it may run again after a crash
+	Confirm bool   `json:"confirm,omitempty"` // for KindTool: a person must approve it
+	Tasks   int    `json:"tasks,omitempty"`   // for KindDelegate: the number of its children
+	Error   string `json:"error,omitempty"`   // for KindRejected: the result
 }
 
-// A Kind is what is done with a call.
+// A Kind is the way in which a call is handled.
 type Kind string
 
 // The kinds of calls.
 const (
 	KindTool     Kind = "tool"     // run a tool
 	KindAsk      Kind = "ask"      // ask people
-	KindDelegate Kind = "delegate" // start children, which are runs of their own
+	KindDelegate Kind = "delegate" // start children, which are separate runs
 	KindRejected Kind = "rejected" // return an error to the model
 
 	// KindConfirm is the kind of a tool call that a person must approve. Only events have it.
@@ -90,21 +90,21 @@ func (p Plan) kind() Kind {
 	return p.Kind
 }
 
-// Asks reports whether people are asked about a call of this kind.
+// Asks reports whether a call of this kind asks people.
 func (k Kind) Asks() bool { return k == KindAsk || k == KindConfirm }
 
-// A ToolResult is what a call returned to the model.
+// A ToolResult is the result of a call, for the model.
 type ToolResult struct {
 	N       int    `json:"n"`  // of the call
-	ID      string `json:"id"` // of the call, as the model calls it
+	ID      string `json:"id"` // the model's id of the call
 	Text    string `json:"text"`
 	IsError bool   `json:"error,omitempty"`
 }
 
-// Usage is what requests to a model have used.
+// Usage is the usage of requests to a model.
 type Usage struct {
 	InputTokens  int64   `json:"input,omitempty"`
-	CachedTokens int64   `json:"cached,omitempty"` // of InputTokens, those that the provider had in its cache
+	CachedTokens int64   `json:"cached,omitempty"` // the input tokens that the provider had in its cache
 	OutputTokens int64   `json:"output,omitempty"`
 	CostUSD      float64 `json:"usd,omitempty"` // in US dollars; 0 if the prices are not known
 }

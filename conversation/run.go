@@ -2,17 +2,18 @@ package conversation
 
 import "github.com/askback/askback"
 
-// A Run is a hosted run, as the packages see it that perform its effects.
+// A Run identifies a hosted run to the packages that perform its effects.
 type Run struct {
-	ID    string   `json:"id,omitempty"`    // of its session
-	Agent string   `json:"agent,omitempty"` // the name of its definition
-	Path  []string `json:"path,omitempty"`  // the agents of the runs that started it, the first one first; empty: no run started it
-	// Unattended is set if a program started it, such as a webhook or a schedule. It asks people
-	// only if the definition allows that.
+	ID    string `json:"id,omitempty"`    // the id of its session
+	Agent string `json:"agent,omitempty"` // the name of its definition
+	// the agents of the runs that started it, the first run first; empty: no run started it
+	Path []string `json:"path,omitempty"`
+	// Unattended is set if a program started it, such as a webhook or a schedule. The run then asks people
+	// only if the definition allows it.
 	Unattended bool `json:"unattended,omitempty"`
 }
 
-// Executed is what a tool returned.
+// Executed is the result of a tool.
 type Executed struct {
 	Text    string
 	IsError bool

@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// A Phase is what a run is doing.
+// A Phase is the present activity of a run.
 type Phase string
 
 // The phases. Failed and cancelled are final.
@@ -24,7 +24,7 @@ const (
 	Cancelled  Phase = "cancelled"
 )
 
-// Limits ends a run that goes in circles. A field that is 0 is the default.
+// Limits stops a run that makes no progress. A field that is 0 has its default.
 type Limits struct {
 	Requests int `json:"requests,omitempty"` // to the model, in one turn; default 50
 	Attempts int `json:"attempts,omitempty"` // for one request; default 8
@@ -38,8 +38,8 @@ const (
 	DefaultAsks     = 20
 )
 
-// The pauses between attempts of a request: the first, which doubles with each attempt, and
-// the longest. A provider that is overloaded recovers within minutes.
+// The pauses between attempts of a request: the first pause, which doubles with each attempt, and the
+// longest. A provider that is overloaded recovers within minutes.
 const (
 	FirstPause   = time.Second
 	LongestPause = time.Minute
@@ -51,21 +51,21 @@ const MaxQueued = 100
 // MaxChildren is the maximum number of children of a run, in all its turns.
 const MaxChildren = 100
 
-// A State is the state of one run. It has no texts of messages, except for those that wait, so
-// that it stays small however long the run is.
+// A State is the state of one run. It has no texts of messages, except for queued ones, so that it stays
+// small however long the run is.
 type State struct {
 	Phase    Phase     `json:"phase"`
 	Limits   Limits    `json:"limits,omitzero"`
 	Request  int       `json:"request,omitempty"`  // the number of requests so far
-	InTurn   int       `json:"in_turn,omitempty"`  // those of the present turn
-	Attempt  int       `json:"attempt,omitempty"`  // of the present request
+	InTurn   int       `json:"in_turn,omitempty"`  // the requests of the present turn
+	Attempt  int       `json:"attempt,omitempty"`  // the attempts of the present request
 	RetryAt  time.Time `json:"retry_at,omitzero"`  // when the next attempt begins; zero: it has begun
 	Calls    int       `json:"calls,omitempty"`    // the number of calls so far
 	Asks     int       `json:"asks,omitempty"`     // the number of asks that the model opened so far
 	Spawned  int       `json:"spawned,omitempty"`  // the number of children so far
-	Open     []Open    `json:"open,omitempty"`     // the calls without a result, in order; the first one is made now
-	Children []Child   `json:"children,omitempty"` // of the first of them
-	Queued   []Message `json:"queued,omitempty"`   // what people wrote since the last request
+	Open     []Open    `json:"open,omitempty"`     // the calls without a result, in order; the first one is being made now
+	Children []Child   `json:"children,omitempty"` // the children of the first open call
+	Queued   []Message `json:"queued,omitempty"`   // the messages of people since the last request
 	Usage    Usage     `json:"usage,omitzero"`
 }
 
@@ -75,11 +75,11 @@ type Open struct {
 	ID   string `json:"id"`
 	Tool string `json:"tool"`
 	Plan
-	Approved bool `json:"approved,omitempty"` // by a person or a grant
+	Approved bool `json:"approved,omitempty"` // whether a person or a grant has approved it
 	Started  bool `json:"started,omitempty"`  // the tool may have run
 }
 
-// A Child is a child of a call, as far as its parent knows it.
+// A Child is the state of a call's child, as its parent records it.
 type Child struct {
 	Finished bool   `json:"finished,omitempty"`
 	Text     string `json:"text,omitempty"`
@@ -102,11 +102,11 @@ func (s State) Runs(call int) bool {
 	return s.Phase == Executing && s.Open[0].N == call && s.Open[0].Started
 }
 
-// Step returns the result of an input. The first input of a run must be [Started]. An input
-// that repeats, is about something unknown, or comes too late changes nothing.
+// Step returns the result of an input. The first input of a run must be [Started]. An input that repeats, is
+// about something unknown, or comes too late changes nothing.
 //
-// The errors are [askback.ErrEnded] and, for a message too many, an [askback.RetryError]. For
-// an input that these rules do not allow, Step returns another error.
+// The errors are [askback.ErrEnded] and, for a message too many, an [askback.RetryError]. For an input that
+// these rules do not allow, Step returns another error.
 func (s State) Step(in Input) (Result, error) {
 	if started, ok := in.(Started); ok != (s.Phase == "") {
 		return Result{State: s, Unchanged: true}, fmt.Errorf("%T in phase %q", in, s.Phase)
@@ -153,7 +153,7 @@ func (s State) clone() State {
 	return s
 }
 
-// Format is the version number of the stored form of runs. [Decode] rejects newer ones.
+// Format is the version number of the stored form of runs. [Decode] rejects newer formats.
 const Format = 1
 
 // stored is the stored form of a run.

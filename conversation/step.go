@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// The results of calls that did not end by themselves. They tell the model what is known and
-// what to do.
+// The results of calls that were not made or were interrupted. They state what is known and what the model
+// should do.
 const (
 	interrupted = "Interrupted: the server stopped while this tool ran, and its outcome is unknown. Check what it did before you call it again."
 	noTasks     = "There are no tasks. Name at least one."
@@ -106,7 +106,7 @@ func (t *step) modelReplied(in ModelReplied) {
 	case len(m.Calls) > 0:
 		t.update(askback.SessionRunning, "", "")
 		t.next()
-	case len(t.s.Queued) > 0: // a person wrote meanwhile: the turn goes on
+	case len(t.s.Queued) > 0: // a person has sent a message meanwhile, so the turn continues
 		t.update(askback.SessionRunning, "", "")
 		t.request()
 	default:
@@ -122,7 +122,7 @@ func (t *step) idle(result string) {
 	t.update(askback.SessionCompleted, result, "")
 }
 
-// next makes the first open call, or requests the model if all have a result.
+// next makes the first open call, or requests the model if all calls have a result.
 func (t *step) next() {
 	for len(t.s.Open) > 0 {
 		c := &t.s.Open[0]
@@ -207,7 +207,7 @@ func (t *step) due(in Due) {
 	t.effect(RequestModel{t.s.Request, t.s.Attempt})
 }
 
-// current reports whether a call is made now, in this phase.
+// current reports whether a call is being made now, in this phase.
 func (t *step) current(p Phase, call int) bool { return t.s.Phase == p && t.s.Open[0].N == call }
 
 func (t *step) toolStarted(in ToolStarted) {
@@ -296,7 +296,7 @@ func (t *step) personWrote(in PersonWrote) error {
 	return nil
 }
 
-// or returns a number, or another one if it is 0.
+// or returns n, or other if n is 0.
 func or(n, other int) int {
 	if n == 0 {
 		return other
@@ -304,7 +304,7 @@ func or(n, other int) int {
 	return n
 }
 
-// unless returns a text, or "" if the condition holds.
+// unless returns text, or "" if condition is true.
 func unless(condition bool, text string) string {
 	if condition {
 		return ""

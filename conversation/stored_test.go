@@ -11,8 +11,9 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A stored run that no step has written is damage, and one of a newer release is named.
-func TestStoredRunIsChecked(t *testing.T) {
+// A stored run that no step can have written is an ErrDamaged. The error for a newer format mentions the
+// newer release.
+func TestInvalidStoredRunIsRejected(t *testing.T) {
 	for stored, damaged := range map[string]bool{
 		`{"format":1,"phase":"requesting","request":1,"attempt":1}`:                           false,
 		`{"format":1,"phase":"executing","open":[{"n":1,"id":"x","tool":"t","kind":"tool"}]}`: false,
@@ -36,7 +37,8 @@ func TestStoredRunIsChecked(t *testing.T) {
 	}
 }
 
-// A run starts at most MaxChildren children, in all its turns. The model reads that, and goes on.
+// A run starts at most MaxChildren children in all its turns. Beyond that, the model gets an error, and the
+// run goes on.
 func TestChildrenOfARunAreLimited(t *testing.T) {
 	var s conversation.State
 	step := func(in conversation.Input) (result conversation.Result) {
@@ -84,7 +86,7 @@ func TestChildrenOfARunAreLimited(t *testing.T) {
 	}
 }
 
-// A run that waits is small, however many messages it has.
+// The stored form of a waiting run is small, however many messages it has.
 func TestWaitingRunIsSmall(t *testing.T) {
 	started, err := conversation.State{}.Step(conversation.Started{Prompt: conversation.Message{Role: conversation.RoleUser, Text: strings.Repeat("x", 10_000)}})
 	if err != nil {
@@ -110,7 +112,7 @@ func TestWaitingRunIsSmall(t *testing.T) {
 }
 
 // Inputs that a run does not allow are errors, and change nothing.
-func TestRunBeginsOnce(t *testing.T) {
+func TestForbiddenInputsOfARunAreErrors(t *testing.T) {
 	prompt := conversation.Started{Prompt: conversation.Message{Role: conversation.RoleUser, Text: "Go."}}
 	if r, err := (conversation.State{}).Step(conversation.TurnCancelled{}); err == nil || !r.Unchanged {
 		t.Errorf("a run that was not started is cancelled: %+v", r)

@@ -1,5 +1,5 @@
-// Package reports has what the engine computes for the web pages from its whole store. It is no
-// part of [askback.Client], because the API does not have it.
+// Package reports defines the reports that the engine computes for the web pages from its whole store. The
+// API does not have them, so they are not part of [askback.Client].
 package reports
 
 import (
@@ -11,9 +11,9 @@ import (
 
 // A Reader reads the reports of one principal. Package engine implements it.
 type Reader interface {
-	// Figures returns the figures of a period, if this principal may read statistics. They
-	// count the asks that it may see, or all asks for an operator. The time that this takes
-	// has a limit, whatever the number of asks.
+	// Figures returns the figures of a period, if this principal may read statistics. They count the asks
+	// that the principal may see, or all asks for an operator. The time that this takes has a limit, whatever
+	// the number of asks.
 	Figures(ctx context.Context, q FiguresQuery) (Figures, error)
 	// LateAnswers returns the late answers to an ask, or to all asks of a session that this
 	// principal may see, oldest first. more reports whether there may be older ones.
@@ -30,19 +30,19 @@ type Reader interface {
 type Figures struct {
 	Since    time.Time
 	Asked    int            // in the period
-	Wait     WaitFigures    // of all answers
+	Wait     WaitFigures    // the waits until all answers
 	Outcomes []OutcomeCount // in order of status and actor
 	Agents   []AgentFigures // in order of label and owner
 	People   []PersonFigures
 	// OpenForAll is the number of open asks that are addressed to every person.
 	OpenForAll int
 	Waiting    []WaitingCount // at equal intervals until now, oldest first
-	Partial    bool           // only the newest asks are counted, because there are too many
+	Partial    bool           // set if there are too many asks, so that only the newest are counted
 }
 
-// WaitFigures has the time from asks to the answers of people.
+// WaitFigures has statistics of the time from asks to the answers of people.
 type WaitFigures struct {
-	Answers     int // 0 means that the other fields have no meaning
+	Answers     int // if it is 0, the other fields have no meaning
 	Median, P90 time.Duration
 }
 
@@ -58,7 +58,7 @@ type AgentFigures struct {
 	Label, Owner string
 	Open, Asked  int
 	Wait         WaitFigures
-	LastSeen     time.Time // its newest ask or acknowledgement in the period; zero without one
+	LastSeen     time.Time // the time of its newest ask or acknowledgement in the period; zero without one
 }
 
 // PersonFigures are the figures of one person who has answered, or who has an open ask.
@@ -81,14 +81,14 @@ type FiguresQuery struct {
 	Points int           // the length of Figures.Waiting
 }
 
-// A LateAnswer is an answer to an ask that was settled before, or an attempt to decline it. It
-// is kept in the history and did not reach the agent.
+// A LateAnswer is an answer to an ask that was already settled, or an attempt to decline it. It is kept in
+// the history and did not reach the agent.
 type LateAnswer struct {
 	AskID   string
 	Name    string          // the person
-	Channel askback.Channel // through which it came
+	Channel askback.Channel // the channel through which it came
 	At      time.Time
-	// Answer is what the person sent. It is empty if that was too long to be kept, and has
+	// Answer is the content of the late answer. It is empty if the content was too long to be kept, and has
 	// only a Reason if the person declined.
 	Answer askback.Answer
 }

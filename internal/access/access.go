@@ -1,5 +1,5 @@
-// Package access has the table of permissions. Whether a principal may do an action
-// on a record depends on the kind of the principal and its relation to the record.
+// Package access has the table of permissions. The kind of a principal and its relation to a record determine
+// whether it may do an action on the record.
 package access
 
 import (
@@ -13,8 +13,8 @@ var (
 	anyRelation = []Relation{Owner, Recipient, Unrelated, Starter, Viewer}
 	owner       = []Relation{Owner}
 	addressed   = []Relation{Recipient}
-	// A person who must not settle the asks of a session that this person started sees them, and so
-	// does one whom a confirmation is addressed to that others decide.
+	// A person may see an ask without being a recipient, in two cases. The person started the session and
+	// must not settle its asks, or a confirmation is addressed to the person but others decide it.
 	seen = []Relation{Recipient, Starter, Viewer}
 )
 
@@ -62,7 +62,7 @@ var table = []rule{
 	{askback.Responder, ActEvents, anyRelation},
 	{askback.Responder, ActPeople, anyRelation},
 	{askback.Responder, ActGrants, anyRelation},
-	{askback.Responder, ActRevoke, anyRelation}, // any person may withdraw an approval
+	{askback.Responder, ActRevoke, anyRelation}, // any person may revoke a grant
 	{askback.Responder, ActLogin, owner},
 	{askback.Responder, ActContacts, owner},
 
@@ -82,7 +82,7 @@ var table = []rule{
 	{askback.Admin, ActContacts, anyRelation},
 	{askback.Admin, ActDirectory, anyRelation},
 	{askback.Admin, ActYield, anyRelation},
-	{askback.Admin, ActHandOver, anyRelation}, // an operator gives no approval to others
+	{askback.Admin, ActHandOver, anyRelation}, // an operator may not reassign a confirmation
 }
 
 // Allowed reports whether a principal of this kind may do this action on a record
@@ -94,16 +94,15 @@ func Allowed(kind askback.Kind, action Action, relation Relation) bool {
 	})
 }
 
-// appliesTo reports whether the rules for one kind apply to principals of another. The
-// rules for responders and operators apply to admins, too; those for agents do not.
+// appliesTo reports whether the rules for one kind apply to principals of another. The rules for responders
+// and operators also apply to admins; the rules for agents do not.
 func appliesTo(rule, kind askback.Kind) bool {
 	return rule == kind || kind == askback.Admin && rule != askback.Agent
 }
 
-// Ever reports whether a principal of this kind may do this action in at least one
-// relation. If not, the error for the action is [askback.ErrForbidden]. If so, the error
-// for a record on which the principal may not act is [askback.ErrNotFound], which does
-// not reveal that the record exists.
+// Ever reports whether a principal of this kind may do this action in at least one relation. If it returns
+// false, the error for the action is [askback.ErrForbidden]. If it returns true, the error for a record on
+// which the principal may not act is [askback.ErrNotFound], which does not reveal that the record exists.
 func Ever(kind askback.Kind, action Action) bool {
 	return slices.ContainsFunc(table, func(r rule) bool { return appliesTo(r.kind, kind) && r.action == action })
 }

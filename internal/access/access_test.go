@@ -9,8 +9,7 @@ import (
 	"github.com/askback/askback/internal/access"
 )
 
-// want lists what is allowed, as kind, action and relation (E10, F4). Everything
-// else is forbidden.
+// want lists the allowed actions, each as kind, action and relation (E10, F4). All others are forbidden.
 const want = `
 agent ask owner
 agent ask recipient

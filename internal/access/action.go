@@ -24,9 +24,9 @@ const (
 	ActGrants     Action = "grants"     // list standing approvals
 	ActRevoke     Action = "revoke"     // revoke a standing approval
 	ActDeliveries Action = "deliveries" // list deliveries
-	ActRetry      Action = "retry"      // send such a delivery again
+	ActRetry      Action = "retry"      // send a delivery again that was given up
 	ActEndpoints  Action = "endpoints"  // list and change receivers of webhooks
-	ActStart      Action = "start"      // start a session for a run that happens elsewhere
+	ActStart      Action = "start"      // start a session for a run outside of Askback
 	ActRun        Action = "run"        // start a hosted agent
 	ActFollow     Action = "follow"     // read a session with its messages and events
 	ActSessions   Action = "sessions"   // list sessions with their status, without messages
@@ -51,22 +51,23 @@ var Actions = []Action{
 	ActGrants, ActRevoke, ActStart, ActRun, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield, ActDeliveries, ActRetry, ActEndpoints, ActMetrics, ActContacts, ActReassign, ActHandOver, ActSeen, ActDirectory,
 }
 
-// A Relation is how a principal is related to the record on which it acts.
+// A Relation is the relation of a principal to the record on which it acts.
 type Relation string
 
 // The relations.
 const (
-	Owner     Relation = "owner"     // the principal is the agent that made the ask or runs the session
-	Recipient Relation = "recipient" // the ask is addressed to the principal, or to every person; each session is
+	Owner Relation = "owner" // the principal is the agent that made the ask or runs the session
+	// the ask is addressed to the principal, or to every person; all people have this relation to a session
+	Recipient Relation = "recipient"
 	Unrelated Relation = "unrelated" // no other relation applies
 	Starter   Relation = "starter"   // the principal started the session of the ask
-	Viewer    Relation = "viewer"    // the confirmation is addressed to the principal, and others decide it
+	Viewer    Relation = "viewer"    // the confirmation is addressed to the principal, but others decide it
 )
 
 // Relations lists every [Relation].
 var Relations = []Relation{Owner, Recipient, Unrelated, Starter, Viewer}
 
-// OfCommand returns the action that a principal must be allowed to do to send a command.
+// OfCommand returns the action that sending a command requires.
 func OfCommand(c askback.Command) Action {
 	switch c.(type) {
 	case askback.SendMessage:
@@ -78,5 +79,5 @@ func OfCommand(c askback.Command) Action {
 	case askback.Report, askback.Complete, askback.SetTodos:
 		return ActReport
 	}
-	return "" // no principal may do that
+	return "" // no principal may send it
 }

@@ -5,18 +5,17 @@ import "github.com/askback/askback"
 // A Share is how much of an event a principal gets.
 type Share int
 
-// The shares. Outline is the event without what belongs to an ask.
+// The shares. Outline is the event without the content that belongs to an ask.
 const (
 	None Share = iota
 	Outline
 	Whole
 )
 
-// events has for each type of event how much of it a principal gets that may not get an ask to
-// which the event belongs. An event about an ask belongs to that ask. A call of a hosted agent
-// about which people are asked belongs to that ask, and so does the message that makes the call. A
-// standing approval belongs to the ask whose answer made it. Nothing else belongs to an ask: an
-// event of a type with the share Whole never does.
+// events has, for each type of event, the share of a principal that may not read the ask to which the event
+// belongs. An event about an ask belongs to that ask. If people are asked about a call of a hosted agent, the
+// call and the message that makes it belong to that ask. A grant belongs to the ask whose answer made it.
+// Nothing else belongs to an ask: an event of a type with the share Whole never does.
 var events = map[askback.EventType]Share{
 	askback.EventSnapshot: Whole, // it has the asks that the principal may list
 
@@ -33,7 +32,7 @@ var events = map[askback.EventType]Share{
 	askback.EventQuestionConsumed:   None,
 	askback.EventAnswerAcked:        None,
 	askback.EventAnswerRefused:      None,
-	askback.EventAnswerHeld:         None, // agents get it never, see engine
+	askback.EventAnswerHeld:         None, // never sent to agents; see package engine
 	askback.EventAnswerUndone:       None,
 
 	askback.EventGrantMade:    Outline,
@@ -61,12 +60,11 @@ var events = map[askback.EventType]Share{
 	askback.EventDeliverySkipped: None,
 }
 
-// Unaddressed returns how much of an event of a type a principal gets that may not get an ask to
-// which the event belongs. Of an unknown type it gets nothing.
+// Unaddressed returns the share of an event of a type for a principal that may not read the ask to which the
+// event belongs. For an unknown type it returns None.
 func Unaddressed(t askback.EventType) Share { return events[t] }
 
-// KnowsEvent reports whether the table has a type of event. Events of other types are sent to no
-// one.
+// KnowsEvent reports whether the table has a type of event. Events of other types are not sent.
 func KnowsEvent(t askback.EventType) bool {
 	_, ok := events[t]
 	return ok

@@ -11,8 +11,7 @@ import (
 	"github.com/askback/askback/internal/access"
 )
 
-// Each type of event has a row, so a new one is sent to no one before it is decided who gets what
-// of it.
+// Each type of event has a row, so that a new type is not sent before its shares are decided.
 func TestEachTypeOfEventHasARow(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "../../event.go", nil, 0)
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// A Rule is a rule that one value does not follow although each of its members is valid.
+// A Rule is a rule that a value breaks although each of its members is valid.
 type Rule struct {
-	Detail string // what is wrong: a sentence about the value
-	Fix    string // what to write instead
+	Detail string // the problem: a sentence about the value
+	Fix    string // the fix
 }
 
-// RouteRule returns the first rule that a route does not follow, and whether there is one.
+// RouteRule returns the first rule that a route breaks, and whether there is one.
 func RouteRule(r *askback.Route) (Rule, bool) {
 	switch {
 	case r.OnTimeout != "" && r.Timeout == 0:
@@ -46,8 +46,8 @@ func QuietRule(quiet, timeZone string) (Rule, bool) {
 	return Rule{"it has quiet hours but no time zone", "write time_zone: Europe/Berlin"}, quiet != "" && timeZone == ""
 }
 
-// MissingGroups returns the names of the groups, with @, that a route names and that do not
-// exist, with their pointers in the route.
+// MissingGroups returns the groups in a route that do not exist, as names with @, and their pointers in
+// the route.
 func MissingGroups(r *askback.Route, exists func(name string) bool) (names, pointers []string) {
 	look := func(list []string, at string) {
 		for i, name := range list {
@@ -69,7 +69,7 @@ func Names(r *askback.Route, name string) bool {
 	return slices.Contains(r.To, name) || slices.Contains(r.Approvers, name) || slices.ContainsFunc(r.Escalate, func(e askback.Escalation) bool { return slices.Contains(e.To, name) })
 }
 
-// PeopleOf returns the different names of people in a route. Those of groups are not among them.
+// PeopleOf returns the different names of people in a route, without the people of its groups.
 func PeopleOf(r *askback.Route) (names []string) {
 	add := func(list []string) {
 		for _, name := range list {
@@ -86,8 +86,8 @@ func PeopleOf(r *askback.Route) (names []string) {
 	return names
 }
 
-// ListProblem returns what is wrong with the length of a list of names, as the end of a sentence
-// that begins with it, or "".
+// ListProblem returns the problem of the length of a list of names, as the end of a sentence whose subject is
+// the list, or "".
 func ListProblem(names []string) string {
 	total := 0
 	for _, name := range names {
@@ -181,8 +181,8 @@ func CheckGroup(name string, people []string) error {
 	return c.err()
 }
 
-// CheckRoutes returns an [askback.Invalid] if a list of routes is not valid. A group that
-// exists returns true for must exist, and channels are the ones that a route may name.
+// CheckRoutes returns an [askback.Invalid] if a list of routes is not valid. The function exists reports
+// whether a group exists. Channels are the names that a route may have.
 func CheckRoutes(routes []askback.Route, channels []string, exists func(group string) bool) error {
 	var c checker
 	for i := range routes {

@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// A list of names is limited in its length and in its characters, up to exactly the limits.
+// The length and the characters of a list of names are limited, and the limits themselves are allowed.
 func TestListsOfNamesAreLimited(t *testing.T) {
 	var many []string
 	for i := range limits.MaxNames + 1 {

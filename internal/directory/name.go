@@ -1,5 +1,5 @@
-// Package directory has the rules for people, groups and routes. They are the same for the
-// settings file, which adds lines and columns, and for the API, which adds pointers (F12).
+// Package directory has the rules for people, groups and routes. They are the same for the settings file,
+// which adds lines and columns, and for the API, which adds pointers (F12).
 package directory
 
 import (
@@ -16,12 +16,12 @@ import (
 	"github.com/askback/askback/internal/text/lookalike"
 )
 
-// The functions whose names end in Problem return what is wrong with a text, as the end of a
-// sentence that begins with it, or "".
+// The functions whose names end in Problem return the problem of a text, as the end of a sentence whose
+// subject is the text, or "".
 
-// NameProblem checks the name of a person or a group. It rejects a name that begins with @, as
-// groups do, that begins or ends with a space, that has invisible characters, or that is too long. A name of dots only cannot
-// be part of an address.
+// NameProblem checks the name of a person or a group. It rejects a name that begins with @, because groups
+// do, that begins or ends with a space, that has invisible characters, or that is too long. It also rejects a
+// name of only dots, which cannot be part of an address.
 func NameProblem(s string) string {
 	switch {
 	case strings.TrimSpace(s) == "":
@@ -42,8 +42,8 @@ func NameProblem(s string) string {
 	return ""
 }
 
-// isInvisible reports whether a character of a name cannot be seen. Joiners and the selectors of
-// variants are left: some scripts and pictures need them.
+// isInvisible reports whether a character of a name cannot be seen. It allows joiners and variation
+// selectors, which some scripts and emoji need.
 func isInvisible(r rune) bool {
 	joins := r == '\u200c' || r == '\u200d' || '\ufe00' <= r && r <= '\ufe0f'
 	return !joins && lookalike.IsInvisible(r)
@@ -66,19 +66,19 @@ func RecipientProblem(s string) string {
 	return NameProblem(name)
 }
 
-// The prefixes of names in start_by that are not those of people and groups.
+// The prefixes of names in start_by that do not name people or groups.
 const (
 	TokenPrefix = "token:" // before the name of the token of an agent
 	AgentPrefix = "agent:" // before the name of a hosted agent
 )
 
-// IsPerson reports whether a name in start_by is that of a person.
+// IsPerson reports whether a name in start_by names a person.
 func IsPerson(name string) bool {
 	return !strings.HasPrefix(name, "@") && !strings.HasPrefix(name, TokenPrefix) && !strings.HasPrefix(name, AgentPrefix)
 }
 
-// StarterProblem checks who may start a hosted agent: a person, a group after "@", the token of an
-// agent, or another hosted agent.
+// StarterProblem checks a name in start_by: a person, a group after "@", the token of an agent, or another
+// hosted agent.
 func StarterProblem(s string) string {
 	for _, prefix := range []string{TokenPrefix, AgentPrefix} {
 		if name, found := strings.CutPrefix(s, prefix); found {
@@ -118,8 +118,9 @@ func ZoneProblem(s string) string {
 	return ""
 }
 
-// ChannelProblem returns a check of the name of a channel of a route, which is one of the known
-// ones. The callback of an ask is not one of them: the agent chooses it. Nil: each is known.
+// ChannelProblem returns a check of the name of a channel in a route. The name must be one of the known
+// channels; nil: any name is allowed. The callback of an ask is not a channel of a route, because the agent
+// chooses it.
 func ChannelProblem(known []string) func(string) string {
 	return func(s string) string {
 		if known != nil && !slices.Contains(known, s) {
@@ -129,8 +130,8 @@ func ChannelProblem(known []string) func(string) string {
 	}
 }
 
-// PatternProblem checks a pattern for the names of agents or tools. It rejects what matches nothing,
-// or not what it seems to.
+// PatternProblem checks a pattern for the names of agents or tools. It rejects a pattern that matches
+// nothing, or whose meaning is misleading.
 func PatternProblem(s string) string {
 	_, err := path.Match(s, "")
 	switch {
@@ -169,8 +170,7 @@ func classProblem(s string) string {
 	return ""
 }
 
-// ToolPatternProblem checks a pattern for the names of servers and their tools, in which joiners
-// are of no use.
+// ToolPatternProblem checks a pattern for the names of servers and their tools, which need no joiners.
 func ToolPatternProblem(s string) string {
 	if problem := PatternProblem(s); problem != "" {
 		return problem
@@ -200,7 +200,7 @@ type Quiet struct {
 	From, To time.Duration // since midnight
 }
 
-// String returns the form in which the hours are written, or "".
+// String returns the hours in the form that ParseQuiet reads, or "".
 func (q Quiet) String() string {
 	if q == (Quiet{}) {
 		return ""
@@ -209,7 +209,7 @@ func (q Quiet) String() string {
 	return clock(q.From) + "-" + clock(q.To)
 }
 
-// ParseQuiet parses a range such as 22:00-07:00. It returns what is wrong with s, or "".
+// ParseQuiet parses a range such as 22:00-07:00. It returns a problem of s, or "".
 func ParseQuiet(s string) (q Quiet, problem string) {
 	from, to, _ := strings.Cut(s, "-")
 	var fromOK, toOK bool

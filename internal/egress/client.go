@@ -23,13 +23,13 @@ const (
 	sendTime    = 30 * time.Second // for everything, from the first look-up of a name to the end of the reply
 )
 
-// MaxReply is the number of bytes of a reply that are read, so that the connection can be
-// used again. Their contents are ignored.
+// MaxReply is the number of bytes of a reply that are read, so that the connection can be used again. The
+// bytes are ignored.
 const MaxReply = 64 << 10
 
-// NewClient returns a client that connects only to addresses that are public or allowed. It
-// checks each address when it connects, follows no redirect and uses no proxy. It looks up
-// names with a resolver; nil is that of the system.
+// NewClient returns a client that connects only to addresses that are public or allowed. It checks each
+// address when it connects, follows no redirect and uses no proxy. It looks up names with the resolver, or
+// with the resolver of the system if it is nil.
 func NewClient(allow []Allowed, names *net.Resolver) *http.Client {
 	g := newGuard(allow)
 	dialer := &net.Dialer{Timeout: connectTime, Control: g.check, Resolver: names}
@@ -44,9 +44,9 @@ func NewClient(allow []Allowed, names *net.Resolver) *http.Client {
 	}
 }
 
-// NoReply returns the error of a request without a reply. Its text is one of a few: the
-// cause may have the address, or text of the receiver, such as the names in its certificate
-// or the first line of another protocol.
+// NoReply returns the error of a request without a reply. Its text is one of a few. It omits the cause, which
+// may have the address, or text of the receiver, such as the names in its certificate or the first line of
+// another protocol.
 func NoReply(err error) error {
 	var (
 		timeout     net.Error
@@ -76,8 +76,8 @@ func NoReply(err error) error {
 	return errors.New("no reply: the connection failed, or the reply was not HTTP")
 }
 
-// refusedAddress returns what an operator gets to know about a connection that was refused: the
-// address, which may be that of a name.
+// refusedAddress describes, for operators, a connection that was refused. It has the IP address, even
+// if the connection was made to a name.
 func refusedAddress(err error) error {
 	var dial *net.OpError
 	if errors.As(err, &dial) && dial.Addr != nil {
@@ -99,8 +99,7 @@ func Discard(reply *http.Response) {
 	_ = reply.Body.Close()
 }
 
-// ReplyError returns nil if the receiver has accepted a message, and else an
-// [askback.SendError].
+// ReplyError returns nil if the receiver has accepted a message, and otherwise an [askback.SendError].
 func ReplyError(reply *http.Response, now time.Time) error {
 	status := reply.StatusCode
 	if status/100 == 2 {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The rest of a reply is read for a second at the longest: its status is enough.
-func TestEndlessReplyIsClosed(t *testing.T) {
+// The rest of a reply is read for at most a second: its status is enough.
+func TestEndlessReplyIsClosedAfterASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body, end := io.Pipe()
 		defer end.Close()

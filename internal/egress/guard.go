@@ -1,9 +1,7 @@
-// Package egress connects to addresses that other people wrote, such as those of callbacks.
-//
-// A connection is made only to addresses that are public, or that the operator allows. The
-// address is checked when the connection is made, so that a name cannot change what it means
-// after the check. Errors have no text of the receiver. The package also recognizes the hosts
-// that only programs on this machine can reach.
+// Package egress connects to addresses that other people wrote, such as callbacks. It connects only to
+// addresses that are public, or that the operator allows. The address is checked when the connection is made,
+// so that a name cannot resolve to another address after the check. Errors have no text of the receiver. The
+// package also recognizes the hosts that only programs on this machine can reach.
 package egress
 
 import (
@@ -45,7 +43,7 @@ func ParseAllowed(s string) (Allowed, error) {
 	return Allowed{p.Masked(), uint16(n)}, nil
 }
 
-// A guard decides to which addresses a dialer may connect.
+// A guard determines to which addresses a dialer may connect.
 type guard struct {
 	allow  []Allowed
 	public *ssrf.Guardian
@@ -69,7 +67,7 @@ func (g *guard) check(network, address string, conn syscall.RawConn) error {
 		}
 	}
 	if g.public.Safe(network, address, conn) != nil {
-		return ErrAddress // without the address, which a name may have been chosen to reveal
+		return ErrAddress // without the address, because a name may have been chosen to reveal it
 	}
 	return nil
 }

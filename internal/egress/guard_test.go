@@ -34,8 +34,8 @@ var notPublic = map[string][]string{
 	"outside of unicast": {"4000::1", "8000::1", "c000::1", "e000::1", "200::1"},
 }
 
-// spellings returns the forms of an address that a dialer may be given: itself, and an IPv4
-// address in the ranges of IPv6 that stand for IPv4.
+// spellings returns the forms in which a dialer may get an address: the address itself, and an IPv4 address
+// in the IPv6 ranges that represent IPv4.
 func spellings(t *testing.T, s string) (out []string) {
 	t.Helper()
 	a, err := netip.ParseAddr(s)
@@ -57,7 +57,7 @@ func spellings(t *testing.T, s string) (out []string) {
 	}
 }
 
-// No spelling of an address that is not public passes (T16).
+// An address that is not public is refused in every spelling (T16).
 func TestAddressesThatAreNotPublicAreRefused(t *testing.T) {
 	g, n := newGuard(nil), 0
 	for name, addresses := range notPublic {
@@ -105,8 +105,7 @@ func TestPublicAddressesPassOnWebPorts(t *testing.T) {
 	}
 }
 
-// The operator allows ranges, each with one port, in every spelling of IPv4 that a dialer
-// uses.
+// The operator allows ranges, each with one port, in every spelling of IPv4 that a dialer uses.
 func TestAllowedAddressesPass(t *testing.T) {
 	var allow []Allowed
 	for _, s := range []string{"10.1.0.0/16:8080", "127.0.0.1:9000", "[fd00::/8]:8080"} {

@@ -42,8 +42,8 @@ func TestOnlyLocalHostsAreLoopback(t *testing.T) {
 	}
 }
 
-// Each request to a loopback address is checked.
-func TestCheckOfAddressAllocatesNothing(t *testing.T) {
+// IsLoopback is called for each request to a loopback address, so it must not allocate.
+func TestIsLoopbackAllocatesNothing(t *testing.T) {
 	for _, host := range []string{"127.0.0.1:7575", "localhost:7575", "[::1]:7575"} {
 		if n := testing.AllocsPerRun(100, func() { egress.IsLoopback(host) }); n != 0 {
 			t.Errorf("%s: got %v allocations, want 0", host, n)

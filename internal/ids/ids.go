@@ -1,8 +1,6 @@
-// Package ids generates the ids of records: a prefix and a ULID in lower case.
-//
-// A ULID (github.com/ulid/spec) has 48 bits of milliseconds and 80 random bits, in
-// Crockford's base32. Ids sort by time of creation and cannot be guessed. Those of one
-// [Generator] also sort within a millisecond.
+// Package ids generates the ids of records: a prefix and a ULID in lower case. A ULID (github.com/ulid/spec)
+// has 48 bits of milliseconds and 80 random bits, in Crockford's base32. Ids sort by time of creation and
+// cannot be guessed. The ids of one [Generator] also sort within a millisecond.
 package ids
 
 import (
@@ -24,8 +22,8 @@ const (
 	Endpoint = "whe_"
 	Contact  = "ctc_"
 
-	ContactCode = "code_" // is in no reply
-	JoinedKey   = "key_"  // is in no reply
+	ContactCode = "code_" // not in any reply
+	JoinedKey   = "key_"  // not in any reply
 )
 
 const (
@@ -33,8 +31,7 @@ const (
 	length   = 26
 )
 
-// New returns a new id for the time at, with random bits from r. Its error wraps
-// that of r.
+// New returns a new id for the time at, with random bits from r. Its error wraps the error of r.
 func New(prefix string, at time.Time, r io.Reader) (string, error) {
 	b, err := newBits(at, r)
 	if err != nil {
@@ -55,8 +52,8 @@ func newBits(at time.Time, r io.Reader) (b [16]byte, err error) {
 	return b, nil
 }
 
-// A Generator makes ids that sort in the order in which it made them, also those of the same
-// millisecond. It is safe for concurrent use.
+// A Generator makes ids that sort in the order in which it made them, even within a millisecond. It is safe
+// for concurrent use.
 type Generator struct {
 	rand io.Reader
 	mu   sync.Mutex
@@ -67,9 +64,9 @@ type Generator struct {
 // use.
 func NewGenerator(r io.Reader) *Generator { return &Generator{rand: r} }
 
-// New returns a new id for the time at. The first id of a millisecond has random bits, and the
-// next ones are each larger by a random number of 64 bits, so that they cannot be guessed
-// either. There are tens of thousands before the bits are used up; then they are drawn again.
+// New returns a new id for the time at. The first id of a millisecond has random bits. Each further id is
+// larger by a random number of 64 bits, so that it cannot be guessed either. After tens of thousands of ids,
+// the bits are used up and are drawn again.
 func (g *Generator) New(prefix string, at time.Time) (string, error) {
 	b, err := newBits(at, g.rand)
 	if err != nil {
@@ -86,8 +83,8 @@ func (g *Generator) New(prefix string, at time.Time) (string, error) {
 	return encode(prefix, b), nil
 }
 
-// after returns the bits last, increased by the last 64 bits of random and one. It reports false if
-// they have other milliseconds, or the sum has none of these milliseconds.
+// after returns the bits last, increased by the last 64 bits of random and one. It reports false if random
+// has another millisecond, or if the sum overflows into the millisecond.
 func after(last, random [16]byte) (next [16]byte, ok bool) {
 	if [6]byte(last[:6]) != [6]byte(random[:6]) {
 		return next, false

@@ -53,7 +53,7 @@ func TestIDsOfAGeneratorSortByCreation(t *testing.T) {
 	}
 }
 
-// An id is not guessed from the one before: it is larger by a random number.
+// An id cannot be guessed from the previous one: it is larger by a random number.
 func TestNextIDOfAMillisecondIsRandom(t *testing.T) {
 	at, seen := time.UnixMilli(1469922850259), map[string]bool{}
 	for i := range byte(100) {
@@ -70,7 +70,7 @@ func TestNextIDOfAMillisecondIsRandom(t *testing.T) {
 	}
 }
 
-// If the bits of a millisecond are used up, the next id has the same time, and is drawn again.
+// If the bits of a millisecond are used up, the next id has the same time, and new random bits.
 func TestGeneratorStaysWithinTheMillisecond(t *testing.T) {
 	at := time.UnixMilli(1469922850259)
 	g := ids.NewGenerator(endless(0xff))
@@ -144,7 +144,7 @@ func TestSwapReplacesThePrefix(t *testing.T) {
 	}
 }
 
-func TestBytesAreThoseOfTheID(t *testing.T) {
+func TestBytesMatchTheID(t *testing.T) {
 	for range 1000 {
 		id, err := ids.New(ids.Ask, time.Now(), rand.Reader)
 		if err != nil {

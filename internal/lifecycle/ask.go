@@ -11,8 +11,7 @@ import (
 	"github.com/askback/askback/internal/wire/codec"
 )
 
-// An AskState is an ask with what only the state machine needs, such as the number of late
-// answers.
+// An AskState is an ask with data that only the state machine needs, such as the number of late answers.
 type AskState struct {
 	Ask     askback.Ask `store:",inline"`                          // the ask as people and agents read it
 	Owner   string      `store:"owner,keep,follows,after=session"` // the name of the principal that asked
@@ -21,14 +20,18 @@ type AskState struct {
 	Moved   int         `store:"moved,moving"`                     // how often it was reassigned
 	Granted string      `store:"granted,moving"`                   // grantKey of the request of approve_all, to compare a repeat
 
-	Held       []askback.Held     `store:"held,moving"`       // the answers that are not sent yet, in the order in which they were given
-	Channels   []string           `store:"channels"`          // the channels that carry the question; empty: all
-	Widens     bool               `store:"widens"`            // those whom an escalation adds become approvers
-	Within     []string           `store:"within"`            // with Widens: the only people who can; empty: no other route limits them
-	Call       int                `store:"call"`              // the number of the call of a hosted run that asks; 0: it is not of a hosted run
-	Callback   string             `store:"callback"`          // the address that receives the events of the ask, or ""
-	CallbackOf string             `store:"callback_of"`       // the person whose address that is; "": an agent's, or that of the settings
-	Deliveries []askback.Delivery `store:"deliveries,moving"` // to the callback and to other receivers, in order for each
+	Held     []askback.Held `store:"held,moving"` // the answers that are not sent yet, in the order in which they were given
+	Channels []string       `store:"channels"`    // the channels that carry the question; empty: all
+	Widens   bool           `store:"widens"`      // whether the people of an escalation become approvers
+	// if Widens is set: the only people who can become approvers; empty: no other route limits them
+	Within []string `store:"within"`
+	// the number of the call of a hosted run that asks; 0: no hosted run does
+	Call     int    `store:"call"`
+	Callback string `store:"callback"` // the address that receives the events of the ask, or ""
+	// the person who named Callback; "": an agent or the settings did
+	CallbackOf string `store:"callback_of"`
+	// deliveries to the callback and to other receivers, in order for each
+	Deliveries []askback.Delivery `store:"deliveries,moving"`
 }
 
 // MaxRefused is the maximum number of late answers in the history of one ask.
@@ -48,17 +51,17 @@ type Asked struct {
 	Request string
 	// Channels are the channels that carry the question; empty: all.
 	Channels []string
-	// Widens is set if those whom an escalation adds become approvers, and Within has the only
-	// people who can, unless it is empty.
+	// Widens is set if the people of an escalation become approvers. If Within is not empty, only the people
+	// in it can.
 	Widens bool
 	Within []string
 	// Callback is the address that receives question_pending and the event of the
 	// outcome, or "".
 	Callback string
-	// CallbackOf is the person who named that address, and who gets there only what this person
-	// may see; "": an agent or the settings did.
+	// CallbackOf is the person who named Callback. The callback then gets only what this person may see. If
+	// it is "", an agent or the settings named Callback.
 	CallbackOf string
-	// Call is the number of the call of a hosted run, which gets the outcome; 0: no run does.
+	// Call is the number of the call of a hosted run, which gets the outcome; 0: no hosted run asks.
 	Call int
 	At   time.Time
 }
@@ -69,8 +72,8 @@ type Covered struct {
 	At    time.Time
 }
 
-// Answered settles the ask with the answer of a person. A late answer is only recorded in
-// the history, and one that repeats the outcome changes nothing.
+// Answered settles the ask with the answer of a person. A late answer is only recorded in the history. An
+// answer that repeats the outcome changes nothing.
 type Answered struct {
 	By      string
 	Via     askback.Channel
@@ -81,8 +84,8 @@ type Answered struct {
 	At      time.Time
 }
 
-// Declined settles the ask without an answer: a person declined. A late decline is only
-// recorded in the history, and one that repeats the outcome changes nothing.
+// Declined settles the ask without an answer: a person declined. A late decline is only recorded in the
+// history. A decline that repeats the outcome changes nothing.
 type Declined struct {
 	By     string
 	Via    askback.Channel
@@ -106,9 +109,9 @@ type Claimed struct {
 	At  time.Time
 }
 
-// Due sends the held answers whose time has come, the earliest first. If the time that
-// [AskState.Expires] returns is set and not after At, it sends all of them, and ends the ask if
-// none of them settled it. Otherwise it changes nothing.
+// Due sends the held answers whose time has come, the earliest first. If the time that [AskState.Expires]
+// returns is set and not after At, it sends all of them, and ends the ask if none of them settled it.
+// Otherwise it changes nothing.
 type Due struct {
 	// Lost are the authors of held answers who may no longer answer. These answers are dropped.
 	Lost []string
@@ -134,15 +137,13 @@ func (Due) input()       {}
 func (Consumed) input()  {}
 func (Acked) input()     {}
 
-// Step returns the result of an input. The first input of an ask must be [Asked]. Each
-// later one is [Covered], [Answered], [Declined], [Cancelled], [Claimed], [Seen], [Reassigned],
-// [FollowedUp], [Held], [Undone], [Due], [Consumed], [Acked], [Sent], [ReceiptGiven], [Skipped], [SendFailed],
-// [SendAgain] or [ReceiversAdded], in any order.
+// Step returns the result of an input. The first input of an ask must be [Asked]. Each later one is
+// [Covered], [Answered], [Declined], [Cancelled], [Claimed], [Seen], [Reassigned], [FollowedUp], [Held],
+// [Undone], [Due], [Consumed], [Acked], [Sent], [ReceiptGiven], [Skipped], [SendFailed], [SendAgain] or
+// [ReceiversAdded], in any order.
 //
-// If Step returns an error, nothing changes. The one exception is [askback.ErrSettled]:
-// the result may record a late answer.
-//
-// The errors are [askback.ErrSettled], [askback.ErrConsumed], [askback.ErrDigest],
+// If Step returns an error, nothing changes, with one exception. After [askback.ErrSettled], the result may
+// record a late answer. The errors are [askback.ErrSettled], [askback.ErrConsumed], [askback.ErrDigest],
 // [askback.ErrNotApproved], [askback.ErrNotApprover], [askback.ErrPending], [askback.ErrSent] and
 // [askback.Invalid]. For an input that these rules do not allow, Step returns another error.
 func (s AskState) Step(in Input) (Result[AskState], error) {
@@ -301,7 +302,7 @@ func covered(s AskState, in Covered) (Result[AskState], error) {
 		return r, err
 	}
 	g.Uses, g.LastUsedAt = g.Uses+1, in.At
-	g.Input = nil // the ask has it, and the history has it in grant_made
+	g.Input = nil // the ask has the grant, and the event grant_made has its arguments
 	r.History = append(r.History, Event{Type: askback.EventGrantUsed, Grant: &g})
 	r.Effects = append([]Effect{use}, r.Effects...)
 	return r, nil
@@ -374,8 +375,8 @@ func claimed(s AskState, in Claimed) (Result[AskState], error) {
 	return changed(s, Event{Type: askback.EventQuestionClaimed, By: in.By}), nil
 }
 
-// refuse records an answer that came too late, unless the history has MaxRefused of them.
-// It always returns [askback.ErrSettled].
+// refuse records an answer that came too late, unless the history already has MaxRefused late answers. It
+// always returns [askback.ErrSettled].
 func refuse(s AskState, by string, via askback.Channel, a askback.Answer) (Result[AskState], error) {
 	if s.Refused >= MaxRefused {
 		return unchanged(s), askback.ErrSettled
@@ -391,9 +392,9 @@ func refuse(s AskState, by string, via askback.Channel, a askback.Answer) (Resul
 	return changed(s, e), askback.ErrSettled
 }
 
-// maxRefusedBytes is the maximum length of a late answer that the history keeps in full.
-// Of a longer one it keeps only the person, the channel and the status of the ask. The
-// limits of answers are not checked for late ones.
+// maxRefusedBytes is the maximum length of a late answer that the history keeps in full. Of a longer answer
+// it keeps only the person, the channel and the status of the ask. The limits of answers are not checked for
+// late answers.
 const maxRefusedBytes = 1 << 16
 
 // length returns the approximate length of an answer as JSON. An empty entry counts

@@ -14,8 +14,8 @@ import (
 // formats and rejects newer ones.
 const AskFormat = shortFormat
 
-// AppendFixed appends the part of the state that is written once, as JSON. Its members are
-// those of the tags of [AskState] without the columns; times are in milliseconds since 1970.
+// AppendFixed appends the part of the state that is written once, as JSON. Its members follow from the tags
+// of [AskState], without the columns; times are in milliseconds since 1970.
 func (s AskState) AppendFixed(b []byte) ([]byte, error) { return s.appendFixed(b, AskFormat) }
 
 // AppendRequest appends the part of the state that is written once, without the warnings and
@@ -40,8 +40,8 @@ func (s AskState) AppendMoving(b []byte) ([]byte, error) {
 	return s.appendMoving(b, AskFormat)
 }
 
-// DecodeAsk returns the state that [AskState.AppendFixed] and [AskState.AppendMoving]
-// appended, in this release or an older one, with the columns of its row.
+// DecodeAsk returns the state that [AskState.AppendFixed] and [AskState.AppendMoving] appended, in this
+// release or an older one, with the columns of its row.
 func DecodeAsk(row Row, fixedPart, movingPart []byte) (AskState, error) {
 	var s AskState
 	var fixed, moving int
@@ -53,8 +53,8 @@ func DecodeAsk(row Row, fixedPart, movingPart []byte) (AskState, error) {
 	if moving >= shortFormat {
 		s.Ask.Status = askback.Status(row.Status)
 	}
-	// The format is the first member. So it is known even if a newer release changed
-	// the type of another one.
+	// The format is the first member. So it is known even if a newer release changed the type of another
+	// member.
 	switch newest := max(fixed, moving); {
 	case newest > AskFormat:
 		return AskState{}, fmt.Errorf("ask %s is stored in format %d, and this release reads up to %d: use a newer release", s.Ask.ID, newest, AskFormat)
@@ -63,14 +63,14 @@ func DecodeAsk(row Row, fixedPart, movingPart []byte) (AskState, error) {
 	case errMoving != nil:
 		return AskState{}, fmt.Errorf("read the state of ask %s: %v", s.Ask.ID, errMoving)
 	case fixed <= 0 || moving <= 0 || !s.whole():
-		return AskState{}, fmt.Errorf("read ask %s: what is stored does not fit together", s.Ask.ID)
+		return AskState{}, fmt.Errorf("read ask %s: the stored parts do not match", s.Ask.ID)
 	}
 	s.restore()
 	return s, nil
 }
 
-// readRow sets the fields that the fixed part does not have: those that the row has, or that
-// follow from others, and those with their usual value.
+// readRow sets the fields that the fixed part omits: the columns of the row, fields that follow from others,
+// and fields with their usual value.
 func (s *AskState) readRow(row Row) {
 	a := &s.Ask
 	a.ID, a.SessionID, s.Owner, a.Agent, a.CreatedAt = row.ID, row.Stream, row.Owner, row.Agent, row.Created

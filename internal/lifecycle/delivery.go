@@ -19,25 +19,25 @@ type Send struct {
 	ID        string // of the delivery
 	AskID     string
 	SessionID string
-	Due       time.Time // not before; zero: at once
+	Due       time.Time // not sent before this time; zero: without delay
 	At        time.Time
 }
 
 func (Send) effect() {}
 
-// Sent records that the receiver of a delivery has accepted it. The service calls the message
-// Receipt, unless that is "".
+// Sent records that the receiver of a delivery has accepted it. Receipt is the service's id of the message,
+// or "".
 type Sent struct {
 	ID      string
 	Receipt string
 	At      time.Time
 }
 
-// ReceiptGiven records what the service calls the message of a delivery, before it is complete.
+// ReceiptGiven records the service's id of the message of a delivery, before the delivery is complete.
 type ReceiptGiven struct{ ID, Receipt string }
 
-// Skipped records that a delivery is not needed any more. Attempts is how many attempts to send
-// it may have been made, and were not recorded.
+// Skipped records that a delivery is no longer needed. Attempts is the number of attempts that may have been
+// made but were not recorded.
 type Skipped struct {
 	ID       string
 	Attempts int
@@ -53,26 +53,25 @@ type SendFailed struct {
 	At    time.Time
 }
 
-// SendAgain queues a delivery that was given up, or makes it wait for one that is queued. Its
-// attempts begin again. Its old effect must be deleted in the same commit: if it is queued, it
-// gets a new one.
+// SendAgain queues a delivery that was given up, or makes it wait for a queued one. Its attempts start again.
+// Its old effect must be deleted in the same commit, because a queued delivery gets a new one.
 type SendAgain struct {
 	ID string
 	At time.Time
 }
 
-// A Receiver is a phone or a room of a chat that gets the question and its outcome.
+// A Receiver is a phone or a chat room that gets the question and its outcome.
 type Receiver struct {
 	Channel string
-	Name    string // in the settings of the channel
-	Person  string // who reads it; "": several people
+	Name    string // its name in the settings of the channel
+	Person  string // the person who reads it; "": several people
 	// NotBefore is the end of the quiet hours of the person; zero if they are over. A
 	// question or a reminder waits until then.
 	NotBefore time.Time
 }
 
-// ReceiversAdded sends the question to receivers, and later its outcome. One that has the
-// question already gets nothing new, and a settled ask is sent to none.
+// ReceiversAdded sends the question to receivers, and later its outcome. A receiver that already has the
+// question gets nothing new, and a settled ask is not sent.
 type ReceiversAdded struct {
 	Receivers []Receiver
 	At        time.Time
@@ -149,13 +148,13 @@ func deliver(r Result[AskState], at time.Time) Result[AskState] {
 	return r
 }
 
-// maxSessionDeliveries is the maximum number of deliveries in the record of a session. Each
-// turn that ends adds one, so without a maximum the record would grow for ever.
+// maxSessionDeliveries is the maximum number of deliveries in the record of a session. Each turn that ends
+// adds one, so without a maximum the record would grow forever.
 const maxSessionDeliveries = 20
 
-// deliverSession adds a delivery of the end of the session, or of its present turn, to its
-// callback, if it has one. If the record has the maximum, the oldest one that is not being
-// sent is dropped.
+// deliverSession adds a delivery of the end of the session, or of its present turn, to its callback, if it
+// has one. If the record has the maximum number of deliveries, the oldest one that is not being sent is
+// dropped.
 func deliverSession(r Result[SessionState], at time.Time) Result[SessionState] {
 	s := &r.State
 	address := s.Receiver()
@@ -184,9 +183,9 @@ func deliverSession(r Result[SessionState], at time.Time) Result[SessionState] {
 	return r
 }
 
-// The functions below are for the deliveries of one record, an ask or a session. Those to one
-// receiver are sent in order: one begins when the one before was sent or given up. Different
-// receivers do not wait for each other.
+// The functions below handle the deliveries of one record, an ask or a session. Deliveries to one receiver
+// are sent in order: each begins when the previous one was sent or given up. Different receivers do not wait
+// for each other.
 
 // addDelivery adds a delivery to a receiver. It returns its effect if it is sent now.
 func addDelivery(list *[]askback.Delivery, d askback.Delivery) []Effect {
@@ -201,8 +200,8 @@ func sameReceiver(d, e askback.Delivery) bool {
 	return d.Channel == e.Channel && (d.Channel == channelWebhook || d.Target == e.Target)
 }
 
-// dropDelivery removes the oldest delivery that is not queued if a list has at least limit
-// deliveries. It returns the delivery, and whether it removed one.
+// dropDelivery removes the oldest delivery that is not queued if a list has at least limit deliveries. It
+// returns the removed delivery, and whether there is one.
 func dropDelivery(list *[]askback.Delivery, limit int) (askback.Delivery, bool) {
 	i := slices.IndexFunc(*list, func(d askback.Delivery) bool { return d.Status != askback.DeliveryQueued })
 	if len(*list) < limit || i < 0 {
@@ -213,8 +212,8 @@ func dropDelivery(list *[]askback.Delivery, limit int) (askback.Delivery, bool) 
 	return dropped, true
 }
 
-// sendNext queues the first delivery that waits for the receiver of another one, unless one is
-// queued. It returns its effect.
+// sendNext queues the first waiting delivery to the receiver of a delivery, unless one is already queued. It
+// returns its effect.
 func sendNext(list *[]askback.Delivery, of askback.Delivery, at time.Time) []Effect {
 	if deliveryWith(*list, of, askback.DeliveryQueued) >= 0 {
 		return nil
@@ -229,8 +228,8 @@ func sendNext(list *[]askback.Delivery, of askback.Delivery, at time.Time) []Eff
 	return []Effect{Send{ID: d.ID, AskID: d.AskID, SessionID: d.SessionID, Due: d.RetryAt, At: at}}
 }
 
-// deliveryWith returns the index of the first delivery with a status to the receiver of
-// another one, or -1.
+// deliveryWith returns the index of the first delivery that has a status and the same receiver as another
+// delivery, or -1.
 func deliveryWith(list []askback.Delivery, of askback.Delivery, status askback.DeliveryStatus) int {
 	return slices.IndexFunc(list, func(d askback.Delivery) bool { return d.Status == status && sameReceiver(d, of) })
 }
@@ -238,12 +237,12 @@ func deliveryWith(list []askback.Delivery, of askback.Delivery, status askback.D
 // Delivery returns the delivery with an id, and whether there is one.
 func (s AskState) Delivery(id string) (askback.Delivery, bool) { return deliveryByID(s.Deliveries, id) }
 
-// Delivery returns the delivery with an id, and whether there is one. It has the session as
-// it was after the event.
+// Delivery returns the delivery with an id, and whether there is one. The delivery has the session after its
+// event.
 func (s SessionState) Delivery(id string) (askback.Delivery, bool) {
 	d, ok := deliveryByID(s.Deliveries, id)
 	if ok && d.Session == nil {
-		d.Session = &s.Session // it does not change any more
+		d.Session = &s.Session // the session no longer changes
 	}
 	return d, ok
 }
@@ -256,8 +255,8 @@ func deliveryByID(list []askback.Delivery, id string) (askback.Delivery, bool) {
 	return list[i], true
 }
 
-// deliveryID returns the id of the n-th delivery of a record: the digits of a time, and
-// digits that follow from the id of the record.
+// deliveryID returns the id of the n-th delivery of a record: the digits of a time, and digits that follow
+// from the id of the record.
 func deliveryID(record string, n int, digits string) string {
 	id := []byte("dlv_" + digits)
 	sum := sha256.Sum256([]byte(record + "/" + strconv.Itoa(n)))
@@ -267,7 +266,7 @@ func deliveryID(record string, n int, digits string) string {
 	return string(id)
 }
 
-// An id has digits for its time, and random ones.
+// an id has digits for its time, and random ones
 const (
 	idTime, idRandom = 10, 16
 	idAlphabet       = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -288,7 +287,7 @@ func timeDigits(at time.Time) string {
 	return string(digits[:])
 }
 
-// originOf returns the scheme and the host of an address, in lower case: the rest may be
+// originOf returns the scheme and the host of an address, in lower case. The rest of the address may be
 // secret.
 func originOf(address string) string {
 	u, err := url.Parse(address)
@@ -298,8 +297,8 @@ func originOf(address string) string {
 	return u.Scheme + "://" + strings.ToLower(u.Host)
 }
 
-// FirstDelivery returns the delivery of the question to the receiver of another delivery, or an
-// empty one. A receiver that lost the question and got it again has two; the later one counts.
+// FirstDelivery returns the delivery of the question to the receiver of another delivery, or an empty one. A
+// receiver that lost the question and got it again has two such deliveries; the later one counts.
 func (s AskState) FirstDelivery(of askback.Delivery) (first askback.Delivery) {
 	for _, d := range s.Deliveries {
 		if d.Event == askback.EventQuestionPending && sameReceiver(d, of) {
@@ -312,8 +311,8 @@ func (s AskState) FirstDelivery(of askback.Delivery) (first askback.Delivery) {
 	return first
 }
 
-// delivered steps a record with [Sent], [ReceiptGiven], [Skipped], [SendFailed] or [SendAgain]. A delivery in another
-// status than the input requires stays as it is: the input is a repeat.
+// delivered steps a record with [Sent], [ReceiptGiven], [Skipped], [SendFailed] or [SendAgain]. If the status
+// of the delivery differs from the status that the input requires, the input is a repeat and changes nothing.
 func delivered[S any](s S, list func(*S) *[]askback.Delivery, in Input) (Result[S], error) {
 	before, next := s, list(&s)
 	var h *Event
@@ -331,7 +330,7 @@ func delivered[S any](s S, list func(*S) *[]askback.Delivery, in Input) (Result[
 		}
 		h, err = changeDelivery(next, in.ID, askback.DeliveryQueued, "", func(d *askback.Delivery) { d.Receipt = in.Receipt })
 		if err == nil && h != nil {
-			return changed(s), nil // it is not in the history: the delivery is not complete
+			return changed(s), nil // not in the history, because the delivery is not complete
 		}
 	case Skipped:
 		h, err = changeDelivery(next, in.ID, askback.DeliveryQueued, askback.EventDeliverySkipped, func(d *askback.Delivery) {

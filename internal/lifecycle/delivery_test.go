@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/internal/lifecycle"
 )
 
-// An ask has a delivery of its question and one of its outcome, in this order, to its callback
-// and to each receiver that was added while it was open; without any it has none (E3).
+// An ask has a delivery of its question and then of its outcome, to its callback and to each receiver that
+// was added while it was open. Without receivers it has none (E3).
 func TestQuestionAndOutcomeAreDelivered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := map[string][]askback.EventType{} // by receiver
@@ -60,8 +60,7 @@ func lost(events []askback.EventType) bool {
 	return len(events) == 0 || events[len(events)-1] == askback.EventQuestionReassigned
 }
 
-// wantFollowedUp adds the deliveries of a reminder: one to each receiver to which none is on its
-// way.
+// wantFollowedUp adds the deliveries of a reminder: one to each receiver that has no unsent delivery.
 func wantFollowedUp(m transition, receivers []lifecycle.Receiver, want map[string][]askback.EventType) {
 	for _, to := range receivers {
 		name := to.Channel + " " + to.Name
@@ -78,7 +77,8 @@ func wantFollowedUp(m transition, receivers []lifecycle.Receiver, want map[strin
 	}
 }
 
-// wantReassigned adds the deliveries to those who lose the question and to those who get it.
+// wantReassigned adds the deliveries to the receivers that lose the question and to the receivers that get
+// it.
 func wantReassigned(m transition, receivers []lifecycle.Receiver, want map[string][]askback.EventType) {
 	if m.unchanged {
 		return
@@ -97,8 +97,8 @@ func wantReassigned(m transition, receivers []lifecycle.Receiver, want map[strin
 	}
 }
 
-// A session with a receiver has a delivery of each end of a turn, and of its own end, in
-// this order. One without a receiver has none (E3).
+// A session with a receiver has a delivery of each end of a turn, and of its own end, in this order. A
+// session without a receiver has none (E3).
 func TestEndsOfSessionAreDelivered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := 0
@@ -123,8 +123,8 @@ func TestEndsOfSessionAreDelivered(t *testing.T) {
 	})
 }
 
-// The record of a session does not grow without limit if its receiver accepts nothing. The
-// history has each message that is dropped, and the last ones are kept.
+// The record of a session does not grow without limit if its receiver accepts nothing. The history has each
+// dropped message, and the last messages are kept.
 func TestDeliveriesOfSessionAreBounded(t *testing.T) {
 	s := lifecycle.SessionState{}
 	apply := func(in lifecycle.Input) (history []lifecycle.Event) {
@@ -165,11 +165,11 @@ func TestDeliveriesOfSessionAreBounded(t *testing.T) {
 	}
 }
 
-// A delivery that begins has an effect, and follows those before it to the same receiver. At
-// any time at most one is being sent to each, also if some are sent again.
+// A delivery that begins has an effect, and follows the earlier deliveries to the same receiver. At any time
+// at most one is being sent to each receiver, even if some are sent again.
 func TestDeliveriesBeginInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		begun := map[string]bool{} // is being sent, by id
+		begun := map[string]bool{} // the deliveries being sent, by id
 		for _, m := range anyRun(t) {
 			for _, f := range effectOf[lifecycle.Send](m) {
 				i := slices.IndexFunc(m.after.Deliveries, func(d askback.Delivery) bool { return d.ID == f.ID })
@@ -197,9 +197,9 @@ func TestDeliveriesBeginInOrder(t *testing.T) {
 	})
 }
 
-// No delivery waits unless another one to its receiver is queued: none is forgotten, and no
-// receiver waits for another one.
-func TestWaitingDeliveryHasOneBeforeIt(t *testing.T) {
+// A delivery waits only while another delivery to its receiver is queued: none is forgotten, and no receiver
+// waits for another one.
+func TestWaitingDeliveryFollowsAQueuedOne(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		waiting, queued := map[string]int{}, map[string]int{}
 		for _, d := range m.after.Deliveries {
@@ -222,8 +222,8 @@ func TestWaitingDeliveryHasOneBeforeIt(t *testing.T) {
 	})
 }
 
-// The ids of deliveries are those of the wire, differ, and sort with their ask.
-func TestDeliveryIDs(t *testing.T) {
+// The ids of deliveries have the form of docs/wire.md, differ, and sort with their ask.
+func TestDeliveryIDsSortWithTheirAsk(t *testing.T) {
 	const ask = "ask_01k7z3q8v0h2m4n6p8r0s2t4v9"
 	s := lifecycle.AskState{}
 	a := askback.Ask{ID: ask, SessionID: "ses_01k7z3q8v0h2m4n6p8r0s2t4v9", Kind: askback.Questions, Questions: []askback.Question{{ID: "q1", Text: "Why?"}}}

@@ -234,8 +234,8 @@ func endpointEdges() []string {
 	return machineEdges(inputs, func(s lifecycle.EndpointState) bool { return s.Endpoint.ID != "" })
 }
 
-// machineEdges returns the lines of the diagram of a machine: what at most four of the inputs
-// change. The function begun reports whether a state has had its first input.
+// machineEdges returns the lines of the diagram of a machine, found with at most four inputs. The function
+// begun reports whether a state has had its first input.
 func machineEdges[S interface {
 	Step(lifecycle.Input) (lifecycle.Result[S], error)
 	Columns() lifecycle.Columns
@@ -278,8 +278,8 @@ func TestDiagramMatchesMachines(t *testing.T) {
 	golden.Check(t, diagram, got)
 }
 
-// The walk that generates docs/lifecycle.md reaches every status, and every event changes
-// some state. [TestDiagramMatchesMachines] does not detect a walk that misses one.
+// The walk that generates docs/lifecycle.md reaches every status, and every event changes some state.
+// [TestDiagramMatchesMachines] does not detect a walk that misses one.
 func TestWalkReachesEveryStatusAndEvent(t *testing.T) {
 	w := explore()
 	for _, s := range statuses {

@@ -8,16 +8,16 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// An EndpointState is the state of a receiver of webhooks. Its secrets are in the form in
-// which they are stored: the machine does not read them.
+// An EndpointState is the state of a receiver of webhooks. Its secrets are in their stored form: the machine
+// does not read them.
 type EndpointState struct {
 	Endpoint  askback.Endpoint `store:",inline"`
 	Address   string           `store:"address"`           // an address of the receiver, for test messages
 	Secret    string           `store:"secret,moving"`     // "" if the secret of the settings signs
-	OldSecret string           `store:"old_secret,moving"` // the one before it; "" is that of the settings
+	OldSecret string           `store:"old_secret,moving"` // the previous secret; "" is the secret of the settings
 }
 
-// EndpointMade begins an endpoint. Without a Secret, that of the settings signs.
+// EndpointMade begins an endpoint. Without a Secret, the secret of the settings signs.
 type EndpointMade struct {
 	Endpoint askback.Endpoint // with ID, Owner and Origin
 	Address  string
@@ -31,7 +31,7 @@ type EndpointPaused struct {
 	At time.Time
 }
 
-// EndpointResumed makes an endpoint active that is paused or disabled.
+// EndpointResumed makes a paused or disabled endpoint active.
 type EndpointResumed struct {
 	By string
 	At time.Time
@@ -59,10 +59,11 @@ func (EndpointRotated) input()  {}
 func (EndpointAccepted) input() {}
 func (EndpointFailed) input()   {}
 
-// Step returns the result of an input. The first input of an endpoint must be [EndpointMade].
-// Each later one is another input of an endpoint, in any order. For an input that these rules
-// do not allow, Step returns an error, and nothing changes. Endpoints have no history: they
-// belong to no session.
+// Step returns the result of an input. The first input of an endpoint must be [EndpointMade]. Each later one
+// is another input of an endpoint, in any order. For an input that these rules do not allow, Step returns an
+// error, and nothing changes.
+//
+// Endpoints have no history: they belong to no session.
 func (s EndpointState) Step(in Input) (Result[EndpointState], error) {
 	if made, ok := in.(EndpointMade); ok != (s.Endpoint.ID == "") {
 		return unchanged(s), fmt.Errorf("%T for endpoint %q: EndpointMade must be the first input, and only the first", in, s.Endpoint.ID)
@@ -89,14 +90,14 @@ func (s EndpointState) Columns() Columns {
 	return Columns{Open: true, Status: string(s.Endpoint.Status)}
 }
 
-// Matters reports whether a failed attempt at a time would change the endpoint. If not, it
-// need not be stepped.
+// Matters reports whether a failed attempt at a time would change the endpoint. If not, the endpoint need not
+// be stepped.
 func (s EndpointState) Matters(failed EndpointFailed) bool {
 	return !endpointFailed(s, failed).Unchanged
 }
 
-// SigningSecrets returns the secrets that sign at a time, the newest one first. One that is ""
-// is the secret of the settings.
+// SigningSecrets returns the secrets that sign at a time, the newest first. The secret "" stands for the
+// secret of the settings.
 func (s EndpointState) SigningSecrets(now time.Time) []string {
 	if s.Secret == "" || !now.Before(s.Endpoint.OldSecretUntil) {
 		return []string{s.Secret}

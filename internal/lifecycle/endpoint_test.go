@@ -121,9 +121,8 @@ func anyEndpointInput(at time.Time) *rapid.Generator[lifecycle.Input] {
 	})
 }
 
-// Only a person makes an endpoint active again. It is disabled only after 410, or after five
-// days in which it accepted nothing. The newest secret always signs, and the stored form has
-// the whole state.
+// Only a person makes an endpoint active again. It is disabled only after 410, or after five days in which it
+// accepted nothing. The newest secret always signs, and the stored form has the whole state.
 func TestEndpointInvariantsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		made := lifecycle.EndpointMade{Endpoint: askback.Endpoint{ID: "whe_1", Owner: "bot", Origin: "https://a.example"}, Address: "https://a.example/x", At: nine}
@@ -193,7 +192,7 @@ func roundTripEndpoint(t rapid.TB, s lifecycle.EndpointState) lifecycle.Endpoint
 	return out
 }
 
-// Endpoints of every release are decoded, and those of a newer one are rejected. The files
+// Endpoints of every release are decoded, and endpoints of a newer release are rejected. The files
 // testdata/states/v1/endpoint*.json never change.
 func TestStoredEndpointsAreDecoded(t *testing.T) {
 	read := func(part string) string {

@@ -19,8 +19,8 @@ func DecodeEvent(storedType string, data []byte) (Event, error) {
 	return e, err
 }
 
-// UsualState returns the State of an event that is stored without one: that of almost every
-// change of a state.
+// UsualState returns the State of an event that is stored without a State. Almost every change of a state has
+// it.
 func (e Event) UsualState() string {
 	switch {
 	case e.Type != askback.EventStateChange:

@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/test/kit/golden"
 )
 
-// The golden file has what every release stores for these fields. A new field adds a member,
-// and changes no other.
+// The golden file has the stored form of these fields in every release. A new field adds a member, and
+// changes no other.
 func TestStoredFormOfEventsIsStable(t *testing.T) {
 	got, err := filltest.New[lifecycle.Event]().Append(nil)
 	if err != nil {
@@ -24,8 +24,7 @@ func TestStoredFormOfEventsIsStable(t *testing.T) {
 	golden.Check(t, filepath.Join("testdata", "events", "full.json"), string(got)+"\n")
 }
 
-// Decode returns every field, and for an event without fields, which is the most frequent
-// kind, none.
+// Decode returns every field. For an event without fields, which is the most frequent kind, it returns none.
 func TestEventIsDecodedAsItWasStored(t *testing.T) {
 	odd := lifecycle.Event{
 		Type: askback.EventMessage, By: "own <b> & \"c\"", Text: "two\nlines \u2028 é", Todos: []askback.Todo{{}},
@@ -43,7 +42,7 @@ func TestEventIsDecodedAsItWasStored(t *testing.T) {
 	}
 }
 
-// withUnsent returns got with the fields that the JSON of the API does not have, as in want.
+// withUnsent returns got with the fields of want that the JSON of the API omits.
 func withUnsent(got, want lifecycle.Event) lifecycle.Event {
 	if got.Grant != nil && want.Grant != nil {
 		got.Grant.Token = want.Grant.Token
@@ -64,7 +63,7 @@ func TestStoredEventIsCompact(t *testing.T) {
 	}
 }
 
-// Changes of a state are stored without the usual state. Those of older releases have it.
+// Changes of a state are stored without the usual state. Older releases stored it, and it is still read.
 func TestUsualStateOfAnEventIsRead(t *testing.T) {
 	for data, want := range map[string]string{
 		`{}`: "llm_requesting", `{"state":"llm_requesting"}`: "llm_requesting", `{"state":"idle"}`: "idle",
@@ -95,8 +94,8 @@ func TestInvalidStoredEventIsAnError(t *testing.T) {
 	}
 }
 
-// The limits of answers are not checked for late ones. Their input is in the history only if
-// it can be stored.
+// The limits of answers are not checked for late answers. The history has their input only if it can be
+// stored.
 func TestLateAnswerWithInvalidInputIsStored(t *testing.T) {
 	s, err := lifecycle.DecodeAsk(lifecycle.Row{}, []byte(someFixed), []byte(`{"v":2,"status":"declined","outcome":{"by":"person","name":"ana","at":1767344400000}}`))
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// The values of random events. There are few of each, so that random runs often have
-// repeated answers, two people at once, and events exactly at the deadline.
+// The values of random events. There are few of each, so that random runs often have repeated answers, two
+// people at the same time, and events exactly at the deadline.
 var (
 	people  = rapid.SampledFrom([]string{"ana", "ben", "cem"})
 	vias    = rapid.SampledFrom([]askback.Channel{askback.ChannelWeb, askback.ChannelSlack, askback.ChannelTerminal})
@@ -156,7 +156,7 @@ func anyTime(a askback.Ask, now time.Time) *rapid.Generator[time.Time] {
 	return rapid.SampledFrom(at)
 }
 
-// anyEvent generates an event, whether it is valid in the present state or not.
+// anyEvent generates an event, which may be valid in the present state or not.
 func anyEvent(a askback.Ask, at time.Time) *rapid.Generator[lifecycle.Input] {
 	return rapid.Custom(func(t *rapid.T) lifecycle.Input {
 		by, via := people.Draw(t, "by"), vias.Draw(t, "via")
@@ -190,7 +190,7 @@ func anyEvent(a askback.Ask, at time.Time) *rapid.Generator[lifecycle.Input] {
 	})
 }
 
-// anyReceivers generates receivers, some of whose people have quiet hours.
+// anyReceivers generates receivers. Some of their people have quiet hours.
 var anyReceivers = rapid.SampledFrom([][]lifecycle.Receiver{
 	nil,
 	{{Channel: "post", Name: "phone", Person: "ana"}},
@@ -218,9 +218,9 @@ func step(s lifecycle.AskState, in lifecycle.Input) (lifecycle.AskState, []lifec
 	return r.State, r.History, err
 }
 
-// anyRun draws a random run: an ask and 1 to 30 events. Some events are earlier than the one
-// before. Neither an answer nor a grant comes before a random number of events, so that runs
-// have many events before and after the outcome.
+// anyRun draws a random run: an ask and 1 to 30 events. Some events are earlier than the previous one.
+// Neither an answer nor a grant comes before a random number of events, so that runs have many events before
+// and after the outcome.
 func anyRun(t *rapid.T) []transition {
 	asked := anyAsked().Draw(t, "asked")
 	var (

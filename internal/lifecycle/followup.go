@@ -7,14 +7,14 @@ import (
 	"github.com/askback/askback"
 )
 
-// FollowedUp performs the next reminder or escalation, if it is due. Reminders that are due
-// together, because no process was running, become one.
+// FollowedUp performs the next reminder or escalation, if it is due. If several reminders are due because no
+// process was running, they become one.
 type FollowedUp struct {
-	People []string // of an escalation: the people in its groups who may answer from now on
-	// Receivers are those of the people who may answer after this step. One that has no
-	// question yet gets it, and the others get a reminder.
+	People []string // if it is an escalation: the people in its groups who may answer from now on
+	// Receivers are the receivers of the people who may answer after this step. A receiver without the
+	// question gets it, and the others get a reminder.
 	Receivers []Receiver
-	Why       string // what is unusual about it, such as the names that are left out
+	Why       string // a warning, such as the names that are left out
 	At        time.Time
 }
 
@@ -24,8 +24,8 @@ type Reassigned struct {
 	Via       askback.Channel
 	To        []string   // the people and groups
 	People    []string   // the people in To who may answer from now on
-	Receivers []Receiver // of these people
-	Why       string     // what is unusual about it, such as the names that are left out
+	Receivers []Receiver // the receivers of these people
+	Why       string     // a warning, such as the names that are left out
 	At        time.Time
 }
 
@@ -44,7 +44,7 @@ func (s AskState) NextFollowUp() (askback.FollowUp, bool) {
 	return askback.FollowUp{}, false
 }
 
-// next returns the index of the first reminder or escalation that did not happen yet.
+// next returns the index of the first reminder or escalation that has not happened yet.
 func (s AskState) next() int {
 	i := slices.IndexFunc(s.Ask.FollowUps, func(f askback.FollowUp) bool { return f.DoneAt.IsZero() })
 	if i < 0 {
@@ -70,7 +70,7 @@ func followedUp(s AskState, in FollowedUp) (Result[AskState], error) {
 	event := Event{Type: askback.EventQuestionReminded, Why: in.Why}
 	if escalates {
 		event = Event{Type: askback.EventQuestionEscalated, To: next.To, Why: in.Why}
-		if people := s.Ask.People(); len(people) > 0 { // otherwise every person may answer already
+		if people := s.Ask.People(); len(people) > 0 { // otherwise every person may already answer
 			s.setPeople(union(s.Ask.To, next.To), union(people, in.People))
 			s.widen(in.People)
 		}
@@ -97,7 +97,7 @@ func reassigned(s AskState, in Reassigned) (Result[AskState], error) {
 	return move(r, in.Receivers, in.At), nil
 }
 
-// MaxReassigned is how often an ask can be reassigned. Each time adds to its record.
+// MaxReassigned limits how often an ask can be reassigned, because each time adds to its record.
 const MaxReassigned = 50
 
 // setPeople sets the names in To, and the people who may answer.
@@ -108,8 +108,8 @@ func (s *AskState) setPeople(to, people []string) {
 	}
 }
 
-// widen adds the people whom an escalation names to the approvers, if its route has approvers and
-// no other route excludes them.
+// widen adds the people of an escalation to the approvers, if its route has approvers and no other route
+// excludes them.
 func (s *AskState) widen(people []string) {
 	if !s.Widens || len(s.Ask.Approvers) == 0 {
 		return
@@ -120,7 +120,7 @@ func (s *AskState) widen(people []string) {
 	s.Ask.Approvers = union(s.Ask.Approvers, people)
 }
 
-// union returns the names in a, then those of b that are not in a.
+// union returns the names in a, then the names in b that are not in a.
 func union(a, b []string) []string {
 	a = slices.Clip(a)
 	for _, name := range b {

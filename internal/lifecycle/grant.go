@@ -26,9 +26,9 @@ type GrantUsed struct {
 	At  time.Time
 }
 
-// GrantRequired is rejected with [askback.ErrNotApproved] if the grant is not in force or
-// MakerValid is false. Otherwise the grant is committed without a change, so that a
-// revocation at the same time is a conflict (F8).
+// GrantRequired is rejected with [askback.ErrNotApproved] if the grant is not in force or MakerValid is
+// false. Otherwise the grant is committed without a change, so that a concurrent revocation is a conflict
+// (F8).
 type GrantRequired struct {
 	MakerValid bool // the token or the sign-in of the person who made it is still valid
 	At         time.Time

@@ -17,9 +17,9 @@ func (s GrantState) AppendFixed(b []byte) ([]byte, error) { return s.appendFixed
 // AppendMoving appends the part of the state that each step rewrites, as JSON.
 func (s GrantState) AppendMoving(b []byte) ([]byte, error) { return s.appendMoving(b, GrantFormat) }
 
-// DecodeGrant returns the state that [GrantState.AppendFixed] and [GrantState.AppendMoving]
-// appended, in this release or an older one. The arguments id and open are from the record
-// of the grant. Older releases stored only in the column open that a grant has expired.
+// DecodeGrant returns the state that [GrantState.AppendFixed] and [GrantState.AppendMoving] appended, in this
+// release or an older one. The arguments id and open are from the record of the grant. Older releases
+// recorded the expiry of a grant only in the column open.
 func DecodeGrant(id string, open bool, fixedPart, movingPart []byte) (GrantState, error) {
 	var s GrantState
 	var fixed, moving int

@@ -158,7 +158,7 @@ func roundTripGrant(t rapid.TB, s lifecycle.GrantState) lifecycle.GrantState {
 	return out
 }
 
-// Grants of every release are decoded, and those of a newer one are rejected. The files
+// Grants of every release are decoded, and grants of a newer release are rejected. The files
 // testdata/states/v1/grant*.json never change.
 func TestStoredGrantsAreDecoded(t *testing.T) {
 	fixed, err := os.ReadFile("testdata/states/v1/grant_fixed.json")
@@ -172,7 +172,7 @@ func TestStoredGrantsAreDecoded(t *testing.T) {
 	}{
 		{`{"v":1,"uses":2}`, true, "granted"},
 		{`{"v":1,"uses":2,"revoked":1767344400000}`, false, "ended"},
-		{`{"v":1,"uses":2}`, false, "ended"}, // an older release stored only in the column that it has expired
+		{`{"v":1,"uses":2}`, false, "ended"}, // an older release recorded the expiry only in the column
 		{`{"v":1,"uses":2,"expired":true}`, false, "ended"},
 	} {
 		s, err := lifecycle.DecodeGrant("grt_1", c.open, fixed, []byte(c.moving))
@@ -194,8 +194,8 @@ func TestStoredGrantsAreDecoded(t *testing.T) {
 	}
 }
 
-// A grant of a release before last_used has no last use. Fields that a later release of the same
-// format adds, as last_used once was, are ignored: a reader fails only for another format.
+// A grant of a release before last_used has no last use. Fields that a later release of the same format adds,
+// like last_used itself, are ignored: only another format is an error.
 func TestGrantFieldsOfOtherReleasesAreRead(t *testing.T) {
 	fixed, err := os.ReadFile("testdata/states/v1/grant_fixed.json")
 	if err != nil {

@@ -9,17 +9,17 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// Held holds the answer of a person, who can undo it until [Due] sends it. It replaces an answer
-// that the person gave before; the same answer again changes nothing. A settled ask, a dangerous
-// call and a time of zero hold nothing: the answer is sent at once.
+// Held holds the answer of a person, who can undo it until [Due] sends it. It replaces an earlier held answer
+// of the person; the same answer again changes nothing. If the ask is settled, the call is dangerous or For
+// is zero, the answer is not held but sent.
 type Held struct {
 	Answered
 	Declines bool          // the person declines to answer; the answer has only a reason
 	For      time.Duration // how long it is held
 }
 
-// Undone deletes the held answer of a person. Without one it changes nothing, unless the person's
-// answer was sent before.
+// Undone deletes the held answer of a person. Without one it changes nothing, unless the person's answer was
+// already sent.
 type Undone struct {
 	By  string
 	Via askback.Channel
@@ -29,8 +29,7 @@ type Undone struct {
 func (Held) input()   {}
 func (Undone) input() {}
 
-// The reasons of events of the type [askback.EventAnswerUndone], if it was not the person who
-// undid the answer.
+// The reasons in events of type [askback.EventAnswerUndone], if the person did not undo the answer.
 const (
 	WhyReassigned = "reassigned"  // the ask was given to other people
 	WhyNotAllowed = "not_allowed" // the person may no longer answer it
@@ -65,7 +64,7 @@ func held(s AskState, in Held) (Result[AskState], error) {
 	return changed(s, Event{Type: askback.EventAnswerHeld, By: in.By, Via: in.Via}), nil
 }
 
-// sendNow steps the ask with the answer as if it were not held.
+// sendNow steps the ask with the answer without holding it.
 func sendNow(s AskState, in Held) (Result[AskState], error) {
 	if in.Declines {
 		return declined(s, Declined{By: in.By, Via: in.Via, Reason: in.Answer.Reason, At: in.At})
@@ -88,7 +87,7 @@ func heldOf(in Held, a askback.Answer) askback.Held {
 	return h
 }
 
-// sameHeld reports whether two held answers say the same, and were given with the same token: an
+// sameHeld reports whether two held answers have the same content, and were given with the same token: an
 // answer is dropped if its token is revoked.
 func sameHeld(a, b askback.Held) bool {
 	outcome := func(h askback.Held) *askback.Outcome {
@@ -125,7 +124,7 @@ func sendHeld(s AskState, h askback.Held, in Due) Result[AskState] {
 	return changed(s, notSent(h, WhyNotAllowed))
 }
 
-// then returns the result of two steps, of which r was the first.
+// then returns the combined result of r and the step after it.
 func (r Result[S]) then(next Result[S]) Result[S] {
 	if next.Unchanged {
 		return r
@@ -135,8 +134,8 @@ func (r Result[S]) then(next Result[S]) Result[S] {
 	return next
 }
 
-// dropHeld returns the result of a step that has settled the ask: the answers that are still held
-// are recorded as late ones. The sent answer of a person replaces a held one of the same person.
+// dropHeld returns the result of a step that has settled the ask. It records the answers that are still held
+// as late answers, except a held answer of the person whose answer settled the ask.
 func (s AskState) dropHeld(event Event) Result[AskState] {
 	all, o := s.Held, s.Ask.Outcome
 	s.Held = nil
@@ -151,8 +150,8 @@ func (s AskState) dropHeld(event Event) Result[AskState] {
 	return r
 }
 
-// dropUnaddressed returns the result of a step that gave the ask to other people: the held
-// answers of people who may no longer answer are dropped.
+// dropUnaddressed returns the result of a step that gave the ask to other people. It drops the held answers
+// of people who may no longer answer.
 func (s AskState) dropUnaddressed(event Event) Result[AskState] {
 	history := []Event{event}
 	for _, h := range s.Held {
@@ -183,7 +182,7 @@ func heldBy(all []askback.Held, name string) (askback.Held, bool) {
 	return (&askback.Ask{Held: all}).HeldBy(name)
 }
 
-// withoutHeld returns the held answers of others, without changing the list.
+// withoutHeld returns the held answers of other people, without changing the list.
 func withoutHeld(all []askback.Held, name string) []askback.Held {
 	if _, ok := heldBy(all, name); !ok {
 		return all

@@ -34,7 +34,7 @@ func heldAnswer(t *testing.T, s lifecycle.AskState, what string, lines []string)
 	return nil
 }
 
-// describeHeld writes the answers that a step began to hold or no longer holds.
+// describeHeld writes the answers that a step began or stopped to hold.
 func describeHeld(b *strings.Builder, before, after []askback.Held) {
 	has := func(all []askback.Held, h askback.Held) bool {
 		return slices.ContainsFunc(all, func(other askback.Held) bool { return other.Name == h.Name && other.At.Equal(h.At) })
@@ -65,14 +65,14 @@ func describeHeld(b *strings.Builder, before, after []askback.Held) {
 	}
 }
 
-// A heldModel is what people know of their answers, without the machine.
+// A heldModel has what people know of their answers, without the machine.
 type heldModel struct {
 	held    map[string]time.Time // when the held answer of a person is sent
 	outcome string               // who settled the ask, or "someone else"
 }
 
-// Whatever happens in whatever order, an ask has one outcome. No answer that was undone is sent,
-// and none that was sent can be undone.
+// For any inputs in any order, an ask has one outcome. No answer that was undone is sent, and no answer that
+// was sent can be undone.
 func TestHeldAnswersAreSentOrUndoneAndNeverBoth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		people := []string{"ana", "ben", "cem"}
@@ -108,7 +108,7 @@ func TestHeldAnswersAreSentOrUndoneAndNeverBoth(t *testing.T) {
 	})
 }
 
-// next draws an input. As the engine does, it first steps what is due.
+// next draws an input. Like the engine, it first steps the ask if it is due.
 func (m *heldModel) next(t *rapid.T, s lifecycle.AskState, who string, now time.Time) lifecycle.Input {
 	if moves := s.Moves(); !moves.IsZero() && !now.Before(moves) {
 		return lifecycle.Due{At: now}
@@ -176,7 +176,7 @@ func (m *heldModel) check(t *rapid.T, before, after lifecycle.AskState, in lifec
 	}
 }
 
-// lastHeld returns when the held answer of a person is sent, or the zero time.
+// lastHeld returns the time at which the held answer of a person is sent, or the zero time.
 func lastHeld(s lifecycle.AskState, name string) time.Time {
 	for _, h := range s.Held {
 		if h.Name == name {
@@ -186,7 +186,7 @@ func lastHeld(s lifecycle.AskState, name string) time.Time {
 	return time.Time{}
 }
 
-// A state with a held answer is the same after it was stored, and an older database has none.
+// A state with a held answer is the same after it was stored. A state of an older database has none.
 func TestHeldAnswersAreStored(t *testing.T) {
 	a := askback.Ask{ID: "ask_1", SessionID: "ses_1", Agent: "bot", Kind: askback.Confirm, Quorum: 1, OnTimeout: askback.OnTimeoutWait}
 	a.Confirmation = &askback.Confirmation{ToolName: "drop", Input: []byte(`{"a":1}`), Tier: "confirm", Digest: "sha256:00"}
@@ -214,9 +214,9 @@ func TestHeldAnswersAreStored(t *testing.T) {
 	}
 }
 
-// The same answer with another token is held with that token: it is sent also if the first token is
-// revoked meanwhile.
-func TestHeldAnswerIsOfItsLastToken(t *testing.T) {
+// The same answer with another token is held with that token: it is sent even if the first token is revoked
+// meanwhile.
+func TestRepeatedHeldAnswerUsesNewToken(t *testing.T) {
 	a := askback.Ask{ID: "ask_1", SessionID: "ses_1", Agent: "bot", Kind: askback.Questions, Questions: []askback.Question{{ID: "q1", Text: "Why?"}}, Quorum: 1, OnTimeout: askback.OnTimeoutWait}
 	s, _, err := step(lifecycle.AskState{}, lifecycle.Asked{Ask: a, Owner: "bot", At: nine})
 	if err != nil {

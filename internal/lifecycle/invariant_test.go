@@ -35,8 +35,7 @@ func TestSettledIsFinal(t *testing.T) {
 	})
 }
 
-// The only exception is a late answer, which is counted in the state and recorded in the
-// history.
+// The only exception is a late answer, which is counted in the state and recorded in the history.
 func TestErrorLeavesStateUnchanged(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		if m.err == nil {
@@ -52,8 +51,8 @@ func TestErrorLeavesStateUnchanged(t *testing.T) {
 	})
 }
 
-// A step has history if it changes the state, and only then. What a service calls a message is
-// only for its channel, and when it was seen is only in the delivery.
+// A step has history if and only if it changes the state. There are two exceptions: a receipt, which only the
+// channel needs, and the time when a delivery was seen, which only the delivery has.
 func TestOnlyChangesAreRecorded(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		diff := cmp.Diff(m.before, m.after)
@@ -132,7 +131,7 @@ func TestOnlyPersonOrTheirGrantApproves(t *testing.T) {
 	})
 }
 
-// The digest of an approval is that of the original or the edited arguments (F7).
+// The digest of an approval equals the digest of the original or the edited arguments (F7).
 func TestApprovalHasDigestOfItsArguments(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		o := m.after.Ask.Outcome
@@ -200,7 +199,7 @@ func TestTimerNeverApproves(t *testing.T) {
 
 // The event Due ends an ask at or after the time that [lifecycle.AskState.Expires] returns, and
 // not earlier (F5).
-func TestDueEndsAskFromItsDueTime(t *testing.T) {
+func TestDueEndsAskOnlyAfterExpiry(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		ev, ok := m.event.(lifecycle.Due)
 		if !ok {
@@ -216,7 +215,7 @@ func TestDueEndsAskFromItsDueTime(t *testing.T) {
 
 // Claims postpone the deadline to five minutes after the last one, and by at most half
 // an hour (F5).
-func TestClaimsHoldDeadlineForLimitedTime(t *testing.T) {
+func TestClaimsPostponeDeadlineForLimitedTime(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		a, due := m.after.Ask, m.after.Expires()
 		if ends := !a.Settled() && !a.Deadline.IsZero() && a.OnTimeout != askback.OnTimeoutWait; due.IsZero() == ends {
@@ -328,7 +327,7 @@ func TestInvalidAnswerDoesNotSettle(t *testing.T) {
 	})
 }
 
-// approvers returns how many people have approved an ask after a transition.
+// approvers returns the number of people who have approved an ask after a transition.
 func approvers(m transition) int {
 	names := map[string]bool{m.event.(lifecycle.Answered).By: true}
 	for _, v := range m.before.Ask.Votes {
@@ -414,8 +413,8 @@ func TestLateAnswerIsRecordedInFull(t *testing.T) {
 	})
 }
 
-// Late answers are not checked against the limits of answers. Of one that is too long,
-// the history keeps only the person, the channel and the reason for the rejection.
+// Late answers are not checked against the limits of answers. If one is too long, the history keeps only the
+// person, the channel and the reason for the rejection.
 func TestLongLateAnswerIsRecordedWithoutContent(t *testing.T) {
 	s := settled(anyAsked().Example(1))
 	const most = 1 << 16

@@ -35,12 +35,12 @@ func unchanged[S any](s S) Result[S] {
 	return Result[S]{State: s, Unchanged: true}
 }
 
-// An Input is an input to a machine. Each machine has its own types of inputs and
-// returns an error for those of another machine.
+// An Input is an input to a machine. Each machine has its own types of inputs and returns an error for inputs
+// of another machine.
 type Input interface{ input() }
 
-// An Effect is what a step of one record requires of another record. Both are
-// committed together, or neither is. The exceptions are [Send] and [Resume].
+// An Effect is work that a step of one record requires on another record. Both are committed together, or
+// neither is. The exceptions are [Send] and [Resume].
 type Effect interface{ effect() }
 
 // MakeGrant steps a new grant with [GrantMade].
@@ -64,8 +64,8 @@ type RequireGrant struct {
 	At time.Time
 }
 
-// NotifySession steps a session with [AskOpened] or [AskClosed]. If the session was
-// deleted, it does nothing; with MustExist, that is a conflict.
+// NotifySession steps a session with [AskOpened] or [AskClosed]. If the session was deleted, it does nothing
+// or, if MustExist is set, is a conflict.
 type NotifySession struct {
 	ID        string
 	Input     Input
@@ -117,13 +117,13 @@ type Event struct {
 
 	// The fields of hosted runs.
 	Call     int             `store:"call"`    // the number of a call
-	CallID   string          `store:"call_id"` // what the model calls it
+	CallID   string          `store:"call_id"` // the model's id of the call
 	Tool     string          `store:"tool"`
-	Kind     string          `store:"kind"` // what is done with the call; "" in older databases
+	Kind     string          `store:"kind"` // how the call is handled; "" in older databases
 	IsError  bool            `store:"error"`
-	Provider json.RawMessage `store:"provider"` // what the provider of the model needs back
+	Provider json.RawMessage `store:"provider"` // data that the provider of the model needs back
 
-	To []string `store:"to"` // of an ask: the people and groups that it got
+	To []string `store:"to"` // for an ask: the people and groups that it got
 }
 
 // A Row has the columns of a stored record that are part of its state. The JSON of the state
@@ -137,8 +137,8 @@ type Row struct {
 	Created time.Time
 }
 
-// shortFormat is the first format without what is in a [Row], follows from other members or is
-// usual. The formats of asks before it end with 5, those of sessions with 3.
+// shortFormat is the first format that omits fields that a [Row] has, fields that follow from others, and
+// usual values. Earlier formats of asks end with 5, and of sessions with 3.
 const shortFormat = 6
 
 // Columns are the parts of a state by which a store selects records.

@@ -7,9 +7,9 @@ import (
 	"github.com/askback/askback"
 )
 
-// remind adds a delivery to each receiver: a reminder, or the question if the receiver does not
-// have it. A receiver to which a message is on its way gets nothing, so that reminders do not
-// pile up while it cannot be reached or its person has quiet hours.
+// remind adds a delivery to each receiver: a reminder, or the question if the receiver does not have it. A
+// receiver with an unsent delivery gets nothing, so that reminders do not pile up while it cannot be reached
+// or its person has quiet hours.
 func remind(r Result[AskState], receivers []Receiver, at time.Time) Result[AskState] {
 	s := &r.State
 	for _, to := range receivers {

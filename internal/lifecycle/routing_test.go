@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/internal/lifecycle"
 )
 
-// receiversIn parses ", through phone / chat (quiet until 12:00)" at the end of what. It returns
-// what is before it.
+// receiversIn parses ", through phone / chat (quiet until 12:00)" at the end of what. It also returns the
+// text before it.
 func receiversIn(t *testing.T, what string) (rest string, all []lifecycle.Receiver) {
 	t.Helper()
 	rest, names, ok := strings.Cut(what, ", through ")
@@ -76,15 +76,15 @@ func decidedBy(how string, in lifecycle.Asked) lifecycle.Asked {
 	return in
 }
 
-// describeApprovers writes who may decide an ask, if a step changed that.
+// describeApprovers writes the people who may decide an ask, if a step changed them.
 func describeApprovers(b *strings.Builder, before, after askback.Ask) {
 	if before.ID != "" && !slices.Equal(before.Approvers, after.Approvers) {
 		fmt.Fprintf(b, "  may be decided by %s\n", strings.Join(after.Approvers, ", "))
 	}
 }
 
-// A confirmation is approved when as many different people approved it as its quorum requires,
-// and not before. One denial denies it (F12).
+// A confirmation is approved when as many different people approved it as its quorum requires, and not
+// before. One denial denies it (F12).
 func TestQuorumNeedsDifferentPeople(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := anyAsked().Filter(func(in lifecycle.Asked) bool {
@@ -125,7 +125,7 @@ func TestQuorumNeedsDifferentPeople(t *testing.T) {
 	})
 }
 
-// An approval of several people makes no grant, and is for the arguments as they were asked.
+// An approval of several people makes no grant, and covers only the original arguments.
 func TestQuorumAllowsNoGrantAndNoOtherArguments(t *testing.T) {
 	in := anyAsked().Filter(func(in lifecycle.Asked) bool { return in.Ask.Kind == askback.Confirm }).Example(1)
 	in.Ask.Quorum = 2
@@ -175,7 +175,7 @@ func TestFollowUpsHappenOnceInOrder(t *testing.T) {
 	})
 }
 
-// No timer takes the ask from a person: an escalation only adds people.
+// No timer takes the ask away from a person: an escalation only adds people.
 func TestEscalationOnlyAddsPeople(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		if _, ok := m.event.(lifecycle.FollowedUp); !ok {
@@ -189,7 +189,7 @@ func TestEscalationOnlyAddsPeople(t *testing.T) {
 	})
 }
 
-// Every input can come twice. The second time, it changes nothing.
+// Every input can be repeated. The repeat changes nothing.
 func TestRoutingInputsCanBeRepeated(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		in, ok := m.event.(lifecycle.Reassigned)

@@ -7,8 +7,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// Seen records that a person has the ask on a screen, through the channel Via. It has no event:
-// only the deliveries show it.
+// Seen records that a person has the ask on a screen, through the channel Via. It has no event: only the
+// deliveries have the time.
 type Seen struct {
 	By  string
 	Via askback.Channel
@@ -17,10 +17,9 @@ type Seen struct {
 
 func (Seen) input() {}
 
-// AtFrontend reports whether people who use a channel see the ask itself, and have logged in or work
-// at the terminal of the agent. Other channels show a message, and identify a person by an account
-// of a service, an address or a link, which are shared more easily. A program that uses the library
-// may name no channel.
+// AtFrontend reports whether the people of a channel see the ask itself, and have logged in or work at the
+// terminal of the agent. Other channels show a message. They identify a person by an account of a service, an
+// address or a link, which are more easily shared. A program that uses the library may name no channel.
 func AtFrontend(via askback.Channel) bool {
 	switch via {
 	case askback.ChannelWeb, askback.ChannelTerminal, askback.ChannelAPI, askback.ChannelHook, askback.ChannelMCP, "":
@@ -29,8 +28,8 @@ func AtFrontend(via askback.Channel) bool {
 	return false
 }
 
-// carries reports whether a delivery brings a person to a channel of answers, which has the name
-// of the delivery's channel. All channels without answers of this name share one, push.
+// carries reports whether people reach a channel of answers through a delivery. The two channels have the
+// same name, or the channel of answers is push, which all channels without such a name share.
 func carries(d askback.Delivery, via askback.Channel) bool {
 	own := askback.Channel(d.Channel)
 	return own == via || via == askback.ChannelPush && own != channelWebhook && !slices.Contains(askback.Channels, own)
@@ -44,8 +43,8 @@ func seen(s AskState, in Seen) (Result[AskState], error) {
 	return changed(s), nil
 }
 
-// actedOnScreen records that a person has claimed the ask or decided through a channel, and so
-// has seen the ask there. A program may have used the API for the person.
+// actedOnScreen records that a person has claimed the ask or decided through a channel, and so has seen the
+// ask there. It ignores the API, which a program may have used for the person.
 func (s *AskState) actedOnScreen(by string, via askback.Channel, at time.Time) {
 	if via != askback.ChannelAPI {
 		s.markSeen(Seen{By: by, Via: via, At: at})
@@ -57,7 +56,7 @@ func (s *AskState) actedOnScreen(by string, via askback.Channel, at time.Time) {
 func (s *AskState) markSeen(in Seen) (marked bool) {
 	person := in.By
 	if !AtFrontend(in.Via) && !slices.ContainsFunc(s.Deliveries, func(d askback.Delivery) bool { return in.shows(d, in.By) }) {
-		person = "" // one of the people in a room, without a message of their own
+		person = "" // one of several people who read a room, without a message of their own
 	}
 	for i, d := range s.Deliveries {
 		if !d.SeenAt.IsZero() || !mayHaveArrived(d, in.At) || !in.shows(d, person) {
@@ -71,14 +70,14 @@ func (s *AskState) markSeen(in Seen) (marked bool) {
 	return marked
 }
 
-// shows reports whether a delivery to a person is one that is seen. A message that the ask was
+// shows reports whether a delivery to a person shows the ask on the screen of in. A message that the ask was
 // given to others does not show it.
 func (in Seen) shows(d askback.Delivery, person string) bool {
 	return d.Person == person && (AtFrontend(in.Via) || carries(d, in.Via)) && d.Event != askback.EventQuestionReassigned
 }
 
-// mayHaveArrived reports whether a delivery is sent, or an attempt to send it may have reached
-// its receiver: the reply to it may be lost.
+// mayHaveArrived reports whether a delivery was sent, or an attempt to send it may have reached its receiver
+// although its reply was lost.
 func mayHaveArrived(d askback.Delivery, now time.Time) bool {
 	switch d.Status {
 	case askback.DeliverySent:

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/lifecycle"
 )
 
-// A delivery is seen once, while the ask is pending or by the answer that ends it, and only by
-// its person, or by one of several (E3 to E7).
+// A delivery is seen once, while the ask is pending or by the answer that ends it. Only its person can see
+// it, or one of several people (E3 to E7).
 func TestDeliveryIsSeenOnceByItsPerson(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, _, err := step(lifecycle.AskState{}, anyAsked().Draw(t, "asked"))

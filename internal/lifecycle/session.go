@@ -16,18 +16,20 @@ import (
 type SessionState struct {
 	Session askback.Session `store:",inline"`
 
-	Callback   string             `store:"callback,moving"`    // the address that its asker named for its events, or ""
-	CallbackOf string             `store:"callback_of,moving"` // the person who named that address, or ""
-	Configured string             `store:"configured"`         // the address of the settings when it began, or ""; used without Callback
-	Deliveries []askback.Delivery `store:"deliveries,moving"`  // to that address, in order; not the oldest ones
-	Delivered  int                `store:"delivered,moving"`   // the number of all deliveries so far
+	Callback   string `store:"callback,moving"`    // the address that its asker named for its events, or ""
+	CallbackOf string `store:"callback_of,moving"` // the person who named that address, or ""
+	// the address of the settings when it began, or ""; used if Callback is ""
+	Configured string `store:"configured"`
+	// the deliveries to that address, in order, without the oldest
+	Deliveries []askback.Delivery `store:"deliveries,moving"`
+	Delivered  int                `store:"delivered,moving"` // the number of all deliveries so far
 }
 
 // SessionStarted begins a session.
 type SessionStarted struct {
 	Session askback.Session
-	// Callback is the address that receives the events of the session, or "". Without
-	// it, Configured does; that is the address of the settings, or "".
+	// Callback is the address that receives the events of the session, or "". If it is "", Configured
+	// receives them: the address of the settings, or "".
 	Callback, Configured string
 	CallbackOf           string // the person who named Callback, or ""
 	At                   time.Time
@@ -61,15 +63,15 @@ type SessionCommand struct {
 	At      time.Time
 }
 
-// RunChanged records what the run of a hosted session did.
+// RunChanged records a change of the run of a hosted session.
 type RunChanged struct {
-	Status  askback.SessionStatus // running, or how its turn or the run ended
+	Status  askback.SessionStatus // running, or the status with which its turn or the run ended
 	Idle    bool                  // only its turn ended
 	Result  json.RawMessage
 	Error   string
 	Tokens  int64
 	CostUSD float64
-	Cancel  Cancelled // for the open asks, if it ended
+	Cancel  Cancelled // the cancellation of the open asks, if it ended
 	At      time.Time
 }
 
@@ -80,18 +82,17 @@ func (AskOpened) input()       {}
 func (AskClosed) input()       {}
 func (SessionCommand) input()  {}
 
-// MaxSessionAsks is the maximum number of open asks in one session. It is limited
-// because they end with the session, in one commit.
+// MaxSessionAsks is the maximum number of open asks in one session. It is limited because they end with the
+// session, in one commit.
 const MaxSessionAsks = 200
 
-// Step returns the result of an input. The first input of a session must be
-// [SessionStarted]. Each later one is [CallbackChanged], [AskOpened], [AskClosed],
-// [RunChanged], [SessionCommand], [Sent], [SendFailed] or [SendAgain], in any order. If Step returns an
-// error, nothing changes.
+// Step returns the result of an input. The first input of a session must be [SessionStarted]. Each later one
+// is [CallbackChanged], [AskOpened], [AskClosed], [RunChanged], [SessionCommand], [Sent], [SendFailed] or
+// [SendAgain], in any order.
 //
-// The errors are [askback.ErrEnded], [askback.ErrAsksOpen], [askback.Invalid] and, for one
-// open ask too many, an [askback.RetryError]. For an input that these rules do not allow,
-// Step returns another error.
+// If Step returns an error, nothing changes. The errors are [askback.ErrEnded], [askback.ErrAsksOpen],
+// [askback.Invalid] and, for one open ask too many, an [askback.RetryError]. For an input that these rules do
+// not allow, Step returns another error.
 func (s SessionState) Step(in Input) (Result[SessionState], error) {
 	if started, ok := in.(SessionStarted); ok != (s.Session.ID == "") {
 		return unchanged(s), fmt.Errorf("%T for session %q: SessionStarted must be the first input, and only the first", in, s.Session.ID)
@@ -127,10 +128,9 @@ func sessionStarted(in SessionStarted) (Result[SessionState], error) {
 	return changed(s, Event{Type: askback.EventSessionStarted}), nil
 }
 
-// callbackChanged sets the address that receives the events of the session, also those that
-// were not sent yet. The same address
-// again changes nothing. The error is [askback.ErrEnded] if the session is over for good.
-// There is no event in the history: the address may be secret.
+// callbackChanged sets the address that receives the events of the session, including events that were not
+// yet sent. The same address again changes nothing. The error is [askback.ErrEnded] if the session is over
+// for good. There is no event in the history: the address may be secret.
 func callbackChanged(s SessionState, in CallbackChanged) (Result[SessionState], error) {
 	switch {
 	case s.Callback == in.Callback:
@@ -177,7 +177,7 @@ func askClosed(s SessionState, in AskClosed) (Result[SessionState], error) {
 	if s.Session.Ended() {
 		return unchanged(s), nil
 	}
-	if s.Session.Hosted { // its run decides what follows
+	if s.Session.Hosted { // its run determines the next step
 		s.Session.AsksPending = max(0, s.Session.AsksPending-1)
 		return changed(s.settle(in.At)), nil
 	}
@@ -313,8 +313,8 @@ func (s SessionState) resume(in SessionCommand, cmd askback.ResumeSession) (Resu
 	return changed(s, history...), nil
 }
 
-// complete ends a session for good, with the result that its agent reports. The same
-// report again changes nothing. Another one is an error, since the result is final.
+// complete ends a session for good, with the result that its agent reports. The same report again changes
+// nothing. A different report is an error, because the result is final.
 func (s SessionState) complete(in SessionCommand, cmd askback.Complete) (Result[SessionState], error) {
 	status, event, word := askback.SessionCompleted, askback.EventSessionCompleted, "completed"
 	if cmd.Status == askback.SessionFailed {
@@ -394,8 +394,7 @@ func (s SessionState) ended(event askback.EventType, word string, asks Cancelled
 	return deliverSession(r, s.Session.CompletedAt)
 }
 
-// Initial returns a session as it was when it began: the event session_started does not repeat
-// what never changes.
+// Initial returns a session as it began: the event session_started does not repeat fields that never change.
 func Initial(s askback.Session) askback.Session {
 	return askback.Session{
 		ID: s.ID, Agent: s.Agent, Owner: s.Owner, Hosted: s.Hosted, Title: s.Title, Payload: s.Payload, Metadata: s.Metadata,
@@ -403,7 +402,7 @@ func Initial(s askback.Session) askback.Session {
 	}
 }
 
-// snapshot returns an event of this type with the session as it is now.
+// snapshot returns an event of this type with the present session.
 func (s SessionState) snapshot(event askback.EventType) Event {
 	return Event{Type: event, Session: new(s.Session)}
 }

@@ -41,7 +41,7 @@ func DecodeSession(row Row, fixedPart, movingPart []byte) (SessionState, error) 
 	case errMoving != nil:
 		return SessionState{}, fmt.Errorf("read the state of session %s: %v", id, errMoving)
 	case id == "" || s.Session.Status == "":
-		return SessionState{}, fmt.Errorf("read session %s: what is stored is not whole", id)
+		return SessionState{}, fmt.Errorf("read session %s: the stored data is incomplete", id)
 	}
 	for i := range s.Deliveries {
 		s.Deliveries[i].SessionID = id

@@ -15,9 +15,9 @@ import (
 	"github.com/askback/askback/test/kit/golden"
 )
 
-// The sessions of every release are decoded, and are the same when they are written again. The
-// files testdata/session_states/vN/NAME.fixed.json and NAME.moving.json never change. If you
-// change the stored form and this test fails, increment [lifecycle.SessionFormat].
+// The sessions of every release are decoded, and are the same when they are written again. The files
+// testdata/session_states/vN/NAME.fixed.json and NAME.moving.json never change. If you change the stored form
+// and this test fails, increment [lifecycle.SessionFormat].
 func TestSessionsOfEveryReleaseAreDecoded(t *testing.T) {
 	paths, err := filepath.Glob("testdata/session_states/v*/*.fixed.json")
 	if err != nil {
@@ -66,7 +66,7 @@ func TestSessionsOfEveryReleaseAreDecoded(t *testing.T) {
 	}
 }
 
-// What an older release stored once stays as it is when a step is stored in the present format.
+// The fixed part that an older release stored stays unchanged when a step is stored in the present format.
 func TestSessionOfFormat1GetsAReceiver(t *testing.T) {
 	fixed := []byte(`{"v":1,"id":"ses_1","owner":"bot","agent":"bot","created":1767344400000}`)
 	s, err := lifecycle.DecodeSession(lifecycle.Row{}, fixed, []byte(`{"v":1,"status":"running","updated":1767344400000}`))

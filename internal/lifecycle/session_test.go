@@ -116,7 +116,7 @@ func sessionEvent(t *testing.T, s lifecycle.SessionState, line string) lifecycle
 	return nil
 }
 
-// runChange returns the input for what the run of a hosted session did.
+// runChange returns the input for a change of the run of a hosted session.
 func runChange(t *testing.T, s lifecycle.SessionState, what string, at time.Time) lifecycle.Input {
 	t.Helper()
 	in := lifecycle.RunChanged{

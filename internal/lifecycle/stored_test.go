@@ -106,9 +106,8 @@ func stateJSON(t *testing.T, s lifecycle.AskState) []byte {
 	return append(raw, '\n')
 }
 
-// Encoding the samples of the present format gives the same bytes, and encoding those of an older
-// one the same state. If you change the stored form and this test fails, increment
-// [lifecycle.AskFormat].
+// Encoding the samples of the present format returns the same bytes. Encoding samples of an older format
+// returns the same state. If you change the stored form and this test fails, increment [lifecycle.AskFormat].
 func TestStoredFormMatchesSamples(t *testing.T) {
 	current := 0
 	for _, path := range samples(t) {
@@ -142,8 +141,8 @@ const (
 	someMoving = `{"v":1,"status":"pending"}`
 )
 
-// A newer release may have changed every field but the format number. The error names
-// the ask and what to do.
+// A newer release may have changed every field but the format number. The error has the id of the ask and the
+// fix.
 func TestNewerFormatIsRejected(t *testing.T) {
 	const want = "ask ask_1 is stored in format 7, and this release reads up to 6: use a newer release"
 	for _, c := range []struct{ fixed, moving string }{

@@ -77,8 +77,8 @@ func runTranscript(t *testing.T, path string) {
 	})
 }
 
-// runStory compares a transcript with the results of a machine. The function step steps
-// the machine with one paragraph and returns the text for the result.
+// runStory compares a transcript with the results of a machine. The function step steps the machine with one
+// paragraph and returns the text for the result.
 func runStory(t *testing.T, path string, step func(paragraph []string) string) {
 	t.Helper()
 	golden.Transcript(t, path, func(input string) string {

@@ -6,9 +6,9 @@ import (
 	"github.com/askback/askback"
 )
 
-// voted records the approval of one of several people, or the same approval again. It reports
-// whether it did: otherwise the answer settles the ask. The approval that completes the quorum
-// is recorded, too, in the state that it returns.
+// voted records the approval of one of several people, or the same approval again. It reports whether further
+// approvals are needed. If not, the answer settles the ask; the returned state already has the approval that
+// completes the quorum.
 func voted(s AskState, in Answered, a askback.Answer) (Result[AskState], bool) {
 	if s.Ask.Quorum <= 1 || a.Decision != askback.Approve {
 		return unchanged(s), false
@@ -28,8 +28,8 @@ func voted(s AskState, in Answered, a askback.Answer) (Result[AskState], bool) {
 	return r, len(s.Ask.Votes) < s.Ask.Quorum
 }
 
-// checkApprover returns an error if the input is of a person who must not decide the ask, because
-// routes let only others do that. Such a person does not hold its deadline, either.
+// checkApprover returns an error if routes let only other people decide the ask than the author of the input.
+// Such a person does not postpone its deadline, either.
 func (s AskState) checkApprover(in Input) error {
 	var by string
 	switch in := in.(type) {

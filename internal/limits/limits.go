@@ -1,4 +1,4 @@
-// Package limits has the limits of what Askback accepts and keeps, and how long.
+// Package limits has the limits of the sizes, the numbers and the times that Askback accepts and keeps.
 package limits
 
 import "time"
@@ -20,7 +20,7 @@ const (
 	MaxName        = 200    // names, labels of agents, tags, titles
 	MaxKey         = 255
 	MaxSearch      = 1_000 // of a query
-	MaxNames       = 100   // people whom an ask is addressed to, tags
+	MaxNames       = 100   // people to whom an ask is addressed, tags
 	MaxTo          = 2_000 // all names of these people together; each change of the ask stores them again
 	MaxDraft       = 1 << 18
 	MaxTimeout     = 10 * 366 * 24 * time.Hour
@@ -39,23 +39,23 @@ const (
 )
 
 const (
-	// DefaultUndo is how long an answer is held, if the settings do not say.
+	// DefaultUndo is how long an answer is held if the settings have no value.
 	DefaultUndo = 5 * time.Second
-	// MaxUndo is the longest time for which an answer can be held.
+	// MaxUndo is the maximum time for which an answer can be held.
 	MaxUndo = time.Minute
-	// MaxHeld is how many answers to one ask can be held at the same time.
+	// MaxHeld is the maximum number of answers to one ask that are held at the same time.
 	MaxHeld = 20
-	// MaxSnooze is how long an ask can be snoozed.
+	// MaxSnooze is the maximum time for which an ask can be snoozed.
 	MaxSnooze = 366 * 24 * time.Hour
 	// SnoozeMarkTime is how long a snooze is stored after its end, to mark the ask that has
 	// come back.
 	SnoozeMarkTime = 7 * 24 * time.Hour
-	// MaxSnoozes is how many snoozes of a person are stored.
+	// MaxSnoozes is the maximum number of stored snoozes of a person.
 	MaxSnoozes = 500
 )
 
 const (
-	// DefaultGrant is the lifetime of a grant for which none is given.
+	// DefaultGrant is the lifetime of a grant whose request has none.
 	DefaultGrant = 24 * time.Hour
 	// MaxGrant is the maximum lifetime of a grant.
 	MaxGrant = 366 * 24 * time.Hour
@@ -92,8 +92,7 @@ const (
 	MaxContactAddress = 4000
 	// MaxContacts is the maximum number of contacts of a person.
 	MaxContacts = 20
-	// MaxContactCodes is the maximum number of valid codes of a person. A further one replaces
-	// the oldest.
+	// MaxContactCodes is the maximum number of valid codes of a person. A new code then replaces the oldest.
 	MaxContactCodes = 3
 	// ContactCodeTime is how long a code is valid.
 	ContactCodeTime = 10 * time.Minute
@@ -102,11 +101,11 @@ const (
 const (
 	// MaxEndpoints is the maximum number of endpoints of one owner.
 	MaxEndpoints = 1000
-	// EndpointFailing is how long an endpoint may fail without accepting a message before it is
-	// disabled. It is longer than all attempts at one delivery together.
+	// EndpointFailing is how long an endpoint may fail without accepting a message before it is disabled. It
+	// is longer than all attempts at one delivery together.
 	EndpointFailing = 5 * 24 * time.Hour
-	// OldSecretTime is how long the secret before a new one signs as well, so that a receiver
-	// can change it without losing a message.
+	// OldSecretTime is how long the previous secret signs as well, so that a receiver can change it without
+	// losing a message.
 	OldSecretTime = 24 * time.Hour
 )
 

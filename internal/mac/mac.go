@@ -1,5 +1,5 @@
-// Package mac authenticates what others keep for this program and send back: links in messages, buttons in chats,
-// reply addresses, cookies, session ids.
+// Package mac authenticates data that others keep and send back: links in messages, buttons in chats, reply
+// addresses, cookies, session ids.
 package mac
 
 import (
@@ -8,9 +8,10 @@ import (
 	"strconv"
 )
 
-// Sum returns the HMAC-SHA256 of parts for a purpose. Sums of different purposes differ, and so do sums of parts
-// that differ only in where one ends and the next begins: each part has its length before it. A purpose is a
-// constant without a line break. The form must not change: reply addresses in sent mails are made from it.
+// Sum returns the HMAC-SHA256 of parts for a purpose. Sums of different purposes differ. Each part is
+// preceded by its length, so sums also differ if only the boundaries of the parts differ. A purpose is a
+// constant without a line break. The form must not change, because reply addresses in sent mails contain such
+// sums.
 func Sum(key []byte, purpose string, parts ...string) []byte {
 	text := []byte("askback " + purpose + "\n")
 	for _, p := range parts {
@@ -22,8 +23,8 @@ func Sum(key []byte, purpose string, parts ...string) []byte {
 	return Bare(key, string(text))
 }
 
-// Bare returns the HMAC-SHA256 of a text, without a purpose and a length. It is only for reading what earlier
-// releases signed; use [Sum] for anything new.
+// Bare returns the HMAC-SHA256 of a text, without a purpose and a length. It is only for verifying signatures
+// of earlier releases; use [Sum] for all others.
 func Bare(key []byte, text string) []byte {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(text))

@@ -10,7 +10,7 @@ import (
 
 var key = bytes.Repeat([]byte{1}, 32)
 
-// A sum depends on the key, the purpose, each part, and where a part ends.
+// A sum depends on the key, the purpose, each part, and the boundaries of the parts.
 func TestSumsOfDifferentInputsDiffer(t *testing.T) {
 	seen := map[string]string{}
 	for name, sum := range map[string][]byte{
@@ -32,7 +32,7 @@ func TestSumsOfDifferentInputsDiffer(t *testing.T) {
 	}
 }
 
-// The form of a sum is part of mails that people have.
+// Mails that people have received contain sums, so the form stays the same.
 func TestSumOfAnEarlierReleaseIsTheSame(t *testing.T) {
 	const want = "78baa267915d6a3b6cfd3054cf3ed27c0501527dd91a41570fd7a449a62b4f79"
 	if got := hex.EncodeToString(mac.Sum(key, "email reply", "ask_1", "ana", "0")); got != want {

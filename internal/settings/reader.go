@@ -1,7 +1,6 @@
-// Package settings reads the values of a settings file, and collects what is wrong with them.
-//
-// It is strict: unknown keys and wrong types are problems with line and column, which are
-// reported together. It does not know the format of the file: its input is a tree of nodes.
+// Package settings reads the values of a settings file, and collects its problems. It is strict: unknown keys
+// and wrong types are problems with line and column, which are reported together. It does not depend on the
+// format of the file: its input is a tree of nodes.
 package settings
 
 import (
@@ -45,7 +44,7 @@ const (
 	Other
 )
 
-// String returns what a node is, such as "a list".
+// String describes the kind of a node, such as "a list".
 func (k Kind) String() string {
 	return [...]string{
 		Empty: "empty", Group: "a group of keys", List: "a list", Text: "text", Integer: "a number", Fraction: "a number",
@@ -71,10 +70,10 @@ type Reader struct {
 	// Env returns the values of variables, which replace ${NAME} in texts. Nil: nothing is
 	// replaced.
 	Env     func(name string) (value string, ok bool)
-	Renamed map[string]string // hints for keys that other programs have, by key
+	Renamed map[string]string // hints for keys that other programs use, by key
 
 	problems []Problem
-	secret   bool // the text that is read is a secret, which no problem repeats
+	secret   bool // the text being read is a secret, which no problem repeats
 }
 
 // AddProblem adds a problem, unless there are already maxProblems.

@@ -36,8 +36,8 @@ func (r *Reader) Fields(n Node, path string, table []Setting) {
 	}
 }
 
-// suggestKey returns what to write instead of an unknown key. It suggests the name that the
-// setting has here, the most similar key, or all keys.
+// suggestKey returns the fix for an unknown key: the name of the setting here, the most similar key, or all
+// keys.
 func (r *Reader) suggestKey(name string, table []Setting) string {
 	if s, ok := r.Renamed[name]; ok {
 		return s
@@ -61,8 +61,8 @@ func (r *Reader) Group(table []Setting) func(Value) {
 	}
 }
 
-// List calls each for every entry of the list v. The key of an entry ends with its number, from
-// 1. If v is not a list, List adds a problem.
+// List calls each for every entry of the list v. The key of an entry ends with its number, from 1. If v is
+// not a list, List adds a problem.
 func (r *Reader) List(v Value, each func(Value)) {
 	if !r.HasValue(v) {
 		return
@@ -76,9 +76,8 @@ func (r *Reader) List(v Value, each func(Value)) {
 	}
 }
 
-// Named calls each for every key of the group v and its value, and for the position of the key.
-// If v is not a group, fix says what to write. Repeated keys are problems, and so are keys in
-// which check finds one.
+// Named calls each for every key of the group v, with the value and the position of the key. If v is not a
+// group, it adds a problem with fix. Repeated keys are problems, and so are keys for which check returns one.
 func (r *Reader) Named(v Value, fix string, check func(name string) (problem, fix string), each func(name string, here Position, v Value)) {
 	if !r.HasValue(v) {
 		return
@@ -102,8 +101,8 @@ func (r *Reader) Named(v Value, fix string, check func(name string) (problem, fi
 	}
 }
 
-// HasValue reports whether there is a value, and adds a problem if not. A key without a
-// value is probably a mistake.
+// HasValue reports whether there is a value, and adds a problem if not. A key without a value is probably a
+// mistake.
 func (r *Reader) HasValue(v Value) bool {
 	if v.Kind == Empty {
 		r.AddProblem(v.At, "write a value, or remove the key", "%s is empty", v.Key)
@@ -135,8 +134,8 @@ func (r *Reader) Scalar(v Value, example string) (raw, text string, ok bool) {
 	return "", "", false
 }
 
-// Text returns a function that reads one line of text and calls set, which returns what is
-// wrong with the text, or "". A number without quotes is a problem.
+// Text returns a function that reads one line of text and calls set. The result of set is a problem of the
+// text, or "". A number without quotes is a problem.
 func (r *Reader) Text(example string, set func(text string) (problem string)) func(Value) {
 	return func(v Value) {
 		if v.Kind == Integer {
@@ -162,7 +161,7 @@ func (r *Reader) Text(example string, set func(text string) (problem string)) fu
 	}
 }
 
-// excerpt returns a text of the file in quotes, or what stands for a secret.
+// excerpt returns a text of the file in quotes. If the text is a secret, it returns "the value" instead.
 func (r *Reader) excerpt(s string) string {
 	if r.secret {
 		return "the value"
@@ -170,8 +169,8 @@ func (r *Reader) excerpt(s string) string {
 	return Quote(s)
 }
 
-// Secret returns a function that reads one line of text, which no problem repeats, into dst.
-// check returns what is wrong with the text, or "".
+// Secret returns a function that reads one line of text, which no problem repeats, into dst. The result of
+// check is a problem of the text, or "".
 func (r *Reader) Secret(dst *string, example string, check func(string) string) func(Value) {
 	if check == nil {
 		check = func(string) string { return "" }
@@ -183,8 +182,8 @@ func (r *Reader) Secret(dst *string, example string, check func(string) string) 
 	}
 }
 
-// TextTo returns a function that reads one line of text into dst. Each check returns what is
-// wrong with the text, or "".
+// TextTo returns a function that reads one line of text into dst. The result of each check is a problem of
+// the text, or "".
 func (r *Reader) TextTo(dst *string, example string, checks ...func(string) string) func(Value) {
 	return r.Text(example, func(s string) (problem string) {
 		*dst = s
@@ -195,8 +194,8 @@ func (r *Reader) TextTo(dst *string, example string, checks ...func(string) stri
 	})
 }
 
-// Number returns a function that reads a number with or without a unit. It calls set, which
-// returns what is wrong with the number, or "".
+// Number returns a function that reads a number with or without a unit, and calls set. The result of set is a
+// problem of the number, or "".
 func (r *Reader) Number(example string, set func(text string) (problem string)) func(Value) {
 	return func(v Value) {
 		raw, text, ok := r.Scalar(v, example)
@@ -214,7 +213,7 @@ func (r *Reader) Count(dst *int) func(Value) {
 	return r.Number("a whole number from 1 to 1000000", func(s string) string { return readCount(s, dst) })
 }
 
-// CountOrOff is like count for a Setting that can be off, which is -1.
+// CountOrOff is like Count for a setting that can be off, which sets -1.
 func (r *Reader) CountOrOff(dst *int) func(Value) {
 	return r.Number("a whole number from 1 to 1000000, or off", func(s string) string {
 		if s == "off" {
@@ -225,8 +224,7 @@ func (r *Reader) CountOrOff(dst *int) func(Value) {
 	})
 }
 
-// readCount reads a whole number from 1 to 1000000 into dst. It returns what is wrong with it, or
-// "".
+// readCount reads a whole number from 1 to 1000000 into dst. It returns a problem of the number, or "".
 func readCount(s string, dst *int) (problem string) {
 	const most = 1_000_000
 	n, err := strconv.Atoi(s)
@@ -277,8 +275,7 @@ func (r *Reader) OneOf(dst *string, words ...string) func(Value) {
 	})
 }
 
-// CallbackProblem returns what is wrong with the address of a program, in the form of the other
-// problems, or "".
+// CallbackProblem returns a problem of the address of a program, in the form of the other problems, or "".
 func CallbackProblem(s string) (problem string) {
 	if p := askback.CallbackProblem(s); p != "" {
 		return "is wrong: " + p

@@ -16,10 +16,10 @@ import (
 	"github.com/askback/askback/internal/pause"
 )
 
-// Name is the name of the agent, and that of its model in the definition.
+// Name is the name of the agent, and of its model in the definition.
 const Name = "demo"
 
-// Prompt is what the agent does, whatever it is told.
+// Prompt is the task of the agent, whatever its first message.
 const Prompt = "Write a poem about waiting for people."
 
 //go:embed demo.md
@@ -28,8 +28,8 @@ var definition string
 // Definition returns the definition of the agent, as in agents/demo.md.
 func Definition() string { return definition }
 
-// A Model is the model of the agent. It replies by the number of its earlier replies and by
-// what people have answered, so that a request that is repeated has the same reply.
+// A Model is the model of the agent. Its reply depends on the number of its earlier replies and on the
+// answers of people, so that a repeated request has the same reply.
 type Model struct {
 	// Pause is the time between two words; 0: none.
 	Pause time.Duration
@@ -98,7 +98,7 @@ var question = map[string]any{"questions": []any{map[string]any{
 	},
 }}}
 
-// poems are the poems by their form, in the order in which they are looked for.
+// poems are the poems by their form, in the order in which chosen tries the forms.
 var poems = []struct{ form, text string }{
 	{"haiku", "A question goes out.\nThe night passes, and the morning\nbrings one word: go on."},
 	{"limerick", "An agent who wanted to know\nif a table might possibly go\nasked a person instead\nof just going ahead,\nand was told, very clearly: oh no."},
@@ -134,7 +134,7 @@ func result(messages []conversation.Message, id string) conversation.ToolResult 
 	return found
 }
 
-// plan returns a call that marks this many steps as done, and the next one as begun.
+// plan returns a call that marks this many steps as done, and the next step as begun.
 func plan(done int) conversation.Call {
 	var todos []any
 	for i, content := range []string{"Ask which form", "Write the poem", "Ask whether to publish it"} {

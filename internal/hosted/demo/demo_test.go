@@ -50,7 +50,7 @@ func (r *run) reply(settle func(*askback.Ask)) agent.ModelReply {
 	return reply
 }
 
-// result returns the result of a call as the tools for models write it.
+// result returns the result of a call in the form that the tools for models use.
 func (r *run) result(c conversation.Call, settle func(*askback.Ask)) *conversation.ToolResult {
 	r.t.Helper()
 	read := asktool.Questions
@@ -78,8 +78,8 @@ func (r *run) result(c conversation.Call, settle func(*askback.Ask)) *conversati
 	return &conversation.ToolResult{ID: c.ID, Text: text, IsError: isError}
 }
 
-// The poem has the form that the person chose, and what follows depends on the decision.
-func TestRunDependsOnWhatPeopleAnswer(t *testing.T) {
+// The poem has the form that the person chose, and the next steps depend on the decision.
+func TestRunDependsOnAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		form     func(*askback.Ask)
 		decision askback.Decision
@@ -125,7 +125,7 @@ func other(text string) func(*askback.Ask) {
 
 func decline(a *askback.Ask) { a.Outcome.Status = askback.Declined }
 
-// The todos are those of the plan, and the last one is completed at the end.
+// The todos are the steps of the plan, and the last one is completed at the end.
 func TestPlanIsCompleted(t *testing.T) {
 	r := &run{t: t, messages: []conversation.Message{{Role: conversation.RoleUser, Text: "Write a poem."}}}
 	var last struct {
@@ -148,7 +148,7 @@ func TestPlanIsCompleted(t *testing.T) {
 	}
 }
 
-// The text arrives word by word, and a request that is cancelled ends at once.
+// The text arrives word by word, and a cancelled request ends immediately.
 func TestTextStreamsUntilTheRequestIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := demo.Model{Pause: time.Second}

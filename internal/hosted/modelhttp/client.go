@@ -1,5 +1,5 @@
-// Package modelhttp has what the clients of model providers share: connections that never give
-// the key away, streams that end only where the provider ends them, and errors in words.
+// Package modelhttp has the common parts of the clients of model providers. Its connections never reveal the
+// key, its streams end only where the provider ends them, and its errors are readable.
 package modelhttp
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/askback/askback/internal/egress"
 )
 
-// CheckBaseURL returns an error unless keys may be sent to a base URL: it is https, or http to
-// this machine. With allowHTTP, http to other machines is allowed too.
+// CheckBaseURL returns an error unless keys may be sent to a base URL: it must use https, or http to this
+// machine. With allowHTTP, http to other machines is also allowed.
 func CheckBaseURL(base string, allowHTTP bool) error {
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" {
@@ -42,8 +42,8 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// DefaultIdle is the longest time that a provider may send nothing. Hosted ones send something
-// every few seconds; a model on this machine may have to be loaded first.
+// DefaultIdle is the maximum time without data from a provider. Hosted providers send data every few seconds;
+// a model on this machine may first have to be loaded.
 const DefaultIdle = 5 * time.Minute
 
 // The maximum numbers of bytes of a reply and of an error.
@@ -54,11 +54,10 @@ const (
 
 // NewClient returns a client for requests whose reply is a stream of events.
 //
-// A reply whose status is not 2xx is an error, which [Error] explains. So no redirect is
-// followed, to which the headers with the key would go. The body of a reply does not end: where the
-// connection ends, reading returns [io.ErrUnexpectedEOF], and the reader stops before at the
-// end that the provider marks. A request ends with an error when the provider sends nothing for
-// the time idle; 0 means [DefaultIdle].
+// A reply whose status is not 2xx is an error, which [Error] explains. So no redirect is followed, and the
+// headers with the key go to no other host. The body of a reply has no end of its own. If the connection
+// ends, reading returns [io.ErrUnexpectedEOF]; the reader must stop before, at the end mark of the provider.
+// A request ends with an error if the provider sends nothing for the time idle; 0 means [DefaultIdle].
 func NewClient(idle time.Duration) *http.Client {
 	if idle == 0 {
 		idle = DefaultIdle

@@ -17,15 +17,15 @@ import (
 	"github.com/askback/askback/agent"
 )
 
-// A Problem is the error object of a provider, which all of them write alike.
+// A Problem is the error object of a provider. All providers use similar forms.
 type Problem struct {
-	Type, Code string // of the provider, such as overloaded_error
+	Type, Code string // the provider's names of the error, such as overloaded_error
 	Message    string
 }
 
-// ParseProblem returns the problem in the body of a reply, as far as it has one.
+// ParseProblem returns the problem in the body of a reply, as far as the body has one.
 func ParseProblem(body []byte) Problem {
-	if s := strings.TrimSpace(string(body)); strings.HasPrefix(s, "[") { // that of Gemini
+	if s := strings.TrimSpace(string(body)); strings.HasPrefix(s, "[") { // the form of Gemini
 		var list []json.RawMessage
 		if json.Unmarshal(body, &list) == nil && len(list) > 0 {
 			body = list[0]
@@ -35,7 +35,7 @@ func ParseProblem(body []byte) Problem {
 	if json.Unmarshal(body, &outer) != nil {
 		return Problem{}
 	}
-	if outer.Error == nil { // that of older versions of vLLM
+	if outer.Error == nil { // the form of older versions of vLLM
 		outer.Error = body
 	}
 	var text string
@@ -58,8 +58,8 @@ func ParseProblem(body []byte) Problem {
 	return Problem{Type: field("type"), Code: field("code"), Message: field("message")}
 }
 
-// Error returns the error of a request, in words without secrets. Of the provider's own words
-// it has at most a line, only if the request was rejected for its content, and never the key.
+// Error returns the readable error of a request, without secrets. It has at most a line of the provider's
+// text, only if the request was rejected for its content, and never the key.
 func Error(ctx context.Context, err error, key string) *agent.ModelError {
 	var status *statusError
 	var dns *net.DNSError
@@ -95,8 +95,8 @@ func (p Problem) Error(key string) *agent.ModelError {
 	return p.error(p.status(), nil, key)
 }
 
-// status returns the status that a request with this problem has otherwise. A problem without a
-// known name is one of the provider.
+// status returns the status that a request with this problem usually has. If the name of the problem is
+// unknown, it returns a status for an error of the provider.
 func (p Problem) status() int {
 	for _, name := range []string{p.Type, p.Code} {
 		if n, err := strconv.Atoi(name); err == nil && n >= 400 && n <= 599 {
@@ -139,18 +139,18 @@ func (p Problem) error(status int, header http.Header, key string) *agent.ModelE
 	return e
 }
 
-// ContextLength returns the error of a conversation that the model cannot read as a whole.
+// ContextLength returns the error of a conversation that is too long for the model.
 func ContextLength() *agent.ModelError {
 	return &agent.ModelError{Err: errors.New("the conversation is longer than the model can read; start a new run, or use a model with a larger context")}
 }
 
-// Refusal returns the error of a model that does not reply because of what it was asked.
+// Refusal returns the error of a model that refuses to reply to its input.
 func Refusal() *agent.ModelError {
 	return &agent.ModelError{Err: errors.New("the model refused to reply, because of the rules of its provider; start a new run with other words")}
 }
 
-// isLength reports whether the conversation is too long. Only OpenAI and llama.cpp have names
-// for this: others have to be recognised by what they write.
+// isLength reports whether the conversation is too long. Only OpenAI and llama.cpp have names for this error.
+// The other providers are recognized by their texts.
 func (p Problem) isLength(status int) bool {
 	if p.Code == "context_length_exceeded" || p.Type == "exceed_context_size_error" {
 		return true
@@ -174,7 +174,7 @@ func (p Problem) isCredit() bool {
 		strings.Contains(p.Message, "credit balance is too low") // Anthropic, with status 400
 }
 
-// maxLine is the maximum number of bytes of a provider's own words in an error.
+// maxLine is the maximum number of bytes of a provider's text in an error.
 const maxLine = 300
 
 // line returns a text as one short line without the key.

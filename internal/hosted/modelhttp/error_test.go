@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/internal/hosted/modelhttp"
 )
 
-func TestConnectionErrorsAreSentences(t *testing.T) {
+func TestConnectionErrorsAreReadable(t *testing.T) {
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
 	defer secure.Close()
 	for _, c := range []struct{ url, want string }{
@@ -42,8 +42,8 @@ func TestConnectionErrorsAreSentences(t *testing.T) {
 	}
 }
 
-// TestLongRepliesEnd checks that a provider cannot fill the memory.
-func TestLongRepliesEnd(t *testing.T) {
+// TestLongReplyIsAnError checks that a provider cannot fill the memory.
+func TestLongReplyIsAnError(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		line := strings.Repeat("x", 1<<20)
@@ -71,7 +71,7 @@ func TestLongRepliesEnd(t *testing.T) {
 	}
 }
 
-func TestBaseURLsAreChecked(t *testing.T) {
+func TestUnsafeBaseURLIsRejected(t *testing.T) {
 	for _, c := range []struct {
 		url   string
 		allow bool

@@ -1,5 +1,4 @@
-// Package schedule has the times at which the runs of an agent start, as a line of cron
-// describes them (E15).
+// Package schedule computes the times at which the runs of an agent start, from a cron line (E15).
 package schedule
 
 import (
@@ -11,13 +10,13 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// A Schedule is a line of cron and the time zone of its clock. The zero value has no times.
+// A Schedule is a cron line and the time zone of its clock. The zero value has no times.
 type Schedule struct {
 	text  string
 	zone  *time.Location
-	times *cron.SpecSchedule // by a clock that is never changed
-	// elapsed is set if the hours are "*". Then the schedule follows the time that has passed,
-	// and otherwise the clock on the wall.
+	times *cron.SpecSchedule // the times on a clock that is never changed
+	// elapsed is set if the hours are "*". Then the schedule follows elapsed time, and otherwise the local
+	// clock.
 	elapsed bool
 }
 
@@ -30,16 +29,16 @@ var fields = [...]struct{ name, example string }{
 	{"day of the week", "0 to 6 from Sunday, or sun to sat, as in 1-5 or mon-fri"},
 }
 
-// fieldForm is the form of a field. The parser accepts more, and ignores a part of that.
+// fieldForm matches a valid field. The parser accepts more forms, and ignores a part of their text.
 var fieldForm = func() *regexp.Regexp {
 	const value = `(\d{1,2}|[A-Za-z]{3})`
 	const item = `(\*|` + value + `(-` + value + `)?)(/\d{1,2})?`
 	return regexp.MustCompile(`^` + item + `(,` + item + `)*$`)
 }()
 
-// Parse parses the five fields of a line of cron: minute, hour, day of the month, month, and
-// day of the week. A field is "*", a value, a range, a list of these, or one with a step, as in
-// "*/15". If both days are limited, one of them suffices. The clock is that of the zone.
+// Parse parses the five fields of a cron line: minute, hour, day of the month, month, and day of the week. A
+// field is "*", a value, a range, or a list of these. It may have a step, as in "*/15". If both days are
+// limited, one of them suffices. The times are local times of the zone.
 func Parse(text string, zone *time.Location) (Schedule, error) {
 	parts := strings.Fields(text)
 	if len(parts) != len(fields) {
@@ -79,18 +78,18 @@ func (s Schedule) Equal(t Schedule) bool {
 	return s.text == t.text && s.zone.String() == t.zone.String()
 }
 
-// Text returns the line of cron, with one space between its fields, or "" for the zero value.
+// Text returns the cron line, with one space between its fields, or "" for the zero value.
 func (s Schedule) Text() string { return s.text }
 
 // Zone returns the name of the time zone.
 func (s Schedule) Zone() string { return s.zone.String() }
 
-// Next returns the first time of the schedule after a time, in the time zone of the schedule.
-// It is the zero time if there is no later one.
+// Next returns the first time of the schedule after a time, in the time zone of the schedule. It is the zero
+// time if there is no later one.
 //
-// When clocks are put forward, a time that they skip is the moment when they are. When they
-// are put back, a time that they show twice is the first of the two. A schedule for every hour
-// is not concerned: it goes on with each hour that passes.
+// If clocks are put forward and skip a time, the schedule uses the moment of the change. If clocks are put
+// back and show a time twice, it uses the first of the two. A schedule for every hour is not affected: it
+// follows the hours that pass.
 func (s Schedule) Next(after time.Time) time.Time {
 	if s.IsZero() {
 		return time.Time{}
@@ -99,7 +98,7 @@ func (s Schedule) Next(after time.Time) time.Time {
 	shown := clock(t)
 	start, end := t.ZoneBounds()
 	if !s.elapsed && !start.IsZero() {
-		// If clocks were put back at start, they had shown all times before this one.
+		// if clocks were put back at start, they had already shown all times before this one
 		shown = latest(shown, clock(start.Add(-1)))
 	}
 	next := s.read(shown)
@@ -119,13 +118,13 @@ func (s Schedule) Next(after time.Time) time.Time {
 	return time.Time{}
 }
 
-// clock returns what clocks show at a time, as a time in UTC.
+// clock returns the local time at t, as a time in UTC.
 func clock(t time.Time) time.Time {
 	_, offset := t.Zone()
 	return t.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// moment returns the time when clocks show this, if they differ from UTC as they do at t.
+// moment returns the time at which clocks show shown, with the offset from UTC that applies at t.
 func moment(shown, t time.Time) time.Time {
 	_, offset := t.Zone()
 	return shown.Add(-time.Duration(offset) * time.Second).In(t.Location())
@@ -139,8 +138,8 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// read returns the first time of the schedule that clocks show after this one, or the zero
-// time. The library looks five years ahead, and a leap year may be eight years away.
+// read returns the first time of the schedule after the local time shown, or the zero time. The library looks
+// five years ahead, and a leap year may be eight years away.
 func (s Schedule) read(shown time.Time) time.Time {
 	for range 2 {
 		if next := s.times.Next(shown); !next.IsZero() {

@@ -44,13 +44,14 @@ func next(t *testing.T, s schedule.Schedule, after string, n int) string {
 	return strings.Join(all, " ")
 }
 
-func TestNextTimeOfASchedule(t *testing.T) {
+func TestNextReturnsFirstTimeOfSchedule(t *testing.T) {
 	for _, c := range []struct{ text, zone, after, want string }{
 		{"0 7 * * 1-5", "Europe/Berlin", "2026-11-20T05:59:59Z", "2026-11-20T07:00:00+01:00 2026-11-23T07:00:00+01:00"},
 		{"0 7 * * mon-FRI", "UTC", "2026-11-20T07:00:00Z", "2026-11-23T07:00:00Z 2026-11-24T07:00:00Z"},
 		{"*/20 9-10 * * *", "UTC", "2026-11-20T09:50:00.5Z", "2026-11-20T10:00:00Z 2026-11-20T10:20:00Z"},
 		{"5,35 0 1 jan,jul *", "UTC", "2026-11-20T00:00:00Z", "2027-01-01T00:05:00Z 2027-01-01T00:35:00Z"},
-		{"0 0 13 * fri", "UTC", "2026-11-10T00:00:00Z", "2026-11-13T00:00:00Z 2026-11-20T00:00:00Z"}, // one of the days suffices
+		// one of the two days suffices
+		{"0 0 13 * fri", "UTC", "2026-11-10T00:00:00Z", "2026-11-13T00:00:00Z 2026-11-20T00:00:00Z"},
 		{"0 0 29 2 *", "UTC", "2096-03-01T00:00:00Z", "2104-02-29T00:00:00Z 2108-02-29T00:00:00Z"},
 		{" 0  0 31 * * ", "Asia/Kathmandu", "2026-11-01T00:00:00Z", "2026-12-31T00:00:00+05:45 2027-01-31T00:00:00+05:45"},
 	} {
@@ -124,8 +125,8 @@ func TestZeroScheduleHasNoTimes(t *testing.T) {
 	}
 }
 
-// The reference goes through a few days minute by minute and notes which times clocks have shown.
-func TestNextIsThatOfAClockOnTheWall(t *testing.T) {
+// The reference steps through a few days minute by minute and records which times clocks have shown.
+func TestNextMatchesLocalClock(t *testing.T) {
 	zones := []string{"UTC", "Europe/Berlin", "America/Santiago", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Kolkata"}
 	values := func(last int) *rapid.Generator[int] { return rapid.IntRange(0, last) }
 	rapid.Check(t, func(t *rapid.T) {
@@ -153,8 +154,8 @@ func TestNextIsThatOfAClockOnTheWall(t *testing.T) {
 	})
 }
 
-// reference returns the first whole minute after begin at which clocks show the time or, unless
-// every is set, have skipped it, and have not shown it before.
+// reference returns the first whole minute after begin at which a clock shows the time and has not shown it
+// before. Unless every is set, it is also a minute at which the clock skipped the time.
 func reference(begin time.Time, hour, minute int, every bool) time.Time {
 	shown := map[string]bool{}
 	last := clockOf(begin.Add(-4 * time.Hour))

@@ -1,4 +1,4 @@
-// Package modeltest has fakes of model providers, and the tests that every client of one passes.
+// Package modeltest has fakes of model providers, and the tests that each client of a provider passes.
 package modeltest
 
 import (
@@ -15,13 +15,13 @@ import (
 // Key is the API key that the fakes accept.
 const Key = "sk-test-5d9c1e"
 
-// A Reply is what a fake replies to a request.
+// A Reply is the reply of a fake to a request.
 type Reply struct {
 	Status int // default 200, with a stream of events
 	Header map[string]string
 	Body   string
-	// Cut closes the connection after so many bytes of Body, if it is not nil. Clean closes it
-	// as the end of a body without a length, as some proxies do; otherwise the body is chunked.
+	// Cut closes the connection after so many bytes of Body, if it is not nil. If Clean is set, the body has
+	// no length and ends with the connection, as with some proxies; otherwise the body is chunked.
 	Cut   *int
 	Clean bool
 	// Stall keeps the connection open after Body, until the client closes it.

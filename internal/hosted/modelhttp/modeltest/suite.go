@@ -21,8 +21,8 @@ type Provider struct {
 	Model  func(t testing.TB, baseURL, key string, idle time.Duration) agent.Model
 	Stream string           // a whole reply, with calls
 	Want   agent.ModelReply // what it is
-	// Errors has errors of the provider in the middle of a stream, with a part of the sentence;
-	// those that begin with "retry: " are temporary.
+	// Errors has errors of the provider in the middle of a stream, each with a part of its sentence. A part
+	// that begins with "retry: " marks a temporary error.
 	Errors map[string]string
 }
 
@@ -43,7 +43,7 @@ func Run(t *testing.T, p Provider) {
 	})
 }
 
-// ask sends a request, and returns the pieces of the text too.
+// ask sends a request, and returns the reply with the pieces of its text.
 func (p Provider) ask(t *testing.T, s *Server) (agent.ModelReply, string, error) {
 	t.Helper()
 	var pieces strings.Builder
@@ -67,8 +67,8 @@ func (p Provider) fails(t *testing.T, r Reply, retry bool, want string) *agent.M
 	return failed
 }
 
-// Cuts tests that a reply which ends after any of its bytes is an error, or the whole reply. That
-// takes some thousand requests.
+// Cuts tests that a reply that ends after any of its bytes is an error, or the whole reply. That takes some
+// thousand requests.
 func Cuts(t *testing.T, p Provider) {
 	t.Helper()
 	s := p.Server(t)
@@ -224,7 +224,7 @@ func testKey(t *testing.T, p Provider) {
 		if err == nil || strings.Contains(err.Error(), c.key) {
 			t.Errorf("%s: got %v", name, err)
 		}
-		for e := err; e != nil; e = errors.Unwrap(e) { // logs have the chain
+		for e := err; e != nil; e = errors.Unwrap(e) { // the log shows the whole chain of errors
 			if strings.Contains(e.Error(), c.key) {
 				t.Errorf("%s: got %v in the chain", name, e)
 			}
