@@ -106,7 +106,8 @@ func TestAgentTextStaysInFrame(t *testing.T) {
 		a := hostileAsk(t)
 		drawn := strings.ReplaceAll(drawHostile(t, a, true), "\u200e", "") // invisible; only Askback can write it
 		rows := strings.Split(ownStyles.ReplaceAllString(drawn, ""), "\n")
-		screen := vt10x.New(vt10x.WithSize(20*screenWidth, len(rows)+2)) // wider than every row, however the emulator counts cells
+		// The screen is wider than every row, however the emulator counts cells.
+		screen := vt10x.New(vt10x.WithSize(20*screenWidth, len(rows)+2))
 		const title = "bash"
 		screen.Write([]byte("\x1b]0;" + title + "\x07"))
 		if _, err := io.WriteString(screen, strings.ReplaceAll(drawn, "\n", "\r\n")); err != nil {

@@ -124,7 +124,8 @@ func (i *inbox) pressForAsk(p *picker, key, text string) tea.Cmd {
 		}
 		return i.forward(p, key, text)
 	case "n", "c":
-		if control := map[string]string{"n": "ctrl+n", "c": "ctrl+r"}[key]; p.call == nil && !i.inDetail { // in the list, letters are keys
+		// In the list, letters are keys.
+		if control := map[string]string{"n": "ctrl+n", "c": "ctrl+r"}[key]; p.call == nil && !i.inDetail {
 			return i.decide(p, control, "")
 		}
 		return i.decide(p, key, text)

@@ -149,7 +149,8 @@ func TestOnlyAdminsChangePeople(t *testing.T) {
 	admin, ana := browser{h, h.secret(askback.Admin, "root")}, h.browser("ana")
 	admin.send("/people", url.Values{"action": {"save"}, "new": {"1"}, "name": {"dan"}}, http.StatusSeeOther)
 	page := ana.open("/people", http.StatusOK)
-	if got := len(page.all("form[method=post]")) + len(page.all(".route-actions")); got != 1 || card(page, "@oncall") == "" { // the log-out
+	// The only form is the log-out.
+	if got := len(page.all("form[method=post]")) + len(page.all(".route-actions")); got != 1 || card(page, "@oncall") == "" {
 		t.Errorf("ana has %d forms", got)
 	}
 	for _, path := range []string{"/people/edit", "/groups/edit"} {

@@ -93,11 +93,16 @@ type Options struct {
 	Titles view.Titles
 }
 
-// New returns the handler of the pages: /, /rows, /live, /decide, /held, /undo, /asks/{id}, its claim, its draft and its form that reassigns it, /history
-// with its asks and its export, /sessions with their messages and cancellation, /run, /grants and their revocation, /tokens, /deliveries, /endpoints, /contacts, /people, /groups, /routes, /more,
-// /login, /logout and /assets/. With links, it handles /a/. With an issuer it also handles /login/oidc and
-// its callback. Other paths get an error page. The options may be nil. A reverse proxy that
-// ends TLS must forward Host and set X-Forwarded-Proto.
+// New returns the handler of the pages. It handles these paths, with their subpaths:
+//
+//   - /, /rows, /live, /decide, /held and /undo for the inbox, and /asks/{id} for an ask;
+//   - /history and its export, /sessions, /run, /grants and /deliveries;
+//   - /tokens, /endpoints, /contacts, /people, /groups, /routes and /more;
+//   - /login, /logout and /assets/.
+//
+// With links, it handles /a/. With an issuer, it also handles /login/oidc and its callback. Other paths get an
+// error page. The options may be nil. A reverse proxy that ends TLS must forward Host and set
+// X-Forwarded-Proto.
 func New(auth Authenticator, logins Logins, e Engine, o *Options) http.Handler {
 	s := &site{auth: auth, browsers: logins, engine: e, now: time.Now, log: slog.New(slog.DiscardHandler), assets: newAssets()}
 	if o != nil {

@@ -30,13 +30,14 @@ type Template string
 
 // The templates, with the addresses that they expect.
 const (
-	Ntfy          Template = "ntfy"           // https://ntfy.sh/TOPIC
-	Pushover      Template = "pushover"       // if "", the address of Pushover
-	Gotify        Template = "gotify"         // https://gotify.example.com
-	Discord       Template = "discord"        // https://discord.com/api/webhooks/ID/TOKEN
-	Teams         Template = "teams"          // the address of a workflow "When a Teams webhook request is received"
-	Mattermost    Template = "mattermost"     // https://chat.example.com/hooks/KEY
-	HomeAssistant Template = "home-assistant" // https://home.example.com:8123/api/services/notify/NAME or …/api/webhook/ID
+	Ntfy       Template = "ntfy"       // https://ntfy.sh/TOPIC
+	Pushover   Template = "pushover"   // if "", the address of Pushover
+	Gotify     Template = "gotify"     // https://gotify.example.com
+	Discord    Template = "discord"    // https://discord.com/api/webhooks/ID/TOKEN
+	Teams      Template = "teams"      // the address of a workflow "When a Teams webhook request is received"
+	Mattermost Template = "mattermost" // https://chat.example.com/hooks/KEY
+	// HomeAssistant expects https://home.example.com:8123/api/services/notify/NAME or …/api/webhook/ID.
+	HomeAssistant Template = "home-assistant"
 )
 
 // Templates lists every [Template].

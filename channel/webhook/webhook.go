@@ -20,7 +20,7 @@ import (
 
 // Options configure a [Channel].
 type Options struct {
-	Secret  string           // signs messages to endpoints without a secret of their own; must pass [CheckSecret]; "" for none
+	Secret  string           // signs messages to endpoints without their own secret; must pass [CheckSecret]; "" for none
 	Allow   []egress.Allowed // addresses that messages may go to although they are not public
 	Now     func() time.Time // for the timestamps; nil means time.Now
 	Version string           // version of Askback, for the User-Agent

@@ -99,7 +99,8 @@ async function dispatch(event) {
       event.notification = { ...pressed, close: () => close(pressed) };
     }
     await dispatch({ type, ...event });
-    if (type === "push" && !shownNow && !seen.windows.some((w) => w.visible)) seen.own++; // "This site has been updated in the background"
+    // The browser shows "This site has been updated in the background".
+    if (type === "push" && !shownNow && !seen.windows.some((w) => w.visible)) seen.own++;
   }
   console.log(JSON.stringify(seen));
 })();
