@@ -18,8 +18,8 @@ import (
 var files embed.FS
 
 // scripts are the parts of the script of every page, in order. The first two are htmx 4.0.1 and its extension
-// for event streams, unchanged (docs/design/packages.md, "Libraries"). They are served as one file. htmx starts in the first task
-// after its script, and an extension in a separate file may arrive later.
+// for event streams, unchanged (docs/design/packages.md, "Libraries"). They are served as one file. htmx
+// starts in the first task after its script, and an extension in a separate file may arrive later.
 var scripts = []string{"htmx.js", "hx-sse.js", "page.js", "draft.js", "hold.js", "seen.js", "guard.js", "inbox.js", "undo.js", "pages.js", "select.js", "menu.js", "copy.js", "push.js", "install.js", "run.js"}
 
 // styles are the parts of the style sheet, in order. They are served as one file.
