@@ -1068,7 +1068,7 @@ func noDeliveries(l DeliveryList) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 87, "</pre><p class=\"fine\">The server needs a secret to sign with: <code>askback webhook secret</code> makes one for <code>channels.webhook.secret</code> in its settings. <code>docs/webhooks.md</code> has programs that receive, in Go, Python and Node.js, and <a href=\"/api/docs\" hx-boost=\"false\">the API</a> every field.</p></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 87, "</pre><p class=\"fine\">The server needs a secret to sign with: <code>askback webhook secret</code> makes one for <code>channels.webhook.secret</code> in its settings. <code>docs/webhooks.md</code> has receivers in Go, Python and Node.js. <a href=\"/api/docs\" hx-boost=\"false\">The API</a> describes every field.</p></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -115,7 +115,7 @@ func NumbersOf(f Frame, p NumbersPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.Partial {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<strong>There are too many to count: only the newest ones are counted.</strong>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<strong>There are too many asks to count: only the newest asks are counted.</strong>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -737,7 +737,7 @@ func Session(f Frame, p SessionPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.MoreLate {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<p class=\"fine\">This session is long: late answers from its beginning are not shown here. Each ask has its own.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<p class=\"fine\">This session is long: late answers from its beginning are not shown here. The page of each ask shows them.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

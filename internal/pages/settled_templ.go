@@ -156,7 +156,7 @@ func lateAnswers(f Frame, a view.Ask) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(a.Late) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<section class=\"card draft\" aria-labelledby=\"late\"><h2 id=\"late\">Too late</h2><p>The first answer counts. These did not reach the agent.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<section class=\"card draft\" aria-labelledby=\"late\"><h2 id=\"late\">Too late</h2><p>The first answer counts. These late answers did not reach the agent.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -431,7 +431,7 @@ func Conflict(f Frame, i Inbox, a view.Ask, conflict view.Conflict, form view.Fo
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<p>The first answer counts. Yours did not reach the agent.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<p>The first answer counts. Your answer did not reach the agent.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
