@@ -14,7 +14,7 @@ import (
 // deciding is the state of a call in a panel.
 type deciding struct {
 	*view.Confirmation
-	form    view.Form       // the call with the changed arguments
+	form    view.Form       // form with the changed arguments
 	note    field           // reason of the decision
 	pending *askback.Answer // an approval that needs a typed word
 	word    string          // that word

@@ -44,7 +44,7 @@ func TestKeysAreTheSameInBrowserAndTerminal(t *testing.T) {
 		}
 		return text
 	}
-	scripts := map[string]string{} // of the page
+	scripts := map[string]string{} // scripts of the page
 	var key string
 	for line := range strings.Lines(read("../web/assets/inbox.js", "const keys = {\n", "\n};") + "\n") {
 		if m := keyOfScript.FindStringSubmatch(line); m != nil {

@@ -40,7 +40,7 @@ type loader struct {
 	found  int // the same number, during a search
 
 	// The goroutine that loads owns the fields below.
-	pages      int      // cursor of the last list
+	pages      int      // number of pages of the last list
 	last       []string // ids of the last list
 	lastSearch string
 	lost       bool
@@ -49,7 +49,7 @@ type loader struct {
 const (
 	loadPause    = 100 * time.Millisecond // pause between two reads for each page, so that many events cause one read
 	pingTime     = 5 * time.Second        // pause between two checks of the connection
-	pingsPerLoad = 6                      // pause without events, for snoozes that end or begin elsewhere
+	pingsPerLoad = 6                      // checks between two reads without events, for snoozes that end or begin elsewhere
 	lostTime     = 2 * time.Second        // a reply that takes longer means a lost connection
 )
 

@@ -17,7 +17,7 @@ type painter struct {
 	full    bool     // whether the rows are the whole screen
 	reflows bool     // whether the terminal breaks rows that are too long when it becomes narrower
 	rows    []string // rows that are on the screen
-	widths  []int    // of rows
+	widths  []int    // widths of the rows
 	cursor  int      // row of the cursor
 	column  int      // column of the cursor
 	err     error

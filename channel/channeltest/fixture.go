@@ -45,7 +45,7 @@ type fixture struct {
 	sent    int
 
 	mu       sync.Mutex
-	errs     []error // of attempts
+	errs     []error // errors of attempts
 	texts    []string
 	attempts []attempt
 }

@@ -33,7 +33,7 @@ type received struct {
 // A disposal is the result of handling a message.
 type disposal string
 
-// The disposals. Messages with one of the first ones need no more attention.
+// The disposals. A message with any of them but foreign is marked as handled.
 const (
 	answered   disposal = "answered"
 	askedAgain disposal = "asked again"

@@ -208,7 +208,7 @@ func cut(s string, limit int) string {
 	if length(s) <= limit {
 		return s
 	}
-	end, size := 0, 1 // of the mark
+	end, size := 0, 1 // size begins with the size of the mark
 	for i, r := range s {
 		if size += length(string(r)); size > limit {
 			break

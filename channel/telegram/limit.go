@@ -28,7 +28,7 @@ const (
 // chat. A burst may be ahead of that time.
 type limiter struct {
 	now   func() time.Time
-	burst int // of a chat
+	burst int // size of a burst in a chat
 
 	mu    sync.Mutex
 	all   time.Time

@@ -10,7 +10,7 @@ import (
 
 // Settings configure a bot of Telegram.
 type Settings struct {
-	Token  string // of the bot
+	Token  string // token of the bot
 	URL    string // address of a Bot API server; if "", Telegram's server
 	Groups []int64
 	Allow  []egress.Allowed

@@ -34,7 +34,7 @@ const DefaultURL = "https://api.telegram.org"
 
 // Options configure a [Channel].
 type Options struct {
-	Token  string           // of the bot
+	Token  string           // token of the bot
 	URL    string           // address of the Bot API server; if "", DefaultURL
 	Allow  []egress.Allowed // addresses of the server, if they are not public
 	Groups []int64          // groups in which the bot asks and takes answers

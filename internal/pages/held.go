@@ -30,7 +30,7 @@ type HeldItem struct {
 // A HeldEnd is the result of an answer that can no longer be undone.
 type HeldEnd struct {
 	Sentence view.Text
-	Path     string // id of the ask; "" if the person may not see it
+	Path     string // path of the ask; "" if the person may not see it
 	Sent     bool
 }
 

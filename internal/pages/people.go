@@ -35,7 +35,7 @@ type EntryForm struct {
 	Title, Path string
 	Name        view.RawText
 	New         bool   // whether the name can still be changed
-	Hint        string // of the name
+	Hint        string // hint for the name
 	Fields      []EntryField
 	Problems    []view.Problem
 }

@@ -42,7 +42,7 @@ type SessionPage struct {
 	MoreMessages bool      // whether there are newer messages
 	Older        bool      // whether there are older events of a hosted agent
 	Open         *view.Ask // ask of a hosted agent that is answered on this page; nil for none
-	Form         view.Form // of that ask
+	Form         view.Form // form of that ask
 	Problem      string    // reason why a message was not sent
 	Text         string    // text of that message
 	MoreLate     bool      // whether there may be older late answers

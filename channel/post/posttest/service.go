@@ -22,7 +22,7 @@ import (
 // A Message is a message as a person sees it.
 type Message struct {
 	ID       string // id that the service gave
-	Topic    string // of ntfy
+	Topic    string // topic of ntfy
 	Tag      string // messages with the same tag replace each other
 	Title    string
 	Text     string
@@ -44,7 +44,7 @@ type Button struct {
 
 // A Service is the fake of one service.
 type Service struct {
-	URL string // values that the settings of a receiver need
+	URL string // address for the settings of a receiver
 
 	mu       sync.Mutex
 	messages []Message

@@ -63,7 +63,7 @@ type query struct {
 	alert    bool
 }
 
-// A failure describes the fate of the next requests that send or change messages.
+// A failure describes how the next requests that send or change messages fail.
 type failure struct {
 	how         Failure
 	skip, count int

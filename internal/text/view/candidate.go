@@ -15,7 +15,7 @@ const maxCandidates = 100
 type Candidate struct {
 	Value  string // value that a form sends
 	Name   Text   // a group has an "@" in front
-	People []Text // of a group
+	People []Text // members of a group
 	You    bool   // whether it is the reader
 }
 

@@ -42,7 +42,7 @@ type Session struct {
 type Todo struct {
 	Content safetext.Text
 	Done    bool
-	Active  bool // in progress
+	Active  bool // whether it is in progress
 }
 
 // Path returns the path of the session's page.
@@ -111,7 +111,7 @@ func Grouped(n int64) string {
 type Moment struct {
 	At      time.Time
 	Ask     *Ask          // the ask was asked, or settled if Settled is true
-	Settled bool          // the outcome of Ask
+	Settled bool          // whether the entry is the outcome of Ask
 	Text    safetext.Text // a message
 	By      safetext.Text // person who sent the message; empty if the agent did
 	What    string        // a change of the session

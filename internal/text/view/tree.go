@@ -13,9 +13,9 @@ type Value struct {
 	Kind    ValueKind
 	Text    Text     // for a string, decoded; for a number or a word, as it was sent
 	Members []Member // for an object or an array, in order
-	Size    Size     // of a string
+	Size    Size     // size of a string
 
-	raw string // of a string
+	raw string // raw text of a string
 }
 
 // A ValueKind is the type of a [Value].
