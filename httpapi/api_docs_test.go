@@ -142,7 +142,7 @@ func routesTable() string {
 		if rt.Open {
 			who = "anyone"
 		}
-		fmt.Fprintf(&b, "| `%s %s` | %s | %s | %s | %s |\n", rt.Method, path, who, strings.TrimSpace(rt.Doc.Summary+" "+rt.Doc.Detail), word(rt.Doc.In), word(rt.Doc.Out))
+		fmt.Fprintf(&b, "| `%s %s` | %s | %s | %s | %s |\n", rt.Method, path, who, rt.Doc.Summary, word(rt.Doc.In), word(rt.Doc.Out))
 	}
 	return b.String() + "\n"
 }
