@@ -22,8 +22,8 @@ import (
 	"github.com/askback/askback/test/program"
 )
 
-// filmName is the name of the moving picture of the README. It shows the program itself: a shell
-// asks and waits, a person answers in the browser, and the shell goes on.
+// filmName is the name of the moving picture in README.md. The picture shows the program itself: a
+// shell asks and waits, a person answers in the browser, and the shell goes on.
 const filmName = "ask"
 
 // Sizes of the moving picture, in pixels, and of its terminal, in cells. The page is enlarged by
@@ -37,7 +37,7 @@ const (
 	shellRows  = 13
 )
 
-// filmTime is how long a film may take. The first one builds the program.
+// filmTime limits the time to make the picture. The program may have to be built first.
 const filmTime = 10 * time.Minute
 
 // filmKeys are typed into the shell.
@@ -47,41 +47,41 @@ var filmKeys = []terminalKeys{
 	{`SQLite(.|\n)*more keys`, ""},
 }
 
-// filmOther is the command of another agent, whose question comes later.
+// filmOther is the command of another agent, which asks later.
 var filmOther = []string{"ask", "Publish version 2.4 today?", "Today", "Tomorrow"}
 
 // A camera films a terminal and a browser.
 type camera struct {
-	shell  vt10x.Terminal
-	page   context.Context // the tab with the inbox
-	table  context.Context // the tab that puts the parts of a scene together
-	scenes []scene
+	shell    vt10x.Terminal
+	page     context.Context // the tab with the inbox
+	composer context.Context // the tab that puts the parts of a scene together
+	scenes   []scene
 }
 
-// A set is the program with a server, in a folder of its own.
-type set struct {
+// A fixture is the program with a server, in a folder of its own.
+type fixture struct {
 	ctx           context.Context
 	program, home string
 	address       string // of the server
 }
 
-// command returns a command of the program with a token; without it, the user runs the command.
-func (s *set) command(token string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(s.ctx, s.program, args...)
-	cmd.Dir = s.home
+// command returns a command of the program with a token, or without one for the user of the machine.
+func (f *fixture) command(token string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(f.ctx, f.program, args...)
+	cmd.Dir = f.home
 	cmd.Env = []string{
-		"PATH=" + filepath.Dir(s.program) + string(os.PathListSeparator) + os.Getenv("PATH"),
-		"HOME=" + s.home, "XDG_STATE_HOME=" + s.home, "TERM=xterm-256color", "PS1=$ ", "PS2=> ",
+		"PATH=" + filepath.Dir(f.program) + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"HOME=" + f.home, "XDG_STATE_HOME=" + f.home, "TERM=xterm-256color", "PS1=$ ", "PS2=> ",
 	}
 	if token != "" {
-		cmd.Env = append(cmd.Env, "ASKBACK_URL="+s.address, "ASKBACK_TOKEN="+token)
+		cmd.Env = append(cmd.Env, "ASKBACK_URL="+f.address, "ASKBACK_TOKEN="+token)
 	}
 	return cmd
 }
 
 // output runs a command and returns what it prints.
-func (s *set) output(token string, args ...string) (string, error) {
-	out, err := s.command(token, args...).Output()
+func (f *fixture) output(token string, args ...string) (string, error) {
+	out, err := f.command(token, args...).Output()
 	return strings.TrimSpace(string(out)), err
 }
 
@@ -96,21 +96,21 @@ func film(folder string) error {
 	defer stop()
 	ctx, cancel := context.WithTimeout(browser, filmTime)
 	defer cancel()
-	s := &set{ctx: ctx, home: dir}
-	if s.program, err = program.Build(ctx, dir); err != nil {
+	f := &fixture{ctx: ctx, home: dir}
+	if f.program, err = program.Build(ctx, dir); err != nil {
 		return err
 	}
-	server := s.command("", "serve", "--listen", "127.0.0.1:0")
+	server := f.command("", "serve", "--listen", "127.0.0.1:0")
 	if err := server.Start(); err != nil {
 		return err
 	}
 	defer server.Wait()
 	defer server.Process.Kill()
 	c := &camera{page: ctx}
-	table, closeTable := chromedp.NewContext(ctx)
-	defer closeTable()
-	c.table = table
-	if err := c.shoot(s); err != nil {
+	composer, closeComposer := chromedp.NewContext(ctx)
+	defer closeComposer()
+	c.composer = composer
+	if err := c.shoot(f); err != nil {
 		return err
 	}
 	moving, err := animate(c.scenes)
@@ -126,31 +126,31 @@ func film(folder string) error {
 }
 
 // tokens waits for the server, and returns tokens of two agents and of a person.
-func (s *set) tokens() (planner, release, ana string, err error) {
+func (f *fixture) tokens() (planner, release, ana string, err error) {
 	var link string
 	err = errors.New("the server did not start")
 	for end := time.Now().Add(terminalTime); err != nil && time.Now().Before(end); {
-		link, err = s.output("", "login")
+		link, err = f.output("", "login")
 	}
-	s.address, _, _ = strings.Cut(link, "/login")
+	f.address, _, _ = strings.Cut(link, "/login")
 	for _, t := range []struct {
 		to         *string
 		kind, name string
 	}{{&planner, "agent", "planner"}, {&release, "agent", "release"}, {&ana, "responder", "ana"}} {
 		if err == nil {
-			*t.to, err = s.output("", "token", "add", "--kind", t.kind, "--name", t.name)
+			*t.to, err = f.output("", "token", "add", "--kind", t.kind, "--name", t.name)
 		}
 	}
 	return planner, release, ana, err
 }
 
 // shoot asks in a shell, answers in the browser, and films both.
-func (c *camera) shoot(s *set) error {
-	planner, release, ana, err := s.tokens()
+func (c *camera) shoot(f *fixture) error {
+	planner, release, ana, err := f.tokens()
 	if err != nil {
 		return err
 	}
-	shell := s.command(planner)
+	shell := f.command(planner)
 	shell.Path, shell.Args = "/bin/sh", []string{"sh", "-i"}
 	screen, end, err := startAtTerminal(shell, shellCols, shellRows, filmKeys)
 	if err != nil {
@@ -158,13 +158,13 @@ func (c *camera) shoot(s *set) error {
 	}
 	defer end()
 	c.shell = screen
-	other := s.command(release, filmOther...)
+	other := f.command(release, filmOther...)
 	if err := other.Start(); err != nil {
 		return err
 	}
 	defer other.Wait()
 	defer other.Process.Kill()
-	link, err := s.output(ana, "login")
+	link, err := f.output(ana, "login")
 	if err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func (c *camera) take(caption, press string, hold time.Duration) chromedp.Action
 		}); err != nil {
 			return err
 		}
-		err := chromedp.Run(c.table,
+		err := chromedp.Run(c.composer,
 			emulation.SetDeviceMetricsOverride(filmWidth, filmHeight, 1, false),
 			chromedp.Navigate("data:text/html;charset=utf-8;base64,"+base64.StdEncoding.EncodeToString(html.Bytes())),
 			chromedp.CaptureScreenshot(&whole))
