@@ -101,7 +101,7 @@ func (d *Definition) Check() error {
 	d.checkToolsets(add)
 	for i, name := range d.Tools {
 		if slices.Contains(d.Tools[:i], name) {
-			add("tools: %s is there twice", name)
+			add("tools: %s is listed twice", name)
 		} else if _, _, ok := d.find(name); !ok {
 			add("tools: there is no tool and no server %q; there are %s", name, strings.Join(closestFirst(name, d.names()), ", "))
 		}
@@ -161,7 +161,7 @@ func (d *Definition) checkAsks(add func(format string, args ...any)) {
 	}
 	needsTime := d.OnTimeout != "" && d.OnTimeout != askback.OnTimeoutWait && d.Timeout == 0
 	if needsTime {
-		add("on_timeout: there is no time after which it applies; write question_timeout: 24h")
+		add("on_timeout: it has no effect without a timeout; write question_timeout: 24h")
 	}
 	example := askback.Request{Questions: []askback.Question{{Text: "Go on?", Default: []string{"yes"}}}}
 	d.address(&example)

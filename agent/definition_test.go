@@ -26,7 +26,7 @@ func TestMistakesInDefinitionsAreExplained(t *testing.T) {
 		{"unknown tool", func(d *agent.Definition) { d.Tools = append(d.Tools, "ticket.search") }, `agent support: tools: there is no tool and no server "ticket.search"; there are tickets, `},
 		{"misspelled tool", func(d *agent.Definition) { d.Tools = append(d.Tools, "todowrite") }, `there are todo_write, `},
 		{"no tool of a server", func(d *agent.Definition) { d.Tools = append(d.Tools, "tickets.") }, `there is no tool and no server "tickets."`},
-		{"repeated tool", func(d *agent.Definition) { d.Tools = append(d.Tools, "tickets") }, "tools: tickets is there twice"},
+		{"repeated tool", func(d *agent.Definition) { d.Tools = append(d.Tools, "tickets") }, "tools: tickets is listed twice"},
 		{"unused server", func(d *agent.Definition) { d.Tools = []string{"spawn_agents"} }, "no tool of the server tickets is used; add tickets to tools, or one of its tools as in tickets.NAME"},
 		{"repeated server", func(d *agent.Definition) { d.Toolsets = append(d.Toolsets, tickets()) }, "two servers have the name tickets"},
 		{"name of a server", func(d *agent.Definition) { d.Toolsets = append(d.Toolsets, agent.Functions("a.b")) }, `"a.b" is not a name of a server`},
@@ -50,7 +50,7 @@ func TestMistakesInDefinitionsAreExplained(t *testing.T) {
 	wrong.Name, wrong.Model, wrong.MaxAsks, wrong.MaxTurns, wrong.Confirm, wrong.Allow = "A b", nil, -1, -2, []string{"[a"}, []string{"[b"}
 	wrong.OnTimeout, wrong.Callback = askback.OnTimeoutFail, "ftp://x"
 	err := wrong.Check()
-	for _, want := range []string{"name: ", "model: ", "max_asks: ", "max_turns: ", "confirm: ", "allow: ", "on_timeout: there", "question_callback: "} {
+	for _, want := range []string{"name: ", "model: ", "max_asks: ", "max_turns: ", "confirm: ", "allow: ", "on_timeout: it has no effect", "question_callback: "} {
 		if err == nil || strings.Count(err.Error(), want) != 1 {
 			t.Errorf("got %v, want one problem of %s", err, want)
 		}

@@ -139,7 +139,7 @@ func (s session) isChild() bool { return len(s.Path) > 0 }
 
 // gone returns the sentence for a run without a definition.
 func gone(agent string) string {
-	return fmt.Sprintf("the definition of the agent %s is gone", agent)
+	return fmt.Sprintf("the definition of the agent %s does not exist any more", agent)
 }
 
 // Reply requests the model once. It returns a [conversation.ModelReplied] with a plan for each call, a

@@ -196,7 +196,7 @@ func TestRunWithoutDefinitionFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := r.Reply(t.Context(), attended, request, nil, nil)
-	if f, ok := in.(conversation.RunFailed); !ok || f.Error != "the definition of the agent support is gone" {
+	if f, ok := in.(conversation.RunFailed); !ok || f.Error != "the definition of the agent support does not exist any more" {
 		t.Errorf("got %+v", in)
 	}
 	if _, err := r.Limits("support"); !errors.Is(err, askback.ErrNotFound) {

@@ -148,7 +148,7 @@ func (i *Instance) Advance(by time.Duration) {
 		select {
 		case <-changed:
 		case <-timeout.C:
-			i.t.Errorf("askbacktest: the deadline of ask %s was %v and has no effect", due[0].ID, due[0].Due)
+			i.t.Errorf("askbacktest: the deadline of ask %s, %v, had no effect", due[0].ID, due[0].Due)
 			return
 		}
 	}

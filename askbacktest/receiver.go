@@ -289,7 +289,7 @@ func (r *Receiver) wait(what string, enough func() bool) {
 			for _, a := range attempts {
 				results = append(results, fmt.Sprintf("%s %s: %s", a.ID, a.Event, a.Result))
 			}
-			r.t.Fatalf("askbacktest: the receiver waited for %s in vain; it had the requests %q", what, results)
+			r.t.Fatalf("askbacktest: the receiver did not get %s in time; it got the requests %q", what, results)
 		}
 	}
 }

@@ -199,7 +199,7 @@ func (c *call) timeParam(name string, at *time.Time) error {
 	}
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
-		return askback.Invalid{{Pointer: "?" + name, Detail: "this is not a time of RFC 3339", Fix: name + "=2026-11-03T18:30:00Z"}}
+		return askback.Invalid{{Pointer: "?" + name, Detail: "this is not a time in RFC 3339 format", Fix: name + "=2026-11-03T18:30:00Z"}}
 	}
 	*at = t
 	return nil

@@ -27,11 +27,11 @@ var (
 	queryWait       = openapi.Param{Name: "wait", Description: "How long to wait until the ask is settled, at most 60s.", Example: "30s"}
 	queryCursor     = openapi.Param{Name: "cursor", Description: "The next_cursor of the previous page."}
 	queryLimit      = openapi.Param{Name: "limit", Description: "The maximum number of items; 50 by default.", Type: "integer"}
-	queryAgent      = openapi.Param{Name: "agent", Description: "Only those of agents with this label."}
+	queryAgent      = openapi.Param{Name: "agent", Description: "Only asks or sessions of agents with this label."}
 	queryAfter      = openapi.Param{Name: "after", Description: "Continue after this cursor. Without one, the stream begins with a snapshot."}
-	headerLast      = openapi.Param{Name: "Last-Event-ID", Description: "The same as after, sent by browsers that reconnect. It has priority."}
-	headerTrace     = openapi.Param{Name: "traceparent", Description: "The trace that the ask is part of (W3C Trace Context). An invalid one is ignored."}
-	headerDelivery  = openapi.Param{Name: "webhook-id", Description: "The name of the delivery, of at most 128 characters. A repeat has the same."}
+	headerLast      = openapi.Param{Name: "Last-Event-ID", Description: "The same as after; browsers send it when they reconnect. It has priority over after."}
+	headerTrace     = openapi.Param{Name: "traceparent", Description: "The trace that the ask is part of (W3C Trace Context). An invalid value is ignored."}
+	headerDelivery  = openapi.Param{Name: "webhook-id", Description: "The name of the delivery, at most 128 characters. A repeated delivery has the same name."}
 	headerSent      = openapi.Param{Name: "webhook-timestamp", Description: "With a signature, the time in seconds since 1970, at most five minutes from now."}
 	headerSignature = openapi.Param{Name: "webhook-signature", Description: "The signature of the id, the time and the body, as Standard Webhooks describes it: v1 and base64."}
 	headerHookKey   = openapi.Param{Name: "Idempotency-Key", Description: "With a token, the name of the delivery instead of webhook-id."}
@@ -42,7 +42,7 @@ var (
 var about = openapi.Info{
 	Title: "Askback", Base: base,
 	Description: "AI agents ask people, and get an answer, however long it takes. " +
-		"The kind of a token determines what it allows; an admin may do what a responder and an operator may. " +
+		"The kind of a token determines its permissions; an admin also has the permissions of responders and operators. " +
 		"Times are in RFC 3339 format in UTC. Absent values are null.",
 	Tags: []openapi.Tag{
 		{Name: "asks", Description: "Agents ask, people answer."},

@@ -81,7 +81,7 @@ func (c *call) readyz() error {
 
 func (c *call) metrics() error {
 	if c.h.options.Metrics == nil {
-		return problem{Status: http.StatusNotFound, Type: "not-found", Detail: "this server counts nothing"}
+		return problem{Status: http.StatusNotFound, Type: "not-found", Detail: "this server has no metrics"}
 	}
 	c.h.options.Metrics.ServeHTTP(c.w, c.r)
 	return nil

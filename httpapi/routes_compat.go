@@ -39,7 +39,7 @@ var compatRoutes = []route{
 	{
 		method: "POST", path: "/agent/answer/{id}", action: access.ActAnswer, limit: maxBody, serve: (*call).agentAnswer,
 		tag: "dialects", summary: "Answer an ask of a session with one text.",
-		detail: "An answer to an ask that a person has already answered is not an error; the reply says so.",
+		detail: "If a person has already answered the ask, the reply states this, and is not an error.",
 		who:    forPeople, in: "TextAnswer", out: "AgentReply", statuses: []int{200, 409},
 	},
 	{

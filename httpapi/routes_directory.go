@@ -13,7 +13,7 @@ var directoryRoutes = []route{
 		tag: "directory", summary: "List standing approvals.",
 		detail: "For an operator, the input is left out.",
 		who:    forScreens, out: "GrantPage", query: params{
-			{Name: "ended", Description: "List the expired and revoked ones instead.", Values: []string{"true", "false"}},
+			{Name: "ended", Description: "List expired and revoked approvals instead.", Values: []string{"true", "false"}},
 			queryAgent, queryCursor, queryLimit,
 		},
 	},
@@ -36,19 +36,19 @@ var directoryRoutes = []route{
 	{
 		method: "GET", path: base + "/routes", action: access.ActPeople, serve: (*call).routes,
 		tag: "directory", summary: "List the routes, which decide who gets an ask.",
-		detail: "Those of the settings come first. The revision is for PUT /routes.",
+		detail: "Routes of the settings come first. The revision is for PUT /routes.",
 		who:    forScreens, out: "RoutePage",
 	},
 	{
 		method: "PUT", path: base + "/people/{name}", action: access.ActDirectory, limit: maxBody, serve: (*call).putPerson,
 		tag: "directory", summary: "Make a person, or replace one that was made over the API.",
-		detail: "What is left out, the person does not have. A person of the settings cannot be changed.",
+		detail: "A field that is left out becomes empty. A person of the settings cannot be changed.",
 		who:    forAdmins, in: "PersonRequest", out: "Person",
 	},
 	{
 		method: "DELETE", path: base + "/people/{name}", action: access.ActDirectory, serve: (*call).deletePerson,
 		tag: "directory", summary: "Remove a person that was made over the API.",
-		detail: "After the reply the person answers nothing, except with a token. Groups and routes that name the person skip them; the reply has a warning then.",
+		detail: "After the reply, the person can answer only with a token. Groups and routes that name the person skip them; the reply has a warning then.",
 		who:    forAdmins, out: "Person",
 	},
 	{
@@ -66,7 +66,7 @@ var directoryRoutes = []route{
 	{
 		method: "PUT", path: base + "/routes", action: access.ActDirectory, limit: maxBody, serve: (*call).putRoutes,
 		tag: "directory", summary: "Replace the routes of the API.",
-		detail: "They are matched after those of the settings, which cannot be changed. If their revision is not the given one, the reply is 409.",
+		detail: "They are matched after the routes of the settings, which cannot be changed. If their revision is not the given revision, the reply is 409.",
 		who:    forAdmins, in: "RoutesRequest", out: "RoutePage", statuses: []int{200, 409},
 	},
 	{
@@ -77,18 +77,18 @@ var directoryRoutes = []route{
 	{
 		method: "GET", path: base + "/deliveries", action: access.ActDeliveries, serve: (*call).deliveries,
 		tag: "directory", summary: "List deliveries, newest first.",
-		detail: "Without a filter, those that have not arrived: all but the sent ones. An agent must name an ask or a session of its own.",
+		detail: "Without a filter, only deliveries that have not arrived. An agent must name an ask or a session of its own.",
 		who:    []string{"agent", "operator"}, out: "DeliveryPage", query: params{
-			{Name: "status", Description: "Only those with this status. failed: given up. waiting: behind a queued one of the same ask. skipped: not needed any more.", Values: []string{"failed", "queued", "waiting", "sent", "skipped"}},
-			{Name: "question_id", Description: "Only those about this ask, in every status if none is given."},
-			{Name: "session_id", Description: "Only those about this session itself, not about its asks, in every status if none is given."},
+			{Name: "status", Description: "Only deliveries with this status. failed: given up. waiting: behind a queued delivery of the same ask. skipped: no longer needed.", Values: []string{"failed", "queued", "waiting", "sent", "skipped"}},
+			{Name: "question_id", Description: "Only deliveries about this ask, in every status if none is given."},
+			{Name: "session_id", Description: "Only deliveries about this session itself, not about its asks, in every status if none is given."},
 			queryCursor, queryLimit,
 		},
 	},
 	{
 		method: "POST", path: base + "/deliveries/{id}/retry", action: access.ActRetry, limit: maxBody, serve: (*call).retryDelivery,
-		tag: "directory", summary: "Send a delivery again that was given up.",
-		detail: "Its attempts begin again. It waits for another one of its ask that is queued.",
+		tag: "directory", summary: "Resend a delivery that was given up.",
+		detail: "Its attempts begin again. It waits for a queued delivery of the same ask.",
 		who:    forOperators, in: "EmptyRequest", optional: true, out: "Delivery",
 	},
 	{
@@ -121,7 +121,7 @@ var endpointRoutes = []route{
 	{
 		method: "POST", path: base + "/endpoints/{id}/rotate", action: access.ActEndpoints, limit: maxBody, serve: (*call).rotateEndpoint,
 		tag: "endpoints", summary: "Replace the secret of an endpoint.",
-		detail: "The new secret is only in this reply. The old one signs as well for 24 hours.",
+		detail: "The new secret is only in this reply. The old secret also signs for 24 hours.",
 		who:    forSenders, in: "EmptyRequest", optional: true, out: "CreatedEndpoint",
 	},
 	{
@@ -132,26 +132,26 @@ var endpointRoutes = []route{
 	},
 	{
 		method: "POST", path: base + "/endpoints/{id}/resume", action: access.ActEndpoints, limit: maxBody, serve: (*call).resumeEndpoint,
-		tag: "endpoints", summary: "Make an endpoint active that is paused or disabled.",
-		detail: "What was kept is sent. What was given up is not: resend it.",
+		tag: "endpoints", summary: "Activate a paused or disabled endpoint.",
+		detail: "Kept deliveries are sent. Deliveries that were given up are not: resend them.",
 		who:    forSenders, in: "EmptyRequest", optional: true, out: "Endpoint",
 	},
 	{
 		method: "POST", path: base + "/endpoints/{id}/test", action: access.ActEndpoints, limit: maxBody, serve: (*call).testEndpoint,
-		tag: "endpoints", summary: "Send a test message to an endpoint at once.",
-		detail: "It is signed, and sent whatever the status of the endpoint is, to the address with which it was made.",
+		tag: "endpoints", summary: "Send a test message to an endpoint immediately.",
+		detail: "It is signed, and sent to the address with which the endpoint was made, whatever the status of the endpoint.",
 		who:    forSenders, in: "EmptyRequest", optional: true, out: "EndpointTest",
 	},
 	{
 		method: "POST", path: base + "/endpoints/{id}/resend", action: access.ActEndpoints, limit: maxBody, serve: (*call).resend,
-		tag: "endpoints", summary: "Send the deliveries to an endpoint again that were given up.",
-		detail: "Without since, all of them. Those of one ask are sent in order.",
+		tag: "endpoints", summary: "Resend the deliveries to an endpoint that were given up.",
+		detail: "Without since, all of them. Deliveries of one ask are sent in order.",
 		who:    forSenders, in: "ResendRequest", optional: true, out: "Resent",
 	},
 	{
 		method: "DELETE", path: base + "/endpoints/{id}", action: access.ActEndpoints, serve: (*call).deleteEndpoint,
 		tag: "endpoints", summary: "Delete an endpoint with its secret.",
-		detail: "The next message to its origin makes a new one. If it is paused or disabled, the reply is 409.",
+		detail: "The next message to its origin makes a new endpoint. If the endpoint is paused or disabled, the reply is 409.",
 		who:    forSenders, out: "Endpoint", statuses: []int{200, 409},
 	},
 }
@@ -161,7 +161,7 @@ var contactRoutes = []route{
 	{
 		method: "GET", path: base + "/contacts", action: access.ActContacts, serve: (*call).contacts,
 		tag: "contacts", summary: "List the chats and browsers that get your asks, oldest first.",
-		detail: "An admin gets those of all people.",
+		detail: "An admin gets the contacts of all people.",
 		who:    forPeople, out: "ContactPage",
 	},
 	{
@@ -173,13 +173,13 @@ var contactRoutes = []route{
 	{
 		method: "POST", path: base + "/contact-codes", action: access.ActContacts, limit: maxBody, serve: (*call).contactCode,
 		tag: "contacts", summary: "Make a code that links a chat to you.",
-		detail: "It can be used once, within 10 minutes. At most three are valid; a further one replaces the oldest.",
+		detail: "It can be used once, within 10 minutes. At most three are valid; a further code replaces the oldest.",
 		who:    forPeople, in: "ContactCodeRequest", out: "ContactCode", statuses: []int{201},
 	},
 	{
 		method: "DELETE", path: base + "/contacts/{id}", action: access.ActContacts, serve: (*call).deleteContact,
 		tag: "contacts", summary: "Remove a contact.",
-		detail: "What waits for it is given up.",
+		detail: "Messages that wait for it are given up.",
 		who:    forPeople, out: "Contact",
 	},
 }
@@ -220,7 +220,7 @@ var serverRoutes = []route{
 		method: "GET", path: "/healthz", open: true, serve: (*call).healthz,
 		tag: "server", summary: "Check that the process is running.",
 		out: "Health", query: params{
-			{Name: "nonce", Description: "16 to 128 characters, for the proof of which server this is."},
+			{Name: "nonce", Description: "16 to 128 characters. The reply then proves the identity of the server."},
 		},
 	},
 	{

@@ -11,7 +11,7 @@ var sessionRoutes = []route{
 	{
 		method: "POST", path: base + "/sessions", action: access.ActRun, limit: maxBody, serve: (*call).startSession,
 		tag: "sessions", summary: "Start a hosted agent, or a session for a run elsewhere.",
-		detail: "Only an agent starts a session for a run elsewhere. 201 for a new session; 200 for an existing session with this key. Another callback_url changes that of the session; 409 if the session is over.",
+		detail: "Only an agent starts a session for a run elsewhere. 201 for a new session; 200 for an existing session with this key. Another callback_url replaces the callback_url of the session; 409 if the session has ended.",
 		who:    forBoth, in: "SessionRequest", out: "Session", statuses: []int{200, 201, 409},
 	},
 	{
@@ -23,7 +23,7 @@ var sessionRoutes = []route{
 		method: "POST", path: "/hooks/{agent}", action: access.ActStart, signed: true, limit: limits.MaxInput, serve: (*call).startHook,
 		tag: "sessions", summary: "Start a hosted agent by a webhook.",
 		detail: "The body is the payload for the agent: any JSON. Instead of a token, the request may have a signature of Standard Webhooks with the webhook_secret of the agent. " +
-			"The same delivery again is the same session.",
+			"A repeated delivery gets the same session.",
 		who: forAgents, in: "HookPayload", out: "HookStarted", statuses: []int{202}, header: params{headerDelivery, headerSent, headerSignature, headerHookKey},
 	},
 	{
@@ -33,7 +33,7 @@ var sessionRoutes = []route{
 		who:    forAll, out: "SessionPage", query: params{
 			{Name: "status", Description: "All by default.", Values: []string{"running", "waiting_for_input", "completed", "failed", "cancelled"}},
 			queryAgent,
-			{Name: "q", Description: "Only those whose title or label contains this text."},
+			{Name: "q", Description: "Only sessions whose title or label contains this text."},
 			queryCursor, queryLimit,
 		},
 	},

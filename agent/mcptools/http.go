@@ -23,7 +23,7 @@ func newHTTPClient(s *Server, end func(error)) *http.Client {
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
 			switch {
 			case !sameOrigin(req.URL, endpoint):
-				return errors.New("it redirects to another server; write the address of that one")
+				return errors.New("it redirects to another server; write the address of that server")
 			case len(via) > 3:
 				return errors.New("it redirects again and again")
 			}

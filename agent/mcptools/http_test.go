@@ -141,7 +141,7 @@ func TestEveryResultBecomesText(t *testing.T) {
 		{"several texts", &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "a"}, &mcp.TextContent{Text: "b"}}}, "a\n\nb", false},
 		{"an error", &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "no such file"}}, IsError: true}, "no such file", true},
 		{"nothing", &mcp.CallToolResult{Content: []mcp.Content{}}, "The tool returned nothing.", false},
-		{"an error without a reason", &mcp.CallToolResult{Content: []mcp.Content{}, IsError: true}, "The tool failed, and did not say why.", true},
+		{"an error without a reason", &mcp.CallToolResult{Content: []mcp.Content{}, IsError: true}, "The tool failed, and gave no reason.", true},
 		{"structured content", &mcp.CallToolResult{Content: []mcp.Content{}, StructuredContent: map[string]any{"a": 1}}, `{"a":1}`, false},
 		{"structured content and its text", &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "a is 1"}}, StructuredContent: map[string]any{"a": 1}}, "a is 1", false},
 		{"media", &mcp.CallToolResult{Content: []mcp.Content{
@@ -385,9 +385,9 @@ func TestCallsRunConcurrently(t *testing.T) {
 
 func TestOptionsOfAServerAreChecked(t *testing.T) {
 	for want, o := range map[string]mcptools.Options{
-		"neither a command nor a URL": {},
-		"both a command and a URL":    {Command: []string{"x"}, URL: "https://x.example.com"},
-		"not one of http or https":    {URL: "ftp://x.example.com"},
+		"neither a command nor a URL":         {},
+		"both a command and a URL":            {Command: []string{"x"}, URL: "https://x.example.com"},
+		"must begin with http:// or https://": {URL: "ftp://x.example.com"},
 	} {
 		if _, err := mcptools.New("files", o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)

@@ -36,7 +36,7 @@ func executed(r *mcp.CallToolResult) conversation.Executed {
 	switch {
 	case e.Text != "":
 	case e.IsError:
-		e.Text = "The tool failed, and did not say why."
+		e.Text = "The tool failed, and gave no reason."
 	default:
 		e.Text = "The tool returned nothing."
 	}

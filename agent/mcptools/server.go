@@ -76,7 +76,7 @@ func New(name string, o Options) (*Server, error) {
 	}
 	if o.URL != "" {
 		if u, err := url.Parse(o.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return nil, fmt.Errorf("the URL of the server %s is not one of http or https", name)
+			return nil, fmt.Errorf("the URL of the server %s must begin with http:// or https://", name)
 		}
 	}
 	o.Start, o.Call, o.Stop = cmp.Or(o.Start, time.Minute), cmp.Or(o.Call, time.Hour), cmp.Or(o.Stop, 2*time.Second)

@@ -261,7 +261,7 @@ func TestDoctorReportsWhetherTheIssuerAnswers(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 	s.issuer.Answer(http.StatusBadGateway)
-	if got := mustRun(t, s.env, "doctor", "--config", s.file); !strings.Contains(got, "warn  log-in         the issuer does not answer as it should") {
+	if got := mustRun(t, s.env, "doctor", "--config", s.file); !strings.Contains(got, "warn  log-in         the issuer did not reply, or its reply is not valid") {
 		t.Errorf("got\n%s", got)
 	}
 }

@@ -138,7 +138,7 @@ func checkNames(path string) error {
 		return nil
 	}
 	if n := names(info); n > 1 {
-		return fmt.Errorf("%s has %d names (hard links), and processes that open different ones would damage it: delete all names but one", path, n)
+		return fmt.Errorf("%s has %d names (hard links), and processes that open it by different names would damage it: delete all names but one", path, n)
 	}
 	return nil
 }

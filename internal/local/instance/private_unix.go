@@ -18,7 +18,7 @@ func openPrivate(path string) (*os.File, os.FileInfo, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && (!info.Mode().IsRegular() || !isOwn(info)) {
-		err = fmt.Errorf("%s is not this user's alone, and is not trusted", path)
+		err = fmt.Errorf("%s does not belong to this user alone, and is not trusted", path)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())

@@ -58,7 +58,7 @@ func issuerProblem(s string) (problem string) {
 	u, err := url.Parse(s)
 	switch {
 	case strings.HasSuffix(s, "/.well-known/openid-configuration"):
-		return "is the metadata document of the issuer; remove /.well-known and what follows"
+		return "is the metadata document of the issuer; remove /.well-known and the rest"
 	case err != nil || u.Hostname() == "" || u.User != nil || strings.ContainsAny(s, "?# "):
 		return "is not the address of an issuer"
 	case u.Scheme == "https" || u.Scheme == "http" && egress.IsLoopback(u.Host):

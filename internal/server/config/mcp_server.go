@@ -33,7 +33,7 @@ var (
 func serverNameProblem(name string) (problem, fix string) {
 	switch {
 	case slices.Contains(BuiltInTools, name):
-		return "is the name of a tool that no server has", "choose another name"
+		return "is the name of a built-in tool", "choose another name"
 	case !serverName().MatchString(name):
 		return "is not the name of a server", "use at most 32 lower-case letters, digits, - and _, as in files"
 	}
@@ -106,7 +106,7 @@ func endpointProblem(s string, allowHTTP bool) (problem string) {
 	case u.Scheme == "https" || u.Scheme == "http" && (allowHTTP || egress.IsLoopback(u.Host)):
 		return ""
 	}
-	return "is neither https nor http to this machine; allow_http: true permits http to others"
+	return "is neither https nor http to this machine; allow_http: true permits http to other machines"
 }
 
 // command reads a command and its arguments.
@@ -163,7 +163,7 @@ func (c Config) toolProblem(entry string) (problem, fix string) {
 	case slices.Contains(BuiltInTools, entry):
 		return "", ""
 	case single && tool == "":
-		return settings.Quote(entry) + " has no name of a tool", "write the server alone for all of its tools"
+		return settings.Quote(entry) + " lacks the name of a tool", "write the server alone for all of its tools"
 	case known:
 		return "", ""
 	}

@@ -21,7 +21,7 @@ import (
 // only.
 var (
 	// ErrUnreachable is returned if the issuer does not reply, or its reply is not valid.
-	ErrUnreachable = errors.New("the issuer does not answer as it should")
+	ErrUnreachable = errors.New("the issuer did not reply, or its reply is not valid")
 	// ErrInvalid is returned for a token or a reply that is not from the issuer, not for
 	// this server, expired, or otherwise not valid.
 	ErrInvalid = errors.New("the token is not valid here")
@@ -32,7 +32,7 @@ var (
 	// of the log-in.
 	ErrDenied = errors.New("the issuer denied the log-in")
 	// ErrTooMany is returned if log-ins exceed the rate limit for exchanging codes.
-	ErrTooMany = errors.New("too many log-ins end at this moment")
+	ErrTooMany = errors.New("too many log-ins at this moment")
 	// ErrClient is returned if the issuer does not accept the credentials of this server.
 	ErrClient = errors.New("the issuer does not accept login.oidc.client_id and client_secret")
 	// ErrNoEmail is returned if the issuer does not send an e-mail address, or does not send
@@ -203,7 +203,7 @@ func (i *Issuer) discover(ctx context.Context) (*provider, error) {
 	for _, at := range []string{metadata.Authorize, metadata.Token, metadata.Keys, metadata.Person} {
 		// Codes, secrets and keys are sent there.
 		if strings.HasPrefix(i.settings.Issuer, "https:") && at != "" && !strings.HasPrefix(at, "https://") {
-			return nil, fmt.Errorf("it is reached by https, and names an address without: %q", at)
+			return nil, fmt.Errorf("its own address has https, but its metadata has an address without https: %q", at)
 		}
 	}
 	p := &provider{Provider: found, found: i.settings.Now(), style: authStyle(metadata.Methods, i.settings.ClientSecret)}

@@ -164,10 +164,10 @@ var (
 	pending  = gauge("asks_pending", "Open asks.")
 	oldest   = gauge("oldest_pending_ask_seconds", "Age of the oldest open ask; 0 without one.")
 	calls    = gauge("waiting_calls", "Calls of agents and programs that wait for the end of an ask.")
-	streams  = gauge("event_streams", "Open event streams, those of pages included.")
-	effects  = gauge("effects", "Messages and other effects that have not succeeded yet, by state: waiting for an attempt, claimed, or dead, which is given up.", "state")
+	streams  = gauge("event_streams", "Open event streams, including the streams of pages.")
+	effects  = gauge("effects", "Messages and other effects that have not succeeded yet, by state: waiting for an attempt, claimed, or dead (given up).", "state")
 	size     = gauge("database_bytes", "Size of the database, with its write-ahead log.")
-	failed   = gauge("database_failed", "1 if the database neither reads nor writes any more, until a restart.")
+	failed   = gauge("database_failed", "1 if the database can be neither read nor written until a restart.")
 	full     = gauge("disk_full", "1 if the disk has no room for the database.")
 	damaged  = gauge("damaged_rows", "Damaged rows that were read since the start; at most the first few are counted.")
 	allRead  = []*prometheus.Desc{pending, oldest, calls, streams, effects, size, failed, full, damaged}

@@ -77,7 +77,7 @@ func readA2A(_ Client, raw []byte) (Call, error) {
 func (r *reader) a2aParts(raw []byte, message Node) (text string, calls []a2aCall) {
 	parts, ok := child(message, "parts")
 	if !ok || !r.require(parts, jcs.Array, "") {
-		r.Problem(jcs.Pointer(message.Pointer, "parts"), "the task does not say what it needs", "send its status with the message")
+		r.Problem(jcs.Pointer(message.Pointer, "parts"), "the task has no message to a person", "send its status with the message")
 		return "", nil
 	}
 	var texts []string

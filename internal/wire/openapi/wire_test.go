@@ -26,9 +26,9 @@ var (
 	wait   = openapi.Param{Name: "wait", Description: "How long to wait until the ask is settled, at most 60s.", Example: "30s"}
 	cursor = openapi.Param{Name: "cursor", Description: "The next_cursor of the previous page."}
 	limit  = openapi.Param{Name: "limit", Description: "The maximum number of items; 50 by default.", Type: "integer"}
-	label  = openapi.Param{Name: "agent", Description: "Only those of agents with this label."}
+	label  = openapi.Param{Name: "agent", Description: "Only asks or sessions of agents with this label."}
 	after  = openapi.Param{Name: "after", Description: "Continue after this cursor. Without one, the stream begins with a snapshot."}
-	last   = openapi.Param{Name: "Last-Event-ID", Description: "The same as after, sent by browsers that reconnect. It has priority."}
+	last   = openapi.Param{Name: "Last-Event-ID", Description: "The same as after; browsers send it when they reconnect. It has priority over after."}
 	key    = openapi.Param{Name: "Idempotency-Key", Description: "Requests with the same token and key are the same ask, as long as the ask is kept."}
 )
 
@@ -44,7 +44,7 @@ var routes = []openapi.Route{
 		cursor, limit,
 	}},
 	{Method: "GET", Path: base + "/asks/{id}", Tag: "asks", Summary: "Get an ask.", Detail: "With wait, the reply comes when the ask is settled, or after that time.", Who: both, Out: "Ask", Query: []openapi.Param{wait}, Statuses: []int{200, 429}},
-	{Method: "POST", Path: base + "/asks/{id}/answer", Tag: "asks", Summary: "Answer an ask.", Detail: "The first answer counts. A later one gets 409 with the outcome, unless the same person repeats the same answer.", Who: responder, In: "AnswerRequest", Out: "Ask", Statuses: []int{200, 409}},
+	{Method: "POST", Path: base + "/asks/{id}/answer", Tag: "asks", Summary: "Answer an ask.", Detail: "The first answer counts. A later answer gets 409 with the outcome, unless the same person repeats the same answer.", Who: responder, In: "AnswerRequest", Out: "Ask", Statuses: []int{200, 409}},
 	{Method: "PUT", Path: base + "/asks/{id}/draft", Tag: "asks", Summary: "Save your draft of an answer.", Detail: "It is deleted when the ask is settled.", Who: responder, In: "Draft", Statuses: []int{204, 409}},
 	{Method: "POST", Path: base + "/sessions", Tag: "sessions", Summary: "Start a session for a run.", Detail: "201 for a new session; 200 for an existing session with this key.", Who: agent, In: "SessionRequest", Out: "Session", Statuses: []int{200, 201}},
 	{Method: "GET", Path: base + "/sessions/{id}/events", Tag: "sessions", Summary: "Stream the events of a session.", Who: both, Out: "Event", OutType: openapi.Events, Query: []openapi.Param{after}, Header: []openapi.Param{last}, Statuses: []int{200, 429}},
