@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An agent that asks and stops. Start it again, and it goes on with the answer.
+"""An agent that asks and stops. Start it again, and it continues with the answer.
 
     ASKBACK_URL=http://127.0.0.1:7575 ASKBACK_TOKEN=askback_... python3 agent.py RUN
 """

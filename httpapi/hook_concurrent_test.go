@@ -87,7 +87,7 @@ func TestConcurrentLargeEventsAreLimited(t *testing.T) {
 		<-time.After(time.Second)
 		release()
 		if got := <-late; got.Code != http.StatusNoContent {
-			t.Errorf("a large one that waited: got %d %s", got.Code, got.Body)
+			t.Errorf("a large event that waited: got %d %s", got.Code, got.Body)
 		}
 		_, free := w.postHook(large)
 		if got := <-free; got.Code != http.StatusNoContent {

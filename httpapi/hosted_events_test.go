@@ -77,7 +77,7 @@ func TestLiveTextDoesNotMoveTheCursor(t *testing.T) {
 		got = append(got, line(ev))
 		if ev.Type == askback.EventMessageDelta {
 			if live = ev.Cursor; live != last {
-				t.Errorf("the cursor of a piece is %q, and that of the event before %q", live, last)
+				t.Errorf("the cursor of a piece is %q, and the cursor of the event before it is %q", live, last)
 			}
 			if len(got) == 5 {
 				break

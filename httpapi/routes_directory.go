@@ -41,7 +41,7 @@ var directoryRoutes = []route{
 	},
 	{
 		method: "PUT", path: base + "/people/{name}", action: access.ActDirectory, limit: maxBody, serve: (*call).putPerson,
-		tag: "directory", summary: "Make a person, or replace one that was made over the API.",
+		tag: "directory", summary: "Make a person, or replace a person that was made over the API.",
 		detail: "A field that is left out becomes empty. A person of the settings cannot be changed.",
 		who:    forAdmins, in: "PersonRequest", out: "Person",
 	},
@@ -53,7 +53,7 @@ var directoryRoutes = []route{
 	},
 	{
 		method: "PUT", path: base + "/groups/{name}", action: access.ActDirectory, limit: maxBody, serve: (*call).putGroup,
-		tag: "directory", summary: "Make a group, or replace one that was made over the API.",
+		tag: "directory", summary: "Make a group, or replace a group that was made over the API.",
 		detail: "A group of the settings cannot be changed.",
 		who:    forAdmins, in: "GroupRequest", out: "Group",
 	},

@@ -172,7 +172,7 @@ func callMessage(id int, tool, args string) string {
 // A cancellation during or after the writing of the reply changes nothing (B7).
 func TestCancellationAfterTheReplyChangesNothing(t *testing.T) {
 	for name, after := range map[string]time.Duration{
-		"while it is written": -1, "at once": 0, "before the ack": mcpserver.AckTick - time.Millisecond, "after the ack": 500 * time.Millisecond,
+		"while it is written": -1, "immediately": 0, "before the ack": mcpserver.AckTick - time.Millisecond, "after the ack": 500 * time.Millisecond,
 	} {
 		for _, cancels := range []string{`7`, `8`, `"7"`, `null`} {
 			t.Run(name+" of "+cancels, func(t *testing.T) {

@@ -70,7 +70,7 @@ func TestAsksOfTheRunAndItsSubAgentsAreAnswered(t *testing.T) {
 				t.Errorf("%s: got %q, %v", name, got, err)
 			}
 			if asked != 1 {
-				t.Errorf("%s: %d asks were answered, want only that of the run", name, asked)
+				t.Errorf("%s: %d asks were answered, want only the ask of the run", name, asked)
 			}
 		}
 	})

@@ -189,7 +189,7 @@ func TestRestartedServerIsConnectedAgain(t *testing.T) {
 	if got := call(t, s, "next", `{}`); got != "of the next one" {
 		t.Errorf("got %q", got)
 	}
-	eventually(t, "the tools are those of the next one", func() bool { return slices.Contains(names(t, s), "next") })
+	eventually(t, "the tools are the tools of the next server", func() bool { return slices.Contains(names(t, s), "next") })
 }
 
 // A server that cannot be reached, rejects every request, or is not an MCP server is an error without the

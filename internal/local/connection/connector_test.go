@@ -117,7 +117,7 @@ func TestInstanceIsReplacedAfterItsListenerFails(t *testing.T) {
 		t.Errorf("next call: got error %v, want none", err)
 	}
 	if s, ok := c.options.Place.Last(); !ok || s.Proves(t.Context()) != nil {
-		t.Errorf("got the server %+v, want one that proves its identity", s)
+		t.Errorf("got the server %+v, want a server that proves its identity", s)
 	}
 }
 

@@ -75,7 +75,7 @@ const ExampleQuestions = `{"questions": [{"question": "Which database?", "header
 func (c Client) Ask(raw []byte) (Call, error) {
 	in, err := c.Read(raw)
 	if err == nil && len(in.Calls) != 1 {
-		err = c.mistake(askback.Invalid{{Detail: fmt.Sprintf("%d calls at once", len(in.Calls)), Fix: "send one"}})
+		err = c.mistake(askback.Invalid{{Detail: fmt.Sprintf("%d calls in one input", len(in.Calls)), Fix: "send one"}})
 	}
 	if err != nil {
 		return Call{}, err

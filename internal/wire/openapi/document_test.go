@@ -89,7 +89,7 @@ func faults(doc any) (out []string) {
 			op := raw.(map[string]any)
 			id, _ := op["operationId"].(string)
 			if other, taken := ids[id]; taken || id == "" {
-				out = append(out, fmt.Sprintf("%s: its id %q is that of %q", at, id, other))
+				out = append(out, fmt.Sprintf("%s: it has the same id %q as %q", at, id, other))
 			}
 			ids[id] = at
 			if got, want := declared(op), holes(path); got != want {

@@ -19,8 +19,8 @@ export function canUseTool(askback: Askback, run: string) {
 }
 
 /**
- * Returns the option hooks that asks in the same way about the tools that match (a regular expression, or
- * "*"), also about those that are allowed otherwise. If there is no answer within waitMs, 10 seconds if not
+ * Returns the option hooks, which asks in the same way about the tools that match (a regular expression, or
+ * "*"), also about tools that are allowed otherwise. If there is no answer within waitMs, 10 seconds if not
  * given, the run ends, and its result has deferred_tool_use. Resume the session with the same run and the
  * prompt noMessage to ask for the answer again, also in another process.
  */

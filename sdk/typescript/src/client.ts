@@ -12,7 +12,7 @@ export interface AskbackOptions {
   fetch?: typeof fetch;
   /** How long a request is repeated while the server cannot be reached, in milliseconds: 30 000 if not given. A wait for a person has no such limit. */
   patienceMs?: number;
-  /** What each request has if it has no value of its own. */
+  /** Default values for the fields of each request. */
   defaults?: { session_key?: string; agent?: string; to?: readonly string[]; tags?: readonly string[] };
 }
 
@@ -57,7 +57,7 @@ function values(a: QuestionAnswer): string[] {
   return a.other === null ? [...a.selected] : [...a.selected, a.other];
 }
 
-/** What a person decided about a call. */
+/** The decision of a person about a call. */
 export class Decision {
   readonly ask: Ask;
   readonly outcome: Outcome;
@@ -75,7 +75,7 @@ export class Decision {
     return status === "answered" && (decision === "approved" || decision === "approve_all") && !!digest;
   }
 
-  /** The arguments to run: those of the request, or those to which a person changed them. */
+  /** The arguments to run: the arguments of the request, or the changed arguments of a person. */
   get input(): Input {
     return this.outcome.input ?? this.ask.confirmation?.input ?? {};
   }
@@ -136,7 +136,7 @@ export class Askback {
 
   /**
    * Asks for the approval of a call, waits for the decision, and uses the approval. If the decision
-   * is approved, run the call at once, with the input of the decision. A denial is a decision.
+   * is approved, run the call immediately, with the input of the decision. A denial is a decision.
    * Without a decision it throws a NotAnsweredError.
    */
   async confirm(request: ConfirmRequest, options: WaitOptions = {}): Promise<Decision> {
@@ -145,7 +145,7 @@ export class Askback {
     return decision;
   }
 
-  /** Is like confirm, but leaves the approval for spend, or for confirm with the same key. */
+  /** Asks for the approval of a call as confirm does, but leaves its use to spend, or to confirm with the same key. */
   async decide(request: ConfirmRequest, options: WaitOptions = {}): Promise<Decision> {
     const ask = await this.wait(await this.openConfirmation(request, options.signal), options);
     const o = ask.outcome;

@@ -22,7 +22,7 @@ function text(value: null | boolean | string): string {
   return JSON.stringify(value);
 }
 
-/** Returns the digest of a call, which an approval of exactly this call has. */
+/** Returns the digest of a call. An approval of exactly this call has the same digest. */
 export async function digest(agent: string, server: string | null, tool_name: string, input: unknown): Promise<string> {
   const raw = new TextEncoder().encode(canonical({ agent, server: server ?? "", tool_name, input }));
   const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", raw));

@@ -48,7 +48,7 @@ function notAnswered(ask: Ask): string {
   return `${what[ask.status] ?? `The ask ended with an unknown status, ${JSON.stringify(ask.status)}.`}${reason} This is not consent.`;
 }
 
-/** What a reply with an error contains: a problem as RFC 9457 has it. */
+/** The body of a reply with an error: a problem (RFC 9457). */
 export interface Problem {
   /** The last word of the type, such as "invalid"; docs/problems.md lists them. */
   type: string;
@@ -60,7 +60,7 @@ export interface Problem {
   retryAfter: number | null;
 }
 
-/** The server rejected the request. The message is the server's. */
+/** The server rejected the request. The message is from the server. */
 export class ProblemError extends AskbackError {
   override name = "ProblemError";
   readonly type: string;
@@ -108,7 +108,7 @@ export class ConsumedError extends ProblemError {
   override name = "ConsumedError";
 }
 
-/** The arguments differ from those that were approved: do not run the call. */
+/** The arguments differ from the approved arguments: do not run the call. */
 export class DigestError extends ProblemError {
   override name = "DigestError";
 }

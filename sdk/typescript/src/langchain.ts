@@ -19,7 +19,7 @@ type Decision = { type: "approve" } | { type: "edit"; editedAction: { name: stri
 
 /**
  * Asks people about the interrupts of a result, uses the approvals, and returns the value for
- * new Command({ resume }). Resume the agent at once. run is your name for the run, such as the thread_id.
+ * new Command({ resume }). Resume the agent immediately. run is your name for the run, such as the thread_id.
  */
 export async function resume(askback: Askback, result: object, run: string, options?: WaitOptions): Promise<{ [interrupt: string]: { decisions: Decision[] } }> {
   const { __interrupt__: interrupts = [] } = result as { __interrupt__?: Interrupt[] };

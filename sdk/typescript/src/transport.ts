@@ -20,7 +20,7 @@ export interface Call {
   limit?: number;
 }
 
-/** Sends requests, and repeats those that fail for a while. */
+/** Sends requests, and repeats failed requests for a while. */
 export class Transport {
   readonly #base: string;
   readonly #token: string;
@@ -85,7 +85,7 @@ function parse(reply: Response, text: string): unknown {
   return body;
 }
 
-/** Returns the pause in milliseconds before a request is repeated, or null if it must not be. */
+/** Returns the pause in milliseconds before a request is repeated, or null if it must not be repeated. */
 function pauseAfter(err: unknown, failures: number): number | null {
   const backoff = Math.min(2000, 100 * 2 ** failures) * (0.75 + Math.random() / 2);
   if (err instanceof ProblemError) return transient.has(err.status) ? Math.max(backoff, (err.retryAfter ?? 0) * 1000) : null;
@@ -113,13 +113,13 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Returns a variable of the environment, where there is one. */
+/** Returns a variable of the environment, if there is one. */
 export function variable(name: string): string {
   const { process } = globalThis as { process?: { env?: { [name: string]: string | undefined } } };
   return process?.env?.[name] ?? "";
 }
 
-/** Returns the value of a variable, or throws an error with what to set. */
+/** Returns the value of a variable, or throws an error that names the variable to set. */
 export function needed(value: string, name: "ASKBACK_URL" | "ASKBACK_TOKEN"): string {
   const source = {
     ASKBACK_URL: "the address of a server on this machine is http://127.0.0.1:7575",

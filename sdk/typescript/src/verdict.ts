@@ -2,13 +2,13 @@ import type { Decision } from "./client.ts";
 import { ConsumedError, DigestError, InvalidError, NotAnsweredError } from "./errors.ts";
 import type { Input } from "./wire.ts";
 
-/** A decision as frameworks need it: whatever is not an approval is a denial, with its reason. */
+/** A decision as frameworks need it: every outcome except an approval is a denial, with its reason. */
 export interface Verdict {
   approved: boolean;
   /** The arguments to run. */
   input: Input;
   edited: boolean;
-  /** What a model reads. */
+  /** The text for a model. */
   message: string;
   /** Uses the approval; see Decision. */
   spend(input?: Input): Promise<Verdict>;
@@ -39,7 +39,7 @@ function explain(err: Error): string {
   return `Not approved: do not do this. ${err.message}`;
 }
 
-/** Returns the name of a call within a run, by which it is asked once. */
+/** Returns the name of a call within a run, which makes sure that it is asked once. */
 export function callKey(run: string, call: string | undefined): string {
   if (!call) throw new TypeError("the call has no id, so its ask would have no key");
   return `${run}/${call}`;

@@ -25,7 +25,7 @@ export interface Question {
   format?: string;
 }
 
-/** What questions and confirmations have in common. */
+/** The common fields of questions and confirmations. */
 export interface Common {
   /**
    * The name of this ask. The same key with the same content is the same ask, also after a
@@ -42,16 +42,16 @@ export interface Common {
   to?: readonly string[];
   tags?: readonly string[];
   started_by?: string;
-  /** How long the ask stays open, as "2h" or a number of seconds. Without it, for ever. */
+  /** How long the ask stays open, as "2h" or a number of seconds. Without it, there is no limit. */
   timeout?: string | number;
-  /** The same as a time in RFC 3339 format. */
+  /** The end of that time, in RFC 3339 format. */
   deadline?: string;
-  /** What happens then. A timer never approves a confirmation. */
+  /** The effect of its end. A timer never approves a confirmation. */
   on_timeout?: "fail" | "decline" | "default" | "wait";
   callback_url?: string;
 }
 
-/** One question in the flat form, or one to four of them. */
+/** One question in the flat form, or one to four questions. */
 export type AskRequest = Common & { context?: string | { [key: string]: unknown } } & (Question | { questions: readonly Question[] });
 
 /** A call that needs an approval. */
@@ -60,7 +60,7 @@ export interface ConfirmRequest extends Common {
   input?: Input;
   /** The MCP server of the tool. */
   server?: string;
-  /** What the call does, in the agent's own words. */
+  /** The effect of the call, in the agent's own words. */
   description?: string;
   input_preview?: string;
   dangerous?: boolean;
@@ -101,7 +101,7 @@ export interface Outcome {
 
 export type Status = "pending" | "answered" | "declined" | "cancelled" | "expired";
 
-/** An ask as the server has it. */
+/** An ask. The server may send further fields. */
 export interface Ask {
   id: string;
   session_id: string;
@@ -120,7 +120,7 @@ export interface Ask {
   consumed_at: string | null;
 }
 
-/** A mistake in a request: its place, what is wrong, and what to send instead. */
+/** A mistake in a request: its place, the problem, and the fix. */
 export interface Mistake {
   pointer: string;
   detail: string;

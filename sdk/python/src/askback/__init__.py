@@ -1,4 +1,4 @@
-"""Let an agent ask a person, wait as long as it takes, and go on with the answer."""
+"""Let an agent ask a person, wait as long as it takes, and continue with the answer."""
 
 from ._client import Askback, AsyncAskback, AsyncDecision, Decision
 from ._digest import canonical, digest

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 class _Base:
-    """What both clients have in common."""
+    """The common part of both clients."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class _Base:
     ) -> None:
         """Make a client of a server, with the token of an agent.
 
-        Without a URL or a token, those of ASKBACK_URL and ASKBACK_TOKEN count. While the server
+        Without a URL or a token, ASKBACK_URL and ASKBACK_TOKEN are used. While the server
         cannot be reached, a request is repeated for patience seconds; a wait for a person has no
         such limit. Requests have the fields of defaults, such as session_key, unless they have
         their own.
@@ -90,14 +90,14 @@ class _Base:
 
 
 class Decision(BaseDecision):
-    """What a person decided about a call."""
+    """The decision of a person about a call."""
 
     def __init__(self, ask: Ask, client: Askback) -> None:
         super().__init__(ask)
         self._client = client
 
     def spend(self, input: Input | None = None) -> None:
-        """Use the approval for a call with the given arguments, or with those in input.
+        """Use the approval for a call with the given arguments, or with the arguments in input.
 
         Run the call right after it, and only if it raises nothing: it raises a DigestError if a
         person approved other arguments, and a ConsumedError if the approval was used before.
@@ -122,7 +122,7 @@ class Askback(_Base):
     ) -> Decision:
         """Ask for the approval of a call, wait for the decision, and use the approval.
 
-        If the decision is approved, run the call at once, with the input of the decision. A denial
+        If the decision is approved, run the call immediately, with the input of the decision. A denial
         is a decision. Without a decision it raises a NotAnsweredError.
         """
         return Decision(self._run(self._confirm(tool_name, input, fields, wait)).ask, self)
@@ -130,7 +130,7 @@ class Askback(_Base):
     def decide(
         self, tool_name: str, input: Input | None = None, *, wait: float | None = None, **fields: Unpack[ConfirmFields]
     ) -> Decision:
-        """Be like confirm, but leave the approval for spend, or for confirm with the same key."""
+        """Ask for the approval of a call as confirm does, but leave its use to spend, or to confirm with the same key."""
         return Decision(self._run(self._decide(tool_name, input, fields, wait)).ask, self)
 
     def open(self, question: str | None = None, **fields: Unpack[AskFields]) -> Ask:
@@ -150,7 +150,7 @@ class Askback(_Base):
         return self._run(flow.get(id, self._patience))
 
     def cancel(self, ask: Ask | str, reason: str | None = None) -> Ask:
-        """Withdraw an ask that is no longer needed. A settled one is a ProblemError of type "settled"."""
+        """Withdraw an ask that is no longer needed. A settled ask raises a ProblemError of type "settled"."""
         return self._run(self._cancel(ask, reason))
 
     def _run(self, steps: Flow[T]) -> T:
@@ -182,7 +182,7 @@ class Askback(_Base):
 
 
 class AsyncDecision(BaseDecision):
-    """What a person decided about a call."""
+    """The decision of a person about a call."""
 
     def __init__(self, ask: Ask, client: AsyncAskback) -> None:
         super().__init__(ask)
@@ -194,7 +194,7 @@ class AsyncDecision(BaseDecision):
 
 
 class AsyncAskback(_Base):
-    """Is Askback for asyncio. A cancelled call leaves its ask open."""
+    """Asks people as Askback does, for asyncio. A cancelled call leaves its ask open."""
 
     async def ask(self, question: str | None = None, *, wait: float | None = None, **fields: Unpack[AskFields]) -> Answered:
         """Ask a question, or up to four, as Askback.ask does."""
@@ -209,7 +209,7 @@ class AsyncAskback(_Base):
     async def decide(
         self, tool_name: str, input: Input | None = None, *, wait: float | None = None, **fields: Unpack[ConfirmFields]
     ) -> AsyncDecision:
-        """Be like confirm, but leave the approval for spend, or for confirm with the same key."""
+        """Ask for the approval of a call as confirm does, but leave its use to spend, or to confirm with the same key."""
         return AsyncDecision((await self._run(self._decide(tool_name, input, fields, wait))).ask, self)
 
     async def open(self, question: str | None = None, **fields: Unpack[AskFields]) -> Ask:

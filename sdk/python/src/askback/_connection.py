@@ -72,7 +72,7 @@ def _authorization(proxy: SplitResult) -> dict[str, str]:
 async def _tunnel(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, url: SplitResult, proxy: SplitResult, tls: ssl.SSLContext
 ) -> Connection:
-    """Return a connection with TLS to the server, inside of one to the proxy."""
+    """Return a connection with TLS to the server, inside a connection to the proxy."""
     host = url.hostname or ""
     target = f"[{host}]" if ":" in host else host
     target += f":{url.port or 443}"

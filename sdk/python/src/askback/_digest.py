@@ -63,6 +63,6 @@ def _number(value: int | float) -> str:
 
 
 def digest(agent: str, server: str | None, tool_name: str, input: object) -> str:
-    """Return the digest of a call, which an approval of exactly this call has."""
+    """Return the digest of a call. An approval of exactly this call has the same digest."""
     call = {"agent": agent, "server": server or "", "tool_name": tool_name, "input": input}
     return "sha256:" + hashlib.sha256(canonical(call).encode()).hexdigest()

@@ -52,7 +52,7 @@ def quoted(text: str) -> str:
 
 
 class ProblemError(AskbackError):
-    """The server rejected the request. The message is the server's.
+    """The server rejected the request. The message is from the server.
 
     type is the last word of the problem's type, such as "invalid"; errors has all mistakes.
     """
@@ -90,7 +90,7 @@ class ConsumedError(ProblemError):
 
 
 class DigestError(ProblemError):
-    """The arguments differ from those that were approved: do not run the call."""
+    """The arguments differ from the approved arguments: do not run the call."""
 
 
 _CLASSES: dict[str, type[ProblemError]] = {

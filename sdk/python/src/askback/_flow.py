@@ -1,7 +1,7 @@
-"""What the clients do, without input and output.
+"""The steps of the clients, without input and output.
 
 A flow is a generator. It yields a Call, and gets the reply or an UnreachableError; or it yields a
-Pause. So the client with threads and the client of asyncio do the same.
+Pause. So the blocking client and the client for asyncio share all steps.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def repeat(call: Call, patience: float) -> Flow[object]:
 
 
 def _read(reply: Reply | UnreachableError | None) -> object:
-    """Return the JSON of a reply, or the error that it is."""
+    """Return the JSON of a reply, or raise its error."""
     if not isinstance(reply, Reply):
         return reply
     body: object = None
@@ -108,7 +108,7 @@ def _read(reply: Reply | UnreachableError | None) -> object:
 
 
 def _pause_after(err: AskbackError, failures: int) -> float | None:
-    """Return the pause before a request is repeated, or None if it must not be."""
+    """Return the pause before a request is repeated, or None if it must not be repeated."""
     backoff = min(2.0, 0.1 * 2 ** min(failures, 10)) * random.uniform(0.75, 1.25)
     if isinstance(err, ProblemError):
         return max(backoff, err.retry_after or 0) if err.status in _TRANSIENT else None
@@ -220,7 +220,7 @@ def _values(answer: Mapping[str, Any]) -> list[str]:
 
 
 class BaseDecision:
-    """What a person decided about a call."""
+    """The decision of a person about a call."""
 
     def __init__(self, ask: Ask) -> None:
         outcome = ask.get("outcome")
@@ -236,7 +236,7 @@ class BaseDecision:
 
     @property
     def input(self) -> dict[str, Any]:
-        """The arguments to run: those of the request, or those to which a person changed them."""
+        """The arguments to run: the arguments of the request, or the changed arguments of a person."""
         edited = self.outcome.get("input")
         return edited if edited is not None else cast("dict[str, Any]", (self.ask["confirmation"] or {}).get("input", {}))
 
@@ -268,7 +268,7 @@ def _path(id: str, resource: str = "") -> str:
 
 
 def as_ask(reply: object, id: str | None = None) -> Ask:
-    """Return a reply as an ask. A reply that is none, or another ask, cannot be used."""
+    """Return a reply as an ask. Any other reply, and another ask, is an error."""
     if isinstance(reply, dict) and isinstance(reply.get("id"), str) and isinstance(reply.get("status"), str):
         if id is None or reply["id"] == id:
             return cast(Ask, reply)

@@ -1,4 +1,4 @@
-"""Decisions as frameworks need them: whatever is not an approval is a denial, with its reason."""
+"""Decisions as frameworks need them: every outcome except an approval is a denial, with its reason."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ToolCall:
 
 @dataclass
 class Verdict:
-    """A decision: the arguments to run, and what a model reads."""
+    """A decision: the arguments to run, and the text for a model."""
 
     approved: bool
     message: str
@@ -47,7 +47,7 @@ def _denied(err: AskbackError) -> Verdict:
 
 
 def verdicts(askback: Askback, calls: Sequence[ToolCall], wait: float | None = None) -> list[Verdict]:
-    """Ask about all calls at once, wait for all decisions, and use the approvals. Run the calls at once.
+    """Ask about all calls together, wait for all decisions, and use the approvals. Run the calls immediately.
 
     An ask without an answer, a used approval and an invalid request are denials. All other errors
     are raised: they are no decision.
@@ -70,7 +70,7 @@ def _each(askback: Askback, call: ToolCall, spend: bool, wait: float | None) -> 
 
 
 async def averdicts(askback: AsyncAskback, calls: Sequence[ToolCall], wait: float | None = None) -> list[Verdict]:
-    """Be like verdicts, for asyncio."""
+    """Return the decisions as verdicts does, for asyncio."""
     await asyncio.gather(*(_aeach(askback, call, False, wait) for call in calls))
     return await asyncio.gather(*(_aeach(askback, call, True, wait) for call in calls))
 
@@ -85,7 +85,7 @@ async def _aeach(askback: AsyncAskback, call: ToolCall, spend: bool, wait: float
 
 
 def call_key(run: str, call: str | None) -> str:
-    """Return the name of a call within a run, by which it is asked once."""
+    """Return the name of a call within a run, which makes sure that it is asked once."""
     if not call:
         raise ValueError("the call has no id, so its ask would have no key")
     return f"{run}/{call}"

@@ -39,11 +39,11 @@ class Question(_QuestionText, QuestionFields):
 
 
 class Common(TypedDict, total=False):
-    """What questions and confirmations have in common.
+    """The common fields of questions and confirmations.
 
     The same key with the same content is the same ask, also after a restart of the caller.
     Without a key, each call is another ask. timeout is how long the ask stays open, as "2h" or a
-    number of seconds; on_timeout is what happens then. A timer never approves a confirmation.
+    number of seconds; on_timeout is the effect of its end. A timer never approves a confirmation.
     """
 
     key: str
@@ -61,14 +61,14 @@ class Common(TypedDict, total=False):
 
 
 class AskFields(Common, QuestionFields, total=False):
-    """One question in the flat form, or one to four of them in questions."""
+    """One question in the flat form, or one to four questions in the list questions."""
 
     questions: Sequence[Question]
     context: Union[str, Mapping[str, Any]]
 
 
 class ConfirmFields(Common, total=False):
-    """What a call has besides the tool and its arguments."""
+    """The optional fields of a call."""
 
     server: str
     description: str
@@ -96,7 +96,7 @@ class Actor(TypedDict):
 
 
 class Outcome(TypedDict):
-    """How an ask ended."""
+    """The outcome of an ask."""
 
     status: str
     answers: list[QuestionAnswer]
@@ -113,7 +113,7 @@ class Outcome(TypedDict):
 
 
 class Ask(TypedDict):
-    """An ask as the server has it. There are more fields than these."""
+    """An ask. The server sends further fields."""
 
     id: str
     session_id: str
@@ -132,7 +132,7 @@ class Ask(TypedDict):
 
 
 class Mistake(TypedDict):
-    """A mistake in a request: its place, what is wrong, and what to send instead."""
+    """A mistake in a request: its place, the problem, and the fix."""
 
     pointer: str
     detail: str

@@ -11,7 +11,7 @@ from ._verdict import ToolCall, arguments, averdicts, call_key
 async def approvals(askback: AsyncAskback, response: Any, run: str, wait: float | None = None) -> list[Any]:
     """Ask people about the calls that a response requests, and return the contents of the next message of the user.
 
-    It uses the approvals, so run the agent with them at once.
+    It uses the approvals, so run the agent with them immediately.
     """
     requests = list(response.user_input_requests)
     calls = [ToolCall(f.name, arguments(f.arguments), call_key(run, f.call_id)) for f in (r.function_call for r in requests)]

@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 def gate(askback: Askback, run: str, tools: Collection[str]) -> Callable[[Any], bool | None]:
     """Return a hook that lets the named tools run only after an approval.
 
-    A call has no id in CrewAI. So its key is run, the tool, the arguments, and how often the same
+    A call has no id in CrewAI. So its key is run, the tool, the arguments, and the number of times that the same
     call was made before.
     """
     made: Counter[str] = Counter()

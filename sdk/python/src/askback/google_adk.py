@@ -13,7 +13,7 @@ CONFIRMATION = "adk_request_confirmation"
 async def responses(askback: AsyncAskback, events: Sequence[Any], run: str, wait: float | None = None) -> list[dict[str, Any]]:
     """Ask people about the confirmations that events request, and return the arguments of a FunctionResponse for each.
 
-    It uses the approvals, so send the responses as the next message at once.
+    It uses the approvals, so send the responses immediately, as the next message.
     """
     asked = [c for event in events for c in event.get_function_calls() if c.name == CONFIRMATION]
     calls = []

@@ -12,7 +12,7 @@ from ._wire import ConfirmFields
 def resume(askback: Askback, result: Mapping[str, Any], run: str, wait: float | None = None) -> dict[str, Any]:
     """Ask people about the interrupts of a result, and return the value for Command(resume=…).
 
-    It uses the approvals, so resume the agent at once. run is your name for the run, such as the
+    It uses the approvals, so resume the agent immediately. run is your name for the run, such as the
     thread_id.
     """
     calls: list[ToolCall] = []
