@@ -1,7 +1,7 @@
 # The checks that do not run the program. Sourced by check.sh and test.sh.
 # shellcheck shell=bash
 
-# Who keeps the build cache keeps the results of staticcheck, too: without them it takes minutes.
+# staticcheck keeps its results in the build cache. Without them it takes minutes.
 STATICCHECK_CACHE=${STATICCHECK_CACHE:-$(go env GOCACHE)/staticcheck}
 export STATICCHECK_CACHE
 

@@ -21,8 +21,8 @@ trap 'exit 143' TERM
 # clock prints seconds as minutes and seconds.
 clock() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
 
-# processors sets used to the processor time of all ended commands, in seconds. It is no function
-# with output, because a subshell has times of its own.
+# processors sets used to the processor time of all ended commands, in seconds. It does not print it,
+# because a subshell has times of its own.
 processors() {
 	local user system
 	times >"$scratch/times.$BASHPID" # a command of begin may have steps, too

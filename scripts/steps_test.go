@@ -43,7 +43,7 @@ func script(t *testing.T, text string) (output string, code int) {
 	return regexp.MustCompile(`\b\d+:\d\d\b`).ReplaceAllString(string(out), "0:00"), cmd.ProcessState.ExitCode()
 }
 
-// The output of a command beside others is printed together, and its failure counts.
+// The output of a background command is printed together, and its failure counts.
 func TestCommandBesideStepsIsAwaited(t *testing.T) {
 	got, code := script(t, `
 slow() { echo one; until [[ -e $scratch/go ]]; do sleep 0.01; done; echo two; return 3; }
@@ -96,8 +96,8 @@ try: FAILED: [second]
 	}
 }
 
-// A process that a step leaves behind is printed and killed, also if it has a session of its own. The
-// step that looks for it fails.
+// A process that a step leaves behind is printed and killed, even if it has a session of its own. The step
+// that searches for it fails.
 func TestProcessLeftBehindFailsTheStep(t *testing.T) {
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
 		t.Skip("there is no /proc")

@@ -38,9 +38,8 @@ race=(-race -gcflags='modernc.org/...=-race=false')
 # while a test waits, and few enough that a test does not wait long for a core.
 lanes=$(($(getconf _NPROCESSORS_ONLN) + 3))
 
-# The lists start in order, so those that take longest come first: pages in a browser, half of
-# them beside the other half, because a browser often waits; the program; and packages that wait
-# for programs or clocks.
+# The lists start in order, so the longest come first: pages in a browser, in two halves at the same
+# time, because a browser often waits; the program; and packages that wait for programs or clocks.
 longest='/web$'
 in_browser='^TestChromium'
 program='/cmd/askback$'
@@ -48,7 +47,7 @@ faults='/test/faults$'
 waiting='/(engine|httpapi|mcpserver|store/sqlite|agent/mcptools|channel/[a-z]+)$'
 
 # The short fault tests repeat these with more kills.
-repeated='^(TestKillsLoseNothing|TestKilledHostedRunsEndAlike)$'
+repeated='^(TestKillsLoseNothing|TestKilledHostedRunsEndWithTheSameResult)$'
 
 # The checks test this package.
 checked='/test/kit/arch$'

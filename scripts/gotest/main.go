@@ -58,8 +58,8 @@ type line struct {
 	text []byte
 }
 
-// run runs go test for the lists of arguments, at most so many lanes at the same time, and prints
-// the progress. If a test fails, the error is an [exec.ExitError].
+// run runs go test for the lists of arguments and prints the progress. At most this many lanes run at the
+// same time. If a test fails, the error is an [exec.ExitError].
 func run(r *report, lanes int, args []string) error {
 	lines := make(chan line)
 	var failed error
@@ -138,8 +138,8 @@ func test(args []string, list int, lines chan<- line) error {
 	}
 }
 
-// follow handles lines until the channel is closed. Whenever nothing was printed
-// for the time quiet, it prints the running packages.
+// follow handles lines until the channel is closed. Whenever nothing was printed for the duration quiet, it
+// prints the running packages.
 func follow(r *report, lines <-chan line) {
 	tick := time.NewTicker(quiet)
 	defer tick.Stop()

@@ -12,7 +12,7 @@ import (
 
 // An event is a line of the output of go test -json; see go doc test2json.
 type event struct {
-	list    int // of arguments of go test
+	list    int // the index of the list of arguments
 	Time    time.Time
 	Action  string
 	Package string
@@ -38,7 +38,7 @@ type packageKey struct {
 // A packageRun is the state of a package whose tests are running.
 type packageRun struct {
 	cached  bool
-	output  []string            // outside of tests
+	output  []string            // output outside of tests
 	tests   map[string][]string // output of tests that have not passed
 	unended []string            // first the paused tests, then the running ones, the latest last
 	failed  []string
@@ -135,9 +135,8 @@ func (r *report) end(e event, p *packageRun) {
 	}
 }
 
-// failures returns the names of the failed tests, and of those that did not end.
-// Of failed subtests it returns only the innermost. If no test failed, it returns
-// the package, which may not build.
+// failures returns the names of the tests that failed or did not end. For failed subtests it returns only the
+// innermost. If no test failed, it returns the package, which may not build.
 func failures(name string, p *packageRun) (all []string) {
 	for _, test := range p.failed {
 		if !slices.ContainsFunc(p.failed, func(other string) bool { return strings.HasPrefix(other, test+"/") }) {

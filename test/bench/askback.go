@@ -20,9 +20,8 @@ import (
 // question about 250 bytes long.
 const contextLength = 160
 
-// product is Askback as a Go program uses it: an engine on SQLite, with a
-// client for the agent and one for the person. The clients use the engine
-// directly or over HTTP.
+// product is Askback as a Go program uses it: an engine on SQLite, a client for the agent and a client for
+// the person. The clients use the engine directly or over HTTP.
 type product struct {
 	agent  askback.Asker
 	person askback.Inbox
@@ -64,11 +63,11 @@ func openEngine(ctx context.Context, path string, o *engine.Options) (*product, 
 	}, nil
 }
 
-// withoutIndex is the key of a context value with which engines do not fill the index for
-// searches, so that only the changes themselves write to the database.
+// withoutIndex is the key of a context value. With it, engines do not fill the search index, so that only the
+// changes themselves write to the database.
 type withoutIndex struct{}
 
-// restingIndex is a store whose index seems to have all documents.
+// restingIndex is a store whose search index seems to have all documents.
 type restingIndex struct{ *sqlite.Store }
 
 // Indexed returns a position after every event.
@@ -106,7 +105,7 @@ func openRemoteProduct(ctx context.Context, path string) (subject, error) {
 	return p, nil
 }
 
-// waitersPerAgent is how many calls of one agent may wait at a server at once.
+// waitersPerAgent is the maximum number of waiting calls of one agent at a server.
 const waitersPerAgent = 200
 
 // serverOptions returns the engine options of askback serve, with a higher
@@ -115,9 +114,8 @@ func serverOptions() *engine.Options {
 	return &engine.Options{Log: slog.New(slog.DiscardHandler), MaxOpen: 1 << 30, MaxWaiters: waitersPerAgent}
 }
 
-// openServer starts a server on a free port. HTTP requests need a token, but
-// the clients of p use the engine directly. note gets each change of the state
-// of a connection, and may be nil.
+// openServer starts a server on a free port. HTTP requests need a token, but the clients of p use the engine
+// directly. note is called for each change of the state of a connection, and may be nil.
 func openServer(ctx context.Context, path string, note func(net.Conn, http.ConnState)) (p *product, address string, err error) {
 	if p, err = openEngine(ctx, path, serverOptions()); err != nil {
 		return nil, "", err
@@ -165,14 +163,14 @@ func (p *product) ask(ctx context.Context) (string, error) {
 
 func (p *product) wait(ctx context.Context, id string) error { return waitForReply(ctx, p.agent, id) }
 
-// waitForReply waits for the answer to an ask, which must be that of reply.
+// waitForReply waits for the answer to an ask, and returns an error if it is not the answer in reply.
 func waitForReply(ctx context.Context, agent askback.Asker, id string) error {
 	a, err := agent.Wait(ctx, id)
 	if err != nil {
 		return err
 	}
 	if a.Outcome == nil || len(a.Outcome.Answers) == 0 || a.Outcome.Answers[0].String() != "yes" {
-		return errors.New("the answer differs from the one that was sent")
+		return errors.New("the answer differs from the sent answer")
 	}
 	return nil
 }

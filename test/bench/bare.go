@@ -126,8 +126,7 @@ func (b *bare) answer(_ context.Context, id string) error {
 
 func (b *bare) wait(ctx context.Context, id string) error { return b.waiting.wait(ctx, id) }
 
-// waiters has a channel for each ask, by its id, on which the goroutine that waits gets
-// the answer.
+// waiters has a channel for each ask, by its id. The waiting goroutine receives the answer on it.
 type waiters struct {
 	mu sync.Mutex
 	by map[string]chan []byte

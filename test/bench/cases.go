@@ -10,7 +10,7 @@ import (
 
 // A plan contains the parameters of all measurements.
 type plan struct {
-	duration time.Duration // of one case in one round, in slices
+	duration time.Duration // the duration of one case in one round, in slices
 	rounds   int
 	runs     []int    // numbers of concurrent runs
 	pending  int      // asks that are pending before a measurement
@@ -27,9 +27,9 @@ type plan struct {
 	hosted    int   // hosted runs that wait for people
 
 	others []peer   // the peers to measure
-	peers  *peerSet // those that run; nil before they are started
+	peers  *peerSet // the running peers; nil before they are started
 
-	results *document // for -docs; else nil
+	results *document // the document for -docs, or nil
 
 	large dataset
 	data  string // a database with the large dataset, made if it does not exist; "" for a temporary one
@@ -45,22 +45,22 @@ type key struct {
 // A report contains the measurements of all cycles, by case and round.
 type report map[key]map[int]measurement
 
-// measureCycles measures all contenders and peers in each round, with each
-// number of runs. Their order rotates, so that none is always first. A round
-// without a measurement of a peer does not count for its ratios.
+// measureCycles measures all contenders and peers in each round, with each number of runs. Their order
+// rotates, so that none is always first. A round without a measurement of a peer does not count for its
+// ratios.
 func measureCycles(ctx context.Context, p plan, progress io.Writer) (report, error) {
 	all, idle := report{}, &patience{p.patience}
 	for round := range p.rounds {
 		for _, runs := range p.runs {
 			for _, place := range []string{inProcess, byPost, remote} {
 				if err := all.measurePlace(ctx, p.contendersIn(place), p, runs, round, idle); err != nil {
-					return nil, fmt.Errorf("%d runs at once, round %d: %w", runs, round+1, err)
+					return nil, fmt.Errorf("%d concurrent runs, round %d: %w", runs, round+1, err)
 				}
 			}
 			for _, c := range rotated(p.peers.contenders(), round) {
 				idle.wait(ctx)
 				if err := all.measurePeer(ctx, c.name, p, runs, round, progress); err != nil {
-					return nil, fmt.Errorf("%d runs at once, round %d: %w", runs, round+1, err)
+					return nil, fmt.Errorf("%d concurrent runs, round %d: %w", runs, round+1, err)
 				}
 			}
 		}
@@ -69,7 +69,7 @@ func measureCycles(ctx context.Context, p plan, progress io.Writer) (report, err
 	return all, nil
 }
 
-// contendersIn returns the contenders of a place that are measured.
+// contendersIn returns the contenders of a place that are to be measured.
 func (p plan) contendersIn(place string) (all []contender) {
 	for _, c := range contenders {
 		if c.place == place && (len(p.cases) == 0 || slices.Contains(p.cases, c.name)) {
@@ -151,9 +151,8 @@ func (r report) spread(k key, q quantity) spread {
 	return spreadOf(values)
 }
 
-// ratio returns the values of case k, divided by those of the contender by for the same place
-// and number of runs, pair by pair: the median of all pairs, and the lowest and highest median
-// of a round.
+// ratio returns the values of case k divided by the values of the contender by, for the same place and number
+// of runs, pair by pair. It returns the median of all pairs, and the lowest and highest median of a round.
 func (r report) ratio(k key, by string, q quantity) spread {
 	reference := k
 	reference.contender = by
@@ -168,8 +167,8 @@ func (r report) ratio(k key, by string, q quantity) spread {
 	return spread{spreadOf(all).Median, rounds.Min, rounds.Max}
 }
 
-// pairRatios divides a quantity of pairs by that of the same pairs of a reference, without
-// those for which the divisor is zero or missing.
+// pairRatios divides a quantity of pairs by the quantity of the same pairs of a reference. It omits pairs
+// whose divisor is zero or missing.
 func pairRatios(pairs, reference []measurement, q quantity) (all []float64) {
 	for i := range min(len(pairs), len(reference)) {
 		if by := q(reference[i]); by != 0 {
@@ -179,8 +178,8 @@ func pairRatios(pairs, reference []measurement, q quantity) (all []float64) {
 	return all
 }
 
-// keys returns the measured cases in the order of the table, by number of runs and then by
-// contender. Those of peers are not among them.
+// keys returns the measured cases in the order of the table, by number of runs and then by contender. It
+// omits the cases of peers.
 func (r report) keys(p plan) []key {
 	var keys []key
 	for _, runs := range p.runs {

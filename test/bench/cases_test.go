@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// fakeSubject answers after a while. It records its name in order with each ask, unless the
-// previous ask was its own.
+// fakeSubject answers after a while. It records its name with each ask, unless it made the previous ask.
 type fakeSubject struct {
 	name  string
 	order *[]string
@@ -42,7 +41,7 @@ func testInterleavedSlices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// First each is warmed up. Two slices in a row are recorded once.
+	// Each contender is warmed up first. Two slices in a row are recorded once.
 	if got, want := strings.Join(order, " "), "a b c a b c b a b c b a"; got != want {
 		t.Errorf("the slices were of %s, want %s", got, want)
 	}
@@ -70,7 +69,7 @@ func TestRoundHasWholePairsOfSlices(t *testing.T) {
 	}
 }
 
-func TestRatioIsOfTheSamePairs(t *testing.T) {
+func TestRatioComparesTheSamePairs(t *testing.T) {
 	of := func(speeds ...float64) (m measurement) {
 		for _, v := range speeds {
 			m.pairs = append(m.pairs, measurement{PerSecond: v})

@@ -17,9 +17,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// pollTargets is sent by a child process that runs a server. It contains the
-// address, an ask and a session for each request that will wait, and the
-// tokens.
+// pollTargets is the message of a child process that runs a server. It contains the address, the tokens, and
+// an ask and a session for each request that will wait.
 type pollTargets struct {
 	Address  string   `json:"address"`
 	Asks     []string `json:"asks"`
@@ -27,12 +26,10 @@ type pollTargets struct {
 	Tokens   []string `json:"tokens"` // each for the next waitersPerAgent asks
 }
 
-// waiting is a kind of request that stays open at a server. path returns the
-// path of request i.
+// waiting is a kind of request that stays open at a server. path returns the path of request i.
 type waiting struct {
 	path func(p pollTargets, i int) string
-	// begun waits for the first data that the server sends before the request
-	// ends, if it sends any.
+	// begun waits for the first data, if the server sends any before the request ends.
 	begun func(net.Conn) error
 }
 
@@ -99,8 +96,8 @@ func measureConnections(ctx context.Context, p plan, of waiting) (all []footprin
 	return []footprint{before, then}, err
 }
 
-// request sends a request for each ask on a new connection, and waits for
-// of.begun. The caller closes the connections, also after an error.
+// request sends a request for each ask on a new connection, and waits for of.begun. The caller closes the
+// connections, also after an error.
 func (p pollTargets) request(ctx context.Context, of waiting) (all []net.Conn, err error) {
 	server, err := url.Parse(p.Address)
 	if err != nil {
@@ -141,12 +138,11 @@ func (u *activeRequests) note(_ net.Conn, now http.ConnState) {
 	}
 }
 
-// goroutinesPerRequest is how many goroutines block for one long poll or
-// stream: its handler, and one of net/http that detects closed connections.
+// goroutinesPerRequest is the number of goroutines that block for one long poll or stream: its handler, and a
+// goroutine of net/http that detects closed connections.
 const goroutinesPerRequest = 2
 
-// serveChild runs a server, and reports its memory before and while numbers[0]
-// requests wait.
+// serveChild runs a server, and reports its memory before requests wait and while numbers[0] requests wait.
 func serveChild(ctx context.Context, out *json.Encoder, path string, numbers []int) error {
 	var busy activeRequests
 	p, address, err := openServer(ctx, path, busy.note)

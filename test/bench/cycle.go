@@ -27,19 +27,19 @@ type subject interface {
 // A contender is a subject to measure, in one of the places.
 type contender struct {
 	name  string
-	place string // of the agent and the person
+	place string // the place of the agent and the person
 	open  func(ctx context.Context, path string) (subject, error)
 }
 
-// The places of agent and person. Both are in the process of the engine, or
-// only the agent is, or both are clients over HTTP.
+// The places of agent and person: both are in the process of the engine, only the agent is, or both are
+// clients over HTTP.
 const (
 	inProcess = "in process"
 	byPost    = "answer by POST"
 	remote    = "remote"
 )
 
-// contenders are in the order in which they are measured and printed.
+// contenders lists the contenders in the order in which they are measured and printed.
 var contenders = []contender{
 	{"bare", inProcess, openBare},
 	{"record", inProcess, recordOf(openProduct)},
@@ -57,15 +57,15 @@ var contenders = []contender{
 type measurement struct {
 	PerSecond float64
 	P50, P99  time.Duration // from sending an answer until the run has received it
-	CPU       time.Duration // of this process, per cycle
+	CPU       time.Duration // processor time of this process, per cycle
 	Others    float64       // processors that other processes used meanwhile
 
-	pairs []measurement // of each pair of slices; see measurePlace
+	pairs []measurement // the measurements of each pair of slices; see measurePlace
 }
 
-// A slice of a contender is measured within a short time of those that it is compared with,
-// because the speed of the disk and of the processors varies within seconds. It is long
-// enough that its last cycles, which run alone, matter little.
+// sliceLength is the length of a slice of a contender. It is short, so that the compared slices are close in
+// time, because the speed of the disk and of the processors varies within seconds. It is long enough that its
+// last cycles, which run alone, matter little.
 const sliceLength = 250 * time.Millisecond
 
 // pairsIn returns the number of pairs of slices of a contender in one round, and the length
@@ -75,9 +75,8 @@ func pairsIn(d time.Duration) (pairs int, slice time.Duration) {
 	return pairs, d / time.Duration(2*pairs)
 }
 
-// measurePlace measures contenders on new databases with the given number of concurrent
-// runs, in slices: A B C C B A. So each pair of slices of a contender has the same mean time
-// as those of the others.
+// measurePlace measures contenders on new databases with the given number of concurrent runs, in slices: A B
+// C C B A. So the pairs of slices of all contenders have the same mean time.
 func measurePlace(ctx context.Context, contenders []contender, p plan, runs int, idle *patience) (all []measurement, err error) {
 	subjects := make([]*opened, len(contenders))
 	for i, c := range contenders {
@@ -142,7 +141,7 @@ func (o *opened) close() error { return errors.Join(o.subject.close(), os.Remove
 type tally struct {
 	latencies   []time.Duration
 	took, spent time.Duration
-	others      time.Duration // of all processors
+	others      time.Duration // the time of all processors
 }
 
 // measure adds cycles of the duration d.

@@ -16,13 +16,12 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// A dataset describes the asks of a generated database. Two databases with the same
-// description have the same records and events.
+// A dataset describes the asks of a generated database. Two databases with the same description have the same
+// records and events.
 //
-// Half of the pending asks are older than every settled one, as in a database whose old
-// settled asks were deleted. The others are spread evenly among the settled asks. Every
-// ask has one of datasetAgents owners. Some pending asks are addressed to one person, and
-// some have a deadline.
+// Half of the pending asks are older than every settled ask, as in a database whose old settled asks were
+// deleted. The others are spread evenly among the settled asks. Every ask has one of datasetAgents owners.
+// Some pending asks are addressed to one person, and some have a deadline.
 type dataset struct{ pending, settled int }
 
 const (
@@ -30,8 +29,8 @@ const (
 	datasetPeople = 50
 	// changeLength is how many asks one change of the generator contains.
 	changeLength = 500
-	// A session has sessionLength asks in a row. One begins every sessionInterval asks;
-	// the other asks have implicit sessions.
+	// A session has sessionLength asks in a row. One session begins every sessionInterval asks; the other
+	// asks have implicit sessions.
 	sessionLength, sessionInterval = 5, 50
 	// A settled ask has no ack if its number is a multiple of unackedInterval.
 	unackedInterval = 20
@@ -104,12 +103,12 @@ type generator struct {
 	dataset
 	random  io.Reader
 	request askback.Request
-	session lifecycle.SessionState // with no ID: the next ask has an implicit session
+	session lifecycle.SessionState // without an ID, the next ask has an implicit session
 	started store.Record           // its record
 	change  store.Change
 }
 
-// old returns how many pending asks are older than every settled one.
+// old returns the number of pending asks that are older than every settled ask.
 func (d dataset) old() int { return d.pending / 2 }
 
 // time returns when ask n was made.
@@ -122,7 +121,7 @@ func (d dataset) time(n int) time.Time {
 	return from.Add(time.Duration(share * float64(to.Sub(from)))).Truncate(time.Millisecond)
 }
 
-// nthPending reports whether ask n is pending, and how many pending asks are older.
+// nthPending reports whether ask n is pending, and returns how many pending asks are older.
 func (d dataset) nthPending(n int) (older int, ok bool) {
 	old := d.old()
 	if n < old {
@@ -272,8 +271,7 @@ func (g *generator) step(in lifecycle.Input, at time.Time) error {
 	return g.addEvents(g.started.ID, g.started.ID, at, result.History)
 }
 
-// endSession adds the record of the session to the change. The session ends unless an ask
-// of it is pending.
+// endSession adds the record of the session to the change. The session ends unless it has a pending ask.
 func (g *generator) endSession(at time.Time) (err error) {
 	if g.session.Session.AsksPending == 0 {
 		err = g.step(lifecycle.SessionCommand{

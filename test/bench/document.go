@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// A document collects the results of a run for bench.md and its pictures. Without -docs it
-// is nil: then add and write do nothing, and tee returns its argument.
+// A document collects the results of a run for bench.md and its pictures. Without -docs it is nil: add and
+// write then do nothing, and tee returns its argument.
 type document struct {
 	tables   bytes.Buffer // the tables that the run prints
 	plan     plan
@@ -85,17 +85,17 @@ const (
 
 const rangeLegend = "Line in a bar: lowest and highest round. Solid mark: gate. Dashed mark: stretch."
 
-// charts returns the pictures, without those that have no bars.
+// charts returns the pictures that have bars.
 func (d *document) charts() []picture {
 	all := []picture{
 		{peersPicture, chart{
 			title:  fmt.Sprintf("Askback compared with other products at %d runs", gateRuns),
-			about:  "Cycles per second of Askback, divided by those of the product in the same round; more than 1: Askback is faster.",
+			about:  "Cycles per second of Askback divided by cycles per second of the product in the same round; more than 1: Askback is faster.",
 			groups: d.peerBars(), legend: "Line in a bar: lowest and highest round. Solid mark: gate.",
 		}},
 		{speedPicture, chart{
 			title:  "Speed of Askback as a share of its references",
-			about:  "Cycles per second, divided by those of record (the same rows) and of bare (the minimum); more is better.",
+			about:  "Cycles per second divided by cycles per second of record (the same rows) or bare (the minimum); more is better.",
 			groups: d.goalBars(false), legend: rangeLegend,
 		}},
 		{latencyPicture, chart{
@@ -120,8 +120,8 @@ func (d *document) peerBars() []barGroup {
 	return slices.DeleteFunc([]barGroup{over, inside}, func(g barGroup) bool { return len(g.bars) == 0 })
 }
 
-// goalBars returns a group for each quantity, reference and place of the measured goals:
-// those with upper bounds if atMost is set, else those with lower bounds.
+// goalBars returns a group for each quantity, reference and place of the measured goals. If atMost is set, it
+// uses the goals with upper bounds, otherwise the goals with lower bounds.
 func (d *document) goalBars(atMost bool) []barGroup {
 	var groups []barGroup
 	for _, v := range d.verdicts {
@@ -142,10 +142,10 @@ func runsText(n int) string {
 	if n == 1 {
 		return "1 run"
 	}
-	return fmt.Sprintf("%d runs at once", n)
+	return fmt.Sprintf("%d concurrent runs", n)
 }
 
-// representative is the least duration of a case for results that count.
+// representative is the minimum duration of a case for results that count.
 const representative = time.Second
 
 // markdown returns the results as the text between the marks.

@@ -33,7 +33,7 @@ func newDocument() *document {
 	return d
 }
 
-func TestResultsReplaceThoseOfTheLastRun(t *testing.T) {
+func TestResultsReplaceEarlierResults(t *testing.T) {
 	folder := t.TempDir()
 	name := filepath.Join(folder, "bench.md")
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)

@@ -64,7 +64,7 @@ func openBareStreamServer(ctx context.Context, path string) (streamServer, error
 	return b, nil
 }
 
-// newBareFrame returns a frame with an event about an ask, about as long as that of Askback.
+// newBareFrame returns a frame with an event about an ask, about as long as a frame of Askback.
 func newBareFrame() ([]byte, error) {
 	r := request()
 	a := askback.Ask{

@@ -14,8 +14,8 @@ type goal struct {
 	runs          []int
 	place         string
 	gate, stretch float64
-	atMost        bool   // else at least
-	of            string // the contender; "" is askback
+	atMost        bool   // an upper bound; otherwise a lower bound
+	of            string // the measured contender; "" means askback
 }
 
 // Askback is compared with bare only if the answers to both are sent over HTTP.
@@ -39,10 +39,10 @@ type verdict struct {
 	goal
 	runs   int
 	got    spread
-	others float64 // processors that other processes used, in the measurement in which they used more
+	others float64 // processors that other processes used, in the more disturbed measurement
 }
 
-// verdicts returns the results of all goals that were measured.
+// verdicts returns the results of all measured goals.
 func (r report) verdicts() []verdict {
 	var out []verdict
 	for _, g := range goals {

@@ -89,8 +89,7 @@ func (g *group) commitBatch(batch []write) error {
 	return g.db.commit()
 }
 
-// close commits the queued writes and closes the database. There must be no
-// writes afterwards.
+// close commits the queued writes and closes the database. No write may follow.
 func (g *group) close() error {
 	close(g.queue)
 	g.writing.Wait()

@@ -25,8 +25,8 @@ type growth struct {
 
 func (g growth) each() float64 { return float64(g.Bytes) / float64(g.Asks) }
 
-// measureGrowth measures the files of a new database, and of one with n settled
-// asks. Both are closed before, so that everything is in the main file.
+// measureGrowth measures the files of a new database, and of a database with n settled asks. It closes both
+// before, so that all data is in the main file.
 func measureGrowth(ctx context.Context, p plan, n int) (g growth, err error) {
 	dir, err := os.MkdirTemp(p.dir, ".bench-growth-*")
 	if err != nil {
@@ -77,8 +77,7 @@ func sizeOf(path string) (size int64, err error) {
 	return size, nil
 }
 
-// settle asks the question that docs/programs.md asks over HTTP, answers it, and
-// acknowledges the answer.
+// settle asks the question of docs/programs.md over HTTP, answers it, and acknowledges the answer.
 func (p *product) settle(ctx context.Context, i int) error {
 	a, err := p.agent.Ask(ctx, askback.Request{
 		Questions: []askback.Question{{Text: "Deploy build 42?", Options: askback.Options("now", "tonight")}},

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestGrowthIsPerSettledAsk(t *testing.T) {
+func TestGrowthIsDividedBySettledAsks(t *testing.T) {
 	p := plan{dir: t.TempDir()}
 	g, err := measureGrowth(t.Context(), p, 200)
 	if err != nil || g.Asks != 200 || g.each() < 100 || g.each() > 10_000 {

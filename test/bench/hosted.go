@@ -17,28 +17,28 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// The goals for hosted runs that wait for people: bytes on the disk for each, beyond its messages,
-// and the time of a new process until the first of them continues.
+// The goals for hosted runs that wait for people: the bytes on the disk per run beyond its messages, and the
+// time of a new process until the first run continues.
 const (
 	goalHostedDisk  = 2048
 	goalHostedStart = 2 * time.Second
 )
 
-// hostedWaiting is what hosted runs cost that wait for people.
+// hostedWaiting is the cost of hosted runs that wait for people.
 type hostedWaiting struct {
 	What       string `json:"what"`
 	Runs       int    `json:"runs"`
-	Goroutines int    `json:"goroutines"` // with the runs, more than without them
-	Resident   int64  `json:"resident"`   // bytes, more than without them
-	Disk       int64  `json:"disk"`       // bytes, more than without them
-	Messages   int64  `json:"messages"`   // bytes of Disk that are messages; see messagesOf
-	Start      spread `json:"start_ms"`   // of a new process, until a run continued and ended
+	Goroutines int    `json:"goroutines"` // additional goroutines with the runs
+	Resident   int64  `json:"resident"`   // additional bytes with the runs
+	Disk       int64  `json:"disk"`       // additional bytes with the runs
+	Messages   int64  `json:"messages"`   // the part of Disk for messages; see messagesOf
+	Start      spread `json:"start_ms"`   // time of a new process until a run has continued and ended
 }
 
 // each returns the bytes on the disk for each run, beyond its messages.
 func (h hostedWaiting) each() float64 { return float64(h.Disk-h.Messages) / float64(h.Runs) }
 
-// hostedPrompt, hostedText and hostedInput are the messages of a run that waits.
+// hostedPrompt, hostedText and hostedInput are the messages of a waiting run.
 const (
 	hostedPrompt = "Prepare the release of this week. The notes are in the folder notes, and the tickets in the tracker. Do not publish anything before I have agreed."
 	hostedText   = "I have read the notes and the tickets. Two of them are still open, and both change what the release notes promise, so I need a decision."
@@ -68,14 +68,14 @@ func openHost(ctx context.Context, path string) (*product, error) {
 	return openEngine(ctx, path, o)
 }
 
-// A hostedState is what a child that hosts runs reports.
+// A hostedState is the report of a child that hosts runs.
 type hostedState struct {
 	Goroutines int     `json:"goroutines"`
 	Resident   int64   `json:"resident"`
 	Start      float64 `json:"start_ms"`
 }
 
-// hostChild starts runs, reports its state before them and when all of them wait, and closes the
+// hostChild starts runs. It reports its state before the start and once all runs wait, and closes the
 // database when its input ends.
 func hostChild(ctx context.Context, out *json.Encoder, path string, numbers []int) error {
 	p, err := openHost(ctx, path)
@@ -125,7 +125,7 @@ func startHosted(ctx context.Context, person askback.Client, n int) error {
 	return nil
 }
 
-// settledGoroutines returns the number of goroutines when it has not fallen for some time.
+// settledGoroutines returns the number of goroutines once it has not fallen for some time.
 func settledGoroutines() int {
 	least := runtime.NumGoroutine()
 	for quiet := 0; quiet < 20; quiet++ {
@@ -137,8 +137,8 @@ func settledGoroutines() int {
 	return least
 }
 
-// rehostChild opens the database, answers the question of a run, and reports how long that took
-// until the run has ended.
+// rehostChild opens the database, answers the question of a run, and reports the time until the run has
+// ended.
 func rehostChild(ctx context.Context, out *json.Encoder, path string, _ []int) error {
 	began := time.Now()
 	p, err := openHost(ctx, path)
@@ -211,9 +211,9 @@ func measureHosted(ctx context.Context, p plan, n int) (h hostedWaiting, err err
 	return h, nil
 }
 
-// messagesOf returns the bytes that the messages of the runs in a database take: how much an empty
-// database grows when their rows, with the entries in its indices, are added to it. These are the
-// events that the model reads: the messages, and its calls. The empty database has them then.
+// messagesOf returns the size of the messages of the runs in a database: the number of bytes by which an
+// empty database grows when their rows and index entries are added to it. The messages are the events that
+// the model reads, including its calls. Afterwards the empty database contains them.
 func messagesOf(path, empty string) (bytes int64, err error) {
 	before, err := sizeOf(empty)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 // peersFolder is the folder of the programs of the peers in the repository.
 const peersFolder = "test/bench/peers"
 
-// peerCache returns the folder in which the peers are installed: ASKBACK_PEERS, or else one
-// in the cache of the user.
+// peerCache returns the folder in which the peers are installed: ASKBACK_PEERS, or else a folder in the cache
+// of the user.
 func peerCache() (string, error) {
 	if dir := os.Getenv("ASKBACK_PEERS"); dir != "" {
 		return filepath.Abs(dir)
@@ -29,8 +29,7 @@ func peerCache() (string, error) {
 	return filepath.Join(dir, "askback", "peers"), err
 }
 
-// peerSources returns the folder with the programs of the peers, in the working
-// directory or above.
+// peerSources returns the folder with the programs of the peers, in the working directory or above.
 func peerSources() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -53,9 +52,9 @@ func isFolder(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// install copies the program of a peer and what all peers share to a folder in the cache,
-// and runs the commands of its set-up there. It does so once for each version of these files
-// and commands. It returns the folder to start the peer in.
+// install copies the program of a peer and the shared files of all peers to a folder in the cache, and runs
+// the set-up commands of the peer there. It does so once for each version of these files and commands. It
+// returns the folder to start the peer in.
 func install(ctx context.Context, p peer, cache string, notes io.Writer) (string, error) {
 	sources, err := peerSources()
 	if err != nil {

@@ -76,7 +76,7 @@ func (o options) lines(out io.Writer) io.Writer {
 	return io.Discard
 }
 
-// partNames are the parts in their default order. The option -only can name them in another.
+// partNames lists the parts in their default order. The option -only can name them in another order.
 var partNames = []string{"cycle", "memory", "streams", "recovery", "growth", "hosted", "scale"}
 
 // A part of the benchmark measures, and prints the results as tables and as

@@ -137,7 +137,7 @@ type toolOption struct {
 	Description string `json:"description,omitempty"`
 }
 
-// version is the revision of MCP, and toolMeta what each call declares in it.
+// version is the revision of MCP. toolMeta is the declaration of each call for that revision.
 const (
 	version  = "2026-07-28"
 	toolMeta = `{"io.modelcontextprotocol/protocolVersion": "` + version + `", "io.modelcontextprotocol/clientCapabilities": {},

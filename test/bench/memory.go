@@ -25,9 +25,8 @@ type footprint struct {
 	Resident int64  `json:"resident"` // bytes
 }
 
-// measureMemory measures the memory of a child process, first without asks and
-// then at each number of pending asks. Last are the values after the asks to
-// wait for were read, and with waiters.
+// measureMemory measures the memory of a child process, first without asks and then at each number of pending
+// asks. The last values are from after the asks were read, and from when they have waiters.
 func measureMemory(ctx context.Context, p plan) (all []footprint, err error) {
 	dir, err := os.MkdirTemp(p.dir, ".bench-memory-*")
 	if err != nil {
@@ -49,9 +48,8 @@ func measureMemory(ctx context.Context, p plan) (all []footprint, err error) {
 	return all, nil
 }
 
-// memoryChild makes asks and waiters, and reports its memory after each step.
-// The first number is that of the waiters, the others are those of pending
-// asks.
+// memoryChild makes asks and waiters, and reports its memory after each step. The first number is the number
+// of waiters, the others are numbers of pending asks.
 func memoryChild(ctx context.Context, out *json.Encoder, path string, numbers []int) error {
 	waiters, steps := numbers[0], numbers[1:]
 	p, err := openEngine(ctx, path, nil)
@@ -102,9 +100,8 @@ func (p *product) readAsks(ctx context.Context, ids []string) error {
 	})
 }
 
-// collections is the number of garbage collections before memory is measured.
-// Each at most halves the large stack of a goroutine that has called SQLite.
-// During a long wait there are at least as many.
+// collections is the number of garbage collections before memory is measured. A collection at most
+// halves the large stack of a goroutine that has called SQLite. During a long wait there are at least as many.
 const collections = 4
 
 // settledMemory returns the memory of the process after unused memory was returned to
@@ -117,8 +114,7 @@ func settledMemory() int64 {
 	return resident()
 }
 
-// withWaiters waits for each of the asks in a goroutine, and calls do when all
-// of them block.
+// withWaiters waits for each of the asks in a goroutine, and calls do once all goroutines block.
 func withWaiters(ctx context.Context, p *product, pending []string, do func() error) error {
 	ctx, stop := context.WithCancel(ctx)
 	var waiting sync.WaitGroup

@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// How long a peer may take for a measurement, in addition to its duration, and
-// to end after it was asked to.
+// How long a peer may take for a measurement, beyond its duration, and how long it may take to end.
 const (
 	peerPatience = time.Minute
 	peerEnd      = 5 * time.Second
@@ -45,8 +44,8 @@ type peerLine struct {
 	P99     float64 `json:"p99_ms"`
 }
 
-// startPeer starts a program in folder, which stores its data in the folder data. It
-// returns when the peer is ready, with its version.
+// startPeer starts a program in folder, which stores its data in the folder data. It returns once the peer is
+// ready, with the version of the peer.
 func startPeer(ctx context.Context, command []string, folder, data string, within time.Duration) (*peerProcess, string, error) {
 	c := &peerProcess{
 		cmd:   exec.Command(command[0], command[1:]...),
@@ -84,12 +83,12 @@ func (c *peerProcess) read(stdout io.Reader) {
 	for in.Scan() {
 		c.lines <- in.Text()
 	}
-	_ = c.cmd.Wait() // how it ended is in its last lines on stderr, which are now complete
+	_ = c.cmd.Wait() // the last lines on stderr, which are now complete, explain how it ended
 	close(c.lines)
 	close(c.ended)
 }
 
-// next returns the next line of JSON, or the error that it reports. Other lines are skipped:
+// next returns the next line of JSON, or the error that the line reports. It skips other lines, because
 // libraries print them.
 func (c *peerProcess) next(ctx context.Context, within time.Duration) (l peerLine, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("no reply within %s", within))
@@ -144,8 +143,8 @@ func (l peerLine) measurement() (measurement, error) {
 	return measurement{PerSecond: float64(l.Cycles) / l.Seconds, P50: milliseconds(l.P50), P99: milliseconds(l.P99)}, nil
 }
 
-// stop ends the peer and the processes that it started: first by the end of
-// stdin, and then with SIGKILL. It may be called again.
+// stop ends the peer and the processes that it started: first by the end of stdin, and then with SIGKILL. It
+// may be called repeatedly.
 func (c *peerProcess) stop() {
 	c.once.Do(func() {
 		_ = c.stdin.Close() // the process may have ended

@@ -16,8 +16,7 @@ import (
 	"time"
 )
 
-// fakePeerArg is the first argument of the test binary as a fake peer, before
-// the name of one.
+// fakePeerArg is the first argument of the test binary as a fake peer. The name of the fake follows.
 const fakePeerArg = "peer"
 
 // fakePeers are programs that behave like peers, or like broken ones.
@@ -161,8 +160,7 @@ func TestStopKillsPeerAndItsChildren(t *testing.T) {
 	}
 }
 
-// newPeerSet starts fake peers. The keys of all are the names of the peers, its values those
-// of the fakes.
+// newPeerSet starts fake peers. all maps the names of peers to the names of fakes.
 func newPeerSet(t *testing.T, all map[string]string) *peerSet {
 	t.Helper()
 	dir, err := peerData(t.TempDir())
@@ -191,7 +189,7 @@ func TestPeersAreMeasuredInEachRound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Each second measurement of dbos fails. After the third failure it is left out.
+	// Every second measurement of dbos fails. After the third failure it is left out.
 	for k, want := range map[key]int{
 		{"restate", peerPlace, 1}: 3, {"restate", peerPlace, gateRuns}: 3, {"askback", remote, gateRuns}: 3,
 		{"dbos", peerPlace, 1}: 3, {"dbos", peerPlace, gateRuns}: 0,
@@ -220,7 +218,7 @@ func TestPeersAreMeasuredInEachRound(t *testing.T) {
 	}
 }
 
-func TestPeerRatioIsOfTheSameRound(t *testing.T) {
+func TestPeerRatioComparesTheSameRound(t *testing.T) {
 	of := func(speeds ...float64) map[int]measurement {
 		all := map[int]measurement{}
 		for i, v := range speeds {

@@ -18,13 +18,13 @@ import (
 type peer struct {
 	name  string // the folder of its program
 	title string
-	place string // of its agent and its person
+	place string // the place of its agent and its person
 	setup [][]string
 	run   []string
-	// gate is the least ratio of cycles/s at gateRuns runs: of Askback, with
-	// both clients over HTTP, to the peer. If zero, there is no goal.
+	// gate is the minimum ratio of cycles/s of Askback, with both clients over HTTP, to cycles/s of the peer
+	// at gateRuns runs. If it is zero, there is no goal.
 	gate  float64
-	lacks string // what it does not keep, in a few words
+	lacks string // the features that it lacks, in a few words
 }
 
 // gateRuns is the number of concurrent runs for which the peers have goals.
@@ -34,7 +34,7 @@ const gateRuns = 64
 // of packages.
 var npmInstall = []string{"npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"}
 
-// knownPeers are in the order of the table.
+// knownPeers lists the peers in the order of the table.
 var knownPeers = []peer{
 	{
 		name: "nats", title: "NATS JetStream, SyncAlways", place: "its own protocol",
@@ -60,12 +60,12 @@ var knownPeers = []peer{
 		name: "langgraph", title: "LangGraph with SQLite", place: byPost,
 		setup: [][]string{npmInstall, {"npm", "rebuild", "better-sqlite3", "--loglevel=error"}},
 		run:   []string{"node", "peer.mjs"}, gate: 12,
-		lacks: "a list of questions for people, who answered, deadlines; two answers at once run the code twice, a later one is accepted and dropped",
+		lacks: "a list of questions for people, who answered, deadlines; two simultaneous answers run the code twice, a later one is accepted and dropped",
 	},
 }
 
-// parsePeers returns the peers of a comma-separated list of names. "true", the
-// value of a flag without one, selects all.
+// parsePeers returns the peers of a comma-separated list of names. "true", the value of a flag without a
+// value, selects all.
 func parsePeers(list string) ([]peer, error) {
 	if list == "true" {
 		return knownPeers, nil
@@ -92,10 +92,10 @@ func peerNames(all []peer) []string {
 // peerStart is how long a peer may take to start.
 const peerStart = time.Minute
 
-// peerRestarts is how often a peer is started again after it failed.
+// peerRestarts is how often a peer is started again after a failure.
 const peerRestarts = 2
 
-// peerSet contains the peers that run, and why the others do not.
+// peerSet contains the running peers, and the reasons why the others do not run.
 type peerSet struct {
 	dir      string // for the data of the peers
 	running  map[string]*peerProcess
@@ -159,8 +159,8 @@ func (s *peerSet) start(ctx context.Context, p peer, folder string, within time.
 	return nil
 }
 
-// failed starts a peer again whose measurement failed, with new data. A peer that fails too
-// often, or does not start again, is left out.
+// failed restarts a peer whose measurement has failed, with new data. A peer that fails too often, or does
+// not start again, is left out.
 func (s *peerSet) failed(ctx context.Context, name string, reason error, notes io.Writer) {
 	s.running[name].stop()
 	delete(s.running, name)
@@ -233,15 +233,14 @@ type peerResult struct {
 	peer
 	version string
 	runs    int
-	remote  spread // cycles/s of Askback to those of the peer, with both clients of Askback over HTTP
+	remote  spread // cycles/s of Askback divided by cycles/s of the peer, with both clients of Askback over HTTP
 	byPost  spread // the same, with the agent in the process
 	p50     spread // of the peer, in ms
 	speed   spread // of the peer, in cycles/s
 	others  float64
 }
 
-// peerResults returns the comparisons that were measured, by peer and then by
-// runs.
+// peerResults returns the measured comparisons, by peer and then by runs.
 func (r report) peerResults(p plan) []peerResult {
 	var out []peerResult
 	for _, one := range knownPeers {
@@ -308,7 +307,7 @@ func (r peerResult) bound() string {
 
 // The lines that begin the comparisons with the peers.
 const (
-	peersTitle = "Peers: cycles/s of Askback divided by those of the peer in the same round, with Askback's agent over HTTP (remote) and in the process."
+	peersTitle = "Peers: cycles/s of Askback divided by cycles/s of the peer in the same round, with Askback's agent over HTTP (remote) and in the process."
 	lacksTitle = "What the peers do not keep, and Askback keeps for each question:"
 )
 

@@ -86,7 +86,7 @@ func (p *process) stop() error {
 // kill sends SIGKILL to the child and waits for it.
 func (p *process) kill() error {
 	err := p.cmd.Process.Kill()
-	_ = p.cmd.Wait() // the error is that it was killed
+	_ = p.cmd.Wait() // the error reports that it was killed
 	return errors.Join(err, ignoreClosed(p.stdin.Close()))
 }
 

@@ -45,9 +45,8 @@ const (
 // ulid is the length of an id without its prefix.
 const ulid = 26
 
-// record writes as many bytes as Askback with the same statements, but without
-// state machine, JSON and engine. The difference from Askback is the cost of
-// these.
+// record writes as many bytes as Askback with the same statements, but without state machine, JSON and
+// engine. The difference from Askback is the cost of these parts.
 type record struct {
 	*group
 	db              *recordDatabase
@@ -57,8 +56,8 @@ type record struct {
 	waiting         waiters
 }
 
-// A sample contains the parameters with which Askback wrote a row and its event in one step:
-// a string, an int64, a []byte or nil each.
+// A sample contains the parameters with which Askback wrote a row and its event in one step. Each is a
+// string, an int64, a []byte or nil.
 type sample struct{ row, event []any }
 
 // recordDatabase is the connection of record. It uses the same driver as the SQLite store.
@@ -67,8 +66,8 @@ type recordDatabase struct {
 	beginning, committing, undoing, insert, update, append *sqlite.Stmt
 }
 
-// recordOf returns a function that opens a record. It creates a database with Askback as
-// open opens it, copies one ask and its answer, and prepares the statements.
+// recordOf returns a function that opens a record. The function creates a database with Askback as open opens
+// it, copies one ask and its answer, and prepares the statements.
 func recordOf(open func(context.Context, string) (subject, error)) func(context.Context, string) (subject, error) {
 	return func(ctx context.Context, path string) (subject, error) {
 		r := &record{}
@@ -110,7 +109,7 @@ func (r *record) copyFrom(ctx context.Context, path string, open func(context.Co
 	if r.answered, err = sampleOf(conn, id); err != nil {
 		return err
 	}
-	r.answered.row[recordFixed], r.answered.row[recordFixedSum] = nil, nil // an update keeps them
+	r.answered.row[recordFixed], r.answered.row[recordFixedSum] = nil, nil // an update does not change them
 	return errors.Join(runStatement(conn, `delete from records where kind = 'ask'`), runStatement(conn, `delete from history`))
 }
 
@@ -184,7 +183,7 @@ func openRecordDatabase(path string) (*recordDatabase, error) {
 func (d *recordDatabase) begin() error    { return finish(d.beginning) }
 func (d *recordDatabase) commit() error   { return finish(d.committing) }
 func (d *recordDatabase) rollback() error { return finish(d.undoing) }
-func (d *recordDatabase) close() error    { return d.conn.Close() } // which also closes the statements
+func (d *recordDatabase) close() error    { return d.conn.Close() } // this also closes the statements
 
 // one runs a statement that must change exactly one row.
 func (d *recordDatabase) one(s *sqlite.Stmt) error {
@@ -203,7 +202,7 @@ func runStatement(conn *sqlite.Conn, text string) error {
 	}
 	err = finish(s)
 	if closeErr := s.Finalize(); err == nil {
-		err = closeErr // after an error of finish it would be the same one
+		err = closeErr // after an error of finish, Finalize returns the same error
 	}
 	return err
 }

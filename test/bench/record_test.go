@@ -21,7 +21,7 @@ var openings = []struct {
 	open  func(context.Context, string) (subject, error)
 }{{inProcess, openProduct}, {byPost, openProductWithHTTPAnswers}, {remote, openRemoteProduct}}
 
-// The rows that record writes for asks have as many bytes in each column as those of Askback.
+// The rows that record writes for asks have as many bytes in each column as the rows of Askback.
 func TestRecordWritesAsManyBytesAsAskback(t *testing.T) {
 	for _, o := range openings {
 		got, want := written(t, recordOf(o.open)), written(t, o.open)
@@ -34,8 +34,8 @@ func TestRecordWritesAsManyBytesAsAskback(t *testing.T) {
 	}
 }
 
-// The transactions of record write as many pages as those of Askback, so they change the
-// same indices. The index for search is not part of them: it is filled later, and rests here.
+// The transactions of record write as many pages as the transactions of Askback, so they change the same
+// indices. The search index is not part of them: it is filled later, and not in this test.
 func TestRecordWritesAsManyPagesAsAskback(t *testing.T) {
 	for _, o := range openings {
 		got, want := written(t, recordOf(o.open)), written(t, o.open)
@@ -45,7 +45,7 @@ func TestRecordWritesAsManyPagesAsAskback(t *testing.T) {
 	}
 }
 
-// writing is what a subject wrote for eight asks and five answers.
+// writing is the amount that a subject wrote for eight asks and five answers.
 type writing struct {
 	tables string // the sizes of the rows
 	pages  int64  // the growth of the write-ahead log
@@ -87,7 +87,7 @@ func loggedPages(t *testing.T, path string) int64 {
 	return max(info.Size()-header, 0) / frame
 }
 
-// weigh returns the numbers of rows and bytes that belong to asks.
+// weigh returns the numbers of rows and bytes of asks.
 func weigh(t *testing.T, path string) string {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -140,7 +140,7 @@ func list(t *testing.T, db *sql.DB, query string) (values []string) {
 	return values
 }
 
-// The statements, pragmas and batches of record are those in the source of the store.
+// The statements, pragmas and batches of record match the source of the store.
 func TestRecordRunsTheStatementsOfTheStore(t *testing.T) {
 	constants, lists := storeSource(t)
 	for name, got := range map[string]string{
@@ -156,8 +156,8 @@ func TestRecordRunsTheStatementsOfTheStore(t *testing.T) {
 	}
 }
 
-// storeSource reads the source of the store. It returns its constants, and the first lists of
-// strings that are assigned to each variable.
+// storeSource reads the source of the store. It returns its constants, and the first list of strings that is
+// assigned to each variable.
 func storeSource(t *testing.T) (constants map[string]string, lists map[string][]string) {
 	t.Helper()
 	files, err := filepath.Glob("../../store/sqlite/*.go")
@@ -199,8 +199,8 @@ func storeSource(t *testing.T) (constants map[string]string, lists map[string][]
 	return constants, lists
 }
 
-// addValue adds a list of strings to lists, unless the name has one, or else an expression to
-// expressions.
+// addValue adds a list of strings to lists, unless the name already has a list. It adds a value that is
+// not a list to expressions, unless expressions is nil.
 func addValue(lists map[string][]string, expressions map[string]ast.Expr, name string, value ast.Expr) {
 	literal, ok := value.(*ast.CompositeLit)
 	switch {

@@ -14,9 +14,9 @@ import (
 // A resumeResult contains the measurements of a process that was started after
 // a kill.
 type resumeResult struct {
-	Open     float64 `json:"open_ms"`  // to open the database
-	First    float64 `json:"first_ms"` // and until a run that asked before the kill has its answer
-	Resident int64   `json:"resident"` // bytes after that
+	Open     float64 `json:"open_ms"`  // time to open the database
+	First    float64 `json:"first_ms"` // further time until a run that asked before the kill has its answer
+	Resident int64   `json:"resident"` // memory after that, in bytes
 }
 
 // A recovery is the result of several kills with the same number of pending
@@ -63,8 +63,7 @@ func measureRecovery(ctx context.Context, p plan, n int) (r recovery, err error)
 	return recovery{"recovery", n, p.rounds, spreadOf(restart), spreadOf(open), spreadOf(first), spreadOf(size)}, c.kill()
 }
 
-// replaceProcess kills a process, starts another, and reads the measurements of
-// that one.
+// replaceProcess kills a process, starts another, and reads the measurements of the new process.
 func replaceProcess(ctx context.Context, c *process, path string, found *resumeResult) (*process, error) {
 	if err := c.kill(); err != nil {
 		return nil, err

@@ -13,11 +13,11 @@ import (
 	"github.com/askback/askback"
 )
 
-// smallDataset is compared with the large one. It fills the first pages of every list.
+// smallDataset is compared with the large dataset. It fills the first pages of every list.
 var smallDataset = dataset{pending: 2000, settled: 10_000}
 
-// The databases of the scale measurements. Cycles on the large one are compared with those
-// on an empty one, and reads with those on the small one.
+// The databases of the scale measurements. Cycles on the large database are compared with cycles on an empty
+// one, and reads with reads on the small one.
 const (
 	emptyDatabase = "empty"
 	smallDatabase = "small"
@@ -51,7 +51,7 @@ type manyAgents struct {
 	*product
 	agents []askback.Asker
 	last   atomic.Int64
-	owners sync.Map // from the id of an ask to its agent
+	owners sync.Map // maps the id of an ask to its agent
 }
 
 func openManyAgents(ctx context.Context, path string) (subject, error) {
@@ -84,8 +84,8 @@ func (m *manyAgents) wait(ctx context.Context, id string) error {
 	return waitForReply(ctx, agent.(askback.Asker), id)
 }
 
-// measureScale measures reads on a small and on the large database, then cycles, and last
-// the deletion of old asks. It makes the databases that do not exist.
+// measureScale measures reads on the small and on the large database, then cycles, and last the deletion of
+// old asks. It creates the databases that do not exist.
 func measureScale(ctx context.Context, p plan, progress io.Writer) (s *scale, err error) {
 	dir, err := os.MkdirTemp(p.dir, ".bench-scale-*")
 	if err != nil {
@@ -127,8 +127,7 @@ func measureScale(ctx context.Context, p plan, progress io.Writer) (s *scale, er
 	return s, nil
 }
 
-// measureCycles measures cycles on new databases and on the large one, one after the other
-// in each round.
+// measureCycles measures cycles on new databases and on the large database, alternating in each round.
 func (s *scale) measureCycles(ctx context.Context, dir, large string, progress io.Writer) error {
 	patience := patience{s.plan.patience}
 	for round := range s.plan.rounds {
@@ -170,7 +169,7 @@ func measureAt(ctx context.Context, c scaleCase, path string, p plan, runs int) 
 	return measureSubject(ctx, subject, p, runs)
 }
 
-// removeDatabase removes all files whose path begins with that of a database.
+// removeDatabase removes all files whose path begins with the path of a database.
 func removeDatabase(path string) error {
 	files, err := filepath.Glob(path + "*")
 	for _, f := range files {
@@ -179,8 +178,8 @@ func removeDatabase(path string) error {
 	return err
 }
 
-// of returns the spread of a quantity on the large database, divided by that on an empty
-// one. Values are divided round by round.
+// of returns the spread of a quantity on the large database divided by the quantity on an empty database. It
+// divides the values of the same round.
 func (s *scale) of(c scaleCase, runs int, q quantity) spread {
 	values := func(database string) map[int]float64 {
 		out := map[int]float64{}
@@ -221,8 +220,8 @@ func (s *scale) figures(do func(name string, small, large, ratio spread)) {
 	}
 }
 
-// ratiosOf divides values by those of the same index, without those of which the divisor is
-// zero or missing.
+// ratiosOf divides values by the values with the same index in by. It omits values whose divisor is zero or
+// missing.
 func ratiosOf(values, by []float64) (out []float64) {
 	for i := range min(len(values), len(by)) {
 		if by[i] != 0 {
@@ -281,7 +280,7 @@ type scaleReads struct {
 	values map[string][]float64
 }
 
-// A figure is the values of one measurement in all rounds.
+// A figure contains the values of one measurement in all rounds.
 type figure struct {
 	name   string
 	values []float64
@@ -323,7 +322,7 @@ func (r *scaleReads) measure(ctx context.Context, command, path string, numbers 
 	}
 }
 
-// A scaleFigure is one result of a child. The last one has no name.
+// A scaleFigure is one result of a child. The last result has no name.
 type scaleFigure struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`

@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// readRepeats is how often each read is measured at most. The figure is the median.
+// readRepeats is the maximum number of measurements of each read. The figure is their median.
 const readRepeats = 9
 
 // maxReadTime is the time after which a read is not measured again.

@@ -38,7 +38,7 @@ func TestManyAgentsAskInTurn(t *testing.T) {
 	}
 }
 
-// The error of an ask is returned as it is, and nothing is kept for it.
+// The error of an ask is returned unchanged, and no agent is kept for the ask.
 func TestManyAgentsReturnErrorOfAsk(t *testing.T) {
 	s, err := openManyAgents(t.Context(), filepath.Join(t.TempDir(), "agents.db"))
 	if err != nil {
@@ -57,7 +57,7 @@ func TestManyAgentsReturnErrorOfAsk(t *testing.T) {
 	})
 }
 
-func TestOtherOutcomeThanTheAnswerOfThePersonIsAnError(t *testing.T) {
+func TestUnexpectedOutcomeIsAnError(t *testing.T) {
 	s, err := openManyAgents(t.Context(), filepath.Join(t.TempDir(), "agents.db"))
 	if err != nil {
 		t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// maxIdle is how many idle connections a client keeps: more than are ever used,
-// so that no connection is opened during a measurement.
+// maxIdle is the maximum number of idle connections of a client. It is more than are ever used, so that no
+// connection is opened during a measurement.
 const maxIdle = 512
 
 // newHTTPClient returns an HTTP client with the same settings for every
@@ -85,7 +85,7 @@ func newHandler(s subject) http.Handler {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /ask", func(w http.ResponseWriter, r *http.Request) {
-		_, readErr := io.Copy(io.Discard, r.Body) // the written bytes do not depend on it
+		_, readErr := io.Copy(io.Discard, r.Body) // the number of written bytes does not depend on it
 		id, err := s.ask(r.Context())
 		reply(w, id, errors.Join(readErr, err))
 	})
@@ -146,7 +146,7 @@ func (d remoteSubject) ask(ctx context.Context) (string, error) {
 func (d remoteSubject) wait(ctx context.Context, id string) error {
 	got, err := d.do(ctx, http.MethodGet, "/wait?id="+id, nil)
 	if err == nil && got != string(bareAnswer) {
-		err = errors.New("the answer differs from the one that was sent")
+		err = errors.New("the answer differs from the sent answer")
 	}
 	return err
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // The place of each contender matches the clients with which it asks and answers.
-func TestPlaceMatchesClients(t *testing.T) {
+func TestPlaceOfAContenderMatchesItsClients(t *testing.T) {
 	for _, c := range contenders {
 		s, err := c.open(t.Context(), filepath.Join(t.TempDir(), "place.db"))
 		if err != nil {

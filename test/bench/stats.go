@@ -49,8 +49,8 @@ func short(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-// percentile returns the smallest value such that at least the fraction p of
-// the values is not greater. It returns zero if there are no values.
+// percentile returns the smallest value such that at least the fraction p of the values is not greater. It
+// returns zero if there are no values.
 func percentile[T cmp.Ordered](sorted []T, p float64) T {
 	if len(sorted) == 0 {
 		var none T
@@ -60,8 +60,8 @@ func percentile[T cmp.Ordered](sorted []T, p float64) T {
 	return sorted[min(max(rank, 0), len(sorted)-1)]
 }
 
-// ratios divides the values of two cases by round, without rounds in which
-// either is missing or the divisor is zero.
+// ratios divides the values of two cases by round. It omits rounds in which a value is missing or the divisor
+// is zero.
 func ratios(of, by map[int]float64) []float64 {
 	var out []float64
 	for _, round := range slices.Sorted(maps.Keys(of)) {

@@ -11,7 +11,7 @@ import (
 // A chart is a picture with horizontal bars, which all begin at zero.
 type chart struct {
 	title  string
-	about  string // what the bars are, in a sentence
+	about  string // the meaning of the bars, in a sentence
 	groups []barGroup
 	legend string
 }
@@ -22,13 +22,12 @@ type barGroup struct {
 	bars    []bar
 }
 
-// A bar has a value, its range, and the bounds that it is compared with. A bound
-// of zero is not drawn.
+// A bar has a value, its range, and the bounds that it is compared with. A bound of zero is not drawn.
 type bar struct {
 	label         string
 	value         spread
 	gate, stretch float64
-	note          string // after the value
+	note          string // text after the value
 }
 
 // The sizes of a chart, in pixels.
@@ -51,8 +50,8 @@ text{font:13px system-ui,-apple-system,"Segoe UI",sans-serif;fill:#1f2328}.title
 @media (prefers-color-scheme:dark){.back{fill:#0d1117}.bar{fill:#4493f8}.grid{stroke:#3d444d}.range,.gate,.stretch{stroke:#f0f6fc}text{fill:#f0f6fc}.small{fill:#9198a1}}
 `
 
-// svg returns the picture. Its description has the median and the note of each bar, for
-// readers who do not see it.
+// svg returns the picture. Its description has the median and the note of each bar, for readers who cannot
+// see the picture.
 func (c chart) svg() []byte {
 	var out bytes.Buffer
 	limit := c.limit()
@@ -106,8 +105,7 @@ func (c chart) limit() float64 {
 	return most
 }
 
-// describe returns the chart as text: what the bars are, and the median and the note of
-// each.
+// describe returns the chart as text: the meaning of the bars, and the median and the note of each.
 func (c chart) describe() string {
 	parts := []string{c.about}
 	for _, g := range c.groups {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// treeTime returns the processor time of a process and of its descendants, also
-// of those that have ended and were waited for.
+// treeTime returns the processor time of a process and of its descendants, including descendants that have
+// ended and were waited for.
 func treeTime(pid int) time.Duration {
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {

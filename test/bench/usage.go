@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// usage is the busy time of all processors since the machine started, and the
-// part of this process. Zero means unknown.
+// usage is the busy time of all processors since the machine started, and the part of this process. Zero
+// means that it is unknown.
 type usage struct{ machine, own time.Duration }
 
-// others returns how many processors other processes have used on average since u was read,
-// a time while ago. Their work slows down a measurement. It returns 0 if that is unknown.
+// others returns how many processors other processes have used on average since u was read. while is the time
+// since then. Their work slows down a measurement. It returns 0 if the number is unknown.
 func (u usage) others(while time.Duration) float64 {
 	if u.machine == 0 || while <= 0 {
 		return 0

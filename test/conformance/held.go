@@ -105,7 +105,7 @@ func heldIsReplaced(f fixture) {
 		f.Errorf("got %+v, want the denial", h)
 	}
 	if got := f.noError(ana.Answer(f.ctx(), a.ID, askback.Decide(askback.Approve, "after all"))); !got.Outcome.Approved() {
-		f.Errorf("got %s, want what was sent at once", text(got))
+		f.Errorf("got %s, want the approval that was sent", text(got))
 	}
 }
 
@@ -126,7 +126,7 @@ func heldNever(f fixture) {
 	ana := f.person("ana")
 	a := f.ask(f.agent(), confirmation())
 	if got := f.noError(ana.Hold(f.ctx(), a.ID, askback.Decide(askback.Approve, ""))); !got.Outcome.Approved() {
-		f.Errorf("got %s, want an approval at once", text(got))
+		f.Errorf("got %s, want an approval", text(got))
 	}
 }
 

@@ -174,7 +174,7 @@ func TestEscalationReachesPeopleInTheirChannels(t *testing.T) {
 
 // Two of three people must approve. One approval leaves the ask open, and one denial denies it; both messages
 // show this. Two approvals approve the next ask (F12).
-func TestApprovalOfTwoIsShownInTheirChannels(t *testing.T) {
+func TestTwoApprovalsAreShownInBothChannels(t *testing.T) {
 	g := newRoutedRig(t, engine.Settings{
 		People: []askback.Person{{Name: "zoe"}, {Name: "ana"}, {Name: "ben"}},
 		Groups: map[string][]string{"owners": {"zoe", "ana", "ben"}},

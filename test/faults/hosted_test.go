@@ -10,7 +10,7 @@ import (
 
 // A hosted run that is killed repeatedly ends like any other. Each change was made at most once and each
 // question was asked once (A2, F2).
-func TestKilledHostedRunsEndAlike(t *testing.T) {
+func TestKilledHostedRunsEndWithTheSameResult(t *testing.T) {
 	dir := t.TempDir()
 	program := builtProgram(t)
 	h, err := newHostedTest(dir, program, 1)
@@ -26,7 +26,7 @@ func TestKilledHostedRunsEndAlike(t *testing.T) {
 }
 
 // The check finds each kind of defect that a crash could leave.
-func TestCheckOfHostedRunsFindsDefects(t *testing.T) {
+func TestHostedCheckDetectsDefects(t *testing.T) {
 	want := hostedShapes("run-1")["run-1"]
 	record := func() hostedRecord {
 		r := hostedRecord{session: askback.Session{Agent: "run-1", Status: askback.SessionCompleted, Result: json.RawMessage(`{"text":"run-1 is done."}`)}, replies: want.replies, asks: append([]string{}, want.asks...)}

@@ -54,7 +54,7 @@ func TestArgumentsAreComparedAsValues(t *testing.T) {
 	}
 }
 
-func TestChangedAgentServerOrToolMakesAnotherCall(t *testing.T) {
+func TestChangedAgentServerOrToolMakesADifferentCall(t *testing.T) {
 	w := &pairWorker{}
 	meaning, err := w.valueReader.read([]byte(`{}`))
 	if err != nil {

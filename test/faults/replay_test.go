@@ -151,7 +151,7 @@ func TestFollowerContinuesAfterItsLastCompleteEvent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if server.cursor != before {
-			t.Fatalf("got cursor %q, want that of the last complete event, %q", server.cursor, before)
+			t.Fatalf("got cursor %q, want the cursor of the last complete event, %q", server.cursor, before)
 		}
 		if want := strings.Repeat("c", len(f.all)); f.at != want {
 			t.Fatalf("got cursor %q after %d complete events", f.at, len(f.all))

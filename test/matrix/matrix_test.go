@@ -57,7 +57,7 @@ func readTable(t *testing.T) (comment string, rows []row) {
 // Each route, page, stream and tool has a row for each record that it can show. It replies to each caller
 // with the status in the table. The reply contains questions and answers only if the table allows that (E10,
 // F4, T20).
-func TestEachCallerGetsWhatTheTableSays(t *testing.T) {
+func TestRepliesMatchTheTable(t *testing.T) {
 	comment, rows := readTable(t)
 	w := newWorld(t)
 	missing := map[string]bool{}
@@ -257,7 +257,7 @@ func (w *world) lastCursor(c cell) string {
 }
 
 // A signed webhook starts its agent. The signature gives no other access.
-func TestSignatureOfAWebhookOnlyStartsItsAgent(t *testing.T) {
+func TestWebhookSignatureOnlyStartsItsAgent(t *testing.T) {
 	w := newWorld(t)
 	for path, want := range map[string]int{
 		"/hooks/worker": http.StatusAccepted, "/hooks/other": http.StatusUnauthorized, "/api/v1/hooks/claude-code": http.StatusUnauthorized,

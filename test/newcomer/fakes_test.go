@@ -17,7 +17,7 @@ import (
 
 // The commands of docs/phone.md that try a channel without its service lead to an answer. Each runs unchanged
 // in a shell of its own, except for the ports and the paths (F13).
-func TestChannelIsTriedWithoutItsService(t *testing.T) {
+func TestChannelCommandsWorkWithoutTheService(t *testing.T) {
 	if os.Getenv("ASKBACK_LONG") == "" {
 		t.Skip("it links programs; make interop runs it")
 	}

@@ -103,7 +103,7 @@ func (b *book) addRun(name string, r runStory, p pages.SessionPage) {
 
 // worked returns a run with finished calls, a failed call, children, todos and its cost.
 func (b *book) worked() runStory {
-	r := b.run().message(askback.RoleAssistant, "", "I look at the **tickets** first, then at what the team wrote about them:\n\n- those that are open\n- those that were closed this week")
+	r := b.run().message(askback.RoleAssistant, "", "I look at the **tickets** first, then at what the team wrote about them:\n\n- open tickets\n- tickets that were closed this week")
 	r = r.call("c1", "tickets__list", `{"closed_after":"2026-10-27","limit":200}`).output("c1", `{"tickets":[{"id":4711,"title":"Refund is late","days":9},{"id":4712,"title":"Wrong label on the parcel","days":6}]}`, false)
 	r = r.call("c2", "files__read_text_file", `{"path":"/srv/team/notes/2026/week-44/a-folder-with-a-long-name/minutes-of-the-meeting.md","head":400}`)
 	r = r.output("c2", "open /srv/team/notes/2026/week-44/a-folder-with-a-long-name/minutes-of-the-meeting.md: no such file or directory", true)

@@ -268,10 +268,10 @@ func TestCallsWithTheSameIDAreNotConfused(t *testing.T) {
 		messages []string
 		asks     int
 	}{
-		"at once":                    {[]string{toolCall, other}, 0},
-		"repeated":                   {[]string{toolCall, toolCall}, 1},
-		"one after the other":        {[]string{toolCall, done, other}, 1},
-		"at once, and one has ended": {[]string{toolCall, other, done, other}, 0},
+		"concurrent":                {[]string{toolCall, other}, 0},
+		"repeated":                  {[]string{toolCall, toolCall}, 1},
+		"one after the other":       {[]string{toolCall, done, other}, 1},
+		"concurrent, and one ended": {[]string{toolCall, other, done, other}, 0},
 	} {
 		f := newFixture(t)
 		f.editor.writes(initialize)

@@ -11,7 +11,7 @@
 //   command  the program instead of askback.
 import { spawn } from "node:child_process"
 
-// OpenCode may reply at once, as opencode run does. Only what is still open then is asked.
+// OpenCode may reply immediately, as opencode run does. Only a request that is still open after this time is asked.
 const grace = 250 // milliseconds
 const maxReply = 8 << 20
 const maxCalls = 1000

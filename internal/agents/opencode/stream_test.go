@@ -98,7 +98,7 @@ func TestQuicklyAnsweredRequestIsNotAsked(t *testing.T) {
 	for name, when := range map[string]struct {
 		open    time.Duration
 		replies int
-	}{"at once": {grace - time.Millisecond, 0}, "later": {grace + time.Millisecond, 1}} {
+	}{"early": {grace - time.Millisecond, 0}, "later": {grace + time.Millisecond, 1}} {
 		synctest.Test(t, func(t *testing.T) {
 			c, r := newRecorded(t)
 			c.handle(t.Context(), eventOf(t, permissionEvent))

@@ -78,7 +78,7 @@ function serveAnswers(peer) {
 const print = (value) => console.log(JSON.stringify(value));
 
 // serve runs cycles of a peer until stdin ends. A peer has these fields:
-//   version        its version, or those of its parts
+//   version        its version, or the versions of its parts
 //   ask(id, text)  returns when the question is durable
 //   answer(id, text)  returns when the answer is durable
 //   waits          whether the run calls waiting; else it waits when ask returns

@@ -20,9 +20,9 @@ func TestMain(m *testing.M) { clienttest.Main(m) }
 // patience is the deadline of each wait.
 const patience = time.Minute
 
-// An editor and an agent that use the library work with askback acp between them: the editor
-// closes its dialog after an answer in Askback, and its own answer withdraws the ask.
-func TestLibraryWorksThroughProxy(t *testing.T) {
+// An editor and an agent that use the library work with askback acp between them. The editor closes its
+// dialog after an answer in Askback, and an answer in the editor withdraws the ask.
+func TestEditorAndAgentWorkThroughProxy(t *testing.T) {
 	packages := clienttest.Packages(t)
 	p := clienttest.New(t)
 	here, err := os.Getwd()
@@ -77,7 +77,7 @@ func TestLibraryWorksThroughProxy(t *testing.T) {
 		t.Errorf("got the ask %+v of %s with the context %s", c, ask.Agent, ask.Context)
 	}
 	p.Answer(ask.ID, askback.Answer{Decision: askback.Approve})
-	got := []string{next(), next(), next(), next()} // the dialog closes while the turn goes on
+	got := []string{next(), next(), next(), next()} // the dialog closes while the turn continues
 	for _, want := range []string{"closed", "message selected once", "turn end_turn", "dialog Delete the logs"} {
 		if !strings.Contains(strings.Join(got, "\n")+"\n", want+"\n") {
 			t.Errorf("the editor wrote %q, want %q too", got, want)

@@ -94,7 +94,7 @@ func (e *editor) send(message map[string]any) {
 	}
 }
 
-// received waits for a message that which selects, and removes it.
+// received waits for a message for which which returns true, and removes it.
 func (e *editor) received(what string, which func(editorMessage) bool) editorMessage {
 	e.f.t.Helper()
 	var found editorMessage
@@ -126,7 +126,7 @@ func (e *editor) call(id, method string, params any, into any) {
 	}
 }
 
-// prompt starts a session, and a turn in it.
+// prompt starts a session and a turn in it.
 func (e *editor) prompt(text string) {
 	e.f.t.Helper()
 	e.call("init", "initialize", map[string]any{"protocolVersion": 1, "clientCapabilities": map[string]any{}}, &struct{}{})
@@ -165,9 +165,9 @@ func (e *editor) choose(id json.RawMessage, option string) {
 	e.send(map[string]any{"id": id, "result": map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": option}}})
 }
 
-// The dialog of an editor and the ask are live at the same time, and the first answer wins.
-// The agent is Gemini CLI.
-func TestFirstAnswerToAgentOfEditorWins(t *testing.T) {
+// The dialog of an editor and the ask are open at the same time, and the first answer counts. The agent is
+// Gemini CLI.
+func TestFirstAnswerInEditorOrAskbackCounts(t *testing.T) {
 	t.Parallel()
 	shell := func(id, line string) call {
 		return call{id, "run_shell_command", map[string]any{"command": line, "description": "Make a file"}}

@@ -1,5 +1,5 @@
-// Package agents_test tests Askback with Claude Code, Codex, OpenCode, GitHub
-// Copilot CLI and Gemini CLI. Only their model is scripted.
+// Package agents_test tests Askback with Claude Code, Codex, OpenCode, GitHub Copilot CLI and Gemini CLI.
+// Only their models are scripted.
 package agents_test
 
 import (
@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 	clienttest.Loopback(m)
 }
 
-// runMore lets twice as many tests run at the same time as usual, unless there is a flag:
-// many wait for the timeouts of clients.
+// runMore lets twice as many tests run in parallel as usual, unless a flag sets the number, because many
+// tests wait for the timeouts of clients.
 func runMore() {
 	flag.Parse()
 	parallel := flag.Lookup("test.parallel")
@@ -66,7 +66,7 @@ type client struct {
 	remote bool
 	// configured changes the files after askback init.
 	configured func(*fixture)
-	// unless are the hosts that it may connect to.
+	// unless lists the hosts that it may connect to.
 	unless []string
 }
 
@@ -135,8 +135,7 @@ func (f *fixture) close() {
 	}
 }
 
-// environ returns the environment of the client. Codex rejects a home in the
-// folder for temporary files.
+// environ returns the environment of the client. Codex rejects a home in the folder for temporary files.
 func (f *fixture) environ() []string {
 	return slices.Concat(f.Environ(
 		"TMPDIR="+filepath.Join(f.Home, "tmp"), "TERM=xterm-256color", "SHELL=/bin/bash",

@@ -8,9 +8,9 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// With askback attach codex, the hooks of Codex leave its permissions to the dialogs that both
-// show: one ask, and the first answer counts. When it ends, the hooks ask again.
-func TestHooksOfCodexLeaveDialogsToAttach(t *testing.T) {
+// With askback attach codex, the hooks of Codex do not ask for permissions that have a dialog. There is one
+// ask, and the first answer counts. After askback attach has ended, the hooks ask again.
+func TestAttachedCodexAsksOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, codexWithHooks("codex", "--user"),
 		call{"call_1", "exec_command", map[string]any{"cmd": "sleep 3"}}, codexPermission.call("call_2"), codexPermission.call("call_3"))

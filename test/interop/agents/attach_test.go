@@ -46,8 +46,7 @@ trust_level = "trusted"
 	return c
 }
 
-// command is a call of Codex's shell that needs a permission, because it is to run outside of the
-// sandbox.
+// command is a call of Codex's shell that needs a permission, because it runs outside the sandbox.
 func command(id, line string) call {
 	return call{id, "exec_command", map[string]any{"cmd": line, "sandbox_permissions": "require_escalated", "justification": "May I?"}}
 }
@@ -141,9 +140,8 @@ func (f *fixture) exists(name string) bool {
 	return err == nil
 }
 
-// The dialogs at the terminal and in Askback are live at the same time, and the first answer
-// wins.
-func TestFirstAnswerToCodexWins(t *testing.T) {
+// The dialogs at the terminal and in Askback are open at the same time, and the first answer counts.
+func TestFirstAnswerToCodexCounts(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, attachedCodex(t),
 		command("call_1", "touch ../one"), command("call_2", "touch ../two"), command("call_3", "touch ../three"),
@@ -226,9 +224,9 @@ func TestFirstAnswerToCodexWins(t *testing.T) {
 	s.WaitFor("Done.")
 }
 
-// A request of Codex is one ask, although Askback is killed and started again. The ask of a
-// killed askback attach is withdrawn, and made again by the next one. While Askback is away,
-// the terminal decides.
+// A request of Codex has one ask, even if Askback is killed and started again. If askback attach is killed,
+// its ask is withdrawn, and the next askback attach asks again. While Askback does not run, the terminal
+// decides.
 func TestRequestOfCodexSurvivesRestarts(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, attachedCodex(t), command("call_1", "touch ../one"), command("call_2", "touch ../two"), command("call_3", "touch ../three"))

@@ -28,9 +28,9 @@ func TestGuardOfCodexRunsEditedCommand(t *testing.T) {
 	}
 }
 
-// The tools of Askback and the question tool of Codex need no approval. Their asks are the only
-// ones. The tools of other servers do need one.
-func TestGuardOfCodexLetsAgentsAsk(t *testing.T) {
+// The tools of Askback and the question tool of Codex need no approval, so there are only their own asks. The
+// tools of other servers need approval.
+func TestGuardOfCodexAllowsQuestions(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, codexWithHooks("codex", "--user", "--gate"), call{"call_1", "ask_user_question", colour}, codexQuestion.call("call_2"), call{"call_3", "write", map[string]any{"x": "one"}})
 	r := f.start("Do it.")
@@ -97,8 +97,8 @@ func TestBrokenGuardOfCodexBlocks(t *testing.T) {
 	}
 }
 
-// Codex runs a tool if its own timeout ends the guard. The limit must therefore be shorter.
-func TestTimeoutOfCodexEndsItsGuard(t *testing.T) {
+// Codex runs a tool if its own timeout ends the guard. The limit of the guard must therefore be shorter.
+func TestCodexRunsToolAfterGuardTimeout(t *testing.T) {
 	t.Parallel()
 	guarded := codexWithHooks("codex", "--user", "--gate")
 	guarded.configured = func(f *fixture) { f.change(".codex/config.toml", "timeout = 86400", "timeout = 2") }
@@ -112,7 +112,7 @@ func TestTimeoutOfCodexEndsItsGuard(t *testing.T) {
 	r.end()
 }
 
-// A machine without askback is not hindered: Codex asks at the terminal, and no hook fails.
+// On a machine without askback, Codex asks at the terminal, and no hook fails.
 func TestCodexWithoutAskbackShowsItsDialog(t *testing.T) {
 	t.Parallel()
 	c := codexWithHooks("codex", "--user")
@@ -129,7 +129,7 @@ func TestCodexWithoutAskbackShowsItsDialog(t *testing.T) {
 
 // Codex runs hooks only after a person trusted them at its terminal. Until then codex exec
 // skips them silently.
-func TestHooksOfCodexNeedTrust(t *testing.T) {
+func TestCodexSkipsHooksUntilTheyAreTrusted(t *testing.T) {
 	t.Parallel()
 	c := codexWithHooks("codex", "--user")
 	c.args = codex.args
@@ -146,9 +146,9 @@ func TestHooksOfCodexNeedTrust(t *testing.T) {
 	codexQuestion.want(f, "call_1", `"red"`)
 }
 
-// Codex changes its configuration: it deletes the comments of askback init, and inserts tables
-// between those of Askback. These can still be updated and removed, and no others are.
-func TestConfigurationThatCodexChangedIsUpdatedAndRemoved(t *testing.T) {
+// Codex changes its configuration: it deletes the comments of askback init, and inserts tables between the
+// tables of Askback. Only the tables of Askback can then still be updated and removed.
+func TestConfigurationChangedByCodexIsUpdatedAndRemoved(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, codexWithHooks("codex", "--user", "--gate"))
 	f.mustRun(f.program, "mcp", "add", "other", "--", "true")
@@ -174,9 +174,9 @@ func TestConfigurationThatCodexChangedIsUpdatedAndRemoved(t *testing.T) {
 	}
 }
 
-// At the terminal, a question is answered in Askback while Codex shows where. A secret is asked
-// for at the terminal only, because answers are stored.
-func TestQuestionsOfCodexAtTheTerminal(t *testing.T) {
+// At the terminal, a question is answered in Askback while Codex shows where. A secret is asked for only at
+// the terminal, because answers are stored.
+func TestCodexQuestionAtTheTerminalIsAnsweredInAskback(t *testing.T) {
 	t.Parallel()
 	secret := map[string]any{"questions": []any{map[string]any{
 		"id": "key", "question": "Which key is it?", "header": "Key", "isSecret": true, "isOther": true,
@@ -195,8 +195,8 @@ func TestQuestionsOfCodexAtTheTerminal(t *testing.T) {
 	}
 }
 
-// Whatever the configuration of Codex contains, Codex can still read it with the tables of
-// Askback, and after their removal it is the same as before.
+// Whatever the configuration of Codex contains, Codex can still read it with the tables of Askback. After
+// their removal it is the same as before.
 func TestConfigurationOfCodexStaysValid(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, codexWithHooks("codex", "--user"))

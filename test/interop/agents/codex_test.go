@@ -30,7 +30,7 @@ wire_api = "responses"
 env_key = "SCRIPTED_KEY"
 `, f.model.url))
 	},
-	unless:  []string{"raw.githubusercontent.com"}, // at the terminal, for announcements
+	unless:  []string{"raw.githubusercontent.com"}, // the terminal requests it for announcements
 	environ: func(*fixture) []string { return []string{"SCRIPTED_KEY=x"} },
 }
 

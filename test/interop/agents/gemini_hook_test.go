@@ -17,7 +17,8 @@ priority = 100
 allowRedirection = true
 `
 
-// guardedGemini returns Gemini CLI with a guard, in a folder whose policy leaves the decision to it.
+// guardedGemini returns Gemini CLI with a guard, in a folder with a policy that leaves decisions to the
+// guard.
 func guardedGemini() client {
 	c := gemini
 	c.init = []string{"gemini", "--gate"}
@@ -82,8 +83,8 @@ func decidedAndEditedInGemini(t *testing.T) {
 	r.end()
 }
 
-// Whatever goes wrong with the guard of Gemini CLI, the call is blocked.
-func TestGuardOfGeminiBlocksWhenInDoubt(t *testing.T) {
+// If the guard of Gemini CLI fails in any way, the call is blocked.
+func TestFailedGeminiGuardBlocks(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*fixture){
 		"the program is missing": func(f *fixture) {
@@ -123,8 +124,8 @@ func TestInitAllowsNoToolOfGemini(t *testing.T) {
 	f.model.unexpected = nil
 }
 
-// The guard of Gemini CLI asks about each tool but those that only read (T48).
-func TestGuardOfGeminiLeavesReadingAlone(t *testing.T) {
+// The guard of Gemini CLI asks about each tool except tools that only read (T48).
+func TestGeminiGuardDoesNotAskAboutReading(t *testing.T) {
 	t.Parallel()
 	c := geminiGuard.client
 	prepare := c.prepare
@@ -152,8 +153,8 @@ func TestGuardOfGeminiLeavesReadingAlone(t *testing.T) {
 	r.end()
 }
 
-// The tools of Askback need no approval in the guard of Gemini CLI (T47).
-func TestGuardOfGeminiLetsAgentsAsk(t *testing.T) {
+// The guard of Gemini CLI does not ask about the tools of Askback (T47).
+func TestGeminiGuardAllowsQuestions(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, geminiGuard.client, call{"call_1", "ask_user_question", colour})
 	r := f.start("Do it.")

@@ -38,7 +38,7 @@ func TestPersonDecidesAboutToolOfCodex(t *testing.T) {
 
 // GitHub Copilot CLI runs the hooks in the settings of Claude Code. They must
 // do nothing.
-func TestHooksOfClaudeCodeAreSilentInCopilot(t *testing.T) {
+func TestClaudeCodeHooksPrintNothingInCopilot(t *testing.T) {
 	t.Parallel()
 	c := copilot
 	c.init = []string{"claude-code"}
@@ -59,9 +59,9 @@ func TestHooksOfClaudeCodeAreSilentInCopilot(t *testing.T) {
 	}
 }
 
-// The hooks that a team shares do not hinder people who use GitHub Copilot CLI and have no
-// Askback. Copilot denies a call if a hook before it fails, which a missing program is (T46).
-func TestSharedHooksDoNotHinderCopilotWithoutAskback(t *testing.T) {
+// The hooks that a team shares have no effect for people who use GitHub Copilot CLI without Askback. Copilot
+// denies a call if a hook fails, for example because its program is missing (T46).
+func TestSharedHooksAllowCallsOfCopilotWithoutAskback(t *testing.T) {
 	t.Parallel()
 	c := copilot
 	c.init = []string{"claude-code", "--shared"}
@@ -72,7 +72,7 @@ func TestSharedHooksDoNotHinderCopilotWithoutAskback(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// For all tools, as another matcher of a team could be.
+	// This matcher is for all tools, as another matcher of a team could be.
 	wide := strings.Replace(string(raw), `"matcher": "AskUserQuestion"`, `"matcher": "*"`, 1)
 	if wide == string(raw) {
 		t.Fatalf("no matcher in %s", raw)
@@ -90,8 +90,8 @@ func TestSharedHooksDoNotHinderCopilotWithoutAskback(t *testing.T) {
 	}
 }
 
-// In a project with the hooks of Claude Code and those of Copilot, a permission is asked once. So it
-// is with hooks of the user and of the project.
+// In a project with the hooks of Claude Code and of Copilot, a permission is asked once. The same is true
+// with hooks of the user and of the project.
 func TestPermissionOfCopilotIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, copilot, copilotHooks.touch("call_1", "one"), copilotHooks.touch("call_2", "two"))
@@ -110,7 +110,7 @@ func TestPermissionOfCopilotIsAskedOnce(t *testing.T) {
 	}
 }
 
-// The tools of other MCP servers are asked about with their server; those of Askback are not.
+// People are asked about the tools of other MCP servers, with the server, and not about the tools of Askback.
 func TestToolsOfOtherServersOfCopilotAreAsked(t *testing.T) {
 	t.Parallel()
 	program, err := os.Executable()
@@ -162,8 +162,8 @@ func TestGuardOfCopilotBlocksWithoutAnswer(t *testing.T) {
 	}
 }
 
-// The guard that askback init writes for Copilot blocks the call whatever goes wrong with it.
-func TestGuardOfCopilotBlocksWhenInDoubt(t *testing.T) {
+// If the guard that askback init writes for Copilot fails in any way, the call is blocked.
+func TestFailedCopilotGuardBlocks(t *testing.T) {
 	t.Parallel()
 	const hooks = "project/.github/hooks/askback.json"
 	for name, change := range map[string]func(*fixture){

@@ -100,7 +100,7 @@ func (m request) attachedDialog(t *testing.T) {
 	f.wantCancelled(ask)
 }
 
-// attachedAway answers in the dialog after the end of Askback.
+// attachedAway answers in the dialog after Askback has ended.
 func (m request) attachedAway(t *testing.T) {
 	f, s := m.attached(t, m.call("call_1"))
 	f.Open(1)

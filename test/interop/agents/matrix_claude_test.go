@@ -41,8 +41,8 @@ func claudeLanes() []lane {
 	}
 }
 
-// withPermissionTool are the arguments that select the permission tool of Askback.
-// Without one, claude -p has no AskUserQuestion.
+// withPermissionTool contains the arguments that select the permission tool of Askback. Without such a tool,
+// claude -p has no AskUserQuestion.
 var withPermissionTool = []string{"--permission-prompt-tool", "mcp__askback__permission_prompt"}
 
 var claudeQuestion = request{
@@ -68,7 +68,7 @@ var claudePermission = request{
 	accept: func(_ *fixture, s *clienttest.Screen) { s.PressUntil("Enter", clienttest.Lacks("❯ 1. Yes")) },
 }
 
-// deferred answers after the end of the run, which is then resumed.
+// deferred answers after the run has ended. The run is then resumed.
 func (m request) deferred(t *testing.T, c client) {
 	const session = "6f2b1a34-7f0c-4c6e-9c53-0d7d6a5b8a11"
 	f := newFixture(t, c, m.call("call_1"))

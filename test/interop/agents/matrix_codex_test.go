@@ -55,7 +55,7 @@ var (
 		}}},
 		yes: askback.Choose("red"), saysYes: `"red"`, no: askback.Choose("green"), saysNo: `"green"`,
 		headless: []string{"Do it."},
-		// In its default mode, Codex has no such dialog without the feature.
+		// In its default mode, Codex has no dialog for questions without the feature.
 		terminal: append(codexAtTerminal("--enable", "default_mode_request_user_input"), "Do it."),
 		dialog:   []string{"Which colour now?", "› 1. red"},
 		accept:   func(_ *fixture, s *clienttest.Screen) { s.PressUntil("Enter", clienttest.Lacks("› 1. red")) },

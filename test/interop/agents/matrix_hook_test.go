@@ -15,19 +15,19 @@ import (
 type hookLane struct {
 	agent  string // the label of its asks
 	client client
-	// impatient replaces the timeout of the hook by a short one.
+	// impatient replaces the timeout of the hook with a short one.
 	impatient func(*fixture)
 	// shell returns a call that runs a command.
 	shell func(id, command string) call
 	// ask returns a call of the client's tool for questions, with the options red and green.
 	ask func(id string) call
-	// terminal are the arguments that run it at a terminal. The prompt follows.
+	// terminal contains the arguments that run it at a terminal. The prompt follows.
 	terminal []string
-	// dialog is a text on the screen while the client's own dialog is open, and pick are the keys that
-	// choose the second option of a question.
+	// dialog is a text on the screen while the client's own dialog is open. pick lists the keys that choose
+	// the second option of a question.
 	dialog string
 	pick   []string
-	deny   []string // keys that deny a permission
+	deny   []string // the keys that deny a permission
 }
 
 // touched reports whether the command of a call has run.
@@ -36,7 +36,7 @@ func (f *fixture) touched(name string) bool {
 	return err == nil
 }
 
-// wantTouched requires that a file was made, or not, once there is a result of the call.
+// wantTouched waits for the result of the call, and then requires that a file was made, or was not.
 func (f *fixture) wantTouched(id, name string, want bool) (result string) {
 	f.t.Helper()
 	result = f.model.result(id)
@@ -101,7 +101,7 @@ func (l hookLane) decidedTwice(t *testing.T) {
 	r.end()
 }
 
-// decidedLate approves a call after the timeout of the client. The call was denied, and its ask is
+// decidedLate approves a call after the timeout of the client. The call has then been denied, and its ask is
 // withdrawn.
 func (l hookLane) decidedLate(t *testing.T) {
 	f := newFixture(t, l.with(l.impatient, false), l.touch("call_1", "one"))
@@ -168,7 +168,7 @@ func lineWith(screen, text string) string {
 	return ""
 }
 
-// awayAtTerminal denies a permission in the client's own dialog, because Askback does not run.
+// awayAtTerminal denies a permission in the client's own dialog, while Askback does not run.
 func (l hookLane) awayAtTerminal(t *testing.T) {
 	f := newFixture(t, l.with(nil, true), l.touch("call_1", "one"))
 	f.Kill()

@@ -71,7 +71,7 @@ func openCodeLanes() (all []lane) {
 	}})
 }
 
-// besidesInTime answers while the dialog is open at the terminal.
+// besidesInTime answers in Askback while the dialog is open at the terminal.
 func (m request) besidesInTime(t *testing.T) {
 	f := newFixture(t, opencode, m.call("call_1"))
 	s := f.startTerminal(m.terminal...)
@@ -149,7 +149,7 @@ func (m request) servedDialog(t *testing.T) {
 	s.wantCancelled(ask)
 }
 
-// servedAway answers on the page after the end of Askback.
+// servedAway answers on the page after Askback has ended.
 func (m request) servedAway(t *testing.T) {
 	s, _ := m.served(t, m.call("call_1"))
 	s.Kill()

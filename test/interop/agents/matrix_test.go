@@ -35,12 +35,12 @@ const (
 
 // A lane is a row of the table: a way in which the requests of a client reach people.
 type lane struct {
-	agent string // as in the table
+	agent string // the name in the table
 	kind  string // question or permission
 	by    string // the surface
 	// cells are the tests of the situations.
 	cells map[situation]func(*testing.T)
-	// not is why there is no test: the situation cannot occur, or it is not supported.
+	// not gives the reason if there is no test: the situation cannot occur, or it is not supported.
 	not map[situation]string
 }
 
@@ -60,7 +60,7 @@ var lanes = slices.SortedStableFunc(slices.Values(slices.Concat(
 // name returns the name of a row for a subtest.
 func (l lane) name() string { return l.kind + " by " + l.by }
 
-// covering returns the cells that TestMatrix tests without ASKBACK_LONG, by the keys of cellKey: the
+// covering returns the cells that TestMatrix tests without ASKBACK_LONG, by the keys of cellKey. They are the
 // first situation of each row, and each situation of each agent in one of its rows, in turn.
 func covering() map[string]bool {
 	chosen, covered := map[string]bool{}, map[string]bool{}
@@ -90,7 +90,7 @@ func covering() map[string]bool {
 }
 
 // Without ASKBACK_LONG, each row and each situation of each agent is tested.
-func TestCoveringCellsReachEachRowAndSituation(t *testing.T) {
+func TestCoveringCellsIncludeEachRowAndSituation(t *testing.T) {
 	t.Parallel()
 	chosen, total := covering(), 0
 	for _, l := range lanes {
@@ -109,8 +109,8 @@ func TestCoveringCellsReachEachRowAndSituation(t *testing.T) {
 	t.Logf("%d of %d cells", len(chosen), total)
 }
 
-// TestMatrix tests cells of the table in docs/agents.md with the real clients: all with
-// ASKBACK_LONG, otherwise those of [covering]. With -update, it writes the table.
+// TestMatrix tests cells of the table in docs/agents.md with the real clients: all cells with ASKBACK_LONG,
+// otherwise the cells of [covering]. With -update, it writes the table.
 func TestMatrix(t *testing.T) {
 	t.Parallel()
 	results := &results{cells: map[string]string{}}
@@ -139,7 +139,7 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// results are the results of the cells that were tested.
+// results are the results of the tested cells.
 type results struct {
 	mu    sync.Mutex
 	cells map[string]string // by the keys of cellKey

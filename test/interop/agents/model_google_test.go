@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// generate serves the API of Gemini, which Gemini CLI uses. A result has no id there: the
-// results are those of the calls of the script, in order.
+// generate serves the API of Gemini, which Gemini CLI uses. Results have no ids there, so they belong to the
+// calls of the script in order.
 func (m *model) generate(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Tools []struct {

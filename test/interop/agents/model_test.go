@@ -21,9 +21,9 @@ type call struct {
 	args any
 }
 
-// A model serves the Responses API and chat completions of OpenAI, the Messages API of
-// Anthropic and the API of Gemini from a script. It returns one call per turn. It derives the number of past turns from each request, so
-// that a repeated request gets the same turn.
+// A model serves the Responses API and chat completions of OpenAI, the Messages API of Anthropic and the API
+// of Gemini from a script. It returns one call per turn. It derives the number of past turns from each
+// request, so that a repeated request gets the same turn.
 type model struct {
 	t      testing.TB
 	host   string // the address without a path
@@ -73,8 +73,8 @@ type tool struct {
 	Tools []tool `json:"tools"`
 }
 
-// offered returns the tool called name, with the prefix or the namespace that the client adds
-// to the tools of an MCP server. It reports false if no tool has the name.
+// offered returns the tool called name, with the prefix or the namespace that the client adds to the tools of
+// an MCP server. It returns false if no tool has the name.
 func offered(tools []tool, name string) (tool, bool) {
 	for _, t := range tools {
 		full := t.Name + t.Function.Name
@@ -90,13 +90,12 @@ func offered(tools []tool, name string) (tool, bool) {
 	return tool{}, false
 }
 
-// ofServer reports whether a prefix or namespace is that of an MCP server of the tests.
+// ofServer reports whether a prefix or namespace belongs to an MCP server of the tests.
 func ofServer(prefix string) bool {
 	return strings.HasSuffix(prefix, "askback") || strings.HasSuffix(prefix, "probe")
 }
 
-// turn stores the results in a request and returns the next call. It reports
-// false after the last call.
+// turn stores the results in a request and returns the next call. It returns false after the last call.
 func (m *model) turn(tools []tool, results map[string]string) (c call, as tool, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -34,7 +34,7 @@ func serveOpenCode(t *testing.T, script ...call) *openCodeServer {
 	s := &openCodeServer{f, fmt.Sprintf("http://127.0.0.1:%d", port)}
 	f.background(f.program, "serve", "--port", fmt.Sprint(port))
 	f.eventually("opencode serve runs", func() error {
-		// It never replies to a request that arrives just when it begins to listen.
+		// OpenCode never replies to a request that arrives just when it begins to listen.
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		_, err := s.request(ctx, "GET", "/global/health", nil)
@@ -139,8 +139,8 @@ func (s *openCodeServer) of(session string, open int) askback.Ask {
 	return askback.Ask{}
 }
 
-// Two sessions of opencode serve ask the same at once, and each gets its own answer. If a session
-// is stopped, its ask is withdrawn.
+// Two sessions of opencode serve ask the same question concurrently, and each gets its own answer. If a
+// session is stopped, its ask is withdrawn.
 func TestSessionsOfOpenCodeGetTheirOwnAnswers(t *testing.T) {
 	t.Parallel()
 	s := serveOpenCode(t, call{"call_1", "question", database}, call{"call_2", "question", database})
@@ -166,9 +166,9 @@ func TestSessionsOfOpenCodeGetTheirOwnAnswers(t *testing.T) {
 	s.Open(1)
 }
 
-// What opencode serve asks is asked in Askback as well, and the first answer counts. Askback,
-// and the process that is attached, may be killed between.
-func TestAttachedServerOfOpenCode(t *testing.T) {
+// People are asked about the requests of opencode serve in Askback as well, and the first answer counts.
+// Askback and askback attach may be killed in between.
+func TestAttachedOpenCodeRequestsAreAskedInAskback(t *testing.T) {
 	t.Parallel()
 	s := serveOpenCode(t, call{"call_1", "question", database}, touch("call_2", "two"), touch("call_3", "three"), touch("call_4", "four"))
 	kill := s.attach()

@@ -27,13 +27,13 @@ var opencode = client{
 				"models":  map[string]any{"model": map[string]any{"name": "Model"}},
 			}},
 		})
-		// With a plugin it waits until it has installed this package.
+		// With a plugin, OpenCode waits until it has installed this package.
 		installed := map[string]any{"dependencies": map[string]any{"@opencode-ai/plugin": opencodeVersion}}
 		f.writeJSON(".config/opencode/package.json", installed)
 		f.writeJSON(".config/opencode/package-lock.json", map[string]any{"lockfileVersion": 3, "packages": map[string]any{"": installed}})
 		f.write(".config/opencode/node_modules/.keep", nil)
 	},
-	unless: []string{"registry.npmjs.org"}, // for the types of plugins
+	unless: []string{"registry.npmjs.org"}, // contains the types of plugins
 	environ: func(*fixture) []string {
 		return []string{
 			"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1",
@@ -53,8 +53,8 @@ func touch(id, name string) call {
 	return call{id, "bash", map[string]any{"command": "touch " + name, "description": "Make a file"}}
 }
 
-// At the terminal, the questions and permissions of OpenCode are asked in Askback as well, and
-// the first reply counts. The same question is asked twice, and Askback may be killed between.
+// At the terminal, the questions and permissions of OpenCode are asked in Askback as well, and the first
+// reply counts. The same question is asked twice, and Askback may be killed in between.
 func TestOpenCodeAsksAtTheTerminalAndInAskback(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, opencode,
@@ -82,7 +82,7 @@ func TestOpenCodeAsksAtTheTerminalAndInAskback(t *testing.T) {
 	if _, err := f.Person.Decline(bounded(t), third.ID, ""); err != nil {
 		t.Fatal(err)
 	}
-	// OpenCode ends the turn then, without another request to the model.
+	// OpenCode then ends the turn without another request to the model.
 	f.eventually("the dialog is closed", func() error {
 		if strings.Contains(s.Text(), "esc dismiss") {
 			return errors.New("it is open")
@@ -91,8 +91,8 @@ func TestOpenCodeAsksAtTheTerminalAndInAskback(t *testing.T) {
 	})
 }
 
-// The permissions of OpenCode at the terminal: approved and denied in Askback, decided in the
-// dialog first, and with Askback killed between.
+// Permissions of OpenCode at the terminal are approved and denied in Askback, decided first in the dialog,
+// and decided after Askback was killed in between.
 func TestPermissionsOfOpenCodeAreDecidedOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, opencode, touch("call_1", "one"), touch("call_2", "two"), touch("call_3", "three"), touch("call_4", "four"))
@@ -138,7 +138,7 @@ func gated(environ ...string) client {
 	return c
 }
 
-// In opencode run, each call waits for its approval, also if Askback is killed between.
+// In opencode run, each call waits for its approval, even if Askback is killed in between.
 func TestGateOfOpenCodeRunsOnlyApprovedCalls(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, gated(), touch("call_1", "one"), touch("call_2", "two"), touch("call_3", "three"), touch("call_4", "four"))
@@ -163,7 +163,7 @@ func TestGateOfOpenCodeRunsOnlyApprovedCalls(t *testing.T) {
 	}
 }
 
-// With Askback away, the gate lets nothing run.
+// While Askback does not run, the gate blocks every call.
 func TestGateOfOpenCodeBlocksWithoutAskback(t *testing.T) {
 	t.Parallel()
 	away := fmt.Sprintf("ASKBACK_URL=http://127.0.0.1:%d", freeport.Pick(t))

@@ -11,21 +11,21 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// A request is a call of a tool that asks people: its methods test the situations of the
-// table in docs/agents.md.
+// A request is a call of a tool that asks people. Its methods test the situations of the table in
+// docs/agents.md.
 type request struct {
 	kind string // question or permission
 	tool string
 	args any
-	// yes and no are answers, and saysYes and saysNo are in their results. If yes permits
+	// yes and no are answers. saysYes and saysNo are in the results of these answers. If yes permits
 	// [makeLine], saysYes is ran.
 	yes, no         askback.Answer
 	saysYes, saysNo string
-	// headless are the arguments of the client without a terminal, after those of the client.
+	// headless contains the further arguments of the client without a terminal.
 	headless []string
-	// terminal are the arguments of the client at the terminal.
+	// terminal contains the arguments of the client at the terminal.
 	terminal []string
-	// dialog is on the screen while the client shows its dialog.
+	// dialog lists texts on the screen while the client shows its dialog.
 	dialog []string
 	// accept answers yes in the dialog of the client.
 	accept func(*fixture, *clienttest.Screen)
@@ -34,7 +34,7 @@ type request struct {
 // makeLine is a command that adds a line to the file "made" in the project.
 const makeLine = "echo made >> made"
 
-// ran is the answer to a call of makeLine that ran.
+// ran is the result of a call of makeLine that ran.
 const ran = "(makeLine ran)"
 
 func (m request) call(id string) call { return call{id, m.tool, m.args} }
@@ -42,8 +42,7 @@ func (m request) call(id string) call { return call{id, m.tool, m.args} }
 // option matches an option of a question in JSON.
 var option = regexp.MustCompile(`{"label":"\w+"[^}]*}`)
 
-// want requires that the result of a call has only the wanted answer, which is saysYes,
-// saysNo, or "" for none.
+// want requires that the result of a call has only the wanted answer: saysYes, saysNo, or "" for none.
 func (m request) want(f *fixture, id, want string) {
 	f.t.Helper()
 	// Codex reads the structured content of a result, OpenCode the text, Copilot both.
@@ -83,7 +82,7 @@ func (m request) inTime(t *testing.T, c client) {
 	r.end()
 }
 
-// twice asks the same again, on purpose, in the same run and in another. The answers differ.
+// twice asks the same again, in the same run and in another. The answers differ.
 func (m request) twice(t *testing.T, c client) {
 	f := newFixture(t, c, m.call("call_1"), m.call("call_2"))
 	r := f.start(m.headless...)
@@ -101,7 +100,7 @@ func (m request) twice(t *testing.T, c client) {
 	m.want(f, "call_1", m.saysNo)
 }
 
-// withdrawn answers after the client has ended its hook. Nothing is allowed then.
+// withdrawn answers after the client has ended its hook. The answer then allows nothing.
 func (m request) withdrawn(t *testing.T, c client) {
 	f := newFixture(t, c, m.call("call_1"))
 	r := f.start(m.headless...)
@@ -168,7 +167,7 @@ func (f *fixture) startTerminal(args ...string) *clienttest.Screen {
 	return clienttest.NewScreen(f.t, f.project, f.environ(), append([]string{f.program}, args...)...)
 }
 
-// openAfter returns the only open ask, which must be another than those before.
+// openAfter returns the only open ask, which must not be one of the asks before.
 func (f *fixture) openAfter(before ...askback.Ask) askback.Ask {
 	f.t.Helper()
 	ask := f.Open(1)[0]
@@ -180,7 +179,7 @@ func (f *fixture) openAfter(before ...askback.Ask) askback.Ask {
 	return ask
 }
 
-// wantCancelled waits until an ask is settled, which must be by a cancellation.
+// wantCancelled waits until an ask is settled, and requires that it was cancelled.
 func (f *fixture) wantCancelled(ask askback.Ask) {
 	f.t.Helper()
 	got, err := f.Person.Wait(bounded(f.t), ask.ID)

@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// strangersClients are the clients that run here, in an order, with the names of their asks.
+// strangersClients lists the clients that run here, in order, with the names of their asks.
 var strangersClients = []struct {
 	agent  string
 	client client
@@ -22,9 +22,8 @@ var strangersClients = []struct {
 	{"claude-code", claude}, {"codex", codex}, {"copilot", copilot}, {"gemini", gemini}, {"opencode", opencode},
 }
 
-// odd are the files of a stranger's project: with comments, unusual white space, other servers
-// and hooks of others.
-// OpenCode adds $schema itself where it is missing.
+// odd contains the files of a stranger's project: with comments, unusual white space, other servers and other
+// hooks. OpenCode adds $schema itself if it is missing.
 var odd = map[string]string{
 	".mcp.json":             "{ \"mcpServers\" : {   } }",
 	".claude/settings.json": "{\n   \"enabledMcpjsonServers\": [ \"askback\" ],\n \"hooks\": {\"Stop\": [ {\"hooks\": [ {\"type\": \"command\", \"command\": \"true\"} ]} ] } }\n\n",
@@ -37,8 +36,7 @@ var odd = map[string]string{
 	"README.md":             "A project.\n",
 }
 
-// tree returns the files and folders of a project: their modes and contents. Git's own files
-// are left out.
+// tree returns the files and folders of a project, with their modes and contents, except for Git's own files.
 func (f *fixture) tree() map[string]string {
 	f.t.Helper()
 	files := map[string]string{}
@@ -123,7 +121,7 @@ func TestStrangersProjectIsConfiguredAndRestored(t *testing.T) {
 	}
 }
 
-// asksAs runs a client in the project, which asks a question under its name.
+// asksAs runs a client in the project. It requires that the client asks a question under its name.
 func (f *fixture) asksAs(agent string, c client) {
 	f.t.Helper()
 	one := *f

@@ -47,7 +47,7 @@ type fixture struct {
 // A setup is a way in which Claude Code connects to Askback.
 type setup struct {
 	remote  bool     // at the address of a server, not on this machine
-	args    []string // of askback init
+	args    []string // the arguments of askback init
 	noHooks bool     // the user disables hooks
 	plugin  bool     // the plugin instead of askback init
 }
@@ -95,8 +95,8 @@ func newFixture(t testing.TB, w setup, script ...turn) *fixture {
 	return f
 }
 
-// close checks that the model understood all requests. It declines all open asks, so that no
-// hook outlives its test.
+// close checks that the model understood all requests. It declines all open asks, so that every hook ends
+// with its test.
 func (f *fixture) close() {
 	f.model.checkUnexpected()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

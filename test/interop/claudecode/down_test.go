@@ -10,8 +10,8 @@ import (
 
 var remotes = map[string]setup{"by commands": remoteCommands, "by address": remoteHTTP}
 
-// If a remote Askback does not run, claude -p runs nothing that needs a
-// permission, and the terminal shows its own dialog (F4, F9).
+// If a remote Askback does not run, claude -p runs no call that needs a permission, and the terminal shows
+// its own dialog (F4, F9).
 func TestNothingRunsUnapprovedWithoutServer(t *testing.T) {
 	t.Parallel()
 	for name, w := range remotes {
@@ -68,9 +68,8 @@ func TestDialogDecidesWhenServerIsKilled(t *testing.T) {
 	}
 }
 
-// If the server is killed while claude -p waits, a command hook waits for its
-// restart, and an HTTP hook fails. Nothing runs before a person approves (F2,
-// F4, F9).
+// If the server is killed while claude -p waits, a command hook waits for its restart, and an HTTP hook
+// fails. Nothing runs before a person approves (F2, F4, F9).
 func TestNothingRunsUnapprovedWhenServerIsKilled(t *testing.T) {
 	t.Parallel()
 	for name, w := range remotes {
@@ -102,8 +101,8 @@ func TestNothingRunsUnapprovedWhenServerIsKilled(t *testing.T) {
 	}
 }
 
-// If the server is killed while a question is open, the run ends, and continues
-// when there is an answer (F2, F4, F9).
+// If the server is killed while a question is open, the run ends. It continues once there is an answer (F2,
+// F4, F9).
 func TestQuestionIsDeferredWhenServerIsKilled(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, remoteCommands, calls("toolu_1", "AskUserQuestion", database()), text("Done."))

@@ -88,8 +88,8 @@ func TestFirstDecisionCounts(t *testing.T) {
 	}
 }
 
-// approve approves a call at the terminal. The dialog of the next call may look the
-// same and follow at once, so the result of this call counts too.
+// approve approves a call at the terminal. The dialog of the next call may look the same and follow
+// immediately, so approve also ends when this call has a result.
 func (f *fixture) approve(s *screen, command, call string) {
 	f.t.Helper()
 	s.waitFor(command, "❯ 1. Yes")

@@ -65,12 +65,12 @@ func database() map[string]any {
 	}}}
 }
 
-// withPermissionTool are the arguments that select the permission tool of Askback.
-// Without one, claude -p has no AskUserQuestion.
+// withPermissionTool contains the arguments that select the permission tool of Askback. Without such a tool,
+// claude -p has no AskUserQuestion.
 var withPermissionTool = []string{"--permission-prompt-tool", "mcp__askback__permission_prompt"}
 
-// A question over MCP is answered in the call, also when the server is killed:
-// the MCP server of Claude Code replaces it (A1, B7, F9).
+// A question over MCP is answered in the call, even if the server is killed: the MCP server that Claude Code
+// runs replaces it (A1, B7, F9).
 func TestQuestionByMCPIsAnswered(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, local, calls("toolu_1", "mcp__askback__ask_user_question", database()), calls("toolu_2", "mcp__askback__ask_user_question", database()), text("Thank you."))
@@ -92,8 +92,8 @@ func TestQuestionByMCPIsAnswered(t *testing.T) {
 	}
 }
 
-// An answer after the end of a call is returned by the next one. The server is
-// stopped to end the first wait (B7, F9).
+// An answer that comes after the end of a call is returned by the next call. The server is stopped to end the
+// first wait (B7, F9).
 func TestAnswerAfterTheCallIsReturnedByTheNext(t *testing.T) {
 	t.Parallel()
 	var f *fixture

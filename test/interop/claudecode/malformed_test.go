@@ -21,9 +21,8 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// A recorded call of a model results in the same questions through the hook as over
-// HTTP, or in no decision, so that Claude Code asks. The questions of a call are never
-// asked in part (F9, F15, W1–W15).
+// A recorded call of a model results in the same questions through the hook as over HTTP, or in no decision,
+// so that Claude Code asks. The questions of a call are never asked only in part (F9, F15, W1–W15).
 func TestMalformedCallsOfHookMatchTheAPI(t *testing.T) {
 	t.Parallel()
 	clienttest.Packages(t)
@@ -171,7 +170,7 @@ func (h *hook) answered(ask askback.Ask) {
 	for _, one := range a.Answers {
 		want = append(want, one.Selected[0])
 	}
-	for _, q := range said.Output.Decision.Input.Questions { // answers are by the question as it was sent
+	for _, q := range said.Output.Decision.Input.Questions { // the keys of answers are the questions as they were sent
 		got = append(got, said.Output.Decision.Input.Answers[q.Text])
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -45,7 +45,7 @@ type model struct {
 	script []turn
 
 	mu         sync.Mutex
-	tools      []string          // of the last request
+	tools      []string          // the tools of the last request
 	results    map[string]result // by call
 	changed    chan struct{}     // closed when there is a new result
 	unexpected []string          // requests that the script cannot serve

@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// installPlugin installs the plugin in this repository, as a user does with a clone of it.
+// installPlugin installs the plugin in this repository, as a user installs it from a clone.
 func (f *fixture) installPlugin() {
 	f.t.Helper()
 	f.in(f.claude, "plugin", "marketplace", "add", f.root())
@@ -26,8 +26,8 @@ func (f *fixture) root() string {
 
 const pluginTool = "mcp__plugin_askback_askback__ask_user_question"
 
-// The plugin does what askback init does: people answer a question over MCP, for which Claude
-// Code shows no dialog, its own question and a permission (F9).
+// The plugin has the effect of askback init. People answer a question over MCP, for which Claude Code shows
+// no dialog, a question of Claude Code and a permission (F9).
 func TestPluginAsksPeople(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, setup{plugin: true},
@@ -52,7 +52,7 @@ func TestPluginAsksPeople(t *testing.T) {
 
 // With the plugin and the hooks of askback init, people are asked once, and one decision is
 // enough (F9).
-func TestPluginAndInitAskOnce(t *testing.T) {
+func TestPluginAndInitTogetherAskOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, setup{plugin: true}, bash("toolu_1", "touch approved"), calls("toolu_2", "AskUserQuestion", database()), bash("toolu_3", "touch denied"), text("Thank you."))
 	f.in(f.Program, "init", "claude-code")

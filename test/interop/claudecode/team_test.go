@@ -7,10 +7,9 @@ import (
 	"testing"
 )
 
-// A person who has no Askback works in a project whose team shares the hooks: each tool and
-// dialog works as without them, and no error is shown. Only the MCP server is reported as
-// failed (T46).
-func TestSharedHooksDoNotHinderPeopleWithoutAskback(t *testing.T) {
+// A person without Askback works in a project whose team shares the hooks. Each tool and dialog works as
+// without them, and no error is shown. Only the MCP server is reported as failed (T46).
+func TestSharedHooksHaveNoEffectWithoutAskback(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, setup{args: []string{"--shared"}}, bash("toolu_1", "touch approved"), calls("toolu_2", "AskUserQuestion", database()), text("Thank you."))
 	if f.fileExists(settings) {
@@ -32,8 +31,8 @@ func TestSharedHooksDoNotHinderPeopleWithoutAskback(t *testing.T) {
 	}
 }
 
-// The hooks of one person are in a file that Git ignores after Claude Code has started once,
-// and hooks that an earlier version wrote into the shared file have moved (F9).
+// The hooks of one person are in a file that Git ignores after Claude Code has started once. Hooks that an
+// earlier version wrote into the shared file are moved there (F9).
 func TestHooksOfOnePersonAreNotShared(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, setup{args: []string{"--shared"}}, calls("toolu_1", "AskUserQuestion", database()), text("Thank you."))

@@ -42,8 +42,8 @@ func (s *screen) press(key string) {
 	}
 }
 
-// startWith answers the dialogs that Claude Code may show at its start, until a text is on
-// the screen: it trusts the folder, and uses its MCP server.
+// startWith answers the dialogs that Claude Code may show at its start, until a text is on the screen. It
+// trusts the folder and uses its MCP server.
 func (s *screen) startWith(part string) {
 	s.t.Helper()
 	keys := [][2]string{

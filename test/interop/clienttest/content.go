@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// ContentText returns the text of the content of a message to a model: a JSON string, or an
-// array of text blocks, whose texts it joins with line feeds. Other JSON is returned
-// unchanged.
+// ContentText returns the text of the content of a message to a model. The content is a JSON string, or an
+// array of text blocks, whose texts it joins with line feeds. It returns other JSON unchanged.
 func ContentText(content json.RawMessage) string {
 	var text string
 	if json.Unmarshal(content, &text) == nil {

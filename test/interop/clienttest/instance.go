@@ -22,7 +22,7 @@ import (
 	"github.com/askback/askback/test/program"
 )
 
-// patience is how long each wait may take: on a busy machine, a client may need a minute to start.
+// patience is how long each wait may take. On a busy machine, a client may need a minute to start.
 const patience = 3 * time.Minute
 
 // An Instance is an installation of Askback: a home folder, a database and the
@@ -30,13 +30,13 @@ const patience = 3 * time.Minute
 type Instance struct {
 	Home    string // HOME of all programs of the instance
 	Program string // the path of askback
-	URL     string // of the server
+	URL     string // the URL of the server
 	// Settings is the path of the settings file, or "".
 	Settings string
 	// AgentToken and PersonToken are the tokens of the agent "robot" and the
 	// responder "ana".
 	AgentToken, PersonToken string
-	// Person is the client of the person, Robot that of the agent.
+	// Person is the client of the person. Robot is the client of the agent.
 	Person, Robot *httpapi.Client
 
 	operatorToken string // created by Idle
@@ -99,9 +99,8 @@ func (p *Instance) Environ(more ...string) []string {
 	return append(environ, more...)
 }
 
-// Start starts the server at p.URL, and waits until it serves the database. A command that runs
-// in the background may have opened the database before, and then serves it at the same address
-// until it hands over.
+// Start starts the server at p.URL, and waits until it serves the database. A command in the background may
+// have opened the database before. It then serves the database at the same address until it hands over.
 func (p *Instance) Start() {
 	p.t.Helper()
 	p.server = exec.Command(p.Program, "serve", "--listen", strings.TrimPrefix(p.URL, "http://"))

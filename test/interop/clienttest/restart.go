@@ -45,7 +45,7 @@ func (p *Instance) holder() (holder, error) {
 	return h, json.Unmarshal(raw, &h)
 }
 
-// Idle waits until no call waits for an answer: the server has received each cancellation.
+// Idle waits until no call waits for an answer, so that the server has received each cancellation.
 func (p *Instance) Idle() {
 	p.t.Helper()
 	if p.operatorToken == "" {

@@ -18,7 +18,7 @@ func Contains(parts ...string) func(string) error {
 	}
 }
 
-// Lacks returns a condition that requires that a string is not on a screen.
+// Lacks returns a condition that requires that a string is not on the screen.
 func Lacks(part string) func(string) error {
 	return func(text string) error {
 		if strings.Contains(text, part) {

@@ -33,8 +33,8 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
-// The language service of GitHub and the schema of actions find nothing in action.yml and in
-// the workflow of the documentation, and find what is wrong in changed ones.
+// GitHub's language service and schema of actions find no fault in action.yml and in the workflow of the
+// documentation. They find the faults in changed files.
 func TestActionIsValid(t *testing.T) {
 	modules := filepath.Join(clienttest.Packages(t), "node_modules")
 	find := func(file string) string {
@@ -47,7 +47,7 @@ func TestActionIsValid(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
 			cmd.Stdout, cmd.Stderr = &found, &found
 			if err := cmd.Run(); err != nil {
-				t.Logf("%v: %v", args, err) // one of them fails for a wrong file
+				t.Logf("%v: %v", args, err) // one of the checks fails for a wrong file
 			}
 		}
 		return found.String()
@@ -118,7 +118,7 @@ func TestActionBuildsTheProgram(t *testing.T) {
 	}
 }
 
-// waitForFile waits until a file exists: the build can take minutes.
+// waitForFile waits until a file exists. The build can take minutes.
 func waitForFile(t *testing.T, path string) {
 	t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)

@@ -80,8 +80,7 @@ func (s setup) as(token string) setup {
 	return s
 }
 
-// withPage returns the setup of a client that can show pages and is known to do
-// so.
+// withPage returns the setup of a client that can show pages and is known to show them.
 func (s setup) withPage(looks string) setup {
 	s.Name = "mcp-inspector"
 	s.Looks, s.Capabilities = looks, map[string]any{"elicitation": map[string]any{"url": map[string]any{}}}

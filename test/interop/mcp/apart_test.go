@@ -46,8 +46,8 @@ func TestAgentsAreSeparate(t *testing.T) {
 	})
 }
 
-// Two processes of askback mcp with the same token are one agent, but two sessions.
-// So the same question is asked and answered separately for each (F9).
+// Two processes of askback mcp with the same token are one agent, but two sessions. The same question is
+// therefore asked and answered separately for each (F9).
 func TestSessionsOfOneAgentAreSeparate(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()

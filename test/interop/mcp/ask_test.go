@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// toolNames are the tools that every client is offered, sorted.
+// toolNames lists the tools that every client is offered, sorted.
 var toolNames = []string{
 	"ask_user_question", "confirm_action", "get_answer", "list_open_questions", "wait_for_answer", "withdraw_question",
 }

@@ -110,9 +110,8 @@ func (a *agent) result(c <-chan reply) result {
 	return out
 }
 
-// callAndTimeOut calls a tool, and the client times out before there is a
-// result. If that happened before the question was asked, it calls again with a
-// longer timeout.
+// callAndTimeOut calls a tool so that the client times out before there is a result. If it times out before
+// the question was asked, callAndTimeOut calls again with a longer timeout.
 func (a *agent) callAndTimeOut(p *clienttest.Instance, c call) {
 	a.t.Helper()
 	a.timeOutAll(p, 1, func(withTimeout time.Duration) []<-chan reply {

@@ -108,8 +108,8 @@ var exempt = map[string]exemption{
 	"tools-call-with-progress":     fixture("test_tool_with_progress"),
 }
 
-// Every scenario of the conformance suite of the protocol that applies passes in each
-// revision. The others are listed with a reason, and must fail (B7).
+// Every applicable scenario of the conformance suite of the protocol passes in each revision. The other
+// scenarios are listed with a reason, and must fail (B7).
 func TestConformanceSuitePasses(t *testing.T) {
 	packages := clienttest.Packages(t)
 	t.Parallel()
@@ -208,9 +208,8 @@ func conformance(t *testing.T, packages, address string, args []string) map[stri
 	return checks
 }
 
-// withToken starts a proxy that adds the agent token, which the suite cannot send, and
-// returns its address. It does not change the requests otherwise, and keeps the header
-// Host.
+// withToken starts a proxy that adds the agent token, which the suite cannot send, and returns its address.
+// The proxy does not change the requests otherwise, and keeps the header Host.
 func withToken(t *testing.T, p *clienttest.Instance) string {
 	t.Helper()
 	server, err := url.Parse(p.URL)

@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// inspect runs the command line of the inspector, which calls one method, and returns
-// its output. An error result ends it with an exit code other than 0.
+// inspect runs the command line of the inspector, which calls one method, and returns its output. After an
+// error result, the inspector exits with a code other than 0.
 func inspect(t *testing.T, p *clienttest.Instance, s setup, era string, args ...string) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -42,7 +42,7 @@ func inspect(t *testing.T, p *clienttest.Instance, s setup, era string, args ...
 
 // The inspector lists the tools, accepts their schemas, asks a question and
 // reads the answer again (B7).
-func TestInspectorAsksQuestion(t *testing.T) {
+func TestInspectorAsksAndReadsTheAnswer(t *testing.T) {
 	eras := map[string]string{legacy: "legacy", modern: "modern"}
 	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {
 		s, era := w.in(p), eras[w.script]

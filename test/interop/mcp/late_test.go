@@ -11,8 +11,7 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// The ways in which an agent gets its answer after a client timeout, with a
-// question each.
+// The ways in which an agent gets its answer after a client timeout, with a question for each way.
 const (
 	repeating = "Found by the same call?"
 	waiting   = "Found by wait_for_answer?"
@@ -36,7 +35,7 @@ func (i *lateAgent) ask(question string) call {
 	return c
 }
 
-// timeOut asks all questions, and the client times out.
+// timeOut asks all questions so that the client times out.
 func (i *lateAgent) timeOut() {
 	i.t.Helper()
 	i.timeOutAll(i.p, 3, func(withTimeout time.Duration) (calls []<-chan reply) {
@@ -70,7 +69,7 @@ func (i *lateAgent) wantOpen() {
 	i.p.Open(3)
 }
 
-// answer answers all questions, for which no call waits any more.
+// answer answers all questions while no call waits for them.
 func (i *lateAgent) answer() {
 	i.t.Helper()
 	for _, id := range i.ids {
@@ -103,9 +102,8 @@ func TestAnswerAfterClientTimeoutIsReturned(t *testing.T) {
 	})
 }
 
-// The server is restarted between ask and answer, and between the answer and
-// the call that fetches it. HTTP clients keep their session, and askback mcp
-// finds the new server (B7, F4).
+// The server is restarted between ask and answer, and between the answer and the call that fetches it. HTTP
+// clients keep their session, and askback mcp finds the new server (B7, F4).
 func TestQuestionSurvivesServerKilledBetweenCalls(t *testing.T) {
 	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {
 		i := &lateAgent{agent: newAgent(t, w.script, w.in(p)), p: p}

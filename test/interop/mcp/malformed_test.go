@@ -27,13 +27,12 @@ type callResult struct {
 	Error     string
 }
 
-// rewritten contains the calls that a JavaScript client cannot send: it parses a call,
-// which drops duplicate fields.
+// rewritten lists the calls that a JavaScript client cannot send: it parses a call, which drops duplicate
+// fields.
 var rewritten = []string{"w15_duplicate_field.txtar"}
 
-// narrower contains the errors of the tool for requests that only POST /api/v1/asks
-// accepts, with more options or other fields. The error for w08_five_options is in its
-// file.
+// narrower lists the errors of the tool for requests that only POST /api/v1/asks accepts, with more options
+// or other fields. The error for w08_five_options is in its file.
 var narrower = map[string]string{
 	"w07_one_option.txtar": `/questions/0/options: a question has 2 to 4 options, or none for free text, not 1 ("Other" is always offered). ` +
 		`Example: {"questions": [{"question": "Is this the right repository?"}, {"question": "Which branch?", "options": [{"label": "main"}, {"label": "next"}]}]}`,
@@ -191,8 +190,8 @@ func overAPI(t *testing.T, p *clienttest.Instance, body string) callResult {
 	return got
 }
 
-// cancelOpenAsk cancels the only open ask of the agent and returns it. It reports false if
-// the agent has no open ask.
+// cancelOpenAsk cancels the only open ask of the agent and returns it. It returns false if the agent has no
+// open ask.
 func cancelOpenAsk(t *testing.T, p *clienttest.Instance) (callResult, bool) {
 	t.Helper()
 	page, err := p.Robot.List(t.Context(), askback.Query{})

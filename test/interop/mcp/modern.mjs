@@ -25,8 +25,8 @@ const about = () => ({
   elicited,
 });
 
-// call sends the call of a model unchanged. The default timeout is that of the
-// SDK.
+// call sends the call of a model unchanged. The default timeout is the
+// default of the SDK.
 async function call({ tool, input, timeout, meta }) {
   const params = { name: tool, arguments: JSON.parse(input), ...(meta && { _meta: meta }) };
   return client.callTool(params, timeout ? { timeout } : undefined);

@@ -43,7 +43,7 @@ func (b browser) page(address string) string {
 	return b.shown(address, res, err)
 }
 
-// send sends a form, and returns the page that follows.
+// send sends a form, and returns the next page.
 func (b browser) send(address string, form url.Values) string {
 	b.t.Helper()
 	in, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, address, strings.NewReader(form.Encode()))
@@ -141,8 +141,7 @@ func TestDeclinedPageDecidesNothing(t *testing.T) {
 	}
 }
 
-// A client that is not known to show pages is not asked to show one: its call
-// waits (B7).
+// A client that is not known to show pages is not asked to show one. Its call waits (B7).
 func TestUnknownClientsAreNotShownPages(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()
@@ -163,8 +162,8 @@ func TestUnknownClientsAreNotShownPages(t *testing.T) {
 	}
 }
 
-// A client of an older revision is not asked to show pages, because its session
-// is not stored: its call waits (B7).
+// A client of an older revision is not asked to show pages, because its session is not stored. Its call waits
+// (B7).
 func TestLegacyClientsAreNotShownPages(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()

@@ -36,7 +36,7 @@ func eachTask(t *testing.T, run func(t *testing.T, p *clienttest.Instance, s set
 	}
 }
 
-// task starts a call as a task. Its id is that of the ask.
+// task starts a call as a task. The id of the task is the id of its ask.
 func (a *agent) task(p *clienttest.Instance, question string) task {
 	a.t.Helper()
 	var out task
@@ -118,7 +118,7 @@ func TestTaskIsCancelled(t *testing.T) {
 }
 
 // A client that subscribes to its task gets the answer without polling (F9).
-func TestTaskIsNotified(t *testing.T) {
+func TestSubscribedTaskGetsTheAnswer(t *testing.T) {
 	eachTask(t, func(t *testing.T, p *clienttest.Instance, s setup) {
 		a := newAgent(t, tasks, s)
 		k := a.task(p, "Go on?")

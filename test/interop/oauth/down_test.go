@@ -42,8 +42,8 @@ func TestServerStartsWithoutIssuer(t *testing.T) {
 	}
 }
 
-// After the issuer has gone down, requests that can be checked without it still
-// work, others are rejected, and forged tokens are never accepted.
+// While the issuer is down, requests that can be checked without it still work, others are rejected, and
+// forged tokens are never accepted.
 func TestServerRunsAfterIssuerGoesDown(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
@@ -57,7 +57,7 @@ func TestServerRunsAfterIssuerGoesDown(t *testing.T) {
 		t.Error("who was signed in is out")
 	}
 	wantStatus(t, "a good token whose key is known", f.initializeWithToken(good), http.StatusOK)
-	// Not 401: clients would discard a token that may be valid.
+	// The status must not be 401, because clients would discard a token that may be valid.
 	for what, token := range map[string]string{"a forged token": forged, "a token of an unknown key": unknown} {
 		until(t, what+" cannot be looked at", func() error {
 			got := f.initializeWithToken(token)
@@ -117,8 +117,7 @@ func TestUnresponsiveIssuerDoesNotBlockServer(t *testing.T) {
 	until(t, "a token of the issuer is good", func() error { return checkStatus(f.initializeWithToken(f.sign(f.claims(), nil, "")), http.StatusOK) })
 }
 
-// unsignedToken returns a token that looks like one of the issuer, which may be
-// down.
+// unsignedToken returns an unsigned token that looks like a token of the issuer. The issuer need not run.
 func (f *fixture) unsignedToken() string {
 	f.t.Helper()
 	body, err := json.Marshal(f.claims())

@@ -140,8 +140,8 @@ func (f *fixture) changePerson(name, email string) {
 	}
 }
 
-// open starts the issuer. On a busy machine Node was seen to start and then do nothing for two
-// minutes; such a process is replaced.
+// open starts the issuer. On a busy machine, Node sometimes starts and then does nothing for two minutes;
+// open replaces such a process.
 func (f *fixture) open() {
 	f.t.Helper()
 	for range 3 {
@@ -155,7 +155,7 @@ func (f *fixture) open() {
 	f.t.Fatal("the issuer does not listen")
 }
 
-// listens waits until the issuer replies, and reports whether it does within the time.
+// listens waits until the issuer replies. It returns false if the issuer does not reply in time.
 func (f *fixture) listens(within time.Duration) bool {
 	over := time.After(within)
 	client := http.Client{Timeout: within}
@@ -190,7 +190,7 @@ func (f *fixture) claims() claims {
 	}
 }
 
-// withClaim returns the claims with one changed, or without it if value is nil.
+// withClaim returns the claims with a changed claim, or without it if value is nil.
 func (c claims) withClaim(name string, value any) claims {
 	c = maps.Clone(c)
 	if c[name] = value; value == nil {

@@ -26,8 +26,8 @@ func forEachClient(t *testing.T, change func(*issuerSetup), run func(t *testing.
 	}
 }
 
-// A client that knows only an address finds the issuer, registers, signs a
-// person in and connects. It gets the answers to its own questions only (B7).
+// A client that knows only an address finds the issuer, registers, signs a person in and connects. It gets
+// only the answers to its own questions (B7).
 func TestAgentSignsIn(t *testing.T) {
 	forEachClient(t, nil, func(t *testing.T, f *fixture, client string) {
 		a := newAgent(f, client).signIn("ana")
@@ -89,8 +89,8 @@ func TestOneAccountIsOneAgent(t *testing.T) {
 	a.wantAnswer(a.result(done), "Still there?", "Yes")
 }
 
-// The access token expires during a call and before another one. The client renews it,
-// and keeps its questions (B7, F4).
+// The access token expires during a call and before another call. The client renews it, and keeps its
+// questions (B7, F4).
 func TestExpiredAccessTokenIsRenewed(t *testing.T) {
 	forEachClient(t, func(s *issuerSetup) { s.AccessTokenTTL = 3 }, func(t *testing.T, f *fixture, client string) {
 		a := newAgent(f, client).signIn("ana")

@@ -92,7 +92,7 @@ func (s *process) end() {
 	}
 }
 
-// state returns what Linux shows about the process, for a test that waits in vain.
+// state returns the state that Linux shows for the process, for the log of a test whose wait has failed.
 func (s *process) state() string {
 	dir := fmt.Sprintf("/proc/%d/", s.cmd.Process.Pid)
 	status, err := os.ReadFile(dir + "status")
@@ -179,7 +179,7 @@ func (s *process) start(command string, with any) <-chan reply {
 	return c
 }
 
-// await waits for a reply and decodes it. The error is that of the script.
+// await waits for a reply and decodes it. It returns the error of the script, if there is one.
 func (s *process) await(c <-chan reply, into any) error {
 	s.t.Helper()
 	select {

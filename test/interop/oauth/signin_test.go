@@ -28,8 +28,8 @@ func (f *fixture) isLoggedIn(p *person) bool {
 	return in
 }
 
-// After a sign-in with the wrong account, a person can choose another one at
-// the issuer and returns to the requested page.
+// After a sign-in with the wrong account, a person can choose another account at the issuer. The person then
+// returns to the requested page.
 func TestAnotherAccountCanBeChosen(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
@@ -123,7 +123,7 @@ func TestOnlyVerifiedPeopleSignIn(t *testing.T) {
 }
 
 // An answer is recorded in the name of the person who is signed in.
-func TestAnswerNamesThePersonSignedIn(t *testing.T) {
+func TestAnswerNamesTheSignedInPerson(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	k := f.ask("Which?")

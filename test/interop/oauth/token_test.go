@@ -14,7 +14,7 @@ type forgedToken struct {
 	what   string
 	claims claims
 	header map[string]any
-	by     string // name of the signing key; "" for that of the issuer
+	by     string // the name of the signing key; "" for the key of the issuer
 }
 
 // Only valid tokens of this issuer for this server are accepted (T2).
@@ -77,7 +77,7 @@ func TestForgedTokensAreRejected(t *testing.T) {
 	wantStatus(t, "a token of another of its keys", f.initializeWithToken(f.sign(good, nil, "elliptic")), http.StatusOK)
 }
 
-// A valid token is rejected if it is changed or not sent as one bearer token.
+// A valid token is rejected if it is changed, or if it is not sent as a single bearer token.
 func TestMalformedAuthorizationIsRejected(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
@@ -162,7 +162,7 @@ func (f *fixture) tokens(t *testing.T, resource string) (got struct {
 }
 
 // Forged tokens with new key ids do not each cause a request to the issuer (T9).
-func TestForgedTokensCauseFewIssuerRequests(t *testing.T) {
+func TestForgedTokensCauseFewRequestsToTheIssuer(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	good := f.sign(f.claims(), nil, "")
@@ -178,8 +178,8 @@ func TestForgedTokensCauseFewIssuerRequests(t *testing.T) {
 	}
 }
 
-// After the issuer has changed its keys, tokens with the new keys are accepted
-// and old ones rejected, without a restart.
+// After the issuer has changed its keys, tokens with the new keys are accepted and tokens with the old keys
+// are rejected, without a restart.
 func TestNewKeysOfIssuerAreAccepted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
@@ -194,6 +194,6 @@ func TestNewKeysOfIssuerAreAccepted(t *testing.T) {
 		}
 		return nil
 	})
-	// The library accepts the new keys shortly before it rejects the old ones.
+	// The library accepts the new keys shortly before it rejects the old keys.
 	until(t, "a token of a key that is gone is refused", func() error { return checkStatus(f.initializeWithToken(old), http.StatusUnauthorized) })
 }

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { clienttest.Main(m) }
 
-// A run is what a script of this folder prints at its end.
+// A run is the result that a script of this folder prints at its end.
 type run struct {
 	Status int             `json:"status"`
 	Reply  json.RawMessage `json:"reply"`
@@ -25,7 +25,7 @@ type run struct {
 	Same   bool            `json:"same"`
 }
 
-// start starts a script, which asks with a key. The function waits for its end.
+// start starts a script, which asks with a key. The function that it returns waits for the end of the script.
 func start(t *testing.T, p *clienttest.Instance, script, key string, more map[string]any) (wait func() run) {
 	t.Helper()
 	config := map[string]any{"modules": filepath.Join(clienttest.Packages(t), "node_modules"), "url": p.URL, "token": p.AgentToken, "key": key}
@@ -68,8 +68,8 @@ func open(p *clienttest.Instance, n int) []askback.Ask {
 	return asks
 }
 
-// A run of AG-UI is resumed with the decisions of people, after the server was killed twice. The
-// SDK validates the events and what it sends.
+// A run of AG-UI is resumed with the decisions of people after the server was killed twice. The SDK validates
+// the events and its own requests.
 func TestInterruptsOfAGUIAreResumed(t *testing.T) {
 	p := clienttest.New(t)
 	for _, c := range []struct {
@@ -103,8 +103,8 @@ func TestInterruptsOfAGUIAreResumed(t *testing.T) {
 	}
 }
 
-// An interrupt that a person declines is cancelled, and nothing runs; a used approval runs
-// nothing a second time.
+// An interrupt that a person declines is cancelled, and nothing runs. A used approval runs nothing a second
+// time.
 func TestOnlyApprovalRunsCallOfAGUI(t *testing.T) {
 	p := clienttest.New(t)
 	wait := start(t, p, "agui.mjs", "declined", map[string]any{"interrupts": 1})
@@ -136,7 +136,7 @@ func TestTaskOfA2AGetsTheAnswer(t *testing.T) {
 	}
 }
 
-// A call that an agent wants confirmed is confirmed by an approval only.
+// Only an approval confirms a call for which an agent wants a confirmation.
 func TestTaskOfA2AGetsTheDecision(t *testing.T) {
 	p := clienttest.New(t)
 	parts := []any{map[string]any{

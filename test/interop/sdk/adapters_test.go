@@ -9,14 +9,14 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// The adapters for Python, called with objects as the frameworks have them: an approval is one
-// for the approved arguments, once; everything else is a denial (F9).
-func TestAdaptersOfPythonDecideAsPeopleDo(t *testing.T) {
+// The adapters for Python are called with objects as the frameworks pass them. An approval allows the
+// approved arguments once, and everything else is a denial (F9).
+func TestPythonAdaptersFollowTheDecision(t *testing.T) {
 	t.Parallel()
 	adapters := []struct {
 		name string
-		// edits is true if a person may change the arguments, and reasons if the framework has
-		// the reason of a denial.
+		// edits is true if a person may change the arguments. reasons is true if the framework gets the
+		// reason of a denial.
 		edits, reasons bool
 	}{
 		{"agent_framework", false, false},

@@ -12,7 +12,8 @@ import (
 	"github.com/askback/askback/test/kit/freeport"
 )
 
-// The Claude Agent SDK asks people about its tools, and asks them the questions of its model (F9).
+// The Claude Agent SDK asks people for permission to run its tools, and asks them the questions of its model
+// (F9).
 func TestClaudeAgentSDKAsksPeople(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("frameworks/claude-agent-sdk.ts")
@@ -58,7 +59,7 @@ func TestClaudeAgentSDKAsksPeople(t *testing.T) {
 	})
 	t.Run("ended while it waits, and resumed", func(t *testing.T) {
 		folder := t.TempDir()
-		for range 2 { // the second one finds no answer yet
+		for range 2 { // the second process finds no answer yet
 			if r := in(t, folder, write, "deferring").agentResult(); len(r.Ran) != 1 || r.Text != "null" {
 				t.Errorf("got %+v, want a deferred call without a result", r)
 			}

@@ -62,7 +62,7 @@ func compile(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// The programs of the documents run as they are. The types of the TypeScript programs are checked
+// The programs of the documents run unchanged. The types of the TypeScript programs are checked
 // strictly.
 func TestProgramsOfDocumentsRun(t *testing.T) {
 	t.Parallel()
@@ -111,8 +111,8 @@ func TestProgramsOfDocumentsRun(t *testing.T) {
 	}
 }
 
-// The types of the package for Python are complete, and checked strictly.
-func TestTypesOfPythonAreStrict(t *testing.T) {
+// The types of the package for Python are complete and pass a strict check.
+func TestPythonTypesPassAStrictCheck(t *testing.T) {
 	t.Parallel()
 	mypy, err := exec.LookPath("mypy")
 	if err != nil {
@@ -125,9 +125,9 @@ func TestTypesOfPythonAreStrict(t *testing.T) {
 	}
 }
 
-// The examples of docs/frameworks.md are valid: those for TypeScript with the types of the
-// frameworks, those for Python with the names of the package.
-func TestExamplesOfFrameworksAreValid(t *testing.T) {
+// The examples of docs/frameworks.md are valid. TypeScript is checked with the types of the frameworks, and
+// Python with the names of the package.
+func TestFrameworkExamplesAreValid(t *testing.T) {
 	t.Parallel()
 	page := "../../../docs/frameworks.md"
 	t.Run("Python", func(t *testing.T) {
@@ -153,8 +153,8 @@ for node in ast.walk(ast.parse(sys.argv[1])):
 	})
 }
 
-// The description of the API is accepted by a generator of types, and by a linter without errors.
-func TestDescriptionOfTheAPIIsAcceptedByTools(t *testing.T) {
+// A generator of types accepts the description of the API, and a linter finds no errors in it.
+func TestToolsAcceptTheAPIDescription(t *testing.T) {
 	t.Parallel()
 	modules := filepath.Join(clienttest.Packages(t), "node_modules")
 	server := clienttest.New(t)

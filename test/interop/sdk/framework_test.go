@@ -14,8 +14,8 @@ import (
 // A framework is an agent in the folder frameworks, which deploys after an approval.
 type framework struct {
 	name string
-	// edits is true if a person may change the arguments, and ends if the framework itself rejects a
-	// run that has gone on already.
+	// edits is true if a person may change the arguments. ends is true if the framework itself rejects a run
+	// that has already continued.
 	edits, ends bool
 }
 
@@ -26,7 +26,7 @@ var frameworks = []framework{
 	{"openai-agents", false, false},
 }
 
-// An agentResult is what a program of a framework prints.
+// An agentResult is the output of a program of a framework.
 type agentResult struct {
 	Ran  []object `json:"ran"`
 	Text string   `json:"text"`
@@ -44,8 +44,8 @@ func (p *caller) agentResult() (r agentResult) {
 	return r
 }
 
-// An agent of each framework pauses for an approval, and does what the person decided: also if
-// it, or the server, was killed between (F9).
+// An agent of each framework pauses for an approval and follows the decision, even if it or the server was
+// killed in between (F9).
 func TestAgentsOfFrameworksPauseForApproval(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{}

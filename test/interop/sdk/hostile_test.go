@@ -9,21 +9,21 @@ import (
 	"testing"
 )
 
-// confirmation is an ask that a server could reply with, whose status and outcome are given.
+// confirmation returns an ask as a server could reply with it, with a status and an outcome.
 func confirmation(status, outcome string) string {
 	return fmt.Sprintf(`{"id": "ask_1", "session_id": "ses_1", "agent": "robot", "kind": "confirmation", "questions": [],
 		"confirmation": {"tool_name": "deploy", "server": null, "input": {"to": "prod", "count": 3}, "digest": "sha256:1"},
 		"status": %q, "page_url": "http://127.0.0.1/asks/ask_1", "warnings": [], "outcome": %s, "acked_at": null, "consumed_at": null}`, status, outcome)
 }
 
-// outcomeOf is the outcome of a confirmation.
+// outcomeOf returns the outcome of a confirmation.
 func outcomeOf(status, decision, digest string) string {
 	return fmt.Sprintf(`{"status": %q, "answers": [], "decision": %s, "input": null, "digest": %s, "reason": null,
 		"by": {"kind": "person", "name": "ana"}, "via": "web", "at": "2026-01-02T09:00:00.000Z", "default_applied": false}`, status, decision, digest)
 }
 
-// Nothing but an approval that the server consumed for this call is an approval: no reply that
-// is unknown, incomplete or of another ask, no error and no silence.
+// Only an approval that the server consumed for this call is an approval. An unknown or incomplete reply, a
+// reply for another ask, an error and silence are not.
 func TestUnusableRepliesNeverApprove(t *testing.T) {
 	t.Parallel()
 	approved := confirmation("answered", outcomeOf("answered", `"approved"`, `"sha256:1"`))
@@ -91,7 +91,7 @@ func TestUnusableRepliesNeverApprove(t *testing.T) {
 	})
 }
 
-// A server that cannot be reached, or accepts connections and is silent, is an error.
+// A server that cannot be reached, or that accepts connections and is silent, leads to an error.
 func TestSilentServerNeverApproves(t *testing.T) {
 	t.Parallel()
 	eachLanguage(t, func(t *testing.T, d driver) {

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// A proxy is a proxy for http, with CONNECT. It needs the user agent:s3cret.
+// A proxy is an HTTP proxy with CONNECT. It requires the user agent:s3cret.
 type proxy struct {
 	mu   sync.Mutex
 	seen []string // the requests: method and target
@@ -71,8 +71,8 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(from, to)
 }
 
-// The clients for Python use the proxies of the environment, for http and https, but not for
-// hosts of NO_PROXY. Without the proxy, nothing is approved.
+// The clients for Python use the proxies of the environment for http and https, except for hosts in NO_PROXY.
+// Without the proxy, nothing is approved.
 func TestPythonUsesTheProxyOfTheEnvironment(t *testing.T) {
 	t.Parallel()
 	askback := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

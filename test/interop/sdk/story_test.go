@@ -17,8 +17,8 @@ func deploy(key string) object {
 	return object{"key": key, "tool_name": "deploy", "description": "Deploy the shop", "input": object{"to": "prod", "count": 3}}
 }
 
-// The answer arrives at a caller that waited while the server was killed and restarted, at one
-// that was started again with the same key, and at one that calls after the answer (F9).
+// The answer reaches three callers: one waited while the server was killed and restarted, one was started
+// again with the same key, and one calls after the answer (F9).
 func TestAnswerArrivesAfterRestartsOfServerAndCaller(t *testing.T) {
 	t.Parallel()
 	eachLanguage(t, func(t *testing.T, d driver) {
@@ -62,8 +62,8 @@ func TestDenialHasItsReason(t *testing.T) {
 	})
 }
 
-// The caller gets the arguments to which a person changed those of the agent, and the approval
-// is used once: a second call with the key gets an error.
+// If a person changes the arguments of the agent, the caller gets the changed arguments. The approval is used
+// once: a second call with the key gets an error.
 func TestApprovalWithChangedArgumentsIsUsedOnce(t *testing.T) {
 	t.Parallel()
 	eachLanguage(t, func(t *testing.T, d driver) {
@@ -85,7 +85,7 @@ func TestApprovalWithChangedArgumentsIsUsedOnce(t *testing.T) {
 	})
 }
 
-// The digest is checked for the arguments that will run, and a mismatch leaves the approval.
+// The digest is checked for the arguments that will run. After a mismatch, the approval can still be used.
 func TestApprovalIsForTheApprovedArgumentsOnly(t *testing.T) {
 	t.Parallel()
 	eachLanguage(t, func(t *testing.T, d driver) {
@@ -108,7 +108,7 @@ func TestApprovalIsForTheApprovedArgumentsOnly(t *testing.T) {
 	})
 }
 
-// The deadline passes: an error that is not an answer. A default is marked as one.
+// After the deadline, the caller gets an error without an answer. A default is marked as a default.
 func TestExpiredAskIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	eachLanguage(t, func(t *testing.T, d driver) {
@@ -141,7 +141,7 @@ func TestExpiredAskIsNoAnswer(t *testing.T) {
 	})
 }
 
-// Without the address of a server or a token, the error has what to set.
+// Without the address of a server or a token, the error names the setting to set.
 func TestMissingVariableIsExplained(t *testing.T) {
 	t.Parallel()
 	eachLanguage(t, func(t *testing.T, d driver) {
@@ -164,7 +164,7 @@ func TestMissingVariableIsExplained(t *testing.T) {
 	})
 }
 
-// Two callers with one key have one ask, and one of them may run the call.
+// Two callers with one key have one ask, and only one of them may run the call.
 func TestTwoCallersWithOneKeyRunOneCall(t *testing.T) {
 	t.Parallel()
 	eachLanguage(t, func(t *testing.T, d driver) {
@@ -187,8 +187,8 @@ func TestTwoCallersWithOneKeyRunOneCall(t *testing.T) {
 	})
 }
 
-// Errors have a type, the message of the server, and the place of the mistake.
-func TestErrorsHaveTheWordsOfTheServer(t *testing.T) {
+// Errors have a type, the message of the server, and the position of the mistake.
+func TestErrorsHaveTheMessageOfTheServer(t *testing.T) {
 	t.Parallel()
 	eachLanguage(t, func(t *testing.T, d driver) {
 		server := clienttest.New(t)
@@ -222,8 +222,8 @@ func TestErrorsHaveTheWordsOfTheServer(t *testing.T) {
 	})
 }
 
-// Canonical JSON is that of the server, on which digests depend.
-func TestCanonicalJSONIsThatOfTheServer(t *testing.T) {
+// The packages produce the same canonical JSON as the server, because digests depend on it.
+func TestCanonicalJSONMatchesTheServer(t *testing.T) {
 	t.Parallel()
 	values := []string{
 		`{"b":[1,2.5,-0,1e21,1e-7,0.000001,123456789012345680000,5e-324,1.7976931348623157e308,4.35,100,1e20,333333333.3333333],"a":{"é":null,"e":true}}`,

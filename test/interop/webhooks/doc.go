@@ -1,3 +1,3 @@
-// Package webhooks contains tests that verify what channel/webhook sends with the
-// libraries of Standard Webhooks for Go and for JavaScript.
+// Package webhooks contains tests that verify the messages of channel/webhook with the libraries of Standard
+// Webhooks for Go and for JavaScript.
 package webhooks

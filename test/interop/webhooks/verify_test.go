@@ -21,14 +21,14 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// The secrets before and after a rotation, and one of another program.
+// The secrets before and after a rotation, and a secret of another program.
 const (
 	oldSecret   = "whsec_dGhlIHNlY3JldCBiZWZvcmUgYSByb3RhdGlvbiwgMzIgYi4="
 	newSecret   = "whsec_dGhlIHNlY3JldCBhZnRlciB0aGUgcm90YXRpb24sIDMyIGI="
 	otherSecret = "whsec_dGhlIHNlY3JldCBvZiBhbm90aGVyIHByb2dyYW0sIDMyIGI="
 )
 
-// A check is a message with what a library must find.
+// A check is a message with the expected result of a library.
 type check struct {
 	name    string
 	valid   bool
@@ -86,8 +86,7 @@ func deliveries() (list []askback.Delivery, about askback.Ask) {
 	}, about
 }
 
-// checks returns messages of every kind with one and with two signatures, as they were sent
-// and changed.
+// checks returns messages of every kind, with one signature and with two, both unchanged and changed.
 func checks(t *testing.T) (out []check) {
 	t.Helper()
 	list, about := deliveries()
@@ -130,8 +129,8 @@ func checks(t *testing.T) (out []check) {
 	return out
 }
 
-// compare fails the test for each check that a library finds otherwise. The error of a
-// library is "" if it finds the message valid.
+// compare fails the test for each check with an unexpected result. A library returns the error "" for a valid
+// message.
 func compare(t *testing.T, library string, all []check, errors []string) {
 	t.Helper()
 	valid := 0
@@ -148,9 +147,9 @@ func compare(t *testing.T, library string, all []check, errors []string) {
 	}
 }
 
-// The library of Standard Webhooks for Go accepts our messages, with one signature and with
-// two, and rejects them if anything was changed or if they are old (E3).
-func TestLibraryForGoVerifiesMessages(t *testing.T) {
+// The library of Standard Webhooks for Go accepts the messages of Askback, with one signature and with two.
+// It rejects messages that are changed or old (E3).
+func TestGoLibraryVerifiesMessages(t *testing.T) {
 	all := checks(t)
 	var errors []string
 	for _, c := range all {
@@ -172,7 +171,7 @@ func TestLibraryForGoVerifiesMessages(t *testing.T) {
 }
 
 // The library for JavaScript does the same (E3).
-func TestLibraryForJavaScriptVerifiesMessages(t *testing.T) {
+func TestJavaScriptLibraryVerifiesMessages(t *testing.T) {
 	packages := clienttest.Packages(t)
 	script, err := os.ReadFile("verify.mjs")
 	if err != nil {

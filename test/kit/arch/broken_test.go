@@ -345,7 +345,7 @@ func (b Box[T]) Open() {}`,
 			"a_test.go": "package askback; func G() {}",
 			"web/a.go":  "package web; func H() {}",
 		},
-		want: []string{"the root exports 251 names, at most 250 are allowed: move those that a program does not need"},
+		want: []string{"the root exports 251 names, at most 250 are allowed: move the names that a program does not need"},
 	},
 	{
 		rule:  "folders are small",
@@ -425,7 +425,7 @@ func TestEveryRuleHasAViolation(t *testing.T) {
 	}
 }
 
-func TestFileThatDoesNotParseIsAnError(t *testing.T) {
+func TestUnparsableFileIsAnError(t *testing.T) {
 	if _, err := read(fstest.MapFS{"a.go": {Data: []byte("package")}}); err == nil {
 		t.Error("got no error, want one")
 	}

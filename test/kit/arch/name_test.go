@@ -75,7 +75,7 @@ func rootIsSmall(t *tree, report report) {
 		}
 	}
 	if n > maxRootNames {
-		report(token.NoPos, "the root exports %d names, at most %d are allowed: move those that a program does not need", n, maxRootNames)
+		report(token.NoPos, "the root exports %d names, at most %d are allowed: move the names that a program does not need", n, maxRootNames)
 	}
 }
 

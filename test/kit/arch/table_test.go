@@ -332,9 +332,9 @@ var signers = map[string]string{
 	"internal/mac":                    "it is the one form",
 	"channel/slack":                   "the form is Slack's",
 	"channel/slack/slacktest":         "the form is Slack's",
-	"askbacktest":                     "the form is that of webhooks",
+	"askbacktest":                     "webhooks have this form",
 	"engine":                          "secrets in databases are found by their fingerprints",
 	"internal/local/connection":       "keys of earlier releases are derived so",
 	"internal/local/instance":         "an old command checks the proof of a new server",
-	"internal/server/login/logintest": "the form is that of JSON web tokens",
+	"internal/server/login/logintest": "JSON web tokens have this form",
 }

@@ -37,7 +37,7 @@ const state = `(async () => JSON.stringify({
 }))()`
 
 // A window that reuses the tab of another finds no data of the other.
-func TestWindowFindsNothingOfTheOneBefore(t *testing.T) {
+func TestReusedWindowFindsNoEarlierData(t *testing.T) {
 	t.Run("any", func(t *testing.T) { testTabs(t, Start) })
 	t.Run("whole", func(t *testing.T) { testTabs(t, StartWhole) })
 }

@@ -120,7 +120,7 @@ func TestProgramIsControlledOverHTTP(t *testing.T) {
 }
 
 // A label is enough to press a button, and pages in a browser cannot control the fakes.
-func TestControlIsForProgramsOfThisMachine(t *testing.T) {
+func TestControlRejectsPagesInABrowser(t *testing.T) {
 	all, err := fakes.Start(t, fakes.Options{}, "telegram")
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,6 @@
-// Eino runs the cycle on CloudWeGo Eino: the node of a graph interrupts, and
-// its checkpoint is stored in SQLite. An answer is a POST that stores the answer,
-// if it is the first, and resumes the graph. The graph runs in this process.
+// Eino runs the cycle on CloudWeGo Eino: the node of a graph interrupts, and its checkpoint is stored in
+// SQLite. An answer is a POST. It stores the answer if it is the first, and resumes the graph. The graph runs
+// in this process.
 package main
 
 import (
@@ -59,7 +59,7 @@ type peer struct {
 	waiting, interrupts sync.Map
 }
 
-// reply is what a run is resumed with.
+// reply is the value with which a run is resumed.
 type reply struct{ id, answer string }
 
 func (p *peer) compile(ctx context.Context) (compose.Runnable[string, string], error) {

@@ -76,8 +76,7 @@ func (s *store) run(ctx context.Context) {
 	}
 }
 
-// commit runs a batch in one transaction. After an error the peer ends, so that
-// nothing is rolled back.
+// commit runs a batch in one transaction. The peer exits after an error, so there is no rollback.
 func (s *store) commit(ctx context.Context, batch []*statement) error {
 	if _, err := s.conn.ExecContext(ctx, `begin immediate`); err != nil {
 		return err

@@ -1,7 +1,6 @@
-// Nats runs the cycle on NATS JetStream. The server runs in this process, and
-// its clients are connected by TCP. A question is a message that is acknowledged after
-// it was stored. An answer is a message, too: it is rejected if there is one
-// for the same question. With SyncAlways the server syncs every message.
+// Nats runs the cycle on NATS JetStream. The server runs in this process, and its clients are connected by
+// TCP. A question is a message that is acknowledged after it was stored. An answer is also a message: it is
+// rejected if the question already has one. With SyncAlways the server syncs every message.
 package main
 
 import (
