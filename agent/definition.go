@@ -41,7 +41,7 @@ type Definition struct {
 	OnTimeout askback.OnTimeout // if it is [askback.OnTimeoutDefault], a confirmation is declined
 	Callback  string            // CallbackURL
 
-	MaxAsks, MaxTurns int // of a run; 0 is the default of [conversation.Limits]
+	MaxAsks, MaxTurns int // limits of a run; 0 is the default of [conversation.Limits]
 
 	// Confirm and Allow are patterns, as in [path.Match]. A pattern matches the name of a server, or the name
 	// of a tool after its server and a dot. A person must approve the tools of Confirm. The tools of Allow

@@ -20,7 +20,7 @@ type Function struct {
 	// error is the result that the model reads.
 	Call func(ctx context.Context, input json.RawMessage) (string, error)
 
-	err error // of its schema
+	err error // the error of its schema
 }
 
 // Func returns a tool that calls a Go function. A person must approve each call, unless the definition of the

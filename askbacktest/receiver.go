@@ -210,7 +210,7 @@ func (r *Receiver) serve(l net.Listener) {
 	s := httptest.NewUnstartedServer(r)
 	_ = s.Listener.Close()
 	s.Listener = l
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that fail on purpose
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // for the errors of handshakes that fail on purpose
 	r.mu.Lock()
 	r.server, r.stopping = s, make(chan struct{})
 	r.mu.Unlock()

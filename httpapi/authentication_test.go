@@ -21,7 +21,7 @@ import (
 // of calls, as if the store failed.
 type limitedAuthenticator struct {
 	*engine.Engine
-	left  atomic.Int64 // how many more calls succeed; negative: all
+	left  atomic.Int64 // the number of further calls that succeed; negative: all
 	calls atomic.Int64
 }
 

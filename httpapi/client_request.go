@@ -22,7 +22,7 @@ type request struct {
 	key    string
 	trace  string        // the position in a trace, or ""
 	long   bool          // the reply may be long, and a proxy may compress it
-	wait   time.Duration // how long the server may take in addition to replyTime
+	wait   time.Duration // maximum time of the server in addition to replyTime
 }
 
 // A sender makes the HTTP requests of a [Client] and sends them.
@@ -94,7 +94,7 @@ func (s *sender) request(ctx context.Context, r request) (*http.Request, error) 
 	if r.key != "" {
 		in.Header["Idempotency-Key"] = []string{r.key}
 	}
-	if r.trace != "" { // then there is a key, so the header is a copy
+	if r.trace != "" { // a request with a trace has a key, so the header is a copy
 		in.Header[traceHeader] = []string{r.trace}
 	}
 	if r.long {

@@ -64,7 +64,7 @@ type Route struct {
 	Method, Path string
 	Action, Or   access.Action
 	Open, Body   bool
-	Limit        int64 // of the body, in bytes
+	Limit        int64 // maximum size of the body in bytes
 	Doc          openapi.Route
 }
 

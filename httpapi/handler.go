@@ -120,7 +120,7 @@ type call struct {
 
 	wasRead   bool // the body was read
 	principal askback.Principal
-	client    askback.Client // of the principal
+	client    askback.Client // the client of the principal
 	secret    string         // the credential of the request
 }
 

@@ -338,8 +338,8 @@ func TestPersonIsAskedAfterGrantEnds(t *testing.T) {
 	}
 }
 
-// Claude Code gets neither tasks nor pages, whatever it declares. Its calls wait longer if it
-// wants progress notifications.
+// Claude Code gets neither tasks nor pages, even if it declares them. Its calls wait longer if it requests
+// progress notifications.
 func TestClaudeCodeGetsNeitherTasksNorPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

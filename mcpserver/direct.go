@@ -26,7 +26,7 @@ type directCall struct {
 
 	jsonrpc, method string
 	meta            json.RawMessage
-	unusual         bool // whether only the SDK can serve the message
+	unusual         bool // only the SDK can serve the message
 }
 
 // The headers of the protocol.
@@ -39,7 +39,7 @@ const (
 // callMethod is the method of a tool call.
 const callMethod = "tools/call"
 
-// maxNesting is how many levels of objects and arrays the SDK accepts in a message.
+// maxNesting is the maximum number of levels of objects and arrays that the SDK accepts in a message.
 const maxNesting = 1000
 
 // newDirectCall returns the call with the headers h and the body raw, or nil if the SDK must

@@ -122,7 +122,7 @@ func TestFinishHasATimeout(t *testing.T) {
 		f.server.Stop()
 		started := time.Now()
 		f.server.Finish()
-		if took := time.Since(started); took == 0 || took > 5*time.Second { // of 20 s in all
+		if took := time.Since(started); took == 0 || took > 5*time.Second { // the whole time is 20 s
 			t.Errorf("Finish took %s", took)
 		}
 		close(get)

@@ -26,8 +26,8 @@ type input struct {
 // overflow a time.Duration.
 const maxWaitSeconds = 24 * 60 * 60
 
-// maxName is how many characters of a name or an id from a client are copied to a message or a
-// session id.
+// maxName is the maximum number of characters of a name or an id from a client that are copied to a message
+// or a session id.
 const maxName = 60
 
 const exampleID = `Example: {"question_id": "ask_01k8gkzv9x2n4p6r8t0v2w4y6z"}`

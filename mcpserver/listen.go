@@ -33,7 +33,7 @@ const (
 
 // A subscription is a request for notifications about tasks.
 type subscription struct {
-	id       json.RawMessage // of the request; it identifies the subscription
+	id       json.RawMessage // the id of the request; it identifies the subscription
 	tasks    []string
 	declares bool // the extension
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// A prompt is the input of permission_prompt: a tool that Claude Code wants to use, and its
-// arguments.
+// A prompt is the input of permission_prompt: a tool that Claude Code is about to use, and its arguments.
 type prompt struct {
 	tool  string
 	input json.RawMessage

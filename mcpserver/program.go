@@ -14,7 +14,7 @@ import (
 type program struct {
 	label string        // shown to people
 	wait  time.Duration // for a result; 0 is defaultWait
-	pages bool          // whether to show the page of an ask
+	pages bool          // the client may be asked to show the page of an ask
 }
 
 // inspector is the beginning of the name of the MCP inspector. Only the inspector is asked to show

@@ -146,7 +146,7 @@ func (c *stdioConn) listen(ctx context.Context, req *jsonrpc.Request) bool {
 // cancelled ends a call that its client no longer waits for, unless its reply is being
 // written or was written.
 func (c *stdioConn) cancelled(params json.RawMessage) {
-	var members map[string]any // by their exact names, as the protocol finds them
+	var members map[string]any // with exact names, as in the protocol
 	_ = json.Unmarshal(params, &members)
 	id, err := jsonrpc.MakeID(members["requestId"])
 	if err != nil {

@@ -106,8 +106,8 @@ const (
 	// listPages bounds the pages that are read for one list. Pages with large asks are
 	// short.
 	listPages = 10
-	// listText is how many characters of a question are in a list. get_answer returns all
-	// of it.
+	// listText is the maximum number of characters of a question in a list. get_answer returns the whole
+	// question.
 	listText = 200
 )
 

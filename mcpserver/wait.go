@@ -20,11 +20,11 @@ const (
 	progressInterval = 10 * time.Second // between two progress notifications
 )
 
-// maxWait returns how long a call may wait, which is less than its client waits for a result.
-// Claude Code ends a call on stdio after 30 minutes without output, and a call over HTTP after
-// 60 seconds without a byte. Progress notifications count as output. Codex ends a call after
-// 300 seconds, Gemini CLI after 10 minutes. On stdio, the configuration of the client may
-// have longer timeouts, and Options.Wait with them.
+// maxWait returns the maximum time for which a call may wait. It is shorter than the time for which its
+// client waits for a result. Claude Code ends a call on stdio after 30 minutes without output, and a call
+// over HTTP after 60 seconds without a byte. Progress notifications count as output. Codex ends a call after
+// 300 seconds, Gemini CLI after 10 minutes. On stdio, the configuration of the client may have longer
+// timeouts, and Options.Wait with them.
 func (c *call) maxWait() time.Duration {
 	if c.caller.stdio && c.options.Wait > 0 {
 		return c.options.Wait
@@ -39,9 +39,9 @@ func (c *call) maxWait() time.Duration {
 // claudeCode reports whether the client is Claude Code.
 func (c *call) claudeCode() bool { return programOf(c.clientName()).claudeCode() }
 
-// wait returns an ask once it is settled. It returns a pending one when the limit has passed
-// since the call started, the client is gone, or the server stops. The context of a call may
-// continue after the client is gone, so wait watches the connection as well.
+// wait returns an ask once it is settled. It returns a pending ask when the limit has passed since the call
+// started, the client has disconnected, or the server stops. The context of a call may continue after the
+// client has disconnected, so wait watches the connection as well.
 func (c *call) wait(ctx context.Context, ask askback.Ask, started time.Time, limit time.Duration) (askback.Ask, error) {
 	if ask.Settled() {
 		return ask, nil
@@ -85,9 +85,9 @@ func isTransient(err error) bool {
 	return slices.ContainsFunc(transient, func(t error) bool { return errors.Is(err, t) })
 }
 
-// progress sends progress notifications, if the client wants them, until the returned
-// function is called. If one cannot be sent, the client is gone and the wait is cancelled.
-// Progress is the time since the call started, so that it grows if the call waits twice.
+// progress sends progress notifications, if the client requested them, until the returned function is called.
+// If a notification cannot be sent, the client has disconnected and the wait is cancelled. Progress is the
+// time since the call started, so that it grows if the call waits twice.
 func (c *call) progress(ctx context.Context, cancel context.CancelFunc, ask askback.Ask, started time.Time) (stop func()) {
 	token := c.req.Params.GetProgressToken()
 	if token == nil {

@@ -86,7 +86,7 @@ func start(s *Server) (*process, error) {
 	return p, nil
 }
 
-// outcome returns how the process ended, with the last line that it wrote to standard error.
+// outcome returns the reason why the process ended, with the last line that it wrote to standard error.
 func (p *process) outcome() error {
 	how := "exit status 0"
 	if p.err != nil {

@@ -31,7 +31,7 @@ type Options struct {
 	Dir     string            // the working directory of the command; "": the directory of this process
 	Env     map[string]string // its environment, in addition to PATH, HOME, LANG and TMPDIR
 
-	URL     string // of an endpoint with streamable HTTP
+	URL     string // the address of an endpoint with streamable HTTP
 	Headers map[string]string
 
 	// Log gets the lines that a command writes to standard error; nil discards them.
@@ -168,7 +168,7 @@ func (s *Server) Call(ctx context.Context, tool string, input json.RawMessage) c
 			return c.client.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: input})
 		})
 		if errors.Is(err, mcp.ErrSessionMissing) {
-			c.end(err) // perhaps because of the request of another call
+			c.end(err) // the request of another call may be the cause
 			if again && d.notRun() {
 				continue
 			}

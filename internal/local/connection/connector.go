@@ -37,7 +37,7 @@ type Options struct {
 	Kind      string
 	Listen    string // address to listen on; KindAsk uses another port if it is in use
 	PublicURL string // address of the pages for people; "" is the address of the listener
-	Version   string // of this program
+	Version   string // the version of this program
 	// Handler returns the handler of an instance.
 	Handler func(*Instance) Handler
 	// Middleware wraps the handler and all checks in front of it. It may be nil.
@@ -99,8 +99,8 @@ func newConn(agent, user, person askback.Client, pages string) *conn {
 	return c
 }
 
-// yieldedTime is how long a process that handed over the database looks for the next
-// server before it opens the database again.
+// yieldedTime is the time for which a process that handed over the database searches for the next server
+// before it opens the database again.
 const yieldedTime = 2 * time.Second
 
 // remoteTime is how long a command tries to reach a remote server for the first time. It is

@@ -27,7 +27,7 @@ type Instance struct {
 	engineDone chan error     // capacity 1
 	sweeping   sync.WaitGroup // the sweeper
 	announcing sync.WaitGroup // repeated attempts to write server.json
-	conn       *conn          // of this process itself
+	conn       *conn          // the connection of this process itself
 	close      func() error   // closes once and always returns the same error
 
 	// These fields are for other commands, and are not set if Kind is "".

@@ -16,7 +16,7 @@ var errHeldElsewhere = fmt.Errorf("%w: it opened the file under another path, or
 
 // A Lock is the exclusive lock that a process holds while it has a database open.
 type Lock struct {
-	path string // of the database
+	path string // path of the database
 	file *os.File
 
 	// database is the open database file, which is locked as well if inode is set. Both are

@@ -32,11 +32,11 @@ type Agent struct {
 	// AsyncQuestions lets a run that a program started ask people.
 	AsyncQuestions   bool
 	QuestionCallback string        // receives the events of the agent's asks; "": the address of the settings
-	QuestionTimeout  time.Duration // of the agent's asks; 0: a route decides
+	QuestionTimeout  time.Duration // the timeout of the agent's asks; 0: a route decides
 	OnTimeout        askback.OnTimeout
 	To               []string // people, and groups after "@", who get the agent's asks
 
-	MaxAsks, MaxTurns int      // of a run; 0 is the default
+	MaxAsks, MaxTurns int      // limits of a run; 0 is the default
 	Confirm, Allow    []string // patterns of tools that a person must approve, or never; Confirm counts more
 	Bubble            bool     // children may ask people
 	// StartBy has the people and agents who may start a run and write to it; nil: everyone.

@@ -80,7 +80,7 @@ type agentPlaces struct {
 	model settings.Position
 	tools []settings.Position
 
-	confirm, allow []settings.Position // of the patterns
+	confirm, allow []settings.Position // the places of the patterns
 }
 
 // checkUse adds a problem for each model and each server that a definition names and c does not

@@ -29,7 +29,8 @@ type Config struct {
 	Channels  map[string]channels.Settings // the channels of the server, by name
 	Limits    Limits
 	Retention Retention
-	// how long a person can undo an answer that was given with one key or tap; 0: the default, -1: not at all
+	// the time for which a person can undo an answer that was given with one key or tap; 0: the default, -1:
+	// none
 	Undo time.Duration
 	Log  Log
 

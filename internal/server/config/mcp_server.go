@@ -17,7 +17,7 @@ type MCPServer struct {
 	Command []string          // the program and its arguments; it is not a line for a shell
 	Env     map[string]string // additional environment of the command
 
-	URL       string // of its endpoint
+	URL       string // the address of its endpoint
 	Headers   map[string]string
 	AllowHTTP bool // URL may be http to another machine
 }

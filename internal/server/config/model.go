@@ -20,7 +20,7 @@ type Model struct {
 	APIKey    string
 	BaseURL   string // "": the address of the provider
 	AllowHTTP bool   // BaseURL may be http to another machine
-	Script    string // of a scripted model: a file. A relative path begins at the folder of the settings
+	Script    string // the file of a scripted model. A relative path begins at the folder of the settings
 	MaxTokens int    // the maximum length of a reply; 0: the default
 	Prices    Prices
 }

@@ -21,9 +21,9 @@ import (
 // loader reads a settings file and collects its problems.
 type loader struct {
 	settings.Reader
-	routesAt settings.Position // of the list of routes
+	routesAt settings.Position // the place of the list of routes
 
-	routePlaces []settings.Value // of each route
+	routePlaces []settings.Value // the place of each route
 	listed      bool             // the routes may come from a list of the API
 }
 
@@ -121,7 +121,7 @@ var unsupportedTokens = map[token.Type]string{
 // deep nesting could exhaust the stack.
 const (
 	maxDepth  = 16
-	maxColumn = 64 // of a key or of an entry of a list; each level is indented by a column or more
+	maxColumn = 64 // the maximum column of a key or of an entry of a list; each level is indented by a column or more
 )
 
 // maxTokens is the maximum number of tokens in a file, enough for a thousand people. The

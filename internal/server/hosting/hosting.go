@@ -100,7 +100,7 @@ func (h *Host) load(file config.Config) error {
 	for _, a := range agents {
 		h.secrets[a.Name] = a.WebhookSecret
 	}
-	h.closing.Go(func() { closeServers(unused, nil) }) // which waits until their processes have ended
+	h.closing.Go(func() { closeServers(unused, nil) }) // this waits until their processes have ended
 	return nil
 }
 

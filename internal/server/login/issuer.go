@@ -48,7 +48,7 @@ type Settings struct {
 	Issuer       string // the URL in its discovery document
 	ClientID     string
 	ClientSecret string // "" for a public client
-	PublicURL    string // of this server, without a slash at the end
+	PublicURL    string // the address of this server, without a slash at the end
 	// Key signs pending logins. Processes that serve the same people share it. Nil
 	// generates one for this process.
 	Key       []byte
@@ -81,7 +81,7 @@ type Issuer struct {
 type provider struct {
 	*oidc.Provider
 	keys  keys
-	style oauth2.AuthStyle // how the issuer expects the client secret
+	style oauth2.AuthStyle // the way in which the issuer expects the client secret
 	found time.Time
 }
 
@@ -109,7 +109,8 @@ func NewIssuer(s Settings) *Issuer {
 	return &Issuer{
 		settings:  s,
 		exchanges: rate.NewLimiter(exchangeRate, exchangeBurst),
-		cached:    &http.Client{Transport: &cachingTransport{next: s.Transport, now: s.Now, entries: map[string]*cacheEntry{}}}, // which has its own timeout
+		// this transport has its own timeout
+		cached: &http.Client{Transport: &cachingTransport{next: s.Transport, now: s.Now, entries: map[string]*cacheEntry{}}},
 		// Requests carry secrets, which a redirect must not send elsewhere.
 		direct: &http.Client{Timeout: issuerTimeout, Transport: s.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}

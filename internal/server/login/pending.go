@@ -21,7 +21,7 @@ const pendingTime = 10 * time.Minute
 type pendingLogin struct {
 	State    string `json:"s"`
 	Nonce    string `json:"n"`
-	Verifier string `json:"v"` // of PKCE (RFC 7636)
+	Verifier string `json:"v"` // the code verifier of PKCE (RFC 7636)
 	To       string `json:"t"`
 	Until    int64  `json:"u"` // Unix time
 }

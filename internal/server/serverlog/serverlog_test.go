@@ -175,7 +175,7 @@ func TestAnonymousRequestsCannotFloodTheLog(t *testing.T) {
 			t.Errorf("1000 requests wrote %d lines, want 120", n)
 		}
 		b.Reset()
-		<-time.After(time.Minute) // of the fake clock
+		<-time.After(time.Minute) // a minute of the fake clock
 		flood()
 		got := lines(t, &b)
 		if len(got) != 120 || got[0]["left_out"] != 940.0 || got[1]["left_out"] != 940.0 || got[2]["left_out"] != nil {

@@ -40,7 +40,7 @@ func AppendString[T ~string](b []byte, s T) []byte {
 
 // appendUnusual appends the content of a string, whose first n bytes need no escape.
 func appendUnusual(b []byte, s string, n int) []byte {
-	start := 0 // of the part of s that is not yet written
+	start := 0 // start of the part of s that is not yet written
 	for n < len(s) {
 		size := 1
 		if c := s[n]; c < utf8.RuneSelf {
@@ -99,7 +99,7 @@ func AppendTime(b []byte, t time.Time) []byte {
 		return append(b, "null"...)
 	}
 	t = t.UTC()
-	b = t.AppendFormat(append(b, '"'), time.RFC3339) // which is faster than a layout with milliseconds
+	b = t.AppendFormat(append(b, '"'), time.RFC3339) // faster than a layout with milliseconds
 	ms := t.Nanosecond() / int(time.Millisecond)
 	return append(b[:len(b)-len("Z")], '.', '0'+byte(ms/100), '0'+byte(ms/10%10), '0'+byte(ms%10), 'Z', '"')
 }

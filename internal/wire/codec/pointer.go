@@ -39,13 +39,13 @@ func shorten(s string) string {
 // A step is one level of the path to a value.
 type step struct {
 	array bool
-	index int    // of an element
+	index int    // index of an element
 	named bool   // the name of the member is known
-	name  []byte // of a member, with its escapes
+	name  []byte // name of a member, with its escapes
 }
 
-// pointer returns the RFC 6901 pointer to the value that begins where text ends. Text is the
-// beginning of a valid JSON value. A scanner has no path, because only errors need one.
+// pointer returns the RFC 6901 pointer to the value that begins where text ends. text is the beginning of a
+// valid JSON value. A scanner has no path, because only errors need one.
 func pointer(text []byte) string {
 	path := make([]step, 1, 16) // the first step is the whole value
 	for i := 0; i < len(text); i++ {

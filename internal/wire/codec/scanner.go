@@ -24,7 +24,7 @@ type scanner struct {
 	anyBytes bool // accept invalid UTF-8 and lone surrogates
 	spaces   bool // there is white space between the tokens
 
-	names   []span        // of the members of all open objects, outermost first
+	names   []span        // names of the members of all open objects, outermost first
 	objects []objectNames // for each open object
 }
 

@@ -85,7 +85,7 @@ func hex[T string | []byte](s T) (r rune, ok bool) {
 // whether it is valid: in UTF-8 and without lone surrogates.
 func appendUnescaped[T string | []byte](b []byte, s T) (_ []byte, ok bool) {
 	ok = true
-	start := 0 // of the part of s that is not yet written
+	start := 0 // start of the part of s that is not yet written
 	for i := 0; i < len(s); {
 		if s[i] != '\\' {
 			i++

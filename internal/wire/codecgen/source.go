@@ -46,7 +46,7 @@ type field struct {
 	tags   reflect.StructTag
 	kind   kind
 	goType string // as in the source: AskKind, askback.Todo
-	elem   string // of object, pointer and list: the name of the struct, as in the source
+	elem   string // for object, pointer and list: the name of the struct, as in the source
 }
 
 // A noun is a struct of the source.

@@ -54,7 +54,7 @@ func newReader() *reader {
 type node struct {
 	jcs.Value
 	src     []byte // the source of the value
-	strings int    // how often the source was encoded as a string
+	strings int    // the number of times that the source was encoded as a string
 }
 
 // in returns the member or element v of n.

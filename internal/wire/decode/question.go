@@ -29,7 +29,7 @@ type flat struct {
 var (
 	inputNames = slices.Concat(questionNames, []string{"choices", "multi_select", "multiple"})
 	flatNames  = slices.Concat(inputNames, []string{"descriptions"})
-	listNames  = slices.Concat(inputNames, []string{"id"}) // of a question in a list
+	listNames  = slices.Concat(inputNames, []string{"id"}) // the names of the fields of a question in a list
 )
 
 func (r *reader) flatMember(f *flat, name string, n node) bool {

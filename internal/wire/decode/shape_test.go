@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/internal/wire/decode"
 )
 
-// words are the parts of generated texts. Many of them look like something to repair.
+// words are the parts of generated texts. Many of them resemble mistakes that are repaired.
 var words = rapid.SampledFrom([]string{
 	"Which", "one?", "{", "}", "[1]", `"`, `\`, "`", "</question>", "</parameter>", "<parameter name=\"options\">", "\n", "1)", "2)", "ü", "☂", "true", "null", ",",
 })
@@ -52,7 +52,7 @@ func encode(v any) string {
 
 // malform returns a call with mistakes that models make.
 func malform(t *rapid.T, questions []map[string]any) string {
-	left := 2 // how many more times JSON may be encoded as a string
+	left := 2 // the number of further times that JSON may be encoded as a string
 	pack := func(name string, v any) any {
 		if left > 0 && rapid.Bool().Draw(t, name) {
 			left--

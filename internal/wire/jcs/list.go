@@ -10,7 +10,7 @@ type stack[T any] struct {
 
 // A list is an array or an object that is being parsed.
 type list[T any] struct {
-	start int // of its items on the stack
+	start int // start of its items on the stack
 	moved []T // the items before them, for which the stack was too small
 }
 

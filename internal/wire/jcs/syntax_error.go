@@ -9,7 +9,7 @@ import (
 
 // A SyntaxError describes the mistake in a text that is not strict JSON, and its position.
 type SyntaxError struct {
-	Offset       int    // of the offending byte
+	Offset       int    // offset of the wrong byte
 	Line, Column int    // from 1; the column counts code points
 	Pointer      string // RFC 6901, of the value being read; "" is the whole text
 	Detail       string // the expected text; quotes at most a few characters of the actual text
@@ -28,7 +28,7 @@ func (e *SyntaxError) Error() string {
 // A NumberError names a number that changes when it is converted to a double and back. The
 // text is valid JSON, but has no canonical form.
 type NumberError struct {
-	Offset  int    // of the number
+	Offset  int    // offset of the number
 	Pointer string // RFC 6901
 	Detail  string
 }
@@ -79,7 +79,7 @@ func excerpt(s string, limit int) string {
 // A step is one level of the path to a value.
 type step struct {
 	name  string
-	index int // of an element; -1 for a member
+	index int // index of an element; -1 for a member
 }
 
 func pointer(path []step) string {

@@ -41,7 +41,7 @@ type Value struct {
 	Kind   Kind
 	yes    bool
 	index  uint32 // from 1, of the text or of the list in doc that belongs to this value; or 0
-	Offset int    // of the first byte of the value in the source
+	Offset int    // offset of the first byte of the value in the source
 	End    int    // after its last byte
 	doc    *document
 }
@@ -60,7 +60,7 @@ type document struct {
 // A Member is one name and value of an object.
 type Member struct {
 	Name   string // unescaped
-	Offset int    // of the opening quote of the name in the source
+	Offset int    // offset of the opening quote of the name in the source
 	Value  Value
 }
 

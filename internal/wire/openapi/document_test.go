@@ -103,7 +103,7 @@ func faults(doc any) (out []string) {
 	return out
 }
 
-// The check of TestDocumentReferencesResolve reports each kind of fault that it looks for.
+// The check of TestDocumentReferencesResolve reports each kind of fault that it checks for.
 func TestFaultsOfADocumentAreReported(t *testing.T) {
 	good := string(made(t))
 	for name, change := range map[string][2]string{

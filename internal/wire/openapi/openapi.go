@@ -17,7 +17,7 @@ const Version = "3.1.0"
 // Info is the metadata of a document.
 type Info struct {
 	Title       string
-	Version     string // of the program
+	Version     string // the version of the program
 	Description string
 	Base        string // a prefix of paths, which the ids of operations omit
 	URL         string // the address of the server; "" if the server also serves the document

@@ -151,8 +151,7 @@ func TestPageRejectsInvalidDocuments(t *testing.T) {
 	}
 }
 
-// TestWritePage writes the page and its files to the folder in ASKBACK_PICTURES, for people to
-// look at.
+// TestWritePage writes the page and its files to the folder in ASKBACK_PICTURES, so that people can view it.
 func TestWritePage(t *testing.T) {
 	dir := os.Getenv("ASKBACK_PICTURES")
 	if dir == "" {

@@ -72,7 +72,7 @@ type Source interface {
 
 // A Limit ends a wait without an error.
 type Limit struct {
-	Time time.Duration   // how long to wait; 0: do not wait
+	Time time.Duration   // maximum time of the wait; 0: do not wait
 	Stop context.Context // ends the wait when it is cancelled; nil: never
 }
 

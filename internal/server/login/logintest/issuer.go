@@ -67,7 +67,7 @@ type Issuer struct {
 	id     string
 	codes  map[string]url.Values
 	asked  map[string]int // requests by path
-	status int            // of every reply; 0 replies as usual
+	status int            // the status of every reply; 0 replies as usual
 }
 
 // New starts an issuer with one client.
