@@ -42,11 +42,13 @@ type Ask struct {
 	CreatedAt    time.Time `api:"created_at" store:"created,keep,follows"`         // the time when it was asked
 	Deadline     time.Time `api:"deadline" store:"deadline"`                       // zero: none
 	OnTimeout    OnTimeout `api:"on_timeout" store:"on_timeout,keep,usual=wait"`
-	PageURL      string    `api:"page_url,null" store:"-"`                    // the address of the page where people answer; see [Ask.WithPageURL]
-	Warnings     []Problem `api:"warnings" store:"warnings,was=repairs"`      // what was repaired or dropped when the request was read (F15)
-	Outcome      *Outcome  `api:"outcome" store:"outcome,moving"`             // set once the ask is settled, and never changed
-	AckedAt      time.Time `api:"acked_at" store:"acked,moving,was=received"` // when the agent acknowledged the outcome; zero: not yet
-	ConsumedAt   time.Time `api:"consumed_at" store:"consumed,moving"`        // when the agent consumed the approval; zero: not yet
+	PageURL      string    `api:"page_url,null" store:"-"` // the address of the page where people answer; see [Ask.WithPageURL]
+	// Warnings lists the repairs that were made when the request was read, and the parts that were dropped
+	// (F15).
+	Warnings   []Problem `api:"warnings" store:"warnings,was=repairs"`
+	Outcome    *Outcome  `api:"outcome" store:"outcome,moving"`             // set once the ask is settled, and never changed
+	AckedAt    time.Time `api:"acked_at" store:"acked,moving,was=received"` // when the agent acknowledged the outcome; zero: not yet
+	ConsumedAt time.Time `api:"consumed_at" store:"consumed,moving"`        // when the agent consumed the approval; zero: not yet
 
 	// Directed names the people and programs that instructed a hosted run before it asked. If NoSelfApproval
 	// is set, they must not settle the ask. It is not part of the JSON.
@@ -213,9 +215,11 @@ func (q Question) Option(label string) (Option, bool) {
 
 // An Option is an answer that a question offers.
 type Option struct {
-	Label       string `api:"label" store:"label,keep" request:"label"`                                // the label; it is the answer if a person chooses it
-	Description string `api:"description,omitempty" store:"description" request:"description,lenient"` // what the option means
-	Preview     string `api:"preview,omitempty" store:"preview" request:"preview,lenient"`             // what the result of this choice would look like
+	Label string `api:"label" store:"label,keep" request:"label"` // the label; it is the answer if a person chooses it
+	// Description is the meaning of the option.
+	Description string `api:"description,omitempty" store:"description" request:"description,lenient"`
+	// Preview is a sample of the result of this choice.
+	Preview string `api:"preview,omitempty" store:"preview" request:"preview,lenient"`
 }
 
 // Options returns options with these labels, without descriptions and previews.
@@ -238,7 +242,7 @@ type Confirmation struct {
 	Dangerous    bool            `api:"dangerous" store:"dangerous" request:"dangerous"`                     // whether the call may destroy something
 	// NoEdit is set if the asker cannot run arguments that a person edited.
 	NoEdit  bool   `api:"no_edit,omitempty" store:"no_edit" request:"no_edit"`
-	Context string `api:"context,null" store:"context" request:"context,verbatim"` // what a person should know first
+	Context string `api:"context,null" store:"context" request:"context,verbatim"` // the background that a person needs
 	// Digest is the SHA-256 hash of agent, server, tool_name and input in the
 	// canonical form of RFC 8785. Askback computes it.
 	Digest string `api:"digest" store:"digest,keep" request:"-"`

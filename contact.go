@@ -47,7 +47,7 @@ func (r ContactRequest) Check() error {
 
 // A ContactCode links a chat to a person. The person sends the code in the chat. It can be used once.
 type ContactCode struct {
-	Code      string    `api:"code"`       // what to send
+	Code      string    `api:"code"`       // the code, which the person sends
 	Channel   string    `api:"channel"`    // the channel that it is for
 	To        string    `api:"to,null"`    // where to send it, such as @askback_bot; "": not known
 	URL       string    `api:"url,null"`   // a page that sends it, or ""

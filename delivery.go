@@ -17,17 +17,18 @@ type Delivery struct {
 	ID        string `api:"id" store:"id,keep"`         // the id of the delivery, which the receiver gets with each attempt
 	AskID     string `api:"question_id,null" store:"-"` // the id of the ask; "" if the message is about a session
 	SessionID string `api:"session_id" store:"-"`       // the id of the session
-	// the channel that carries it, such as webhook or telegram
+	// Channel is the name of the channel that carries it, such as webhook or telegram.
 	Channel string `api:"channel" store:"channel,keep"`
-	// the receiver: its name in the settings, or its address without secrets
+	// Target is the receiver: its name in the settings, or its address without secrets.
 	Target string `api:"target" store:"target"`
-	// the person who reads it there; "": several people, or a program
+	// Person is the person who reads it there. It is "" for several people and for a program.
 	Person   string         `api:"person,null" store:"person"`
 	Event    EventType      `api:"event" store:"event,keep"`       // the event that it reports
 	Status   DeliveryStatus `api:"status" store:"status,keep"`     // the status of the delivery
 	Attempts int            `api:"attempts" store:"attempts,keep"` // the number of attempts so far
 	At       time.Time      `api:"at" store:"at,keep"`             // the time of the last change
-	// the time of the next attempt; zero: none is planned, or it follows without delay
+	// RetryAt is the time of the next attempt. It is zero if no attempt is planned, or if it follows without
+	// delay.
 	RetryAt time.Time `api:"retry_at" store:"retry"`
 	Error   string    `api:"error,null" store:"error"` // why the last attempt failed
 

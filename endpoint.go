@@ -19,12 +19,13 @@ type Endpoint struct {
 	Reason    string         `api:"reason,null" store:"reason,moving"` // why it is disabled
 	By        string         `api:"by,null" store:"by,moving"`         // who paused or resumed it last
 	CreatedAt time.Time      `api:"created_at" store:"created,keep"`   // the time when it was made
-	// the time of the last change of its status
+	// ChangedAt is the time of the last change of its status.
 	ChangedAt time.Time `api:"changed_at" store:"changed,keep,moving"`
-	// the first failed attempt since a message was last accepted; zero: the last attempt did not fail
+	// FailingSince is the time of the first failed attempt since a message was last accepted. It is zero if
+	// the last attempt did not fail.
 	FailingSince time.Time `api:"failing_since" store:"failing,moving"`
 	SecretAt     time.Time `api:"secret_at" store:"secret_at,moving"` // the time when its own secret was made; zero: the secret of the settings signs
-	// the time until which the previous secret signs as well, or zero
+	// OldSecretUntil is the time until which the previous secret signs as well. It is zero if there is none.
 	OldSecretUntil time.Time `api:"old_secret_until" store:"old_secret_until,moving"`
 }
 

@@ -93,8 +93,8 @@ func (e *RetryError) Unwrap() error { return e.Err }
 // A Problem is one mistake in a request: an error in an [Invalid], or a warning.
 type Problem struct {
 	Pointer string `api:"pointer" store:"pointer,keep" request:"pointer"` // where: a JSON pointer (RFC 6901)
-	Detail  string `api:"detail" store:"detail,keep" request:"detail"`    // what is wrong, and what was expected
-	Fix     string `api:"fix" store:"fix,keep" request:"fix"`             // what to send instead
+	Detail  string `api:"detail" store:"detail,keep" request:"detail"`    // the mistake, and the expected value
+	Fix     string `api:"fix" store:"fix,keep" request:"fix"`             // the correction
 }
 
 // Invalid is the error for input that breaks the rules. It has at least one
@@ -120,7 +120,7 @@ func (v Invalid) Error() string {
 // there is a problem.
 type problems struct {
 	list    Invalid
-	dropped []Problem // what was dropped from the input without an error
+	dropped []Problem // the parts that were dropped from the input without an error
 	within  [2]entry  // the entries of lists that are being checked, the outer one first
 	depth   int       // the number of them
 }

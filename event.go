@@ -27,7 +27,7 @@ const (
 
 	EventQuestionPending    EventType = "question_pending"
 	EventQuestionClaimed    EventType = "question_claimed"
-	EventQuestionVoted      EventType = "question_voted" // one of several people approved
+	EventQuestionVoted      EventType = "question_voted" // approved by one of several people
 	EventQuestionReminded   EventType = "question_reminded"
 	EventQuestionEscalated  EventType = "question_escalated"
 	EventQuestionReassigned EventType = "question_reassigned"

@@ -18,15 +18,15 @@ type Grant struct {
 	Agent     string `api:"agent" store:"agent,keep"`        // the agent label that asks must have
 	ToolName  string `api:"tool_name" store:"tool,keep"`     // the tool that it covers
 	Server    string `api:"server,null" store:"server"`      // the MCP server of the tool
-	Scope     Scope  `api:"scope" store:"scope,keep"`        // what it covers
+	Scope     Scope  `api:"scope" store:"scope,keep"`        // the calls that it covers
 	SessionID string `api:"session_id,null" store:"session"` // if the scope is [ScopeSession]: the session
-	// if the scope is [ScopeInput]: the digest of the exact arguments
+	// Digest is the digest of the exact arguments, if the scope is [ScopeInput].
 	Digest string `api:"digest,null" store:"digest"`
 	AskID  string `api:"ask_id,null,after=id" store:"ask"` // the ask whose answer made it; "" if an older release made it
 	// Input holds the arguments of the ask, as the agent sent them. It is nil if they are longer than 64 KiB;
 	// the ask itself has them as long as it is kept.
 	Input json.RawMessage `api:"input" store:"input"`
-	// made for a dangerous call; only such a grant covers dangerous calls
+	// Dangerous is set if the grant was made for a dangerous call. Only such a grant covers dangerous calls.
 	Dangerous bool      `api:"dangerous" store:"dangerous"`
 	By        string    `api:"by" store:"by,keep"`                // the person who made it
 	CreatedAt time.Time `api:"created_at" store:"created,keep"`   // the time when it was made

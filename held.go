@@ -18,9 +18,9 @@ type Held struct {
 	Decision Decision         `api:"decision,null" store:"decision"` // if the ask is a confirmation
 	Input    json.RawMessage  `api:"input" store:"input"`            // the arguments as the person edited them; null: unchanged
 	Reason   string           `api:"reason,null" store:"reason"`     // the reason, as its author wrote it
-	// the scope of the grant that approve_all will make
+	// Scope is the scope of the grant that approve_all will make.
 	Scope Scope `api:"grant_scope,omitempty" store:"scope"`
-	// when that grant would end if it were made at At
+	// Until is the time at which that grant would end if it were made at At.
 	Until   time.Time `api:"grant_expires_at,omitempty" store:"until"`
 	At      time.Time `api:"at" store:"at,keep"`          // when it was given
 	SendsAt time.Time `api:"sends_at" store:"sends,keep"` // when it is sent

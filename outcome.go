@@ -15,7 +15,7 @@ type Outcome struct {
 	Comment  string           `api:"comment,null" store:"comment"`   // a remark on the whole form
 	Decision Decision         `api:"decision,null" store:"decision"` // the decision, if the ask is a confirmation
 	Input    json.RawMessage  `api:"input" store:"input"`            // the arguments as a person edited them; nil: unchanged
-	// of an approval: the digest of the approved arguments; see [Confirmation]
+	// Digest is the digest of the approved arguments, if the outcome is an approval; see [Confirmation].
 	Digest    string    `api:"digest,null" store:"digest"`
 	GrantID   string    `api:"grant_id,null" store:"grant"`       // the grant that was made or used
 	Reason    string    `api:"reason,null" store:"reason"`        // the reason, as its author wrote it
@@ -108,9 +108,9 @@ type Answer struct {
 	Answers  []QuestionAnswer `request:"answers,manual"`
 	Comment  string           `request:"comment"`
 	Decision Decision         `request:"decision"`
-	Input    json.RawMessage  `request:"input,object"` // of an approval: edited arguments; nil: unchanged
+	Input    json.RawMessage  `request:"input,object"` // edited arguments of an approval; nil: unchanged
 	Reason   string           `request:"reason"`
-	Grant    *GrantRequest    `request:"grant"` // of [ApproveAll]; nil: the zero value
+	Grant    *GrantRequest    `request:"grant"` // the grant to make, with [ApproveAll]; nil: the zero value
 }
 
 // Choose returns the answer to an ask with a single question. The values are labels or

@@ -19,7 +19,8 @@ type Route struct {
 	// its recipients decide.
 	Approvers []string `json:"approvers,omitempty"`
 	Channels  []string `json:"channels,omitempty"` // the channels that carry the question; empty: all
-	// the number of people who must approve a confirmation; 0: the number in the ask
+	// Quorum is the number of people who must approve a confirmation. If it is 0, the number in the ask
+	// applies.
 	Quorum         int          `json:"quorum,omitempty"`
 	NoSelfApproval bool         `json:"no_self_approval,omitempty"` // the person who started the session must not settle the ask
 	Remind         []Span       `json:"remind,omitempty"`           // when people are reminded, after the ask was made
@@ -33,7 +34,7 @@ type Route struct {
 
 // A Match selects asks. An empty field selects all.
 type Match struct {
-	// a [path.Match] pattern for the label of the agent or the name of its token
+	// Agent is a [path.Match] pattern for the label of the agent or the name of its token.
 	Agent string   `json:"agent,omitempty"`
 	Kind  AskKind  `json:"kind,omitempty"`
 	Tags  []string `json:"tags,omitempty"` // the ask must have every tag

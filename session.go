@@ -20,7 +20,7 @@ type Session struct {
 	Hosted bool          `api:"hosted" store:"hosted"`                           // whether Askback itself runs it
 	Title  string        `api:"title,null" store:"title"`                        // the subject of the run
 	Status SessionStatus `api:"status" store:"status,keep,follows,moving,first"` // the status of the session; failed and cancelled are final
-	// "idle" if its turn has ended and the next may start
+	// Phase is "idle" if its turn has ended and the next may start.
 	Phase    string          `api:"phase,null" store:"phase,moving"`
 	Payload  json.RawMessage `api:"payload" store:"payload"`         // the input of the run: any JSON
 	Result   json.RawMessage `api:"result" store:"result,moving"`    // any JSON
@@ -28,7 +28,7 @@ type Session struct {
 	Metadata json.RawMessage `api:"metadata" store:"metadata"`       // a JSON object
 	Todos    []Todo          `api:"todos" store:"todos,moving"`      // the todo list of the agent
 	ParentID string          `api:"parent_id,null" store:"parent"`   // the id of the session that started it
-	// the person who started it, if it is hosted
+	// StartedBy is the person who started it, if it is hosted.
 	StartedBy   string    `api:"started_by,omitempty" store:"starter"`
 	AsksPending int       `api:"asks_pending" store:"pending,moving"`     // the number of its open asks
 	AsksTotal   int       `api:"asks_total" store:"total,moving"`         // the number of its asks
@@ -37,7 +37,7 @@ type Session struct {
 	CreatedAt   time.Time `api:"created_at" store:"created,keep,follows"` // the time when it began
 	UpdatedAt   time.Time `api:"updated_at" store:"updated,keep,moving"`  // the time of the last change
 	CompletedAt time.Time `api:"completed_at" store:"completed,moving"`   // zero: it has not ended
-	// the time when its present turn began; zero: CreatedAt
+	// ResumedAt is the time when its present turn began. If it is zero, the turn began at CreatedAt.
 	ResumedAt time.Time `api:"resumed_at" store:"resumed,moving"`
 
 	// Repeated is set if Start found this session by its key and created no new
@@ -85,7 +85,7 @@ const (
 // Otherwise it records a run outside of Askback.
 type SessionRequest struct {
 	Key string `request:"session_key"` // the asker's own name for its run; the same key returns the same session
-	// the name of a hosted agent, or a label for people; "" is the asker's name
+	// Agent is the name of a hosted agent, or a label for people. If it is "", the asker's name is used.
 	Agent    string          `request:"agent"`
 	Prompt   string          `request:"prompt"`  // the task of a hosted agent
 	Payload  json.RawMessage `request:"payload"` // any JSON; a hosted agent gets it as its first message, after Prompt

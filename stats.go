@@ -33,7 +33,7 @@ type Stats struct {
 	OldestPending float64        `json:"oldest_pending_s"` // age of the oldest pending ask
 	Settled       map[Status]int `json:"settled"`
 	ByPolicy      int            `json:"by_policy"`     // answered by a grant
-	MedianWait    float64        `json:"median_wait_s"` // from the request to the answer of a person
+	MedianWait    float64        `json:"median_wait_s"` // the median time from the request to the answer of a person
 	Answers       []PersonStats  `json:"people"`
 	Agents        []AgentStats   `json:"agents"`
 	Partial       bool           `json:"partial"` // set if there are too many asks, so that only the newest are counted

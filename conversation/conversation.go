@@ -49,7 +49,7 @@ type ModelReplied struct {
 
 // ModelFailed is a failed request to the model.
 type ModelFailed struct {
-	Request, Attempt int           // as in [RequestModel]
+	Request, Attempt int           // the numbers in [RequestModel]
 	Error            string        // for people
 	Retry            bool          // another attempt may succeed
 	After            time.Duration // the minimum pause before it, as the provider requires
@@ -89,7 +89,7 @@ type AskSettled struct {
 
 // ChildFinished is the result of a child.
 type ChildFinished struct {
-	Call, Child int // as in [StartChild]
+	Call, Child int // the numbers in [StartChild]
 	Text        string
 	IsError     bool
 	At          time.Time
@@ -164,8 +164,8 @@ type UpdateSession struct {
 	Status askback.SessionStatus
 	Idle   bool   // its turn has ended, and a message starts the next one
 	Result string // the last text of the model, when a turn ends
-	Error  string // why it failed
-	Usage  Usage  // of the whole run
+	Error  string // the reason of a failure
+	Usage  Usage  // the usage of the whole run
 }
 
 func (RequestModel) effect()  {}
@@ -180,8 +180,8 @@ func (UpdateSession) effect() {}
 // §4).
 type Event struct {
 	Type  EventType
-	Phase Phase // of EventStateChange
-	Final bool  // of EventMessage: the turn ends with it
+	Phase Phase // the new phase, in an EventStateChange
+	Final bool  // whether the turn ends with the message, in an EventMessage
 
 	// The other fields belong to the message or the call.
 	Role     Role

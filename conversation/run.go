@@ -6,7 +6,8 @@ import "github.com/askback/askback"
 type Run struct {
 	ID    string `json:"id,omitempty"`    // the id of its session
 	Agent string `json:"agent,omitempty"` // the name of its definition
-	// the agents of the runs that started it, the first run first; empty: no run started it
+	// Path lists the agents of the runs that started it, the first run first. It is empty if no run started
+	// it.
 	Path []string `json:"path,omitempty"`
 	// Unattended is set if a program started it, such as a webhook or a schedule. The run then asks people
 	// only if the definition allows it.

@@ -26,9 +26,9 @@ const (
 
 // Limits stops a run that makes no progress. A field that is 0 has its default.
 type Limits struct {
-	Requests int `json:"requests,omitempty"` // to the model, in one turn; default 50
-	Attempts int `json:"attempts,omitempty"` // for one request; default 8
-	Asks     int `json:"asks,omitempty"`     // that the model may open by KindAsk, in the run; default 20
+	Requests int `json:"requests,omitempty"` // requests to the model in one turn; default 50
+	Attempts int `json:"attempts,omitempty"` // attempts of one request; default 8
+	Asks     int `json:"asks,omitempty"`     // asks that the model may open by KindAsk in the run; default 20
 }
 
 // The default limits.

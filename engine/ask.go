@@ -167,7 +167,7 @@ func (c *client) open(t *txn.Tx, n *txn.NewAsk) (*askback.Ask, error) {
 	in := n.Asked
 	in.At = t.Now()
 	if n.Timeout != 0 {
-		in.Ask.Deadline = t.Now().Add(n.Timeout).Truncate(time.Millisecond) // as it is stored
+		in.Ask.Deadline = t.Now().Add(n.Timeout).Truncate(time.Millisecond) // the stored precision
 	}
 	in.Ask.FollowUps = people.FollowUps(n.Route, t.Now())
 	var err error
@@ -179,7 +179,7 @@ func (c *client) open(t *txn.Tx, n *txn.NewAsk) (*askback.Ask, error) {
 	if err := t.Lock(in.Ask.ID); err != nil {
 		return nil, err
 	}
-	var to txn.Callback // of the session
+	var to txn.Callback // the callback of the session
 	if in.Ask.SessionID, to, err = c.sessionOf(t, n, &in.Ask); err != nil {
 		return nil, err
 	}

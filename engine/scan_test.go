@@ -20,7 +20,7 @@ import (
 type shortStore struct {
 	engine.Store
 	limited, unlimited atomic.Int64
-	delay              time.Duration // of each call with a maximum
+	delay              time.Duration // the delay of each call with a maximum
 }
 
 func (s *shortStore) List(ctx context.Context, q store.Query) ([]store.Record, error) {

@@ -255,7 +255,7 @@ func TestReassignmentChangesReadersOfARunsAsk(t *testing.T) {
 		h.engine = nil
 		h.start(kept)
 		h.engine.Set(engine.Settings{Retention: time.Minute})
-		<-time.After(2 * time.Minute) // of the bubble
+		<-time.After(2 * time.Minute) // time of the synctest bubble
 		h.sees("deleted", s.ID, map[string]bool{"ben": false, "cem": false, "ana": false, "op": false})
 	})
 }

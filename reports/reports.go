@@ -29,7 +29,7 @@ type Reader interface {
 // the web pages (F16). Open asks are counted even if they are older.
 type Figures struct {
 	Since    time.Time
-	Asked    int            // in the period
+	Asked    int            // the number of asks in the period
 	Wait     WaitFigures    // the waits until all answers
 	Outcomes []OutcomeCount // in order of status and actor
 	Agents   []AgentFigures // in order of label and owner

@@ -31,7 +31,7 @@ type name struct{ kind, id string }
 func (c Change) Check() (size int, err error) {
 	records := make(map[name]bool, len(c.Put)+len(c.Delete))
 	effects := map[string]bool{}
-	err = cmp.Or( // in this order: an effect needs its record in Put
+	err = cmp.Or( // in this order, because an effect needs its record in Put
 		each("Put", c.Put, func(r *Record) error {
 			size += len(r.Fixed) + len(r.State) + len(r.Key)
 			return checkRecord(r, records)

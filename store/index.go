@@ -9,10 +9,10 @@ import (
 
 // A Document has the words of a record for the index.
 type Document struct {
-	Kind, ID string    // of the record
+	Kind, ID string    // the kind and id of the record
 	At       time.Time // documents are found newest first
-	// words with single spaces in between: letters, digits and other characters that are not ASCII, in lower
-	// case
+	// Words has the words with single spaces in between. They consist of letters, digits and other characters
+	// that are not ASCII, in lower case.
 	Words string
 }
 

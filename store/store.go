@@ -155,7 +155,7 @@ type SubjectQuery struct {
 	// Query selects the records. After and Newest have no meaning, Stream is the stream of the events, and
 	// Scan counts events.
 	Query
-	Types  []string // of the events; at least one
+	Types  []string // the types of the events; at least one
 	Since  int64    // only events with at least this Seq
 	Before int64    // only events with a smaller Seq; 0 is no maximum
 }

@@ -23,14 +23,15 @@ type AskState struct {
 	Held     []askback.Held `store:"held,moving"` // the answers that are not sent yet, in the order in which they were given
 	Channels []string       `store:"channels"`    // the channels that carry the question; empty: all
 	Widens   bool           `store:"widens"`      // whether the people of an escalation become approvers
-	// if Widens is set: the only people who can become approvers; empty: no other route limits them
+	// Within lists the only people who can become approvers, if Widens is set. If it is empty, no other route
+	// limits them.
 	Within []string `store:"within"`
-	// the number of the call of a hosted run that asks; 0: no hosted run does
+	// Call is the number of the call of a hosted run that asks. It is 0 if no hosted run asks.
 	Call     int    `store:"call"`
 	Callback string `store:"callback"` // the address that receives the events of the ask, or ""
-	// the person who named Callback; "": an agent or the settings did
+	// CallbackOf is the person who named Callback. It is "" if an agent or the settings did.
 	CallbackOf string `store:"callback_of"`
-	// deliveries to the callback and to other receivers, in order for each
+	// Deliveries are the deliveries to the callback and to other receivers, in order for each.
 	Deliveries []askback.Delivery `store:"deliveries,moving"`
 }
 
@@ -78,7 +79,7 @@ type Answered struct {
 	By      string
 	Via     askback.Channel
 	Answer  askback.Answer
-	Digest  string // of the edited arguments, if there are any
+	Digest  string // the digest of the edited arguments, if there are any
 	GrantID string // the id of the grant that approve_all makes
 	Token   string // the token or sign-in on which that grant depends
 	At      time.Time

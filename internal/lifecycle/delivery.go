@@ -16,7 +16,7 @@ import (
 // Send requires that a delivery of the ask or, without AskID, of the session is sent. It is
 // performed after the commit, at least once.
 type Send struct {
-	ID        string // of the delivery
+	ID        string // the id of the delivery
 	AskID     string
 	SessionID string
 	Due       time.Time // not sent before this time; zero: without delay

@@ -19,7 +19,7 @@ type EndpointState struct {
 
 // EndpointMade begins an endpoint. Without a Secret, the secret of the settings signs.
 type EndpointMade struct {
-	Endpoint askback.Endpoint // with ID, Owner and Origin
+	Endpoint askback.Endpoint // has ID, Owner and Origin
 	Address  string
 	Secret   string
 	At       time.Time

@@ -18,9 +18,9 @@ type SessionState struct {
 
 	Callback   string `store:"callback,moving"`    // the address that its asker named for its events, or ""
 	CallbackOf string `store:"callback_of,moving"` // the person who named that address, or ""
-	// the address of the settings when it began, or ""; used if Callback is ""
+	// Configured is the address in the settings when it began, or "". It is used if Callback is "".
 	Configured string `store:"configured"`
-	// the deliveries to that address, in order, without the oldest
+	// Deliveries are the deliveries to that address, in order, without the oldest.
 	Deliveries []askback.Delivery `store:"deliveries,moving"`
 	Delivered  int                `store:"delivered,moving"` // the number of all deliveries so far
 }

@@ -11,8 +11,8 @@ import (
 // A Problem is one error in the file.
 type Problem struct {
 	Line, Column int    // from 1; columns are counted in code points
-	Detail       string // what is wrong
-	Fix          string // what to write instead
+	Detail       string // the problem
+	Fix          string // the text to write instead
 }
 
 // Invalid is the error for a file with problems. The problems are in the order of the file,

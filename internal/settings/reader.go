@@ -12,10 +12,10 @@ import (
 // A Node is a value of a file.
 type Node struct {
 	Kind    Kind
-	Text    string // of a text, a number, true or false, as it is in the file
+	Text    string // the content of a text, a number, true or false, as written in the file
 	At      Position
-	Fields  []Field // of a group
-	Entries []Node  // of a list
+	Fields  []Field // the fields of a group
+	Entries []Node  // the entries of a list
 }
 
 // A Field is a key of a group, and its value.

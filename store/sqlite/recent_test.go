@@ -241,7 +241,8 @@ func TestVerifyReportsWrongRecentColumn(t *testing.T) {
 		"update records set recent = 0 where id = '" + record(2).ID + "'":          {"ask " + record(2).ID},
 		"update records set recent = 1 where id = '" + record(2).ID + "'":          nil,
 		"insert into boundaries (kind, id) values ('ask', '" + record(1).ID + "')": {"ask " + record(1).ID},
-		"insert into boundaries (kind, id) values ('grant', 'grt_1')":              nil, // is not the boundary of asks
+		// this is not the boundary of asks
+		"insert into boundaries (kind, id) values ('grant', 'grt_1')": nil,
 	} {
 		executeOnFile(t, path, change)
 		if v := verifyFile(t, path); !cmp.Equal(v.Names, want) {

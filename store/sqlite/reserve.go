@@ -27,7 +27,7 @@ func reservePath(path string) string { return path + "-reserve" }
 // makeReserve creates the reserve, unless it exists with its full size. If it cannot be
 // written, makeReserve leaves no file.
 func makeReserve(path string) {
-	_ = os.Remove(path + probeSuffix) // of a process that was killed
+	_ = os.Remove(path + probeSuffix) // a process that was killed may have left the file
 	name := reservePath(path)
 	if info, err := os.Stat(name); err == nil && info.Size() == reserveSize {
 		return

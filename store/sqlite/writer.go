@@ -290,7 +290,7 @@ func codeOf(err error) int {
 	if err == nil {
 		return codes.SQLITE_OK
 	}
-	if e := (*modernc.Error)(nil); errors.As(err, &e) { // from database/sql
+	if e := (*modernc.Error)(nil); errors.As(err, &e) { // an error from database/sql
 		return e.Code()
 	}
 	if code := sqlite3.ErrCode(err); code != sqlite3.ResultError { // ResultError also means that there is no code

@@ -33,7 +33,7 @@ func testSubjects(t *testing.T, sub Subject) {
 			about(r.Stream, r.ID, "asked")
 		}
 	}
-	order := []int{4, 2, 27, 9, 0, 12, 29, 3, 8, 25, 14, 5, 7, 21, 6, 18} // in which they are settled
+	order := []int{4, 2, 27, 9, 0, 12, 29, 3, 8, 25, 14, 5, 7, 21, 6, 18} // the order in which they are settled
 	for _, n := range order {
 		about(c.Put[n].Stream, c.Put[n].ID, c.Put[n].Status)
 		about(c.Put[n].Stream, c.Put[n].ID, "acked")

@@ -16,9 +16,9 @@ type DirectoryProblem struct {
 	// Refuses is set if each confirmation of a route is rejected, because not enough people may approve it.
 	// Route is its index among the routes of its source.
 	Refuses bool
-	Source  askback.Source // of the route or the group
+	Source  askback.Source // the source of the route or the group
 	Route   int
-	Alone   bool // if Refuses is set: whatever the other routes require
+	Alone   bool // set if Refuses holds whatever the other routes require
 }
 
 // CheckDirectory returns the problems of the groups and the routes that apply: unknown names of people, and
@@ -75,7 +75,7 @@ func (e *Service) reportDirectory(ctx context.Context) {
 
 // problems returns the problems of the groups and routes, if these people are known.
 func (c *current) problems(known []string) (all []DirectoryProblem) {
-	if len(known) == 0 { // they get a token later
+	if len(known) == 0 { // people get a token later
 		known = nil
 	}
 	unknown := func(names []string) []string {

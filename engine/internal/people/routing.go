@@ -184,7 +184,7 @@ func (e *Service) expand(ctx context.Context, pointer string, names []string, st
 	case len(all) == 0: // only groups that no longer exist
 	case known == nil || len(s.People) == 0 && len(people) > 0:
 		return all, missing, nil
-	case len(s.People) == 0: // they may get a token later
+	case len(s.People) == 0: // people may get a token later
 		return all, skipped, nil
 	}
 	if len(people) == 0 {

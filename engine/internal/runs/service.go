@@ -23,7 +23,7 @@ type Options struct {
 	Runner   Runner // may be nil
 	Idle     bool   // no schedule starts a run
 	Asker    Asker
-	Sessions func(askback.Principal) askback.Sessions // of the client of a principal
+	Sessions func(askback.Principal) askback.Sessions // returns the sessions of the client of a principal
 }
 
 // An Asker opens the asks of runs.

@@ -47,7 +47,7 @@ type others struct {
 
 // A sentMessage is a message with a question. It counts once, even if it is sent again.
 type sentMessage struct {
-	id string // of the delivery
+	id string // the id of the delivery
 	at time.Time
 }
 

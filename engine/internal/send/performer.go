@@ -69,7 +69,7 @@ type worker struct {
 type pool struct {
 	*txn.Kind
 	slots   chan struct{}
-	claimed int // by the last claim
+	claimed int // the number of effects that the last claim returned
 }
 
 // newPools returns the pools of the kinds that have slots.

@@ -30,7 +30,7 @@ const maxSendPause = 24 * time.Hour
 type outgoing struct {
 	askback.Delivery
 	ask     askback.Ask // only with the address of the page if the delivery is about a session
-	owner   string      // of the ask or the session
+	owner   string      // the owner of the ask or the session
 	address string
 	reader  string           // the person with this address, or ""
 	first   askback.Delivery // the delivery of the question to the same receiver

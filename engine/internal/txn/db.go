@@ -51,7 +51,7 @@ type DB struct {
 	Effects  dueTimer // of effects
 	Quota    quota
 	Channels map[string]Channel // by name
-	// the channel to callbacks; nil: callbacks are rejected
+	// Callbacks is the channel to callbacks. If it is nil, callbacks are rejected.
 	Callbacks SecretChannel
 	Sealer    *Sealer
 	Settings  atomic.Pointer[Settings] // that apply

@@ -33,7 +33,7 @@ type hub struct {
 // A follower reads its stream to the end and then sleeps until the stream grows. It is
 // registered before it reads, so it misses nothing.
 type Member struct {
-	next, previous *Member // in the ring of its key
+	next, previous *Member // the neighbors in the ring of its key
 	// Wake has capacity 1. A waiter receives the settled ask, which all share and none may change; a follower
 	// receives nil.
 	Wake chan *AskRecord

@@ -29,8 +29,8 @@ type NewAsk struct {
 	Route      askback.Route
 	Named      bool     // the request names the people
 	Directed   []string // see [askback.Ask.Directed]
-	// the reason why the request is valid only as a repeat: the deadline has passed, the server lost its
-	// webhooks, or the people have left
+	// Late is the reason why the request is valid only as a repeat: the deadline has passed, the server lost
+	// its webhooks, or the people have left.
 	Late error
 }
 

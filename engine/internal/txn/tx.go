@@ -258,7 +258,7 @@ func (r *Record[S]) Step(t *Tx, in lifecycle.Input) error {
 // AddEvent adds an event about a record to the change.
 func (t *Tx) AddEvent(row store.Record, h lifecycle.Event) (err error) {
 	if h.State == h.UsualState() {
-		h.State = "" // in the stored form
+		h.State = "" // the stored form omits it
 	}
 	start := len(t.json)
 	if t.json, err = h.Append(t.json); err != nil {
