@@ -120,7 +120,7 @@ type SendError struct {
 	Err        error         // the error, without text that the receiver wrote and without secrets
 	RetryAfter time.Duration // the shortest time until the next attempt; 0: the sender decides
 	Final      bool          // there must be no further attempt
-	Gone       bool          // the receiver wants no further message
+	Gone       bool          // the receiver refuses further messages
 	Cause      error         // details for the log of operators, not for agents; nil: none
 }
 

@@ -91,9 +91,9 @@ type SessionRequest struct {
 	Payload  json.RawMessage `request:"payload"` // any JSON; a hosted agent gets it as its first message, after Prompt
 	Title    string          `request:"title"`
 	Metadata json.RawMessage `request:"metadata,object"` // a JSON object
-	// CallbackURL is the address of a program that receives the end of the session, and the events of its
-	// asks that have no callback of their own (docs/wire.md §8). If it is "", the address of the server's
-	// settings is used. A repeated request with another address changes it, unless the session is over.
+	// CallbackURL is the address of a program. It receives the end of the session, and the events of its asks
+	// that have no callback of their own (docs/wire.md §8). If it is "", the address of the server's settings
+	// is used. A repeated request with another address changes it, unless the session is over.
 	CallbackURL string `request:"callback_url"`
 	// Unattended is set if an event started a hosted agent, such as a webhook or a schedule. The agent then
 	// asks people only if its definition allows it.

@@ -65,7 +65,7 @@ func (e *Engine) cleanKind(ctx context.Context, kind txn.Kind, before time.Time)
 	var batch []store.Change
 	for row, err := range e.db.Rows(ctx, q) {
 		if more := (*store.MoreError)(nil); errors.As(err, &more) {
-			continue // old records that are still open may be many
+			continue // many old records may still be open
 		}
 		if err != nil {
 			return err

@@ -138,7 +138,7 @@ func TestUnknownCommitThatSucceededReturnsNoError(t *testing.T) {
 		<-w.done
 		wantStatus(t, w.ask, askback.Answered)
 
-		// The answer is committed and published even if its caller has gone.
+		// The answer is committed and published even if its caller has stopped waiting.
 		b := p.ask(question())
 		w = p.wait(context.Background(), b.ID)
 		synctest.Wait()

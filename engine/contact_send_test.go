@@ -156,7 +156,7 @@ func TestEndedContactGetsNothing(t *testing.T) {
 	}
 }
 
-// A contact whose receiver is gone is removed. After other failures the contact is kept.
+// A contact is removed if its receiver no longer exists. After other failures the contact is kept.
 func TestGoneContactIsRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newContactSender(t)

@@ -51,8 +51,8 @@ type Options struct {
 	SecretKey func() ([]byte, error)
 	// CacheBytes is the maximum memory of cached asks in bytes; 0 means 32 MiB.
 	CacheBytes int
-	// MaxOpen is the maximum number of open asks of an agent, MaxSessions of its open sessions that are not
-	// hosted, and MaxWaiters of concurrent Wait calls of a principal. 0 is no limit.
+	// MaxOpen is the maximum number of open asks of an agent. MaxSessions limits its open sessions that are
+	// not hosted. MaxWaiters limits the concurrent Wait calls of a principal. 0 is no limit.
 	MaxOpen     int
 	MaxSessions int
 	MaxWaiters  int

@@ -46,8 +46,8 @@ func TestEqualQuestionsWaitForTheFirst(t *testing.T) {
 	})
 }
 
-// If a route joins them, equal questions of an agent are one ask while it is pending, even if they are asked
-// at the same time and with different keys. Other questions stay apart (T18).
+// If a route joins equal questions of an agent, they are one ask while it is pending. That holds even if they
+// are asked at the same time and with different keys. Other questions stay apart (T18).
 func TestEqualQuestionsAreJoined(t *testing.T) {
 	p := newTeam(t, &clockedChannel{}, askback.Route{Match: askback.Match{Tags: []string{"join"}}, Join: true})
 	joined := func(change func(*askback.Request)) askback.Request {
@@ -95,7 +95,7 @@ func TestEqualQuestionsAreJoined(t *testing.T) {
 	if again.ID == first || again.Repeated {
 		t.Errorf("after the answer: got %s again", again.ID)
 	}
-	// the key of the first ask still finds it
+	// the key of the first ask finds it
 	for _, key := range []string{"k", "l"} {
 		a := p.ask(joined(func(r *askback.Request) { r.Key = key }))
 		if a.ID != first && a.ID != again.ID {

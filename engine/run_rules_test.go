@@ -192,8 +192,8 @@ type partialRunner struct{ *scriptRunner }
 
 func (partialRunner) Hosts(agent string) bool { return agent == "child" }
 
-// testRunWaits tests that a run of the agent poem waits while only a process with another runner runs, and
-// goes on within a time when a process with the agent runs.
+// testRunWaits tests that a run of the agent poem waits while only a process with another runner runs. When a
+// process with the agent runs, the run must go on within a time.
 func testRunWaits(t *testing.T, other engine.Runner, within time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

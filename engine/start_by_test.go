@@ -76,7 +76,7 @@ func TestStartByLimitsStartsOfAgent(t *testing.T) {
 	})
 }
 
-// An empty start_by allows no one to start the agent. An agent without start_by is not restricted.
+// With an empty start_by, no principal may start the agent. An agent without start_by is not restricted.
 func TestEmptyStartByAllowsNoStart(t *testing.T) {
 	r := restrictedRunner{&scriptRunner{}, map[string][]string{"poem": {}}}
 	ana := engine.New(memstore.New(), &engine.Options{Runner: r}).As(askback.Principal{Kind: askback.Responder, Name: "ana"})

@@ -140,9 +140,8 @@ func (a *Authority) LoginSecret(ctx context.Context, who askback.Principal) (str
 	return secret, nil
 }
 
-// Login exchanges the secret of a log-in link for the secret of a new browser token,
-// which is valid for [limits.BrowserTime], but no longer than the token that created the
-// link. A link works once. The error is
+// Login exchanges the secret of a log-in link for the secret of a new browser token. The token is valid for
+// [limits.BrowserTime], but no longer than the token that created the link. A link works once. The error is
 // [askback.ErrUnauthorized] if the link is unknown, used or no longer valid.
 func (a *Authority) Login(ctx context.Context, secret string) (browser string, err error) {
 	err = a.o.Update(ctx, func(ctx context.Context, tx Tx) error {

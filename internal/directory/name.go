@@ -19,9 +19,9 @@ import (
 // The functions whose names end in Problem return the problem of a text, as the end of a sentence whose
 // subject is the text, or "".
 
-// NameProblem checks the name of a person or a group. It rejects a name that begins with @, because groups
-// do, that begins or ends with a space, that has invisible characters, or that is too long. It also rejects a
-// name of only dots, which cannot be part of an address.
+// NameProblem checks the name of a person or a group. A name must not begin with @, because groups do, and
+// must not begin or end with a space. It must not have invisible characters or be too long. A name of only
+// dots is rejected, because it cannot be part of an address.
 func NameProblem(s string) string {
 	switch {
 	case strings.TrimSpace(s) == "":

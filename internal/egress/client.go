@@ -45,8 +45,7 @@ func NewClient(allow []Allowed, names *net.Resolver) *http.Client {
 }
 
 // NoReply returns the error of a request without a reply. Its text is one of a few. It omits the cause, which
-// may have the address, or text of the receiver, such as the names in its certificate or the first line of
-// another protocol.
+// may have the address or text of the receiver, such as the names in its certificate.
 func NoReply(err error) error {
 	var (
 		timeout     net.Error

@@ -110,9 +110,9 @@ type Claimed struct {
 	At  time.Time
 }
 
-// Due sends the held answers whose time has come, the earliest first. If the time that [AskState.Expires]
-// returns is set and not after At, it sends all of them, and ends the ask if none of them settled it.
-// Otherwise it changes nothing.
+// Due sends the held answers whose time has come, the earliest first. If the ask has expired at the time At,
+// as [AskState.Expires] returns, it sends all of them, and ends the ask if none of them settled it. Otherwise
+// it changes nothing.
 type Due struct {
 	// Lost are the authors of held answers who may no longer answer. These answers are dropped.
 	Lost []string

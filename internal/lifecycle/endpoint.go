@@ -48,7 +48,7 @@ type EndpointAccepted struct{ At time.Time }
 
 // EndpointFailed records that an attempt failed.
 type EndpointFailed struct {
-	Gone bool // the receiver wants no further message
+	Gone bool // the receiver refuses further messages
 	At   time.Time
 }
 

@@ -197,8 +197,8 @@ func (i indexed) check(t *testing.T) {
 	}
 }
 
-// If the index is damaged or a table of it is missing, it begins again with its first
-// position when the database is opened or the index is used (E9). Nothing else is affected.
+// If the index is damaged or a table of it is missing, the index is emptied when the database is opened or
+// the index is used (E9). Its position is then the first one. Nothing else is affected.
 func TestDamagedIndexIsCreatedAgain(t *testing.T) {
 	for _, statement := range indexDamages {
 		t.Run(statement, func(t *testing.T) {

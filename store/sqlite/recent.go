@@ -11,10 +11,9 @@ import (
 // thousand pages, and each commit would write many of them. Most records are settled and acknowledged while
 // they are recent, so they are never added.
 //
-// A record is recent if its id sorts after the boundary of its kind. When more than maxRecent records after
-// the boundary are open or unacked, the writer moves the boundary behind the first agedRecords of them and
-// adds these to the indices. A List for one owner reads the older records from these indices, and examines
-// every recent one.
+// A record is recent if its id sorts after the boundary of its kind. The writer moves the boundary when more
+// than maxRecent records after it are open or unacked. It then adds the first agedRecords of them to the
+// indices. A List for one owner reads the older records from these indices, and examines every recent one.
 var maxRecent, agedRecords = 256, 128 // only tests change them
 
 const (

@@ -90,8 +90,8 @@ func isPart(part, whole []string) bool {
 	return true
 }
 
-// If one page of the file cannot be read, lists have the records and events of the other pages, and the
-// health of the store reports the page.
+// If one page of the file cannot be read, lists have the records and events of the other pages. The health of
+// the store reports the page.
 func TestDamagedPageHidesOnlyItsRecords(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	fillPages(t, path)

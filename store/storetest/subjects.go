@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// testSubjects checks that the records of events are listed in the order of the events, newest first, without
-// missing or repeated records on pages by Limit and by Scan.
+// testSubjects checks that the records of events are listed in the order of the events, newest first. Pages
+// by Limit and by Scan must not miss or repeat records.
 func testSubjects(t *testing.T, sub Subject) {
 	s := sub.Store
 	var c store.Change

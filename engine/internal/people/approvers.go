@@ -103,8 +103,7 @@ func (e *Service) later(ctx context.Context, s *current, n *txn.NewAsk) (names [
 }
 
 // checkDeciders returns an [askback.Invalid] if too few people may decide a new ask that is addressed to
-// these people, or to every person if the list is empty. Approvers that an escalation adds count for the
-// quorum.
+// these people. An empty list means every person. Approvers that an escalation adds count for the quorum.
 func (e *Service) checkDeciders(ctx context.Context, s *current, n *txn.NewAsk, people []string) error {
 	a := &n.Asked.Ask
 	if len(people) == 0 {

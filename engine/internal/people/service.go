@@ -1,5 +1,5 @@
 // Package people determines who is asked. It has the people, groups and routes of the settings and of the
-// API, the recipients and approvers of an ask, and the contacts at which people are reached.
+// API. It computes the recipients and approvers of asks, and keeps the contacts at which people are reached.
 package people
 
 import (

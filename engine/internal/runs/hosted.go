@@ -95,8 +95,8 @@ func (e *Service) LimitStarts(owner string) error {
 	return err
 }
 
-// preferCallback removes the callback of an agent from the ask of a run whose session has a callback, so that
-// the ask gets the session's, which its starter chose.
+// preferCallback removes the callback of an agent from the ask of a run whose session has a callback. The ask
+// then gets the callback of the session, which its starter chose.
 func (e *Service) preferCallback(ctx context.Context, id string, r *askback.Request) error {
 	if r.CallbackURL == "" {
 		return nil

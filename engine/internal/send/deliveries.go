@@ -288,7 +288,7 @@ func (e *Service) addSeen(ctx context.Context, d *askback.Delivery) error {
 	a, err := e.Read(ctx, d.AskID)
 	switch {
 	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrDamaged), errors.Is(err, txn.ErrUnreadable):
-		return nil // the event is still true
+		return nil // the event remains true
 	case err != nil:
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// digestTime is the period for which DigestAfter of [txn.Settings] limits the questions that an agent may
-// send to a receiver, each in a message of its own.
+// digestTime is the period for which DigestAfter of [txn.Settings] limits the questions of an agent to a
+// receiver that have a message of their own.
 const digestTime = time.Minute
 
 // digests holds back questions of an agent that asks one person too many at a time. After a while, one

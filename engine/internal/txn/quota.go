@@ -37,8 +37,8 @@ type usage struct {
 	SessionsFull time.Time  // the last time when the owner had too many sessions; guarded by mu
 }
 
-// countPause is the minimum time between two counts of an owner's asks in the store, so that repeated calls
-// of an owner over its limit do not cause a count each.
+// countPause is the minimum time between two counts of an owner's asks in the store. So repeated calls of an
+// owner over its limit do not cause a count each.
 const countPause = 30 * time.Second
 
 // Reserve reserves one more open ask for an owner, or returns [askback.ErrTooMany]. The caller must call

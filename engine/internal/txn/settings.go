@@ -25,8 +25,8 @@ type Settings struct {
 	// AsksPerMinute is the maximum number of asks that an agent may make in a minute, and of runs of hosted
 	// agents that it may start; 0 is no limit. For webhooks, it applies to each hosted agent.
 	AsksPerMinute int
-	// DigestAfter is the maximum number of questions of one agent that a person gets in a minute through one
-	// receiver, each in a message of its own; 0 is no limit. The next message counts the others.
+	// DigestAfter is the maximum number of messages with a question of one agent that a person gets in a
+	// minute through one receiver; 0 is no limit. The next message counts the other questions.
 	DigestAfter int
 	// Undo is the time, at most one minute, for which an answer is held so that its author may undo it; 0
 	// holds no answers.

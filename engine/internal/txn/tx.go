@@ -305,9 +305,9 @@ func (r *Record[S]) Encode(t *Tx) (err error) {
 	return nil
 }
 
-// RunRoom and sessionRoom are the bytes that a new run and a new session reserve for their states, enough for
-// a state that waits for an ask. If the states grew instead, SQLite would split their pages, and leave them
-// half empty.
+// RunRoom and sessionRoom are the bytes that a new run and a new session reserve for their states. They are
+// enough for a state that waits for an ask. If the states grew instead, SQLite would split their pages, and
+// leave them half empty.
 const (
 	RunRoom     = 200
 	sessionRoom = 90

@@ -160,8 +160,8 @@ func (db *DB) publishAsk(a *AskRecord) {
 	}
 }
 
-// commit commits a change. If the store returns [store.ErrUnknown], it reads back
-// one record of the change to learn whether the commit succeeded.
+// commit commits a change. If the store returns [store.ErrUnknown], it reads back one record of the change to
+// find out whether the commit succeeded.
 func (db *DB) commit(ctx context.Context, c store.Change) error {
 	if len(c.Delete)+len(c.Prune) > 0 {
 		defer db.Hub.Forget() // the change may have deleted events
@@ -212,8 +212,8 @@ func (db *DB) commitExclusive(ctx context.Context, c store.Change) error {
 	return err
 }
 
-// wasCommitted reports whether the store has the state after a commit, judging by the first record that the
-// change puts, or else the first record that it deletes.
+// wasCommitted reports whether the store has the state after a commit. It examines the first record that the
+// change puts or, without one, the first record that it deletes.
 func (db *DB) wasCommitted(ctx context.Context, c store.Change) bool {
 	switch {
 	case len(c.Put) > 0:
