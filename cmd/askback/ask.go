@@ -58,7 +58,7 @@ type askCommand struct {
 	Multi       bool     `help:"Let the person choose several options."`
 	NoOther     bool     `help:"Accept only the options, no other text."`
 	Default     []string `sep:"none" placeholder:"ANSWER" help:"Suggest this answer. It is used if the person only presses Enter, or after the timeout with --on-timeout default."`
-	OnTimeout   string   `values:"fail,default,decline,wait" placeholder:"WHAT" help:"After --timeout, fail (expire, the default), use the default answer, decline, or wait (stay open)."`
+	OnTimeout   string   `enum:"fail,default,decline,wait," default:"" placeholder:"WHAT" help:"After --timeout, fail (expire, the default), use the default answer, decline, or wait (stay open)."`
 	Context     string   `placeholder:"TEXT" help:"Show this text with the question."`
 	File        string   `complete:"file" placeholder:"FILE" help:"Read the ask from this JSON file, or - for standard input. The format is the body of POST /asks in the HTTP API."`
 	requestFlags

@@ -66,13 +66,16 @@ func contactLine(id string, c askback.Contact) string {
 	return line + "; used " + c.UsedAt.Local().Format("2 Jan 15:04")
 }
 
+// contactID are the ids of contacts.
+var contactID = idKind{"ctc_", "contact", "remove", "askback channel list"}
+
 type contactRemove struct {
 	ID string `arg:"" complete:"contact" help:"Name the chat or browser by its id, or the beginning or end of its id, from askback channel list."`
 }
 
 // Run removes a contact.
 func (c *contactRemove) Run(ctx context.Context, conn *connection.Connector) error {
-	id, err := findID(c.ID, "ctc_", "contact", "remove", func() (ids []string, err error) {
+	id, err := contactID.find(c.ID, func() (ids []string, err error) {
 		all, err := conn.User.Contacts(ctx)
 		for _, one := range all {
 			ids = append(ids, one.ID)
@@ -83,7 +86,7 @@ func (c *contactRemove) Run(ctx context.Context, conn *connection.Connector) err
 		return err
 	}
 	if _, err = conn.User.DeleteContact(ctx, id); errors.Is(err, askback.ErrNotFound) {
-		return exitError{exitRefused, "there is no contact " + id + " that you may remove"}
+		return contactID.missing(id)
 	}
 	return err
 }

@@ -67,7 +67,7 @@ func printError(w io.Writer, err error) int {
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
 	}
-	note(w, safetext.Line(withoutRoute(err)).String())
+	note(w, safetext.Line(advice(err)).String())
 	return exitRefused
 }
 

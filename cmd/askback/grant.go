@@ -94,13 +94,16 @@ func abridged(s string) string {
 	return s
 }
 
+// grantID are the ids of standing approvals.
+var grantID = idKind{"grt_", "standing approval", "remove", "askback grant list"}
+
 type grantRemove struct {
 	ID string `arg:"" complete:"grant" help:"Name the standing approval by its id, or the beginning or end of its id, from askback grant list."`
 }
 
 // Run revokes the grant that c.ID identifies: by its id, or by the beginning or end of the id.
 func (c *grantRemove) Run(ctx context.Context, io streams, conn *connection.Connector) error {
-	id, err := findID(c.ID, "grt_", "standing approval", "remove", func() (ids []string, err error) {
+	id, err := grantID.find(c.ID, func() (ids []string, err error) {
 		grants, err := allGrants(ctx, conn.User, false)
 		for _, g := range grants {
 			ids = append(ids, g.ID)
@@ -113,7 +116,7 @@ func (c *grantRemove) Run(ctx context.Context, io streams, conn *connection.Conn
 	g, err := conn.User.Revoke(ctx, id)
 	switch {
 	case errors.Is(err, askback.ErrNotFound):
-		return exitError{exitRefused, "there is no standing approval " + id + " that you may remove"}
+		return grantID.missing(id)
 	case err == nil:
 		note(io.err, "revoked: "+grantLine(g))
 	}

@@ -156,14 +156,26 @@ func endsWith(id, typed string) bool {
 // randomPart is how many characters at the end of an id are random.
 const randomPart = 16
 
-// findID returns the only listed id that typed shortens, or typed itself if it is a
-// complete id. The noun and the verb are for errors.
-func findID(typed, prefix, noun, verb string, list func() ([]string, error)) (string, error) {
+// An idKind is a kind of things that a command changes by their ids, with the words for its errors.
+type idKind struct {
+	prefix string // of the ids
+	noun   string
+	verb   string // what the command does
+	list   string // the command that lists the ids
+}
+
+// missing returns the error for an id that names nothing, or nothing that the user may change.
+func (k idKind) missing(id string) error {
+	return exitError{exitRefused, fmt.Sprintf("there is no %s %s that you may %s; %s shows the ids", k.noun, id, k.verb, k.list)}
+}
+
+// find returns the only listed id that typed shortens, or typed itself if it is a complete id.
+func (k idKind) find(typed string, list func() ([]string, error)) (string, error) {
 	typed = strings.ToLower(strings.TrimSpace(typed))
 	if wholeID.MatchString(typed) {
 		return typed, nil
 	}
-	if err := longEnough(typed, prefix); err != nil {
+	if err := longEnough(typed, k.prefix); err != nil {
 		return "", err
 	}
 	ids, err := list()
@@ -173,11 +185,11 @@ func findID(typed, prefix, noun, verb string, list func() ([]string, error)) (st
 	found := slices.DeleteFunc(ids, func(id string) bool { return !shortens(typed, id) })
 	switch len(found) {
 	case 0:
-		return "", exitError{exitRefused, fmt.Sprintf("there is no %s %s that you may %s", noun, typed, verb)}
+		return "", k.missing(typed)
 	case 1:
 		return found[0], nil
 	}
-	return "", usage(fmt.Sprintf("%s matches %d %ss; give more of the id", typed, len(found), noun))
+	return "", usage(fmt.Sprintf("%s matches %d %ss; give more of the id", typed, len(found), k.noun))
 }
 
 // maxCandidates is the maximum number of matching asks that an error lists.

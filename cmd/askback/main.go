@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,22 +108,37 @@ func run(ctx context.Context, args []string, io streams) (exit int) {
 	return printError(io.err, err)
 }
 
+// parseTexts replace errors of the parser by plainer texts. $1 and $2 are groups of the pattern.
+var parseTexts = []struct {
+	pattern *regexp.Regexp
+	text    string
+}{
+	{regexp.MustCompile(`^expected "(.*)"$`), "missing $1"},
+	{regexp.MustCompile(`^(--\S+): expected \S+ value but got "EOL" .*$`), "$1 needs a value"},
+	{regexp.MustCompile(`^(--\S+): expected \S+ value but got "(.*)" \(.*$`), `$1 needs a value; if the value begins with -, write $1="$2"`},
+	{regexp.MustCompile(`^(--\S+): expected a valid \d+ bit int but got (".*")$`), "$1 must be a whole number, not $2"},
+	{regexp.MustCompile(`^(--\S+): expected duration but got (".*?"): .*$`), "$1 must be a time such as 30s, 10m or 2h, not $2"},
+	{regexp.MustCompile(`(must be one of .*),""( but got )`), "$1$2"},
+	{regexp.MustCompile(`^(?:\w+ ?)+: (--\S+ .*)$`), "$1"}, // the path of the command, which is added below
+}
+
 // parseError returns the error for an invalid command line. It names the command whose help describes the
 // missing or unknown part.
 func parseError(err error) error {
-	command, what := "askback", err.Error()
+	command, what, group := "askback", err.Error(), true
 	var at *kong.ParseError
 	if errors.As(err, &at) && at.Context != nil && at.Context.Selected() != nil {
 		selected := at.Context.Selected()
-		command = selected.FullPath()
-		if some, ok := strings.CutSuffix(what, "..."); ok && strings.HasPrefix(some, "expected one of ") { // kong names five
+		command, group = selected.FullPath(), len(selected.Children) > 0
+		if group && strings.HasPrefix(what, "expected ") { // kong names at most five
 			what = "expected one of " + childNames(selected)
 		}
-	} else if word, ok := strings.CutPrefix(what, "unexpected argument "); ok {
+	}
+	if word, ok := strings.CutPrefix(what, "unexpected argument "); ok && group {
 		what = "unknown command " + word
 	}
-	if missing, ok := strings.CutPrefix(what, `expected "`); ok {
-		what = "missing " + strings.TrimSuffix(missing, `"`)
+	for _, t := range parseTexts {
+		what = t.pattern.ReplaceAllString(what, t.text)
 	}
 	return usage(what + "; see " + command + " --help")
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -40,7 +41,10 @@ var arguments = []struct {
 	{regexp.MustCompile(`^/confirmation/(description|input/action|input)$`), "the action"},
 	{regexp.MustCompile(`^/confirmation/(context|input/details)$`), "--details"},
 	{regexp.MustCompile(`^/to(/\d+)?$`), "--to"},
+	{regexp.MustCompile(`^/people(/\d+)?$`), "the people"},
+	{regexp.MustCompile(`^/time_zone$`), "--time-zone"},
 	{regexp.MustCompile(`^/session_key$`), "--session"},
+	{regexp.MustCompile(`^/tags(/\d+)?$`), "--tag"},
 	{regexp.MustCompile(`^/on_timeout$`), "--on-timeout"},
 	{regexp.MustCompile(`^/deadline$`), "--timeout"},
 	{regexp.MustCompile(`^/grant/scope$`), "--scope"},
@@ -49,7 +53,7 @@ var arguments = []struct {
 	{regexp.MustCompile(`^/answers/(\d+)/notes$`), "--notes"},
 	{regexp.MustCompile(`^/answers/(\d+)/other$`), "--other"},
 	{regexp.MustCompile(`^/answers(/\d+)?(/selected)?$`), "the answer"},
-	{regexp.MustCompile(`^[/?](header|context|agent|key|timeout|reason|comment|limit|cursor|status|name|kind|input)$`), "--$1"},
+	{regexp.MustCompile(`^[/?](header|context|agent|key|timeout|reason|comment|limit|cursor|status|name|kind|input|email|slack|quiet|owner)$`), "--$1"},
 	{regexp.MustCompile(`^/input(/.*)$`), "--input, at $1"},
 }
 
@@ -73,15 +77,23 @@ func argumentOf(pointer string) string {
 	return strings.TrimPrefix(pointer, "/")
 }
 
-// lists replaces the lists of the API by the commands that print them.
-var lists = strings.NewReplacer("a person of GET /people", "a person (askback person list)", "a group of GET /groups", "a group (askback group list)")
+// lists replaces lists and members of the API by commands and flags.
+var lists = strings.NewReplacer("a person of GET /people", "a person (askback person list)", "a group of GET /groups", "a group (askback group list)",
+	"write time_zone: Europe/Berlin", "add --time-zone, such as --time-zone Europe/Berlin")
+
+// jsonMember matches a fix that is one member of a JSON object, with a text as its value.
+var jsonMember = regexp.MustCompile(`^"\w+": "([\w@.:/-]*)"$`)
 
 // problemLine describes a problem in terms of the command line. It leaves out a fix that
 // appears to be JSON or to contain names of the API.
 func problemLine(p askback.Problem) string {
 	text := p.Detail
-	if p.Fix != "" && !strings.ContainsAny(p.Fix, `"{=_`) {
-		text += "; " + lists.Replace(p.Fix)
+	fix := lists.Replace(p.Fix)
+	if flag := argumentOf(p.Pointer); strings.HasPrefix(flag, "--") {
+		fix = jsonMember.ReplaceAllString(fix, "write "+flag+" $1")
+	}
+	if fix != "" && !strings.ContainsAny(fix, `"{=_`) {
+		text += "; " + fix
 	}
 	switch {
 	case p.Pointer == "":
@@ -113,6 +125,19 @@ var route = regexp.MustCompile(`(GET|POST|PUT|DELETE) /[^\s:]*: `)
 // withoutRoute returns the message of an error without the HTTP route, which a user of
 // commands does not know.
 func withoutRoute(err error) string { return route.ReplaceAllString(err.Error(), "") }
+
+// forbidden matches the error for a token of the wrong kind, with the action of the API, which no user knows.
+var forbidden = regexp.MustCompile(`^(\w+: )?` + regexp.QuoteMeta(askback.ErrForbidden.Error()) + `$`)
+
+// advice returns the text of an error of the server for the user of a command, with what to do.
+func advice(err error) string {
+	text := forbidden.ReplaceAllString(withoutRoute(err), askback.ErrForbidden.Error()+
+		"; set ASKBACK_TOKEN to a token of another kind (askback token add --help lists the kinds)")
+	if errors.Is(err, askback.ErrUnreachable) && os.Getenv("ASKBACK_URL") != "" {
+		text += "; check ASKBACK_URL, and that the server runs there"
+	}
+	return text
+}
 
 // checkOptions returns an error if there is only one option, or if two options differ only in the spaces
 // around them.

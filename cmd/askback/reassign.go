@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"strings"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/local/connection"
@@ -25,6 +27,13 @@ func (c *reassignCommand) Run(ctx context.Context, io streams, conn *connection.
 	if err == nil {
 		note(io.err, "it is now for "+view.Of(ask).Recipients().String())
 		return nil
+	}
+	var invalid askback.Invalid
+	if errors.As(err, &invalid) {
+		for i := range invalid { // the people are arguments here, not the flag --to
+			invalid[i].Pointer = strings.Replace(invalid[i].Pointer, "/to", "/people", 1)
+		}
+		return invalid
 	}
 	return reportSettled(io, ask, find.explain(err, c.ID))
 }

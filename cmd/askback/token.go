@@ -112,13 +112,16 @@ func validity(t askback.Token, now time.Time) string {
 	return "expired"
 }
 
+// tokenID are the ids of tokens.
+var tokenID = idKind{"tok_", "token", "remove", "askback token list"}
+
 type tokenRemove struct {
 	ID string `arg:"" complete:"token" help:"Name the token by its id, or the beginning or end of its id, from askback token list."`
 }
 
 // Run revokes the token that c.ID identifies: by its id, or by the beginning or end of the id.
 func (c *tokenRemove) Run(ctx context.Context, io streams, conn *connection.Connector) error {
-	id, err := findID(c.ID, "tok_", "token", "remove", func() (ids []string, err error) {
+	id, err := tokenID.find(c.ID, func() (ids []string, err error) {
 		tokens, err := conn.User.Tokens(ctx)
 		for _, t := range tokens {
 			ids = append(ids, t.ID)
@@ -129,7 +132,7 @@ func (c *tokenRemove) Run(ctx context.Context, io streams, conn *connection.Conn
 		return err
 	}
 	if _, err = conn.User.RevokeToken(ctx, id); errors.Is(err, askback.ErrNotFound) {
-		return exitError{exitRefused, "there is no token " + id + " that you may remove"}
+		return tokenID.missing(id)
 	}
 	return err
 }

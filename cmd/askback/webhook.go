@@ -150,9 +150,12 @@ func (a endpointArg) change(ctx context.Context, io streams, conn *connection.Co
 	return nil
 }
 
+// endpointID are the ids of endpoints.
+var endpointID = idKind{"whe_", "receiver", "change", "askback webhook list"}
+
 // find returns the id of the endpoint, which the user may have shortened.
 func (a endpointArg) find(ctx context.Context, conn *connection.Connector) (string, error) {
-	return findID(a.ID, "whe_", "receiver", "change", func() (ids []string, err error) {
+	return endpointID.find(a.ID, func() (ids []string, err error) {
 		all, err := allEndpoints(ctx, conn.User, askback.EndpointQuery{})
 		for _, e := range all {
 			ids = append(ids, e.ID)
@@ -164,7 +167,7 @@ func (a endpointArg) find(ctx context.Context, conn *connection.Connector) (stri
 // unknownEndpoint replaces the error for an endpoint that the user cannot see by an error that names it.
 func unknownEndpoint(id string, err error) error {
 	if errors.Is(err, askback.ErrNotFound) {
-		return exitError{exitRefused, "there is no receiver " + id + " that you may change"}
+		return endpointID.missing(id)
 	}
 	return err
 }

@@ -4,6 +4,8 @@ package hosting
 
 import (
 	"crypto/rand"
+	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"slices"
@@ -109,6 +111,9 @@ func Read(paths []string, file config.Config) ([]config.Agent, error) {
 	var files []string
 	for _, path := range paths {
 		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, Error("there is no file or directory " + path + " with definitions of agents; askback agent add NAME writes a definition")
+		}
 		if err != nil {
 			return nil, Error(err.Error())
 		}
