@@ -77,8 +77,8 @@ func (p *picker) pressForCall(key string) tea.Cmd {
 	return nil
 }
 
-// An action is an action on a call. It has a key. Every keyboard can also select it with the arrows and take
-// it with Enter.
+// An action is an operation on a call. It has a key. Every keyboard can also select it with the arrows and
+// take it with Enter.
 type action struct{ key, words string }
 
 // actions returns the possible actions on the call. Neither the first nor the last action decides, because in

@@ -125,7 +125,7 @@ func (s sender) Send(ctx context.Context, n askback.Notification) (string, error
 	return receipt, err
 }
 
-// An attempt is one attempt of the engine to send.
+// An attempt is an attempt of the engine to send a notification.
 type attempt struct {
 	id     string
 	ask    string

@@ -47,7 +47,7 @@ func (s Settings) Receivers(string) (all []channels.Receiver) {
 // Tests implements [channels.Testing].
 func (s Settings) Tests() []string { return []string{Name} }
 
-// Test asks Telegram who the bot is, and sends a test message to the groups.
+// Test requests the account of the bot, and sends a test message to the groups.
 func (s Settings) Test(ctx context.Context, _ string, h channels.Host) (report string, err error) {
 	bot := s.bot(h)
 	defer bot.Close()
