@@ -5,12 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/slack-go/slack"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/slack/slacktest"
@@ -324,26 +329,41 @@ func TestDeletedAndRejectedMessagesAreHandled(t *testing.T) {
 	}
 }
 
+// A clockedAPI accepts each request to Slack and records when it came.
+type clockedAPI struct {
+	mu    sync.Mutex
+	begin time.Time
+	came  []time.Duration
+}
+
+func (a *clockedAPI) Do(*http.Request) (*http.Response, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.came = append(a.came, time.Since(a.begin))
+	body := io.NopCloser(strings.NewReader(`{"ok": true, "channel": "C1", "ts": "1.1"}`))
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: body}, nil
+}
+
 // Slack allows one message per second and channel. Several concurrent asks respect this limit.
 func TestConcurrentAsksRespectTheRateLimit(t *testing.T) {
-	f := newFixture(t, func(o *Options) { o.Pace = 0 })
-	f.slack.Strict = true
-	var asks []askback.Ask
-	for range 3 {
-		asks = append(asks, f.ask(choice("PostgreSQL", "SQLite")))
-	}
-	for _, a := range asks {
-		f.live(a)
-	}
-	posts := 0
-	for _, method := range f.slack.Calls() {
-		if method == "chat.postMessage" {
-			posts++
+	synctest.Test(t, func(t *testing.T) {
+		c, err := New(Options{BotToken: "xoxb-1", SigningSecret: "s", Channel: "C1", Team: "T1"})
+		must(t, err)
+		api := &clockedAPI{begin: time.Now()}
+		c.api = slack.New("xoxb-1", slack.OptionHTTPClient(api))
+		var asks sync.WaitGroup
+		for range 3 {
+			asks.Go(func() {
+				if _, err := c.post(t.Context(), "C1", "", notePlain("Which database?")); err != nil {
+					t.Error(err)
+				}
+			})
 		}
-	}
-	if posts != len(asks) {
-		t.Errorf("Slack got %d posts for %d asks", posts, len(asks))
-	}
+		asks.Wait()
+		if want := []time.Duration{0, time.Second, 2 * time.Second}; !slices.Equal(api.came, want) {
+			t.Errorf("Slack got messages after %v, want %v", api.came, want)
+		}
+	})
 }
 
 func TestPostsToOneChannelArePaced(t *testing.T) {

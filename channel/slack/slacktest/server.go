@@ -83,8 +83,7 @@ type Server struct {
 	// sets two minutes.
 	AckTime, TriggerTime time.Duration
 
-	Now    func() time.Time // for timestamps and triggers; it may be set before the first call
-	Strict bool             // reject messages that follow another message in a channel too fast
+	Now func() time.Time // for timestamps and triggers; it may be set before the first call
 	// Fault returns the fault of the next call, after the faults of Fail. It may be nil.
 	Fault func(method string) (Fault, bool)
 
@@ -100,7 +99,6 @@ type Server struct {
 	faults   []Fault
 	calls    []string
 	problems []string
-	posted   map[string]time.Time
 	tickets  map[string]bool
 	sockets  []*socket
 	opened   int                    // sockets so far
@@ -120,7 +118,7 @@ type trigger struct {
 func New(t testing.TB) *Server {
 	s := &Server{
 		AckTime: 2 * time.Minute, TriggerTime: 2 * time.Minute, Now: time.Now, t: t, clock: 1_700_000_000, messages: map[string]*Message{}, views: map[string]*View{},
-		triggers: map[string]trigger{}, posted: map[string]time.Time{}, tickets: map[string]bool{}, pending: map[string]chan []byte{}, changed: make(chan struct{}),
+		triggers: map[string]trigger{}, tickets: map[string]bool{}, pending: map[string]chan []byte{}, changed: make(chan struct{}),
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /link", s.link)
