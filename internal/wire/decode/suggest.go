@@ -22,7 +22,7 @@ func unknownFieldFix(name string, names []string, object jcs.Value) string {
 	names = slices.Sorted(slices.Values(names))
 	best, least := "", maxDistance+1
 	for _, known := range names {
-		if d := editDistance(known, name); d < least && isFree(known, object) {
+		if d := editDistance(known, name); d < least && isFree(known, names, object) {
 			best, least = known, d
 		}
 	}
@@ -36,10 +36,15 @@ func unknownFieldFix(name string, names []string, object jcs.Value) string {
 }
 
 // isFree reports whether a field can be added to object: it has neither the field, under any of
-// its names, nor a field that excludes it.
-func isFree(name string, object jcs.Value) bool {
-	form := formOf(name)
-	for _, m := range object.Members() {
+// its names, nor one of these fields that excludes it.
+func isFree(name string, names []string, object jcs.Value) bool {
+	// No valid object has more members. An attacker may send a million of them.
+	const most = 100
+	form, members := formOf(name), object.Members()
+	for _, m := range members[:min(len(members), most)] {
+		if !slices.Contains(names, m.Name) {
+			continue
+		}
 		other := formOf(m.Name)
 		if canonicalName(m.Name) == canonicalName(name) || form != "" && other != "" && form != other {
 			return false
@@ -48,12 +53,17 @@ func isFree(name string, object jcs.Value) bool {
 	return true
 }
 
-// formOf returns the form of a request that a field belongs to: the list of questions, a
-// confirmation, or the flat form of one question. It returns "" for other fields.
+// formOf returns the form of a body that a field belongs to. A request has a list of questions, a
+// confirmation, or the flat form of one question. An answer has answers or a decision. It returns ""
+// for other fields.
 func formOf(name string) string {
 	switch {
 	case name == "questions", name == "confirmation":
 		return name
+	case name == "answers", name == "answer":
+		return "answers"
+	case name == "decision", name == "grant":
+		return "decision"
 	case slices.Contains(flatNames, name):
 		return "question"
 	}
@@ -109,10 +119,12 @@ func guessedFix(name string, names []string, object jcs.Value) string {
 				if g.fix != "" {
 					return g.fix
 				}
-			case isFree(g.field, object):
-				return fmt.Sprintf("did you mean %q?", g.field)
-			default:
+			case !isFree(g.field, names, object):
 				return "leave it out"
+			case g.example != "":
+				return g.example
+			default:
+				return fmt.Sprintf("did you mean %q?", g.field)
 			}
 		}
 		return ""
@@ -124,6 +136,7 @@ func guessedFix(name string, names []string, object jcs.Value) string {
 // the object does not have the field, the suggestion is fix.
 type fieldGuess struct {
 	names, field, fix string
+	example           string // the suggestion if the value of the field has another form, or ""
 }
 
 const (
@@ -141,68 +154,71 @@ var guesses = []struct {
 	fields []fieldGuess
 }{
 	{"selected", []fieldGuess{ // one answer in a list
-		{"questionid questionkey qid key q", "id", ""},
+		{"questionid questionkey qid key q", "id", "", ""},
 		{"choice choices option options optionid optionids value values answer answers answerid answerids selection selections" +
-			" selectedoption selectedoptions label labels text response", "selected", ""},
-		{"comment note reason", "notes", ""},
-		{"custom customtext freetext", "other", ""},
+			" selectedoption selectedoptions label labels text response", "selected", "", ""},
+		{"comment note reason", "notes", "", ""},
+		{"custom customtext freetext", "other", "", ""},
 	}},
 	{"answers", []fieldGuess{ // the body of an answer
-		{"questionid questionkey question questions qid q", "", nameTheQuestion},
-		{"id askid requestid answerid", "", theAskIsInThePath},
+		{names: "questionid questionkey question questions qid q", field: "answers", example: nameTheQuestion},
+		{"id askid requestid answerid", "", theAskIsInThePath, ""},
 		{"choice choices option options optionid optionids selected selection selections selectedoption selectedoptions" +
-			" value values text label labels response result other freetext", "answer", ""},
-		{"note notes message", "comment", ""},
-		{"approve approved allow allowed deny denied reject rejected verdict status action outcome", "", decideIn},
+			" value values text label labels response result other freetext", "answer", "", ""},
+		{"note notes message", "comment", "", ""},
+		{
+			names: "approve approved allow allowed deny denied reject rejected verdict status action outcome",
+			field: "decision", example: decideIn,
+		},
 	}},
 	{"multiSelect", []fieldGuess{ // a question, or the body of a request
-		{"text prompt message ask query content", "question", ""},
-		{"id questionid qid askid", "", questionHasAnID},
-		{"choice answer answers values items selection selections suggestions buttons labels", "options", ""},
-		{"multi multiplechoice multichoice allowmultiple ismultiple multipleanswers", "multiSelect", ""},
-		{"allowother allowfreetext freetext", "allow_custom", ""},
-		{"description detail details body background", "context", textOfAQuestion},
-		{"user users person people recipient recipients assignee assignees assignto approvers", "to", ""},
-		{"callback webhook webhookurl", "callback_url", ""},
-		{"idempotencykey", "key", ""},
-		{"ttl expiresin expires timeoutseconds", "timeout", ""},
-		{"due dueat duedate expiresat", "deadline", ""},
-		{"session", "session_key", ""},
-		{"agentid agentname", "agent", ""},
-		{"tool toolname toolinput input arguments args action", "confirmation", ""},
+		{"text prompt message ask query content", "question", "", ""},
+		{"id questionid qid askid", "", questionHasAnID, ""},
+		{"choice answer answers values items selection selections suggestions buttons labels", "options", "", ""},
+		{"multi multiplechoice multichoice allowmultiple ismultiple multipleanswers", "multiSelect", "", ""},
+		{"allowother allowfreetext freetext", "allow_custom", "", ""},
+		{"description detail details body background", "context", textOfAQuestion, ""},
+		{"user users person people recipient recipients assignee assignees assignto approvers", "to", "", ""},
+		{"callback webhook webhookurl", "callback_url", "", ""},
+		{"idempotencykey", "key", "", ""},
+		{"ttl expiresin expires timeoutseconds", "timeout", "", ""},
+		{"due dueat duedate expiresat", "deadline", "", ""},
+		{"session", "session_key", "", ""},
+		{"agentid agentname", "agent", "", ""},
+		{"tool toolname toolinput input arguments args action", "confirmation", "", ""},
 	}},
 	{"preview", []fieldGuess{ // an option
-		{"text value name title", "label", ""},
-		{"desc detail details hint help explanation", "description", ""},
+		{"text value name title", "label", "", ""},
+		{"desc detail details hint help explanation", "description", "", ""},
 	}},
 	{"tool_name", []fieldGuess{ // a confirmation
-		{"tool name toolname action", "tool_name", ""},
-		{"arguments args params parameters toolinput", "input", ""},
-		{"details summary", "description", ""},
+		{"tool name toolname action", "tool_name", "", ""},
+		{"arguments args params parameters toolinput", "input", "", ""},
+		{"details summary", "description", "", ""},
 	}},
-	{"delegate", []fieldGuess{{"user users person people assignee assignees recipient recipients", "to", ""}}},
-	{"until", []fieldGuess{{"time at when snoozeuntil snoozeduntil deadline", "until", ""}}},
-	{"digest", []fieldGuess{{"hash sha256 inputdigest", "digest", ""}}},
+	{"delegate", []fieldGuess{{"user users person people assignee assignees recipient recipients", "to", "", ""}}},
+	{"until", []fieldGuess{{"time at when snoozeuntil snoozeduntil deadline", "until", "", ""}}},
+	{"digest", []fieldGuess{{"hash sha256 inputdigest", "digest", "", ""}}},
 	{"external", []fieldGuess{ // a session
-		{"key name id", "session_key", ""},
-		{"text message input", "prompt", ""},
-		{"agentid agentname", "agent", ""},
-		{"callback webhook webhookurl", "callback_url", ""},
+		{"key name id", "session_key", "", ""},
+		{"text message input", "prompt", "", ""},
+		{"agentid agentname", "agent", "", ""},
+		{"callback webhook webhookurl", "callback_url", "", ""},
 	}},
-	{"final", []fieldGuess{{"message content body", "text", ""}}},
-	{"message", []fieldGuess{{"text content prompt body", "message", ""}}},
-	{"result", []fieldGuess{{"output value", "result", ""}, {"state outcome", "status", ""}}},
-	{"todos", []fieldGuess{{"items list tasks", "todos", ""}}},
-	{"content", []fieldGuess{{"text title task name todo description", "content", ""}, {"state", "status", ""}}},
-	{"tasks", []fieldGuess{{"items list todos", "tasks", ""}}},
+	{"final", []fieldGuess{{"message content body", "text", "", ""}}},
+	{"message", []fieldGuess{{"text content prompt body", "message", "", ""}}},
+	{"result", []fieldGuess{{"output value", "result", "", ""}, {"state outcome", "status", "", ""}}},
+	{"todos", []fieldGuess{{"items list tasks", "todos", "", ""}}},
+	{"content", []fieldGuess{{"text title task name todo description", "content", "", ""}, {"state", "status", "", ""}}},
+	{"tasks", []fieldGuess{{"items list todos", "tasks", "", ""}}},
 	{"action", []fieldGuess{ // the tool confirm_action
-		{"question text title", "action", ""},
-		{"description context reason body", "details", ""},
+		{"question text title", "action", "", ""},
+		{"description context reason body", "details", "", ""},
 	}},
-	{"expires_in", []fieldGuess{{"type role", "kind", ""}, {"label", "name", ""}, {"ttl expires expiresat", "expires_in", ""}}},
-	{"owner", []fieldGuess{{"callbackurl callback webhook address uri endpoint", "url", ""}}},
-	{"address", []fieldGuess{{"type kind", "channel", ""}, {"name title", "label", ""}, {"url endpoint", "address", ""}}},
-	{"people", []fieldGuess{{"members users names", "people", ""}}},
-	{"time_zone", []fieldGuess{{"mail emailaddress", "email", ""}, {"tz zone", "time_zone", ""}, {"quiethours", "quiet", ""}}},
-	{"revision", []fieldGuess{{"routes list", "items", ""}, {"version etag", "revision", ""}}},
+	{"expires_in", []fieldGuess{{"type role", "kind", "", ""}, {"label", "name", "", ""}, {"ttl expires expiresat", "expires_in", "", ""}}},
+	{"owner", []fieldGuess{{"callbackurl callback webhook address uri endpoint", "url", "", ""}}},
+	{"address", []fieldGuess{{"type kind", "channel", "", ""}, {"name title", "label", "", ""}, {"url endpoint", "address", "", ""}}},
+	{"people", []fieldGuess{{"members users names", "people", "", ""}}},
+	{"time_zone", []fieldGuess{{"mail emailaddress", "email", "", ""}, {"tz zone", "time_zone", "", ""}, {"quiethours", "quiet", "", ""}}},
+	{"revision", []fieldGuess{{"routes list", "items", "", ""}, {"version etag", "revision", "", ""}}},
 }

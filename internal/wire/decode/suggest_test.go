@@ -115,10 +115,11 @@ var sentObjects = []sentObject{
 	}, map[string][]string{
 		"answer":  {"choice", "choices", "option", "options", "option_id", "selected", "value", "text", "label", "response"},
 		"comment": {"note", "notes", "message"},
-		"":        {"question_id", "id", "question", "answer_id", "ask_id", "type"},
+		"":        {"question_id", "id", "question", "answer_id", "ask_id", "type", "status", "action", "approved"},
 	}, parsedAnswer, []string{"decision", "grant", "input"}},
 	{"%s", []string{`{"decision": "approved", "input": {}}`, `{"decision": "approve_all", "grant": {}}`}, map[string][]string{
 		"decision": {"action", "status", "approve", "approved", "verdict"},
+		"":         {"question_id", "question", "id", "answer_id", "choice", "selected", "text", "option"},
 	}, parsedDecision, []string{"answers", "answer", "comment", "reason", "hold"}},
 	{`{"answers": [%s]}`, []string{
 		`{"id": "q1", "selected": ["SQLite"], "notes": "n"}`, `{"question": "Which database?", "selected": ["SQLite"]}`, `{"id": "q1", "other": "x"}`,
