@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback/internal/agents/hook"
 )
 
-// agentMessages are what an agent sends to ask for a permission.
+// agentMessages are the messages with which an agent asks for a permission.
 const agentMessages = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}
 {"jsonrpc":"2.0","id":"p","method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c","title":"Run make"},"options":[{"optionId":"yes","name":"Yes","kind":"allow_once"}]}}
 `
@@ -79,7 +79,7 @@ func (rejecting) Ack(context.Context, string) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrUnauthorized
 }
 
-// An agent runs although Askback cannot be reached. A note says so before the agent asks anything.
+// An agent runs although Askback cannot be reached. A note appears before the agent asks anything.
 func TestAgentRunsWithoutAskback(t *testing.T) {
 	t.Parallel()
 	in, editor, err := os.Pipe()

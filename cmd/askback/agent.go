@@ -35,7 +35,7 @@ type agentCheck struct {
 // defaultAgents is the directory of definitions if neither the command line nor the settings name another.
 const defaultAgents = "agents"
 
-// Run prints what the agents may do, or every problem in their definitions, models and servers.
+// Run prints the permissions of the agents, or every problem in their definitions, models and servers.
 func (c *agentCheck) Run(ctx context.Context, io streams, all *commands) error {
 	file, err := all.settings()
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *agentCheck) Run(ctx context.Context, io streams, all *commands) error {
 	return nil
 }
 
-// describe prints what an agent may do.
+// describe prints the permissions of an agent.
 func (c *agentCheck) describe(ctx context.Context, io streams, a config.Agent, d agent.Definition, file config.Config) {
 	name := cmp.Or(a.Model, config.DefaultModel)
 	model := file.AllModels(os.LookupEnv)[name]
@@ -130,14 +130,14 @@ func (c *agentCheck) tools(ctx context.Context, a config.Agent, d agent.Definiti
 	return lines
 }
 
-// Descriptions of what happens when an agent calls a tool.
+// The effects of a call of a tool.
 const (
 	asksPerson      = "asks a person"
 	needsNoApproval = "runs without approval"
 	personApproves  = "a person approves each call"
 )
 
-// builtInTier describes what happens when an agent calls a built-in tool.
+// builtInTier describes the effect of a call of a built-in tool.
 func builtInTier(tool string) string {
 	if tool == agent.AskUserQuestion || tool == agent.ConfirmAction {
 		return asksPerson
@@ -145,7 +145,7 @@ func builtInTier(tool string) string {
 	return needsNoApproval
 }
 
-// tier describes what happens when the agent calls a tool.
+// tier describes the effect of a call of a tool.
 func tier(d agent.Definition, server string, t agent.ToolInfo) string {
 	switch {
 	case !d.Confirms(server, t.Name, t.ReadOnly):
@@ -156,8 +156,7 @@ func tier(d agent.Definition, server string, t agent.ToolInfo) string {
 	return personApproves
 }
 
-// unknownTier describes what happens when the agent calls a tool of a server that was not asked for its
-// tools.
+// unknownTier describes the effect of a call of a tool whose server was not asked for its tools.
 func unknownTier(a config.Agent) string {
 	text := personApproves + ", unless the server marks the tool as read-only"
 	if len(a.Confirm)+len(a.Allow) > 0 {

@@ -100,7 +100,7 @@ type linkTelegram struct {
 	QR bool `name:"qr" help:"Draw the link as a QR code for a phone."`
 }
 
-// Run prints what to open or to send, or draws it.
+// Run prints the link to open or the code to send. With --qr, it draws the link.
 func (c *linkTelegram) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	if c.QR && !terminal.IsTerminal(io.out) {
 		return usage("--qr draws on a terminal, and standard output is not one; askback channel link telegram prints the link")
@@ -128,7 +128,7 @@ type channelTest struct {
 	Name string `arg:"" help:"Test email, slack, telegram, or the receiver with this name under channels.post in the settings."`
 }
 
-// Run sends a test message to a receiver, without the server, and prints what happened.
+// Run sends a test message to a receiver, without the server, and prints the result.
 func (c *channelTest) Run(ctx context.Context, io streams, all *commands) error {
 	if all.Config == "" {
 		return usage("no settings: name the file with --config or ASKBACK_CONFIG; it has the receivers under channels.post")

@@ -70,7 +70,7 @@ func newChannelSet(file config.Config, host channels.Host) *channelSet {
 	return set
 }
 
-// links returns what the pages need to serve links.
+// links returns the signer and the people for the pages of links.
 func (set *channelSet) links(e *engine.Engine) *web.Links {
 	return &web.Links{Signer: set.pages, Person: e.Person}
 }

@@ -148,14 +148,14 @@ func decidable(asks []askback.Ask) error {
 	return usage("nothing was decided; answer these on their own:" + b.String())
 }
 
-// printCall prints exactly what runs if the call is approved. Text of the agent stays in its
-// frame, also if it is wider than the terminal (T10).
+// printCall prints the exact call that runs after an approval. Text of the agent stays in its frame, even if
+// it is wider than the terminal (T10).
 func printCall(io streams, a askback.Ask) error {
 	printLine(io.err, a.ID+"  "+elapsed(time.Since(a.CreatedAt)))
 	return terminal.ShowCall(io.err, view.Of(a), terminal.StreamOptions(io.err))
 }
 
-// confirm asks the person at the terminal. It discards what was typed before the calls were shown. Without a
+// confirm asks the person at the terminal. It discards input from before the calls were shown. Without a
 // terminal, it requires --yes.
 func (c *answerCommand) confirm(ctx context.Context, io streams, n int) error {
 	verb := "deny"

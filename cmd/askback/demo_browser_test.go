@@ -55,8 +55,8 @@ func (w demoWindow) click(selector, effect string) {
 	}
 }
 
-// picture writes a picture of the page to the folder ASKBACK_PICTURES, for people to look at, and
-// checks that the page is not wider than the window.
+// picture writes a picture of the page to the folder ASKBACK_PICTURES for review. It checks that the page is
+// not wider than the window.
 func (w demoWindow) picture(what string) {
 	w.t.Helper()
 	var wide bool

@@ -111,11 +111,12 @@ func database(i *connection.Instance) telemetry.Database {
 	return telemetry.Database{Bytes: h.Bytes, Failed: h.Failed != nil, DiskFull: h.DiskFull != nil, Damaged: len(h.Damaged)}
 }
 
-// readiness returns what /readyz reports. A rejected settings file or a damaged record is
-// not an error, because everything else works. If the database has failed or the disk is
-// full, nothing can be asked or answered, so that is an error. So is a page that cannot be read,
-// because lists then omit records. Errors in the settings file
-// are only in the log, because /readyz is public.
+// readiness returns the problem that /readyz reports, or nil.
+//
+// A rejected settings file or a damaged record is not an error, because everything else works. A failed
+// database or a full disk is an error, because nothing can be asked or answered. A page that cannot be read
+// is an error, because lists then omit records. Errors in the settings file are only in the log, because
+// /readyz is public.
 func readiness(h sqlite.Health, settings *reloader) (r httpapi.Readiness, err error) {
 	r.Damaged = withoutNames(h.Damaged)
 	if settings.rejected() {

@@ -229,8 +229,7 @@ func TestWorkflowFailsWithoutApproval(t *testing.T) {
 	}
 }
 
-// A person may change the arguments only if the workflow has the input edits, which says that it runs the
-// approved arguments.
+// A person may change the arguments only if the input edits of the workflow is true.
 func TestWorkflowRunsApprovedArguments(t *testing.T) {
 	t.Parallel()
 	w := newWorkflow(t)

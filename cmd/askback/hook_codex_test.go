@@ -66,7 +66,7 @@ func TestHookWhoseShellWasKilledEarlyEnds(t *testing.T) {
 	}
 }
 
-// A guard whose server was killed and started again goes on waiting, and delivers the decision.
+// A guard continues to wait after its server was killed and started again, and delivers the decision.
 func TestGuardSurvivesRestartOfServer(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

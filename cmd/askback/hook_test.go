@@ -71,8 +71,8 @@ func startHook(t *testing.T, env []string, place instance.Place, event string) *
 	return p
 }
 
-// If a hook is killed, the server withdraws its ask. Codex kills hooks with SIGKILL,
-// so a hook cannot do that itself. A hook whose server was killed goes on waiting.
+// If a hook is killed, the server withdraws its ask. Codex kills hooks with SIGKILL, so a hook cannot
+// withdraw it. A hook whose server was killed continues to wait.
 func TestAskOfKilledHookIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

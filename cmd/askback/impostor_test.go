@@ -10,8 +10,7 @@ import (
 	"github.com/askback/askback/internal/local/instance"
 )
 
-// startImpostor starts a server that replies 200 to everything and records what it
-// receives.
+// startImpostor starts a server that replies 200 to everything and records the requests.
 func startImpostor(t *testing.T) (url string, received *syncBuffer) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")

@@ -68,7 +68,7 @@ func initFolder(t *testing.T, clients ...string) (env []string, project string) 
 	return env, t.TempDir()
 }
 
-// Without an agent on this machine, there is one message that says what to do.
+// Without an agent on this machine, askback init prints one message with the next step.
 func TestInitWithoutAgentsPrintsOneMessage(t *testing.T) {
 	t.Parallel()
 	env, dir := initFolder(t)

@@ -56,8 +56,8 @@ func TestLoginDrawsNothingInANarrowWindow(t *testing.T) {
 	}
 }
 
-// A phone can log in only over https and not at a loopback address. The error says what to
-// do, and no link is made.
+// A phone can log in only over https and not at a loopback address. The error names the fix, and no link is
+// made.
 func TestLoginExplainsAnAddressThatAPhoneCannotUse(t *testing.T) {
 	t.Parallel()
 	for public, want := range map[string]string{

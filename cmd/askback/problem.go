@@ -122,8 +122,7 @@ func problemLines(err error, invalid askback.Invalid) (lines []string) {
 // route matches the prefix of errors of the HTTP client.
 var route = regexp.MustCompile(`(GET|POST|PUT|DELETE) /[^\s:]*: `)
 
-// withoutRoute returns the message of an error without the HTTP route, which a user of
-// commands does not know.
+// withoutRoute returns the message of an error without the HTTP route, which users of commands do not need.
 func withoutRoute(err error) string { return route.ReplaceAllString(err.Error(), "") }
 
 // forbidden matches the error for a token of the wrong kind, with the action of the API, which no user knows.

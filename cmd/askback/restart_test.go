@@ -76,8 +76,8 @@ func TestKillTimeoutAndEndOfInputAreNotAnswers(t *testing.T) {
 	}
 }
 
-// An ask that was created while no person was connected can be listed and answered
-// later, also after restarts. The agent gets the answer when it asks again (W19, F2).
+// An ask that was created while no person was connected can be listed and answered later, even after
+// restarts. The agent gets the answer when it asks again (W19, F2).
 func TestAskIsKeptUntilAPersonAnswers(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -403,7 +403,7 @@ func TestResumedRunShowsTheQuestionsOfItsChildren(t *testing.T) {
 
 var sessionID = regexp.MustCompile(`ses_\w{26}`)
 
-// waitForErr waits until standard error matches, and returns what matched.
+// waitForErr waits until standard error matches, and returns the match.
 func (p *process) waitForErr(t *testing.T, pattern string) (match string) {
 	t.Helper()
 	want := regexp.MustCompile(pattern)

@@ -118,7 +118,7 @@ func (f *frontends) watch(ctx context.Context, settings *reloader, at *connectio
 	}
 	settings.run(ctx, func(s engine.Settings) {
 		at.Engine().Set(s)
-		_, _ = at.Engine().CheckDirectory(ctx) // logs what is wrong
+		_, _ = at.Engine().CheckDirectory(ctx) // logs the problems
 	})
 	group.Wait()
 }

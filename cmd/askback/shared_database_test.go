@@ -178,8 +178,7 @@ func TestServeStopsCleanly(t *testing.T) {
 	}
 }
 
-// stopsCleanly stops a server, checks what it leaves behind, and returns how long the stop
-// took.
+// stopsCleanly stops a server, checks the files that it leaves, and returns the duration of the stop.
 func stopsCleanly(t *testing.T) (took time.Duration) {
 	t.Helper()
 	env, database := sandbox(t)

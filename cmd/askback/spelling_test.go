@@ -28,7 +28,7 @@ var argumentsOfRenamed = map[string][]string{
 	"token revoke":   {"tok_00000000000000000000000000"},
 }
 
-// A result is what a command printed and its exit code.
+// A result is the output and the exit code of a command.
 type result struct {
 	stdout, stderr string
 	code           int

@@ -49,8 +49,8 @@ func TestStaleAnswerDoesNotAnswerTheNextQuestion(t *testing.T) {
 	s.until("/sessions/"+session, "end", func(got map[string]any) bool { return strings.Contains(text(got["result"]), "live one") })
 }
 
-// A person sees which tool an agent wants to run, with which arguments and why, and approves it,
-// approves all such calls, or denies it (D1, D5).
+// A person sees the tool that an agent asks to run, with its arguments and its reason. The person approves
+// the call, approves all such calls, or denies it (D1, D5).
 func TestToolNeedsApprovalUntilAPersonApprovesAll(t *testing.T) {
 	t.Parallel()
 	s := newInteractionStory(t)

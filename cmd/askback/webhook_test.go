@@ -93,8 +93,8 @@ func TestCallbackOfSessionReceivesItsEndAfterACrash(t *testing.T) {
 	}
 }
 
-// An operator at a terminal lists the deliveries that were given up, sends one again, and sees it with the
-// ask (F16).
+// An operator at a terminal lists the deliveries that were given up and sends one again. askback show lists
+// the deliveries of the ask (F16).
 func TestOperatorListsAndRetriesDeliveries(t *testing.T) {
 	t.Parallel()
 	program, s := newCaller(t)

@@ -269,7 +269,7 @@ func (t *channelKillTest) answerIn(ctx context.Context, v *venue, person string)
 	return nil
 }
 
-// closed reports whether the messages about an ask say that it is settled, and none is live.
+// closed reports whether one of the messages about an ask shows that it is settled, and none is live.
 func closed(all []fakes.Message) bool {
 	return slices.ContainsFunc(all, func(m fakes.Message) bool { return m.Settled }) && !slices.ContainsFunc(all, func(m fakes.Message) bool { return m.Live })
 }

@@ -164,8 +164,8 @@ func (b *programTest) count(code int, c *child, expected []int) {
 	b.bad = append(b.bad, violated(failed, "%q ended with %d: %s", c.cmd.Args[1:], code, c.notes.String()))
 }
 
-// recordOutput records what "askback ask" acknowledged: the ask if it printed the
-// question, and the outcome if it printed the outcome.
+// recordOutput records the acknowledgements of "askback ask": the ask if it printed the question, and the
+// outcome if it printed the outcome.
 func (b *programTest) recordOutput(ctx context.Context, key string, notes, printed []byte, code int) error {
 	var o askback.Outcome
 	whole := json.Unmarshal(printed, &o) == nil

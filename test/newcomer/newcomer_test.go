@@ -229,7 +229,7 @@ func (n *newcomer) paste(commands ...string) {
 	}
 }
 
-// output returns what the shell printed.
+// output returns the output of the shell.
 func (n *newcomer) output() (out, errs string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

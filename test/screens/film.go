@@ -79,7 +79,7 @@ func (f *fixture) command(token string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// output runs a command and returns what it prints.
+// output runs a command and returns its output.
 func (f *fixture) output(token string, args ...string) (string, error) {
 	out, err := f.command(token, args...).Output()
 	return strings.TrimSpace(string(out)), err

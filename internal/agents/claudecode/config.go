@@ -114,8 +114,7 @@ var configHooks = []configHook{
 	{event: "PreToolUse", matcher: "AskUserQuestion", timeout: config.MaxWait}, // for claude -p
 	{event: "Elicitation", matcher: "*", timeout: config.MaxWait},
 	{event: "ElicitationResult", matcher: "*", timeout: 10, async: true},
-	// No hook reports that a person approved a call at the terminal. Askback knows it only
-	// after the tool has run.
+	// No hook reports that a person approved a call at the terminal. Only the hook after the tool shows it.
 	{event: "PostToolUse", matcher: "*", timeout: 10, async: true},
 	{event: "PostToolUseFailure", matcher: "*", timeout: 10, async: true},
 	{event: "UserPromptSubmit", timeout: 10, async: true},

@@ -12,8 +12,8 @@ import (
 // program is the name of the sender in the reason of a withdrawn ask.
 const program = "Claude Code"
 
-// Handle returns what a hook does about an event: it asks, or withdraws asks that have become
-// obsolete. Only for [hook.ErrCannotAsk] may the caller block the tool.
+// Handle returns the job for an event: an ask, or the withdrawal of asks that have become obsolete. The
+// caller may block the tool only if the error is [hook.ErrCannotAsk].
 func Handle(ev Event) (hook.Job, error) {
 	call, ok := Call(ev)
 	switch {

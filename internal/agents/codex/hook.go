@@ -11,9 +11,8 @@ import (
 // program is the name of Codex in the reason of a withdrawn ask.
 const program = "Codex"
 
-// Handle returns what a hook does about an event: it asks, or withdraws asks that have become
-// obsolete. With gate, it also asks about the calls of guarded tools ([Gated]), which must not run
-// without an output.
+// Handle returns the job for an event: an ask, or the withdrawal of asks that have become obsolete. With
+// gate, it also asks about the calls of guarded tools ([Gated]), which must not run without an output.
 func Handle(ev Event, gate bool) (hook.Job, error) {
 	var job hook.Job
 	if gate && Gated(ev) {

@@ -59,7 +59,7 @@ type Client struct {
 	// completes the options.
 	Files     func(Scope, Options) ([]File, error)
 	Traces    Traces
-	NextSteps func(Scope, Options) []string // what a person has to do after the files were written
+	NextSteps func(Scope, Options) []string // the next steps for a person after the files were written
 
 	// IsOwnHook recognizes an entry of Askback in the hooks of a JSON file.
 	IsOwnHook func(entry string) bool
@@ -80,8 +80,8 @@ type Client struct {
 	Hooks func(content []byte) []Hook
 }
 
-// Traces lists what shows that a client is installed: programs in the PATH, and folders or files in the
-// user's home folder.
+// Traces lists the signs of an installed client: programs in the PATH, and folders or files in the user's
+// home folder.
 type Traces struct {
 	Programs, Home []string
 	List           []string // the arguments of the first program that list its MCP servers; nil if it has none
@@ -142,11 +142,11 @@ func (f File) pasted() string {
 // EditError is the error for a file that cannot be changed reliably.
 type EditError struct {
 	Path, Reason string
-	Fix          string // what to do before the edit is tried again, as a command
+	Fix          string // the step to take before the edit is tried again, as a command
 	Paste        string // the text to paste instead, or ""
 }
 
-// An Obstacle is the reason why a valid file cannot be changed, with what to do about it.
+// An Obstacle is the reason why a valid file cannot be changed, with the step that removes the obstacle.
 type Obstacle struct{ Reason, Fix string }
 
 // Error returns the reason.

@@ -27,7 +27,7 @@ const (
 // An Asker asks people for one program, and notifies the user whether Askback can be reached.
 type Asker struct {
 	Client hook.Client
-	// Otherwise describes what happens without Askback, such as "only the editor asks".
+	// Otherwise describes the effect if Askback cannot be reached, such as "only the editor asks".
 	Otherwise string
 	// Notify is called with messages for the user. Calls do not overlap.
 	Notify func(text string)

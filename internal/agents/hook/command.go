@@ -61,8 +61,8 @@ type Env struct {
 	Followed func(session string) bool         // reports whether askback attach asks about the requests of the session
 }
 
-// A Job is what a hook does about an event: it asks, prints an output, or withdraws asks. At most one of
-// Call, Output and Withdraw is set. None is set if there is nothing to do.
+// A Job is the reaction of a hook to an event: it asks, prints an output, or withdraws asks. At most one of
+// Call, Output and Withdraw is set.
 type Job struct {
 	Call     *Call
 	Output   []byte

@@ -38,7 +38,7 @@ type Event struct {
 
 	Questions  json.RawMessage // of [QuestionAsked]
 	Permission string          // the permission; for [ToolCall] the tool
-	Patterns   []string        // what the permission is for
+	Patterns   []string        // the patterns that the permission covers
 	Metadata   json.RawMessage // the details of the permission
 	Args       json.RawMessage // the arguments of the tool call, if they are known
 	MessageID  string          // the message with the tool call, if it is known
@@ -69,7 +69,7 @@ func Read(raw []byte) (Event, error) {
 		Properties Properties      `json:"properties"`
 		Args       json.RawMessage `json:"args"`
 	}
-	// Parse rejects what two programs could read differently, such as repeated names.
+	// Parse rejects JSON that two programs could read differently, for example because of repeated names.
 	if _, err := jcs.Parse(raw); err != nil {
 		return Event{}, err
 	}

@@ -18,8 +18,8 @@ import (
 // listTime is how long a client may take to list its MCP servers. Some clients start all servers first.
 const listTime = 20 * time.Second
 
-// askClients prints what each client itself reports about the MCP server askback. It asks all clients in
-// parallel, because each can take listTime. It asks none after --remove and after a dry run.
+// askClients prints each client's own report about the MCP server askback. It asks all clients in parallel,
+// because each can take listTime. It asks none after --remove and after a dry run.
 func (c *Setup) askClients(ctx context.Context, plans []clientPlan, named bool) {
 	if c.Remove || c.DryRun {
 		return
@@ -80,9 +80,9 @@ func serverList(client string) (name string, ok bool) {
 	return strings.Join(append([]string{t.Programs[0]}, t.List...), " "), err == nil
 }
 
-// listed returns what the client itself reports about the MCP server askback. Some clients run the plugins
-// and servers of a project when they list servers. Because a project may come from a stranger, they are asked
-// in a folder that has only the files of askback init.
+// listed returns the client's own report about the MCP server askback. Some clients run the plugins and
+// servers of a project when they list servers. Because a project may come from a stranger, they are asked in
+// a folder that has only the files of askback init.
 func (p clientPlan) listed(ctx context.Context) string {
 	client := p.setup.Agent
 	if !tracesOf(client).ListRuns {
@@ -123,8 +123,8 @@ func (p clientPlan) onlyAskback() (folder string, err error) {
 	return folder, err
 }
 
-// listedByClient returns what a client, run in a folder, reports about the MCP server askback within limit.
-// It returns "" if ctx ends.
+// listedByClient returns the report of a client, run in a folder, about the MCP server askback. The client
+// may run for limit. If ctx ends, listedByClient returns "".
 func listedByClient(ctx context.Context, client, folder string, limit time.Duration) string {
 	t := tracesOf(client)
 	name, _ := serverList(client)

@@ -58,7 +58,7 @@ func readFile(path string) ([]byte, error) {
 	return content, err
 }
 
-// refusal returns an error that explains why a file cannot be changed, and what to do.
+// refusal returns an error with the reason why a file cannot be changed, and the step that helps.
 func refusal(path string, why *config.EditError, removes bool) string {
 	text := path + ": " + why.Reason + "; nothing was changed. To go on, " + why.Fix + " and run this command again"
 	switch {

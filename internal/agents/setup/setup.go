@@ -27,7 +27,7 @@ type Options struct {
 	Remove bool   // remove Askback instead
 	// Both is set to remove Askback from the files of all agents in both places.
 	Both bool
-	// Shared, Gate and HTTP override what the files and the environment have, if they are not nil: see
+	// Shared, Gate and HTTP, if not nil, override the values of the files and the environment: see
 	// [config.Options].
 	Shared, Gate, HTTP *bool
 }
@@ -180,7 +180,7 @@ func isUnignored(path string) bool {
 	return ok && exit.ExitCode() == 1 // 128 without a repository
 }
 
-// gitTime is how long Git may take to look up one path.
+// gitTime is the time limit for Git to check one path.
 const gitTime = 5 * time.Second
 
 // config returns the configuration of the client, whose name must be known.

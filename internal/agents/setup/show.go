@@ -43,7 +43,7 @@ func (c change) line() string {
 	return fmt.Sprintf("%s file %s (%d line%s)\n", c.kind(), c.path, count, plural)
 }
 
-// kind returns what happens to the file.
+// kind returns the kind of the change.
 func (c change) kind() string {
 	switch {
 	case c.before == nil:

@@ -50,7 +50,7 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 		return
 	}
 	about, err := inspect(ctx, d.database, d.locked)
-	if ctx.Err() != nil { // this says nothing about the database
+	if ctx.Err() != nil { // the database may be intact
 		d.Warn(check, "run doctor again, and let it finish: it reads the whole database", "%s was not checked to the end", d.database)
 		return
 	}
@@ -100,8 +100,8 @@ func damagedNames(v sqlite.Verification) string {
 	return names
 }
 
-// minFree is the free space in bytes below which doctor warns, however small the database
-// is. A busy server can fill less within days.
+// minFree is the free space in bytes below which doctor warns, even for a small database. A busy server can
+// fill that space within days.
 const minFree = 100 << 20
 
 func (d *doctor) checkDisk(size int64) {

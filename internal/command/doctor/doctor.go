@@ -1,4 +1,4 @@
-// Package doctor checks an installation and reports what is wrong. It changes nothing.
+// Package doctor checks an installation and reports its problems. It changes nothing.
 package doctor
 
 import (

@@ -14,7 +14,7 @@ import (
 // withoutSandbox are the arguments of codex exec with which commands may write to the project.
 var withoutSandbox = []string{"--sandbox", "danger-full-access", "Do it."}
 
-// A person edits a command that Codex wants to run. Only the edited one runs.
+// A person edits a command that Codex asks to run. Only the edited command runs.
 func TestGuardOfCodexRunsEditedCommand(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, codexWithHooks("codex", "--user", "--gate"), codexGuarded.call("call_1"))

@@ -319,8 +319,8 @@ const (
 // wiring and exit codes: each command beyond that is a package of its own.
 var maxFiles = map[string]int{"cmd/askback": 56}
 
-// maxRootNames is the maximum number of exported names of the root package. It has only what a program that
-// uses the library needs.
+// maxRootNames is the maximum number of exported names of the root package. The package exports only names that
+// users of the library need.
 const maxRootNames = 250
 
 // maxFolders is the maximum number of folders in a folder, so that a reader can read their names.

@@ -70,7 +70,7 @@ func readDialog(method string, id, params json.RawMessage, folder string, change
 	r.Key = hook.Key("codex-app", method, d.thread, d.turn, d.item, jsonrpc2.StringOf(p, "approvalId"), raw(p, params, "startedAtMs"), string(id))
 	r.Context = hook.Origin{Hook: method, Session: d.thread, CWD: folder, Seated: true}.JSON()
 	if c := r.Confirmation; c != nil {
-		c.NoEdit = true // Codex runs only what it asked about
+		c.NoEdit = true // Codex runs only the arguments that it asked about
 	}
 	d.ask, err = r.Normalize()
 	return d, err == nil
