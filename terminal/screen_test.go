@@ -146,7 +146,7 @@ func outcomes() []askback.Outcome {
 	}
 	return []askback.Outcome{
 		{Status: askback.Answered, Answers: answer("SQLite", "", "cheap"), Comment: "Thanks", Actor: ana, Channel: askback.ChannelWeb, At: noon},
-		{Status: askback.Answered, Answers: answer("", "The one that is on the old server in the cellar, if it still runs at all", ""), Actor: ana, Channel: askback.ChannelSlack, At: noon},
+		{Status: askback.Answered, Answers: answer("", "The database on the old server in the cellar, if it still runs at all", ""), Actor: ana, Channel: askback.ChannelSlack, At: noon},
 		{Status: askback.Expired, Defaulted: true, Answers: answer("PostgreSQL", "", ""), Actor: askback.Actor{Kind: askback.ActorTimer}, At: noon},
 		{Status: askback.Expired, Actor: askback.Actor{Kind: askback.ActorTimer}, At: noon},
 		{Status: askback.Declined, Reason: "not mine", Actor: ana, Channel: askback.ChannelEmail, At: noon},
