@@ -50,8 +50,8 @@ type Group struct {
 	Warning   string    `api:"warning,null"` // a problem, such as a group of the same name in the API
 }
 
-// A RouteList has all routes, in the order in which they are matched: first those of the
-// settings, then those of the API.
+// A RouteList has all routes, in the order in which they are matched. The routes of the
+// settings come first, then the routes of the API.
 type RouteList struct {
 	Items     []Route
 	Revision  int64     // changes with the routes of the API; 0: there never were any

@@ -10,7 +10,7 @@ import (
 )
 
 // A Grant is a standing approval that a person made with [ApproveAll] (D1, F8).
-// New asks that it covers are approved at once, by [ActorPolicy] and not by a person.
+// New asks that it covers are approved without delay, by [ActorPolicy] and not by a person.
 // Every grant expires.
 type Grant struct {
 	ID        string `api:"id" store:"-"`                    // the id of the grant
@@ -106,7 +106,7 @@ func (g Grant) Covers(a Ask, now time.Time) bool {
 
 // A GrantQuery selects grants. The zero value selects those in force.
 type GrantQuery struct {
-	Ended  bool   // select those that expired or were revoked instead
+	Ended  bool   // select grants that expired or were revoked instead
 	Agent  string // the agent's label
 	Cursor string // NextCursor of the previous page
 	Limit  int    // 1 to 200; 0 is 50

@@ -34,7 +34,7 @@ type Request struct {
 	Deadline   time.Time       `request:"deadline"`
 	OnTimeout  OnTimeout       `request:"on_timeout"` // "" is OnTimeoutWait without a deadline, OnTimeoutFail with one
 	// CallbackURL is the address of a program that receives the question and its
-	// outcome (docs/wire.md §8); "" is that of the session, or else of the server's
+	// outcome (docs/wire.md §8); "" is the callback of the session, or else of the server's
 	// settings.
 	CallbackURL string `request:"callback_url"`
 	// Key makes the request safe to repeat. While the ask is stored, a request

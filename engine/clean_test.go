@@ -158,7 +158,7 @@ func TestAskChangedSinceSelectionIsNotDeleted(t *testing.T) {
 		for i, a := range asks {
 			_, err := p.ana.Get(t.Context(), a.ID)
 			if gone := errors.Is(err, askback.ErrNotFound); gone != (i != 2) {
-				t.Errorf("ask %d: got error %v, want only the one that changed to stay", i, err)
+				t.Errorf("ask %d: got error %v, want only the changed ask to stay", i, err)
 			}
 		}
 	})

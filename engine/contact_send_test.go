@@ -149,7 +149,7 @@ func TestEndedContactGetsNothing(t *testing.T) {
 				}
 				page, err := s.As(admin).Deliveries(t.Context(), askback.DeliveryQuery{AskID: a.ID})
 				if err != nil || len(page.Items) != 1 || page.Items[0].Status != askback.DeliveryFailed {
-					t.Errorf("got deliveries %+v, %v; want one that was given up", page.Items, err)
+					t.Errorf("got deliveries %+v, %v; want a delivery that was given up", page.Items, err)
 				}
 			})
 		})

@@ -76,7 +76,7 @@ func TestDamagedAskAffectsNothingElse(t *testing.T) {
 		}
 	}
 	if slices.Contains(told, damaged.SessionID) || !slices.Contains(told, late.SessionID) {
-		t.Errorf("events of %q, want those of all but the damaged ask", told)
+		t.Errorf("events of %q, want the events of all but the damaged ask", told)
 	}
 	defer p.run()()
 	got, err := p.agent.Wait(ctx, late.ID)

@@ -77,7 +77,7 @@ func TestManyQuestionsBecomeOneMessage(t *testing.T) {
 			p.answer(p.ana, a, "SQLite")
 		}
 		if events, _ = phone.take(); len(events) != 6 {
-			t.Errorf("when all were answered: got %d messages, want those of the 6 with a message", len(events))
+			t.Errorf("when all were answered: got %d messages, want the messages of the 6 asks with a message", len(events))
 		}
 		p.ask(question())
 		if events, others = phone.take(); !slices.Equal(events, []string{"question_pending"}) || others != nil {
@@ -174,7 +174,7 @@ func TestMessageLimitIsPerMinute(t *testing.T) {
 		}
 		<-time.After(61 * time.Second)
 		if events, others := phone.take(); len(events) != 1 || !slices.Equal(others, []int{34}) {
-			t.Errorf("after it: got %d messages, %v others; want one that counts 34 others", len(events), others)
+			t.Errorf("after it: got %d messages, %v others; want a message that counts 34 others", len(events), others)
 		}
 	})
 }
@@ -204,7 +204,7 @@ func TestRepeatedMessageKeepsNumberOfOthers(t *testing.T) {
 		}
 		<-time.After(10 * time.Minute)
 		if events, others := phone.take(); len(events) != 2 || !slices.Equal(others, []int{1, 3}) {
-			t.Errorf("got %d messages, %v others; want one that counts 1 other, and one that counts 3", len(events), others)
+			t.Errorf("got %d messages, %v others; want a message that counts 1 other, and a message that counts 3", len(events), others)
 		}
 	})
 }

@@ -98,7 +98,7 @@ func TestAPIRouteDoesNotWeakenSettings(t *testing.T) {
 	r.Agent = "deploy-web"
 	a := p.ask(r)
 	if a.Quorum != 3 || !a.NoSelfApproval || !slices.Equal(a.To, []string{"ana", "ben", "cem"}) {
-		t.Errorf("got quorum %d, no self-approval %v, to %v; want 3, true and those of the settings", a.Quorum, a.NoSelfApproval, a.To)
+		t.Errorf("got quorum %d, no self-approval %v, to %v; want 3, true and the people of the settings", a.Quorum, a.NoSelfApproval, a.To)
 	}
 	q := question()
 	q.Agent = "other"

@@ -113,7 +113,7 @@ func effects(t *testing.T, db store.Queue, held string) []store.Effect {
 	t.Helper()
 	all, err := db.Effects(t.Context(), store.Query{})
 	if err != nil || len(all) != 1 || all[0].Held != held || all[0].Error != "" {
-		t.Fatalf("got effects %+v, %v, want one that is held for %s", all, err, held)
+		t.Fatalf("got effects %+v, %v, want an effect that is held for %s", all, err, held)
 	}
 	return all
 }

@@ -337,7 +337,7 @@ func TestSecretIsMadeOnFirstUse(t *testing.T) {
 		p.ask(calledBack())
 		synctest.Wait()
 		if got := to.secrets; len(got) != 2 || !slices.Equal(got[0], []string{""}) || len(got[1]) != 1 || got[1][0] == "" {
-			t.Errorf("got secrets %q, want that of the settings, and then one of its own", got)
+			t.Errorf("got secrets %q, want the secret of the settings, and then its own", got)
 		}
 	})
 }

@@ -156,7 +156,7 @@ const firstCursor = "MC4w" // 0.0
 func TestSnapshotReplacesDeletedEvents(t *testing.T) {
 	ana, run, cursors := newCleanedStream(t)
 	if len(cursors) < 5 {
-		t.Fatalf("got cursors %v, want those of an ask, an answer and a message", cursors)
+		t.Fatalf("got cursors %v, want the cursors of an ask, an answer and a message", cursors)
 	}
 	for seq, cursor := range cursors {
 		if seq >= 4 {

@@ -165,7 +165,7 @@ func TestKeyOfAJoinedRequestFindsItsAsk(t *testing.T) {
 		<-time.After(10 * 24 * time.Hour)
 		synctest.Wait()
 		if rows, err := db.List(t.Context(), store.Query{Kind: "joined_key"}); err != nil || len(rows) != 1 {
-			t.Errorf("%d keys are stored, %v; want that of the open ask", len(rows), err)
+			t.Errorf("%d keys are stored, %v; want the key of the open ask", len(rows), err)
 		}
 		if a := p.ask(keyed("joined", "Which?")); a.ID == first.ID || a.Repeated {
 			t.Errorf("after the ask was deleted: got %s", a.ID)

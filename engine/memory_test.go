@@ -53,7 +53,7 @@ func TestOpenAskHoldsNoTimer(t *testing.T) {
 		<-time.After(365 * 24 * time.Hour)
 		synctest.Wait()
 		if n := commits.Load(); n != 100 {
-			t.Errorf("got %d commits, want those of the 100 asks", n)
+			t.Errorf("got %d commits, want the commits of the 100 asks", n)
 		}
 	})
 }

@@ -81,10 +81,10 @@ func TestSlowReceiverDoesNotDelayOthers(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		if other == 0 || other > 10*time.Second {
-			t.Errorf("the other receiver got its message after %v, want at once", other)
+			t.Errorf("the other receiver got its message after %v, want no delay", other)
 		}
 		if slow != many || most > 16 || after > 30*time.Minute {
-			t.Errorf("got %d messages to the slow receiver in %v, %d at once, want %d in half an hour, at most 16 at once", slow, after, most, many)
+			t.Errorf("got %d messages to the slow receiver in %v, %d concurrently, want %d in half an hour, at most 16 concurrently", slow, after, most, many)
 		}
 		if claims > 3000 {
 			t.Errorf("got %d claims, want fewer", claims)
@@ -205,7 +205,7 @@ func TestOwnerOfSlowReceiversDoesNotDelayOthers(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		if most != 32 || other < time.Second || other > 3*time.Second {
-			t.Errorf("got %d messages at once, and the other one after %v, want 32 and at once", most, other)
+			t.Errorf("got %d concurrent messages, and the other one after %v, want 32 and no delay", most, other)
 		}
 	})
 }

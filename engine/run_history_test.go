@@ -48,7 +48,7 @@ func TestSessionHistoryHasTheNewestEvents(t *testing.T) {
 		return events
 	}
 	if events := read(); len(events) != 41 || !strings.Contains(string(events[40].Data), `"39"`) {
-		t.Errorf("got %d events, want that of the start and 40 messages", len(events))
+		t.Errorf("got %d events, want the start and 40 messages", len(events))
 	}
 	for range 1000 {
 		report("short")
@@ -94,7 +94,7 @@ func TestSessionHistoryLeavesOutDeletedEvents(t *testing.T) {
 	}
 	events, _, err := e.Reports(ana).SessionHistory(t.Context(), a.SessionID)
 	if err != nil || len(events) < 2 || events[0].Type != askback.EventSessionStarted || events[len(events)-1].Type != askback.EventMessage {
-		t.Errorf("got %d events, %v; want those of the session and its message", len(events), err)
+		t.Errorf("got %d events, %v; want the events of the session and its message", len(events), err)
 	}
 	for _, ev := range events {
 		if strings.HasPrefix(string(ev.Type), "question_") {

@@ -177,7 +177,7 @@ func TestChangedArgumentsAreNotApproved(t *testing.T) {
 		}
 		s = h.settled(s.ID)
 		h.check("executed", len(r.ran()), 0)
-		h.check("the model read", strings.Contains(h.heard(s.ID)[2], "not those that were approved"), true)
+		h.check("the model read", strings.Contains(h.heard(s.ID)[2], "differ from the approved ones"), true)
 	})
 }
 
@@ -387,7 +387,7 @@ func TestPeopleWhoInstructedARunCannotApproveIt(t *testing.T) {
 		h.settled(s.ID)
 		page, err := h.engine.As(askback.Principal{Kind: askback.Responder, Name: "cem"}).List(t.Context(), askback.Query{})
 		if err != nil || len(page.Items) != 2 {
-			t.Fatalf("got %d asks, %v, want those of two children", len(page.Items), err)
+			t.Fatalf("got %d asks, %v, want the asks of two children", len(page.Items), err)
 		}
 		for _, name := range []string{"ana", "ben", "cem"} {
 			who := h.engine.As(askback.Principal{Kind: askback.Responder, Name: name})

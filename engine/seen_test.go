@@ -100,6 +100,6 @@ func TestSeenNeedsPermission(t *testing.T) {
 		t.Errorf("ben: got error %v, want %v", err, askback.ErrNotFound)
 	}
 	if got := p.seenTimes(a); len(got) != 1 || !got[0].IsZero() {
-		t.Errorf("got seen at %v, want one that was not", got)
+		t.Errorf("got seen at %v, want a delivery that was not seen", got)
 	}
 }

@@ -131,7 +131,7 @@ func TestReceiverThatFailsForThreeDaysGetsEverythingInOrder(t *testing.T) {
 		}
 		for i, d := range to.got[:len(got)-1] {
 			if d.ID != to.got[0].ID || d.Attempts != i {
-				t.Errorf("attempt %d: got delivery %+v, want that of the first attempt", i+1, d)
+				t.Errorf("attempt %d: got delivery %+v, want the delivery of the first attempt", i+1, d)
 			}
 			if i > 0 {
 				if pause := to.at[i].Sub(to.at[i-1]); pause < 5*time.Second || pause > 27*time.Hour {

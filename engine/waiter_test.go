@@ -266,7 +266,7 @@ func TestCancelledStepDoesNotDelayOthers(t *testing.T) {
 		p.store.onCommit(func(ctx context.Context, c store.Change, next committer) (int64, error) {
 			if c.Put[0].ID == a.ID {
 				if n := at.Add(1); n > 1 {
-					t.Errorf("%d steps of one ask happen at once", n)
+					t.Errorf("%d steps of one ask are concurrent", n)
 				}
 				defer at.Add(-1)
 				<-held

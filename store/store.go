@@ -134,9 +134,8 @@ type Query struct {
 	After   string // only ids after this one, in the order of the query
 	Newest  bool
 	Limit   int // maximum number of records; 0 or more than MaxList means MaxList
-	// Scan is the maximum number of records that List examines, including those that the
-	// query does not select; 0 is no maximum. If List stops there, its error is a
-	// [MoreError].
+	// Scan is the maximum number of records that List examines, including
+	// records that the query does not select; 0 is no maximum. If List stops there, its error is a [MoreError].
 	Scan int
 }
 

@@ -153,7 +153,7 @@ func deliver(r Result[AskState], at time.Time) Result[AskState] {
 const maxSessionDeliveries = 20
 
 // deliverSession adds a delivery of the end of the session, or of its present turn, to its callback, if it
-// has one. If the record has the maximum number of deliveries, the oldest one that is not being sent is
+// has one. If the record has the maximum number of deliveries, the oldest delivery that is not being sent is
 // dropped.
 func deliverSession(r Result[SessionState], at time.Time) Result[SessionState] {
 	s := &r.State

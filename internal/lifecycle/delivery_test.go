@@ -149,7 +149,7 @@ func TestDeliveriesOfSessionAreBounded(t *testing.T) {
 		}
 	}
 	if len(s.Deliveries) > 20 || len(s.Deliveries)+len(dropped) != turns || s.Deliveries[0].Status != askback.DeliveryQueued {
-		t.Errorf("got %d deliveries and %d that were dropped of %d, want at most 20, with the one that is being sent", len(s.Deliveries), len(dropped), turns)
+		t.Errorf("got %d deliveries and %d that were dropped of %d, want at most 20, with the delivery that is being sent", len(s.Deliveries), len(dropped), turns)
 	}
 	for _, d := range s.Deliveries {
 		if dropped[d.ID] {
@@ -240,7 +240,7 @@ func TestDeliveryIDsSortWithTheirAsk(t *testing.T) {
 	first, second := s.Deliveries[0].ID, s.Deliveries[1].ID
 	for _, id := range []string{first, second} {
 		if len(id) != len(ask) || id[:14] != "dlv_01k7z3q8v0" {
-			t.Errorf("got id %s, want dlv_ and 26 digits that begin with those of the ask", id)
+			t.Errorf("got id %s, want dlv_ and 26 digits that begin with the digits of the ask", id)
 		}
 	}
 	if first == second {

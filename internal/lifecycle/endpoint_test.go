@@ -218,7 +218,7 @@ func TestStoredEndpointsAreDecoded(t *testing.T) {
 	for _, c := range [][2]string{{`{"v":9}`, moving}, {fixed, `{"v":2,"status":[]}`}} {
 		_, err := lifecycle.DecodeEndpoint("whe_1", []byte(c[0]), []byte(c[1]))
 		if err == nil || !strings.Contains(err.Error(), "use a newer release") {
-			t.Errorf("%s %s: got error %v, want one that names a newer release", c[0], c[1], err)
+			t.Errorf("%s %s: got error %v, want an error that names a newer release", c[0], c[1], err)
 		}
 	}
 	later := strings.Replace(moving, `"v":1`, `"v":1,"new":{"a":[1]}`, 1)

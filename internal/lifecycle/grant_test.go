@@ -189,7 +189,7 @@ func TestStoredGrantsAreDecoded(t *testing.T) {
 	for _, c := range [][2]string{{`{"v":9}`, `{"v":1}`}, {`{"v":1}`, `{"v":2,"uses":"many"}`}} {
 		_, err := lifecycle.DecodeGrant("grt_1", true, []byte(c[0]), []byte(c[1]))
 		if err == nil || !strings.Contains(err.Error(), "use a newer release") {
-			t.Errorf("%s %s: got error %v, want one that names a newer release", c[0], c[1], err)
+			t.Errorf("%s %s: got error %v, want an error that names a newer release", c[0], c[1], err)
 		}
 	}
 }

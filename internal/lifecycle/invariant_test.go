@@ -161,7 +161,7 @@ func TestOnlyApproveAllMakesGrant(t *testing.T) {
 				continue
 			}
 			if made := effectOf[lifecycle.MakeGrant](m); len(made) != 1 || cmp.Diff(*h.Grant, made[0].Grant) != "" {
-				t.Errorf("got effects %+v, want one that makes %+v", m.effects, h.Grant)
+				t.Errorf("got effects %+v, want an effect that makes %+v", m.effects, h.Grant)
 			}
 			g, a := h.Grant, m.after.Ask
 			if ev.Answer.Decision != askback.ApproveAll || g.By != ev.By || g.Owner != a.Owner || g.Agent != a.Agent || g.ToolName != a.Confirmation.ToolName {

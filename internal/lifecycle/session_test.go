@@ -21,7 +21,7 @@ import (
 //	09:00 deploy-bot starts
 //	09:00 deploy-bot asks ask_1                   or: …, then fail
 //	09:05 ask_1 is answered                       declined, cancelled, expired
-//	09:05 ana says: text                          deploy-bot says: to those who follow
+//	09:05 ana says: text                          deploy-bot says: to followers
 //	09:05 ana ends the turn: reason               ends the session
 //	09:05 deploy-bot resumes: message
 //	09:05 deploy-bot completes {"result": 1}      fails: error

@@ -51,7 +51,7 @@ const (
 	deleteStream = `delete from history indexed by history_stream where stream = ?1
 		and seq < (select max(seq) from history)`
 	// No index has the subject, so this reads every event of the stream. It
-	// therefore deletes the events of all given subjects at once.
+	// therefore deletes the events of all given subjects together.
 	deleteEvents = `delete from history indexed by history_stream where stream = ?1
 		and subject in (select value from json_each(?2))
 		and seq < (select max(seq) from history indexed by history_stream where stream = ?1)`

@@ -97,7 +97,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		{"a conflict leaves nothing behind", testPartialConflict},
 		{"a failing change does not affect others", testFailingChange},
 		{"a failing change does not affect a claim", testClaimInFailingBatch},
-		{"a full queue rejects at once", testFullQueue},
+		{"a full queue rejects without delay", testFullQueue},
 		{"a cancelled commit keeps nothing", testCancellation},
 		{"a waiting commit can be cancelled", testWaitingCancelled},
 		{"a closed store returns ErrClosed", testClosedStore},

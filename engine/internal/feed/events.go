@@ -44,7 +44,7 @@ func (m position) cursor() askback.Cursor {
 // parseCursor decodes a cursor. If the cursor is not valid, the error is an
 // [askback.Invalid] with the pointer at.
 func parseCursor(at string, c askback.Cursor) (position, error) {
-	wrong := askback.Invalid{{Pointer: at, Detail: "this is not a cursor of this stream", Fix: "send one that this stream returned, or leave it out"}}
+	wrong := askback.Invalid{{Pointer: at, Detail: "this is not a cursor of this stream", Fix: "send a cursor of this stream, or leave it out"}}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(string(c))
 	first, second, ok := strings.Cut(string(raw), ".")
 	if err != nil || !ok {
