@@ -159,8 +159,9 @@ func (d *document) markdown(now time.Time) string {
 	}
 	d.writePeers(&out)
 	d.writeGoals(&out)
-	fmt.Fprint(&out, "\n### Absolute figures\n\nThese figures are of this one run on this one machine, where clients, servers and databases share the processors. They differ on any other machine. ",
-		"Do not quote them; quote the ratios.\n\n```text\n", d.absolute(), "```\n\n")
+	fmt.Fprint(&out, "\n### Absolute figures\n\n",
+		"These figures are of this one run on this one machine, where clients, servers and databases share the processors.\n",
+		"They differ on any other machine. Do not quote them; quote the ratios.\n\n```text\n", d.absolute(), "```\n\n")
 	return out.String()
 }
 
