@@ -107,7 +107,7 @@ func (a *Answer) checkInput(ask Ask, bad *problems) {
 		return
 	}
 	if ask.Quorum > 1 {
-		bad.add("/input", "several people must approve the same arguments, so none of them can edit these",
+		bad.add("/input", "several people must approve these arguments, so they cannot be edited",
 			`"decision": "denied", with the arguments you want in "reason"`)
 		return
 	}
@@ -221,7 +221,7 @@ func (a QuestionAnswer) normalize(q *Question, at string, bad *problems) Questio
 func (a *QuestionAnswer) check(q *Question, at string, rest int, bad *problems) {
 	count := len(a.Selected) + rest
 	if count > 1 && !q.MultiSelect {
-		bad.add(at+"/selected", "this question has one answer", "choose one")
+		bad.add(at+"/selected", "this question takes only one answer", "choose one")
 	}
 	if count == 0 && !q.Optional {
 		fix := `"other": "…"`

@@ -199,12 +199,12 @@ func (q Query) Check() error {
 		bad.add("/unacked", "a pending ask has no outcome to acknowledge", "status=all&unacked=true")
 	}
 	if !q.Since.IsZero() && !q.Until.IsZero() && q.Until.Before(q.Since) {
-		bad.add("/until", "this is before since", "exchange them")
+		bad.add("/until", "until is before since", "swap since and until")
 	}
 	checkText(&bad, "/q", q.Search, limits.MaxSearch)
 	checkName(&bad, "/key", q.Key, limits.MaxKey)
 	if q.Key != "" && q != (Query{Key: q.Key, Limit: q.Limit}) {
-		bad.add("/key", "a list by key has no other filter", "key=deploy-17")
+		bad.add("/key", "key cannot be combined with other filters", "key=deploy-17")
 	}
 	if q.Snoozed != nil && *q.Snoozed && (q.Unacked || q.Status != "" && q.Status != Pending) {
 		bad.add("/snoozed", "only a pending ask can be snoozed", "status=pending&snoozed=true")

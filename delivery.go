@@ -154,7 +154,7 @@ func CallbackProblem(address string) string {
 	case u.Opaque != "" || u.Hostname() == "":
 		return "the address has no host"
 	case !validPort(u.Port()):
-		return "the address has a port that does not exist"
+		return "the port of the address must be from 1 to 65535"
 	case u.User != nil:
 		return "the address has a user or a password; the receiver checks the signature instead"
 	case strings.Contains(address, "#"):

@@ -71,7 +71,7 @@ func (r Request) Normalize() (Request, error) {
 	r.checkQuorum(&bad)
 	checkCallback(&bad, r.CallbackURL)
 	if r.TraceParent != "" && !ValidTraceParent(r.TraceParent) {
-		bad.add("/traceparent", "this is not a position in a trace", "leave it out, or send 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+		bad.add("/traceparent", "traceparent has the wrong format", "leave it out, or send 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
 	}
 	r.checkWarnings(&bad)
 	for _, p := range bad.dropped {
@@ -127,7 +127,7 @@ func (r *Request) checkWarnings(bad *problems) {
 // and sets a context without members to nil.
 func (r *Request) checkAddressing(bad *problems) {
 	if r.SessionID != "" && r.SessionKey != "" {
-		bad.add("/session_key", "an ask names its session once", "send session_id or session_key")
+		bad.add("/session_key", "session_id and session_key cannot be combined", "send only one of them")
 	}
 	checkText(bad, "/session_id", r.SessionID, limits.MaxKey)
 	checkName(bad, "/session_key", r.SessionKey, limits.MaxKey)
@@ -383,7 +383,7 @@ func (c Confirmation) normalize(bad *problems) *Confirmation {
 		c.Tier = "confirm"
 	}
 	if c.Tier != "confirm" {
-		bad.add(at+"/tier", "only tier confirm needs an ask", `"tier": "confirm"`)
+		bad.add(at+"/tier", "tier must be confirm", `"tier": "confirm"`)
 	}
 	if c.Digest != "" {
 		bad.add(at+"/digest", "Askback computes the digest", "leave it out")

@@ -122,7 +122,7 @@ func (r Reassignment) Normalize() (Reassignment, error) {
 	var bad problems
 	r.To = checkTo(&bad, r.To)
 	if len(r.To) == 0 {
-		bad.add("/to", "no one is named", `"to": ["ben"]`)
+		bad.add("/to", "no person or group is named", `"to": ["ben"]`)
 	}
 	return r, bad.err()
 }

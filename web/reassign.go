@@ -143,7 +143,7 @@ func doneReassigning(r request, id string) *pages.Done {
 
 // reassignProblem returns the sentence for a problem with the names.
 func reassignProblem(p askback.Problem) view.Text {
-	if p.Detail == "no one is named" {
+	if p.Detail == "no person or group is named" {
 		return view.RawText("Choose at least one person or group.").Text()
 	}
 	return view.RawText(sentence(p.Detail)).Text()
