@@ -103,7 +103,7 @@ type linkTelegram struct {
 // Run prints the link to open or the code to send. With --qr, it draws the link.
 func (c *linkTelegram) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	if c.QR && !terminal.IsTerminal(io.out) {
-		return usage("--qr draws on a terminal, and standard output is not one; askback channel link telegram prints the link")
+		return usage("--qr draws on a terminal, but standard output is not a terminal; askback channel link telegram prints the link")
 	}
 	code, err := conn.User.ContactCode(ctx, "telegram")
 	if err != nil {

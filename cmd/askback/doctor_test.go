@@ -176,7 +176,7 @@ func TestDoctorReportsADamagedIndex(t *testing.T) {
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if got := runDoctor(t, env, 0); !strings.Contains(got, "intact, except the index for searches") {
+		if got := runDoctor(t, env, 0); !strings.Contains(got, "intact, except the search index") {
 			t.Errorf("%s: got\n%s", statement, got)
 		}
 	}

@@ -304,7 +304,7 @@ func TestInvalidWorkflowInputsAreReported(t *testing.T) {
 		{map[string]string{"tool": "deploy", "edits": "yes", "quorum": "-1"}, "input edits: write true or false"},
 		{map[string]string{"tool": "deploy", "edits": "yes", "quorum": "-1"}, "input quorum: write a number"},
 		{map[string]string{"question": "a", "timeout": "soon"}, "input timeout: write a time"},
-		{map[string]string{"question": "a", "default": "b"}, "input default: it is the answer after the timeout"},
+		{map[string]string{"question": "a", "default": "b"}, "input default: it applies only after a timeout"},
 		{map[string]string{"question": "a", "options": "one"}, "options"},
 		{map[string]string{"question": "a", "token": "askback_wrong"}, "unknown, expired or revoked"},
 	} {

@@ -21,7 +21,7 @@ type loginCommand struct {
 // Run prints a link that logs one browser in, or draws it as a QR code.
 func (c loginCommand) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	if c.QR && !terminal.IsTerminal(io.out) {
-		return usage("--qr draws on a terminal, and standard output is not one; askback login prints the link")
+		return usage("--qr draws on a terminal, but standard output is not a terminal; askback login prints the link")
 	}
 	pages, err := conn.Pages(ctx)
 	if err != nil {

@@ -101,7 +101,7 @@ func endpointLine(id string, e askback.Endpoint, now time.Time) string {
 		line += "; secret of " + day(e.SecretAt)
 	}
 	if now.Before(e.OldSecretUntil) {
-		line += ", the old one until " + day(e.OldSecretUntil)
+		line += ", the old secret until " + day(e.OldSecretUntil)
 	}
 	return line
 }

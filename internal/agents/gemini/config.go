@@ -104,7 +104,7 @@ func commandOf(entry string) (flags string, ok bool) {
 func nextSteps(_ config.Scope, o config.Options) (todo []string) {
 	todo = []string{"Gemini CLI starts MCP servers and runs hooks of a project only in trusted folders: start gemini here once and trust the folder; for gemini -p, set GEMINI_CLI_TRUST_WORKSPACE=true instead"}
 	if o.Gate != nil && *o.Gate {
-		todo = append(todo, "the guard allows nothing: after an approval, Gemini CLI asks at the terminal as well, and gemini -p refuses, unless a policy of yours allows the tool, such as [[rule]] with toolName = [\"run_shell_command\", \"write_file\", \"replace\"], decision = \"allow\" and priority = 100 in ~/.gemini/policies/guard.toml, which allows it also where the guard does not run")
+		todo = append(todo, "after an approval by the guard, Gemini CLI still asks at the terminal, and gemini -p rejects the call; to avoid this, allow the tool with a policy, such as [[rule]] with toolName = [\"run_shell_command\", \"write_file\", \"replace\"], decision = \"allow\" and priority = 100 in ~/.gemini/policies/guard.toml; the policy also applies where the guard does not run")
 	}
 	return todo
 }

@@ -123,8 +123,8 @@ func IsCurrentPlugin(content []byte) bool { return string(content) == Plugin }
 func nextSteps(scope config.Scope, o config.Options) (todo []string) {
 	todo = []string{
 		`restart OpenCode; if another configuration file has "permission" rules that ask for every tool, allow "askback_*" there`,
-		"with a plugin, OpenCode waits at its start until it has installed @opencode-ai/plugin from npm into ~/.config/opencode: seconds, once; without npm over a minute, each time",
-		"opencode run has no dialog: to approve its calls in Askback, have this in the configuration: " + gateEntry(scope, o),
+		"with a plugin, OpenCode installs @opencode-ai/plugin from npm into ~/.config/opencode when it starts: this takes seconds once, or over a minute at each start without npm",
+		"opencode run has no dialog: to approve its calls in Askback, add this to the configuration: " + gateEntry(scope, o),
 	}
 	return todo
 }

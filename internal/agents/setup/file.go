@@ -60,10 +60,10 @@ func readFile(path string) ([]byte, error) {
 
 // refusal returns an error with the reason why a file cannot be changed, and the step that helps.
 func refusal(path string, why *config.EditError, removes bool) string {
-	text := path + ": " + why.Reason + "; nothing was changed. To go on, " + why.Fix + " and run this command again"
+	text := path + ": " + why.Reason + "; nothing was changed. To continue, " + why.Fix + " and run this command again"
 	switch {
 	case removes:
-		return text + ", or remove what askback init added yourself"
+		return text + ", or remove the entries of askback init yourself"
 	case why.Paste != "":
 		return text + ", or add this to it yourself:\n" + strings.TrimRight(why.Paste, "\n")
 	}

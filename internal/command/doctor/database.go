@@ -80,7 +80,7 @@ func (d *doctor) checkContent(about inspection, size int64) {
 		d.Fail(check, "damaged records are not used; restore them from a backup", "%s is damaged: the checksums of %d of %d records and events do not match: %s",
 			d.database, about.rows.Damaged, about.rows.Rows, damagedNames(about.rows))
 	case about.search != "":
-		d.Warn(check, "no action is needed: once a search or a change reads the damaged part, it is filled again", "%s is intact, except the index for searches: %s", d.database, about.search)
+		d.Warn(check, "no action is needed: once a search or a change reads the damaged part, it is filled again", "%s is intact, except the search index: %s", d.database, about.search)
 	default:
 		without := ""
 		if n := about.rows.Without; n > 0 {

@@ -56,7 +56,7 @@ func (d *doctor) checkDirectory(row store.Record, tokens []string) {
 			d.Fail(check, "correct approvers, to or quorum "+where+" or of the agent, or add the people", "%s", p.Text)
 			continue
 		}
-		d.Warn(check, "add the person, give a token, or remove the name "+where, "%s", p.Text)
+		d.Warn(check, "add the person, create a token for the person, or remove the name "+where, "%s", p.Text)
 	}
 	if row.ID != "" && len(about.Warnings) == 0 {
 		d.OK(check, "made over the API: people %d, groups %d, routes %d", about.People, about.Groups, about.Routes)

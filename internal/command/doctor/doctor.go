@@ -244,6 +244,6 @@ func (d *doctor) checkTokens() {
 		existing++
 	}
 	if len(d.Findings) == before {
-		d.OK(check, "%d of 2 exist, and only this user can read them; a missing one is created when it is needed", existing)
+		d.OK(check, "%d of 2 exist, and only this user can read them; a missing file is created when needed", existing)
 	}
 }

@@ -189,7 +189,7 @@ func (p publicCheck) checkProto(ctx context.Context) bool {
 			return true
 		}
 	}
-	p.Fail(check, fixProto, "the server does not recognize https, so it lets no one log in, or sets cookies that are not secure")
+	p.Fail(check, fixProto, "the server does not recognize https, so people cannot log in, or its cookies are not secure")
 	return false
 }
 
@@ -248,7 +248,7 @@ func (p publicCheck) readHeartbeat(ctx context.Context) error {
 	if err != nil {
 		var urlErr *url.Error
 		if errors.As(err, &urlErr) && urlErr.Timeout() {
-			return errors.New("the proxy holds the reply back")
+			return errors.New("the proxy holds back the reply")
 		}
 		return err
 	}
@@ -259,7 +259,7 @@ func (p publicCheck) readHeartbeat(ctx context.Context) error {
 	line, err := bufio.NewReader(res.Body).ReadString('\n')
 	switch {
 	case ctx.Err() != nil:
-		return errors.New("the proxy holds the reply back")
+		return errors.New("the proxy holds back the reply")
 	case err != nil:
 		return err
 	case line != ":\n":

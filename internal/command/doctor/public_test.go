@@ -129,7 +129,7 @@ func TestDoctorChecksThePublicURL(t *testing.T) {
 		"no header, no name": {rewrite: func(*httputil.ProxyRequest) {}, want: []string{"ok|public URL|", "FAIL|https|", "FAIL|host|"}},
 		"no name": {
 			rewrite: func(r *httputil.ProxyRequest) { r.SetXForwarded() },
-			want:    []string{"ok|public URL|", "ok|https|", "FAIL|host|the server sees another name than https://example.com"},
+			want:    []string{"ok|public URL|", "ok|https|", "FAIL|host|the proxy sends the server another name than https://example.com"},
 		},
 		"no cookies": {
 			modify: func(r *http.Response) error {
@@ -142,7 +142,7 @@ func TestDoctorChecksThePublicURL(t *testing.T) {
 		},
 		"a buffer": {wait: time.Second, modify: bufferAll, want: []string{
 			"ok|public URL|", "ok|https|", "ok|host|", "ok|log-in|",
-			"FAIL|stream|no event arrived within 1s, so open pages do not change by themselves: the proxy holds the reply back|let the proxy pass on streams without delay. nginx: proxy_buffering off",
+			"FAIL|stream|no event arrived within 1s, so open pages do not change by themselves: the proxy holds back the reply|let the proxy pass on streams without delay. nginx: proxy_buffering off",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -162,7 +162,7 @@ func TestDoctorChecksThePublicURL(t *testing.T) {
 			got := lines(newProxy(t, c.rewrite, c.modify).check(t, c.address, c.wait, c.secret))
 			rows := strings.SplitAfter(strings.TrimSuffix(got, "\n"), "\n")
 			for i, want := range c.want {
-				want = strings.ReplaceAll(want, "recognize https|", "recognize https, so it lets no one log in, or sets cookies that are not secure|")
+				want = strings.ReplaceAll(want, "recognize https|", "recognize https, so people cannot log in, or its cookies are not secure|")
 				if i >= len(rows) || !strings.HasPrefix(rows[i], strings.TrimSuffix(want, "\n")) {
 					t.Errorf("line %d does not begin with %s", i+1, want)
 				}

@@ -73,13 +73,13 @@ func (d *doctor) checkSecrets(all []store.Record) {
 	}
 	switch {
 	case sealed == 0 && info == nil:
-		d.OK(check, "no key is needed yet; it is created in %s when it is", path)
+		d.OK(check, "no key is needed yet; it will be created in %s when needed", path)
 	case key == nil && sealed > 0:
 		d.Fail(check, lost, "%s has no key, and the database has %s that it encrypted", path, view.Count(sealed, "secret"))
 	case closed > 0:
-		d.Fail(check, lost, "%s does not open the secrets of %s in the database", path, view.Count(closed, "record"))
+		d.Fail(check, lost, "%s cannot decrypt the secrets of %s in the database", path, view.Count(closed, "record"))
 	default:
-		d.OK(check, "only this user can read %s, and it opens all secrets in the database (%d)", path, sealed)
+		d.OK(check, "only this user can read %s, and it decrypts all secrets in the database (%d)", path, sealed)
 	}
 }
 

@@ -68,7 +68,7 @@ func TestDoctorChecksTheKeyOfSecrets(t *testing.T) {
 	plain := sealEndpoint(t, nil)
 	check(plain, "ok|secrets|no key is needed yet")
 	sealed := sealEndpoint(t, tokens.SecretKey)
-	check(sealed, "ok|secrets|only this user can read "+path+", and it opens all secrets in the database (2)")
+	check(sealed, "ok|secrets|only this user can read "+path+", and it decrypts all secrets in the database (2)")
 	if err := os.Chmod(path, 0o640); err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestDoctorChecksTheKeyOfSecrets(t *testing.T) {
 	if _, err := tokens.SecretKey(); err != nil { // another key
 		t.Fatal(err)
 	}
-	check(sealed, "FAIL|secrets|"+path+" does not open the secrets of 1 record in the database|restore it from the backup")
+	check(sealed, "FAIL|secrets|"+path+" cannot decrypt the secrets of 1 record in the database|restore it from the backup")
 	check(plain, "ok|secrets|only this user can read "+path)
 	if err := os.WriteFile(path, []byte("not a key"), 0o600); err != nil {
 		t.Fatal(err)
