@@ -25,7 +25,7 @@ type Endpoint struct {
 	// the last attempt did not fail.
 	FailingSince time.Time `api:"failing_since" store:"failing,moving"`
 	SecretAt     time.Time `api:"secret_at" store:"secret_at,moving"` // the time when its own secret was made; zero: the secret of the settings signs
-	// OldSecretUntil is the time until which the previous secret signs as well. It is zero if there is none.
+	// OldSecretUntil is the time until which the previous secret signs as well. Zero: no previous secret does.
 	OldSecretUntil time.Time `api:"old_secret_until" store:"old_secret_until,moving"`
 }
 

@@ -15,8 +15,8 @@ import (
 var errDangerous = fmt.Errorf("a dangerous call is decided on its page after a log-in, in a terminal, or over the API: %w", askback.ErrForbidden)
 
 // checkDangerous returns an error if the action would settle a dangerous call through a channel whose people
-// have not logged in. Such a channel should refuse the answer with a better explanation; this check does not
-// depend on it. A settled ask has its own error.
+// have not logged in. Such a channel should refuse the answer itself, with a better explanation. A settled ask
+// has its own error.
 func (c *client) checkDangerous(action access.Action, a *askback.Ask) error {
 	settles := action == access.ActAnswer || action == access.ActDecline
 	if settles && !a.Settled() && a.Confirmation != nil && a.Confirmation.Dangerous && !lifecycle.AtFrontend(c.Who.Channel) {

@@ -141,8 +141,8 @@ func TestCallbackOfAnAgentNeedsAChannel(t *testing.T) {
 	}
 }
 
-// The limit for asks stops a program that keeps starting runs (T43). It does not stop a repeat of a delivery
-// or a person.
+// The limit for asks stops a program that keeps starting runs (T43). It does not count repeated deliveries,
+// and does not apply to people.
 func TestProgramRunsPerMinuteAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(memstore.New(), &engine.Options{Runner: &scriptRunner{}, Settings: engine.Settings{AsksPerMinute: 2}})
