@@ -28,7 +28,7 @@ func (r *Reader) Fields(n Node, path string, table []Setting) {
 			r.AddProblem(f.At, "write it once", "%s is already set in line %d", full, first.Line)
 			continue
 		case i < 0:
-			r.AddProblem(f.At, r.suggestKey(f.Name, table), "unknown setting %s", Quote(full))
+			r.AddProblem(f.At, r.suggestKey(f.Name, table, n), "unknown setting %s", Quote(full))
 		default:
 			table[i].Read(Value{f.Value, full})
 		}
@@ -36,17 +36,20 @@ func (r *Reader) Fields(n Node, path string, table []Setting) {
 	}
 }
 
-// suggestKey returns the fix for an unknown key: the name of the setting here, the most similar key, or all
-// keys.
-func (r *Reader) suggestKey(name string, table []Setting) string {
+// suggestKey returns the fix for an unknown key of a group: the name of the setting here, the most similar
+// key that the group does not have, or all keys.
+func (r *Reader) suggestKey(name string, table []Setting, group Node) string {
 	if s, ok := r.Renamed[name]; ok {
 		return s
 	}
-	known := make([]string, len(table))
-	for i, s := range table {
-		known[i] = s.Key
+	var known, free []string
+	for _, s := range table {
+		known = append(known, s.Key)
+		if !slices.ContainsFunc(group.Fields, func(f Field) bool { return f.Name == s.Key }) {
+			free = append(free, s.Key)
+		}
 	}
-	if near := Nearest(name, known); near != "" {
+	if near := Nearest(name, free); near != "" {
 		return "did you mean " + near + "?"
 	}
 	return "the settings here are " + strings.Join(known, ", ")
