@@ -34,7 +34,7 @@ func (s *overtaken) Commit(ctx context.Context, c store.Change) (int64, error) {
 }
 
 // A turn that another process cancels while its ask is opened leaves no ask behind (F1).
-func TestAskOfATurnThatAnotherProcessCancelsIsNotOpened(t *testing.T) {
+func TestCancelByAnotherProcessPreventsAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := memstore.New()
 		r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("ask", `{"question":"Which?"}`))}}}

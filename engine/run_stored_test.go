@@ -15,7 +15,7 @@ import (
 
 // A waiting run goes on after an older release stored its run, session and ask, with JSON that repeats the
 // columns.
-func TestRunThatAnOlderReleaseStoredGoesOn(t *testing.T) {
+func TestRunStoredByOlderReleaseContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := memstore.New()
 		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {

@@ -246,7 +246,7 @@ func (h *host) events(id string) (all []string) {
 }
 
 // A run asks, reads and writes in the order of its calls, and ends its turn (A2, B1, B3).
-func TestHostedRunAsksAndGoesOn(t *testing.T) {
+func TestHostedRunContinuesWithAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {
 			says("First.", call("read", `{"path":"x"}`), call("ask", `{"question":"Which?"}`), call("write", `{"n":1}`)),
@@ -449,7 +449,7 @@ func TestTextOfAModelIsStreamed(t *testing.T) {
 
 // After a crash in a tool, a read-only tool runs again, and any other tool has an unknown outcome. A request
 // to a model is repeated.
-func TestHostedRunGoesOnAfterACrash(t *testing.T) {
+func TestHostedRunContinuesAfterCrash(t *testing.T) {
 	for tool, want := range map[string][]string{
 		"read": {"read {}", "read {}"}, "write": {"write {}"},
 	} {

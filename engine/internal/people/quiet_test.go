@@ -10,7 +10,7 @@ import (
 
 // Quiet hours include their begin and not their end. Quiet hours over midnight last until the next day. Both
 // ends follow the clock of the person.
-func TestQuietHoursEndByTheClockOfThePerson(t *testing.T) {
+func TestQuietHoursFollowThePersonsClock(t *testing.T) {
 	for _, c := range []struct{ quiet, zone, now, until string }{
 		{"22:00-07:00", "Europe/Berlin", "2026-01-10T21:59:59+01:00", ""},
 		{"22:00-07:00", "Europe/Berlin", "2026-01-10T22:00:00+01:00", "2026-01-11T07:00:00+01:00"},

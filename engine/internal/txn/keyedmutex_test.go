@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/engine/internal/txn"
 )
 
-func TestIDIsLockedInTheOrderOfCalls(t *testing.T) {
+func TestLocksAreGrantedInOrderOfCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := txn.NewKeyedMutex()
 		var order []int
