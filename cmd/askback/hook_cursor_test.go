@@ -55,9 +55,9 @@ func TestGuardOfCursorBlocksWithoutApproval(t *testing.T) {
 	}
 }
 
-// Space in an event does not separate the approval from its call: the decision of a person is the
-// output of each hook.
-func TestCursorHooksPrintTheDecision(t *testing.T) {
+// A hook finds the approval of its call even if the events differ in white space, and prints the decision of
+// the person.
+func TestWhiteSpaceInEventsDoesNotHideTheApproval(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	space := strings.NewReplacer(`:{"`, `: { "`, `,"`, ` , "`).Replace

@@ -108,7 +108,7 @@ func run(ctx context.Context, args []string, io streams) (exit int) {
 	return printError(io.err, err)
 }
 
-// parseTexts replace errors of the parser by plainer texts. $1 and $2 are groups of the pattern.
+// parseTexts replaces errors of the parser with plainer texts. $1 and $2 are groups of the pattern.
 var parseTexts = []struct {
 	pattern *regexp.Regexp
 	text    string

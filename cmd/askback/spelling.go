@@ -9,7 +9,8 @@ import (
 )
 
 // oldSpellings lists the commands that were renamed: the old spelling and the new one. An old spelling still
-// runs, with a note. No help, completion or document shows it. A spelling comes before its own beginning.
+// runs, with a note. No help, completion or document shows it. A spelling comes before any spelling that is
+// its beginning.
 var oldSpellings = [][2]string{
 	{"agent new", "agent add"},
 	{"contact list", "channel list"},

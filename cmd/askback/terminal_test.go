@@ -380,8 +380,8 @@ func TestJSONAtATerminalHasControlCharactersEscaped(t *testing.T) {
 	}
 }
 
-// A person who types a line claims the ask, so that others see who is answering it (F8). The line may be no
-// valid answer.
+// A person who types a line claims the ask, so that others see who is answering it (F8). The line may be
+// invalid as an answer.
 func TestTypingClaimsTheAsk(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)

@@ -2,8 +2,9 @@
 // question on the same disk, and with the plain SQL statements of Askback. README.md explains
 // the figures.
 //
-//	go run ./test/bench [-dur 2s] [-rounds 5] [-c 1,16,64] [-what record,askback] [-pre N] [-dir FOLDER] [-wait 5m] [-only cycle,memory,streams,recovery,growth,hosted,scale]
-//	[-pending N] [-settled N] [-data FILE] [-peers] [-docs FOLDER] [-quick] [-json]
+//	go run ./test/bench [-dur 2s] [-rounds 5] [-c 1,16,64] [-what record,askback] [-pre N] [-dir FOLDER] [-wait 5m]
+//	    [-only cycle,memory,streams,recovery,growth,hosted,scale] [-pending N] [-settled N] [-data FILE] [-peers]
+//	    [-docs FOLDER] [-quick] [-json]
 package main
 
 import (

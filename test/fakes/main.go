@@ -6,7 +6,8 @@
 //
 // Usage:
 //
-//	go run ./test/fakes [-settings FILE] [-listen ADDRESS] [-open] [all | ntfy | slack | telegram | email | push | webhook]…
+//	go run ./test/fakes [-settings FILE] [-listen ADDRESS] [-open]
+//	    [all | ntfy | slack | telegram | email | push | webhook]…
 package main
 
 import (

@@ -17,7 +17,8 @@
 // Usage:
 //
 //	go run ./test/faults [-n 1000] [-binary 300] [-server 1000] [-streams 250] [-pairs 10000000] [-races 10000]
-//	    [-channels 1000] [-reach 300] [-hosted 500] [-held 300] [-short] [-seed S] [-keep] [-mutant NAME] [-program PATH]
+//	    [-channels 1000] [-reach 300] [-hosted 500] [-held 300] [-short] [-seed S] [-keep] [-mutant NAME]
+//	    [-program PATH]
 package main
 
 import (

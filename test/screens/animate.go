@@ -18,9 +18,9 @@ type scene struct {
 	hold    time.Duration
 }
 
-// animate returns a GIF that repeats the scenes, which have one size. The scenes share a palette of
-// their most frequent colors, and a frame has only what changed. It returns an error if the result
-// is too large.
+// animate returns a GIF that repeats the scenes, which have the same size. The scenes share a palette of
+// their most frequent colors, and a frame contains only the changes. It returns an error if the result is too
+// large.
 func animate(scenes []scene) ([]byte, error) {
 	var pictures []image.Image
 	for _, s := range scenes {
@@ -29,7 +29,7 @@ func animate(scenes []scene) ([]byte, error) {
 	box, q := pictures[0].Bounds(), newQuantizer(255, pictures...)
 	palette := append(color.Palette{color.Transparent}, q.palette...)
 	film := gif.GIF{Config: image.Config{ColorModel: palette, Width: box.Dx(), Height: box.Dy()}}
-	shown := image.NewPaletted(box, palette) // with 0 for what is not drawn yet
+	shown := image.NewPaletted(box, palette) // 0 stands for a pixel that is not drawn yet
 	for _, s := range scenes {
 		next, changed := image.NewPaletted(box, palette), image.Rectangle{}
 		for i, c := range q.paletted(s.picture).Pix {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Each frame of the moving picture shows its scene exactly, has only what changed, and stays as
-// long as the scene.
+// Each frame of the moving picture shows its scene exactly, contains only the changes, and lasts as long as
+// the scene.
 func TestAnimationShowsTheScenes(t *testing.T) {
 	violet := color.RGBA{0x8a, 0x4f, 0xc7, 255}
 	scenes := []scene{{painted(color.White), 2 * time.Second}, {painted(color.White), time.Second}, {painted(color.White), 3500 * time.Millisecond}}

@@ -22,8 +22,8 @@ import (
 	"github.com/askback/askback/test/program"
 )
 
-// filmName is the name of the moving picture in README.md. The picture shows the program itself: a
-// shell asks and waits, a person answers in the browser, and the shell goes on.
+// filmName is the name of the moving picture in README.md. The picture shows the program itself: a shell asks
+// and waits, a person answers in the browser, and the shell continues.
 const filmName = "ask"
 
 // Sizes of the moving picture, in pixels, and of its terminal, in cells. The page is enlarged by
@@ -62,7 +62,7 @@ type camera struct {
 type fixture struct {
 	ctx           context.Context
 	program, home string
-	address       string // of the server
+	address       string // the address of the server
 }
 
 // command returns a command of the program with a token, or without one for the user of the machine.
