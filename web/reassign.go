@@ -102,7 +102,10 @@ func (s *site) reassign(w http.ResponseWriter, r request) error {
 	var invalid askback.Invalid
 	switch {
 	case errors.As(err, &invalid):
-		form.Problem = reassignProblem(invalid[0])
+		form.Problem = view.RawText(sentence(invalid[0].Detail)).Text()
+		if len(form.Names()) == 0 {
+			form.Problem = view.RawText("Choose at least one person or group.").Text()
+		}
 		a, err := r.client.Get(r.Context(), r.PathValue("id"))
 		if err != nil {
 			return err
@@ -139,12 +142,4 @@ func doneReassigning(r request, id string) *pages.Done {
 		return nil
 	}
 	return pages.DoneReassigning(view.Of(a))
-}
-
-// reassignProblem returns the sentence for a problem with the names.
-func reassignProblem(p askback.Problem) view.Text {
-	if p.Detail == "no person or group is named" {
-		return view.RawText("Choose at least one person or group.").Text()
-	}
-	return view.RawText(sentence(p.Detail)).Text()
 }
