@@ -116,7 +116,7 @@ func (a Ask) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns a as JSON, in the format of docs/wire.md §2.
 func (a Ask) MarshalJSON() ([]byte, error) { return a.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *a. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *a. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (a *Ask) UnmarshalJSON(b []byte) error {
 	var out Ask
@@ -237,7 +237,7 @@ func (q Question) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns q as JSON, in the format of docs/wire.md §2.
 func (q Question) MarshalJSON() ([]byte, error) { return q.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *q. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *q. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (q *Question) UnmarshalJSON(b []byte) error {
 	var out Question
@@ -297,7 +297,7 @@ func (o Option) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns o as JSON, in the format of docs/wire.md §2.
 func (o Option) MarshalJSON() ([]byte, error) { return o.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *o. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *o. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (o *Option) UnmarshalJSON(b []byte) error {
 	var out Option
@@ -359,7 +359,7 @@ func (c Confirmation) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns c as JSON, in the format of docs/wire.md §2.
 func (c Confirmation) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *c. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *c. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (c *Confirmation) UnmarshalJSON(b []byte) error {
 	var out Confirmation
@@ -415,7 +415,7 @@ func (c Claim) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns c as JSON, in the format of docs/wire.md §2.
 func (c Claim) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *c. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *c. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (c *Claim) UnmarshalJSON(b []byte) error {
 	var out Claim
@@ -487,7 +487,7 @@ func (h Held) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns h as JSON, in the format of docs/wire.md §2.
 func (h Held) MarshalJSON() ([]byte, error) { return h.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *h. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *h. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (h *Held) UnmarshalJSON(b []byte) error {
 	var out Held
@@ -555,7 +555,7 @@ func (v Vote) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns v as JSON, in the format of docs/wire.md §2.
 func (v Vote) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *v. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *v. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (v *Vote) UnmarshalJSON(b []byte) error {
 	var out Vote
@@ -603,7 +603,7 @@ func (f FollowUp) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns f as JSON, in the format of docs/wire.md §2.
 func (f FollowUp) MarshalJSON() ([]byte, error) { return f.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *f. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *f. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (f *FollowUp) UnmarshalJSON(b []byte) error {
 	var out FollowUp
@@ -671,7 +671,7 @@ func (o Outcome) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns o as JSON, in the format of docs/wire.md §2.
 func (o Outcome) MarshalJSON() ([]byte, error) { return o.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *o. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *o. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (o *Outcome) UnmarshalJSON(b []byte) error {
 	var out Outcome
@@ -731,7 +731,7 @@ func (a Actor) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns a as JSON, in the format of docs/wire.md §2.
 func (a Actor) MarshalJSON() ([]byte, error) { return a.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *a. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *a. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (a *Actor) UnmarshalJSON(b []byte) error {
 	var out Actor
@@ -777,7 +777,7 @@ func (q QuestionAnswer) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns q as JSON, in the format of docs/wire.md §2.
 func (q QuestionAnswer) MarshalJSON() ([]byte, error) { return q.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *q. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *q. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (q *QuestionAnswer) UnmarshalJSON(b []byte) error {
 	var out QuestionAnswer
@@ -825,7 +825,7 @@ func (p Problem) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns p as JSON, in the format of docs/wire.md §2.
 func (p Problem) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *p. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *p. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (p *Problem) UnmarshalJSON(b []byte) error {
 	var out Problem
@@ -867,7 +867,7 @@ func (s Snooze) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns s as JSON, in the format of docs/wire.md §2.
 func (s Snooze) MarshalJSON() ([]byte, error) { return s.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *s. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *s. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (s *Snooze) UnmarshalJSON(b []byte) error {
 	var out Snooze
@@ -919,7 +919,7 @@ func (p Page) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns p as JSON, in the format of docs/wire.md §2.
 func (p Page) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *p. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *p. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (p *Page) UnmarshalJSON(b []byte) error {
 	var out Page
@@ -999,7 +999,7 @@ func (g Grant) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns g as JSON, in the format of docs/wire.md §2.
 func (g Grant) MarshalJSON() ([]byte, error) { return g.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *g. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *g. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (g *Grant) UnmarshalJSON(b []byte) error {
 	var out Grant
@@ -1073,7 +1073,7 @@ func (g GrantPage) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns g as JSON, in the format of docs/wire.md §2.
 func (g GrantPage) MarshalJSON() ([]byte, error) { return g.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *g. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *g. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (g *GrantPage) UnmarshalJSON(b []byte) error {
 	var out GrantPage
@@ -1163,7 +1163,7 @@ func (s Session) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns s as JSON, in the format of docs/wire.md §2.
 func (s Session) MarshalJSON() ([]byte, error) { return s.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *s. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *s. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (s *Session) UnmarshalJSON(b []byte) error {
 	var out Session
@@ -1243,7 +1243,7 @@ func (t Todo) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns t as JSON, in the format of docs/wire.md §2.
 func (t Todo) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *t. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *t. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (t *Todo) UnmarshalJSON(b []byte) error {
 	var out Todo
@@ -1285,7 +1285,7 @@ func (s SessionPage) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns s as JSON, in the format of docs/wire.md §2.
 func (s SessionPage) MarshalJSON() ([]byte, error) { return s.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *s. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *s. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (s *SessionPage) UnmarshalJSON(b []byte) error {
 	var out SessionPage
@@ -1331,7 +1331,7 @@ func (m Message) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns m as JSON, in the format of docs/wire.md §2.
 func (m Message) MarshalJSON() ([]byte, error) { return m.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *m. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *m. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (m *Message) UnmarshalJSON(b []byte) error {
 	var out Message
@@ -1379,7 +1379,7 @@ func (m MessagePage) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns m as JSON, in the format of docs/wire.md §2.
 func (m MessagePage) MarshalJSON() ([]byte, error) { return m.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *m. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *m. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (m *MessagePage) UnmarshalJSON(b []byte) error {
 	var out MessagePage
@@ -1427,7 +1427,7 @@ func (e Event) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns e as JSON, in the format of docs/wire.md §2.
 func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *e. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *e. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (e *Event) UnmarshalJSON(b []byte) error {
 	var out Event
@@ -1485,7 +1485,7 @@ func (t Token) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns t as JSON, in the format of docs/wire.md §2.
 func (t Token) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *t. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *t. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (t *Token) UnmarshalJSON(b []byte) error {
 	var out Token
@@ -1567,7 +1567,7 @@ func (d Delivery) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns d as JSON, in the format of docs/wire.md §2.
 func (d Delivery) MarshalJSON() ([]byte, error) { return d.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *d. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *d. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (d *Delivery) UnmarshalJSON(b []byte) error {
 	var out Delivery
@@ -1635,7 +1635,7 @@ func (d DeliveryPage) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns d as JSON, in the format of docs/wire.md §2.
 func (d DeliveryPage) MarshalJSON() ([]byte, error) { return d.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *d. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *d. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (d *DeliveryPage) UnmarshalJSON(b []byte) error {
 	var out DeliveryPage
@@ -1693,7 +1693,7 @@ func (e Endpoint) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns e as JSON, in the format of docs/wire.md §2.
 func (e Endpoint) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *e. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *e. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (e *Endpoint) UnmarshalJSON(b []byte) error {
 	var out Endpoint
@@ -1753,7 +1753,7 @@ func (e EndpointPage) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns e as JSON, in the format of docs/wire.md §2.
 func (e EndpointPage) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *e. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *e. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (e *EndpointPage) UnmarshalJSON(b []byte) error {
 	var out EndpointPage
@@ -1803,7 +1803,7 @@ func (c Contact) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns c as JSON, in the format of docs/wire.md §2.
 func (c Contact) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *c. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *c. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (c *Contact) UnmarshalJSON(b []byte) error {
 	var out Contact
@@ -1859,7 +1859,7 @@ func (c ContactCode) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns c as JSON, in the format of docs/wire.md §2.
 func (c ContactCode) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *c. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *c. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (c *ContactCode) UnmarshalJSON(b []byte) error {
 	var out ContactCode
@@ -1921,7 +1921,7 @@ func (p Person) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns p as JSON, in the format of docs/wire.md §2.
 func (p Person) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *p. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *p. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (p *Person) UnmarshalJSON(b []byte) error {
 	var out Person
@@ -1985,7 +1985,7 @@ func (g Group) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns g as JSON, in the format of docs/wire.md §2.
 func (g Group) MarshalJSON() ([]byte, error) { return g.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *g. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *g. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (g *Group) UnmarshalJSON(b []byte) error {
 	var out Group
@@ -2039,7 +2039,7 @@ func (h HostedAgent) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns h as JSON, in the format of docs/wire.md §2.
 func (h HostedAgent) MarshalJSON() ([]byte, error) { return h.AppendJSON(nil) }
 
-// UnmarshalJSON decodes what MarshalJSON returned into *h. It ignores unknown members, and
+// UnmarshalJSON decodes the result of MarshalJSON into *h. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (h *HostedAgent) UnmarshalJSON(b []byte) error {
 	var out HostedAgent

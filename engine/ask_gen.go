@@ -4,7 +4,7 @@ package engine
 
 import "github.com/askback/askback"
 
-// askOf returns the value with the fields that r has in common with the type Ask.
+// askOf returns a value with the fields that r shares with the type Ask.
 func askOf(r askback.Request) askback.Ask {
 	return askback.Ask{
 		SessionID:    r.SessionID,

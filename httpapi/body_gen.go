@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/wire/codec"
 )
 
-// appendRequest appends r as a part of the body of a request.
+// appendRequest appends r as part of the body of a request.
 func appendRequest(r askback.Request, b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	if len(r.Questions) > 0 {
@@ -87,7 +87,7 @@ func appendRequest(r askback.Request, b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// appendQuestion appends q as a part of the body of a request.
+// appendQuestion appends q as part of the body of a request.
 func appendQuestion(q askback.Question, b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	if q.Text != "" {
@@ -127,7 +127,7 @@ func appendQuestion(q askback.Question, b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// appendOption appends o as a part of the body of a request.
+// appendOption appends o as part of the body of a request.
 func appendOption(o askback.Option, b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	if o.Label != "" {
@@ -145,7 +145,7 @@ func appendOption(o askback.Option, b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// appendConfirmation appends c as a part of the body of a request.
+// appendConfirmation appends c as part of the body of a request.
 func appendConfirmation(c askback.Confirmation, b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	if c.ToolName != "" {
@@ -189,7 +189,7 @@ func appendConfirmation(c askback.Confirmation, b []byte) (_ []byte, err error) 
 	return append(b, '}'), nil
 }
 
-// appendProblem appends p as a part of the body of a request.
+// appendProblem appends p as part of the body of a request.
 func appendProblem(p askback.Problem, b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	if p.Pointer != "" {
@@ -207,7 +207,7 @@ func appendProblem(p askback.Problem, b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// appendAnswer appends a as a part of the body of a request.
+// appendAnswer appends a as part of the body of a request.
 func appendAnswer(a askback.Answer, b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	if len(a.Answers) > 0 {
@@ -243,7 +243,7 @@ func appendAnswer(a askback.Answer, b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// appendQuestionAnswer appends q as a part of the body of a request.
+// appendQuestionAnswer appends q as part of the body of a request.
 func appendQuestionAnswer(q askback.QuestionAnswer, b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	if q.ID != "" {
@@ -269,7 +269,7 @@ func appendQuestionAnswer(q askback.QuestionAnswer, b []byte) (_ []byte, err err
 	return append(b, '}'), nil
 }
 
-// appendGrantRequest appends g as a part of the body of a request.
+// appendGrantRequest appends g as part of the body of a request.
 func appendGrantRequest(g askback.GrantRequest, b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	if g.Scope != "" {
@@ -283,7 +283,7 @@ func appendGrantRequest(g askback.GrantRequest, b []byte) (_ []byte, err error) 
 	return append(b, '}'), nil
 }
 
-// appendTokenRequest appends t as a part of the body of a request.
+// appendTokenRequest appends t as part of the body of a request.
 func appendTokenRequest(t askback.TokenRequest, b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	if t.Kind != "" {
@@ -301,7 +301,7 @@ func appendTokenRequest(t askback.TokenRequest, b []byte) (_ []byte, err error) 
 	return append(b, '}'), nil
 }
 
-// appendEndpointRequest appends e as a part of the body of a request.
+// appendEndpointRequest appends e as part of the body of a request.
 func appendEndpointRequest(e askback.EndpointRequest, b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	if e.URL != "" {
@@ -315,7 +315,7 @@ func appendEndpointRequest(e askback.EndpointRequest, b []byte) (_ []byte, err e
 	return append(b, '}'), nil
 }
 
-// appendContactRequest appends c as a part of the body of a request.
+// appendContactRequest appends c as part of the body of a request.
 func appendContactRequest(c askback.ContactRequest, b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	if c.Channel != "" {
@@ -333,7 +333,7 @@ func appendContactRequest(c askback.ContactRequest, b []byte) (_ []byte, err err
 	return append(b, '}'), nil
 }
 
-// appendPersonRequest appends p as a part of the body of a request.
+// appendPersonRequest appends p as part of the body of a request.
 func appendPersonRequest(p askback.PersonRequest, b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	if p.Email != "" {
@@ -355,7 +355,7 @@ func appendPersonRequest(p askback.PersonRequest, b []byte) (_ []byte, err error
 	return append(b, '}'), nil
 }
 
-// appendSessionRequest appends s as a part of the body of a request.
+// appendSessionRequest appends s as part of the body of a request.
 func appendSessionRequest(s askback.SessionRequest, b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	if s.Key != "" {
@@ -393,7 +393,7 @@ func appendSessionRequest(s askback.SessionRequest, b []byte) (_ []byte, err err
 	return append(b, '}'), nil
 }
 
-// appendSendMessage appends s as a part of the body of a request.
+// appendSendMessage appends s as part of the body of a request.
 func appendSendMessage(s askback.SendMessage, b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	if s.Text != "" {
@@ -403,7 +403,7 @@ func appendSendMessage(s askback.SendMessage, b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// appendReport appends r as a part of the body of a request.
+// appendReport appends r as part of the body of a request.
 func appendReport(r askback.Report, b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	if r.Text != "" {
@@ -417,7 +417,7 @@ func appendReport(r askback.Report, b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// appendEndTurn appends e as a part of the body of a request.
+// appendEndTurn appends e as part of the body of a request.
 func appendEndTurn(e askback.EndTurn, b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	if e.Reason != "" {
@@ -427,7 +427,7 @@ func appendEndTurn(e askback.EndTurn, b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// appendEndSession appends e as a part of the body of a request.
+// appendEndSession appends e as part of the body of a request.
 func appendEndSession(e askback.EndSession, b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	if e.Reason != "" {
@@ -437,7 +437,7 @@ func appendEndSession(e askback.EndSession, b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// appendResumeSession appends r as a part of the body of a request.
+// appendResumeSession appends r as part of the body of a request.
 func appendResumeSession(r askback.ResumeSession, b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	if r.Message != "" {
@@ -447,7 +447,7 @@ func appendResumeSession(r askback.ResumeSession, b []byte) (_ []byte, err error
 	return append(b, '}'), nil
 }
 
-// appendComplete appends c as a part of the body of a request.
+// appendComplete appends c as part of the body of a request.
 func appendComplete(c askback.Complete, b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	if c.Status != "" {
@@ -467,7 +467,7 @@ func appendComplete(c askback.Complete, b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// appendSetTodos appends s as a part of the body of a request.
+// appendSetTodos appends s as part of the body of a request.
 func appendSetTodos(s askback.SetTodos, b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	b = append(b, `"todos":`...)
@@ -477,7 +477,7 @@ func appendSetTodos(s askback.SetTodos, b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// appendTodo appends t as a part of the body of a request.
+// appendTodo appends t as part of the body of a request.
 func appendTodo(t askback.Todo, b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	if t.Content != "" {

@@ -131,7 +131,7 @@ func (s AskState) appendFixed(b []byte, format int) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// readFixed reads what appendFixed appends, and the number of its format.
+// readFixed reads the form that appendFixed writes, and the number of its format.
 func (s *AskState) readFixed(r *codec.Reader, format *int) {
 	if !r.Object() {
 		return
@@ -292,7 +292,7 @@ func (s AskState) appendMoving(b []byte, format int) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// readMoving reads what appendMoving appends, and the number of its format.
+// readMoving reads the form that appendMoving writes, and the number of its format.
 func (s *AskState) readMoving(r *codec.Reader, format *int) {
 	if !r.Object() {
 		return
@@ -401,7 +401,7 @@ func (s SessionState) appendFixed(b []byte, format int) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// readFixed reads what appendFixed appends, and the number of its format.
+// readFixed reads the form that appendFixed writes, and the number of its format.
 func (s *SessionState) readFixed(r *codec.Reader, format *int) {
 	if !r.Object() {
 		return
@@ -512,7 +512,7 @@ func (s SessionState) appendMoving(b []byte, format int) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// readMoving reads what appendMoving appends, and the number of its format.
+// readMoving reads the form that appendMoving writes, and the number of its format.
 func (s *SessionState) readMoving(r *codec.Reader, format *int) {
 	if !r.Object() {
 		return
@@ -609,7 +609,7 @@ func (s GrantState) appendFixed(b []byte, format int) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// readFixed reads what appendFixed appends, and the number of its format.
+// readFixed reads the form that appendFixed writes, and the number of its format.
 func (s *GrantState) readFixed(r *codec.Reader, format *int) {
 	if !r.Object() {
 		return
@@ -672,7 +672,7 @@ func (s GrantState) appendMoving(b []byte, format int) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// readMoving reads what appendMoving appends, and the number of its format.
+// readMoving reads the form that appendMoving writes, and the number of its format.
 func (s *GrantState) readMoving(r *codec.Reader, format *int) {
 	if !r.Object() {
 		return
@@ -713,7 +713,7 @@ func (s EndpointState) appendFixed(b []byte, format int) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// readFixed reads what appendFixed appends, and the number of its format.
+// readFixed reads the form that appendFixed writes, and the number of its format.
 func (s *EndpointState) readFixed(r *codec.Reader, format *int) {
 	if !r.Object() {
 		return
@@ -774,7 +774,7 @@ func (s EndpointState) appendMoving(b []byte, format int) (_ []byte, err error) 
 	return append(b, '}'), nil
 }
 
-// readMoving reads what appendMoving appends, and the number of its format.
+// readMoving reads the form that appendMoving writes, and the number of its format.
 func (s *EndpointState) readMoving(r *codec.Reader, format *int) {
 	if !r.Object() {
 		return
@@ -1716,7 +1716,7 @@ func (e Event) Append(b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// read reads what Append appends.
+// read reads the form that Append writes.
 func (e *Event) read(r *codec.Reader) {
 	if !r.Object() {
 		return

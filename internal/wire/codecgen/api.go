@@ -36,7 +36,7 @@ func (f form) apiMethods(w *writer, name string, members []member) {
 	w.line("}")
 	w.line("\n// MarshalJSON returns %s as JSON, in the format of docs/wire.md §2.", x)
 	w.line("func (%s %s) MarshalJSON() ([]byte, error) { return %s.AppendJSON(nil) }", x, name, x)
-	w.line("\n// UnmarshalJSON decodes what MarshalJSON returned into *%s. It ignores unknown members, and\n// returns an error for duplicate names and invalid UTF-8.", x)
+	w.line("\n// UnmarshalJSON decodes the result of MarshalJSON into *%s. It ignores unknown members, and\n// returns an error for duplicate names and invalid UTF-8.", x)
 	w.line("func (%s *%s) UnmarshalJSON(b []byte) error {", x, name)
 	w.line("var out %s", name)
 	w.line("err := codec.Read(b, out.readJSON)")

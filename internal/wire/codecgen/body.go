@@ -29,7 +29,7 @@ func (s *source) bodies(nouns []string) ([]byte, error) {
 			}
 		}
 		x := receiver(name)
-		w.line("\n// append%s appends %s as a part of the body of a request.", name, x)
+		w.line("\n// append%s appends %s as part of the body of a request.", name, x)
 		w.line("func append%s(%s askback.%s, b []byte) (_ []byte, err error) {", name, x, name)
 		w.line("b = append(b, '{')")
 		f.appendMembers(w, x, false, members)
