@@ -121,7 +121,7 @@ func TestUnavailableToolsAreRejectedWithAdvice(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 	}
-	if len(m.got.Tools) == 0 || !strings.Contains(m.got.Tools[4].Description, "none can be asked in this run: it is rejected") {
+	if len(m.got.Tools) == 0 || !strings.Contains(m.got.Tools[4].Description, "No person can be asked in this run, so it is rejected") {
 		t.Errorf("got %+v", m.got.Tools)
 	}
 }

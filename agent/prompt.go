@@ -60,7 +60,7 @@ func (s session) spawnSection(agents []*hosted) string {
 	case s.Bubble:
 		b.WriteString(". They may ask people.")
 	default:
-		b.WriteString(", and cannot ask people: find out what they need to know before you start them.")
+		b.WriteString(", and cannot ask people: gather all facts that they need before you start them.")
 	}
 	b.WriteString(" They start no agents. The agents are:\n")
 	for _, a := range s.startable(agents) {

@@ -161,7 +161,7 @@ func (s session) describe(t served) string {
 	case t.confirm && s.asker != nil:
 		text += "\n(A person is shown each call and must approve it. Do not ask for that in another way.)"
 	case t.confirm:
-		text += "\n(Each call needs the approval of a person, and none can be asked in this run: it is rejected.)"
+		text += "\n(Each call needs the approval of a person. No person can be asked in this run, so it is rejected.)"
 	}
 	return strings.TrimSpace(text)
 }

@@ -33,7 +33,7 @@ func (c *call) respond() error {
 	}
 	named := answer.Decision == askback.Approve && compat.NamesApproval(c.body, ask)
 	if ask.Kind == askback.Confirm && answer.Decision != askback.Deny && !named {
-		return ambiguousAnswer([]string{ask.ID}, "this body has only the agent's description of what it would approve: "+
+		return ambiguousAnswer([]string{ask.ID}, "this body has only the agent's description of the call: "+
 			"approve by POST "+base+"/asks/{id}/answer, or on the page")
 	}
 	settled, err := revision.Of(c.client).AnswerRevision(c.r.Context(), ask.ID, answer)

@@ -35,7 +35,7 @@ var directoryRoutes = []route{
 	},
 	{
 		method: "GET", path: base + "/routes", action: access.ActPeople, serve: (*call).routes,
-		tag: "directory", summary: "List the routes, which decide who gets an ask.",
+		tag: "directory", summary: "List the routes, which select the people for an ask.",
 		detail: "Routes of the settings come first. The revision is for PUT /routes.",
 		who:    forScreens, out: "RoutePage",
 	},

@@ -130,7 +130,7 @@ func TestCommandIsStartedAgain(t *testing.T) {
 		t.Errorf("got the processes %s and %s", first, second)
 	}
 	began := time.Now()
-	fails(t, s, t.Context(), "crash", `{}`, "it is not known what the tool did: the command ended: exit status 7: out of cheese")
+	fails(t, s, t.Context(), "crash", `{}`, "the effect of the tool is not known: the command ended: exit status 7: out of cheese")
 	if d := time.Since(began); d > time.Minute {
 		t.Errorf("it took %v", d)
 	}
@@ -152,7 +152,7 @@ func TestKilledCommandEndsTheCall(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		fails(t, s, t.Context(), "wait", `{}`, "ended before the result, so it is not known what the tool did: the command ended: signal: killed")
+		fails(t, s, t.Context(), "wait", `{}`, "ended before the result, so the effect of the tool is not known: the command ended: signal: killed")
 	}()
 	eventually(t, "the tool runs", func() bool { return strings.Contains(log.String(), "waiting") })
 	p, err := os.FindProcess(pid)
@@ -289,7 +289,7 @@ func TestUnusualServersCauseNoErrors(t *testing.T) {
 	if got := call(t, s, "long", `{}`); got != "a�b�c" {
 		t.Errorf("got %q", got)
 	}
-	fails(t, s, t.Context(), "long", `{"a":"hologram"}`, `The reply of the server files cannot be read, so it is not known what the tool did: calling "tools/call": unrecognized content type "hologram"`)
+	fails(t, s, t.Context(), "long", `{"a":"hologram"}`, `The reply of the server files cannot be read, so the effect of the tool is not known: calling "tools/call": unrecognized content type "hologram"`)
 	if strings.Contains(log.String(), "ended") {
 		t.Errorf("the connection ended: %s", log)
 	}

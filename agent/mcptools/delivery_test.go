@@ -95,7 +95,7 @@ func TestReceivedCallIsNotRepeated(t *testing.T) {
 	}
 	select {
 	case e := <-paid:
-		if !e.IsError || !strings.Contains(e.Text, "not known what the tool did") {
+		if !e.IsError || !strings.Contains(e.Text, "the effect of the tool is not known") {
 			t.Errorf("got %v, %q", e.IsError, e.Text)
 		}
 	case <-time.After(2 * time.Minute):

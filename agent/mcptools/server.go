@@ -177,9 +177,9 @@ func (s *Server) Call(ctx context.Context, tool string, input json.RawMessage) c
 		case err == nil:
 			return executed(result)
 		case ctx.Err() != nil:
-			return failed("The call was cancelled. It is not known what the tool did before.")
+			return failed("The call was cancelled. The tool may have had an effect.")
 		case limited.Err() != nil:
-			return failed("The server %s has not replied within %v, and the call was cancelled. It is not known what the tool did before.", s.name, s.o.Call)
+			return failed("The server %s has not replied within %v, and the call was cancelled. The tool may have had an effect.", s.name, s.o.Call)
 		}
 		return s.rejected(c, err)
 	}
@@ -191,12 +191,12 @@ func (s *Server) rejected(c *session, err error) conversation.Executed {
 		return failed("The server %s rejected the call: %s", s.name, s.clean(errors.New(e.Message)))
 	}
 	if isUndelivered(err) {
-		return failed("The request to the server %s failed, so it is not known what the tool did: %s", s.name, s.clean(err))
+		return failed("The request to the server %s failed, so the effect of the tool is not known: %s", s.name, s.clean(err))
 	}
 	if c.ctx.Err() == nil {
-		return failed("The reply of the server %s cannot be read, so it is not known what the tool did: %s", s.name, s.clean(err))
+		return failed("The reply of the server %s cannot be read, so the effect of the tool is not known: %s", s.name, s.clean(err))
 	}
-	return failed("The connection to the server %s ended before the result, so it is not known what the tool did: %s", s.name, s.clean(err))
+	return failed("The connection to the server %s ended before the result, so the effect of the tool is not known: %s", s.name, s.clean(err))
 }
 
 func failed(format string, args ...any) conversation.Executed {

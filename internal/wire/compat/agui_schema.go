@@ -127,7 +127,7 @@ func (r *reader) checkApproval(at Node, s aguiSchema) {
 	}
 	for _, name := range s.required {
 		if !slices.Contains([]string{"", "approved"}, name) {
-			r.Problem(pointer, "a person decides, and writes nothing else", "require only approved")
+			r.Problem(pointer, "the answer is a decision without other fields", "require only approved")
 		}
 	}
 }
