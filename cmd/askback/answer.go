@@ -27,7 +27,7 @@ type answerCommand struct {
 	Approve bool     `xor:"decision" help:"Approve this call, once."`
 	Deny    bool     `xor:"decision" help:"Deny this call."`
 	All     bool     `name:"approve-all" xor:"decision" help:"Approve this call, and later calls like it without asking (see askback grant list)."`
-	Scope   string   `enum:",tool,tool_and_input,session" default:"" placeholder:"SCOPE" help:"Choose which later calls --approve-all approves: the same arguments (tool_and_input, the default), any arguments in this session (session) or everywhere (tool)."`
+	Scope   string   `enum:",tool,tool_and_input,session" default:"" placeholder:"SCOPE" help:"Limit --approve-all to the same arguments (tool_and_input, the default), to this session (session) or only to this tool (tool)."`
 	Expires string   `placeholder:"TIME" help:"End --approve-all after this time, such as 12h or 7d. The default is one day."`
 	Input   string   `complete:"file" placeholder:"FILE" help:"With --approve, replace the arguments of the call by this JSON file, or - for standard input."`
 	Reason  string   `help:"Tell the agent why."`

@@ -22,7 +22,7 @@ import (
 // requestFlags are the flags of both ask and confirm.
 type requestFlags struct {
 	To      []string `complete:"person" sep:"none" placeholder:"NAME" help:"Ask this person, or a group as @NAME. Repeat for several. By default a route decides, or every person may answer."`
-	Agent   string   `complete:"agent" placeholder:"NAME" help:"Show people this name of the agent."`
+	Agent   string   `complete:"agent" placeholder:"NAME" help:"Show people this name for the agent."`
 	Tag     []string `complete:"tag" sep:"none" placeholder:"TAG" help:"Add a tag, for routes and filters. Repeat for several."`
 	Session string   `placeholder:"KEY" help:"Group this ask with other asks that have the same key, such as asks of one run."`
 	Key     string   `placeholder:"KEY" help:"Make the command safe to repeat: the same key continues the same ask instead of asking again."`

@@ -156,7 +156,7 @@ func TestCompletionWorksInEachShell(t *testing.T) {
 			for _, c := range []struct{ typed, want string }{
 				{"askback conf\t", "<confirm>"},
 				{"askback token rem\t", "<token><remove>"},
-				{"askback help tok\tcre\t", "<help><token><create>"},
+				{"askback help tok\tad\t", "<help><token><add>"},
 				{"askback list --sta\tcanc\t", "<list><--status><cancelled>"},
 				{"askback list --status=canc\t", "<list><--status=cancelled>"},
 				{"askback answer --deny ask_\t", "<answer><--deny><" + call + ">"},
@@ -235,9 +235,11 @@ func TestCandidatesMatchTheParser(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
 	for _, c := range []struct{ line, want, not string }{
-		{"bash|tok", "token\tCreate, list", "ask"},
-		{"bash|token|", "create|list|revoke", ""},
-		{"bash|help|token|", "create|list|revoke", ""},
+		{"bash|tok", "token\tAdd, list", "ask"},
+		{"bash|token|", "add|list|remove", ""},
+		{"bash|help|token|", "add|list|remove", ""},
+		{"bash|", "channel|hook", "contact|link|notify"},
+		{"bash|contact|", "list|remove", ""},
 		{"bash|answer|x|--app", "--approve|--approve-all", "--deny"},
 		{"bash|answer|--deny|--", "--reason|--db", "--deny|--approve"},
 		{"bash|ask|--to|ana|--json|--", "--to|--plain", "--json"},

@@ -26,13 +26,13 @@ type webhookCommand struct {
 	Resume webhookResume `cmd:"" help:"Resume a paused or disabled receiver, and send it the kept messages."`
 	Rotate webhookRotate `cmd:"" help:"Replace the secret of a receiver and print the new secret. It is shown only once."`
 	Test   webhookTest   `cmd:"" help:"Send a test message to a receiver and print its reply."`
-	Resend webhookResend `cmd:"" help:"Send every message to a receiver again that the server gave up."`
+	Resend webhookResend `cmd:"" help:"Retry every message to a receiver that the server gave up."`
 	Remove webhookRemove `cmd:"" help:"Remove a receiver and its secret."`
 
 	Secret webhookSecretCommand `cmd:"" help:"Print a new secret for channels.webhook.secret in the settings."`
 
 	Deliveries webhookDeliveries `cmd:"" help:"List messages to programs, phones and chats, by default the messages that did not arrive."`
-	Retry      webhookRetry      `cmd:"" help:"Send one message again that the server gave up."`
+	Retry      webhookRetry      `cmd:"" help:"Retry one message that the server gave up."`
 }
 
 type webhookList struct {
