@@ -172,7 +172,7 @@ func TestPromptStatesWhetherSubAgentsMayAsk(t *testing.T) {
 		bubble bool
 		want   string
 	}{
-		{attended, false, "cannot ask people: find out"},
+		{attended, false, "cannot ask people: gather"},
 		{attended, true, "They may ask people."},
 		{unattended, false, "cannot ask people. They"},
 		{unattended, true, "cannot ask people. They"},

@@ -9,7 +9,7 @@ import (
 const (
 	askSection = `## Asking people
 
-You can ask the people you work for. They may answer much later, and you go on then.
+You can ask the people you work for. They may answer much later; you continue then.
 
 Ask with ask_user_question:
 - before decisions on architecture that are expensive to change later
