@@ -21,7 +21,8 @@ func (a Answer) Normalize(ask Ask) (Answer, error) {
 		return a, bad.err()
 	}
 	if a.Decision != "" {
-		bad.add("/decision", "this ask has questions and takes no decision", `"answers": [{"id": "q1", "selected": ["…"]}]`)
+		bad.add("/decision", "this ask has questions and takes no decision",
+			`"answers": [{"id": "q1", "selected": ["…"]}]`)
 	}
 	if len(a.Input) > 0 {
 		bad.add("/input", "this ask has questions and takes no arguments", "leave it out")
@@ -78,7 +79,8 @@ func (a Answer) normalizeDecision(ask Ask, bad *problems) Answer {
 	a.checkInput(ask, bad)
 	switch {
 	case a.Decision == ApproveAll && ask.Quorum > 1:
-		bad.add("/decision", "several people must approve this, so approve_all is not possible", `"decision": "approved"`)
+		bad.add("/decision", "several people must approve this, so approve_all is not possible",
+			`"decision": "approved"`)
 	case a.Decision == ApproveAll:
 		var given GrantRequest
 		if a.Grant != nil {
@@ -157,7 +159,8 @@ func (a *QuestionAnswer) match(ask Ask, bad *problems) int {
 	if a.ID != "" {
 		bad.add("/id", fmt.Sprintf("there is no question %s", quote(a.ID)), setID(ask))
 	} else {
-		bad.add("/question", "no question of this ask has this text", setID(ask)+"; in an object, use the id as the key")
+		bad.add("/question", "no question of this ask has this text",
+			setID(ask)+"; in an object, use the id as the key")
 	}
 	return -1
 }

@@ -20,7 +20,10 @@ import (
 func fourQuestions() askback.Ask {
 	return askback.Ask{Kind: askback.Questions, Questions: []askback.Question{
 		{ID: "q1", Text: "Which database?", Options: askback.Options("PostgreSQL", "SQLite")},
-		{ID: "q2", Text: "Which extras?", Options: askback.Options("TLS", "Backups", "Metrics"), MultiSelect: true, Optional: true},
+		{
+			ID: "q2", Text: "Which extras?", Options: askback.Options("TLS", "Backups", "Metrics"), MultiSelect: true,
+			Optional: true,
+		},
 		{ID: "q3", Text: "Which region?", Options: askback.Options("eu", "us"), NoOther: true, Optional: true},
 		{ID: "q4", Text: "What name?", Optional: true},
 	}}
@@ -54,15 +57,30 @@ func TestAnswersAreMatchedByIDOrText(t *testing.T) {
 		{"by id", []questionAnswer{{ID: "q1", Selected: []string{"SQLite"}}}, empty, nil},
 		{"by text", []questionAnswer{{Question: "Which database?", Selected: []string{"SQLite"}}}, empty, nil},
 		{"the id counts, not the text", []questionAnswer{
-			{ID: "q4", Question: "Which database?", Other: "prod"}, {ID: "q2", Question: "?", Selected: []string{"TLS"}}, {ID: "q1", Selected: []string{"SQLite"}},
+			{ID: "q4", Question: "Which database?", Other: "prod"},
+			{ID: "q2", Question: "?", Selected: []string{"TLS"}},
+			{ID: "q1", Selected: []string{"SQLite"}},
 		}, full, nil},
 		{"in the order of the questions", []questionAnswer{
-			{ID: "q4", Other: "prod"}, {Question: "Which extras?", Selected: []string{"TLS"}}, {ID: "q1", Selected: []string{"SQLite"}},
+			{ID: "q4", Other: "prod"},
+			{Question: "Which extras?", Selected: []string{"TLS"}},
+			{ID: "q1", Selected: []string{"SQLite"}},
 		}, full, nil},
-		{"no such id", []questionAnswer{{ID: "q1", Selected: []string{"SQLite"}}, {ID: "q9"}}, nil, []string{"/answers/1/id"}},
-		{"no such text", []questionAnswer{{Question: "Which planet?"}, {ID: "q1", Selected: []string{"SQLite"}}}, nil, []string{"/answers/0/question"}},
-		{"neither id nor text", []questionAnswer{{ID: "q1", Selected: []string{"SQLite"}}, {Other: "x"}}, nil, []string{"/answers/1/question"}},
-		{"twice", []questionAnswer{{ID: "q1", Selected: []string{"SQLite"}}, {Question: "Which database?", Selected: []string{"SQLite"}}}, nil, []string{"/answers/1"}},
+		{"no such id", []questionAnswer{{ID: "q1", Selected: []string{"SQLite"}}, {ID: "q9"}}, nil, []string{
+			"/answers/1/id",
+		}},
+		{
+			"no such text",
+			[]questionAnswer{{Question: "Which planet?"}, {ID: "q1", Selected: []string{"SQLite"}}},
+			nil,
+			[]string{"/answers/0/question"},
+		},
+		{"neither id nor text", []questionAnswer{{ID: "q1", Selected: []string{"SQLite"}}, {Other: "x"}}, nil, []string{
+			"/answers/1/question",
+		}},
+		{"twice", []questionAnswer{
+			{ID: "q1", Selected: []string{"SQLite"}}, {Question: "Which database?", Selected: []string{"SQLite"}},
+		}, nil, []string{"/answers/1"}},
 		{"a required one is missing", []questionAnswer{{ID: "q4", Other: "prod"}}, nil, []string{"/answers"}},
 		{"none", nil, nil, []string{"/answers"}},
 	} {
@@ -96,45 +114,130 @@ func TestAnswerMustFitKindOfQuestion(t *testing.T) {
 	}{
 		{"a label", single, questionAnswer{Selected: []string{"A"}}, questionAnswer{Selected: []string{"A"}}, nil},
 		{"own text", single, questionAnswer{Other: "C"}, questionAnswer{Other: "C"}, nil},
-		{"a label that is not an option", single, questionAnswer{Selected: []string{"C"}}, questionAnswer{Other: "C"}, nil},
+		{
+			"a label that is not an option", single,
+			questionAnswer{Selected: []string{"C"}},
+			questionAnswer{Other: "C"},
+			nil,
+		},
 		{"a label in another case", single, questionAnswer{Selected: []string{"a"}}, questionAnswer{Other: "a"}, nil},
 		{"two labels", single, questionAnswer{Selected: []string{"A", "B"}}, questionAnswer{}, []string{selected}},
-		{"a label and own text", single, questionAnswer{Selected: []string{"A"}, Other: "C"}, questionAnswer{}, []string{selected}},
-		{"two that are no options", single, questionAnswer{Selected: []string{"C", "D"}}, questionAnswer{}, []string{selected}},
-		{"the same label twice", single, questionAnswer{Selected: []string{"A", "A"}}, questionAnswer{Selected: []string{"A"}}, nil},
+		{
+			"a label and own text", single,
+			questionAnswer{Selected: []string{"A"}, Other: "C"},
+			questionAnswer{},
+			[]string{selected},
+		},
+		{"two that are no options", single, questionAnswer{Selected: []string{"C", "D"}}, questionAnswer{}, []string{
+			selected,
+		}},
+		{
+			"the same label twice", single,
+			questionAnswer{Selected: []string{"A", "A"}},
+			questionAnswer{Selected: []string{"A"}},
+			nil,
+		},
 		{"nothing", single, questionAnswer{}, questionAnswer{}, []string{at}},
 		{"a blank label", single, questionAnswer{Selected: []string{" "}}, questionAnswer{}, []string{at}},
 		{"blank own text", single, questionAnswer{Other: " \n"}, questionAnswer{}, []string{at}},
-		{"a label and blank own text", single, questionAnswer{Selected: []string{"A"}, Other: " "}, questionAnswer{Selected: []string{"A"}}, nil},
+		{
+			"a label and blank own text", single,
+			questionAnswer{Selected: []string{"A"}, Other: " "},
+			questionAnswer{Selected: []string{"A"}},
+			nil,
+		},
 		{"only notes", single, questionAnswer{Notes: "hm"}, questionAnswer{}, []string{at}},
-		{"notes", single, questionAnswer{Selected: []string{"A"}, Notes: " because \n"}, questionAnswer{Selected: []string{"A"}, Notes: "because"}, nil},
+		{
+			"notes", single,
+			questionAnswer{Selected: []string{"A"}, Notes: " because \n"},
+			questionAnswer{Selected: []string{"A"}, Notes: "because"},
+			nil,
+		},
 
-		{"several: in the order given", several, questionAnswer{Selected: []string{"B", "A"}}, questionAnswer{Selected: []string{"B", "A"}}, nil},
-		{"several: and own text", several, questionAnswer{Selected: []string{"A"}, Other: "C"}, questionAnswer{Selected: []string{"A"}, Other: "C"}, nil},
-		{"several: own text among the labels", several, questionAnswer{Selected: []string{"C", "A", "D"}, Other: "E"}, questionAnswer{Selected: []string{"A"}, Other: "C, D, E"}, nil},
-		{"several: the same label twice", several, questionAnswer{Selected: []string{"A", "B", "A"}}, questionAnswer{Selected: []string{"A", "B"}}, nil},
+		{
+			"several: in the order given", several,
+			questionAnswer{Selected: []string{"B", "A"}},
+			questionAnswer{Selected: []string{"B", "A"}},
+			nil,
+		},
+		{
+			"several: and own text", several,
+			questionAnswer{Selected: []string{"A"}, Other: "C"},
+			questionAnswer{Selected: []string{"A"}, Other: "C"},
+			nil,
+		},
+		{
+			"several: own text among the labels", several,
+			questionAnswer{Selected: []string{"C", "A", "D"}, Other: "E"},
+			questionAnswer{Selected: []string{"A"}, Other: "C, D, E"},
+			nil,
+		},
+		{
+			"several: the same label twice", several,
+			questionAnswer{Selected: []string{"A", "B", "A"}},
+			questionAnswer{Selected: []string{"A", "B"}},
+			nil,
+		},
 		{"several: nothing", several, questionAnswer{Selected: []string{}}, questionAnswer{}, []string{at}},
 
-		{"only options: a label", only, questionAnswer{Selected: []string{"B"}}, questionAnswer{Selected: []string{"B"}}, nil},
-		{"only options: no option", only, questionAnswer{Selected: []string{"C"}}, questionAnswer{}, []string{selected}},
+		{
+			"only options: a label", only,
+			questionAnswer{Selected: []string{"B"}},
+			questionAnswer{Selected: []string{"B"}},
+			nil,
+		},
+		{"only options: no option", only, questionAnswer{Selected: []string{"C"}}, questionAnswer{}, []string{
+			selected,
+		}},
 		{"only options: own text", only, questionAnswer{Other: "C"}, questionAnswer{}, []string{other}},
-		{"only options, several: one is not several", onlySeveral, questionAnswer{Selected: []string{"A", "C"}}, questionAnswer{}, []string{selected}},
+		{
+			"only options, several: one is not several", onlySeveral,
+			questionAnswer{Selected: []string{"A", "C"}},
+			questionAnswer{},
+			[]string{selected},
+		},
 
 		{"optional: nothing", optional, questionAnswer{}, questionAnswer{}, nil},
 		{"optional: blank", optional, questionAnswer{Selected: []string{""}, Other: " "}, questionAnswer{}, nil},
-		{"optional: notes alone", optional, questionAnswer{Notes: "no opinion"}, questionAnswer{Notes: "no opinion"}, nil},
-		{"optional, several: an empty selection", optionalSeveral, questionAnswer{Selected: []string{}}, questionAnswer{}, nil},
+		{
+			"optional: notes alone", optional,
+			questionAnswer{Notes: "no opinion"},
+			questionAnswer{Notes: "no opinion"},
+			nil,
+		},
+		{
+			"optional, several: an empty selection", optionalSeveral,
+			questionAnswer{Selected: []string{}},
+			questionAnswer{},
+			nil,
+		},
 
 		{"free text", text, questionAnswer{Other: " as it is "}, questionAnswer{Other: " as it is "}, nil},
-		{"free text as a label", text, questionAnswer{Selected: []string{"words"}}, questionAnswer{Other: "words"}, nil},
+		{
+			"free text as a label", text,
+			questionAnswer{Selected: []string{"words"}},
+			questionAnswer{Other: "words"},
+			nil,
+		},
 		{"free text: nothing", text, questionAnswer{}, questionAnswer{}, []string{at}},
 		{"free text: blank", text, questionAnswer{Other: "\t"}, questionAnswer{}, []string{at}},
-		{"free text: twice", text, questionAnswer{Selected: []string{"a"}, Other: "b"}, questionAnswer{}, []string{selected}},
+		{"free text: twice", text, questionAnswer{Selected: []string{"a"}, Other: "b"}, questionAnswer{}, []string{
+			selected,
+		}},
 		{"optional free text: nothing", optionalText, questionAnswer{}, questionAnswer{}, nil},
 
-		{"own text as long as may be", text, questionAnswer{Other: strings.Repeat("é", 20_000)}, questionAnswer{Other: strings.Repeat("é", 20_000)}, nil},
-		{"own text too long", text, questionAnswer{Other: strings.Repeat("é", 20_001)}, questionAnswer{}, []string{other}},
-		{"notes too long", optional, questionAnswer{Notes: strings.Repeat("é", 20_001)}, questionAnswer{}, []string{at + "/notes"}},
+		{
+			"own text as long as may be", text,
+			questionAnswer{Other: strings.Repeat("é", 20_000)},
+			questionAnswer{Other: strings.Repeat("é", 20_000)},
+			nil,
+		},
+		{"own text too long", text, questionAnswer{Other: strings.Repeat("é", 20_001)}, questionAnswer{}, []string{
+			other,
+		}},
+		{"notes too long", optional, questionAnswer{Notes: strings.Repeat("é", 20_001)}, questionAnswer{}, []string{
+			at + "/notes",
+		}},
 		{"own text not UTF-8", text, questionAnswer{Other: "\xff"}, questionAnswer{}, []string{other}},
 		{"notes not UTF-8", optional, questionAnswer{Notes: "\xff"}, questionAnswer{}, []string{at + "/notes"}},
 	} {
@@ -208,11 +311,19 @@ func TestConfirmationAcceptsOnlyValidDecisions(t *testing.T) {
 		{"denied", confirmation, askback.Decide(askback.Deny, "not on a Friday"), nil},
 		{"all approved", confirmation, askback.Decide(askback.ApproveAll, ""), nil},
 		{"all approved for an hour", confirmation, grants(askback.ApproveAll, askback.ScopeInput, time.Hour), nil},
-		{"all approved for ever", confirmation, grants(askback.ApproveAll, "", 1000*24*time.Hour), []string{"/grant/expires_in"}},
-		{"all approved for no time", confirmation, grants(askback.ApproveAll, "", time.Millisecond), []string{"/grant/expires_in"}},
+		{"all approved for ever", confirmation, grants(askback.ApproveAll, "", 1000*24*time.Hour), []string{
+			"/grant/expires_in",
+		}},
+		{"all approved for no time", confirmation, grants(askback.ApproveAll, "", time.Millisecond), []string{
+			"/grant/expires_in",
+		}},
 		{"all of everything", confirmation, grants(askback.ApproveAll, "everything", 0), []string{"/grant/scope"}},
 		{"a grant with one approval", confirmation, grants(askback.Approve, "", 0), []string{"/grant"}},
-		{"a grant for questions", askOf(askback.Question{}), askback.Answer{Answers: both.Answers, Grant: &askback.GrantRequest{}}, []string{"/grant"}},
+		{
+			"a grant for questions", askOf(askback.Question{}),
+			askback.Answer{Answers: both.Answers, Grant: &askback.GrantRequest{}},
+			[]string{"/grant"},
+		},
 		{"nothing", confirmation, askback.Answer{}, []string{"/decision"}},
 		{"another word", confirmation, askback.Decide("yes", ""), []string{"/decision"}},
 		{"another case", confirmation, askback.Decide("Approved", ""), []string{"/decision"}},
@@ -221,11 +332,21 @@ func TestConfirmationAcceptsOnlyValidDecisions(t *testing.T) {
 		{"edited arguments", confirmation, edited, nil},
 		{"edited arguments that are a list", confirmation, with(askback.Approve, "[]"), []string{"/input"}},
 		{"edited arguments that are no JSON", confirmation, with(askback.Approve, "{"), []string{"/input"}},
-		{"edited arguments of a mebibyte", confirmation, with(askback.Approve, `{"a":"`+strings.Repeat("x", limits.MaxInput)+`"}`), []string{"/input"}},
+		{
+			"edited arguments of a mebibyte", confirmation,
+			with(askback.Approve, `{"a":"`+strings.Repeat("x", limits.MaxInput)+`"}`),
+			[]string{"/input"},
+		},
 		{"edited arguments that are denied", confirmation, with(askback.Deny, "{}"), []string{"/input"}},
 		{"edited arguments of all that follows", confirmation, with(askback.ApproveAll, "{}"), []string{"/input"}},
-		{"a decision on questions", fourQuestions(), askback.Decide(askback.Approve, ""), []string{"/decision", "/answers"}},
-		{"arguments for questions", askOf(askback.Question{}), askback.Answer{Answers: both.Answers, Input: edited.Input}, []string{"/input"}},
+		{"a decision on questions", fourQuestions(), askback.Decide(askback.Approve, ""), []string{
+			"/decision", "/answers",
+		}},
+		{
+			"arguments for questions", askOf(askback.Question{}),
+			askback.Answer{Answers: both.Answers, Input: edited.Input},
+			[]string{"/input"},
+		},
 	} {
 		_, err := c.answer.Normalize(c.ask)
 		if got := pointers(t, err); !slices.Equal(got, c.want) {
@@ -290,7 +411,9 @@ func TestQuestionAnswerStringListsValues(t *testing.T) {
 }
 
 func TestEditedInputIsRejectedIfAgentCannotRunIt(t *testing.T) {
-	ask := askback.Ask{Kind: askback.Confirm, Confirmation: &askback.Confirmation{ToolName: "Bash", Input: json.RawMessage(`{"command":"ls"}`), NoEdit: true}}
+	ask := askback.Ask{Kind: askback.Confirm, Confirmation: &askback.Confirmation{
+		ToolName: "Bash", Input: json.RawMessage(`{"command":"ls"}`), NoEdit: true,
+	}}
 	edited := askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"command":"ls -l"}`)}
 	_, err := edited.Normalize(ask)
 	bad, ok := errors.AsType[askback.Invalid](err)

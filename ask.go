@@ -10,45 +10,61 @@ import (
 // An Ask has one to four questions for people, or asks them for one confirmation. It
 // belongs to a session of an agent.
 type Ask struct {
-	ID           string        `api:"id" store:"id,keep,follows"`              // the id of the ask; other bodies call it question_id
-	SessionID    string        `api:"session_id" store:"session,keep,follows"` // the id of its session
-	Agent        string        `api:"agent" store:"agent,keep,follows"`        // the label that people read; the agent chooses it, so it is not an identity
-	Owner        string        `api:"owner" store:"-"`                         // the name of the agent's token, which is its identity
-	Path         []string      `api:"path" store:"path"`                       // the parents of a sub-agent
-	Kind         AskKind       `api:"kind" store:"kind,keep,follows"`          // the kind: questions or a confirmation
+	// the id of the ask; other bodies call it question_id
+	ID        string `api:"id" store:"id,keep,follows"`
+	SessionID string `api:"session_id" store:"session,keep,follows"` // the id of its session
+	// the label that people read; the agent chooses it, so it is not an identity
+	Agent string `api:"agent" store:"agent,keep,follows"`
+	// the name of the agent's token, which is its identity
+	Owner        string        `api:"owner" store:"-"`
+	Path         []string      `api:"path" store:"path"`              // the parents of a sub-agent
+	Kind         AskKind       `api:"kind" store:"kind,keep,follows"` // the kind: questions or a confirmation
 	Title        string        `api:"title,null" store:"title"`
 	Questions    []Question    `api:"questions" store:"questions"`       // if Kind is [Questions]
 	Confirmation *Confirmation `api:"confirmation" store:"confirmation"` // if Kind is [Confirm]
 	// Context is what a person should know first, as a JSON string or object.
-	Context    json.RawMessage `api:"context,object" store:"context"`
-	To         []string        `api:"to" store:"to,moving"`                           // the people and groups that were named, by the asker or by a route; empty: every person
-	Recipients []string        `api:"recipients,omitempty" store:"recipients,moving"` // the people who may answer, if they are not those in To
+	Context json.RawMessage `api:"context,object" store:"context"`
+	// the people and groups that were named, by the asker or by a route; empty: every person
+	To []string `api:"to" store:"to,moving"`
+	// the people who may answer, if they are not those in To
+	Recipients []string `api:"recipients,omitempty" store:"recipients,moving"`
 	// Approvers lists the only people who may decide a confirmation, as named by routes. If it is empty, no
 	// route names any.
-	Approvers      []string   `api:"approvers,omitempty" store:"approvers,moving"`
-	Quorum         int        `api:"quorum" store:"quorum,keep,usual=1"`              // the number of people who must approve
-	Votes          []Vote     `api:"votes" store:"votes,moving"`                      // the approvals so far, if Quorum is more than one
-	NoSelfApproval bool       `api:"no_self_approval,omitempty" store:"no_self"`      // the person who started the session must not settle it
-	StartedBy      string     `api:"started_by,omitempty" store:"starter"`            // the person who started the session, as the agent names it
-	FollowUps      []FollowUp `api:"follow_ups,omitempty" store:"follow_ups,moving"`  // reminders and escalations, in order of time
-	ReassignedBy   string     `api:"reassigned_by,omitempty" store:"moved_by,moving"` // the person who reassigned it last
+	Approvers []string `api:"approvers,omitempty" store:"approvers,moving"`
+	// the number of people who must approve
+	Quorum int `api:"quorum" store:"quorum,keep,usual=1"`
+	// the approvals so far, if Quorum is more than one
+	Votes []Vote `api:"votes" store:"votes,moving"`
+	// the person who started the session must not settle it
+	NoSelfApproval bool `api:"no_self_approval,omitempty" store:"no_self"`
+	// the person who started the session, as the agent names it
+	StartedBy string `api:"started_by,omitempty" store:"starter"`
+	// reminders and escalations, in order of time
+	FollowUps    []FollowUp `api:"follow_ups,omitempty" store:"follow_ups,moving"`
+	ReassignedBy string     `api:"reassigned_by,omitempty" store:"moved_by,moving"` // the person who reassigned it last
 	// ReassignedAt is the time of the last reassignment. It is zero if there was none, or if an older release
 	// did not record it.
 	ReassignedAt time.Time `api:"reassigned_at,omitempty" store:"moved_at,moving"`
-	Tags         []string  `api:"tags" store:"tags"`                               // tags for routing and filters
-	Claims       []Claim   `api:"claims" store:"claims,moving"`                    // the people who have begun to answer
-	Held         []Held    `api:"held,omitempty" store:"-"`                        // the answers that people can still undo; agents never get them
-	Status       Status    `api:"status" store:"status,keep,follows,moving,first"` // the status of the ask
-	CreatedAt    time.Time `api:"created_at" store:"created,keep,follows"`         // the time when it was asked
-	Deadline     time.Time `api:"deadline" store:"deadline"`                       // zero: none
-	OnTimeout    OnTimeout `api:"on_timeout" store:"on_timeout,keep,usual=wait"`
-	PageURL      string    `api:"page_url,null" store:"-"` // the address of the page where people answer; see [Ask.WithPageURL]
+	Tags         []string  `api:"tags" store:"tags"` // tags for routing and filters
+	// the people who have begun to answer
+	Claims []Claim `api:"claims" store:"claims,moving"`
+	// the answers that people can still undo; agents never get them
+	Held      []Held    `api:"held,omitempty" store:"-"`
+	Status    Status    `api:"status" store:"status,keep,follows,moving,first"` // the status of the ask
+	CreatedAt time.Time `api:"created_at" store:"created,keep,follows"`         // the time when it was asked
+	Deadline  time.Time `api:"deadline" store:"deadline"`                       // zero: none
+	OnTimeout OnTimeout `api:"on_timeout" store:"on_timeout,keep,usual=wait"`
+	// the address of the page where people answer; see [Ask.WithPageURL]
+	PageURL string `api:"page_url,null" store:"-"`
 	// Warnings lists the repairs that were made when the request was read, and the parts that were dropped
 	// (F15).
-	Warnings   []Problem `api:"warnings" store:"warnings,was=repairs"`
-	Outcome    *Outcome  `api:"outcome" store:"outcome,moving"`             // set once the ask is settled, and never changed
-	AckedAt    time.Time `api:"acked_at" store:"acked,moving,was=received"` // when the agent acknowledged the outcome; zero: not yet
-	ConsumedAt time.Time `api:"consumed_at" store:"consumed,moving"`        // when the agent consumed the approval; zero: not yet
+	Warnings []Problem `api:"warnings" store:"warnings,was=repairs"`
+	// set once the ask is settled, and never changed
+	Outcome *Outcome `api:"outcome" store:"outcome,moving"`
+	// when the agent acknowledged the outcome; zero: not yet
+	AckedAt time.Time `api:"acked_at" store:"acked,moving,was=received"`
+	// when the agent consumed the approval; zero: not yet
+	ConsumedAt time.Time `api:"consumed_at" store:"consumed,moving"`
 
 	// Directed names the people and programs that instructed a hosted run before it asked. If NoSelfApproval
 	// is set, they must not settle the ask. It is not part of the JSON.
@@ -187,13 +203,18 @@ type Claim struct {
 
 // A Question can be answered with its options, with free text, or with either.
 type Question struct {
-	ID          string   `api:"id" store:"id,keep" request:"-"` // q1 to q4, assigned by Askback
-	Text        string   `api:"question" store:"text,keep" request:"question"`
-	Header      string   `api:"header,null" store:"header" request:"header,lenient"`          // a label; it is cut to 12 characters
-	MultiSelect bool     `api:"multiSelect" store:"multi" request:"multiSelect,manual"`       // whether several options may be chosen
-	Options     []Option `api:"options" store:"options" request:"options,manual"`             // empty: the answer is free text
-	NoOther     bool     `api:"allow_custom,not" store:"no_other" request:"allow_custom,not"` // the answer must be one of the options; "allow_custom": false in JSON
-	Optional    bool     `api:"required,not" store:"optional" request:"required,not"`         // an answer is not required; "required": false in JSON
+	ID   string `api:"id" store:"id,keep" request:"-"` // q1 to q4, assigned by Askback
+	Text string `api:"question" store:"text,keep" request:"question"`
+	// a label; it is cut to 12 characters
+	Header string `api:"header,null" store:"header" request:"header,lenient"`
+	// whether several options may be chosen
+	MultiSelect bool `api:"multiSelect" store:"multi" request:"multiSelect,manual"`
+	// empty: the answer is free text
+	Options []Option `api:"options" store:"options" request:"options,manual"`
+	// the answer must be one of the options; "allow_custom": false in JSON
+	NoOther bool `api:"allow_custom,not" store:"no_other" request:"allow_custom,not"`
+	// an answer is not required; "required": false in JSON
+	Optional bool `api:"required,not" store:"optional" request:"required,not"`
 	// Default is the answer that Enter gives in the terminal, and the outcome
 	// of a deadline with [OnTimeoutDefault]. It holds labels, or free text.
 	Default []string `api:"default,custom,after=allow_custom" store:"default" request:"default,manual"`
@@ -233,13 +254,19 @@ func Options(labels ...string) []Option {
 
 // A Confirmation asks whether a tool may run with exactly these arguments (F7).
 type Confirmation struct {
-	ToolName     string          `api:"tool_name" store:"tool,keep" request:"tool_name"`                     // the tool that will run
-	Server       string          `api:"server,null" store:"server" request:"server"`                         // the MCP server of the tool, if any
-	Description  string          `api:"description,null" store:"description" request:"description,verbatim"` // the agent's own words
-	Input        json.RawMessage `api:"input" store:"input,keep" request:"input,manual"`                     // the arguments of the call
-	InputPreview string          `api:"input_preview,null" store:"preview" request:"input_preview"`          // the arguments as the agent presents them
-	Tier         string          `api:"tier" store:"tier,keep" request:"tier"`                               // "confirm"
-	Dangerous    bool            `api:"dangerous" store:"dangerous" request:"dangerous"`                     // whether the call may destroy something
+	// the tool that will run
+	ToolName string `api:"tool_name" store:"tool,keep" request:"tool_name"`
+	// the MCP server of the tool, if any
+	Server string `api:"server,null" store:"server" request:"server"`
+	// the agent's own words
+	Description string `api:"description,null" store:"description" request:"description,verbatim"`
+	// the arguments of the call
+	Input json.RawMessage `api:"input" store:"input,keep" request:"input,manual"`
+	// the arguments as the agent presents them
+	InputPreview string `api:"input_preview,null" store:"preview" request:"input_preview"`
+	Tier         string `api:"tier" store:"tier,keep" request:"tier"` // "confirm"
+	// whether the call may destroy something
+	Dangerous bool `api:"dangerous" store:"dangerous" request:"dangerous"`
 	// NoEdit is set if the asker cannot run arguments that a person edited.
 	NoEdit  bool   `api:"no_edit,omitempty" store:"no_edit" request:"no_edit"`
 	Context string `api:"context,null" store:"context" request:"context,verbatim"` // the background that a person needs

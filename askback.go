@@ -188,7 +188,8 @@ func (q Query) Check() error {
 	switch q.Status {
 	case "", AnyStatus, SettledStatus, Pending, Answered, Declined, Cancelled, Expired:
 	default:
-		bad.add("/status", "a status is pending, answered, declined, cancelled, expired, settled or all", "status=pending")
+		bad.add("/status", "a status is pending, answered, declined, cancelled, expired, settled or all",
+			"status=pending")
 	}
 	switch q.Decision {
 	case "", Approve, ApproveAll, Deny:

@@ -15,9 +15,13 @@ func ordinaryRequest() askback.Request {
 		Questions: []askback.Question{
 			{
 				Header: "Database",
-				Text:   "Which database should the billing service use in production? The present one reaches its limit.",
+				Text: "Which database should the billing service use in production? The present one " +
+					"reaches its limit.",
 				Options: []askback.Option{
-					{Label: "PostgreSQL", Description: "One more server to run. It has replicas, and the team knows it well."},
+					{
+						Label:       "PostgreSQL",
+						Description: "One more server to run. It has replicas, and the team knows it well.",
+					},
 					{Label: "SQLite", Description: "A file on the same disk. No replicas, but nothing to run."},
 					{Label: "Keep MySQL", Description: "No migration now. The limit is reached in about four months."},
 				},
@@ -84,14 +88,15 @@ func settledAsk(tb testing.TB) []byte {
 	}
 	at := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
 	raw, err := askback.Ask{
-		ID: "ask_01kg9b8q7fe8v9x2m3n4p5r6s7", SessionID: "ses_01kg9b8q7fe8v9x2m3n4p5r6s7", Agent: r.Agent, Owner: "deploy-bot",
-		Kind: askback.Questions, Title: r.Title, Questions: r.Questions, To: r.To, Quorum: 1, Tags: r.Tags,
-		Status: askback.Answered, CreatedAt: at, Deadline: at.Add(2 * time.Hour), OnTimeout: r.OnTimeout,
+		ID: "ask_01kg9b8q7fe8v9x2m3n4p5r6s7", SessionID: "ses_01kg9b8q7fe8v9x2m3n4p5r6s7", Agent: r.Agent,
+		Owner: "deploy-bot", Kind: askback.Questions, Title: r.Title, Questions: r.Questions, To: r.To, Quorum: 1,
+		Tags: r.Tags, Status: askback.Answered, CreatedAt: at, Deadline: at.Add(2 * time.Hour), OnTimeout: r.OnTimeout,
 		PageURL: "https://ask.example.com/a/ask_01kg9b8q7fe8v9x2m3n4p5r6s7",
 		Outcome: &askback.Outcome{
 			Status: askback.Answered, At: at.Add(time.Minute), Comment: "Go on.\nThe backup is at \"/srv/old\".",
 			Answers: []askback.QuestionAnswer{
-				{ID: "q1", Selected: []string{"SQLite"}}, {ID: "q2", Selected: []string{"Tonight"}, Notes: "After the backup."},
+				{ID: "q1", Selected: []string{"SQLite"}},
+				{ID: "q2", Selected: []string{"Tonight"}, Notes: "After the backup."},
 			},
 		},
 	}.AppendJSON(nil)

@@ -66,7 +66,10 @@ func checkText(bad *problems, at, s string, limit int) {
 // 256 KiB.
 func CheckDraft(draft json.RawMessage) error {
 	if b := bytes.TrimSpace(draft); len(draft) > limits.MaxDraft || !utf8.Valid(b) || !json.Valid(b) || b[0] != '{' {
-		return Invalid{{Detail: fmt.Sprintf("a draft is a JSON object of at most %d bytes", limits.MaxDraft), Fix: `{"answers": []}`}}
+		return Invalid{{
+			Detail: fmt.Sprintf("a draft is a JSON object of at most %d bytes", limits.MaxDraft),
+			Fix:    `{"answers": []}`,
+		}}
 	}
 	return nil
 }

@@ -14,7 +14,8 @@ import (
 
 // A Delivery is one message about an ask or a session to a program or a person.
 type Delivery struct {
-	ID        string `api:"id" store:"id,keep"`         // the id of the delivery, which the receiver gets with each attempt
+	// the id of the delivery, which the receiver gets with each attempt
+	ID        string `api:"id" store:"id,keep"`
 	AskID     string `api:"question_id,null" store:"-"` // the id of the ask; "" if the message is about a session
 	SessionID string `api:"session_id" store:"-"`       // the id of the session
 	// Channel is the name of the channel that carries it, such as webhook or telegram.
@@ -64,7 +65,8 @@ const (
 	DeliveryQueued  DeliveryStatus = "queued"  // for the next attempt
 	DeliverySent    DeliveryStatus = "sent"    // the receiver has accepted it
 	DeliveryFailed  DeliveryStatus = "failed"  // given up
-	DeliverySkipped DeliveryStatus = "skipped" // no longer needed: the ask was settled before its receiver got the question
+	// no longer needed: the ask was settled before its receiver got the question
+	DeliverySkipped DeliveryStatus = "skipped"
 )
 
 // A DeliveryPage is a part of a list of deliveries.

@@ -12,9 +12,11 @@ import (
 // An Endpoint is a receiver of webhooks: the origin of the callbacks that one principal names. It has a
 // status. It may have a secret of its own, which no list returns.
 type Endpoint struct {
-	ID        string         `api:"id" store:"-"`                      // the id of the endpoint
-	Owner     string         `api:"owner,null" store:"owner"`          // the name of the token whose asks name it; "" if it receives the asks that name no callback
-	Origin    string         `api:"origin" store:"origin,keep"`        // the scheme, the host and the port of its addresses
+	ID string `api:"id" store:"-"` // the id of the endpoint
+	// the name of the token whose asks name it; "" if it receives the asks that name no callback
+	Owner string `api:"owner,null" store:"owner"`
+	// the scheme, the host and the port of its addresses
+	Origin    string         `api:"origin" store:"origin,keep"`
 	Status    EndpointStatus `api:"status" store:"status,keep,moving"` // whether messages are sent to it
 	Reason    string         `api:"reason,null" store:"reason,moving"` // why it is disabled
 	By        string         `api:"by,null" store:"by,moving"`         // who paused or resumed it last
@@ -24,7 +26,8 @@ type Endpoint struct {
 	// FailingSince is the time of the first failed attempt since a message was last accepted. It is zero if
 	// the last attempt did not fail.
 	FailingSince time.Time `api:"failing_since" store:"failing,moving"`
-	SecretAt     time.Time `api:"secret_at" store:"secret_at,moving"` // the time when its own secret was made; zero: the secret of the settings signs
+	// the time when its own secret was made; zero: the secret of the settings signs
+	SecretAt time.Time `api:"secret_at" store:"secret_at,moving"`
 	// OldSecretUntil is the time until which the previous secret signs as well. Zero: no previous secret does.
 	OldSecretUntil time.Time `api:"old_secret_until" store:"old_secret_until,moving"`
 }

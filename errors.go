@@ -26,7 +26,9 @@ var (
 	ErrChanged      = errors.New("the routes were changed meanwhile; read them again")
 	ErrSelfApproval = errors.New("you started this session, so another person must decide")
 	ErrNotApprover  = errors.New("others decide this")
-	ErrStartBy      = errors.New("you may not start this agent or write to its runs; start_by in its definition lists who may")
+	ErrStartBy      = errors.New(
+		"you may not start this agent or write to its runs; start_by in its definition lists who may",
+	)
 	ErrNotApproved  = errors.New("this was not approved")
 	ErrBusy         = errors.New("too many concurrent changes; try again")
 	ErrFull         = errors.New("too many changes are waiting to be written; try again later")
@@ -46,7 +48,8 @@ type DamagedError struct{ ID string }
 
 // Error names the record, and the command that finds every damaged one.
 func (e DamagedError) Error() string {
-	return e.ID + " is damaged in the database and cannot be used; run askback doctor to list what is damaged, and restore a backup"
+	return e.ID + " is damaged in the database and cannot be used; run askback doctor to list what is damaged, and " +
+		"restore a backup"
 }
 
 // Is reports whether target is [ErrDamaged].

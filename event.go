@@ -10,8 +10,9 @@ import (
 // An Event is one record of the history, or the snapshot that begins a stream (docs/wire.md §4). Readers of a
 // stream may share Data, so it must not be changed.
 type Event struct {
-	Cursor    Cursor          `api:"-"`
-	Seq       int64           `api:"seq"`        // number within its session, without gaps; 0 is a snapshot or an event for people only
+	Cursor Cursor `api:"-"`
+	// number within its session, without gaps; 0 is a snapshot or an event for people only
+	Seq       int64           `api:"seq"`
 	SessionID string          `api:"session_id"` // the id of the session; empty in a snapshot of all sessions
 	Type      EventType       `api:"type"`       // the type of the event
 	At        time.Time       `api:"at"`         // the time of the event
@@ -54,12 +55,13 @@ const (
 	EventStateChange      EventType = "state_change"
 	EventMessage          EventType = "message"
 	EventMessageQueued    EventType = "message_queued" // written by a person; the agent reads it after its calls
-	EventMessageDelta     EventType = "message_delta"  // a piece of a message that is being written; not part of the history
-	EventToolInput        EventType = "tool_input_ready"
-	EventToolStart        EventType = "tool_start"
-	EventToolComplete     EventType = "tool_complete"
-	EventAgentComplete    EventType = "agent_complete" // the turn of a hosted agent has ended
-	EventTodosChanged     EventType = "todos_changed"
+	// a piece of a message that is being written; not part of the history
+	EventMessageDelta  EventType = "message_delta"
+	EventToolInput     EventType = "tool_input_ready"
+	EventToolStart     EventType = "tool_start"
+	EventToolComplete  EventType = "tool_complete"
+	EventAgentComplete EventType = "agent_complete" // the turn of a hosted agent has ended
+	EventTodosChanged  EventType = "todos_changed"
 
 	EventDeliveryQueued  EventType = "delivery_queued" // sent again after it was given up
 	EventDeliverySent    EventType = "delivery_sent"

@@ -37,7 +37,9 @@ type format struct {
 func parseFormat(s string) (format, bool) {
 	kind, bounds, bounded := strings.Cut(s, " ")
 	f := format{kind: kind}
-	if !slices.Contains([]string{formatText, formatInteger, formatNumber, formatDate, formatDateTime, formatEmail, formatURI}, kind) {
+	if !slices.Contains(
+		[]string{formatText, formatInteger, formatNumber, formatDate, formatDateTime, formatEmail, formatURI}, kind,
+	) {
 		return format{}, false
 	}
 	if !bounded {
@@ -97,8 +99,10 @@ func parseNumber(s string) (*big.Rat, bool) {
 // String describes an answer in the format, such as "a whole number from 1 to 100".
 func (f format) String() string {
 	what := map[string]string{
-		formatText: "a text", formatInteger: "a whole number", formatNumber: "a number", formatDate: "a date, such as 2027-01-31",
-		formatDateTime: "a date with a time, such as 2027-01-31T18:00:00Z", formatEmail: "an e-mail address", formatURI: "an address, such as https://example.com/",
+		formatText: "a text", formatInteger: "a whole number", formatNumber: "a number",
+		formatDate:     "a date, such as 2027-01-31",
+		formatDateTime: "a date with a time, such as 2027-01-31T18:00:00Z", formatEmail: "an e-mail address",
+		formatURI: "an address, such as https://example.com/",
 	}[f.kind]
 	unit := ""
 	if f.kind == formatText {
@@ -192,7 +196,8 @@ func (q *Question) checkFormat(bad *problems) {
 		return
 	}
 	if _, ok := parseFormat(q.Format); !ok {
-		bad.add("/format", fmt.Sprintf("%s is not a format", quote(q.Format)), "write integer, number, date, date-time, email or uri; bounds follow, as in integer 1..100, number 0.. or text ..20")
+		bad.add("/format", fmt.Sprintf("%s is not a format", quote(q.Format)), "write integer, number, date, "+
+			"date-time, email or uri; bounds follow, as in integer 1..100, number 0.. or text ..20")
 		return
 	}
 	if len(q.Options) > 0 {
@@ -200,7 +205,8 @@ func (q *Question) checkFormat(bad *problems) {
 	}
 	for _, d := range q.Default {
 		if !q.Fits(d) {
-			bad.add("/default", fmt.Sprintf("%s is not %s", quote(d), q.Expects()), "write a default that fits the format")
+			bad.add("/default", fmt.Sprintf("%s is not %s", quote(d), q.Expects()),
+				"write a default that fits the format")
 		}
 	}
 }

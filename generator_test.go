@@ -70,11 +70,13 @@ func anyRequest() *rapid.Generator[askback.Request] {
 		if rapid.IntRange(0, 3).Draw(t, "kind") == 0 {
 			r.Confirmation = &askback.Confirmation{
 				ToolName: anyText().Draw(t, "tool"), Input: rawJSON(true).Draw(t, "input"),
-				Description: anyText().Draw(t, "description"), Dangerous: rapid.Bool().Draw(t, "dangerous"), NoEdit: rapid.Bool().Draw(t, "no edit"),
+				Description: anyText().Draw(t, "description"), Dangerous: rapid.Bool().Draw(t, "dangerous"),
+				NoEdit: rapid.Bool().Draw(t, "no edit"),
 			}
 			return r
 		}
-		r.Questions = rapid.SliceOfNDistinct(anyQuestion(), 1, 4, func(q askback.Question) string { return q.Text }).Draw(t, "questions")
+		r.Questions = rapid.SliceOfNDistinct(anyQuestion(), 1, 4,
+			func(q askback.Question) string { return q.Text }).Draw(t, "questions")
 		return r
 	})
 }
@@ -88,7 +90,8 @@ func anyQuestion() *rapid.Generator[askback.Question] {
 		labels := rapid.SliceOfNDistinct(anyText(), 2, 5, rapid.ID).Draw(t, "labels")
 		if rapid.Bool().Draw(t, "options") {
 			q.Options = askback.Options(labels...)
-			q.Options[0].Description, q.Options[0].Preview = anyText().Draw(t, "description"), anyText().Draw(t, "preview")
+			q.Options[0].Description, q.Options[0].Preview = anyText().Draw(t,
+				"description"), anyText().Draw(t, "preview")
 			q.NoOther = rapid.Bool().Draw(t, "no_other")
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "defaults") {

@@ -22,7 +22,8 @@ type Grant struct {
 	SessionID string `api:"session_id,null" store:"session"` // if the scope is [ScopeSession]: the session
 	// Digest is the digest of the exact arguments, if the scope is [ScopeInput].
 	Digest string `api:"digest,null" store:"digest"`
-	AskID  string `api:"ask_id,null,after=id" store:"ask"` // the ask whose answer made it; "" if an older release made it
+	// the ask whose answer made it; "" if an older release made it
+	AskID string `api:"ask_id,null,after=id" store:"ask"`
 	// Input holds the arguments of the ask, as the agent sent them. It is nil if they are longer than 64 KiB;
 	// the ask itself has them as long as it is kept.
 	Input json.RawMessage `api:"input" store:"input"`

@@ -16,8 +16,9 @@ type Held struct {
 	Answers  []QuestionAnswer `api:"answers" store:"answers"`        // one per question, in order
 	Comment  string           `api:"comment,null" store:"comment"`   // a remark on the whole form
 	Decision Decision         `api:"decision,null" store:"decision"` // if the ask is a confirmation
-	Input    json.RawMessage  `api:"input" store:"input"`            // the arguments as the person edited them; null: unchanged
-	Reason   string           `api:"reason,null" store:"reason"`     // the reason, as its author wrote it
+	// the arguments as the person edited them; null: unchanged
+	Input  json.RawMessage `api:"input" store:"input"`
+	Reason string          `api:"reason,null" store:"reason"` // the reason, as its author wrote it
 	// Scope is the scope of the grant that approve_all will make.
 	Scope Scope `api:"grant_scope,omitempty" store:"scope"`
 	// Until is the time at which that grant would end if it were made at At.

@@ -24,57 +24,77 @@ var (
 // §2, and values with few and with many fields.
 var goldenValues = map[string]any{
 	"ask_questions": askback.Ask{
-		ID: "ask_01k00000000000000000000000", SessionID: "ses_01k00000000000000000000000", Agent: "deploy-bot", Kind: askback.Questions,
+		ID: "ask_01k00000000000000000000000", SessionID: "ses_01k00000000000000000000000", Agent: "deploy-bot",
+		Kind: askback.Questions,
 		Questions: []askback.Question{{
 			ID: "q1", Text: "Which database should we use?", Header: "Database", Default: []string{"PostgreSQL"},
-			Options: []askback.Option{{Label: "PostgreSQL", Description: "needs a server", Preview: "postgres://…"}, {Label: "SQLite"}},
+			Options: []askback.Option{
+				{Label: "PostgreSQL", Description: "needs a server", Preview: "postgres://…"}, {Label: "SQLite"},
+			},
 		}},
-		To: []string{"ana", "ben"}, Quorum: 1, Tags: []string{"prod"}, Claims: []askback.Claim{{Name: "ana", At: seconds(61.5)}},
-		Status: askback.Pending, CreatedAt: nine.In(berlin), OnTimeout: askback.OnTimeoutWait,
-		PageURL: "https://ask.example.com/asks/ask_01k00000000000000000000000",
+		To: []string{"ana", "ben"}, Quorum: 1, Tags: []string{"prod"},
+		Claims: []askback.Claim{{Name: "ana", At: seconds(61.5)}}, Status: askback.Pending, CreatedAt: nine.In(berlin),
+		OnTimeout: askback.OnTimeoutWait,
+		PageURL:   "https://ask.example.com/asks/ask_01k00000000000000000000000",
 	},
 	"ask_every_question": askback.Ask{
-		ID: "ask_2", SessionID: "ses_2", Agent: "deploy-bot", Path: []string{"lead", "builder"}, Kind: askback.Questions, Title: "Set up <prod> & go",
+		ID: "ask_2", SessionID: "ses_2", Agent: "deploy-bot", Path: []string{"lead", "builder"},
+		Kind: askback.Questions, Title: "Set up <prod> & go",
 		Questions: []askback.Question{
-			{ID: "q1", Text: "Which extras?", MultiSelect: true, Options: askback.Options("TLS", "Backups"), Default: []string{"TLS", "own"}},
+			{
+				ID: "q1", Text: "Which extras?", MultiSelect: true, Options: askback.Options("TLS", "Backups"),
+				Default: []string{"TLS", "own"},
+			},
 			{ID: "q2", Text: "Which region?", NoOther: true, Options: askback.Options("eu", "us")},
 			{ID: "q3", Text: "What name?", Optional: true, Default: []string{"null"}},
 		},
-		Context: json.RawMessage(`{"branch":"main","diff":"<b>&"}`), Quorum: 1, Status: askback.Expired, CreatedAt: nine,
-		Deadline: seconds(3600.001), OnTimeout: askback.OnTimeoutDefault,
+		Context: json.RawMessage(`{"branch":"main","diff":"<b>&"}`), Quorum: 1, Status: askback.Expired,
+		CreatedAt: nine, Deadline: seconds(3600.001), OnTimeout: askback.OnTimeoutDefault,
 		Outcome: &askback.Outcome{
-			Status: askback.Expired, Reason: "no one answered in time", Actor: askback.Actor{Kind: askback.ActorTimer}, At: seconds(3600.002), Defaulted: true,
+			Status: askback.Expired, Reason: "no one answered in time", Actor: askback.Actor{Kind: askback.ActorTimer},
+			At: seconds(3600.002), Defaulted: true,
 			Answers: []askback.QuestionAnswer{
-				{ID: "q1", Question: "Which extras?", Selected: []string{"TLS"}, Other: "own"}, {ID: "q2", Question: "Which region?"}, {ID: "q3", Question: "What name?", Other: "null"},
+				{ID: "q1", Question: "Which extras?", Selected: []string{"TLS"}, Other: "own"},
+				{ID: "q2", Question: "Which region?"},
+				{ID: "q3", Question: "What name?", Other: "null"},
 			},
 		},
 	},
 	"ask_confirmation": askback.Ask{
 		ID: "ask_3", SessionID: "ses_3", Agent: "deploy-bot", Kind: askback.Confirm,
 		Confirmation: &askback.Confirmation{
-			ToolName: "drop_table", Server: "db", Description: "Remove the old users", Input: json.RawMessage(`{"table":"users","limit":1.0}`),
-			InputPreview: "DROP TABLE users;", Tier: "confirm", Dangerous: true, Context: "12 rows", Digest: "sha256:00",
+			ToolName: "drop_table", Server: "db", Description: "Remove the old users",
+			Input: json.RawMessage(`{"table":"users","limit":1.0}`), InputPreview: "DROP TABLE users;",
+			Tier: "confirm", Dangerous: true, Context: "12 rows", Digest: "sha256:00",
 		},
-		Context: json.RawMessage(`"after the move"`), Quorum: 1, Status: askback.Pending, CreatedAt: nine, Deadline: seconds(60), OnTimeout: askback.OnTimeoutDecline,
+		Context: json.RawMessage(`"after the move"`), Quorum: 1, Status: askback.Pending, CreatedAt: nine,
+		Deadline: seconds(60), OnTimeout: askback.OnTimeoutDecline,
 	},
 	"ask_bare_confirmation": askback.Ask{
-		Kind: askback.Confirm, Confirmation: &askback.Confirmation{ToolName: "drop_table", Input: json.RawMessage(`{}`), Tier: "confirm"},
+		Kind:         askback.Confirm,
+		Confirmation: &askback.Confirmation{ToolName: "drop_table", Input: json.RawMessage(`{}`), Tier: "confirm"},
 	},
 	"ask_bare":     askback.Ask{},
 	"outcome_bare": askback.Outcome{},
 	"outcome_answered": askback.Outcome{
-		Status:  askback.Answered,
-		Answers: []askback.QuestionAnswer{{ID: "q1", Question: "Which database should we use?", Selected: []string{"SQLite"}}},
-		Actor:   askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelWeb, At: seconds(0.9999),
+		Status: askback.Answered,
+		Answers: []askback.QuestionAnswer{
+			{ID: "q1", Question: "Which database should we use?", Selected: []string{"SQLite"}},
+		},
+		Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelWeb, At: seconds(0.9999),
 	},
 	"outcome_approved": askback.Outcome{
-		Status: askback.Answered, Comment: "mind the gap", Decision: askback.ApproveAll, Input: json.RawMessage(`{"table":"old"}`), GrantID: "grt_1",
-		Reason: "fine", Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelSlack, At: nine,
+		Status: askback.Answered, Comment: "mind the gap", Decision: askback.ApproveAll,
+		Input: json.RawMessage(`{"table":"old"}`), GrantID: "grt_1", Reason: "fine",
+		Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelSlack, At: nine,
 	},
 	"outcome_withdrawn": askback.Outcome{
-		Status: askback.Cancelled, Reason: "found out", Actor: askback.Actor{Kind: askback.ActorAgent, Name: "deploy-bot"}, Channel: askback.ChannelAPI, At: nine,
+		Status: askback.Cancelled, Reason: "found out",
+		Actor: askback.Actor{Kind: askback.ActorAgent, Name: "deploy-bot"}, Channel: askback.ChannelAPI, At: nine,
 	},
-	"page":      askback.Page{Items: []askback.Ask{{ID: "ask_1", Kind: askback.Questions, Status: askback.Pending}}, NextCursor: "ask_1"},
+	"page": askback.Page{
+		Items: []askback.Ask{{ID: "ask_1", Kind: askback.Questions, Status: askback.Pending}}, NextCursor: "ask_1",
+	},
 	"page_bare": askback.Page{},
 	"problems":  askback.Invalid{{Pointer: "/questions/0/question", Detail: "is blank", Fix: "write something"}},
 }
@@ -125,7 +145,8 @@ func TestAsksSurviveJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		page := decode[askback.Page](t, raw)
-		if diff := cmp.Diff(askback.Page{Items: []askback.Ask{want}, NextCursor: want.ID}, page, cmp.Transformer("value", value)); diff != "" {
+		if diff := cmp.Diff(askback.Page{Items: []askback.Ask{want}, NextCursor: want.ID}, page,
+			cmp.Transformer("value", value)); diff != "" {
 			t.Errorf("want -, got +, over %s:\n%s", raw, diff)
 		}
 	})
@@ -142,7 +163,9 @@ func value(raw json.RawMessage) (v any) {
 // drawOutcome returns a random outcome of the ask.
 func drawOutcome(t *rapid.T, a askback.Ask) *askback.Outcome {
 	o := askback.Outcome{
-		Status: rapid.SampledFrom([]askback.Status{askback.Answered, askback.Declined, askback.Cancelled, askback.Expired}).Draw(t, "status"),
+		Status: rapid.SampledFrom(
+			[]askback.Status{askback.Answered, askback.Declined, askback.Cancelled, askback.Expired},
+		).Draw(t, "status"),
 		Reason: rapid.SampledFrom([]string{"", "so"}).Draw(t, "reason"), At: instant().Draw(t, "at"),
 		Actor:   askback.Actor{Kind: askback.ActorPerson, Name: words.Draw(t, "by")},
 		Channel: rapid.SampledFrom([]askback.Channel{"", askback.ChannelWeb}).Draw(t, "via"),
@@ -169,7 +192,10 @@ func TestMissingQuestionFieldsGetDefaults(t *testing.T) {
 }
 
 func TestInvalidJSONOfAnAskIsRejected(t *testing.T) {
-	for _, raw := range []string{`[]`, `{"created_at": "yesterday"}`, `{"questions": [{"default": 1}]}`, `{"claims": [1]}`, `{"outcome": {"by": 3}}`, `{"confirmation": "x"}`} {
+	for _, raw := range []string{
+		`[]`, `{"created_at": "yesterday"}`, `{"questions": [{"default": 1}]}`, `{"claims": [1]}`,
+		`{"outcome": {"by": 3}}`, `{"confirmation": "x"}`,
+	} {
 		var a askback.Ask
 		if err := json.Unmarshal([]byte(raw), &a); err == nil {
 			t.Errorf("%s: got %+v, want an error", raw, a)

@@ -10,17 +10,20 @@ import (
 // An Outcome records how an ask ended, by whom, through which channel and when
 // (F4). It never changes.
 type Outcome struct {
-	Status   Status           `api:"status" store:"-"`
-	Answers  []QuestionAnswer `api:"answers" store:"answers"`        // one per question, in order, even if they are defaults
+	Status Status `api:"status" store:"-"`
+	// one per question, in order, even if they are defaults
+	Answers  []QuestionAnswer `api:"answers" store:"answers"`
 	Comment  string           `api:"comment,null" store:"comment"`   // a remark on the whole form
 	Decision Decision         `api:"decision,null" store:"decision"` // the decision, if the ask is a confirmation
-	Input    json.RawMessage  `api:"input" store:"input"`            // the arguments as a person edited them; nil: unchanged
+	// the arguments as a person edited them; nil: unchanged
+	Input json.RawMessage `api:"input" store:"input"`
 	// Digest is the digest of the approved arguments, if the outcome is an approval; see [Confirmation].
-	Digest    string    `api:"digest,null" store:"digest"`
-	GrantID   string    `api:"grant_id,null" store:"grant"`       // the grant that was made or used
-	Reason    string    `api:"reason,null" store:"reason"`        // the reason, as its author wrote it
-	Actor     Actor     `api:"by" store:",inline"`                // the actor who ended the ask
-	Channel   Channel   `api:"via,null" store:"via"`              // the channel of the answer; null for a timer and for a policy
+	Digest  string `api:"digest,null" store:"digest"`
+	GrantID string `api:"grant_id,null" store:"grant"` // the grant that was made or used
+	Reason  string `api:"reason,null" store:"reason"`  // the reason, as its author wrote it
+	Actor   Actor  `api:"by" store:",inline"`          // the actor who ended the ask
+	// the channel of the answer; null for a timer and for a policy
+	Channel   Channel   `api:"via,null" store:"via"`
 	At        time.Time `api:"at" store:"at,keep"`                // the time when the ask ended
 	Defaulted bool      `api:"default_applied" store:"defaulted"` // the deadline passed, and the asker's defaults apply
 }
@@ -84,7 +87,8 @@ const (
 
 // A QuestionAnswer is the answer to one question.
 type QuestionAnswer struct {
-	ID       string   `api:"id" store:"id,keep" request:"id"`                     // the question's id; if it is "", Question identifies the question
+	// the question's id; if it is "", Question identifies the question
+	ID       string   `api:"id" store:"id,keep" request:"id"`
 	Question string   `api:"question" store:"-" request:"question"`               // the question's text
 	Selected []string `api:"selected" store:"selected" request:"selected,single"` // labels of options
 	Other    string   `api:"other,null" store:"other" request:"other"`            // free text

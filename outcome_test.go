@@ -12,7 +12,8 @@ import (
 )
 
 var statuses = []askback.Status{
-	askback.Pending, askback.Answered, askback.Declined, askback.Cancelled, askback.Expired, askback.AnyStatus, "", "approved",
+	askback.Pending, askback.Answered, askback.Declined, askback.Cancelled, askback.Expired, askback.AnyStatus, "",
+	"approved",
 }
 
 // Only an answer with an approving decision is an approval, whatever the other fields are (C3, F4, F7).
@@ -22,7 +23,9 @@ func TestOnlyApprovedAnswersAreApprovals(t *testing.T) {
 		t.Error("no outcome: got approved, want not")
 	}
 	for _, status := range statuses {
-		for _, decision := range []askback.Decision{askback.Approve, askback.ApproveAll, askback.Deny, "", "yes", "Approved"} {
+		for _, decision := range []askback.Decision{
+			askback.Approve, askback.ApproveAll, askback.Deny, "", "yes", "Approved",
+		} {
 			for _, defaulted := range []bool{false, true} {
 				o := askback.Outcome{Status: status, Decision: decision, Defaulted: defaulted, Reason: "approved"}
 				want := status == askback.Answered && (decision == "approved" || decision == "approve_all")
@@ -38,8 +41,11 @@ func TestOnlyApprovedAnswersAreApprovals(t *testing.T) {
 func TestSameIgnoresActorChannelAndTime(t *testing.T) {
 	base := func() askback.Outcome {
 		return askback.Outcome{
-			Status: askback.Answered, Comment: "c", Decision: askback.Deny, Reason: "r", Input: json.RawMessage(`{}`), Channel: askback.ChannelWeb,
-			Answers: []askback.QuestionAnswer{{ID: "q1", Question: "Which?", Selected: []string{"A"}, Other: "o", Notes: "n"}},
+			Status: askback.Answered, Comment: "c", Decision: askback.Deny, Reason: "r", Input: json.RawMessage(`{}`),
+			Channel: askback.ChannelWeb,
+			Answers: []askback.QuestionAnswer{
+				{ID: "q1", Question: "Which?", Selected: []string{"A"}, Other: "o", Notes: "n"},
+			},
 		}
 	}
 	for name, c := range map[string]struct {
@@ -93,7 +99,10 @@ func TestInvalidErrorListsEveryProblem(t *testing.T) {
 		v    askback.Invalid
 		want string
 	}{
-		{askback.Invalid{{Pointer: "/title", Detail: "is blank", Fix: "write something"}}, "/title: is blank (write something)"},
+		{
+			askback.Invalid{{Pointer: "/title", Detail: "is blank", Fix: "write something"}},
+			"/title: is blank (write something)",
+		},
 		{askback.Invalid{{Pointer: "/a", Detail: "one"}, {Detail: "two", Fix: "three"}}, "/a: one; two (three)"},
 		{askback.Invalid{{Detail: "alone"}}, "alone"},
 	} {
@@ -110,10 +119,11 @@ func TestInvalidErrorListsEveryProblem(t *testing.T) {
 // No sentinel error matches another or has the same message.
 func TestSentinelErrorsAreDistinct(t *testing.T) {
 	all := []error{
-		askback.ErrNotFound, askback.ErrForbidden, askback.ErrSettled, askback.ErrKeyReused, askback.ErrConsumed, askback.ErrDigest,
-		askback.ErrNotApproved, askback.ErrBusy, askback.ErrFull, askback.ErrStopping, askback.ErrDiskFull,
-		askback.ErrUnknown, askback.ErrDamaged, askback.ErrPending, askback.ErrEnded, askback.ErrAsksOpen,
-		askback.ErrUnauthorized, askback.ErrTooMany, askback.ErrTooFast, askback.ErrUnreachable, askback.ErrStartBy,
+		askback.ErrNotFound, askback.ErrForbidden, askback.ErrSettled, askback.ErrKeyReused, askback.ErrConsumed,
+		askback.ErrDigest, askback.ErrNotApproved, askback.ErrBusy, askback.ErrFull, askback.ErrStopping,
+		askback.ErrDiskFull, askback.ErrUnknown, askback.ErrDamaged, askback.ErrPending, askback.ErrEnded,
+		askback.ErrAsksOpen, askback.ErrUnauthorized, askback.ErrTooMany, askback.ErrTooFast, askback.ErrUnreachable,
+		askback.ErrStartBy,
 	}
 	for i, a := range all {
 		for _, b := range all[:i] {

@@ -46,5 +46,6 @@ const (
 
 // Channels lists every [Channel].
 var Channels = []Channel{
-	ChannelWeb, ChannelTerminal, ChannelSlack, ChannelEmail, ChannelPush, ChannelAPI, ChannelTelegram, ChannelHook, ChannelMCP,
+	ChannelWeb, ChannelTerminal, ChannelSlack, ChannelEmail, ChannelPush, ChannelAPI, ChannelTelegram, ChannelHook,
+	ChannelMCP,
 }

@@ -33,7 +33,9 @@ func TestContextLengthIgnoresEscapes(t *testing.T) {
 		"an object, escaped":   {`{ "a" : "` + strings.Repeat(`\u00fc`, 199_992) + `" }`, true},
 		"an object, too large": {`{"a":"` + strings.Repeat("x", 199_993) + `"}`, false},
 	} {
-		_, err := askback.Request{Questions: []askback.Question{{Text: "Why?"}}, Context: json.RawMessage(c.context)}.Normalize()
+		_, err := askback.Request{
+			Questions: []askback.Question{{Text: "Why?"}}, Context: json.RawMessage(c.context),
+		}.Normalize()
 		if (err == nil) != c.taken {
 			t.Errorf("%s: got %.100v, taken should be %v", what, err, c.taken)
 		}
@@ -43,8 +45,11 @@ func TestContextLengthIgnoresEscapes(t *testing.T) {
 // A context is compacted even if the check after that rejects it.
 func TestLoneSurrogateInContextIsRejected(t *testing.T) {
 	for _, raw := range []string{` { "a" : "\ud800" } `, `{ "a" : 1 , "a" : 2 }`} {
-		r, err := askback.Request{Questions: []askback.Question{{Text: "Why?"}}, Context: json.RawMessage(raw)}.Normalize()
-		if got := pointers(t, err); fmt.Sprint(got) != "[/context]" || string(r.Context) != strings.ReplaceAll(raw, " ", "") || !strings.Contains(err.Error(), "repeated") {
+		r, err := askback.Request{
+			Questions: []askback.Question{{Text: "Why?"}}, Context: json.RawMessage(raw),
+		}.Normalize()
+		if got := pointers(t, err); fmt.Sprint(got) != "[/context]" ||
+			string(r.Context) != strings.ReplaceAll(raw, " ", "") || !strings.Contains(err.Error(), "repeated") {
 			t.Errorf("%s: got %s, %v", raw, r.Context, err)
 		}
 	}

@@ -26,13 +26,15 @@ type Request struct {
 	Agent      string          `request:"agent"` // a label for people; "" is the asker's name
 	Title      string          `request:"title"`
 	Context    json.RawMessage `request:"context,manual"` // a JSON string or object, shown with the question
-	To         []string        `request:"to"`             // the people who may answer, and groups of them after "@"; empty: every person
-	Quorum     int             `request:"quorum"`         // how many people must approve a confirmation; 0 is 1
-	StartedBy  string          `request:"started_by"`
-	Tags       []string        `request:"tags"`
-	Timeout    time.Duration   `request:"timeout"` // the time until the deadline; at most one of Timeout and Deadline is set
-	Deadline   time.Time       `request:"deadline"`
-	OnTimeout  OnTimeout       `request:"on_timeout"` // "" is OnTimeoutWait without a deadline, OnTimeoutFail with one
+	// the people who may answer, and groups of them after "@"; empty: every person
+	To        []string `request:"to"`
+	Quorum    int      `request:"quorum"` // how many people must approve a confirmation; 0 is 1
+	StartedBy string   `request:"started_by"`
+	Tags      []string `request:"tags"`
+	// the time until the deadline; at most one of Timeout and Deadline is set
+	Timeout   time.Duration `request:"timeout"`
+	Deadline  time.Time     `request:"deadline"`
+	OnTimeout OnTimeout     `request:"on_timeout"` // "" is OnTimeoutWait without a deadline, OnTimeoutFail with one
 	// CallbackURL is the address of a program that receives the question and its
 	// outcome (docs/wire.md §8); "" is the callback of the session, or else of the server's
 	// settings.
@@ -71,7 +73,8 @@ func (r Request) Normalize() (Request, error) {
 	r.checkQuorum(&bad)
 	checkCallback(&bad, r.CallbackURL)
 	if r.TraceParent != "" && !ValidTraceParent(r.TraceParent) {
-		bad.add("/traceparent", "traceparent has the wrong format", "leave it out, or send 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+		bad.add("/traceparent", "traceparent has the wrong format",
+			"leave it out, or send 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
 	}
 	r.checkWarnings(&bad)
 	for _, p := range bad.dropped {
@@ -88,7 +91,8 @@ func (r *Request) checkQuorum(bad *problems) {
 	case r.Quorum < 1 || r.Quorum > limits.MaxQuorum:
 		bad.add("/quorum", fmt.Sprintf("quorum is a number from 1 to %d", limits.MaxQuorum), `"quorum": 2`)
 	case r.Quorum > 1 && r.Confirmation == nil:
-		bad.add("/quorum", "only a confirmation can need several people; the first answer to a question counts", "leave quorum out")
+		bad.add("/quorum", "only a confirmation can need several people; the first answer to a question counts",
+			"leave quorum out")
 	}
 }
 
@@ -110,7 +114,8 @@ func ValidTraceParent(s string) bool {
 // checkWarnings checks the number and the lengths of the warnings.
 func (r *Request) checkWarnings(bad *problems) {
 	if len(r.Warnings) > limits.MaxProblems {
-		bad.add("/warnings", fmt.Sprintf("%d warnings; at most %d", len(r.Warnings), limits.MaxProblems), "leave them out")
+		bad.add("/warnings", fmt.Sprintf("%d warnings; at most %d", len(r.Warnings), limits.MaxProblems),
+			"leave them out")
 		return
 	}
 	for i, p := range r.Warnings {
@@ -293,7 +298,8 @@ func normalizeOptions(q *Question, bad *problems) []Option {
 		bad.leave()
 	}
 	if n := len(kept); len(q.Options) > 0 && (n < limits.MinOptions || n > limits.MaxOptions) {
-		detail := fmt.Sprintf("a question has %d to %d options, or none for free text, not %d", limits.MinOptions, limits.MaxOptions, n)
+		detail := fmt.Sprintf("a question has %d to %d options, or none for free text, not %d", limits.MinOptions,
+			limits.MaxOptions, n)
 		if n < len(q.Options) {
 			detail += `; "Other" is always offered and does not count`
 		}

@@ -61,10 +61,18 @@ var limitCases = []struct {
 	set  func(r *askback.Request, s string)
 }{
 	{"/questions/0/question", 10_000, validQuestions, func(r *askback.Request, s string) { r.Questions[0].Text = s }},
-	{"/questions/0/options/0/label", 200, validQuestions, func(r *askback.Request, s string) { r.Questions[0].Options[0].Label = s }},
-	{"/questions/0/options/1/description", 2_000, validQuestions, func(r *askback.Request, s string) { r.Questions[0].Options[1].Description = s }},
-	{"/questions/0/options/1/preview", 100_000, validQuestions, func(r *askback.Request, s string) { r.Questions[0].Options[1].Preview = s }},
-	{"/questions/0/default", 20_000, validQuestions, func(r *askback.Request, s string) { r.Questions[0].Default = []string{s} }},
+	{"/questions/0/options/0/label", 200, validQuestions, func(r *askback.Request, s string) {
+		r.Questions[0].Options[0].Label = s
+	}},
+	{"/questions/0/options/1/description", 2_000, validQuestions, func(r *askback.Request, s string) {
+		r.Questions[0].Options[1].Description = s
+	}},
+	{"/questions/0/options/1/preview", 100_000, validQuestions, func(r *askback.Request, s string) {
+		r.Questions[0].Options[1].Preview = s
+	}},
+	{"/questions/0/default", 20_000, validQuestions, func(r *askback.Request, s string) {
+		r.Questions[0].Default = []string{s}
+	}},
 	{"/context", 200_000, validQuestions, func(r *askback.Request, s string) {
 		r.Context = json.RawMessage(`"` + s + `"`)
 	}},
@@ -75,11 +83,19 @@ var limitCases = []struct {
 	{"/key", 255, validQuestions, func(r *askback.Request, s string) { r.Key = s }},
 	{"/session_id", 255, validQuestions, func(r *askback.Request, s string) { r.SessionID = s }},
 	{"/session_key", 255, validQuestions, func(r *askback.Request, s string) { r.SessionKey = s }},
-	{"/confirmation/tool_name", 200, validConfirmation, func(r *askback.Request, s string) { r.Confirmation.ToolName = s }},
+	{"/confirmation/tool_name", 200, validConfirmation, func(r *askback.Request, s string) {
+		r.Confirmation.ToolName = s
+	}},
 	{"/confirmation/server", 200, validConfirmation, func(r *askback.Request, s string) { r.Confirmation.Server = s }},
-	{"/confirmation/description", 10_000, validConfirmation, func(r *askback.Request, s string) { r.Confirmation.Description = s }},
-	{"/confirmation/input_preview", 100_000, validConfirmation, func(r *askback.Request, s string) { r.Confirmation.InputPreview = s }},
-	{"/confirmation/context", 200_000, validConfirmation, func(r *askback.Request, s string) { r.Confirmation.Context = s }},
+	{"/confirmation/description", 10_000, validConfirmation, func(r *askback.Request, s string) {
+		r.Confirmation.Description = s
+	}},
+	{"/confirmation/input_preview", 100_000, validConfirmation, func(r *askback.Request, s string) {
+		r.Confirmation.InputPreview = s
+	}},
+	{"/confirmation/context", 200_000, validConfirmation, func(r *askback.Request, s string) {
+		r.Confirmation.Context = s
+	}},
 }
 
 // Limits are measured in code points, not bytes.
@@ -195,26 +211,47 @@ func TestInvalidRequestsAreRejected(t *testing.T) {
 	}{
 		{"questions", validQuestions, func(r *askback.Request) {}, nil},
 		{"a confirmation", validConfirmation, func(r *askback.Request) {}, nil},
-		{"both", validQuestions, func(r *askback.Request) { r.Confirmation = validConfirmation().Confirmation }, []string{"/confirmation"}},
-		{"blank question", validQuestions, func(r *askback.Request) { r.Questions[0].Text = " \n" }, []string{"/questions/0/question"}},
-		{"blank label", validQuestions, func(r *askback.Request) { r.Questions[0].Options[1].Label = "\t" }, []string{"/questions/0/options/1/label"}},
-		{"header not UTF-8", validQuestions, func(r *askback.Request) { r.Questions[0].Header = "\xff" }, []string{"/questions/0/header"}},
-		{"the same question twice", validQuestions, func(r *askback.Request) { r.Questions = append(r.Questions, databaseQuestion()) }, []string{"/questions/1/question"}},
-		{"the same label twice", validQuestions, func(r *askback.Request) { r.Questions[0].Options = askback.Options("A", "B", "A") }, []string{"/questions/0/options/2/label"}},
-		{"labels of another case differ", validQuestions, func(r *askback.Request) { r.Questions[0].Options = askback.Options("A", "a") }, nil},
+		{"both", validQuestions, func(r *askback.Request) {
+			r.Confirmation = validConfirmation().Confirmation
+		}, []string{"/confirmation"}},
+		{"blank question", validQuestions, func(r *askback.Request) {
+			r.Questions[0].Text = " \n"
+		}, []string{"/questions/0/question"}},
+		{"blank label", validQuestions, func(r *askback.Request) {
+			r.Questions[0].Options[1].Label = "\t"
+		}, []string{"/questions/0/options/1/label"}},
+		{"header not UTF-8", validQuestions, func(r *askback.Request) {
+			r.Questions[0].Header = "\xff"
+		}, []string{"/questions/0/header"}},
+		{"the same question twice", validQuestions, func(r *askback.Request) {
+			r.Questions = append(r.Questions, databaseQuestion())
+		}, []string{"/questions/1/question"}},
+		{"the same label twice", validQuestions, func(r *askback.Request) {
+			r.Questions[0].Options = askback.Options("A", "B", "A")
+		}, []string{"/questions/0/options/2/label"}},
+		{"labels of another case differ", validQuestions, func(r *askback.Request) {
+			r.Questions[0].Options = askback.Options("A", "a")
+		}, nil},
 		{"the same label in two questions", validQuestions, func(r *askback.Request) {
-			r.Questions = append(r.Questions, askback.Question{Text: "And then?", Options: askback.Options("SQLite", "Redis")})
+			r.Questions = append(r.Questions,
+				askback.Question{Text: "And then?", Options: askback.Options("SQLite", "Redis")})
 		}, nil},
 		{"options only, without options", validQuestions, func(r *askback.Request) {
 			r.Questions[0].Options, r.Questions[0].NoOther = nil, true
 		}, []string{"/questions/0/allow_custom"}},
 
-		{"default is a label", validQuestions, func(r *askback.Request) { r.Questions[0].Default = []string{"SQLite"} }, nil},
-		{"default is own text", validQuestions, func(r *askback.Request) { r.Questions[0].Default = []string{"DuckDB"} }, nil},
+		{"default is a label", validQuestions, func(r *askback.Request) {
+			r.Questions[0].Default = []string{"SQLite"}
+		}, nil},
+		{"default is own text", validQuestions, func(r *askback.Request) {
+			r.Questions[0].Default = []string{"DuckDB"}
+		}, nil},
 		{"default is own text, options only", validQuestions, func(r *askback.Request) {
 			r.Questions[0].Default, r.Questions[0].NoOther = []string{"DuckDB"}, true
 		}, []string{"/questions/0/default"}},
-		{"blank default", validQuestions, func(r *askback.Request) { r.Questions[0].Default = []string{" "} }, []string{"/questions/0/default"}},
+		{"blank default", validQuestions, func(r *askback.Request) {
+			r.Questions[0].Default = []string{" "}
+		}, []string{"/questions/0/default"}},
 		{"two defaults for one answer", validQuestions, func(r *askback.Request) {
 			r.Questions[0].Default = []string{"SQLite", "PostgreSQL"}
 		}, []string{"/questions/0/default"}},
@@ -225,12 +262,18 @@ func TestInvalidRequestsAreRejected(t *testing.T) {
 			r.Questions[0].Default, r.Questions[0].MultiSelect = []string{"SQLite", "SQLite"}, true
 		}, []string{"/questions/0/default"}},
 
-		{"on_timeout without a deadline", validQuestions, func(r *askback.Request) { r.OnTimeout = askback.OnTimeoutFail }, []string{"/on_timeout"}},
-		{"wait without a deadline", validQuestions, func(r *askback.Request) { r.OnTimeout = askback.OnTimeoutWait }, nil},
+		{"on_timeout without a deadline", validQuestions, func(r *askback.Request) {
+			r.OnTimeout = askback.OnTimeoutFail
+		}, []string{"/on_timeout"}},
+		{"wait without a deadline", validQuestions, func(r *askback.Request) {
+			r.OnTimeout = askback.OnTimeoutWait
+		}, nil},
 		{"wait with a deadline", validQuestions, func(r *askback.Request) {
 			r.OnTimeout, r.Timeout = askback.OnTimeoutWait, time.Hour
 		}, nil},
-		{"an unknown on_timeout", validQuestions, func(r *askback.Request) { r.OnTimeout, r.Timeout = "approve", time.Hour }, []string{"/on_timeout"}},
+		{"an unknown on_timeout", validQuestions, func(r *askback.Request) {
+			r.OnTimeout, r.Timeout = "approve", time.Hour
+		}, []string{"/on_timeout"}},
 		{"default without defaults", validQuestions, func(r *askback.Request) {
 			r.OnTimeout, r.Timeout = askback.OnTimeoutDefault, time.Hour
 		}, []string{"/questions/0/default"}},
@@ -254,32 +297,62 @@ func TestInvalidRequestsAreRejected(t *testing.T) {
 		{"deadline after the year 9999", validQuestions, func(r *askback.Request) {
 			r.Deadline = time.Date(9999, 12, 31, 23, 0, 0, 0, time.FixedZone("", -2*3600))
 		}, []string{"/deadline"}},
-		{"duplicate name in the context", validQuestions, func(r *askback.Request) { r.Context = json.RawMessage(`{"a":1,"a":2}`) }, []string{"/context"}},
-		{"timeout and deadline", validQuestions, func(r *askback.Request) { r.Timeout, r.Deadline = time.Hour, tomorrow }, []string{"/deadline"}},
+		{"duplicate name in the context", validQuestions, func(r *askback.Request) {
+			r.Context = json.RawMessage(`{"a":1,"a":2}`)
+		}, []string{"/context"}},
+		{"timeout and deadline", validQuestions, func(r *askback.Request) {
+			r.Timeout, r.Deadline = time.Hour, tomorrow
+		}, []string{"/deadline"}},
 
 		{"one vote", validQuestions, func(r *askback.Request) { r.Quorum = 1 }, nil},
 		{"two votes on a question", validQuestions, func(r *askback.Request) { r.Quorum = 2 }, []string{"/quorum"}},
-		{"more votes than possible", validConfirmation, func(r *askback.Request) { r.Quorum = 21 }, []string{"/quorum"}},
-		{"a line break in a name", validQuestions, func(r *askback.Request) { r.StartedBy = "a\nb" }, []string{"/started_by"}},
+		{"more votes than possible", validConfirmation, func(r *askback.Request) {
+			r.Quorum = 21
+		}, []string{"/quorum"}},
+		{"a line break in a name", validQuestions, func(r *askback.Request) {
+			r.StartedBy = "a\nb"
+		}, []string{"/started_by"}},
 		{"fewer than no votes", validConfirmation, func(r *askback.Request) { r.Quorum = -1 }, []string{"/quorum"}},
 		{"a blank name", validQuestions, func(r *askback.Request) { r.To = []string{"ana", ""} }, []string{"/to/1"}},
 		{"a blank tag", validQuestions, func(r *askback.Request) { r.Tags = []string{" "} }, []string{"/tags/0"}},
 		{"a callback", validQuestions, func(r *askback.Request) { r.CallbackURL = "https://example.com/a?b=c" }, nil},
-		{"two names for the session", validQuestions, func(r *askback.Request) { r.SessionID, r.SessionKey = "ses_1", "mine" }, []string{"/session_key"}},
+		{"two names for the session", validQuestions, func(r *askback.Request) {
+			r.SessionID, r.SessionKey = "ses_1", "mine"
+		}, []string{"/session_key"}},
 
 		{"context is text", validQuestions, func(r *askback.Request) { r.Context = json.RawMessage(`"why"`) }, nil},
-		{"context is an object", validQuestions, func(r *askback.Request) { r.Context = json.RawMessage(` {"branch": "main"}`) }, nil},
-		{"context is a list", validQuestions, func(r *askback.Request) { r.Context = json.RawMessage(`[1]`) }, []string{"/context"}},
-		{"context is null", validQuestions, func(r *askback.Request) { r.Context = json.RawMessage(`null`) }, []string{"/context"}},
-		{"context is no JSON", validQuestions, func(r *askback.Request) { r.Context = json.RawMessage(`{`) }, []string{"/context"}},
+		{"context is an object", validQuestions, func(r *askback.Request) {
+			r.Context = json.RawMessage(` {"branch": "main"}`)
+		}, nil},
+		{"context is a list", validQuestions, func(r *askback.Request) {
+			r.Context = json.RawMessage(`[1]`)
+		}, []string{"/context"}},
+		{"context is null", validQuestions, func(r *askback.Request) {
+			r.Context = json.RawMessage(`null`)
+		}, []string{"/context"}},
+		{"context is no JSON", validQuestions, func(r *askback.Request) {
+			r.Context = json.RawMessage(`{`)
+		}, []string{"/context"}},
 
-		{"no tool", validConfirmation, func(r *askback.Request) { r.Confirmation.ToolName = " " }, []string{"/confirmation/tool_name"}},
+		{"no tool", validConfirmation, func(r *askback.Request) {
+			r.Confirmation.ToolName = " "
+		}, []string{"/confirmation/tool_name"}},
 		{"no arguments", validConfirmation, func(r *askback.Request) { r.Confirmation.Input = nil }, nil},
-		{"arguments are a list", validConfirmation, func(r *askback.Request) { r.Confirmation.Input = json.RawMessage(`[]`) }, []string{"/confirmation/input"}},
-		{"arguments are no JSON", validConfirmation, func(r *askback.Request) { r.Confirmation.Input = json.RawMessage(`{"a":}`) }, []string{"/confirmation/input"}},
-		{"arguments are not UTF-8", validConfirmation, func(r *askback.Request) { r.Confirmation.Input = json.RawMessage("{\"a\":\"\xff\"}") }, []string{"/confirmation/input"}},
-		{"a tier that needs no confirmation", validConfirmation, func(r *askback.Request) { r.Confirmation.Tier = "observe" }, []string{"/confirmation/tier"}},
-		{"a digest in the request", validConfirmation, func(r *askback.Request) { r.Confirmation.Digest = "sha256:00" }, []string{"/confirmation/digest"}},
+		{"arguments are a list", validConfirmation, func(r *askback.Request) {
+			r.Confirmation.Input = json.RawMessage(`[]`)
+		}, []string{"/confirmation/input"}},
+		{"arguments are no JSON", validConfirmation, func(r *askback.Request) {
+			r.Confirmation.Input = json.RawMessage(`{"a":}`)
+		}, []string{"/confirmation/input"}},
+		{"arguments are not UTF-8", validConfirmation, func(r *askback.Request) {
+			r.Confirmation.Input = json.RawMessage("{\"a\":\"\xff\"}")
+		}, []string{"/confirmation/input"}},
+		{"a tier that needs no confirmation", validConfirmation, func(r *askback.Request) {
+			r.Confirmation.Tier = "observe"
+		}, []string{"/confirmation/tier"}},
+		{"a digest in the request", validConfirmation, func(r *askback.Request) {
+			r.Confirmation.Digest = "sha256:00"
+		}, []string{"/confirmation/digest"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := c.base()
@@ -409,7 +482,8 @@ func TestOptionOtherIsKeptIfOnlyOptionsAreAllowed(t *testing.T) {
 	r.Questions[0].Options, r.Questions[0].NoOther = askback.Options("A", "Other"), true
 	got, err := r.Normalize()
 	notes := got.Warnings
-	if want := askback.Options("A", "Other"); err != nil || len(notes) > 0 || !slices.Equal(got.Questions[0].Options, want) {
+	if want := askback.Options("A", "Other"); err != nil || len(notes) > 0 ||
+		!slices.Equal(got.Questions[0].Options, want) {
 		t.Errorf("got %v, notes %v, error %v, want %v", got.Questions, notes, err, want)
 	}
 }
@@ -420,7 +494,8 @@ func TestOtherInsideALabelIsKept(t *testing.T) {
 	r.Questions[0].Options = askback.Options("Another", "Other database")
 	got, err := r.Normalize()
 	notes := got.Warnings
-	if want := askback.Options("Another", "Other database"); err != nil || len(notes) > 0 || !slices.Equal(got.Questions[0].Options, want) {
+	if want := askback.Options("Another", "Other database"); err != nil || len(notes) > 0 ||
+		!slices.Equal(got.Questions[0].Options, want) {
 		t.Errorf("got %v, notes %v, error %v, want %v", got.Questions, notes, err, want)
 	}
 }
@@ -436,8 +511,10 @@ func TestPreviewsOfMultiSelectAreDroppedWithWarning(t *testing.T) {
 		if multi {
 			preview, at = "", []string{"/questions/0/options/1/preview"}
 		}
-		if got := got.Questions[0].Options[1].Preview; err != nil || got != preview || !slices.Equal(repairPointers(notes), at) {
-			t.Errorf("several answers %v: got preview %q, notes %v, error %v; want %q, notes at %q", multi, got, notes, err, preview, at)
+		if got := got.Questions[0].Options[1].Preview; err != nil || got != preview ||
+			!slices.Equal(repairPointers(notes), at) {
+			t.Errorf("several answers %v: got preview %q, notes %v, error %v; want %q, notes at %q", multi, got, notes,
+				err, preview, at)
 		}
 	}
 }
@@ -505,9 +582,13 @@ func TestNormalizedRequestSharesNoMemory(t *testing.T) {
 func TestNormalizeDoesNotChangeItsReceiver(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := anyRequest().Draw(t, "request")
-		before := askback.Ask{Questions: r.Questions, Confirmation: r.Confirmation, Context: r.Context, To: r.To, Tags: r.Tags}.Clone()
+		before := askback.Ask{
+			Questions: r.Questions, Confirmation: r.Confirmation, Context: r.Context, To: r.To, Tags: r.Tags,
+		}.Clone()
 		_, err := r.Normalize()
-		after := askback.Ask{Questions: r.Questions, Confirmation: r.Confirmation, Context: r.Context, To: r.To, Tags: r.Tags}
+		after := askback.Ask{
+			Questions: r.Questions, Confirmation: r.Confirmation, Context: r.Context, To: r.To, Tags: r.Tags,
+		}
 		if diff := cmp.Diff(before, after); diff != "" {
 			t.Errorf("before -, after +:\n%s", diff)
 		}
@@ -519,8 +600,10 @@ func TestNormalizeDoesNotChangeItsReceiver(t *testing.T) {
 
 func TestInvalidCallbackIsRejected(t *testing.T) {
 	for _, address := range []string{
-		"example.com/a", "ftp://example.com", "https:///a", "https://ana:secret@example.com", "https://example.com/#a", "https://exa mple.com",
-		"https://example.com:65536", "https://example.com:0", "https://example.com/" + strings.Repeat("a", limits.MaxCallback),
+		"example.com/a", "ftp://example.com", "https:///a", "https://ana:secret@example.com", "https://example.com/#a",
+		"https://exa mple.com",
+		"https://example.com:65536", "https://example.com:0",
+		"https://example.com/" + strings.Repeat("a", limits.MaxCallback),
 	} {
 		r := validQuestions()
 		r.CallbackURL = address
@@ -535,10 +618,13 @@ func TestInvalidCallbackIsRejected(t *testing.T) {
 func TestInvalidTraceParentIsRejected(t *testing.T) {
 	const valid = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	for s, want := range map[string]bool{
-		valid: true, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00": true, "": false, "00": false, valid + "-1": false, valid + "\n": false,
-		"01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01": false, "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01": false,
-		"00-00000000000000000000000000000000-00f067aa0ba902b7-01": false, "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01": false,
-		"00-4bf92f3577b34da6a3ce929d0e0e473-00f067aa0ba902b7-01": false, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0g": false,
+		valid: true, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00": true, "": false, "00": false,
+		valid + "-1": false, valid + "\n": false, "01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01": false,
+		"00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01": false,
+		"00-00000000000000000000000000000000-00f067aa0ba902b7-01": false,
+		"00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01": false,
+		"00-4bf92f3577b34da6a3ce929d0e0e473-00f067aa0ba902b7-01":  false,
+		"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0g": false,
 	} {
 		if got := askback.ValidTraceParent(s); got != want {
 			t.Errorf("%q: got %t, want %t", s, got, want)

@@ -21,15 +21,17 @@ type Route struct {
 	Channels  []string `json:"channels,omitempty"` // the channels that carry the question; empty: all
 	// Quorum is the number of people who must approve a confirmation. If it is 0, the number in the ask
 	// applies.
-	Quorum         int          `json:"quorum,omitempty"`
-	NoSelfApproval bool         `json:"no_self_approval,omitempty"` // the person who started the session must not settle the ask
-	Remind         []Span       `json:"remind,omitempty"`           // when people are reminded, after the ask was made
-	Escalate       []Escalation `json:"escalate,omitempty"`         // when more people may answer, after the ask was made
-	Timeout        Span         `json:"timeout,omitempty"`          // for an ask that has no timeout or deadline
-	OnTimeout      OnTimeout    `json:"on_timeout,omitempty"`       // the effect of Timeout; "" is [OnTimeoutFail]
-	Join           bool         `json:"join,omitempty"`             // equal questions of one agent become one ask while it is pending
-	Source         Source       `json:"source,omitempty"`           // the origin of the route, in a [RouteList]
-	Warning        string       `json:"warning,omitempty"`          // the problem with the route, in a [RouteList]
+	Quorum int `json:"quorum,omitempty"`
+	// the person who started the session must not settle the ask
+	NoSelfApproval bool         `json:"no_self_approval,omitempty"`
+	Remind         []Span       `json:"remind,omitempty"`     // when people are reminded, after the ask was made
+	Escalate       []Escalation `json:"escalate,omitempty"`   // when more people may answer, after the ask was made
+	Timeout        Span         `json:"timeout,omitempty"`    // for an ask that has no timeout or deadline
+	OnTimeout      OnTimeout    `json:"on_timeout,omitempty"` // the effect of Timeout; "" is [OnTimeoutFail]
+	// equal questions of one agent become one ask while it is pending
+	Join    bool   `json:"join,omitempty"`
+	Source  Source `json:"source,omitempty"`  // the origin of the route, in a [RouteList]
+	Warning string `json:"warning,omitempty"` // the problem with the route, in a [RouteList]
 }
 
 // A Match selects asks. An empty field selects all.

@@ -14,12 +14,13 @@ import (
 // A Session is one run of one agent (docs/wire.md §1). Until it ends, it is waiting
 // while an ask is open, and running otherwise.
 type Session struct {
-	ID     string        `api:"id" store:"id,keep,follows"`                      // the id of the session
-	Agent  string        `api:"agent" store:"agent,keep,follows"`                // the label that people read
-	Owner  string        `api:"owner" store:"owner,keep,follows,after=id"`       // the name of the token that runs it
-	Hosted bool          `api:"hosted" store:"hosted"`                           // whether Askback itself runs it
-	Title  string        `api:"title,null" store:"title"`                        // the subject of the run
-	Status SessionStatus `api:"status" store:"status,keep,follows,moving,first"` // the status of the session; failed and cancelled are final
+	ID     string `api:"id" store:"id,keep,follows"`                // the id of the session
+	Agent  string `api:"agent" store:"agent,keep,follows"`          // the label that people read
+	Owner  string `api:"owner" store:"owner,keep,follows,after=id"` // the name of the token that runs it
+	Hosted bool   `api:"hosted" store:"hosted"`                     // whether Askback itself runs it
+	Title  string `api:"title,null" store:"title"`                  // the subject of the run
+	// the status of the session; failed and cancelled are final
+	Status SessionStatus `api:"status" store:"status,keep,follows,moving,first"`
 	// Phase is "idle" if its turn has ended and the next may start.
 	Phase    string          `api:"phase,null" store:"phase,moving"`
 	Payload  json.RawMessage `api:"payload" store:"payload"`         // the input of the run: any JSON
