@@ -12,14 +12,17 @@ import (
 
 // errDangerous is the error of an answer to a dangerous call through a channel that may not
 // decide it.
-var errDangerous = fmt.Errorf("a dangerous call is decided on its page after a log-in, in a terminal, or over the API: %w", askback.ErrForbidden)
+var errDangerous = fmt.Errorf(
+	"a dangerous call is decided on its page after a log-in, in a terminal, or over the API: %w", askback.ErrForbidden,
+)
 
 // checkDangerous returns an error if the action would settle a dangerous call through a channel whose people
 // have not logged in. Such a channel should refuse the answer itself, with a better explanation. A settled ask
 // has its own error.
 func (c *client) checkDangerous(action access.Action, a *askback.Ask) error {
 	settles := action == access.ActAnswer || action == access.ActDecline
-	if settles && !a.Settled() && a.Confirmation != nil && a.Confirmation.Dangerous && !lifecycle.AtFrontend(c.Who.Channel) {
+	if settles && !a.Settled() && a.Confirmation != nil && a.Confirmation.Dangerous &&
+		!lifecycle.AtFrontend(c.Who.Channel) {
 		return errDangerous
 	}
 	return nil
@@ -41,7 +44,8 @@ func (c *client) answered(t *txn.Tx, a *lifecycle.AskState, answer askback.Answe
 	}
 	if answer.Grant != nil && answer.Grant.Scope == askback.ScopeSession && a.OwnSession() {
 		return in, askback.Invalid{{
-			Pointer: "/grant/scope", Detail: "this ask has a session of its own, which ends with it", Fix: `"scope": "tool_and_input"`,
+			Pointer: "/grant/scope", Detail: "this ask has a session of its own, which ends with it",
+			Fix: `"scope": "tool_and_input"`,
 		}}
 	}
 	var err error

@@ -15,7 +15,9 @@ import (
 
 // payments is a route whose confirmations need the approval of two people, of ana and ben.
 func payments() askback.Route {
-	return askback.Route{Match: askback.Match{Kind: askback.Confirm, Tags: []string{"pay"}}, Approvers: []string{"@payments"}, Quorum: 2}
+	return askback.Route{
+		Match: askback.Match{Kind: askback.Confirm, Tags: []string{"pay"}}, Approvers: []string{"@payments"}, Quorum: 2,
+	}
 }
 
 func payment(to ...string) askback.Request {
@@ -53,7 +55,8 @@ func TestOnlyApproversDecide(t *testing.T) {
 			_, errs["reassign"] = cem.Reassign(t.Context(), a.ID, askback.Reassignment{To: []string{"ana", "ben"}})
 		}
 		for what, err := range errs {
-			if !errors.Is(err, askback.ErrNotApprover) || !strings.Contains(err.Error(), "only ana, ben may decide this") {
+			if !errors.Is(err, askback.ErrNotApprover) ||
+				!strings.Contains(err.Error(), "only ana, ben may decide this") {
 				t.Errorf("%s %s by %s: got %v", who.Kind, what, who.Channel, err)
 			}
 		}
@@ -80,7 +83,9 @@ func TestReassignmentMakesNoApprover(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := func(names ...string) askback.Reassignment { return askback.Reassignment{To: names} }
-	for _, r := range []askback.Reassignment{to("ana", "cem"), to("cem"), to("cem", "dan"), {To: []string{"cem"}, Delegate: true}, to("@oncall")} {
+	for _, r := range []askback.Reassignment{
+		to("ana", "cem"), to("cem"), to("cem", "dan"), {To: []string{"cem"}, Delegate: true}, to("@oncall"),
+	} {
 		for _, c := range []askback.Client{p.as("ana"), p.admin()} {
 			_, err := c.Reassign(t.Context(), a.ID, r)
 			invalid, _ := errors.AsType[askback.Invalid](err)
@@ -99,10 +104,12 @@ func TestReassignmentMakesNoApprover(t *testing.T) {
 	if err != nil || !slices.Equal(got.Approvers, []string{"ana", "ben"}) {
 		t.Fatalf("got approvers %q, %v", got.Approvers, err)
 	}
-	if _, err := p.as("cem").Answer(t.Context(), a.ID, askback.Decide(askback.Approve, "")); !errors.Is(err, askback.ErrNotApprover) {
+	if _, err := p.as("cem").Answer(t.Context(), a.ID,
+		askback.Decide(askback.Approve, "")); !errors.Is(err, askback.ErrNotApprover) {
 		t.Errorf("cem approves: got %v", err)
 	}
-	if got, err := p.as("ben").Answer(t.Context(), a.ID, askback.Decide(askback.Approve, "")); err != nil || !got.Outcome.Approved() {
+	if got, err := p.as("ben").Answer(t.Context(), a.ID, askback.Decide(askback.Approve, "")); err != nil ||
+		!got.Outcome.Approved() {
 		t.Errorf("ben approves: got %s, %v", got.Status, err)
 	}
 }
@@ -121,21 +128,55 @@ func TestApproversOfAllMatchingRoutesMustAgree(t *testing.T) {
 		people    string
 		refused   string // a part of the error
 	}{
-		"one route":                        {[]askback.Route{route("@payments")}, "", "ana ben", "ana ben", ""},
-		"two routes":                       {[]askback.Route{route("@payments"), route("ben", "cem")}, "", "ben", "ben", ""},
-		"two routes that exclude another":  {[]askback.Route{route("ana"), route("cem")}, "", "", "", "no one may decide this"},
-		"a route without approvers first":  {[]askback.Route{to(askback.Route{}, "dan"), route("@payments")}, "", "ana ben", "dan ana ben", ""},
-		"a route for others":               {[]askback.Route{to(route("@payments"), "dan")}, "", "ana ben", "dan ana ben", ""},
-		"a route for one of them":          {[]askback.Route{to(route("@payments"), "ana", "dan")}, "", "ana ben", "ana dan", ""},
-		"a route for too few of them":      {[]askback.Route{quorum(to(route("@payments"), "ana", "dan"), 2)}, "", "ana ben", "ana dan ben", ""},
-		"to names one of them":             {[]askback.Route{route("@payments")}, "ben cem", "ana ben", "ben cem", ""},
-		"to names none of them":            {[]askback.Route{route("@payments")}, "cem dan", "", "", `/to: a person must approve this, and only "ana", "ben" may decide it`},
-		"to names too few of them":         {[]askback.Route{quorum(route("@payments"), 2)}, "cem ana", "", "", `/to: 2 people must approve this, and only "ana", "ben" may decide it`},
-		"too few approvers":                {[]askback.Route{quorum(route("@payments"), 3)}, "", "", "", `3 people must approve this, and only "ana", "ben"`},
-		"only the starter":                 {[]askback.Route{route("starter", "zoe"), noSelf}, "", "", "", "only the person who started this session"},
-		"the starter and another":          {[]askback.Route{quorum(route("starter", "ana"), 2), noSelf}, "", "", "", `2 people must approve this, and only "ana"`},
-		"people who are not known":         {[]askback.Route{route("@gone")}, "", "", "", "no one may decide this"},
-		"a route for people not known":     {[]askback.Route{to(askback.Route{}, "zoe")}, "", "", "", "none of the people in a route of this server is known"},
+		"one route": {[]askback.Route{route("@payments")}, "", "ana ben", "ana ben", ""},
+		"two routes": {
+			[]askback.Route{route("@payments"), route("ben", "cem")}, "", "ben", "ben", "",
+		},
+		"two routes that exclude another": {
+			[]askback.Route{route("ana"), route("cem")}, "", "", "", "no one may decide this",
+		},
+		"a route without approvers first": {
+			[]askback.Route{to(askback.Route{}, "dan"), route("@payments")}, "", "ana ben", "dan ana ben", "",
+		},
+		"a route for others": {
+			[]askback.Route{to(route("@payments"), "dan")}, "", "ana ben", "dan ana ben", "",
+		},
+		"a route for one of them": {
+			[]askback.Route{to(route("@payments"), "ana", "dan")}, "", "ana ben", "ana dan", "",
+		},
+		"a route for too few of them": {
+			[]askback.Route{quorum(to(route("@payments"), "ana", "dan"), 2)}, "", "ana ben", "ana dan ben", "",
+		},
+		"to names one of them": {[]askback.Route{route("@payments")}, "ben cem", "ana ben", "ben cem", ""},
+		"to names none of them": {
+			[]askback.Route{route("@payments")},
+			"cem dan", "", "",
+			`/to: a person must approve this, and only "ana", "ben" may decide it`,
+		},
+		"to names too few of them": {
+			[]askback.Route{quorum(route("@payments"), 2)},
+			"cem ana", "", "",
+			`/to: 2 people must approve this, and only "ana", "ben" may decide it`,
+		},
+		"too few approvers": {
+			[]askback.Route{quorum(route("@payments"), 3)},
+			"", "", "",
+			`3 people must approve this, and only "ana", "ben"`,
+		},
+		"only the starter": {
+			[]askback.Route{route("starter", "zoe"), noSelf}, "", "", "", "only the person who started this session",
+		},
+		"the starter and another": {
+			[]askback.Route{quorum(route("starter", "ana"), 2), noSelf},
+			"", "", "",
+			`2 people must approve this, and only "ana"`,
+		},
+		"people who are not known": {[]askback.Route{route("@gone")}, "", "", "", "no one may decide this"},
+		"a route for people not known": {
+			[]askback.Route{to(askback.Route{}, "zoe")},
+			"", "", "",
+			"none of the people in a route of this server is known",
+		},
 		"known to and unknown in a group":  {[]askback.Route{route("@oncall")}, "", "cem", "cem", ""},
 		"route for unknown, known approve": {[]askback.Route{to(route("ana"), "zoe")}, "", "ana", "zoe ana", ""},
 	} {
@@ -147,14 +188,16 @@ func TestApproversOfAllMatchingRoutesMustAgree(t *testing.T) {
 		r.To, r.StartedBy = strings.Fields(c.to), "starter"
 		a, err := p.agent.Ask(t.Context(), r)
 		if c.refused != "" {
-			if !errors.As(err, new(askback.Invalid)) || !strings.Contains(err.Error(), c.refused) || c.to == "" && strings.Contains(err.Error(), "/to") {
+			if !errors.As(err, new(askback.Invalid)) || !strings.Contains(err.Error(), c.refused) ||
+				c.to == "" && strings.Contains(err.Error(), "/to") {
 				t.Errorf("%s: got %v, %v, want an error with %q", name, a.Approvers, err, c.refused)
 			}
 			continue
 		}
 		people := slices.DeleteFunc(strings.Fields(c.people), func(name string) bool { return name == "zoe" })
 		if err != nil || strings.Join(a.Approvers, " ") != c.approvers || !slices.Equal(a.People(), people) {
-			t.Errorf("%s: got approvers %q for %q, %v; want %q for %q", name, a.Approvers, a.People(), err, c.approvers, people)
+			t.Errorf("%s: got approvers %q for %q, %v; want %q for %q", name, a.Approvers, a.People(), err,
+				c.approvers, people)
 		}
 	}
 }
@@ -203,7 +246,10 @@ func TestEscalationAddsApprovers(t *testing.T) {
 // A quorum that only the people of an escalation can complete is accepted. A quorum that no people can reach
 // is rejected, with and without "to".
 func TestUnreachableQuorumIsRejected(t *testing.T) {
-	escalating := askback.Route{Match: askback.Match{Tags: []string{"pay"}}, Approvers: []string{"@payments"}, Quorum: 3, Escalate: []askback.Escalation{{After: span(time.Hour), To: []string{"cem"}}}}
+	escalating := askback.Route{
+		Match: askback.Match{Tags: []string{"pay"}}, Approvers: []string{"@payments"}, Quorum: 3,
+		Escalate: []askback.Escalation{{After: span(time.Hour), To: []string{"cem"}}},
+	}
 	p := newTeam(t, &clockedChannel{}, escalating)
 	if a := p.ask(payment()); a.Quorum != 3 {
 		t.Errorf("got quorum %d", a.Quorum)
@@ -212,7 +258,8 @@ func TestUnreachableQuorumIsRejected(t *testing.T) {
 		r := confirm()
 		r.Quorum, r.To = 9, to
 		_, err := p.agent.Ask(t.Context(), r)
-		if invalid, _ := errors.AsType[askback.Invalid](err); len(invalid) != 1 || to == nil && invalid[0].Pointer != "/quorum" {
+		if invalid, _ := errors.AsType[askback.Invalid](err); len(invalid) != 1 ||
+			to == nil && invalid[0].Pointer != "/quorum" {
 			t.Errorf("to %q: got %v", to, err)
 		}
 	}
@@ -231,7 +278,9 @@ func TestGrantOfNonApproverCoversNothing(t *testing.T) {
 	p := newTeam(t, &clockedChannel{})
 	for _, name := range []string{"cem", "ana"} {
 		a := p.ask(confirm())
-		everything := askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeTool}}
+		everything := askback.Answer{
+			Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeTool},
+		}
 		if _, err := p.as(name).Answer(t.Context(), a.ID, everything); err != nil {
 			t.Fatal(err)
 		}
@@ -277,11 +326,13 @@ func TestPendingAskKeepsItsApprovers(t *testing.T) {
 	if _, err := p.engine.Person(t.Context(), "eli", askback.ChannelSlack); !errors.Is(err, askback.ErrForbidden) {
 		t.Errorf("eli: got %v", err)
 	}
-	if _, err := p.admin().Reassign(t.Context(), a.ID, askback.Reassignment{To: []string{"dan"}}); !errors.As(err, new(askback.Invalid)) {
+	if _, err := p.admin().Reassign(t.Context(), a.ID,
+		askback.Reassignment{To: []string{"dan"}}); !errors.As(err, new(askback.Invalid)) {
 		t.Errorf("to dan: got %v", err)
 	}
 	fay := must(p.engine.Person(t.Context(), "fay", askback.ChannelSlack))
-	if got, err := fay.Answer(t.Context(), a.ID, askback.Decide(askback.Approve, "")); err != nil || !got.Outcome.Approved() {
+	if got, err := fay.Answer(t.Context(), a.ID, askback.Decide(askback.Approve, "")); err != nil ||
+		!got.Outcome.Approved() {
 		t.Errorf("fay: got %s, %v", got.Status, err)
 	}
 }

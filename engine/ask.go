@@ -72,7 +72,8 @@ func (c *client) ask(ctx context.Context, r askback.Request) (*askback.Ask, erro
 	}
 	opened := false
 	defer func() { done(opened) }()
-	if err := c.engine.db.Quota.LimitRate(c.Who.Name, c.engine.db.Settings.Load().AsksPerMinute, c.engine.db.Clock()); err != nil {
+	if err := c.engine.db.Quota.LimitRate(c.Who.Name, c.engine.db.Settings.Load().AsksPerMinute,
+		c.engine.db.Clock()); err != nil {
 		return c.findOr(ctx, n, err)
 	}
 	var a *askback.Ask
@@ -112,8 +113,8 @@ func (c *client) prepare(ctx context.Context, n *txn.NewAsk, r askback.Request) 
 		}
 	}
 	*n = txn.NewAsk{
-		Asked: lifecycle.Asked{Ask: a, Owner: c.Who.Name, Callback: r.CallbackURL}, Timeout: r.Timeout, Key: c.OwnerKey(r.Key),
-		SessionKey: c.OwnerKey(r.SessionKey), SessionID: r.SessionID, Directed: n.Directed,
+		Asked: lifecycle.Asked{Ask: a, Owner: c.Who.Name, Callback: r.CallbackURL}, Timeout: r.Timeout,
+		Key: c.OwnerKey(r.Key), SessionKey: c.OwnerKey(r.SessionKey), SessionID: r.SessionID, Directed: n.Directed,
 	}
 	settings, err := c.engine.db.Current(ctx)
 	if err != nil {
@@ -125,7 +126,8 @@ func (c *client) prepare(ctx context.Context, n *txn.NewAsk, r askback.Request) 
 		}
 	}
 	n.Late = c.engine.db.CheckCallback(r.CallbackURL)
-	if n.Asked.Ask.Deadline = r.Deadline.UTC().Truncate(time.Millisecond); r.Timeout == 0 && !r.Deadline.IsZero() && !r.Deadline.After(c.engine.db.Clock()) {
+	if n.Asked.Ask.Deadline = r.Deadline.UTC().Truncate(time.Millisecond); r.Timeout == 0 && !r.Deadline.IsZero() &&
+		!r.Deadline.After(c.engine.db.Clock()) {
 		n.Late = askback.Invalid{{Pointer: "/deadline", Detail: "the deadline is past", Fix: `"timeout": "10m"`}}
 	}
 	err = c.AddRoute(ctx, n)
@@ -188,7 +190,8 @@ func (c *client) open(t *txn.Tx, n *txn.NewAsk) (*askback.Ask, error) {
 		in.CallbackOf = to.Of
 	}
 	a := txn.Add(t, store.Record{
-		Kind: txn.KindAsk, ID: in.Ask.ID, Stream: in.Ask.SessionID, Key: n.Key, Owner: in.Owner, Agent: in.Ask.Agent, Created: in.At,
+		Kind: txn.KindAsk, ID: in.Ask.ID, Stream: in.Ask.SessionID, Key: n.Key, Owner: in.Owner, Agent: in.Ask.Agent,
+		Created: in.At,
 	}, lifecycle.AskState{})
 	if err := a.Step(t, in); err != nil {
 		return nil, err

@@ -12,7 +12,8 @@ import (
 // alone. All asks are in the cache.
 func newBenchClients() (agent, person askback.Client) {
 	e := engine.New(discardStore{memstore.New()}, &engine.Options{CacheBytes: 1 << 40})
-	return e.As(askback.Principal{Kind: askback.Agent, Name: "deploy-bot"}), e.As(askback.Principal{Kind: askback.Responder, Name: "ana"})
+	return e.As(askback.Principal{Kind: askback.Agent, Name: "deploy-bot"}),
+		e.As(askback.Principal{Kind: askback.Responder, Name: "ana"})
 }
 
 // askAll makes n asks.

@@ -39,7 +39,10 @@ type (
 
 // act steps the ask with the given id, if this principal may do the action. The function input returns the
 // input of the step. If the error is neither nil nor [askback.ErrSettled], the record is nil.
-func (c *client) act(ctx context.Context, action access.Action, id string, input func(t *txn.Tx, a *lifecycle.AskState) (lifecycle.Input, error)) (*txn.AskRecord, error) {
+func (c *client) act(
+	ctx context.Context, action access.Action, id string,
+	input func(t *txn.Tx, a *lifecycle.AskState) (lifecycle.Input, error),
+) (*txn.AskRecord, error) {
 	var a *txn.AskRecord
 	err := c.engine.db.Update(ctx, func(t *txn.Tx) (err error) {
 		if a, err = t.AskNow(id); errors.Is(err, askback.ErrNotFound) {
@@ -142,14 +145,17 @@ func (c *client) Reassign(ctx context.Context, id string, r askback.Reassignment
 // withoutContent returns an ask that has its recipients and its state, but not its content.
 func withoutContent(a askback.Ask) askback.Ask {
 	out := askback.Ask{
-		ID: a.ID, SessionID: a.SessionID, Agent: a.Agent, Owner: a.Owner, Kind: a.Kind, To: a.To, Recipients: a.Recipients, Approvers: a.Approvers,
-		ReassignedBy: a.ReassignedBy, ReassignedAt: a.ReassignedAt, Quorum: a.Quorum, Status: a.Status, CreatedAt: a.CreatedAt, OnTimeout: a.OnTimeout,
+		ID: a.ID, SessionID: a.SessionID, Agent: a.Agent, Owner: a.Owner, Kind: a.Kind, To: a.To,
+		Recipients: a.Recipients, Approvers: a.Approvers, ReassignedBy: a.ReassignedBy, ReassignedAt: a.ReassignedAt,
+		Quorum: a.Quorum, Status: a.Status, CreatedAt: a.CreatedAt, OnTimeout: a.OnTimeout,
 	}
 	for _, q := range a.Questions {
 		out.Questions = append(out.Questions, askback.Question{ID: q.ID, Text: hiddenText})
 	}
 	if c := a.Confirmation; c != nil {
-		out.Confirmation = &askback.Confirmation{ToolName: c.ToolName, Input: []byte("{}"), Tier: c.Tier, Digest: c.Digest}
+		out.Confirmation = &askback.Confirmation{
+			ToolName: c.ToolName, Input: []byte("{}"), Tier: c.Tier, Digest: c.Digest,
+		}
 	}
 	if o := a.Outcome; o != nil {
 		out.Outcome = &askback.Outcome{Status: o.Status, Actor: askback.Actor{Kind: o.Actor.Kind}, At: o.At}
@@ -162,7 +168,9 @@ const hiddenText = "(not for you)"
 
 // reassignedBefore returns the ask if this principal already gave it to these people, and therefore can no
 // longer read it: the call is a repeat. Otherwise it returns err.
-func (c *client) reassignedBefore(ctx context.Context, id string, r askback.Reassignment, err error) (*txn.AskRecord, error) {
+func (c *client) reassignedBefore(
+	ctx context.Context, id string, r askback.Reassignment, err error,
+) (*txn.AskRecord, error) {
 	a, missing := c.engine.db.Read(ctx, id)
 	if missing != nil || a.State.Ask.ReassignedBy != c.Who.Name || c.Who.Kind == askback.Agent {
 		return nil, err
@@ -263,7 +271,8 @@ func (c *client) copyAsk(out *askback.Ask, a *txn.AskRecord) {
 // wait keeps no copy of the ask while it sleeps. It does not call Settled, which would enlarge its stack by a
 // copy of the ask. A wait for a settled ask is not counted and starts no timer.
 func (c *client) wait(ctx context.Context, id string, l revision.Limit) (*txn.AskRecord, error) {
-	if a := c.engine.db.Cache.Get(id); a != nil && a.State.Ask.Outcome != nil && c.AuthorizeAsk(access.ActGet, &a.State) == nil {
+	if a := c.engine.db.Cache.Get(id); a != nil && a.State.Ask.Outcome != nil &&
+		c.AuthorizeAsk(access.ActGet, &a.State) == nil {
 		return a, nil
 	}
 	w, err := c.beginWait(id)

@@ -23,7 +23,8 @@ func TestClockThatIsBehindIsLogged(t *testing.T) {
 		warnings := func(f func(p *fixture)) (n int) {
 			log.Reset()
 			p := newFixture(t, db, &engine.Options{
-				Now: func() time.Time { return time.Now().Add(time.Duration(set.Load())) }, Log: slog.New(slog.NewTextHandler(&log, nil)),
+				Now: func() time.Time { return time.Now().Add(time.Duration(set.Load())) },
+				Log: slog.New(slog.NewTextHandler(&log, nil)),
 			})
 			stop := p.run()
 			synctest.Wait()

@@ -91,7 +91,9 @@ func TestAnswerOfOtherProcessWins(t *testing.T) {
 	if got.Outcome == nil || got.Outcome.Actor.Name != "ben" || got.Outcome.Answers[0].String() != "PostgreSQL" {
 		t.Errorf("got outcome %+v, want ben's", got.Outcome)
 	}
-	if got, want := here.history(a), []string{"question_pending", "question_answered", "answer_refused"}; !slices.Equal(got, want) {
+	if got, want := here.history(a), []string{
+		"question_pending", "question_answered", "answer_refused",
+	}; !slices.Equal(got, want) {
 		t.Errorf("got history %q, want %q", got, want)
 	}
 
@@ -211,7 +213,8 @@ func TestUnknownCommitThatFailedReturnsError(t *testing.T) {
 			t.Errorf("got error %v, want none", err)
 		}
 		wantStatus(t, got, askback.Answered)
-		if page, err := p.agent.List(t.Context(), askback.Query{Status: askback.AnyStatus}); err != nil || len(page.Items) != 1 {
+		if page, err := p.agent.List(t.Context(), askback.Query{Status: askback.AnyStatus}); err != nil ||
+			len(page.Items) != 1 {
 			t.Errorf("got %d asks and error %v, want one", len(page.Items), err)
 		}
 	})
@@ -269,11 +272,13 @@ func TestStaleCacheDoesNotRejectConsume(t *testing.T) {
 	s := memstore.New()
 	here, there := engine.New(s, nil), engine.New(s, nil)
 	agent := here.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
-	a, err := agent.Ask(t.Context(), askback.Request{Confirmation: &askback.Confirmation{ToolName: "rm", Input: []byte(`{}`)}})
+	a, err := agent.Ask(t.Context(),
+		askback.Request{Confirmation: &askback.Confirmation{ToolName: "rm", Input: []byte(`{}`)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := there.As(askback.Principal{Kind: askback.Responder, Name: "ana"}).Answer(t.Context(), a.ID, askback.Decide(askback.Approve, "")); err != nil {
+	if _, err := there.As(askback.Principal{Kind: askback.Responder, Name: "ana"}).Answer(t.Context(), a.ID,
+		askback.Decide(askback.Approve, "")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := agent.Consume(t.Context(), a.ID, a.Confirmation.Digest); err != nil {

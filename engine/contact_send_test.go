@@ -48,7 +48,9 @@ type contactSender struct {
 
 func newContactSender(t *testing.T) *contactSender {
 	db := memstore.New()
-	s := &contactSender{t: t, out: &pushes{fail: map[string]error{}}, contactFixture: &contactFixture{tokenFixture: tokenFixture{store: db}}}
+	s := &contactSender{t: t, out: &pushes{fail: map[string]error{}}, contactFixture: &contactFixture{
+		tokenFixture: tokenFixture{store: db},
+	}}
 	s.reads.Store = db
 	s.Engine = engine.New(&s.reads, &engine.Options{Channels: map[string]engine.Channel{"webpush": s.out}})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -104,7 +106,8 @@ func TestContactsGetQuestionAndOutcome(t *testing.T) {
 		s.add("bob", "https://bob")
 		a := s.ask("ana")
 		s.want("to ana", "https://ana ana question_pending")
-		if _, err := s.As(askback.Principal{Kind: askback.Responder, Name: "ana"}).Answer(t.Context(), a.ID, askback.Choose("SQLite")); err != nil {
+		if _, err := s.As(askback.Principal{Kind: askback.Responder, Name: "ana"}).Answer(t.Context(), a.ID,
+			askback.Choose("SQLite")); err != nil {
 			t.Fatal(err)
 		}
 		s.want("answered", "https://ana ana question_answered")
@@ -144,7 +147,8 @@ func TestEndedContactGetsNothing(t *testing.T) {
 				<-time.After(time.Minute)
 				later := s.ask()
 				s.want(how)
-				if page, err := s.As(admin).Deliveries(t.Context(), askback.DeliveryQuery{AskID: later.ID}); err != nil || len(page.Items) != 0 {
+				if page, err := s.As(admin).Deliveries(t.Context(),
+					askback.DeliveryQuery{AskID: later.ID}); err != nil || len(page.Items) != 0 {
 					t.Errorf("got deliveries %+v, %v of a new ask; want none", page.Items, err)
 				}
 				page, err := s.As(admin).Deliveries(t.Context(), askback.DeliveryQuery{AskID: a.ID})
@@ -227,7 +231,8 @@ func TestGrantEndsWithItsContact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, err = tt.who.Answer(ctx, a.ID, askback.Decide(askback.ApproveAll, "")); err != nil || a.Outcome.Channel != tt.channel {
+		if a, err = tt.who.Answer(ctx, a.ID, askback.Decide(askback.ApproveAll, "")); err != nil ||
+			a.Outcome.Channel != tt.channel {
 			t.Fatalf("got %+v, %v", a.Outcome, err)
 		}
 		if a, err = robot.Ask(ctx, confirm); err != nil || a.Outcome == nil {
@@ -251,7 +256,8 @@ func TestPersonOfChannelMustBeKnown(t *testing.T) {
 	k.createToken(t, askback.TokenRequest{Kind: askback.Operator, Name: "olga"})
 	for name, want := range map[string]error{
 		"ana": nil, "bob": nil, "carla": nil,
-		"robot": askback.ErrForbidden, "olga": askback.ErrForbidden, "eve": askback.ErrForbidden, "": askback.ErrForbidden,
+		"robot": askback.ErrForbidden, "olga": askback.ErrForbidden, "eve": askback.ErrForbidden,
+		"": askback.ErrForbidden,
 	} {
 		if _, err := k.Person(ctx, name, askback.ChannelSlack); !errors.Is(err, want) {
 			t.Errorf("%q: got %v, want %v", name, err, want)

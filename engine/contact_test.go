@@ -67,7 +67,9 @@ func reopen(db *memstore.Store, people ...string) *contactFixture {
 	k.now.Store(time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC).UnixNano())
 	k.Engine = engine.New(&k.reads, &engine.Options{
 		Now: func() time.Time { return time.Unix(0, k.now.Load()) }, Settings: settingsOf(people...),
-		Channels:  map[string]engine.Channel{"telegram": chat{}, "webpush": browsers{}, "post": struct{ engine.Channel }{}},
+		Channels: map[string]engine.Channel{
+			"telegram": chat{}, "webpush": browsers{}, "post": struct{ engine.Channel }{},
+		},
 		SecretKey: func() ([]byte, error) { return sealKey, nil },
 	})
 	return k
@@ -118,7 +120,8 @@ func (k *contactFixture) wantEnded(t *testing.T, why, channel, address string, e
 	if errors.Is(err, askback.ErrNotFound) != ended {
 		t.Errorf("%s: got error %v, want not found: %v", why, err, ended)
 	}
-	if _, _, err = k.ContactClient(context.Background(), channel, address, askback.ChannelPush); errors.Is(err, askback.ErrNotFound) != ended {
+	if _, _, err = k.ContactClient(context.Background(), channel, address,
+		askback.ChannelPush); errors.Is(err, askback.ErrNotFound) != ended {
 		t.Errorf("%s: got error %v of the client, want not found: %v", why, err, ended)
 	}
 }
@@ -200,12 +203,14 @@ func TestGuessedCodesAreLimited(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 5 {
-		if _, err := k.LinkContact(ctx, "telegram", fmt.Sprint("WRONG", i), "666", ""); !errors.Is(err, askback.ErrNotFound) {
+		if _, err := k.LinkContact(ctx, "telegram", fmt.Sprint("WRONG", i), "666",
+			""); !errors.Is(err, askback.ErrNotFound) {
 			t.Fatalf("guess %d: got %v", i, err)
 		}
 	}
 	_, err = k.LinkContact(ctx, "telegram", code.Code, "666", "")
-	if retry, ok := errors.AsType[*askback.RetryError](err); !ok || !errors.Is(err, askback.ErrTooFast) || retry.After != 10*time.Minute {
+	if retry, ok := errors.AsType[*askback.RetryError](err); !ok || !errors.Is(err, askback.ErrTooFast) ||
+		retry.After != 10*time.Minute {
 		t.Errorf("got %v, want %v in ten minutes", err, askback.ErrTooFast)
 	}
 	if _, err := k.LinkContact(ctx, "telegram", code.Code, "42", ""); err != nil {
@@ -223,7 +228,8 @@ func TestContactEndsWithItsToken(t *testing.T) {
 	ctx := context.Background()
 	add := func(t *testing.T, who askback.Client) {
 		t.Helper()
-		if _, err := who.AddContact(ctx, askback.ContactRequest{Channel: "webpush", Label: "x", Address: "https://push"}); err != nil {
+		if _, err := who.AddContact(ctx,
+			askback.ContactRequest{Channel: "webpush", Label: "x", Address: "https://push"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -378,7 +384,8 @@ func TestAddressHasOneContact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := bobs.AddContact(ctx, askback.ContactRequest{Channel: "webpush", Address: "https://push"}); err != nil || again.ID != made.ID {
+	if again, err := bobs.AddContact(ctx,
+		askback.ContactRequest{Channel: "webpush", Address: "https://push"}); err != nil || again.ID != made.ID {
 		t.Errorf("an equal address: got %s, %v; want %s", again.ID, err, made.ID)
 	}
 }

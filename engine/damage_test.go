@@ -116,7 +116,8 @@ func TestUnreadableMessageIsOmitted(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	damage(t, path, "update history set data = cast('{' as blob), sum = null where instr(data, 'first') or instr(data, 'third')")
+	damage(t, path,
+		"update history set data = cast('{' as blob), sum = null where instr(data, 'first') or instr(data, 'third')")
 	p = newFixture(t, openSQLite(t, path), nil)
 	page, err := p.ana.Messages(t.Context(), run.ID, "", 0)
 	if err != nil || len(page.Items) != 1 || page.Items[0].Text != "second" {

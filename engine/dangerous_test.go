@@ -13,7 +13,8 @@ import (
 // answers, and answers through an unknown channel. A person who has logged in decides the call, and later
 // answers get ErrSettled (T32).
 func TestDangerousCallRequiresLogin(t *testing.T) {
-	p := newFixture(t, memstore.New(), &engine.Options{Settings: engine.Settings{People: []askback.Person{{Name: "ana"}, {Name: "ben"}}}})
+	p := newFixture(t, memstore.New(),
+		&engine.Options{Settings: engine.Settings{People: []askback.Person{{Name: "ana"}, {Name: "ben"}}}})
 	dangerous := func() askback.Ask {
 		r := confirm()
 		r.Confirmation.Dangerous = true
@@ -21,7 +22,9 @@ func TestDangerousCallRequiresLogin(t *testing.T) {
 	}
 	approve := askback.Answer{Decision: askback.Approve}
 	answers := []askback.Answer{approve, {Decision: askback.ApproveAll}, {Decision: askback.Deny}}
-	messages := []askback.Channel{askback.ChannelSlack, askback.ChannelEmail, askback.ChannelPush, askback.ChannelTelegram, "pigeon"}
+	messages := []askback.Channel{
+		askback.ChannelSlack, askback.ChannelEmail, askback.ChannelPush, askback.ChannelTelegram, "pigeon",
+	}
 	a := dangerous()
 	for _, via := range messages {
 		person, err := p.engine.Person(t.Context(), "ben", via)
@@ -44,7 +47,9 @@ func TestDangerousCallRequiresLogin(t *testing.T) {
 			t.Errorf("%s: a call that is not dangerous gives %v", via, err)
 		}
 	}
-	for _, via := range []askback.Channel{askback.ChannelWeb, askback.ChannelTerminal, askback.ChannelAPI, askback.ChannelHook, askback.ChannelMCP, ""} {
+	for _, via := range []askback.Channel{
+		askback.ChannelWeb, askback.ChannelTerminal, askback.ChannelAPI, askback.ChannelHook, askback.ChannelMCP, "",
+	} {
 		person := p.engine.As(askback.Principal{Kind: askback.Responder, Name: "ana", Channel: via})
 		if got, err := person.Answer(t.Context(), a.ID, approve); err != nil || !got.Outcome.Approved() {
 			t.Errorf("%q: got %v, want it approved", via, err)

@@ -53,7 +53,8 @@ func allDeliveries(t *testing.T, who askback.Client, asks []askback.Ask, q askba
 			t.Fatalf("%+v, page %d: got %d items, error %v", q, pages, len(page.Items), err)
 		}
 		for _, d := range page.Items {
-			n := slices.IndexFunc(asks, func(a askback.Ask) bool { return a.ID == d.AskID && a.SessionID == d.SessionID })
+			n := slices.IndexFunc(asks,
+				func(a askback.Ask) bool { return a.ID == d.AskID && a.SessionID == d.SessionID })
 			all = append(all, fmt.Sprint(n, strings.TrimPrefix(string(d.Event), "question_")))
 			if q.Status != "" && d.Status != q.Status || d.Target != "https://agents.example.com" {
 				t.Errorf("%+v: got %+v", q, d)
@@ -101,18 +102,21 @@ func TestDeliveriesAreListedByStatus(t *testing.T) {
 func TestOwnerSeesDeliveriesOfItsAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, asks := newDeliveries(t)
-		if got := allDeliveries(t, p.agent, asks, askback.DeliveryQuery{AskID: asks[0].ID, Limit: 5}); got != "0answered 0pending" {
+		if got := allDeliveries(t, p.agent, asks,
+			askback.DeliveryQuery{AskID: asks[0].ID, Limit: 5}); got != "0answered 0pending" {
 			t.Errorf("the owner: got %q", got)
 		}
 		var invalid askback.Invalid
-		if _, err := p.agent.Deliveries(t.Context(), askback.DeliveryQuery{}); !errors.As(err, &invalid) || invalid[0].Pointer != "?question_id" {
+		if _, err := p.agent.Deliveries(t.Context(), askback.DeliveryQuery{}); !errors.As(err, &invalid) ||
+			invalid[0].Pointer != "?question_id" {
 			t.Errorf("without an ask: got %v, want an error at ?question_id", err)
 		}
 		other := p.engine.As(askback.Principal{Kind: askback.Agent, Name: "other"})
 		if got := allDeliveries(t, other, asks, askback.DeliveryQuery{AskID: asks[0].ID, Limit: 5}); got != "" {
 			t.Errorf("another agent: got %q, want none", got)
 		}
-		if _, err := p.ana.Deliveries(t.Context(), askback.DeliveryQuery{AskID: asks[0].ID}); !errors.Is(err, askback.ErrForbidden) {
+		if _, err := p.ana.Deliveries(t.Context(),
+			askback.DeliveryQuery{AskID: asks[0].ID}); !errors.Is(err, askback.ErrForbidden) {
 			t.Errorf("a responder: got %v, want ErrForbidden", err)
 		}
 	})
@@ -123,7 +127,9 @@ func TestDeliveryCursorBelongsToItsList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, asks := newDeliveries(t)
 		ops := p.engine.As(askback.Principal{Kind: askback.Operator, Name: "ops"})
-		lists := []askback.DeliveryQuery{{Status: askback.DeliverySent, Limit: 1}, {Limit: 1}, {AskID: asks[0].ID, Limit: 1}}
+		lists := []askback.DeliveryQuery{
+			{Status: askback.DeliverySent, Limit: 1}, {Limit: 1}, {AskID: asks[0].ID, Limit: 1},
+		}
 		for i, from := range lists {
 			page, err := ops.Deliveries(t.Context(), from)
 			if err != nil || page.NextCursor == "" {
@@ -137,7 +143,9 @@ func TestDeliveryCursorBelongsToItsList(t *testing.T) {
 				}
 			}
 		}
-		for _, q := range []askback.DeliveryQuery{{Cursor: "x"}, {Cursor: "ZHgu"}, {Status: "lost"}, {Limit: 201}, {AskID: "ask_1"}} {
+		for _, q := range []askback.DeliveryQuery{
+			{Cursor: "x"}, {Cursor: "ZHgu"}, {Status: "lost"}, {Limit: 201}, {AskID: "ask_1"},
+		} {
 			if _, err := ops.Deliveries(t.Context(), q); !errors.As(err, &askback.Invalid{}) {
 				t.Errorf("%+v: got %v, want Invalid", q, err)
 			}
@@ -189,7 +197,8 @@ func TestDeliveriesOfSessionsAreListed(t *testing.T) {
 					t.Fatalf("%+v: got %+v, %v", q, page, err)
 				}
 				for _, d := range page.Items {
-					if (d.AskID == "") != strings.HasPrefix(string(d.Event), "session_") || d.SessionID != s.ID || d.Session != nil {
+					if (d.AskID == "") != strings.HasPrefix(string(d.Event), "session_") ||
+						d.SessionID != s.ID || d.Session != nil {
 						t.Errorf("got %+v", d)
 					}
 					events = append(events, string(d.Event))
@@ -200,15 +209,18 @@ func TestDeliveriesOfSessionsAreListed(t *testing.T) {
 			}
 		}
 		for _, limit := range []int{1, 2, 50} {
-			wantEvents(t, list(ops, askback.DeliveryQuery{Status: askback.DeliveryFailed, Limit: limit}), "session_completed")
+			wantEvents(t, list(ops, askback.DeliveryQuery{Status: askback.DeliveryFailed, Limit: limit}),
+				"session_completed")
 			sent := slices.Repeat([]string{"session_completed", "question_answered", "question_pending"}, rounds)
 			wantEvents(t, list(ops, askback.DeliveryQuery{Status: askback.DeliverySent, Limit: limit}), sent...)
 			for _, who := range []askback.Client{ops, p.agent} {
-				wantEvents(t, list(who, askback.DeliveryQuery{SessionID: s.ID, Limit: limit}), slices.Repeat([]string{"session_completed"}, rounds+1)...)
+				wantEvents(t, list(who, askback.DeliveryQuery{SessionID: s.ID, Limit: limit}),
+					slices.Repeat([]string{"session_completed"}, rounds+1)...)
 			}
 			wantEvents(t, list(other, askback.DeliveryQuery{SessionID: s.ID, Limit: limit}))
 		}
-		if _, err := ops.Deliveries(t.Context(), askback.DeliveryQuery{SessionID: s.ID, AskID: asks[0].ID}); !errors.As(err, &askback.Invalid{}) {
+		if _, err := ops.Deliveries(t.Context(),
+			askback.DeliveryQuery{SessionID: s.ID, AskID: asks[0].ID}); !errors.As(err, &askback.Invalid{}) {
 			t.Errorf("an ask and a session: got %v, want Invalid", err)
 		}
 	})

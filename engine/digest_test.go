@@ -69,15 +69,18 @@ func TestManyQuestionsBecomeOneMessage(t *testing.T) {
 		synctest.Wait()
 		const held = 33
 		events, others := phone.take()
-		if !slices.Equal(events, []string{"question_pending"}) || len(others) != 1 || others[0] < held-1 || others[0] > 34 {
-			t.Errorf("after a minute: got %q, %v others, want one message that counts %d others", events, others, held-1)
+		if !slices.Equal(events, []string{"question_pending"}) || len(others) != 1 ||
+			others[0] < held-1 || others[0] > 34 {
+			t.Errorf("after a minute: got %q, %v others, want one message that counts %d others", events, others,
+				held-1)
 		}
 		<-time.After(time.Hour)
 		for _, a := range asks {
 			p.answer(p.ana, a, "SQLite")
 		}
 		if events, _ = phone.take(); len(events) != 6 {
-			t.Errorf("when all were answered: got %d messages, want the messages of the 6 asks with a message", len(events))
+			t.Errorf("when all were answered: got %d messages, want the messages of the 6 asks with a message",
+				len(events))
 		}
 		p.ask(question())
 		if events, others = phone.take(); !slices.Equal(events, []string{"question_pending"}) || others != nil {
@@ -93,7 +96,8 @@ func TestMessageLimitSurvivesRestart(t *testing.T) {
 		phone, db := &counter{asks: map[string]bool{}}, memstore.New()
 		start := func() (*fixture, func()) {
 			p := newFixture(t, db, &engine.Options{
-				Channels: map[string]engine.Channel{"post": phone}, Settings: engine.Settings{DigestAfter: 5, Receivers: receivers("phone", "tablet")},
+				Channels: map[string]engine.Channel{"post": phone},
+				Settings: engine.Settings{DigestAfter: 5, Receivers: receivers("phone", "tablet")},
 			})
 			return p, p.run()
 		}
@@ -123,7 +127,8 @@ func TestMessageLimitSurvivesRestart(t *testing.T) {
 		}
 		<-time.After(time.Minute)
 		if events, others := phone.take(); len(events) != 10 || !slices.Equal(others, []int{1, 1}) {
-			t.Errorf("after it: got %d messages, %v others; want 5 for each, of which one counts the sixth", len(events), others)
+			t.Errorf("after it: got %d messages, %v others; want 5 for each, of which one counts the sixth",
+				len(events), others)
 		}
 	})
 }
@@ -135,7 +140,8 @@ func TestRepeatedMessagesCountOnce(t *testing.T) {
 		phone := &failingFor{counter: counter{asks: map[string]bool{}}}
 		phone.until.Store(time.Now().Add(50 * time.Second).UnixNano())
 		p := newFixture(t, memstore.New(), &engine.Options{
-			Channels: map[string]engine.Channel{"post": phone}, Settings: engine.Settings{DigestAfter: 5, Receivers: receivers("phone")},
+			Channels: map[string]engine.Channel{"post": phone},
+			Settings: engine.Settings{DigestAfter: 5, Receivers: receivers("phone")},
 		})
 		defer p.run()()
 		for range 4 {
@@ -184,7 +190,8 @@ func TestRepeatedMessageKeepsNumberOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phone := &failingFor{counter: counter{asks: map[string]bool{}}}
 		p := newFixture(t, memstore.New(), &engine.Options{
-			Channels: map[string]engine.Channel{"post": phone}, Settings: engine.Settings{DigestAfter: 2, Receivers: receivers("phone")},
+			Channels: map[string]engine.Channel{"post": phone},
+			Settings: engine.Settings{DigestAfter: 2, Receivers: receivers("phone")},
 		})
 		defer p.run()()
 		for range 6 {
@@ -204,7 +211,8 @@ func TestRepeatedMessageKeepsNumberOfOthers(t *testing.T) {
 		}
 		<-time.After(10 * time.Minute)
 		if events, others := phone.take(); len(events) != 2 || !slices.Equal(others, []int{1, 3}) {
-			t.Errorf("got %d messages, %v others; want a message that counts 1 other, and a message that counts 3", len(events), others)
+			t.Errorf("got %d messages, %v others; want a message that counts 1 other, and a message that counts 3",
+				len(events), others)
 		}
 	})
 }

@@ -25,28 +25,53 @@ func TestUnknownNamesAndUnapprovableRoutesAreReported(t *testing.T) {
 		routes []askback.Route
 		want   []string // a part of each problem; after "!" the route rejects the asks that it matches
 	}{
-		"fine": {[]askback.Route{approvers("@payments"), r(func(r *askback.Route) { r.Quorum = 2; r.To = []string{"@payments"} })}, nil},
+		"fine": {[]askback.Route{approvers("@payments"), r(func(r *askback.Route) {
+			r.Quorum = 2
+			r.To = []string{"@payments"}
+		})}, nil},
 		"unknown people": {
 			[]askback.Route{approvers("ana", "yan"), r(func(r *askback.Route) {
 				r.To, r.Escalate = []string{"xia"}, []askback.Escalation{{After: span(time.Hour), To: []string{"yan"}}}
 			})},
-			[]string{`route 1 of the settings names "yan", who is not known`, `route 2 of the settings names "xia", "yan", who are not known`},
+			[]string{
+				`route 1 of the settings names "yan", who is not known`,
+				`route 2 of the settings names "xia", "yan", who are not known`,
+			},
 		},
-		"unknown approvers":   {[]askback.Route{approvers("@gone")}, []string{"!route 1 of the settings refuses each confirmation: none of its approvers"}},
-		"too few approvers":   {[]askback.Route{r(func(r *askback.Route) { r.Approvers = []string{"@payments"}; r.Quorum = 3 })}, []string{"!3 people must approve, but only 2"}},
-		"too few people":      {[]askback.Route{r(func(r *askback.Route) { r.To = []string{"@payments"}; r.Quorum = 3 })}, []string{"!refuses each confirmation that names no people: 3 people must approve, but only 2"}},
-		"too few people here": {[]askback.Route{r(func(r *askback.Route) { r.Quorum = 5 })}, []string{"!5 people must approve, but only 4"}},
+		"unknown approvers": {[]askback.Route{approvers("@gone")}, []string{
+			"!route 1 of the settings refuses each confirmation: none of its approvers",
+		}},
+		"too few approvers": {
+			[]askback.Route{r(func(r *askback.Route) { r.Approvers = []string{"@payments"}; r.Quorum = 3 })},
+			[]string{"!3 people must approve, but only 2"},
+		},
+		"too few people": {
+			[]askback.Route{r(func(r *askback.Route) { r.To = []string{"@payments"}; r.Quorum = 3 })},
+			[]string{"!refuses each confirmation that names no people: 3 people must approve, but only 2"},
+		},
+		"too few people here": {
+			[]askback.Route{r(func(r *askback.Route) { r.Quorum = 5 })}, []string{"!5 people must approve, but only 4"},
+		},
 		"an escalation completes it": {[]askback.Route{r(func(r *askback.Route) {
-			r.Approvers, r.Quorum, r.Escalate = []string{"@payments"}, 3, []askback.Escalation{{After: span(time.Hour), To: []string{"@oncall"}}}
+			r.Approvers, r.Quorum, r.Escalate = []string{"@payments"}, 3, []askback.Escalation{
+				{After: span(time.Hour), To: []string{"@oncall"}},
+			}
 		})}, nil},
-		"routes that exclude each other": {[]askback.Route{approvers("ana"), approvers("ben")}, []string{"!route 1 of the settings and route 2 of the settings refuse each confirmation that both match: no person is an approver of both"}},
+		"routes that exclude each other": {[]askback.Route{approvers("ana"), approvers("ben")}, []string{
+			"!route 1 of the settings and route 2 of the settings refuse each confirmation that both match: no " +
+				"person is an approver of both",
+		}},
 		"routes that rarely meet": {[]askback.Route{
-			r(func(r *askback.Route) { r.Approvers, r.Match.Tags = []string{"ana"}, []string{"a"} }), r(func(r *askback.Route) { r.Approvers, r.Match.Tags = []string{"ben"}, []string{"b"} }),
+			r(func(r *askback.Route) { r.Approvers, r.Match.Tags = []string{"ana"}, []string{"a"} }),
+			r(func(r *askback.Route) { r.Approvers, r.Match.Tags = []string{"ben"}, []string{"b"} }),
 		}, nil},
-		"a quorum for questions": {[]askback.Route{{Match: askback.Match{Kind: askback.Questions}, To: []string{"ana"}, Quorum: 1}}, nil},
+		"a quorum for questions": {
+			[]askback.Route{{Match: askback.Match{Kind: askback.Questions}, To: []string{"ana"}, Quorum: 1}}, nil,
+		},
 	} {
 		var log strings.Builder
-		p := newFixture(t, memstore.New(), &engine.Options{Log: slog.New(slog.NewTextHandler(&log, nil)), Settings: team(c.routes...)})
+		p := newFixture(t, memstore.New(),
+			&engine.Options{Log: slog.New(slog.NewTextHandler(&log, nil)), Settings: team(c.routes...)})
 		var problems []engine.DirectoryProblem
 		for range 2 {
 			var err error
@@ -75,14 +100,17 @@ func TestUnknownNamesAndUnapprovableRoutesAreReported(t *testing.T) {
 // A route of the API that would reject every confirmation is rejected itself. If a stored route later begins
 // to reject them, it is reported.
 func TestRouteThatRejectsEveryConfirmationIsRejected(t *testing.T) {
-	p := newDirectory(t, &clockedChannel{}, askback.Route{Match: askback.Match{Tags: []string{"pay"}}, Approvers: []string{"ana", "ben"}})
+	p := newDirectory(t, &clockedChannel{},
+		askback.Route{Match: askback.Match{Tags: []string{"pay"}}, Approvers: []string{"ana", "ben"}})
 	for name, r := range map[string]askback.Route{
-		"unknown":                       {Approvers: []string{"xia"}},
-		"too few":                       {Approvers: []string{"@payments"}, Quorum: 3},
-		"against settings":              {Match: askback.Match{Tags: []string{"pay"}}, Approvers: []string{"cem"}},
-		"too few may under both routes": {Match: askback.Match{Tags: []string{"pay"}}, Approvers: []string{"cem", "ana"}, Quorum: 2},
-		"questions":                     {Match: askback.Match{Kind: askback.Questions}, Approvers: []string{"ana"}},
-		"unknown group":                 {Approvers: []string{"@nothing"}},
+		"unknown":          {Approvers: []string{"xia"}},
+		"too few":          {Approvers: []string{"@payments"}, Quorum: 3},
+		"against settings": {Match: askback.Match{Tags: []string{"pay"}}, Approvers: []string{"cem"}},
+		"too few may under both routes": {
+			Match: askback.Match{Tags: []string{"pay"}}, Approvers: []string{"cem", "ana"}, Quorum: 2,
+		},
+		"questions":     {Match: askback.Match{Kind: askback.Questions}, Approvers: []string{"ana"}},
+		"unknown group": {Approvers: []string{"@nothing"}},
 	} {
 		_, err := p.admin().PutRoutes(t.Context(), []askback.Route{{To: []string{"dan"}}, r}, 0)
 		invalid, _ := errors.AsType[askback.Invalid](err)
@@ -111,7 +139,9 @@ func TestRouteThatRejectsEveryConfirmationIsRejected(t *testing.T) {
 
 // People of the settings whose names look alike are reported.
 func TestPeopleWithLookAlikeNamesAreReported(t *testing.T) {
-	p := newFixture(t, memstore.New(), &engine.Options{Settings: engine.Settings{People: []askback.Person{{Name: "ana"}, {Name: "аna"}, {Name: "ben"}}}})
+	p := newFixture(t, memstore.New(), &engine.Options{
+		Settings: engine.Settings{People: []askback.Person{{Name: "ana"}, {Name: "аna"}, {Name: "ben"}}},
+	})
 	problems, err := p.engine.CheckDirectory(t.Context())
 	if err != nil || len(problems) != 1 || !strings.Contains(problems[0].Text, "looks like the person") {
 		t.Errorf("got %+v, %v", problems, err)

@@ -74,7 +74,9 @@ func TestDirectoryChangeTakesEffectImmediately(t *testing.T) {
 		p.putPerson(askback.PersonRequest{Name: "eli"})
 		p.putGroup("deployers", "eli", "stranger")
 		p.putGroup("night", "dan")
-		p.putRoutes(askback.Route{To: []string{"@deployers"}, Escalate: []askback.Escalation{{After: span(time.Hour), To: []string{"@night"}}}})
+		p.putRoutes(askback.Route{To: []string{"@deployers"}, Escalate: []askback.Escalation{
+			{After: span(time.Hour), To: []string{"@night"}},
+		}})
 		a := p.ask(question())
 		if len(a.Warnings) != 1 || !slices.Equal(a.People(), []string{"eli"}) {
 			t.Errorf("got an ask for %v with %v", a.People(), a.Warnings)
@@ -84,7 +86,8 @@ func TestDirectoryChangeTakesEffectImmediately(t *testing.T) {
 		p.putGroup("night", "fay")
 		<-time.After(2 * time.Hour)
 		want(t, "after an hour", phones.take(), "01:00 elis-phone reminded", "01:00 fays-phone pending")
-		if _, err := must(p.engine.Person(t.Context(), "fay", askback.ChannelPush)).Answer(t.Context(), a.ID, askback.Choose("SQLite")); err != nil {
+		if _, err := must(p.engine.Person(t.Context(), "fay", askback.ChannelPush)).Answer(t.Context(), a.ID,
+			askback.Choose("SQLite")); err != nil {
 			t.Error(err)
 		}
 	})
@@ -92,13 +95,17 @@ func TestDirectoryChangeTakesEffectImmediately(t *testing.T) {
 
 // A route of the API does not weaken the requirements of the settings, and is not tried first.
 func TestAPIRouteDoesNotWeakenSettings(t *testing.T) {
-	p := newDirectory(t, &clockedChannel{}, askback.Route{Match: askback.Match{Agent: "deploy-*"}, To: []string{"ana", "ben", "cem"}, Quorum: 2, NoSelfApproval: true})
-	p.putRoutes(askback.Route{Match: askback.Match{Kind: askback.Confirm}, Quorum: 3}, askback.Route{To: []string{"dan"}, Quorum: 1})
+	p := newDirectory(t, &clockedChannel{}, askback.Route{
+		Match: askback.Match{Agent: "deploy-*"}, To: []string{"ana", "ben", "cem"}, Quorum: 2, NoSelfApproval: true,
+	})
+	p.putRoutes(askback.Route{Match: askback.Match{Kind: askback.Confirm}, Quorum: 3},
+		askback.Route{To: []string{"dan"}, Quorum: 1})
 	r := confirm()
 	r.Agent = "deploy-web"
 	a := p.ask(r)
 	if a.Quorum != 3 || !a.NoSelfApproval || !slices.Equal(a.To, []string{"ana", "ben", "cem"}) {
-		t.Errorf("got quorum %d, no self-approval %v, to %v; want 3, true and the people of the settings", a.Quorum, a.NoSelfApproval, a.To)
+		t.Errorf("got quorum %d, no self-approval %v, to %v; want 3, true and the people of the settings", a.Quorum,
+			a.NoSelfApproval, a.To)
 	}
 	q := question()
 	q.Agent = "other"
@@ -183,9 +190,14 @@ func TestRemovedPersonCannotAnswer(t *testing.T) {
 func TestStoredDirectorySurvivesRestart(t *testing.T) {
 	db := memstore.New()
 	first := newFixture(t, db, &engine.Options{Settings: team()})
-	first.putPerson(askback.PersonRequest{Name: "eli", Email: "eli@example.com", Slack: "U1", TimeZone: "UTC", Quiet: "01:00-02:00"})
+	first.putPerson(askback.PersonRequest{
+		Name: "eli", Email: "eli@example.com", Slack: "U1", TimeZone: "UTC", Quiet: "01:00-02:00",
+	})
 	first.putGroup("deployers", "eli")
-	first.putRoutes(askback.Route{Match: askback.Match{Tags: []string{"x"}}, To: []string{"@deployers"}, Remind: []askback.Span{span(time.Minute)}, Join: true})
+	first.putRoutes(askback.Route{
+		Match: askback.Match{Tags: []string{"x"}}, To: []string{"@deployers"},
+		Remind: []askback.Span{span(time.Minute)}, Join: true,
+	})
 	second := newFixture(t, db, &engine.Options{Settings: team()})
 	r := question()
 	r.Tags = []string{"x"}
@@ -197,7 +209,8 @@ func TestStoredDirectorySurvivesRestart(t *testing.T) {
 		"groups": func(c askback.Client) string { return fmt.Sprintf("%+v", must(c.Groups(t.Context()))) },
 		"routes": func(c askback.Client) string { return fmt.Sprintf("%+v", must(c.Routes(t.Context()))) },
 	} {
-		if before, after := list(first.admin()), list(second.admin()); before != after || !strings.Contains(after, "olga") {
+		if before, after := list(first.admin()), list(second.admin()); before != after ||
+			!strings.Contains(after, "olga") {
 			t.Errorf("%s: got\n%s after\n%s", what, after, before)
 		}
 	}
@@ -222,7 +235,9 @@ func TestSettingsTakePrecedenceOverAPI(t *testing.T) {
 	p.putRoutes(askback.Route{To: []string{"@crew"}})
 	p.engine.Set(engine.Settings{
 		Issuer: issuer, Groups: map[string][]string{"crew": {"gus"}},
-		People: []askback.Person{{Name: "eli", Email: "other@example.com"}, {Name: "gus", Email: "fay@example.com", Slack: "U7"}},
+		People: []askback.Person{
+			{Name: "eli", Email: "other@example.com"}, {Name: "gus", Email: "fay@example.com", Slack: "U7"},
+		},
 	})
 	people := must(p.admin().People(t.Context()))
 	type row struct{ name, email, source string }
@@ -233,7 +248,8 @@ func TestSettingsTakePrecedenceOverAPI(t *testing.T) {
 			t.Errorf("%s has the warning %q", one.Name, one.Warning)
 		}
 	}
-	if !slices.Equal(got, []row{{"eli", "other@example.com", "settings"}, {"fay", "", "api"}, {"gus", "fay@example.com", "settings"}}) {
+	if !slices.Equal(got,
+		[]row{{"eli", "other@example.com", "settings"}, {"fay", "", "api"}, {"gus", "fay@example.com", "settings"}}) {
 		t.Errorf("got %v", got)
 	}
 	if a := p.ask(question()); !slices.Equal(a.People(), []string{"gus"}) {
@@ -276,7 +292,8 @@ func TestConcurrentRouteChangeIsRejected(t *testing.T) {
 	if err != nil || again.Revision != first.Revision {
 		t.Errorf("a repeat: got revision %d, %v, want %d", again.Revision, err, first.Revision)
 	}
-	if _, err := p.admin().PutRoutes(t.Context(), []askback.Route{{To: []string{"ben"}}}, 0); !errors.Is(err, askback.ErrChanged) {
+	if _, err := p.admin().PutRoutes(t.Context(), []askback.Route{{To: []string{"ben"}}},
+		0); !errors.Is(err, askback.ErrChanged) {
 		t.Errorf("got %v, want %v", err, askback.ErrChanged)
 	}
 }
@@ -323,7 +340,10 @@ func TestUnreadableDirectoryRejectsAsks(t *testing.T) {
 	for _, state := range []string{`{`, `{"v": 2}`} {
 		db := memstore.New()
 		if _, err := db.Commit(t.Context(), store.Change{Put: []store.Record{
-			{Kind: engine.KindDirectory, ID: "directory", Fixed: []byte("{}"), State: []byte(state), Created: time.UnixMilli(1).UTC(), Updated: time.UnixMilli(1).UTC()},
+			{
+				Kind: engine.KindDirectory, ID: "directory", Fixed: []byte("{}"), State: []byte(state),
+				Created: time.UnixMilli(1).UTC(), Updated: time.UnixMilli(1).UTC(),
+			},
 		}}); err != nil {
 			t.Fatal(err)
 		}
@@ -351,10 +371,12 @@ func TestStoredDirectoryIsLimited(t *testing.T) {
 		t.Errorf("one group more: got %v", err)
 	}
 	p.putGroup("g000", "ben") // an entry that exists
-	if _, err := p.admin().PutRoutes(t.Context(), make([]askback.Route, limits.MaxRoutes+1), 0); !errors.As(err, &invalid) {
+	if _, err := p.admin().PutRoutes(t.Context(), make([]askback.Route, limits.MaxRoutes+1), 0); !errors.As(err,
+		&invalid) {
 		t.Errorf("one route more: got %v", err)
 	}
-	if _, err := p.admin().PutGroup(t.Context(), "long", slices.Repeat([]string{strings.Repeat("x", 150)}, 20)); !errors.As(err, &invalid) {
+	if _, err := p.admin().PutGroup(t.Context(), "long",
+		slices.Repeat([]string{strings.Repeat("x", 150)}, 20)); !errors.As(err, &invalid) {
 		t.Errorf("long names: got %v", err)
 	}
 }

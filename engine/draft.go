@@ -52,7 +52,9 @@ func (c *client) SaveDraft(ctx context.Context, id string, draft json.RawMessage
 		}
 		row, err := c.engine.db.Store.Read(t.Context(), kindDraft, c.draftID(id))
 		if errors.Is(err, store.ErrNotFound) {
-			row = store.Record{Kind: kindDraft, ID: c.draftID(id), Owner: c.Who.Name, Created: t.Now(), Fixed: []byte(`{"v":1}`)}
+			row = store.Record{
+				Kind: kindDraft, ID: c.draftID(id), Owner: c.Who.Name, Created: t.Now(), Fixed: []byte(`{"v":1}`),
+			}
 		} else if err != nil {
 			return err
 		} else {

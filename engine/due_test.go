@@ -18,7 +18,9 @@ func TestDeadlinePassesOnTheMillisecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
 		defer p.run()()
-		for _, on := range []askback.OnTimeout{askback.OnTimeoutFail, askback.OnTimeoutDecline, askback.OnTimeoutDefault, askback.OnTimeoutWait} {
+		for _, on := range []askback.OnTimeout{
+			askback.OnTimeoutFail, askback.OnTimeoutDecline, askback.OnTimeoutDefault, askback.OnTimeoutWait,
+		} {
 			a := p.ask(questionWithTimeout(10*time.Minute, on))
 			w := p.wait(context.Background(), a.ID)
 			<-time.After(10*time.Minute - time.Millisecond)
@@ -44,7 +46,8 @@ func TestDeadlinePassesOnTheMillisecond(t *testing.T) {
 			if o := w.ask.Outcome; !o.At.Equal(a.Deadline) || o.Actor.Kind != askback.ActorTimer || o.Channel != "" {
 				t.Errorf("on_timeout %s: got outcome %+v, want one of a timer at %v", on, o, a.Deadline)
 			}
-			if o := w.ask.Outcome; o.Defaulted != (on == askback.OnTimeoutDefault) || o.Defaulted && o.Answers[0].String() != "SQLite" {
+			if o := w.ask.Outcome; o.Defaulted != (on == askback.OnTimeoutDefault) ||
+				o.Defaulted && o.Answers[0].String() != "SQLite" {
 				t.Errorf("on_timeout %s: got outcome %+v", on, o)
 			}
 		}
@@ -66,7 +69,9 @@ func TestClaimPostponesDeadline(t *testing.T) {
 		if held := w.ask.Outcome.At.Sub(a.CreatedAt); held != 14*time.Minute {
 			t.Errorf("it expired after %v, want 14m", held)
 		}
-		if got, want := p.history(a), []string{"question_pending", "question_claimed", "question_expired"}; !slices.Equal(got, want) {
+		if got, want := p.history(a), []string{
+			"question_pending", "question_claimed", "question_expired",
+		}; !slices.Equal(got, want) {
 			t.Errorf("got history %q, want %q", got, want)
 		}
 	})
@@ -80,7 +85,9 @@ func TestRunWakesAtEarliestDeadline(t *testing.T) {
 		begin := time.Now()
 		took := make(map[time.Duration]time.Duration)
 		waits := map[time.Duration]*waiter{}
-		for _, limit := range []time.Duration{3 * time.Hour, 50 * time.Second, 20 * time.Second, 45 * time.Second, 10 * time.Second} {
+		for _, limit := range []time.Duration{
+			3 * time.Hour, 50 * time.Second, 20 * time.Second, 45 * time.Second, 10 * time.Second,
+		} {
 			synctest.Wait() // Run has set its timer for the previous asks
 			waits[limit] = p.wait(context.Background(), p.ask(questionWithTimeout(limit, askback.OnTimeoutFail)).ID)
 		}
@@ -137,7 +144,8 @@ func TestRunExpiresThousandsOfOverdueAsks(t *testing.T) {
 		stop()
 		expired := 0
 		for cursor := ""; ; {
-			page, err := after.agent.List(t.Context(), askback.Query{Status: askback.Expired, Limit: askback.MaxLimit, Cursor: cursor})
+			page, err := after.agent.List(t.Context(),
+				askback.Query{Status: askback.Expired, Limit: askback.MaxLimit, Cursor: cursor})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -171,7 +179,9 @@ func TestOverdueAskExpiresBeforeLateAnswer(t *testing.T) {
 		if got.Outcome == nil || !got.Outcome.Defaulted || got.Outcome.Actor.Kind != askback.ActorTimer {
 			t.Errorf("got outcome %+v, want the default, by a timer", got.Outcome)
 		}
-		if got, want := p.history(a), []string{"question_pending", "question_expired", "answer_refused"}; !slices.Equal(got, want) {
+		if got, want := p.history(a), []string{
+			"question_pending", "question_expired", "answer_refused",
+		}; !slices.Equal(got, want) {
 			t.Errorf("got history %q, want %q", got, want)
 		}
 		got, err = p.ana.Claim(t.Context(), claimed.ID)
@@ -181,7 +191,8 @@ func TestOverdueAskExpiresBeforeLateAnswer(t *testing.T) {
 		wantError(t, err, askback.ErrSettled)
 		wantStatus(t, got, askback.Expired)
 
-		if _, err := before.ben.Answer(t.Context(), a.ID, askback.Choose("SQLite")); !errors.Is(err, askback.ErrSettled) {
+		if _, err := before.ben.Answer(t.Context(), a.ID,
+			askback.Choose("SQLite")); !errors.Is(err, askback.ErrSettled) {
 			t.Errorf("got error %v from the other process, want %v", err, askback.ErrSettled)
 		}
 		<-w.done // a rejected answer also wakes the waiter

@@ -29,7 +29,10 @@ func TestDeliveriesKeptByEarlierReleaseAreSent(t *testing.T) {
 			synctest.Wait()
 			stop()
 			for _, f := range effects(t, db, e.ID) {
-				old := store.Completion{ID: f.ID, Retry: time.Now().AddDate(100, 0, 0), Error: "kept while this endpoint is paused: " + e.ID}
+				old := store.Completion{
+					ID: f.ID, Retry: time.Now().AddDate(100, 0, 0),
+					Error: "kept while this endpoint is paused: " + e.ID,
+				}
 				if _, err := db.Commit(t.Context(), store.Change{Done: []store.Completion{old}}); err != nil {
 					t.Fatal(err)
 				}
@@ -61,11 +64,15 @@ func TestDamagedEndpointDoesNotBlockOtherDeliveries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to, db := &receiver{}, memstore.New()
 		kept := func(id string) store.Completion {
-			return store.Completion{ID: id, Retry: time.Now().AddDate(100, 0, 0), Error: "kept while this endpoint is paused: end_bad"}
+			return store.Completion{
+				ID: id, Retry: time.Now().AddDate(100, 0, 0), Error: "kept while this endpoint is paused: end_bad",
+			}
 		}
 		if _, err := db.Commit(t.Context(), store.Change{
-			Put:     []store.Record{{Kind: "endpoint", ID: "end_bad", Fixed: []byte("?"), State: []byte("?")}},
-			Effects: []store.Effect{{ID: "a_0", Kind: "send", SubjectKind: "endpoint", Subject: "end_bad", Data: []byte("{}")}},
+			Put: []store.Record{{Kind: "endpoint", ID: "end_bad", Fixed: []byte("?"), State: []byte("?")}},
+			Effects: []store.Effect{
+				{ID: "a_0", Kind: "send", SubjectKind: "endpoint", Subject: "end_bad", Data: []byte("{}")},
+			},
 		}); err != nil {
 			t.Fatal(err)
 		}

@@ -38,7 +38,8 @@ func TestEndpointsOfAnOwnerAreLimited(t *testing.T) {
 			}
 		}
 		var retry *askback.RetryError
-		if _, err := create(limits.MaxEndpoints, "bot"); !errors.Is(err, askback.ErrTooMany) || !errors.As(err, &retry) {
+		if _, err := create(limits.MaxEndpoints, "bot"); !errors.Is(err, askback.ErrTooMany) ||
+			!errors.As(err, &retry) {
 			t.Errorf("one more: got %v, want ErrTooMany", err)
 		}
 		if _, err := create(0, "other"); err != nil {

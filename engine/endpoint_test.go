@@ -68,11 +68,13 @@ func TestEndpointBelongsToItsOwner(t *testing.T) {
 		p.ask(calledBack())
 		synctest.Wait()
 		e := endpoint(t, p.agent)
-		if e != endpoint(t, ops) || e.Owner != "bot" || e.Origin != "https://agents.example.com" || e.Status != askback.EndpointActive || !e.SecretAt.IsZero() {
+		if e != endpoint(t, ops) || e.Owner != "bot" || e.Origin != "https://agents.example.com" ||
+			e.Status != askback.EndpointActive || !e.SecretAt.IsZero() {
 			t.Errorf("got %+v", e)
 		}
 		other := p.engine.As(askback.Principal{Kind: askback.Agent, Name: "other"})
-		if page, err := other.Endpoints(t.Context(), askback.EndpointQuery{Owner: "bot"}); err != nil || len(page.Items) != 0 {
+		if page, err := other.Endpoints(t.Context(), askback.EndpointQuery{Owner: "bot"}); err != nil ||
+			len(page.Items) != 0 {
 			t.Errorf("another agent: got %+v, %v", page, err)
 		}
 		for name, c := range map[string]struct {
@@ -93,7 +95,8 @@ func TestEndpointBelongsToItsOwner(t *testing.T) {
 			}
 		}
 		_, err := p.ana.Endpoints(t.Context(), askback.EndpointQuery{})
-		_, _, create := p.ana.CreateEndpoint(t.Context(), askback.EndpointRequest{URL: "https://ana.example.com/", Owner: "bot"})
+		_, _, create := p.ana.CreateEndpoint(t.Context(),
+			askback.EndpointRequest{URL: "https://ana.example.com/", Owner: "bot"})
 		if !errors.Is(err, askback.ErrForbidden) || !errors.Is(create, askback.ErrForbidden) {
 			t.Errorf("a person: the list gives %v, a new one %v", err, create)
 		}
@@ -127,7 +130,8 @@ func TestPausedDeliveriesAreSentOnResume(t *testing.T) {
 		<-time.After(10 * 24 * time.Hour)
 		synctest.Wait()
 		wantEvents(t, to.events(), "question_pending")
-		if failed, err := ops.Deliveries(t.Context(), askback.DeliveryQuery{Status: askback.DeliveryFailed}); err != nil || len(failed.Items) > 0 {
+		if failed, err := ops.Deliveries(t.Context(),
+			askback.DeliveryQuery{Status: askback.DeliveryFailed}); err != nil || len(failed.Items) > 0 {
 			t.Errorf("given up: got %+v, %v", failed, err)
 		}
 		queued, err := ops.Deliveries(t.Context(), askback.DeliveryQuery{})
@@ -249,7 +253,8 @@ func TestReceiverThatFailsForDaysIsDisabled(t *testing.T) {
 		}
 		<-time.After(40 * time.Hour)
 		synctest.Wait()
-		if e := endpoint(t, ops); e.Status != askback.EndpointDisabled || e.Reason != "it has accepted no message for five days" {
+		if e := endpoint(t, ops); e.Status != askback.EndpointDisabled ||
+			e.Reason != "it has accepted no message for five days" {
 			t.Errorf("got %+v, want it disabled", e)
 		}
 		before := len(to.got)
@@ -266,14 +271,17 @@ func TestReceiverThatFailsForDaysIsDisabled(t *testing.T) {
 func TestEndpointSecretIsEncryptedAndRotated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to, db := &signingReceiver{}, memstore.New()
-		o := engine.Options{SecretKey: func() ([]byte, error) { return []byte("0123456789abcdef0123456789abcdef"), nil }}
+		o := engine.Options{
+			SecretKey: func() ([]byte, error) { return []byte("0123456789abcdef0123456789abcdef"), nil },
+		}
 		p, ops := newEndpoints(t, db, to, o)
 		defer p.run()()
 		e, first, err := p.agent.CreateEndpoint(t.Context(), askback.EndpointRequest{URL: callback})
 		if err != nil || !strings.HasPrefix(first, "whsec_") || e.SecretAt.IsZero() {
 			t.Fatalf("got %+v, %v", e, err)
 		}
-		if _, _, err := ops.CreateEndpoint(t.Context(), askback.EndpointRequest{URL: callback, Owner: "bot"}); !errors.Is(err, askback.ErrExists) {
+		if _, _, err := ops.CreateEndpoint(t.Context(),
+			askback.EndpointRequest{URL: callback, Owner: "bot"}); !errors.Is(err, askback.ErrExists) {
 			t.Errorf("again: got %v, want ErrExists", err)
 		}
 		signs := func(want ...string) {
@@ -297,14 +305,16 @@ func TestEndpointSecretIsEncryptedAndRotated(t *testing.T) {
 			t.Fatal(rows, err)
 		}
 		for _, secret := range []string{first, second} {
-			if strings.Contains(fmt.Sprintf("%s %s", rows[0].Fixed, rows[0].State), strings.TrimPrefix(secret, "whsec_")) {
+			if strings.Contains(fmt.Sprintf("%s %s", rows[0].Fixed, rows[0].State),
+				strings.TrimPrefix(secret, "whsec_")) {
 				t.Errorf("the store has the secret: %s", rows[0].State)
 			}
 		}
 		// With another key the secret cannot be read. The error contains neither the secret nor the key.
 		o.SecretKey = func() ([]byte, error) { return []byte("0123456789abcdef0123456789abcdeX"), nil }
 		p, _ = newEndpoints(t, db, to, o)
-		if got, err := p.agent.TestEndpoint(t.Context(), e.ID); err != nil || !strings.Contains(got.Error, "rotate the secret") || got.Accepted {
+		if got, err := p.agent.TestEndpoint(t.Context(), e.ID); err != nil ||
+			!strings.Contains(got.Error, "rotate the secret") || got.Accepted {
 			t.Errorf("got %+v, %v", got, err)
 		}
 	})
@@ -336,7 +346,8 @@ func TestSecretIsMadeOnFirstUse(t *testing.T) {
 		defer p.run()()
 		p.ask(calledBack())
 		synctest.Wait()
-		if got := to.secrets; len(got) != 2 || !slices.Equal(got[0], []string{""}) || len(got[1]) != 1 || got[1][0] == "" {
+		if got := to.secrets; len(got) != 2 || !slices.Equal(got[0], []string{""}) ||
+			len(got[1]) != 1 || got[1][0] == "" {
 			t.Errorf("got secrets %q, want the secret of the settings, and then its own", got)
 		}
 	})
@@ -386,7 +397,8 @@ func TestTestMessageReachesPausedEndpoint(t *testing.T) {
 			t.Errorf("got tests %q, want %q", to.tests, want)
 		}
 		var wait *askback.RetryError
-		if _, err := p.agent.TestEndpoint(t.Context(), e.ID); !errors.Is(err, askback.ErrTooFast) || !errors.As(err, &wait) || wait.After != time.Second {
+		if _, err := p.agent.TestEndpoint(t.Context(), e.ID); !errors.Is(err, askback.ErrTooFast) ||
+			!errors.As(err, &wait) || wait.After != time.Second {
 			t.Errorf("again: got %v, want ErrTooFast for a second", err)
 		}
 		<-time.After(time.Second)
@@ -403,7 +415,8 @@ func TestEndpointsSurviveRestart(t *testing.T) {
 	p, _ := newEndpoints(t, db, &signingReceiver{}, engine.Options{})
 	var made []askback.Endpoint
 	for i := range 3 {
-		e, _, err := p.agent.CreateEndpoint(t.Context(), askback.EndpointRequest{URL: fmt.Sprintf("https://a%d.example.com/x", i)})
+		e, _, err := p.agent.CreateEndpoint(t.Context(),
+			askback.EndpointRequest{URL: fmt.Sprintf("https://a%d.example.com/x", i)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -84,17 +84,20 @@ func New(s Store, o *Options) *Engine {
 		o = &Options{}
 	}
 	db := txn.New(s, txn.Options{
-		Now: o.Now, Rand: o.Rand, Log: o.Log, Observer: o.Observer, Channels: o.Channels, SecretKey: o.SecretKey, CacheBytes: o.CacheBytes,
-		MaxOpen: o.MaxOpen, MaxSessions: o.MaxSessions, MaxWaiters: o.MaxWaiters,
+		Now: o.Now, Rand: o.Rand, Log: o.Log, Observer: o.Observer, Channels: o.Channels, SecretKey: o.SecretKey,
+		CacheBytes: o.CacheBytes, MaxOpen: o.MaxOpen, MaxSessions: o.MaxSessions, MaxWaiters: o.MaxWaiters,
 	})
 	e := &Engine{db: db}
 	e.addKinds()
 	e.runs = runs.New(db, runs.Options{
-		Runner: o.Runner, Idle: o.NoEffects, Asker: runAsker{e}, Sessions: func(p askback.Principal) askback.Sessions { return e.as(p) },
+		Runner: o.Runner, Idle: o.NoEffects, Asker: runAsker{e},
+		Sessions: func(p askback.Principal) askback.Sessions { return e.as(p) },
 	})
-	e.people = people.New(db, people.Options{Changed: o.Changed, RouteChannels: o.RouteChannels, Recipients: e.runs.Recipients})
+	e.people = people.New(db,
+		people.Options{Changed: o.Changed, RouteChannels: o.RouteChannels, Recipients: e.runs.Recipients})
 	e.Authority = e.people.Authority
-	e.send = send.New(db, send.Options{Performer: o.Performer, Idle: o.NoEffects, OwnSecrets: o.EndpointSecrets, Contacts: e.people})
+	e.send = send.New(db,
+		send.Options{Performer: o.Performer, Idle: o.NoEffects, OwnSecrets: o.EndpointSecrets, Contacts: e.people})
 	e.feed = feed.New(db, e.Authority, e.runs)
 	e.people.Set(o.Settings)
 	return e

@@ -43,7 +43,8 @@ func TestClientWithoutCacheConforms(t *testing.T) {
 
 func TestClientOverSQLiteConforms(t *testing.T) {
 	conformance.Client(t, func(t *testing.T) conformance.Subject {
-		return askbacktest.On(t, openSQLite(t, filepath.Join(t.TempDir(), "askback.db")), &engine.Options{Settings: holding})
+		return askbacktest.On(t, openSQLite(t, filepath.Join(t.TempDir(), "askback.db")),
+			&engine.Options{Settings: holding})
 	})
 }
 
@@ -104,7 +105,9 @@ func (d *fakeStore) beforeClaim() error {
 	return f()
 }
 
-func (d *fakeStore) Claim(ctx context.Context, node string, now time.Time, n int, limit ...store.KindLimit) ([]store.Effect, error) {
+func (d *fakeStore) Claim(
+	ctx context.Context, node string, now time.Time, n int, limit ...store.KindLimit,
+) ([]store.Effect, error) {
 	if err := d.beforeClaim(); err != nil {
 		return nil, err
 	}
@@ -171,7 +174,9 @@ func newFixture(t *testing.T, s engine.Store, o *engine.Options) *fixture {
 	client := func(kind askback.Kind, name string) askback.Client {
 		return e.As(askback.Principal{Kind: kind, Name: name, Channel: askback.ChannelTerminal})
 	}
-	return &fixture{t, d, e, client(askback.Agent, "bot"), client(askback.Responder, "ana"), client(askback.Responder, "ben")}
+	return &fixture{
+		t, d, e, client(askback.Agent, "bot"), client(askback.Responder, "ana"), client(askback.Responder, "ben"),
+	}
 }
 
 // run calls Engine.Run on a goroutine until stop is called.

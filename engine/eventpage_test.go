@@ -79,7 +79,8 @@ func TestFollowersShareOneRead(t *testing.T) {
 			t.Errorf("the history was read %d times, want once", n)
 		}
 		if received.Load() != followers || broken.Load() != 0 {
-			t.Errorf("%d of %d followers received the event, %d without its outcome", received.Load(), followers, broken.Load())
+			t.Errorf("%d of %d followers received the event, %d without its outcome", received.Load(), followers,
+				broken.Load())
 		}
 		stop()
 	})
@@ -95,7 +96,9 @@ func TestSharedEventsHideTextFromPeople(t *testing.T) {
 		}
 		ctx, stop := context.WithCancel(context.Background())
 		texts := map[string]*atomic.Pointer[string]{}
-		for name, c := range map[string]askback.Client{"agent": p.agent, "second agent": p.agent, "person": p.ana, "second person": p.ana} {
+		for name, c := range map[string]askback.Client{
+			"agent": p.agent, "second agent": p.agent, "person": p.ana, "second person": p.ana,
+		} {
 			text := &atomic.Pointer[string]{}
 			texts[name] = text
 			follow(ctx, c, run.ID, "", func(ev askback.Event) {

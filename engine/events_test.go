@@ -80,7 +80,8 @@ func TestCursorAheadOfHistoryYieldsSnapshot(t *testing.T) {
 		e := engine.New(memstore.New(), nil)
 		agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
 		for range asks {
-			if _, err := agent.Ask(t.Context(), askback.Request{Questions: []askback.Question{{Text: "Name?"}}}); err != nil {
+			if _, err := agent.Ask(t.Context(),
+				askback.Request{Questions: []askback.Question{{Text: "Name?"}}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -191,7 +192,8 @@ func TestEventsAreNotHTMLEscaped(t *testing.T) {
 	e := engine.New(kept, nil)
 	agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
 	ana := e.As(askback.Principal{Kind: askback.Responder, Name: "ana"})
-	a, err := agent.Ask(t.Context(), askback.Request{Title: "a < b && c", Questions: []askback.Question{{Text: "Name?"}}, SessionKey: "<run>"})
+	a, err := agent.Ask(t.Context(),
+		askback.Request{Title: "a < b && c", Questions: []askback.Question{{Text: "Name?"}}, SessionKey: "<run>"})
 	if err == nil {
 		_, err = agent.Send(t.Context(), a.SessionID, askback.Report{Text: "1 < 2"})
 	}

@@ -23,7 +23,8 @@ func (e *Engine) CommitEffect(ctx context.Context, ask, id string, due time.Time
 		row.Fixed = nil
 		t.Put(row)
 		t.Change.Effects = append(t.Change.Effects, store.Effect{
-			ID: id, Kind: "test", SubjectKind: txn.KindAsk, Subject: ask, Stream: row.Stream, Due: due, Created: t.Now(), Data: []byte(`{}`),
+			ID: id, Kind: "test", SubjectKind: txn.KindAsk, Subject: ask, Stream: row.Stream, Due: due,
+			Created: t.Now(), Data: []byte(`{}`),
 		})
 		return nil
 	})

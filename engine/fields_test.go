@@ -39,7 +39,9 @@ var changes = map[string]func(*askback.Request){
 	"Warnings":    nil,
 	"TraceParent": nil, // a repeat may be part of another trace
 	"Quorum": func(r *askback.Request) {
-		r.Questions, r.Confirmation, r.Quorum = nil, &askback.Confirmation{ToolName: "rm", Input: json.RawMessage(`{}`)}, 2
+		r.Questions, r.Confirmation, r.Quorum = nil, &askback.Confirmation{
+			ToolName: "rm", Input: json.RawMessage(`{}`),
+		}, 2
 	},
 	"StartedBy": func(r *askback.Request) { r.StartedBy = "ana" },
 }
@@ -49,7 +51,9 @@ func TestEveryFieldOfRequestIsKept(t *testing.T) {
 	e := engine.New(memstore.New(), &engine.Options{Channels: map[string]engine.Channel{"webhook": &receiver{}}})
 	agent := askback.Principal{Kind: askback.Agent, Name: "bot"}
 	request := func() askback.Request {
-		return askback.Request{Key: "k", Questions: []askback.Question{{Text: "Which?", Options: askback.Options("a", "b")}}}
+		return askback.Request{
+			Key: "k", Questions: []askback.Question{{Text: "Which?", Options: askback.Options("a", "b")}},
+		}
 	}
 	original, _, err := engine.Fingerprint(e, agent, request())
 	if original != wantFingerprint || err != nil {

@@ -54,22 +54,33 @@ func TestFiguresCountWaitsOutcomesAndOpenAsks(t *testing.T) {
 	wait := reports.WaitFigures{Answers: 10, Median: 5*time.Minute + 30*time.Second, P90: 9 * time.Minute}
 	want := reports.Figures{
 		Since: start.Add(46 * time.Hour), Asked: 12, Wait: wait, OpenForAll: 1,
-		Outcomes: []reports.OutcomeCount{{Status: askback.Answered, Actor: askback.ActorPerson, Count: 10}, {Status: askback.Declined, Actor: askback.ActorPerson, Count: 1}},
+		Outcomes: []reports.OutcomeCount{
+			{Status: askback.Answered, Actor: askback.ActorPerson, Count: 10},
+			{Status: askback.Declined, Actor: askback.ActorPerson, Count: 1},
+		},
 		Agents: []reports.AgentFigures{
 			{Label: asks[0].Agent, Owner: "bot", Open: 2, Asked: 11, Wait: wait, LastSeen: last},
 			{Label: "planner", Owner: "bot", Asked: 1, LastSeen: last},
 		},
 		People: []reports.PersonFigures{
-			{Name: "ana", Open: 1, Wait: reports.WaitFigures{Answers: 9, Median: 5 * time.Minute, P90: 9 * time.Minute}},
+			{Name: "ana", Open: 1, Wait: reports.WaitFigures{
+				Answers: 9, Median: 5 * time.Minute, P90: 9 * time.Minute,
+			}},
 			{Name: "ben", Wait: reports.WaitFigures{Answers: 1, Median: 10 * time.Minute, P90: 10 * time.Minute}},
 			{Name: "kim", Open: 1},
 		},
-		Waiting: []reports.WaitingCount{{At: start.Add(47 * time.Hour), Count: 1}, {At: start.Add(48 * time.Hour), Count: 11}, {At: start.Add(49 * time.Hour), Count: 2}, {At: now, Count: 2}},
+		Waiting: []reports.WaitingCount{
+			{At: start.Add(47 * time.Hour), Count: 1},
+			{At: start.Add(48 * time.Hour), Count: 11},
+			{At: start.Add(49 * time.Hour), Count: 2},
+			{At: now, Count: 2},
+		},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("with %s still open: %s", old.ID, d)
 	}
-	if _, err := p.engine.Reports(askback.Principal{Kind: askback.Agent, Name: "bot"}).Figures(t.Context(), reports.FiguresQuery{Period: time.Hour, Points: 1}); !errors.Is(err, askback.ErrForbidden) {
+	if _, err := p.engine.Reports(askback.Principal{Kind: askback.Agent, Name: "bot"}).Figures(t.Context(),
+		reports.FiguresQuery{Period: time.Hour, Points: 1}); !errors.Is(err, askback.ErrForbidden) {
 		t.Errorf("an agent: got %v, want %v", err, askback.ErrForbidden)
 	}
 }
@@ -82,8 +93,10 @@ func TestFiguresReadBoundedNumberOfAsks(t *testing.T) {
 		p.ask(question())
 	}
 	kept.rows.Store(0)
-	got, err := p.engine.Reports(askback.Principal{Kind: askback.Responder, Name: "ana"}).Figures(t.Context(), reports.FiguresQuery{Period: time.Hour, Points: 24})
+	got, err := p.engine.Reports(askback.Principal{Kind: askback.Responder, Name: "ana"}).Figures(t.Context(),
+		reports.FiguresQuery{Period: time.Hour, Points: 24})
 	if err != nil || !got.Partial || kept.rows.Load() > 8400 {
-		t.Errorf("got partial %v, %v, after %d rows; want a part of at most 8400 rows", got.Partial, err, kept.rows.Load())
+		t.Errorf("got partial %v, %v, after %d rows; want a part of at most 8400 rows", got.Partial, err,
+			kept.rows.Load())
 	}
 }

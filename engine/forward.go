@@ -67,7 +67,9 @@ const KindDirectory = people.KindDirectory
 // InspectDirectory describes the stored record of kind [KindDirectory], and reports its problems with the
 // settings. A row without an id means that there is no record. The tokens are the names of the people with a
 // valid token. The recipients are the people whom the asks of hosted agents name.
-func InspectDirectory(file Settings, row store.Record, tokens []string, recipients map[string][]string) (DirectoryReport, error) {
+func InspectDirectory(
+	file Settings, row store.Record, tokens []string, recipients map[string][]string,
+) (DirectoryReport, error) {
 	return people.InspectDirectory(file, row, tokens, recipients)
 }
 
@@ -116,7 +118,9 @@ func (e *Engine) ContactAt(ctx context.Context, channel, address string) (askbac
 // ContactClient returns the contact with an address, and the client of its person through a channel. Grants
 // that the client makes end with the token or the sign-in of the contact. The error is as for
 // [Engine.ContactAt].
-func (e *Engine) ContactClient(ctx context.Context, channel, address string, via askback.Channel) (askback.PersonClient, askback.Contact, error) {
+func (e *Engine) ContactClient(
+	ctx context.Context, channel, address string, via askback.Channel,
+) (askback.PersonClient, askback.Contact, error) {
 	p, c, err := e.people.ContactPrincipal(ctx, channel, address, via)
 	if err != nil {
 		return nil, c, err

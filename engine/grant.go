@@ -42,7 +42,9 @@ func (e *Engine) approveByGrant(t *txn.Tx, a *txn.AskRecord) error {
 // findGrant returns the id of the newest grant that covers an ask, or "". It does not lock the grant, so the
 // caller must read it again.
 func (e *Engine) findGrant(ctx context.Context, a askback.Ask, now time.Time) (string, error) {
-	q := store.Query{Kind: txn.KindGrant, Owner: a.Owner, Agent: a.Agent, Open: new(true), Newest: true, Limit: txn.ListChunk}
+	q := store.Query{
+		Kind: txn.KindGrant, Owner: a.Owner, Agent: a.Agent, Open: new(true), Newest: true, Limit: txn.ListChunk,
+	}
 	for row, err := range e.db.Rows(ctx, q) {
 		if err != nil {
 			return "", err
@@ -68,17 +70,18 @@ func (c *client) Grants(ctx context.Context, q askback.GrantQuery) (askback.Gran
 	from := store.Query{Kind: txn.KindGrant, Agent: q.Agent, Open: new(!q.Ended), Newest: true, After: q.Cursor}
 	now := c.engine.db.Clock()
 	valid := map[string]bool{}
-	items, next, err := txn.ListPage(ctx, c.engine.db, from, q.Limit, func(row store.Record) (askback.Grant, bool, error) {
-		state, err := txn.DecodeGrant(row)
-		g := state.Grant
-		if err == nil {
-			g, err = c.ShownGrant(ctx, g)
-		}
-		if err == nil && !q.Ended {
-			g.MakerEnded, err = c.engine.makerEnded(ctx, g, now, valid)
-		}
-		return g, q.Ended || now.Before(g.ExpiresAt), err // it may have expired before Run closed it
-	})
+	items, next, err := txn.ListPage(ctx,
+		c.engine.db, from, q.Limit, func(row store.Record) (askback.Grant, bool, error) {
+			state, err := txn.DecodeGrant(row)
+			g := state.Grant
+			if err == nil {
+				g, err = c.ShownGrant(ctx, g)
+			}
+			if err == nil && !q.Ended {
+				g.MakerEnded, err = c.engine.makerEnded(ctx, g, now, valid)
+			}
+			return g, q.Ended || now.Before(g.ExpiresAt), err // it may have expired before Run closed it
+		})
 	if err != nil {
 		return askback.GrantPage{}, fmt.Errorf("grants: %w", err)
 	}
@@ -137,7 +140,8 @@ func (e *Engine) grantKind() txn.Kind {
 
 func (e *Engine) makeGrant(t *txn.Tx, f lifecycle.MakeGrant) error {
 	g := txn.Add(t, store.Record{
-		Kind: txn.KindGrant, ID: f.Grant.ID, Stream: f.SessionID, Owner: f.Grant.Owner, Agent: f.Grant.Agent, Created: f.At,
+		Kind: txn.KindGrant, ID: f.Grant.ID, Stream: f.SessionID, Owner: f.Grant.Owner, Agent: f.Grant.Agent,
+		Created: f.At,
 	}, lifecycle.GrantState{})
 	return g.Step(t, lifecycle.GrantMade{Grant: f.Grant, At: f.At})
 }

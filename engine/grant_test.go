@@ -66,8 +66,10 @@ func TestGrantEndsWithTokenOfItsMaker(t *testing.T) {
 	wantListed := func(ended bool) {
 		t.Helper()
 		page, err := admin.Grants(ctx, askback.GrantQuery{})
-		if err != nil || len(page.Items) != 1 || page.Items[0].MakerEnded != ended || !page.Items[0].LastUsedAt.Equal(hoarded.Outcome.At) {
-			t.Errorf("got %+v, %v, want one grant, last used at %v, its maker ended: %t", page.Items, err, hoarded.Outcome.At, ended)
+		if err != nil || len(page.Items) != 1 || page.Items[0].MakerEnded != ended ||
+			!page.Items[0].LastUsedAt.Equal(hoarded.Outcome.At) {
+			t.Errorf("got %+v, %v, want one grant, last used at %v, its maker ended: %t", page.Items, err,
+				hoarded.Outcome.At, ended)
 		}
 	}
 	wantListed(false)
@@ -143,7 +145,8 @@ func TestOpenAsksOfSessionAreLimited(t *testing.T) {
 			last = a
 		}
 	}
-	one, err := e.As(askback.Principal{Kind: askback.Responder, Name: "ana"}).Send(ctx, last.SessionID, askback.EndSession{})
+	one, err := e.As(askback.Principal{Kind: askback.Responder, Name: "ana"}).Send(ctx, last.SessionID,
+		askback.EndSession{})
 	if err != nil || one.Status != askback.SessionCancelled || one.AsksPending != 0 {
 		t.Errorf("got %s, %v, want it cancelled with all of them", one.Status, err)
 	}

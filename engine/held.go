@@ -30,7 +30,9 @@ func (c *client) HoldDecline(ctx context.Context, id, reason string) (askback.As
 		return askback.Ask{}, err
 	}
 	return c.copied(c.act(ctx, access.ActDecline, id, func(t *txn.Tx, a *lifecycle.AskState) (lifecycle.Input, error) {
-		in := lifecycle.Answered{By: c.Who.Name, Via: c.Who.Channel, Answer: askback.Answer{Reason: reason}, At: t.Now()}
+		in := lifecycle.Answered{
+			By: c.Who.Name, Via: c.Who.Channel, Answer: askback.Answer{Reason: reason}, At: t.Now(),
+		}
 		return c.held(t, a, lifecycle.Held{Answered: in, Declines: true})
 	}))
 }
@@ -76,7 +78,8 @@ func (e *Engine) Held(ctx context.Context, p askback.Principal) (held []askback.
 			held = append(held, a)
 		}
 	}
-	slices.SortStableFunc(held, func(a, b askback.Ask) int { return cmp.Or(sends(a).Compare(sends(b)), cmp.Compare(a.ID, b.ID)) })
+	slices.SortStableFunc(held,
+		func(a, b askback.Ask) int { return cmp.Or(sends(a).Compare(sends(b)), cmp.Compare(a.ID, b.ID)) })
 	return held, nil
 }
 

@@ -155,7 +155,9 @@ func TestDroppedHeldAnswerIsListedAsLate(t *testing.T) {
 		if _, err := p.ben.Answer(t.Context(), a.ID, askback.Choose("no")); err != nil {
 			t.Fatal(err)
 		}
-		late, _, err := p.engine.Reports(askback.Principal{Kind: askback.Responder, Name: "ana"}).LateAnswers(t.Context(), a.ID)
+		late, _, err := p.engine.Reports(askback.Principal{Kind: askback.Responder, Name: "ana"}).LateAnswers(
+			t.Context(), a.ID,
+		)
 		if err != nil || len(late) != 1 || late[0].Name != "ana" || late[0].Answer.Answers[0].String() != "yes" {
 			t.Errorf("got %+v, %v, want the answer of ana", late, err)
 		}
@@ -198,7 +200,8 @@ func TestUndoneAnswerIsNeverTheOutcome(t *testing.T) {
 		switch {
 		case errs[0] == nil && errs[1] == nil:
 			undone++
-			if got, err := p.agent.Cancel(t.Context(), a.ID, ""); err != nil || got.Outcome.Status != askback.Cancelled {
+			if got, err := p.agent.Cancel(t.Context(), a.ID, ""); err != nil ||
+				got.Outcome.Status != askback.Cancelled {
 				t.Fatalf("an answer that was undone was sent: %+v, %v", got.Outcome, err)
 			}
 		case errors.Is(errs[0], askback.ErrSettled) && errors.Is(errs[1], askback.ErrSettled):

@@ -30,7 +30,9 @@ func TestLateAnswersAreInHistory(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 150 {
 		group.Go(func() {
-			client := p.engine.As(askback.Principal{Kind: askback.Responder, Name: fmt.Sprint("p", i), Channel: askback.ChannelWeb})
+			client := p.engine.As(askback.Principal{
+				Kind: askback.Responder, Name: fmt.Sprint("p", i), Channel: askback.ChannelWeb,
+			})
 			_, err := client.Answer(context.Background(), a.ID, askback.Choose("PostgreSQL"))
 			wantError(t, err, askback.ErrSettled)
 		})
@@ -48,7 +50,8 @@ func TestLateAnswersAreInHistory(t *testing.T) {
 	if err := json.Unmarshal(events[0].Data, &late); err != nil {
 		t.Fatal(err)
 	}
-	if late.By == "" || late.Via != askback.ChannelWeb || late.Why != "answered" || late.Answers[0].Selected[0] != "PostgreSQL" {
+	if late.By == "" || late.Via != askback.ChannelWeb || late.Why != "answered" ||
+		late.Answers[0].Selected[0] != "PostgreSQL" {
 		t.Errorf("got %s, want who gave which answer, where, and why it was refused", events[0].Data)
 	}
 }
@@ -139,10 +142,13 @@ func TestOpenAskSurvivesRestart(t *testing.T) {
 		}
 	})
 	session(func(p *fixture) {
-		if _, err := p.agent.Consume(t.Context(), confirm.ID, confirm.Confirmation.Digest); !errors.Is(err, askback.ErrConsumed) {
+		if _, err := p.agent.Consume(t.Context(), confirm.ID,
+			confirm.Confirmation.Digest); !errors.Is(err, askback.ErrConsumed) {
 			t.Errorf("got error %v, want %v", err, askback.ErrConsumed)
 		}
-		if got, want := p.history(asked), []string{"question_pending", "question_answered", "answer_refused"}; !slices.Equal(got, want) {
+		if got, want := p.history(asked), []string{
+			"question_pending", "question_answered", "answer_refused",
+		}; !slices.Equal(got, want) {
 			t.Errorf("got history %q, want %q", got, want)
 		}
 	})
@@ -188,12 +194,14 @@ func TestFirstEventHasTheSessionAsItBegan(t *testing.T) {
 	s := memstore.New()
 	e := engine.New(s, nil)
 	agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
-	began, err := agent.Start(t.Context(), askback.SessionRequest{Title: "Nightly", Metadata: json.RawMessage(`{"n":1}`)})
+	began, err := agent.Start(t.Context(),
+		askback.SessionRequest{Title: "Nightly", Metadata: json.RawMessage(`{"n":1}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, cmd := range []askback.Command{
-		askback.SetTodos{Todos: []askback.Todo{{Content: "Read", Status: askback.TodoPending}}}, askback.Complete{Result: json.RawMessage(`1`)},
+		askback.SetTodos{Todos: []askback.Todo{{Content: "Read", Status: askback.TodoPending}}},
+		askback.Complete{Result: json.RawMessage(`1`)},
 	} {
 		if _, err := agent.Send(t.Context(), began.ID, cmd); err != nil {
 			t.Fatal(err)

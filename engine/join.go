@@ -45,7 +45,8 @@ func (c *client) join(ctx context.Context, n *txn.NewAsk) (found *askback.Ask, d
 // accept returns an ask that join found as the reply to a request, and counts the request for the rate limit.
 // It records the key of the request, so that a repeat returns the same ask for as long as that ask is stored.
 func (c *client) accept(ctx context.Context, n *txn.NewAsk, found *askback.Ask) (*askback.Ask, error) {
-	if err := c.engine.db.Quota.LimitRate(c.Who.Name, c.engine.db.Settings.Load().AsksPerMinute, c.engine.db.Clock()); err != nil {
+	if err := c.engine.db.Quota.LimitRate(c.Who.Name, c.engine.db.Settings.Load().AsksPerMinute,
+		c.engine.db.Clock()); err != nil {
 		return c.findOr(ctx, n, err) // a request with this key may have been joined meanwhile
 	}
 	if n.Key == "" {
@@ -67,7 +68,8 @@ func (c *client) accept(ctx context.Context, n *txn.NewAsk, found *askback.Ask) 
 			return err
 		}
 		t.Put(store.Record{
-			Kind: txn.KindJoined, ID: id, Key: n.Key, Owner: c.Who.Name, Created: t.Now(), Updated: t.Now(), Fixed: []byte(`{"v":1}`), State: state,
+			Kind: txn.KindJoined, ID: id, Key: n.Key, Owner: c.Who.Name, Created: t.Now(), Updated: t.Now(),
+			Fixed: []byte(`{"v":1}`), State: state,
 		})
 		return nil
 	})

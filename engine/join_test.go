@@ -82,7 +82,8 @@ func TestEqualQuestionsAreJoined(t *testing.T) {
 		"a call":       {Confirmation: confirm().Confirmation, Tags: []string{"join"}},
 	} {
 		one := p.ask(r)
-		if two := p.ask(r); one.ID == first || two.ID == first || (what == "no route" || what == "a call") != (one.ID != two.ID) {
+		if two := p.ask(r); one.ID == first || two.ID == first ||
+			(what == "no route" || what == "a call") != (one.ID != two.ID) {
 			t.Errorf("%s: got %s and %s besides %s", what, one.ID, two.ID, first)
 		}
 	}
@@ -110,7 +111,10 @@ func TestQuestionsOfTwoAgentsAreNotJoined(t *testing.T) {
 	p := newTeam(t, &clockedChannel{}, askback.Route{Join: true})
 	other := p.engine.As(askback.Principal{Kind: askback.Agent, Name: "other"})
 	for _, r := range []askback.Request{
-		{Agent: "codex"}, {Agent: "codex", SessionKey: "run"}, {Agent: "codex", Key: "k"}, {Agent: "codex", SessionKey: "run", Key: "l"},
+		{Agent: "codex"},
+		{Agent: "codex", SessionKey: "run"},
+		{Agent: "codex", Key: "k"},
+		{Agent: "codex", SessionKey: "run", Key: "l"},
 	} {
 		r.Questions = question().Questions
 		first := p.ask(r)
@@ -129,7 +133,9 @@ func TestQuestionsOfTwoAgentsAreNotJoined(t *testing.T) {
 func TestKeyOfAJoinedRequestFindsItsAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := memstore.New()
-		options := engine.Options{Settings: engine.Settings{Routes: []askback.Route{{Join: true}}, Retention: 9 * 24 * time.Hour}}
+		options := engine.Options{
+			Settings: engine.Settings{Routes: []askback.Route{{Join: true}}, Retention: 9 * 24 * time.Hour},
+		}
 		p := newFixture(t, db, &options)
 		stop := p.run()
 		keyed := func(key, text string) askback.Request {
@@ -151,7 +157,8 @@ func TestKeyOfAJoinedRequestFindsItsAsk(t *testing.T) {
 			if a := p.ask(keyed(key, "Which?")); a.ID != first.ID || !a.Repeated || a.Status != askback.Answered {
 				t.Errorf("%s: got %s, repeated %v, %s", key, a.ID, a.Repeated, a.Status)
 			}
-			if page, err := p.agent.List(t.Context(), askback.Query{Key: key}); err != nil || len(page.Items) != 1 || page.Items[0].ID != first.ID {
+			if page, err := p.agent.List(t.Context(), askback.Query{Key: key}); err != nil || len(page.Items) != 1 ||
+				page.Items[0].ID != first.ID {
 				t.Errorf("%s: the list has %+v, %v", key, page.Items, err)
 			}
 			if _, err := p.agent.Ask(t.Context(), keyed(key, "Other?")); !errors.Is(err, askback.ErrKeyReused) {
@@ -179,7 +186,8 @@ func TestKeyOfAJoinedRequestFindsItsAsk(t *testing.T) {
 // A joined request counts as one request for the limit; a repeat does not count (T18).
 func TestJoinedRequestsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newFixture(t, memstore.New(), &engine.Options{Settings: engine.Settings{Routes: []askback.Route{{Join: true}}, AsksPerMinute: 3}})
+		p := newFixture(t, memstore.New(),
+			&engine.Options{Settings: engine.Settings{Routes: []askback.Route{{Join: true}}, AsksPerMinute: 3}})
 		keyed := func(key string) askback.Request {
 			r := question()
 			r.Key = key

@@ -83,7 +83,8 @@ func TestMemoryIsBoundedByCacheBytes(t *testing.T) {
 		"many options": func() askback.Request {
 			r := askback.Request{}
 			for i := range 4 {
-				r.Questions = append(r.Questions, askback.Question{Text: fmt.Sprint("Which ", i), Options: options(50, "")})
+				r.Questions = append(r.Questions,
+					askback.Question{Text: fmt.Sprint("Which ", i), Options: options(50, "")})
 			}
 			return r
 		},
@@ -123,7 +124,8 @@ func TestMemoryIsBoundedByCacheBytes(t *testing.T) {
 func TestMemoryOfStoredAsksIsBoundedByCacheBytes(t *testing.T) {
 	const limit = 1 << 20
 	for name, text := range map[string]string{
-		"plain": strings.Repeat("x", 8000), "lines": strings.Repeat(strings.Repeat("x", 79)+"\n", 100), "control": strings.Repeat("\x01", 8000),
+		"plain": strings.Repeat("x", 8000), "lines": strings.Repeat(strings.Repeat("x", 79)+"\n", 100),
+		"control": strings.Repeat("\x01", 8000),
 	} {
 		db := memstore.New()
 		asked := newFixture(t, db, nil)

@@ -32,7 +32,8 @@ func TestPanicWhileReadingEndsCall(t *testing.T) {
 		id := p.ask(question()).ID
 		p.store.onRead(func(context.Context, string, string) (store.Record, error) { panic("a bug in Read") })
 		wantPanic := func(what string, err error) {
-			if err == nil || !strings.Contains(err.Error(), what) || !strings.Contains(log.String(), what) || !strings.Contains(log.String(), "panic_test.go") {
+			if err == nil || !strings.Contains(err.Error(), what) || !strings.Contains(log.String(), what) ||
+				!strings.Contains(log.String(), "panic_test.go") {
 				t.Errorf("got error %v and log %q, want %q in both and a stack", err, &log, what)
 			}
 		}

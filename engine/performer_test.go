@@ -122,7 +122,9 @@ func TestEffectIsPerformedAgainAfterCrash(t *testing.T) {
 		crashed := newNode(t, kept, into, "crashed", nil)
 		a := crashed.ask(question())
 		crashed.commitEffect(a, "fx_1", time.Time{})
-		crashed.store.onCommit(func(context.Context, store.Change, committer) (int64, error) { return 0, store.ErrFailed })
+		crashed.store.onCommit(func(context.Context, store.Change, committer) (int64, error) {
+			return 0, store.ErrFailed
+		})
 		stop := crashed.run()
 		synctest.Wait()
 		stop()
@@ -202,11 +204,13 @@ func TestEffectThatKeepsFailingBecomesDeadLetter(t *testing.T) {
 			longest := min(time.Second<<(i-1), 10*time.Minute)
 			pause := got[i].after - got[i-1].after
 			if pause < longest/2 || pause > longest+store.HeartbeatInterval || got[i].number != i+1 {
-				t.Errorf("attempt %d came %v after the one before, want %v to %v and the heartbeat", got[i].number, pause, longest/2, longest)
+				t.Errorf("attempt %d came %v after the one before, want %v to %v and the heartbeat", got[i].number,
+					pause, longest/2, longest)
 			}
 		}
 		dead, err := p.engine.DeadLetters(t.Context(), store.Query{})
-		if err != nil || len(dead) != 1 || dead[0].ID != "fx_1" || dead[0].Error != "no such channel" || dead[0].Attempts != 10 {
+		if err != nil || len(dead) != 1 || dead[0].ID != "fx_1" || dead[0].Error != "no such channel" ||
+			dead[0].Attempts != 10 {
 			t.Fatalf("got dead letters %+v, %v, want fx_1 with its error", dead, err)
 		}
 		broken = false
@@ -232,7 +236,9 @@ func TestEffectWithRejectedResultBecomesDeadLetter(t *testing.T) {
 			if settled {
 				result = lifecycle.Claimed{By: "ben", At: time.Now()}
 			}
-			p := newFixture(t, memstore.New(), &engine.Options{Performer: performerOf(func(context.Context) (lifecycle.Input, error) { return result, nil })})
+			p := newFixture(t, memstore.New(), &engine.Options{
+				Performer: performerOf(func(context.Context) (lifecycle.Input, error) { return result, nil }),
+			})
 			a := p.ask(question())
 			if settled {
 				if _, err := p.ana.Answer(t.Context(), a.ID, askback.Choose("SQLite")); err != nil {
@@ -318,7 +324,8 @@ func TestSeveralProcessesShareEffects(t *testing.T) {
 			}
 		}
 		if len(byEffect) != n || len(into.list()) != n || len(byNode) != 3 {
-			t.Errorf("got %d attempts of %d effects on %v, want each of %d once, on three nodes", len(into.list()), len(byEffect), byNode, n)
+			t.Errorf("got %d attempts of %d effects on %v, want each of %d once, on three nodes", len(into.list()),
+				len(byEffect), byNode, n)
 		}
 		for _, a := range asks {
 			if got := first.claims(a); got != 1 {
@@ -363,14 +370,15 @@ func TestIdleWorkerOnlyRecordsHeartbeats(t *testing.T) {
 func TestRunWaitsForRunningEffects(t *testing.T) {
 	for took, want := range map[time.Duration]int{9 * time.Second: 1, 11 * time.Second: 0} {
 		synctest.Test(t, func(t *testing.T) {
-			p := newFixture(t, memstore.New(), &engine.Options{Performer: performerOf(func(ctx context.Context) (lifecycle.Input, error) {
-				select {
-				case <-time.After(took):
-					return lifecycle.Claimed{By: "fx_1", At: time.Now()}, nil
-				case <-ctx.Done():
-					return nil, ctx.Err()
-				}
-			})})
+			p := newFixture(t, memstore.New(),
+				&engine.Options{Performer: performerOf(func(ctx context.Context) (lifecycle.Input, error) {
+					select {
+					case <-time.After(took):
+						return lifecycle.Claimed{By: "fx_1", At: time.Now()}, nil
+					case <-ctx.Done():
+						return nil, ctx.Err()
+					}
+				})})
 			a := p.ask(question())
 			p.commitEffect(a, "fx_1", time.Time{})
 			stop := p.run()
@@ -378,7 +386,8 @@ func TestRunWaitsForRunningEffects(t *testing.T) {
 			begin := time.Now()
 			stop()
 			if end := time.Since(begin); end != min(took, 10*time.Second) || p.claims(a) != want {
-				t.Errorf("an effect of %v: Run ended after %v with %d records of the result, want %d", took, end, p.claims(a), want)
+				t.Errorf("an effect of %v: Run ended after %v with %d records of the result, want %d", took, end,
+					p.claims(a), want)
 			}
 		})
 	}

@@ -84,7 +84,8 @@ func TestSlowReceiverDoesNotDelayOthers(t *testing.T) {
 			t.Errorf("the other receiver got its message after %v, want no delay", other)
 		}
 		if slow != many || most > 16 || after > 30*time.Minute {
-			t.Errorf("got %d messages to the slow receiver in %v, %d concurrently, want %d in half an hour, at most 16 concurrently", slow, after, most, many)
+			t.Errorf("got %d messages to the slow receiver in %v, %d concurrently, want %d in half an hour, at most "+
+				"16 concurrently", slow, after, most, many)
 		}
 		if claims > 3000 {
 			t.Errorf("got %d claims, want fewer", claims)
@@ -157,7 +158,10 @@ func TestRunningEffectIsNotPerformedTwiceUnderANewName(t *testing.T) {
 			times[one.effect]++
 		}
 		if got := fmt.Sprint(times); got != "map[fx_fails:2 fx_slow:1]" || p.claims(a) != 1 || p.claims(b) != 1 {
-			t.Errorf("got attempts %s with %d and %d results, want one of fx_slow and two of fx_fails, each with a result", got, p.claims(a), p.claims(b))
+			t.Errorf(
+				"got attempts %s with %d and %d results, want one of fx_slow and two of fx_fails, each with a result",
+				got, p.claims(a), p.claims(b),
+			)
 		}
 	})
 }

@@ -25,7 +25,8 @@ type clockedChannel struct {
 func (c *clockedChannel) Send(_ context.Context, n askback.Notification) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.got = append(c.got, time.Now().UTC().Format("15:04")+" "+n.Address+" "+strings.TrimPrefix(string(n.Event), "question_"))
+	c.got = append(c.got,
+		time.Now().UTC().Format("15:04")+" "+n.Address+" "+strings.TrimPrefix(string(n.Event), "question_"))
 	return n.Address, nil
 }
 
@@ -62,7 +63,8 @@ func team(routes ...askback.Route) engine.Settings {
 }
 
 func newTeam(t *testing.T, to *clockedChannel, routes ...askback.Route) *fixture {
-	return newFixture(t, memstore.New(), &engine.Options{Channels: map[string]engine.Channel{"post": to, "chat": to}, Settings: team(routes...)})
+	return newFixture(t, memstore.New(),
+		&engine.Options{Channels: map[string]engine.Channel{"post": to, "chat": to}, Settings: team(routes...)})
 }
 
 // as returns the client of a person.
@@ -84,7 +86,10 @@ func TestEscalationOverTwoStepsWithQuietHours(t *testing.T) {
 		phones := &clockedChannel{}
 		p := newTeam(t, phones, askback.Route{
 			To: []string{"ana"}, Remind: []askback.Span{span(15 * time.Minute), span(30 * time.Minute)},
-			Escalate: []askback.Escalation{{After: span(2 * time.Hour), To: []string{"@payments"}}, {After: span(4 * time.Hour), To: []string{"@oncall"}}},
+			Escalate: []askback.Escalation{
+				{After: span(2 * time.Hour), To: []string{"@payments"}},
+				{After: span(4 * time.Hour), To: []string{"@oncall"}},
+			},
 		})
 		defer p.run()()
 		a := p.ask(question())
@@ -102,12 +107,15 @@ func TestEscalationOverTwoStepsWithQuietHours(t *testing.T) {
 		<-time.After(time.Hour)
 		want(t, "after quiet hours", phones.take(), "03:00 bens-phone pending")
 		<-time.After(time.Hour)
-		want(t, "after four hours", phones.take(), "04:00 anas-phone reminded", "04:00 bens-phone reminded", "04:00 cems-phone pending")
+		want(t, "after four hours", phones.take(), "04:00 anas-phone reminded", "04:00 bens-phone reminded",
+			"04:00 cems-phone pending")
 		got, err := p.as("cem").Answer(t.Context(), a.ID, askback.Choose("SQLite"))
-		if err != nil || !slices.Equal(got.People(), []string{"ana", "ben", "cem"}) || !slices.Equal(got.To, []string{"ana", "@payments", "@oncall"}) {
+		if err != nil || !slices.Equal(got.People(), []string{"ana", "ben", "cem"}) ||
+			!slices.Equal(got.To, []string{"ana", "@payments", "@oncall"}) {
 			t.Errorf("got %v for %v, %v", got.People(), got.To, err)
 		}
-		want(t, "when it is answered", phones.take(), "04:01 anas-phone answered", "04:01 bens-phone answered", "04:01 cems-phone answered")
+		want(t, "when it is answered", phones.take(), "04:01 anas-phone answered", "04:01 bens-phone answered",
+			"04:01 cems-phone answered")
 		<-time.After(24 * time.Hour)
 		want(t, "afterwards", phones.take())
 	})
@@ -138,7 +146,9 @@ func TestSettledAskSendsNothingAfterQuietHours(t *testing.T) {
 func TestQuorumApprovesAndOneDenialDenies(t *testing.T) {
 	p := newTeam(t, &clockedChannel{},
 		askback.Route{Match: askback.Match{Agent: "harmless"}, To: []string{"ana", "ben", "cem"}},
-		askback.Route{Match: askback.Match{Agent: "b*", Kind: askback.Confirm}, To: []string{"ana", "ben", "cem"}, Quorum: 2},
+		askback.Route{
+			Match: askback.Match{Agent: "b*", Kind: askback.Confirm}, To: []string{"ana", "ben", "cem"}, Quorum: 2,
+		},
 	)
 	for _, deny := range []bool{false, true} {
 		r := confirm()
@@ -159,7 +169,8 @@ func TestQuorumApprovesAndOneDenialDenies(t *testing.T) {
 				t.Errorf("after one person: got %s, votes %v", got.Status, got.Votes)
 			}
 		}
-		if _, err := p.agent.Consume(t.Context(), a.ID, a.Confirmation.Digest); !errors.Is(err, askback.ErrNotApproved) {
+		if _, err := p.agent.Consume(t.Context(), a.ID,
+			a.Confirmation.Digest); !errors.Is(err, askback.ErrNotApproved) {
 			t.Errorf("the agent may run it after one approval: %v", err)
 		}
 		if deny {
@@ -188,12 +199,15 @@ func TestStarterCannotSettle(t *testing.T) {
 	_, declined := ana.Decline(t.Context(), a.ID, "")
 	_, claimed := ana.Claim(t.Context(), a.ID)
 	_, reassigned := ana.Reassign(t.Context(), a.ID, askback.Reassignment{To: []string{"ben"}})
-	for what, err := range map[string]error{"answer": answered, "decline": declined, "claim": claimed, "reassign": reassigned} {
+	for what, err := range map[string]error{
+		"answer": answered, "decline": declined, "claim": claimed, "reassign": reassigned,
+	} {
 		if !errors.Is(err, askback.ErrSelfApproval) {
 			t.Errorf("%s: got %v, want %v", what, err, askback.ErrSelfApproval)
 		}
 	}
-	if got, err := p.as("ben").Answer(t.Context(), a.ID, askback.Decide(askback.Approve, "")); err != nil || !got.Outcome.Approved() {
+	if got, err := p.as("ben").Answer(t.Context(), a.ID, askback.Decide(askback.Approve, "")); err != nil ||
+		!got.Outcome.Approved() {
 		t.Errorf("ben: got %s, %v", got.Status, err)
 	}
 	r.To = []string{"ana"}
@@ -209,7 +223,8 @@ func TestUnknownPeopleAreReported(t *testing.T) {
 	r := question()
 	r.To = []string{"@oncall"}
 	a := p.ask(r)
-	if !slices.Equal(a.People(), []string{"cem"}) || len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0].Detail, "zoe") {
+	if !slices.Equal(a.People(), []string{"cem"}) || len(a.Warnings) != 1 ||
+		!strings.Contains(a.Warnings[0].Detail, "zoe") {
 		t.Errorf("got people %v, warnings %v", a.People(), a.Warnings)
 	}
 	if _, err := p.as("zoe").Get(t.Context(), a.ID); !errors.Is(err, askback.ErrNotFound) {
@@ -237,8 +252,13 @@ func TestFirstMatchingRouteApplies(t *testing.T) {
 	p := newTeam(t, &clockedChannel{},
 		askback.Route{Match: askback.Match{Tags: []string{"prod", "db"}}, To: []string{"dan"}},
 		askback.Route{Match: askback.Match{Agent: "other-*"}, To: []string{"ben"}},
-		askback.Route{Match: askback.Match{Kind: askback.Confirm}, Timeout: span(time.Hour), OnTimeout: askback.OnTimeoutDefault},
-		askback.Route{Match: askback.Match{Agent: "*"}, To: []string{"@payments"}, Timeout: span(2 * time.Hour), OnTimeout: askback.OnTimeoutDefault},
+		askback.Route{
+			Match: askback.Match{Kind: askback.Confirm}, Timeout: span(time.Hour), OnTimeout: askback.OnTimeoutDefault,
+		},
+		askback.Route{
+			Match: askback.Match{Agent: "*"}, To: []string{"@payments"}, Timeout: span(2 * time.Hour),
+			OnTimeout: askback.OnTimeoutDefault,
+		},
 	)
 	tagged, labeled, named, timed := question(), question(), question(), confirm()
 	tagged.Tags = []string{"db", "prod", "x"}
@@ -274,9 +294,13 @@ func TestFirstMatchingRouteApplies(t *testing.T) {
 func TestRouteSelectsChannels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := &clockedChannel{}
-		p := newTeam(t, all, askback.Route{Match: askback.Match{Tags: []string{"quiet"}}, To: []string{"dan"}, Channels: []string{"chat"}, Remind: []askback.Span{span(time.Hour)}})
+		p := newTeam(t, all, askback.Route{
+			Match: askback.Match{Tags: []string{"quiet"}}, To: []string{"dan"}, Channels: []string{"chat"},
+			Remind: []askback.Span{span(time.Hour)},
+		})
 		s := team(p.routes(t)...)
-		s.Receivers = append(s.Receivers, engine.Receiver{Channel: "chat", Name: "room"}, engine.Receiver{Channel: "chat", Name: "dan", Person: "dan"})
+		s.Receivers = append(s.Receivers, engine.Receiver{Channel: "chat", Name: "room"},
+			engine.Receiver{Channel: "chat", Name: "dan", Person: "dan"})
 		p.engine.Set(s)
 		defer p.run()()
 		r := question()
@@ -310,20 +334,26 @@ func TestAskIsReassigned(t *testing.T) {
 		r.To = []string{"ana"}
 		a := p.ask(r)
 		phones.take()
-		if _, err := p.as("ben").Reassign(t.Context(), a.ID, askback.Reassignment{To: []string{"ben"}}); !errors.Is(err, askback.ErrNotFound) {
+		if _, err := p.as("ben").Reassign(t.Context(), a.ID,
+			askback.Reassignment{To: []string{"ben"}}); !errors.Is(err, askback.ErrNotFound) {
 			t.Errorf("by ben: got %v", err)
 		}
 		for range 2 {
 			got, err := p.as("ana").Reassign(t.Context(), a.ID, askback.Reassignment{To: []string{"@oncall", "dan"}})
-			if err != nil || !slices.Equal(got.People(), []string{"cem", "dan"}) || got.Questions[0].Text == a.Questions[0].Text {
+			if err != nil || !slices.Equal(got.People(), []string{"cem", "dan"}) ||
+				got.Questions[0].Text == a.Questions[0].Text {
 				t.Errorf("got %v, %v, want others and no text", got, err)
 			}
 		}
-		want(t, "reassigned", phones.take(), "00:00 anas-phone reassigned", "00:00 cems-phone pending", "00:00 dans-phone pending")
-		if _, err := p.as("ana").Answer(t.Context(), a.ID, askback.Choose("SQLite")); !errors.Is(err, askback.ErrNotFound) {
+		want(t, "reassigned", phones.take(), "00:00 anas-phone reassigned", "00:00 cems-phone pending",
+			"00:00 dans-phone pending")
+		if _, err := p.as("ana").Answer(t.Context(), a.ID,
+			askback.Choose("SQLite")); !errors.Is(err, askback.ErrNotFound) {
 			t.Errorf("ana answers: got %v", err)
 		}
-		if got, err := p.as("cem").Reassign(t.Context(), a.ID, askback.Reassignment{To: []string{"ben"}, Delegate: true}); err != nil || !slices.Equal(got.People(), []string{"dan", "ben"}) {
+		if got, err := p.as("cem").Reassign(
+			t.Context(), a.ID, askback.Reassignment{To: []string{"ben"}, Delegate: true},
+		); err != nil || !slices.Equal(got.People(), []string{"dan", "ben"}) {
 			t.Errorf("delegated: got %v, %v", got.People(), err)
 		}
 		operator := p.engine.As(askback.Principal{Kind: askback.Operator, Name: "ops"})
@@ -331,11 +361,13 @@ func TestAskIsReassigned(t *testing.T) {
 		if err != nil || got.Questions[0].Text == a.Questions[0].Text {
 			t.Errorf("by an operator: got %v, %v", got, err)
 		}
-		if _, err := operator.Reassign(t.Context(), a.ID, askback.Reassignment{To: []string{"zoe"}}); !errors.As(err, new(askback.Invalid)) {
+		if _, err := operator.Reassign(t.Context(), a.ID,
+			askback.Reassignment{To: []string{"zoe"}}); !errors.As(err, new(askback.Invalid)) {
 			t.Errorf("to a person who has left: got %v", err)
 		}
 		p.answer(p.as("ana"), a, "SQLite")
-		if _, err := operator.Reassign(t.Context(), a.ID, askback.Reassignment{To: []string{"ben"}}); !errors.Is(err, askback.ErrSettled) {
+		if _, err := operator.Reassign(t.Context(), a.ID,
+			askback.Reassignment{To: []string{"ben"}}); !errors.Is(err, askback.ErrSettled) {
 			t.Errorf("a settled ask: got %v", err)
 		}
 	})

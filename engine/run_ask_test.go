@@ -24,15 +24,25 @@ func TestPeopleSeeWhyAHostedRunAsks(t *testing.T) {
 		{``, "confirmed", `I fix a bug {} 0/1`, askback.Answer{Decision: askback.Approve}, " I fix a bug\n"},
 		{``, "confirmed", `I fix a bug {} 1/0`, askback.Answer{Decision: askback.Deny}, "I fix a bug"},
 		{``, "confirmed", ` {} 1/0`, askback.Answer{Decision: askback.Deny}, " "},
-		{``, "confirmed", `…` + strings.Repeat("b", limits.MaxContext-3) + ` {} 1/0`, askback.Answer{Decision: askback.Deny}, "a" + strings.Repeat("b", limits.MaxContext)},
+		{
+			``, "confirmed", `…` + strings.Repeat("b", limits.MaxContext-3) + ` {} 1/0`,
+			askback.Answer{Decision: askback.Deny},
+			"a" + strings.Repeat("b", limits.MaxContext),
+		},
 		{` {"topic": "love"}`, "ask", ` {"topic":"love"} 1/0`, askback.Choose("A"), "I ask."},
 		{`["love"]`, "ask", ` {} 1/0`, askback.Choose("A"), "I ask."},
-		{`{"topic": "` + strings.Repeat("a", limits.MaxContext) + `"}`, "ask", ` {} 1/0`, askback.Choose("A"), "I ask."},
+		{
+			`{"topic": "` + strings.Repeat("a", limits.MaxContext) + `"}`, "ask", ` {} 1/0`, askback.Choose("A"),
+			"I ask.",
+		},
 		{``, "ask", ` {} 1/0`, askback.Choose("A"), "I ask."},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{
-				"poem": {says("Earlier.", call("read", `{}`)), says(c.text, call("read", `{}`), call(c.call, `{"question": "Which?"}`)), says("End.")},
+				"poem": {
+					says("Earlier.", call("read", `{}`)),
+					says(c.text, call("read", `{}`), call(c.call, `{"question": "Which?"}`)), says("End."),
+				},
 			}})
 			defer h.stop()
 			r := askback.SessionRequest{Agent: "poem", Prompt: "Go."}

@@ -16,9 +16,12 @@ import (
 func TestChildOfUnattendedRunIsUnattended(t *testing.T) {
 	for _, kind := range []askback.Kind{askback.Agent, askback.Responder} {
 		synctest.Test(t, func(t *testing.T) {
-			h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("spawn", `{}`)), says("End.")}, "child": {says("Result.")}}})
+			h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{
+				"poem": {says("", call("spawn", `{}`)), says("End.")}, "child": {says("Result.")},
+			}})
 			defer h.stop()
-			one, err := h.engine.As(askback.Principal{Kind: kind, Name: "eve"}).Start(t.Context(), askback.SessionRequest{Agent: "poem", Prompt: "Go."})
+			one, err := h.engine.As(askback.Principal{Kind: kind, Name: "eve"}).Start(t.Context(),
+				askback.SessionRequest{Agent: "poem", Prompt: "Go."})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -41,9 +44,13 @@ func TestChildOfUnattendedRunIsUnattended(t *testing.T) {
 
 // The session gets the todos that a tool returns. A list that is not valid is an error for the model.
 func TestTodosOfToolReplaceTodosOfSession(t *testing.T) {
-	for text, want := range map[string]string{"Save it": "[{Save it pending}] result 1: stored", "": "[] result 1: The todos were not changed: "} {
+	for text, want := range map[string]string{
+		"Save it": "[{Save it pending}] result 1: stored", "": "[] result 1: The todos were not changed: ",
+	} {
 		synctest.Test(t, func(t *testing.T) {
-			h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("read", `{}`)), says("End.")}}})
+			h := newHost(t, &scriptRunner{
+				scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("read", `{}`)), says("End.")}},
+			})
 			h.runner.execute = func(context.Context, conversation.Call) conversation.Executed {
 				return conversation.Executed{Text: "stored", Todos: []askback.Todo{{Content: text, Status: "pending"}}}
 			}

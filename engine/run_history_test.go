@@ -17,7 +17,9 @@ import (
 // principal that may follow the session gets it (A5, T20).
 func TestSessionHistoryHasTheNewestEvents(t *testing.T) {
 	e := engine.New(memstore.New(), nil)
-	bot, ana := askback.Principal{Kind: askback.Agent, Name: "bot"}, askback.Principal{Kind: askback.Responder, Name: "ana"}
+	bot, ana := askback.Principal{Kind: askback.Agent, Name: "bot"}, askback.Principal{
+		Kind: askback.Responder, Name: "ana",
+	}
 	one, err := e.As(bot).Start(t.Context(), askback.SessionRequest{Key: "run"})
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +64,8 @@ func TestSessionHistoryHasTheNewestEvents(t *testing.T) {
 	if events := read(); len(events) < 5 || len(events) > 12 {
 		t.Errorf("got %d long events, want about 2 MB of them", len(events))
 	}
-	if _, _, err := e.Reports(askback.Principal{Kind: askback.Agent, Name: "other"}).SessionHistory(t.Context(), one.ID); !errors.Is(err, askback.ErrNotFound) {
+	if _, _, err := e.Reports(askback.Principal{Kind: askback.Agent, Name: "other"}).SessionHistory(t.Context(),
+		one.ID); !errors.Is(err, askback.ErrNotFound) {
 		t.Errorf("another agent gets %v", err)
 	}
 }
@@ -72,8 +75,11 @@ func TestSessionHistoryHasTheNewestEvents(t *testing.T) {
 func TestSessionHistoryLeavesOutDeletedEvents(t *testing.T) {
 	kept := memstore.New()
 	e := engine.New(kept, nil)
-	bot, ana := askback.Principal{Kind: askback.Agent, Name: "bot"}, askback.Principal{Kind: askback.Responder, Name: "ana"}
-	a, err := e.As(bot).Ask(t.Context(), askback.Request{SessionKey: "run", Questions: []askback.Question{{Text: "Name?"}}})
+	bot, ana := askback.Principal{Kind: askback.Agent, Name: "bot"}, askback.Principal{
+		Kind: askback.Responder, Name: "ana",
+	}
+	a, err := e.As(bot).Ask(t.Context(),
+		askback.Request{SessionKey: "run", Questions: []askback.Question{{Text: "Name?"}}})
 	if err == nil {
 		_, err = e.As(ana).Answer(t.Context(), a.ID, askback.Choose("x"))
 	}
@@ -86,14 +92,16 @@ func TestSessionHistoryLeavesOutDeletedEvents(t *testing.T) {
 	r, err := kept.Read(t.Context(), "ask", a.ID)
 	if err == nil {
 		_, err = kept.Commit(t.Context(), store.Change{
-			Delete: []store.Ref{{Kind: r.Kind, ID: r.ID, Version: r.Version}}, Prune: []store.EventFilter{{Stream: a.SessionID, Subject: a.ID}},
+			Delete: []store.Ref{{Kind: r.Kind, ID: r.ID, Version: r.Version}},
+			Prune:  []store.EventFilter{{Stream: a.SessionID, Subject: a.ID}},
 		})
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	events, _, err := e.Reports(ana).SessionHistory(t.Context(), a.SessionID)
-	if err != nil || len(events) < 2 || events[0].Type != askback.EventSessionStarted || events[len(events)-1].Type != askback.EventMessage {
+	if err != nil || len(events) < 2 || events[0].Type != askback.EventSessionStarted ||
+		events[len(events)-1].Type != askback.EventMessage {
 		t.Errorf("got %d events, %v; want the events of the session and its message", len(events), err)
 	}
 	for _, ev := range events {

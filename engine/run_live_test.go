@@ -17,13 +17,14 @@ func TestLiveTextIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const piece, pieces = 1 << 16, 40
 		next := make(chan struct{})
-		h := newHost(t, &scriptRunner{reply: func(_ context.Context, _ conversation.Run, write func(string)) conversation.Input {
-			for range pieces {
-				write(strings.Repeat("x", piece))
-			}
-			<-next
-			return says(strings.Repeat("x", piece*pieces))
-		}})
+		h := newHost(t,
+			&scriptRunner{reply: func(_ context.Context, _ conversation.Run, write func(string)) conversation.Input {
+				for range pieces {
+					write(strings.Repeat("x", piece))
+				}
+				<-next
+				return says(strings.Repeat("x", piece*pieces))
+			}})
 		defer h.stop()
 		s := h.run("Go.")
 		live, whole := 0, 0

@@ -37,7 +37,9 @@ func (s *overtaken) Commit(ctx context.Context, c store.Change) (int64, error) {
 func TestCancelByAnotherProcessPreventsAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := memstore.New()
-		r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("ask", `{"question":"Which?"}`))}}}
+		r := &scriptRunner{
+			scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("ask", `{"question":"Which?"}`))}},
+		}
 		there := engine.New(s, &engine.Options{Runner: r}).As(askback.Principal{Kind: askback.Responder, Name: "ben"})
 		h := &host{t: t, runner: r}
 		h.start(&overtaken{Store: s, before: func(stream string) {
@@ -73,7 +75,9 @@ func (s *equalCommit) Commit(ctx context.Context, c store.Change) (seq int64, er
 // may come from another process, which runs the tool (F1).
 func TestToolDoesNotRunIfStartIsUncertain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("write", `{}`)), says("End.")}}}}
+		h := &host{t: t, runner: &scriptRunner{
+			scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("write", `{}`)), says("End.")}},
+		}}
 		h.start(&equalCommit{Store: memstore.New()})
 		defer h.stop()
 		one := h.run("Go.")
@@ -98,7 +102,9 @@ func (s *readCounter) Read(ctx context.Context, kind, id string) (store.Record, 
 	return s.Store.Read(ctx, kind, id)
 }
 
-func (s *readCounter) Claim(ctx context.Context, node string, now time.Time, n int, limit ...store.KindLimit) ([]store.Effect, error) {
+func (s *readCounter) Claim(
+	ctx context.Context, node string, now time.Time, n int, limit ...store.KindLimit,
+) ([]store.Effect, error) {
 	effects, err := s.Store.Claim(ctx, node, now, n, limit...)
 	for _, f := range effects {
 		if f.Kind == "run.tool" {
@@ -122,7 +128,9 @@ func (s *readCounter) Commit(ctx context.Context, c store.Change) (int64, error)
 // A tool call reads its run when it begins, to check that it is still needed, and when it ends.
 func TestToolCallReadsItsRunThreeTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("read", `{}`)), says("End.")}}}}
+		h := &host{t: t, runner: &scriptRunner{
+			scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("read", `{}`)), says("End.")}},
+		}}
 		h.runner.execute = func(context.Context, conversation.Call) conversation.Executed {
 			<-time.After(time.Second)
 			return conversation.Executed{Text: "done"}
@@ -148,7 +156,8 @@ type lateChild struct {
 }
 
 func (s *lateChild) Commit(ctx context.Context, c store.Change) (int64, error) {
-	i := slices.IndexFunc(c.Put, func(r store.Record) bool { return r.Version == 0 && strings.HasPrefix(r.Key, "child:") })
+	i := slices.IndexFunc(c.Put,
+		func(r store.Record) bool { return r.Version == 0 && strings.HasPrefix(r.Key, "child:") })
 	if i < 0 || !s.called.CompareAndSwap(false, true) {
 		return s.Store.Commit(ctx, c)
 	}

@@ -26,7 +26,9 @@ func TestFailedRequestOfAHostedRunIsRepeated(t *testing.T) {
 		requests := 0
 		h := newHost(t, &scriptRunner{reply: func(context.Context, conversation.Run, func(string)) conversation.Input {
 			if requests++; requests < 3 {
-				return conversation.ModelFailed{Error: "overloaded", Retry: true, After: time.Minute, Usage: conversation.Usage{InputTokens: 5}}
+				return conversation.ModelFailed{
+					Error: "overloaded", Retry: true, After: time.Minute, Usage: conversation.Usage{InputTokens: 5},
+				}
 			}
 			return says("End.")
 		}})
@@ -47,7 +49,9 @@ func TestHostedRunFailsWithReadableError(t *testing.T) {
 		conversation.RunFailed{Error: "the agent is gone"}, conversation.ModelFailed{Error: "the agent is gone"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			h := newHost(t, &scriptRunner{reply: func(context.Context, conversation.Run, func(string)) conversation.Input { return in }})
+			h := newHost(t, &scriptRunner{
+				reply: func(context.Context, conversation.Run, func(string)) conversation.Input { return in },
+			})
 			defer h.stop()
 			s := h.run("Go.")
 			h.check("session", fmt.Sprint(s.Status, s.Error, s.Final()), "failedthe agent is gonetrue")
@@ -62,10 +66,14 @@ func TestHostedRunFailsWithReadableError(t *testing.T) {
 // A deadline with on_timeout fail fails the run. The other values let it go on (E7, F5).
 func TestOnTimeoutFailFailsHostedRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("ask", `{"question":"Which?"}`)), says("End.")}}}
+		r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{
+			"poem": {says("", call("ask", `{"question":"Which?"}`)), says("End.")},
+		}}
 		h := newHost(t, r)
 		defer h.stop()
-		h.engine.Set(engine.Settings{Routes: []askback.Route{{Timeout: askback.Span(time.Hour), OnTimeout: askback.OnTimeoutDecline}}})
+		h.engine.Set(engine.Settings{
+			Routes: []askback.Route{{Timeout: askback.Span(time.Hour), OnTimeout: askback.OnTimeoutDecline}},
+		})
 		s := h.run("Go.")
 		<-time.After(2 * time.Hour)
 		s = h.settled(s.ID)
@@ -77,7 +85,9 @@ func TestOnTimeoutFailFailsHostedRun(t *testing.T) {
 // A message that a person sends while an ask is open waits for the outcome, and answers nothing.
 func TestMessageToAHostedRunWaitsForItsAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("ask", `{"question":"Which?"}`)), says("End.")}}})
+		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{
+			"poem": {says("", call("ask", `{"question":"Which?"}`)), says("End.")},
+		}})
 		defer h.stop()
 		s := h.run("Go.")
 		a := h.asked()
@@ -105,10 +115,14 @@ func TestMessageToAHostedRunWaitsForItsAsk(t *testing.T) {
 // Programs cannot report for a hosted session. An agent sees only the hosted sessions that it started.
 func TestHostedSessionBelongsToItsStarter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("ask", `{"question":"Which?"}`))}}})
+		h := newHost(t, &scriptRunner{
+			scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("ask", `{"question":"Which?"}`))}},
+		})
 		defer h.stop()
-		bot, eve := h.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"}), h.engine.As(askback.Principal{Kind: askback.Agent, Name: "poem"})
-		one, err := bot.Start(t.Context(), askback.SessionRequest{Agent: "poem", Payload: json.RawMessage("{\"text\":\"```\"}"), Key: "k"})
+		bot, eve := h.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"}),
+			h.engine.As(askback.Principal{Kind: askback.Agent, Name: "poem"})
+		one, err := bot.Start(t.Context(),
+			askback.SessionRequest{Agent: "poem", Payload: json.RawMessage("{\"text\":\"```\"}"), Key: "k"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,10 +144,12 @@ func TestHostedSessionBelongsToItsStarter(t *testing.T) {
 		if _, err := eve.Get(t.Context(), h.asked().ID); !errors.Is(err, askback.ErrNotFound) {
 			t.Errorf("an agent with the name of the hosted one reads its ask: %v", err)
 		}
-		if _, err := h.ana.Start(t.Context(), askback.SessionRequest{Agent: "nil", Prompt: "x"}); !errors.As(err, new(askback.Invalid)) {
+		if _, err := h.ana.Start(t.Context(),
+			askback.SessionRequest{Agent: "nil", Prompt: "x"}); !errors.As(err, new(askback.Invalid)) {
 			t.Errorf("an unknown agent: got %v, want an Invalid", err)
 		}
-		if _, err := h.ana.Start(t.Context(), askback.SessionRequest{Agent: "poem"}); !errors.Is(err, askback.ErrForbidden) {
+		if _, err := h.ana.Start(t.Context(),
+			askback.SessionRequest{Agent: "poem"}); !errors.Is(err, askback.ErrForbidden) {
 			t.Errorf("a person registers an external run: got %v, want %v", err, askback.ErrForbidden)
 		}
 	})
@@ -167,7 +183,9 @@ func TestRevokedGrantStopsTheTool(t *testing.T) {
 // A tool does not run if its arguments differ from the approved ones (F7).
 func TestChangedArgumentsAreNotApproved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("confirmed", `{"n":1}`)), says("End.")}}}
+		r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{
+			"poem": {says("", call("confirmed", `{"n":1}`)), says("End.")},
+		}}
 		h := newHost(t, r)
 		defer h.stop()
 		s := h.run("Go.")
@@ -198,16 +216,20 @@ func testRunWaits(t *testing.T, other engine.Runner, within time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := memstore.New()
-		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("ask", `{"question":"Which?"}`)), says("End.")}}}}
+		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{
+			"poem": {says("", call("ask", `{"question":"Which?"}`)), says("End.")},
+		}}}
 		h.start(s)
 		one := h.run("Go.")
 		a := h.asked()
 		h.stop()
-		plain := engine.New(s, &engine.Options{Runner: other, Channels: map[string]engine.Channel{"webhook": &receiver{}}})
+		plain := engine.New(s,
+			&engine.Options{Runner: other, Channels: map[string]engine.Channel{"webhook": &receiver{}}})
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); _ = plain.Run(ctx) }()
-		if _, err := plain.As(askback.Principal{Kind: askback.Responder, Name: "ana"}).Answer(t.Context(), a.ID, askback.Choose("A")); err != nil {
+		if _, err := plain.As(askback.Principal{Kind: askback.Responder, Name: "ana"}).Answer(t.Context(), a.ID,
+			askback.Choose("A")); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(12*time.Hour + 10*time.Second)
@@ -225,7 +247,9 @@ func testRunWaits(t *testing.T, other engine.Runner, within time.Duration) {
 func TestOldRunsAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := memstore.New()
-		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("ask", `{"question":"Which?"}`)), says("End.")}}}}
+		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{
+			"poem": {says("", call("ask", `{"question":"Which?"}`)), says("End.")},
+		}}}
 		h.start(s)
 		defer h.stop()
 		h.engine.Set(engine.Settings{Retention: 24 * time.Hour})
@@ -292,7 +316,8 @@ func TestManyHostedRunsDoNotDelayDeliveries(t *testing.T) {
 		synctest.Wait()
 		h.check("effects that were put back", s.count.Load(), 0)
 		bot := h.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
-		if _, err := bot.Ask(t.Context(), askback.Request{Questions: []askback.Question{{Text: "Now?"}}, CallbackURL: callback}); err != nil {
+		if _, err := bot.Ask(t.Context(),
+			askback.Request{Questions: []askback.Question{{Text: "Now?"}}, CallbackURL: callback}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -325,7 +350,10 @@ func TestTwoProcessesShareHostedRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := memstore.New()
 		r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{
-			"poem":  {says("", call("write", `{"n":1}`), call("spawn", `{}`)), says("", call("confirmed", `{"n":2}`)), says("End.")},
+			"poem": {
+				says("", call("write", `{"n":1}`), call("spawn", `{}`)), says("", call("confirmed", `{"n":2}`)),
+				says("End."),
+			},
 			"child": {says("", call("ask", `{"question":"Which?"}`)), says("Result.")},
 		}}
 		one, two := &host{t: t, runner: r}, &host{t: t, runner: r}
@@ -361,7 +389,8 @@ func TestTwoProcessesShareHostedRuns(t *testing.T) {
 		}
 		one.check("answers", answered, runs*3)
 		one.check("tools that ran", len(r.ran()), runs*2)
-		page, err := one.ana.Sessions(t.Context(), askback.SessionQuery{Status: askback.SessionCompleted, Limit: askback.MaxLimit})
+		page, err := one.ana.Sessions(t.Context(),
+			askback.SessionQuery{Status: askback.SessionCompleted, Limit: askback.MaxLimit})
 		one.check("completed", fmt.Sprint(len(page.Items), err), fmt.Sprint(runs*3, " ", nil))
 	})
 }
@@ -371,7 +400,8 @@ func TestTwoProcessesShareHostedRuns(t *testing.T) {
 func TestPeopleWhoInstructedARunCannotApproveIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{
-			"poem": {says("Ready."), says("", call("spawn", `{}`)), says("End.")}, "child": {says("", call("confirmed", `{}`)), says("End.")},
+			"poem":  {says("Ready."), says("", call("spawn", `{}`)), says("End.")},
+			"child": {says("", call("confirmed", `{}`)), says("End.")},
 		}})
 		defer h.stop()
 		h.engine.Set(engine.Settings{Routes: []askback.Route{{NoSelfApproval: true}}})
@@ -385,7 +415,8 @@ func TestPeopleWhoInstructedARunCannotApproveIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.settled(s.ID)
-		page, err := h.engine.As(askback.Principal{Kind: askback.Responder, Name: "cem"}).List(t.Context(), askback.Query{})
+		page, err := h.engine.As(askback.Principal{Kind: askback.Responder, Name: "cem"}).List(t.Context(),
+			askback.Query{})
 		if err != nil || len(page.Items) != 2 {
 			t.Fatalf("got %d asks, %v, want the asks of two children", len(page.Items), err)
 		}
@@ -404,15 +435,16 @@ func TestPeopleWhoInstructedARunCannotApproveIt(t *testing.T) {
 func TestRunsThatProgramsStartAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var attended atomic.Bool
-		h := newHost(t, &scriptRunner{reply: func(_ context.Context, run conversation.Run, _ func(string)) conversation.Input {
-			if !run.Unattended {
-				attended.Store(true)
-			}
-			if run.Agent == "child" {
-				return says("End.")
-			}
-			return says("", call("ask", `{"question":"Which?"}`))
-		}})
+		h := newHost(t,
+			&scriptRunner{reply: func(_ context.Context, run conversation.Run, _ func(string)) conversation.Input {
+				if !run.Unattended {
+					attended.Store(true)
+				}
+				if run.Agent == "child" {
+					return says("End.")
+				}
+				return says("", call("ask", `{"question":"Which?"}`))
+			}})
 		defer h.stop()
 		bot := h.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
 		for range 110 { // sessions that are not hosted count separately
@@ -463,7 +495,9 @@ func (s brokenHistory) History(ctx context.Context, stream string, after int64, 
 // A run fails with an error if a part of it cannot be read. It does not wait forever.
 func TestDamagedHostedRunFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("read", `{}`)), says("End.")}}}}
+		h := &host{t: t, runner: &scriptRunner{
+			scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("read", `{}`)), says("End.")}},
+		}}
 		h.start(brokenHistory{memstore.New()})
 		defer h.stop()
 		s := h.run("Go.")
@@ -477,11 +511,13 @@ func TestCancellationIsNotMissed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var h *host
 		ended := false
-		h = &host{t: t, runner: &scriptRunner{reply: func(ctx context.Context, _ conversation.Run, _ func(string)) conversation.Input {
-			<-ctx.Done()
-			ended = true
-			return conversation.ModelFailed{Error: "stopped"}
-		}}}
+		h = &host{t: t, runner: &scriptRunner{
+			reply: func(ctx context.Context, _ conversation.Run, _ func(string)) conversation.Input {
+				<-ctx.Done()
+				ended = true
+				return conversation.ModelFailed{Error: "stopped"}
+			},
+		}}
 		s := &cancelling{Store: memstore.New()}
 		s.before = func(id string) {
 			if _, err := h.ana.Send(t.Context(), id, askback.EndTurn{}); err != nil {

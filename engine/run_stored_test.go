@@ -34,7 +34,8 @@ func TestRunStoredByOlderReleaseContinues(t *testing.T) {
 			map[string]any{"v": 3, "status": "waiting_for_input"})
 		rewrite(t, s, "ask", a.ID, func(r *store.Record) { r.Key = "11:hosted:poem:run:" + one.ID + ":1" },
 			map[string]any{
-				"v": 5, "id": a.ID, "session": one.ID, "owner": a.Owner, "agent": "poem", "kind": "questions", "quorum": 1, "on_timeout": "wait", "created": asked,
+				"v": 5, "id": a.ID, "session": one.ID, "owner": a.Owner, "agent": "poem", "kind": "questions",
+				"quorum": 1, "on_timeout": "wait", "created": asked,
 			}, map[string]any{"v": 2, "status": "pending"})
 
 		h.start(s)
@@ -46,13 +47,16 @@ func TestRunStoredByOlderReleaseContinues(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := h.settled(one.ID)
-		h.check("session", fmt.Sprint(got.Status, string(got.Result), got.StartedBy, got.Owner, got.AsksTotal), `completed"All done."anahosted:poem1`)
+		h.check("session", fmt.Sprint(got.Status, string(got.Result), got.StartedBy, got.Owner, got.AsksTotal),
+			`completed"All done."anahosted:poem1`)
 		h.check("the model read", len(h.heard(one.ID)), 3)
 	})
 }
 
 // rewrite replaces members of the JSON of a record, and changes its columns.
-func rewrite(t *testing.T, s *memstore.Store, kind, id string, columns func(*store.Record), fixed, state map[string]any) {
+func rewrite(
+	t *testing.T, s *memstore.Store, kind, id string, columns func(*store.Record), fixed, state map[string]any,
+) {
 	t.Helper()
 	r, err := s.Read(t.Context(), kind, id)
 	if err != nil {

@@ -35,9 +35,11 @@ type host struct {
 type scriptRunner struct {
 	scripts map[string][]conversation.ModelReplied
 	execute func(ctx context.Context, call conversation.Call) conversation.Executed
-	settled func(o askback.Outcome)                                                                // called with each outcome; may be nil
-	server  string                                                                                 // the server of the tools; "" is files
-	reply   func(ctx context.Context, run conversation.Run, piece func(string)) conversation.Input // instead of scripts
+	// called with each outcome; may be nil
+	settled func(o askback.Outcome)
+	// the server of the tools; "" is files
+	server string
+	reply  func(ctx context.Context, run conversation.Run, piece func(string)) conversation.Input // instead of scripts
 
 	mu       sync.Mutex
 	messages map[string][]conversation.Message // the last request of each run
@@ -55,7 +57,9 @@ func call(tool, input string) conversation.Call {
 }
 
 func says(text string, calls ...conversation.Call) conversation.ModelReplied {
-	return conversation.ModelReplied{Text: text, Calls: calls, Usage: conversation.Usage{InputTokens: 10, OutputTokens: 2, CostUSD: 0.5}}
+	return conversation.ModelReplied{
+		Text: text, Calls: calls, Usage: conversation.Usage{InputTokens: 10, OutputTokens: 2, CostUSD: 0.5},
+	}
 }
 
 // unattended reports whether a program started a run.
@@ -74,7 +78,10 @@ func (r *scriptRunner) Limits(agent string) (conversation.Limits, error) {
 	return conversation.Limits{}, nil
 }
 
-func (r *scriptRunner) Reply(ctx context.Context, run conversation.Run, q conversation.RequestModel, messages []conversation.Message, piece func(string)) conversation.Input {
+func (r *scriptRunner) Reply(
+	ctx context.Context, run conversation.Run, q conversation.RequestModel, messages []conversation.Message,
+	piece func(string),
+) conversation.Input {
 	r.mu.Lock()
 	if r.messages == nil {
 		r.messages, r.runs = map[string][]conversation.Message{}, map[string]conversation.Run{}
@@ -105,9 +112,13 @@ func (r *scriptRunner) Question(_ conversation.Run, call conversation.Call) (ask
 	if call.Kind == conversation.KindAsk {
 		var in struct{ Question string }
 		err := json.Unmarshal(call.Input, &in)
-		return askback.Request{Questions: []askback.Question{{Text: in.Question, Options: askback.Options("A", "B")}}}, err
+		return askback.Request{
+			Questions: []askback.Question{{Text: in.Question, Options: askback.Options("A", "B")}},
+		}, err
 	}
-	return askback.Request{Confirmation: &askback.Confirmation{Server: cmp.Or(r.server, "files"), ToolName: call.Tool, Input: call.Input}}, nil
+	return askback.Request{
+		Confirmation: &askback.Confirmation{Server: cmp.Or(r.server, "files"), ToolName: call.Tool, Input: call.Input},
+	}, nil
 }
 
 func (r *scriptRunner) Outcome(_ conversation.Run, call conversation.Call, a askback.Ask) conversation.AskSettled {
@@ -240,7 +251,8 @@ func (h *host) events(id string) (all []string) {
 		if err := json.Unmarshal(ev.Data, &d); err != nil {
 			h.t.Fatalf("%s: %v", ev.Data, err)
 		}
-		all = append(all, strings.Join(strings.Fields(fmt.Sprint(string(ev.Type), " ", d.Type, " ", d.Role, " ", d.CallID, " ", d.Text, " ", d.Name, " ", d.Output)), " "))
+		all = append(all, strings.Join(strings.Fields(fmt.Sprint(string(ev.Type), " ", d.Type, " ", d.Role, " ",
+			d.CallID, " ", d.Text, " ", d.Name, " ", d.Output)), " "))
 	}
 	return all
 }
@@ -249,7 +261,8 @@ func (h *host) events(id string) (all []string) {
 func TestHostedRunContinuesWithAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {
-			says("First.", call("read", `{"path":"x"}`), call("ask", `{"question":"Which?"}`), call("write", `{"n":1}`)),
+			says("First.", call("read", `{"path":"x"}`), call("ask", `{"question":"Which?"}`),
+				call("write", `{"n":1}`)),
 			says("All done."),
 		}}})
 		defer h.stop()
@@ -263,18 +276,22 @@ func TestHostedRunContinuesWithAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		s = h.settled(s.ID)
-		h.check("session", fmt.Sprint(s.Status, s.Phase, string(s.Result), s.Tokens, s.CostUSD, s.Hosted, s.StartedBy, s.AsksTotal), `completedidle"All done."24 1 trueana1`)
+		h.check("session",
+			fmt.Sprint(s.Status, s.Phase, string(s.Result), s.Tokens, s.CostUSD, s.Hosted, s.StartedBy, s.AsksTotal),
+			`completedidle"All done."24 1 trueana1`)
 		h.check("executed", h.runner.ran(), []string{`read {"path":"x"}`, `write {"n":1}`})
 		h.check("the model read", strings.Join(h.heard(s.ID), "\n"), strings.Join([]string{
-			"user: Write.", "assistant: First. read ask write", "result 1: done read", "result 2: answer: B", "result 3: done write",
+			"user: Write.", "assistant: First. read ask write", "result 1: done read", "result 2: answer: B",
+			"result 3: done write",
 		}, "\n"))
 		h.check("events", strings.Join(h.events(s.ID), "\n"), strings.Join([]string{
 			"session_started", "message user Write.", "state_change llm_requesting", "message assistant First.",
 			"tool_input_ready call_1 read", "tool_input_ready call_2 ask", "tool_input_ready call_3 write",
 			"state_change tool_executing", "tool_start call_1 read", "tool_complete call_1 read done read",
-			"question_pending", "state_change awaiting_user_response", "question_answered", "answer_acked", "tool_complete call_2 ask answer: B",
-			"state_change tool_executing", "tool_start call_3 write", "tool_complete call_3 write done write",
-			"state_change llm_requesting", "message assistant All done.", "state_change idle", "agent_complete", "session_completed",
+			"question_pending", "state_change awaiting_user_response", "question_answered", "answer_acked",
+			"tool_complete call_2 ask answer: B", "state_change tool_executing", "tool_start call_3 write",
+			"tool_complete call_3 write done write", "state_change llm_requesting", "message assistant All done.",
+			"state_change idle", "agent_complete", "session_completed",
 		}, "\n"))
 	})
 }
@@ -284,13 +301,16 @@ func TestHostedRunContinuesWithAnswer(t *testing.T) {
 func TestHostedRunConfirmsItsTools(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {
-			says("", call("confirmed", `{"n":1}`)), says("", call("confirmed", `{"n":2}`)), says("", call("confirmed", `{"n":3}`)), says("", call("confirmed", `{"n":3}`)),
+			says("", call("confirmed", `{"n":1}`)), says("", call("confirmed", `{"n":2}`)),
+			says("", call("confirmed", `{"n":3}`)), says("", call("confirmed", `{"n":3}`)),
 			says("End."),
 		}}})
 		defer h.stop()
 		s := h.run("Go.")
 		for _, answer := range []askback.Answer{
-			{Decision: askback.Deny, Reason: "not now"}, {Decision: askback.Approve, Input: json.RawMessage(`{"n":20}`)}, {Decision: askback.ApproveAll},
+			{Decision: askback.Deny, Reason: "not now"},
+			{Decision: askback.Approve, Input: json.RawMessage(`{"n":20}`)},
+			{Decision: askback.ApproveAll},
 		} {
 			a := h.asked()
 			if _, err := h.ana.Answer(t.Context(), a.ID, answer); err != nil {
@@ -314,7 +334,9 @@ func TestCancelledHostedRunStopsItsTool(t *testing.T) {
 	for _, cmd := range []askback.Command{askback.EndTurn{Reason: "enough"}, askback.EndSession{Reason: "enough"}} {
 		synctest.Test(t, func(t *testing.T) {
 			r := &scriptRunner{
-				scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("write", `{}`)), says("Again.")}},
+				scripts: map[string][]conversation.ModelReplied{
+					"poem": {says("", call("write", `{}`)), says("Again.")},
+				},
 			}
 			ended := false
 			r.execute = func(ctx context.Context, _ conversation.Call) conversation.Executed {
@@ -341,7 +363,10 @@ func TestCancelledHostedRunStopsItsTool(t *testing.T) {
 				t.Errorf("%T: a message to it: %v", cmd, err)
 			}
 			if s = h.settled(s.ID); !final {
-				h.check("the model read", h.heard(s.ID)[2:], []string{"result 1: A person cancelled the turn while this tool ran. Its outcome is unknown.", "user: Go on."})
+				h.check("the model read", h.heard(s.ID)[2:], []string{
+					"result 1: A person cancelled the turn while this tool ran. Its outcome is unknown.",
+					"user: Go on.",
+				})
 				h.check("result", string(s.Result), `"Again."`)
 			}
 		})
@@ -351,7 +376,9 @@ func TestCancelledHostedRunStopsItsTool(t *testing.T) {
 // The ask of a cancelled run is cancelled by the person who cancelled the run, and a later answer is late.
 func TestAskOfACancelledRunIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("ask", `{"question":"Which?"}`)), says("Again.")}}})
+		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{
+			"poem": {says("", call("ask", `{"question":"Which?"}`)), says("Again.")},
+		}})
 		defer h.stop()
 		s := h.run("Go.")
 		a := h.asked()
@@ -369,7 +396,8 @@ func TestAskOfACancelledRunIsCancelled(t *testing.T) {
 func TestChildrenRunConcurrently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{
-			"poem": {says("", call("spawn", `{}`)), says("End.")}, "child": {says("", call("ask", `{"question":"Which?"}`)), says("Result.")},
+			"poem":  {says("", call("spawn", `{}`)), says("End.")},
+			"child": {says("", call("ask", `{"question":"Which?"}`)), says("Result.")},
 		}})
 		defer h.stop()
 		s := h.run("Go.")
@@ -387,7 +415,8 @@ func TestChildrenRunConcurrently(t *testing.T) {
 		}
 		s = h.settled(s.ID)
 		h.check("status", s.Status, askback.SessionCompleted)
-		h.check("the model read", h.heard(s.ID)[2], `result 1: {"task":1,"result":"Result."}`+"\n"+`{"task":2,"result":"Result."}`)
+		h.check("the model read", h.heard(s.ID)[2],
+			`result 1: {"task":1,"result":"Result."}`+"\n"+`{"task":2,"result":"Result."}`)
 	})
 }
 
@@ -395,7 +424,8 @@ func TestChildrenRunConcurrently(t *testing.T) {
 func TestCancelCancelsChildren(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{
-			"poem": {says("", call("spawn", `{}`)), says("End.")}, "child": {says("", call("ask", `{"question":"Which?"}`)), says("Result.")},
+			"poem":  {says("", call("spawn", `{}`)), says("End.")},
+			"child": {says("", call("ask", `{"question":"Which?"}`)), says("Result.")},
 		}})
 		defer h.stop()
 		s := h.run("Go.")
@@ -414,12 +444,13 @@ func TestCancelCancelsChildren(t *testing.T) {
 func TestTextOfAModelIsStreamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := make(chan string)
-		h := newHost(t, &scriptRunner{reply: func(ctx context.Context, _ conversation.Run, piece func(string)) conversation.Input {
-			for p := range next {
-				piece(p)
-			}
-			return says("Old pond.")
-		}})
+		h := newHost(t,
+			&scriptRunner{reply: func(ctx context.Context, _ conversation.Run, piece func(string)) conversation.Input {
+				for p := range next {
+					piece(p)
+				}
+				return says("Old pond.")
+			}})
 		defer h.stop()
 		s := h.run("Go.")
 		var got []string
@@ -442,8 +473,9 @@ func TestTextOfAModelIsStreamed(t *testing.T) {
 		close(next)
 		h.settled(s.ID)
 		stop()
-		h.check("events", strings.Join(got, "\n"), `0{"request":1,"offset":0,"text":"Old"}`+"\n"+`0{"request":1,"offset":3,"text":" po"}`+"\n"+
-			`4{"role":"assistant","text":"Old pond.","final":true}`)
+		h.check("events", strings.Join(got, "\n"),
+			`0{"request":1,"offset":0,"text":"Old"}`+"\n"+`0{"request":1,"offset":3,"text":" po"}`+"\n"+
+				`4{"role":"assistant","text":"Old pond.","final":true}`)
 	})
 }
 

@@ -89,7 +89,8 @@ func (c *clockwork) serveFor(d time.Duration) {
 // started returns the start times of the sessions, oldest first, and checks that a schedule started them.
 func (c *clockwork) started() []string {
 	c.t.Helper()
-	ana := engine.New(c.store, &engine.Options{Runner: c.runner}).As(askback.Principal{Kind: askback.Responder, Name: "ana"})
+	ana := engine.New(c.store,
+		&engine.Options{Runner: c.runner}).As(askback.Principal{Kind: askback.Responder, Name: "ana"})
 	page, err := ana.Sessions(c.t.Context(), askback.SessionQuery{Limit: askback.MaxLimit})
 	if err != nil {
 		c.t.Fatal(err)
@@ -164,7 +165,10 @@ func TestMissedRunsDoNotPileUp(t *testing.T) {
 		want []string
 		log  string
 	}{
-		"*/20 * * * *":  {[]string{"Sat 00:20:00", "Sat 00:40:00", "Sat 05:30:00 for 05:20", "Sat 05:40:00"}, "skipped\" agent=poem first=2000-01-01T01:00:00.000Z before=2000-01-01T04:30:00"},
+		"*/20 * * * *": {
+			[]string{"Sat 00:20:00", "Sat 00:40:00", "Sat 05:30:00 for 05:20", "Sat 05:40:00"},
+			"skipped\" agent=poem first=2000-01-01T01:00:00.000Z before=2000-01-01T04:30:00",
+		},
 		"45 4 * * *":    {[]string{"Sat 05:30:00 for 04:45"}, ""},
 		"15 4 * * *":    {nil, "skipped\" agent=poem first=2000-01-01T04:15:00.000Z"},
 		"15,45 4 * * *": {[]string{"Sat 05:30:00 for 04:45"}, "skipped\" agent=poem first=2000-01-01T04:15:00.000Z"},
@@ -178,7 +182,8 @@ func TestMissedRunsDoNotPileUp(t *testing.T) {
 			c.serveFor(15 * time.Minute)
 			t.Log(line)
 			c.want(test.want...)
-			if got := c.log.String(); !strings.Contains(got, test.log) || test.log == "" && strings.Contains(got, "skipped") {
+			if got := c.log.String(); !strings.Contains(got, test.log) ||
+				test.log == "" && strings.Contains(got, "skipped") {
 				t.Errorf("the log is %s", got)
 			}
 		})
@@ -190,7 +195,9 @@ func TestMissedRunsDoNotPileUp(t *testing.T) {
 func TestScheduleSkipsRunWhileOneWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClockwork(t, "*/20 * * * *", "UTC")
-		c.runner.scripts["poem"] = []conversation.ModelReplied{says("", call("ask", `{"question":"Red?"}`)), says("Done.")}
+		c.runner.scripts["poem"] = []conversation.ModelReplied{
+			says("", call("ask", `{"question":"Red?"}`)), says("Done."),
+		}
 		c.serveFor(50 * time.Minute) // skips 0:40
 		ana := engine.New(c.store, nil).As(askback.Principal{Kind: askback.Responder, Name: "ana"})
 		page, err := ana.List(t.Context(), askback.Query{})
@@ -262,10 +269,12 @@ func TestRunStartsOnceAlthoughItsScheduleWasNotStored(t *testing.T) {
 func TestHostedAgentsHaveTheirNextRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClockwork(t, "0 3 * * *", "Europe/Berlin")
-		ana := engine.New(c.store, &engine.Options{Runner: c.runner}).As(askback.Principal{Kind: askback.Responder, Name: "ana"})
+		ana := engine.New(c.store,
+			&engine.Options{Runner: c.runner}).As(askback.Principal{Kind: askback.Responder, Name: "ana"})
 		got, err := ana.HostedAgents(t.Context())
 		want := []askback.HostedAgent{{
-			Name: "poem", Schedule: "0 3 * * *", TimeZone: "Europe/Berlin", NextRun: time.Date(2000, 1, 1, 2, 0, 0, 0, time.UTC),
+			Name: "poem", Schedule: "0 3 * * *", TimeZone: "Europe/Berlin",
+			NextRun: time.Date(2000, 1, 1, 2, 0, 0, 0, time.UTC),
 		}}
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%v\n%s", err, diff)

@@ -17,7 +17,8 @@ import (
 func TestSecretMovedToOtherEndpointIsNotUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db, to := memstore.New(), &signingReceiver{}
-		p, ops := newEndpoints(t, db, to, engine.Options{SecretKey: func() ([]byte, error) { return []byte(strings.Repeat("k", 32)), nil }})
+		p, ops := newEndpoints(t, db, to,
+			engine.Options{SecretKey: func() ([]byte, error) { return []byte(strings.Repeat("k", 32)), nil }})
 		defer p.run()()
 		var made []askback.Endpoint
 		for _, owner := range []string{"bot", "other"} {

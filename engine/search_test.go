@@ -19,10 +19,12 @@ import (
 func TestRetentionRemovesAsksFromTheIndex(t *testing.T) {
 	db := memstore.New()
 	now := time.Date(2026, 11, 3, 18, 30, 0, 0, time.UTC)
-	e := engine.New(db, &engine.Options{Now: func() time.Time { return now }, Settings: engine.Settings{Retention: time.Hour}})
+	e := engine.New(db,
+		&engine.Options{Now: func() time.Time { return now }, Settings: engine.Settings{Retention: time.Hour}})
 	agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
 	ana := e.As(askback.Principal{Kind: askback.Responder, Name: "ana"})
-	a, err := agent.Ask(t.Context(), askback.Request{Questions: []askback.Question{{Text: "Which table?", Options: askback.Options("A", "B")}}})
+	a, err := agent.Ask(t.Context(),
+		askback.Request{Questions: []askback.Question{{Text: "Which table?", Options: askback.Options("A", "B")}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,13 +69,17 @@ func (s *foundIDs) Find(ctx context.Context, q store.Search) ([]string, error) {
 func TestSearchReadsOnlyAsksOfTheCaller(t *testing.T) {
 	db := &foundIDs{Store: memstore.New()}
 	e := engine.New(db, nil)
-	ana, ben := e.As(askback.Principal{Kind: askback.Responder, Name: "ana"}), e.As(askback.Principal{Kind: askback.Responder, Name: "ben b"})
+	ana, ben := e.As(askback.Principal{Kind: askback.Responder, Name: "ana"}),
+		e.As(askback.Principal{Kind: askback.Responder, Name: "ben b"})
 	allowed := map[string]map[string]bool{}
 	ask := func(owner, text string, to ...string) {
 		t.Helper()
-		a, err := e.As(askback.Principal{Kind: askback.Agent, Name: owner}).Ask(t.Context(), askback.Request{To: to, Title: text, Questions: []askback.Question{{Text: "Which?", Options: askback.Options("A", "B")}}})
+		a, err := e.As(askback.Principal{Kind: askback.Agent, Name: owner}).Ask(t.Context(), askback.Request{
+			To: to, Title: text, Questions: []askback.Question{{Text: "Which?", Options: askback.Options("A", "B")}},
+		})
 		if err == nil {
-			_, err = e.As(askback.Principal{Kind: askback.Responder, Name: append(to, "ana")[0]}).Answer(t.Context(), a.ID, askback.Choose("A"))
+			_, err = e.As(askback.Principal{Kind: askback.Responder, Name: append(to, "ana")[0]}).Answer(t.Context(),
+				a.ID, askback.Choose("A"))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -94,12 +100,14 @@ func TestSearchReadsOnlyAsksOfTheCaller(t *testing.T) {
 	ask("other", "merger")
 	ask("one", "merger")
 	for name, c := range map[string]askback.Client{
-		"ana": ana, "ben b": ben, "other": e.As(askback.Principal{Kind: askback.Agent, Name: "other"}), "one bot": e.As(askback.Principal{Kind: askback.Agent, Name: "one bot"}),
+		"ana": ana, "ben b": ben, "other": e.As(askback.Principal{Kind: askback.Agent, Name: "other"}),
+		"one bot": e.As(askback.Principal{Kind: askback.Agent, Name: "one bot"}),
 	} {
 		db.ids = nil
 		page, err := c.List(t.Context(), askback.Query{Status: askback.SettledStatus, Search: "merger"})
 		if err != nil || len(page.Items) != len(allowed[name]) || len(db.ids) != len(allowed[name]) {
-			t.Errorf("%s: got %d asks, and the index found %q, %v; want %v", name, len(page.Items), db.ids, err, allowed[name])
+			t.Errorf("%s: got %d asks, and the index found %q, %v; want %v", name, len(page.Items), db.ids, err,
+				allowed[name])
 		}
 		for _, id := range db.ids {
 			if !allowed[name][id] {

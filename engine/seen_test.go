@@ -35,7 +35,9 @@ func TestDeliveryIsSeenOnce(t *testing.T) {
 		db := memstore.New()
 		o := &engine.Options{
 			Channels: map[string]engine.Channel{"post": &phones{}},
-			Settings: engine.Settings{Receivers: append(receivers("phone"), engine.Receiver{Channel: "post", Name: "bens", Person: "ben"})},
+			Settings: engine.Settings{
+				Receivers: append(receivers("phone"), engine.Receiver{Channel: "post", Name: "bens", Person: "ben"}),
+			},
 		}
 		p := newFixture(t, db, o)
 		defer p.run()()
@@ -48,7 +50,9 @@ func TestDeliveryIsSeenOnce(t *testing.T) {
 		})
 		history := p.history(a)
 		at := time.Now().UTC()
-		for _, via := range []askback.Channel{askback.ChannelTelegram, askback.ChannelPush, askback.ChannelPush, askback.ChannelWeb} {
+		for _, via := range []askback.Channel{
+			askback.ChannelTelegram, askback.ChannelPush, askback.ChannelPush, askback.ChannelWeb,
+		} {
 			client, err := p.engine.Person(p.Context(), "ana", via)
 			if err == nil {
 				err = client.Seen(p.Context(), a.ID)
@@ -64,7 +68,8 @@ func TestDeliveryIsSeenOnce(t *testing.T) {
 		if got := p.seenTimes(a); !slices.EqualFunc(got, want, time.Time.Equal) {
 			t.Errorf("got seen at %v, want %v", got, want)
 		}
-		sent, err := p.engine.As(askback.Principal{Kind: askback.Operator, Name: "ops"}).Deliveries(p.Context(), askback.DeliveryQuery{Status: askback.DeliverySent})
+		sent, err := p.engine.As(askback.Principal{Kind: askback.Operator, Name: "ops"}).Deliveries(p.Context(),
+			askback.DeliveryQuery{Status: askback.DeliverySent})
 		// they are ordered by random ids
 		seen := slices.ContainsFunc(sent.Items, func(d askback.Delivery) bool { return d.SeenAt.Equal(at) })
 		if err != nil || len(sent.Items) != 2 || !seen {
@@ -86,7 +91,8 @@ func TestDeliveryIsSeenOnce(t *testing.T) {
 // an ask that the person may read.
 func TestSeenNeedsPermission(t *testing.T) {
 	p := newFixture(t, memstore.New(), &engine.Options{
-		Channels: map[string]engine.Channel{"post": &phones{}}, Settings: engine.Settings{Receivers: receivers("phone")},
+		Channels: map[string]engine.Channel{"post": &phones{}},
+		Settings: engine.Settings{Receivers: receivers("phone")},
 	})
 	r := question()
 	r.To = []string{"ana"}

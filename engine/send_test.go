@@ -98,10 +98,12 @@ func TestCallbackReceivesQuestionAndOutcome(t *testing.T) {
 		p.answer(p.ana, a, "SQLite")
 		synctest.Wait()
 		wantEvents(t, to.events(), "question_pending", "question_answered")
-		if got := to.asks[1]; got.ID != a.ID || got.PageURL != "https://ask.example.com/asks/"+a.ID || got.Outcome.Actor.Name != "ana" {
+		if got := to.asks[1]; got.ID != a.ID || got.PageURL != "https://ask.example.com/asks/"+a.ID ||
+			got.Outcome.Actor.Name != "ana" {
 			t.Errorf("got ask %+v, want %s with its page and its outcome", got, a.ID)
 		}
-		if got := p.history(a); !slices.Equal(got, []string{"question_pending", "delivery_sent", "question_answered", "delivery_sent"}) {
+		if got := p.history(a); !slices.Equal(got,
+			[]string{"question_pending", "delivery_sent", "question_answered", "delivery_sent"}) {
 			t.Errorf("got history %q", got)
 		}
 	})
@@ -323,12 +325,14 @@ func TestCallbackOfSessionReceivesItsAsksAndItsEnd(t *testing.T) {
 		synctest.Wait()
 		got := to.events()
 		slices.Sort(got) // the end of the session and the end of its ask are two deliveries
-		wantEvents(t, got, "question_answered", "question_cancelled", "question_pending", "question_pending", "session_failed")
+		wantEvents(t, got, "question_answered", "question_cancelled", "question_pending", "question_pending",
+			"session_failed")
 		for i, d := range to.got {
 			if want := "https://ask.example.com/sessions/" + s.ID; d.AskID == "" && to.asks[i].PageURL != want {
 				t.Errorf("got page %q, want %s", to.asks[i].PageURL, want)
 			}
-			if d.SessionID != s.ID || (d.AskID == "") != (d.Event == "session_failed") || (d.Session != nil) != (d.AskID == "") {
+			if d.SessionID != s.ID || (d.AskID == "") != (d.Event == "session_failed") ||
+				(d.Session != nil) != (d.AskID == "") {
 				t.Errorf("got delivery %+v, want it about the session or its ask", d)
 			}
 			if d.Session != nil && (d.Session.Error != "out of paper" || d.Session.Status != askback.SessionFailed) {
@@ -374,7 +378,8 @@ func TestCallbackOfAskPrecedesSessionAndSettings(t *testing.T) {
 			t.Errorf("want -, got +:\n%s", diff)
 		}
 		p.send(p.agent, s.ID, askback.Complete{})
-		if _, err := p.agent.Start(t.Context(), askback.SessionRequest{Key: "run", CallbackURL: callback}); !errors.Is(err, askback.ErrEnded) {
+		if _, err := p.agent.Start(t.Context(),
+			askback.SessionRequest{Key: "run", CallbackURL: callback}); !errors.Is(err, askback.ErrEnded) {
 			t.Errorf("another callback after the end: got %v, want ErrEnded", err)
 		}
 	})
@@ -436,7 +441,8 @@ func TestReceiverThatFailsForThreeDaysGetsEndsOfSession(t *testing.T) {
 			todos         int
 		}{{"idle", "", 0}, {"idle", "", 1}, {"", `{"poem":"a"}`, 1}} {
 			got := sessions[ids[i]]
-			if got.Status != askback.SessionCompleted || got.Phase != want.phase || string(got.Result) != want.result || len(got.Todos) != want.todos {
+			if got.Status != askback.SessionCompleted || got.Phase != want.phase || string(got.Result) != want.result ||
+				len(got.Todos) != want.todos {
 				t.Errorf("end %d: got session %+v, want %+v", i+1, got, want)
 			}
 		}
@@ -462,7 +468,8 @@ func TestReceiverThatFailsForThreeDaysGetsAllAsksAndSessions(t *testing.T) {
 		defer p.run()()
 		want := map[string][]string{} // the events of each ask and session
 		for i := range 3 {
-			s, err := p.agent.Start(t.Context(), askback.SessionRequest{Key: fmt.Sprint("run ", i), CallbackURL: callback})
+			s, err := p.agent.Start(t.Context(),
+				askback.SessionRequest{Key: fmt.Sprint("run ", i), CallbackURL: callback})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -576,7 +583,8 @@ func TestGivenUpEndOfSessionCanBeSentAgain(t *testing.T) {
 // answer answers an ask with one question.
 func (p *fixture) answer(who askback.Client, a askback.Ask, text string) {
 	p.Helper()
-	_, err := who.Answer(context.Background(), a.ID, askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{text}}}})
+	_, err := who.Answer(context.Background(), a.ID,
+		askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{text}}}})
 	if err != nil {
 		p.Fatal(err)
 	}

@@ -23,7 +23,8 @@ func (c *client) sessionOf(t *txn.Tx, n *txn.NewAsk, a *askback.Ask) (id string,
 		row, err := c.engine.db.Store.Read(t.Context(), txn.KindSession, n.SessionID)
 		if errors.Is(err, store.ErrNotFound) || err == nil && row.Owner != c.Who.Name && n.Asked.Call == 0 {
 			err = askback.Invalid{{
-				Pointer: "/session_id", Detail: "no such session, or it is not yours", Fix: `"session_key": "your own name for it"`,
+				Pointer: "/session_id", Detail: "no such session, or it is not yours",
+				Fix: `"session_key": "your own name for it"`,
 			}}
 		}
 		return sessionCallback(row, err, n)
@@ -54,7 +55,8 @@ func sessionCallback(row store.Record, err error, n *txn.NewAsk) (id string, to 
 	state, err := txn.DecodeSession(row)
 	if err == nil && state.Session.Hosted && n.Asked.Call == 0 {
 		err = askback.Invalid{{
-			Pointer: "/session_id", Detail: "only the hosted agent of this session may ask in it", Fix: "leave out the session, or use another session_key",
+			Pointer: "/session_id", Detail: "only the hosted agent of this session may ask in it",
+			Fix: "leave out the session, or use another session_key",
 		}}
 	}
 	return row.ID, txn.Callback{Address: state.Callback, Of: state.CallbackOf}, err
@@ -248,7 +250,10 @@ func (c *client) endOwnSession(t *txn.Tx, ask string, cmd askback.Command) (askb
 	case askback.EndSession:
 		in.Reason = cmd.Reason
 	default:
-		return askback.Session{}, askback.Invalid{{Detail: "this session belongs to a single ask, and ends with it", Fix: "start a session, or name one by session_key"}}
+		return askback.Session{}, askback.Invalid{{
+			Detail: "this session belongs to a single ask, and ends with it",
+			Fix:    "start a session, or name one by session_key",
+		}}
 	}
 	if err := a.Step(t, in); err != nil && !errors.Is(err, askback.ErrSettled) {
 		return askback.Session{}, err

@@ -42,7 +42,8 @@ func (c *client) limitSessions(t *txn.Tx) error {
 	}
 	return &askback.RetryError{
 		Err: askback.ErrTooMany, After: txn.FullRetryAfter,
-		Why: fmt.Sprintf("this agent has %d open sessions, the maximum: end some with POST /api/v1/sessions/{id}/cancel, or reuse them by their keys", limit),
+		Why: fmt.Sprintf("this agent has %d open sessions, the maximum: end some with POST "+
+			"/api/v1/sessions/{id}/cancel, or reuse them by their keys", limit),
 	}
 }
 

@@ -32,7 +32,8 @@ func TestOpenSessionsOfAnAgentAreLimited(t *testing.T) {
 		refused := func(what string, err error) {
 			t.Helper()
 			retry, ok := errors.AsType[*askback.RetryError](err)
-			if !ok || !errors.Is(err, askback.ErrTooMany) || !strings.Contains(retry.Why, "has 5 open sessions, the maximum") || retry.After <= 0 {
+			if !ok || !errors.Is(err, askback.ErrTooMany) ||
+				!strings.Contains(retry.Why, "has 5 open sessions, the maximum") || retry.After <= 0 {
 				t.Errorf("%s: got %v, want %v with the number and a time", what, err, askback.ErrTooMany)
 			}
 		}
@@ -75,7 +76,8 @@ func TestIdleSessionsMakeRoom(t *testing.T) {
 		<-time.After(24 * time.Hour)
 		startSessions(t, p, 2, 4)
 		if _, err := p.agent.Start(t.Context(), askback.SessionRequest{}); !errors.Is(err, askback.ErrTooMany) {
-			t.Errorf("with one session that has an open ask and two that are new: got %v, want %v", err, askback.ErrTooMany)
+			t.Errorf("with one session that has an open ask and two that are new: got %v, want %v", err,
+				askback.ErrTooMany)
 		}
 		if got := p.get(asked.ID); got.Settled() {
 			t.Errorf("the open ask is %s", got.Status)
@@ -102,7 +104,8 @@ func TestAskInSessionOfAnotherAgentIsRejected(t *testing.T) {
 	other := p.engine.As(askback.Principal{Kind: askback.Agent, Name: "other"})
 	r := question()
 	r.SessionID = one.ID
-	if a, err := other.Ask(t.Context(), r); !errors.As(err, &askback.Invalid{}) || !strings.Contains(err.Error(), "no such session, or it is not yours") {
+	if a, err := other.Ask(t.Context(), r); !errors.As(err, &askback.Invalid{}) ||
+		!strings.Contains(err.Error(), "no such session, or it is not yours") {
 		t.Errorf("by id: got %+v, %v, want an error", a, err)
 	}
 	r.SessionID, r.SessionKey = "", "run"

@@ -76,7 +76,9 @@ func TestReceiversDoNotWaitForEachOther(t *testing.T) {
 		synctest.Wait()
 		p.answer(p.ana, a, "SQLite")
 		synctest.Wait()
-		if got, want := people.all(), []string{"phone question_answered answered", "phone question_pending pending"}; !slices.Equal(got, want) {
+		if got, want := people.all(), []string{
+			"phone question_answered answered", "phone question_pending pending",
+		}; !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		wantEvents(t, agent.events(), "question_pending")
@@ -101,7 +103,9 @@ func TestReceiverGetsOnlyAsksOfItsPerson(t *testing.T) {
 		people := &phones{}
 		p := newFixture(t, memstore.New(), &engine.Options{
 			Channels: map[string]engine.Channel{"post": people},
-			Settings: engine.Settings{Receivers: append(receivers("phone"), engine.Receiver{Channel: "telegram", Name: "x", Person: "ana"})},
+			Settings: engine.Settings{
+				Receivers: append(receivers("phone"), engine.Receiver{Channel: "telegram", Name: "x", Person: "ana"}),
+			},
 		})
 		defer p.run()()
 		first := p.ask(question())
@@ -114,7 +118,9 @@ func TestReceiverGetsOnlyAsksOfItsPerson(t *testing.T) {
 		if got := people.all(); len(got) != 2 {
 			t.Errorf("got %q, want two questions", got)
 		}
-		if got, want := p.history(first), []string{"question_pending", "delivery_queued", "delivery_sent"}; !slices.Equal(got, want) {
+		if got, want := p.history(first), []string{
+			"question_pending", "delivery_queued", "delivery_sent",
+		}; !slices.Equal(got, want) {
 			t.Errorf("got history %q, want %q: this server has no channel telegram", got, want)
 		}
 		p.engine.Set(engine.Settings{})
@@ -134,7 +140,9 @@ func TestAskGoesToRoomOrToPeople(t *testing.T) {
 		p := newFixture(t, memstore.New(), &engine.Options{
 			Channels: map[string]engine.Channel{"post": people},
 			Settings: engine.Settings{Receivers: []engine.Receiver{
-				{Channel: "post", Name: "room"}, {Channel: "post", Name: "ana", Person: "ana", Addressed: true}, {Channel: "post", Name: "ben", Person: "ben", Addressed: true},
+				{Channel: "post", Name: "room"},
+				{Channel: "post", Name: "ana", Person: "ana", Addressed: true},
+				{Channel: "post", Name: "ben", Person: "ben", Addressed: true},
 			}},
 		})
 		defer p.run()()
@@ -144,7 +152,9 @@ func TestAskGoesToRoomOrToPeople(t *testing.T) {
 		r.To = []string{"ben"}
 		p.ask(r)
 		synctest.Wait()
-		if got, want := people.all(), []string{"ben question_pending pending", "room question_pending pending"}; !slices.Equal(got, want) {
+		if got, want := people.all(), []string{
+			"ben question_pending pending", "room question_pending pending",
+		}; !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	})
@@ -180,7 +190,9 @@ func TestSettledQuestionIsSentToNoReceiver(t *testing.T) {
 		people.repair("tablet")
 		<-time.After(time.Hour)
 		stop()
-		want := []string{"phone question_answered answered", "phone question_pending pending", "tablet question_answered answered"}
+		want := []string{
+			"phone question_answered answered", "phone question_pending pending", "tablet question_answered answered",
+		}
 		if got := people.all(); !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
@@ -237,7 +249,8 @@ func TestGrantedCallIsSentToNoReceiver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		people := &phones{}
 		p := newFixture(t, memstore.New(), &engine.Options{
-			Channels: map[string]engine.Channel{"post": people}, Settings: engine.Settings{Receivers: receivers("phone")},
+			Channels: map[string]engine.Channel{"post": people},
+			Settings: engine.Settings{Receivers: receivers("phone")},
 		})
 		defer p.run()()
 		first := p.ask(confirmation())
@@ -262,7 +275,8 @@ func TestRepeatedAskIsSentOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		people := &phones{}
 		p := newFixture(t, memstore.New(), &engine.Options{
-			Channels: map[string]engine.Channel{"post": people}, Settings: engine.Settings{Receivers: receivers("phone")},
+			Channels: map[string]engine.Channel{"post": people},
+			Settings: engine.Settings{Receivers: receivers("phone")},
 		})
 		defer p.run()()
 		r := question()

@@ -14,8 +14,16 @@ import (
 const issuer = "https://id.example.com"
 
 var (
-	withAna        = engine.Settings{Issuer: issuer, People: []askback.Person{{Name: "ben", Email: "ben@example.com"}, {Name: "ana", Email: "ana@example.com"}, {Name: "cem"}, {Name: "kim", Email: "kim@example.com"}, {Name: "sam", Email: "sam@example.com"}}}
-	addressesMoved = engine.Settings{Issuer: issuer, People: []askback.Person{{Name: "ben", Email: "ana@example.com"}, {Name: "ana", Email: "ana@example.org"}}}
+	withAna = engine.Settings{Issuer: issuer, People: []askback.Person{
+		{Name: "ben", Email: "ben@example.com"},
+		{Name: "ana", Email: "ana@example.com"},
+		{Name: "cem"},
+		{Name: "kim", Email: "kim@example.com"},
+		{Name: "sam", Email: "sam@example.com"},
+	}}
+	addressesMoved = engine.Settings{Issuer: issuer, People: []askback.Person{
+		{Name: "ben", Email: "ana@example.com"}, {Name: "ana", Email: "ana@example.org"},
+	}}
 	// The settings name another issuer, so the people of the first issuer are logged out.
 	otherIssuer = engine.Settings{Issuer: "https://id.example.org", People: withAna.People}
 	noIssuer    = engine.Settings{People: withAna.People}
@@ -27,7 +35,10 @@ var (
 func TestSignInRequiresPersonInSettings(t *testing.T) {
 	k := newTokenFixture()
 	k.Set(withAna)
-	for _, stranger := range []string{"eve@example.com", "", "ana", "ana@example.com.evil.example", " ana@example.com", "an\u0430@example.com", "\u212aim@example.com", "\u017fam@example.com"} {
+	for _, stranger := range []string{
+		"eve@example.com", "", "ana", "ana@example.com.evil.example", " ana@example.com", "an\u0430@example.com",
+		"\u212aim@example.com", "\u017fam@example.com",
+	} {
 		if _, err := k.SignIn(t.Context(), issuer, stranger); !errors.Is(err, askback.ErrForbidden) {
 			t.Errorf("%q: got %v, want %v", stranger, err, askback.ErrForbidden)
 		}
@@ -129,9 +140,10 @@ func TestGrantMadeAfterLoginLinksRequiresPersonInSettings(t *testing.T) {
 // askToRemove asks for approval to remove a path.
 func (k *tokenFixture) askToRemove(t *testing.T, path string) askback.Ask {
 	t.Helper()
-	a, err := k.As(askback.Principal{Kind: askback.Agent, Name: "bot"}).Ask(t.Context(), askback.Request{Confirmation: &askback.Confirmation{
-		ToolName: "rm", Input: json.RawMessage(fmt.Sprintf(`{"path":%q}`, path)),
-	}})
+	a, err := k.As(askback.Principal{Kind: askback.Agent, Name: "bot"}).Ask(t.Context(),
+		askback.Request{Confirmation: &askback.Confirmation{
+			ToolName: "rm", Input: json.RawMessage(fmt.Sprintf(`{"path":%q}`, path)),
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +192,8 @@ func TestGrantRequiresSignedInPersonInSettings(t *testing.T) {
 	if a := k.askToRemove(t, "/c"); a.Settled() {
 		t.Errorf("got outcome %+v by a person who is not in the settings", a.Outcome)
 	}
-	if _, err := agent.Consume(t.Context(), hoarded.ID, hoarded.Outcome.Digest); !errors.Is(err, askback.ErrNotApproved) {
+	if _, err := agent.Consume(t.Context(), hoarded.ID,
+		hoarded.Outcome.Digest); !errors.Is(err, askback.ErrNotApproved) {
 		t.Errorf("got %v, want what was approved beforehand not to run any more", err)
 	}
 	k.Set(withAna)

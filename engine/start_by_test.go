@@ -28,12 +28,18 @@ func (r restrictedRunner) StartBy(agent string) ([]string, bool) {
 func TestStartByLimitsStartsOfAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ask := says("", call("ask", `{"question":"Which?"}`))
-		r := restrictedRunner{&scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {ask}}}, map[string][]string{
-			"poem": {"ana", "@oncall", "token:ci", "agent:poem"},
-		}}
-		e := engine.New(memstore.New(), &engine.Options{Runner: r, Settings: engine.Settings{Groups: map[string][]string{"oncall": {"ben", "eve"}}}})
+		r := restrictedRunner{
+			&scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {ask}}},
+			map[string][]string{
+				"poem": {"ana", "@oncall", "token:ci", "agent:poem"},
+			},
+		}
+		e := engine.New(memstore.New(), &engine.Options{
+			Runner: r, Settings: engine.Settings{Groups: map[string][]string{"oncall": {"ben", "eve"}}},
+		})
 		start := func(kind askback.Kind, name string) (askback.Session, error) {
-			return e.As(askback.Principal{Kind: kind, Name: name}).Start(t.Context(), askback.SessionRequest{Agent: "poem", Prompt: "Go.", Unattended: true})
+			return e.As(askback.Principal{Kind: kind, Name: name}).Start(t.Context(),
+				askback.SessionRequest{Agent: "poem", Prompt: "Go.", Unattended: true})
 		}
 		for _, c := range []struct {
 			kind askback.Kind
@@ -63,14 +69,17 @@ func TestStartByLimitsStartsOfAgent(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, want := range map[string]error{"ana": nil, "cem": askback.ErrStartBy} {
-			for _, cmd := range []askback.Command{askback.SendMessage{Text: "Delete production."}, askback.ResumeSession{}} {
+			for _, cmd := range []askback.Command{
+				askback.SendMessage{Text: "Delete production."}, askback.ResumeSession{},
+			} {
 				_, err := e.As(askback.Principal{Kind: askback.Responder, Name: name}).Send(t.Context(), one.ID, cmd)
 				if !errors.Is(err, want) {
 					t.Errorf("%T by %s: got %v, want %v", cmd, name, err, want)
 				}
 			}
 		}
-		if _, err := e.As(askback.Principal{Kind: askback.Responder, Name: "cem"}).Send(t.Context(), one.ID, askback.EndSession{}); err != nil {
+		if _, err := e.As(askback.Principal{Kind: askback.Responder, Name: "cem"}).Send(t.Context(), one.ID,
+			askback.EndSession{}); err != nil {
 			t.Errorf("anyone may cancel it: %v", err)
 		}
 	})
@@ -79,9 +88,11 @@ func TestStartByLimitsStartsOfAgent(t *testing.T) {
 // With an empty start_by, no principal may start the agent. An agent without start_by is not restricted.
 func TestEmptyStartByAllowsNoStart(t *testing.T) {
 	r := restrictedRunner{&scriptRunner{}, map[string][]string{"poem": {}}}
-	ana := engine.New(memstore.New(), &engine.Options{Runner: r}).As(askback.Principal{Kind: askback.Responder, Name: "ana"})
+	ana := engine.New(memstore.New(),
+		&engine.Options{Runner: r}).As(askback.Principal{Kind: askback.Responder, Name: "ana"})
 	for agent, want := range map[string]error{"poem": askback.ErrStartBy, "child": nil} {
-		if _, err := ana.Start(t.Context(), askback.SessionRequest{Agent: agent, Prompt: "Go."}); !errors.Is(err, want) {
+		if _, err := ana.Start(t.Context(),
+			askback.SessionRequest{Agent: agent, Prompt: "Go."}); !errors.Is(err, want) {
 			t.Errorf("%s: got %v, want %v", agent, err, want)
 		}
 	}
@@ -94,11 +105,16 @@ func TestStartByLimitsSubAgents(t *testing.T) {
 		want  string
 	}{
 		{[]string{"agent:poem"}, `result 1: {"task":1,"result":"Result."}` + "\n" + `{"task":2,"result":"Result."}`},
-		{[]string{"ana", "token:poem"}, `result 1: {"task":1,"error":"The agent poem may not start the agent child."}` + "\n" +
-			`{"task":2,"error":"The agent poem may not start the agent child."}`},
+		{
+			[]string{"ana", "token:poem"},
+			`result 1: {"task":1,"error":"The agent poem may not start the agent child."}` + "\n" +
+				`{"task":2,"error":"The agent poem may not start the agent child."}`,
+		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("spawn", `{}`)), says("End.")}, "child": {says("Result.")}}}
+			r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{
+				"poem": {says("", call("spawn", `{}`)), says("End.")}, "child": {says("Result.")},
+			}}
 			h := &host{t: t, runner: r, wrapped: restrictedRunner{r, map[string][]string{"child": c.names}}}
 			h.start(memstore.New())
 			defer h.stop()

@@ -195,7 +195,8 @@ func TestBrowserTokenEndsWithItsParent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			k.wantPrincipal(t, browser, askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb})
+			k.wantPrincipal(t, browser,
+				askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb})
 			end(k, id)
 			k.wantUnauthorized(t, "a browser after its token", browser)
 			if _, err := k.Login(ctx, links[1]); !errors.Is(err, askback.ErrUnauthorized) {
@@ -223,7 +224,8 @@ func TestAdoptKeepsRevokedSecretRevoked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := k.Adopt(ctx, askback.Principal{Kind: bot.Kind, Name: bot.Name, Channel: askback.ChannelAPI}, secret); err != nil {
+		if err := k.Adopt(ctx, askback.Principal{Kind: bot.Kind, Name: bot.Name, Channel: askback.ChannelAPI},
+			secret); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -235,7 +237,8 @@ func TestAdoptKeepsRevokedSecretRevoked(t *testing.T) {
 	if _, err := k.As(admin).RevokeToken(ctx, tokens[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := k.Adopt(ctx, askback.Principal{Kind: bot.Kind, Name: bot.Name, Channel: askback.ChannelAPI}, secret); err != nil {
+	if err := k.Adopt(ctx, askback.Principal{Kind: bot.Kind, Name: bot.Name, Channel: askback.ChannelAPI},
+		secret); err != nil {
 		t.Fatal(err)
 	}
 	k.wantUnauthorized(t, "revoked, and adopted again", secret)
@@ -397,7 +400,8 @@ func TestLastUseOfTokensIsStoredInBatches(t *testing.T) {
 // The name of a token must be a possible name of a person, and must not look like another name: otherwise one
 // person could count as two. The same holds for people (T9).
 func TestLookAlikeNamesAreRejected(t *testing.T) {
-	p := newFixture(t, memstore.New(), &engine.Options{Settings: engine.Settings{People: []askback.Person{{Name: "ana"}}}})
+	p := newFixture(t, memstore.New(),
+		&engine.Options{Settings: engine.Settings{People: []askback.Person{{Name: "ana"}}}})
 	create := func(kind askback.Kind, name string) error {
 		_, _, err := p.admin().CreateToken(t.Context(), askback.TokenRequest{Kind: kind, Name: name})
 		return err
@@ -407,16 +411,22 @@ func TestLookAlikeNamesAreRejected(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if err := errors.Join(create(askback.Agent, "bot"), create(askback.Agent, "Bot"), create(askback.Agent, "ana")); err != nil {
+	if err := errors.Join(create(askback.Agent, "bot"), create(askback.Agent, "Bot"),
+		create(askback.Agent, "ana")); err != nil {
 		t.Error(err)
 	}
-	for _, name := range []string{"an\u200ba", "ana ", " ana", "@ana", "..", "a\u00adna", "ana\u3164", "\u202eana", "аna", "ａna", "Ana", "BEN", "𝐛en", "zoe\u2060 b", ""} {
+	for _, name := range []string{
+		"an\u200ba", "ana ", " ana", "@ana", "..", "a\u00adna", "ana\u3164", "\u202eana", "аna", "ａna", "Ana", "BEN",
+		"𝐛en", "zoe\u2060 b", "",
+	} {
 		for _, kind := range []askback.Kind{askback.Responder, askback.Admin, askback.Operator} {
-			if err := create(kind, name); !errors.As(err, new(askback.Invalid)) || !strings.Contains(err.Error(), "/name") {
+			if err := create(kind, name); !errors.As(err, new(askback.Invalid)) ||
+				!strings.Contains(err.Error(), "/name") {
 				t.Errorf("%s %q: got %v", kind, name, err)
 			}
 		}
-		if _, err := p.admin().PutPerson(t.Context(), askback.PersonRequest{Name: name}); !errors.As(err, new(askback.Invalid)) {
+		if _, err := p.admin().PutPerson(t.Context(),
+			askback.PersonRequest{Name: name}); !errors.As(err, new(askback.Invalid)) {
 			t.Errorf("person %q: got %v", name, err)
 		}
 	}

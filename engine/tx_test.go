@@ -66,7 +66,10 @@ func TestSessionDeletedDuringAskIsMadeAgain(t *testing.T) {
 func TestAskThatGrantApprovesIsOneCommit(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	first := p.ask(confirmation())
-	if _, err := p.ana.Answer(t.Context(), first.ID, askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeTool}}); err != nil {
+	if _, err := p.ana.Answer(
+		t.Context(), first.ID,
+		askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeTool}},
+	); err != nil {
 		t.Fatal(err)
 	}
 	var changes []store.Change
@@ -92,7 +95,9 @@ func TestAskThatGrantApprovesIsOneCommit(t *testing.T) {
 	if want := []string{"ask", "grant", "session"}; !slices.Equal(kinds, want) {
 		t.Errorf("got records %q, want %q", kinds, want)
 	}
-	if want := []string{"session_started", "question_pending", "question_answered", "grant_used", "state_change", "state_change"}; !slices.Equal(events, want) {
+	if want := []string{
+		"session_started", "question_pending", "question_answered", "grant_used", "state_change", "state_change",
+	}; !slices.Equal(events, want) {
 		t.Errorf("got events %q, want %q", events, want)
 	}
 }
@@ -110,7 +115,9 @@ func TestLateAnswerCommitsExpiry(t *testing.T) {
 		wantError(t, err, askback.ErrSettled)
 		wantStatus(t, got, askback.Expired)
 		wantStatus(t, p.get(a.ID), askback.Expired)
-		if got, want := p.history(a), []string{"question_pending", "question_expired", "answer_refused"}; !slices.Equal(got, want) {
+		if got, want := p.history(a), []string{
+			"question_pending", "question_expired", "answer_refused",
+		}; !slices.Equal(got, want) {
 			t.Errorf("got history %q, want %q", got, want)
 		}
 		one, err := p.agent.Session(t.Context(), a.SessionID)

@@ -38,7 +38,10 @@ func operations(t *testing.T, p *fixture) []operation {
 	a := p.ask(question())
 	return []operation{
 		{"log in", func(t *testing.T, p *fixture) error { _, err := p.engine.Login(t.Context(), secret); return err }},
-		{"revoke a token", func(t *testing.T, _ *fixture) error { _, err := eve.RevokeToken(t.Context(), token.ID); return err }},
+		{
+			"revoke a token",
+			func(t *testing.T, _ *fixture) error { _, err := eve.RevokeToken(t.Context(), token.ID); return err },
+		},
 		{"save a draft", func(t *testing.T, p *fixture) error {
 			return p.ana.SaveDraft(t.Context(), a.ID, json.RawMessage(`{"answers":[]}`))
 		}},
@@ -46,7 +49,9 @@ func operations(t *testing.T, p *fixture) []operation {
 			_, err := p.ana.Snooze(t.Context(), a.ID, time.Now().Add(time.Hour))
 			return err
 		}},
-		{"adopt a secret", func(t *testing.T, p *fixture) error { return p.engine.Adopt(t.Context(), admin, "askback_mine") }},
+		{"adopt a secret", func(t *testing.T, p *fixture) error {
+			return p.engine.Adopt(t.Context(), admin, "askback_mine")
+		}},
 		{"start a session", func(t *testing.T, p *fixture) error {
 			_, err := p.agent.Start(t.Context(), askback.SessionRequest{Key: "run"})
 			return err
@@ -105,7 +110,8 @@ func TestUnknownDeletionIsReadBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		eve := p.engine.As(admin)
-		if _, _, err := eve.CreateToken(t.Context(), askback.TokenRequest{Kind: askback.Agent, Name: "x", ExpiresIn: time.Hour}); err != nil {
+		if _, _, err := eve.CreateToken(t.Context(),
+			askback.TokenRequest{Kind: askback.Agent, Name: "x", ExpiresIn: time.Hour}); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(2 * time.Hour)
@@ -119,7 +125,8 @@ func TestUnknownDeletionIsReadBack(t *testing.T) {
 		synctest.Wait()
 		stop()
 		if n := commits.Load(); n != 2 || log.Len() > 0 {
-			t.Errorf("got %d commits and the log %q, want one for the token, one for the ask, and no log", n, log.String())
+			t.Errorf("got %d commits and the log %q, want one for the token, one for the ask, and no log", n,
+				log.String())
 		}
 	})
 }

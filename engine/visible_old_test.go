@@ -40,7 +40,8 @@ func TestCallsOfOlderReleaseAreShownToRecipients(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {
 				says("Look.", call("read", `{"n":"plain-argument"}`)),
-				says("secret-text", call("confirmed", `{"n":"secret-argument"}`), call("ask", secretQuestion), call("read", `{}`)),
+				says("secret-text", call("confirmed", `{"n":"secret-argument"}`), call("ask", secretQuestion),
+					call("read", `{}`)),
 				says("Done."),
 			}}}
 			h := &host{t: t, runner: r, wrapped: addressedRunner{r, []string{"ben"}}}
@@ -52,12 +53,14 @@ func TestCallsOfOlderReleaseAreShownToRecipients(t *testing.T) {
 				if err != nil || len(page.Items) != 1 {
 					t.Fatal(len(page.Items), err)
 				}
-				_, err = h.engine.As(h.person("ben")).Answer(t.Context(), page.Items[0].ID, askback.Answer{Decision: askback.Deny, Reason: "secret-reason"})
+				_, err = h.engine.As(h.person("ben")).Answer(t.Context(), page.Items[0].ID,
+					askback.Answer{Decision: askback.Deny, Reason: "secret-reason"})
 				h.check("denial", err, nil)
 				synctest.Wait()
 			}
 			h.sees("old", s.ID, map[string]bool{"ben": true, "ana": false, "root": false, "op": false})
-			if got := h.everything(h.person("ana"), s.ID); !regexp.MustCompile(`tool_input_ready .*plain-argument`).MatchString(got) {
+			if got := h.everything(h.person("ana"),
+				s.ID); !regexp.MustCompile(`tool_input_ready .*plain-argument`).MatchString(got) {
 				t.Error("ana does not see a call that asks no one")
 			}
 		})

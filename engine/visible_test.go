@@ -45,7 +45,10 @@ func (r addressedRunner) Outcome(run conversation.Run, call conversation.Call, a
 // newAddressedHost returns an engine whose agent poem asks these people and makes these calls.
 func newAddressedHost(t *testing.T, to []string, replies ...conversation.ModelReplied) *host {
 	t.Helper()
-	r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": replies, "child": {says("secret-text", call("ask", `{"question":"secret-question?"}`)), says("Child done.")}}}
+	r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{
+		"poem":  replies,
+		"child": {says("secret-text", call("ask", `{"question":"secret-question?"}`)), says("Child done.")},
+	}}
 	h := &host{t: t, runner: r, wrapped: addressedRunner{r, to}}
 	h.start(memstore.New())
 	return h
@@ -118,7 +121,8 @@ func (h *host) sees(what, id string, want map[string]bool) {
 		}
 		got := h.everything(askback.Principal{Kind: kind, Name: name, Channel: askback.ChannelWeb}, id)
 		if i := strings.Index(got, "secret"); (i >= 0) != may {
-			h.t.Errorf("%s: %s sees the secrets: %t, want %t\n%s", what, name, i >= 0, may, got[max(0, i-300):min(len(got), max(0, i)+200)])
+			h.t.Errorf("%s: %s sees the secrets: %t, want %t\n%s", what, name, i >= 0, may,
+				got[max(0, i-300):min(len(got), max(0, i)+200)])
 		}
 	}
 }
@@ -134,9 +138,13 @@ func TestAsksOfARunAreShownOnlyToRecipients(t *testing.T) {
 		then    func(t *testing.T, h *host, a askback.Ask)
 	}{
 		"a question waits": {replies: []conversation.ModelReplied{says("secret-text", call("ask", secretQuestion))}},
-		"a call waits":     {replies: []conversation.ModelReplied{says("", call("confirmed", `{"n":"secret-argument"}`))}},
+		"a call waits": {
+			replies: []conversation.ModelReplied{says("", call("confirmed", `{"n":"secret-argument"}`))},
+		},
 		"a later call waits": {
-			replies: []conversation.ModelReplied{says("", call("ask", `{"question":"First?"}`), call("confirmed", `{"n":"secret-argument"}`))},
+			replies: []conversation.ModelReplied{
+				says("", call("ask", `{"question":"First?"}`), call("confirmed", `{"n":"secret-argument"}`)),
+			},
 		},
 		"a question is answered": {
 			replies: []conversation.ModelReplied{says("Hm.", call("ask", `{"question":"Which?"}`)), says("Done.")},
@@ -155,19 +163,25 @@ func TestAsksOfARunAreShownOnlyToRecipients(t *testing.T) {
 		"a call is denied": {
 			replies: []conversation.ModelReplied{says("", call("confirmed", `{"n":"secret-argument"}`)), says("Done.")},
 			then: func(t *testing.T, h *host, a askback.Ask) {
-				_, err := h.engine.As(h.person("ben")).Answer(t.Context(), a.ID, askback.Answer{Decision: askback.Deny, Reason: "secret-reason"})
+				_, err := h.engine.As(h.person("ben")).Answer(t.Context(), a.ID,
+					askback.Answer{Decision: askback.Deny, Reason: "secret-reason"})
 				h.check("denial", err, nil)
 			},
 		},
 		"a call runs": {
-			replies: []conversation.ModelReplied{says("secret-text", call("confirmed", `{"n":"secret-argument"}`)), says("Done.")},
+			replies: []conversation.ModelReplied{
+				says("secret-text", call("confirmed", `{"n":"secret-argument"}`)), says("Done."),
+			},
 			then: func(t *testing.T, h *host, a askback.Ask) {
-				_, err := h.engine.As(h.person("ben")).Answer(t.Context(), a.ID, askback.Answer{Decision: askback.ApproveAll})
+				_, err := h.engine.As(h.person("ben")).Answer(t.Context(), a.ID,
+					askback.Answer{Decision: askback.ApproveAll})
 				h.check("approval", err, nil)
 			},
 		},
 		"the turn is cancelled": {
-			replies: []conversation.ModelReplied{says("secret-text", call("ask", secretQuestion), call("confirmed", `{"n":"secret-argument"}`))},
+			replies: []conversation.ModelReplied{
+				says("secret-text", call("ask", secretQuestion), call("confirmed", `{"n":"secret-argument"}`)),
+			},
 			then: func(t *testing.T, h *host, a askback.Ask) {
 				_, err := h.engine.As(h.person("ana")).Send(t.Context(), a.SessionID, askback.EndTurn{})
 				h.check("cancellation", err, nil)
@@ -175,7 +189,10 @@ func TestAsksOfARunAreShownOnlyToRecipients(t *testing.T) {
 		},
 		"a call is rejected before": {
 			replies: []conversation.ModelReplied{
-				{Text: "secret-text", Calls: []conversation.Call{{ID: "c", Tool: "ask", Input: json.RawMessage(secretQuestion), Plan: conversation.Plan{Kind: conversation.KindRejected, Error: "no options"}}}},
+				{Text: "secret-text", Calls: []conversation.Call{{
+					ID: "c", Tool: "ask", Input: json.RawMessage(secretQuestion),
+					Plan: conversation.Plan{Kind: conversation.KindRejected, Error: "no options"},
+				}}},
 				says("", call("ask", `{"question":"Which?"}`)),
 			},
 		},
@@ -185,7 +202,8 @@ func TestAsksOfARunAreShownOnlyToRecipients(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := newAddressedHost(t, []string{"ben"}, c.replies...)
 				defer h.stop()
-				s, err := h.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"}).Start(t.Context(), askback.SessionRequest{Agent: "poem", Prompt: "Go."})
+				s, err := h.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"}).Start(t.Context(),
+					askback.SessionRequest{Agent: "poem", Prompt: "Go."})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -198,7 +216,8 @@ func TestAsksOfARunAreShownOnlyToRecipients(t *testing.T) {
 					c.then(t, h, page.Items[0])
 					synctest.Wait()
 				}
-				h.sees(name, s.ID, map[string]bool{"ben": true, "bot": true, "ana": false, "root": false, "op": false, "other": false})
+				h.sees(name, s.ID,
+					map[string]bool{"ben": true, "bot": true, "ana": false, "root": false, "op": false, "other": false})
 			})
 		})
 	}
@@ -245,7 +264,8 @@ func TestReassignmentChangesReadersOfARunsAsk(t *testing.T) {
 		row, err := kept.Read(t.Context(), "ask", a.ID)
 		if err == nil {
 			_, err = kept.Commit(t.Context(), store.Change{
-				Delete: []store.Ref{{Kind: row.Kind, ID: row.ID, Version: row.Version}}, Prune: []store.EventFilter{{Stream: s.ID, Subject: a.ID}},
+				Delete: []store.Ref{{Kind: row.Kind, ID: row.ID, Version: row.Version}},
+				Prune:  []store.EventFilter{{Stream: s.ID, Subject: a.ID}},
 			})
 		}
 		if err != nil {
@@ -282,16 +302,21 @@ func TestAsksOfASubAgentAreShownOnlyToRecipients(t *testing.T) {
 func TestLiveTextIsShownOnlyToRecipientsOfAllAsks(t *testing.T) {
 	for name, routes := range map[string][]askback.Route{
 		"the agent names them": nil,
-		"a route names them":   {{Match: askback.Match{Agent: "other"}, To: []string{"ana"}}, {Match: askback.Match{Tags: []string{"x"}}, To: []string{"@poets"}}},
-		"they alone approve":   {{Match: askback.Match{Kind: askback.Confirm}, Approvers: []string{"@poets"}}},
+		"a route names them": {
+			{Match: askback.Match{Agent: "other"}, To: []string{"ana"}},
+			{Match: askback.Match{Tags: []string{"x"}}, To: []string{"@poets"}},
+		},
+		"they alone approve": {{Match: askback.Match{Kind: askback.Confirm}, Approvers: []string{"@poets"}}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			over := make(chan struct{})
-			r := &scriptRunner{reply: func(_ context.Context, _ conversation.Run, piece func(string)) conversation.Input {
-				piece("I ask for secret-text")
-				<-over
-				return says("Done.")
-			}}
+			r := &scriptRunner{
+				reply: func(_ context.Context, _ conversation.Run, piece func(string)) conversation.Input {
+					piece("I ask for secret-text")
+					<-over
+					return says("Done.")
+				},
+			}
 			h := &host{t: t, runner: r, wrapped: addressedRunner{r, []string{"ben"}}}
 			if routes != nil {
 				h.wrapped = addressedRunner{r, nil}
@@ -312,14 +337,21 @@ func TestCallbackOfAPersonGetsNoAsksOfOthers(t *testing.T) {
 	for _, asked := range []string{"ana", "ben"} {
 		synctest.Test(t, func(t *testing.T) {
 			var sent addressBook
-			r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("ask", secretQuestion)), says("Done.")}}}
-			h := &host{t: t, runner: r, wrapped: addressedRunner{r, []string{asked}}, channels: map[string]engine.Channel{"webhook": &sent}}
+			r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{
+				"poem": {says("", call("ask", secretQuestion)), says("Done.")},
+			}}
+			h := &host{
+				t: t, runner: r, wrapped: addressedRunner{r, []string{asked}},
+				channels: map[string]engine.Channel{"webhook": &sent},
+			}
 			h.start(memstore.New())
 			defer h.stop()
 			r.mu.Lock() // so that the model replies after the address is set
 			s, err := h.ana.Start(t.Context(), askback.SessionRequest{Agent: "poem", Prompt: "Go.", Key: "k"})
 			if err == nil { // the address comes later
-				s, err = h.ana.Start(t.Context(), askback.SessionRequest{Agent: "poem", Prompt: "Go.", Key: "k", CallbackURL: "https://ana.example.com"})
+				s, err = h.ana.Start(t.Context(), askback.SessionRequest{
+					Agent: "poem", Prompt: "Go.", Key: "k", CallbackURL: "https://ana.example.com",
+				})
 			}
 			r.mu.Unlock()
 			if err != nil {
@@ -330,7 +362,8 @@ func TestCallbackOfAPersonGetsNoAsksOfOthers(t *testing.T) {
 			if err != nil || len(page.Items) != 1 {
 				t.Fatal(len(page.Items), err)
 			}
-			if _, err := h.engine.As(h.person(asked)).Answer(t.Context(), page.Items[0].ID, askback.Choose("A")); err != nil {
+			if _, err := h.engine.As(h.person(asked)).Answer(t.Context(), page.Items[0].ID,
+				askback.Choose("A")); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait()
@@ -351,7 +384,8 @@ func TestGrantArgumentsAreHiddenLikeTheirAsk(t *testing.T) {
 		return e.As(askback.Principal{Kind: kind, Name: name})
 	}
 	a, err := as(askback.Agent, "bot").Ask(t.Context(), askback.Request{
-		To: []string{"ben", "cem"}, SessionKey: "run", Confirmation: &askback.Confirmation{ToolName: "rm", Input: json.RawMessage(`{"path":"secret-argument"}`)},
+		To: []string{"ben", "cem"}, SessionKey: "run",
+		Confirmation: &askback.Confirmation{ToolName: "rm", Input: json.RawMessage(`{"path":"secret-argument"}`)},
 	})
 	if err == nil {
 		_, err = as(askback.Responder, "ben").Answer(t.Context(), a.ID, askback.Answer{Decision: askback.ApproveAll})
@@ -359,7 +393,10 @@ func TestGrantArgumentsAreHiddenLikeTheirAsk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, kind := range map[string]askback.Kind{"ben": askback.Responder, "cem": askback.Responder, "ana": askback.Responder, "root": askback.Admin, "op": askback.Operator} {
+	for name, kind := range map[string]askback.Kind{
+		"ben": askback.Responder, "cem": askback.Responder, "ana": askback.Responder, "root": askback.Admin,
+		"op": askback.Operator,
+	} {
 		page, err := as(kind, name).Grants(t.Context(), askback.GrantQuery{})
 		if err != nil || len(page.Items) != 1 {
 			t.Fatal(name, len(page.Items), err)
@@ -387,7 +424,8 @@ func TestGrantArgumentsAreHiddenLikeTheirAsk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if revoked, err := as(askback.Responder, "ana").Revoke(t.Context(), g.Items[0].ID); err != nil || len(revoked.Input) > 0 {
+	if revoked, err := as(askback.Responder, "ana").Revoke(t.Context(), g.Items[0].ID); err != nil ||
+		len(revoked.Input) > 0 {
 		t.Errorf("the reply to a revocation has %s, %v", revoked.Input, err)
 	}
 }

@@ -195,7 +195,9 @@ func (a *Authority) RootValid(ctx context.Context, root, person string, now time
 
 // issue returns the record of a new token or log-in link for who, and the token in it. If
 // lasts is 0, the token does not expire. Its parent is who.Token.
-func (a *Authority) issue(kind string, who askback.Principal, lasts time.Duration, secret string, by signer) (store.Record, askback.Token, error) {
+func (a *Authority) issue(
+	kind string, who askback.Principal, lasts time.Duration, secret string, by signer,
+) (store.Record, askback.Token, error) {
 	now := a.o.Now()
 	t := askback.Token{Kind: who.Kind, Name: who.Name, Channel: who.Channel, CreatedAt: now}
 	if lasts > 0 {
@@ -210,7 +212,9 @@ func (a *Authority) issue(kind string, who askback.Principal, lasts time.Duratio
 }
 
 // add commits a new token or log-in link and returns it with its secret.
-func (a *Authority) add(ctx context.Context, kind string, who askback.Principal, lasts time.Duration, by signer) (askback.Token, string, error) {
+func (a *Authority) add(
+	ctx context.Context, kind string, who askback.Principal, lasts time.Duration, by signer,
+) (askback.Token, string, error) {
 	secret, err := a.NewSecret()
 	if err != nil {
 		return askback.Token{}, "", err

@@ -47,7 +47,9 @@ type moving struct {
 }
 
 func encode(kind string, c credential, secret string) (store.Record, error) {
-	part, err := json.Marshal(fixed{1, c.Kind, c.Name, c.Channel, millis(c.CreatedAt), millis(c.ExpiresAt), c.parent, c.signer})
+	part, err := json.Marshal(fixed{
+		1, c.Kind, c.Name, c.Channel, millis(c.CreatedAt), millis(c.ExpiresAt), c.parent, c.signer,
+	})
 	return store.Record{
 		Kind: kind, ID: c.ID, Key: hash(secret), Open: true, Owner: c.Name, Agent: c.Name, Status: string(c.Kind),
 		Created: c.CreatedAt, Updated: c.CreatedAt, Due: c.ExpiresAt, Fixed: part, State: []byte(`{"v":1}`),

@@ -17,7 +17,8 @@ func (a *Authority) CreateToken(ctx context.Context, r askback.TokenRequest) (as
 	if err := r.Check(); err != nil {
 		return askback.Token{}, "", err
 	}
-	t, secret, err := a.add(ctx, KindToken, askback.Principal{Kind: r.Kind, Name: r.Name, Channel: askback.ChannelAPI}, r.ExpiresIn, signer{})
+	t, secret, err := a.add(ctx, KindToken, askback.Principal{Kind: r.Kind, Name: r.Name, Channel: askback.ChannelAPI},
+		r.ExpiresIn, signer{})
 	if err != nil {
 		return t, "", fmt.Errorf("create a token: %w", err)
 	}

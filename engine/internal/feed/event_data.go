@@ -31,9 +31,11 @@ func (e *Service) eventData(h lifecycle.Event, of *txn.AskRecord) (json.RawMessa
 	case askback.EventQuestionClaimed:
 		w.about(a)
 		w.text("by", h.By)
-	case askback.EventQuestionVoted, askback.EventQuestionReminded, askback.EventQuestionEscalated, askback.EventQuestionReassigned:
+	case askback.EventQuestionVoted, askback.EventQuestionReminded, askback.EventQuestionEscalated,
+		askback.EventQuestionReassigned:
 		w.routed(h, a)
-	case askback.EventQuestionAnswered, askback.EventQuestionDeclined, askback.EventQuestionCancelled, askback.EventQuestionExpired:
+	case askback.EventQuestionAnswered, askback.EventQuestionDeclined, askback.EventQuestionCancelled,
+		askback.EventQuestionExpired:
 		w.about(a)
 		pointer(&w, "outcome", a.Outcome, askback.Outcome.AppendJSON)
 	case askback.EventQuestionConsumed:
@@ -92,7 +94,8 @@ func (w *dataWriter) sessionEvent(h lifecycle.Event, a askback.Ask) {
 		w.toolEvent(h)
 	case askback.EventTodosChanged:
 		list(w, "todos", h.Todos, askback.Todo.AppendJSON)
-	case askback.EventDeliverySent, askback.EventDeliveryFailed, askback.EventDeliveryQueued, askback.EventDeliverySkipped:
+	case askback.EventDeliverySent, askback.EventDeliveryFailed, askback.EventDeliveryQueued,
+		askback.EventDeliverySkipped:
 		if h.Delivery == nil {
 			w.about(a)
 			break

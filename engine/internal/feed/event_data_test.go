@@ -21,24 +21,30 @@ func TestEventDataMatchesEncodingJSON(t *testing.T) {
 	e := feed.New(txn.New(memstore.New(), txn.Options{}), nil, nil)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
 	question := askback.Ask{
-		ID: "ask_1", SessionID: "ses_1", Agent: "bot <1>", Kind: askback.Questions, Status: askback.Answered, CreatedAt: at,
+		ID: "ask_1", SessionID: "ses_1", Agent: "bot <1>", Kind: askback.Questions, Status: askback.Answered,
+		CreatedAt: at,
 		Questions: []askback.Question{{ID: "q1", Text: "A & B?", Options: askback.Options("A", "B")}},
-		Outcome:   &askback.Outcome{Status: askback.Answered, Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"A"}}}, At: at},
+		Outcome: &askback.Outcome{
+			Status: askback.Answered, Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"A"}}}, At: at,
+		},
 	}
 	confirmation := askback.Ask{
 		ID: "ask_2", SessionID: "ses_2", Kind: askback.Confirm, Status: askback.Pending, CreatedAt: at,
 		Confirmation: &askback.Confirmation{ToolName: "rm", Input: json.RawMessage(`{"path":"/"}`)},
 	}
 	full := lifecycle.Event{
-		By: "ana <a@b>", Why: "expired", Digest: "sha256:00", State: "waiting", Decision: askback.Approve, To: []string{"ben", "@oncall"}, Role: askback.RoleAssistant, Text: "\u2028 \"hi\"", Final: true,
-		Todos: []askback.Todo{{Content: "one"}}, Grant: &askback.Grant{ID: "grt_1", CreatedAt: at}, Session: &askback.Session{ID: "ses_1", CreatedAt: at},
+		By: "ana <a@b>", Why: "expired", Digest: "sha256:00", State: "waiting", Decision: askback.Approve,
+		To: []string{"ben", "@oncall"}, Role: askback.RoleAssistant, Text: "\u2028 \"hi\"", Final: true,
+		Todos: []askback.Todo{{Content: "one"}}, Grant: &askback.Grant{ID: "grt_1", CreatedAt: at},
+		Session: &askback.Session{ID: "ses_1", CreatedAt: at},
 	}
 	for _, typ := range []askback.EventType{
-		askback.EventQuestionPending, askback.EventQuestionClaimed, askback.EventQuestionAnswered, askback.EventQuestionDeclined,
-		askback.EventQuestionCancelled, askback.EventQuestionExpired, askback.EventQuestionConsumed, askback.EventAnswerAcked,
-		askback.EventAnswerRefused, askback.EventGrantMade, askback.EventSessionStarted, askback.EventStateChange,
-		askback.EventMessage, askback.EventTodosChanged, askback.EventQuestionVoted, askback.EventQuestionReminded,
-		askback.EventQuestionEscalated, askback.EventQuestionReassigned,
+		askback.EventQuestionPending, askback.EventQuestionClaimed, askback.EventQuestionAnswered,
+		askback.EventQuestionDeclined, askback.EventQuestionCancelled, askback.EventQuestionExpired,
+		askback.EventQuestionConsumed, askback.EventAnswerAcked, askback.EventAnswerRefused, askback.EventGrantMade,
+		askback.EventSessionStarted, askback.EventStateChange, askback.EventMessage, askback.EventTodosChanged,
+		askback.EventQuestionVoted, askback.EventQuestionReminded, askback.EventQuestionEscalated,
+		askback.EventQuestionReassigned,
 	} {
 		for _, a := range []askback.Ask{question, confirmation} {
 			for _, h := range []lifecycle.Event{full, {}} {
@@ -75,7 +81,8 @@ func wantData(h lifecycle.Event, a askback.Ask) (json.RawMessage, error) {
 			about
 			By string `json:"by"`
 		}{this, h.By})
-	case askback.EventQuestionVoted, askback.EventQuestionReminded, askback.EventQuestionEscalated, askback.EventQuestionReassigned:
+	case askback.EventQuestionVoted, askback.EventQuestionReminded, askback.EventQuestionEscalated,
+		askback.EventQuestionReassigned:
 		return encodeJSON(struct {
 			about
 			By       string           `json:"by,omitempty"`
@@ -83,7 +90,8 @@ func wantData(h lifecycle.Event, a askback.Ask) (json.RawMessage, error) {
 			To       []string         `json:"to,omitempty"`
 			Why      string           `json:"why,omitempty"`
 		}{this, h.By, h.Decision, h.To, h.Why})
-	case askback.EventQuestionAnswered, askback.EventQuestionDeclined, askback.EventQuestionCancelled, askback.EventQuestionExpired:
+	case askback.EventQuestionAnswered, askback.EventQuestionDeclined, askback.EventQuestionCancelled,
+		askback.EventQuestionExpired:
 		return encodeJSON(struct {
 			about
 			Outcome *askback.Outcome `json:"outcome"`

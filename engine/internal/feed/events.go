@@ -44,7 +44,10 @@ func (m position) cursor() askback.Cursor {
 // parseCursor decodes a cursor. If the cursor is not valid, the error is an
 // [askback.Invalid] with the pointer at.
 func parseCursor(at string, c askback.Cursor) (position, error) {
-	wrong := askback.Invalid{{Pointer: at, Detail: "this is not a cursor of this stream", Fix: "send a cursor of this stream, or leave it out"}}
+	wrong := askback.Invalid{{
+		Pointer: at, Detail: "this is not a cursor of this stream",
+		Fix: "send a cursor of this stream, or leave it out",
+	}}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(string(c))
 	first, second, ok := strings.Cut(string(raw), ".")
 	if err != nil || !ok {
@@ -172,7 +175,8 @@ func (f *eventStream) snapshot(ctx context.Context) (_ *askback.Event, err error
 		return nil, err
 	}
 	return &askback.Event{
-		Cursor: f.pos.cursor(), SessionID: f.session, Type: askback.EventSnapshot, At: f.client.service.Clock(), Data: data,
+		Cursor: f.pos.cursor(), SessionID: f.session, Type: askback.EventSnapshot, At: f.client.service.Clock(),
+		Data: data,
 	}, nil
 }
 
@@ -271,7 +275,8 @@ func (f *eventStream) event(ctx context.Context, e *pageEvent) (ev askback.Event
 		return ev, false, err
 	}
 	ev = askback.Event{
-		Cursor: f.pos.cursor(), Seq: e.row.StreamSeq, SessionID: e.row.Stream, Type: e.history.Type, At: e.row.At, Data: data,
+		Cursor: f.pos.cursor(), Seq: e.row.StreamSeq, SessionID: e.row.Stream, Type: e.history.Type, At: e.row.At,
+		Data: data,
 	}
 	if ev.Type.ForPeople() { // its stream is the ask
 		ev.Seq, ev.SessionID = 0, e.ask.State.Ask.SessionID

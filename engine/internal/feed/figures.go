@@ -29,11 +29,12 @@ func (c *Client) Figures(ctx context.Context, q reports.FiguresQuery) (reports.F
 		return reports.Figures{}, fmt.Errorf("figures: %w", err)
 	}
 	looked := 0
-	all, err := c.eachAsk(ctx, askback.Query{Status: askback.AnyStatus, Since: b.figures.Since}, func(a askback.Ask) bool {
-		b.addAsked(a)
-		looked++
-		return looked < maxCounted
-	})
+	all, err := c.eachAsk(ctx,
+		askback.Query{Status: askback.AnyStatus, Since: b.figures.Since}, func(a askback.Ask) bool {
+			b.addAsked(a)
+			looked++
+			return looked < maxCounted
+		})
 	if err != nil {
 		return reports.Figures{}, fmt.Errorf("figures: %w", err)
 	}
@@ -70,7 +71,9 @@ type personFigureWaits struct {
 }
 
 func newFiguresBuilder(now time.Time, q reports.FiguresQuery) *figuresBuilder {
-	b := &figuresBuilder{agents: map[agentKey]*agentWaits{}, people: map[string]*personFigureWaits{}, outcomes: map[outcomeKey]int{}}
+	b := &figuresBuilder{
+		agents: map[agentKey]*agentWaits{}, people: map[string]*personFigureWaits{}, outcomes: map[outcomeKey]int{},
+	}
 	b.figures.Since = now.Add(-q.Period)
 	for i := range q.Points {
 		back := q.Period * time.Duration(q.Points-1-i) / time.Duration(q.Points)

@@ -84,6 +84,8 @@ func (c *Client) lateAnswer(ctx context.Context, row store.Event) (late reports.
 	}
 	return reports.LateAnswer{
 		AskID: row.Subject, Name: h.By, Channel: h.Via, At: row.At,
-		Answer: askback.Answer{Answers: h.Answers, Comment: h.Comment, Decision: h.Decision, Input: h.Input, Reason: h.Reason},
+		Answer: askback.Answer{
+			Answers: h.Answers, Comment: h.Comment, Decision: h.Decision, Input: h.Input, Reason: h.Reason,
+		},
 	}, c.AuthorizeAsk(access.ActGet, &a.State) == nil, nil
 }

@@ -125,19 +125,20 @@ func (c *Client) list(ctx context.Context, q askback.Query, every bool, hidden s
 	if every {
 		from.For, from.Owner = "", ""
 	}
-	items, next, err := txn.ListPage(ctx, c.service.DB, from, q.Limit, func(row store.Record) (a askback.Ask, ok bool, err error) {
-		state, err := txn.DecodeAsk(row)
-		if err != nil || !every && c.AuthorizeAsk(access.ActList, &state) != nil || !matchesQuery(q, state.Ask) {
-			if err == nil && from.Newest && state.Ask.CreatedAt.Before(q.Since) {
-				err = txn.ErrListEnd
+	items, next, err := txn.ListPage(ctx,
+		c.service.DB, from, q.Limit, func(row store.Record) (a askback.Ask, ok bool, err error) {
+			state, err := txn.DecodeAsk(row)
+			if err != nil || !every && c.AuthorizeAsk(access.ActList, &state) != nil || !matchesQuery(q, state.Ask) {
+				if err == nil && from.Newest && state.Ask.CreatedAt.Before(q.Since) {
+					err = txn.ErrListEnd
+				}
+				return a, false, err
 			}
-			return a, false, err
-		}
-		if s, ok := hidden[state.Ask.ID]; ok && s.Hides(now) && !state.Ask.Settled() {
-			return a, false, nil
-		}
-		return c.Visible(&state), true, nil
-	})
+			if s, ok := hidden[state.Ask.ID]; ok && s.Hides(now) && !state.Ask.Settled() {
+				return a, false, nil
+			}
+			return c.Visible(&state), true, nil
+		})
 	return askback.Page{Items: items, NextCursor: next}, err
 }
 
@@ -219,7 +220,8 @@ func matchesQuery(q askback.Query, a askback.Ask) bool {
 	if !q.Since.IsZero() && at.Before(q.Since) || !q.Until.IsZero() && !at.Before(q.Until) {
 		return false
 	}
-	if q.Tool != "" && (a.Confirmation == nil || a.Confirmation.ToolName != q.Tool) || q.Tag != "" && !slices.Contains(a.Tags, q.Tag) {
+	if q.Tool != "" && (a.Confirmation == nil || a.Confirmation.ToolName != q.Tool) ||
+		q.Tag != "" && !slices.Contains(a.Tags, q.Tag) {
 		return false
 	}
 	if (q.By != "" || q.Decision != "") && !matchesOutcome(q, a.Outcome) {

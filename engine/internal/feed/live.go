@@ -37,7 +37,8 @@ func (f *eventStream) yieldLive(ctx context.Context, yield func(askback.Event, e
 	}
 	f.liveSent += len(text)
 	ev := askback.Event{
-		Cursor: f.pos.cursor(), SessionID: f.session, Type: askback.EventMessageDelta, At: f.client.service.Clock(), Data: data,
+		Cursor: f.pos.cursor(), SessionID: f.session, Type: askback.EventMessageDelta, At: f.client.service.Clock(),
+		Data: data,
 	}
 	if !yield(ev, nil) {
 		return errStopped

@@ -28,11 +28,12 @@ func (c *Client) Sessions(ctx context.Context, q askback.SessionQuery) (askback.
 	if c.Who.Kind == askback.Agent {
 		from.Owner = c.Who.Name
 	}
-	items, next, err := txn.ListPage(ctx, c.service.DB, from, q.Limit, func(row store.Record) (askback.Session, bool, error) {
-		state, err := txn.DecodeSession(row)
-		one := c.RedactSession(state.Session)
-		return one, containsFold(q.Search, one.Title, one.Agent), err
-	})
+	items, next, err := txn.ListPage(ctx,
+		c.service.DB, from, q.Limit, func(row store.Record) (askback.Session, bool, error) {
+			state, err := txn.DecodeSession(row)
+			one := c.RedactSession(state.Session)
+			return one, containsFold(q.Search, one.Title, one.Agent), err
+		})
 	if err != nil {
 		return askback.SessionPage{}, fmt.Errorf("sessions: %w", err)
 	}
@@ -84,7 +85,9 @@ func containsFold(search string, texts ...string) bool {
 }
 
 // shareMessage reports whether the principal gets the message in the event at an index of rows.
-func (c *Client) shareMessage(ctx context.Context, f *partFinder, rows []store.Event, i int, h lifecycle.Event) (bool, error) {
+func (c *Client) shareMessage(
+	ctx context.Context, f *partFinder, rows []store.Event, i int, h lifecycle.Event,
+) (bool, error) {
 	if c.Who.Kind == askback.Agent {
 		return true, nil // the session is its own
 	}
@@ -139,7 +142,9 @@ func (c *Client) Messages(ctx context.Context, id, cursor string, limit int) (as
 			}
 			if ok {
 				size += len(l.Data)
-				page.Items = append(page.Items, askback.Message{Seq: l.StreamSeq, Role: h.Role, By: h.By, Text: c.visibleText(h.Text, one.Hosted), At: l.At})
+				page.Items = append(page.Items, askback.Message{
+					Seq: l.StreamSeq, Role: h.Role, By: h.By, Text: c.visibleText(h.Text, one.Hosted), At: l.At,
+				})
 			}
 		}
 		if len(rows) < txn.HistoryChunk {

@@ -81,7 +81,10 @@ func (c *Client) settledAsk(q askback.Query, row store.Record) (a askback.Ask, o
 
 // settledQuery returns the part of a query of settled asks that the store evaluates.
 func (c *Client) settledQuery(ctx context.Context, q askback.Query) (from store.SubjectQuery, err error) {
-	from.Query = store.Query{Kind: txn.KindAsk, Stream: q.SessionID, Agent: q.Agent, Open: new(false), Limit: txn.ListChunk, Scan: txn.ExamineChunk}
+	from.Query = store.Query{
+		Kind: txn.KindAsk, Stream: q.SessionID, Agent: q.Agent, Open: new(false), Limit: txn.ListChunk,
+		Scan: txn.ExamineChunk,
+	}
 	if c.Who.Kind == askback.Agent {
 		from.Owner = c.Who.Name
 	} else {

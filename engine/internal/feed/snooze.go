@@ -55,7 +55,10 @@ func (c *Client) Snooze(ctx context.Context, id string, until time.Time) (askbac
 	err = c.service.Update(ctx, func(t *txn.Tx) error {
 		row, err := c.lockSnooze(t, id)
 		if errors.Is(err, store.ErrNotFound) {
-			row = store.Record{Kind: kindSnooze, ID: c.snoozeID(id), Owner: c.Who.Name, Open: true, Created: t.Now(), Fixed: []byte(`{"v":1}`)}
+			row = store.Record{
+				Kind: kindSnooze, ID: c.snoozeID(id), Owner: c.Who.Name, Open: true, Created: t.Now(),
+				Fixed: []byte(`{"v":1}`),
+			}
 			err = c.checkSnoozes(t)
 		} else {
 			row.Fixed = nil
@@ -87,7 +90,8 @@ func (c *Client) checkSnoozes(t *txn.Tx) error {
 	n, err := c.service.Store.CountOpen(t.Context(), kindSnooze, c.Who.Name, limits.MaxSnoozes)
 	if err == nil && n >= limits.MaxSnoozes {
 		err = askback.Invalid{{
-			Detail: fmt.Sprintf("you have snoozed %d asks, which is the maximum", limits.MaxSnoozes), Fix: "answer or unsnooze some of them first",
+			Detail: fmt.Sprintf("you have snoozed %d asks, which is the maximum", limits.MaxSnoozes),
+			Fix:    "answer or unsnooze some of them first",
 		}}
 	}
 	return err
@@ -139,7 +143,8 @@ type snoozes map[string]askback.Snooze
 // snoozes returns the stored snoozes of this principal that a list needs. An agent has none,
 // and a settled ask is not snoozed.
 func (c *Client) snoozes(ctx context.Context, q askback.Query) (snoozes, error) {
-	if q.Unacked || q.Status != "" && q.Status != askback.Pending && q.Status != askback.AnyStatus || !access.Ever(c.Who.Kind, access.ActSnooze) {
+	if q.Unacked || q.Status != "" && q.Status != askback.Pending && q.Status != askback.AnyStatus ||
+		!access.Ever(c.Who.Kind, access.ActSnooze) {
 		return nil, nil
 	}
 	out := snoozes{}
@@ -155,7 +160,9 @@ func (c *Client) snoozes(ctx context.Context, q askback.Query) (snoozes, error) 
 // snoozesAfter yields this person's snoozes of the asks after an id, oldest ask first. It omits snoozes that
 // cannot be read.
 func (c *Client) snoozesAfter(ctx context.Context, id string) iter.Seq2[askback.Snooze, error] {
-	q := store.Query{Kind: kindSnooze, Owner: c.Who.Name, Open: new(true), Limit: limits.MaxSnoozes + 1, Scan: txn.ExamineChunk}
+	q := store.Query{
+		Kind: kindSnooze, Owner: c.Who.Name, Open: new(true), Limit: limits.MaxSnoozes + 1, Scan: txn.ExamineChunk,
+	}
 	if id != "" {
 		q.After = c.snoozeID(id)
 	}
@@ -203,7 +210,8 @@ func (c *Client) listSnoozed(ctx context.Context, q askback.Query) (page askback
 			continue
 		}
 		a, err := c.service.Read(ctx, s.AskID)
-		if errors.Is(err, askback.ErrNotFound) || errors.Is(err, askback.ErrDamaged) || errors.Is(err, txn.ErrUnreadable) {
+		if errors.Is(err, askback.ErrNotFound) || errors.Is(err, askback.ErrDamaged) ||
+			errors.Is(err, txn.ErrUnreadable) {
 			continue // it was deleted, or is in no list
 		}
 		if err != nil {
@@ -224,5 +232,6 @@ func (c *Client) listSnoozed(ctx context.Context, q askback.Query) (page askback
 
 // selects reports whether a query selects an ask, apart from its status.
 func selects(q askback.Query, a askback.Ask) bool {
-	return (q.Agent == "" || q.Agent == a.Agent) && (q.SessionID == "" || q.SessionID == a.SessionID) && matchesQuery(q, a)
+	return (q.Agent == "" || q.Agent == a.Agent) &&
+		(q.SessionID == "" || q.SessionID == a.SessionID) && matchesQuery(q, a)
 }

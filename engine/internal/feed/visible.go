@@ -47,7 +47,8 @@ func (c *Client) sharePart(ctx context.Context, p part) (bool, error) {
 // share returns how much of an event the principal gets.
 func (c *Client) share(ctx context.Context, e *pageEvent) (access.Share, error) {
 	less := access.Unaddressed(e.history.Type)
-	if !access.KnowsEvent(e.history.Type) || e.history.Type.ForPeople() && (e.ask == nil || c.Who.Kind == askback.Agent) {
+	if !access.KnowsEvent(e.history.Type) ||
+		e.history.Type.ForPeople() && (e.ask == nil || c.Who.Kind == askback.Agent) {
 		return access.None, nil
 	}
 	if e.ask != nil {

@@ -175,13 +175,18 @@ func tooFew(a *askback.Ask, named bool, may int) error {
 	free := whoDecides(a, a.Approvers)
 	switch {
 	case len(a.Approvers) > 0 && len(free) == 0:
-		p.Detail = "by the routes of this server, only the person who started this session may decide this, and must not"
+		p.Detail = "by the routes of this server, only the person who started this session may decide this, " +
+			"and must not"
 		p.Pointer, p.Fix = "", "ask the operator of this server to add approvers to its routes"
 	case len(a.Approvers) > 0 && named:
-		p.Detail = fmt.Sprintf("%s must approve this, and only %s may decide it under the routes of this server; %d %s may", howMany(a.Quorum), listed(free), may, whom)
+		p.Detail = fmt.Sprintf(
+			"%s must approve this, and only %s may decide it under the routes of this server; %d %s may",
+			howMany(a.Quorum), listed(free), may, whom,
+		)
 		p.Fix = "name people who may"
 	case len(a.Approvers) > 0:
-		p.Detail = fmt.Sprintf("%s must approve this, and only %s may decide it under the routes of this server", howMany(a.Quorum), listed(free))
+		p.Detail = fmt.Sprintf("%s must approve this, and only %s may decide it under the routes of this server",
+			howMany(a.Quorum), listed(free))
 		p.Fix = "ask the operator of this server to add approvers to its routes"
 	case may == 0:
 		p.Detail = "the only person named started this session, and must not settle this ask"

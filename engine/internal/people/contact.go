@@ -76,7 +76,9 @@ func (e *Service) decodeContact(row store.Record) (*contact, error) {
 		return nil, err
 	}
 	c := &contact{
-		Contact: askback.Contact{ID: row.ID, Person: row.Owner, Channel: s.Channel, Label: s.Label, CreatedAt: row.Created},
+		Contact: askback.Contact{
+			ID: row.ID, Person: row.Owner, Channel: s.Channel, Label: s.Label, CreatedAt: row.Created,
+		},
 		binding: binding{root: s.Root, token: s.Token},
 	}
 	if s.Used != 0 {
@@ -85,7 +87,8 @@ func (e *Service) decodeContact(row store.Record) (*contact, error) {
 	c.UsedAt, c.stored = c.used, c.used
 	address, err := e.Sealer.Open(s.Address, row.ID)
 	if err != nil {
-		e.Log.Error("the address of a contact cannot be decrypted: remove it, and add it again", "contact", row.ID, "error", err)
+		e.Log.Error("the address of a contact cannot be decrypted: remove it, and add it again", "contact", row.ID,
+			"error", err)
 	}
 	c.address = address
 	return c, nil
@@ -102,7 +105,8 @@ func (e *Service) encodeContact(c *contact, key string, version int64, now time.
 		s.Used = c.used.UnixMilli()
 	}
 	row := store.Record{
-		Kind: KindContact, ID: c.ID, Version: version, Key: key, Open: true, Owner: c.Person, Status: c.Channel, Created: c.CreatedAt, Updated: now,
+		Kind: KindContact, ID: c.ID, Version: version, Key: key, Open: true, Owner: c.Person, Status: c.Channel,
+		Created: c.CreatedAt, Updated: now,
 	}
 	if version == 0 {
 		row.Fixed = []byte(`{"v":1}`)
@@ -164,7 +168,8 @@ func checkContacts(t *txn.Tx, person string) error {
 	n, err := t.DB.Store.CountOpen(t.Context(), KindContact, person, limits.MaxContacts)
 	if err == nil && n >= limits.MaxContacts {
 		err = askback.Invalid{{
-			Detail: fmt.Sprintf("you have %d contacts, which is the maximum", limits.MaxContacts), Fix: "remove contacts that you do not use: askback channel list",
+			Detail: fmt.Sprintf("you have %d contacts, which is the maximum", limits.MaxContacts),
+			Fix:    "remove contacts that you do not use: askback channel list",
 		}}
 	}
 	return err
@@ -220,7 +225,9 @@ func (c *Client) AddContact(ctx context.Context, r askback.ContactRequest) (askb
 	if err != nil {
 		return askback.Contact{}, fmt.Errorf("add contact: %w", err)
 	}
-	made := &contact{Contact: askback.Contact{Person: c.Who.Name, Channel: r.Channel, Label: r.Label}, address: address, binding: b}
+	made := &contact{
+		Contact: askback.Contact{Person: c.Who.Name, Channel: r.Channel, Label: r.Label}, address: address, binding: b,
+	}
 	err = c.service.changeContacts(ctx, func(t *txn.Tx) (err error) {
 		made, err = c.service.putContact(t, made)
 		return err
@@ -234,15 +241,21 @@ func (c *Client) AddContact(ctx context.Context, r askback.ContactRequest) (askb
 // notLinked returns the error for a request to add a contact or to make a code for a channel that does not
 // support it.
 func (e *Service) notLinked(channel string) error {
-	p := askback.Problem{Pointer: "/channel", Detail: "is not set up on this server", Fix: "set channels." + channel + " in its settings"}
+	p := askback.Problem{
+		Pointer: "/channel", Detail: "is not set up on this server",
+		Fix: "set channels." + channel + " in its settings",
+	}
 	switch e.Channels[channel].(type) {
 	case CodeChannel:
-		p.Detail, p.Fix = "a contact of this channel is linked by a code that is sent from it", "askback channel link "+channel
+		p.Detail, p.Fix = "a contact of this channel is linked by a code that is sent from it",
+			"askback channel link "+channel
 	case AddressChannel:
-		p.Detail, p.Fix = "a contact of this channel is added in its browser", "open the inbox in the browser that should show notifications"
+		p.Detail, p.Fix = "a contact of this channel is added in its browser",
+			"open the inbox in the browser that should show notifications"
 	case nil:
 	default:
-		p.Detail, p.Fix = "this channel has no contacts; its receivers are in the settings", "add one to channels."+channel
+		p.Detail, p.Fix = "this channel has no contacts; its receivers are in the settings",
+			"add one to channels."+channel
 	}
 	return askback.Invalid{p}
 }
@@ -271,7 +284,9 @@ func (c *Client) relationToContact(person string) access.Relation {
 
 // deleteContact deletes a contact if may returns true for its record. Otherwise the error is
 // [askback.ErrNotFound].
-func (e *Service) deleteContact(ctx context.Context, id string, may func(store.Record) bool) (removed *contact, err error) {
+func (e *Service) deleteContact(
+	ctx context.Context, id string, may func(store.Record) bool,
+) (removed *contact, err error) {
 	err = e.changeContacts(ctx, func(t *txn.Tx) error {
 		row, err := e.Store.Read(t.Context(), KindContact, id)
 		if err != nil {
@@ -311,12 +326,16 @@ func (e *Service) contactAt(ctx context.Context, channel, address string) (*cont
 }
 
 // ContactPrincipal returns the contact with an address, and its person as a principal of a channel.
-func (e *Service) ContactPrincipal(ctx context.Context, channel, address string, via askback.Channel) (askback.Principal, askback.Contact, error) {
+func (e *Service) ContactPrincipal(
+	ctx context.Context, channel, address string, via askback.Channel,
+) (askback.Principal, askback.Contact, error) {
 	c, err := e.contactAt(ctx, channel, address)
 	if err != nil {
 		return askback.Principal{}, askback.Contact{}, err
 	}
-	return askback.Principal{Kind: askback.Responder, Name: c.Person, Channel: via, Token: c.root}, e.contacts.view(c), nil
+	return askback.Principal{
+		Kind: askback.Responder, Name: c.Person, Channel: via, Token: c.root,
+	}, e.contacts.view(c), nil
 }
 
 // RemoveContact removes the contact with an address, after its receiver refused further messages or was

@@ -51,7 +51,8 @@ func newCode(r io.Reader) (string, error) {
 // codeKey returns the key of the record of a code for a channel. It ignores the case and the spaces that a
 // person types.
 func codeKey(channel, code string) string {
-	code = strings.Join(strings.FieldsFunc(strings.ToUpper(code), func(r rune) bool { return r == ' ' || r == '-' }), "")
+	code = strings.Join(strings.FieldsFunc(strings.ToUpper(code), func(r rune) bool { return r == ' ' || r == '-' }),
+		"")
 	sum := sha256.Sum256([]byte(channel + "\x00" + code))
 	return hex.EncodeToString(sum[:])
 }
@@ -139,7 +140,9 @@ func (e *Service) LinkContact(ctx context.Context, channel, code, address, label
 		if !valid || revoked || !t.Now().Before(row.Due) {
 			return askback.ErrNotFound
 		}
-		c := &contact{Contact: askback.Contact{Person: row.Owner, Channel: channel, Label: label}, address: address, binding: b}
+		c := &contact{
+			Contact: askback.Contact{Person: row.Owner, Channel: channel, Label: label}, address: address, binding: b,
+		}
 		t.Delete(row)
 		made, err = e.putContact(t, c)
 		return err
@@ -182,7 +185,8 @@ func (g *guesses) check(address string, now time.Time) error {
 		return nil
 	}
 	return &askback.RetryError{
-		Err: askback.ErrTooFast, Why: "too many wrong codes; wait ten minutes and get a new one", After: times[0].Add(guessTime).Sub(now),
+		Err: askback.ErrTooFast, Why: "too many wrong codes; wait ten minutes and get a new one",
+		After: times[0].Add(guessTime).Sub(now),
 	}
 }
 

@@ -16,7 +16,8 @@ import (
 // contacts holds all contacts of the store. They are read when first needed, so that an ask reads no record
 // for each of its receivers. No other process uses the store.
 type contacts struct {
-	changing sync.RWMutex // held for reading while a change of contacts is committed, and for writing while all are read
+	// held for reading while a change of contacts is committed, and for writing while all are read
+	changing sync.RWMutex
 	mu       sync.Mutex
 	loaded   bool
 	byID     map[string]*contact

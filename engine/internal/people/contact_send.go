@@ -13,7 +13,9 @@ import (
 // The reasons why nothing is sent to a contact.
 var (
 	errContactRemoved = &askback.SendError{Err: errors.New("this contact was removed"), Final: true}
-	errContactEnded   = &askback.SendError{Err: errors.New("the token or the sign-in with which this contact was added has ended"), Final: true}
+	errContactEnded   = &askback.SendError{
+		Err: errors.New("the token or the sign-in with which this contact was added has ended"), Final: true,
+	}
 )
 
 // ContactAddress returns the address of a contact, for a message that is sent now. The error is an

@@ -59,11 +59,13 @@ type storedDirectory struct {
 }
 
 func (d *storedDirectory) person(name string) (int, bool) {
-	return slices.BinarySearchFunc(d.People, name, func(p storedPerson, name string) int { return cmp.Compare(p.Name, name) })
+	return slices.BinarySearchFunc(d.People, name,
+		func(p storedPerson, name string) int { return cmp.Compare(p.Name, name) })
 }
 
 func (d *storedDirectory) group(name string) (int, bool) {
-	return slices.BinarySearchFunc(d.Groups, name, func(g storedGroup, name string) int { return cmp.Compare(g.Name, name) })
+	return slices.BinarySearchFunc(d.Groups, name,
+		func(g storedGroup, name string) int { return cmp.Compare(g.Name, name) })
 }
 
 // current has the effective settings: the settings of [Service.Set] with the stored people, groups and
@@ -90,7 +92,8 @@ type directories struct {
 
 // Set replaces the settings.
 func (e *Service) Set(s txn.Settings) {
-	s.People, s.Routes, s.Groups, s.Receivers = slices.Clone(s.People), slices.Clone(s.Routes), maps.Clone(s.Groups), slices.Clone(s.Receivers)
+	s.People, s.Routes, s.Groups, s.Receivers = slices.Clone(s.People), slices.Clone(s.Routes), maps.Clone(s.Groups),
+		slices.Clone(s.Receivers)
 	e.directory.mu.Lock()
 	defer e.directory.mu.Unlock()
 	e.directory.file = s
@@ -141,7 +144,9 @@ func (e *Service) signInPeople() (issuer string, people []askback.Person) {
 func (e *Service) readDirectory(ctx context.Context) (d storedDirectory, row store.Record, err error) {
 	row, err = e.Store.Read(ctx, KindDirectory, directoryID)
 	if errors.Is(err, store.ErrNotFound) {
-		return storedDirectory{Format: 1}, store.Record{Kind: KindDirectory, ID: directoryID, Fixed: []byte(`{"v":1}`)}, nil
+		return storedDirectory{
+			Format: 1,
+		}, store.Record{Kind: KindDirectory, ID: directoryID, Fixed: []byte(`{"v":1}`)}, nil
 	}
 	if err != nil {
 		return d, row, err
@@ -202,17 +207,21 @@ func (c *current) addPeople(stored []storedPerson, warnings *[]string) {
 	for _, s := range stored {
 		if i := slices.IndexFunc(c.People[:own], func(p askback.Person) bool { return p.Name == s.Name }); i >= 0 {
 			c.People[i].Warning = "a person of the API with the same name has no effect"
-			*warnings = append(*warnings, fmt.Sprintf("the settings have the person %q, so the person of the API with this name has no effect", s.Name))
+			*warnings = append(*warnings, fmt.Sprintf(
+				"the settings have the person %q, so the person of the API with this name has no effect", s.Name,
+			))
 			continue
 		}
 		p := askback.Person{
 			Name: s.Name, Email: s.Email, Slack: s.Slack, TimeZone: s.TimeZone, Quiet: s.Quiet,
 			Source: askback.SourceAPI, By: s.By, ChangedAt: storedTime(s.At),
 		}
-		if i := slices.IndexFunc(c.People[:own], func(o askback.Person) bool { return sameEmail(o.Email, p.Email) }); i >= 0 {
+		if i := slices.IndexFunc(c.People[:own],
+			func(o askback.Person) bool { return sameEmail(o.Email, p.Email) }); i >= 0 {
 			p.Email, p.Warning = "", fmt.Sprintf("the settings give the e-mail address to %q", c.People[i].Name)
 		}
-		if i := slices.IndexFunc(c.People[:own], func(o askback.Person) bool { return p.Slack != "" && o.Slack == p.Slack }); i >= 0 {
+		if i := slices.IndexFunc(c.People[:own],
+			func(o askback.Person) bool { return p.Slack != "" && o.Slack == p.Slack }); i >= 0 {
 			p.Slack, p.Warning = "", fmt.Sprintf("the settings give the id in Slack to %q", c.People[i].Name)
 		}
 		if p.Warning != "" {
@@ -242,11 +251,15 @@ func (c *current) addGroups(stored []storedGroup, warnings *[]string) {
 		if _, taken := inSettings[s.Name]; taken {
 			i := slices.IndexFunc(c.groups, func(g askback.Group) bool { return g.Name == s.Name })
 			c.groups[i].Warning = "a group of the API with the same name has no effect"
-			*warnings = append(*warnings, fmt.Sprintf("the settings have the group %q, so the group of the API with this name has no effect", s.Name))
+			*warnings = append(*warnings, fmt.Sprintf(
+				"the settings have the group %q, so the group of the API with this name has no effect", s.Name,
+			))
 			continue
 		}
 		c.Groups[s.Name] = s.People
-		c.groups = append(c.groups, askback.Group{Name: s.Name, People: s.People, Source: askback.SourceAPI, By: s.By, ChangedAt: storedTime(s.At)})
+		c.groups = append(c.groups, askback.Group{
+			Name: s.Name, People: s.People, Source: askback.SourceAPI, By: s.By, ChangedAt: storedTime(s.At),
+		})
 	}
 	slices.SortFunc(c.groups, func(a, b askback.Group) int { return cmp.Compare(a.Name, b.Name) })
 }
@@ -287,7 +300,9 @@ type DirectoryReport struct {
 // InspectDirectory describes the stored record of kind [KindDirectory], and reports its problems with the
 // settings. A row without an id means that there is no record. The tokens are the names of the people with a
 // valid token. The recipients are the people whom the asks of hosted agents name.
-func InspectDirectory(file txn.Settings, row store.Record, tokens []string, recipients map[string][]string) (DirectoryReport, error) {
+func InspectDirectory(
+	file txn.Settings, row store.Record, tokens []string, recipients map[string][]string,
+) (DirectoryReport, error) {
 	d := storedDirectory{Format: 1}
 	if row.ID != "" {
 		var err error
@@ -297,7 +312,10 @@ func InspectDirectory(file txn.Settings, row store.Record, tokens []string, reci
 	}
 	c, warnings := combined(file, &d)
 	known := c.everyone(tokens)
-	return DirectoryReport{len(d.People), len(d.Groups), len(d.Routes), warnings, append(c.problems(known), c.excluding(recipients, known)...)}, nil
+	return DirectoryReport{
+		len(d.People), len(d.Groups), len(d.Routes), warnings,
+		append(c.problems(known), c.excluding(recipients, known)...),
+	}, nil
 }
 
 func decodeDirectory(row store.Record) (d storedDirectory, err error) {

@@ -12,7 +12,9 @@ import (
 // the people it names may decide them.
 func (c *current) excluding(recipients map[string][]string, known []string) (all []DirectoryProblem) {
 	for _, agent := range slices.Sorted(maps.Keys(recipients)) {
-		r := c.routeOf(&askback.Ask{Kind: askback.Confirm, Agent: agent, Owner: askback.HostedPrefix + agent, To: recipients[agent]})
+		r := c.routeOf(&askback.Ask{
+			Kind: askback.Confirm, Agent: agent, Owner: askback.HostedPrefix + agent, To: recipients[agent],
+		})
 		if len(r.approvers) == 0 {
 			continue
 		}
@@ -26,7 +28,8 @@ func (c *current) excluding(recipients map[string][]string, known []string) (all
 			continue // the routes are wrong, which is reported separately; or enough people may decide
 		}
 		all = append(all, DirectoryProblem{Source: askback.SourceSettings, Refuses: true, Text: fmt.Sprintf(
-			"each confirmation of the agent %q is refused: %s must approve it, but its definition names only %d of the people who may decide, %s", agent, howMany(r.Quorum), len(may), listed(approvers))})
+			"each confirmation of the agent %q is refused: %s must approve it, but its definition names only %d of "+
+				"the people who may decide, %s", agent, howMany(r.Quorum), len(may), listed(approvers))})
 	}
 	return all
 }

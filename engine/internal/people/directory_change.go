@@ -19,7 +19,9 @@ import (
 
 // changeDirectory commits a change of the stored directory and applies it. The function change modifies its
 // argument, and reports whether it did.
-func (c *Client) changeDirectory(ctx context.Context, change func(now int64, d *storedDirectory) (changed bool, err error)) (*current, error) {
+func (c *Client) changeDirectory(
+	ctx context.Context, change func(now int64, d *storedDirectory) (changed bool, err error),
+) (*current, error) {
 	e := c.service
 	if err := c.Authorize(access.ActDirectory); err != nil {
 		return nil, err
@@ -67,13 +69,17 @@ func (c *Client) changeDirectory(ctx context.Context, change func(now int64, d *
 // inSettings returns the error for a name that is in the settings.
 func inSettings(what, name string) error {
 	return askback.Invalid{{
-		Detail: fmt.Sprintf("the %s %q is in the settings", what, name), Fix: "change the settings file; the server reads it again",
+		Detail: fmt.Sprintf("the %s %q is in the settings", what, name),
+		Fix:    "change the settings file; the server reads it again",
 	}}
 }
 
 // tooMany returns the error for a further person or group.
 func tooMany(what string, limit int) error {
-	return askback.Invalid{{Detail: fmt.Sprintf("there are %d %s of the API, which is the maximum", limit, what), Fix: "remove unused entries"}}
+	return askback.Invalid{{
+		Detail: fmt.Sprintf("there are %d %s of the API, which is the maximum", limit, what),
+		Fix:    "remove unused entries",
+	}}
 }
 
 // PutPerson implements [askback.DirectoryControl].
@@ -91,7 +97,9 @@ func (c *Client) PutPerson(ctx context.Context, r askback.PersonRequest) (askbac
 		if err := c.service.personFree(r, d); err != nil {
 			return false, err
 		}
-		made := storedPerson{Name: r.Name, Email: r.Email, Slack: r.Slack, TimeZone: r.TimeZone, Quiet: r.Quiet, By: c.Who.Name, At: now}
+		made := storedPerson{
+			Name: r.Name, Email: r.Email, Slack: r.Slack, TimeZone: r.TimeZone, Quiet: r.Quiet, By: c.Who.Name, At: now,
+		}
 		i, exists := d.person(r.Name)
 		switch {
 		case exists:
@@ -116,10 +124,15 @@ func (e *Service) personFree(r askback.PersonRequest, d *storedDirectory) error 
 	var bad askback.Invalid
 	taken := func(name, email, slack string) {
 		if sameEmail(email, r.Email) {
-			bad = append(bad, askback.Problem{Pointer: "/email", Detail: fmt.Sprintf("%q has this address", name), Fix: "give each person a different address"})
+			bad = append(bad, askback.Problem{
+				Pointer: "/email", Detail: fmt.Sprintf("%q has this address", name),
+				Fix: "give each person a different address",
+			})
 		}
 		if slack != "" && slack == r.Slack {
-			bad = append(bad, askback.Problem{Pointer: "/slack", Detail: fmt.Sprintf("%q has this id", name), Fix: "give each person a different id"})
+			bad = append(bad, askback.Problem{
+				Pointer: "/slack", Detail: fmt.Sprintf("%q has this id", name), Fix: "give each person a different id",
+			})
 		}
 	}
 	for _, p := range e.applied.Load().People {
@@ -170,8 +183,8 @@ func (c *Client) DeletePerson(ctx context.Context, name string) (askback.Person,
 		return askback.Person{}, fmt.Errorf("person %q: %w", name, err)
 	}
 	p := askback.Person{
-		Name: name, Email: removed.Email, Slack: removed.Slack, TimeZone: removed.TimeZone, Quiet: removed.Quiet, Groups: s.GroupsOf(name),
-		Source: askback.SourceAPI, By: removed.By, ChangedAt: storedTime(removed.At),
+		Name: name, Email: removed.Email, Slack: removed.Slack, TimeZone: removed.TimeZone, Quiet: removed.Quiet,
+		Groups: s.GroupsOf(name), Source: askback.SourceAPI, By: removed.By, ChangedAt: storedTime(removed.At),
 	}
 	p.Warning, err = c.service.afterRemoval(ctx, s, name)
 	return p, err
@@ -188,7 +201,8 @@ func (e *Service) afterRemoval(ctx context.Context, s *current, name string) (st
 	if _, named := s.personNamed(name); named {
 		warnings = append(warnings, "this person is also in the settings, and may still answer")
 	} else if known {
-		warnings = append(warnings, "this person may still answer with a token, or is named in channels of the settings")
+		warnings = append(warnings,
+			"this person may still answer with a token, or is named in channels of the settings")
 	}
 	var by []string
 	for _, group := range s.GroupsOf(name) {
@@ -196,7 +210,8 @@ func (e *Service) afterRemoval(ctx context.Context, s *current, name string) (st
 	}
 	by = append(by, s.routesNaming(name)...)
 	if len(by) > 0 && !known {
-		warnings = append(warnings, "still named by "+strings.Join(by, ", ")+", where the person is skipped with a warning")
+		warnings = append(warnings,
+			"still named by "+strings.Join(by, ", ")+", where the person is skipped with a warning")
 	}
 	return strings.Join(warnings, "; "), nil
 }
@@ -288,7 +303,10 @@ func (c *Client) DeleteGroup(ctx context.Context, name string) (askback.Group, e
 	if err != nil {
 		return askback.Group{}, fmt.Errorf("group %q: %w", name, err)
 	}
-	return askback.Group{Name: name, People: removed.People, Source: askback.SourceAPI, By: removed.By, ChangedAt: storedTime(removed.At)}, nil
+	return askback.Group{
+		Name: name, People: removed.People, Source: askback.SourceAPI, By: removed.By,
+		ChangedAt: storedTime(removed.At),
+	}, nil
 }
 
 // unusedGroup returns an error if routes name a group: without it, their asks would reach other
@@ -300,7 +318,8 @@ func unusedGroup(name string, routes []askback.Route) error {
 	}
 	if used := s.routesNaming("@" + name); len(used) > 0 {
 		return askback.Invalid{{
-			Detail: fmt.Sprintf("the group %q is named by %s", name, strings.Join(used, ", ")), Fix: "change the routes first",
+			Detail: fmt.Sprintf("the group %q is named by %s", name, strings.Join(used, ", ")),
+			Fix:    "change the routes first",
 		}}
 	}
 	return nil
@@ -312,7 +331,10 @@ func (c *Client) PutRoutes(ctx context.Context, routes []askback.Route, revision
 		return askback.RouteList{}, err
 	}
 	if len(routes) > limits.MaxRoutes {
-		return askback.RouteList{}, askback.Invalid{{Pointer: "/items", Detail: fmt.Sprintf("%d routes; at most %d", len(routes), limits.MaxRoutes), Fix: "write fewer"}}
+		return askback.RouteList{}, askback.Invalid{{
+			Pointer: "/items", Detail: fmt.Sprintf("%d routes; at most %d", len(routes), limits.MaxRoutes),
+			Fix: "write fewer",
+		}}
 	}
 	known, err := c.service.known(ctx)
 	if err != nil {

@@ -57,7 +57,10 @@ func (c *current) refusing(known []string) error {
 	var bad askback.Invalid
 	for _, p := range c.problems(known) {
 		if p.Refuses && p.Source == askback.SourceAPI {
-			bad = append(bad, askback.Problem{Pointer: fmt.Sprintf("/items/%d", p.Route), Detail: p.Text, Fix: "add the people first, or name others in approvers or to"})
+			bad = append(bad, askback.Problem{
+				Pointer: fmt.Sprintf("/items/%d", p.Route), Detail: p.Text,
+				Fix: "add the people first, or name others in approvers or to",
+			})
 		}
 	}
 	if len(bad) > 0 {
@@ -79,19 +82,23 @@ func (c *current) problems(known []string) (all []DirectoryProblem) {
 		known = nil
 	}
 	unknown := func(names []string) []string {
-		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return known == nil || slices.Contains(known, name) })
+		return slices.DeleteFunc(slices.Clone(names),
+			func(name string) bool { return known == nil || slices.Contains(known, name) })
 	}
 	for i, one := range c.People {
 		for _, other := range known {
 			isPerson := slices.ContainsFunc(c.People[:i], func(p askback.Person) bool { return p.Name == other })
 			if other != one.Name && alike(other, one.Name, askback.Responder) && (isPerson || !c.hasPerson(other)) {
-				all = append(all, DirectoryProblem{Source: one.Source, Text: fmt.Sprintf("the person %q looks like the person %q", one.Name, other)})
+				all = append(all, DirectoryProblem{
+					Source: one.Source, Text: fmt.Sprintf("the person %q looks like the person %q", one.Name, other),
+				})
 			}
 		}
 	}
 	for _, g := range c.groups {
 		if names := unknown(g.People); len(names) > 0 {
-			all = append(all, DirectoryProblem{Source: g.Source, Text: fmt.Sprintf("the group %q names %s", g.Name, notKnown(names))})
+			all = append(all,
+				DirectoryProblem{Source: g.Source, Text: fmt.Sprintf("the group %q names %s", g.Name, notKnown(names))})
 		}
 	}
 	counts := map[askback.Source]int{}
@@ -108,7 +115,8 @@ func (c *current) problems(known []string) (all []DirectoryProblem) {
 		if problem := c.unsatisfiable(r, known); problem != "" {
 			p.Alone, p.Text = true, fmt.Sprintf("%s refuses each confirmation: %s", what, problem)
 			if len(r.Approvers) == 0 && len(c.People) > 0 && r.Quorum <= len(known) {
-				p.Alone, p.Text = false, fmt.Sprintf("%s refuses each confirmation that names no people: %s", what, problem)
+				p.Alone, p.Text = false, fmt.Sprintf("%s refuses each confirmation that names no people: %s", what,
+					problem)
 			}
 			all = append(all, p)
 			continue
@@ -117,7 +125,8 @@ func (c *current) problems(known []string) (all []DirectoryProblem) {
 		for j := range c.Routes[:i] {
 			other := &c.Routes[j]
 			if problem := c.excludes(other, r, known); problem != "" {
-				p.Text = fmt.Sprintf("%s and %s refuse each confirmation that both match: %s", routeName(other.Source, others[other.Source]), what, problem)
+				p.Text = fmt.Sprintf("%s and %s refuse each confirmation that both match: %s",
+					routeName(other.Source, others[other.Source]), what, problem)
 				all = append(all, p)
 			}
 			others[other.Source]++
@@ -209,6 +218,7 @@ func (c *current) excludes(a, b *askback.Route, known []string) string {
 
 // covers reports whether every ask that matches b certainly matches a.
 func covers(a, b askback.Match) bool {
-	return (a.Kind == "" || a.Kind == b.Kind || a.Kind == askback.Confirm) && (a.Agent == "" || a.Agent == "*" || a.Agent == b.Agent) &&
+	return (a.Kind == "" || a.Kind == b.Kind || a.Kind == askback.Confirm) &&
+		(a.Agent == "" || a.Agent == "*" || a.Agent == b.Agent) &&
 		!slices.ContainsFunc(a.Tags, func(tag string) bool { return !slices.Contains(b.Tags, tag) })
 }

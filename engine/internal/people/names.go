@@ -27,7 +27,8 @@ func (e *Service) CheckNewName(ctx context.Context, pointer, name string, kind a
 	for _, other := range all {
 		if other != name && alike(other, name, kind) {
 			return askback.Invalid{{
-				Pointer: pointer, Detail: fmt.Sprintf("%q looks like %q, which is the name of another person or token", name, other), Fix: "choose another name",
+				Pointer: pointer, Detail: fmt.Sprintf("%q looks like %q, which is the name of another person or token",
+					name, other), Fix: "choose another name",
 			}}
 		}
 	}

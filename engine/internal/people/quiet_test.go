@@ -38,7 +38,8 @@ func TestQuietHoursFollowThePersonsClock(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := people.QuietUntil(askback.Person{Name: "ana", TimeZone: c.zone, Quiet: c.quiet}, now); !got.Equal(want) {
+		if got := people.QuietUntil(askback.Person{Name: "ana", TimeZone: c.zone, Quiet: c.quiet},
+			now); !got.Equal(want) {
 			t.Errorf("%q in %s at %s: got %v, want %v", c.quiet, c.zone, c.now, got, want)
 		}
 	}

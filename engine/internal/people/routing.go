@@ -81,12 +81,14 @@ func (e *Service) address(ctx context.Context, n *txn.NewAsk, r *routing) (peopl
 	a := &n.Asked.Ask
 	if n.Named {
 		people, skipped, err := e.expand(ctx, "/to", a.To, true)
-		a.Warnings = withSkipped(a.Warnings, skipped, askback.Problem{Pointer: "/to", Fix: "name a person of GET /people"})
+		a.Warnings = withSkipped(a.Warnings, skipped,
+			askback.Problem{Pointer: "/to", Fix: "name a person of GET /people"})
 		return people, err
 	}
 	a.To = r.To
 	people, skipped, err := e.expand(ctx, "/to", a.To, false)
-	a.Warnings = withSkipped(a.Warnings, skipped, askback.Problem{Pointer: "/recipients", Fix: "ask the operator of this server to correct its routes"})
+	a.Warnings = withSkipped(a.Warnings, skipped,
+		askback.Problem{Pointer: "/recipients", Fix: "ask the operator of this server to correct its routes"})
 	switch {
 	case len(a.Approvers) > 0 && (err == nil || errors.As(err, new(askback.Invalid))):
 		if len(whoDecides(a, people)) < max(a.Quorum, 1) {
@@ -99,8 +101,9 @@ func (e *Service) address(ctx context.Context, n *txn.NewAsk, r *routing) (peopl
 		return people, nil
 	case errors.As(err, new(askback.Invalid)): // the author of the request has not named them
 		return nil, askback.Invalid{{
-			Detail: "none of the people in a route of this server is known here, so no one could answer: " + strings.Join(quoted(r.To), ", "),
-			Fix:    "ask the operator of this server to correct its routes; askback doctor checks them",
+			Detail: "none of the people in a route of this server is known here, so no one could answer: " +
+				strings.Join(quoted(r.To), ", "),
+			Fix: "ask the operator of this server to correct its routes; askback doctor checks them",
 		}}
 	}
 	return people, err
@@ -126,7 +129,8 @@ func onTimeout(a *askback.Ask, then askback.OnTimeout) askback.OnTimeout {
 	case then != askback.OnTimeoutDefault:
 		return then
 	}
-	missing := slices.ContainsFunc(a.Questions, func(q askback.Question) bool { return !q.Optional && len(q.Default) == 0 })
+	missing := slices.ContainsFunc(a.Questions,
+		func(q askback.Question) bool { return !q.Optional && len(q.Default) == 0 })
 	if a.Kind == askback.Confirm || missing {
 		return askback.OnTimeoutDecline
 	}
@@ -153,7 +157,9 @@ func FollowUps(r askback.Route, at time.Time) (all []askback.FollowUp) {
 // The pointer is the place of the list in the request. The error is an [askback.Invalid] if no person is left
 // or, if strict is set, a group does not exist. Without strict, a missing group is among the skipped: the
 // author of an ask does not see the groups of a route.
-func (e *Service) expand(ctx context.Context, pointer string, names []string, strict bool) (people, skipped []string, err error) {
+func (e *Service) expand(
+	ctx context.Context, pointer string, names []string, strict bool,
+) (people, skipped []string, err error) {
 	if len(names) == 0 {
 		return nil, nil, nil
 	}
@@ -164,8 +170,9 @@ func (e *Service) expand(ctx context.Context, pointer string, names []string, st
 	all, missing := s.Members(names)
 	if strict && len(missing) > 0 {
 		return nil, nil, askback.Invalid{{
-			Pointer: fmt.Sprintf("%s/%d", pointer, slices.Index(names, missing[0])), Detail: fmt.Sprintf("there is no group %q", missing[0]),
-			Fix: "name a group of GET /groups, or people",
+			Pointer: fmt.Sprintf("%s/%d", pointer, slices.Index(names, missing[0])),
+			Detail:  fmt.Sprintf("there is no group %q", missing[0]),
+			Fix:     "name a group of GET /groups, or people",
 		}}
 	}
 	known, err := e.knownPeople(ctx, s, all)
@@ -189,7 +196,8 @@ func (e *Service) expand(ctx context.Context, pointer string, names []string, st
 	}
 	if len(people) == 0 {
 		return nil, nil, askback.Invalid{{
-			Pointer: pointer, Detail: "none of the named people is known here, so none could answer: " + strings.Join(quoted(skipped), ", "),
+			Pointer: pointer, Detail: "none of the named people is known here, so none could answer: " +
+				strings.Join(quoted(skipped), ", "),
 			Fix: "name a person of GET /people, or leave it out to ask everyone",
 		}}
 	}
@@ -227,7 +235,9 @@ func quoted(names []string) []string {
 // ReceiversOf returns the receivers that may carry an ask to the people who may answer it, from the settings
 // and from the contacts of these people. Each has the end of the quiet hours of its person. Channels are the
 // channels of the route of the ask; empty: all.
-func (e *Service) ReceiversOf(ctx context.Context, a *askback.Ask, channels []string, now time.Time) (all []lifecycle.Receiver, err error) {
+func (e *Service) ReceiversOf(
+	ctx context.Context, a *askback.Ask, channels []string, now time.Time,
+) (all []lifecycle.Receiver, err error) {
 	if a.Settled() {
 		return nil, nil
 	}
@@ -236,8 +246,10 @@ func (e *Service) ReceiversOf(ctx context.Context, a *askback.Ask, channels []st
 		return nil, err
 	}
 	add := func(channel, name, person string) {
-		if e.Channels[channel] != nil && (len(channels) == 0 || slices.Contains(channels, channel)) && reads(a, person, channels) {
-			all = append(all, lifecycle.Receiver{Channel: channel, Name: name, Person: person, NotBefore: s.quiet[person].until(now)})
+		if e.Channels[channel] != nil && (len(channels) == 0 || slices.Contains(channels, channel)) &&
+			reads(a, person, channels) {
+			all = append(all,
+				lifecycle.Receiver{Channel: channel, Name: name, Person: person, NotBefore: s.quiet[person].until(now)})
 		}
 	}
 	for _, r := range s.Receivers {
@@ -269,7 +281,8 @@ func (c *Client) Reassigned(t *txn.Tx, a *lifecycle.AskState, r askback.Reassign
 		i := slices.Index(ask.People(), c.Who.Name)
 		if i < 0 {
 			return nil, askback.Invalid{{
-				Pointer: "/delegate", Detail: "this ask does not name you", Fix: "leave delegate out, to name all who may answer",
+				Pointer: "/delegate", Detail: "this ask does not name you",
+				Fix: "leave delegate out, to name all who may answer",
 			}}
 		}
 		r.To = append(slices.Delete(slices.Clone(ask.People()), i, i+1), r.To...)
@@ -286,7 +299,9 @@ func (c *Client) Reassigned(t *txn.Tx, a *lifecycle.AskState, r askback.Reassign
 		return nil, err
 	}
 	ask.To, ask.Recipients = r.To, people
-	in := lifecycle.Reassigned{By: c.Who.Name, Via: c.Who.Channel, To: r.To, People: people, Why: skippedText(skipped), At: t.Now()}
+	in := lifecycle.Reassigned{
+		By: c.Who.Name, Via: c.Who.Channel, To: r.To, People: people, Why: skippedText(skipped), At: t.Now(),
+	}
 	in.Receivers, err = c.service.ReceiversOf(t.Context(), &ask, a.Channels, t.Now())
 	return in, err
 }
@@ -300,7 +315,8 @@ func (c *Client) checkReassigned(ctx context.Context, ask *askback.Ask, named, p
 	}
 	if len(ask.Approvers) > 0 && len(whoDecides(ask, chosen)) == 0 {
 		return askback.Invalid{{
-			Pointer: "/to", Detail: fmt.Sprintf("only %s may decide this, as the routes of this server say", listed(whoDecides(ask, ask.Approvers))), Fix: "name one of them",
+			Pointer: "/to", Detail: fmt.Sprintf("only %s may decide this, as the routes of this server say",
+				listed(whoDecides(ask, ask.Approvers))), Fix: "name one of them",
 		}}
 	}
 	for _, v := range ask.Votes { // their approvals count, even if they are no longer recipients

@@ -45,7 +45,8 @@ func New(db *txn.DB, o Options) *Service {
 		e.hasContacts = e.hasContacts || coded || added
 	}
 	e.Authority = auth.New(auth.Options{
-		Store: storeReader{db.Store}, Rows: db.Rows, Now: db.Clock, Rand: db.Rand, IDs: db.IDs, Unreadable: db.LogUnreadable,
+		Store: storeReader{db.Store}, Rows: db.Rows, Now: db.Clock, Rand: db.Rand, IDs: db.IDs,
+		Unreadable: db.LogUnreadable,
 		Update: func(ctx context.Context, fn func(context.Context, auth.Tx) error) error {
 			return db.Update(ctx, func(t *txn.Tx) error { return fn(t.Context(), t) })
 		},

@@ -90,7 +90,8 @@ func (e *Service) LimitStarts(owner string) error {
 	limit := e.Settings.Load().AsksPerMinute
 	err := e.Quota.LimitRate("start\x00"+owner, limit, e.Clock())
 	if r, ok := errors.AsType[*askback.RetryError](err); ok {
-		r.Why = fmt.Sprintf("%s started %d runs within a minute, the maximum; the next one can start in %.0f s", owner, limit, math.Ceil(r.After.Seconds()))
+		r.Why = fmt.Sprintf("%s started %d runs within a minute, the maximum; the next one can start in %.0f s", owner,
+			limit, math.Ceil(r.After.Seconds()))
 	}
 	return err
 }

@@ -93,7 +93,8 @@ func decodeRun(row store.Record) (*runRecord, error) {
 	r.row.Fixed, r.row.State = nil, nil
 	err := json.Unmarshal(row.Fixed, &r.fixed)
 	if err == nil && r.fixed.Format > runFormat {
-		err = fmt.Errorf("run %s is stored in format %d, and this release reads up to %d: use a newer release", row.ID, r.fixed.Format, runFormat)
+		err = fmt.Errorf("run %s is stored in format %d, and this release reads up to %d: use a newer release", row.ID,
+			r.fixed.Format, runFormat)
 	}
 	r.fixed.ID = row.ID
 	if r.fixed.Format > 1 {
@@ -178,14 +179,16 @@ func (r *runRecord) addEffect(t *txn.Tx, effect conversation.Effect) error {
 // updateSession steps the session of the run, and notifies the parent run when the session ends.
 func (r *runRecord) updateSession(t *txn.Tx, f conversation.UpdateSession) error {
 	in := lifecycle.RunChanged{
-		Status: f.Status, Idle: f.Idle, Error: f.Error, Tokens: f.Usage.InputTokens + f.Usage.OutputTokens, CostUSD: f.Usage.CostUSD,
-		Cancel: r.cancel, At: t.Now(),
+		Status: f.Status, Idle: f.Idle, Error: f.Error, Tokens: f.Usage.InputTokens + f.Usage.OutputTokens,
+		CostUSD: f.Usage.CostUSD, Cancel: r.cancel, At: t.Now(),
 	}
 	if f.Status == askback.SessionCancelled {
 		in.Error = r.cancel.Reason
 	}
 	if in.Cancel.At.IsZero() {
-		in.Cancel = lifecycle.Cancelled{By: askback.Actor{Kind: askback.ActorAgent, Name: r.fixed.Agent}, Reason: f.Error, At: t.Now()}
+		in.Cancel = lifecycle.Cancelled{
+			By: askback.Actor{Kind: askback.ActorAgent, Name: r.fixed.Agent}, Reason: f.Error, At: t.Now(),
+		}
 	}
 	if f.Result != "" {
 		in.Result = resultOf(f.Result)
@@ -216,14 +219,19 @@ func resultOf(text string) json.RawMessage {
 }
 
 // startRun adds a new session and its run to the tx.
-func startRun(t *txn.Tx, fixed runFixed, one askback.Session, key string, to txn.Callback, prompt conversation.Message, limits conversation.Limits) (*txn.SessionRecord, error) {
+func startRun(
+	t *txn.Tx, fixed runFixed, one askback.Session, key string, to txn.Callback, prompt conversation.Message,
+	limits conversation.Limits,
+) (*txn.SessionRecord, error) {
 	id, err := t.DB.IDs.New(ids.Session, t.Now())
 	if err != nil {
 		return nil, err
 	}
 	fixed.Format, fixed.ID = runFormat, id
 	one.ID, one.Hosted, one.Agent, one.StartedBy, one.ParentID = id, true, fixed.Agent, fixed.StartedBy, fixed.Parent
-	r := &runRecord{fixed: fixed, row: store.Record{Kind: KindRun, ID: id, Agent: fixed.Agent, Owner: fixed.StartedBy, Created: t.Now()}}
+	r := &runRecord{fixed: fixed, row: store.Record{
+		Kind: KindRun, ID: id, Agent: fixed.Agent, Owner: fixed.StartedBy, Created: t.Now(),
+	}}
 	t.Records = append(t.Records, r)
 	s := txn.Add(t, store.Record{
 		Kind: txn.KindSession, ID: id, Key: key, Owner: one.Owner, Agent: fixed.Agent, Created: t.Now(),
@@ -245,7 +253,9 @@ func (c *Client) StartHosted(t *txn.Tx, r askback.SessionRequest, key string) (*
 	}
 	fixed := runFixed{Run: conversation.Run{Agent: r.Agent, Unattended: r.Unattended || c.Who.Kind == askback.Agent}}
 	prompt := conversation.Message{Role: conversation.RoleUser, Text: promptOf(r)}
-	one := askback.Session{Owner: askback.HostedPrefix + r.Agent, Title: r.Title, Payload: r.Payload, Metadata: r.Metadata}
+	one := askback.Session{
+		Owner: askback.HostedPrefix + r.Agent, Title: r.Title, Payload: r.Payload, Metadata: r.Metadata,
+	}
 	if c.Who.Kind == askback.Agent {
 		one.Owner = c.Who.Name
 	} else {
@@ -271,7 +281,8 @@ func promptOf(r askback.SessionRequest) string {
 	for strings.Contains(string(r.Payload), fence) {
 		fence += "`"
 	}
-	return strings.TrimLeft(r.Prompt+"\n\n", "\n") + "The payload:\n" + fence + "json\n" + string(r.Payload) + "\n" + fence
+	return strings.TrimLeft(r.Prompt+"\n\n",
+		"\n") + "The payload:\n" + fence + "json\n" + string(r.Payload) + "\n" + fence
 }
 
 // CheckHosted checks a request for a hosted agent. It returns an [askback.Invalid] if this engine
@@ -282,11 +293,16 @@ func (c *Client) CheckHosted(ctx context.Context, r askback.SessionRequest) erro
 	}
 	e := c.service
 	if e.Runner == nil {
-		return askback.Invalid{{Pointer: "/agent", Detail: "this server hosts no agents", Fix: "start it with --agents, or send \"external\": true without a prompt"}}
+		return askback.Invalid{{
+			Pointer: "/agent", Detail: "this server hosts no agents",
+			Fix: "start it with --agents, or send \"external\": true without a prompt",
+		}}
 	}
 	_, err := e.Runner.Limits(r.Agent)
 	if errors.Is(err, askback.ErrNotFound) {
-		return askback.Invalid{{Pointer: "/agent", Detail: fmt.Sprintf("there is no agent %q here", r.Agent), Fix: e.agentNames()}}
+		return askback.Invalid{
+			{Pointer: "/agent", Detail: fmt.Sprintf("there is no agent %q here", r.Agent), Fix: e.agentNames()},
+		}
 	}
 	if err == nil {
 		err = c.mayStart(ctx, r.Agent)
@@ -326,7 +342,9 @@ func (c *Client) SendHosted(t *txn.Tx, id string, cmd askback.Command) (askback.
 }
 
 // runInput returns the input of a run for a command, or nil if the command changes nothing.
-func (c *Client) runInput(t *txn.Tx, r *runRecord, one askback.Session, cmd askback.Command) (conversation.Input, error) {
+func (c *Client) runInput(
+	t *txn.Tx, r *runRecord, one askback.Session, cmd askback.Command,
+) (conversation.Input, error) {
 	wrote := conversation.PersonWrote{At: t.Now()}
 	if c.Who.Kind != askback.Agent {
 		wrote.By = c.Who.Name
@@ -363,7 +381,9 @@ func (c *Client) runInput(t *txn.Tx, r *runRecord, one askback.Session, cmd askb
 		r.cancel.Reason = cmd.Reason
 		return conversation.RunCancelled{At: t.Now()}, nil
 	}
-	return nil, askback.Invalid{{Detail: "no agent may report for a hosted session", Fix: "send a message, or cancel it"}}
+	return nil, askback.Invalid{
+		{Detail: "no agent may report for a hosted session", Fix: "send a message, or cancel it"},
+	}
 }
 
 // runEvent returns the session event for an event of its run. A run that begins to wait for people has no
@@ -371,7 +391,8 @@ func (c *Client) runInput(t *txn.Tx, r *runRecord, one askback.Session, cmd askb
 func runEvent(e conversation.Event) (h lifecycle.Event, ok bool) {
 	h = lifecycle.Event{
 		Type: askback.EventType(e.Type), By: e.By, Text: e.Text, Role: askback.Role(e.Role), Final: e.Final,
-		Call: e.Call, CallID: e.ID, Tool: e.Tool, Input: e.Input, IsError: e.IsError, Provider: e.Provider, Kind: string(e.Kind),
+		Call: e.Call, CallID: e.ID, Tool: e.Tool, Input: e.Input, IsError: e.IsError, Provider: e.Provider,
+		Kind: string(e.Kind),
 	}
 	if e.Type == conversation.EventStateChange {
 		h.State = string(e.Phase)
@@ -397,7 +418,8 @@ func messageEvent(h lifecycle.Event) conversation.Event {
 
 // open returns the open call with a number, if the run is making it in this phase.
 func (r *runRecord) open(phase conversation.Phase, call int) (conversation.Open, bool) {
-	if r.state.Phase != phase || !slices.ContainsFunc(r.state.Open[:1], func(c conversation.Open) bool { return c.N == call }) {
+	if r.state.Phase != phase ||
+		!slices.ContainsFunc(r.state.Open[:1], func(c conversation.Open) bool { return c.N == call }) {
 		return conversation.Open{}, false
 	}
 	return r.state.Open[0], true

@@ -48,7 +48,9 @@ func (e *Service) openAsk(ctx context.Context, f store.Effect, r *runRecord, w r
 	}
 	if wrong != nil {
 		return e.finish(ctx, f, f.Subject, func(t *txn.Tx, r *runRecord) error {
-			return r.step(t, conversation.AskSettled{Call: w.Call, Text: "No one was asked: " + wrong.Error(), IsError: true, At: t.Now()})
+			return r.step(t, conversation.AskSettled{
+				Call: w.Call, Text: "No one was asked: " + wrong.Error(), IsError: true, At: t.Now(),
+			})
 		})
 	}
 	n.Asked.Call, n.Asked.Ask.Path = w.Call, r.fixed.Path
@@ -136,7 +138,8 @@ func (e *Service) resumeRun(ctx context.Context, f store.Effect, r *runRecord) e
 		return t.PerformEffects() // a revoked grant refuses
 	})
 	if why := refusal(err); why != "" {
-		out.Approved, out.IsError, out.Text = false, true, "This is not approved, because "+why+". Do not do this. Ask again if it is still needed."
+		out.Approved, out.IsError, out.Text = false, true, "This is not approved, because "+
+			why+". Do not do this. Ask again if it is still needed."
 		return e.finish(ctx, f, f.Stream, resume)
 	}
 	return err
@@ -173,7 +176,8 @@ func (e *Service) explain(ctx context.Context, id string, n int, q *askback.Requ
 			return txn.FromStore(err)
 		}
 		s, err := txn.DecodeSession(row)
-		if p := bytes.TrimLeft(s.Session.Payload, " \t\r\n"); err == nil && len(p) <= limits.MaxContext && bytes.HasPrefix(p, []byte("{")) {
+		if p := bytes.TrimLeft(s.Session.Payload, " \t\r\n"); err == nil && len(p) <= limits.MaxContext &&
+			bytes.HasPrefix(p, []byte("{")) {
 			q.Context = p
 		}
 		return err
@@ -196,7 +200,8 @@ func (e *Service) textBefore(ctx context.Context, id string, n int) (string, err
 				continue
 			}
 			h, ok := e.DecodeEvent(row)
-			if found = found || ok && kind == conversation.EventToolInput && h.Call == n; found && kind == conversation.EventMessage {
+			if found = found ||
+				ok && kind == conversation.EventToolInput && h.Call == n; found && kind == conversation.EventMessage {
 				return limitContext(h.Text), nil
 			}
 		}

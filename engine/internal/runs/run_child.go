@@ -38,7 +38,8 @@ func (e *Service) startChild(ctx context.Context, f store.Effect, parent *runRec
 	}
 	if refused != "" {
 		return e.finish(ctx, f, f.Subject, func(t *txn.Tx, r *runRecord) error {
-			return r.step(t, conversation.ChildFinished{Call: w.Call, Child: w.Child, Text: refused, IsError: true, At: t.Now()})
+			return r.step(t,
+				conversation.ChildFinished{Call: w.Call, Child: w.Child, Text: refused, IsError: true, At: t.Now()})
 		})
 	}
 	err = e.Update(ctx, func(t *txn.Tx) error {
@@ -54,9 +55,13 @@ func (e *Service) startChild(ctx context.Context, f store.Effect, parent *runRec
 		if err != nil {
 			return err
 		}
-		fixed := runFixed{StartedBy: parent.fixed.StartedBy, Parent: f.Subject, Call: w.Call, Child: w.Child, Run: conversation.Run{
-			Agent: agent, Path: append(slices.Clip(parent.fixed.Path), parent.fixed.Agent), Unattended: parent.fixed.Unattended,
-		}}
+		fixed := runFixed{
+			StartedBy: parent.fixed.StartedBy,
+			Parent:    f.Subject, Call: w.Call, Child: w.Child, Run: conversation.Run{
+				Agent: agent, Path: append(slices.Clip(parent.fixed.Path), parent.fixed.Agent),
+				Unattended: parent.fixed.Unattended,
+			},
+		}
 		_, err = startRun(t, fixed, askback.Session{Owner: owner.Session.Owner}, childKey(f.Subject, w), txn.Callback{},
 			conversation.Message{Role: conversation.RoleUser, Text: prompt}, limits)
 		return err
@@ -99,7 +104,8 @@ func (e *Service) endChild(ctx context.Context, parent *runRecord, w runWork) er
 			return err
 		}
 		r.cancel = lifecycle.Cancelled{
-			By: askback.Actor{Kind: askback.ActorAgent, Name: parent.fixed.Agent}, Reason: "the run that started it was cancelled", At: t.Now(),
+			By:     askback.Actor{Kind: askback.ActorAgent, Name: parent.fixed.Agent},
+			Reason: "the run that started it was cancelled", At: t.Now(),
 		}
 		return r.step(t, conversation.RunCancelled{At: t.Now()})
 	})

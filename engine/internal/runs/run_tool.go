@@ -27,7 +27,10 @@ func (e *Service) executeTool(ctx context.Context, f store.Effect, r *runRecord,
 	runs, err := e.startTool(ctx, f, r, w, call)
 	if why := refusal(err); why != "" {
 		return e.finish(ctx, f, f.Subject, func(t *txn.Tx, r *runRecord) error {
-			return r.step(t, conversation.ToolFinished{Call: w.Call, Text: "The tool did not run, because " + why + ". Ask again if it is still needed.", IsError: true, At: t.Now()})
+			return r.step(t, conversation.ToolFinished{
+				Call: w.Call, Text: "The tool did not run, because " + why + ". Ask again if it is still needed.",
+				IsError: true, At: t.Now(),
+			})
 		})
 	}
 	if err != nil || !runs {
@@ -55,7 +58,8 @@ func (r *runRecord) toolFinished(t *txn.Tx, call int, out conversation.Executed)
 			return err
 		}
 		err = s.Step(t, lifecycle.SessionCommand{
-			By: askback.Actor{Kind: askback.ActorAgent, Name: r.fixed.Agent}, Command: askback.SetTodos{Todos: out.Todos}, At: t.Now(),
+			By:      askback.Actor{Kind: askback.ActorAgent, Name: r.fixed.Agent},
+			Command: askback.SetTodos{Todos: out.Todos}, At: t.Now(),
 		})
 		if err != nil {
 			in.Text, in.IsError = "The todos were not changed: "+err.Error(), true
@@ -66,7 +70,9 @@ func (r *runRecord) toolFinished(t *txn.Tx, call int, out conversation.Executed)
 
 // startTool commits the start of a tool, and consumes the approval that it needs. It reports whether the tool
 // must run. If the tool must not run, the effect is done.
-func (e *Service) startTool(ctx context.Context, f store.Effect, known *runRecord, w runWork, call conversation.Call) (runs bool, err error) {
+func (e *Service) startTool(
+	ctx context.Context, f store.Effect, known *runRecord, w runWork, call conversation.Call,
+) (runs bool, err error) {
 	var sum string
 	if w.AskID != "" {
 		if sum, err = e.callDigest(known.fixed.Run, call); err != nil {

@@ -75,7 +75,8 @@ func (e *Service) performRun(ctx context.Context, f store.Effect) error {
 	if errors.Is(err, txn.ErrUnreadable) || errors.Is(err, askback.ErrDamaged) {
 		done.Retry, done.Dead = time.Time{}, true
 	}
-	e.Log.Warn("a step of a hosted run failed", "session", f.Stream, "kind", f.Kind, "attempt", f.Attempts, "dead", done.Dead, "error", err)
+	e.Log.Warn("a step of a hosted run failed", "session", f.Stream, "kind", f.Kind, "attempt", f.Attempts, "dead",
+		done.Dead, "error", err)
 	return e.Update(context.WithoutCancel(ctx), func(t *txn.Tx) error {
 		t.Change.Done = append(t.Change.Done, done)
 		if !done.Dead {
@@ -85,7 +86,9 @@ func (e *Service) performRun(ctx context.Context, f store.Effect) error {
 		if err != nil {
 			return nil //nolint:nilerr // the run itself cannot be read
 		}
-		return r.step(t, conversation.RunFailed{Error: "the stored data of this run is damaged, so it cannot go on; start a new one", At: t.Now()})
+		return r.step(t, conversation.RunFailed{
+			Error: "the stored data of this run is damaged, so it cannot go on; start a new one", At: t.Now(),
+		})
 	})
 }
 
@@ -197,7 +200,9 @@ var errUnneeded = errors.New("the run no longer needs this")
 
 // watch returns a context that ends with ctx, or with errUnneeded when the run no longer needs the work of
 // the caller.
-func (e *Service) watch(ctx context.Context, id string, needed func(conversation.State) bool) (context.Context, func()) {
+func (e *Service) watch(
+	ctx context.Context, id string, needed func(conversation.State) bool,
+) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	watcher := e.Hub.WatchRun(id)
 	go func() {
@@ -237,7 +242,9 @@ func (e *Service) requestModel(ctx context.Context, f store.Effect, r *runRecord
 }
 
 // reply requests the model and publishes its text as it arrives.
-func (e *Service) reply(ctx context.Context, run conversation.Run, q conversation.RequestModel, messages []conversation.Message) conversation.Input {
+func (e *Service) reply(
+	ctx context.Context, run conversation.Run, q conversation.RequestModel, messages []conversation.Message,
+) conversation.Input {
 	live := e.Hub.Begin(run.ID, q.Request)
 	defer live.End()
 	return e.Runner.Reply(ctx, run, q, messages, live.Add)
@@ -260,7 +267,9 @@ func stamped(in conversation.Input, w runWork, t *txn.Tx) conversation.Input {
 }
 
 // callOf returns a call of a run, with its plan, if the run is making it in this phase.
-func (e *Service) callOf(ctx context.Context, r *runRecord, phase conversation.Phase, n int) (call conversation.Call, ok bool, err error) {
+func (e *Service) callOf(
+	ctx context.Context, r *runRecord, phase conversation.Phase, n int,
+) (call conversation.Call, ok bool, err error) {
 	open, ok := r.open(phase, n)
 	if !ok {
 		return call, false, nil

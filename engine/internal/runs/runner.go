@@ -20,7 +20,10 @@ type Runner interface {
 	// Reply requests the model of the run once. It returns a [conversation.ModelReplied] whose calls have a
 	// plan, a [conversation.ModelFailed], or a [conversation.RunFailed] if the agent was removed. It calls
 	// piece with each piece of the text as it arrives. The engine sets the numbers and the time.
-	Reply(ctx context.Context, run conversation.Run, r conversation.RequestModel, messages []conversation.Message, piece func(string)) conversation.Input
+	Reply(
+		ctx context.Context, run conversation.Run, r conversation.RequestModel, messages []conversation.Message,
+		piece func(string),
+	) conversation.Input
 	// Execute runs the tool of a call. The Input of the call has the arguments of the tool.
 	Execute(ctx context.Context, run conversation.Run, call conversation.Call) conversation.Executed
 	// Question returns the question or confirmation for a call, or whether the call may be made. The engine

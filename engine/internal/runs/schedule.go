@@ -116,7 +116,9 @@ func (e *Service) readSchedule(ctx context.Context, agent string) (store.Record,
 	row, err := e.Store.Read(ctx, kindSchedule, agent)
 	if errors.Is(err, store.ErrNotFound) {
 		owner := askback.HostedPrefix + agent
-		return store.Record{Kind: kindSchedule, ID: agent, Owner: owner, Agent: agent, Created: e.Clock(), Fixed: []byte(`{"v":1}`)}, state, nil
+		return store.Record{
+			Kind: kindSchedule, ID: agent, Owner: owner, Agent: agent, Created: e.Clock(), Fixed: []byte(`{"v":1}`),
+		}, state, nil
 	}
 	if err == nil {
 		state, err = txn.Readable(state, json.Unmarshal(row.State, &state))
@@ -127,7 +129,9 @@ func (e *Service) readSchedule(ctx context.Context, agent string) (store.Record,
 
 // startScheduled starts the latest run of a schedule that is due, unless it is too late or the last
 // run has not ended. It returns the id of the last run's session.
-func (e *Service) startScheduled(ctx context.Context, s Scheduler, a askback.HostedAgent, state scheduleState, now time.Time) (string, error) {
+func (e *Service) startScheduled(
+	ctx context.Context, s Scheduler, a askback.HostedAgent, state scheduleState, now time.Time,
+) (string, error) {
 	due, last := state.Next, state.Last
 	at := due
 	if oldest := now.Add(-latestStart); due.Before(oldest) {
@@ -144,7 +148,8 @@ func (e *Service) startScheduled(ctx context.Context, s Scheduler, a askback.Hos
 	if last != "" {
 		session, err := e.Sessions(hostedPrincipal(a.Name)).Session(ctx, last)
 		if err == nil && !session.Ended() {
-			e.Log.Warn("a scheduled run is skipped, because the last one has not ended", "agent", a.Name, "at", at, "session", last)
+			e.Log.Warn("a scheduled run is skipped, because the last one has not ended", "agent", a.Name, "at", at,
+				"session", last)
 			return last, nil
 		}
 		if err != nil && !errors.Is(err, askback.ErrNotFound) {
@@ -154,13 +159,16 @@ func (e *Service) startScheduled(ctx context.Context, s Scheduler, a askback.Hos
 	if zone, err := time.LoadLocation(a.TimeZone); err == nil {
 		at = at.In(zone) // for people and the agent
 	}
-	payload, err := json.Marshal(map[string]string{"schedule": a.Schedule, "time_zone": a.TimeZone, "time": at.Format(time.RFC3339)})
+	payload, err := json.Marshal(map[string]string{
+		"schedule": a.Schedule, "time_zone": a.TimeZone, "time": at.Format(time.RFC3339),
+	})
 	if err != nil {
 		return "", err
 	}
 	started, err := e.Sessions(hostedPrincipal(a.Name)).Start(ctx, askback.SessionRequest{
-		Agent: a.Name, Key: "schedule:" + a.Name + ":" + at.UTC().Format(time.RFC3339), Payload: payload, Unattended: true,
-		Title: "Scheduled for " + at.Format("Mon 2 Jan 2006, 15:04 MST"),
+		Agent: a.Name, Key: "schedule:" + a.Name + ":" + at.UTC().Format(time.RFC3339), Payload: payload,
+		Unattended: true,
+		Title:      "Scheduled for " + at.Format("Mon 2 Jan 2006, 15:04 MST"),
 	})
 	if errors.As(err, new(askback.Invalid)) { // its definition has just been removed, or its callback is not allowed
 		e.Log.Error("a scheduled run could not be started and is skipped", "agent", a.Name, "at", at, "error", err)

@@ -46,7 +46,11 @@ func (c *Client) deliveries(ctx context.Context, q askback.DeliveryQuery) (page 
 	case from.list == listOfState:
 		return c.deliveriesAbout(ctx, q, from)
 	case !access.Allowed(c.Who.Kind, access.ActDeliveries, access.Unrelated):
-		return page, askback.Invalid{{Pointer: "?question_id", Detail: "you may list the deliveries of your own asks and sessions, one at a time", Fix: "question_id=ask_… or session_id=ses_…"}}
+		return page, askback.Invalid{{
+			Pointer: "?question_id",
+			Detail:  "you may list the deliveries of your own asks and sessions, one at a time",
+			Fix:     "question_id=ask_… or session_id=ses_…",
+		}}
 	case from.list == listSent:
 		return c.sentDeliveries(ctx, q, from)
 	}
@@ -54,7 +58,9 @@ func (c *Client) deliveries(ctx context.Context, q askback.DeliveryQuery) (page 
 }
 
 // deliveriesAbout returns a page of the deliveries about one ask or session, from its state.
-func (c *Client) deliveriesAbout(ctx context.Context, q askback.DeliveryQuery, from deliveryCursor) (page askback.DeliveryPage, err error) {
+func (c *Client) deliveriesAbout(
+	ctx context.Context, q askback.DeliveryQuery, from deliveryCursor,
+) (page askback.DeliveryPage, err error) {
 	all, err := c.stateDeliveries(ctx, q)
 	if errors.Is(err, askback.ErrNotFound) {
 		return page, nil // like other lists, it does not distinguish missing records from invisible ones
@@ -89,21 +95,27 @@ func (c *Client) deliveriesAbout(ctx context.Context, q askback.DeliveryQuery, f
 func (c *Client) stateDeliveries(ctx context.Context, q askback.DeliveryQuery) (all sentRecord, err error) {
 	switch {
 	case q.AskID != "" && !ids.Valid(ids.Ask, q.AskID):
-		return all, askback.Invalid{{Pointer: "?question_id", Detail: "this is not the id of an ask", Fix: "question_id=ask_…"}}
+		return all, askback.Invalid{
+			{Pointer: "?question_id", Detail: "this is not the id of an ask", Fix: "question_id=ask_…"},
+		}
 	case q.AskID != "":
 		a, err := c.service.Read(ctx, q.AskID)
 		if err != nil {
 			return all, err
 		}
-		return sentRecord{a.State.Deliveries, a.State.Owner, a.State.Callback}, c.AuthorizeAsk(access.ActDeliveries, &a.State)
+		return sentRecord{a.State.Deliveries, a.State.Owner, a.State.Callback}, c.AuthorizeAsk(access.ActDeliveries,
+			&a.State)
 	case !ids.Valid(ids.Session, q.SessionID):
-		return all, askback.Invalid{{Pointer: "?session_id", Detail: "this is not the id of a session", Fix: "session_id=ses_…"}}
+		return all, askback.Invalid{
+			{Pointer: "?session_id", Detail: "this is not the id of a session", Fix: "session_id=ses_…"},
+		}
 	}
 	s, err := c.service.sessionState(ctx, q.SessionID)
 	if err != nil {
 		return all, err
 	}
-	return sentRecord{s.Deliveries, s.Session.Owner, s.Receiver()}, c.AuthorizeSession(access.ActDeliveries, s.Session.Owner)
+	return sentRecord{s.Deliveries, s.Session.Owner, s.Receiver()}, c.AuthorizeSession(access.ActDeliveries,
+		s.Session.Owner)
 }
 
 // holders caches the endpoints that a list has read, by key. The entry of an active endpoint is zero.
@@ -118,7 +130,8 @@ func (h holders) held(ctx context.Context, e *Service, of sentRecord, d askback.
 	key := endpointKey(e.endpointOwner(of.owner, of.address), askback.Origin(of.address))
 	to, known := h[key]
 	if !known {
-		if row, err := e.Store.ReadKey(ctx, KindEndpoint, key); err == nil && row.Status != string(askback.EndpointActive) {
+		if row, err := e.Store.ReadKey(ctx, KindEndpoint, key); err == nil &&
+			row.Status != string(askback.EndpointActive) {
 			s, _ := DecodeEndpoint(row)
 			to = s.Endpoint
 		}
@@ -136,7 +149,9 @@ func withoutSession(d askback.Delivery) askback.Delivery {
 
 // openDeliveries returns a page of the deliveries that were not sent. It reads the effects backwards. A
 // waiting delivery has no effect: it follows a queued one.
-func (c *Client) openDeliveries(ctx context.Context, q askback.DeliveryQuery, from deliveryCursor) (page askback.DeliveryPage, err error) {
+func (c *Client) openDeliveries(
+	ctx context.Context, q askback.DeliveryQuery, from deliveryCursor,
+) (page askback.DeliveryPage, err error) {
 	limit := cmp.Or(q.Limit, askback.DefaultLimit)
 	list := c.service.Store.Effects
 	if q.Status == askback.DeliveryFailed {
@@ -186,7 +201,9 @@ const deliveryChunk = 100
 // deliveriesOf returns the deliveries of an effect that have a status, or are not sent if the status is "".
 // They are the deliveries that wait for its delivery, newest first, and then its delivery. If the record
 // cannot be read, it returns none.
-func (c *Client) deliveriesOf(ctx context.Context, status askback.DeliveryStatus, f store.Effect, holders holders) (found []askback.Delivery, err error) {
+func (c *Client) deliveriesOf(
+	ctx context.Context, status askback.DeliveryStatus, f store.Effect, holders holders,
+) (found []askback.Delivery, err error) {
 	if f.Dead && (status == askback.DeliveryQueued || status == askback.DeliveryWaiting) {
 		return nil, nil // without reading its ask
 	}
@@ -220,7 +237,9 @@ func (c *Client) deliveriesOf(ctx context.Context, status askback.DeliveryStatus
 
 // sentDeliveries returns a page of the deliveries that were sent, or of the deliveries that were skipped. It
 // reads the history backwards, like the list of settled asks.
-func (c *Client) sentDeliveries(ctx context.Context, q askback.DeliveryQuery, from deliveryCursor) (page askback.DeliveryPage, err error) {
+func (c *Client) sentDeliveries(
+	ctx context.Context, q askback.DeliveryQuery, from deliveryCursor,
+) (page askback.DeliveryPage, err error) {
 	limit := cmp.Or(q.Limit, askback.DefaultLimit)
 	for begun, examined := time.Now(), 0; ; {
 		list, before, err := c.sentSubjects(ctx, q.Status, from.seq)
@@ -260,7 +279,9 @@ func (c *Client) sentDeliveries(ctx context.Context, q askback.DeliveryQuery, fr
 
 // sentSubjects returns the asks and sessions with a delivery that was sent or skipped, newest
 // event first. If there may be more, before is the Seq to continue with, otherwise 0.
-func (c *Client) sentSubjects(ctx context.Context, status askback.DeliveryStatus, from int64) (list []store.Subject, before int64, err error) {
+func (c *Client) sentSubjects(
+	ctx context.Context, status askback.DeliveryStatus, from int64,
+) (list []store.Subject, before int64, err error) {
 	event := askback.EventDeliverySent
 	if status == askback.DeliverySkipped {
 		event = askback.EventDeliverySkipped

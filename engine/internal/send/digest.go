@@ -171,7 +171,8 @@ func (w *worker) restoreDigest(ctx context.Context, key digestKey, now time.Time
 	}
 	var sent []sentMessage
 	read := 0
-	for row, err := range w.service.Rows(ctx, store.Query{Kind: txn.KindAsk, Owner: key.owner, Newest: true, Limit: txn.ListChunk}) {
+	for row, err := range w.service.Rows(ctx,
+		store.Query{Kind: txn.KindAsk, Owner: key.owner, Newest: true, Limit: txn.ListChunk}) {
 		if err != nil {
 			w.service.Log.Warn("messages sent before the restart are not counted", "error", err)
 			return

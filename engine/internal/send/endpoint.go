@@ -53,7 +53,9 @@ func (e *Service) newEndpointSecret(id string) (secret, stored string, err error
 // makeEndpoint makes the endpoint of an owner and an address, with a secret of its own if
 // hasSecret is set. The error is [askback.ErrExists] if there is one, and
 // [askback.ErrTooMany] if the owner has too many.
-func (e *Service) makeEndpoint(t *txn.Tx, owner, address string, hasSecret bool) (r *txn.EndpointRecord, secret string, err error) {
+func (e *Service) makeEndpoint(
+	t *txn.Tx, owner, address string, hasSecret bool,
+) (r *txn.EndpointRecord, secret string, err error) {
 	origin := askback.Origin(address)
 	key := endpointKey(owner, origin)
 	if _, err := e.Store.ReadKey(t.Context(), KindEndpoint, key); err == nil {
@@ -65,20 +67,24 @@ func (e *Service) makeEndpoint(t *txn.Tx, owner, address string, hasSecret bool)
 		return nil, "", err
 	} else if n >= limits.MaxEndpoints && owner != "" {
 		return nil, "", &askback.RetryError{
-			Err: askback.ErrTooMany, Why: fmt.Sprintf("this agent has %d endpoints, the maximum; delete some", n), After: performMaxPause,
+			Err: askback.ErrTooMany, Why: fmt.Sprintf("this agent has %d endpoints, the maximum; delete some", n),
+			After: performMaxPause,
 		}
 	}
 	id, err := e.IDs.New(ids.Endpoint, t.Now())
 	if err != nil {
 		return nil, "", err
 	}
-	in := lifecycle.EndpointMade{Endpoint: askback.Endpoint{ID: id, Owner: owner, Origin: origin}, Address: address, At: t.Now()}
+	in := lifecycle.EndpointMade{
+		Endpoint: askback.Endpoint{ID: id, Owner: owner, Origin: origin}, Address: address, At: t.Now(),
+	}
 	if hasSecret {
 		if secret, in.Secret, err = e.newEndpointSecret(id); err != nil {
 			return nil, "", err
 		}
 	}
-	r = txn.Add(t, store.Record{Kind: KindEndpoint, ID: id, Key: key, Owner: owner, Created: t.Now()}, lifecycle.EndpointState{})
+	r = txn.Add(t, store.Record{Kind: KindEndpoint, ID: id, Key: key, Owner: owner, Created: t.Now()},
+		lifecycle.EndpointState{})
 	return r, secret, r.Step(t, in)
 }
 
@@ -97,10 +103,11 @@ func (c *Client) Endpoints(ctx context.Context, q askback.EndpointQuery) (askbac
 		q.Owner = c.Who.Name
 	}
 	from := store.Query{Kind: KindEndpoint, Owner: q.Owner, Status: string(q.Status), Newest: true, After: q.Cursor}
-	items, next, err := txn.ListPage(ctx, c.service.DB, from, q.Limit, func(row store.Record) (askback.Endpoint, bool, error) {
-		s, err := DecodeEndpoint(row)
-		return s.Endpoint, true, err
-	})
+	items, next, err := txn.ListPage(ctx,
+		c.service.DB, from, q.Limit, func(row store.Record) (askback.Endpoint, bool, error) {
+			s, err := DecodeEndpoint(row)
+			return s.Endpoint, true, err
+		})
 	if err != nil {
 		return askback.EndpointPage{}, fmt.Errorf("endpoints: %w", txn.FromStore(err))
 	}
@@ -108,7 +115,9 @@ func (c *Client) Endpoints(ctx context.Context, q askback.EndpointQuery) (askbac
 }
 
 // CreateEndpoint implements [askback.Endpoints].
-func (c *Client) CreateEndpoint(ctx context.Context, r askback.EndpointRequest) (_ askback.Endpoint, secret string, err error) {
+func (c *Client) CreateEndpoint(
+	ctx context.Context, r askback.EndpointRequest,
+) (_ askback.Endpoint, secret string, err error) {
 	if err := c.Authorize(access.ActEndpoints); err != nil {
 		return askback.Endpoint{}, "", err
 	}
@@ -132,12 +141,15 @@ func (c *Client) checkEndpointOwner(r *askback.EndpointRequest) error {
 	fallback := c.service.Settings.Load().CallbackURL
 	switch {
 	case c.Who.Kind == askback.Agent && r.Owner != "" && r.Owner != c.Who.Name:
-		return askback.Invalid{{Pointer: "/owner", Detail: "an agent makes endpoints only for itself", Fix: "leave it out"}}
+		return askback.Invalid{
+			{Pointer: "/owner", Detail: "an agent makes endpoints only for itself", Fix: "leave it out"},
+		}
 	case c.Who.Kind == askback.Agent:
 		r.Owner = c.Who.Name
 	case r.Owner == "" && askback.Origin(fallback) != askback.Origin(r.URL):
 		return askback.Invalid{{
-			Pointer: "/owner", Detail: "asks that name no callback are not sent to this receiver: channels.webhook.url in the settings is another address",
+			Pointer: "/owner", Detail: "asks that name no callback are not sent to this receiver: " +
+				"channels.webhook.url in the settings is another address",
 			Fix: `"owner": "deploy-bot"`,
 		}}
 	}
@@ -163,7 +175,9 @@ func (c *Client) mayChange(e askback.Endpoint, err error) error {
 
 // changeEndpoint calls change with an endpoint that this principal may change, in a tx. It
 // returns the endpoint after the commit.
-func (c *Client) changeEndpoint(ctx context.Context, verb, id string, change func(*txn.Tx, *txn.EndpointRecord) error) (askback.Endpoint, error) {
+func (c *Client) changeEndpoint(
+	ctx context.Context, verb, id string, change func(*txn.Tx, *txn.EndpointRecord) error,
+) (askback.Endpoint, error) {
 	if err := c.Authorize(access.ActEndpoints); err != nil {
 		return askback.Endpoint{}, err
 	}

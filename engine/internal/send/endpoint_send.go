@@ -92,7 +92,8 @@ func withheld(f store.Effect, to askback.Endpoint, now time.Time) (attempt, bool
 	case askback.EndpointPaused:
 		return attempt{kept: to.ID}, true
 	case askback.EndpointDisabled:
-		err := fmt.Errorf("not sent: this receiver is disabled since %s, because %s", to.ChangedAt.Format(time.RFC3339), to.Reason)
+		err := fmt.Errorf("not sent: this receiver is disabled since %s, because %s",
+			to.ChangedAt.Format(time.RFC3339), to.Reason)
 		return attempt{failed: err, in: lifecycle.SendFailed{ID: f.ID, Error: err.Error(), At: now}}, true
 	}
 	return attempt{}, false
@@ -147,7 +148,8 @@ func (e *Service) endpointReplied(ctx context.Context, id string, in lifecycle.I
 		return err
 	})
 	if err == nil && to.Status != before.Status {
-		e.Log.Warn("an endpoint is disabled", "endpoint", id, "owner", to.Owner, "origin", to.Origin, "reason", to.Reason)
+		e.Log.Warn("an endpoint is disabled", "endpoint", id, "owner", to.Owner, "origin", to.Origin, "reason",
+			to.Reason)
 		err = e.hasten(ctx, func(f store.Effect) bool {
 			_, ok := e.deliveryTo(ctx, f, to)
 			return ok && f.Held == ""
@@ -228,7 +230,8 @@ func (e *Service) holdKept(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return err
 		case err != nil:
-			e.Log.Error("a delivery that an earlier release kept could not be held", "effect", f.ID, "endpoint", endpoint, "error", err)
+			e.Log.Error("a delivery that an earlier release kept could not be held", "effect", f.ID, "endpoint",
+				endpoint, "error", err)
 		}
 	}
 	return nil
@@ -253,7 +256,10 @@ func (r *recentTests) begin(id string, now time.Time) error {
 		}
 	}
 	if at, recent := r.at[id]; recent {
-		return &askback.RetryError{Err: askback.ErrTooFast, Why: "this endpoint was tested less than a second ago", After: at.Add(testPause).Sub(now)}
+		return &askback.RetryError{
+			Err: askback.ErrTooFast, Why: "this endpoint was tested less than a second ago",
+			After: at.Add(testPause).Sub(now),
+		}
 	}
 	if r.at == nil {
 		r.at = map[string]time.Time{}
@@ -353,7 +359,8 @@ func (e *Service) resendRecord(ctx context.Context, f store.Effect, since time.T
 		switch err := e.reviveDeadLetter(ctx, f); {
 		case err == nil:
 			n++
-		case !errors.Is(err, askback.ErrNotFound) && !errors.Is(err, askback.ErrBusy): // it was deleted, or sent again meanwhile
+		case !errors.Is(err, askback.ErrNotFound) && !errors.Is(err, askback.ErrBusy):
+			// it was deleted, or sent again meanwhile
 			return n, err
 		}
 	}
@@ -363,5 +370,6 @@ func (e *Service) resendRecord(ctx context.Context, f store.Effect, since time.T
 // deliveryTo returns the delivery of an effect, and whether its receiver is an endpoint.
 func (e *Service) deliveryTo(ctx context.Context, f store.Effect, to askback.Endpoint) (askback.Delivery, bool) {
 	d, err := e.outgoing(ctx, f)
-	return d.Delivery, err == nil && askback.Origin(d.address) == to.Origin && e.endpointOwner(d.owner, d.address) == to.Owner
+	return d.Delivery, err == nil && askback.Origin(d.address) == to.Origin &&
+		e.endpointOwner(d.owner, d.address) == to.Owner
 }

@@ -97,12 +97,15 @@ func (w *worker) poolOf(name string) *pool {
 // kept, so other effects may wait for the next heartbeat. Without a performer and a channel, or with
 // [Options.Idle], it does nothing.
 func (e *Service) PerformLoop(ctx context.Context) {
-	if e.Idle || e.Performer == nil && len(e.Channels) == 0 && !slices.ContainsFunc(e.Kinds, func(k txn.Kind) bool { return k.Slots > 0 }) {
+	if e.Idle || e.Performer == nil && len(e.Channels) == 0 && !slices.ContainsFunc(e.Kinds, func(k txn.Kind) bool {
+		return k.Slots > 0
+	}) {
 		return
 	}
 	w := &worker{
 		service: e, slots: make(chan struct{}, performSlots), pools: e.newPools(),
-		performing: map[string]int{}, digests: digests{all: map[digestKey]*heldBack{}}, started: e.Clock(), receivers: newReceivers(receiverSlots), owners: newReceivers(ownerSlots),
+		performing: map[string]int{}, digests: digests{all: map[digestKey]*heldBack{}}, started: e.Clock(),
+		receivers: newReceivers(receiverSlots), owners: newReceivers(ownerSlots),
 	}
 	w.renew.Store(true)
 	if err := e.holdKept(ctx); err != nil && ctx.Err() == nil {
@@ -248,7 +251,8 @@ func (w *worker) perform(ctx context.Context, f store.Effect) {
 		done.Error, done.Dead = txn.ErrorText(r.failed), r.retry.IsZero()
 	}
 	if r.failed != nil {
-		e.Log.Warn("an effect failed", "effect", f.ID, "kind", f.Kind, "attempt", f.Attempts, "dead", done.Dead, "error", r.failed, "cause", causeOf(r.failed))
+		e.Log.Warn("an effect failed", "effect", f.ID, "kind", f.Kind, "attempt", f.Attempts, "dead", done.Dead,
+			"error", r.failed, "cause", causeOf(r.failed))
 	}
 	err := e.complete(context.WithoutCancel(ctx), f, done, r)
 	if err == nil && r.reply != nil && r.endpoint != "" {
@@ -310,7 +314,8 @@ func (e *Service) complete(ctx context.Context, f store.Effect, done store.Compl
 			var damaged askback.DamagedError
 			switch {
 			case refused == nil || errors.Is(refused, askback.ErrSettled):
-			case errors.As(refused, &refusedError{}), errors.Is(refused, txn.ErrUnreadable), errors.As(refused, &damaged):
+			case errors.As(refused, &refusedError{}), errors.Is(refused, txn.ErrUnreadable),
+				errors.As(refused, &damaged):
 				done.Dead, done.Error = true, refused.Error()
 			default:
 				return refused

@@ -9,7 +9,8 @@ const (
 	// receiverSlots is the number of deliveries that are sent to one receiver concurrently. The others are
 	// postponed in the store, so that a slow receiver does not delay other receivers.
 	receiverSlots = 16
-	ownerSlots    = 32                     // the same for all deliveries about asks of one owner, who may have many receivers
+	// the same for all deliveries about asks of one owner, who may have many receivers
+	ownerSlots    = 32
 	receiverTime  = time.Second            // the expected duration of an attempt, before the first one has ended
 	receiverPause = time.Second            // the minimum time by which a delivery is postponed
 	receiverCheck = 500 * time.Millisecond // the time between two claims while deliveries are postponed

@@ -115,7 +115,8 @@ func queueDelivery(t *txn.Tx, f lifecycle.Send) error {
 		kind, subject = txn.KindSession, f.SessionID
 	}
 	t.Change.Effects = append(t.Change.Effects, store.Effect{
-		ID: f.ID, Kind: kindSend, SubjectKind: kind, Subject: subject, Stream: f.SessionID, Created: f.At, Due: f.Due, Data: []byte("{}"),
+		ID: f.ID, Kind: kindSend, SubjectKind: kind, Subject: subject, Stream: f.SessionID, Created: f.At, Due: f.Due,
+		Data: []byte("{}"),
 	})
 	return nil
 }
@@ -183,7 +184,10 @@ func (w *worker) send(ctx context.Context, f store.Effect) attempt {
 	switch {
 	case err == nil:
 		w.digests.wasSent(digestKey{d.Channel, d.Target, d.owner}, f.ID)
-		return attempt{in: lifecycle.Sent{ID: f.ID, Receipt: receipt, At: now}, endpoint: to.Endpoint.ID, reply: endpointInput(to, nil, now)}
+		return attempt{
+			in: lifecycle.Sent{ID: f.ID, Receipt: receipt, At: now}, endpoint: to.Endpoint.ID,
+			reply: endpointInput(to, nil, now),
+		}
 	case ctx.Err() != nil: // this process is stopping; the next one sends it
 		return attempt{failed: err, retry: now}
 	}
@@ -201,7 +205,9 @@ func failedAttempt(f store.Effect, d outgoing, now time.Time, err error) attempt
 
 // sendTo makes one attempt to send a delivery. It is signed with the secrets of its endpoint,
 // if it has one.
-func (e *Service) sendTo(ctx context.Context, f store.Effect, to lifecycle.EndpointState, d outgoing) (receipt string, err error) {
+func (e *Service) sendTo(
+	ctx context.Context, f store.Effect, to lifecycle.EndpointState, d outgoing,
+) (receipt string, err error) {
 	n := askback.Notification{Delivery: d.Delivery, Ask: e.WithPageURL(d.ask.Clone()), Address: d.address}
 	if lifecycle.ToCallback(d.Delivery) {
 		n.Secrets, err = e.signingSecrets(to, e.Clock())

@@ -58,7 +58,8 @@ func (db *DB) CheckReceiver(pointer, address string) error {
 		return nil
 	}
 	return askback.Invalid{{
-		Pointer: pointer, Detail: "this server sends no webhooks", Fix: "set channels.webhook in its settings, or wait for the ask",
+		Pointer: pointer, Detail: "this server sends no webhooks",
+		Fix: "set channels.webhook in its settings, or wait for the ask",
 	}}
 }
 

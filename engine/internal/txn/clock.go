@@ -25,7 +25,8 @@ func (w *ClockWatch) Check(e *DB) {
 	}
 	if d := w.Newest.Sub(now); d > maxSkew && !w.behind {
 		w.behind = true
-		e.Log.Warn("the clock is behind the latest time in the database; until it is set, deadlines pass late, and tokens, grants and links are valid for longer", "behind", d.Round(time.Second))
+		e.Log.Warn("the clock is behind the latest time in the database; until it is set, deadlines pass late, and "+
+			"tokens, grants and links are valid for longer", "behind", d.Round(time.Second))
 	}
 }
 

@@ -92,7 +92,10 @@ func New(s Store, o Options) *DB {
 			maxOpen: o.MaxOpen, MaxSessions: o.MaxSessions, maxWaiters: o.MaxWaiters,
 			owners: map[string]*usage{}, waiting: map[askback.Principal]int{},
 		},
-		Hub: hub{waiters: group{}, followers: group{}, snoozers: group{}, holders: group{}, runs: group{}, live: map[string]*LiveText{}, Forget: func() {}},
+		Hub: hub{
+			waiters: group{}, followers: group{}, snoozers: group{}, holders: group{}, runs: group{},
+			live: map[string]*LiveText{}, Forget: func() {},
+		},
 	}
 	db.IDs, db.Sealer = ids.NewGenerator(db.Rand), &Sealer{Key: o.SecretKey, rand: db.Rand}
 	db.Callbacks = callbackChannel(o.Channels)
@@ -163,7 +166,9 @@ func (db *DB) RecoverTo(err *error) {
 
 // columnsOf returns the columns of a record that are part of its state.
 func columnsOf(row store.Record) lifecycle.Row {
-	return lifecycle.Row{ID: row.ID, Stream: row.Stream, Owner: row.Owner, Agent: row.Agent, Status: row.Status, Created: row.Created}
+	return lifecycle.Row{
+		ID: row.ID, Stream: row.Stream, Owner: row.Owner, Agent: row.Agent, Status: row.Status, Created: row.Created,
+	}
 }
 
 // DecodeAsk returns the state of a record of this kind.

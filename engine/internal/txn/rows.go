@@ -21,7 +21,9 @@ var ErrListEnd = errors.New("the list has ended")
 // function item returns the item of a record; ok is false if it is not in the list. Records
 // that cannot be read are omitted. A page may have fewer items than limit: see MaxScanned,
 // MaxExamined, MaxListTime and ListBytes.
-func ListPage[T any](ctx context.Context, e *DB, q store.Query, limit int, item func(store.Record) (one T, ok bool, err error)) (items []T, next string, err error) {
+func ListPage[T any](
+	ctx context.Context, e *DB, q store.Query, limit int, item func(store.Record) (one T, ok bool, err error),
+) (items []T, next string, err error) {
 	limit = cmp.Or(limit, askback.DefaultLimit)
 	q.Limit, q.Scan = min(limit+1, ListChunk), ExamineChunk
 	size, looked, last, first := 0, 0, "", q.After
@@ -138,7 +140,10 @@ func CheckCursor(prefix, cursor string) error {
 }
 
 // ErrCursor is the error for a cursor that no page of the list has returned.
-var ErrCursor error = askback.Invalid{{Pointer: "?cursor", Detail: "this is not a cursor of this list", Fix: "send the next_cursor of a page, or leave it out"}}
+var ErrCursor error = askback.Invalid{{
+	Pointer: "?cursor", Detail: "this is not a cursor of this list",
+	Fix: "send the next_cursor of a page, or leave it out",
+}}
 
 // MaxScanned is the maximum number of records or events that are read for one page. A page that reaches this
 // number ends with a cursor, even if it has fewer items than its limit.

@@ -10,7 +10,8 @@ import (
 // its last item.
 func TestCursorAfterHiddenRecordHasOnlyItsTime(t *testing.T) {
 	const early, time, late = "ask_01m6hasq1f", "ask_01m6hasq20", "ask_01m6hasq21"
-	const low, id, high, zeros, zs = "0dk68rk220zdq2v0", "8dk68rk220zdq2v0", "vdk68rk220zdq2v0", "0000000000000000", "zzzzzzzzzzzzzzzz"
+	const low, id, high, zeros, zs = "0dk68rk220zdq2v0", "8dk68rk220zdq2v0", "vdk68rk220zdq2v0", "0000000000000000",
+		"zzzzzzzzzzzzzzzz"
 	for _, c := range []struct {
 		first, last string
 		newest      bool

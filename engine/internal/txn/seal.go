@@ -49,7 +49,9 @@ func (s *Sealer) Seal(secret, id string) (string, error) {
 }
 
 // ErrSealed is the error for a secret that the key does not decrypt.
-var ErrSealed = errors.New("the secret of this endpoint cannot be decrypted: the key of the state directory has changed; rotate the secret")
+var ErrSealed = errors.New(
+	"the secret of this endpoint cannot be decrypted: the key of the state directory has changed; rotate the secret",
+)
 
 // Open returns the secret of a stored form. It returns "" for "".
 func (s *Sealer) Open(stored, id string) (string, error) {
