@@ -124,7 +124,9 @@ func (s *Store) Beat(ctx context.Context, node string, now time.Time) (time.Time
 
 // Claim claims for a node at most n effects that are due, within the limits. It also records a
 // heartbeat of the node and frees the claims of nodes without a recent heartbeat.
-func (s *Store) Claim(ctx context.Context, node string, now time.Time, n int, limit ...store.KindLimit) ([]store.Effect, error) {
+func (s *Store) Claim(
+	ctx context.Context, node string, now time.Time, n int, limit ...store.KindLimit,
+) ([]store.Effect, error) {
 	if err := store.CheckNode(node); err != nil {
 		return nil, err
 	}

@@ -52,7 +52,8 @@ func (s *Store) UpdateIndex(ctx context.Context, u store.IndexUpdate) error {
 }
 
 func (i *index) add(d document) {
-	at, _ := slices.BinarySearchFunc(i.documents, d.at+1, func(d document, at int64) int { return cmp.Compare(d.at, at) })
+	at, _ := slices.BinarySearchFunc(i.documents, d.at+1,
+		func(d document, at int64) int { return cmp.Compare(d.at, at) })
 	i.documents = slices.Insert(i.documents, at, d)
 }
 
@@ -81,14 +82,16 @@ func (s *Store) Find(ctx context.Context, q store.Search) (ids []string, err err
 	if at := s.index.find(q.After); at >= 0 {
 		all = all[:at]
 	} else if !q.Before.IsZero() {
-		at, _ := slices.BinarySearchFunc(all, q.Before.UnixMilli(), func(d document, at int64) int { return cmp.Compare(d.at, at) })
+		at, _ := slices.BinarySearchFunc(all, q.Before.UnixMilli(),
+			func(d document, at int64) int { return cmp.Compare(d.at, at) })
 		all = all[:at]
 	}
 	for _, d := range slices.Backward(all) {
 		if len(ids) == store.AtMost(q.Limit) {
 			break
 		}
-		if len(q.AnyOf) > 0 && !slices.ContainsFunc(q.AnyOf, func(w string) bool { return slices.Contains(d.words, w) }) {
+		if len(q.AnyOf) > 0 &&
+			!slices.ContainsFunc(q.AnyOf, func(w string) bool { return slices.Contains(d.words, w) }) {
 			continue
 		}
 		if !slices.ContainsFunc(q.Phrases, func(p store.Phrase) bool { return !d.contains(p) }) {

@@ -47,7 +47,8 @@ func BenchmarkCycle(b *testing.B) {
 				r.Due = time.Time{}
 				for _, what := range []string{"asked", "answered", "acked"} {
 					r.Open, r.Unacked = what == "asked", what == "answered"
-					if _, err := s.Commit(b.Context(), store.Change{Put: []store.Record{r}, Events: []store.Event{event(r, what)}}); err != nil {
+					if _, err := s.Commit(b.Context(),
+						store.Change{Put: []store.Record{r}, Events: []store.Event{event(r, what)}}); err != nil {
 						return err
 					}
 					r.Version, r.Fixed = r.Version+1, nil
@@ -135,7 +136,9 @@ func BenchmarkPerform(b *testing.B) {
 	for n := 0; n < b.N; r.Version++ {
 		c := store.Change{Put: []store.Record{r}}
 		for ; n < b.N && len(c.Effects) < 1000; n++ {
-			c.Effects = append(c.Effects, store.Effect{ID: fmt.Sprintf("eff_%09d", n), Kind: "send", SubjectKind: r.Kind, Subject: r.ID, Due: r.Created})
+			c.Effects = append(c.Effects, store.Effect{
+				ID: fmt.Sprintf("eff_%09d", n), Kind: "send", SubjectKind: r.Kind, Subject: r.ID, Due: r.Created,
+			})
 		}
 		if _, err := s.Commit(b.Context(), c); err != nil {
 			b.Fatal(err)

@@ -58,8 +58,8 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 		return 0, err
 	}
 	r := &request{
-		complete: c.Done, release: c.Release, drop: c.Delete, put: make([]cells, len(c.Put)), effects: c.Effects, prune: prune, events: c.Events, unindex: c.Unindex,
-		size: size, done: make(chan struct{}),
+		complete: c.Done, release: c.Release, drop: c.Delete, put: make([]cells, len(c.Put)), effects: c.Effects,
+		prune: prune, events: c.Events, unindex: c.Unindex, size: size, done: make(chan struct{}),
 	}
 	for i := range c.Put {
 		r.put[i] = cellsOf(&c.Put[i])

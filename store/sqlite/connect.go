@@ -26,7 +26,9 @@ const applicationID = 0x41736b42
 
 var (
 	errForeign = errors.New("this file belongs to another program; choose another path for the database")
-	errNewer   = errors.New("it was written by a newer version of Askback; install that version, or restore a backup made before it")
+	errNewer   = errors.New(
+		"it was written by a newer version of Askback; install that version, or restore a backup made before it",
+	)
 )
 
 // settings are the pragmas of every connection of an open store. SQLite keeps most of them per connection.
@@ -181,7 +183,8 @@ func migrate(ctx context.Context, path string, db *sql.DB, log *slog.Logger) err
 	case err != nil:
 		return fmt.Errorf("read its schema version: %w", err)
 	case have > want:
-		return fmt.Errorf("its schema has version %d, and this program supports versions up to %d: %w", have, want, errNewer)
+		return fmt.Errorf("its schema has version %d, and this program supports versions up to %d: %w", have, want,
+			errNewer)
 	case have == want:
 		return nil
 	case have >= firstIndex && have < lastIndex:

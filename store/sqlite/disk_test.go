@@ -41,10 +41,12 @@ func TestStoreFailsAfterDiskError(t *testing.T) {
 	if !errors.Is(err, store.ErrUnknown) || !strings.Contains(err.Error(), "disk I/O error") {
 		t.Errorf("Commit on a failing disk: got %v, want ErrUnknown and the reason", err)
 	}
-	if err := put(3); err == nil || errors.Is(err, store.ErrUnknown) || !strings.Contains(err.Error(), "restart Askback") {
+	if err := put(3); err == nil || errors.Is(err, store.ErrUnknown) ||
+		!strings.Contains(err.Error(), "restart Askback") {
 		t.Errorf("Commit after that: got %v, want an error that asks for a restart", err)
 	}
-	if _, err := s.Read(t.Context(), "ask", record(1).ID); err == nil || !strings.Contains(err.Error(), "restart Askback") {
+	if _, err := s.Read(t.Context(), "ask", record(1).ID); err == nil ||
+		!strings.Contains(err.Error(), "restart Askback") {
 		t.Errorf("Read after that: got %v, want an error that asks for a restart", err)
 	}
 	if err := s.Close(); err != nil {

@@ -39,13 +39,15 @@ type effect struct{ store.Effect }
 // insertEffect writes a new effect.
 func (w *writer) insertEffect(v *store.Effect) error {
 	e := effect{Effect: *v}
-	return w.changeOne(w.stmt.insertEffect, e.ID, e.Kind, e.SubjectKind, e.Subject, e.Stream, e.Due.UnixMilli(), e.Created.UnixMilli(),
+	return w.changeOne(w.stmt.insertEffect,
+		e.ID, e.Kind, e.SubjectKind, e.Subject, e.Stream, e.Due.UnixMilli(), e.Created.UnixMilli(),
 		e.Attempts, textOrNull(e.Node), e.Dead, textOrNull(e.Held), e.Error, e.Data, e.sum())
 }
 
 // update writes the columns of an effect that can change.
 func (w *writer) update(e *effect) error {
-	return w.changeOne(w.stmt.updateEffect, e.ID, e.Due.UnixMilli(), e.Attempts, textOrNull(e.Node), e.Dead, textOrNull(e.Held), e.Error, e.sum())
+	return w.changeOne(w.stmt.updateEffect, e.ID, e.Due.UnixMilli(), e.Attempts, textOrNull(e.Node), e.Dead,
+		textOrNull(e.Held), e.Error, e.sum())
 }
 
 func textOrNull(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
@@ -127,14 +129,19 @@ type claim struct {
 // Claim claims at most n due effects for a node, within the limits. It also records a heartbeat of the node,
 // as Beat does, and frees the claims of nodes without a heartbeat for store.HeartbeatTimeout. The claims are
 // on the disk when it returns.
-func (s *Store) Claim(ctx context.Context, node string, now time.Time, n int, limit ...store.KindLimit) ([]store.Effect, error) {
+func (s *Store) Claim(
+	ctx context.Context, node string, now time.Time, n int, limit ...store.KindLimit,
+) ([]store.Effect, error) {
 	if _, err := s.Beat(ctx, node, now); err != nil {
 		return nil, err
 	}
 	s.nodes.Lock()
 	silent := s.heartbeats.silent(now)
 	s.nodes.Unlock()
-	r := &request{claim: &claim{node: node, now: now, n: store.AtMost(n), limit: limit, silent: silent}, done: make(chan struct{})}
+	r := &request{
+		claim: &claim{node: node, now: now, n: store.AtMost(n), limit: limit, silent: silent},
+		done:  make(chan struct{}),
+	}
 	if _, err := s.do(ctx, r); err != nil {
 		return nil, err
 	}
@@ -288,7 +295,9 @@ func (w *writer) effects(n int, stmt *sqlite3.Stmt, args ...any) ([]effect, erro
 }
 
 // effectsOf is like effects, but returns only effects for whose kinds keep returns true.
-func (w *writer) effectsOf(n int, keep func(kind string) bool, stmt *sqlite3.Stmt, args ...any) (list []effect, err error) {
+func (w *writer) effectsOf(
+	n int, keep func(kind string) bool, stmt *sqlite3.Stmt, args ...any,
+) (list []effect, err error) {
 	bind(stmt, args...)
 	defer stmt.Reset()
 	for len(list) != n {

@@ -11,7 +11,9 @@ import (
 
 // Connections returns every connection of a store: the writing connection, and the maximum number of reading
 // connections. The store must not be in use.
-func (s *Store) Connections(ctx context.Context) (write *sqlite3.Conn, read []*sqlite3.Conn, release func(), err error) {
+func (s *Store) Connections(
+	ctx context.Context,
+) (write *sqlite3.Conn, read []*sqlite3.Conn, release func(), err error) {
 	for range readers {
 		conn, err := s.read.get(ctx)
 		if err != nil {
@@ -29,8 +31,15 @@ func (s *Store) Connections(ctx context.Context) (write *sqlite3.Conn, read []*s
 // The statements that search for rows: the statements of the writer, and the statements of the readers other
 // than List.
 var (
-	Writes = []string{updateSame, updateState, updateAll, deleteRecord, selectHead, selectLast, deleteStream, deleteEvents, updateEffect, deleteEffect, deleteEffects, selectEffect, selectReady, selectClaimed, selectClaimedBy, selectHeld, nthOpen, nthUnacked, ageOpen, ageUnacked}
-	Reads  = []string{selectID, selectKey, selectDue, selectHistory, selectStream, selectRecent, selectHeadAll, countOld, countRecent, countOpen, countWaiting, countClaimed, countDead}
+	Writes = []string{
+		updateSame, updateState, updateAll, deleteRecord, selectHead, selectLast, deleteStream, deleteEvents,
+		updateEffect, deleteEffect, deleteEffects, selectEffect, selectReady, selectClaimed, selectClaimedBy,
+		selectHeld, nthOpen, nthUnacked, ageOpen, ageUnacked,
+	}
+	Reads = []string{
+		selectID, selectKey, selectDue, selectHistory, selectStream, selectRecent, selectHeadAll, countOld,
+		countRecent, countOpen, countWaiting, countClaimed, countDead,
+	}
 )
 
 // ListSQL returns the statements of a List. For each of its listings, it returns the statement of all

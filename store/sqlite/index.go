@@ -21,7 +21,8 @@ const (
 	setIndexed    = `update search_position set seq = ?2 where seq = ?1`
 	// The number of a document is the first that is free in its millisecond. No row is selected if the record
 	// does not exist or is in the index.
-	nextDocument = `select max(?3, coalesce((select max(n) + 1 from search_ids where n >= ?3 and n < ?3 + ` + perMillisecondText + `), 0))
+	nextDocument = `select max(?3, coalesce((select max(n) + 1 from search_ids where n >= ?3 and n < ?3 + ` +
+		perMillisecondText + `), 0))
 		where exists (select 1 from records indexed by records_id where kind = ?1 and id = ?2)
 		and not exists (select 1 from search_ids where id = ?2)`
 	insertDocumentID = `insert into search_ids (n, id) values (?1, ?2)`

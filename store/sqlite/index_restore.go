@@ -95,7 +95,8 @@ func restoreIndex(path string, log *slog.Logger) (err error) {
 	if err := createIndex(conn); err != nil {
 		return err
 	}
-	log.Warn("the index for searches was missing or damaged; it is filled again, and nothing else is affected", "err", damage)
+	log.Warn("the index for searches was missing or damaged; it is filled again, and nothing else is affected", "err",
+		damage)
 	return nil
 }
 

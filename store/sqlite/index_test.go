@@ -26,7 +26,8 @@ func find(t *testing.T, s *sqlite.Store, word string) []string {
 func addDocument(t *testing.T, s *sqlite.Store, r store.Record, seq int64) {
 	t.Helper()
 	d := store.Document{Kind: r.Kind, ID: r.ID, At: r.Created, Words: "table"}
-	if err := s.UpdateIndex(t.Context(), store.IndexUpdate{From: seq - 1, To: seq, Add: []store.Document{d}}); err != nil {
+	if err := s.UpdateIndex(t.Context(),
+		store.IndexUpdate{From: seq - 1, To: seq, Add: []store.Document{d}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -48,7 +49,9 @@ func TestIndexIsAddedByMigration(t *testing.T) {
 // has no words for the principals that may list them. The migration empties both, even if they are damaged,
 // so that they are filled again.
 func TestIndexOfEarlierSchemaIsFilledAgain(t *testing.T) {
-	for version, damage := range map[string]string{"8": "", "9": "", "8 ": "drop table search_ids", "9 ": "delete from search_data"} {
+	for version, damage := range map[string]string{
+		"8": "", "9": "", "8 ": "drop table search_ids", "9 ": "delete from search_data",
+	} {
 		path := filepath.Join(t.TempDir(), "askback.db")
 		s := openAt(t, path)
 		if _, err := s.Commit(t.Context(), store.Change{Put: []store.Record{record(1)}}); err != nil {
@@ -122,7 +125,8 @@ func newIndexed(t *testing.T) indexed {
 	s := i.Store
 	for n := 1; n <= 3; n++ {
 		r := record(n)
-		if _, err := s.Commit(t.Context(), store.Change{Put: []store.Record{r}, Events: []store.Event{event(r, "answered")}}); err != nil {
+		if _, err := s.Commit(t.Context(),
+			store.Change{Put: []store.Record{r}, Events: []store.Event{event(r, "answered")}}); err != nil {
 			t.Fatal(err)
 		}
 		if n < 3 {
@@ -176,7 +180,8 @@ func (i indexed) check(t *testing.T) {
 	t.Helper()
 	find(t, i.Store, "table")
 	i.fill(t)
-	if got, want := find(t, i.Store, "table"), []string{record(3).ID, record(2).ID, record(1).ID}; !slices.Equal(got, want) {
+	if got, want := find(t, i.Store,
+		"table"), []string{record(3).ID, record(2).ID, record(1).ID}; !slices.Equal(got, want) {
 		t.Errorf("Find: got %q, want %q", got, want)
 	}
 	r := record(2)
@@ -220,7 +225,8 @@ func TestDamagedIndexIsCreatedAgain(t *testing.T) {
 				i := newIndexed(t)
 				i.damage(t, statement)
 				r := record(4)
-				if _, err := i.Commit(t.Context(), store.Change{Put: []store.Record{r}, Unindex: []string{record(1).ID}}); err != nil {
+				if _, err := i.Commit(t.Context(),
+					store.Change{Put: []store.Record{r}, Unindex: []string{record(1).ID}}); err != nil {
 					t.Errorf("Commit: %v", err)
 				}
 				if _, err := i.Read(t.Context(), r.Kind, r.ID); err != nil {

@@ -38,7 +38,9 @@ func runChild(path string) {
 				r.Key = r.ID
 				commit(s, "asked", store.Change{
 					Put: []store.Record{r}, Events: []store.Event{event(r, "asked")},
-					Effects: []store.Effect{{ID: "eff_" + r.ID, Kind: "send", SubjectKind: r.Kind, Subject: r.ID, Due: r.Created}},
+					Effects: []store.Effect{
+						{ID: "eff_" + r.ID, Kind: "send", SubjectKind: r.Kind, Subject: r.ID, Due: r.Created},
+					},
 				})
 				send(s, fmt.Sprint("worker ", worker))
 				r.Version, r.Open, r.Status, r.Fixed = 1, false, "answered", nil

@@ -59,7 +59,8 @@ func TestSchema5IsMigrated(t *testing.T) {
 		t.Errorf("Dead: got %+v, %v, want eff_1", dead, err)
 	}
 	effects, err := s.Claim(t.Context(), "node", record(2).Created, 0)
-	if err != nil || len(effects) != 2 || effects[0].ID != "eff_2" || effects[0].Attempts != 2 || effects[1].ID != "eff_3" {
+	if err != nil || len(effects) != 2 || effects[0].ID != "eff_2" || effects[0].Attempts != 2 ||
+		effects[1].ID != "eff_3" {
 		t.Errorf("Claim: got %+v, %v, want eff_2 again and eff_3", effects, err)
 	}
 	if v := verifyFile(t, path); v.Rows != 8 || v.Damaged != 0 || v.Without != 0 {
@@ -75,7 +76,10 @@ func TestEventsOfSchema10AreAboutTheirSession(t *testing.T) {
 	add := func() {
 		t.Helper()
 		e := store.Event{Stream: "ses_1", Subject: "ses_1", Type: "message", At: record(1).Created}
-		if _, err := s.Commit(t.Context(), store.Change{Events: []store.Event{e, {Stream: "ses_1", Subject: "ask_1", Type: "asked", At: e.At}}}); err != nil {
+		if _, err := s.Commit(
+			t.Context(),
+			store.Change{Events: []store.Event{e, {Stream: "ses_1", Subject: "ask_1", Type: "asked", At: e.At}}},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -111,7 +115,8 @@ func TestEventsOfSchema10AreAboutTheirSession(t *testing.T) {
 	if got, want := subjects(), []string{"ses_1", "ask_1", "ses_1", "ask_1"}; !cmp.Equal(got, want) {
 		t.Errorf("got events about %q, want %q", got, want)
 	}
-	if _, err := s.Commit(t.Context(), store.Change{Prune: []store.EventFilter{{Stream: "ses_1", Subject: "ses_1"}}}); err != nil {
+	if _, err := s.Commit(t.Context(),
+		store.Change{Prune: []store.EventFilter{{Stream: "ses_1", Subject: "ses_1"}}}); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := subjects(), []string{"ask_1", "ask_1"}; !cmp.Equal(got, want) {

@@ -133,7 +133,8 @@ func TestEveryStatementUsesAnIndex(t *testing.T) {
 		if strings.Contains(text, "stream = ?") && strings.Contains(text, "from history") {
 			index[text] = "history_stream"
 		}
-		if strings.Contains(plan, "SCAN") || strings.Contains(plan, "TEMP B-TREE") || !strings.Contains(plan, "SEARCH") ||
+		if strings.Contains(plan, "SCAN") || strings.Contains(plan, "TEMP B-TREE") ||
+			!strings.Contains(plan, "SEARCH") ||
 			!strings.Contains(plan, index[text]) {
 			t.Errorf("%s\n\tgot the plan %s", text, plan)
 		}
@@ -156,7 +157,8 @@ func parameters(text string) (highest int) {
 func TestEventsOfOneStreamAreDeletedTogether(t *testing.T) {
 	var c store.Change
 	for i := range 64 {
-		c.Prune = append(c.Prune, store.EventFilter{Stream: "ses_1", Subject: record(i).ID}, store.EventFilter{Stream: "ses_2", Subject: record(i).ID})
+		c.Prune = append(c.Prune, store.EventFilter{Stream: "ses_1", Subject: record(i).ID},
+			store.EventFilter{Stream: "ses_2", Subject: record(i).ID})
 	}
 	c.Prune = append(c.Prune, store.EventFilter{Stream: "ses_3"})
 	if n, err := sqlite.Deletions(c); n != 3 || err != nil {

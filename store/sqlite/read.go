@@ -113,7 +113,12 @@ func (s *Store) Totals(ctx context.Context, kind string) (t store.Totals, err er
 		n    *int
 		text string
 		args []any
-	}{{&t.Open, countOpen, []any{kind}}, {&t.Waiting, countWaiting, nil}, {&t.Claimed, countClaimed, nil}, {&t.Dead, countDead, nil}} {
+	}{
+		{&t.Open, countOpen, []any{kind}},
+		{&t.Waiting, countWaiting, nil},
+		{&t.Claimed, countClaimed, nil},
+		{&t.Dead, countDead, nil},
+	} {
 		err := s.eachRow(ctx, count.text, func(row *sqlite3.Stmt) (bool, error) {
 			*count.n = int(row.ColumnInt64(0))
 			return false, nil
@@ -201,7 +206,9 @@ type result[T any] struct {
 
 // collect reads up to n undamaged rows of a query. It adds the damaged ones to s.damaged. After an error, it
 // returns the previous rows.
-func collect[T any](ctx context.Context, s *Store, n int, scan func(*sqlite3.Stmt) (T, error), text string, args ...any) (out result[T], err error) {
+func collect[T any](
+	ctx context.Context, s *Store, n int, scan func(*sqlite3.Stmt) (T, error), text string, args ...any,
+) (out result[T], err error) {
 	err = s.eachRow(ctx, text, func(row *sqlite3.Stmt) (bool, error) {
 		v, err := scan(row)
 		var damaged store.DamagedError
@@ -221,7 +228,9 @@ func collect[T any](ctx context.Context, s *Store, n int, scan func(*sqlite3.Stm
 
 // eachRow runs a statement and calls use with each row, until use returns false or an
 // error.
-func (s *Store) eachRow(ctx context.Context, text string, use func(*sqlite3.Stmt) (more bool, err error), args ...any) error {
+func (s *Store) eachRow(
+	ctx context.Context, text string, use func(*sqlite3.Stmt) (more bool, err error), args ...any,
+) error {
 	leave, err := s.enter(ctx)
 	if err != nil {
 		return err

@@ -157,7 +157,9 @@ func TestSettledRecordsAreNotAddedToIndexByOwner(t *testing.T) {
 	}
 	var old, boundaries int
 	db := openDatabase(t, path)
-	if err := db.QueryRow("select (select count(*) from records where recent = 0), (select count(*) from boundaries)").Scan(&old, &boundaries); err != nil {
+	if err := db.QueryRow(
+		"select (select count(*) from records where recent = 0), (select count(*) from boundaries)",
+	).Scan(&old, &boundaries); err != nil {
 		t.Fatal(err)
 	}
 	if old != 0 || boundaries != 0 {
@@ -207,7 +209,8 @@ func TestRecordIsAddedIfIndexByOwnerDoesNotFit(t *testing.T) {
 		pages = row.ColumnInt64(0)
 		return nil
 	}
-	if err := sqlitex.ExecuteTransient(write, "pragma page_count", &sqlitex.ExecOptions{ResultFunc: count}); err != nil {
+	if err := sqlitex.ExecuteTransient(write, "pragma page_count",
+		&sqlitex.ExecOptions{ResultFunc: count}); err != nil {
 		t.Fatal(err)
 	}
 	if err := sqlitex.ExecuteTransient(write, fmt.Sprintf("pragma max_page_count = %d", pages+5), nil); err != nil {

@@ -77,5 +77,6 @@ func (s *Store) FreeReserve() bool { return deleteReserve(s.writer.path) }
 // isNoRoom reports whether err means that a database could not be opened because the
 // disk is full.
 func isNoRoom(err error) bool {
-	return primaryCode(err) == codes.SQLITE_FULL || codeOf(err) == codes.SQLITE_IOERR_SHMSIZE || errors.Is(err, syscall.ENOSPC)
+	return primaryCode(err) == codes.SQLITE_FULL || codeOf(err) == codes.SQLITE_IOERR_SHMSIZE ||
+		errors.Is(err, syscall.ENOSPC)
 }

@@ -15,9 +15,10 @@ import (
 // the stored Fixed is kept, fixed and fixedSum are null.
 func cellsOf(r *store.Record) cells {
 	c := cells{
-		kind: r.Kind, id: r.ID, version: r.Version + 1, stream: r.Stream, key: sql.NullString{String: r.Key, Valid: r.Key != ""},
-		open: r.Open, unacked: r.Unacked, owner: r.Owner, agent: r.Agent, status: r.Status, names: joinNames(r.To),
-		created: r.Created.UnixMilli(), updated: r.Updated.UnixMilli(), due: dueOf(r.Due), state: r.State, fixed: r.Fixed,
+		kind: r.Kind, id: r.ID, version: r.Version + 1, stream: r.Stream,
+		key: sql.NullString{String: r.Key, Valid: r.Key != ""}, open: r.Open, unacked: r.Unacked, owner: r.Owner,
+		agent: r.Agent, status: r.Status, names: joinNames(r.To), created: r.Created.UnixMilli(),
+		updated: r.Updated.UnixMilli(), due: dueOf(r.Due), state: r.State, fixed: r.Fixed,
 	}
 	c.sum = sql.NullInt64{Int64: c.sumOf(), Valid: true}
 	if r.Fixed != nil {
@@ -39,8 +40,9 @@ func scanCells(row *sqlite3.Stmt) (c cells, err error) {
 	r := scanner{row: row}
 	c = cells{
 		kind: r.text(), id: r.text(), version: r.number(), stream: r.text(), key: r.nullText(), open: r.flag(),
-		owner: r.text(), agent: r.text(), status: r.text(), names: r.nullText(), created: r.number(), updated: r.number(),
-		due: r.nullNumber(), state: r.bytes(), fixed: r.bytes(), unacked: r.flag(), recent: r.flag(), sum: r.nullNumber(), fixedSum: r.nullNumber(),
+		owner: r.text(), agent: r.text(), status: r.text(), names: r.nullText(), created: r.number(),
+		updated: r.number(), due: r.nullNumber(), state: r.bytes(), fixed: r.bytes(), unacked: r.flag(),
+		recent: r.flag(), sum: r.nullNumber(), fixedSum: r.nullNumber(),
 	}
 	if r.bad || !c.matches() || c.names.Valid && !areNames(c.names.String) {
 		return c, store.DamagedError{Kind: c.kind, ID: c.id}
@@ -54,9 +56,9 @@ func scanRecord(row *sqlite3.Stmt) (store.Record, error) {
 		return store.Record{}, err
 	}
 	r := store.Record{
-		Kind: c.kind, ID: c.id, Version: c.version, Stream: c.stream, Key: c.key.String, Open: c.open, Unacked: c.unacked,
-		Owner: c.owner, Agent: c.agent, Status: c.status, Created: instant(c.created), Updated: instant(c.updated),
-		Fixed: c.fixed, State: c.state,
+		Kind: c.kind, ID: c.id, Version: c.version, Stream: c.stream, Key: c.key.String, Open: c.open,
+		Unacked: c.unacked, Owner: c.owner, Agent: c.agent, Status: c.status, Created: instant(c.created),
+		Updated: instant(c.updated), Fixed: c.fixed, State: c.state,
 	}
 	if c.due.Valid {
 		r.Due = instant(c.due.Int64)

@@ -115,7 +115,8 @@ func (s *Store) addKeys(ctx context.Context, v *salvage, l listing, keys []rowKe
 	for _, k := range keys {
 		c := l.conditions()
 		c.add("rowid = ?%d", k.rowid)
-		found, err := collect(ctx, s, 1, scanRecord, "select "+columns+" from records not indexed"+c.where(false), c.args...)
+		found, err := collect(ctx, s, 1, scanRecord, "select "+columns+" from records not indexed"+c.where(false),
+			c.args...)
 		if errors.Is(err, errPage) {
 			v.misses = true
 			s.damaged.add(store.DamagedError{Kind: cmp.Or(l.rest.Kind, "record"), ID: k.id})
@@ -187,7 +188,9 @@ func (k *skipper) past(last int64) {
 
 // events returns at most limit events of a statement, and skips pages that cannot be read. The statement has
 // k.at as its last argument. If no event can be read, the error is errPage.
-func (s *Store) events(ctx context.Context, limit int, k skipper, text string, args ...any) (list []store.Event, err error) {
+func (s *Store) events(
+	ctx context.Context, limit int, k skipper, text string, args ...any,
+) (list []store.Event, err error) {
 	for {
 		found, err := collect(ctx, s, limit-len(list), scanEvent, text, append(slices.Clone(args), k.at)...)
 		list = append(list, found.list...)

@@ -26,7 +26,8 @@ func fillPages(t *testing.T, path string) {
 	var c store.Change
 	for n := range 300 {
 		r := record(n + 1)
-		r.Owner, r.Status, r.Stream, r.Due, r.State = "bot", "pending", "ses_1", time.UnixMilli(1_700_000_000_000+int64(n)).UTC(), bytes.Repeat([]byte{'s'}, 400)
+		r.Owner, r.Status, r.Stream, r.Due, r.State = "bot", "pending", "ses_1",
+			time.UnixMilli(1_700_000_000_000+int64(n)).UTC(), bytes.Repeat([]byte{'s'}, 400)
 		e := event(r, "asked")
 		e.Stream, e.Type, e.Data = "ses_1", "asked", bytes.Repeat([]byte{' '}, 200)
 		c.Put, c.Events = append(c.Put, r), append(c.Events, e)
@@ -69,7 +70,8 @@ func lists(t *testing.T, s *sqlite.Store) (all map[string][]string, errs map[str
 	events("stream", history, err)
 	history, err = s.Recent(t.Context(), "ses_1", 0, 0)
 	events("recent", history, err)
-	subjects, _, err := s.Subjects(t.Context(), store.SubjectQuery{Query: store.Query{Kind: "ask"}, Types: []string{"asked"}})
+	subjects, _, err := s.Subjects(t.Context(),
+		store.SubjectQuery{Query: store.Query{Kind: "ask"}, Types: []string{"asked"}})
 	var ids []string
 	for _, one := range subjects {
 		ids = append(ids, one.ID)
@@ -150,7 +152,8 @@ func TestDamagedPageHidesOnlyItsRecords(t *testing.T) {
 			t.Logf("page %d: close: %v", page, err)
 		}
 	}
-	t.Logf("%d pages, %d opened, %d lists incomplete, %d records named, failed: %v", len(whole)/pageSize, opened, incomplete, named, failed)
+	t.Logf("%d pages, %d opened, %d lists incomplete, %d records named, failed: %v", len(whole)/pageSize, opened,
+		incomplete, named, failed)
 	for name, n := range failed {
 		if n > 4 { // the roots of the tables and the index
 			t.Errorf("%s fails for %d of %d pages", name, n, opened)

@@ -176,7 +176,9 @@ type Stats struct {
 // Stats returns the counts since the store was opened.
 func (s *Store) Stats() Stats {
 	c := &s.writer.count
-	return Stats{Batches: c.batches.Load(), Commits: c.commits.Load(), Changes: c.changes.Load(), Reruns: c.reruns.Load()}
+	return Stats{
+		Batches: c.batches.Load(), Commits: c.commits.Load(), Changes: c.changes.Load(), Reruns: c.reruns.Load(),
+	}
 }
 
 type counters struct{ batches, commits, changes, reruns atomic.Int64 }

@@ -214,14 +214,16 @@ func TestFilesOfOtherProgramsAreNotChanged(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = sqlite.Open(path, nil)
-		if err == nil || !strings.Contains(err.Error(), "belongs to another program") || !strings.Contains(err.Error(), path) {
+		if err == nil || !strings.Contains(err.Error(), "belongs to another program") ||
+			!strings.Contains(err.Error(), path) {
 			t.Errorf("Open %s: got %v, want an error that names it", path, err)
 		}
 		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
 			t.Errorf("Open %s changed it (%v)", path, err)
 		}
 	}
-	if _, err := sqlite.Open(filepath.Join(t.TempDir(), "no", "such.db"), nil); !strings.HasSuffix(fmt.Sprint(err), "such.db: no such file or directory") {
+	if _, err := sqlite.Open(filepath.Join(t.TempDir(), "no", "such.db"),
+		nil); !strings.HasSuffix(fmt.Sprint(err), "such.db: no such file or directory") {
 		t.Errorf("Open in a missing directory: got %v", err)
 	}
 	if _, err := sqlite.Open(t.TempDir(), nil); err == nil {
@@ -257,9 +259,10 @@ func TestFilesArePrivate(t *testing.T) {
 func record(n int) store.Record {
 	at := time.UnixMilli(1_795_000_000_000 + int64(n)).UTC()
 	return store.Record{
-		Kind: "ask", ID: fmt.Sprintf("ask_%026d", n), Stream: fmt.Sprintf("ses_%026d", n%1000), Key: fmt.Sprintf("key_%026d", n),
-		Open: true, Owner: "agent-1", Agent: "Claude", Status: "pending", Created: at, Updated: at, Due: at.Add(time.Hour),
-		Fixed: bytes.Repeat([]byte("f"), 700), State: bytes.Repeat([]byte("s"), 300),
+		Kind: "ask", ID: fmt.Sprintf("ask_%026d", n), Stream: fmt.Sprintf("ses_%026d", n%1000),
+		Key: fmt.Sprintf("key_%026d", n), Open: true, Owner: "agent-1", Agent: "Claude", Status: "pending",
+		Created: at, Updated: at, Due: at.Add(time.Hour), Fixed: bytes.Repeat([]byte("f"), 700),
+		State: bytes.Repeat([]byte("s"), 300),
 	}
 }
 
@@ -303,7 +306,8 @@ func TestWaitingChangesShareOneTransaction(t *testing.T) {
 	s := openAt(t, path)
 	release := lockDatabase(t, path)
 	const many = 400
-	results := commitWaiting(t, s, many, func(n int) store.Change { return store.Change{Put: []store.Record{record(n)}} })
+	results := commitWaiting(t, s, many,
+		func(n int) store.Change { return store.Change{Put: []store.Record{record(n)}} })
 	release()
 	for range many {
 		if err := <-results; err != nil {
@@ -341,7 +345,8 @@ func TestUnexpectedErrorLosesOnlyItsChange(t *testing.T) {
 	for range 90 {
 		if err := <-results; err != nil {
 			failed++
-			if !strings.Contains(err.Error(), "poisoned") || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrUnknown) {
+			if !strings.Contains(err.Error(), "poisoned") || errors.Is(err, store.ErrConflict) ||
+				errors.Is(err, store.ErrUnknown) {
 				t.Errorf("Commit: got %v, want the error of the database", err)
 			}
 		}

@@ -93,7 +93,8 @@ func subjectsSQL(q store.SubjectQuery) query {
 		on.add("?%d", t)
 		types = append(types, on.terms[len(on.terms)-1])
 	}
-	on.terms = append(on.terms[:1], "r.id = case when h.type in ("+strings.Join(types, ", ")+") then case h.subject when '' then h.stream else h.subject end end")
+	on.terms = append(on.terms[:1], "r.id = case when h.type in ("+strings.Join(types, ", ")+
+		") then case h.subject when '' then h.stream else h.subject end end")
 	on.filter(q.Query)
 	which := conditions{args: on.args}
 	table := "history h"
@@ -105,6 +106,10 @@ func subjectsSQL(q store.SubjectQuery) query {
 	if q.Before > 0 {
 		which.add("h.seq < ?%d", q.Before)
 	}
-	return query{"select " + subjectColumns + ", h.seq from " + table + " left join records r indexed by records_id on " +
-		strings.Join(on.terms, " and ") + " where " + strings.Join(which.terms, " and ") + " order by h.seq desc", which.args}
+	return query{
+		"select " + subjectColumns + ", h.seq from " + table +
+			" left join records r indexed by records_id on " +
+			strings.Join(on.terms, " and ") + " where " + strings.Join(which.terms, " and ") + " order by h.seq desc",
+		which.args,
+	}
 }

@@ -64,10 +64,11 @@ func executeOnFile(t *testing.T, path, text string) {
 // id, and lists omit it.
 func TestChangedRecordIsNotReturned(t *testing.T) {
 	for _, column := range []string{
-		"version = version + 1", "stream = 'ses_2'", "key = 'other'", "key = null", "open = 0", "open = 7", "owner = 'eve'", "agent = 'eve'",
-		"status = 'answered'", "names = null", "names = char(10) || 'eve' || char(10)", "names = 'x'", "created = created + 1", "updated = updated + 1",
-		"due = due + 1", "due = null", "state = cast('other' as blob)", "state = null", "fixed = cast('other' as blob)", "unacked = 0",
-		"sum = sum + 1", "fixed_sum = fixed_sum + 1",
+		"version = version + 1", "stream = 'ses_2'", "key = 'other'", "key = null", "open = 0", "open = 7",
+		"owner = 'eve'", "agent = 'eve'", "status = 'answered'", "names = null",
+		"names = char(10) || 'eve' || char(10)", "names = 'x'", "created = created + 1", "updated = updated + 1",
+		"due = due + 1", "due = null", "state = cast('other' as blob)", "state = null",
+		"fixed = cast('other' as blob)", "unacked = 0", "sum = sum + 1", "fixed_sum = fixed_sum + 1",
 	} {
 		t.Run(column, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "askback.db")
@@ -79,7 +80,8 @@ func TestChangedRecordIsNotReturned(t *testing.T) {
 			if got, err := s.Read(t.Context(), "ask", want.ID); !errors.As(err, &damaged) || damaged.ID != want.ID {
 				t.Errorf("Read: got %+v, %v, want a DamagedError with the id", got, err)
 			}
-			if got, err := s.ReadKey(t.Context(), "ask", want.Key); !strings.HasPrefix(column, "key") && !errors.As(err, &damaged) {
+			if got, err := s.ReadKey(t.Context(), "ask", want.Key); !strings.HasPrefix(column, "key") &&
+				!errors.As(err, &damaged) {
 				t.Errorf("ReadKey: got %+v, %v, want a DamagedError", got, err)
 			}
 			rest := []string{record(1).ID, record(3).ID}
@@ -97,7 +99,8 @@ func TestChangedRecordIsNotReturned(t *testing.T) {
 			if got := s.Health().Damaged; !cmp.Equal(got, []string{"ask " + want.ID}) {
 				t.Errorf("Health: got %q, want the record", got)
 			}
-			if v := verifyFile(t, path); v.Damaged != 1 || v.Rows != 9 || !cmp.Equal(v.Names, []string{"ask " + want.ID}) {
+			if v := verifyFile(t, path); v.Damaged != 1 || v.Rows != 9 ||
+				!cmp.Equal(v.Names, []string{"ask " + want.ID}) {
 				t.Errorf("Verify: got %+v, want the record of nine rows", v)
 			}
 		})
@@ -108,7 +111,8 @@ func TestChangedRecordIsNotReturned(t *testing.T) {
 // later events do not change.
 func TestChangedEventIsOmitted(t *testing.T) {
 	for _, column := range []string{
-		"n = n + 1", "subject = 'ask_x'", "type = 'answered'", "at = at + 1", `data = cast('{"a":2}' as blob)`, "data = null", "sum = 1",
+		"n = n + 1", "subject = 'ask_x'", "type = 'answered'", "at = at + 1", `data = cast('{"a":2}' as blob)`,
+		"data = null", "sum = 1",
 	} {
 		t.Run(column, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "askback.db")
@@ -133,10 +137,12 @@ func TestChangedEventIsOmitted(t *testing.T) {
 			if _, err := s.Commit(t.Context(), store.Change{Events: []store.Event{e}}); err != nil {
 				t.Fatal(err)
 			}
-			if events, err := s.History(t.Context(), "ses_1", 6, 4); err != nil || len(events) != 1 || events[0].StreamSeq != 7 {
+			if events, err := s.History(t.Context(), "ses_1", 6, 4); err != nil || len(events) != 1 ||
+				events[0].StreamSeq != 7 {
 				t.Errorf("the next event: got %+v, %v, want number 7", events, err)
 			}
-			if v := verifyFile(t, path); v.Damaged != 2 || !cmp.Equal(v.Names, []string{"event 4 of ses_1", "event 6 of ses_1"}) {
+			if v := verifyFile(t, path); v.Damaged != 2 ||
+				!cmp.Equal(v.Names, []string{"event 4 of ses_1", "event 6 of ses_1"}) {
 				t.Errorf("Verify: got %+v, want two events", v)
 			}
 		})
@@ -147,8 +153,9 @@ func TestChangedEventIsOmitted(t *testing.T) {
 // others.
 func TestChangedEffectIsOmitted(t *testing.T) {
 	for _, column := range []string{
-		"id = id || 'x'", "kind = 'call'", "subject_kind = 'token'", "subject = 'ask_x'", "stream = 'ses_2'", "due = due - 1", "created = created + 1",
-		"attempts = attempts + 1", "node = 'a'", "node = ''", "dead = 1 - dead", "dead = 2", "error = 'x'", "data = cast('{}' as blob)", "data = null", "sum = 1",
+		"id = id || 'x'", "kind = 'call'", "subject_kind = 'token'", "subject = 'ask_x'", "stream = 'ses_2'",
+		"due = due - 1", "created = created + 1", "attempts = attempts + 1", "node = 'a'", "node = ''",
+		"dead = 1 - dead", "dead = 2", "error = 'x'", "data = cast('{}' as blob)", "data = null", "sum = 1",
 	} {
 		t.Run(column, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "askback.db")
@@ -158,7 +165,8 @@ func TestChangedEffectIsOmitted(t *testing.T) {
 			var dead []store.Completion
 			for _, id := range []string{"eff_1", "eff_2", "eff_3", "eff_4", "eff_5", "eff_6"} {
 				change.Effects = append(change.Effects, store.Effect{
-					ID: id, Kind: "send", SubjectKind: r.Kind, Subject: r.ID, Stream: r.Stream, Due: r.Created, Created: r.Created, Data: []byte(`{"a":1}`),
+					ID: id, Kind: "send", SubjectKind: r.Kind, Subject: r.ID, Stream: r.Stream, Due: r.Created,
+					Created: r.Created, Data: []byte(`{"a":1}`),
 				})
 				if id <= "eff_3" {
 					dead = append(dead, store.Completion{ID: id, Node: "a", Dead: true, Error: "no"})
@@ -187,14 +195,17 @@ func TestChangedEffectIsOmitted(t *testing.T) {
 				}
 				return ids
 			}
-			if got, want := left(s.Dead(t.Context(), store.Query{Limit: 2})), []string{"eff_1", "eff_3"}; !cmp.Equal(got, want) {
+			if got, want := left(s.Dead(t.Context(), store.Query{Limit: 2})), []string{
+				"eff_1", "eff_3",
+			}; !cmp.Equal(got, want) {
 				t.Errorf("Dead: got %q, want %q", got, want)
 			}
 			got := left(s.Claim(t.Context(), "a", r.Created, 2))
 			if want := []string{"eff_4", "eff_6"}; !cmp.Equal(got, want) {
 				t.Errorf("Claim: got %q, want %q", got, want)
 			}
-			if v := verifyFile(t, path); v.Damaged != 2 || v.Rows != 7 || !strings.HasPrefix(v.Names[0], "effect eff_2") {
+			if v := verifyFile(t, path); v.Damaged != 2 || v.Rows != 7 ||
+				!strings.HasPrefix(v.Names[0], "effect eff_2") {
 				t.Errorf("Verify: got %+v, want the effect", v)
 			}
 		})
@@ -259,12 +270,15 @@ func TestRowsWithoutChecksumsAreRead(t *testing.T) {
 	before := verifyFile(t, path)
 	r := asks[0]
 	r.Fixed = nil
-	if _, err := s.Commit(t.Context(), store.Change{Put: []store.Record{r}, Events: []store.Event{event(r, "more")}}); err != nil {
+	if _, err := s.Commit(t.Context(),
+		store.Change{Put: []store.Record{r}, Events: []store.Event{event(r, "more")}}); err != nil {
 		t.Fatal(err)
 	}
 	after := verifyFile(t, path)
-	if before.Without != before.Rows || before.Damaged != 0 || after.Rows != before.Rows+1 || after.Without != before.Without {
-		t.Errorf("got %+v and then %+v, want no row with checksums, and then only the new event with them", before, after)
+	if before.Without != before.Rows || before.Damaged != 0 || after.Rows != before.Rows+1 ||
+		after.Without != before.Without {
+		t.Errorf("got %+v and then %+v, want no row with checksums, and then only the new event with them", before,
+			after)
 	}
 	executeOnFile(t, path, "update records set status = 'expired' where kind = 'ask'")
 	if got, err := s.Read(t.Context(), "ask", r.ID); !errors.Is(err, store.DamagedError{Kind: "ask", ID: r.ID}) {
@@ -323,7 +337,8 @@ func TestValueOfAnotherTypeIsDamage(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "askback.db")
 		fillDatabase(t, path)
-		executeOnFile(t, path, "pragma writable_schema = on; update sqlite_schema set sql = replace(sql, ') strict', ')')")
+		executeOnFile(t, path,
+			"pragma writable_schema = on; update sqlite_schema set sql = replace(sql, ') strict', ')')")
 		executeOnFile(t, path, change)
 		if v := verifyFile(t, path); !cmp.Equal(v.Names, []string{want}) {
 			t.Errorf("after %q: got %+v, want %s", change, v, want)

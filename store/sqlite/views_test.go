@@ -28,17 +28,20 @@ func TestViewsShowStoredAsks(t *testing.T) {
 			return bytes.TrimSpace(raw)
 		}
 		return store.Record{
-			Kind: "ask", ID: "ask_" + name, Stream: session, Open: status == "pending", Owner: "bot", Agent: "bot", Status: status,
-			Created: at, Updated: at.Add(time.Minute), Fixed: read("fixed"), State: read("moving"),
+			Kind: "ask", ID: "ask_" + name, Stream: session, Open: status == "pending", Owner: "bot", Agent: "bot",
+			Status: status, Created: at, Updated: at.Add(time.Minute), Fixed: read("fixed"), State: read("moving"),
 		}
 	}
 	change := store.Change{
 		Put: []store.Record{
 			sample("answered", "answered", "ses_1"), sample("answered_in_full", "answered", "ses_answered_in_full"),
-			sample("confirmation", "pending", "ses_confirmation"), sample("denied", "answered", "ses_1"), sample("expired", "expired", "ses_expired"),
+			sample("confirmation", "pending", "ses_confirmation"), sample("denied", "answered", "ses_1"),
+			sample("expired", "expired", "ses_expired"),
 			{
-				Kind: "session", ID: "ses_1", Stream: "ses_1", Open: true, Owner: "bot", Agent: "bot", Status: "waiting_for_input",
-				Created: at, Updated: at, Fixed: []byte(`{"v":1}`), State: []byte(`{"v":1,"status":"waiting_for_input"}`),
+				Kind: "session", ID: "ses_1", Stream: "ses_1", Open: true, Owner: "bot", Agent: "bot",
+				Status:  "waiting_for_input",
+				Created: at, Updated: at, Fixed: []byte(`{"v":1}`),
+				State: []byte(`{"v":1,"status":"waiting_for_input"}`),
 			},
 		},
 		Events: []store.Event{

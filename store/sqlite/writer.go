@@ -63,7 +63,10 @@ func newWriter(path string, log *slog.Logger, damaged *damages) (*writer, error)
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{log: log, damaged: damaged, path: path, conn: conn, ended: make(chan struct{}), untilAging: map[string]int{}, moved: map[string]string{}}
+	w := &writer{
+		log: log, damaged: damaged, path: path, conn: conn, ended: make(chan struct{}), untilAging: map[string]int{},
+		moved: map[string]string{},
+	}
 	w.resetNumbers()
 	if err := errors.Join(w.stmt.prepare(conn), w.boundaries.load(conn)); err != nil {
 		_ = conn.Close() // the caller returns the first error
@@ -194,7 +197,8 @@ func (w *writer) transaction(batch []*request, apply func(*request) error, age f
 	}
 	if err := run(w.stmt.commit); err != nil {
 		w.rollback()
-		if isFull(err) || isIndexDamage(err) { // SQLite writes the commit frame last, and the index before it, so nothing was committed
+		// SQLite writes the commit frame last, and the index before it, so nothing was committed
+		if isFull(err) || isIndexDamage(err) {
 			return w.fail("commit", err)
 		}
 		return fmt.Errorf("%w: %w", store.ErrUnknown, w.fail("commit", err))
@@ -327,7 +331,8 @@ func (w *writer) close() error {
 		err = execute(w.conn, "pragma wal_checkpoint(truncate)")
 	}
 	if isFull(err) {
-		err = fmt.Errorf("%w; no change is lost: changes that do not fit into the database are in its -wal file", store.ErrDiskFull)
+		err = fmt.Errorf("%w; no change is lost: changes that do not fit into the database are in its -wal file",
+			store.ErrDiskFull)
 	}
 	return errors.Join(err, w.conn.Close()) // this also closes the statements
 }

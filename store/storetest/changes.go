@@ -131,7 +131,8 @@ func testAtomicity(t *testing.T, sub Subject) {
 	mustNotExist(t, s, "ask", "ask_new")
 	mustEqual(t, "the records", mustList(t, s, store.Query{Kind: "ask"}), before)
 	mustEqual(t, "the history", len(allEvents(t, s, "")), 100)
-	mustEqual(t, "the next number", mustCommit(t, s, store.Change{Events: []store.Event{event("ses_9", "first")}}), int64(101))
+	mustEqual(t, "the next number", mustCommit(t, s, store.Change{Events: []store.Event{event("ses_9", "first")}}),
+		int64(101))
 	checkNumbers(t, allEvents(t, s, ""))
 }
 
@@ -141,7 +142,9 @@ func invalidChanges() map[string]store.Change {
 		r := record("ask", "ask_bad")
 		change(&r)
 		// The valid record before r must not be kept.
-		return store.Change{Put: []store.Record{record("ask", "ask_beside"), r}, Events: []store.Event{event("ses_bad", "asked")}}
+		return store.Change{
+			Put: []store.Record{record("ask", "ask_beside"), r}, Events: []store.Event{event("ses_bad", "asked")},
+		}
 	}
 	huge := make([]byte, 16<<20)
 	bad := map[string]store.Change{
@@ -173,7 +176,8 @@ func testInvalidChanges(t *testing.T, sub Subject) {
 	s := sub.Store
 	for name, c := range invalidChanges() {
 		_, err := s.Commit(t.Context(), c)
-		if err == nil || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrUnknown) || !strings.HasPrefix(err.Error(), "invalid change: ") {
+		if err == nil || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrUnknown) ||
+			!strings.HasPrefix(err.Error(), "invalid change: ") {
 			t.Errorf("%s: got %v, want an error other than ErrConflict and ErrUnknown", name, err)
 		}
 	}

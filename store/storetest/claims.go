@@ -99,7 +99,8 @@ func testClaimByNodes(t *testing.T, sub Subject) {
 				r := record("ask", fmt.Sprintf("ask_%d_%d", worker, n))
 				e := effect("eff_" + r.ID)
 				e.Subject = r.ID
-				if _, err := s.Commit(t.Context(), store.Change{Put: []store.Record{r}, Effects: []store.Effect{e}}); err != nil {
+				if _, err := s.Commit(t.Context(),
+					store.Change{Put: []store.Record{r}, Effects: []store.Effect{e}}); err != nil {
 					t.Errorf("Commit: got %v, want no error", err)
 				}
 				continue
@@ -133,17 +134,20 @@ func testLostClaims(t *testing.T, sub Subject) {
 	mustClaim(t, s, "a", noon, 1)
 	mustBeat(t, s, "a", noon.Add(store.HeartbeatInterval))
 	timeout := noon.Add(store.HeartbeatInterval + store.HeartbeatTimeout)
-	mustEqual(t, "claimed again just before the timeout", mustClaim(t, s, "b", timeout.Add(-time.Millisecond), 1), noEffects)
+	mustEqual(t, "claimed again just before the timeout", mustClaim(t, s, "b", timeout.Add(-time.Millisecond), 1),
+		noEffects)
 	mustEqual(t, "claimed by the same node after the timeout", mustClaim(t, s, "a", timeout, 1), noEffects)
 	timeout = timeout.Add(store.HeartbeatTimeout)
 	mustBeat(t, s, "b", timeout)
-	mustEqual(t, "claimed again after the timeout", mustClaim(t, s, "b", timeout, 1), []store.Effect{claimed(e, "b", 2)})
+	mustEqual(t, "claimed again after the timeout", mustClaim(t, s, "b", timeout, 1),
+		[]store.Effect{claimed(e, "b", 2)})
 
 	next := effect("eff_2")
 	result := func(node string) store.Change {
 		return store.Change{
-			Put: []store.Record{r}, Events: []store.Event{event("ses_1", "sent by "+node)}, Effects: []store.Effect{next},
-			Done: []store.Completion{{ID: "eff_1", Node: node}},
+			Put: []store.Record{r}, Events: []store.Event{event("ses_1", "sent by "+node)},
+			Effects: []store.Effect{next},
+			Done:    []store.Completion{{ID: "eff_1", Node: node}},
 		}
 	}
 	mustConflict(t, s, result("a"))
@@ -153,7 +157,8 @@ func testLostClaims(t *testing.T, sub Subject) {
 	mustCommit(t, s, result("b"))
 	mustEqual(t, "the event", allEvents(t, s, "")[0].Type, "sent by b")
 	mustEqual(t, "the next effect", mustClaim(t, s, "a", timeout, 0), []store.Effect{claimed(next, "a", 1)})
-	mustEqual(t, "claims after all nodes are gone", effectIDs(mustClaim(t, s, "c", timeout.Add(time.Hour), 0)), []string{"eff_2"})
+	mustEqual(t, "claims after all nodes are gone", effectIDs(mustClaim(t, s, "c", timeout.Add(time.Hour), 0)),
+		[]string{"eff_2"})
 }
 
 // testCompletions checks that a completion is a conflict if the effect does not exist or

@@ -113,7 +113,8 @@ func testOddEffectStrings(t *testing.T, sub Subject) {
 		mustEqual(t, "claimed", mustClaim(t, s, odd, noon, 0), []store.Effect{claimed(e, odd, 1)})
 		mustCommit(t, s, complete(store.Completion{ID: odd, Node: odd, Dead: true, Error: odd}))
 		e.Attempts, e.Error, e.Dead = 1, odd, true
-		mustEqual(t, fmt.Sprint("dead letter ", n), mustListDead(t, s, store.Query{Kind: odd, Stream: odd}), []store.Effect{e})
+		mustEqual(t, fmt.Sprint("dead letter ", n), mustListDead(t, s, store.Query{Kind: odd, Stream: odd}),
+			[]store.Effect{e})
 	}
 }
 
@@ -131,7 +132,10 @@ func testRetries(t *testing.T, sub Subject) {
 		got := mustClaim(t, s, node, e.Due, 0)
 		mustEqual(t, "an attempt", got[0], claimed(e, node, n+1))
 		mustEqual(t, "effects", len(got), 2-min(n, 1))
-		retry := store.Completion{ID: "eff_1", Node: node, Retry: e.Due.Add(time.Second + time.Microsecond), Error: fmt.Sprint("failure ", n+1)}
+		retry := store.Completion{
+			ID: "eff_1", Node: node, Retry: e.Due.Add(time.Second + time.Microsecond),
+			Error: fmt.Sprint("failure ", n+1),
+		}
 		mustCommit(t, s, complete(retry))
 		mustConflict(t, s, complete(retry)) // the claim is free
 	}
@@ -238,8 +242,10 @@ func testHeldEffects(t *testing.T, sub Subject) {
 	r := commitEffects(t, s, effect("eff_1"), effect("eff_2"), effect("eff_3"), effect("eff_4"))
 	mustClaim(t, s, "a", noon, 0)
 	mustCommit(t, s, complete(
-		store.Completion{ID: "eff_1", Node: "a", Held: "k", Error: "paused"}, store.Completion{ID: "eff_2", Node: "a", Held: "l"},
-		store.Completion{ID: "eff_3", Node: "a", Held: "k", Retry: noon.Add(time.Minute)}, store.Completion{ID: "eff_4", Node: "a", Held: "k"},
+		store.Completion{ID: "eff_1", Node: "a", Held: "k", Error: "paused"},
+		store.Completion{ID: "eff_2", Node: "a", Held: "l"},
+		store.Completion{ID: "eff_3", Node: "a", Held: "k", Retry: noon.Add(time.Minute)},
+		store.Completion{ID: "eff_4", Node: "a", Held: "k"},
 	))
 	mustCommit(t, s, complete(store.Completion{ID: "eff_4", Retry: later})) // it is no longer held
 	mustEqual(t, "claimed while held", mustClaim(t, s, "b", noon, 0), noEffects)
@@ -308,7 +314,8 @@ func testEffectAtomicity(t *testing.T, sub Subject) {
 		e.Subject = "ask_new"
 		return with(r, e)
 	})
-	mustEqual(t, "effects of the winner", effectIDs(mustClaim(t, s, "a", noon, 0)), []string{"eff_1", fmt.Sprint("eff_new", winner)})
+	mustEqual(t, "effects of the winner", effectIDs(mustClaim(t, s, "a", noon, 0)),
+		[]string{"eff_1", fmt.Sprint("eff_new", winner)})
 }
 
 // testDeletedEffects checks that deleting a record deletes only its effects.
@@ -329,7 +336,8 @@ func testDeletedEffects(t *testing.T, sub Subject) {
 	mustEqual(t, "dead letters after a conflict", effectIDs(mustListDead(t, s, store.Query{})), []string{"eff_dead"})
 	again := effect("eff_free")
 	again.Subject = "ask_3"
-	deletion.Put, deletion.Effects = []store.Record{record("ask", "ask_3")}, []store.Effect{again} // the effect with this id is deleted first
+	// the effect with this id is deleted first
+	deletion.Put, deletion.Effects = []store.Record{record("ask", "ask_3")}, []store.Effect{again}
 	mustCommit(t, s, deletion)
 	mustEqual(t, "dead letters", mustListDead(t, s, store.Query{}), noEffects)
 	mustConflict(t, s, complete(store.Completion{ID: "eff_claimed", Node: "a"}))
@@ -359,11 +367,13 @@ func invalidEffects() map[string]store.Change {
 	one("an effect of 16 MB", func(c *store.Change) { c.Effects[0].Data = make([]byte, 16<<20) })
 	one("an effect that is new and done", func(c *store.Change) { c.Done = []store.Completion{{ID: "eff_1"}} })
 	one("a completion without an id", func(c *store.Change) { c.Done = []store.Completion{{Node: "a"}} })
-	one("a completion twice", func(c *store.Change) { c.Done = []store.Completion{{ID: "eff_2"}, {ID: "eff_2", Node: "a"}} })
+	one("a completion twice",
+		func(c *store.Change) { c.Done = []store.Completion{{ID: "eff_2"}, {ID: "eff_2", Node: "a"}} })
 	one("a completion with a retry of a dead letter", func(c *store.Change) {
 		c.Done = []store.Completion{{ID: "eff_2", Retry: noon, Dead: true}}
 	})
-	one("an error that is not UTF-8", func(c *store.Change) { c.Done = []store.Completion{{ID: "eff_2", Dead: true, Error: "\xff"}} })
+	one("an error that is not UTF-8",
+		func(c *store.Change) { c.Done = []store.Completion{{ID: "eff_2", Dead: true, Error: "\xff"}} })
 	return bad
 }
 

@@ -20,7 +20,8 @@ func callAll(ctx context.Context, s Store) map[string]error {
 	_, errs["CountOpen"] = s.CountOpen(ctx, "ask", "agent-1", 1)
 	_, errs["Totals"] = s.Totals(ctx, "ask")
 	_, errs["Recent"] = s.Recent(ctx, "ses_1", 0, 1)
-	_, _, errs["Subjects"] = s.Subjects(ctx, store.SubjectQuery{Query: store.Query{Kind: "ask"}, Types: []string{"answered"}})
+	_, _, errs["Subjects"] = s.Subjects(ctx,
+		store.SubjectQuery{Query: store.Query{Kind: "ask"}, Types: []string{"answered"}})
 	_, _, errs["Head"] = s.Head(ctx, "ses_1")
 	_, errs["Due"] = s.Due(ctx, noon, 1)
 	_, errs["Beat"] = s.Beat(ctx, "node", noon)
@@ -92,7 +93,8 @@ func checkRestart(t *testing.T, sub Subject, closed bool) {
 	for n := range 20 {
 		r := record("ask", id(n))
 		r.Key, r.Stream, r.Owner, r.To, r.Due = id(n), "ses_1", "agent-1", []string{"ann"}, noon
-		mustCommit(t, s, store.Change{Put: []store.Record{r}, Events: []store.Event{event(fmt.Sprint("ses_", n%3), "asked")}})
+		mustCommit(t, s,
+			store.Change{Put: []store.Record{r}, Events: []store.Event{event(fmt.Sprint("ses_", n%3), "asked")}})
 	}
 	mustCommit(t, s, store.Change{Delete: []store.Ref{{Kind: "ask", ID: id(3), Version: 1}}})
 	records, events := mustList(t, s, store.Query{Kind: "ask"}), allEvents(t, s, "")
@@ -109,7 +111,9 @@ func checkRestart(t *testing.T, sub Subject, closed bool) {
 	mustConflict(t, s, put(record("ask", id(4))))
 	mustConflict(t, s, put(keyed("ask", "ask_new", id(4))))
 	r := mustRead(t, s, "ask", id(4))
-	first := mustCommit(t, s, store.Change{Put: []store.Record{r}, Events: []store.Event{event("ses_1", "answered"), event("ses_new", "started")}})
+	first := mustCommit(t, s, store.Change{
+		Put: []store.Record{r}, Events: []store.Event{event("ses_1", "answered"), event("ses_new", "started")},
+	})
 	mustEqual(t, "the next number", first, int64(21))
 	checkNumbers(t, allEvents(t, s, ""))
 }

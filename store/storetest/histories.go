@@ -23,7 +23,8 @@ func testNumbers(t *testing.T, sub Subject) {
 		for n := range 25 {
 			c := put(record("ask", fmt.Sprintf("ask_%d_%d", worker, n)))
 			for k := range 1 + (worker+n)%3 {
-				c.Events = append(c.Events, event(fmt.Sprintf("ses_%d", (worker+k)%3), fmt.Sprintf("%d/%d/%d", worker, n, k)))
+				c.Events = append(c.Events,
+					event(fmt.Sprintf("ses_%d", (worker+k)%3), fmt.Sprintf("%d/%d/%d", worker, n, k)))
 			}
 			first, err := s.Commit(t.Context(), c)
 			if err != nil {
@@ -129,14 +130,16 @@ func testPrune(t *testing.T, sub Subject) {
 	head("an empty store", "", 0, 0)
 	head("a stream without events", "ses_1", 0, 0)
 	mustCommit(t, s, store.Change{Events: []store.Event{
-		about("ses_1", "ask_1"), about("ses_1", "ask_2"), about("ses_2", "ask_3"), about("ses_1", "ask_1"), about("ses_2", "ask_3"),
+		about("ses_1", "ask_1"), about("ses_1", "ask_2"), about("ses_2", "ask_3"), about("ses_1", "ask_1"),
+		about("ses_2", "ask_3"),
 	}})
 	head("all", "", 5, 0)
 	head("a stream", "ses_1", 4, 3)
 
 	prune(store.EventFilter{Stream: "ses_1", Subject: "ask_1"})
 	mustEqual(t, "events of the stream, with its newest", seqs("ses_1"), []int64{2, 4})
-	prune(store.EventFilter{Stream: "ses_1", Subject: "ask_2"}, store.EventFilter{Stream: "ses_7", Subject: "ask_2"}, store.EventFilter{Stream: "ses_7"})
+	prune(store.EventFilter{Stream: "ses_1", Subject: "ask_2"}, store.EventFilter{Stream: "ses_7", Subject: "ask_2"},
+		store.EventFilter{Stream: "ses_7"})
 	mustEqual(t, "after pruning one subject", seqs("ses_1"), []int64{4})
 	mustEqual(t, "events of another stream", seqs("ses_2"), []int64{3, 5})
 	mustCommit(t, s, store.Change{Events: []store.Event{about("ses_1", "ask_4")}})
@@ -149,11 +152,14 @@ func testPrune(t *testing.T, sub Subject) {
 	mustEqual(t, "with the next event", seqs(""), []int64{6, 7})
 	head("a deleted stream that continues", "ses_2", 7, 1)
 	mustCommit(t, s, store.Change{Events: []store.Event{
-		about("ses_3", "ask_6"), about("ses_3", "ask_7"), about("ses_3", "ask_8"), about("ses_3", "ask_6"), about("ses_3", "ask_9"),
+		about("ses_3", "ask_6"), about("ses_3", "ask_7"), about("ses_3", "ask_8"), about("ses_3", "ask_6"),
+		about("ses_3", "ask_9"),
 	}})
-	prune(store.EventFilter{Stream: "ses_3", Subject: "ask_6"}, store.EventFilter{Stream: "ses_3", Subject: "ask_8"}, store.EventFilter{Stream: "ses_3", Subject: "ask_0"})
+	prune(store.EventFilter{Stream: "ses_3", Subject: "ask_6"}, store.EventFilter{Stream: "ses_3", Subject: "ask_8"},
+		store.EventFilter{Stream: "ses_3", Subject: "ask_0"})
 	mustEqual(t, "after pruning two subjects", seqs("ses_3"), []int64{9, 12})
-	mustCommit(t, s, store.Change{Events: []store.Event{about("ses_3", "ses_3"), about("ses_3", "ask_6"), about("ses_3", "ses_3")}})
+	mustCommit(t, s,
+		store.Change{Events: []store.Event{about("ses_3", "ses_3"), about("ses_3", "ask_6"), about("ses_3", "ses_3")}})
 	mustEqual(t, "an event about its stream", allEvents(t, s, "ses_3")[2].Subject, "ses_3")
 	prune(store.EventFilter{Stream: "ses_3", Subject: "ses_3"})
 	mustEqual(t, "after pruning what is about the stream", seqs("ses_3"), []int64{9, 12, 14, 15})
@@ -200,7 +206,8 @@ func testVisibility(t *testing.T, sub Subject) {
 	})
 	parallel(writers, func(worker int) {
 		for range each {
-			if _, err := s.Commit(t.Context(), store.Change{Events: []store.Event{event("ses_1", "asked")}}); err != nil {
+			if _, err := s.Commit(t.Context(),
+				store.Change{Events: []store.Event{event("ses_1", "asked")}}); err != nil {
 				t.Errorf("Commit: got %v, want no error", err)
 			}
 		}

@@ -99,14 +99,19 @@ func testFind(t *testing.T, sub Subject) {
 	} {
 		mustEqual(t, text, mustFind(t, s, store.Search{Phrases: phrases(text)}), want)
 	}
-	for anyOf, want := range map[string]string{"which": "ask_1", "which prod": "ask_3 ask_1", "город": "", "tab": "", "nothing": ""} {
-		mustEqual(t, "any of "+anyOf, mustFind(t, s, store.Search{Phrases: phrases("table"), AnyOf: strings.Fields(anyOf)}), want)
+	for anyOf, want := range map[string]string{
+		"which": "ask_1", "which prod": "ask_3 ask_1", "город": "", "tab": "", "nothing": "",
+	} {
+		mustEqual(t, "any of "+anyOf,
+			mustFind(t, s, store.Search{Phrases: phrases("table"), AnyOf: strings.Fields(anyOf)}), want)
 	}
 	two := store.Search{Phrases: phrases("table,orders*"), AnyOf: []string{"which", "near"}}
 	mustEqual(t, "any of two words, with two phrases", mustFind(t, s, two), "ask_2")
 	index(t, s, document("ask_6", 6, "§o1 §p table"))
-	mustEqual(t, "a word of a sign", mustFind(t, s, store.Search{Phrases: phrases("table"), AnyOf: []string{"§o1", "§o2"}}), "ask_6")
-	mustEqual(t, "a sign alone", mustFind(t, s, store.Search{Phrases: phrases("table"), AnyOf: []string{"§o", "o1", "p"}}), "")
+	mustEqual(t, "a word of a sign",
+		mustFind(t, s, store.Search{Phrases: phrases("table"), AnyOf: []string{"§o1", "§o2"}}), "ask_6")
+	mustEqual(t, "a sign alone",
+		mustFind(t, s, store.Search{Phrases: phrases("table"), AnyOf: []string{"§o", "o1", "p"}}), "")
 	odd := store.Search{Phrases: []store.Phrase{{Words: []string{`a" OR "table`}}}}
 	mustEqual(t, "a word with quotes", mustFind(t, s, odd), "")
 	for name, q := range map[string]store.Search{
@@ -174,7 +179,8 @@ func testIndexPosition(t *testing.T, sub Subject) {
 	for words, want := range map[string]string{"one": "ask_1", "again": "", "two": "ask_2", "nine": ""} {
 		mustEqual(t, words, mustFind(t, s, store.Search{Phrases: phrases(words)}), want)
 	}
-	if err := s.UpdateIndex(t.Context(), store.IndexUpdate{From: 2, To: 3, Add: []store.Document{{ID: "ask_3"}}}); err == nil {
+	if err := s.UpdateIndex(t.Context(),
+		store.IndexUpdate{From: 2, To: 3, Add: []store.Document{{ID: "ask_3"}}}); err == nil {
 		t.Error("a document without a kind: got no error")
 	}
 }
@@ -182,7 +188,8 @@ func testIndexPosition(t *testing.T, sub Subject) {
 // testUnindex checks that a change removes documents, and that a kill keeps the others.
 func testUnindex(t *testing.T, sub Subject) {
 	s := sub.Store
-	index(t, s, document("ask_1", 1, "table one"), document("ask_2", 2, "table two"), document("ask_3", 2, "table three"))
+	index(t, s, document("ask_1", 1, "table one"), document("ask_2", 2, "table two"),
+		document("ask_3", 2, "table three"))
 	one := committed(record("ask", "ask_1"))
 	mustCommit(t, s, store.Change{Delete: []store.Ref{ref(one)}, Unindex: []string{"ask_1", "ask_8"}})
 	wrong := ref(committed(record("ask", "ask_2")))

@@ -15,8 +15,10 @@ func filter(all []store.Record, q store.Query) []store.Record {
 	var out []store.Record
 	for _, r := range all {
 		is := func(want, got string) bool { return want == "" || want == got }
-		if r.Kind == q.Kind && (q.Open == nil || *q.Open == r.Open) && (!q.Unacked || r.Unacked) && is(q.Status, r.Status) && is(q.Stream, r.Stream) &&
-			is(q.Owner, r.Owner) && is(q.Agent, r.Agent) && (q.For == "" || len(r.To) == 0 || slices.Contains(r.To, q.For)) &&
+		if r.Kind == q.Kind && (q.Open == nil || *q.Open == r.Open) && (!q.Unacked || r.Unacked) &&
+			is(q.Status, r.Status) && is(q.Stream, r.Stream) &&
+			is(q.Owner, r.Owner) && is(q.Agent, r.Agent) &&
+			(q.For == "" || len(r.To) == 0 || slices.Contains(r.To, q.For)) &&
 			(q.After == "" || r.ID > q.After && !q.Newest || r.ID < q.After && q.Newest) {
 			out = append(out, r)
 		}
@@ -80,7 +82,8 @@ func testList(t *testing.T, sub Subject) {
 	for i, r := range c.Put {
 		all[i] = committed(r)
 	}
-	qs := queries([]string{"ask", "session", "none"}, []string{"", "pending"}, []string{"", "ses_1"}, []string{"", "agent-2"},
+	qs := queries([]string{"ask", "session", "none"},
+		[]string{"", "pending"}, []string{"", "ses_1"}, []string{"", "agent-2"},
 		[]string{"", "Codex"}, []string{"", "ann"}, []string{"", id(30), "zzz"})
 	for _, q := range qs {
 		mustEqual(t, fmt.Sprintf("List %+v", q), mustList(t, s, q), filter(all, q))
@@ -95,7 +98,8 @@ func testList(t *testing.T, sub Subject) {
 	}
 
 	open := filter(all, store.Query{Kind: "ask", Open: new(true)})
-	if got, err := s.Totals(t.Context(), "ask"); got != (store.Totals{Open: len(open)}) || err != nil || len(open) == 0 {
+	if got, err := s.Totals(t.Context(), "ask"); got != (store.Totals{Open: len(open)}) ||
+		err != nil || len(open) == 0 {
 		t.Errorf("Totals: got %+v and %v, want %d open records", got, err, len(open))
 	}
 
@@ -127,7 +131,8 @@ func testListFor(t *testing.T, sub Subject) {
 	}
 	mustCommit(t, s, c)
 	all := mustList(t, s, store.Query{Kind: "ask"})
-	for _, name := range append([]string{"x\ny", "n", "lines", "x", "long", "a", "b", "quoted", `\\n`, `\\`}, oddNames...) {
+	for _, name := range append([]string{"x\ny", "n", "lines", "x", "long", "a", "b", "quoted", `\\n`, `\\`},
+		oddNames...) {
 		q := store.Query{Kind: "ask", For: name}
 		mustEqual(t, fmt.Sprintf("for %q", name), ids(mustList(t, s, q)), ids(filter(all, q)))
 	}
@@ -177,7 +182,8 @@ func testScan(t *testing.T, sub Subject) {
 	if more := (*store.MoreError)(nil); !errors.As(err, &more) || more.After != id(99) {
 		t.Errorf("List of none of the first 100 records: got %v, want a MoreError with the last of them", err)
 	}
-	if list, err := s.List(t.Context(), store.Query{Kind: "ask", Status: "none", Scan: many + 1}); err != nil || len(list) > 0 {
+	if list, err := s.List(t.Context(), store.Query{Kind: "ask", Status: "none", Scan: many + 1}); err != nil ||
+		len(list) > 0 {
 		t.Errorf("List of none of all records: got %d and %v, want no record and no error", len(list), err)
 	}
 }
@@ -217,7 +223,9 @@ func testLimits(t *testing.T, sub Subject) {
 		c.Events = append(c.Events, event("ses_1", "asked"))
 	}
 	mustCommit(t, s, c)
-	for limit, want := range map[int]int{0: store.MaxList, -1: store.MaxList, 1: 1, 999: 999, store.MaxList + 1: store.MaxList} {
+	for limit, want := range map[int]int{
+		0: store.MaxList, -1: store.MaxList, 1: 1, 999: 999, store.MaxList + 1: store.MaxList,
+	} {
 		due, err := s.Due(t.Context(), noon, limit)
 		if err != nil || len(due) != want {
 			t.Fatalf("Due of %d: got %d records and %v, want %d", limit, len(due), err, want)
@@ -290,8 +298,9 @@ func testDue(t *testing.T, sub Subject) {
 	never := record("ask", "ask_never")
 	closed := at("ask", "ask_8", 3)
 	closed.Open = false // a token expires although it is not open
-	mustCommit(t, s, put(at("ask", "ask_2", 5), at("ask", "ask_9", 1), never, at("token", "tok_1", 5), at("ask", "ask_1", 5),
-		closed, at("ask", "ask_3", 6), at("token", "ask_1", 5)))
+	mustCommit(t,
+		s, put(at("ask", "ask_2", 5), at("ask", "ask_9", 1), never, at("token", "tok_1", 5), at("ask", "ask_1", 5),
+			closed, at("ask", "ask_3", 6), at("token", "ask_1", 5)))
 	due := func(before time.Time, n int) []string {
 		t.Helper()
 		records, err := s.Due(t.Context(), before, n)

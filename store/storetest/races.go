@@ -28,7 +28,8 @@ func commitConcurrently(t *testing.T, s Store, n int, change func(worker int) st
 		}
 	})
 	if wins.Load() != 1 || int(losses.Load()) != n-1 {
-		t.Fatalf("%d concurrent commits: got %d without an error and %d conflicts, want 1 and %d", n, wins.Load(), losses.Load(), n-1)
+		t.Fatalf("%d concurrent commits: got %d without an error and %d conflicts, want 1 and %d", n, wins.Load(),
+			losses.Load(), n-1)
 	}
 	return winner
 }
@@ -54,7 +55,8 @@ func testTwoCommits(t *testing.T, sub Subject) {
 
 	// Of two changes that create the same record, one is kept.
 	commitConcurrently(t, s, 2, func(int) store.Change { return put(record("ask", "ask_new")) })
-	commitConcurrently(t, s, 2, func(worker int) store.Change { return put(keyed("ask", fmt.Sprint("ask_k", worker), "once")) })
+	commitConcurrently(t, s, 2,
+		func(worker int) store.Change { return put(keyed("ask", fmt.Sprint("ask_k", worker), "once")) })
 }
 
 // testHundredCommits checks that one of a hundred concurrent answers is kept. The other 99
@@ -116,7 +118,9 @@ func testFailingChange(t *testing.T, sub Subject) {
 	taken := keyed("ask", "ask_taken", "taken")
 	mustCommit(t, s, put(taken))
 	bad := []store.Change{
-		{Put: []store.Record{record("ask", "ask_half"), keyed("ask", "ask_half2", "taken")}, Events: []store.Event{event("ses_bad", "x")}},
+		{Put: []store.Record{record("ask", "ask_half"), keyed("ask", "ask_half2", "taken")}, Events: []store.Event{
+			event("ses_bad", "x"),
+		}},
 		{Put: []store.Record{record("ask", "ask_half"), taken}, Events: []store.Event{event("ses_bad", "x")}},
 	}
 	for _, c := range invalidChanges() {
@@ -129,7 +133,9 @@ func testFailingChange(t *testing.T, sub Subject) {
 	results := make(chan error)
 	for n := range 60 {
 		go func() {
-			c := store.Change{Put: []store.Record{record("good", id(n))}, Events: []store.Event{event("ses_good", "asked")}}
+			c := store.Change{
+				Put: []store.Record{record("good", id(n))}, Events: []store.Event{event("ses_good", "asked")},
+			}
 			_, err := s.Commit(t.Context(), c)
 			results <- err
 		}()

@@ -13,8 +13,9 @@ import (
 func testFields(t *testing.T, sub Subject) {
 	s := sub.Store
 	full := store.Record{
-		Kind: "ask", ID: "ask_1", Stream: "ses_1", Key: "once", Open: true, Owner: "agent-7", Agent: "Claude", Status: "pending",
-		To: []string{"ann", "bob"}, Created: noon, Updated: noon.Add(time.Millisecond), Due: noon.Add(time.Hour),
+		Kind: "ask", ID: "ask_1", Stream: "ses_1", Key: "once", Open: true, Owner: "agent-7", Agent: "Claude",
+		Status: "pending", To: []string{"ann", "bob"}, Created: noon, Updated: noon.Add(time.Millisecond),
+		Due:   noon.Add(time.Hour),
 		Fixed: []byte(`{"q":"?"}`), State: []byte{0, 1, 0xff},
 	}
 	bare := store.Record{Kind: "ask", ID: "ask_2", Fixed: []byte("f")}
@@ -39,7 +40,9 @@ func testFields(t *testing.T, sub Subject) {
 		t.Fatalf("Due at its millisecond: got %v and %v, want ask_3", ids(due), err)
 	}
 
-	fullEvent := store.Event{Stream: "ses_1", Subject: "ask_1", Type: "asked", At: when.In(zone), Data: []byte(`{"a":1}`)}
+	fullEvent := store.Event{
+		Stream: "ses_1", Subject: "ask_1", Type: "asked", At: when.In(zone), Data: []byte(`{"a":1}`),
+	}
 	bareEvent := store.Event{Type: "started"}
 	first := mustCommit(t, s, store.Change{Events: []store.Event{fullEvent, bareEvent}})
 	fullEvent.Seq, fullEvent.StreamSeq, fullEvent.At = 1, 1, want.Created
@@ -62,7 +65,9 @@ func testOddStrings(t *testing.T, sub Subject) {
 		r := record("kind"+odd, "ask"+odd)
 		r.Stream, r.Key, r.Owner, r.Agent, r.Status = odd, odd, odd, odd, odd
 		r.To = []string{odd, "x" + odd, odd + odd}
-		mustCommit(t, s, store.Change{Put: []store.Record{r}, Events: []store.Event{{Stream: "s" + odd, Subject: odd + "x", Type: "t" + odd}}})
+		mustCommit(t, s, store.Change{
+			Put: []store.Record{r}, Events: []store.Event{{Stream: "s" + odd, Subject: odd + "x", Type: "t" + odd}},
+		})
 		mustEqual(t, "a record named "+odd, mustRead(t, s, r.Kind, r.ID), committed(r))
 		e := allEvents(t, s, "s"+odd)
 		if len(e) != 1 || e[0].Subject != odd+"x" || e[0].Type != "t"+odd || e[0].Seq != int64(i)+1 {
@@ -154,9 +159,10 @@ func testColumns(t *testing.T, sub Subject) {
 		"owner": func(r *store.Record) { r.Owner += "x" },
 		"agent": func(r *store.Record) { r.Agent += "x" }, "status": func(r *store.Record) { r.Status += "x" },
 		"to": func(r *store.Record) { r.To = []string{"ann"} }, "to all": func(r *store.Record) { r.To = nil },
-		"created": func(r *store.Record) { r.Created = r.Created.Add(time.Hour) },
-		"updated": func(r *store.Record) { r.Updated = r.Updated.Add(time.Hour) },
-		"due":     func(r *store.Record) { r.Due = r.Due.Add(time.Hour) }, "never due": func(r *store.Record) { r.Due = time.Time{} },
+		"created":   func(r *store.Record) { r.Created = r.Created.Add(time.Hour) },
+		"updated":   func(r *store.Record) { r.Updated = r.Updated.Add(time.Hour) },
+		"due":       func(r *store.Record) { r.Due = r.Due.Add(time.Hour) },
+		"never due": func(r *store.Record) { r.Due = time.Time{} },
 		"all": func(r *store.Record) {
 			r.Stream, r.Key, r.Open, r.Owner, r.Due = "ses_3", "k3", !r.Open, "agent-3", noon.Add(time.Minute)
 		},
@@ -185,7 +191,8 @@ func checkReads(t *testing.T, s Store, r store.Record) {
 		mustEqual(t, "listed", mustList(t, s, q), []store.Record{r})
 	}
 	closed := !r.Open
-	mustEqual(t, "listed with the opposite of Open", ids(mustList(t, s, store.Query{Kind: r.Kind, Open: &closed})), []string{})
+	mustEqual(t, "listed with the opposite of Open", ids(mustList(t, s, store.Query{Kind: r.Kind, Open: &closed})),
+		[]string{})
 	due, err := s.Due(t.Context(), noon.Add(1000*time.Hour), 0)
 	if want := !r.Due.IsZero(); err != nil || len(due) == 1 != want {
 		t.Fatalf("Due: got %v and %v, want the record: %v", ids(due), err, want)
@@ -201,7 +208,8 @@ func testDelete(t *testing.T, sub Subject) {
 	mustCommit(t, s, put(r))
 	mustConflict(t, s, store.Change{Delete: []store.Ref{ref(r)}})
 	mustConflict(t, s, store.Change{Delete: []store.Ref{ref(committed(committed(r)))}})
-	mustCommit(t, s, store.Change{Delete: []store.Ref{ref(committed(r))}, Events: []store.Event{event("ses_1", "deleted")}})
+	mustCommit(t, s,
+		store.Change{Delete: []store.Ref{ref(committed(r))}, Events: []store.Event{event("ses_1", "deleted")}})
 	mustNotExist(t, s, "ask", "ask_1")
 	if _, err := s.ReadKey(t.Context(), "ask", "k"); !errors.Is(err, store.ErrNotFound) {
 		t.Fatalf("ReadKey of a deleted record: got %v, want ErrNotFound", err)

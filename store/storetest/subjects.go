@@ -22,7 +22,9 @@ func testSubjects(t *testing.T, sub Subject) {
 	for n := range 30 {
 		r := record("ask", id(n))
 		r.Stream, r.Status, r.Open = fmt.Sprintf("ses_%d", n%2), []string{"answered", "declined"}[n/2%2], n == 7
-		r.Agent, r.Owner, r.To = []string{"Claude", "Codex"}[n%3%2], []string{"agent-1", "agent-2"}[n%5%2], [][]string{nil, {"ann"}, {"bob"}}[n%3]
+		r.Agent, r.Owner, r.To = []string{
+			"Claude", "Codex",
+		}[n%3%2], []string{"agent-1", "agent-2"}[n%5%2], [][]string{nil, {"ann"}, {"bob"}}[n%3]
 		if n == 9 {
 			r.Kind = "session"
 		}
@@ -74,7 +76,8 @@ func testSubjects(t *testing.T, sub Subject) {
 	mustEqual(t, "the first record", all[0].Record, committed(c.Put[order[0]]))
 	part := store.SubjectQuery{Query: store.Query{Kind: "ask"}, Types: settled, Since: all[3].Seq, Before: all[1].Seq}
 	mustEqual(t, "a part of the history", mustSubjects(t, s, part), []string{all[2].ID, all[3].ID})
-	if _, _, err := s.Subjects(t.Context(), store.SubjectQuery{Query: store.Query{Kind: "ask"}}); err == nil || errors.Is(err, store.ErrClosed) {
+	if _, _, err := s.Subjects(t.Context(), store.SubjectQuery{Query: store.Query{Kind: "ask"}}); err == nil ||
+		errors.Is(err, store.ErrClosed) {
 		t.Errorf("Subjects without a type: got %v, want an error", err)
 	}
 }

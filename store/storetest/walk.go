@@ -157,8 +157,9 @@ func (w *walk) change(rt *rapid.T) (c store.Change) {
 // effect returns a new effect of r or, rarely, of a record that is not in the change.
 func (w *walk) effect(rt *rapid.T, r store.Record) store.Effect {
 	e := store.Effect{
-		ID: pick(rt, "effect", walkIDs), Kind: pick(rt, "type", walkKinds), SubjectKind: r.Kind, Subject: r.ID, Stream: w.stream(rt),
-		Due: w.soon(rt), Created: w.at(rt, "created"), Data: rapid.SliceOfN(rapid.Byte(), 0, 4).Draw(rt, "data"),
+		ID: pick(rt, "effect", walkIDs), Kind: pick(rt, "type", walkKinds), SubjectKind: r.Kind, Subject: r.ID,
+		Stream: w.stream(rt), Due: w.soon(rt), Created: w.at(rt, "created"),
+		Data: rapid.SliceOfN(rapid.Byte(), 0, 4).Draw(rt, "data"),
 	}
 	if rapid.IntRange(0, 19).Draw(rt, "of another") == 0 {
 		e.Subject = "nn"
@@ -167,7 +168,9 @@ func (w *walk) effect(rt *rapid.T, r store.Record) store.Effect {
 }
 
 func (w *walk) completion(rt *rapid.T) store.Completion {
-	c := store.Completion{ID: pick(rt, "effect", walkIDs), Node: rapid.SampledFrom([]string{"", "m", "n"}).Draw(rt, "node")}
+	c := store.Completion{
+		ID: pick(rt, "effect", walkIDs), Node: rapid.SampledFrom([]string{"", "m", "n"}).Draw(rt, "node"),
+	}
 	switch rapid.IntRange(0, 4).Draw(rt, "how") {
 	case 1:
 		c.Retry = w.soon(rt)
@@ -198,7 +201,8 @@ func (w *walk) claim(rt *rapid.T) {
 	node, n := pick(rt, "node", walkNodes), rapid.IntRange(-1, 3).Draw(rt, "n")
 	var limit []store.KindLimit
 	if rapid.Bool().Draw(rt, "limited") {
-		limit = append(limit, store.KindLimit{Prefix: pick(rt, "prefix", walkKinds), Max: rapid.IntRange(0, 2).Draw(rt, "max")})
+		limit = append(limit,
+			store.KindLimit{Prefix: pick(rt, "prefix", walkKinds), Max: rapid.IntRange(0, 2).Draw(rt, "max")})
 	}
 	w.both("Claim", func(s Store) (any, error) { return s.Claim(w.t.Context(), node, w.now, n, limit...) })
 }
@@ -279,7 +283,9 @@ func (w *walk) history(rt *rapid.T) {
 	stream, limit := w.stream(rt), rapid.IntRange(-1, 4).Draw(rt, "limit")
 	after := w.since + int64(rapid.IntRange(0, 9).Draw(rt, "after"))
 	w.both("History", func(s Store) (any, error) { return s.History(w.t.Context(), stream, after, limit) })
-	q := store.SubjectQuery{Types: []string{"answered", "asked"}[:rapid.IntRange(1, 2).Draw(rt, "types")], Since: w.since + 1}
+	q := store.SubjectQuery{
+		Types: []string{"answered", "asked"}[:rapid.IntRange(1, 2).Draw(rt, "types")], Since: w.since + 1,
+	}
 	q.Kind, q.Stream, q.Owner = pick(rt, "kind", walkKinds), stream, pick(rt, "owner", walkSome)
 	q.Scan = rapid.SampledFrom([]int{0, 2, 1000}).Draw(rt, "scan")
 	w.both("Subjects", func(s Store) (any, error) {
@@ -298,7 +304,8 @@ func (w *walk) read(rt *rapid.T) {
 func (w *walk) compare() {
 	for _, kind := range walkKinds {
 		w.both("totals", func(s Store) (any, error) { return s.Totals(w.t.Context(), kind) })
-		w.both("all records of a kind", func(s Store) (any, error) { return s.List(w.t.Context(), store.Query{Kind: kind}) })
+		w.both("all records of a kind",
+			func(s Store) (any, error) { return s.List(w.t.Context(), store.Query{Kind: kind}) })
 	}
 	w.both("all due records", func(s Store) (any, error) { return s.Due(w.t.Context(), noon.Add(time.Hour), 0) })
 	w.both("dead letters", func(s Store) (any, error) { return s.Dead(w.t.Context(), store.Query{}) })
