@@ -42,7 +42,8 @@ func phaseChanges(t *testing.T) (edges []string) {
 				if err != nil || r.Unchanged {
 					continue
 				}
-				edge := fmt.Sprintf("    %s --> %s: %s", or(string(s.Phase), "[*]"), r.State.Phase, strings.TrimPrefix(fmt.Sprintf("%T", in), "conversation."))
+				edge := fmt.Sprintf("    %s --> %s: %s", or(string(s.Phase), "[*]"), r.State.Phase,
+					strings.TrimPrefix(fmt.Sprintf("%T", in), "conversation."))
 				if !slices.Contains(edges, edge) {
 					edges = append(edges, edge)
 				}
@@ -80,7 +81,10 @@ func diagramKey(t *testing.T, s conversation.State) string {
 func diagramInputs(s conversation.State) []conversation.Input {
 	at, call := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC), 0
 	if s.Phase == "" {
-		return []conversation.Input{conversation.Started{Prompt: conversation.Message{Role: conversation.RoleUser, Text: "Go."}, Limits: conversation.Limits{Attempts: 2}, At: at}}
+		return []conversation.Input{conversation.Started{
+			Prompt: conversation.Message{Role: conversation.RoleUser, Text: "Go."},
+			Limits: conversation.Limits{Attempts: 2}, At: at,
+		}}
 	}
 	if len(s.Open) > 0 {
 		call = s.Open[0].N
@@ -92,7 +96,9 @@ func diagramInputs(s conversation.State) []conversation.Input {
 		return all
 	}
 	tool, ask := conversation.Plan{Kind: conversation.KindTool}, conversation.Plan{Kind: conversation.KindAsk}
-	confirm, children := conversation.Plan{Kind: conversation.KindTool, Confirm: true}, conversation.Plan{Kind: conversation.KindDelegate, Tasks: 1}
+	confirm, children := conversation.Plan{Kind: conversation.KindTool, Confirm: true}, conversation.Plan{
+		Kind: conversation.KindDelegate, Tasks: 1,
+	}
 	return []conversation.Input{
 		conversation.ModelReplied{Request: s.Request, At: at},
 		conversation.ModelReplied{Request: s.Request, Calls: calls(tool, ask, ask, children, tool), At: at},

@@ -22,7 +22,9 @@ func TestLawsHoldForRandomInputs(t *testing.T) {
 			r.step(r.draw())
 		}
 		cancel := rapid.SampledFrom([]conversation.Input{
-			conversation.TurnCancelled{At: r.at}, conversation.RunCancelled{At: r.at}, conversation.RunFailed{Error: "gone", At: r.at},
+			conversation.TurnCancelled{At: r.at},
+			conversation.RunCancelled{At: r.at},
+			conversation.RunFailed{Error: "gone", At: r.at},
 		}).Draw(t, "end")
 		r.step(cancel)
 		if err := validHistory(r.messages); err != nil {
@@ -62,8 +64,13 @@ func newRun(t *rapid.T) *run {
 		t: t, at: time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC),
 		asks: map[int]bool{}, children: map[conversation.StartChild]bool{}, ran: map[int]int{}, reads: map[int]bool{},
 	}
-	limits := conversation.Limits{Requests: rapid.IntRange(0, 5).Draw(t, "requests"), Attempts: rapid.IntRange(0, 3).Draw(t, "attempts"), Asks: rapid.IntRange(0, 3).Draw(t, "asks")}
-	r.step(conversation.Started{Prompt: conversation.Message{Role: conversation.RoleUser, Text: "Go."}, Limits: limits, At: r.at})
+	limits := conversation.Limits{
+		Requests: rapid.IntRange(0, 5).Draw(t, "requests"), Attempts: rapid.IntRange(0, 3).Draw(t, "attempts"),
+		Asks: rapid.IntRange(0, 3).Draw(t, "asks"),
+	}
+	r.step(conversation.Started{
+		Prompt: conversation.Message{Role: conversation.RoleUser, Text: "Go."}, Limits: limits, At: r.at,
+	})
 	return r
 }
 
@@ -90,7 +97,9 @@ func (r *run) draw() conversation.Input {
 	case "replies":
 		return conversation.ModelReplied{Request: n(r.state.Request), Text: text, Calls: drawCalls(r.t), At: r.at}
 	case "fails":
-		return conversation.ModelFailed{Request: n(r.state.Request), Attempt: n(r.state.Attempt), Error: "overloaded", Retry: !isError, At: r.at}
+		return conversation.ModelFailed{
+			Request: n(r.state.Request), Attempt: n(r.state.Attempt), Error: "overloaded", Retry: !isError, At: r.at,
+		}
 	case "due":
 		return conversation.Due{At: r.at}
 	case "starts":
@@ -98,13 +107,18 @@ func (r *run) draw() conversation.Input {
 	case "ends":
 		return conversation.ToolFinished{Call: n(call), Text: text, IsError: isError, At: r.at}
 	case "settled":
-		in := conversation.AskSettled{Call: n(call), Text: text, IsError: isError, Approved: rapid.Bool().Draw(r.t, "approved"), AskID: "ask_1", At: r.at}
+		in := conversation.AskSettled{
+			Call: n(call), Text: text, IsError: isError, Approved: rapid.Bool().Draw(r.t, "approved"), AskID: "ask_1",
+			At: r.at,
+		}
 		if rapid.IntRange(0, 9).Draw(r.t, "fails") == 0 {
 			in.Fails = "no one answered"
 		}
 		return in
 	case "child":
-		return conversation.ChildFinished{Call: n(call), Child: rapid.IntRange(-1, 3).Draw(r.t, "child"), Text: text, IsError: isError, At: r.at}
+		return conversation.ChildFinished{
+			Call: n(call), Child: rapid.IntRange(-1, 3).Draw(r.t, "child"), Text: text, IsError: isError, At: r.at,
+		}
 	case "writes":
 		return conversation.PersonWrote{By: "ana", Text: text, At: r.at}
 	}
@@ -112,11 +126,18 @@ func (r *run) draw() conversation.Input {
 }
 
 func drawCalls(t *rapid.T) []conversation.Call {
-	kinds := rapid.SampledFrom([]conversation.Kind{conversation.KindTool, conversation.KindTool, conversation.KindAsk, conversation.KindDelegate, conversation.KindRejected})
+	kinds := rapid.SampledFrom([]conversation.Kind{
+		conversation.KindTool, conversation.KindTool, conversation.KindAsk, conversation.KindDelegate,
+		conversation.KindRejected,
+	})
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) conversation.Call {
-		return conversation.Call{ID: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "id"), Tool: "tool", Input: json.RawMessage(`{}`), Plan: conversation.Plan{
-			Kind: kinds.Draw(t, "kind"), Reads: rapid.Bool().Draw(t, "reads"), Confirm: rapid.Bool().Draw(t, "confirm"), Tasks: rapid.IntRange(0, 3).Draw(t, "tasks"), Error: "no",
-		}}
+		return conversation.Call{
+			ID:   rapid.SampledFrom([]string{"x", "y"}).Draw(t, "id"),
+			Tool: "tool", Input: json.RawMessage(`{}`), Plan: conversation.Plan{
+				Kind: kinds.Draw(t, "kind"), Reads: rapid.Bool().Draw(t, "reads"), Confirm: rapid.Bool().Draw(t,
+					"confirm"), Tasks: rapid.IntRange(0, 3).Draw(t, "tasks"), Error: "no",
+			},
+		}
 	}), 0, 4).Draw(t, "calls")
 }
 
@@ -242,7 +263,8 @@ func validHistory(messages []conversation.Message) error {
 	var open []conversation.Call
 	for i, m := range messages {
 		switch {
-		case m.Role == conversation.RoleTool && (len(open) == 0 || open[0].N != m.Result.N || open[0].ID != m.Result.ID):
+		case m.Role == conversation.RoleTool &&
+			(len(open) == 0 || open[0].N != m.Result.N || open[0].ID != m.Result.ID):
 			return fmt.Errorf("message %d is the result of call %d, which is not the next one", i, m.Result.N)
 		case m.Role == conversation.RoleTool:
 			open = open[1:]

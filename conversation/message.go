@@ -31,7 +31,8 @@ func Messages(history []Event) []Message {
 				all[last].Calls = append(all[last].Calls, Call{N: e.Call, ID: e.ID, Tool: e.Tool, Input: e.Input})
 			}
 		case EventToolComplete:
-			all = append(all, Message{Role: RoleTool, Result: &ToolResult{N: e.Call, ID: e.ID, Text: e.Text, IsError: e.IsError}})
+			all = append(all,
+				Message{Role: RoleTool, Result: &ToolResult{N: e.Call, ID: e.ID, Text: e.Text, IsError: e.IsError}})
 		}
 	}
 	return all

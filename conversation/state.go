@@ -54,16 +54,17 @@ const MaxChildren = 100
 // A State is the state of one run. It has no texts of messages, except for queued ones, so that it stays
 // small however long the run is.
 type State struct {
-	Phase    Phase     `json:"phase"`
-	Limits   Limits    `json:"limits,omitzero"`
-	Request  int       `json:"request,omitempty"`  // the number of requests so far
-	InTurn   int       `json:"in_turn,omitempty"`  // the requests of the present turn
-	Attempt  int       `json:"attempt,omitempty"`  // the attempts of the present request
-	RetryAt  time.Time `json:"retry_at,omitzero"`  // when the next attempt begins; zero: it has begun
-	Calls    int       `json:"calls,omitempty"`    // the number of calls so far
-	Asks     int       `json:"asks,omitempty"`     // the number of asks that the model opened so far
-	Spawned  int       `json:"spawned,omitempty"`  // the number of children so far
-	Open     []Open    `json:"open,omitempty"`     // the calls without a result, in order; the first one is being made now
+	Phase   Phase     `json:"phase"`
+	Limits  Limits    `json:"limits,omitzero"`
+	Request int       `json:"request,omitempty"` // the number of requests so far
+	InTurn  int       `json:"in_turn,omitempty"` // the requests of the present turn
+	Attempt int       `json:"attempt,omitempty"` // the attempts of the present request
+	RetryAt time.Time `json:"retry_at,omitzero"` // when the next attempt begins; zero: it has begun
+	Calls   int       `json:"calls,omitempty"`   // the number of calls so far
+	Asks    int       `json:"asks,omitempty"`    // the number of asks that the model opened so far
+	Spawned int       `json:"spawned,omitempty"` // the number of children so far
+	// the calls without a result, in order; the first one is being made now
+	Open     []Open    `json:"open,omitempty"`
 	Children []Child   `json:"children,omitempty"` // the children of the first open call
 	Queued   []Message `json:"queued,omitempty"`   // the messages of people since the last request
 	Usage    Usage     `json:"usage,omitzero"`
@@ -172,7 +173,8 @@ func Decode(b []byte) (State, error) {
 		return State{}, fmt.Errorf("%w: stored run: %w", askback.ErrDamaged, err)
 	}
 	if v.Format > Format {
-		return State{}, fmt.Errorf("this run was stored by a newer release (format %d; this one knows %d)", v.Format, Format)
+		return State{}, fmt.Errorf("this run was stored by a newer release (format %d; this one knows %d)", v.Format,
+			Format)
 	}
 	if err := v.State.check(); err != nil {
 		return State{}, fmt.Errorf("%w: stored run: %w", askback.ErrDamaged, err)

@@ -12,10 +12,12 @@ import (
 // The results of calls that were not made or were interrupted. They state what is known and what the model
 // should do.
 const (
-	interrupted = "Interrupted: the server stopped while this tool ran, and its outcome is unknown. Check what it did before you call it again."
+	interrupted = "Interrupted: the server stopped while this tool ran, and its outcome is unknown. Check what it " +
+		"did before you call it again."
 	noTasks     = "There are no tasks. Name at least one."
 	tooManyRuns = "This run may start %d agents, and has started %d. Start fewer, or do the rest yourself."
-	tooManyAsks = "This run has asked people the maximum number of times (%d). Decide yourself, and say what you assumed."
+	tooManyAsks = "This run has asked people the maximum number of times (%d). Decide yourself, and say what " +
+		"you assumed."
 )
 
 // A step builds a [Result].
@@ -70,7 +72,8 @@ func (t *step) update(status askback.SessionStatus, result, problem string) {
 func (t *step) request() {
 	t.flush()
 	if limit := or(t.s.Limits.Requests, DefaultRequests); t.s.InTurn >= limit {
-		t.fail(fmt.Sprintf("the agent sent %d requests to its model and did not end its turn; max_turns in its definition is the limit", limit))
+		t.fail(fmt.Sprintf("the agent sent %d requests to its model and did not end its turn; max_turns in its "+
+			"definition is the limit", limit))
 		return
 	}
 	t.s.Request++
@@ -173,7 +176,9 @@ func (t *step) result(text string, isError bool) {
 	c := t.s.Open[0]
 	t.s.Open, t.s.Children = t.s.Open[1:], nil
 	t.changed = true
-	t.event(Event{Type: EventToolComplete, Call: c.N, ID: c.ID, Tool: c.Tool, Text: text, IsError: isError, Kind: c.kind()})
+	t.event(Event{
+		Type: EventToolComplete, Call: c.N, ID: c.ID, Tool: c.Tool, Text: text, IsError: isError, Kind: c.kind(),
+	})
 }
 
 func (t *step) modelFailed(in ModelFailed) {
@@ -250,7 +255,8 @@ func (t *step) askSettled(in AskSettled) {
 }
 
 func (t *step) childFinished(in ChildFinished) {
-	if !t.current(Delegating, in.Call) || in.Child < 0 || in.Child >= len(t.s.Children) || t.s.Children[in.Child].Finished {
+	if !t.current(Delegating, in.Call) || in.Child < 0 || in.Child >= len(t.s.Children) ||
+		t.s.Children[in.Child].Finished {
 		return
 	}
 	t.changed = true

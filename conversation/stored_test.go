@@ -50,10 +50,15 @@ func TestChildrenOfARunAreLimited(t *testing.T) {
 		s = result.State
 		return result
 	}
-	step(conversation.Started{Prompt: conversation.Message{Role: conversation.RoleUser, Text: "Go."}, Limits: conversation.Limits{Requests: 1000}})
+	step(conversation.Started{
+		Prompt: conversation.Message{Role: conversation.RoleUser, Text: "Go."},
+		Limits: conversation.Limits{Requests: 1000},
+	})
 	spawn := func(tasks int) (started int, rejection string) {
 		t.Helper()
-		replied := step(conversation.ModelReplied{Request: s.Request, Calls: []conversation.Call{{ID: "x", Tool: "spawn_agents", Plan: conversation.Plan{Kind: conversation.KindDelegate, Tasks: tasks}}}})
+		replied := step(conversation.ModelReplied{Request: s.Request, Calls: []conversation.Call{
+			{ID: "x", Tool: "spawn_agents", Plan: conversation.Plan{Kind: conversation.KindDelegate, Tasks: tasks}},
+		}})
 		for _, e := range replied.Effects {
 			if child, ok := e.(conversation.StartChild); ok {
 				started++
@@ -74,7 +79,8 @@ func TestChildrenOfARunAreLimited(t *testing.T) {
 		step(conversation.ModelReplied{Request: s.Request, Text: "Done."}) // the turn ends
 		step(conversation.PersonWrote{By: "ana", Text: "Again."})
 	}
-	want := fmt.Sprintf("This run may start %d agents, and has started 96. Start fewer, or do the rest yourself.", conversation.MaxChildren)
+	want := fmt.Sprintf("This run may start %d agents, and has started 96. Start fewer, or do the rest yourself.",
+		conversation.MaxChildren)
 	if started, rejection := spawn(8); started != 0 || rejection != want {
 		t.Errorf("%d children started: %s", started, rejection)
 	}
@@ -88,14 +94,21 @@ func TestChildrenOfARunAreLimited(t *testing.T) {
 
 // The stored form of a waiting run is small, however many messages it has.
 func TestWaitingRunIsSmall(t *testing.T) {
-	started, err := conversation.State{}.Step(conversation.Started{Prompt: conversation.Message{Role: conversation.RoleUser, Text: strings.Repeat("x", 10_000)}})
+	started, err := conversation.State{}.Step(conversation.Started{
+		Prompt: conversation.Message{Role: conversation.RoleUser, Text: strings.Repeat("x", 10_000)},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := started.State
 	for i := range 40 {
-		calls := []conversation.Call{{ID: "toolu_01A09q90qw90lq917835lq9", Tool: "ask_user_question", Input: json.RawMessage(`"` + strings.Repeat("x", 10_000) + `"`), Plan: conversation.Plan{Kind: conversation.KindTool, Confirm: true}}}
-		replied, err := s.Step(conversation.ModelReplied{Request: i + 1, Text: strings.Repeat("x", 10_000), Calls: calls})
+		calls := []conversation.Call{{
+			ID: "toolu_01A09q90qw90lq917835lq9", Tool: "ask_user_question",
+			Input: json.RawMessage(`"` + strings.Repeat("x", 10_000) + `"`),
+			Plan:  conversation.Plan{Kind: conversation.KindTool, Confirm: true},
+		}}
+		replied,
+			err := s.Step(conversation.ModelReplied{Request: i + 1, Text: strings.Repeat("x", 10_000), Calls: calls})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +152,8 @@ func TestQueuedMessagesAreLimited(t *testing.T) {
 		r, err = r.State.Step(conversation.PersonWrote{By: "ana", Text: "hello"})
 	}
 	var retry *askback.RetryError
-	if r, err := r.State.Step(conversation.PersonWrote{By: "ana", Text: "one more"}); !errors.As(err, &retry) || !r.Unchanged {
+	if r, err := r.State.Step(conversation.PersonWrote{By: "ana", Text: "one more"}); !errors.As(err, &retry) ||
+		!r.Unchanged {
 		t.Errorf("got %v", err)
 	}
 }

@@ -98,7 +98,9 @@ func inputs(t *testing.T, text string) (all []conversation.Input) {
 	return all
 }
 
-var callForm = regexp.MustCompile(`^(asks|reads|writes|confirms|reads and confirms|(\d+) tasks|rejects \((.*)\)): (\S+) (.*)$`)
+var callForm = regexp.MustCompile(
+	`^(asks|reads|writes|confirms|reads and confirms|(\d+) tasks|rejects \((.*)\)): (\S+) (.*)$`,
+)
 
 func call(t *testing.T, line string, index int) conversation.Call {
 	t.Helper()
@@ -126,35 +128,67 @@ var inputForms = []struct {
 	form *regexp.Regexp
 	make func(m []string, n func(int) int, at time.Time) conversation.Input
 }{
-	{regexp.MustCompile(`^it starts(?: with (\d+) requests, (\d+) attempts, (\d+) asks)?: (.*)$`), func(m []string, n func(int) int, at time.Time) conversation.Input {
-		prompt := conversation.Message{Role: conversation.RoleUser, Text: m[4]}
-		return conversation.Started{Prompt: prompt, Limits: conversation.Limits{Requests: n(1), Attempts: n(2), Asks: n(3)}, At: at}
-	}},
-	{regexp.MustCompile(`^the model replies (\d+): ?(.*)$`), func(m []string, n func(int) int, at time.Time) conversation.Input {
-		return conversation.ModelReplied{Request: n(1), Text: m[2], Usage: conversation.Usage{InputTokens: 10, OutputTokens: 1}, At: at}
-	}},
-	{regexp.MustCompile(`^the model fails (\d+)\.(\d+)(?:, again after (\w+))?: (.*)$`), func(m []string, n func(int) int, at time.Time) conversation.Input {
-		after, _ := time.ParseDuration(m[3])
-		return conversation.ModelFailed{Request: n(1), Attempt: n(2), Retry: m[3] != "", After: after, Error: m[4], At: at}
-	}},
+	{
+		regexp.MustCompile(`^it starts(?: with (\d+) requests, (\d+) attempts, (\d+) asks)?: (.*)$`),
+		func(m []string, n func(int) int, at time.Time) conversation.Input {
+			prompt := conversation.Message{Role: conversation.RoleUser, Text: m[4]}
+			return conversation.Started{
+				Prompt: prompt, Limits: conversation.Limits{Requests: n(1), Attempts: n(2), Asks: n(3)}, At: at,
+			}
+		},
+	},
+	{
+		regexp.MustCompile(`^the model replies (\d+): ?(.*)$`),
+		func(m []string, n func(int) int, at time.Time) conversation.Input {
+			return conversation.ModelReplied{
+				Request: n(1), Text: m[2], Usage: conversation.Usage{InputTokens: 10, OutputTokens: 1}, At: at,
+			}
+		},
+	},
+	{
+		regexp.MustCompile(`^the model fails (\d+)\.(\d+)(?:, again after (\w+))?: (.*)$`),
+		func(m []string, n func(int) int, at time.Time) conversation.Input {
+			after, _ := time.ParseDuration(m[3])
+			return conversation.ModelFailed{
+				Request: n(1), Attempt: n(2), Retry: m[3] != "", After: after, Error: m[4], At: at,
+			}
+		},
+	},
 	{regexp.MustCompile(`^tool (\d+) starts$`), func(_ []string, n func(int) int, at time.Time) conversation.Input {
 		return conversation.ToolStarted{Call: n(1), At: at}
 	}},
-	{regexp.MustCompile(`^tool (\d+) (ends|fails): (.*)$`), func(m []string, n func(int) int, at time.Time) conversation.Input {
-		return conversation.ToolFinished{Call: n(1), IsError: m[2] == "fails", Text: m[3], At: at}
-	}},
-	{regexp.MustCompile(`^ask (\d+) (returns|fails): (.*)$`), func(m []string, n func(int) int, at time.Time) conversation.Input {
-		return conversation.AskSettled{Call: n(1), IsError: m[2] == "fails", Text: m[3], At: at}
-	}},
-	{regexp.MustCompile(`^ask (\d+) approves with (\S+) ?(.*)$`), func(m []string, n func(int) int, at time.Time) conversation.Input {
-		return conversation.AskSettled{Call: n(1), Approved: true, AskID: m[2], Input: json.RawMessage(m[3]), At: at}
-	}},
-	{regexp.MustCompile(`^ask (\d+) ends the run: (.*)$`), func(m []string, n func(int) int, at time.Time) conversation.Input {
-		return conversation.AskSettled{Call: n(1), Text: m[2], Fails: m[2], At: at}
-	}},
-	{regexp.MustCompile(`^child (\d+)\.(\d+) (ends|fails): (.*)$`), func(m []string, n func(int) int, at time.Time) conversation.Input {
-		return conversation.ChildFinished{Call: n(1), Child: n(2) - 1, IsError: m[3] == "fails", Text: m[4], At: at}
-	}},
+	{
+		regexp.MustCompile(`^tool (\d+) (ends|fails): (.*)$`),
+		func(m []string, n func(int) int, at time.Time) conversation.Input {
+			return conversation.ToolFinished{Call: n(1), IsError: m[2] == "fails", Text: m[3], At: at}
+		},
+	},
+	{
+		regexp.MustCompile(`^ask (\d+) (returns|fails): (.*)$`),
+		func(m []string, n func(int) int, at time.Time) conversation.Input {
+			return conversation.AskSettled{Call: n(1), IsError: m[2] == "fails", Text: m[3], At: at}
+		},
+	},
+	{
+		regexp.MustCompile(`^ask (\d+) approves with (\S+) ?(.*)$`),
+		func(m []string, n func(int) int, at time.Time) conversation.Input {
+			return conversation.AskSettled{
+				Call: n(1), Approved: true, AskID: m[2], Input: json.RawMessage(m[3]), At: at,
+			}
+		},
+	},
+	{
+		regexp.MustCompile(`^ask (\d+) ends the run: (.*)$`),
+		func(m []string, n func(int) int, at time.Time) conversation.Input {
+			return conversation.AskSettled{Call: n(1), Text: m[2], Fails: m[2], At: at}
+		},
+	},
+	{
+		regexp.MustCompile(`^child (\d+)\.(\d+) (ends|fails): (.*)$`),
+		func(m []string, n func(int) int, at time.Time) conversation.Input {
+			return conversation.ChildFinished{Call: n(1), Child: n(2) - 1, IsError: m[3] == "fails", Text: m[4], At: at}
+		},
+	},
 	{regexp.MustCompile(`^(\w+) writes: (.*)$`), func(m []string, _ func(int) int, at time.Time) conversation.Input {
 		return conversation.PersonWrote{By: m[1], Text: m[2], At: at}
 	}},
@@ -167,9 +201,12 @@ var inputForms = []struct {
 	{regexp.MustCompile(`^the run fails: (.*)$`), func(m []string, _ func(int) int, at time.Time) conversation.Input {
 		return conversation.RunFailed{Error: m[1], At: at}
 	}},
-	{regexp.MustCompile(`^the clock is looked at$`), func(_ []string, _ func(int) int, at time.Time) conversation.Input {
-		return conversation.Due{At: at}
-	}},
+	{
+		regexp.MustCompile(`^the clock is looked at$`),
+		func(_ []string, _ func(int) int, at time.Time) conversation.Input {
+			return conversation.Due{At: at}
+		},
+	},
 }
 
 func input(t *testing.T, line string) conversation.Input {
@@ -266,7 +303,8 @@ func readEffect(e conversation.Effect) string {
 		if e.Idle {
 			text += ", idle"
 		}
-		return text + fmt.Sprintf(", %d tokens", e.Usage.InputTokens+e.Usage.OutputTokens) + prefixed(", result: ", e.Result) + prefixed(", error: ", e.Error)
+		return text + fmt.Sprintf(", %d tokens", e.Usage.InputTokens+e.Usage.OutputTokens) + prefixed(", result: ",
+			e.Result) + prefixed(", error: ", e.Error)
 	case conversation.RequestModel:
 		return fmt.Sprintf("RequestModel %d.%d", e.Request, e.Attempt)
 	case conversation.OpenAsk:

@@ -268,7 +268,10 @@ func TestOnlyListedActionsAreAllowed(t *testing.T) {
 }
 
 func TestNoAgentMayAnswer(t *testing.T) {
-	for _, action := range []access.Action{access.ActAnswer, access.ActDecline, access.ActClaim, access.ActDraft, access.ActSnooze, access.ActReassign, access.ActSeen} {
+	for _, action := range []access.Action{
+		access.ActAnswer, access.ActDecline, access.ActClaim, access.ActDraft, access.ActSnooze, access.ActReassign,
+		access.ActSeen,
+	} {
 		if access.Ever(askback.Agent, action) {
 			t.Errorf("an agent may %s", action)
 		}

@@ -48,7 +48,9 @@ const (
 // Actions lists every [Action].
 var Actions = []Action{
 	ActAsk, ActGet, ActList, ActAnswer, ActDecline, ActClaim, ActCancel, ActConsume, ActAck, ActDraft, ActSnooze,
-	ActGrants, ActRevoke, ActStart, ActRun, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield, ActDeliveries, ActRetry, ActEndpoints, ActMetrics, ActContacts, ActReassign, ActHandOver, ActSeen, ActDirectory,
+	ActGrants, ActRevoke, ActStart, ActRun, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume,
+	ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield, ActDeliveries, ActRetry, ActEndpoints,
+	ActMetrics, ActContacts, ActReassign, ActHandOver, ActSeen, ActDirectory,
 }
 
 // A Relation is the relation of a principal to the record on which it acts.

@@ -27,11 +27,15 @@ func RouteRule(r *askback.Route) (Rule, bool) {
 	case r.Quorum > 1 && r.Match.Kind == askback.Questions:
 		return Rule{"the first answer to a question counts, so it has no quorum", "remove quorum"}, true
 	case len(r.Approvers) > 0 && r.Match.Kind == askback.Questions:
-		return Rule{"approvers decide confirmations, and this route is for questions", "write to instead of approvers"}, true
+		return Rule{
+			"approvers decide confirmations, and this route is for questions", "write to instead of approvers",
+		}, true
 	case r.Join && r.Match.Kind == askback.Confirm:
 		return Rule{"each approval is for one call, so confirmations are not joined", "remove join"}, true
 	case len(r.Remind)+len(r.Escalate) > limits.MaxFollowUps:
-		return Rule{fmt.Sprintf("it has more than %d reminders and escalations", limits.MaxFollowUps), "write fewer"}, true
+		return Rule{
+			fmt.Sprintf("it has more than %d reminders and escalations", limits.MaxFollowUps), "write fewer",
+		}, true
 	}
 	return Rule{}, false
 }
@@ -66,7 +70,8 @@ func MissingGroups(r *askback.Route, exists func(name string) bool) (names, poin
 
 // Names reports whether a route names a person or, after @, a group.
 func Names(r *askback.Route, name string) bool {
-	return slices.Contains(r.To, name) || slices.Contains(r.Approvers, name) || slices.ContainsFunc(r.Escalate, func(e askback.Escalation) bool { return slices.Contains(e.To, name) })
+	return slices.Contains(r.To, name) || slices.Contains(r.Approvers, name) ||
+		slices.ContainsFunc(r.Escalate, func(e askback.Escalation) bool { return slices.Contains(e.To, name) })
 }
 
 // PeopleOf returns the different names of people in a route, without the people of its groups.
@@ -107,7 +112,8 @@ type checker struct{ problems askback.Invalid }
 
 func (c *checker) add(pointer, fix, format string, args ...any) {
 	if len(c.problems) < limits.MaxProblems {
-		c.problems = append(c.problems, askback.Problem{Pointer: pointer, Detail: fmt.Sprintf(format, args...), Fix: fix})
+		c.problems = append(c.problems,
+			askback.Problem{Pointer: pointer, Detail: fmt.Sprintf(format, args...), Fix: fix})
 	}
 }
 
@@ -207,14 +213,16 @@ func (c *checker) route(at string, r *askback.Route, channels []string) {
 	c.text(at+"/match/agent", r.Match.Agent, `"agent": "deploy-*"`, PatternProblem)
 	c.text(at+"/match/agent", r.Match.Agent, `"agent": "deploy-*"`, TagProblem)
 	if r.Match.Kind != "" && r.Match.Kind != askback.Questions && r.Match.Kind != askback.Confirm {
-		c.add(at+"/match/kind", "write questions or confirmation", "%s is not a kind of ask", quote(string(r.Match.Kind)))
+		c.add(at+"/match/kind", "write questions or confirmation", "%s is not a kind of ask",
+			quote(string(r.Match.Kind)))
 	}
 	c.names(at+"/match/tags", r.Match.Tags, "write a tag", TagProblem)
 	c.names(at+"/to", r.To, "name a person, or a group after @", RecipientProblem)
 	c.names(at+"/approvers", r.Approvers, "name a person, or a group after @", RecipientProblem)
 	c.names(at+"/channels", r.Channels, "leave it out for all channels", ChannelProblem(channels))
 	if r.Quorum < 0 || r.Quorum > limits.MaxQuorum {
-		c.add(at+"/quorum", fmt.Sprintf("write a whole number from 1 to %d", limits.MaxQuorum), "%d is not valid", r.Quorum)
+		c.add(at+"/quorum", fmt.Sprintf("write a whole number from 1 to %d", limits.MaxQuorum), "%d is not valid",
+			r.Quorum)
 	}
 	for i, after := range r.Remind {
 		if after <= 0 {
@@ -230,7 +238,8 @@ func (c *checker) route(at string, r *askback.Route, channels []string) {
 	switch r.OnTimeout {
 	case "", askback.OnTimeoutFail, askback.OnTimeoutDecline, askback.OnTimeoutDefault, askback.OnTimeoutWait:
 	default:
-		c.add(at+"/on_timeout", "write fail, decline, default or wait", "%s is not one of the values", quote(string(r.OnTimeout)))
+		c.add(at+"/on_timeout", "write fail, decline, default or wait", "%s is not one of the values",
+			quote(string(r.OnTimeout)))
 	}
 	if r.Source != "" && r.Source != askback.SourceAPI {
 		c.add(at+"/source", "leave out the routes of the settings", "a route of the settings cannot be changed here")

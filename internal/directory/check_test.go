@@ -31,7 +31,8 @@ func TestListsOfNamesAreLimited(t *testing.T) {
 			t.Errorf("%d names: %v", len(most), err)
 		}
 		var invalid askback.Invalid
-		if err := directory.CheckGroup("all", names); !errors.As(err, &invalid) || invalid[0].Pointer != "/people" || !strings.Contains(err.Error(), "more than") {
+		if err := directory.CheckGroup("all", names); !errors.As(err, &invalid) || invalid[0].Pointer != "/people" ||
+			!strings.Contains(err.Error(), "more than") {
 			t.Errorf("%d names: got %v", len(names), err)
 		}
 	}

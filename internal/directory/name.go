@@ -74,7 +74,8 @@ const (
 
 // IsPerson reports whether a name in start_by names a person.
 func IsPerson(name string) bool {
-	return !strings.HasPrefix(name, "@") && !strings.HasPrefix(name, TokenPrefix) && !strings.HasPrefix(name, AgentPrefix)
+	return !strings.HasPrefix(name, "@") && !strings.HasPrefix(name, TokenPrefix) &&
+		!strings.HasPrefix(name, AgentPrefix)
 }
 
 // StarterProblem checks a name in start_by: a person, a group after "@", the token of an agent, or another

@@ -8,7 +8,9 @@ import (
 
 // A name that looks like another person's name would get that person's asks (T36).
 func TestNamesWithInvisibleCharactersAreRejected(t *testing.T) {
-	for _, name := range []string{"ana\u200b", "\ufeffana", "a\u2060na", "a\u00adna", "\u202eana", "ana\u200e", "\u2067ana"} {
+	for _, name := range []string{
+		"ana\u200b", "\ufeffana", "a\u2060na", "a\u00adna", "\u202eana", "ana\u200e", "\u2067ana",
+	} {
 		if directory.NameProblem(name) == "" || directory.RecipientProblem("@"+name) == "" {
 			t.Errorf("%q is accepted", name)
 		}

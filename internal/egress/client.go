@@ -38,7 +38,8 @@ func NewClient(allow []Allowed, names *net.Resolver) *http.Client {
 		Transport: &http.Transport{
 			DialContext: dialer.DialContext, Proxy: nil, // a proxy would connect to any address
 			ForceAttemptHTTP2: true, TLSHandshakeTimeout: connectTime, ResponseHeaderTimeout: replyTime,
-			MaxIdleConns: 100, MaxIdleConnsPerHost: 16, MaxConnsPerHost: 16, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: MaxReply,
+			MaxIdleConns: 100, MaxIdleConnsPerHost: 16, MaxConnsPerHost: 16, IdleConnTimeout: time.Minute,
+			MaxResponseHeaderBytes: MaxReply,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -104,7 +105,10 @@ func ReplyError(reply *http.Response, now time.Time) error {
 	if status/100 == 2 {
 		return nil
 	}
-	e := &askback.SendError{RetryAfter: retryAfter(reply.Header.Get("Retry-After"), now), Final: status == http.StatusGone, Gone: status == http.StatusGone}
+	e := &askback.SendError{
+		RetryAfter: retryAfter(reply.Header.Get("Retry-After"), now), Final: status == http.StatusGone,
+		Gone: status == http.StatusGone,
+	}
 	if status/100 == 3 {
 		e.Err = fmt.Errorf("the reply was a redirect (%d), which is not followed", status)
 	} else {

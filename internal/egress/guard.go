@@ -53,7 +53,8 @@ func newGuard(allow []Allowed) *guard { return &guard{allow, ssrf.New()} }
 
 // ErrAddress is returned for an address that is neither public nor allowed, and for a name
 // that cannot be looked up. Agents read it, so it must not show which private names exist.
-var ErrAddress = errors.New("no reply: the host has no address, or none that is public; the operator finds the cause in the log, and can allow the address in the settings of the channel")
+var ErrAddress = errors.New("no reply: the host has no address, or none that is public; the operator finds the " +
+	"cause in the log, and can allow the address in the settings of the channel")
 
 // check is the Control function of a [net.Dialer]. The address is an IP address and a port.
 func (g *guard) check(network, address string, conn syscall.RawConn) error {

@@ -46,7 +46,8 @@ func TestIDsOfAGeneratorSortByCreation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := at.UnixMilli() + int64(i/10_000); id <= last || !ids.Valid(ids.Ask, id) || ids.Time(id).UnixMilli() != want {
+		if want := at.UnixMilli() + int64(i/10_000); id <= last || !ids.Valid(ids.Ask, id) ||
+			ids.Time(id).UnixMilli() != want {
 			t.Fatalf("got %s of %d after %s, want a later id of %d", id, ids.Time(id).UnixMilli(), last, want)
 		}
 		last = id
@@ -155,7 +156,10 @@ func TestBytesMatchTheID(t *testing.T) {
 			t.Fatalf("got %s, %v, want %s", got, ok, id)
 		}
 	}
-	for _, wrong := range []string{"", "ask_", "ses_01k6m3v7q8r9s0t1v2w3x4y5z6", "ask_01K6M3V7Q8R9S0T1V2W3X4Y5Z6", "ask_81k6m3v7q8r9s0t1v2w3x4y5z6"} {
+	for _, wrong := range []string{
+		"", "ask_", "ses_01k6m3v7q8r9s0t1v2w3x4y5z6", "ask_01K6M3V7Q8R9S0T1V2W3X4Y5Z6",
+		"ask_81k6m3v7q8r9s0t1v2w3x4y5z6",
+	} {
 		if _, ok := ids.Bytes(ids.Ask, wrong); ok {
 			t.Errorf("%q is taken for an id", wrong)
 		}

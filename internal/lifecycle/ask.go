@@ -13,16 +13,18 @@ import (
 
 // An AskState is an ask with data that only the state machine needs, such as the number of late answers.
 type AskState struct {
-	Ask     askback.Ask `store:",inline"`                          // the ask as people and agents read it
-	Owner   string      `store:"owner,keep,follows,after=session"` // the name of the principal that asked
-	Request string      `store:"request,after=owner"`              // digest of the request, to compare a repeat with the same key
-	Refused int         `store:"refused,moving"`                   // number of late answers in the history
-	Moved   int         `store:"moved,moving"`                     // how often it was reassigned
-	Granted string      `store:"granted,moving"`                   // grantKey of the request of approve_all, to compare a repeat
+	Ask   askback.Ask `store:",inline"`                          // the ask as people and agents read it
+	Owner string      `store:"owner,keep,follows,after=session"` // the name of the principal that asked
+	// digest of the request, to compare a repeat with the same key
+	Request string `store:"request,after=owner"`
+	Refused int    `store:"refused,moving"` // number of late answers in the history
+	Moved   int    `store:"moved,moving"`   // how often it was reassigned
+	Granted string `store:"granted,moving"` // grantKey of the request of approve_all, to compare a repeat
 
-	Held     []askback.Held `store:"held,moving"` // the answers that are not sent yet, in the order in which they were given
-	Channels []string       `store:"channels"`    // the channels that carry the question; empty: all
-	Widens   bool           `store:"widens"`      // whether the people of an escalation become approvers
+	// the answers that are not sent yet, in the order in which they were given
+	Held     []askback.Held `store:"held,moving"`
+	Channels []string       `store:"channels"` // the channels that carry the question; empty: all
+	Widens   bool           `store:"widens"`   // whether the people of an escalation become approvers
 	// Within lists the only people who can become approvers, if Widens is set. If it is empty, no other route
 	// limits them.
 	Within []string `store:"within"`
@@ -149,7 +151,8 @@ func (Acked) input()     {}
 // [askback.Invalid]. For an input that these rules do not allow, Step returns another error.
 func (s AskState) Step(in Input) (Result[AskState], error) {
 	if a, ok := in.(Asked); ok != (s.Ask.ID == "") {
-		return unchanged(s), fmt.Errorf("%T for ask %q: Asked must be the first input, and only the first", in, s.Ask.ID)
+		return unchanged(s), fmt.Errorf("%T for ask %q: Asked must be the first input, and only the first", in,
+			s.Ask.ID)
 	} else if ok {
 		return asked(a)
 	}

@@ -76,7 +76,8 @@ func due(s AskState, in Due) (Result[AskState], error) {
 		return r, nil
 	}
 	o := askback.Outcome{
-		Status: askback.Expired, Reason: "no one answered in time", Actor: askback.Actor{Kind: askback.ActorTimer}, At: in.At,
+		Status: askback.Expired, Reason: "no one answered in time", Actor: askback.Actor{Kind: askback.ActorTimer},
+		At: in.At,
 	}
 	if s.Ask.OnTimeout == askback.OnTimeoutDefault {
 		o.Answers, o.Defaulted = s.Ask.Defaults(), true

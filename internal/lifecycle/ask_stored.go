@@ -57,7 +57,10 @@ func DecodeAsk(row Row, fixedPart, movingPart []byte) (AskState, error) {
 	// member.
 	switch newest := max(fixed, moving); {
 	case newest > AskFormat:
-		return AskState{}, fmt.Errorf("ask %s is stored in format %d, and this release reads up to %d: use a newer release", s.Ask.ID, newest, AskFormat)
+		return AskState{}, fmt.Errorf(
+			"ask %s is stored in format %d, and this release reads up to %d: use a newer release", s.Ask.ID, newest,
+			AskFormat,
+		)
 	case errFixed != nil:
 		return AskState{}, fmt.Errorf("read a stored ask: %v", errFixed)
 	case errMoving != nil:

@@ -16,9 +16,10 @@ import (
 // one of 2000 runs (A7).
 func TestRandomRunsReachEveryCase(t *testing.T) {
 	left := []string{
-		"answered", "approved", "denied", "declined", "cancelled", "expired", "expired with defaults", "expired, a look held it",
-		"held as long as may be", "a look soon after another", "too early", "consumed", "spent before", "other digest", "not approved",
-		"late", "a repeat", "a broken answer", "received", "received before", "received too early",
+		"answered", "approved", "denied", "declined", "cancelled", "expired", "expired with defaults",
+		"expired, a look held it", "held as long as may be", "a look soon after another", "too early", "consumed",
+		"spent before", "other digest", "not approved", "late", "a repeat", "a broken answer", "received",
+		"received before", "received too early",
 	}
 	for seed := range 2000 {
 		for _, m := range rapid.Custom(anyRun).Example(seed) {

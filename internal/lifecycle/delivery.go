@@ -96,7 +96,8 @@ func receiversAdded(s AskState, in ReceiversAdded) (Result[AskState], error) {
 		return r, nil
 	}
 	for _, to := range in.Receivers {
-		if slices.ContainsFunc(r.State.Deliveries, func(d askback.Delivery) bool { return d.Channel == to.Channel && d.Target == to.Name }) {
+		if slices.ContainsFunc(r.State.Deliveries,
+			func(d askback.Delivery) bool { return d.Channel == to.Channel && d.Target == to.Name }) {
 			continue
 		}
 		r.Unchanged = false
@@ -119,7 +120,8 @@ func (s *AskState) addDelivery(to Receiver, event askback.EventType, at time.Tim
 // receivers returns the receivers that have the question, other than its callback.
 func (s AskState) receivers() (all []Receiver) {
 	for _, d := range s.Deliveries {
-		if to := (Receiver{Channel: d.Channel, Name: d.Target, Person: d.Person}); d.Channel != channelWebhook && !slices.ContainsFunc(all, to.same) {
+		if to := (Receiver{Channel: d.Channel, Name: d.Target, Person: d.Person}); d.Channel != channelWebhook &&
+			!slices.ContainsFunc(all, to.same) {
 			all = append(all, to)
 		}
 	}
@@ -165,8 +167,10 @@ func deliverSession(r Result[SessionState], at time.Time) Result[SessionState] {
 		if !h.Type.EndsSession() {
 			continue
 		}
-		if dropped, ok := dropDelivery(&s.Deliveries, maxSessionDeliveries); ok && dropped.Status == askback.DeliveryWaiting {
-			dropped.Status, dropped.At, dropped.Error = askback.DeliveryFailed, at, "too many later messages of this session waited"
+		if dropped, ok := dropDelivery(&s.Deliveries, maxSessionDeliveries); ok &&
+			dropped.Status == askback.DeliveryWaiting {
+			dropped.Status, dropped.At, dropped.Error = askback.DeliveryFailed, at,
+				"too many later messages of this session waited"
 			dropped.Session = nil
 			r.History = append(r.History, Event{Type: askback.EventDeliveryFailed, Delivery: &dropped})
 		}
@@ -328,15 +332,17 @@ func delivered[S any](s S, list func(*S) *[]askback.Delivery, in Input) (Result[
 		if d, _ := deliveryByID(*next, in.ID); d.Receipt == in.Receipt {
 			return unchanged(before), nil
 		}
-		h, err = changeDelivery(next, in.ID, askback.DeliveryQueued, "", func(d *askback.Delivery) { d.Receipt = in.Receipt })
+		h, err = changeDelivery(next, in.ID, askback.DeliveryQueued, "",
+			func(d *askback.Delivery) { d.Receipt = in.Receipt })
 		if err == nil && h != nil {
 			return changed(s), nil // not in the history, because the delivery is not complete
 		}
 	case Skipped:
-		h, err = changeDelivery(next, in.ID, askback.DeliveryQueued, askback.EventDeliverySkipped, func(d *askback.Delivery) {
-			d.Attempts, d.At, d.RetryAt = max(d.Attempts, in.Attempts), in.At, time.Time{}
-			d.Status, d.Error = askback.DeliverySkipped, ""
-		})
+		h, err = changeDelivery(next,
+			in.ID, askback.DeliveryQueued, askback.EventDeliverySkipped, func(d *askback.Delivery) {
+				d.Attempts, d.At, d.RetryAt = max(d.Attempts, in.Attempts), in.At, time.Time{}
+				d.Status, d.Error = askback.DeliverySkipped, ""
+			})
 	case SendFailed:
 		if ends = in.Retry.IsZero(); ends {
 			h, err = endDelivery(next, in.ID, in.At, askback.EventDeliveryFailed, func(d *askback.Delivery) {
@@ -344,13 +350,15 @@ func delivered[S any](s S, list func(*S) *[]askback.Delivery, in Input) (Result[
 			})
 			break
 		}
-		h, err = changeDelivery(next, in.ID, askback.DeliveryQueued, askback.EventDeliveryFailed, func(d *askback.Delivery) {
-			d.Attempts, d.At, d.RetryAt, d.Error = d.Attempts+1, in.At, in.Retry, in.Error
-		})
+		h, err = changeDelivery(next,
+			in.ID, askback.DeliveryQueued, askback.EventDeliveryFailed, func(d *askback.Delivery) {
+				d.Attempts, d.At, d.RetryAt, d.Error = d.Attempts+1, in.At, in.Retry, in.Error
+			})
 	case SendAgain:
-		h, err = changeDelivery(next, in.ID, askback.DeliveryFailed, askback.EventDeliveryQueued, func(d *askback.Delivery) {
-			d.Status, d.At, d.Attempts = askback.DeliveryWaiting, in.At, 0
-		})
+		h, err = changeDelivery(next,
+			in.ID, askback.DeliveryFailed, askback.EventDeliveryQueued, func(d *askback.Delivery) {
+				d.Status, d.At, d.Attempts = askback.DeliveryWaiting, in.At, 0
+			})
 	}
 	if err != nil || h == nil {
 		return unchanged(before), err
@@ -367,7 +375,9 @@ func delivered[S any](s S, list func(*S) *[]askback.Delivery, in Input) (Result[
 }
 
 // endDelivery ends a queued delivery.
-func endDelivery(list *[]askback.Delivery, id string, at time.Time, event askback.EventType, end func(*askback.Delivery)) (*Event, error) {
+func endDelivery(
+	list *[]askback.Delivery, id string, at time.Time, event askback.EventType, end func(*askback.Delivery),
+) (*Event, error) {
 	return changeDelivery(list, id, askback.DeliveryQueued, event, func(d *askback.Delivery) {
 		d.Attempts, d.At, d.RetryAt = d.Attempts+1, at, time.Time{}
 		end(d)
@@ -376,7 +386,10 @@ func endDelivery(list *[]askback.Delivery, id string, at time.Time, event askbac
 
 // changeDelivery changes a delivery that has a status, and returns its event. If the delivery
 // has another status, it changes nothing and returns nil.
-func changeDelivery(list *[]askback.Delivery, id string, status askback.DeliveryStatus, event askback.EventType, change func(*askback.Delivery)) (*Event, error) {
+func changeDelivery(
+	list *[]askback.Delivery, id string, status askback.DeliveryStatus, event askback.EventType,
+	change func(*askback.Delivery),
+) (*Event, error) {
 	i := slices.IndexFunc(*list, func(d askback.Delivery) bool { return d.ID == id })
 	switch {
 	case i < 0:

@@ -49,7 +49,8 @@ func TestQuestionAndOutcomeAreDelivered(t *testing.T) {
 				got[name], ids[d.ID] = append(got[name], d.Event), true
 			}
 			if diff := cmp.Diff(want, got); diff != "" || len(ids) != len(m.after.Deliveries) {
-				t.Fatalf("%+v: -want +got, %d ids of %d deliveries\n%s", m.event, len(ids), len(m.after.Deliveries), diff)
+				t.Fatalf("%+v: -want +got, %d ids of %d deliveries\n%s", m.event, len(ids), len(m.after.Deliveries),
+					diff)
 			}
 		}
 	})
@@ -65,7 +66,8 @@ func wantFollowedUp(m transition, receivers []lifecycle.Receiver, want map[strin
 	for _, to := range receivers {
 		name := to.Channel + " " + to.Name
 		underWay := slices.ContainsFunc(m.before.Deliveries, func(d askback.Delivery) bool {
-			return d.Channel+" "+d.Target == name && (d.Status == askback.DeliveryQueued || d.Status == askback.DeliveryWaiting)
+			return d.Channel+" "+d.Target == name &&
+				(d.Status == askback.DeliveryQueued || d.Status == askback.DeliveryWaiting)
 		})
 		switch {
 		case m.unchanged || underWay:
@@ -111,11 +113,14 @@ func TestEndsOfSessionAreDelivered(t *testing.T) {
 			}
 			n += len(want)
 			list := m.after.Deliveries
-			if added := list[len(list)-len(want):]; len(want) > 0 && (added[0].Event != want[0] || added[0].Target == "" || added[0].SessionID != "ses_1") || m.after.Delivered != n {
-				t.Errorf("%+v: got deliveries %+v, %d in all, want %v at the end, %d in all", m.event, list, m.after.Delivered, want, n)
+			if added := list[len(list)-len(want):]; len(want) > 0 && (added[0].Event != want[0] ||
+				added[0].Target == "" || added[0].SessionID != "ses_1") || m.after.Delivered != n {
+				t.Errorf("%+v: got deliveries %+v, %d in all, want %v at the end, %d in all", m.event, list,
+					m.after.Delivered, want, n)
 			}
 			for _, d := range list {
-				if seen, _ := m.after.Delivery(d.ID); d.Status != askback.DeliverySent && seen.Session.CompletedAt.IsZero() {
+				if seen, _ := m.after.Delivery(d.ID); d.Status != askback.DeliverySent &&
+					seen.Session.CompletedAt.IsZero() {
 					t.Errorf("%s: got session %+v, want it as it was at its end", d.Event, seen.Session)
 				}
 			}
@@ -136,7 +141,9 @@ func TestDeliveriesOfSessionAreBounded(t *testing.T) {
 		s = r.State
 		return r.History
 	}
-	apply(lifecycle.SessionStarted{Session: askback.Session{ID: "ses_1", Owner: "bot"}, Callback: "http://x.example", At: nine})
+	apply(lifecycle.SessionStarted{
+		Session: askback.Session{ID: "ses_1", Owner: "bot"}, Callback: "http://x.example", At: nine,
+	})
 	const turns = 100
 	dropped := map[string]bool{}
 	for range turns {
@@ -148,8 +155,12 @@ func TestDeliveriesOfSessionAreBounded(t *testing.T) {
 			}
 		}
 	}
-	if len(s.Deliveries) > 20 || len(s.Deliveries)+len(dropped) != turns || s.Deliveries[0].Status != askback.DeliveryQueued {
-		t.Errorf("got %d deliveries and %d that were dropped of %d, want at most 20, with the delivery that is being sent", len(s.Deliveries), len(dropped), turns)
+	if len(s.Deliveries) > 20 || len(s.Deliveries)+len(dropped) != turns ||
+		s.Deliveries[0].Status != askback.DeliveryQueued {
+		t.Errorf(
+			"got %d deliveries and %d that were dropped of %d, want at most 20, with the delivery that is being sent",
+			len(s.Deliveries), len(dropped), turns,
+		)
 	}
 	for _, d := range s.Deliveries {
 		if dropped[d.ID] {
@@ -174,10 +185,12 @@ func TestDeliveriesBeginInOrder(t *testing.T) {
 			for _, f := range effectOf[lifecycle.Send](m) {
 				i := slices.IndexFunc(m.after.Deliveries, func(d askback.Delivery) bool { return d.ID == f.ID })
 				if begun[f.ID] || m.after.Deliveries[i].Status != askback.DeliveryQueued {
-					t.Errorf("%+v: delivery %d is %s, and was being sent: %v", m.event, i+1, m.after.Deliveries[i].Status, begun[f.ID])
+					t.Errorf("%+v: delivery %d is %s, and was being sent: %v", m.event, i+1,
+						m.after.Deliveries[i].Status, begun[f.ID])
 				}
 				for j, d := range m.after.Deliveries[:i] {
-					if d.Target == m.after.Deliveries[i].Target && (d.Status == askback.DeliveryQueued || d.Status == askback.DeliveryWaiting) {
+					if d.Target == m.after.Deliveries[i].Target &&
+						(d.Status == askback.DeliveryQueued || d.Status == askback.DeliveryWaiting) {
 						t.Errorf("delivery %d begins while delivery %d is %s", i+1, j+1, d.Status)
 					}
 				}
@@ -190,7 +203,8 @@ func TestDeliveriesBeginInOrder(t *testing.T) {
 					continue
 				}
 				if sending[d.Target]++; !begun[d.ID] || sending[d.Target] > 1 {
-					t.Errorf("%+v: delivery %d is queued, with an effect: %v, and %d others", m.event, i+1, begun[d.ID], sending[d.Target]-1)
+					t.Errorf("%+v: delivery %d is queued, with an effect: %v, and %d others", m.event, i+1,
+						begun[d.ID], sending[d.Target]-1)
 				}
 			}
 		}
@@ -216,7 +230,8 @@ func TestWaitingDeliveryFollowsAQueuedOne(t *testing.T) {
 		}
 		for target, n := range waiting {
 			if queued[target] == 0 {
-				t.Errorf("got %d deliveries to %s that wait and none that is queued: %+v", n, target, m.after.Deliveries)
+				t.Errorf("got %d deliveries to %s that wait and none that is queued: %+v", n, target,
+					m.after.Deliveries)
 			}
 		}
 	})
@@ -226,7 +241,10 @@ func TestWaitingDeliveryFollowsAQueuedOne(t *testing.T) {
 func TestDeliveryIDsSortWithTheirAsk(t *testing.T) {
 	const ask = "ask_01k7z3q8v0h2m4n6p8r0s2t4v9"
 	s := lifecycle.AskState{}
-	a := askback.Ask{ID: ask, SessionID: "ses_01k7z3q8v0h2m4n6p8r0s2t4v9", Kind: askback.Questions, Questions: []askback.Question{{ID: "q1", Text: "Why?"}}}
+	a := askback.Ask{
+		ID: ask, SessionID: "ses_01k7z3q8v0h2m4n6p8r0s2t4v9", Kind: askback.Questions,
+		Questions: []askback.Question{{ID: "q1", Text: "Why?"}},
+	}
 	for _, in := range []lifecycle.Input{
 		lifecycle.Asked{Ask: a, Owner: "bot", Callback: "http://x.example", At: nine},
 		lifecycle.Declined{By: "ana", At: nine},

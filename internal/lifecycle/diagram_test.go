@@ -26,21 +26,31 @@ type namedEvent struct {
 }
 
 // statuses are the columns of the table. "" is the state before the first event.
-var statuses = []askback.Status{"", askback.Pending, askback.Answered, askback.Declined, askback.Cancelled, askback.Expired}
+var statuses = []askback.Status{
+	"", askback.Pending, askback.Answered, askback.Declined, askback.Cancelled, askback.Expired,
+}
 
 // openingEvents returns the first events: asks of every kind with every OnTimeout that the
 // kind allows.
 func openingEvents() []namedEvent {
 	var out []namedEvent
-	for _, onTimeout := range []askback.OnTimeout{askback.OnTimeoutWait, askback.OnTimeoutFail, askback.OnTimeoutDefault, askback.OnTimeoutDecline} {
-		a := askback.Ask{ID: "ask_1", Kind: askback.Questions, Quorum: 1, OnTimeout: onTimeout, Deadline: nine.Add(time.Hour)}
-		a.Questions = []askback.Question{{ID: "q1", Text: "Which?", Options: askback.Options("A", "B"), Default: []string{"A"}}}
+	for _, onTimeout := range []askback.OnTimeout{
+		askback.OnTimeoutWait, askback.OnTimeoutFail, askback.OnTimeoutDefault, askback.OnTimeoutDecline,
+	} {
+		a := askback.Ask{
+			ID: "ask_1", Kind: askback.Questions, Quorum: 1, OnTimeout: onTimeout, Deadline: nine.Add(time.Hour),
+		}
+		a.Questions = []askback.Question{
+			{ID: "q1", Text: "Which?", Options: askback.Options("A", "B"), Default: []string{"A"}},
+		}
 		out = append(out, namedEvent{"`Asked`", lifecycle.Asked{Ask: a, Owner: "bot", At: nine}})
 		if onTimeout == askback.OnTimeoutDefault {
 			continue
 		}
 		a.Kind, a.Questions = askback.Confirm, nil
-		a.Confirmation = &askback.Confirmation{ToolName: "drop", Input: json.RawMessage(`{}`), Tier: "confirm", Digest: "sha256:00"}
+		a.Confirmation = &askback.Confirmation{
+			ToolName: "drop", Input: json.RawMessage(`{}`), Tier: "confirm", Digest: "sha256:00",
+		}
 		a.FollowUps = []askback.FollowUp{{At: nine.Add(time.Second)}}
 		out = append(out, namedEvent{"`Asked`", lifecycle.Asked{Ask: a, Owner: "bot", At: nine}})
 	}
@@ -58,18 +68,29 @@ func laterEvents() []namedEvent {
 		{"`Answered`, with two labels for one", answered("ana", askback.Choose("A", "B"))},
 		{"`Answered`, approved", answered("ana", askback.Decide(askback.Approve, ""))},
 		{"`Answered`, approved with other arguments", lifecycle.Answered{
-			By: "ana", Via: askback.ChannelWeb, Answer: askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"a":1}`)}, Digest: "sha256:01", At: soon,
+			By: "ana", Via: askback.ChannelWeb,
+			Answer: askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"a":1}`)},
+			Digest: "sha256:01", At: soon,
 		}},
-		{"`Answered`, all approved", lifecycle.Answered{By: "ana", Via: askback.ChannelWeb, Answer: askback.Decide(askback.ApproveAll, ""), GrantID: "grt_1", At: soon}},
+		{"`Answered`, all approved", lifecycle.Answered{
+			By: "ana", Via: askback.ChannelWeb, Answer: askback.Decide(askback.ApproveAll, ""), GrantID: "grt_1",
+			At: soon,
+		}},
 		{"`Covered`", lifecycle.Covered{Grant: grant(nine.Add(time.Hour)), At: soon}},
 		{"`Covered`, by a grant that is over", lifecycle.Covered{Grant: grant(soon), At: soon}},
 		{"`Answered`, denied", answered("ana", askback.Decide(askback.Deny, ""))},
 		{"`Answered` by another recipient", answered("ben", askback.Choose("B"))},
 		{"`Declined`", lifecycle.Declined{By: "ana", Via: askback.ChannelWeb, At: soon}},
-		{"`Held`, an answer", lifecycle.Held{Answered: answered("ana", askback.Choose("A")).(lifecycle.Answered), For: 5 * time.Second}},
-		{"`Held`, an approval", lifecycle.Held{Answered: answered("ana", askback.Decide(askback.Approve, "")).(lifecycle.Answered), For: 5 * time.Second}},
+		{"`Held`, an answer", lifecycle.Held{
+			Answered: answered("ana", askback.Choose("A")).(lifecycle.Answered), For: 5 * time.Second,
+		}},
+		{"`Held`, an approval", lifecycle.Held{
+			Answered: answered("ana", askback.Decide(askback.Approve, "")).(lifecycle.Answered), For: 5 * time.Second,
+		}},
 		{"`Undone` by its author", lifecycle.Undone{By: "ana", Via: askback.ChannelWeb, At: soon}},
-		{"`Cancelled`", lifecycle.Cancelled{By: askback.Actor{Kind: askback.ActorAgent, Name: "bot"}, Via: askback.ChannelAPI, At: soon}},
+		{"`Cancelled`", lifecycle.Cancelled{
+			By: askback.Actor{Kind: askback.ActorAgent, Name: "bot"}, Via: askback.ChannelAPI, At: soon,
+		}},
 		{"`Claimed`", lifecycle.Claimed{By: "ana", At: soon}},
 		{"`Reassigned`", lifecycle.Reassigned{By: "ana", To: []string{"ben"}, People: []string{"ben"}, At: soon}},
 		{"`FollowedUp`, a reminder or an escalation", lifecycle.FollowedUp{At: soon}},
@@ -84,7 +105,9 @@ func laterEvents() []namedEvent {
 
 // grant returns a grant that covers the confirmations of openingEvents until it expires.
 func grant(until time.Time) askback.Grant {
-	return askback.Grant{ID: "grt_9", Owner: "bot", ToolName: "drop", Scope: askback.ScopeTool, By: "cem", ExpiresAt: until}
+	return askback.Grant{
+		ID: "grt_9", Owner: "bot", ToolName: "drop", Scope: askback.ScopeTool, By: "cem", ExpiresAt: until,
+	}
 }
 
 // A walk records the transitions that explore found.
@@ -154,7 +177,8 @@ func describeResult(from, to askback.Status, history []lifecycle.Event, err erro
 		return "*rejected: " + err.Error() + "*, kept: `" + string(history[0].Type) + "`"
 	case errors.As(err, &invalid):
 		return "*rejected: `Invalid`*"
-	case errors.Is(err, askback.ErrSettled), errors.Is(err, askback.ErrConsumed), errors.Is(err, askback.ErrDigest), errors.Is(err, askback.ErrNotApproved), errors.Is(err, askback.ErrPending):
+	case errors.Is(err, askback.ErrSettled), errors.Is(err, askback.ErrConsumed), errors.Is(err, askback.ErrDigest),
+		errors.Is(err, askback.ErrNotApproved), errors.Is(err, askback.ErrPending):
 		return "*rejected: " + err.Error() + "*"
 	case err != nil:
 		return "*an error*"
@@ -185,7 +209,8 @@ The outcome is final, but the ask is not frozen: a late answer is still recorded
 ` + "```mermaid\nstateDiagram-v2\n")
 	slices.SortStableFunc(w.edges, func(a, c string) int { return rank(a) - rank(c) })
 	b.WriteString(strings.Join(w.edges, "\n"))
-	b.WriteString("\n```\n\n" + `The result of every input in every status. If a cell has several results, they depend on the ask: its kind, its
+	b.WriteString("\n```\n\n" +
+		`The result of every input in every status. If a cell has several results, they depend on the ask: its kind, its
 deadline, who answered before. "–" is no change, no history and no error.
 
 | |`)
@@ -209,7 +234,9 @@ deadline, who answered before. "–" is no change, no history and no error.
 // grantEdges returns the lines of the diagram of a grant.
 func grantEdges() []string {
 	soon, late := nine.Add(time.Minute), nine.Add(2*time.Hour)
-	ask := askback.Ask{Owner: "bot", Kind: askback.Confirm, Quorum: 1, Confirmation: &askback.Confirmation{ToolName: "drop"}}
+	ask := askback.Ask{
+		Owner: "bot", Kind: askback.Confirm, Quorum: 1, Confirmation: &askback.Confirmation{ToolName: "drop"},
+	}
 	inputs := []lifecycle.Input{
 		lifecycle.GrantMade{Grant: grant(nine.Add(time.Hour)), At: nine},
 		lifecycle.GrantUsed{Ask: ask, At: soon},
@@ -254,7 +281,8 @@ func machineEdges[S interface {
 				if begun(s) {
 					from = s.Columns().Status
 				}
-				edge := fmt.Sprintf("    %s --> %s: %s", from, r.State.Columns().Status, strings.TrimPrefix(fmt.Sprintf("%T", in), "lifecycle."))
+				edge := fmt.Sprintf("    %s --> %s: %s", from, r.State.Columns().Status,
+					strings.TrimPrefix(fmt.Sprintf("%T", in), "lifecycle."))
 				if !slices.Contains(edges, edge) {
 					edges = append(edges, edge)
 				}

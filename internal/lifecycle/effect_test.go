@@ -29,10 +29,12 @@ func TestUseOfGrantHasEffects(t *testing.T) {
 		_, covered := m.event.(lifecycle.Covered)
 		_, consumed := m.event.(lifecycle.Consumed)
 		byPolicy := m.after.Ask.Outcome != nil && m.after.Ask.Outcome.Actor.Kind == askback.ActorPolicy
-		if want := covered && !m.unchanged; len(used) > 1 || (len(used) == 1) != want || want && used[0].ID != m.after.Ask.Outcome.GrantID {
+		if want := covered && !m.unchanged; len(used) > 1 || (len(used) == 1) != want ||
+			want && used[0].ID != m.after.Ask.Outcome.GrantID {
 			t.Errorf("%+v: got effects %+v, want a grant used: %v", m.event, m.effects, want)
 		}
-		if want := consumed && !m.unchanged && byPolicy; (len(required) == 1) != want || want && required[0].ID != m.after.Ask.Outcome.GrantID {
+		if want := consumed && !m.unchanged && byPolicy; (len(required) == 1) != want ||
+			want && required[0].ID != m.after.Ask.Outcome.GrantID {
 			t.Errorf("%+v: got effects %+v, want a grant required: %v", m.event, m.effects, want)
 		}
 	})

@@ -66,7 +66,8 @@ func (EndpointFailed) input()   {}
 // Endpoints have no history: they belong to no session.
 func (s EndpointState) Step(in Input) (Result[EndpointState], error) {
 	if made, ok := in.(EndpointMade); ok != (s.Endpoint.ID == "") {
-		return unchanged(s), fmt.Errorf("%T for endpoint %q: EndpointMade must be the first input, and only the first", in, s.Endpoint.ID)
+		return unchanged(s), fmt.Errorf("%T for endpoint %q: EndpointMade must be the first input, and only the first",
+			in, s.Endpoint.ID)
 	} else if ok {
 		return endpointMade(made), nil
 	}
@@ -157,7 +158,8 @@ func endpointFailed(s EndpointState, in EndpointFailed) Result[EndpointState] {
 		e.FailingSince = in.At
 	}
 	if disables {
-		e.Status, e.By, e.ChangedAt, e.Reason = askback.EndpointDisabled, "", in.At, "it has accepted no message for five days"
+		e.Status, e.By, e.ChangedAt, e.Reason = askback.EndpointDisabled, "", in.At,
+			"it has accepted no message for five days"
 		if in.Gone {
 			e.Reason = "it answered 410 Gone"
 		}

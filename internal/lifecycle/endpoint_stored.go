@@ -29,7 +29,10 @@ func DecodeEndpoint(id string, fixedPart, movingPart []byte) (EndpointState, err
 		codec.ReadStored(movingPart, func(r *codec.Reader) { s.readMoving(r, &moving) }),
 	)
 	if newest := max(fixed, moving); newest > EndpointFormat {
-		return EndpointState{}, fmt.Errorf("endpoint %s is stored in format %d, and this release reads up to %d: use a newer release", id, newest, EndpointFormat)
+		return EndpointState{}, fmt.Errorf(
+			"endpoint %s is stored in format %d, and this release reads up to %d: use a newer release", id, newest,
+			EndpointFormat,
+		)
 	}
 	if err != nil {
 		return EndpointState{}, fmt.Errorf("read endpoint %s: %v", id, err)

@@ -125,7 +125,10 @@ func anyEndpointInput(at time.Time) *rapid.Generator[lifecycle.Input] {
 // accepted nothing. The newest secret always signs, and the stored form has the whole state.
 func TestEndpointInvariantsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		made := lifecycle.EndpointMade{Endpoint: askback.Endpoint{ID: "whe_1", Owner: "bot", Origin: "https://a.example"}, Address: "https://a.example/x", At: nine}
+		made := lifecycle.EndpointMade{
+			Endpoint: askback.Endpoint{ID: "whe_1", Owner: "bot", Origin: "https://a.example"},
+			Address:  "https://a.example/x", At: nine,
+		}
 		made.Secret = rapid.SampledFrom([]string{"", "A"}).Draw(t, "first secret")
 		first, err := lifecycle.EndpointState{}.Step(made)
 		if err != nil {
@@ -155,10 +158,12 @@ func TestEndpointInvariantsHold(t *testing.T) {
 			case lifecycle.EndpointRotated:
 				newest = in.Secret
 			}
-			if _, resumed := in.(lifecycle.EndpointResumed); before != after && (after == askback.EndpointActive) != resumed {
+			if _, resumed := in.(lifecycle.EndpointResumed); before != after &&
+				(after == askback.EndpointActive) != resumed {
 				t.Fatalf("%+v: %s became %s", in, before, after)
 			}
-			if disabled := before != after && after == askback.EndpointDisabled; disabled && !failed.Gone && (!isFailed || at.Sub(accepted) < limits.EndpointFailing) {
+			if disabled := before != after && after == askback.EndpointDisabled; disabled && !failed.Gone &&
+				(!isFailed || at.Sub(accepted) < limits.EndpointFailing) {
 				t.Fatalf("%+v: disabled %v after it accepted a message", in, at.Sub(accepted))
 			}
 			if isFailed && s.Matters(failed) == r.Unchanged {
@@ -204,7 +209,8 @@ func TestStoredEndpointsAreDecoded(t *testing.T) {
 	}
 	fixed, moving := read("fixed"), read("moving")
 	s, err := lifecycle.DecodeEndpoint("whe_1", []byte(fixed), []byte(moving))
-	if err != nil || s.Endpoint.Owner != "bot" || s.Endpoint.Status != askback.EndpointDisabled || s.OldSecret != "sealed-a" {
+	if err != nil || s.Endpoint.Owner != "bot" || s.Endpoint.Status != askback.EndpointDisabled ||
+		s.OldSecret != "sealed-a" {
 		t.Fatalf("got %+v, %v", s, err)
 	}
 	for _, c := range []struct {
@@ -222,7 +228,8 @@ func TestStoredEndpointsAreDecoded(t *testing.T) {
 		}
 	}
 	later := strings.Replace(moving, `"v":1`, `"v":1,"new":{"a":[1]}`, 1)
-	if again, err := lifecycle.DecodeEndpoint("whe_1", []byte(fixed), []byte(later)); err != nil || !cmp.Equal(again, s) {
+	if again, err := lifecycle.DecodeEndpoint("whe_1", []byte(fixed), []byte(later)); err != nil ||
+		!cmp.Equal(again, s) {
 		t.Errorf("with a field of a later release: got %+v, %v", again, err)
 	}
 }

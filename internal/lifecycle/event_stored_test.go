@@ -57,8 +57,11 @@ func withUnsent(got, want lifecycle.Event) lifecycle.Event {
 }
 
 func TestStoredEventIsCompact(t *testing.T) {
-	got, err := lifecycle.Event{Input: json.RawMessage("{ \"a\": [1.0, \"<\u2028\"] }"), By: "<b> & \u2028"}.Append([]byte("before"))
-	if want := `before{"by":"<b> & \u2028","input":{"a":[1.0,"<` + "\u2028" + `"]}}`; string(got) != want || err != nil {
+	got, err := lifecycle.Event{
+		Input: json.RawMessage("{ \"a\": [1.0, \"<\u2028\"] }"), By: "<b> & \u2028",
+	}.Append([]byte("before"))
+	if want := `before{"by":"<b> & \u2028","input":{"a":[1.0,"<` + "\u2028" + `"]}}`; string(got) != want ||
+		err != nil {
 		t.Errorf("got %s, %v, want %s", got, err, want)
 	}
 }
@@ -67,7 +70,8 @@ func TestStoredEventIsCompact(t *testing.T) {
 func TestUsualStateOfAnEventIsRead(t *testing.T) {
 	for data, want := range map[string]string{
 		`{}`: "llm_requesting", `{"state":"llm_requesting"}`: "llm_requesting", `{"state":"idle"}`: "idle",
-		`{"ask":"ask_1"}`: "awaiting_user_response", `{"state":"awaiting_user_response","ask":"ask_1"}`: "awaiting_user_response",
+		`{"ask":"ask_1"}`: "awaiting_user_response",
+		`{"state":"awaiting_user_response","ask":"ask_1"}`: "awaiting_user_response",
 	} {
 		if e, err := lifecycle.DecodeEvent("state_change", []byte(data)); err != nil || e.State != want {
 			t.Errorf("%s: got %q, %v, want %q", data, e.State, err, want)
@@ -97,7 +101,8 @@ func TestInvalidStoredEventIsAnError(t *testing.T) {
 // The limits of answers are not checked for late answers. The history has their input only if it can be
 // stored.
 func TestLateAnswerWithInvalidInputIsStored(t *testing.T) {
-	s, err := lifecycle.DecodeAsk(lifecycle.Row{}, []byte(someFixed), []byte(`{"v":2,"status":"declined","outcome":{"by":"person","name":"ana","at":1767344400000}}`))
+	s, err := lifecycle.DecodeAsk(lifecycle.Row{}, []byte(someFixed),
+		[]byte(`{"v":2,"status":"declined","outcome":{"by":"person","name":"ana","at":1767344400000}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +114,8 @@ func TestLateAnswerWithInvalidInputIsStored(t *testing.T) {
 		`{"a": 1, "a": 2}`:   `{"by":"ben","why":"declined"}`,
 		`{"a":"\u0000\/ é"}`: `{"by":"ben","why":"declined","input":{"a":"\u0000\/ é"}}`,
 	} {
-		_, history, err := step(s, lifecycle.Answered{By: "ben", Answer: askback.Answer{Input: json.RawMessage(input)}, At: nine})
+		_, history, err := step(s,
+			lifecycle.Answered{By: "ben", Answer: askback.Answer{Input: json.RawMessage(input)}, At: nine})
 		if !errors.Is(err, askback.ErrSettled) || len(history) != 1 {
 			t.Fatalf("%s: got %d events, error %v, want one and %v", input, len(history), err, askback.ErrSettled)
 		}

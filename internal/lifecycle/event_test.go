@@ -59,8 +59,10 @@ func anyAsked() *rapid.Generator[lifecycle.Asked] {
 			t.Fatal(err)
 		}
 		ev.Ask = askback.Ask{
-			ID: "ask_1", SessionID: rapid.SampledFrom([]string{"ses_1", "ses_2"}).Draw(t, "session"), Agent: "the deployer", Kind: askback.Questions, Title: r.Title, Questions: r.Questions,
-			Confirmation: r.Confirmation, Context: r.Context, To: r.To, Quorum: r.Quorum, Tags: r.Tags, OnTimeout: r.OnTimeout,
+			ID: "ask_1", SessionID: rapid.SampledFrom([]string{"ses_1", "ses_2"}).Draw(t, "session"),
+			Agent: "the deployer", Kind: askback.Questions, Title: r.Title, Questions: r.Questions,
+			Confirmation: r.Confirmation, Context: r.Context, To: r.To, Quorum: r.Quorum, Tags: r.Tags,
+			OnTimeout: r.OnTimeout,
 		}
 		if r.Confirmation != nil {
 			ev.Ask.Kind, ev.Ask.Confirmation.Digest = askback.Confirm, "sha256:00"
@@ -70,7 +72,9 @@ func anyAsked() *rapid.Generator[lifecycle.Asked] {
 		}
 		if rapid.IntRange(0, 2).Draw(t, "followed up") == 0 {
 			ev.Ask.FollowUps = []askback.FollowUp{
-				{At: nine.Add(time.Minute)}, {At: nine.Add(5 * time.Minute)}, {At: nine.Add(10 * time.Minute), To: []string{"@oncall"}},
+				{At: nine.Add(time.Minute)},
+				{At: nine.Add(5 * time.Minute)},
+				{At: nine.Add(10 * time.Minute), To: []string{"@oncall"}},
 			}
 			ev.Ask.NoSelfApproval, ev.Ask.StartedBy, ev.Channels = true, "dan", []string{"post"}
 		}
@@ -97,7 +101,9 @@ func anyAnswer(a askback.Ask) *rapid.Generator[askback.Answer] {
 	return rapid.Custom(func(t *rapid.T) askback.Answer {
 		out := askback.Answer{Comment: texts.Draw(t, "comment")}
 		if (a.Kind == askback.Confirm) != (rapid.IntRange(0, 9).Draw(t, "wrong kind") == 0) {
-			out.Decision = rapid.SampledFrom([]askback.Decision{askback.Approve, askback.Deny, askback.ApproveAll}).Draw(t, "decision")
+			out.Decision = rapid.SampledFrom(
+				[]askback.Decision{askback.Approve, askback.Deny, askback.ApproveAll},
+			).Draw(t, "decision")
 			out.Reason = texts.Draw(t, "reason")
 			if rapid.IntRange(0, 2).Draw(t, "edited") == 0 {
 				out.Input = json.RawMessage(`{"n":2}`)
@@ -111,7 +117,8 @@ func anyAnswer(a askback.Ask) *rapid.Generator[askback.Answer] {
 		for i := range a.Questions {
 			q := askback.QuestionAnswer{ID: fmt.Sprintf("q%d", i+1), Selected: []string{"A"}}
 			if rapid.Bool().Draw(t, "differs") {
-				q.Selected, q.Other, q.Notes = rapid.SliceOfN(texts, 0, 2).Draw(t, "selected"), texts.Draw(t, "other"), texts.Draw(t, "notes")
+				q.Selected, q.Other, q.Notes = rapid.SliceOfN(texts, 0,
+					2).Draw(t, "selected"), texts.Draw(t, "other"), texts.Draw(t, "notes")
 			}
 			out.Answers = append(out.Answers, q)
 		}
@@ -125,9 +132,11 @@ var scopes = []askback.Scope{"", askback.ScopeTool, askback.ScopeInput, askback.
 func anyGrant(a askback.Ask, at time.Time) *rapid.Generator[askback.Grant] {
 	return rapid.Custom(func(t *rapid.T) askback.Grant {
 		g := askback.Grant{
-			ID: "grt_9", Owner: "deploy-bot", Agent: a.Agent, ToolName: "drop_table", Scope: rapid.SampledFrom(scopes).Draw(t, "scope"),
-			SessionID: rapid.SampledFrom([]string{"ses_1", "ses_2"}).Draw(t, "session"), Digest: digests.Draw(t, "digest"),
-			By: people.Draw(t, "by"), CreatedAt: nine, ExpiresAt: at.Add(rapid.SampledFrom([]time.Duration{0, 1, time.Hour}).Draw(t, "lasts")), Uses: 1,
+			ID: "grt_9", Owner: "deploy-bot", Agent: a.Agent, ToolName: "drop_table",
+			Scope:     rapid.SampledFrom(scopes).Draw(t, "scope"),
+			SessionID: rapid.SampledFrom([]string{"ses_1", "ses_2"}).Draw(t, "session"),
+			Digest:    digests.Draw(t, "digest"), By: people.Draw(t, "by"), CreatedAt: nine,
+			ExpiresAt: at.Add(rapid.SampledFrom([]time.Duration{0, 1, time.Hour}).Draw(t, "lasts")), Uses: 1,
 		}
 		switch rapid.IntRange(0, 9).Draw(t, "but") {
 		case 0:
@@ -144,7 +153,8 @@ func anyGrant(a askback.Ask, at time.Time) *rapid.Generator[askback.Grant] {
 // anyTime generates times near the deadline and the limits of claims.
 func anyTime(a askback.Ask, now time.Time) *rapid.Generator[time.Time] {
 	at := []time.Time{
-		now, now.Add(time.Second), now.Add(29 * time.Second), now.Add(30 * time.Second), now.Add(time.Minute), now.Add(5 * time.Minute), now.Add(20 * time.Minute),
+		now, now.Add(time.Second), now.Add(29 * time.Second), now.Add(30 * time.Second), now.Add(time.Minute),
+		now.Add(5 * time.Minute), now.Add(20 * time.Minute),
 		now.Add(-time.Second), // clocks of replicas differ
 	}
 	if !a.Deadline.IsZero() {
@@ -162,12 +172,17 @@ func anyEvent(a askback.Ask, at time.Time) *rapid.Generator[lifecycle.Input] {
 		by, via := people.Draw(t, "by"), vias.Draw(t, "via")
 		switch rapid.IntRange(0, 18).Draw(t, "event") {
 		case 0, 1, 9:
-			return lifecycle.Answered{By: by, Via: via, Answer: anyAnswer(a).Draw(t, "answer"), Digest: edited, GrantID: "grt_1", At: at}
+			return lifecycle.Answered{
+				By: by, Via: via, Answer: anyAnswer(a).Draw(t, "answer"), Digest: edited, GrantID: "grt_1", At: at,
+			}
 		case 14, 15:
 			return lifecycle.FollowedUp{People: []string{by}, Receivers: anyReceivers.Draw(t, "receivers"), At: at}
 		case 16:
 			to := rapid.SampledFrom([][]string{{"ana"}, {"ben", "cem"}, {"@payments"}}).Draw(t, "to")
-			return lifecycle.Reassigned{By: by, Via: via, To: to, People: []string{"ana", by}, Receivers: anyReceivers.Draw(t, "receivers"), At: at}
+			return lifecycle.Reassigned{
+				By: by, Via: via, To: to, People: []string{"ana", by}, Receivers: anyReceivers.Draw(t, "receivers"),
+				At: at,
+			}
 		case 17:
 			return lifecycle.Seen{By: by, Via: via, At: at}
 		case 13:
@@ -178,7 +193,9 @@ func anyEvent(a askback.Ask, at time.Time) *rapid.Generator[lifecycle.Input] {
 			return lifecycle.Declined{By: by, Via: via, Reason: texts.Draw(t, "reason"), At: at}
 		case 3:
 			kind := rapid.SampledFrom([]askback.ActorKind{askback.ActorAgent, askback.ActorOperator}).Draw(t, "kind")
-			return lifecycle.Cancelled{By: askback.Actor{Kind: kind, Name: "deploy-bot"}, Via: via, Reason: texts.Draw(t, "reason"), At: at}
+			return lifecycle.Cancelled{
+				By: askback.Actor{Kind: kind, Name: "deploy-bot"}, Via: via, Reason: texts.Draw(t, "reason"), At: at,
+			}
 		case 4, 5, 6:
 			return lifecycle.Claimed{By: by, Via: via, At: at}
 		case 7, 8:
@@ -250,7 +267,9 @@ func anyRun(t *rapid.T) []transition {
 		}
 		if rapid.IntRange(0, 5).Draw(t, "receivers") == 0 {
 			ev = lifecycle.ReceiversAdded{Receivers: rapid.SampledFrom([][]lifecycle.Receiver{
-				{{Channel: "post", Name: "phone"}}, {{Channel: "post", Name: "phone"}, {Channel: "post", Name: "chat"}}, nil,
+				{{Channel: "post", Name: "phone"}},
+				{{Channel: "post", Name: "phone"}, {Channel: "post", Name: "chat"}},
+				nil,
 			}).Draw(t, "added"), At: at}
 		}
 		if len(s.Deliveries) > 0 && rapid.IntRange(0, 2).Draw(t, "about a delivery") == 0 {

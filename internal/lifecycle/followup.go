@@ -63,7 +63,8 @@ func followedUp(s AskState, in FollowedUp) (Result[AskState], error) {
 	for i := s.next(); i < len(s.Ask.FollowUps); i++ {
 		f := &s.Ask.FollowUps[i]
 		f.DoneAt = in.At
-		if rest := s.Ask.FollowUps[i+1:]; escalates || len(rest) == 0 || len(rest[0].To) > 0 || in.At.Before(rest[0].At) {
+		if rest := s.Ask.FollowUps[i+1:]; escalates || len(rest) == 0 || len(rest[0].To) > 0 ||
+			in.At.Before(rest[0].At) {
 			break
 		}
 	}
@@ -90,7 +91,9 @@ func reassigned(s AskState, in Reassigned) (Result[AskState], error) {
 	}
 	if s.Moved++; s.Moved > MaxReassigned {
 		s.Ask, s.Moved = before, MaxReassigned
-		return unchanged(s), askback.Invalid{{Pointer: "/to", Detail: "this ask was reassigned too often", Fix: "answer it, or let the agent ask again"}}
+		return unchanged(s), askback.Invalid{
+			{Pointer: "/to", Detail: "this ask was reassigned too often", Fix: "answer it, or let the agent ask again"},
+		}
 	}
 	s.Ask.ReassignedBy, s.Ask.ReassignedAt = in.By, in.At
 	r := s.dropUnaddressed(Event{Type: askback.EventQuestionReassigned, By: in.By, Via: in.Via, To: in.To, Why: in.Why})

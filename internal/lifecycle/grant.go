@@ -59,7 +59,8 @@ func (GrantExpired) input()  {}
 // returns another error.
 func (s GrantState) Step(in Input) (Result[GrantState], error) {
 	if made, ok := in.(GrantMade); ok != (s.Grant.ID == "") {
-		return unchanged(s), fmt.Errorf("%T for grant %q: GrantMade must be the first input, and only the first", in, s.Grant.ID)
+		return unchanged(s), fmt.Errorf("%T for grant %q: GrantMade must be the first input, and only the first", in,
+			s.Grant.ID)
 	} else if ok {
 		return grantMade(made)
 	}

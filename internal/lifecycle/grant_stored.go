@@ -28,7 +28,10 @@ func DecodeGrant(id string, open bool, fixedPart, movingPart []byte) (GrantState
 		codec.ReadStored(movingPart, func(r *codec.Reader) { s.readMoving(r, &moving) }),
 	)
 	if newest := max(fixed, moving); newest > GrantFormat {
-		return GrantState{}, fmt.Errorf("grant %s is stored in format %d, and this release reads up to %d: use a newer release", id, newest, GrantFormat)
+		return GrantState{}, fmt.Errorf(
+			"grant %s is stored in format %d, and this release reads up to %d: use a newer release", id, newest,
+			GrantFormat,
+		)
 	}
 	if err != nil {
 		return GrantState{}, fmt.Errorf("read grant %s: %v", id, err)

@@ -52,7 +52,10 @@ func grantInput(t *testing.T, line string) lifecycle.Input {
 	case what == "grants":
 		how, until, _ := strings.Cut(how, ", until ")
 		tool, owner, _ := strings.Cut(how, " to ")
-		g := askback.Grant{ID: "grt_1", Owner: owner, Agent: owner, ToolName: tool, Scope: askback.ScopeTool, By: who, ExpiresAt: clock(t, until)}
+		g := askback.Grant{
+			ID: "grt_1", Owner: owner, Agent: owner, ToolName: tool, Scope: askback.ScopeTool, By: who,
+			ExpiresAt: clock(t, until),
+		}
 		return lifecycle.GrantMade{Grant: g, At: at}
 	case what == "asks":
 		return lifecycle.GrantUsed{Ask: askback.Ask{
@@ -89,7 +92,9 @@ func anyGrantInput(at time.Time) *rapid.Generator[lifecycle.Input] {
 		case 0, 1, 2:
 			return lifecycle.GrantUsed{Ask: askback.Ask{
 				ID: "ask_2", Owner: "bot", Agent: "bot", Kind: askback.Confirm, Quorum: 1,
-				Confirmation: &askback.Confirmation{ToolName: rapid.SampledFrom([]string{"drop_table", "drop_view"}).Draw(t, "tool")},
+				Confirmation: &askback.Confirmation{
+					ToolName: rapid.SampledFrom([]string{"drop_table", "drop_view"}).Draw(t, "tool"),
+				},
 			}, At: at}
 		case 3:
 			return lifecycle.GrantRequired{MakerValid: rapid.Bool().Draw(t, "valid"), At: at}
@@ -118,8 +123,10 @@ func TestGrantInvariantsHold(t *testing.T) {
 			in := anyGrantInput(at).Draw(t, "input")
 			r, err := s.Step(in)
 			open := s.Columns().Open
-			if diff := cmp.Diff(s, r.State); (err != nil || r.Unchanged) && (diff != "" || !r.Unchanged || len(r.History) > 0) {
-				t.Fatalf("%+v: got error %v, unchanged %v, history %v; before -, after +:\n%s", in, err, r.Unchanged, r.History, diff)
+			if diff := cmp.Diff(s, r.State); (err != nil || r.Unchanged) &&
+				(diff != "" || !r.Unchanged || len(r.History) > 0) {
+				t.Fatalf("%+v: got error %v, unchanged %v, history %v; before -, after +:\n%s", in, err, r.Unchanged,
+					r.History, diff)
 			}
 			switch in.(type) {
 			case lifecycle.GrantUsed, lifecycle.GrantRequired:
@@ -210,7 +217,10 @@ func TestGrantFieldsOfOtherReleasesAreRead(t *testing.T) {
 	if later == string(fixed) {
 		t.Fatalf("no format in %s", fixed)
 	}
-	for _, moving := range []string{`{"v":1,"uses":3,"new":{"a":[1]},"last_used":1762190400000}`, `{"v":1,"last_used":1762190400000,"new":null,"uses":3}`} {
+	for _, moving := range []string{
+		`{"v":1,"uses":3,"new":{"a":[1]},"last_used":1762190400000}`,
+		`{"v":1,"last_used":1762190400000,"new":null,"uses":3}`,
+	} {
 		s, err := lifecycle.DecodeGrant("grt_1", true, []byte(later), []byte(moving))
 		if err != nil || s.Grant.Uses != 3 || s.Grant.LastUsedAt.UnixMilli() != 1762190400000 || s.Grant.Agent == "" {
 			t.Errorf("%s: got %+v, %v", moving, s.Grant, err)

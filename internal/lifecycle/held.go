@@ -56,7 +56,8 @@ func held(s AskState, in Held) (Result[AskState], error) {
 	others := withoutHeld(s.Held, in.By)
 	if len(others) >= limits.MaxHeld {
 		return unchanged(s), askback.Invalid{{
-			Detail: fmt.Sprintf("%d people are answering this ask at this moment, which is the maximum", limits.MaxHeld), Fix: "send it again in a few seconds",
+			Detail: fmt.Sprintf("%d people are answering this ask at this moment, which is the maximum",
+				limits.MaxHeld), Fix: "send it again in a few seconds",
 		}}
 	}
 	s.Held = append(slices.Clip(others), h)
@@ -75,8 +76,8 @@ func sendNow(s AskState, in Held) (Result[AskState], error) {
 // heldOf returns the held answer of an input. The answer is normalized.
 func heldOf(in Held, a askback.Answer) askback.Held {
 	h := askback.Held{
-		Name: in.By, Channel: in.Via, Declines: in.Declines, Answers: a.Answers, Comment: a.Comment, Decision: a.Decision,
-		Input: a.Input, Reason: a.Reason, At: in.At, SendsAt: in.At.Add(in.For), Token: in.Token,
+		Name: in.By, Channel: in.Via, Declines: in.Declines, Answers: a.Answers, Comment: a.Comment,
+		Decision: a.Decision, Input: a.Input, Reason: a.Reason, At: in.At, SendsAt: in.At.Add(in.For), Token: in.Token,
 	}
 	if len(a.Input) > 0 {
 		h.Digest = in.Digest
@@ -91,9 +92,12 @@ func heldOf(in Held, a askback.Answer) askback.Held {
 // answer is dropped if its token is revoked.
 func sameHeld(a, b askback.Held) bool {
 	outcome := func(h askback.Held) *askback.Outcome {
-		return &askback.Outcome{Answers: h.Answers, Comment: h.Comment, Decision: h.Decision, Input: h.Input, Reason: h.Reason}
+		return &askback.Outcome{
+			Answers: h.Answers, Comment: h.Comment, Decision: h.Decision, Input: h.Input, Reason: h.Reason,
+		}
 	}
-	return a.Token == b.Token && a.Declines == b.Declines && a.Scope == b.Scope && a.Until.Sub(a.At) == b.Until.Sub(b.At) && outcome(a).Same(outcome(b))
+	return a.Token == b.Token && a.Declines == b.Declines && a.Scope == b.Scope &&
+		a.Until.Sub(a.At) == b.Until.Sub(b.At) && outcome(a).Same(outcome(b))
 }
 
 func undone(s AskState, in Undone) (Result[AskState], error) {
@@ -115,7 +119,8 @@ func sendHeld(s AskState, h askback.Held, in Due) Result[AskState] {
 	s.Held = withoutHeld(s.Held, h.Name)
 	if !slices.Contains(in.Lost, h.Name) && s.Ask.MayDecide(h.Name) {
 		r, err := sendNow(s, Held{Declines: h.Declines, Answered: Answered{
-			By: h.Name, Via: h.Channel, Answer: h.Answer(), Digest: h.Digest, GrantID: h.GrantID, Token: h.Token, At: in.At,
+			By: h.Name, Via: h.Channel, Answer: h.Answer(), Digest: h.Digest, GrantID: h.GrantID, Token: h.Token,
+			At: in.At,
 		}})
 		if err == nil && !r.Unchanged {
 			return r

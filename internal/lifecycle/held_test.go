@@ -37,7 +37,8 @@ func heldAnswer(t *testing.T, s lifecycle.AskState, what string, lines []string)
 // describeHeld writes the answers that a step began or stopped to hold.
 func describeHeld(b *strings.Builder, before, after []askback.Held) {
 	has := func(all []askback.Held, h askback.Held) bool {
-		return slices.ContainsFunc(all, func(other askback.Held) bool { return other.Name == h.Name && other.At.Equal(h.At) })
+		return slices.ContainsFunc(all,
+			func(other askback.Held) bool { return other.Name == h.Name && other.At.Equal(h.At) })
 	}
 	for _, h := range before {
 		if !has(after, h) {
@@ -76,7 +77,10 @@ type heldModel struct {
 func TestHeldAnswersAreSentOrUndoneAndNeverBoth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		people := []string{"ana", "ben", "cem"}
-		a := askback.Ask{ID: "ask_1", SessionID: "ses_1", Agent: "bot", Kind: askback.Questions, Quorum: 1, To: people, OnTimeout: askback.OnTimeoutFail}
+		a := askback.Ask{
+			ID: "ask_1", SessionID: "ses_1", Agent: "bot", Kind: askback.Questions, Quorum: 1, To: people,
+			OnTimeout: askback.OnTimeoutFail,
+		}
 		a.Questions = []askback.Question{{ID: "q1", Text: "Which?", Options: askback.Options("A", "B")}}
 		if rapid.Bool().Draw(t, "deadline") {
 			a.Deadline = nine.Add(20 * time.Second)
@@ -113,7 +117,10 @@ func (m *heldModel) next(t *rapid.T, s lifecycle.AskState, who string, now time.
 	if moves := s.Moves(); !moves.IsZero() && !now.Before(moves) {
 		return lifecycle.Due{At: now}
 	}
-	answer := lifecycle.Answered{By: who, Via: askback.ChannelWeb, Answer: askback.Choose(rapid.SampledFrom([]string{"A", "B"}).Draw(t, "answer")), At: now}
+	answer := lifecycle.Answered{
+		By: who, Via: askback.ChannelWeb,
+		Answer: askback.Choose(rapid.SampledFrom([]string{"A", "B"}).Draw(t, "answer")), At: now,
+	}
 	return rapid.SampledFrom([]lifecycle.Input{
 		lifecycle.Held{Answered: answer, For: 5 * time.Second},
 		lifecycle.Held{Answered: answer, For: 5 * time.Second},
@@ -188,8 +195,13 @@ func lastHeld(s lifecycle.AskState, name string) time.Time {
 
 // A state with a held answer is the same after it was stored. A state of an older database has none.
 func TestHeldAnswersAreStored(t *testing.T) {
-	a := askback.Ask{ID: "ask_1", SessionID: "ses_1", Agent: "bot", Kind: askback.Confirm, Quorum: 1, OnTimeout: askback.OnTimeoutWait}
-	a.Confirmation = &askback.Confirmation{ToolName: "drop", Input: []byte(`{"a":1}`), Tier: "confirm", Digest: "sha256:00"}
+	a := askback.Ask{
+		ID: "ask_1", SessionID: "ses_1", Agent: "bot", Kind: askback.Confirm, Quorum: 1,
+		OnTimeout: askback.OnTimeoutWait,
+	}
+	a.Confirmation = &askback.Confirmation{
+		ToolName: "drop", Input: []byte(`{"a":1}`), Tier: "confirm", Digest: "sha256:00",
+	}
 	s, _, err := step(lifecycle.AskState{}, lifecycle.Asked{Ask: a, Owner: "bot", At: nine})
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +211,9 @@ func TestHeldAnswersAreStored(t *testing.T) {
 		t.Fatalf("got %s, %v; want no held answers", without, err)
 	}
 	in := lifecycle.Answered{By: "ana", Via: askback.ChannelWeb, GrantID: "grt_1", Token: "tok_1", At: nine}
-	in.Answer = askback.Answer{Decision: askback.ApproveAll, Reason: "yes", Grant: &askback.GrantRequest{Scope: askback.ScopeTool, ExpiresIn: time.Hour}}
+	in.Answer = askback.Answer{Decision: askback.ApproveAll, Reason: "yes", Grant: &askback.GrantRequest{
+		Scope: askback.ScopeTool, ExpiresIn: time.Hour,
+	}}
 	if s, _, err = step(s, lifecycle.Held{Answered: in, For: 5 * time.Second}); err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +223,8 @@ func TestHeldAnswersAreStored(t *testing.T) {
 	if err != nil || len(got.Held) != 1 {
 		t.Fatalf("got %+v, %v", got.Held, err)
 	}
-	if want := s.Held[0]; got.Held[0].Token != want.Token || got.Held[0].GrantID != want.GrantID || !got.Held[0].SendsAt.Equal(want.SendsAt) || *got.Held[0].Answer().Grant != *want.Answer().Grant {
+	if want := s.Held[0]; got.Held[0].Token != want.Token || got.Held[0].GrantID != want.GrantID ||
+		!got.Held[0].SendsAt.Equal(want.SendsAt) || *got.Held[0].Answer().Grant != *want.Answer().Grant {
 		t.Errorf("got %+v, want %+v", got.Held[0], want)
 	}
 }
@@ -217,13 +232,18 @@ func TestHeldAnswersAreStored(t *testing.T) {
 // The same answer with another token is held with that token: it is sent even if the first token is revoked
 // meanwhile.
 func TestRepeatedHeldAnswerUsesNewToken(t *testing.T) {
-	a := askback.Ask{ID: "ask_1", SessionID: "ses_1", Agent: "bot", Kind: askback.Questions, Questions: []askback.Question{{ID: "q1", Text: "Why?"}}, Quorum: 1, OnTimeout: askback.OnTimeoutWait}
+	a := askback.Ask{
+		ID: "ask_1", SessionID: "ses_1", Agent: "bot", Kind: askback.Questions,
+		Questions: []askback.Question{{ID: "q1", Text: "Why?"}}, Quorum: 1, OnTimeout: askback.OnTimeoutWait,
+	}
 	s, _, err := step(lifecycle.AskState{}, lifecycle.Asked{Ask: a, Owner: "bot", At: nine})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, token := range []string{"tok_1", "tok_2"} {
-		in := lifecycle.Answered{By: "ana", Via: askback.ChannelWeb, Token: token, At: nine.Add(time.Duration(i) * time.Second)}
+		in := lifecycle.Answered{
+			By: "ana", Via: askback.ChannelWeb, Token: token, At: nine.Add(time.Duration(i) * time.Second),
+		}
 		in.Answer = askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Other: "because"}}}
 		if s, _, err = step(s, lifecycle.Held{Answered: in, For: 5 * time.Second}); err != nil {
 			t.Fatal(err)

@@ -164,7 +164,8 @@ func TestOnlyApproveAllMakesGrant(t *testing.T) {
 				t.Errorf("got effects %+v, want an effect that makes %+v", m.effects, h.Grant)
 			}
 			g, a := h.Grant, m.after.Ask
-			if ev.Answer.Decision != askback.ApproveAll || g.By != ev.By || g.Owner != a.Owner || g.Agent != a.Agent || g.ToolName != a.Confirmation.ToolName {
+			if ev.Answer.Decision != askback.ApproveAll || g.By != ev.By || g.Owner != a.Owner || g.Agent != a.Agent ||
+				g.ToolName != a.Confirmation.ToolName {
 				t.Errorf("%+v made grant %+v", m.event, g)
 			}
 			if a.Outcome.GrantID != g.ID || !g.ExpiresAt.After(ev.At) {
@@ -192,7 +193,8 @@ func TestTimerNeverApproves(t *testing.T) {
 		}
 		asked := m.before.Ask.OnTimeout == askback.OnTimeoutDefault
 		if o.Defaulted != asked || len(o.Answers) > 0 != asked {
-			t.Errorf("on timeout %s: got defaults applied %v, %d answers", m.before.Ask.OnTimeout, o.Defaulted, len(o.Answers))
+			t.Errorf("on timeout %s: got defaults applied %v, %d answers", m.before.Ask.OnTimeout, o.Defaulted,
+				len(o.Answers))
 		}
 	})
 }
@@ -234,7 +236,8 @@ func TestClaimsPostponeDeadlineForLimitedTime(t *testing.T) {
 			}
 		}
 		if due.After(last) || due.Before(last) && due.Before(a.Deadline.Add(30*time.Minute)) {
-			t.Errorf("deadline %v, claims %v: got due %v, want %v or half an hour past the deadline", a.Deadline, a.Claims, due, last)
+			t.Errorf("deadline %v, claims %v: got due %v, want %v or half an hour past the deadline", a.Deadline,
+				a.Claims, due, last)
 		}
 	})
 }
@@ -261,13 +264,15 @@ func TestApprovalIsConsumedOnce(t *testing.T) {
 				want = askback.ErrConsumed
 			}
 			if !errors.Is(m.err, want) {
-				t.Errorf("approved %v, digest %q, spent before %d times: got %v, want %v", approved, ev.Digest, spent, m.err, want)
+				t.Errorf("approved %v, digest %q, spent before %d times: got %v, want %v", approved, ev.Digest, spent,
+					m.err, want)
 			}
 			if m.err == nil {
 				spent++
 			}
 			if want := m.err == nil; want != (m.after.Ask.ConsumedAt != m.before.Ask.ConsumedAt) {
-				t.Errorf("got consumed at %v after %v, error %v", m.after.Ask.ConsumedAt, m.before.Ask.ConsumedAt, m.err)
+				t.Errorf("got consumed at %v after %v, error %v", m.after.Ask.ConsumedAt, m.before.Ask.ConsumedAt,
+					m.err)
 			}
 		}
 		if spent > 1 {
@@ -292,9 +297,11 @@ func TestLateEventReturnsErrSettled(t *testing.T) {
 			if again.Grant != nil {
 				grantKey = fmt.Sprintf("%s for %s", again.Grant.Scope, again.Grant.ExpiresIn)
 			}
-			repeat = err == nil && o.Status == askback.Answered && o.Actor.Name == ev.By && o.Actor.Kind == askback.ActorPerson &&
+			repeat = err == nil && o.Status == askback.Answered && o.Actor.Name == ev.By &&
+				o.Actor.Kind == askback.ActorPerson &&
 				o.Comment == again.Comment && string(o.Input) == string(again.Input) && grantKey == m.before.Granted &&
-				o.Decision == again.Decision && o.Reason == again.Reason && cmp.Equal(o.Answers, again.Answers, cmpopts.EquateEmpty())
+				o.Decision == again.Decision && o.Reason == again.Reason &&
+				cmp.Equal(o.Answers, again.Answers, cmpopts.EquateEmpty())
 			repeat = repeat || err == nil && o.Approved() && again.Decision == askback.Approve &&
 				slices.ContainsFunc(m.before.Ask.Votes, func(v askback.Vote) bool { return v.Name == ev.By })
 		case lifecycle.Declined:
@@ -320,7 +327,8 @@ func TestInvalidAnswerDoesNotSettle(t *testing.T) {
 		}
 		_, want := ev.Answer.Normalize(m.before.Ask)
 		var invalid askback.Invalid
-		settles := want == nil && (ev.Answer.Decision != askback.Approve || m.before.Ask.Quorum == 1 || approvers(m) == m.before.Ask.Quorum)
+		settles := want == nil && (ev.Answer.Decision != askback.Approve || m.before.Ask.Quorum == 1 ||
+			approvers(m) == m.before.Ask.Quorum)
 		if (want != nil) != errors.As(m.err, &invalid) || m.after.Ask.Settled() != settles {
 			t.Errorf("%+v: got %v and status %s, want %v", ev.Answer, m.err, m.after.Ask.Status, want)
 		}
@@ -342,7 +350,8 @@ func TestAskedIsAcceptedOnlyAsFirstEvent(t *testing.T) {
 		if first := m.before.Ask.ID == ""; asked && !first && m.err == nil {
 			t.Errorf("asked twice: got no error")
 		}
-		if got, _, err := step(lifecycle.AskState{}, m.event); !asked && (err == nil || cmp.Diff(lifecycle.AskState{}, got) != "") {
+		if got, _, err := step(lifecycle.AskState{}, m.event); !asked &&
+			(err == nil || cmp.Diff(lifecycle.AskState{}, got) != "") {
 			t.Errorf("%T before it was asked: got %+v, %v, want an error", m.event, got, err)
 		}
 	})
@@ -355,7 +364,9 @@ func TestNewAskIsPending(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ev.Ask.Status, ev.Ask.Outcome = askback.Answered, &askback.Outcome{Status: askback.Answered, Decision: askback.Approve}
+	ev.Ask.Status, ev.Ask.Outcome = askback.Answered, &askback.Outcome{
+		Status: askback.Answered, Decision: askback.Approve,
+	}
 	ev.Ask.Claims, ev.Ask.CreatedAt = []askback.Claim{{Name: "ana", At: nine}}, nine.Add(-time.Hour)
 	got, _, err := step(lifecycle.AskState{}, ev)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -398,7 +409,8 @@ func TestLateAnswerIsRecordedInFull(t *testing.T) {
 		case lifecycle.Answered:
 			a := in.Answer
 			want.By, want.Via = in.By, in.Via
-			want.Answers, want.Comment, want.Decision, want.Input, want.Reason = a.Answers, a.Comment, a.Decision, a.Input, a.Reason
+			want.Answers, want.Comment, want.Decision, want.Input, want.Reason = a.Answers, a.Comment, a.Decision,
+				a.Input, a.Reason
 		case lifecycle.Declined:
 			want.By, want.Via, want.Reason = in.By, in.Via, in.Reason
 		default:
@@ -422,26 +434,36 @@ func TestLongLateAnswerIsRecordedWithoutContent(t *testing.T) {
 		answer askback.Answer
 		kept   bool
 	}{
-		"the longest comment":        {askback.Answer{Comment: strings.Repeat("x", most)}, true},
-		"a longer comment":           {askback.Answer{Comment: strings.Repeat("x", most+1)}, false},
-		"a longer reason":            {askback.Answer{Reason: strings.Repeat("x", most+1)}, false},
-		"four answers":               {askback.Answer{Answers: make([]askback.QuestionAnswer, 4)}, true},
-		"more answers than may be":   {askback.Answer{Answers: make([]askback.QuestionAnswer, most/64+1)}, false},
-		"more selected than may be":  {askback.Choose(make([]string, most/4)...), false},
-		"a label that is a book":     {askback.Choose(strings.Repeat("x", most)), false},
-		"own words that are a book":  {askback.Answer{Answers: []askback.QuestionAnswer{{Other: strings.Repeat("x", most)}}}, false},
-		"notes that are a book":      {askback.Answer{Answers: []askback.QuestionAnswer{{Notes: strings.Repeat("x", most)}}}, false},
-		"a question that is a book":  {askback.Answer{Answers: []askback.QuestionAnswer{{Question: strings.Repeat("x", most)}}}, false},
-		"an id that is a book":       {askback.Answer{Answers: []askback.QuestionAnswer{{ID: strings.Repeat("x", most)}}}, false},
+		"the longest comment":       {askback.Answer{Comment: strings.Repeat("x", most)}, true},
+		"a longer comment":          {askback.Answer{Comment: strings.Repeat("x", most+1)}, false},
+		"a longer reason":           {askback.Answer{Reason: strings.Repeat("x", most+1)}, false},
+		"four answers":              {askback.Answer{Answers: make([]askback.QuestionAnswer, 4)}, true},
+		"more answers than may be":  {askback.Answer{Answers: make([]askback.QuestionAnswer, most/64+1)}, false},
+		"more selected than may be": {askback.Choose(make([]string, most/4)...), false},
+		"a label that is a book":    {askback.Choose(strings.Repeat("x", most)), false},
+		"own words that are a book": {
+			askback.Answer{Answers: []askback.QuestionAnswer{{Other: strings.Repeat("x", most)}}}, false,
+		},
+		"notes that are a book": {
+			askback.Answer{Answers: []askback.QuestionAnswer{{Notes: strings.Repeat("x", most)}}}, false,
+		},
+		"a question that is a book": {
+			askback.Answer{Answers: []askback.QuestionAnswer{{Question: strings.Repeat("x", most)}}}, false,
+		},
+		"an id that is a book": {
+			askback.Answer{Answers: []askback.QuestionAnswer{{ID: strings.Repeat("x", most)}}}, false,
+		},
 		"a decision that is a novel": {askback.Decide(askback.Decision(strings.Repeat("x", most+1)), ""), false},
 	} {
 		_, history, err := step(s, lifecycle.Answered{By: "ben", Via: askback.ChannelWeb, Answer: c.answer, At: nine})
 		want := lifecycle.Event{Type: askback.EventAnswerRefused, By: "ben", Via: askback.ChannelWeb, Why: "declined"}
 		if c.kept {
-			want.Answers, want.Comment, want.Decision, want.Reason = c.answer.Answers, c.answer.Comment, c.answer.Decision, c.answer.Reason
+			want.Answers, want.Comment, want.Decision, want.Reason = c.answer.Answers, c.answer.Comment,
+				c.answer.Decision, c.answer.Reason
 		}
 		if !errors.Is(err, askback.ErrSettled) || !cmp.Equal([]lifecycle.Event{want}, history) {
-			t.Errorf("%s: got %d lines of history, error %v, want one line, with the answer %v", name, len(history), err, c.kept)
+			t.Errorf("%s: got %d lines of history, error %v, want one line, with the answer %v", name, len(history),
+				err, c.kept)
 		}
 	}
 }
@@ -477,7 +499,8 @@ func TestReplayGivesTheSameStates(t *testing.T) {
 		var s lifecycle.AskState
 		for _, m := range anyRun(t) {
 			next, history, err := step(s, m.event)
-			if diff := cmp.Diff(m.after, next) + cmp.Diff(m.history, history) + cmp.Diff(fmt.Sprint(m.err), fmt.Sprint(err)); diff != "" {
+			if diff := cmp.Diff(m.after,
+				next) + cmp.Diff(m.history, history) + cmp.Diff(fmt.Sprint(m.err), fmt.Sprint(err)); diff != "" {
 				t.Fatalf("%T: first -, again +:\n%s", m.event, diff)
 			}
 			s = next

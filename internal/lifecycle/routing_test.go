@@ -98,10 +98,16 @@ func TestQuorumNeedsDifferentPeople(t *testing.T) {
 		approved, denied := map[string]bool{}, false
 		for i := range 12 {
 			by := people.Draw(t, "by")
-			via := rapid.SampledFrom([]askback.Channel{askback.ChannelWeb, askback.ChannelSlack, askback.ChannelAPI}).Draw(t, "via")
-			decision := rapid.SampledFrom([]askback.Decision{askback.Approve, askback.Approve, askback.Approve, askback.Deny}).Draw(t, "decision")
+			via := rapid.SampledFrom(
+				[]askback.Channel{askback.ChannelWeb, askback.ChannelSlack, askback.ChannelAPI},
+			).Draw(t, "via")
+			decision := rapid.SampledFrom(
+				[]askback.Decision{askback.Approve, askback.Approve, askback.Approve, askback.Deny},
+			).Draw(t, "decision")
 			settled := s.Ask.Settled()
-			next, _, err := step(s, lifecycle.Answered{By: by, Via: via, Answer: askback.Decide(decision, ""), At: nine.Add(time.Duration(i) * time.Minute)})
+			next, _, err := step(s, lifecycle.Answered{
+				By: by, Via: via, Answer: askback.Decide(decision, ""), At: nine.Add(time.Duration(i) * time.Minute),
+			})
 			if err != nil && !errors.Is(err, askback.ErrSettled) {
 				t.Fatal(err)
 			}
@@ -112,7 +118,8 @@ func TestQuorumNeedsDifferentPeople(t *testing.T) {
 			s = next
 			want := !denied && len(approved) >= s.Ask.Quorum
 			if got := s.Ask.Outcome.Approved(); got != want || s.Ask.Settled() != (want || denied) {
-				t.Fatalf("quorum %d: got approved %v, settled %v after approvals of %v and a denial %v", s.Ask.Quorum, got, s.Ask.Settled(), approved, denied)
+				t.Fatalf("quorum %d: got approved %v, settled %v after approvals of %v and a denial %v", s.Ask.Quorum,
+					got, s.Ask.Settled(), approved, denied)
 			}
 		}
 		var names []string

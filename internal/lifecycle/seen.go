@@ -55,7 +55,8 @@ func (s *AskState) actedOnScreen(by string, via askback.Channel, at time.Time) {
 // changed one.
 func (s *AskState) markSeen(in Seen) (marked bool) {
 	person := in.By
-	if !AtFrontend(in.Via) && !slices.ContainsFunc(s.Deliveries, func(d askback.Delivery) bool { return in.shows(d, in.By) }) {
+	if !AtFrontend(in.Via) &&
+		!slices.ContainsFunc(s.Deliveries, func(d askback.Delivery) bool { return in.shows(d, in.By) }) {
 		person = "" // one of several people who read a room, without a message of their own
 	}
 	for i, d := range s.Deliveries {
@@ -73,7 +74,8 @@ func (s *AskState) markSeen(in Seen) (marked bool) {
 // shows reports whether a delivery to a person shows the ask on the screen of in. A message that the ask was
 // given to others does not show it.
 func (in Seen) shows(d askback.Delivery, person string) bool {
-	return d.Person == person && (AtFrontend(in.Via) || carries(d, in.Via)) && d.Event != askback.EventQuestionReassigned
+	return d.Person == person && (AtFrontend(in.Via) || carries(d, in.Via)) &&
+		d.Event != askback.EventQuestionReassigned
 }
 
 // mayHaveArrived reports whether a delivery was sent, or an attempt to send it may have reached its receiver

@@ -19,14 +19,18 @@ func TestDeliveryIsSeenOnceByItsPerson(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, _, err = step(s, lifecycle.ReceiversAdded{At: nine, Receivers: []lifecycle.Receiver{
-			{Channel: "telegram", Name: "ana's", Person: "ana"}, {Channel: "telegram", Name: "ben's", Person: "ben"}, {Channel: "slack", Name: "room"},
+			{Channel: "telegram", Name: "ana's", Person: "ana"},
+			{Channel: "telegram", Name: "ben's", Person: "ben"},
+			{Channel: "slack", Name: "room"},
 		}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range rapid.IntRange(1, 20).Draw(t, "events") {
 			at := nine.Add(time.Duration(i) * time.Minute)
-			by, via := people.Draw(t, "by"), rapid.SampledFrom([]askback.Channel{askback.ChannelWeb, askback.ChannelSlack, askback.ChannelTelegram}).Draw(t, "via")
+			by, via := people.Draw(t, "by"), rapid.SampledFrom(
+				[]askback.Channel{askback.ChannelWeb, askback.ChannelSlack, askback.ChannelTelegram},
+			).Draw(t, "via")
 			var in lifecycle.Input = lifecycle.Seen{By: by, Via: via, At: at}
 			switch rapid.IntRange(0, 9).Draw(t, "event") {
 			case 0:
@@ -49,8 +53,10 @@ func checkSeen(t *rapid.T, in lifecycle.Input, by string, before, after lifecycl
 		if at.Equal(d.SeenAt) {
 			continue
 		}
-		if !d.SeenAt.IsZero() || before.Ask.Settled() || by == "" || d.Person != by && (d.Person != "" || d.Channel == "webhook") {
-			t.Errorf("%T by %q: the delivery to %q of %q was seen %v, then %v", in, by, d.Target, d.Person, d.SeenAt, at)
+		if !d.SeenAt.IsZero() || before.Ask.Settled() || by == "" ||
+			d.Person != by && (d.Person != "" || d.Channel == "webhook") {
+			t.Errorf("%T by %q: the delivery to %q of %q was seen %v, then %v", in, by, d.Target, d.Person, d.SeenAt,
+				at)
 		}
 	}
 }

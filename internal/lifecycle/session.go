@@ -95,7 +95,8 @@ const MaxSessionAsks = 200
 // not allow, Step returns another error.
 func (s SessionState) Step(in Input) (Result[SessionState], error) {
 	if started, ok := in.(SessionStarted); ok != (s.Session.ID == "") {
-		return unchanged(s), fmt.Errorf("%T for session %q: SessionStarted must be the first input, and only the first", in, s.Session.ID)
+		return unchanged(s), fmt.Errorf("%T for session %q: SessionStarted must be the first input, and only the first",
+			in, s.Session.ID)
 	} else if ok {
 		return sessionStarted(started)
 	}
@@ -161,7 +162,8 @@ func askOpened(s SessionState, in AskOpened) (Result[SessionState], error) {
 	case s.Session.AsksPending >= MaxSessionAsks:
 		return unchanged(s), &askback.RetryError{
 			Err: askback.ErrTooMany, After: 10 * time.Second,
-			Why: fmt.Sprintf("this session has %d open asks, the maximum; wait for answers, or withdraw some", MaxSessionAsks),
+			Why: fmt.Sprintf("this session has %d open asks, the maximum; wait for answers, or withdraw some",
+				MaxSessionAsks),
 		}
 	}
 	s = s.wake()
@@ -267,7 +269,8 @@ func (s SessionState) report(in SessionCommand, cmd askback.Report) (Result[Sess
 		return unchanged(s), askback.ErrEnded
 	}
 	s.Session.UpdatedAt = in.At
-	return changed(s, Event{Type: askback.EventMessage, Role: askback.RoleAssistant, Text: cmd.Text, Final: cmd.Final}), nil
+	return changed(s,
+		Event{Type: askback.EventMessage, Role: askback.RoleAssistant, Text: cmd.Text, Final: cmd.Final}), nil
 }
 
 func (s SessionState) endTurn(in SessionCommand, cmd askback.EndTurn) (Result[SessionState], error) {
@@ -308,7 +311,8 @@ func (s SessionState) resume(in SessionCommand, cmd askback.ResumeSession) (Resu
 	case in.By.Kind == askback.ActorAgent: // an agent cannot write as a person
 		history = append(history, Event{Type: askback.EventMessage, Role: askback.RoleAssistant, Text: cmd.Message})
 	default:
-		history = append(history, Event{Type: askback.EventMessage, By: in.By.Name, Via: in.Via, Role: askback.RoleUser, Text: cmd.Message})
+		history = append(history,
+			Event{Type: askback.EventMessage, By: in.By.Name, Via: in.Via, Role: askback.RoleUser, Text: cmd.Message})
 	}
 	return changed(s, history...), nil
 }
@@ -397,8 +401,9 @@ func (s SessionState) ended(event askback.EventType, word string, asks Cancelled
 // Initial returns a session as it began: the event session_started does not repeat fields that never change.
 func Initial(s askback.Session) askback.Session {
 	return askback.Session{
-		ID: s.ID, Agent: s.Agent, Owner: s.Owner, Hosted: s.Hosted, Title: s.Title, Payload: s.Payload, Metadata: s.Metadata,
-		ParentID: s.ParentID, StartedBy: s.StartedBy, Status: askback.SessionRunning, CreatedAt: s.CreatedAt, UpdatedAt: s.CreatedAt,
+		ID: s.ID, Agent: s.Agent, Owner: s.Owner, Hosted: s.Hosted, Title: s.Title, Payload: s.Payload,
+		Metadata: s.Metadata, ParentID: s.ParentID, StartedBy: s.StartedBy, Status: askback.SessionRunning,
+		CreatedAt: s.CreatedAt, UpdatedAt: s.CreatedAt,
 	}
 }
 

@@ -35,7 +35,10 @@ func DecodeSession(row Row, fixedPart, movingPart []byte) (SessionState, error) 
 	id := one.ID
 	switch newest := max(fixed, moving); {
 	case newest > SessionFormat:
-		return SessionState{}, fmt.Errorf("session %s is stored in format %d, and this release reads up to %d: use a newer release", id, newest, SessionFormat)
+		return SessionState{}, fmt.Errorf(
+			"session %s is stored in format %d, and this release reads up to %d: use a newer release", id, newest,
+			SessionFormat,
+		)
 	case errFixed != nil:
 		return SessionState{}, fmt.Errorf("read a stored session: %v", errFixed)
 	case errMoving != nil:

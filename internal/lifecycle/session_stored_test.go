@@ -62,14 +62,16 @@ func TestSessionsOfEveryReleaseAreDecoded(t *testing.T) {
 		golden.Check(t, path+".want.json", string(got)+"\n")
 	}
 	if current == 0 {
-		t.Errorf("no samples of format %d: add what this release writes to testdata/session_states/v%[1]d", lifecycle.SessionFormat)
+		t.Errorf("no samples of format %d: add what this release writes to testdata/session_states/v%[1]d",
+			lifecycle.SessionFormat)
 	}
 }
 
 // The fixed part that an older release stored stays unchanged when a step is stored in the present format.
 func TestSessionOfFormat1GetsAReceiver(t *testing.T) {
 	fixed := []byte(`{"v":1,"id":"ses_1","owner":"bot","agent":"bot","created":1767344400000}`)
-	s, err := lifecycle.DecodeSession(lifecycle.Row{}, fixed, []byte(`{"v":1,"status":"running","updated":1767344400000}`))
+	s, err := lifecycle.DecodeSession(lifecycle.Row{}, fixed,
+		[]byte(`{"v":1,"status":"running","updated":1767344400000}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +83,8 @@ func TestSessionOfFormat1GetsAReceiver(t *testing.T) {
 	if err != nil || !strings.HasPrefix(string(moving), `{"v":6,`) {
 		t.Fatalf("got %s, %v, want format 6", moving, err)
 	}
-	if again, err := lifecycle.DecodeSession(sessionRow(r.State), fixed, moving); err != nil || again.Receiver() != "https://agents.example.com" {
+	if again, err := lifecycle.DecodeSession(sessionRow(r.State), fixed, moving); err != nil ||
+		again.Receiver() != "https://agents.example.com" {
 		t.Errorf("got %+v, %v, want its receiver", again, err)
 	}
 }

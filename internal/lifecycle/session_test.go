@@ -77,7 +77,10 @@ func sessionEvent(t *testing.T, s lifecycle.SessionState, line string) lifecycle
 	start, address, calls := strings.Cut(did, "s, calling ")
 	start, configured, _ := strings.Cut(start, "s, configured ")
 	if start == "start" && (calls || configured != "") {
-		return lifecycle.SessionStarted{Session: askback.Session{ID: "ses_1", Owner: who, Agent: who}, Callback: address, Configured: configured, At: at}
+		return lifecycle.SessionStarted{
+			Session: askback.Session{ID: "ses_1", Owner: who, Agent: who}, Callback: address, Configured: configured,
+			At: at,
+		}
 	}
 	if address, ok := strings.CutSuffix(did, " from now on"); ok {
 		return lifecycle.CallbackChanged{Callback: strings.TrimPrefix(address, "calls "), At: at}
@@ -86,7 +89,9 @@ func sessionEvent(t *testing.T, s lifecycle.SessionState, line string) lifecycle
 	verb, object, _ := strings.Cut(did, " ")
 	switch {
 	case did == "starts, hosted":
-		return lifecycle.SessionStarted{Session: askback.Session{ID: "ses_1", Owner: "hosted:" + who, Agent: who, Hosted: true}, At: at}
+		return lifecycle.SessionStarted{
+			Session: askback.Session{ID: "ses_1", Owner: "hosted:" + who, Agent: who, Hosted: true}, At: at,
+		}
 	case verb == "starts":
 		return lifecycle.SessionStarted{Session: askback.Session{ID: "ses_1", Owner: who, Agent: who}, At: at}
 	case verb == "asks":
@@ -148,7 +153,9 @@ func describeSession(before lifecycle.SessionState, r lifecycle.Result[lifecycle
 	var b strings.Builder
 	one := r.State.Session
 	fmt.Fprintf(&b, "%s", one.Status)
-	for _, part := range []struct{ before, text string }{{", ", one.Phase}, {", result ", string(one.Result)}, {", error ", one.Error}} {
+	for _, part := range []struct {
+		before, text string
+	}{{", ", one.Phase}, {", result ", string(one.Result)}, {", error ", one.Error}} {
 		if part.text != "" {
 			b.WriteString(part.before + part.text)
 		}
@@ -181,7 +188,9 @@ func anySessionRun(t *rapid.T) []sessionTransition {
 		s = r.State
 	}
 	at := nine
-	started := lifecycle.SessionStarted{Session: askback.Session{ID: "ses_1", Owner: "deploy-bot", Agent: "deployer"}, At: at}
+	started := lifecycle.SessionStarted{
+		Session: askback.Session{ID: "ses_1", Owner: "deploy-bot", Agent: "deployer"}, At: at,
+	}
 	started.Session.Hosted = rapid.Bool().Draw(t, "hosted")
 	if rapid.Bool().Draw(t, "callback") {
 		started.Callback = "https://Agents.example.com/calls?key=secret"
@@ -237,7 +246,9 @@ func anySessionEvent(s lifecycle.SessionState, at time.Time) *rapid.Generator[li
 		case n < 16 && len(s.Deliveries) > 0:
 			return anyDeliveryEvent(s.Deliveries, at).Draw(t, "delivery event")
 		}
-		return lifecycle.SessionCommand{By: by, Via: askback.ChannelWeb, Command: rapid.SampledFrom(tells).Draw(t, "tell"), At: at}
+		return lifecycle.SessionCommand{
+			By: by, Via: askback.ChannelWeb, Command: rapid.SampledFrom(tells).Draw(t, "tell"), At: at,
+		}
 	})
 }
 
@@ -267,8 +278,10 @@ func TestSessionInvariantsHold(t *testing.T) {
 			if len(m.result.History) == 0 && changed && !counted {
 				t.Fatalf("%+v changed the session, without history", m.event)
 			}
-			if was := m.before.Session; was.ID != "" && was.Final() && (one.Status != was.Status || string(one.Result) != string(was.Result) || !one.CompletedAt.Equal(was.CompletedAt)) {
-				t.Fatalf("%+v: got %s with %s after %s with %s", m.event, one.Status, one.Result, was.Status, was.Result)
+			if was := m.before.Session; was.ID != "" && was.Final() && (one.Status != was.Status ||
+				string(one.Result) != string(was.Result) || !one.CompletedAt.Equal(was.CompletedAt)) {
+				t.Fatalf("%+v: got %s with %s after %s with %s", m.event, one.Status, one.Result, was.Status,
+					was.Result)
 			}
 			if !one.Ended() && (one.Status == askback.SessionWaiting) != (one.AsksPending > 0) {
 				t.Fatalf("%+v: got %s with %d open asks", m.event, one.Status, one.AsksPending)
@@ -276,7 +289,8 @@ func TestSessionInvariantsHold(t *testing.T) {
 			if one.Ended() == one.CompletedAt.IsZero() {
 				t.Fatalf("%+v: got %s, completed at %v", m.event, one.Status, one.CompletedAt)
 			}
-			cancels := slices.ContainsFunc(m.result.Effects, func(f lifecycle.Effect) bool { _, ok := f.(lifecycle.CancelOpenAsks); return ok })
+			cancels := slices.ContainsFunc(m.result.Effects,
+				func(f lifecycle.Effect) bool { _, ok := f.(lifecycle.CancelOpenAsks); return ok })
 			if cancels && one.AsksPending != 0 {
 				t.Fatalf("%+v cancels all asks, and %d are open", m.event, one.AsksPending)
 			}
@@ -290,7 +304,9 @@ func TestSessionInvariantsHold(t *testing.T) {
 // sessionRow returns the columns of a session.
 func sessionRow(s lifecycle.SessionState) lifecycle.Row {
 	one := s.Session
-	return lifecycle.Row{ID: one.ID, Owner: one.Owner, Agent: one.Agent, Status: string(one.Status), Created: one.CreatedAt}
+	return lifecycle.Row{
+		ID: one.ID, Owner: one.Owner, Agent: one.Agent, Status: string(one.Status), Created: one.CreatedAt,
+	}
 }
 
 func roundTripSession(t rapid.TB, s lifecycle.SessionState) lifecycle.SessionState {

@@ -65,7 +65,9 @@ func sampleRow(t testing.TB, path string) (row lifecycle.Row) {
 // rowOf returns the columns of a state.
 func rowOf(s lifecycle.AskState) lifecycle.Row {
 	a := s.Ask
-	return lifecycle.Row{ID: a.ID, Stream: a.SessionID, Owner: s.Owner, Agent: a.Agent, Status: string(a.Status), Created: a.CreatedAt}
+	return lifecycle.Row{
+		ID: a.ID, Stream: a.SessionID, Owner: s.Owner, Agent: a.Agent, Status: string(a.Status), Created: a.CreatedAt,
+	}
 }
 
 func TestStatesOfEveryReleaseAreDecoded(t *testing.T) {
@@ -99,7 +101,10 @@ func stateJSON(t *testing.T, s lifecycle.AskState) []byte {
 
 		Channels []string `json:"channels,omitempty"`
 		Moved    int      `json:"moved,omitempty"`
-	}{s.Ask, s.Owner, s.Request, s.Refused, s.Granted, s.Due(), s.Ask.Outcome.Approved(), s.Callback, s.Deliveries, s.Channels, s.Moved}, "", "  ")
+	}{
+		s.Ask, s.Owner, s.Request, s.Refused, s.Granted, s.Due(), s.Ask.Outcome.Approved(), s.Callback, s.Deliveries,
+		s.Channels, s.Moved,
+	}, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +137,8 @@ func TestStoredFormMatchesSamples(t *testing.T) {
 		}
 	}
 	if current == 0 {
-		t.Errorf("no samples of format %d: add what this release writes to testdata/states/v%d", lifecycle.AskFormat, lifecycle.AskFormat)
+		t.Errorf("no samples of format %d: add what this release writes to testdata/states/v%d", lifecycle.AskFormat,
+			lifecycle.AskFormat)
 	}
 }
 
@@ -174,7 +180,8 @@ func TestFormat1IsConverted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(s.Ask.Warnings) != 1 || s.Ask.Warnings[0].Pointer != "/header" || s.Ask.AckedAt.UnixMilli() != 1767344460000 {
+			if len(s.Ask.Warnings) != 1 || s.Ask.Warnings[0].Pointer != "/header" ||
+				s.Ask.AckedAt.UnixMilli() != 1767344460000 {
 				t.Errorf("%s, %s: got warnings %v, acknowledged at %v", fixed, moving, s.Ask.Warnings, s.Ask.AckedAt)
 			}
 			if got, err := s.AppendFixed(nil); err != nil || string(got) != short {
@@ -186,7 +193,8 @@ func TestFormat1IsConverted(t *testing.T) {
 		}
 	}
 	// In format 2, a field name of format 1 is ignored.
-	s, err := lifecycle.DecodeAsk(lifecycle.Row{}, []byte(someFixed), []byte(`{"v":2,`+outcome+`,"received":1767344460000}`))
+	s, err := lifecycle.DecodeAsk(lifecycle.Row{}, []byte(someFixed),
+		[]byte(`{"v":2,`+outcome+`,"received":1767344460000}`))
 	if err != nil || !s.Ask.AckedAt.IsZero() {
 		t.Errorf("got acknowledged at %v, %v, want never", s.Ask.AckedAt, err)
 	}
@@ -207,25 +215,29 @@ func TestFormOfRequestsNeverChanges(t *testing.T) {
 func TestInvalidStatesAreRejected(t *testing.T) {
 	const confirm = `{"v":1,"id":"ask_1","kind":"confirmation"}`
 	for name, c := range map[string]struct{ fixed, moving string }{
-		"nothing":                     {"", ""},
-		"no fixed part":               {"", someMoving},
-		"no moving part":              {someFixed, ""},
-		"cut":                         {someFixed[:len(someFixed)-1], someMoving},
-		"more behind it":              {someFixed + "}", someMoving},
-		"null":                        {"null", "null"},
-		"a list":                      {"[]", someMoving},
-		"another type":                {strings.Replace(someFixed, `"ask_1"`, `1`, 1), someMoving},
-		"no format":                   {strings.Replace(someFixed, `"v":1,`, ``, 1), someMoving},
-		"a format below the first":    {someFixed, strings.Replace(someMoving, `"v":1`, `"v":-1`, 1)},
-		"no id":                       {strings.Replace(someFixed, `"ask_1"`, `""`, 1), someMoving},
-		"no status":                   {someFixed, `{"v":1}`},
-		"an outcome and no status":    {someFixed, `{"v":1,"outcome":{"by":"timer","at":1}}`},
-		"settled without an outcome":  {someFixed, `{"v":1,"status":"answered"}`},
-		"pending with an outcome":     {someFixed, `{"v":1,"status":"pending","outcome":{"by":"timer","at":1}}`},
-		"more answers than questions": {someFixed, `{"v":1,"status":"answered","outcome":{"answers":[{"id":"q1"},{"id":"q2"}],"by":"person","at":1}}`},
-		"nothing to confirm":          {confirm, someMoving},
+		"nothing":                    {"", ""},
+		"no fixed part":              {"", someMoving},
+		"no moving part":             {someFixed, ""},
+		"cut":                        {someFixed[:len(someFixed)-1], someMoving},
+		"more behind it":             {someFixed + "}", someMoving},
+		"null":                       {"null", "null"},
+		"a list":                     {"[]", someMoving},
+		"another type":               {strings.Replace(someFixed, `"ask_1"`, `1`, 1), someMoving},
+		"no format":                  {strings.Replace(someFixed, `"v":1,`, ``, 1), someMoving},
+		"a format below the first":   {someFixed, strings.Replace(someMoving, `"v":1`, `"v":-1`, 1)},
+		"no id":                      {strings.Replace(someFixed, `"ask_1"`, `""`, 1), someMoving},
+		"no status":                  {someFixed, `{"v":1}`},
+		"an outcome and no status":   {someFixed, `{"v":1,"outcome":{"by":"timer","at":1}}`},
+		"settled without an outcome": {someFixed, `{"v":1,"status":"answered"}`},
+		"pending with an outcome":    {someFixed, `{"v":1,"status":"pending","outcome":{"by":"timer","at":1}}`},
+		"more answers than questions": {
+			someFixed,
+			`{"v":1,"status":"answered","outcome":{"answers":[{"id":"q1"},{"id":"q2"}],"by":"person","at":1}}`,
+		},
+		"nothing to confirm": {confirm, someMoving},
 	} {
-		if s, err := lifecycle.DecodeAsk(lifecycle.Row{}, []byte(c.fixed), []byte(c.moving)); err == nil || s.Ask.ID != "" {
+		if s, err := lifecycle.DecodeAsk(lifecycle.Row{}, []byte(c.fixed), []byte(c.moving)); err == nil ||
+			s.Ask.ID != "" {
 			t.Errorf("%s: got %+v, %v, want an error and nothing", name, s, err)
 		}
 	}
@@ -237,7 +249,8 @@ func TestInvalidStatesAreRejected(t *testing.T) {
 // Fields that a later release of the same format adds are ignored.
 func TestUnknownFieldsAreIgnored(t *testing.T) {
 	fixed := strings.Replace(someFixed, `"v":1`, `"v":1,"new":{"a":[1]}`, 1)
-	if s, err := lifecycle.DecodeAsk(lifecycle.Row{}, []byte(fixed), []byte(someMoving)); err != nil || s.Ask.ID != "ask_1" {
+	if s, err := lifecycle.DecodeAsk(lifecycle.Row{}, []byte(fixed), []byte(someMoving)); err != nil ||
+		s.Ask.ID != "ask_1" {
 		t.Errorf("got %+v, %v, want ask_1", s, err)
 	}
 }
@@ -246,7 +259,8 @@ func TestUnknownFieldsAreIgnored(t *testing.T) {
 // stepped and stored.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(someFixed), []byte(someMoving))
-	f.Add([]byte(`{"v":1,"id":"a","kind":"confirmation"}`), []byte(`{"v":1,"status":"answered","outcome":{"decision":"approved","by":"person","at":1}}`))
+	f.Add([]byte(`{"v":1,"id":"a","kind":"confirmation"}`),
+		[]byte(`{"v":1,"status":"answered","outcome":{"decision":"approved","by":"person","at":1}}`))
 	f.Add([]byte(someFixed), []byte(`{"v":1,"status":"answered","outcome":{"answers":[{},{}],"by":"person","at":1}}`))
 	for _, path := range samples(f) {
 		fixed, moving := sample(f, path)

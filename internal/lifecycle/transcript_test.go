@@ -117,7 +117,8 @@ func clock(t *testing.T, s string) time.Time {
 	t.Helper()
 	for _, form := range []string{"15:04", "15:04:05"} {
 		if at, err := time.Parse(form, s); err == nil {
-			return morning.Add(time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute + time.Duration(at.Second())*time.Second)
+			return morning.Add(time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute +
+				time.Duration(at.Second())*time.Second)
 		}
 	}
 	t.Fatalf("%q is no time", s)
@@ -183,7 +184,9 @@ func parse(t *testing.T, s lifecycle.AskState, lines []string) []lifecycle.Input
 	case "undoes":
 		return []lifecycle.Input{lifecycle.Undone{By: who, Via: via, At: at}}
 	case "denies":
-		return []lifecycle.Input{lifecycle.Answered{By: who, Via: via, Answer: askback.Decide(askback.Deny, said), At: at}}
+		return []lifecycle.Input{
+			lifecycle.Answered{By: who, Via: via, Answer: askback.Decide(askback.Deny, said), At: at},
+		}
 	case "declines":
 		return []lifecycle.Input{lifecycle.Declined{By: who, Via: via, Reason: said, At: at}}
 	case "looks":
@@ -193,9 +196,13 @@ func parse(t *testing.T, s lifecycle.AskState, lines []string) []lifecycle.Input
 	case "reassigns":
 		return []lifecycle.Input{reassigned(t, at, who, how)}
 	case "withdraws":
-		return []lifecycle.Input{lifecycle.Cancelled{By: askback.Actor{Kind: askback.ActorAgent, Name: who}, Via: askback.ChannelAPI, Reason: said, At: at}}
+		return []lifecycle.Input{lifecycle.Cancelled{
+			By: askback.Actor{Kind: askback.ActorAgent, Name: who}, Via: askback.ChannelAPI, Reason: said, At: at,
+		}}
 	case "ends": // the session
-		return []lifecycle.Input{lifecycle.Cancelled{By: askback.Actor{Kind: askback.ActorPerson, Name: who}, Via: via, At: at}}
+		return []lifecycle.Input{
+			lifecycle.Cancelled{By: askback.Actor{Kind: askback.ActorPerson, Name: who}, Via: via, At: at},
+		}
 	case "has":
 		return []lifecycle.Input{lifecycle.Acked{At: at}}
 	case "runs":
@@ -261,7 +268,9 @@ func approval(t *testing.T, s lifecycle.AskState, rest, how, said string) lifecy
 		if err != nil {
 			t.Fatalf("%q: %v", how, err)
 		}
-		a := askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.Scope(scope), ExpiresIn: d}}
+		a := askback.Answer{
+			Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.Scope(scope), ExpiresIn: d},
+		}
 		return lifecycle.Answered{Answer: a, GrantID: "grt_1"}
 	}
 	return lifecycle.Answered{Answer: askback.Decide(askback.Approve, said)}
@@ -367,7 +376,10 @@ func confirmation(t *testing.T, at time.Time, who, what string) lifecycle.Input 
 	a := askback.Ask{ID: "ask_1", SessionID: "ses_1", Agent: who, Kind: askback.Confirm, Quorum: 1}
 	limit(t, how, &a)
 	tool, input, _ := strings.Cut(what, " ")
-	a.Confirmation = &askback.Confirmation{ToolName: tool, Input: json.RawMessage(input), Tier: "confirm", Digest: digest(t, what), Dangerous: how == "dangerously"}
+	a.Confirmation = &askback.Confirmation{
+		ToolName: tool, Input: json.RawMessage(input), Tier: "confirm", Digest: digest(t, what),
+		Dangerous: how == "dangerously",
+	}
 	return decidedBy(how, lifecycle.Asked{Ask: a, Owner: who, At: at})
 }
 
@@ -416,7 +428,8 @@ func describe(before lifecycle.AskState, r lifecycle.Result[lifecycle.AskState],
 	var invalid askback.Invalid
 	switch {
 	case errors.Is(err, askback.ErrSettled):
-		return fmt.Sprintf("rejected: %v, %s by %s\n", err, s.Ask.Status, s.Ask.Outcome.Actor) + describeHistory(r.History, r.Effects)
+		return fmt.Sprintf("rejected: %v, %s by %s\n", err, s.Ask.Status,
+			s.Ask.Outcome.Actor) + describeHistory(r.History, r.Effects)
 	case errors.As(err, &invalid):
 		var b strings.Builder
 		b.WriteString("rejected:\n")

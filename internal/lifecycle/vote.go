@@ -24,7 +24,8 @@ func voted(s AskState, in Answered, a askback.Answer) (Result[AskState], bool) {
 	})
 	s.Held = withoutHeld(s.Held, in.By)
 	s.actedOnScreen(in.By, in.Via, in.At)
-	r := changed(s, Event{Type: askback.EventQuestionVoted, By: in.By, Via: in.Via, Decision: a.Decision, Reason: a.Reason})
+	r := changed(s,
+		Event{Type: askback.EventQuestionVoted, By: in.By, Via: in.Via, Decision: a.Decision, Reason: a.Reason})
 	return r, len(s.Ask.Votes) < s.Ask.Quorum
 }
 

@@ -29,7 +29,8 @@ func (r *Reader) expand(v Value, text string) (string, bool) {
 		b.WriteString(text[:i])
 		name, rest, closed := strings.Cut(text[i+2:], "}")
 		if !closed || !IsVariable(name) {
-			r.AddProblem(v.At, "write ${NAME}, or $${ for a literal ${", "%s: not a variable: %s", v.Key, r.excerpt(text[i:]))
+			r.AddProblem(v.At, "write ${NAME}, or $${ for a literal ${", "%s: not a variable: %s", v.Key,
+				r.excerpt(text[i:]))
 			return "", false
 		}
 		content, set := r.Env(name)
@@ -47,4 +48,6 @@ func IsVariable(name string) bool { return variablePattern().MatchString(name) }
 
 // variablePattern matches a name of at most 200 characters that a shell can give to a
 // variable.
-var variablePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,199}$`) })
+var variablePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,199}$`)
+})

@@ -47,8 +47,8 @@ const (
 // String describes the kind of a node, such as "a list".
 func (k Kind) String() string {
 	return [...]string{
-		Empty: "empty", Group: "a group of keys", List: "a list", Text: "text", Integer: "a number", Fraction: "a number",
-		Infinite: "a number", Bool: "true or false", Other: "no value",
+		Empty: "empty", Group: "a group of keys", List: "a list", Text: "text", Integer: "a number",
+		Fraction: "a number", Infinite: "a number", Bool: "true or false", Other: "no value",
 	}[k]
 }
 
@@ -79,7 +79,8 @@ type Reader struct {
 // AddProblem adds a problem, unless there are already maxProblems.
 func (r *Reader) AddProblem(at Position, fix, format string, args ...any) {
 	if len(r.problems) < maxProblems {
-		r.problems = append(r.problems, Problem{Line: max(at.Line, 1), Column: max(at.Column, 1), Detail: fmt.Sprintf(format, args...), Fix: fix})
+		r.problems = append(r.problems,
+			Problem{Line: max(at.Line, 1), Column: max(at.Column, 1), Detail: fmt.Sprintf(format, args...), Fix: fix})
 	}
 }
 

@@ -16,7 +16,8 @@ import (
 // repeated keys are problems.
 func (r *Reader) Fields(n Node, path string, table []Setting) {
 	if n.Kind != Group {
-		r.AddProblem(n.At, "write keys and values, as in "+table[0].Key+": …", "%s is %s", cmp.Or(path, "this file"), n.Kind)
+		r.AddProblem(n.At, "write keys and values, as in "+table[0].Key+": …", "%s is %s", cmp.Or(path, "this file"),
+			n.Kind)
 		return
 	}
 	seen := map[string]Position{}
@@ -81,7 +82,9 @@ func (r *Reader) List(v Value, each func(Value)) {
 
 // Named calls each for every key of the group v, with the value and the position of the key. If v is not a
 // group, it adds a problem with fix. Repeated keys are problems, and so are keys for which check returns one.
-func (r *Reader) Named(v Value, fix string, check func(name string) (problem, fix string), each func(name string, here Position, v Value)) {
+func (r *Reader) Named(
+	v Value, fix string, check func(name string) (problem, fix string), each func(name string, here Position, v Value),
+) {
 	if !r.HasValue(v) {
 		return
 	}
@@ -128,7 +131,8 @@ func (r *Reader) Scalar(v Value, example string) (raw, text string, ok bool) {
 	case Integer:
 		raw = v.Text
 		if i, err := strconv.ParseInt(raw, 10, 64); err != nil || strconv.FormatInt(i, 10) != raw {
-			r.AddProblem(v.At, "use only the digits 0 to 9", "%s: %s is read as different numbers by different programs", v.Key, Quote(raw))
+			r.AddProblem(v.At, "use only the digits 0 to 9",
+				"%s: %s is read as different numbers by different programs", v.Key, Quote(raw))
 			return "", "", false
 		}
 		return raw, raw, true

@@ -69,7 +69,8 @@ func next(messages []conversation.Message) agent.ModelReply {
 	case 0:
 		return agent.ModelReply{Calls: []conversation.Call{
 			plan(0), call(callForm, "ask_user_question", question),
-		}, Text: "I am going to write a poem about waiting for people. I plan it first. Then I ask you which form it should have, " +
+		}, Text: "I am going to write a poem about waiting for people. I plan it first. Then I ask you which form " +
+			"it should have, " +
 			"and this run stops until you answer, even if the server is restarted."}
 	case 1:
 		poem, remark := chosen(result(messages, callForm))
@@ -101,8 +102,10 @@ var question = map[string]any{"questions": []any{map[string]any{
 // poems are the poems by their form, in the order in which chosen tries the forms.
 var poems = []struct{ form, text string }{
 	{"haiku", "A question goes out.\nThe night passes, and the morning\nbrings one word: go on."},
-	{"limerick", "An agent who wanted to know\nif a table might possibly go\nasked a person instead\nof just going ahead,\nand was told, very clearly: oh no."},
-	{"free verse", "I could have guessed.\nI wrote the question down instead,\nput it where you would find it,\nand used nothing at all\nuntil you came."},
+	{"limerick", "An agent who wanted to know\nif a table might possibly go\nasked a person instead\nof just going " +
+		"ahead,\nand was told, very clearly: oh no."},
+	{"free verse", "I could have guessed.\nI wrote the question down instead,\nput it where you would find it,\nand " +
+		"used nothing at all\nuntil you came."},
 }
 
 // chosen returns the poem for the result of the question, and a remark on it.

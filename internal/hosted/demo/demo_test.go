@@ -20,7 +20,8 @@ import (
 
 // The definition is valid, and has the tools that the model calls.
 func TestDefinitionIsValid(t *testing.T) {
-	a, err := config.LoadAgent("demo.md", strings.NewReader(demo.Definition()), func(string) (string, bool) { return "", false })
+	a, err := config.LoadAgent("demo.md", strings.NewReader(demo.Definition()),
+		func(string) (string, bool) { return "", false })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,11 +40,13 @@ type run struct {
 func (r *run) reply(settle func(*askback.Ask)) agent.ModelReply {
 	r.t.Helper()
 	var pieces strings.Builder
-	reply, err := demo.Model{}.Reply(r.t.Context(), agent.ModelRequest{Messages: r.messages}, func(s string) { pieces.WriteString(s) })
+	reply, err := demo.Model{}.Reply(r.t.Context(), agent.ModelRequest{Messages: r.messages},
+		func(s string) { pieces.WriteString(s) })
 	if err != nil || pieces.String() != reply.Text {
 		r.t.Fatalf("got %+v in the pieces %q, %v", reply, pieces.String(), err)
 	}
-	r.messages = append(r.messages, conversation.Message{Role: conversation.RoleAssistant, Text: reply.Text, Calls: reply.Calls})
+	r.messages = append(r.messages,
+		conversation.Message{Role: conversation.RoleAssistant, Text: reply.Text, Calls: reply.Calls})
 	for _, c := range reply.Calls {
 		r.messages = append(r.messages, conversation.Message{Role: conversation.RoleTool, Result: r.result(c, settle)})
 	}
@@ -68,7 +71,9 @@ func (r *run) result(c conversation.Call, settle func(*askback.Ask)) *conversati
 	if req.Confirmation != nil {
 		kind = askback.Confirm
 	}
-	ask := askback.Ask{Kind: kind, Questions: req.Questions, Confirmation: req.Confirmation, Outcome: &askback.Outcome{Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}}}
+	ask := askback.Ask{Kind: kind, Questions: req.Questions, Confirmation: req.Confirmation, Outcome: &askback.Outcome{
+		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"},
+	}}
 	for i := range ask.Questions {
 		ask.Questions[i].ID = fmt.Sprintf("q%d", i+1)
 	}
@@ -96,7 +101,8 @@ func TestRunDependsOnAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := &run{t: t, messages: []conversation.Message{{Role: conversation.RoleUser, Text: "Write a poem."}}}
 			r.reply(c.form)
-			if got := r.reply(func(a *askback.Ask) { a.Outcome.Decision = c.decision }).Text; !strings.Contains(got, c.poem) {
+			if got := r.reply(func(a *askback.Ask) { a.Outcome.Decision = c.decision }).Text; !strings.Contains(got,
+				c.poem) {
 				t.Errorf("got %q, want %q in it", got, c.poem)
 			}
 			r.reply(nil)

@@ -107,7 +107,8 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		text, _ := io.ReadAll(io.LimitReader(b, maxError))
 		return nil, &statusError{reply.StatusCode, reply.Header, text}
 	}
-	if t, _, _ := mime.ParseMediaType(reply.Header.Get("Content-Type")); t != "" && !strings.EqualFold(t, "text/event-stream") {
+	if t, _, _ := mime.ParseMediaType(reply.Header.Get("Content-Type")); t != "" &&
+		!strings.EqualFold(t, "text/event-stream") {
 		b.Close()
 		return nil, errNoStream
 	}

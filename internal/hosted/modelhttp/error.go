@@ -73,7 +73,9 @@ func Error(ctx context.Context, err error, key string) *agent.ModelError {
 	case ctx.Err() != nil:
 		return temporary("the request to the model was cancelled")
 	case errors.Is(err, errNoStream):
-		return &agent.ModelError{Err: errors.New("base_url of this model replies with a page and not with a stream; correct it")}
+		return &agent.ModelError{
+			Err: errors.New("base_url of this model replies with a page and not with a stream; correct it"),
+		}
 	case errors.Is(err, errTooLarge):
 		return &agent.ModelError{Err: errors.New("the reply of the model is too large")}
 	case errors.As(err, &dns):
@@ -141,12 +143,16 @@ func (p Problem) error(status int, header http.Header, key string) *agent.ModelE
 
 // ContextLength returns the error of a conversation that is too long for the model.
 func ContextLength() *agent.ModelError {
-	return &agent.ModelError{Err: errors.New("the conversation is longer than the model can read; start a new run, or use a model with a larger context")}
+	return &agent.ModelError{Err: errors.New(
+		"the conversation is longer than the model can read; start a new run, or use a model with a larger context",
+	)}
 }
 
 // Refusal returns the error of a model that refuses to reply to its input.
 func Refusal() *agent.ModelError {
-	return &agent.ModelError{Err: errors.New("the model refused to reply, because of the rules of its provider; start a new run with other words")}
+	return &agent.ModelError{Err: errors.New(
+		"the model refused to reply, because of the rules of its provider; start a new run with other words",
+	)}
 }
 
 // isLength reports whether the conversation is too long. Only OpenAI and llama.cpp have names for this error.

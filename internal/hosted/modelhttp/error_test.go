@@ -30,7 +30,9 @@ func TestConnectionErrorsAreReadable(t *testing.T) {
 		}
 		client.CloseIdleConnections()
 	}
-	for _, err := range []error{nil, io.ErrUnexpectedEOF, x509.UnknownAuthorityError{}, &net.OpError{Op: "read", Err: errors.New("reset")}} {
+	for _, err := range []error{
+		nil, io.ErrUnexpectedEOF, x509.UnknownAuthorityError{}, &net.OpError{Op: "read", Err: errors.New("reset")},
+	} {
 		if got := modelhttp.Error(t.Context(), err, ""); !got.Retry || !strings.Contains(got.Error(), "was cut") {
 			t.Errorf("%v: got %v", err, got)
 		}

@@ -42,7 +42,9 @@ var fieldForm = func() *regexp.Regexp {
 func Parse(text string, zone *time.Location) (Schedule, error) {
 	parts := strings.Fields(text)
 	if len(parts) != len(fields) {
-		return Schedule{}, fmt.Errorf("%d fields instead of five: minute, hour, day of the month, month, and day of the week", len(parts))
+		return Schedule{}, fmt.Errorf(
+			"%d fields instead of five: minute, hour, day of the month, month, and day of the week", len(parts),
+		)
 	}
 	parser := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow)
 	for i, part := range parts {

@@ -53,7 +53,10 @@ func TestNextReturnsFirstTimeOfSchedule(t *testing.T) {
 		// one of the two days suffices
 		{"0 0 13 * fri", "UTC", "2026-11-10T00:00:00Z", "2026-11-13T00:00:00Z 2026-11-20T00:00:00Z"},
 		{"0 0 29 2 *", "UTC", "2096-03-01T00:00:00Z", "2104-02-29T00:00:00Z 2108-02-29T00:00:00Z"},
-		{" 0  0 31 * * ", "Asia/Kathmandu", "2026-11-01T00:00:00Z", "2026-12-31T00:00:00+05:45 2027-01-31T00:00:00+05:45"},
+		{
+			" 0  0 31 * * ", "Asia/Kathmandu", "2026-11-01T00:00:00Z",
+			"2026-12-31T00:00:00+05:45 2027-01-31T00:00:00+05:45",
+		},
 	} {
 		n := len(strings.Fields(c.want))
 		if got := next(t, parse(t, c.text, c.zone), c.after, n); got != c.want {
@@ -67,17 +70,37 @@ func TestNextReturnsFirstTimeOfSchedule(t *testing.T) {
 // hour.
 func TestClockChangesNeitherSkipNorRepeatARun(t *testing.T) {
 	for _, c := range []struct{ text, zone, after, want string }{
-		{"30 2 * * *", "Europe/Berlin", "2027-03-27T00:00:00Z", "2027-03-27T02:30:00+01:00 2027-03-28T03:00:00+02:00 2027-03-29T02:30:00+02:00"},
-		{"*/10 2 * * *", "Europe/Berlin", "2027-03-27T01:45:00Z", "2027-03-27T02:50:00+01:00 2027-03-28T03:00:00+02:00 2027-03-29T02:00:00+02:00"},
-		{"30 2,3 * * *", "Europe/Berlin", "2027-03-28T00:00:00Z", "2027-03-28T03:00:00+02:00 2027-03-28T03:30:00+02:00"},
+		{
+			"30 2 * * *", "Europe/Berlin", "2027-03-27T00:00:00Z",
+			"2027-03-27T02:30:00+01:00 2027-03-28T03:00:00+02:00 2027-03-29T02:30:00+02:00",
+		},
+		{
+			"*/10 2 * * *", "Europe/Berlin", "2027-03-27T01:45:00Z",
+			"2027-03-27T02:50:00+01:00 2027-03-28T03:00:00+02:00 2027-03-29T02:00:00+02:00",
+		},
+		{
+			"30 2,3 * * *", "Europe/Berlin", "2027-03-28T00:00:00Z",
+			"2027-03-28T03:00:00+02:00 2027-03-28T03:30:00+02:00",
+		},
 		{"30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z", "2026-10-25T02:30:00+02:00 2026-10-26T02:30:00+01:00"},
-		{"30 2 * * *", "Europe/Berlin", "2026-10-25T01:10:00Z", "2026-10-26T02:30:00+01:00"}, // it is 2:10 for the second time
+		// it is 2:10 for the second time
+		{"30 2 * * *", "Europe/Berlin", "2026-10-25T01:10:00Z", "2026-10-26T02:30:00+01:00"},
 		{"0 3 * * *", "Europe/Berlin", "2026-10-25T00:59:59Z", "2026-10-25T03:00:00+01:00"},
-		{"30 * * * *", "Europe/Berlin", "2026-10-25T00:00:00Z", "2026-10-25T02:30:00+02:00 2026-10-25T02:30:00+01:00 2026-10-25T03:30:00+01:00"},
+		{
+			"30 * * * *", "Europe/Berlin", "2026-10-25T00:00:00Z",
+			"2026-10-25T02:30:00+02:00 2026-10-25T02:30:00+01:00 2026-10-25T03:30:00+01:00",
+		},
 		{"30 * * * *", "Europe/Berlin", "2027-03-28T00:00:00Z", "2027-03-28T01:30:00+01:00 2027-03-28T03:30:00+02:00"},
-		{"0 0 * * *", "America/Santiago", "2026-09-05T12:00:00Z", "2026-09-06T01:00:00-03:00 2026-09-07T00:00:00-03:00"},
-		{"15 2 * * *", "Australia/Lord_Howe", "2026-10-02T20:00:00Z", "2026-10-04T02:30:00+11:00 2026-10-05T02:15:00+11:00"},
-		{"0 0 30 12 *", "Pacific/Apia", "2011-12-01T00:00:00Z", "2011-12-31T00:00:00+14:00 2012-12-30T00:00:00+14:00"}, // a day that Samoa skipped
+		{
+			"0 0 * * *", "America/Santiago", "2026-09-05T12:00:00Z",
+			"2026-09-06T01:00:00-03:00 2026-09-07T00:00:00-03:00",
+		},
+		{
+			"15 2 * * *", "Australia/Lord_Howe", "2026-10-02T20:00:00Z",
+			"2026-10-04T02:30:00+11:00 2026-10-05T02:15:00+11:00",
+		},
+		// a day that Samoa skipped
+		{"0 0 30 12 *", "Pacific/Apia", "2011-12-01T00:00:00Z", "2011-12-31T00:00:00+14:00 2012-12-30T00:00:00+14:00"},
 	} {
 		n := len(strings.Fields(c.want))
 		if got := next(t, parse(t, c.text, c.zone), c.after, n); got != c.want {
@@ -127,16 +150,21 @@ func TestZeroScheduleHasNoTimes(t *testing.T) {
 
 // The reference steps through a few days minute by minute and records which times clocks have shown.
 func TestNextMatchesLocalClock(t *testing.T) {
-	zones := []string{"UTC", "Europe/Berlin", "America/Santiago", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Kolkata"}
+	zones := []string{
+		"UTC", "Europe/Berlin", "America/Santiago", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Kolkata",
+	}
 	values := func(last int) *rapid.Generator[int] { return rapid.IntRange(0, last) }
 	rapid.Check(t, func(t *rapid.T) {
 		hour, minute := values(23).Draw(t, "hour"), values(59).Draw(t, "minute")
 		every := rapid.Bool().Draw(t, "every hour")
 		name := rapid.SampledFrom(zones).Draw(t, "zone")
 		z := zone(t, name)
-		begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(values(2*365*24).Draw(t, "hours")) * time.Hour).In(z)
+		begin := time.Date(2026, 1, 1, 0, 0, 0, 0,
+			time.UTC).Add(time.Duration(values(2*365*24).Draw(t, "hours")) * time.Hour).In(z)
 		if _, end := begin.ZoneBounds(); !end.IsZero() && rapid.Bool().Draw(t, "near a change") {
-			begin = end.Add(time.Duration(rapid.IntRange(-300, 90).Draw(t, "minutes after the change")) * time.Minute).In(z)
+			begin = end.Add(
+				time.Duration(rapid.IntRange(-300, 90).Draw(t, "minutes after the change")) * time.Minute,
+			).In(z)
 			hour %= 4
 		}
 		hours := "*"

@@ -125,5 +125,6 @@ func closeCleanly(w http.ResponseWriter, reply Reply) {
 		panic(err)
 	}
 	defer c.Close()
-	fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n%s", reply.Body[:*reply.Cut])
+	fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n%s",
+		reply.Body[:*reply.Cut])
 }

@@ -27,7 +27,9 @@ type Provider struct {
 }
 
 // Request is a request that every model accepts.
-var Request = agent.ModelRequest{System: "Be brief.", Messages: []conversation.Message{{Role: conversation.RoleUser, Text: "Hello"}}}
+var Request = agent.ModelRequest{
+	System: "Be brief.", Messages: []conversation.Message{{Role: conversation.RoleUser, Text: "Hello"}},
+}
 
 // Run tests a client, except for cut replies.
 func Run(t *testing.T, p Provider) {
@@ -39,7 +41,8 @@ func Run(t *testing.T, p Provider) {
 	t.Run("RedirectGetsNoKey", func(t *testing.T) { testRedirect(t, p) })
 	t.Run("KeyIsInNoError", func(t *testing.T) { testKey(t, p) })
 	t.Run("PageIsNoReply", func(t *testing.T) {
-		p.fails(t, Reply{Header: map[string]string{"Content-Type": "text/html"}, Body: "<p>Log in</p>"}, false, "base_url")
+		p.fails(t, Reply{Header: map[string]string{"Content-Type": "text/html"}, Body: "<p>Log in</p>"}, false,
+			"base_url")
 	})
 }
 
@@ -105,8 +108,12 @@ func Cuts(t *testing.T, p Provider) {
 }
 
 func testStatuses(t *testing.T, p Provider) {
-	for status, want := range map[int]string{429: "rate", 500: "overloaded", 502: "overloaded", 503: "overloaded", 529: "overloaded", 408: "overloaded"} {
-		got := p.fails(t, Reply{Status: status, Header: map[string]string{"Retry-After": "7"}, Body: `{"error":{"message":"secret words"}}`}, true, want)
+	for status, want := range map[int]string{
+		429: "rate", 500: "overloaded", 502: "overloaded", 503: "overloaded", 529: "overloaded", 408: "overloaded",
+	} {
+		got := p.fails(t, Reply{
+			Status: status, Header: map[string]string{"Retry-After": "7"}, Body: `{"error":{"message":"secret words"}}`,
+		}, true, want)
 		if got.After != 7*time.Second {
 			t.Errorf("%d: after %v", status, got.After)
 		}
@@ -121,7 +128,10 @@ func testStatuses(t *testing.T, p Provider) {
 		{401, `{"error":{"type":"authentication_error","message":"invalid x-api-key"}}`, "API key"},
 		{403, "{}", "may not use"},
 		{404, "not JSON", "no such model"},
-		{400, `{"error":{"type":"invalid_request_error","message":"tools.0: bad\nname"}}`, "rejected the request (status 400): tools.0: bad name"},
+		{
+			400, `{"error":{"type":"invalid_request_error","message":"tools.0: bad\nname"}}`,
+			"rejected the request (status 400): tools.0: bad name",
+		},
 		{413, "", "too large"},
 		{400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 208310 tokens > 200000 maximum"}}`, "longer than the model can read"},
 		{400, `{"error":{"message":"This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.","type":"invalid_request_error","code":"context_length_exceeded"}}`, "longer than the model can read"},
