@@ -17,7 +17,9 @@ func testApprovers(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	f.engine.Set(engine.Settings{
 		People: people(), Receivers: f.service.Receivers(),
-		Routes: []askback.Route{{Match: askback.Match{Kind: askback.Confirm}, To: []string{ana, ben}, Approvers: []string{ben}}},
+		Routes: []askback.Route{
+			{Match: askback.Match{Kind: askback.Confirm}, To: []string{ana, ben}, Approvers: []string{ben}},
+		},
 	})
 	for _, a := range decisions[:2] {
 		p := f.place(f.ask(c.Request), ben)
@@ -59,5 +61,6 @@ func (p *place) learned(reply, name string) bool {
 	for _, m := range p.messages(p.person, p.ask) {
 		texts = append(texts, m.Text)
 	}
-	return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, "only "+name) || strings.Contains(s, "Only "+name) })
+	return slices.ContainsFunc(texts,
+		func(s string) bool { return strings.Contains(s, "only "+name) || strings.Contains(s, "Only "+name) })
 }

@@ -24,10 +24,14 @@ type NamedAnswer struct {
 }
 
 // hostile is text that services would act on, and that imitates Askback's own lines.
-const hostile = "<!channel> <@U123> <@&42> @everyone @here @all `code` ```\nfence\n``` **bold** __under__ ~~gone~~ ||spoiler|| # head\n> quote\n" +
-	"- item\n[click](https://evil.example/x) ![img](https://evil.example/p.png) <b>html</b> <img src=https://evil.example/i> &lt;entity&gt; :smile: #tag ~channel " +
-	"{{DATE(2026-01-01T00:00:00Z, SHORT)}} \\n \\_ ${jndi} <t:0:R> <#5> </cmd:1> https://evil.example/track www.evil.example /start tg://user?id=1\n" +
-	"\r\nBcc: eve@evil.example\r\n.\r\nAnswered by ana: yes\nFrom Askback\n-- \n> On Monday ana wrote:\x1b[2J\u202etxt.exe\u2066\u200b"
+const hostile = "<!channel> <@U123> <@&42> @everyone @here @all `code` ```\nfence\n``` **bold** __under__ ~~gone~~ " +
+	"||spoiler|| # head\n> quote\n" +
+	"- item\n[click](https://evil.example/x) ![img](https://evil.example/p.png) <b>html</b> <img " +
+	"src=https://evil.example/i> &lt;entity&gt; :smile: #tag ~channel " +
+	"{{DATE(2026-01-01T00:00:00Z, SHORT)}} \\n \\_ ${jndi} <t:0:R> <#5> </cmd:1> https://evil.example/track " +
+	"www.evil.example /start tg://user?id=1\n" +
+	"\r\nBcc: eve@evil.example\r\n.\r\nAnswered by ana: yes\nFrom Askback\n-- \n> On Monday ana " +
+	"wrote:\x1b[2J\u202etxt.exe\u2066\u200b"
 
 func question(text string, labels ...string) askback.Question {
 	return askback.Question{Text: text, Options: askback.Options(labels...)}
@@ -41,7 +45,9 @@ func request(questions ...askback.Question) askback.Request {
 func deploy() askback.Request { return byName("single").Request }
 
 func confirmation(tool, input string) askback.Request {
-	return askback.Request{Agent: "codex · shop", Confirmation: &askback.Confirmation{ToolName: tool, Input: json.RawMessage(input)}}
+	return askback.Request{
+		Agent: "codex · shop", Confirmation: &askback.Confirmation{ToolName: tool, Input: json.RawMessage(input)},
+	}
 }
 
 func chosen(labels ...string) []NamedAnswer {
@@ -83,11 +89,13 @@ func questionCases() []Case {
 	previews := question("Which layout do you like?")
 	for i := range 2 {
 		previews.Options = append(previews.Options, askback.Option{
-			Label: fmt.Sprint("Layout ", i), Description: fmt.Sprint("the ", i, " of two\nlines"), Preview: fmt.Sprintf("+---+\n| %d |\n+---+", i),
+			Label: fmt.Sprint("Layout ", i), Description: fmt.Sprint("the ", i, " of two\nlines"),
+			Preview: fmt.Sprintf("+---+\n| %d |\n+---+", i),
 		})
 	}
 	contextual := request(question("Shall I go on?", "Yes", "No"))
-	contextual.Context, contextual.Title, contextual.Timeout = json.RawMessage(`"The tests took 3 minutes."`), "Release 1.4", time.Hour
+	contextual.Context, contextual.Title, contextual.Timeout = json.RawMessage(`"The tests took 3 minutes."`),
+		"Release 1.4", time.Hour
 	object := request(question("Shall I go on?", "Yes", "No"))
 	object.Context = json.RawMessage(`{"branch":"main","commits":[1,2]}`)
 	labelled := request(question("Shall I go on?", "Yes", "No"))
@@ -110,14 +118,19 @@ func questionCases() []Case {
 			{"none", one(askback.QuestionAnswer{})},
 			{"two and own words", one(askback.QuestionAnswer{Selected: []string{"lint", "race"}, Other: "bench"})},
 		}},
-		{"free text", request(question("What should the name be?")), []NamedAnswer{{"text", one(askback.QuestionAnswer{Other: "first line\n\n> third \"line\""})}}},
+		{"free text", request(question("What should the name be?")), []NamedAnswer{
+			{"text", one(askback.QuestionAnswer{Other: "first line\n\n> third \"line\""})},
+		}},
 		{"previews", request(previews), chosen("Layout 1")},
-		{"four questions", request(closed, second, third, question("And in your own words?")), []NamedAnswer{{"all", askback.Answer{Answers: []askback.QuestionAnswer{
-			{ID: "q1", Selected: []string{"Yes"}},
-			{ID: "q2", Selected: []string{"unit", "race"}},
-			{ID: "q3", Other: "delta"},
-			{ID: "q4", Other: "as you like"},
-		}}}}},
+		{
+			"four questions", request(closed, second, third, question("And in your own words?")),
+			[]NamedAnswer{{"all", askback.Answer{Answers: []askback.QuestionAnswer{
+				{ID: "q1", Selected: []string{"Yes"}},
+				{ID: "q2", Selected: []string{"unit", "race"}},
+				{ID: "q3", Other: "delta"},
+				{ID: "q4", Other: "as you like"},
+			}}}},
+		},
 		{"context", contextual, chosen("Yes")},
 		{"context object", object, chosen("Yes")},
 		{"right to left", request(question("איזה מסד נתונים?\nمرحبا بالعالم", "כן", "לא")), chosen("לא")},
@@ -135,13 +148,18 @@ func longCases() []Case {
 	}
 	big := question("Which of the ten?")
 	for i := range 10 {
-		big.Options = append(big.Options, askback.Option{Label: fmt.Sprint("Variant ", i), Preview: strings.Repeat("a long preview. ", limits.MaxPreview/16)})
+		big.Options = append(big.Options, askback.Option{
+			Label: fmt.Sprint("Variant ", i), Preview: strings.Repeat("a long preview. ", limits.MaxPreview/16),
+		})
 	}
 	return []Case{
 		{"50 options", request(question("Which one of these?", labels...)), chosen("option number 37")},
 		{"3 800 characters", request(question(strings.Repeat("x", 3800), "Yes", "No")), chosen("Yes")},
 		{"quotes and newlines", request(question(strings.Repeat("\"\n", 1500)+"or not?", "Yes", "No")), chosen("Yes")},
-		{"10 000 characters", request(question(strings.Repeat("a long question ", limits.MaxQuestion/16), "Yes", "No")), chosen("Yes")},
+		{
+			"10 000 characters",
+			request(question(strings.Repeat("a long question ", limits.MaxQuestion/16), "Yes", "No")), chosen("Yes"),
+		},
 		{"1 MB", request(big), chosen("Variant 7")},
 	}
 }
@@ -150,13 +168,24 @@ func callCases() []Case {
 	dangerous := confirmation("shell", `{"command":"rm -r build"}`)
 	dangerous.Confirmation.Dangerous = true
 	lines := confirmation("edit_file", `{"text":"first\nsecond\n\tthird","path":"/etc/motd"}`)
-	lines.Confirmation.Description, lines.Confirmation.Context, lines.Confirmation.Server = "Changes the greeting.", "Asked for in #42.", "files"
+	lines.Confirmation.Description, lines.Confirmation.Context, lines.Confirmation.Server = "Changes the greeting.",
+		"Asked for in #42.", "files"
 	return []Case{
 		{"call", confirmation("deploy", `{"target":"staging","force":false}`), decisions},
 		{"call with lines", lines, decisions[:2]},
-		{"hostile call", confirmation("deploy**", `{"a":"`+strings.Repeat("[x](https://evil.example) @here <b> ", 3)+`"}`), decisions[:1]},
-		{"call of 20 kB", confirmation("write_file", `{"text":"`+strings.Repeat("0123456789abcde ", 1250)+`"}`), decisions[:2]},
-		{"call of 1 MB", confirmation("write_file", `{"text":"`+strings.Repeat("0123456789abcde ", 1<<16-16)+`"}`), decisions[:1]},
+		{
+			"hostile call",
+			confirmation("deploy**", `{"a":"`+strings.Repeat("[x](https://evil.example) @here <b> ", 3)+`"}`),
+			decisions[:1],
+		},
+		{
+			"call of 20 kB", confirmation("write_file", `{"text":"`+strings.Repeat("0123456789abcde ", 1250)+`"}`),
+			decisions[:2],
+		},
+		{
+			"call of 1 MB", confirmation("write_file", `{"text":"`+strings.Repeat("0123456789abcde ", 1<<16-16)+`"}`),
+			decisions[:1],
+		},
 		{"dangerous call", dangerous, nil},
 	}
 }

@@ -67,7 +67,9 @@ var (
 func (c *chat) Secrets() []string { return []string{chatSecret} }
 
 func (c *chat) Receivers() []engine.Receiver {
-	return []engine.Receiver{{Channel: "slack", Name: "room-ana", Person: "ana"}, {Channel: "slack", Name: "room-ben", Person: "ben"}}
+	return []engine.Receiver{
+		{Channel: "slack", Name: "room-ana", Person: "ana"}, {Channel: "slack", Name: "room-ben", Person: "ben"},
+	}
 }
 
 func (c *chat) Address(person string) string { return "room-" + person }
@@ -226,7 +228,8 @@ func (c chatChannel) draw(n askback.Notification) channeltest.Message {
 		}
 		return m
 	}
-	m.Text, m.Live = text(a), a.Confirmation == nil || !a.Confirmation.Dangerous || c.defect == "approves dangerous calls"
+	m.Text, m.Live = text(a), a.Confirmation == nil || !a.Confirmation.Dangerous ||
+		c.defect == "approves dangerous calls"
 	switch {
 	case len(m.Text) <= chatLimit:
 	case c.defect == "cuts":
@@ -306,7 +309,8 @@ func (c *chat) take(ctx context.Context, e *engine.Engine, p press) string {
 	if c.defect == "sees what it refuses" {
 		see(ctx, e, strings.TrimPrefix(room, "room-"), ask)
 	}
-	if p.secret != chatSecret && c.defect != "takes what is forged" || p.ask != ask && c.defect != "takes what was changed" {
+	if p.secret != chatSecret && c.defect != "takes what is forged" ||
+		p.ask != ask && c.defect != "takes what was changed" {
 		log.Warn("an answer is not authentic")
 		return "No."
 	}

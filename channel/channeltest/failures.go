@@ -211,7 +211,8 @@ func testSlow(t testing.TB, d Driver) {
 // outage lists the times between the attempts at a delivery while a service fails for three days. They are a
 // bit longer than the pauses of the engine, which are partly random.
 var outage = []time.Duration{
-	time.Minute, 6 * time.Minute, 34 * time.Minute, 140 * time.Minute, 6 * time.Hour, 12 * time.Hour, 16 * time.Hour, 23 * time.Hour,
+	time.Minute, 6 * time.Minute, 34 * time.Minute, 140 * time.Minute, 6 * time.Hour, 12 * time.Hour, 16 * time.Hour,
+	23 * time.Hour,
 }
 
 // lastPause is the time from the last of these attempts to the successful one.
@@ -233,7 +234,8 @@ func testOrder(t testing.TB, d Driver) {
 	f.failFor(asks, askback.EventQuestionPending, later)
 	asks = append(asks, f.ask(deploy()))
 	for _, a := range asks {
-		f.eventually("everybody has each question", func() bool { return len(f.messages(ana, a.ID)) == 1 && len(f.messages(ben, a.ID)) == 1 })
+		f.eventually("everybody has each question",
+			func() bool { return len(f.messages(ana, a.ID)) == 1 && len(f.messages(ben, a.ID)) == 1 })
 	}
 	f.eventually("the receipts are stored", f.allSent)
 	f.service.Fail(Broken, 0, 1000)
@@ -258,7 +260,8 @@ func (f *fixture) failFor(asks []askback.Ask, event askback.EventType, later fun
 	for i, pause := range append([]time.Duration{0}, outage...) {
 		later(pause)
 		want := 2 * len(asks) * (i + 1)
-		f.eventually(fmt.Sprint("attempt ", i+1, " at each ", event), func() bool { return len(f.attempted(event)) >= want })
+		f.eventually(fmt.Sprint("attempt ", i+1, " at each ", event),
+			func() bool { return len(f.attempted(event)) >= want })
 	}
 	f.service.Fail(Broken, 0, 0)
 	later(lastPause)

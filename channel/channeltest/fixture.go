@@ -290,7 +290,10 @@ type place struct {
 
 // place returns the place of a person in an ask to which nothing was sent.
 func (f *fixture) place(a askback.Ask, person string) *place {
-	return &place{fixture: f, ask: a.ID, person: person, ids: map[askback.EventType]string{}, receipts: map[askback.EventType]string{}}
+	return &place{
+		fixture: f, ask: a.ID, person: person, ids: map[askback.EventType]string{},
+		receipts: map[askback.EventType]string{},
+	}
 }
 
 // notification returns the notification that the engine sends for an event. The same event has the same id.
@@ -303,8 +306,8 @@ func (p *place) notification(event askback.EventType) askback.Notification {
 	address := p.service.Address(p.person)
 	n := askback.Notification{
 		Delivery: askback.Delivery{
-			ID: p.ids[event], AskID: a.ID, SessionID: a.SessionID, Channel: p.driver.Channel, Target: address, Event: event,
-			Status: askback.DeliveryQueued, At: p.now(), Person: p.person, Receipt: p.receipts[event],
+			ID: p.ids[event], AskID: a.ID, SessionID: a.SessionID, Channel: p.driver.Channel, Target: address,
+			Event: event, Status: askback.DeliveryQueued, At: p.now(), Person: p.person, Receipt: p.receipts[event],
 		},
 		Ask: a, Address: address,
 	}

@@ -29,7 +29,8 @@ func testDriver(t testing.TB, d Driver) {
 		t.Errorf("there is no case %q", d.Handled)
 	}
 	for name, reason := range d.Without {
-		if !slices.Contains(Attacks, Attack(name)) && !slices.Contains([]Failure{TooMany, Broken, LostReply, Slow}, Failure(name)) || reason == "" {
+		if !slices.Contains(Attacks, Attack(name)) &&
+			!slices.Contains([]Failure{TooMany, Broken, LostReply, Slow}, Failure(name)) || reason == "" {
 			t.Errorf("there is no failure or attack %q, or no reason", name)
 		}
 	}
@@ -43,7 +44,8 @@ func testDriver(t testing.TB, d Driver) {
 
 // inPlace reports whether an ask can be answered in its message.
 func (d Driver) inPlace(c Case) bool {
-	return slices.ContainsFunc(c.Answers, func(a NamedAnswer) bool { return slices.Contains(d.InPlace, c.Name+"/"+a.Name) })
+	return slices.ContainsFunc(c.Answers,
+		func(a NamedAnswer) bool { return slices.Contains(d.InPlace, c.Name+"/"+a.Name) })
 }
 
 // testMatrix checks that each message has either the whole ask and nothing that acts, or the link and no part
@@ -121,7 +123,8 @@ func testAnswers(t testing.TB, d Driver) {
 				t.Fatal(err)
 			}
 			if o := got.Outcome; o.Actor.Name != ana || o.Channel != d.Via {
-				t.Errorf("%s/%s: answered by %q over %q, want ana over %q", c.Name, a.Name, o.Actor.Name, o.Channel, d.Via)
+				t.Errorf("%s/%s: answered by %q over %q, want ana over %q", c.Name, a.Name, o.Actor.Name, o.Channel,
+					d.Via)
 			}
 			if !reflect.DeepEqual(comparable(got.Outcome), comparable(want.Outcome)) {
 				t.Errorf("%s/%s: got %+v, want %+v", c.Name, a.Name, got.Outcome, want.Outcome)
@@ -135,7 +138,8 @@ func testAnswers(t testing.TB, d Driver) {
 // comparable returns the parts of an outcome that are equal for equal answers.
 func comparable(o *askback.Outcome) askback.Outcome {
 	return askback.Outcome{
-		Status: o.Status, Answers: o.Answers, Comment: o.Comment, Decision: o.Decision, Input: o.Input, Digest: o.Digest, Reason: o.Reason,
+		Status: o.Status, Answers: o.Answers, Comment: o.Comment, Decision: o.Decision, Input: o.Input,
+		Digest: o.Digest, Reason: o.Reason,
 	}
 }
 

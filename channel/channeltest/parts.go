@@ -93,7 +93,8 @@ func lacks(text string, a askback.Ask) string {
 // spoofs returns a line of a text that looks like a line of Askback, or "".
 func spoofs(text string) string {
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, "Answered by") || strings.HasPrefix(line, "From Askback") {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "Answered by") ||
+			strings.HasPrefix(line, "From Askback") {
 			return line
 		}
 	}

@@ -23,9 +23,18 @@ func testSettled(t testing.TB, d Driver) {
 		request askback.Request
 		settle  func(id string) error
 	}{
-		{"answered", deploy(), func(id string) error { _, err := f.as(ben).Answer(t.Context(), id, askback.Choose("No")); return err }},
-		{"declined", deploy(), func(id string) error { _, err := f.as(ben).Decline(t.Context(), id, "not now"); return err }},
-		{"cancelled", deploy(), func(id string) error { _, err := f.agent.Cancel(t.Context(), id, "done without"); return err }},
+		{
+			"answered", deploy(),
+			func(id string) error { _, err := f.as(ben).Answer(t.Context(), id, askback.Choose("No")); return err },
+		},
+		{
+			"declined", deploy(),
+			func(id string) error { _, err := f.as(ben).Decline(t.Context(), id, "not now"); return err },
+		},
+		{
+			"cancelled", deploy(),
+			func(id string) error { _, err := f.agent.Cancel(t.Context(), id, "done without"); return err },
+		},
 		{"expired", limited, func(id string) error {
 			f.pass(2 * time.Hour)
 			if _, err := f.as(ben).Answer(t.Context(), id, askback.Choose("No")); !errors.Is(err, askback.ErrSettled) {

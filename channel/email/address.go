@@ -82,7 +82,9 @@ func (c *Channel) parseToken(token string) (r replyTo, ok bool) {
 
 // recipientFields are the fields that can contain the reply address, the most trusted first. Servers that
 // collect mail for several addresses in one mailbox write the first ones.
-var recipientFields = []string{"Delivered-To", "X-Original-To", "X-Delivered-To", "X-Envelope-To", "Envelope-To", "To", "Cc"}
+var recipientFields = []string{
+	"Delivered-To", "X-Original-To", "X-Delivered-To", "X-Envelope-To", "Envelope-To", "To", "Cc",
+}
 
 // findToken returns the token in an address. It reports whether the address has the form of the reply
 // address.
@@ -108,7 +110,8 @@ func CheckReply(s string) (problem string) {
 	case domain == "":
 		return "has no domain"
 	case len(local)-len(placeholder)+tokenLength > maxLocalPart:
-		return fmt.Sprintf("is too long: the part before the @ may have %d characters besides {token}", maxLocalPart-tokenLength)
+		return fmt.Sprintf("is too long: the part before the @ may have %d characters besides {token}",
+			maxLocalPart-tokenLength)
 	}
 	return ""
 }

@@ -25,7 +25,8 @@ func authenticated(h textproto.Header, id, from string) (passed bool) {
 			if !isDMARC {
 				continue
 			}
-			if d.Value != authres.ResultPass || d.From != "" && !strings.EqualFold(domainOf("@"+d.From), domainOf(from)) {
+			if d.Value != authres.ResultPass ||
+				d.From != "" && !strings.EqualFold(domainOf("@"+d.From), domainOf(from)) {
 				return false
 			}
 			passed = true

@@ -56,7 +56,9 @@ func (m *mailer) Secrets() []string {
 func (m *mailer) letters(person string) (all []emailtest.Letter) {
 	for _, one := range m.s.Messages() {
 		l := one.Decode(m.t)
-		same := func(other emailtest.Letter) bool { return other.Header.Get("Message-Id") == l.Header.Get("Message-Id") }
+		same := func(other emailtest.Letter) bool {
+			return other.Header.Get("Message-Id") == l.Header.Get("Message-Id")
+		}
 		if slices.Equal(one.To, []string{person + "@example.com"}) && !slices.ContainsFunc(all, same) {
 			all = append(all, l)
 		}
@@ -70,8 +72,10 @@ func (m *mailer) Messages(person string) (all []channeltest.Message) {
 	for _, l := range m.letters(person) {
 		text := strings.ReplaceAll(l.Text, joiner, "")
 		out := channeltest.Message{
-			ID: l.Header.Get("Message-Id"), Text: l.Field("Subject") + "\n" + text, Also: []string{visible(m.t, l.Markup)},
-			Settled: strings.Contains(text, "\nDone: ") || strings.HasPrefix(text, "Done: "), Live: strings.Contains(text, "Or reply to this mail"), Damage: acts(m.t, l),
+			ID: l.Header.Get("Message-Id"), Text: l.Field("Subject") + "\n" + text,
+			Also:    []string{visible(m.t, l.Markup)},
+			Settled: strings.Contains(text, "\nDone: ") || strings.HasPrefix(text, "Done: "),
+			Live:    strings.Contains(text, "Or reply to this mail"), Damage: acts(m.t, l),
 		}
 		if found := askOfLink.FindStringSubmatch(l.Text); found != nil {
 			out.Link, out.AskID = found[0], found[1]
@@ -170,7 +174,8 @@ func body(a askback.Answer) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-const quotingStyle = "Content-Type: text/plain; charset=utf-8\n\n{ANSWER}\n\nOn Mon, Nov 23, 2026 at 3:03 PM Askback <{TO}> wrote:\n\n{QUOTED}\n"
+const quotingStyle = "Content-Type: text/plain; charset=utf-8\n\n{ANSWER}\n\nOn Mon, Nov 23, 2026 at 3:03 PM " +
+	"Askback <{TO}> wrote:\n\n{QUOTED}\n"
 
 // deliver delivers a reply of a person, and returns the letter that came back.
 func (m *mailer) deliver(person, raw string) (string, error) {
@@ -257,7 +262,8 @@ func (m *mailer) Attack(_ context.Context, how channeltest.Attack, to channeltes
 
 func (m *mailer) Fail(how channeltest.Failure, skip, count int) (failed func() int) {
 	return m.s.FailAs(map[channeltest.Failure]emailtest.Failure{
-		channeltest.TooMany: {Mail: 452}, channeltest.Broken: {Data: 451}, channeltest.LostReply: {LostReply: true}, channeltest.Slow: {Slow: true},
+		channeltest.TooMany: {Mail: 452}, channeltest.Broken: {Data: 451}, channeltest.LostReply: {LostReply: true},
+		channeltest.Slow: {Slow: true},
 	}[how], skip, count)
 }
 
@@ -271,11 +277,12 @@ func TestMailsPassTheSuite(t *testing.T) {
 		},
 		Short: []string{"1 MB", "call of 1 MB"},
 		InPlace: []string{
-			"single/choice", "other/choice", "other/own words", "multi/two", "free text/text", "previews/choice", "four questions/all",
-			"context/choice", "context object/choice", "right to left/choice", "hostile/choice", "hidden characters/choice", "long label/choice",
-			"50 options/choice", "3 800 characters/choice", "quotes and newlines/choice", "10 000 characters/choice",
-			"call/approve", "call/deny", "call with lines/approve", "call with lines/deny", "hostile call/approve",
-			"call of 20 kB/approve", "call of 20 kB/deny",
+			"single/choice", "other/choice", "other/own words", "multi/two", "free text/text", "previews/choice",
+			"four questions/all", "context/choice", "context object/choice", "right to left/choice", "hostile/choice",
+			"hidden characters/choice", "long label/choice", "50 options/choice", "3 800 characters/choice",
+			"quotes and newlines/choice", "10 000 characters/choice", "call/approve", "call/deny",
+			"call with lines/approve", "call with lines/deny", "hostile call/approve", "call of 20 kB/approve",
+			"call of 20 kB/deny",
 		},
 	})
 }

@@ -117,7 +117,8 @@ func subjectOf(a askback.Ask) string {
 	short := notice.Short(a, true)
 	subject := short.Title
 	for _, l := range short.Lines {
-		if with := subject + ": " + l.Foreign; l.Own == "Title: " && utf8.RuneCountInString(with) <= maxSubject-len("Re: ") {
+		if with := subject + ": " + l.Foreign; l.Own == "Title: " &&
+			utf8.RuneCountInString(with) <= maxSubject-len("Re: ") {
 			subject = with
 		}
 	}
@@ -166,7 +167,9 @@ func replyWith(q askback.Question) string {
 
 // testMessage returns the letter that askback channel test sends.
 func (c *Channel) testMessage(to string) letter {
-	m := letter{to: to, id: c.messageID("test", c.options.Now().String()), automatic: "auto-generated", content: notice.Test()}
+	m := letter{
+		to: to, id: c.messageID("test", c.options.Now().String()), automatic: "auto-generated", content: notice.Test(),
+	}
 	m.subject = m.content.Title
 	return m
 }
@@ -251,7 +254,8 @@ func unlink(s string) string {
 
 // build encodes a letter. No text can end a line of the header.
 func (c *Channel) build(m letter) (*mail.Msg, error) {
-	out := mail.NewMsg(mail.WithCharset(mail.CharsetUTF8), mail.WithEncoding(mail.EncodingQP), mail.WithNoDefaultUserAgent())
+	out := mail.NewMsg(mail.WithCharset(mail.CharsetUTF8), mail.WithEncoding(mail.EncodingQP),
+		mail.WithNoDefaultUserAgent())
 	out.FromMailAddress(&c.from)
 	if err := out.To(m.to); err != nil {
 		return nil, err

@@ -141,7 +141,9 @@ func (c *Channel) addressOf(person string) (string, error) {
 	case !ok:
 		return "", errors.New("no e-mail address of this person is known")
 	case CheckAddress(to) != "":
-		return "", &askback.SendError{Err: errors.New("the address of this person is not an e-mail address"), Final: true}
+		return "", &askback.SendError{
+			Err: errors.New("the address of this person is not an e-mail address"), Final: true,
+		}
 	}
 	return to, nil
 }

@@ -29,7 +29,9 @@ func server(t testing.TB, protocol, address string, e emailtest.Encryption) emai
 	host, p, _ := net.SplitHostPort(address)
 	port, _ := strconv.Atoi(p)
 	s := email.Server{Host: host, Port: port, User: emailtest.User, Password: emailtest.Password}
-	s.TLS = map[emailtest.Encryption]email.TLSMode{emailtest.None: email.PlainText, emailtest.TLS: email.ImplicitTLS, emailtest.StartTLS: email.StartTLS}[e]
+	s.TLS = map[emailtest.Encryption]email.TLSMode{
+		emailtest.None: email.PlainText, emailtest.TLS: email.ImplicitTLS, emailtest.StartTLS: email.StartTLS,
+	}[e]
 	return s
 }
 
@@ -37,10 +39,11 @@ func server(t testing.TB, protocol, address string, e emailtest.Encryption) emai
 func options(t testing.TB, s *emailtest.Server, e emailtest.Encryption) email.Options {
 	return email.Options{
 		SMTP: server(t, "smtp", s.SMTPAddress, e), Inbound: server(t, "imap", s.IMAPAddress, e), Roots: s.Roots,
-		From: "ask@example.com", Reply: "ask+{token}@example.com", People: func() map[string]string { return map[string]string{"ana": ana, "ben": ben} },
-		Key:  func() ([]byte, error) { return bytes.Repeat([]byte("k"), 32), nil },
-		Link: func(_ askback.Ask, person string) string { return publicA + person },
-		Now:  func() time.Time { return clock }, Poll: time.Minute,
+		From: "ask@example.com", Reply: "ask+{token}@example.com",
+		People: func() map[string]string { return map[string]string{"ana": ana, "ben": ben} },
+		Key:    func() ([]byte, error) { return bytes.Repeat([]byte("k"), 32), nil },
+		Link:   func(_ askback.Ask, person string) string { return publicA + person },
+		Now:    func() time.Time { return clock }, Poll: time.Minute,
 	}
 }
 
@@ -87,12 +90,20 @@ func send(t testing.TB, s *emailtest.Server, c *email.Channel, n askback.Notific
 }
 
 func TestQuestionIsSentEncrypted(t *testing.T) {
-	for name, e := range map[string]emailtest.Encryption{"none": emailtest.None, "tls": emailtest.TLS, "starttls": emailtest.StartTLS} {
+	for name, e := range map[string]emailtest.Encryption{
+		"none": emailtest.None, "tls": emailtest.TLS, "starttls": emailtest.StartTLS,
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := emailtest.Start(t, emailtest.Options{Encryption: e})
 			c := newChannel(t, options(t, s, e))
-			got := send(t, s, c, about(question(askback.Question{Text: "Which database?", Options: askback.Options("PostgreSQL", "SQLite")}), "ana"))
-			for _, want := range []string{"Which database?", "1. PostgreSQL", "2. SQLite", publicA + "ana", "Or reply to this mail with the number"} {
+			got := send(t, s, c, about(
+				question(askback.Question{Text: "Which database?", Options: askback.Options("PostgreSQL", "SQLite")}),
+				"ana",
+			))
+			for _, want := range []string{
+				"Which database?", "1. PostgreSQL", "2. SQLite", publicA + "ana",
+				"Or reply to this mail with the number",
+			} {
 				if !strings.Contains(got.Text, want) {
 					t.Errorf("the text has no %q:\n%s", want, got.Text)
 				}
@@ -120,7 +131,8 @@ func TestServerWithAnotherCertificateGetsNoPassword(t *testing.T) {
 func TestStartTLSIsRequired(t *testing.T) {
 	s := emailtest.Start(t, emailtest.Options{})
 	o := options(t, s, emailtest.StartTLS)
-	if _, err := newChannel(t, o).Send(t.Context(), about(question(askback.Question{Text: "Ready?"}), "ana")); err == nil {
+	if _, err := newChannel(t,
+		o).Send(t.Context(), about(question(askback.Question{Text: "Ready?"}), "ana")); err == nil {
 		t.Error("it was sent without encryption")
 	}
 	if n := len(s.Messages()); n != 0 {
@@ -192,11 +204,13 @@ func TestPasswordIsInNoError(t *testing.T) {
 	o := options(t, s, emailtest.None)
 	o.SMTP.Password = "the secret"
 	_, err := newChannel(t, o).Send(t.Context(), about(question(askback.Question{Text: "Ready?"}), "ana"))
-	if err == nil || strings.Contains(err.Error(), "the secret") || !strings.Contains(err.Error(), "the user and the password") {
+	if err == nil || strings.Contains(err.Error(), "the secret") ||
+		!strings.Contains(err.Error(), "the user and the password") {
 		t.Errorf("the error is %v", err)
 	}
 	var sending *askback.SendError
-	if errors.As(err, &sending) && (sending.Cause == nil || strings.Contains(sending.Cause.Error(), "the secret") || !strings.Contains(sending.Cause.Error(), "[password]")) {
+	if errors.As(err, &sending) && (sending.Cause == nil || strings.Contains(sending.Cause.Error(), "the secret") ||
+		!strings.Contains(sending.Cause.Error(), "[password]")) {
 		t.Errorf("the cause is %v", sending.Cause)
 	}
 	if sending != nil && sending.Final {
@@ -227,8 +241,10 @@ func TestRepeatIsTheSameMessage(t *testing.T) {
 		t.Errorf("after it was recorded: %q %v, %d messages", receipt, err, len(s.Messages()))
 	}
 	other := send(t, s, c, about(n.Ask, "ben"))
-	if other.Header.Get("Message-Id") == recorded || other.ReplyTo() == first.ReplyTo() || !strings.Contains(other.ReplyTo(), "@") {
-		t.Errorf("the message of another person has the id %q and the address %q", other.Header.Get("Message-Id"), other.ReplyTo())
+	if other.Header.Get("Message-Id") == recorded || other.ReplyTo() == first.ReplyTo() ||
+		!strings.Contains(other.ReplyTo(), "@") {
+		t.Errorf("the message of another person has the id %q and the address %q", other.Header.Get("Message-Id"),
+			other.ReplyTo())
 	}
 }
 
@@ -240,7 +256,8 @@ func TestOutcomeIsInTheSameThread(t *testing.T) {
 	asked := send(t, s, c, about(a, "ana"))
 	a.Status = askback.Answered
 	a.Outcome = &askback.Outcome{
-		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ben"}, Channel: askback.ChannelWeb, At: clock,
+		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ben"},
+		Channel: askback.ChannelWeb, At: clock,
 		Answers: []askback.QuestionAnswer{{ID: "q1", Question: "Which database?", Selected: []string{"SQLite"}}},
 	}
 	n := about(a, "ana")
@@ -249,10 +266,12 @@ func TestOutcomeIsInTheSameThread(t *testing.T) {
 	if got.Header.Get("In-Reply-To") != n.Earlier || got.Header.Get("References") != n.Earlier {
 		t.Errorf("it replies to %q, the question is %q", got.Header.Get("In-Reply-To"), n.Earlier)
 	}
-	if got.Field("Subject") != "Re: "+asked.Field("Subject") || asked.Field("Subject") != "Question from deployer: Storage" {
+	if got.Field("Subject") != "Re: "+asked.Field("Subject") ||
+		asked.Field("Subject") != "Question from deployer: Storage" {
 		t.Errorf("the subjects are %q and %q", asked.Field("Subject"), got.Field("Subject"))
 	}
-	if !strings.Contains(got.Text, "ben") || !strings.Contains(got.Text, "SQLite") || strings.Contains(got.Text, "Reply above") {
+	if !strings.Contains(got.Text, "ben") || !strings.Contains(got.Text, "SQLite") ||
+		strings.Contains(got.Text, "Reply above") {
 		t.Errorf("the text is\n%s", got.Text)
 	}
 	if got.Header.Get("Message-Id") == n.Earlier {
@@ -289,10 +308,12 @@ func TestReminderRepeatsTheWholeAsk(t *testing.T) {
 			n.Earlier = asked.Header.Get("Message-Id")
 		}
 		got := send(t, s, c, n)
-		if !strings.Contains(got.Text, tt.want) || strings.Contains(got.Text, "Which database?") != tt.whole || (got.ReplyTo() != "") != tt.whole {
+		if !strings.Contains(got.Text, tt.want) || strings.Contains(got.Text, "Which database?") != tt.whole ||
+			(got.ReplyTo() != "") != tt.whole {
 			t.Errorf("%s to %s: replies go to %q:\n%s", tt.event, tt.person, got.ReplyTo(), got.Text)
 		}
-		if inThread := got.Header.Get("In-Reply-To") == n.Earlier; inThread != tt.thread && tt.thread || got.Header.Get("Message-Id") == asked.Header.Get("Message-Id") == tt.thread {
+		if inThread := got.Header.Get("In-Reply-To") == n.Earlier; inThread != tt.thread && tt.thread ||
+			got.Header.Get("Message-Id") == asked.Header.Get("Message-Id") == tt.thread {
 			t.Errorf("%s to %s: the header is %v", tt.event, tt.person, got.Header)
 		}
 	}

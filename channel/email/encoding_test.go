@@ -15,16 +15,25 @@ func TestRepliesInOtherCharacterSetsAreRead(t *testing.T) {
 	const b64 = "Content-Transfer-Encoding: base64\n\n"
 	encode := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	for _, tt := range []struct{ message, want string }{
-		{"Content-Type: text/plain; charset=iso-8859-1\nContent-Transfer-Encoding: quoted-printable\n\nGr=FC=DFe aus M=FCnch=\nen\n", "Grüße aus München"},
-		{"Content-Type: text/plain; charset=\"windows-1252\"\nContent-Transfer-Encoding: 8bit\n\n\x93Gr\xfc\xdfe\x94 \x80\n", "“Grüße” €"},
+		{"Content-Type: text/plain; charset=iso-8859-1\nContent-Transfer-Encoding: quoted-printable\n\nGr=FC=DFe " +
+			"aus M=FCnch=\nen\n", "Grüße aus München"},
+		{"Content-Type: text/plain; charset=\"windows-1252\"\nContent-Transfer-Encoding: 8bit\n\n" +
+			"\x93Gr\xfc\xdfe\x94 \x80\n", "“Grüße” €"},
 		{"Content-Type: text/plain; charset=utf-8\n" + b64 + encode("日本語 ✓\n"), "日本語 ✓"},
 		{"Content-Type: text/plain; charset=iso-2022-jp\n\n\x1b$B;E;v\x1b(B\n", "仕事"},
 		{"Content-Type: text/plain; charset=gb2312\n\n\xb9\xa4\xd7\xf7\n", "工作"},
 		{"Content-Type: text/plain; charset=koi8-r\n" + b64 + encode("\xd2\xc1\xc2\xcf\xd4\xc1"), "работа"},
-		{"Content-Type: text/plain; charset=utf-8; format=flowed\n\na line that the \nprogram broke\n", "a line that the program broke"},
+		{
+			"Content-Type: text/plain; charset=utf-8; format=flowed\n\na line that the \nprogram broke\n",
+			"a line that the program broke",
+		},
 		{"Content-Type: text/plain; charset=utf-8; format=flowed; delsp=yes\n\n日本 \n語\n", "日本語"},
-		{"Content-Type: TEXT/PLAIN; CHARSET=UTF-8\nContent-Transfer-Encoding: BASE64\n\n" + encode("yes, שלום"), "yes, שלום"},
-		{"Content-Type: text/html; charset=iso-8859-1\nContent-Transfer-Encoding: quoted-printable\n\n<p>Gr=FC=DFe&nbsp;&amp; &lt;b&gt;</p>\n", "Grüße & <b>"},
+		{
+			"Content-Type: TEXT/PLAIN; CHARSET=UTF-8\nContent-Transfer-Encoding: BASE64\n\n" + encode("yes, שלום"),
+			"yes, שלום",
+		},
+		{"Content-Type: text/html; charset=iso-8859-1\nContent-Transfer-Encoding: quoted-printable\n\n" +
+			"<p>Gr=FC=DFe&nbsp;&amp; &lt;b&gt;</p>\n", "Grüße & <b>"},
 		{"Content-Type: text/plain; charset=x-unknown\n\nplain words\n", "plain words"},
 		{"Content-Type: text/plain; charset=utf-8\n\n\xef\xbb\xbfwith a mark\n", "with a mark"},
 		{"Content-Type: text/plain; charset=utf-8\n\nbroken \xff byte\n", "broken \uFFFD byte"},
@@ -43,16 +52,19 @@ func TestHeaderCannotBeInjected(t *testing.T) {
 	s := emailtest.Start(t, emailtest.Options{})
 	c := newChannel(t, options(t, s, emailtest.None))
 	for _, text := range []string{
-		"x\r\nBcc: eve@evil.example\r\n\r\nbody", "x\nBcc: eve@evil.example", "x\rBcc: eve@evil.example", "x\x00y", "x\u2028Bcc: eve@evil.example", "x\u0085Bcc: eve@evil.example",
-		"=?utf-8?q?=0D=0ABcc:_eve=40evil.example?=", "=?utf-8?b?DQpCY2M6IGV2ZUBldmlsLmV4YW1wbGU=?=", "\"\r\n", "<eve@evil.example>", "ü\r\nBcc: eve@evil.example",
-		strings.Repeat("long ", 40), strings.Repeat("é", 200), strings.Repeat("界", 40), "\u202etxt", "a\x1b[2Jb", "x\v\fBcc: y", ",;:<>@\"\\",
+		"x\r\nBcc: eve@evil.example\r\n\r\nbody", "x\nBcc: eve@evil.example", "x\rBcc: eve@evil.example", "x\x00y",
+		"x\u2028Bcc: eve@evil.example", "x\u0085Bcc: eve@evil.example", "=?utf-8?q?=0D=0ABcc:_eve=40evil.example?=",
+		"=?utf-8?b?DQpCY2M6IGV2ZUBldmlsLmV4YW1wbGU=?=", "\"\r\n", "<eve@evil.example>",
+		"ü\r\nBcc: eve@evil.example", strings.Repeat("long ", 40), strings.Repeat("é", 200), strings.Repeat("界", 40),
+		"\u202etxt", "a\x1b[2Jb", "x\v\fBcc: y", ",;:<>@\"\\",
 	} {
 		a := question(askback.Question{Text: text, Header: text})
 		a.Agent, a.Title = text, text
 		got := send(t, s, c, about(a, "ana"))
 		for name := range got.Header {
 			if !slices.Contains([]string{
-				"From", "To", "Reply-To", "Subject", "Date", "Message-Id", "Auto-Submitted", "X-Auto-Response-Suppress", "User-Agent", "Mime-Version", "Content-Type",
+				"From", "To", "Reply-To", "Subject", "Date", "Message-Id", "Auto-Submitted",
+				"X-Auto-Response-Suppress", "User-Agent", "Mime-Version", "Content-Type",
 			}, name) {
 				t.Errorf("%q: the header has the field %s", text, name)
 			}
@@ -83,8 +95,9 @@ func TestHeaderCannotBeInjected(t *testing.T) {
 // Text of an agent can neither end nor imitate the part above which replies are written.
 func TestReplyToAHostileLetterIsRead(t *testing.T) {
 	for _, text := range []string{
-		"-=- Reply above this line -=-", "On Mon, Nov 23, 2026 at 3:03 PM ana <ana@example.com> wrote:\n> 1", "-- \nsignature", "________________________________\nFrom: x\nSent: 1\nTo: y",
-		"> > quoted\n>", "--x--", "</blockquote></div>1", "<!--", "Sent from my iPhone",
+		"-=- Reply above this line -=-", "On Mon, Nov 23, 2026 at 3:03 PM ana <ana@example.com> wrote:\n> 1",
+		"-- \nsignature", "________________________________\nFrom: x\nSent: 1\nTo: y", "> > quoted\n>", "--x--",
+		"</blockquote></div>1", "<!--", "Sent from my iPhone",
 	} {
 		for _, st := range styles(t) {
 			q := askback.Question{Text: text, Options: askback.Options("SQLite", "PostgreSQL"), NoOther: true}
@@ -104,7 +117,9 @@ func FuzzIncoming(f *testing.F) {
 	for _, st := range styles(f) {
 		f.Add([]byte("From: ana@example.com\nTo: ask+x@example.com\n" + st.template))
 	}
-	f.Add([]byte("Content-Type: multipart/mixed; boundary=\"a\"\n\n--a\nContent-Type: multipart/mixed; boundary=\"a\"\n\n--a\n"))
+	f.Add([]byte(
+		"Content-Type: multipart/mixed; boundary=\"a\"\n\n--a\nContent-Type: multipart/mixed; boundary=\"a\"\n\n--a\n",
+	))
 	f.Add([]byte("Content-Type: text/html\n\n" + strings.Repeat("<div>", 2000)))
 	s := emailtest.Start(f, emailtest.Options{})
 	c := newChannel(f, options(f, s, emailtest.None))

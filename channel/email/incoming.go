@@ -77,7 +77,8 @@ func (t *texts) read(e *message.Entity, depth int) {
 	if parts := e.MultipartReader(); parts != nil {
 		for {
 			part, err := parts.NextPart()
-			if err != nil && !message.IsUnknownCharset(err) && !message.IsUnknownEncoding(err) || part == nil || t.left < 0 {
+			if err != nil && !message.IsUnknownCharset(err) && !message.IsUnknownEncoding(err) ||
+				part == nil || t.left < 0 {
 				return
 			}
 			t.read(part, depth+1)
@@ -169,7 +170,10 @@ func automatic(h textproto.Header) (why string) {
 	case "bulk", "junk", "list", "auto_reply":
 		return "it was sent to many"
 	}
-	for _, key := range []string{"X-Autoreply", "X-Autorespond", "X-Auto-Response", "X-Auto-Response-Suppress", "X-Failed-Recipients", "List-Id", "List-Unsubscribe", "Feedback-ID"} {
+	for _, key := range []string{
+		"X-Autoreply", "X-Autorespond", "X-Auto-Response", "X-Auto-Response-Suppress", "X-Failed-Recipients",
+		"List-Id", "List-Unsubscribe", "Feedback-ID",
+	} {
 		if h.Has(key) {
 			return "it has the field " + key
 		}
@@ -193,10 +197,11 @@ func automatic(h textproto.Header) (why string) {
 // awaySubjects are beginnings of the subjects of out-of-office notices from servers that do
 // not mark them.
 var awaySubjects = []string{
-	"automatic reply:", "auto:", "autoreply:", "auto-reply:", "out of office", "out of the office", "automatische antwort:", "abwesenheitsnotiz",
-	"abwesend:", "réponse automatique", "absence du bureau", "respuesta automática", "resposta automática", "risposta automatica",
-	"automatisch antwoord", "autosvar", "automatiskt svar", "odpowiedź automatyczna", "автоответ", "自動応答", "自动答复", "undeliverable:", "undelivered mail",
-	"delivery status notification", "mail delivery failed", "read:", "gelesen:",
+	"automatic reply:", "auto:", "autoreply:", "auto-reply:", "out of office", "out of the office",
+	"automatische antwort:", "abwesenheitsnotiz", "abwesend:", "réponse automatique", "absence du bureau",
+	"respuesta automática", "resposta automática", "risposta automatica", "automatisch antwoord", "autosvar",
+	"automatiskt svar", "odpowiedź automatyczna", "автоответ", "自動応答", "自动答复", "undeliverable:",
+	"undelivered mail", "delivery status notification", "mail delivery failed", "read:", "gelesen:",
 }
 
 func awaySubject(h textproto.Header) (why string) {

@@ -21,13 +21,14 @@ const (
 	moreThanLabel unclear = "Your reply begins with an option, but has more text, so it is not clear."
 	twoMeanings   unclear = "Your reply is the number of one option and the name of another."
 	tooMany       unclear = "This question has one answer, and your reply has several."
-	notNumbered   unclear = "There are several questions: begin each answer with the number of its question, as in “1: …”."
-	notADecision  unclear = "Reply with the one word approve or deny."
-	neverByMail   unclear = "This call is dangerous. It cannot be decided by e-mail, only on its page after logging in."
-	hardToSee     unclear = "Parts of this call are hard to see. It can be decided only on its page."
-	notAccepted   unclear = "Your answer was not accepted."
-	notReadable   unclear = "Your reply could not be read."
-	tooLong       unclear = "The whole question does not fit into a mail, so it can be answered only on its page."
+	notNumbered   unclear = "There are several questions: begin each answer with the number of its question, as in " +
+		"“1: …”."
+	notADecision unclear = "Reply with the one word approve or deny."
+	neverByMail  unclear = "This call is dangerous. It cannot be decided by e-mail, only on its page after logging in."
+	hardToSee    unclear = "Parts of this call are hard to see. It can be decided only on its page."
+	notAccepted  unclear = "Your answer was not accepted."
+	notReadable  unclear = "Your reply could not be read."
+	tooLong      unclear = "The whole question does not fit into a mail, so it can be answered only on its page."
 )
 
 // interpret returns the answer in a text, or the reason why the text is not an answer. It guesses nothing: an
@@ -74,7 +75,8 @@ func interpret(a askback.Ask, text string) (askback.Answer, unclear) {
 // alike. A mail has long calls whole, so their size does not matter.
 func isHardToSee(a askback.Ask) bool {
 	v := view.Of(a)
-	return v.Hidden || slices.ContainsFunc(v.Confirmation.Warnings, func(w view.Warning) bool { return len(w.Names) > 0 })
+	return v.Hidden ||
+		slices.ContainsFunc(v.Confirmation.Warnings, func(w view.Warning) bool { return len(w.Names) > 0 })
 }
 
 // decision returns the decision in a text. Only two words decide.
@@ -212,7 +214,8 @@ func options(q askback.Question, text string) (labels []string, why unclear) {
 		if why == twoMeanings {
 			return nil, why
 		}
-		for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return r == ',' || r == ';' || r == '、' || r == '，' || r == '،' }) {
+		for part := range strings.FieldsFuncSeq(line,
+			func(r rune) bool { return r == ',' || r == ';' || r == '、' || r == '，' || r == '،' }) {
 			label, why := option(q, strings.TrimSpace(part))
 			if why != "" {
 				return nil, why
@@ -242,7 +245,9 @@ var closing = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // postscript matches a line with something to be read after the end of a letter.
-var postscript = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^\s*(p\.?\s?s\.?|n\.?\s?b\.?)[\s:.]`) })
+var postscript = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^\s*(p\.?\s?s\.?|n\.?\s?b\.?)[\s:.]`)
+})
 
 // withoutClosing returns a text without its closing, which is the name of the author and often of a company.
 // A text with a postscript is returned unchanged.

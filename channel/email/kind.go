@@ -73,5 +73,6 @@ func (s Settings) Test(ctx context.Context, _ string, h channels.Host) (report s
 	case len(sent) == 0:
 		return "", channels.SettingsError("no person in the settings has an e-mail address: write it under people")
 	}
-	return fmt.Sprintf("The mail server accepted a message for %s. If it does not arrive, check the spam folder.", strings.Join(sent, ", ")), nil
+	return fmt.Sprintf("The mail server accepted a message for %s. If it does not arrive, check the spam folder.",
+		strings.Join(sent, ", ")), nil
 }

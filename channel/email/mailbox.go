@@ -40,7 +40,8 @@ func (c *Channel) Run(ctx context.Context, e Engine) {
 		if ctx.Err() != nil {
 			return
 		}
-		c.options.Log.Warn("the mailbox for replies cannot be read", "server", c.options.Inbound.Address(), "error", err)
+		c.options.Log.Warn("the mailbox for replies cannot be read", "server", c.options.Inbound.Address(), "error",
+			err)
 		if worked {
 			waits.Reset()
 		}
@@ -221,7 +222,8 @@ func (b *mailbox) sweep(ctx context.Context) (next time.Duration, err error) {
 		return 0, err
 	}
 	b.forget(found.AllUIDs())
-	uids := slices.DeleteFunc(found.AllUIDs(), func(uid imap.UID) bool { return b.skip[uid] || time.Now().Before(b.failed[uid].next) })
+	uids := slices.DeleteFunc(found.AllUIDs(),
+		func(uid imap.UID) bool { return b.skip[uid] || time.Now().Before(b.failed[uid].next) })
 	for some := range slices.Chunk(uids, batch) {
 		b.timer.Reset(commandTimeout)
 		headers, err := b.client.Fetch(imap.UIDSetNum(some...), &imap.FetchOptions{
@@ -316,13 +318,15 @@ func (b *mailbox) mark(uid imap.UID, d disposal) error {
 	}
 	delete(b.failed, uid)
 	b.skip[uid] = true
-	return b.client.Store(imap.UIDSetNum(uid), &imap.StoreFlags{Op: imap.StoreFlagsAdd, Silent: true, Flags: flags}, nil).Close()
+	return b.client.Store(imap.UIDSetNum(uid), &imap.StoreFlags{Op: imap.StoreFlagsAdd, Silent: true, Flags: flags},
+		nil).Close()
 }
 
 // fetch returns the beginning of a message, or nil if there is no such message.
 func (b *mailbox) fetch(uid imap.UID) ([]byte, error) {
 	part := &imap.FetchItemBodySection{Peek: true, Partial: &imap.SectionPartial{Size: maxIncoming}}
-	messages, err := b.client.Fetch(imap.UIDSetNum(uid), &imap.FetchOptions{UID: true, BodySection: []*imap.FetchItemBodySection{part}}).Collect()
+	messages, err := b.client.Fetch(imap.UIDSetNum(uid),
+		&imap.FetchOptions{UID: true, BodySection: []*imap.FetchItemBodySection{part}}).Collect()
 	if err != nil || len(messages) == 0 {
 		return nil, err
 	}
@@ -334,7 +338,9 @@ func (b *mailbox) fetch(uid imap.UID) ([]byte, error) {
 func (b *mailbox) countAgain(ask, person string) (n int, err error) {
 	for again := range maxAgain + 1 {
 		has := func(field string) imap.SearchCriteria {
-			return imap.SearchCriteria{Header: []imap.SearchCriteriaHeaderField{{Key: field, Value: b.c.replyToken(ask, person, again)}}}
+			return imap.SearchCriteria{
+				Header: []imap.SearchCriteriaHeaderField{{Key: field, Value: b.c.replyToken(ask, person, again)}},
+			}
 		}
 		found, err := b.client.UIDSearch(&imap.SearchCriteria{
 			Flag: []imap.Flag{imap.FlagAnswered}, Or: [][2]imap.SearchCriteria{{has("To"), has("Delivered-To")}},

@@ -14,7 +14,9 @@ import (
 // The mailbox is read with each encryption, and also from a server that does not report new
 // messages.
 func TestMailboxIsReadWithEachEncryption(t *testing.T) {
-	for _, o := range []emailtest.Options{{}, {Encryption: emailtest.TLS}, {Encryption: emailtest.StartTLS}, {NoIdle: true}} {
+	for _, o := range []emailtest.Options{
+		{}, {Encryption: emailtest.TLS}, {Encryption: emailtest.StartTLS}, {NoIdle: true},
+	} {
 		s := emailtest.Start(t, o)
 		settings := options(t, s, o.Encryption)
 		if o.NoIdle {
@@ -73,7 +75,8 @@ func TestReplyIsReadAfterAReconnect(t *testing.T) {
 	for _, replaced := range []bool{false, true} {
 		first, second := question(database), question(database)
 		second.ID = numbered(2)
-		d := newDesk(t, func(o *email.Options) { o.Poll, o.Retry = 20*time.Millisecond, time.Millisecond }, first, second)
+		d := newDesk(t, func(o *email.Options) { o.Poll, o.Retry = 20*time.Millisecond, time.Millisecond }, first,
+			second)
 		run(t, d.Channel, d.o)
 		d.s.Deliver(t, reply(send(t, d.s, d.Channel, about(first, "ana")), plain, "SQLite"))
 		waitUnseen(t, d.s, 0)
@@ -112,9 +115,14 @@ func TestOversizedReplyIsNoAnswer(t *testing.T) {
 		template string
 		want     bool
 	}{
-		{"Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: image/png\nContent-Disposition: attachment\n\n" + almost + "--x\nContent-Type: text/plain\n\n{ANSWER}\n" + big[:27*300] + "--x--\n", false},
+		{
+			"Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: image/png\nContent-Disposition: " +
+				"attachment\n\n" + almost + "--x\nContent-Type: text/plain\n\n{ANSWER}\n" + big[:27*300] + "--x--\n",
+			false,
+		},
 		{"Content-Type: text/plain\n\n{ANSWER}\n" + big, false},
-		{"Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: text/plain\n\n{ANSWER}\n--x\nContent-Type: image/png\nContent-Disposition: attachment\n\n" + big + "--x--\n", true},
+		{"Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: text/plain\n\n{ANSWER}\n--x\n" +
+			"Content-Type: image/png\nContent-Disposition: attachment\n\n" + big + "--x--\n", true},
 	} {
 		a := question(askback.Question{Text: "Which database?"})
 		d := newDesk(t, nil, a)
@@ -133,7 +141,8 @@ func TestHugeHeaderIsNotRead(t *testing.T) {
 	asked := send(t, d.s, d.Channel, about(a, "ana"))
 	good := reply(asked, plain, "SQLite")
 	d.s.Deliver(t, strings.Repeat("X-Filler: "+strings.Repeat("x", 60)+"\n", 4<<10)+good)
-	d.s.Deliver(t, strings.Replace(good, "\n\n", "\n"+strings.Repeat("X-Filler: "+strings.Repeat("x", 60)+"\n", 4<<10)+"From: ben@example.com\n\n", 1))
+	d.s.Deliver(t, strings.Replace(good, "\n\n",
+		"\n"+strings.Repeat("X-Filler: "+strings.Repeat("x", 60)+"\n", 4<<10)+"From: ben@example.com\n\n", 1))
 	d.s.Deliver(t, strings.Replace(good, "SQLite", "Neither is a way to answer", 1))
 	stop := run(t, d.Channel, d.o)
 	waitUnseen(t, d.s, 2)

@@ -131,7 +131,8 @@ func (w *markupWriter) exactBreak() {
 
 func isBlock(n *html.Node) bool {
 	switch n.DataAtom {
-	case atom.P, atom.Div, atom.Li, atom.Ul, atom.Ol, atom.Tr, atom.Table, atom.Pre, atom.Hr, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Body:
+	case atom.P, atom.Div, atom.Li, atom.Ul, atom.Ol, atom.Tr, atom.Table, atom.Pre, atom.Hr, atom.H1, atom.H2,
+		atom.H3, atom.H4, atom.H5, atom.H6, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Body:
 		return true
 	}
 	return false
@@ -143,7 +144,10 @@ func isQuotation(n *html.Node) bool {
 		return false
 	}
 	class := " " + attribute(n, "class") + " "
-	for _, c := range []string{" gmail_quote ", " gmail_quote_container ", " gmail_attr ", " yahoo_quoted ", " protonmail_quote ", " moz-cite-prefix ", " tutanota_quote ", " zmail_extra "} {
+	for _, c := range []string{
+		" gmail_quote ", " gmail_quote_container ", " gmail_attr ", " yahoo_quoted ", " protonmail_quote ",
+		" moz-cite-prefix ", " tutanota_quote ", " zmail_extra ",
+	} {
 		if strings.Contains(class, c) {
 			return true
 		}
@@ -155,20 +159,25 @@ func isQuotation(n *html.Node) bool {
 // next to the element, not inside it.
 func isQuotedRest(n *html.Node) bool {
 	id := strings.ToLower(attribute(n, "id"))
-	for _, s := range []string{"divrplyfwdmsg", "appendonsend", "mail-editor-reference-message-container", "ms-outlook-mobile-reference-message"} {
+	for _, s := range []string{
+		"divrplyfwdmsg", "appendonsend", "mail-editor-reference-message-container",
+		"ms-outlook-mobile-reference-message",
+	} {
 		if strings.Contains(id, s) {
 			return true
 		}
 	}
 	style := strings.ReplaceAll(strings.ToLower(attribute(n, "style")), " ", "")
-	return n.DataAtom == atom.Div && (strings.Contains(style, "border-top:solid#e1e1e1") || strings.Contains(style, "border-top:solid#b5c4df")) ||
+	return n.DataAtom == atom.Div && (strings.Contains(style, "border-top:solid#e1e1e1") ||
+		strings.Contains(style, "border-top:solid#b5c4df")) ||
 		n.DataAtom == atom.Hr && strings.Contains(id, "stopspelling")
 }
 
 // isSignature reports whether an element is the signature of a mail program.
 func isSignature(n *html.Node) bool {
 	id, class := strings.ToLower(attribute(n, "id")), " "+attribute(n, "class")+" "
-	return id == "signature" || id == "ms-outlook-mobile-signature" || id == "applemailsignature" || strings.Contains(class, " gmail_signature ") ||
+	return id == "signature" || id == "ms-outlook-mobile-signature" || id == "applemailsignature" ||
+		strings.Contains(class, " gmail_signature ") ||
 		strings.Contains(class, " moz-signature ") || strings.Contains(class, " protonmail_signature_block ")
 }
 

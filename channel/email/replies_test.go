@@ -40,8 +40,10 @@ func reply(to emailtest.Letter, template, answer string) string {
 	address := to.ReplyTo()
 	body := strings.NewReplacer("{ANSWER}", answer, "{HTML}", markup(answer), "{QUOTED}", quoted, "{QUOTE}", to.Text,
 		"{QUOTEHTML}", to.Markup, "{TO}", address).Replace(template)
-	return "Return-Path: <ana@example.com>\nFrom: Ana Example <ana@example.com>\nTo: Askback <" + address + ">\nSubject: Re: " + to.Header.Get("Subject") +
-		"\nIn-Reply-To: " + to.Header.Get("Message-Id") + "\nMessage-ID: <reply-" + strings.Trim(to.Header.Get("Message-Id"), "<>") + ">\nDate: Mon, 23 Nov 2026 14:10:00 +0000\n" + body
+	return "Return-Path: <ana@example.com>\nFrom: Ana Example <ana@example.com>\nTo: Askback <" + address +
+		">\nSubject: Re: " + to.Header.Get("Subject") +
+		"\nIn-Reply-To: " + to.Header.Get("Message-Id") + "\nMessage-ID: <reply-" +
+		strings.Trim(to.Header.Get("Message-Id"), "<>") + ">\nDate: Mon, 23 Nov 2026 14:10:00 +0000\n" + body
 }
 
 // withoutMark returns a letter as quoted by a mail program that omits its first line.
@@ -53,12 +55,16 @@ func withoutMark(l emailtest.Letter) emailtest.Letter {
 
 // Every style of reply gives the same answer, whichever way the person writes it.
 func TestRepliesOfMailProgramsAreRead(t *testing.T) {
-	database := askback.Question{Text: "Which database?", Options: askback.Options("PostgreSQL", "SQLite", "MySQL, or a fork")}
+	database := askback.Question{
+		Text: "Which database?", Options: askback.Options("PostgreSQL", "SQLite", "MySQL, or a fork"),
+	}
 	closed := database
 	closed.NoOther = true
 	multi := closed
 	multi.MultiSelect = true
-	open := askback.Question{Text: "What should the release be called?\n\nOn Monday it was 1: nothing.\n1. It needs a name."}
+	open := askback.Question{
+		Text: "What should the release be called?\n\nOn Monday it was 1: nothing.\n1. It needs a name.",
+	}
 	cases := []struct {
 		q      askback.Question
 		answer string
@@ -69,7 +75,9 @@ func TestRepliesOfMailProgramsAreRead(t *testing.T) {
 		{closed, "mysql, or a fork", []string{"MySQL, or a fork"}},
 		{multi, "1, 3", []string{"PostgreSQL", "MySQL, or a fork"}},
 		{closed, "2\n\nBest regards,\nAna Example\nExample Inc.\n+49 123 456", []string{"SQLite"}},
-		{open, "Aurora.\n\n> a quotation of Ana\n\nOr, if that is taken: Über 3 > 2", []string{"Aurora.\n\n> a quotation of Ana\n\nOr, if that is taken: Über 3 > 2"}},
+		{open, "Aurora.\n\n> a quotation of Ana\n\nOr, if that is taken: Über 3 > 2", []string{
+			"Aurora.\n\n> a quotation of Ana\n\nOr, if that is taken: Über 3 > 2",
+		}},
 		{database, "None of them, ask me tomorrow", []string{"None of them, ask me tomorrow"}},
 	}
 	s := emailtest.Start(t, emailtest.Options{})

@@ -152,7 +152,8 @@ func (c *Channel) read(a askback.Ask, raw []byte, to replyTo) (askback.Answer, u
 // rejected returns the disposal of a message that the engine rejects. An error that may pass is
 // returned, so that the message is handled again.
 func (c *Channel) rejected(err error, to replyTo) (disposal, error) {
-	if errors.Is(err, askback.ErrForbidden) || errors.Is(err, askback.ErrNotFound) || errors.Is(err, askback.ErrSelfApproval) {
+	if errors.Is(err, askback.ErrForbidden) || errors.Is(err, askback.ErrNotFound) ||
+		errors.Is(err, askback.ErrSelfApproval) {
 		c.options.Log.Warn("a reply by mail was refused", "ask", to.ask, "reason", "this person may not answer it")
 		return refused, nil
 	}
@@ -172,7 +173,8 @@ func (c *Channel) askAgain(ctx context.Context, m received, to replyTo, a askbac
 		return "", err
 	}
 	if n = max(n, to.again); n >= maxAgain {
-		c.options.Log.Warn("a reply by mail was refused", "ask", to.ask, "reason", "it is not clear, and the person was asked again often enough")
+		c.options.Log.Warn("a reply by mail was refused", "ask", to.ask, "reason",
+			"it is not clear, and the person was asked again often enough")
 		return refused, nil
 	}
 	letter := c.outgoing(a, to.person)
@@ -183,11 +185,15 @@ func (c *Channel) askAgain(ctx context.Context, m received, to replyTo, a askbac
 	switch {
 	case !a.Settled() && !a.IsApprover(to.person):
 		who := askback.NotApproverError{Who: a.Deciders()}
-		letter.first, letter.how = []notice.Line{notice.Deciders("Your reply was not recorded: ", who), notice.Own("You can read the question:")}, nil
+		letter.first, letter.how = []notice.Line{
+			notice.Deciders("Your reply was not recorded: ", who), notice.Own("You can read the question:"),
+		}, nil
 	case a.Settled():
 		letter.first = []notice.Line{notice.Own("Your reply came too late. It is recorded, but changes nothing.")}
 	default:
-		letter.first = []notice.Line{notice.Own("%s", string(why)), notice.Own("Nothing was decided. Please answer again:")}
+		letter.first = []notice.Line{
+			notice.Own("%s", string(why)), notice.Own("Nothing was decided. Please answer again:"),
+		}
 	}
 	root, previous := letter.id, letter.id
 	if validID(m.id) {

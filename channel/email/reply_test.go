@@ -57,7 +57,9 @@ func one(f func(emailtest.Letter) string) func(emailtest.Letter) []string {
 	return func(l emailtest.Letter) []string { return []string{f(l)} }
 }
 
-var database = askback.Question{Text: "Which database?", Options: askback.Options("PostgreSQL", "SQLite"), NoOther: true}
+var database = askback.Question{
+	Text: "Which database?", Options: askback.Options("PostgreSQL", "SQLite"), NoOther: true,
+}
 
 // A message that is not from the person, or not authentic, answers nothing and gets no reply (T14).
 func TestForgedRepliesAreRefused(t *testing.T) {
@@ -80,10 +82,11 @@ func TestForgedRepliesAreRefused(t *testing.T) {
 		return func(l emailtest.Letter) string { return name + ": " + value + "\n" + good(l) }
 	}
 	for name, raw := range map[string]func(emailtest.Letter) string{
-		"another sender":            other("ana@example.com", "eve@example.com"),
-		"another person":            other("ana@example.com", "ben@example.com"),
-		"the name of the person":    other("Ana Example <ana@example.com>", "ana@example.com <eve@example.com>"),
-		"two authors":               other("From: Ana Example <ana@example.com>", "From: Ana <ana@example.com>, Eve <eve@example.com>"),
+		"another sender":         other("ana@example.com", "eve@example.com"),
+		"another person":         other("ana@example.com", "ben@example.com"),
+		"the name of the person": other("Ana Example <ana@example.com>", "ana@example.com <eve@example.com>"),
+		"two authors": other("From: Ana Example <ana@example.com>",
+			"From: Ana <ana@example.com>, Eve <eve@example.com>"),
 		"two senders":               other("To: ", "From: Eve <eve@example.com>\nTo: "),
 		"no sender":                 other("From: Ana Example <ana@example.com>", "Sender: ana@example.com"),
 		"a changed id":              edit(20),
@@ -97,9 +100,10 @@ func TestForgedRepliesAreRefused(t *testing.T) {
 		"vacation of Exchange":      field("X-Auto-Response-Suppress", "All"),
 		"a list":                    field("List-Id", "<x.example.com>"),
 		"a bounce":                  other("Return-Path: <ana@example.com>", "Return-Path: <>"),
-		"a report":                  other("Content-Type: text/plain; charset=utf-8", `Content-Type: multipart/report; report-type=delivery-status; boundary="x"`),
-		"out of office":             other("Subject: Re:", "Subject: Automatic reply:"),
-		"out of office, encoded":    other("Subject: Re:", "Subject: =?utf-8?q?R=C3=A9ponse_automatique_:?="),
+		"a report": other("Content-Type: text/plain; charset=utf-8",
+			`Content-Type: multipart/report; report-type=delivery-status; boundary="x"`),
+		"out of office":          other("Subject: Re:", "Subject: Automatic reply:"),
+		"out of office, encoded": other("Subject: Re:", "Subject: =?utf-8?q?R=C3=A9ponse_automatique_:?="),
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := question(database)
@@ -115,14 +119,18 @@ func TestForgedRepliesAreRefused(t *testing.T) {
 	a := question(database)
 	d := newDesk(t, nil, a)
 	d.handled(t, a, one(good))
-	if got := d.o.ask(a.ID); !slices.Equal(labels(got), []string{"SQLite"}) || got.Outcome.Actor.Name != "ana" || got.Outcome.Channel != askback.ChannelEmail {
+	if got := d.o.ask(a.ID); !slices.Equal(labels(got), []string{"SQLite"}) || got.Outcome.Actor.Name != "ana" ||
+		got.Outcome.Channel != askback.ChannelEmail {
 		t.Errorf("the good reply gives %v", got.Outcome)
 	}
 }
 
 // Unicode has letters that fold to k and s. Addresses with these letters belong to other mailboxes (T14).
 func TestAddressWithLettersThatFoldIsRefused(t *testing.T) {
-	for from, want := range map[string]bool{"ana.sk@example.com": true, "Ana.SK@Example.COM": true, "ana.\u017fk@example.com": false, "ana.s\u212a@example.com": false} {
+	for from, want := range map[string]bool{
+		"ana.sk@example.com": true, "Ana.SK@Example.COM": true, "ana.\u017fk@example.com": false,
+		"ana.s\u212a@example.com": false,
+	} {
 		a := question(database)
 		d := newDesk(t, func(o *email.Options) {
 			o.People = func() map[string]string { return map[string]string{"ana": "ana.sk@example.com"} }
@@ -144,7 +152,8 @@ func TestReplyAddressIsFoundInEveryField(t *testing.T) {
 			d := newDesk(t, nil, a)
 			d.handled(t, a, one(func(l emailtest.Letter) string {
 				address := l.ReplyTo()
-				raw := strings.Replace(reply(l, plain, "SQLite"), "To: Askback <"+address+">", "To: team@example.com", 1)
+				raw := strings.Replace(reply(l, plain, "SQLite"), "To: Askback <"+address+">", "To: team@example.com",
+					1)
 				return field + ": " + change(address) + "\n" + raw
 			}))
 			if got := labels(d.o.ask(a.ID)); !slices.Equal(got, []string{"SQLite"}) {
@@ -163,15 +172,20 @@ func TestAuthenticationIsRequired(t *testing.T) {
 		fail  = "Authentication-Results: mx.example.com; dmarc=fail header.from=example.com\n"
 		other = "Authentication-Results: mail.evil.example; dmarc=pass header.from=example.com\n"
 		// Results as Postfix, Dovecot and Gmail write them.
-		entered      = "Received: from mail.example.org (mail.example.org [192.0.2.7])\n\t(using TLSv1.3 with cipher TLS_AES_256_GCM_SHA384 (256/256 bits))\n\tby mx.example.com (Postfix) with ESMTPS id 4F2B1\n\tfor <ask@example.com>; Mon, 23 Nov 2026 14:10:02 +0000 (UTC)\n"
-		toMailbox    = "Received: from mx.example.com\n\tby mail.example.com with LMTP\n\tid aGk4Bw\n\t(envelope-from <ana@example.com>)\n\tfor <ask@example.com>; Mon, 23 Nov 2026 14:10:03 +0000\n"
-		withinGoogle = "Received: by 2002:a05:6a10:1234:b0:1 with SMTP id x1csp12345;\n        Mon, 23 Nov 2026 06:10:04 -0800 (PST)\n"
+		entered = "Received: from mail.example.org (mail.example.org [192.0.2.7])\n\t(using TLSv1.3 with " +
+			"cipher TLS_AES_256_GCM_SHA384 (256/256 bits))\n\tby mx.example.com (Postfix) with ESMTPS id 4F2B1\n" +
+			"\tfor <ask@example.com>; Mon, 23 Nov 2026 14:10:02 +0000 (UTC)\n"
+		toMailbox = "Received: from mx.example.com\n\tby mail.example.com with LMTP\n\tid aGk4Bw\n" +
+			"\t(envelope-from <ana@example.com>)\n\tfor <ask@example.com>; Mon, 23 Nov 2026 14:10:03 +0000\n"
+		withinGoogle = "Received: by 2002:a05:6a10:1234:b0:1 with SMTP id x1csp12345;\n        Mon, 23 Nov 2026 " +
+			"06:10:04 -0800 (PST)\n"
 	)
 	for _, tt := range []struct {
 		fields string
 		want   bool
 	}{
-		{"Authentication-Results: mx.example.com; dkim=pass header.d=example.com; dmarc=pass (p=none) header.from=example.com\n", true},
+		{"Authentication-Results: mx.example.com; dkim=pass header.d=example.com; dmarc=pass (p=none) " +
+			"header.from=example.com\n", true},
 		{"Authentication-Results: mx.example.com 1;\n dmarc=pass header.from=example.com\n", true},
 		{"", false},
 		{"Authentication-Results: mx.example.com; dkim=pass header.d=example.com\n", false},
@@ -184,13 +198,17 @@ func TestAuthenticationIsRequired(t *testing.T) {
 		{"Authentication-Results: mx.example.com; dmarc=softfail header.from=example.com\n", false},
 		{"Authentication-Results: mx.example.com; dmarc=bestguesspass header.from=example.com\n", false},
 		{"Authentication-Results: mx.example.com; dmarc= header.from=example.com\n", false},
-		{"Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=example.com; dkim=pass header.d=example.com\n", false},
+		{"Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=example.com; dkim=pass " +
+			"header.d=example.com\n", false},
 		{"Authentication-Results: mx.example.com; dmarc=pass header.from=evil.example\n", false},
 		{"Authentication-Results: mx.evil.example; dmarc=pass header.from=example.com\n", false},
-		{"Authentication-Results: mx.example.com; none\nAuthentication-Results: mx.example.com; dmarc=pass header.from=example.com\n", false},
-		{"Authentication-Results: mx.example.com; dmarc=(\nAuthentication-Results: mx.example.com; dmarc=pass header.from=example.com\n", false},
+		{"Authentication-Results: mx.example.com; none\nAuthentication-Results: mx.example.com; dmarc=pass " +
+			"header.from=example.com\n", false},
+		{"Authentication-Results: mx.example.com; dmarc=(\nAuthentication-Results: mx.example.com; dmarc=pass " +
+			"header.from=example.com\n", false},
 		{"Authentication-Results: mx.example.com; x=y (dmarc=pass) reason=\"dmarc=pass\"\n", false},
-		{"Authentication-Results: mx.example.com; dmarc=pass header.from=example.com; dmarc=fail header.from=example.com\n", false},
+		{"Authentication-Results: mx.example.com; dmarc=pass header.from=example.com; dmarc=fail " +
+			"header.from=example.com\n", false},
 
 		// One field for each method, above the field Received of the incoming hop.
 		{spf + dkim + pass + entered, true},
@@ -218,11 +236,16 @@ func TestAuthenticationIsRequired(t *testing.T) {
 		{spf + pass, false},
 
 		// The author chooses the address of the envelope, and servers repeat it.
-		{"Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=\"a; dmarc=pass header.from=example.com; b=c\"@evil.example\n" + entered, false},
-		{"Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=\"a\\\"; dmarc=pass header.from=example.com; b=c\"@evil.example\n" + entered, false},
-		{"Authentication-Results: mx.example.com; spf=pass (domain of \"(a; dmarc=pass ;\"@evil.example (and); dmarc=pass ;) smtp.mailfrom=evil.example\n" + entered, false},
-		{"Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=\"a; dmarc=pass header.from=example.com\n" + entered, false},
-		{"Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=\"a; b\"@example.com; dmarc=pass (p=none; sp=none) header.from=\"example.com\"\n" + entered, true},
+		{"Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=\"a; dmarc=pass header.from=example.com; " +
+			"b=c\"@evil.example\n" + entered, false},
+		{"Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=\"a\\\"; dmarc=pass " +
+			"header.from=example.com; b=c\"@evil.example\n" + entered, false},
+		{"Authentication-Results: mx.example.com; spf=pass (domain of \"(a; dmarc=pass ;\"@evil.example (and); " +
+			"dmarc=pass ;) smtp.mailfrom=evil.example\n" + entered, false},
+		{"Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=\"a; dmarc=pass header.from=example.com\n" +
+			entered, false},
+		{"Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=\"a; b\"@example.com; dmarc=pass (p=none; " +
+			"sp=none) header.from=\"example.com\"\n" + entered, true},
 	} {
 		a := question(database)
 		d := newDesk(t, func(o *email.Options) { o.AuthservID = "mx.example.com" }, a)
@@ -239,7 +262,10 @@ func TestUnclearReplyIsAnsweredWithTheQuestion(t *testing.T) {
 		{Text: "What name?"},
 		{Text: "Why?", Optional: true},
 	}
-	call := askback.Ask{ID: askID, Agent: "deployer", Kind: askback.Confirm, Status: askback.Pending, Confirmation: &askback.Confirmation{ToolName: "deploy", Input: []byte(`{"to":"prod"}`)}}
+	call := askback.Ask{
+		ID: askID, Agent: "deployer", Kind: askback.Confirm, Status: askback.Pending,
+		Confirmation: &askback.Confirmation{ToolName: "deploy", Input: []byte(`{"to":"prod"}`)},
+	}
 	danger := call
 	danger.Confirmation = &askback.Confirmation{ToolName: "drop", Input: []byte(`{"table":"users"}`), Dangerous: true}
 	hidden, twice := call, call
@@ -267,7 +293,11 @@ func TestUnclearReplyIsAnsweredWithTheQuestion(t *testing.T) {
 		{question(other), "1\n\nand then SQLite", nil, "has more text"},
 		{question(other), "Oracle", []string{"Oracle"}, ""},
 		{question(several...), "1: 2\n2: Aurora", []string{"SQLite", "Aurora"}, ""},
-		{question(several...), "1. postgresql\n2) Aurora\nor Boreal\n3: because", []string{"PostgreSQL", "Aurora\nor Boreal", "because"}, ""},
+		{
+			question(several...), "1. postgresql\n2) Aurora\nor Boreal\n3: because",
+			[]string{"PostgreSQL", "Aurora\nor Boreal", "because"},
+			"",
+		},
 		{question(several...), "SQLite\nAurora", nil, "begin each answer with the number"},
 		{question(several...), "1: SQLite", nil, "begin each answer with the number"},
 		{question(several...), "1: SQLite\n1: PostgreSQL\n2: x", nil, "begin each answer with the number"},
@@ -279,7 +309,9 @@ func TestUnclearReplyIsAnsweredWithTheQuestion(t *testing.T) {
 		{call, "approve it", nil, "one word approve or deny"},
 		{call, "approve\n\nbut only on staging", nil, "one word approve or deny"},
 		{call, "approve_all", nil, "one word approve or deny"},
-		{question(askback.Question{Text: "Which?", Options: []askback.Option{{Label: "a", Preview: strings.Repeat("long ", 30_000)}, {Label: "b"}}}), "b", nil, "only on its page"},
+		{question(askback.Question{Text: "Which?", Options: []askback.Option{
+			{Label: "a", Preview: strings.Repeat("long ", 30_000)}, {Label: "b"},
+		}}), "b", nil, "only on its page"},
 		{hidden, "approve", nil, "hard to see"},
 		{hidden, "deny", nil, "hard to see"},
 		{twice, "approve", nil, "hard to see"},
@@ -313,7 +345,8 @@ func TestUnclearReplyIsAnsweredWithTheQuestion(t *testing.T) {
 					t.Errorf("the question back has no %q:\n%s", want, l.Text)
 				}
 			}
-			if l.Header.Get("Auto-Submitted") != "auto-replied" || !strings.Contains(l.Header.Get("References"), sent) || l.Header.Get("In-Reply-To") == sent {
+			if l.Header.Get("Auto-Submitted") != "auto-replied" ||
+				!strings.Contains(l.Header.Get("References"), sent) || l.Header.Get("In-Reply-To") == sent {
 				t.Errorf("the header is %v", l.Header)
 			}
 		})
@@ -353,7 +386,9 @@ func TestOwnLettersAreIgnored(t *testing.T) {
 	send(t, d.s, d.Channel, about(a, "ana"))
 	own := d.s.Messages()[0]
 	address := own.Decode(t).ReplyTo()
-	if back := d.handled(t, a, one(func(emailtest.Letter) string { return "Delivered-To: " + address + "\n" + string(own.Raw) })); len(back) != 0 || d.o.answerCalls() != 0 {
+	if back := d.handled(t, a, one(func(emailtest.Letter) string {
+		return "Delivered-To: " + address + "\n" + string(own.Raw)
+	})); len(back) != 0 || d.o.answerCalls() != 0 {
 		t.Errorf("%d letters came back", len(back))
 	}
 }
@@ -365,7 +400,8 @@ func TestLateReplyIsAnsweredWithTheOutcome(t *testing.T) {
 	settled := a
 	settled.Status = askback.Answered
 	settled.Outcome = &askback.Outcome{
-		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ben"}, Channel: askback.ChannelWeb, At: clock,
+		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ben"},
+		Channel: askback.ChannelWeb, At: clock,
 		Answers: []askback.QuestionAnswer{{ID: "q1", Question: "Which database?", Selected: []string{"PostgreSQL"}}},
 	}
 	d.o.asks[a.ID] = &settled

@@ -25,7 +25,9 @@ func (c *Channel) transmit(ctx context.Context, m *mail.Msg) error {
 	defer cancel()
 	client, err := c.client(ctx)
 	if err != nil {
-		return &askback.SendError{Err: errors.New("the settings of the mail server are not valid"), Cause: c.withoutPassword(err)}
+		return &askback.SendError{
+			Err: errors.New("the settings of the mail server are not valid"), Cause: c.withoutPassword(err),
+		}
 	}
 	err = client.DialAndSendWithContext(ctx, m)
 	if err == nil || m.IsDelivered() {
@@ -39,7 +41,8 @@ func (c *Channel) client(ctx context.Context) (*mail.Client, error) {
 	s := c.options.SMTP
 	dialer := &net.Dialer{Timeout: sendTimeout / 2}
 	options := []mail.Option{
-		mail.WithPort(s.Port), mail.WithTimeout(sendTimeout / 2), mail.WithTLSConfig(c.tlsConfig(s.Host)), mail.WithHELO(c.domain), mail.WithoutNoop(),
+		mail.WithPort(s.Port), mail.WithTimeout(sendTimeout / 2), mail.WithTLSConfig(c.tlsConfig(s.Host)),
+		mail.WithHELO(c.domain), mail.WithoutNoop(),
 		mail.WithDialContextFunc(func(dialing context.Context, network, address string) (net.Conn, error) {
 			conn, err := dialer.DialContext(dialing, network, address)
 			if err != nil {
@@ -61,7 +64,8 @@ func (c *Channel) client(ctx context.Context) (*mail.Client, error) {
 	if s.User != "" {
 		auth := mail.WithOpportunisticSMTPAuth(mail.SMTPAuthSCRAMSHA256, mail.SMTPAuthPlain, mail.SMTPAuthLogin)
 		if s.TLS == PlainText {
-			auth = mail.WithOpportunisticSMTPAuth(mail.SMTPAuthSCRAMSHA256, mail.SMTPAuthPlainNoEnc, mail.SMTPAuthLoginNoEnc)
+			auth = mail.WithOpportunisticSMTPAuth(mail.SMTPAuthSCRAMSHA256, mail.SMTPAuthPlainNoEnc,
+				mail.SMTPAuthLoginNoEnc)
 		}
 		options = append(options, auth, mail.WithUsername(s.User), mail.WithPassword(s.Password))
 	}
@@ -102,7 +106,10 @@ func (c *Channel) sendError(err error) error {
 func (c *Channel) withoutPassword(err error) error {
 	s := c.options.SMTP
 	text := err.Error()
-	for _, secret := range []string{s.Password, base64.StdEncoding.EncodeToString([]byte(s.Password)), base64.StdEncoding.EncodeToString([]byte("\x00" + s.User + "\x00" + s.Password))} {
+	for _, secret := range []string{
+		s.Password, base64.StdEncoding.EncodeToString([]byte(s.Password)),
+		base64.StdEncoding.EncodeToString([]byte("\x00" + s.User + "\x00" + s.Password)),
+	} {
 		if secret != "" {
 			text = strings.ReplaceAll(text, secret, "[password]")
 		}
@@ -135,7 +142,9 @@ func (c *Channel) connectionProblem(err error) error {
 	case errors.As(err, &op):
 		return fmt.Errorf("the mail server %s cannot be reached", where)
 	}
-	return fmt.Errorf("the mail server %s refuses to send: check its address, its encryption, the user and the password", where)
+	return fmt.Errorf(
+		"the mail server %s refuses to send: check its address, its encryption, the user and the password", where,
+	)
 }
 
 // isCertificate reports whether an error is about the certificate of a server.

@@ -85,7 +85,9 @@ func startRealServer(t *testing.T) *realServer {
 // run starts the programs and waits until they accept connections. Their ports must be free.
 func (s *realServer) run(t *testing.T) {
 	t.Helper()
-	for _, args := range [][]string{{"dovecot", "-F", "-c", s.dir + "/dovecot.conf"}, {"exim4", "-bdf", "-C", s.dir + "/exim.conf"}} {
+	for _, args := range [][]string{
+		{"dovecot", "-F", "-c", s.dir + "/dovecot.conf"}, {"exim4", "-bdf", "-C", s.dir + "/exim.conf"},
+	} {
 		var out bytes.Buffer
 		c := exec.Command(args[0], args[1:]...)
 		c.Stdout, c.Stderr = &out, &out
@@ -192,7 +194,8 @@ func (s *realServer) mails(t *testing.T, dir, suffix string) (all []emailtest.Me
 // deliver sends a message of ana as her mail program does.
 func (s *realServer) deliver(t *testing.T, to, raw string) {
 	t.Helper()
-	conn, err := tls.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.ports["PORT_SMTPS"]), &tls.Config{RootCAs: s.roots, ServerName: "127.0.0.1"})
+	conn, err := tls.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.ports["PORT_SMTPS"]),
+		&tls.Config{RootCAs: s.roots, ServerName: "127.0.0.1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +204,8 @@ func (s *realServer) deliver(t *testing.T, to, raw string) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if err := errors.Join(c.Auth(smtp.PlainAuth("", realUser, realPassword, "127.0.0.1")), c.Mail(ana), c.Rcpt(to)); err != nil {
+	if err := errors.Join(c.Auth(smtp.PlainAuth("", realUser, realPassword, "127.0.0.1")), c.Mail(ana),
+		c.Rcpt(to)); err != nil {
 		t.Fatal(err)
 	}
 	w, err := c.Data()
@@ -221,10 +225,17 @@ func TestRealMailServerCarriesAnswers(t *testing.T) {
 	a := question(database)
 	o := newOffice(a)
 	c := newChannel(t, email.Options{
-		SMTP:    email.Server{Host: "127.0.0.1", Port: s.ports["PORT_SMTPS"], User: realUser, Password: realPassword, TLS: email.ImplicitTLS},
-		Inbound: email.Server{Host: "127.0.0.1", Port: s.ports["PORT_IMAP"], User: realUser, Password: realPassword, TLS: email.StartTLS},
-		From:    "ask@example.com", Reply: "ask+{token}@example.com", People: func() map[string]string { return map[string]string{"ana": ana, "ben": "unknown@example.com"} }, Roots: s.roots,
-		Key: func() ([]byte, error) { return bytes.Repeat([]byte("k"), 32), nil }, Poll: 20 * time.Second,
+		SMTP: email.Server{
+			Host: "127.0.0.1", Port: s.ports["PORT_SMTPS"], User: realUser, Password: realPassword,
+			TLS: email.ImplicitTLS,
+		},
+		Inbound: email.Server{
+			Host: "127.0.0.1", Port: s.ports["PORT_IMAP"], User: realUser, Password: realPassword, TLS: email.StartTLS,
+		},
+		From: "ask@example.com", Reply: "ask+{token}@example.com",
+		People: func() map[string]string { return map[string]string{"ana": ana, "ben": "unknown@example.com"} },
+		Roots:  s.roots, Key: func() ([]byte, error) { return bytes.Repeat([]byte("k"), 32), nil },
+		Poll: 20 * time.Second,
 	})
 	if _, err := c.Send(t.Context(), about(a, "ana")); err != nil {
 		t.Fatal(err)
@@ -246,7 +257,8 @@ func TestRealMailServerCarriesAnswers(t *testing.T) {
 	}
 	back := 0
 	for _, m := range slices.Concat(s.mails(t, "new", ""), s.mails(t, "cur", ":2,")) {
-		if l := m.Decode(t); l.Header.Get("Auto-Submitted") == "auto-replied" && strings.Contains(l.Text, "not exactly one") {
+		if l := m.Decode(t); l.Header.Get("Auto-Submitted") == "auto-replied" &&
+			strings.Contains(l.Text, "not exactly one") {
 			back++
 		}
 	}

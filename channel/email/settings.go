@@ -33,7 +33,8 @@ func readSettings(r *settings.Reader, v settings.Value) channels.Settings {
 		{Key: "from", Read: r.TextTo(&s.From, "the sender, as in Askback <ask@example.com>", senderProblem)},
 		{Key: "reply", Read: r.TextTo(&s.Reply, replyExample, CheckReply)},
 		{Key: "inbound", Read: func(v settings.Value) { readServer(r, v, "imap", imapExample, &s.Inbound) }},
-		{Key: "authserv_id", Read: r.TextTo(&s.AuthservID, "the name in the field Authentication-Results, as in mx.example.com", authservProblem)},
+		{Key: "authserv_id", Read: r.TextTo(&s.AuthservID,
+			"the name in the field Authentication-Results, as in mx.example.com", authservProblem)},
 	})(v)
 	if r.Problems() > before { // the next checks could report the same problems again
 		return s

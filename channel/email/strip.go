@@ -30,7 +30,8 @@ func written(text, original string, addresses ...string) string {
 			i += n - 1
 			continue
 		}
-		if line == "-- " || trimmed == "--" || strings.Contains(trimmed, answerAbove) || isSeparator(trimmed) || isHeaderBlock(lines[i:]) {
+		if line == "-- " || trimmed == "--" || strings.Contains(trimmed, answerAbove) || isSeparator(trimmed) ||
+			isHeaderBlock(lines[i:]) {
 			break
 		}
 		if n := attribution(lines[i:], addresses); n > 0 {
@@ -81,7 +82,8 @@ func normalizeLines(text string) string {
 		switch r {
 		case '\u00a0', '\u202f', '\u2007':
 			return ' '
-		case '\u200b', '\u2060', '\ufeff', '\u200e', '\u200f', '\u202a', '\u202b', '\u202c', '\u2066', '\u2067', '\u2068', '\u2069', 0:
+		case '\u200b', '\u2060', '\ufeff', '\u200e', '\u200f', '\u202a', '\u202b', '\u202c', '\u2066', '\u2067',
+			'\u2068', '\u2069', 0:
 			return -1
 		}
 		return r
@@ -102,7 +104,9 @@ var wroteFirst = sync.OnceValue(func() *regexp.Regexp {
 
 // dated matches the line before a quotation if it has no verb, as in "2026-11-23 14:03 GMT+01:00 Askback
 // <ask@example.com>:".
-var dated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d{4}[-/年].{4,80}<[^<>@ ]+@[^<>@ ]+> ?[:：]$`) })
+var dated = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\d{4}[-/年].{4,80}<[^<>@ ]+@[^<>@ ]+> ?[:：]$`)
+})
 
 // attribution returns the number of leading lines that form the line before a quotation, or 0. Mail programs
 // break that line into up to four.
@@ -161,7 +165,9 @@ func isSeparator(line string) bool {
 // Names of fields in the header that Outlook and others repeat above a quotation.
 var (
 	fromField = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^\*?(from|von|de|da|van|från|fra|od|от|lähettäjä|kimden|feladó|发件人|差出人)\s?\*?\s?[:：]\*? ?\S`)
+		return regexp.MustCompile(
+			`(?i)^\*?(from|von|de|da|van|från|fra|od|от|lähettäjä|kimden|feladó|发件人|差出人)\s?\*?\s?[:：]\*? ?\S`,
+		)
 	})
 	otherField = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^\*?(sent|date|to|subject|cc|gesendet|datum|an|betreff|envoyé|à|objet|enviado|para|asunto|assunto|inviato|data|oggetto|a|` +

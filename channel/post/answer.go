@@ -32,7 +32,8 @@ func (c *Channel) link(r Receiver, a askback.Ask, person, public string) string 
 		return ""
 	}
 	if r.isPersonal() && person != "" && c.options.Pages != nil {
-		if link := c.options.Pages.URL(public, answerlink.Link{AskID: a.ID, Person: person, Channel: askback.ChannelPush}); link != "" {
+		if link := c.options.Pages.URL(public,
+			answerlink.Link{AskID: a.ID, Person: person, Channel: askback.ChannelPush}); link != "" {
 			return link
 		}
 	}

@@ -107,7 +107,8 @@ func drawTeams(r Receiver, m notice.Message) (content, bool) {
 		}
 	}
 	card := map[string]any{
-		"$schema": "http://adaptivecards.io/schemas/adaptive-card.json", "type": "AdaptiveCard", "version": "1.4", "body": blocks,
+		"$schema": "http://adaptivecards.io/schemas/adaptive-card.json", "type": "AdaptiveCard", "version": "1.4",
+		"body": blocks,
 	}
 	if m.Link != "" {
 		card["actions"] = []any{map[string]any{"type": "Action.OpenUrl", "title": "Open", "url": m.Link}}

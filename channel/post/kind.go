@@ -59,7 +59,10 @@ func (s Settings) Test(ctx context.Context, name string, h channels.Host) (repor
 		return "", fmt.Errorf("%s did not accept the message for %s: %s", r.Origin(), name, channels.Failure(err))
 	}
 	if err := c.TestReplies(ctx, name); err != nil {
-		return "", fmt.Errorf("%s accepted the message for %s, but the reply topic cannot be read, so buttons will not work: %s", r.Origin(), name, channels.Failure(err))
+		return "", fmt.Errorf(
+			"%s accepted the message for %s, but the reply topic cannot be read, so buttons will not work: %s",
+			r.Origin(), name, channels.Failure(err),
+		)
 	}
 	return fmt.Sprintf("%s accepted the message for %s. %s", r.Origin(), name, r.Template.whereToLook()), nil
 }

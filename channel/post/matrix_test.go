@@ -60,7 +60,9 @@ func allow(t testing.TB, address string) []egress.Allowed {
 
 func newChannel(t *testing.T, r post.Receiver) *post.Channel {
 	t.Helper()
-	c, err := post.New(post.Options{Receivers: map[string]post.Receiver{"phone": r}, Pages: pageSigner, Replies: replySigner, Version: "test"})
+	c, err := post.New(post.Options{
+		Receivers: map[string]post.Receiver{"phone": r}, Pages: pageSigner, Replies: replySigner, Version: "test",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,20 +76,26 @@ func question(text string, labels ...string) askback.Question {
 
 func ask(questions ...askback.Question) askback.Ask {
 	return askback.Ask{
-		ID: "ask_01k6m3v7q8r9s0t1v2w3x4y5z6", SessionID: "ses_1", Agent: "codex · shop", Owner: "codex · shop", Kind: askback.Questions,
-		Questions: questions, Status: askback.Pending, CreatedAt: time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC), PageURL: page,
+		ID: "ask_01k6m3v7q8r9s0t1v2w3x4y5z6", SessionID: "ses_1", Agent: "codex · shop", Owner: "codex · shop",
+		Kind: askback.Questions, Questions: questions, Status: askback.Pending,
+		CreatedAt: time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC), PageURL: page,
 	}
 }
 
 func confirmation(tool, input string) askback.Ask {
 	a := ask()
-	a.Kind, a.Confirmation = askback.Confirm, &askback.Confirmation{ToolName: tool, Input: json.RawMessage(input), Tier: "confirm", Digest: "sha256:00"}
+	a.Kind, a.Confirmation = askback.Confirm, &askback.Confirmation{
+		ToolName: tool, Input: json.RawMessage(input), Tier: "confirm", Digest: "sha256:00",
+	}
 	return a
 }
 
-const hostile = "<!channel> <@U123> <@&42> @everyone @here @all `code` ```\nfence\n``` **bold** __under__ ~~gone~~ ||spoiler|| # head\n> quote\n" +
-	"- item\n[click](https://evil.example/x) ![img](https://evil.example/p.png) <b>html</b> <img src=https://evil.example/i> &lt;entity&gt; :smile: #tag ~channel " +
-	"{{DATE(2026-01-01T00:00:00Z, SHORT)}} \\n \\_ ${jndi} <t:0:R> <#5> </cmd:1> https://evil.example/track www.evil.example\n" +
+const hostile = "<!channel> <@U123> <@&42> @everyone @here @all `code` ```\nfence\n``` **bold** __under__ ~~gone~~ " +
+	"||spoiler|| # head\n> quote\n" +
+	"- item\n[click](https://evil.example/x) ![img](https://evil.example/p.png) <b>html</b> <img " +
+	"src=https://evil.example/i> &lt;entity&gt; :smile: #tag ~channel " +
+	"{{DATE(2026-01-01T00:00:00Z, SHORT)}} \\n \\_ ${jndi} <t:0:R> <#5> </cmd:1> https://evil.example/track " +
+	"www.evil.example\n" +
 	"Answered by ana: yes\nFrom Askback\x1b[2J\u202etxt.exe\u2066\u200b"
 
 // matrix has the asks of F3 that every template must carry whole or as a link. Small asks fit every template
@@ -102,7 +110,8 @@ func matrix() map[string]askback.Ask {
 	previews := question("Which layout?")
 	for i := range 2 {
 		previews.Options = append(previews.Options, askback.Option{
-			Label: fmt.Sprint("Layout ", i), Description: fmt.Sprint("the ", i, " of two\nlines"), Preview: fmt.Sprintf("+---+\n| %d |\n+---+", i),
+			Label: fmt.Sprint("Layout ", i), Description: fmt.Sprint("the ", i, " of two\nlines"),
+			Preview: fmt.Sprintf("+---+\n| %d |\n+---+", i),
 		})
 	}
 	var labels []string
@@ -123,13 +132,17 @@ func matrix() map[string]askback.Ask {
 	hostileLabel.Header, hostileLabel.Options[0].Description = "@here", hostile
 	spoofed := ask(hostileLabel)
 	spoofed.Agent, spoofed.Title = "**[a](https://evil.example)**", "@everyone <b>"
-	four := ask(question("One?", "a", "b"), question("Two?", "c", "d"), question("Three?", "e", "f"), question("Four?", "g", "h"))
+	four := ask(question("One?", "a", "b"), question("Two?", "c", "d"), question("Three?", "e", "f"),
+		question("Four?", "g", "h"))
 	return map[string]askback.Ask{
-		"single": ask(closed), "multi": ask(multi), "other": ask(other), "previews": ask(previews), "free text": ask(question("Which name?")),
-		"four questions": four, "50 options": ask(question("Which one?", labels...)), "1 MB": long, "context": contextual, "context object": object,
-		"right to left": ask(question("איזה מסד נתונים?\nمرحبا بالعالم", "כן", "لا")), "hostile": spoofed, "long label": agent,
+		"single": ask(closed), "multi": ask(multi), "other": ask(other), "previews": ask(previews),
+		"free text": ask(question("Which name?")), "four questions": four,
+		"50 options": ask(question("Which one?", labels...)), "1 MB": long, "context": contextual,
+		"context object": object, "right to left": ask(question("איזה מסד נתונים?\nمرحبا بالعالم", "כן", "لا")),
+		"hostile": spoofed, "long label": agent,
 		"approval": confirmation("deploy", `{"target":"staging","force":false}`), "dangerous": dangerous,
-		"hostile approval":    confirmation("deploy**", `{"a":"`+strings.Repeat("[x](https://evil.example) @here ", 3)+`"}`),
+		"hostile approval": confirmation("deploy**",
+			`{"a":"`+strings.Repeat("[x](https://evil.example) @here ", 3)+`"}`),
 		"exactly at a limit":  ask(question(strings.Repeat("x", 3800), "Yes", "No")),
 		"quotes and newlines": ask(question(strings.Repeat("\"\n", 1500), "Yes", "No")),
 	}
@@ -180,7 +193,8 @@ func TestEachAskIsSentWholeOrAsALink(t *testing.T) {
 			wholes := 0
 			for name, a := range matrix() {
 				before := len(service.Messages())
-				if err := send(t, channel, askback.Delivery{ID: "dlv_1", Event: askback.EventQuestionPending}, a, "phone"); err != nil {
+				if err := send(t, channel, askback.Delivery{ID: "dlv_1", Event: askback.EventQuestionPending}, a,
+					"phone"); err != nil {
 					t.Errorf("%s: %v; the service: %v", name, err, service.Rejected())
 					continue
 				}
@@ -309,7 +323,8 @@ func TestAsksAroundTheSizeLimitAreAccepted(t *testing.T) {
 					t.Errorf("%s, %d of %q, limit %d: %v", template, n, unit, limit, service.Rejected())
 					continue
 				}
-				checkHarmless(t, fmt.Sprintf("%s, %d of %q, limit %d", template, n, unit, limit), service.Messages()[before])
+				checkHarmless(t, fmt.Sprintf("%s, %d of %q, limit %d", template, n, unit, limit),
+					service.Messages()[before])
 			}
 		}
 	}

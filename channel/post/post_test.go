@@ -28,13 +28,16 @@ func pendingDelivery() askback.Delivery {
 func answered(a askback.Ask, by, label string) askback.Ask {
 	a.Status = askback.Answered
 	a.Outcome = &askback.Outcome{
-		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: by}, Channel: askback.ChannelWeb,
-		At: a.CreatedAt.Add(time.Minute),
+		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: by},
+		Channel: askback.ChannelWeb,
+		At:      a.CreatedAt.Add(time.Minute),
 	}
 	if a.Confirmation != nil {
 		a.Outcome.Decision = askback.Decision(label)
 	} else {
-		a.Outcome.Answers = []askback.QuestionAnswer{{ID: "q1", Question: a.Questions[0].Text, Selected: []string{label}}}
+		a.Outcome.Answers = []askback.QuestionAnswer{
+			{ID: "q1", Question: a.Questions[0].Text, Selected: []string{label}},
+		}
 	}
 	return a
 }
@@ -42,7 +45,8 @@ func answered(a askback.Ask, by, label string) askback.Ask {
 // buttonsOf returns a button for each choice.
 func buttonsOf(_ string, a askback.Ask) (buttons []notice.Button) {
 	for i, c := range notice.Choices(a, post.ButtonLimits) {
-		buttons = append(buttons, notice.Button{Label: c.Label, URL: "https://ntfy.example.com/replies", Body: fmt.Sprint("token ", i)})
+		buttons = append(buttons,
+			notice.Button{Label: c.Label, URL: "https://ntfy.example.com/replies", Body: fmt.Sprint("token ", i)})
 	}
 	return buttons
 }
@@ -53,8 +57,10 @@ func TestRequestsHaveTheDocumentedForm(t *testing.T) {
 	a := matrix()["single"]
 	for _, template := range post.Templates {
 		r := post.Receiver{Template: template, Token: "TOKEN", URL: map[post.Template]string{
-			post.Ntfy: "https://ntfy.sh/questions", post.Gotify: "https://gotify.example.com/", post.Discord: "https://discord.com/api/webhooks/1/SECRET",
-			post.Teams: "https://prod.example.com/workflows/SECRET", post.Mattermost: "https://chat.example.com/hooks/SECRET",
+			post.Ntfy: "https://ntfy.sh/questions", post.Gotify: "https://gotify.example.com/",
+			post.Discord:       "https://discord.com/api/webhooks/1/SECRET",
+			post.Teams:         "https://prod.example.com/workflows/SECRET",
+			post.Mattermost:    "https://chat.example.com/hooks/SECRET",
 			post.HomeAssistant: "https://home.example.com:8123/api/services/notify/mobile_app_phone",
 		}[template]}
 		if template == post.Pushover {
@@ -93,8 +99,9 @@ func TestOnlyWholeAsksWithFewChoicesHaveButtons(t *testing.T) {
 		receiver.ReplyTopic = topic
 		channel := newChannel(t, receiver)
 		for name, want := range map[string]string{
-			"single": "Yes No Open", "other": "alpha beta Open", "approval": "Approve Deny Open", "right to left": "כן لا Open",
-			"dangerous": "Open", "multi": "Open", "four questions": "Open", "50 options": "Open", "free text": "Open", "1 MB": "Open", "hostile": "Open",
+			"single": "Yes No Open", "other": "alpha beta Open", "approval": "Approve Deny Open",
+			"right to left": "כן لا Open", "dangerous": "Open", "multi": "Open", "four questions": "Open",
+			"50 options": "Open", "free text": "Open", "1 MB": "Open", "hostile": "Open",
 			"quotes and newlines": "Open",
 		} {
 			before := len(service.Messages())
@@ -190,7 +197,8 @@ func TestNoticeReplacesTheQuestion(t *testing.T) {
 		if err := send(t, channel, pendingDelivery(), a, "phone"); err != nil {
 			t.Fatal(err)
 		}
-		if err := send(t, channel, askback.Delivery{Event: askback.EventQuestionAnswered}, answered(a, "ana", "Yes"), "phone"); err != nil {
+		if err := send(t, channel, askback.Delivery{Event: askback.EventQuestionAnswered}, answered(a, "ana", "Yes"),
+			"phone"); err != nil {
 			t.Fatal(err)
 		}
 		shown := service.Shown()
@@ -198,7 +206,8 @@ func TestNoticeReplacesTheQuestion(t *testing.T) {
 		if want := template == post.Ntfy || template == post.HomeAssistant; want != (len(shown) == 1) {
 			t.Errorf("%s: %d messages are shown", template, len(shown))
 		}
-		if len(last.Buttons) > 0 || !strings.Contains(last.Text, "answered by ana") || !strings.Contains(last.Text, "Answer: Yes") {
+		if len(last.Buttons) > 0 || !strings.Contains(last.Text, "answered by ana") ||
+			!strings.Contains(last.Text, "Answer: Yes") {
 			t.Errorf("%s: got notice %+v", template, last)
 		}
 		// services that cannot replace messages
@@ -219,12 +228,14 @@ func TestReassignedQuestionIsNotShownAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.To = []string{"someone else"}
-		if err := send(t, channel, askback.Delivery{Event: askback.EventQuestionReassigned, Person: "ana"}, a, "phone"); err != nil {
+		if err := send(t, channel, askback.Delivery{Event: askback.EventQuestionReassigned, Person: "ana"}, a,
+			"phone"); err != nil {
 			t.Fatal(err)
 		}
 		shown := service.Shown()
 		last := shown[len(shown)-1]
-		if len(last.Buttons) > 0 || !strings.Contains(last.Text, "passed on to other people") || strings.Contains(last.Text, a.Questions[0].Text) {
+		if len(last.Buttons) > 0 || !strings.Contains(last.Text, "passed on to other people") ||
+			strings.Contains(last.Text, a.Questions[0].Text) {
 			t.Errorf("%s: got %+v", template, last)
 		}
 	}
@@ -260,7 +271,9 @@ func TestMessageWithoutAPublicAddressNamesTheComputer(t *testing.T) {
 		receiver, service := newReceiver(t, template)
 		channel := newChannel(t, receiver)
 		for name, a := range matrix() {
-			a.PageURL = []string{"", "http://127.0.0.1:7575/asks/ask_1", "http://localhost:7575/asks/ask_1"}[len(name)%3]
+			a.PageURL = []string{
+				"", "http://127.0.0.1:7575/asks/ask_1", "http://localhost:7575/asks/ask_1",
+			}[len(name)%3]
 			before := len(service.Messages())
 			if err := send(t, channel, pendingDelivery(), a, "phone"); err != nil {
 				t.Fatalf("%s, %s: %v", template, name, err)
@@ -283,12 +296,14 @@ func TestServiceReplyDecidesAboutRetry(t *testing.T) {
 		text  string
 	}{
 		400: {true, "the reply was 400 Bad Request"}, 413: {true, "413"}, 410: {true, "410"}, 422: {true, "422"},
-		401: {false, "check the token"}, 403: {false, "check the token"}, 404: {false, "404"}, 429: {false, "429"}, 500: {false, "500"}, 503: {false, "503"},
+		401: {false, "check the token"}, 403: {false, "check the token"}, 404: {false, "404"}, 429: {false, "429"},
+		500: {false, "500"}, 503: {false, "503"},
 	} {
 		service.Fail(status)
 		err := send(t, channel, pendingDelivery(), matrix()["single"], "phone")
 		var sending *askback.SendError
-		if !errors.As(err, &sending) || sending.Final != want.final || !strings.Contains(err.Error(), want.text) || sending.RetryAfter != 7*time.Second {
+		if !errors.As(err, &sending) || sending.Final != want.final || !strings.Contains(err.Error(), want.text) ||
+			sending.RetryAfter != 7*time.Second {
 			t.Errorf("%d: got %v (%+v), want final: %v, %q", status, err, sending, want.final, want.text)
 		}
 		if err != nil && (strings.Contains(err.Error(), "not well") || strings.Contains(err.Error(), receiver.Token)) {
@@ -298,7 +313,8 @@ func TestServiceReplyDecidesAboutRetry(t *testing.T) {
 	if len(service.Messages()) > 0 {
 		t.Error("a message arrived")
 	}
-	if err := send(t, channel, pendingDelivery(), matrix()["single"], "other"); err == nil || !strings.Contains(err.Error(), "channels.post") {
+	if err := send(t, channel, pendingDelivery(), matrix()["single"], "other"); err == nil ||
+		!strings.Contains(err.Error(), "channels.post") {
 		t.Errorf("another receiver: got %v", err)
 	}
 }
@@ -307,7 +323,8 @@ func TestServiceReplyDecidesAboutRetry(t *testing.T) {
 func TestPrivateReceiverNeedsAllow(t *testing.T) {
 	receiver, service := newReceiver(t, post.Ntfy)
 	receiver.Allow = nil
-	if err := send(t, newChannel(t, receiver), pendingDelivery(), matrix()["single"], "phone"); !errors.Is(err, egress.ErrAddress) {
+	if err := send(t, newChannel(t, receiver), pendingDelivery(), matrix()["single"],
+		"phone"); !errors.Is(err, egress.ErrAddress) {
 		t.Errorf("got %v, want ErrAddress", err)
 	}
 	if len(service.Messages()) > 0 {

@@ -60,8 +60,8 @@ func drawNtfy(r Receiver, m notice.Message) (content, bool) {
 	}
 	m = withoutLink(m)
 	out := ntfyMessage{
-		Topic: strings.Trim(u.Path, "/"), Title: m.Title, Message: m.Text(notice.Plain), Priority: ntfyDefault, Tags: []string{"question"},
-		Click: m.Link, SequenceID: m.Tag,
+		Topic: strings.Trim(u.Path, "/"), Title: m.Title, Message: m.Text(notice.Plain), Priority: ntfyDefault,
+		Tags: []string{"question"}, Click: m.Link, SequenceID: m.Tag,
 	}
 	switch {
 	case m.Quiet:
@@ -70,7 +70,8 @@ func drawNtfy(r Receiver, m notice.Message) (content, bool) {
 		out.Priority, out.Tags = ntfyHigh, []string{"warning"}
 	}
 	for _, b := range m.Buttons {
-		out.Actions = append(out.Actions, ntfyAction{Action: "http", Label: b.Label, URL: b.URL, Method: "POST", Body: b.Body, Clear: true})
+		out.Actions = append(out.Actions,
+			ntfyAction{Action: "http", Label: b.Label, URL: b.URL, Method: "POST", Body: b.Body, Clear: true})
 	}
 	if m.Link != "" && len(out.Actions) < ntfyMaxActions && !m.Quiet {
 		out.Actions = append(out.Actions, ntfyAction{Action: "view", Label: "Open", URL: m.Link})

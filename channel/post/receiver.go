@@ -105,8 +105,10 @@ func isToken(s string) bool {
 
 // checkToken returns the problem of the token of a receiver, as Check does.
 func (r Receiver) checkToken() (setting, problem string) {
-	needed := r.Template == Pushover || r.Template == Gotify || r.Template == HomeAssistant && strings.Contains(r.URL, "/api/services/")
-	inURL := r.Template == Discord || r.Template == Teams || r.Template == Mattermost || r.Template == HomeAssistant && !needed
+	needed := r.Template == Pushover || r.Template == Gotify ||
+		r.Template == HomeAssistant && strings.Contains(r.URL, "/api/services/")
+	inURL := r.Template == Discord || r.Template == Teams || r.Template == Mattermost ||
+		r.Template == HomeAssistant && !needed
 	switch {
 	case needed && r.Token == "":
 		return "token", "is required by " + string(r.Template)
@@ -134,7 +136,8 @@ func (r Receiver) pathProblem() string {
 		return "must be the address of a webhook, with /api/webhooks/"
 	case r.Template == Mattermost && !strings.Contains(u.Path, "/hooks/"):
 		return "must be the address of an incoming webhook, with /hooks/"
-	case r.Template == HomeAssistant && !strings.Contains(u.Path, "/api/services/notify/") && !strings.Contains(u.Path, "/api/webhook/"):
+	case r.Template == HomeAssistant && !strings.Contains(u.Path, "/api/services/notify/") &&
+		!strings.Contains(u.Path, "/api/webhook/"):
 		return "must have /api/services/notify/ and a name, or /api/webhook/ and an id"
 	}
 	return ""

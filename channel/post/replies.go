@@ -263,7 +263,10 @@ func (t *replyTopic) answer(ctx context.Context, token string, published time.Ti
 // isFinal reports whether an answer that failed cannot succeed later. Such a reply is not read again: the
 // replies after it would wait for ever.
 func isFinal(err error) bool {
-	for _, final := range []error{askback.ErrNotFound, askback.ErrForbidden, askback.ErrSelfApproval, askback.ErrNotApprover, askback.ErrDamaged, errNoChoice} {
+	for _, final := range []error{
+		askback.ErrNotFound, askback.ErrForbidden, askback.ErrSelfApproval, askback.ErrNotApprover, askback.ErrDamaged,
+		errNoChoice,
+	} {
 		if errors.Is(err, final) {
 			return true
 		}

@@ -192,7 +192,8 @@ func TestButtonAnswersThroughTheReplyTopic(t *testing.T) {
 	}
 	press(t, m.Buttons[1])
 	o := p.waitOutcome(a)
-	if o.Actor.Name != "ana" || o.Channel != askback.ChannelPush || !slices.Equal(o.Answers[0].Selected, []string{"SQLite"}) {
+	if o.Actor.Name != "ana" || o.Channel != askback.ChannelPush ||
+		!slices.Equal(o.Answers[0].Selected, []string{"SQLite"}) {
 		t.Errorf("got %+v", o)
 	}
 }
@@ -203,7 +204,8 @@ func TestButtonCountsAsOneVotePerPerson(t *testing.T) {
 	p := newPhone(t)
 	call := func() askback.Ask {
 		a, err := p.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"}).Ask(t.Context(), askback.Request{
-			Confirmation: &askback.Confirmation{ToolName: "deploy", Input: json.RawMessage(`{"target":"staging"}`)}, To: []string{"ana", "ben"}, Quorum: 2,
+			Confirmation: &askback.Confirmation{ToolName: "deploy", Input: json.RawMessage(`{"target":"staging"}`)},
+			To:           []string{"ana", "ben"}, Quorum: 2,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -220,7 +222,8 @@ func TestButtonCountsAsOneVotePerPerson(t *testing.T) {
 	}
 	p.barrier()
 	now, err := p.person("ana").Get(t.Context(), a.ID)
-	if err != nil || now.Settled() || len(now.Votes) != 1 || now.Votes[0].Name != "ana" || now.Votes[0].Channel != askback.ChannelPush {
+	if err != nil || now.Settled() || len(now.Votes) != 1 || now.Votes[0].Name != "ana" ||
+		now.Votes[0].Channel != askback.ChannelPush {
 		t.Fatalf("got %+v, %v; want one vote of ana", now, err)
 	}
 	var told []posttest.Message
@@ -294,7 +297,8 @@ func TestForgedRepliesAreIgnored(t *testing.T) {
 	for _, text := range []string{
 		"SQLite", "1", `{"choice":1}`, a.ID, m.Buttons[0].Body[1:], m.Buttons[0].Body + "x", strings.Repeat("x", 4000),
 		sign(pageSigner, link), sign(stolen, link), // another purpose, another key
-		sign(replySigner, of(func(l *answerlink.Link) { l.Person = "eva" })),                    // not a person of this topic
+		// not a person of this topic
+		sign(replySigner, of(func(l *answerlink.Link) { l.Person = "eva" })),
 		sign(replySigner, of(func(l *answerlink.Link) { l.Channel = askback.ChannelTelegram })), // not a button
 		sign(replySigner, of(func(l *answerlink.Link) { l.Choice = 0 })),                        // no choice
 		sign(replySigner, of(func(l *answerlink.Link) { l.Choice = 3 })),
@@ -306,7 +310,8 @@ func TestForgedRepliesAreIgnored(t *testing.T) {
 	if o := p.outcome(a); o != nil {
 		t.Errorf("got %+v, want none", o)
 	}
-	if log := p.log.String(); !strings.Contains(log, "without a valid signature") || strings.Count(log, "without a valid signature") > 10 || strings.Contains(log, m.Buttons[0].Body[:40]) {
+	if log := p.log.String(); !strings.Contains(log, "without a valid signature") ||
+		strings.Count(log, "without a valid signature") > 10 || strings.Contains(log, m.Buttons[0].Body[:40]) {
 		t.Errorf("got log %s", log)
 	}
 }
@@ -315,13 +320,17 @@ func TestForgedRepliesAreIgnored(t *testing.T) {
 func TestReplyDoesNotDecideDangerousCalls(t *testing.T) {
 	p := newPhone(t)
 	a, err := p.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"}).Ask(t.Context(), askback.Request{
-		Confirmation: &askback.Confirmation{ToolName: "shell", Input: json.RawMessage(`{"command":"rm -r build"}`), Dangerous: true},
+		Confirmation: &askback.Confirmation{
+			ToolName: "shell", Input: json.RawMessage(`{"command":"rm -r build"}`), Dangerous: true,
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for choice := 1; choice <= 2; choice++ {
-		token, err := replySigner.Sign(answerlink.Link{AskID: a.ID, Person: "ana", Channel: askback.ChannelPush, Choice: choice})
+		token, err := replySigner.Sign(answerlink.Link{
+			AskID: a.ID, Person: "ana", Channel: askback.ChannelPush, Choice: choice,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -356,7 +365,10 @@ func TestRepliesAreReadAfterABreak(t *testing.T) {
 	if n := len(p.ntfy.Messages()); n != before+1 {
 		t.Errorf("after the start, the phone got %d messages, want only the message of the barrier", n-before)
 	}
-	for _, breaks := range []func(){p.ntfy.Disconnect, func() { p.ntfy.Fail(503, 429, 500); p.ntfy.Disconnect() }, func() { p.ntfy.Forget(); p.ntfy.Disconnect() }} {
+	for _, breaks := range []func(){
+		p.ntfy.Disconnect, func() { p.ntfy.Fail(503, 429, 500); p.ntfy.Disconnect() },
+		func() { p.ntfy.Forget(); p.ntfy.Disconnect() },
+	} {
 		b, m := p.ask("ana")
 		breaks()
 		press(t, m.Buttons[1])
@@ -432,7 +444,8 @@ func TestUnreadableReplyTopicIsReported(t *testing.T) {
 	service.Token = "tk_secret"
 	receiver.ReplyToken = "tk_wrong"
 	err := newChannel(t, receiver).TestReplies(t.Context(), "phone")
-	if err == nil || !strings.Contains(err.Error(), "401") || !strings.Contains(err.Error(), "check the token") || strings.Contains(err.Error(), "tk_") {
+	if err == nil || !strings.Contains(err.Error(), "401") || !strings.Contains(err.Error(), "check the token") ||
+		strings.Contains(err.Error(), "tk_") {
 		t.Errorf("with a wrong token: got %v", err)
 	}
 }
@@ -449,7 +462,8 @@ func TestReplyTopicIsReadWithItsToken(t *testing.T) {
 		}
 		var log syncBuffer
 		channel, err := post.New(post.Options{
-			Receivers: map[string]post.Receiver{"phone": receiver}, Replies: replySigner, Log: slog.New(slog.NewTextHandler(&log, nil)),
+			Receivers: map[string]post.Receiver{"phone": receiver}, Replies: replySigner,
+			Log: slog.New(slog.NewTextHandler(&log, nil)),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -459,7 +473,8 @@ func TestReplyTopicIsReadWithItsToken(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); channel.Run(ctx, nil) }()
-		eventually(t, "the topic is read", func() bool { return strings.Contains(log.String(), "without a valid signature") })
+		eventually(t, "the topic is read",
+			func() bool { return strings.Contains(log.String(), "without a valid signature") })
 		if strings.Contains(log.String(), "cannot be read") || strings.Contains(log.String(), "tk_") {
 			t.Errorf("got log %s", log.String())
 		}

@@ -25,11 +25,12 @@ var receiverName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustComp
 // readSettings reads channels.post: receivers by name.
 func readSettings(r *settings.Reader, v settings.Value) channels.Settings {
 	var all Settings
-	r.Named(v, "write a name and its settings, as in phone: {template: ntfy, url: …}", receiverProblem, func(name string, here settings.Position, v settings.Value) {
-		if one, ok := readReceiver(r, v, here); ok {
-			all = append(all, NamedReceiver{name, one})
-		}
-	})
+	r.Named(v, "write a name and its settings, as in phone: {template: ntfy, url: …}",
+		receiverProblem, func(name string, here settings.Position, v settings.Value) {
+			if one, ok := readReceiver(r, v, here); ok {
+				all = append(all, NamedReceiver{name, one})
+			}
+		})
 	if all == nil {
 		return nil
 	}

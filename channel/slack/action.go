@@ -72,13 +72,15 @@ func (c *Channel) interact(ctx context.Context, engine Engine, payload []byte) (
 func (in *interaction) identify(ctx context.Context) (refusal string) {
 	member := in.User.ID
 	if in.Team.ID != in.options.Team || in.User.TeamID != in.options.Team {
-		in.options.Log.Warn("Slack: an account of another workspace tried to answer", "member", member, "team", in.User.TeamID)
+		in.options.Log.Warn("Slack: an account of another workspace tried to answer", "member", member, "team",
+			in.User.TeamID)
 		return "Only members of the workspace of Askback can answer here."
 	}
 	name, ok := in.options.Person(member)
 	if !ok {
 		in.options.Log.Warn("Slack: a member who is no person of the settings tried to answer", "member", member)
-		return fmt.Sprintf("You cannot answer yet: Askback does not know who you are. Ask its operator to write slack: %s under your name in people, in the settings.", member)
+		return fmt.Sprintf("You cannot answer yet: Askback does not know who you are. Ask its operator to write "+
+			"slack: %s under your name in people, in the settings.", member)
 	}
 	client, err := in.engine.Person(ctx, name, askback.ChannelSlack)
 	if err != nil {

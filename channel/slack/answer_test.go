@@ -39,7 +39,8 @@ func TestOneOfTwoConcurrentAnswersWins(t *testing.T) {
 		}
 		f.working.Wait()
 		told := f.slack.Ephemerals()[before:]
-		if len(told) != 1 || told[0].User == pressed[winner].ID || !strings.Contains(told[0].Text, o.Actor.Name) || !strings.Contains(told[0].Text, winner) {
+		if len(told) != 1 || told[0].User == pressed[winner].ID || !strings.Contains(told[0].Text, o.Actor.Name) ||
+			!strings.Contains(told[0].Text, winner) {
 			t.Errorf("got notes %+v, want one to the loser, with %s and %s", told, o.Actor.Name, winner)
 		}
 		if done := f.done(a); done.HasElements() {
@@ -116,7 +117,8 @@ func TestMembersWhoMayNotAnswerAreRefused(t *testing.T) {
 	a := f.ask(choice("PostgreSQL", "SQLite"))
 	m := f.live(a)
 	f.slack.Press(slacktest.Stranger, m, "SQLite", nil)
-	if got := f.told(slacktest.Stranger); !strings.Contains(got, "slack: "+slacktest.Stranger.ID) || !strings.Contains(got, "operator") {
+	if got := f.told(slacktest.Stranger); !strings.Contains(got, "slack: "+slacktest.Stranger.ID) ||
+		!strings.Contains(got, "operator") {
 		t.Errorf("the stranger was told %q", got)
 	}
 	for _, text := range []string{"SQLite", "Other"} {
@@ -128,7 +130,8 @@ func TestMembersWhoMayNotAnswerAreRefused(t *testing.T) {
 	if _, open := f.slack.View(slacktest.Outsider); open || !f.pending(a) {
 		t.Error("an account of another workspace got a form, or settled the ask")
 	}
-	if log := f.log.text(); !strings.Contains(log, slacktest.Stranger.ID) || !strings.Contains(log, slacktest.Outsider.ID) {
+	if log := f.log.text(); !strings.Contains(log, slacktest.Stranger.ID) ||
+		!strings.Contains(log, slacktest.Outsider.ID) {
 		t.Errorf("the log has:\n%s", log)
 	}
 }
@@ -227,7 +230,8 @@ func TestFormShowsErrorsAtTheirFields(t *testing.T) {
 		t.Fatalf("got the form %+v", v)
 	}
 	state := slacktest.State{}
-	must(t, state.Choose(v.Blocks, "1.options", "SQLite"), state.Type(v.Blocks, "1.other", "MySQL"), state.Type(v.Blocks, "3.other", "because"))
+	must(t, state.Choose(v.Blocks, "1.options", "SQLite"), state.Type(v.Blocks, "1.other", "MySQL"),
+		state.Type(v.Blocks, "3.other", "because"))
 	ack := f.slack.Submit(slacktest.Ana, v, state)
 	if len(ack.Errors) != 1 || !strings.Contains(ack.Errors["1.options"], "My own answer") {
 		t.Errorf("an option and an answer: got %+v", ack)
@@ -242,7 +246,8 @@ func TestFormShowsErrorsAtTheirFields(t *testing.T) {
 		t.Errorf("got %+v", ack)
 	}
 	got := f.outcome(a).Answers
-	if len(got) != 3 || got[0].Other != "MySQL" || fmt.Sprint(got[1].Selected) != "[lint unit]" || got[2].Other != "because" {
+	if len(got) != 3 || got[0].Other != "MySQL" || fmt.Sprint(got[1].Selected) != "[lint unit]" ||
+		got[2].Other != "because" {
 		t.Errorf("got %+v", got)
 	}
 	if _, open := f.slack.View(slacktest.Ana); open {
@@ -266,7 +271,9 @@ func TestForgedFormIsRefused(t *testing.T) {
 		v, state := good, slacktest.State{}
 		must(t, state.Choose(v.Blocks, "1.options", "SQLite"))
 		if name == "another option" {
-			state["1.options"][actPick] = map[string]any{"type": "radio_buttons", "selected_option": map[string]any{"value": f.code(b.ID, "option", ".0", ".0")}}
+			state["1.options"][actPick] = map[string]any{
+				"type": "radio_buttons", "selected_option": map[string]any{"value": f.code(b.ID, "option", ".0", ".0")},
+			}
 		}
 		forge(&v)
 		logged := len(f.log.text())
@@ -297,7 +304,8 @@ func TestLateFormShowsWhoAnswered(t *testing.T) {
 	if ack := f.slack.Submit(slacktest.Ana, v, state); !ack.OK || ack.Bad != nil {
 		t.Errorf("got %+v", ack)
 	}
-	if now, _ := f.slack.View(slacktest.Ana); !strings.Contains(now.Shown(), "ben") || !strings.Contains(now.Shown(), "SQLite") || now.Submit != "" {
+	if now, _ := f.slack.View(slacktest.Ana); !strings.Contains(now.Shown(), "ben") ||
+		!strings.Contains(now.Shown(), "SQLite") || now.Submit != "" {
 		t.Errorf("the form shows:\n%s", now.Shown())
 	}
 	f.slack.Press(slacktest.Ana, m, "Other", nil)

@@ -74,7 +74,8 @@ func (c *Channel) tell(w where, text string) {
 			options = append(options, slack.MsgOptionTS(w.thread))
 		}
 		if _, err := c.api.PostEphemeralContext(ctx, w.channel, w.user, options...); err != nil {
-			c.options.Log.Warn("Slack did not show a note", "member", w.user, "error", c.failed("chat.postEphemeral", err))
+			c.options.Log.Warn("Slack did not show a note", "member", w.user, "error",
+				c.failed("chat.postEphemeral", err))
 		}
 	})
 }
@@ -84,15 +85,19 @@ const tellTime = 10 * time.Second
 
 // failures maps errors of Slack to the action that an operator can take.
 var failures = map[string]string{
-	"not_in_channel":        "invite the app to the channel: /invite @Askback",
-	"channel_not_found":     "check channels.slack.channel, and invite the app to the channel if it is private: /invite @Askback",
-	"is_archived":           "the channel is archived; write another one in channels.slack.channel",
-	"invalid_auth":          "check channels.slack.bot_token",
-	"not_authed":            "check channels.slack.bot_token",
-	"token_revoked":         "the token was revoked; install the app again and write the new one in channels.slack.bot_token",
-	"token_expired":         "the token has expired; install the app again and write the new one in channels.slack.bot_token",
-	"account_inactive":      "the app or its workspace was removed; install the app again",
-	"missing_scope":         "the app lacks a permission; compare it with docs/slack-manifest.yaml and install it again",
+	"not_in_channel": "invite the app to the channel: /invite @Askback",
+	"channel_not_found": "check channels.slack.channel, and invite the app to the channel if it is private: " +
+		"/invite @Askback",
+	"is_archived":  "the channel is archived; write another one in channels.slack.channel",
+	"invalid_auth": "check channels.slack.bot_token",
+	"not_authed":   "check channels.slack.bot_token",
+	"token_revoked": "the token was revoked; install the app again and write the new one in " +
+		"channels.slack.bot_token",
+	"token_expired": "the token has expired; install the app again and write the new one in " +
+		"channels.slack.bot_token",
+	"account_inactive": "the app or its workspace was removed; install the app again",
+	"missing_scope": "the app lacks a permission; compare it with docs/slack-manifest.yaml and " +
+		"install it again",
 	"restricted_action":     "the workspace does not allow the app to post there",
 	"edit_window_closed":    "the workspace does not allow changing old messages",
 	"message_not_found":     "the message was deleted",
@@ -107,8 +112,8 @@ var failures = map[string]string{
 
 // final lists the errors after which the same call would fail again.
 var final = []string{
-	"message_not_found", "cant_update_message", "edit_window_closed", "user_not_found", "user_disabled", "cannot_dm_bot",
-	"invalid_blocks", "msg_too_long", "msg_blocks_too_long", "no_text",
+	"message_not_found", "cant_update_message", "edit_window_closed", "user_not_found", "user_disabled",
+	"cannot_dm_bot", "invalid_blocks", "msg_too_long", "msg_blocks_too_long", "no_text",
 }
 
 // A callError is an error of the Web API with its code.
@@ -128,7 +133,8 @@ func (c *Channel) failed(method string, err error) error {
 	out := &callError{}
 	switch {
 	case errors.As(err, &limited):
-		out.Err, out.RetryAfter = fmt.Errorf("%s: Slack asks to slow down", method), max(limited.RetryAfter, time.Second)
+		out.Err, out.RetryAfter = fmt.Errorf("%s: Slack asks to slow down",
+			method), max(limited.RetryAfter, time.Second)
 	case errors.As(err, &status):
 		out.Err = fmt.Errorf("%s: Slack replied %d %s", method, status.Code, http.StatusText(status.Code))
 	case errors.As(err, &reply):
@@ -173,7 +179,8 @@ func tooLong(err error) bool {
 func noThread(err error) bool {
 	var reply slack.SlackErrorResponse
 	return errors.As(err, &reply) && slices.Contains([]string{
-		"cannot_reply_to_message", "thread_not_found", "restricted_action_thread_locked", "restricted_action_non_threadable_channel", "invalid_thread_ts",
+		"cannot_reply_to_message", "thread_not_found", "restricted_action_thread_locked",
+		"restricted_action_non_threadable_channel", "invalid_thread_ts",
 	}, reply.Err)
 }
 
@@ -212,7 +219,9 @@ func (p *pacer) wait(ctx context.Context, key string) error {
 	}
 	if begin.Sub(now) > maxPause {
 		p.mu.Unlock()
-		return &askback.SendError{Err: errors.New("many messages wait for this channel of Slack"), RetryAfter: begin.Sub(now)}
+		return &askback.SendError{
+			Err: errors.New("many messages wait for this channel of Slack"), RetryAfter: begin.Sub(now),
+		}
 	}
 	p.next[key] = begin.Add(p.pause)
 	p.mu.Unlock()

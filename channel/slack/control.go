@@ -58,7 +58,8 @@ func (c *Channel) oldCode(ask string, parts ...string) string {
 
 // is reports whether a value is the code for an ask and an action.
 func (c *Channel) is(value, ask string, parts ...string) bool {
-	return hmac.Equal([]byte(value), []byte(c.code(ask, parts...))) || hmac.Equal([]byte(value), []byte(c.oldCode(ask, parts...)))
+	return hmac.Equal([]byte(value), []byte(c.code(ask, parts...))) ||
+		hmac.Equal([]byte(value), []byte(c.oldCode(ask, parts...)))
 }
 
 // answerable reports whether an ask may be answered in Slack. Dangerous calls, and calls with text that is
@@ -90,7 +91,8 @@ func (c *Channel) controls(a askback.Ask) []slack.Block {
 		blocks = append(blocks, buttons)
 	} else {
 		send := c.button(a.ID, actSend, "Send", slack.StylePrimary)
-		blocks = append(blocks, slack.NewActionBlock(blockID(a.ID, actPick), c.picker(a.ID, 0, q, nil)), slack.NewActionBlock(blockID(a.ID, actSend), send))
+		blocks = append(blocks, slack.NewActionBlock(blockID(a.ID, actPick), c.picker(a.ID, 0, q, nil)),
+			slack.NewActionBlock(blockID(a.ID, actSend), send))
 	}
 	words := "Add a note…"
 	if !q.NoOther {
@@ -153,17 +155,21 @@ func (c *Channel) choices(ask string, q askback.Question) slack.Block {
 
 // picker returns the element in which people mark the options of a question, followed by extra options.
 // Depending on their number, it is radio buttons, checkboxes or a list.
-func (c *Channel) picker(ask string, question int, q askback.Question, extra []*slack.OptionBlockObject) slack.BlockElement {
+func (c *Channel) picker(
+	ask string, question int, q askback.Question, extra []*slack.OptionBlockObject,
+) slack.BlockElement {
 	var options []*slack.OptionBlockObject
 	for i, label := range labels(q) {
-		options = append(options, slack.NewOptionBlockObject(c.code(ask, "option", indexed("", question), indexed("", i)), plain(label), nil))
+		options = append(options,
+			slack.NewOptionBlockObject(c.code(ask, "option", indexed("", question), indexed("", i)), plain(label), nil))
 	}
 	options = append(options, extra...)
 	switch few := len(options) <= maxFew; {
 	case q.MultiSelect && few:
 		return slack.NewCheckboxGroupsBlockElement(actPick, options...)
 	case q.MultiSelect:
-		return slack.NewOptionsMultiSelectBlockElement(slack.MultiOptTypeStatic, plain("Choose any number"), actPick, options...)
+		return slack.NewOptionsMultiSelectBlockElement(slack.MultiOptTypeStatic, plain("Choose any number"), actPick,
+			options...)
 	case few:
 		return slack.NewRadioButtonsBlockElement(actPick, options...)
 	}

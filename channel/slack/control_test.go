@@ -21,7 +21,8 @@ func TestMessageOfAnEarlierReleaseIsAnswered(t *testing.T) {
 	f := newFixture(t, nil)
 	a := f.ask(call(`{"command":"make deploy"}`))
 	approve := slacktest.Element{
-		Type: "button", ActionID: actApprove, Value: f.oldCode(a.ID, actApprove), Text: &slacktest.Text{Text: "Approve"},
+		Type: "button", ActionID: actApprove, Value: f.oldCode(a.ID, actApprove),
+		Text: &slacktest.Text{Text: "Approve"},
 	}
 	f.slack.Act(slacktest.Ana, f.live(a), blockID(a.ID, actApprove), approve, nil)
 	if f.working.Wait(); f.pending(a) {

@@ -103,7 +103,9 @@ func (f *fixture) ask(r askback.Request) askback.Ask {
 }
 
 func choice(labels ...string) askback.Request {
-	return askback.Request{Agent: "bot", Questions: []askback.Question{{Text: "Which database?", Options: askback.Options(labels...)}}}
+	return askback.Request{
+		Agent: "bot", Questions: []askback.Question{{Text: "Which database?", Options: askback.Options(labels...)}},
+	}
 }
 
 // message waits for the message about an ask at a place, with its buttons if it has any.
@@ -130,7 +132,8 @@ func (f *fixture) live(a askback.Ask) slacktest.Message {
 // done returns the message about an ask when it is settled.
 func (f *fixture) done(a askback.Ask) slacktest.Message {
 	f.Helper()
-	return f.message(a, slacktest.Room, func(m slacktest.Message) bool { return strings.HasPrefix(m.Shown(), "Done: ") })
+	return f.message(a, slacktest.Room,
+		func(m slacktest.Message) bool { return strings.HasPrefix(m.Shown(), "Done: ") })
 }
 
 func (f *fixture) outcome(a askback.Ask) *askback.Outcome {

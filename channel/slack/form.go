@@ -108,7 +108,8 @@ func (c *Channel) pickInput(ask string, i int, q askback.Question) slack.Block {
 	switch {
 	case q.MultiSelect:
 	case !q.NoOther:
-		extra = append(extra, slack.NewOptionBlockObject(c.code(ask, "own", indexed("", i)), plain("My own answer (below)"), nil))
+		extra = append(extra,
+			slack.NewOptionBlockObject(c.code(ask, "own", indexed("", i)), plain("My own answer (below)"), nil))
 	case q.Optional:
 		extra = append(extra, slack.NewOptionBlockObject(c.code(ask, "none", indexed("", i)), plain("No answer"), nil))
 	}
@@ -193,7 +194,9 @@ func (c *Channel) answer(a askback.Ask, s state) (out askback.Answer, problems m
 
 // chosen returns the answer with the options whose codes were sent, in the order of the question. It returns
 // errForged if a code belongs to none of them.
-func (c *Channel) chosen(ask string, i int, q askback.Question, codes []string) (out askback.QuestionAnswer, err error) {
+func (c *Channel) chosen(
+	ask string, i int, q askback.Question, codes []string,
+) (out askback.QuestionAnswer, err error) {
 	out.ID = q.ID
 	known := 0
 	for n, o := range q.Options {

@@ -27,8 +27,9 @@ var published = struct {
 }{
 	1531420618, "v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503",
 	form(
-		"token", "xyzz0WbapA4vBCDEFasx0q6G", "team_id", "T1DC2JH3J", "team_domain", "testteamnow", "channel_id", "G8PSS9T3V", "channel_name", "foobar",
-		"user_id", "U2CERLKJA", "user_name", "roadrunner", "command", "/webhook-collect", "text", "",
+		"token", "xyzz0WbapA4vBCDEFasx0q6G", "team_id", "T1DC2JH3J", "team_domain", "testteamnow", "channel_id",
+		"G8PSS9T3V", "channel_name", "foobar", "user_id", "U2CERLKJA", "user_name", "roadrunner", "command",
+		"/webhook-collect", "text", "",
 		"response_url", "https://hooks.slack.com/commands/T1DC2JH3J/397700885554/96rGlfmibIGlgcZRskXaIFfN",
 		"trigger_id", "398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c",
 	),
@@ -63,7 +64,8 @@ func (c *Channel) check(header http.Header, body []byte) error {
 
 func TestPublishedSignatureIsAccepted(t *testing.T) {
 	header := http.Header{"X-Slack-Request-Timestamp": {"1531420618"}, "X-Slack-Signature": {published.signature}}
-	if err := verifier(t, slacktest.SigningSecret, timeAt(published.at)).check(header, []byte(published.body)); err != nil {
+	if err := verifier(t, slacktest.SigningSecret,
+		timeAt(published.at)).check(header, []byte(published.body)); err != nil {
 		t.Error(err)
 	}
 }
@@ -84,20 +86,41 @@ func TestRequestsThatSlackDidNotSendAreRefused(t *testing.T) {
 		body   []byte
 		want   string
 	}{
-		"no secret":            {"", 0, slacktest.Sign("", time.Unix(published.at, 0), body), body, "there is no signing_secret"},
-		"another secret":       {"another", 0, good, body, "the signature is wrong"},
-		"no signature":         {slacktest.SigningSecret, 0, changed(signature, ""), body, "it has no signature"},
-		"another version":      {slacktest.SigningSecret, 0, changed(signature, strings.Replace(good.Get(signature), "v0", "v1", 1)), body, "it has no signature"},
-		"without a version":    {slacktest.SigningSecret, 0, changed(signature, strings.TrimPrefix(good.Get(signature), "v0=")), body, "it has no signature"},
-		"a part of it":         {slacktest.SigningSecret, 0, changed(signature, good.Get(signature)[:21]), body, "it has no signature"},
-		"an empty signature":   {slacktest.SigningSecret, 0, changed(signature, "v0="), body, "it has no signature"},
-		"no timestamp":         {slacktest.SigningSecret, 0, changed(stamp, ""), body, "it has no timestamp"},
-		"a changed timestamp":  {slacktest.SigningSecret, 0, changed(stamp, "1531420619"), body, "the signature is wrong"},
-		"a changed body":       {slacktest.SigningSecret, 0, good, append(bytes.Clone(body), '&'), "the signature is wrong"},
-		"five minutes old":     {slacktest.SigningSecret, 300, good, body, ""},
-		"older":                {slacktest.SigningSecret, 301, good, body, "it is older than five minutes, or from the future"},
-		"from the future":      {slacktest.SigningSecret, -301, good, body, "it is older than five minutes, or from the future"},
-		"with another casing":  {slacktest.SigningSecret, 0, changed(signature, strings.ToUpper(good.Get(signature))), body, "it has no signature"},
+		"no secret": {
+			"", 0, slacktest.Sign("", time.Unix(published.at, 0), body), body, "there is no signing_secret",
+		},
+		"another secret": {"another", 0, good, body, "the signature is wrong"},
+		"no signature":   {slacktest.SigningSecret, 0, changed(signature, ""), body, "it has no signature"},
+		"another version": {
+			slacktest.SigningSecret, 0, changed(signature, strings.Replace(good.Get(signature), "v0", "v1", 1)), body,
+			"it has no signature",
+		},
+		"without a version": {
+			slacktest.SigningSecret, 0, changed(signature, strings.TrimPrefix(good.Get(signature), "v0=")), body,
+			"it has no signature",
+		},
+		"a part of it": {
+			slacktest.SigningSecret, 0, changed(signature, good.Get(signature)[:21]), body, "it has no signature",
+		},
+		"an empty signature": {slacktest.SigningSecret, 0, changed(signature, "v0="), body, "it has no signature"},
+		"no timestamp":       {slacktest.SigningSecret, 0, changed(stamp, ""), body, "it has no timestamp"},
+		"a changed timestamp": {
+			slacktest.SigningSecret, 0, changed(stamp, "1531420619"), body, "the signature is wrong",
+		},
+		"a changed body": {
+			slacktest.SigningSecret, 0, good, append(bytes.Clone(body), '&'), "the signature is wrong",
+		},
+		"five minutes old": {slacktest.SigningSecret, 300, good, body, ""},
+		"older": {
+			slacktest.SigningSecret, 301, good, body, "it is older than five minutes, or from the future",
+		},
+		"from the future": {
+			slacktest.SigningSecret, -301, good, body, "it is older than five minutes, or from the future",
+		},
+		"with another casing": {
+			slacktest.SigningSecret, 0, changed(signature, strings.ToUpper(good.Get(signature))), body,
+			"it has no signature",
+		},
 		"with nothing changed": {slacktest.SigningSecret, 0, good, body, ""},
 	} {
 		got := ""
@@ -189,7 +212,8 @@ func TestSlackChallengeIsEchoed(t *testing.T) {
 	if !ack.OK || string(reply) != "3eZbrw1aB" {
 		t.Errorf("got %+v, %q", ack, reply)
 	}
-	if ack, reply := f.slack.Event([]byte(`{"type":"event_callback","event":{"type":"app_home_opened"}}`)); !ack.OK || len(reply) > 0 {
+	if ack, reply := f.slack.Event([]byte(`{"type":"event_callback","event":{"type":"app_home_opened"}}`)); !ack.OK ||
+		len(reply) > 0 {
 		t.Errorf("an event: got %+v, %q", ack, reply)
 	}
 }
@@ -201,8 +225,11 @@ func TestHandlerRefusesOtherRequests(t *testing.T) {
 		request *http.Request
 		want    int
 	}{
-		"GET":      {httptest.NewRequest(http.MethodGet, "/channels/slack", nil), http.StatusMethodNotAllowed},
-		"unsigned": {httptest.NewRequest(http.MethodPost, "/channels/slack", strings.NewReader("payload={}")), http.StatusUnauthorized},
+		"GET": {httptest.NewRequest(http.MethodGet, "/channels/slack", nil), http.StatusMethodNotAllowed},
+		"unsigned": {
+			httptest.NewRequest(http.MethodPost, "/channels/slack", strings.NewReader("payload={}")),
+			http.StatusUnauthorized,
+		},
 	} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r.request)
@@ -307,7 +334,9 @@ func TestReplayAfterARestartChangesNothing(t *testing.T) {
 	// otherwise the request could arrive between the two states
 	f.message(two, "D"+slacktest.Ben.ID[1:], slacktest.Message.HasElements)
 	var requests [][]byte
-	for text, m := range map[string]slacktest.Message{"SQLite": f.live(single), "Approve": f.message(two, "D"+slacktest.Ana.ID[1:], slacktest.Message.HasElements)} {
+	for text, m := range map[string]slacktest.Message{
+		"SQLite": f.live(single), "Approve": f.message(two, "D"+slacktest.Ana.ID[1:], slacktest.Message.HasElements),
+	} {
 		e, block, ok := m.Button(text)
 		if !ok {
 			t.Fatalf("there is no button %s in:\n%s", text, m.Shown())
@@ -328,7 +357,9 @@ func TestReplayAfterARestartChangesNothing(t *testing.T) {
 		f.working.Wait()
 		all, err := ana.List(t.Context(), askback.Query{Status: askback.AnyStatus})
 		must(t, err)
-		late, _, err := f.engine.Reports(askback.Principal{Kind: askback.Responder, Name: "ana"}).LateAnswers(t.Context(), single.ID)
+		late, _, err := f.engine.Reports(askback.Principal{Kind: askback.Responder, Name: "ana"}).LateAnswers(
+			t.Context(), single.ID,
+		)
 		must(t, err)
 		asks, err := json.Marshal(all.Items)
 		must(t, err)
@@ -351,7 +382,8 @@ func TestReplayAfterARestartChangesNothing(t *testing.T) {
 		if ack, _ := f.slack.Send(body, "application/x-www-form-urlencoded", headers[i]); !ack.OK {
 			t.Errorf("request %d: got %+v", i, ack)
 		}
-		if ack, _ := f.slack.Send(body, "application/x-www-form-urlencoded", headers[i]); ack.Status != http.StatusUnauthorized {
+		if ack, _ := f.slack.Send(body, "application/x-www-form-urlencoded",
+			headers[i]); ack.Status != http.StatusUnauthorized {
 			t.Errorf("request %d again: got %+v", i, ack)
 		}
 	}
@@ -369,7 +401,8 @@ func TestFloodDoesNotFillTheLog(t *testing.T) {
 	h := c.Handler(nil)
 	for range 3 {
 		for range 100 {
-			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/channels/slack", strings.NewReader("payload={}")))
+			h.ServeHTTP(httptest.NewRecorder(),
+				httptest.NewRequest(http.MethodPost, "/channels/slack", strings.NewReader("payload={}")))
 		}
 		now += 60
 	}

@@ -21,7 +21,10 @@ var Kind = channels.Kind{Name: Name, Title: "Slack", Via: askback.ChannelSlack, 
 
 // options returns the options that the settings have.
 func (s Settings) options() Options {
-	return Options{BotToken: s.BotToken, SigningSecret: s.SigningSecret, AppToken: s.AppToken, Channel: s.Channel, Team: s.Team, APIURL: s.APIURL}
+	return Options{
+		BotToken: s.BotToken, SigningSecret: s.SigningSecret, AppToken: s.AppToken, Channel: s.Channel, Team: s.Team,
+		APIURL: s.APIURL,
+	}
 }
 
 // Open implements [channels.Settings].
@@ -44,7 +47,9 @@ func (s Settings) Open(h channels.Host) channels.Channel {
 		app.Close()
 	}}
 	if s.SigningSecret != "" {
-		c.Handlers = map[string]func(channels.Engine) http.Handler{Path: func(e channels.Engine) http.Handler { return app.Handler(e) }}
+		c.Handlers = map[string]func(channels.Engine) http.Handler{
+			Path: func(e channels.Engine) http.Handler { return app.Handler(e) },
+		}
 	}
 	return c
 }
@@ -79,5 +84,6 @@ func (s Settings) Test(ctx context.Context, _ string, _ channels.Host) (report s
 	if err := c.SendTest(ctx); err != nil {
 		return "", fmt.Errorf("%s did not accept the message for %s: %s", Kind.Title, s.Channel, channels.Failure(err))
 	}
-	return fmt.Sprintf("Slack accepted the message for %s. If nothing arrives, check that you look at this channel in the same workspace.", s.Channel), nil
+	return fmt.Sprintf("Slack accepted the message for %s. If nothing arrives, check that you look at this channel "+
+		"in the same workspace.", s.Channel), nil
 }

@@ -97,7 +97,9 @@ func TestCutLabelIsTheSameOption(t *testing.T) {
 func TestButtonValuesContainNoAnswer(t *testing.T) {
 	f := newFixture(t, nil)
 	seen := map[string]bool{}
-	for _, r := range []askback.Request{choice("PostgreSQL", "SQLite"), choice(numbered(12)...), call(`{"target":"staging"}`)} {
+	for _, r := range []askback.Request{
+		choice("PostgreSQL", "SQLite"), choice(numbered(12)...), call(`{"target":"staging"}`),
+	} {
 		for _, b := range f.live(f.ask(r)).Blocks {
 			for _, e := range b.Elements {
 				values := []string{e.Value}
@@ -119,7 +121,9 @@ func TestButtonValuesContainNoAnswer(t *testing.T) {
 }
 
 func call(input string) askback.Request {
-	return askback.Request{Agent: "bot", Confirmation: &askback.Confirmation{ToolName: "deploy", Input: json.RawMessage(input)}}
+	return askback.Request{
+		Agent: "bot", Confirmation: &askback.Confirmation{ToolName: "deploy", Input: json.RawMessage(input)},
+	}
 }
 
 // The arguments of a call are exact. Approve and Deny are in separate blocks, and Slack asks again.
@@ -162,7 +166,9 @@ func TestDangerousCallHasOnlyTheLink(t *testing.T) {
 	if m.HasElements() || !strings.Contains(m.Links(), a.ID) {
 		t.Errorf("got:\n%s", m.Shown())
 	}
-	approve := slacktest.Element{Type: "button", ActionID: actApprove, Value: f.code(a.ID, actApprove), Text: &slacktest.Text{Text: "Approve"}}
+	approve := slacktest.Element{
+		Type: "button", ActionID: actApprove, Value: f.code(a.ID, actApprove), Text: &slacktest.Text{Text: "Approve"},
+	}
 	f.slack.Act(slacktest.Ana, m, blockID(a.ID, actApprove), approve, nil)
 	if got := f.told(slacktest.Ana); !f.pending(a) || !strings.Contains(got, textForged) {
 		t.Errorf("pending: %v; ana was told %q", f.pending(a), got)
@@ -185,7 +191,8 @@ func TestSessionHasOneThread(t *testing.T) {
 	}
 	check := func(name string, m slacktest.Message, thread string) {
 		if m.Thread != thread || m.Broadcast != (thread != "") {
-			t.Errorf("%s: it is in the thread %q, in the channel as well: %v; want the thread %q", name, m.Thread, m.Broadcast, thread)
+			t.Errorf("%s: it is in the thread %q, in the channel as well: %v; want the thread %q", name, m.Thread,
+				m.Broadcast, thread)
 		}
 	}
 	first := next("run-7")
@@ -221,7 +228,8 @@ func TestReminderIsInTheThread(t *testing.T) {
 	a := f.ask(choice("PostgreSQL", "SQLite"))
 	m := f.live(a)
 	n := askback.Notification{
-		Delivery: askback.Delivery{Event: askback.EventQuestionReminded}, Ask: a, Address: Room, Earlier: m.Channel + ":" + m.TS,
+		Delivery: askback.Delivery{Event: askback.EventQuestionReminded}, Ask: a, Address: Room,
+		Earlier: m.Channel + ":" + m.TS,
 	}
 	n.Record = func(_ context.Context, receipt string) error { n.Receipt = receipt; return nil }
 	for range 2 {
@@ -229,7 +237,9 @@ func TestReminderIsInTheThread(t *testing.T) {
 		must(t, err)
 		all := f.slack.Messages()
 		last := all[len(all)-1]
-		if len(all) != 2 || last.Thread != m.TS || !last.Broadcast || last.HasElements() || !strings.HasPrefix(last.Shown(), "Reminder: Question from bot") || !strings.HasPrefix(receipt, last.Channel+":"+last.TS) {
+		if len(all) != 2 || last.Thread != m.TS || !last.Broadcast || last.HasElements() || !strings.HasPrefix(
+			last.Shown(), "Reminder: Question from bot",
+		) || !strings.HasPrefix(receipt, last.Channel+":"+last.TS) {
 			t.Errorf("got %d messages, the last %+v, and the receipt %q", len(all), last, receipt)
 		}
 	}
@@ -246,7 +256,8 @@ func TestReassignedAskHasNoButtons(t *testing.T) {
 	m := f.message(a, "D"+slacktest.Ana.ID[1:], slacktest.Message.HasElements)
 	a.To = []string{"ben"}
 	n := askback.Notification{
-		Delivery: askback.Delivery{Event: "question_reassigned", Person: "ana"}, Ask: a, Address: slacktest.Ana.ID, Earlier: m.Channel + ":" + m.TS,
+		Delivery: askback.Delivery{Event: "question_reassigned", Person: "ana"}, Ask: a, Address: slacktest.Ana.ID,
+		Earlier: m.Channel + ":" + m.TS,
 	}
 	_, err := f.Send(t.Context(), n)
 	must(t, err)
@@ -256,7 +267,8 @@ func TestReassignedAskHasNoButtons(t *testing.T) {
 	n.Ask.To, n.Event = []string{"ana"}, askback.EventQuestionPending
 	_, err = f.Send(t.Context(), n)
 	must(t, err)
-	if got := f.slack.Messages(); len(got) != 2 || !got[0].HasElements() || got[1].HasElements() || got[1].Thread != got[0].TS {
+	if got := f.slack.Messages(); len(got) != 2 || !got[0].HasElements() || got[1].HasElements() ||
+		got[1].Thread != got[0].TS {
 		t.Errorf("after it came back: got %+v", got)
 	}
 }
@@ -267,11 +279,14 @@ func TestMessageHasNoButtonsBeforeItIsRecorded(t *testing.T) {
 	a := f.ask(choice("PostgreSQL", "SQLite"))
 	f.live(a)
 	stored := errors.New("stored")
-	n := askback.Notification{Delivery: askback.Delivery{Event: askback.EventQuestionPending}, Ask: a, Address: slacktest.Ana.ID}
+	n := askback.Notification{
+		Delivery: askback.Delivery{Event: askback.EventQuestionPending}, Ask: a, Address: slacktest.Ana.ID,
+	}
 	n.Record = func(_ context.Context, receipt string) error {
 		all := f.slack.Messages()
 		last := all[len(all)-1]
-		if receipt != last.Channel+":"+last.TS || last.HasElements() || !strings.Contains(last.Shown(), "Which database?") {
+		if receipt != last.Channel+":"+last.TS || last.HasElements() ||
+			!strings.Contains(last.Shown(), "Which database?") {
 			t.Errorf("recorded %q, the last message is %+v", receipt, last)
 		}
 		return stored
@@ -297,10 +312,14 @@ func TestErrorsOfSlackAreExplained(t *testing.T) {
 		"<b>evil</b>":       {"an unknown error", false},
 	} {
 		f.slack.Fail(slacktest.Fault{Method: "chat.postMessage", Error: code})
-		n := askback.Notification{Delivery: askback.Delivery{Event: askback.EventQuestionPending}, Ask: askback.Ask{Kind: askback.Questions}, Address: Room}
+		n := askback.Notification{
+			Delivery: askback.Delivery{Event: askback.EventQuestionPending}, Ask: askback.Ask{Kind: askback.Questions},
+			Address: Room,
+		}
 		_, err := f.Send(t.Context(), n)
 		var sending *askback.SendError
-		if !errors.As(err, &sending) || !strings.Contains(err.Error(), want.text) || sending.Final != want.final || strings.Contains(err.Error(), "<") {
+		if !errors.As(err, &sending) || !strings.Contains(err.Error(), want.text) || sending.Final != want.final ||
+			strings.Contains(err.Error(), "<") {
 			t.Errorf("%s: got %v, %+v", code, err, sending)
 		}
 	}
@@ -315,7 +334,8 @@ func TestDeletedAndRejectedMessagesAreHandled(t *testing.T) {
 	f.slack.Press(slacktest.Ana, m, "SQLite", nil)
 	settled := f.ask(choice("x", "y"))
 	f.live(settled) // the outcome of the first message was tried before, or fails below
-	got, err := f.engine.As(askback.Principal{Kind: askback.Operator, Name: "op"}).Deliveries(t.Context(), askback.DeliveryQuery{AskID: a.ID})
+	got, err := f.engine.As(askback.Principal{Kind: askback.Operator, Name: "op"}).Deliveries(t.Context(),
+		askback.DeliveryQuery{AskID: a.ID})
 	must(t, err)
 	for _, d := range got.Items {
 		if d.Status == askback.DeliveryFailed {
@@ -324,7 +344,9 @@ func TestDeletedAndRejectedMessagesAreHandled(t *testing.T) {
 	}
 	f.slack.Fail(slacktest.Fault{Method: "chat.postMessage", Error: "msg_blocks_too_long"})
 	b := f.ask(choice("PostgreSQL", "SQLite"))
-	if m := f.message(b, slacktest.Room, func(slacktest.Message) bool { return true }); !strings.Contains(m.Shown(), "does not fit") || m.HasElements() {
+	if m := f.message(b, slacktest.Room, func(slacktest.Message) bool {
+		return true
+	}); !strings.Contains(m.Shown(), "does not fit") || m.HasElements() {
 		t.Errorf("got:\n%s", m.Shown())
 	}
 }
@@ -406,9 +428,13 @@ func TestAsksOfAnySizeAreAccepted(t *testing.T) {
 		var q askback.Request
 		size := slices.Max([]int{20, r.IntN(3000)})
 		for i := range 1 + r.IntN(4) {
-			question := askback.Question{Text: fmt.Sprint(i, text(size)), MultiSelect: r.IntN(2) == 0, NoOther: r.IntN(2) == 0, Optional: r.IntN(2) == 0}
+			question := askback.Question{
+				Text: fmt.Sprint(i, text(size)), MultiSelect: r.IntN(2) == 0, NoOther: r.IntN(2) == 0,
+				Optional: r.IntN(2) == 0,
+			}
 			for j := range r.IntN(12) * r.IntN(5) {
-				question.Options = append(question.Options, askback.Option{Label: fmt.Sprint(j, text(min(size, 190))), Preview: text(size)})
+				question.Options = append(question.Options,
+					askback.Option{Label: fmt.Sprint(j, text(min(size, 190))), Preview: text(size)})
 			}
 			if len(question.Options) < 2 {
 				question.Options, question.NoOther = nil, false

@@ -268,7 +268,8 @@ func (c *Channel) checkTeam(ctx context.Context) error {
 	case err != nil:
 		return c.failed("auth.test", err)
 	case who.TeamID != c.options.Team:
-		return fmt.Errorf("the token belongs to the workspace %s, but the settings have team: %s", who.TeamID, c.options.Team)
+		return fmt.Errorf("the token belongs to the workspace %s, but the settings have team: %s", who.TeamID,
+			c.options.Team)
 	}
 	return nil
 }

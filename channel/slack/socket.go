@@ -38,7 +38,8 @@ func (c *Channel) Run(ctx context.Context, engine Engine) {
 			pauses.Reset()
 		}
 		next := pauses.Next()
-		c.options.Log.Error("Slack: Socket Mode has no connection", "error", c.failed("apps.connections.open", err), "retry", next)
+		c.options.Log.Error("Slack: Socket Mode has no connection", "error", c.failed("apps.connections.open", err),
+			"retry", next)
 		_ = pause.For(ctx, next+rand.N(next/10)) // the loop ends with ctx
 	}
 }
@@ -46,7 +47,8 @@ func (c *Channel) Run(ctx context.Context, engine Engine) {
 // connect keeps a connection until the context ends or Slack rejects the app.
 func (c *Channel) connect(ctx context.Context, engine Engine) error {
 	ctx, cancel := context.WithCancel(ctx)
-	client := socketmode.New(c.api, socketmode.OptionReadLimit(maxRequest), socketmode.OptionLog(log.New(io.Discard, "", 0)))
+	client := socketmode.New(c.api, socketmode.OptionReadLimit(maxRequest),
+		socketmode.OptionLog(log.New(io.Discard, "", 0)))
 	ended := make(chan error, 1)
 	go func() { ended <- client.RunContext(ctx) }()
 	slots := make(chan struct{}, maxHandled)

@@ -43,7 +43,8 @@ func TestSocketModeConnectsAgain(t *testing.T) {
 		m := f.live(a)
 		before := f.slack.Connections()
 		end()
-		f.slack.Wait("a new connection", func() bool { return f.slack.Connections() > before && f.slack.Sockets() == 1 })
+		f.slack.Wait("a new connection",
+			func() bool { return f.slack.Connections() > before && f.slack.Sockets() == 1 })
 		if ack := f.slack.Press(slacktest.Ana, m, "SQLite", nil); !ack.OK || f.pending(a) {
 			t.Errorf("end %d: acknowledged: %v, pending: %v", i, ack.OK, f.pending(a))
 		}
@@ -95,7 +96,9 @@ func TestRepeatedActionIsHarmless(t *testing.T) {
 func TestEventsAreAcknowledged(t *testing.T) {
 	f := newFixture(t, socketMode)
 	f.overSocket(f.engine)
-	if ack, _ := f.slack.Event([]byte(`{"type":"event_callback","team_id":"T0000001","event":{"type":"app_home_opened","user":"U1"}}`)); !ack.OK {
+	if ack, _ := f.slack.Event(
+		[]byte(`{"type":"event_callback","team_id":"T0000001","event":{"type":"app_home_opened","user":"U1"}}`),
+	); !ack.OK {
 		t.Errorf("got %+v", ack)
 	}
 }

@@ -33,8 +33,8 @@ func personOf(member string) (string, bool) {
 // options returns the options of a channel to a Slack for tests.
 func options(s *slacktest.Server) Options {
 	return Options{
-		BotToken: slacktest.BotToken, SigningSecret: slacktest.SigningSecret, Channel: slacktest.Room, Team: slacktest.Team,
-		Person: personOf, APIURL: s.URL, Pace: time.Nanosecond,
+		BotToken: slacktest.BotToken, SigningSecret: slacktest.SigningSecret, Channel: slacktest.Room,
+		Team: slacktest.Team, Person: personOf, APIURL: s.URL, Pace: time.Nanosecond,
 	}
 }
 
@@ -219,7 +219,8 @@ func (s *service) give(u slacktest.User, m slacktest.Message, a askback.Answer) 
 	}
 	for _, text := range []string{"Other", "Add a note", "Write", "Answer"} {
 		if _, _, ok := m.Button(text); ok {
-			return cmp.Or(press(text, nil), s.fill(u, func(v slacktest.View, state slacktest.State) error { return write(v, state, a) }))
+			return cmp.Or(press(text, nil),
+				s.fill(u, func(v slacktest.View, state slacktest.State) error { return write(v, state, a) }))
 		}
 	}
 	return errors.New("no way to answer in " + m.Shown())
@@ -306,7 +307,8 @@ func (s *service) Attack(_ context.Context, how channeltest.Attack, m channeltes
 	case channeltest.Forged:
 		if s.overHTTP {
 			body := slacktest.Form(s.Action(slacktest.Ana, posted, block, e, nil))
-			if ack, _ := s.Send(body, "application/x-www-form-urlencoded", slacktest.Sign("another secret", time.Now(), body)); ack.Status != http.StatusUnauthorized {
+			if ack, _ := s.Send(body, "application/x-www-form-urlencoded",
+				slacktest.Sign("another secret", time.Now(), body)); ack.Status != http.StatusUnauthorized {
 				return fmt.Errorf("got %+v, want the status 401", ack)
 			}
 			return nil
@@ -338,7 +340,8 @@ func (s *service) Fail(how channeltest.Failure, skip, count int) func() int {
 	defer s.mu.Unlock()
 	s.skip, s.count, s.failed = skip, count, new(int)
 	s.fault = map[channeltest.Failure]slacktest.Fault{
-		channeltest.TooMany: {RetryAfter: 40}, channeltest.Broken: {Status: 500}, channeltest.LostReply: {Lost: true}, channeltest.Slow: {Hold: make(chan struct{})},
+		channeltest.TooMany: {RetryAfter: 40}, channeltest.Broken: {Status: 500}, channeltest.LostReply: {Lost: true},
+		channeltest.Slow: {Hold: make(chan struct{})},
 	}[how]
 	failed := s.failed
 	return func() int {
@@ -350,13 +353,17 @@ func (s *service) Fail(how channeltest.Failure, skip, count int) func() int {
 
 func driver(overHTTP bool) channeltest.Driver {
 	return channeltest.Driver{
-		Channel: "slack", Via: askback.ChannelSlack, Handled: "other", Start: start(overHTTP), RetryAfter: 40 * time.Second,
-		Short: []string{"10 000 characters", "1 MB", "call of 20 kB", "call of 1 MB", "3 800 characters", "quotes and newlines"},
+		Channel: "slack", Via: askback.ChannelSlack, Handled: "other", Start: start(overHTTP),
+		RetryAfter: 40 * time.Second,
+		Short: []string{
+			"10 000 characters", "1 MB", "call of 20 kB", "call of 1 MB", "3 800 characters", "quotes and newlines",
+		},
 		InPlace: []string{
-			"single/choice", "other/choice", "other/own words", "other/note", "multi/two", "multi/none", "multi/two and own words", "free text/text",
-			"previews/choice", "four questions/all", "context/choice", "context object/choice", "right to left/choice", "long label/choice",
-			"50 options/choice", "call/approve", "call/deny", "call/deny with a reason",
-			"call with lines/approve", "call with lines/deny", "hostile call/approve",
+			"single/choice", "other/choice", "other/own words", "other/note", "multi/two", "multi/none",
+			"multi/two and own words", "free text/text", "previews/choice", "four questions/all", "context/choice",
+			"context object/choice", "right to left/choice", "long label/choice", "50 options/choice", "call/approve",
+			"call/deny", "call/deny with a reason", "call with lines/approve", "call with lines/deny",
+			"hostile call/approve",
 		},
 	}
 }

@@ -267,7 +267,12 @@ func (a *api) sendFile(ctx context.Context, chatID, replyTo int64, name, caption
 	if err != nil {
 		return err
 	}
-	for _, field := range [][2]string{{"chat_id", strconv.FormatInt(chatID, 10)}, {"caption", caption}, {"reply_parameters", string(reply)}, {"disable_notification", "true"}} {
+	for _, field := range [][2]string{
+		{"chat_id", strconv.FormatInt(chatID, 10)},
+		{"caption", caption},
+		{"reply_parameters", string(reply)},
+		{"disable_notification", "true"},
+	} {
 		if err := w.WriteField(field[0], field[1]); err != nil {
 			return err
 		}

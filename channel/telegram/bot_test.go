@@ -90,7 +90,9 @@ func newBot(t testing.TB, change ...func(*telegram.Options)) *bot {
 		Settings: engine.Settings{
 			People: []askback.Person{{Name: "ana"}, {Name: "ben"}},
 			Receivers: []engine.Receiver{
-				{Channel: telegram.Name, Name: "4001", Person: "ana"}, {Channel: telegram.Name, Name: "4002", Person: "ben"}, {Channel: telegram.Name, Name: "-1001234567890"},
+				{Channel: telegram.Name, Name: "4001", Person: "ana"},
+				{Channel: telegram.Name, Name: "4002", Person: "ben"},
+				{Channel: telegram.Name, Name: "-1001234567890"},
 			},
 		},
 	})
@@ -148,7 +150,9 @@ type wrapped struct {
 	b *bot
 }
 
-func (w wrapped) ContactClient(ctx context.Context, channel, address string, via askback.Channel) (askback.PersonClient, askback.Contact, error) {
+func (w wrapped) ContactClient(
+	ctx context.Context, channel, address string, via askback.Channel,
+) (askback.PersonClient, askback.Contact, error) {
 	client, contact, err := w.linked.ContactClient(ctx, channel, address, via)
 	if err == nil && w.b.wrap != nil {
 		client = w.b.wrap(client)
@@ -226,7 +230,9 @@ func question(text string, labels ...string) askback.Question {
 func questions(all ...askback.Question) askback.Request { return askback.Request{Questions: all} }
 
 func call(tool, input string, dangerous bool) askback.Request {
-	return askback.Request{Confirmation: &askback.Confirmation{ToolName: tool, Input: json.RawMessage(input), Dangerous: dangerous}}
+	return askback.Request{
+		Confirmation: &askback.Confirmation{ToolName: tool, Input: json.RawMessage(input), Dangerous: dangerous},
+	}
 }
 
 // fourQuestions has one question of each kind.
@@ -300,7 +306,8 @@ func TestMissingAnswerIsShown(t *testing.T) {
 	overview := b.Message(ana, m.ID).Buttons
 	b.press(ana, ana, m.ID, "‹ Back")
 	draft := json.RawMessage(`{"form":{"q1":["0"]}}`) // the person removes the second answer on the page
-	if err := b.engine.As(askback.Principal{Kind: askback.Responder, Name: "ana"}).SaveDraft(t.Context(), a.ID, draft); err != nil {
+	if err := b.engine.As(askback.Principal{Kind: askback.Responder, Name: "ana"}).SaveDraft(t.Context(), a.ID,
+		draft); err != nil {
 		t.Fatal(err)
 	}
 	p, err := b.PressData(ana, ana, m.ID, overview[1][0].Data)
@@ -368,7 +375,8 @@ func TestDangerousCallHasOnlyALink(t *testing.T) {
 			t.Errorf("%c: got %+v, %v", action, p, err)
 		}
 	}
-	if got, _ := b.agent.Get(t.Context(), a.ID); got.Settled() || !strings.Contains(b.log.String(), "a button that the message does not have was refused") {
+	if got, _ := b.agent.Get(t.Context(), a.ID); got.Settled() ||
+		!strings.Contains(b.log.String(), "a button that the message does not have was refused") {
 		t.Errorf("got %+v; the log:\n%s", got.Outcome, b.log)
 	}
 }

@@ -70,7 +70,9 @@ func (s *service) Open(t testing.TB) channeltest.Channel {
 	o := options(t, s.Server)
 	o.Log, o.Now, o.Link = s.settings.Log, s.settings.Now, s.settings.Link
 	c := newChannel(t, o)
-	return channeltest.Channel{Send: c, Run: func(ctx context.Context, e *engine.Engine) { c.Run(ctx, s.contacts.of(e)) }}
+	return channeltest.Channel{
+		Send: c, Run: func(ctx context.Context, e *engine.Engine) { c.Run(ctx, s.contacts.of(e)) },
+	}
 }
 
 func (s *service) Join(_ context.Context, _ *engine.Engine, person string) error {
@@ -213,7 +215,8 @@ func (p *thumb) press(label string) error {
 func (p *thumb) option(n int) error {
 	for _, row := range p.Message(p.user, p.message).Buttons {
 		for _, b := range row {
-			if text := strings.TrimLeft(b.Text, "☐☑● "); text == strconv.Itoa(n) || strings.HasPrefix(text, strconv.Itoa(n)+". ") {
+			if text := strings.TrimLeft(b.Text, "☐☑● "); text == strconv.Itoa(n) ||
+				strings.HasPrefix(text, strconv.Itoa(n)+". ") {
 				popup, err := p.PressData(p.user, p.user, p.message, b.Data)
 				p.popup = popup.Text
 				p.Idle()
@@ -350,7 +353,8 @@ func TestTelegramPassesTheSuite(t *testing.T) {
 		}
 	}
 	channeltest.Test(t, channeltest.Driver{
-		Channel: telegram.Name, Via: askback.ChannelTelegram, Handled: "multi", Start: start, InPlace: inPlace, RetryAfter: telegramtest.RetryAfter,
+		Channel: telegram.Name, Via: askback.ChannelTelegram, Handled: "multi", Start: start, InPlace: inPlace,
+		RetryAfter: telegramtest.RetryAfter,
 	})
 }
 
@@ -379,7 +383,9 @@ type linked struct {
 	engine *engine.Engine
 }
 
-func (l linked) ContactClient(ctx context.Context, channel, address string, via askback.Channel) (askback.PersonClient, askback.Contact, error) {
+func (l linked) ContactClient(
+	ctx context.Context, channel, address string, via askback.Channel,
+) (askback.PersonClient, askback.Contact, error) {
 	contact, err := l.ContactAt(ctx, channel, address)
 	if err != nil {
 		return nil, contact, err

@@ -35,7 +35,8 @@ func TestStrangerLearnsNothing(t *testing.T) {
 			got = append(got, m.Text)
 		}
 	}
-	if len(got) != 2 || !strings.HasPrefix(got[0], "This account is not linked") || !strings.HasPrefix(got[1], "This code is wrong") {
+	if len(got) != 2 || !strings.HasPrefix(got[0], "This account is not linked") ||
+		!strings.HasPrefix(got[1], "This code is wrong") {
 		t.Errorf("got %q", got)
 	}
 	p, err := b.PressData(stranger, ana, m.ID, m.Buttons[0][0].Data)
@@ -88,7 +89,10 @@ func TestLateAnswerIsRecorded(t *testing.T) {
 // The label of an agent is text on which a tap does not act, even in a title.
 func TestAgentLabelIsNeverALink(t *testing.T) {
 	b := newBot(t)
-	a, err := b.agent.Ask(t.Context(), askback.Request{Agent: "/stop @here x.com", Questions: []askback.Question{question("/stop?", "/stop", "@here")}, To: []string{"ana"}})
+	a, err := b.agent.Ask(t.Context(), askback.Request{
+		Agent: "/stop @here x.com", Questions: []askback.Question{question("/stop?", "/stop", "@here")},
+		To: []string{"ana"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +115,8 @@ func TestDraftIsSharedWithOtherClients(t *testing.T) {
 	checks.MultiSelect = true
 	a, m := b.ask(questions(checks))
 	person := b.engine.As(askback.Principal{Kind: askback.Responder, Name: "ana"})
-	if err := person.SaveDraft(t.Context(), a.ID, json.RawMessage(`{"form":{"q1":["2"],"comment":["all of it"]},"scroll":7}`)); err != nil {
+	if err := person.SaveDraft(t.Context(), a.ID,
+		json.RawMessage(`{"form":{"q1":["2"],"comment":["all of it"]},"scroll":7}`)); err != nil {
 		t.Fatal(err)
 	}
 	b.press(ana, ana, m.ID, "lint")
@@ -183,19 +188,23 @@ func TestStopAndBlockUnlinkTheChat(t *testing.T) {
 	b := newBot(t)
 	b.reply(ben, ben, 0, "/stop")
 	b.wait(ben, "This chat is not linked any more")
-	if _, err := (linked{b.contacts, b.engine}).ContactAt(t.Context(), telegram.Name, "4002"); !errors.Is(err, askback.ErrNotFound) {
+	if _, err := (linked{b.contacts, b.engine}).ContactAt(t.Context(), telegram.Name,
+		"4002"); !errors.Is(err, askback.ErrNotFound) {
 		t.Errorf("after /stop: %v", err)
 	}
 	_, m := b.ask(questions(question("Deploy?", "Yes", "No")))
 	b.BlockSilently(ana)
-	_, err := b.sender.Send(t.Context(), askback.Notification{Ask: askback.Ask{ID: askID, Questions: []askback.Question{{ID: "q1", Text: "?"}}}, Address: "4001"})
+	_, err := b.sender.Send(t.Context(), askback.Notification{
+		Ask: askback.Ask{ID: askID, Questions: []askback.Question{{ID: "q1", Text: "?"}}}, Address: "4001",
+	})
 	var sending *askback.SendError
 	if !errors.As(err, &sending) || !sending.Gone || !sending.Final {
 		t.Errorf("got %v, want an error that says that the contact is gone", err)
 	}
 	b.Block(ana)
 	b.Idle()
-	if p, err := b.PressData(ana, ana, m.ID, m.Buttons[0][0].Data); err != nil || !strings.Contains(p.Text, "not linked") {
+	if p, err := b.PressData(ana, ana, m.ID, m.Buttons[0][0].Data); err != nil ||
+		!strings.Contains(p.Text, "not linked") {
 		t.Errorf("after the block: %+v, %v", p, err)
 	}
 }
@@ -206,7 +215,9 @@ func TestOtherErrorsUnlinkNoOne(t *testing.T) {
 	b := newBot(t)
 	b.AddUser(5000)
 	for _, address := range []string{"5000", "5001"} {
-		_, err := b.sender.Send(t.Context(), askback.Notification{Ask: askback.Ask{ID: askID, Questions: []askback.Question{{ID: "q1", Text: "?"}}}, Address: address})
+		_, err := b.sender.Send(t.Context(), askback.Notification{
+			Ask: askback.Ask{ID: askID, Questions: []askback.Question{{ID: "q1", Text: "?"}}}, Address: address,
+		})
 		var sending *askback.SendError
 		if !errors.As(err, &sending) || sending.Gone || !sending.Final || sending.Cause == nil {
 			t.Errorf("%s: got %#v", address, err)
@@ -217,7 +228,8 @@ func TestOtherErrorsUnlinkNoOne(t *testing.T) {
 // In a group of the settings, only people can press. Other groups get nothing.
 func TestOnlyPeopleAnswerInAGroup(t *testing.T) {
 	b := newBot(t)
-	a, err := b.agent.Ask(t.Context(), askback.Request{Agent: "robot", Questions: []askback.Question{question("Deploy?", "Yes", "No")}})
+	a, err := b.agent.Ask(t.Context(),
+		askback.Request{Agent: "robot", Questions: []askback.Question{question("Deploy?", "Yes", "No")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,11 +241,13 @@ func TestOnlyPeopleAnswerInAGroup(t *testing.T) {
 	b.AddGroup(other)
 	b.Write(ana, other, "/list", 0)
 	b.Inject("callback_query", map[string]any{
-		"id": "88", "from": map[string]any{"id": ana}, "data": telegram.Data(telegramtest.Token, other, 'c', a.ID, 101, 0, 0),
+		"id": "88", "from": map[string]any{"id": ana},
+		"data":    telegram.Data(telegramtest.Token, other, 'c', a.ID, 101, 0, 0),
 		"message": map[string]any{"message_id": 101, "chat": map[string]any{"id": other, "type": "supergroup"}},
 	})
 	b.Idle()
-	if got := b.Last(other); got.Text != "" || !strings.Contains(b.log.String(), "a button in a chat that is not allowed was refused") {
+	if got := b.Last(other); got.Text != "" ||
+		!strings.Contains(b.log.String(), "a button in a chat that is not allowed was refused") {
 		t.Errorf("the bot wrote %q; the log:\n%s", got.Text, b.log)
 	}
 	b.press(ben, room, m.ID, "No")
@@ -247,12 +261,14 @@ func TestOnlyPeopleAnswerInAGroup(t *testing.T) {
 // In a group, a text of a person counts only as a reply to the question.
 func TestTextInAGroupCountsOnlyAsAReply(t *testing.T) {
 	b := newBot(t)
-	a, err := b.agent.Ask(t.Context(), askback.Request{Agent: "robot", Questions: []askback.Question{{Text: "What should the name be?"}}})
+	a, err := b.agent.Ask(t.Context(),
+		askback.Request{Agent: "robot", Questions: []askback.Question{{Text: "What should the name be?"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := b.live(room)
-	if p := b.press(ana, room, m.ID, "Write an answer…"); !p.Alert || !strings.Contains(p.Text, "Reply to the message") {
+	if p := b.press(ana, room, m.ID, "Write an answer…"); !p.Alert ||
+		!strings.Contains(p.Text, "Reply to the message") {
 		t.Errorf("got %+v", p)
 	}
 	before := len(b.Messages(room))
@@ -270,13 +286,17 @@ func TestTextInAGroupCountsOnlyAsAReply(t *testing.T) {
 // If a question goes to named people instead of the group, its message in the group loses its buttons.
 func TestReassignedQuestionHasNoButtonsInTheGroup(t *testing.T) {
 	b := newBot(t)
-	a, err := b.agent.Ask(t.Context(), askback.Request{Agent: "robot", Questions: []askback.Question{question("Deploy?", "Yes", "No")}})
+	a, err := b.agent.Ask(t.Context(),
+		askback.Request{Agent: "robot", Questions: []askback.Question{question("Deploy?", "Yes", "No")}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := b.live(room)
 	a.To = []string{"ben"}
-	n := askback.Notification{Delivery: askback.Delivery{Event: askback.EventQuestionReassigned}, Ask: a, Address: itoa(room), Earlier: itoa(room) + "/" + itoa(m.ID)}
+	n := askback.Notification{
+		Delivery: askback.Delivery{Event: askback.EventQuestionReassigned}, Ask: a, Address: itoa(room),
+		Earlier: itoa(room) + "/" + itoa(m.ID),
+	}
 	if _, err := b.sender.Send(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
@@ -303,13 +323,15 @@ func TestGroupKeepsItsQuestionsAfterItMoved(t *testing.T) {
 	b := newBot(t)
 	moved := int64(-1009876543210)
 	b.Migrate(room, moved)
-	a, err := b.agent.Ask(t.Context(), askback.Request{Agent: "robot", Questions: []askback.Question{question("Deploy?", "Yes", "No")}})
+	a, err := b.agent.Ask(t.Context(),
+		askback.Request{Agent: "robot", Questions: []askback.Question{question("Deploy?", "Yes", "No")}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := b.live(moved)
 	b.press(ana, moved, m.ID, "Yes")
-	if got := b.outcome(a.ID); got.Actor.Name != "ana" || !strings.Contains(b.log.String(), "change channels.telegram.groups") {
+	if got := b.outcome(a.ID); got.Actor.Name != "ana" ||
+		!strings.Contains(b.log.String(), "change channels.telegram.groups") {
 		t.Errorf("got %+v; the log:\n%s", got, b.log)
 	}
 }
@@ -320,7 +342,8 @@ func TestOneOfTwoConcurrentAnswersWins(t *testing.T) {
 	b := newBot(t)
 	rounds := 10
 	for range rounds {
-		a, err := b.agent.Ask(t.Context(), askback.Request{Agent: "robot", Questions: []askback.Question{question("Deploy?", "Yes", "No")}})
+		a, err := b.agent.Ask(t.Context(),
+			askback.Request{Agent: "robot", Questions: []askback.Question{question("Deploy?", "Yes", "No")}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -342,7 +365,8 @@ func TestOneOfTwoConcurrentAnswersWins(t *testing.T) {
 		if got := b.outcome(a.ID); got.Actor.Name == "ben" {
 			winner, loser = loser, winner
 		}
-		if popups[winner].Text != "Answered." || !popups[loser].Alert || !strings.Contains(popups[loser].Text, "answered first") {
+		if popups[winner].Text != "Answered." || !popups[loser].Alert ||
+			!strings.Contains(popups[loser].Text, "answered first") {
 			t.Errorf("got %+v, the winner is %d", popups, winner)
 		}
 		waitFor(t, func() bool {
@@ -368,12 +392,14 @@ func TestDeletedMessageIsNoError(t *testing.T) {
 		t.Fatal(err)
 	}
 	receipt := "4001/" + itoa(m.ID)
-	_, err = b.sender.Send(t.Context(), askback.Notification{Delivery: askback.Delivery{Person: "ana"}, Ask: a, Address: "4001", Earlier: receipt})
+	_, err = b.sender.Send(t.Context(),
+		askback.Notification{Delivery: askback.Delivery{Person: "ana"}, Ask: a, Address: "4001", Earlier: receipt})
 	if err != nil {
 		t.Errorf("got %v", err)
 	}
 	before := len(b.Messages(ben))
-	if _, err = b.sender.Send(t.Context(), askback.Notification{Ask: a, Address: "4002"}); err != nil || len(b.Messages(ben)) != before {
+	if _, err = b.sender.Send(t.Context(), askback.Notification{Ask: a, Address: "4002"}); err != nil ||
+		len(b.Messages(ben)) != before {
 		t.Errorf("ben, who did not get the question, got its outcome, or %v", err)
 	}
 }
@@ -383,18 +409,23 @@ func TestReassignedAskHasNoButtons(t *testing.T) {
 	b := newBot(t)
 	a, m := b.ask(questions(question("Deploy?", "Yes", "No")))
 	a.To = []string{"ben"}
-	n := askback.Notification{Delivery: askback.Delivery{Person: "ana", Event: askback.EventQuestionReassigned}, Ask: a, Address: "4001", Earlier: "4001/" + itoa(m.ID)}
+	n := askback.Notification{
+		Delivery: askback.Delivery{Person: "ana", Event: askback.EventQuestionReassigned}, Ask: a, Address: "4001",
+		Earlier: "4001/" + itoa(m.ID),
+	}
 	if _, err := b.sender.Send(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.Message(ana, m.ID); got.Live() || !strings.Contains(got.Text, "now with ben") || strings.Contains(got.Text, "Deploy") {
+	if got := b.Message(ana, m.ID); got.Live() || !strings.Contains(got.Text, "now with ben") ||
+		strings.Contains(got.Text, "Deploy") {
 		t.Errorf("got %+v", got)
 	}
 	n.Ask.To, n.Event = []string{"ana"}, askback.EventQuestionPending // and back
 	if _, err := b.sender.Send(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.wait(ana, "This question is for you again."); !b.Message(ana, m.ID).Live() || got.ReplyTo != m.ID || got.Live() {
+	if got := b.wait(ana, "This question is for you again."); !b.Message(ana, m.ID).Live() ||
+		got.ReplyTo != m.ID || got.Live() {
 		t.Errorf("got %+v", b.Messages(ana))
 	}
 }
@@ -405,7 +436,10 @@ func TestReminderPointsToTheQuestion(t *testing.T) {
 	b := newBot(t)
 	a, m := b.ask(fourQuestions())
 	b.press(ana, ana, m.ID, "Yes")
-	n := askback.Notification{Delivery: askback.Delivery{Person: "ana", Event: askback.EventQuestionReminded}, Ask: a, Address: "4001", Earlier: "4001/" + itoa(m.ID)}
+	n := askback.Notification{
+		Delivery: askback.Delivery{Person: "ana", Event: askback.EventQuestionReminded}, Ask: a, Address: "4001",
+		Earlier: "4001/" + itoa(m.ID),
+	}
 	for range 2 { // a crash happens before the delivery is settled
 		receipt, err := b.sender.Send(t.Context(), n)
 		if err != nil {
@@ -431,7 +465,8 @@ func TestDataOfButtonsIsSigned(t *testing.T) {
 	if len(data) > 64 || data == "" {
 		t.Errorf("the data has %d bytes", len(data))
 	}
-	if !telegram.Verify(telegramtest.Token, room, data) || telegram.Verify(telegramtest.Token, ana, data) || telegram.Verify("12345:"+strings.Repeat("x", 35), room, data) {
+	if !telegram.Verify(telegramtest.Token, room, data) || telegram.Verify(telegramtest.Token, ana, data) ||
+		telegram.Verify("12345:"+strings.Repeat("x", 35), room, data) {
 		t.Error("the data is not bound to its chat and its token")
 	}
 	for i := range data {
@@ -454,7 +489,8 @@ func TestDataOfButtonsIsSigned(t *testing.T) {
 func TestDataOfAnEarlierReleaseIsValid(t *testing.T) {
 	const token, chat = "123456:abcdefghijklmnopqrstuvwxyzABCDEFGHI", -100123
 	const data = "YwGZqD2e6MJyDQdi4PpPF-YBAk0O95PN7nvo2KBd"
-	if !telegram.Verify(token, chat, data) || telegram.Verify(token, chat+1, data) || telegram.Verify(token+"J", chat, data) {
+	if !telegram.Verify(token, chat, data) || telegram.Verify(token, chat+1, data) ||
+		telegram.Verify(token+"J", chat, data) {
 		t.Error("the data is not bound to its chat and its token")
 	}
 }
@@ -480,7 +516,9 @@ func TestStarterLearnsThatAnotherPersonMustDecide(t *testing.T) {
 		Receivers: []engine.Receiver{{Channel: telegram.Name, Name: "-1001234567890"}},
 		Routes:    []askback.Route{{NoSelfApproval: true}},
 	})
-	a, err := b.agent.Ask(t.Context(), askback.Request{Agent: "robot", StartedBy: "ana", Questions: []askback.Question{question("Deploy?", "Yes", "No")}})
+	a, err := b.agent.Ask(t.Context(), askback.Request{
+		Agent: "robot", StartedBy: "ana", Questions: []askback.Question{question("Deploy?", "Yes", "No")},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,8 @@ func (c *Channel) link(ctx context.Context, e Engine, m message, code string) er
 			return nil
 		}
 		c.options.Log.Warn("a wrong code was refused in Telegram", "user", m.From.ID)
-		c.tell(ctx, m.Chat.ID, 0, plain("This code is wrong or has expired. Run askback channel link telegram for a new one."), nil)
+		c.tell(ctx, m.Chat.ID, 0,
+			plain("This code is wrong or has expired. Run askback channel link telegram for a new one."), nil)
 		return nil
 	case errors.Is(err, askback.ErrTooFast):
 		c.options.Log.Warn("a Telegram user guesses codes", "user", m.From.ID)
@@ -57,7 +58,8 @@ func (c *Channel) link(ctx context.Context, e Engine, m message, code string) er
 	c.options.Log.Info("a chat of Telegram was linked", "person", contact.Person, "user", m.From.ID)
 	t := greeting(contact)
 	if client, _, err := e.ContactClient(ctx, Name, address(m.From.ID), askback.ChannelTelegram); err == nil {
-		if open, err := client.List(ctx, askback.Query{Snoozed: new(bool), Limit: 1}); err == nil && len(open.Items) > 0 {
+		if open, err := client.List(ctx, askback.Query{Snoozed: new(bool), Limit: 1}); err == nil &&
+			len(open.Items) > 0 {
 			t.add(" Questions that are already open do not arrive here: /list shows them.")
 		}
 	}
@@ -87,7 +89,8 @@ func (v visit) command(ctx context.Context, e Engine, name, argument string, m m
 			return err
 		}
 		v.options.Log.Info("a chat of Telegram was unlinked", "person", v.person, "why", "/stop")
-		v.tell(ctx, v.chat.ID, 0, plain("This chat is not linked any more, and gets no questions. To link it again, run askback channel link telegram."), nil)
+		v.tell(ctx, v.chat.ID, 0, plain("This chat is not linked any more, and gets no questions. To link it again, "+
+			"run askback channel link telegram."), nil)
 	default:
 		v.tell(ctx, v.chat.ID, 0, plain(helpText), nil)
 	}
@@ -169,7 +172,8 @@ func (v visit) snooze(ctx context.Context, argument string, m message) error {
 			return err
 		}
 		if len(found.Items) != 1 {
-			v.tell(ctx, v.chat.ID, 0, plain("Reply to the message of the question with /snooze and a time, such as /snooze 2h."), nil)
+			v.tell(ctx, v.chat.ID, 0,
+				plain("Reply to the message of the question with /snooze and a time, such as /snooze 2h."), nil)
 			return nil
 		}
 		id = found.Items[0].ID
@@ -183,11 +187,13 @@ func (v visit) snooze(ctx context.Context, argument string, m message) error {
 		err = askback.CheckSnooze(until, v.options.Now())
 	}
 	if err != nil {
-		v.tell(ctx, v.chat.ID, m.ID, plain("This is not a time in the future. Write /snooze 2h, /snooze 18:00, /snooze tomorrow or /snooze monday."), nil)
+		v.tell(ctx, v.chat.ID, m.ID, plain("This is not a time in the future. Write /snooze 2h, /snooze 18:00, "+
+			"/snooze tomorrow or /snooze monday."), nil)
 		return nil
 	}
 	_, err = v.client.Snooze(ctx, id, until)
-	text := fmt.Sprintf("Hidden from the list until %s. It can still be answered.", view.FormatSnooze(until, sent, v.options.Zone))
+	text := fmt.Sprintf("Hidden from the list until %s. It can still be answered.",
+		view.FormatSnooze(until, sent, v.options.Zone))
 	if err != nil {
 		a, _ := v.client.Get(ctx, id)
 		r, err := v.refused(ctx, a, err)

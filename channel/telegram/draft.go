@@ -88,7 +88,9 @@ func (d draft) set(q askback.Question, e view.Entry) {
 	if e.Other != "" && len(q.Options) > 0 {
 		values = append(values, ownAnswer)
 	}
-	for field, list := range map[string][]string{q.ID: values, q.ID + "-other": {string(e.Other)}, q.ID + "-notes": {string(e.Notes)}} {
+	for field, list := range map[string][]string{
+		q.ID: values, q.ID + "-other": {string(e.Other)}, q.ID + "-notes": {string(e.Notes)},
+	} {
 		if len(list) == 0 || list[0] == "" {
 			d.form.Del(field)
 		} else {

@@ -58,11 +58,14 @@ func (s Settings) Test(ctx context.Context, _ string, h channels.Host) (report s
 	var failed []string
 	for _, group := range s.Groups {
 		if err := bot.SendTest(ctx, group); err != nil {
-			failed = append(failed, fmt.Sprintf("group %s: %v; is %s a member of it?", strconv.FormatInt(group, 10), err, name))
+			failed = append(failed,
+				fmt.Sprintf("group %s: %v; is %s a member of it?", strconv.FormatInt(group, 10), err, name))
 		}
 	}
 	if len(failed) > 0 {
 		return "", errors.New(strings.Join(failed, "\n"))
 	}
-	return fmt.Sprintf("The token belongs to %s. To get questions in a chat with it, run askback channel link telegram.", name), nil
+	return fmt.Sprintf(
+		"The token belongs to %s. To get questions in a chat with it, run askback channel link telegram.", name,
+	), nil
 }

@@ -34,7 +34,8 @@ func alert(text string) reaction { return reaction{text: text, alert: true, ques
 
 // Texts for people who may not do what they tried. They contain nothing of an ask.
 const (
-	unknownText  = "This account is not linked to a person. If you have access to Askback, run: askback channel link telegram"
+	unknownText = "This account is not linked to a person. If you have access to Askback, run: askback channel " +
+		"link telegram"
 	notYoursText = "This question is not addressed to you, or it no longer exists."
 	oldText      = "This button is not valid any more. /list shows what is open."
 )
@@ -119,7 +120,8 @@ func (v visit) act(ctx context.Context, p press) (reaction, error) {
 	pending.ask.Outcome = nil
 	switch {
 	case !pending.answerable() || !fitting(a, p):
-		v.options.Log.Warn("a button that the message does not have was refused", "person", v.person, "ask", a.ID, "action", string(p.Action))
+		v.options.Log.Warn("a button that the message does not have was refused", "person", v.person, "ask", a.ID,
+			"action", string(p.Action))
 		return alert(oldText), nil
 	}
 	defer v.seen(ctx, a) // after the answer, if the press is one: an answer marks the ask as seen
@@ -140,7 +142,8 @@ func (v visit) act(ctx context.Context, p press) (reaction, error) {
 func (v visit) seen(ctx context.Context, a askback.Ask) {
 	err := v.client.Seen(ctx, a.ID)
 	if err != nil && !errors.Is(err, askback.ErrNotFound) && ctx.Err() == nil {
-		v.options.Log.Warn("could not record that a message in Telegram was seen", "person", v.person, "ask", a.ID, "error", err)
+		v.options.Log.Warn("could not record that a message in Telegram was seen", "person", v.person, "ask", a.ID,
+			"error", err)
 	}
 }
 
@@ -256,7 +259,9 @@ func (v visit) refused(ctx context.Context, a askback.Ask, err error) (reaction,
 		v.options.Log.Warn("an answer in Telegram was refused", "person", v.person, "error", err)
 		return alert(notYoursText), nil
 	case errors.As(err, &invalid):
-		return alert("This cannot be sent: " + safetext.Line(strings.TrimSuffix(invalid[0].Detail, ".")).String() + "."), nil
+		return alert(
+			"This cannot be sent: " + safetext.Line(strings.TrimSuffix(invalid[0].Detail, ".")).String() + ".",
+		), nil
 	case isTransient(err) || ctx.Err() != nil:
 		return reaction{}, err
 	}

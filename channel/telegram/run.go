@@ -16,7 +16,9 @@ type Engine interface {
 	// ContactClient returns the contact with an address, and the client of its person. Approvals that the
 	// person gives there for later calls end with the contact. The error is [askback.ErrNotFound] if there is
 	// no such contact or it has ended, and [askback.ErrForbidden] if the person may not answer now.
-	ContactClient(ctx context.Context, channel, address string, via askback.Channel) (askback.PersonClient, askback.Contact, error)
+	ContactClient(
+		ctx context.Context, channel, address string, via askback.Channel,
+	) (askback.PersonClient, askback.Contact, error)
 	// LinkContact links an address to the person with a one-time code. The error is [askback.ErrNotFound] if
 	// no such code is valid.
 	LinkContact(ctx context.Context, channel, code, address, label string) (askback.Contact, error)
@@ -90,13 +92,16 @@ func (c *Channel) pollFailed(err error, pause time.Duration) time.Duration {
 	switch failed.code {
 	case http.StatusConflict:
 		if failed.says("webhook is active") {
-			c.options.Log.Error("this bot has a webhook, so its updates cannot be read: delete it with deleteWebhook, or use another bot")
+			c.options.Log.Error("this bot has a webhook, so its updates cannot be read: delete it with " +
+				"deleteWebhook, or use another bot")
 			return maxPause
 		}
-		c.options.Log.Warn("another process reads the updates of this bot; if it is not another server of the same database, use another bot", "retry", conflictPause)
+		c.options.Log.Warn("another process reads the updates of this bot; if it is not another server of the same "+
+			"database, use another bot", "retry", conflictPause)
 		return conflictPause
 	case http.StatusUnauthorized, http.StatusNotFound:
-		c.options.Log.Error("Telegram rejects the token: check channels.telegram.token in the settings", "error", failed)
+		c.options.Log.Error("Telegram rejects the token: check channels.telegram.token in the settings", "error",
+			failed)
 		return maxPause
 	}
 	c.options.Log.Warn("reading updates of Telegram failed", "error", failed, "retry", max(pause, failed.retryAfter))
@@ -121,7 +126,10 @@ func (c *Channel) handleAll(ctx context.Context, e Engine, all []update, offset 
 
 // isTransient reports whether a retry can succeed in the engine.
 func isTransient(err error) bool {
-	for _, transient := range []error{askback.ErrBusy, askback.ErrFull, askback.ErrStopping, askback.ErrUnknown, askback.ErrUnreachable, askback.ErrDiskFull} {
+	for _, transient := range []error{
+		askback.ErrBusy, askback.ErrFull, askback.ErrStopping, askback.ErrUnknown, askback.ErrUnreachable,
+		askback.ErrDiskFull,
+	} {
 		if errors.Is(err, transient) {
 			return true
 		}

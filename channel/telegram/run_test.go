@@ -58,7 +58,8 @@ func TestAnswerIsCommittedBeforeItsUpdateIsConfirmed(t *testing.T) {
 // press returns the update of a button that ana presses.
 func press(id string, user int64, m telegramtest.Message, data string) map[string]any {
 	return map[string]any{
-		"id": id, "from": map[string]any{"id": user, "is_bot": false, "first_name": "Ana"}, "chat_instance": "1", "data": data,
+		"id": id, "from": map[string]any{"id": user, "is_bot": false, "first_name": "Ana"}, "chat_instance": "1",
+		"data":    data,
 		"message": map[string]any{"message_id": m.ID, "date": 1, "chat": map[string]any{"id": user, "type": "private"}},
 	}
 }
@@ -123,7 +124,8 @@ func TestButtonsDrawnAfterTheOutcomeAreRemoved(t *testing.T) {
 				return
 			}
 			a := <-ask
-			if _, err := b.engine.As(askback.Principal{Kind: askback.Responder, Name: "ben"}).Answer(t.Context(), a.ID, askback.Choose("lint")); err != nil {
+			if _, err := b.engine.As(askback.Principal{Kind: askback.Responder, Name: "ben"}).Answer(t.Context(), a.ID,
+				askback.Choose("lint")); err != nil {
 				t.Error(err)
 			}
 			b.wait(ana, "Done: ") // before the buttons are drawn
@@ -197,7 +199,9 @@ func TestTokenIsInNoErrorAndNoLog(t *testing.T) {
 		waitFor(t, func() bool { return strings.Contains(log.String(), "cannot be reached") })
 		cancel()
 		group.Wait()
-		_, err := c.Send(t.Context(), askback.Notification{Ask: askback.Ask{ID: askID, Questions: []askback.Question{{ID: "q1", Text: "?"}}}, Address: "4001"})
+		_, err := c.Send(t.Context(), askback.Notification{
+			Ask: askback.Ask{ID: askID, Questions: []askback.Question{{ID: "q1", Text: "?"}}}, Address: "4001",
+		})
 		var sending *askback.SendError
 		text := log.String()
 		if err == nil {
@@ -212,7 +216,8 @@ func TestTokenIsInNoErrorAndNoLog(t *testing.T) {
 			t.Errorf("%s: the token is in %q", name, text)
 		}
 	}
-	if _, err := telegram.New(telegram.Options{Token: "12345:short-secret"}); err == nil || strings.Contains(err.Error(), "short") {
+	if _, err := telegram.New(telegram.Options{Token: "12345:short-secret"}); err == nil ||
+		strings.Contains(err.Error(), "short") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -267,7 +272,10 @@ func TestBurstOfAsksIsNotRejected(t *testing.T) {
 	b := newBot(t, func(o *telegram.Options) { o.Burst = 0 })
 	b.Limit(20)
 	for range 22 {
-		if _, err := b.agent.Ask(t.Context(), askback.Request{Questions: []askback.Question{question("Deploy?", "Yes", "No")}, To: []string{"ben"}}); err != nil {
+		if _, err := b.agent.Ask(
+			t.Context(),
+			askback.Request{Questions: []askback.Question{question("Deploy?", "Yes", "No")}, To: []string{"ben"}},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -33,7 +33,10 @@ func readSettings(r *settings.Reader, v settings.Value) channels.Settings {
 			})(v)
 		}},
 		{Key: "groups", Read: func(v settings.Value) { r.List(v, s.readGroup(r)) }},
-		{Key: "url", Read: r.TextTo(&s.URL, "the address of a Bot API server, as in https://bots.example.com", CheckURL)},
+		{
+			Key:  "url",
+			Read: r.TextTo(&s.URL, "the address of a Bot API server, as in https://bots.example.com", CheckURL),
+		},
 		{Key: "allow", Read: channels.Allow(r, &s.Allow)},
 	})(v)
 	if s.Token == "" && r.Problems() == before {
@@ -44,12 +47,13 @@ func readSettings(r *settings.Reader, v settings.Value) channels.Settings {
 
 // readGroup returns a function that reads the id of a group. Such an id is negative.
 func (s *Settings) readGroup(r *settings.Reader) func(settings.Value) {
-	return r.Number("the id of a group, as in -1001234567890; docs/telegram.md explains how to find it", func(text string) string {
-		id, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || id >= 0 {
-			return "is not the id of a group"
-		}
-		s.Groups = append(s.Groups, id)
-		return ""
-	})
+	return r.Number("the id of a group, as in -1001234567890; docs/telegram.md explains how to find it",
+		func(text string) string {
+			id, err := strconv.ParseInt(text, 10, 64)
+			if err != nil || id >= 0 {
+				return "is not the id of a group"
+			}
+			s.Groups = append(s.Groups, id)
+			return ""
+		})
 }

@@ -66,7 +66,9 @@ type Channel struct {
 }
 
 // tokenForm is the form of the token of a bot.
-var tokenForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{3,20}:[A-Za-z0-9_-]{30,100}$`) })
+var tokenForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9]{3,20}:[A-Za-z0-9_-]{30,100}$`)
+})
 
 // CheckToken returns the problem of a token, without repeating it, or "".
 func CheckToken(token string) string {
@@ -79,7 +81,8 @@ func CheckToken(token string) string {
 // CheckURL returns the problem of the address of a Bot API server, or "".
 func CheckURL(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.RawQuery != "" ||
+		u.Fragment != "" || u.User != nil {
 		return "is not the address of a Bot API server"
 	}
 	return ""
@@ -101,8 +104,9 @@ func New(o Options) (*Channel, error) {
 		o.Link = func(a askback.Ask, _ string) string { return a.PageURL }
 	}
 	return &Channel{
-		options: o, api: newAPI(o.URL, o.Token, o.Allow), signer: newSigner(o.Token), limits: newLimiter(o.Now, cmp.Or(o.Burst, chatBurst)),
-		moved: map[int64]int64{}, messages: map[place]time.Time{}, refused: map[int64]time.Time{},
+		options: o, api: newAPI(o.URL, o.Token, o.Allow), signer: newSigner(o.Token),
+		limits: newLimiter(o.Now, cmp.Or(o.Burst, chatBurst)), moved: map[int64]int64{},
+		messages: map[place]time.Time{}, refused: map[int64]time.Time{},
 	}, nil
 }
 
@@ -116,7 +120,9 @@ func (c *Channel) screen(a askback.Ask, person string, chatID, messageID int64) 
 		link = ""
 	}
 	a.PageURL = link
-	return screen{ask: a, view: view.Of(a), chatID: chatID, messageID: messageID, link: link, group: chatID < 0, signer: c.signer}
+	return screen{
+		ask: a, view: view.Of(a), chatID: chatID, messageID: messageID, link: link, group: chatID < 0, signer: c.signer,
+	}
 }
 
 // CodeTarget returns the bot to which a person sends the code that links a chat, and a link that sends it. It
@@ -177,7 +183,9 @@ func parseReceipt(s string) (r receipt, ok bool) {
 }
 
 // errAddress is returned for an address that is no chat, or a group that is not in the settings.
-var errAddress = &askback.SendError{Err: errors.New("channels.telegram.groups in the settings does not have this group"), Final: true}
+var errAddress = &askback.SendError{
+	Err: errors.New("channels.telegram.groups in the settings does not have this group"), Final: true,
+}
 
 // Send sends a notification to a chat. A question is first sent without buttons. Its message is recorded, and
 // then the buttons are added. So a message that a crash leaves behind has no buttons. An outcome replaces the
@@ -327,7 +335,10 @@ func (c *Channel) move(from, to int64) {
 	c.mu.Lock()
 	c.moved[from] = to
 	c.mu.Unlock()
-	c.options.Log.Warn("a group has become a supergroup with another id: change channels.telegram.groups in the settings", "from", from, "to", to)
+	c.options.Log.Warn(
+		"a group has become a supergroup with another id: change channels.telegram.groups in the settings", "from",
+		from, "to", to,
+	)
 }
 
 // allowed reports whether the settings have a group, by its present id or its former id.

@@ -28,7 +28,8 @@ func (c *Channel) deliver(ctx context.Context, out outgoing) (err error) {
 			_, err = c.api.send(ctx, out)
 		}
 		var failed *apiError
-		if !errors.As(err, &failed) || failed.code != http.StatusTooManyRequests || failed.retryAfter > maxPatience || pause.For(ctx, failed.retryAfter) != nil {
+		if !errors.As(err, &failed) || failed.code != http.StatusTooManyRequests || failed.retryAfter > maxPatience ||
+			pause.For(ctx, failed.retryAfter) != nil {
 			return err
 		}
 	}
@@ -127,7 +128,9 @@ func (c *Channel) written(ctx context.Context, e Engine, m message) error {
 	p, ok := c.subject(m)
 	if !ok {
 		if m.Chat.private() {
-			c.tell(ctx, m.Chat.ID, 0, plain("Answer with the buttons of a question, or by a reply to its message. /list shows what is open."), nil)
+			c.tell(ctx, m.Chat.ID, 0,
+				plain("Answer with the buttons of a question, or by a reply to its message. /list shows what is open."),
+				nil)
 		}
 		return nil
 	}

@@ -43,7 +43,9 @@ func newDesk(t *testing.T) *desk {
 	}
 	t.Cleanup(c.Close)
 	d.engine = engine.New(memstore.New(), &engine.Options{
-		Channels: map[string]engine.Channel{"webhook": c}, Settings: engine.Settings{CallbackURL: d.receiver.URL(), People: []askback.Person{{Name: "ana"}, {Name: "ben"}}},
+		Channels: map[string]engine.Channel{"webhook": c}, Settings: engine.Settings{
+			CallbackURL: d.receiver.URL(), People: []askback.Person{{Name: "ana"}, {Name: "ben"}},
+		},
 	})
 	d.engine.Link(channeltest.Pages)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -55,7 +57,8 @@ func newDesk(t *testing.T) *desk {
 	for _, person := range []string{"ana", "ben"} {
 		secret, err := d.engine.NewSecret()
 		if err == nil {
-			err = d.engine.Adopt(t.Context(), askback.Principal{Kind: askback.Responder, Name: person, Channel: askback.ChannelAPI}, secret)
+			err = d.engine.Adopt(t.Context(),
+				askback.Principal{Kind: askback.Responder, Name: person, Channel: askback.ChannelAPI}, secret)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -135,7 +138,8 @@ func TestProgramCalledByWebhookAnswers(t *testing.T) {
 					err = fmt.Errorf("got %d %s", status, reply)
 				}
 			} else {
-				_, err = httpapi.NewClient("http://localhost", d.tokens["ana"], &http.Client{Transport: handlerTransport{d.api}}).Answer(t.Context(), m.Question.ID, a.Answer)
+				_, err = httpapi.NewClient("http://localhost", d.tokens["ana"],
+					&http.Client{Transport: handlerTransport{d.api}}).Answer(t.Context(), m.Question.ID, a.Answer)
 			}
 			if err != nil {
 				t.Errorf("%s/%s: %v", c.Name, a.Name, err)
@@ -169,14 +173,19 @@ func (d *desk) engineAnswer(m askbacktest.Message, a askback.Answer) {
 
 // given returns the parts of an outcome that are equal for equal answers.
 func given(o *askback.Outcome) askback.Outcome {
-	return askback.Outcome{Status: o.Status, Answers: o.Answers, Comment: o.Comment, Decision: o.Decision, Input: o.Input, Digest: o.Digest, Reason: o.Reason}
+	return askback.Outcome{
+		Status: o.Status, Answers: o.Answers, Comment: o.Comment, Decision: o.Decision, Input: o.Input,
+		Digest: o.Digest, Reason: o.Reason,
+	}
 }
 
 // Of two programs that answer at the same time, one wins. A late, a forged and a foreign answer change
 // nothing (F6, T18).
 func TestOneProgramWinsAtTheAnswerURL(t *testing.T) {
 	d := newDesk(t)
-	question := askback.Request{Questions: []askback.Question{{Text: "Go on?", Options: askback.Options("Yes", "No"), NoOther: true}}}
+	question := askback.Request{
+		Questions: []askback.Question{{Text: "Go on?", Options: askback.Options("Yes", "No"), NoOther: true}},
+	}
 	labels := map[string]string{"ana": "Yes", "ben": "No"}
 	for range 50 {
 		m := d.ask(question)
@@ -197,7 +206,8 @@ func TestOneProgramWinsAtTheAnswerURL(t *testing.T) {
 			t.Fatalf("got %+v", o)
 		}
 		for person, reply := range replies {
-			if !strings.HasPrefix(reply, "200 ") || strings.Contains(reply, "already_answered") != (person != o.Actor.Name) {
+			if !strings.HasPrefix(reply, "200 ") ||
+				strings.Contains(reply, "already_answered") != (person != o.Actor.Name) {
 				t.Errorf("%s won, and %s got %s", o.Actor.Name, person, reply)
 			}
 		}
@@ -207,7 +217,10 @@ func TestOneProgramWinsAtTheAnswerURL(t *testing.T) {
 	for what, tt := range map[string]struct {
 		token  string
 		status int
-	}{"forged": {"ab_" + strings.Repeat("0", 40), http.StatusUnauthorized}, "of ben": {d.tokens["ben"], http.StatusNotFound}, "none": {"", http.StatusUnauthorized}} {
+	}{
+		"forged": {"ab_" + strings.Repeat("0", 40), http.StatusUnauthorized},
+		"of ben": {d.tokens["ben"], http.StatusNotFound}, "none": {"", http.StatusUnauthorized},
+	} {
 		if status, reply := d.post(m, tt.token, "No"); status != tt.status {
 			t.Errorf("%s: got %d %s, want %d", what, status, reply, tt.status)
 		}

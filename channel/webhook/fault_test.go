@@ -48,25 +48,46 @@ func TestReceiverFailuresAreExplained(t *testing.T) {
 		final    bool
 		min, max time.Duration // RetryAfter
 	}{
-		"accepts":            {fault: askbacktest.Accept},
-		"200":                {fault: askbacktest.Status(200)},
-		"202":                {fault: askbacktest.Status(202)},
-		"400":                {fault: askbacktest.Status(400), want: "the reply was 400 Bad Request"},
-		"500":                {fault: askbacktest.Status(500), want: "the reply was 500 Internal Server Error"},
-		"an unknown status":  {fault: askbacktest.Status(599), want: "the reply was 599"},
-		"410":                {fault: askbacktest.Status(410), want: "the reply was 410 Gone", final: true},
-		"429 with seconds":   {fault: askbacktest.StatusRetryAfter(429, 2*time.Minute), want: "the reply was 429 Too Many Requests", min: 2 * time.Minute, max: 2 * time.Minute},
-		"503 with a date":    {fault: askbacktest.StatusRetryAt(503, later), want: "the reply was 503 Service Unavailable", min: 50 * time.Minute, max: time.Hour},
-		"redirects":          {fault: askbacktest.Redirect(other.URL()), want: "the reply was a redirect (307), which is not followed"},
-		"closes midway":      {fault: askbacktest.CloseMidway(), want: "no reply: the connection failed, or the reply was not HTTP"},
-		"is not HTTP":        {fault: askbacktest.NotHTTP("SSH-2.0-secret\r\n"), want: "no reply: the connection failed, or the reply was not HTTP"},
-		"loses the reply":    {fault: askbacktest.LoseReply(), want: "no reply: the connection failed, or the reply was not HTTP"},
-		"sends a huge body":  {fault: askbacktest.HugeBody(1 << 30)},
-		"sends 300 KB":       {fault: askbacktest.HugeBody(300_000)},
-		"sends without end":  {fault: askbacktest.SlowBody()},
-		"does not reply":     {fault: askbacktest.Hang(), want: "no reply in time"},
-		"redirects to 10/8":  {fault: askbacktest.Redirect("http://10.0.0.1/"), want: "the reply was a redirect (307), which is not followed"},
-		"a redirect to file": {fault: askbacktest.Redirect("file:///etc/passwd"), want: "the reply was a redirect (307), which is not followed"},
+		"accepts":           {fault: askbacktest.Accept},
+		"200":               {fault: askbacktest.Status(200)},
+		"202":               {fault: askbacktest.Status(202)},
+		"400":               {fault: askbacktest.Status(400), want: "the reply was 400 Bad Request"},
+		"500":               {fault: askbacktest.Status(500), want: "the reply was 500 Internal Server Error"},
+		"an unknown status": {fault: askbacktest.Status(599), want: "the reply was 599"},
+		"410":               {fault: askbacktest.Status(410), want: "the reply was 410 Gone", final: true},
+		"429 with seconds": {
+			fault: askbacktest.StatusRetryAfter(429, 2*time.Minute), want: "the reply was 429 Too Many Requests",
+			min: 2 * time.Minute, max: 2 * time.Minute,
+		},
+		"503 with a date": {
+			fault: askbacktest.StatusRetryAt(503, later), want: "the reply was 503 Service Unavailable",
+			min: 50 * time.Minute, max: time.Hour,
+		},
+		"redirects": {
+			fault: askbacktest.Redirect(other.URL()), want: "the reply was a redirect (307), which is not followed",
+		},
+		"closes midway": {
+			fault: askbacktest.CloseMidway(), want: "no reply: the connection failed, or the reply was not HTTP",
+		},
+		"is not HTTP": {
+			fault: askbacktest.NotHTTP("SSH-2.0-secret\r\n"),
+			want:  "no reply: the connection failed, or the reply was not HTTP",
+		},
+		"loses the reply": {
+			fault: askbacktest.LoseReply(), want: "no reply: the connection failed, or the reply was not HTTP",
+		},
+		"sends a huge body": {fault: askbacktest.HugeBody(1 << 30)},
+		"sends 300 KB":      {fault: askbacktest.HugeBody(300_000)},
+		"sends without end": {fault: askbacktest.SlowBody()},
+		"does not reply":    {fault: askbacktest.Hang(), want: "no reply in time"},
+		"redirects to 10/8": {
+			fault: askbacktest.Redirect("http://10.0.0.1/"),
+			want:  "the reply was a redirect (307), which is not followed",
+		},
+		"a redirect to file": {
+			fault: askbacktest.Redirect("file:///etc/passwd"),
+			want:  "the reply was a redirect (307), which is not followed",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -87,14 +108,16 @@ func TestReceiverFailuresAreExplained(t *testing.T) {
 			} else {
 				e := &askback.SendError{}
 				errors.As(err, &e)
-				if err == nil || err.Error() != c.want || e.Final != c.final || e.RetryAfter < c.min || e.RetryAfter > c.max {
+				if err == nil || err.Error() != c.want || e.Final != c.final ||
+					e.RetryAfter < c.min || e.RetryAfter > c.max {
 					t.Errorf("got %v, %+v, want %q, final %v, after %v to %v", err, e, c.want, c.final, c.min, c.max)
 				}
 			}
 			if err := sendTo(t, t.Context(), to, askbacktest.ReceiverSecret, "dlv_1"); err != nil {
 				t.Errorf("the next attempt: %v", err)
 			}
-			if got := to.Messages(); len(got) != 1 || got[0].Question.ID != "ask_1" || got[0].Header.Get("Content-Type") != "application/json" {
+			if got := to.Messages(); len(got) != 1 || got[0].Question.ID != "ask_1" ||
+				got[0].Header.Get("Content-Type") != "application/json" {
 				t.Errorf("got messages %+v, want one", got)
 			}
 		})
@@ -109,11 +132,18 @@ func TestConnectionFailuresAreExplained(t *testing.T) {
 		to   *askbacktest.Receiver
 		want string
 	}{
-		"down":        {down, "no reply: the connection was refused"},
-		"untrusted":   {askbacktest.NewReceiver(t, &askbacktest.ReceiverOptions{Protocol: askbacktest.HTTPS}), "no reply: the certificate of the receiver is not trusted or has expired"},
-		"without TLS": {askbacktest.NewReceiver(t, &askbacktest.ReceiverOptions{Protocol: askbacktest.NotTLS}), "no reply: the receiver does not use TLS"},
+		"down": {down, "no reply: the connection was refused"},
+		"untrusted": {
+			askbacktest.NewReceiver(t, &askbacktest.ReceiverOptions{Protocol: askbacktest.HTTPS}),
+			"no reply: the certificate of the receiver is not trusted or has expired",
+		},
+		"without TLS": {
+			askbacktest.NewReceiver(t, &askbacktest.ReceiverOptions{Protocol: askbacktest.NotTLS}),
+			"no reply: the receiver does not use TLS",
+		},
 	} {
-		if err := sendTo(t, t.Context(), c.to, askbacktest.ReceiverSecret, "dlv_1"); err == nil || err.Error() != c.want {
+		if err := sendTo(t, t.Context(), c.to, askbacktest.ReceiverSecret, "dlv_1"); err == nil ||
+			err.Error() != c.want {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
 		if n := len(c.to.Attempts()); n > 0 {
@@ -124,7 +154,8 @@ func TestConnectionFailuresAreExplained(t *testing.T) {
 	if err := sendTo(t, t.Context(), down, askbacktest.ReceiverSecret, "dlv_1"); err != nil {
 		t.Errorf("up again: %v", err)
 	}
-	if err := sendTo(t, t.Context(), down, secret, "dlv_2"); err == nil || err.Error() != "the reply was 401 "+http.StatusText(http.StatusUnauthorized) {
+	if err := sendTo(t, t.Context(), down, secret, "dlv_2"); err == nil ||
+		err.Error() != "the reply was 401 "+http.StatusText(http.StatusUnauthorized) {
 		t.Errorf("another secret: got %v, want 401", err)
 	}
 }
@@ -152,8 +183,11 @@ func TestReceiverGetsEveryMessageAfterThreeDaysOfFailures(t *testing.T) {
 		t.Fatal(err)
 	}
 	to.Always(askbacktest.Status(http.StatusInternalServerError))
-	to.Next(askbacktest.LoseReply(), askbacktest.CloseMidway(), askbacktest.Redirect("http://127.0.0.1:1"), askbacktest.StatusRetryAfter(429, time.Hour), askbacktest.Status(404))
-	asked := askback.Request{SessionKey: "run", Questions: []askback.Question{{Text: "Which database?", Options: askback.Options("PostgreSQL", "SQLite")}}}
+	to.Next(askbacktest.LoseReply(), askbacktest.CloseMidway(), askbacktest.Redirect("http://127.0.0.1:1"),
+		askbacktest.StatusRetryAfter(429, time.Hour), askbacktest.Status(404))
+	asked := askback.Request{SessionKey: "run", Questions: []askback.Question{
+		{Text: "Which database?", Options: askback.Options("PostgreSQL", "SQLite")},
+	}}
 	ask, err := bot.Ask(t.Context(), asked)
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +195,8 @@ func TestReceiverGetsEveryMessageAfterThreeDaysOfFailures(t *testing.T) {
 	if _, err := bot.Wait(t.Context(), ask.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := bot.Send(t.Context(), session.ID, askback.Complete{Result: json.RawMessage(`{"ok":true}`)}); err != nil {
+	if _, err := bot.Send(t.Context(), session.ID,
+		askback.Complete{Result: json.RawMessage(`{"ok":true}`)}); err != nil {
 		t.Fatal(err)
 	}
 	begun := instance.Now()
@@ -194,7 +229,8 @@ func TestReceiverGetsEveryMessageAfterThreeDaysOfFailures(t *testing.T) {
 			t.Errorf("%s: got ids %v, want one for all attempts", event, of)
 		}
 	}
-	if pending, answered := slices.Index(order, askback.EventQuestionPending), slices.Index(order, askback.EventQuestionAnswered); len(order) != 3 || pending < 0 || answered < pending {
+	if pending, answered := slices.Index(order, askback.EventQuestionPending),
+		slices.Index(order, askback.EventQuestionAnswered); len(order) != 3 || pending < 0 || answered < pending {
 		t.Errorf("got %q, want the question before its outcome, and the end of the session", order)
 	}
 	if failed < 10 {

@@ -62,7 +62,8 @@ func tryReceiver(t *testing.T, program, file, source string) {
 	args := []string{path, port}
 	if program == "go" {
 		binary := filepath.Join(t.TempDir(), "receiver")
-		if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, path).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary,
+			path).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		program, args = binary, []string{port}
@@ -80,7 +81,9 @@ func tryReceiver(t *testing.T, program, file, source string) {
 
 	url := "http://" + address.String() + "/"
 	newSender := func(secret string, now func() time.Time) *Channel {
-		c, err := New(Options{Secret: secret, Now: now, Allow: []egress.Allowed{{Addresses: netip.PrefixFrom(address.Addr(), 32), Port: address.Port()}}})
+		c, err := New(Options{Secret: secret, Now: now, Allow: []egress.Allowed{
+			{Addresses: netip.PrefixFrom(address.Addr(), 32), Port: address.Port()},
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,11 +108,13 @@ func tryReceiver(t *testing.T, program, file, source string) {
 		"future": newSender(secret, func() time.Time { return time.Now().Add(10 * time.Minute) }),
 	} {
 		var rejected *askback.SendError
-		if err := sendWith(c, "dlv_3", askback.EventQuestionAnswered); !errors.As(err, &rejected) || !strings.Contains(err.Error(), "401") {
+		if err := sendWith(c, "dlv_3", askback.EventQuestionAnswered); !errors.As(err, &rejected) ||
+			!strings.Contains(err.Error(), "401") {
 			t.Errorf("%s: got %v, want 401", name, err)
 		}
 	}
-	if reply, err := http.Post(url, "application/json", strings.NewReader("{}")); err != nil || reply.StatusCode != http.StatusUnauthorized {
+	if reply, err := http.Post(url, "application/json", strings.NewReader("{}")); err != nil ||
+		reply.StatusCode != http.StatusUnauthorized {
 		t.Errorf("without a signature: got %v, %v, want 401", reply, err)
 	} else {
 		_ = reply.Body.Close()
@@ -124,7 +129,9 @@ func tryReceiver(t *testing.T, program, file, source string) {
 		}
 	}
 	ended := delivery(askback.EventSessionCompleted)
-	ended.ID, ended.AskID, ended.Session = "dlv_4", "", &askback.Session{ID: "ses_1", Agent: "write-poem", Status: askback.SessionCompleted}
+	ended.ID, ended.AskID, ended.Session = "dlv_4", "", &askback.Session{
+		ID: "ses_1", Agent: "write-poem", Status: askback.SessionCompleted,
+	}
 	if err := send(t.Context(), good, ended, askback.Ask{}, url); err != nil {
 		t.Errorf("the end of a session: %v", err)
 	}

@@ -16,7 +16,8 @@ type Settings struct {
 func readSettings(r *settings.Reader, v settings.Value) channels.Settings {
 	var s Settings
 	r.Group([]settings.Setting{
-		{Key: "url", Read: r.TextTo(&s.URL, "the address of a program, as in https://agents.example.com/answers", settings.CallbackProblem)},
+		{Key: "url", Read: r.TextTo(&s.URL, "the address of a program, as in https://agents.example.com/answers",
+			settings.CallbackProblem)},
 		{Key: "secret", Read: ReadSecret(r, &s.Secret, "ASKBACK_WEBHOOK_SECRET")},
 		{Key: "allow", Read: channels.Allow(r, &s.Allow)},
 	})(v)

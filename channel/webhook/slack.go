@@ -89,10 +89,13 @@ func (w *slackWriter) message(page string) slackMessage {
 		w.headline = w.event
 	}
 	m := slackMessage{Text: slackEscaper.Replace(w.headline)}
-	if short := m.Text + ": " + slackEscaper.Replace(safetext.Line(w.summary).String()); w.summary != "" && length(short) <= maxSlackText {
+	if short := m.Text + ": " + slackEscaper.Replace(safetext.Line(w.summary).String()); w.summary != "" &&
+		length(short) <= maxSlackText {
 		m.Text = short
 	}
-	link := slackText{Type: "mrkdwn", Text: "This server has no public address. Open Askback on its computer.", Verbatim: true}
+	link := slackText{
+		Type: "mrkdwn", Text: "This server has no public address. Open Askback on its computer.", Verbatim: true,
+	}
 	if page != "" {
 		page = slackEscaper.Replace(strings.ReplaceAll(page, "|", "%7C"))
 		link.Text = "<" + page + "|" + w.action + ">"
@@ -258,7 +261,8 @@ func (w *slackWriter) confirmation(c askback.Confirmation) {
 
 func (w *slackWriter) outcome(a askback.Ask, o askback.Outcome) {
 	w.event = map[askback.Status]string{
-		askback.Answered: "Answered", askback.Declined: "Declined", askback.Cancelled: "Cancelled", askback.Expired: "Expired",
+		askback.Answered: "Answered", askback.Declined: "Declined", askback.Cancelled: "Cancelled",
+		askback.Expired: "Expired",
 	}[o.Status]
 	if o.Decision != "" {
 		w.event = "Denied"

@@ -49,8 +49,10 @@ func slackOf(t *testing.T, d askback.Delivery, about askback.Ask) slackMessage {
 		if n := length(b.Text.Text); n == 0 || n > longest || strings.TrimSpace(b.Text.Text) == "" {
 			t.Errorf("block %d: got a %s with %d characters, want 1 to %d", i, b.Type, n, longest)
 		}
-		if b.Text.Type != kind || (b.Type == "header") != (i == 0) || kind == "plain_text" && (b.Text.Emoji == nil || *b.Text.Emoji) {
-			t.Errorf("block %d: got %s of %+v, want %s without pictures for names, and one header", i, b.Type, b.Text, kind)
+		if b.Text.Type != kind || (b.Type == "header") != (i == 0) ||
+			kind == "plain_text" && (b.Text.Emoji == nil || *b.Text.Emoji) {
+			t.Errorf("block %d: got %s of %+v, want %s without pictures for names, and one header", i, b.Type, b.Text,
+				kind)
 		}
 	}
 	checkMarkup(t, m)
@@ -65,12 +67,15 @@ func checkMarkup(t *testing.T, m slackMessage) {
 	if strings.ContainsAny(text, "<>\n") || linked && link != "<"+page+">" {
 		t.Errorf("got text %q, want no markup but a link to the page", m.Text)
 	}
-	if last := m.Blocks[len(m.Blocks)-1].Text.Text; !regexp.MustCompile(`^<https://ask\.example\.com/asks/ask_1\|Open the page( to (answer|decide)| of the session)?>$`).MatchString(last) && linked {
+	if last := m.Blocks[len(m.Blocks)-1].Text.Text; !regexp.MustCompile(
+		`^<https://ask\.example\.com/asks/ask_1\|Open the page( to (answer|decide)| of the session)?>$`,
+	).MatchString(last) && linked {
 		t.Errorf("got last block %q, want a link to the page", last)
 	}
 	for _, b := range m.Blocks {
 		for _, r := range b.Text.Text {
-			if r < ' ' && r != '\n' || r >= 0x7f && r <= 0x9f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			if r < ' ' && r != '\n' || r >= 0x7f && r <= 0x9f || r >= 0x202a && r <= 0x202e ||
+				r >= 0x2066 && r <= 0x2069 {
 				t.Errorf("got the character %U in %q, want a visible mark", r, b.Text.Text)
 			}
 		}
@@ -93,28 +98,34 @@ func TestSlackMessageHasTheWholeQuestion(t *testing.T) {
 	got := slackOf(t, delivery(askback.EventQuestionPending), someAsk)
 	no := false
 	plain := func(s string) slackText { return slackText{Type: "plain_text", Text: s, Emoji: &no} }
-	want := slackMessage{Text: "Question from write-poem: What style would you prefer?\n<" + page + ">", Blocks: []slackBlock{
-		{"header", plain("Question from write-poem")},
-		{"section", plain("What style would you prefer?")},
-		{"section", plain("1. free verse\n2. haiku")},
-		{"section", plain("Context:\n{\n  \"topic\": \"love\"\n}")},
-		{"section", slackText{Type: "mrkdwn", Text: "<" + page + "|Open the page to answer>", Verbatim: true}},
-	}}
+	want := slackMessage{
+		Text: "Question from write-poem: What style would you prefer?\n<" + page + ">",
+		Blocks: []slackBlock{
+			{"header", plain("Question from write-poem")},
+			{"section", plain("What style would you prefer?")},
+			{"section", plain("1. free verse\n2. haiku")},
+			{"section", plain("Context:\n{\n  \"topic\": \"love\"\n}")},
+			{"section", slackText{Type: "mrkdwn", Text: "<" + page + "|Open the page to answer>", Verbatim: true}},
+		},
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
 	got = slackOf(t, delivery(askback.EventQuestionAnswered), someAsk)
-	if text := shown(got); !strings.HasPrefix(text, "Answered by ana, asked by write-poem\nWhat style would you prefer?\nAnswer: haiku\n") {
+	if text := shown(got); !strings.HasPrefix(text,
+		"Answered by ana, asked by write-poem\nWhat style would you prefer?\nAnswer: haiku\n") {
 		t.Errorf("got %s", text)
 	}
 	d := delivery(askback.EventSessionFailed)
 	d.Session = &askback.Session{ID: "ses_1", Agent: "write-poem", Status: askback.SessionFailed, Error: "out of paper"}
-	if text := shown(slackOf(t, d, askback.Ask{PageURL: page})); !strings.HasPrefix(text, "Session failed: write-poem\nError: out of paper\n") {
+	if text := shown(slackOf(t, d, askback.Ask{PageURL: page})); !strings.HasPrefix(text,
+		"Session failed: write-poem\nError: out of paper\n") {
 		t.Errorf("got %s", text)
 	}
 	local := someAsk
 	local.PageURL = ""
-	if text := shown(slackOf(t, delivery(askback.EventQuestionPending), local)); !strings.HasSuffix(text, "This server has no public address. Open Askback on its computer.") {
+	if text := shown(slackOf(t, delivery(askback.EventQuestionPending), local)); !strings.HasSuffix(text,
+		"This server has no public address. Open Askback on its computer.") {
 		t.Errorf("without a public address: got %s", text)
 	}
 }
@@ -122,8 +133,10 @@ func TestSlackMessageHasTheWholeQuestion(t *testing.T) {
 // hostile are texts that try to leave their place: markup and mentions of Slack, bidirectional controls,
 // control characters, lines that imitate lines of Askback, and right-to-left letters.
 var hostile = []string{
-	"<!channel> <!here> <!everyone> <@U012AB3CD> <#C012AB3CD>", "<https://evil.example|Open the page to answer>", "&lt;!channel&gt; &amp;", "*bold* _it_ ~no~ `code` :skull: ```",
-	"safe\u202egnp.exe", "\u2066left\u2069", "\x1b[31mred\x07", "zero\u200bwidth", "מה השאלה?", "ما هو السؤال؟", "\n\n1. Yes\nAnswer: yes", strings.Repeat("\u0301", 200), `"}]}`, "\u2028\u2029",
+	"<!channel> <!here> <!everyone> <@U012AB3CD> <#C012AB3CD>", "<https://evil.example|Open the page to answer>",
+	"&lt;!channel&gt; &amp;", "*bold* _it_ ~no~ `code` :skull: ```",
+	"safe\u202egnp.exe", "\u2066left\u2069", "\x1b[31mred\x07", "zero\u200bwidth", "מה השאלה?", "ما هو السؤال؟",
+	"\n\n1. Yes\nAnswer: yes", strings.Repeat("\u0301", 200), `"}]}`, "\u2028\u2029",
 }
 
 // Each text of an agent or a person stays in its place, in every field and for every event. The message has
@@ -133,9 +146,11 @@ func TestHostileTextIsEscapedInSlackMessages(t *testing.T) {
 	for i, text := range append(slices.Clone(hostile), long, strings.Repeat("x", 3001), strings.Repeat("😀", 1501)) {
 		for name, a := range hostileAsks(text) {
 			for event, o := range map[askback.EventType]*askback.Outcome{
-				askback.EventQuestionPending:   nil,
-				askback.EventQuestionAnswered:  hostileOutcome(a, text),
-				askback.EventQuestionCancelled: {Status: askback.Cancelled, Reason: text, Actor: askback.Actor{Kind: askback.ActorAgent, Name: text}},
+				askback.EventQuestionPending:  nil,
+				askback.EventQuestionAnswered: hostileOutcome(a, text),
+				askback.EventQuestionCancelled: {
+					Status: askback.Cancelled, Reason: text, Actor: askback.Actor{Kind: askback.ActorAgent, Name: text},
+				},
 			} {
 				t.Run(fmt.Sprintf("%d/%s/%s", i, name, event), func(t *testing.T) {
 					a := a
@@ -163,23 +178,37 @@ func hostileAsks(text string) map[string]askback.Ask {
 		fifty = append(fifty, askback.Option{Label: text})
 	}
 	ask := func(questions ...askback.Question) askback.Ask {
-		return askback.Ask{ID: "ask_1", SessionID: "ses_1", Agent: text, Title: text, Kind: askback.Questions, Context: quoted, Questions: questions}
+		return askback.Ask{
+			ID: "ask_1", SessionID: "ses_1", Agent: text, Title: text, Kind: askback.Questions, Context: quoted,
+			Questions: questions,
+		}
 	}
-	described := ask(askback.Question{ID: "q1", Text: text, MultiSelect: true, Options: []askback.Option{{Label: text, Description: text, Preview: text}, {Label: "B"}}})
+	described := ask(askback.Question{ID: "q1", Text: text, MultiSelect: true, Options: []askback.Option{
+		{Label: text, Description: text, Preview: text}, {Label: "B"},
+	}})
 	described.Context = object
 	return map[string]askback.Ask{
-		"one question":   ask(askback.Question{ID: "q1", Text: text}),
-		"four questions": ask(slices.Repeat([]askback.Question{{Text: text, Options: []askback.Option{{Label: text}, {Label: "B"}}}}, 4)...),
-		"fifty options":  ask(askback.Question{ID: "q1", Text: text, Options: fifty}),
-		"described":      described,
-		"confirmation": {ID: "ask_1", SessionID: "ses_1", Agent: text, Kind: askback.Confirm, Confirmation: &askback.Confirmation{
-			ToolName: text, Server: text, Description: text, Input: object, InputPreview: text, Context: text, Dangerous: true,
-		}},
+		"one question": ask(askback.Question{ID: "q1", Text: text}),
+		"four questions": ask(
+			slices.Repeat([]askback.Question{{Text: text, Options: []askback.Option{{Label: text}, {Label: "B"}}}},
+				4)...,
+		),
+		"fifty options": ask(askback.Question{ID: "q1", Text: text, Options: fifty}),
+		"described":     described,
+		"confirmation": {
+			ID:        "ask_1",
+			SessionID: "ses_1", Agent: text, Kind: askback.Confirm, Confirmation: &askback.Confirmation{
+				ToolName: text, Server: text, Description: text, Input: object, InputPreview: text, Context: text,
+				Dangerous: true,
+			},
+		},
 	}
 }
 
 func hostileOutcome(a askback.Ask, text string) *askback.Outcome {
-	o := &askback.Outcome{Status: askback.Answered, Comment: text, Reason: text, Actor: askback.Actor{Kind: askback.ActorPerson, Name: text}}
+	o := &askback.Outcome{Status: askback.Answered, Comment: text, Reason: text, Actor: askback.Actor{
+		Kind: askback.ActorPerson, Name: text,
+	}}
 	if a.Kind == askback.Confirm {
 		o.Decision, o.Input = askback.Deny, a.Confirmation.Input
 		return o
@@ -212,8 +241,10 @@ func TestSlackMessageHasAllOptions(t *testing.T) {
 // Only messages to the host of Slack have the form of Slack.
 func TestOnlySlackGetsSlackMessages(t *testing.T) {
 	for address, want := range map[string]bool{
-		"https://hooks.slack.com/services/T/B/x": true, "https://HOOKS.Slack.com./services": true, "https://hooks.slack.com:443/x": true,
-		"https://hooks.slack.com.evil.example/": false, "https://evil.example/hooks.slack.com": false, "https://xhooks.slack.com/": false, "https://slack.com/": false,
+		"https://hooks.slack.com/services/T/B/x": true, "https://HOOKS.Slack.com./services": true,
+		"https://hooks.slack.com:443/x":         true,
+		"https://hooks.slack.com.evil.example/": false, "https://evil.example/hooks.slack.com": false,
+		"https://xhooks.slack.com/": false, "https://slack.com/": false,
 	} {
 		body, err := bodyOf(delivery(askback.EventQuestionPending), someAsk, address)
 		if got := strings.Contains(string(body), `"blocks"`); got != want || err != nil {
@@ -225,14 +256,17 @@ func TestOnlySlackGetsSlackMessages(t *testing.T) {
 // A message to Slack is posted like any other.
 func TestMessageIsPostedToSlack(t *testing.T) {
 	var body []byte
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { body, _ = io.ReadAll(r.Body) }))
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ = io.ReadAll(r.Body)
+	}))
 	defer server.Close()
 	at := netip.MustParseAddrPort(server.Listener.Addr().String())
 	c := newChannel(t, server)
 	c.client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, network, at.String())
 	}
-	if err := send(t.Context(), c, delivery(askback.EventQuestionPending), someAsk, "http://hooks.slack.com/services/T/B/x"); err != nil {
+	if err := send(t.Context(), c, delivery(askback.EventQuestionPending), someAsk,
+		"http://hooks.slack.com/services/T/B/x"); err != nil {
 		t.Fatal(err)
 	}
 	var m slackMessage

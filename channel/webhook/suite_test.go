@@ -33,7 +33,9 @@ type programs struct {
 }
 
 func newPrograms(t testing.TB, s channeltest.Settings) channeltest.Service {
-	p := &programs{s, map[string]*askbacktest.Receiver{}, map[string]*httptest.Server{}, map[string]*channeltest.Failing{}}
+	p := &programs{
+		s, map[string]*askbacktest.Receiver{}, map[string]*httptest.Server{}, map[string]*channeltest.Failing{},
+	}
 	for _, person := range []string{"ana", "ben"} {
 		r, failing := askbacktest.NewReceiver(t, &askbacktest.ReceiverOptions{Now: s.Now}), &channeltest.Failing{}
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, in *http.Request) {
@@ -152,5 +154,6 @@ func (p *programs) Secrets() []string {
 // channel has another name than webhook, because the engine sends webhooks to the callback of an ask, which
 // is one program. Under another name, it sends to the programs of both people.
 func TestWebhooksPassTheSuite(t *testing.T) {
-	channeltest.Test(t, channeltest.Driver{Channel: "program", Start: newPrograms, RetryAfter: retryAfter, Appends: true})
+	channeltest.Test(t,
+		channeltest.Driver{Channel: "program", Start: newPrograms, RetryAfter: retryAfter, Appends: true})
 }

@@ -39,7 +39,8 @@ func signed(t interface{ Fatal(...any) }, secret, id string, at time.Time, body 
 func TestForgedOldAndUnknownMessagesAreRefusedAlike(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	secrets := map[string]string{"poem": poemSecret}
-	v := webhook.NewVerifier(func(name string) string { return secrets[name] }, decoySecret, func() time.Time { return now })
+	v := webhook.NewVerifier(func(name string) string { return secrets[name] }, decoySecret,
+		func() time.Time { return now })
 	const body = `{"topic":"rain"}`
 	changed := func(name, value string) http.Header {
 		h := signed(t, poemSecret, "msg_1", now, body)
@@ -54,19 +55,27 @@ func TestForgedOldAndUnknownMessagesAreRefusedAlike(t *testing.T) {
 		body   string
 		valid  bool
 	}{
-		"genuine":                    {"poem", genuine, body, true},
-		"five minutes old":           {"poem", signed(t, poemSecret, "msg_1", now.Add(-5*time.Minute), body), body, true},
-		"one of several signatures":  {"poem", several, body, true},
-		"older":                      {"poem", signed(t, poemSecret, "msg_1", now.Add(-5*time.Minute-time.Second), body), body, false},
-		"of the future":              {"poem", signed(t, poemSecret, "msg_1", now.Add(6*time.Minute), body), body, false},
-		"another body":               {"poem", genuine, body + " ", false},
-		"another id":                 {"poem", changed("webhook-id", "msg_2"), body, false},
-		"another time":               {"poem", changed("webhook-timestamp", "1800000001"), body, false},
-		"no id":                      {"poem", changed("webhook-id", ""), body, false},
-		"no time":                    {"poem", changed("webhook-timestamp", ""), body, false},
-		"the end of time":            {"poem", changed("webhook-timestamp", "-9223372036854775808"), body, false},
-		"no signature":               {"poem", changed("webhook-signature", ""), body, false},
-		"another version":            {"poem", changed("webhook-signature", "v0"+genuine.Get("webhook-signature")[2:]), body, false},
+		"genuine": {"poem", genuine, body, true},
+		"five minutes old": {
+			"poem", signed(t, poemSecret, "msg_1", now.Add(-5*time.Minute), body), body, true,
+		},
+		"one of several signatures": {"poem", several, body, true},
+		"older": {
+			"poem", signed(t, poemSecret, "msg_1", now.Add(-5*time.Minute-time.Second), body), body, false,
+		},
+		"of the future": {
+			"poem", signed(t, poemSecret, "msg_1", now.Add(6*time.Minute), body), body, false,
+		},
+		"another body":    {"poem", genuine, body + " ", false},
+		"another id":      {"poem", changed("webhook-id", "msg_2"), body, false},
+		"another time":    {"poem", changed("webhook-timestamp", "1800000001"), body, false},
+		"no id":           {"poem", changed("webhook-id", ""), body, false},
+		"no time":         {"poem", changed("webhook-timestamp", ""), body, false},
+		"the end of time": {"poem", changed("webhook-timestamp", "-9223372036854775808"), body, false},
+		"no signature":    {"poem", changed("webhook-signature", ""), body, false},
+		"another version": {
+			"poem", changed("webhook-signature", "v0"+genuine.Get("webhook-signature")[2:]), body, false,
+		},
 		"another secret":             {"poem", signed(t, decoySecret, "msg_1", now, body), body, false},
 		"ambiguous id":               {"poem", signed(t, poemSecret, "msg_1.1800000000", now, body), body, false},
 		"unknown receiver":           {"prose", genuine, body, false},

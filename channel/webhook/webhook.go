@@ -20,7 +20,8 @@ import (
 
 // Options configure a [Channel].
 type Options struct {
-	Secret  string           // signs messages to endpoints without their own secret; must pass [CheckSecret]; "" for none
+	// signs messages to endpoints without their own secret; must pass [CheckSecret]; "" for none
+	Secret  string
 	Allow   []egress.Allowed // addresses that messages may go to although they are not public
 	Now     func() time.Time // for the timestamps; nil means time.Now
 	Version string           // version of Askback, for the User-Agent
@@ -86,7 +87,9 @@ func (c *Channel) SendTest(ctx context.Context, id, endpoint, address string, se
 
 // post sends a body to an address. The headers have the session and the position in a trace,
 // unless they are "". It returns the status of the reply, or 0 if there was none.
-func (c *Channel) post(ctx context.Context, id, session, trace, address string, body []byte, secrets []string) (code int, err error) {
+func (c *Channel) post(
+	ctx context.Context, id, session, trace, address string, body []byte, secrets []string,
+) (code int, err error) {
 	if p := askback.CallbackProblem(address); p != "" {
 		return 0, &askback.SendError{Err: errors.New(p), Final: true}
 	}

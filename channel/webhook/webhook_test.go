@@ -33,18 +33,28 @@ const secret = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
 
 // someAsk is an ask with an outcome.
 var someAsk = askback.Ask{
-	ID: "ask_1", SessionID: "ses_1", Agent: "write-poem", Kind: askback.Questions, Context: json.RawMessage(`{"topic":"love"}`),
-	Questions: []askback.Question{{ID: "q1", Text: "What style would you prefer?", Options: askback.Options("free verse", "haiku")}},
-	CreatedAt: time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC), PageURL: "https://ask.example.com/asks/ask_1", Status: askback.Answered,
+	ID: "ask_1", SessionID: "ses_1", Agent: "write-poem", Kind: askback.Questions,
+	Context: json.RawMessage(`{"topic":"love"}`),
+	Questions: []askback.Question{
+		{ID: "q1", Text: "What style would you prefer?", Options: askback.Options("free verse", "haiku")},
+	},
+	CreatedAt: time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC), PageURL: "https://ask.example.com/asks/ask_1",
+	Status: askback.Answered,
 	Outcome: &askback.Outcome{
-		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelWeb,
-		Answers: []askback.QuestionAnswer{{ID: "q1", Question: "What style would you prefer?", Selected: []string{"haiku"}}},
-		At:      time.Date(2026, 1, 2, 9, 1, 0, 0, time.UTC),
+		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"},
+		Channel: askback.ChannelWeb,
+		Answers: []askback.QuestionAnswer{
+			{ID: "q1", Question: "What style would you prefer?", Selected: []string{"haiku"}},
+		},
+		At: time.Date(2026, 1, 2, 9, 1, 0, 0, time.UTC),
 	},
 }
 
 func delivery(event askback.EventType) askback.Delivery {
-	return askback.Delivery{ID: "dlv_1", AskID: "ask_1", SessionID: "ses_1", Channel: "webhook", Event: event, Status: askback.DeliveryQueued}
+	return askback.Delivery{
+		ID: "dlv_1", AskID: "ask_1", SessionID: "ses_1", Channel: "webhook", Event: event,
+		Status: askback.DeliveryQueued,
+	}
 }
 
 // newChannel returns a channel that may send to a server.
@@ -52,7 +62,9 @@ func newChannel(t *testing.T, server *httptest.Server) *Channel {
 	t.Helper()
 	at := netip.MustParseAddrPort(server.Listener.Addr().String())
 	c, err := New(Options{
-		Secret: secret, Allow: []egress.Allowed{{Addresses: netip.PrefixFrom(at.Addr(), at.Addr().BitLen()), Port: at.Port()}}, Version: "test",
+		Secret:  secret,
+		Allow:   []egress.Allowed{{Addresses: netip.PrefixFrom(at.Addr(), at.Addr().BitLen()), Port: at.Port()}},
+		Version: "test",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -72,11 +84,14 @@ func TestMessageHasTheDocumentedForm(t *testing.T) {
 	defer server.Close()
 	traced := someAsk
 	traced.TraceParent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-	if err := send(t.Context(), newChannel(t, server), delivery(askback.EventQuestionPending), traced, server.URL+"/call?key=1"); err != nil {
+	if err := send(t.Context(), newChannel(t, server), delivery(askback.EventQuestionPending), traced,
+		server.URL+"/call?key=1"); err != nil {
 		t.Fatal(err)
 	}
-	if got.Method != "POST" || got.URL.String() != "/call?key=1" || got.Header.Get("X-Agent-Session") != "ses_1" || got.Header.Get("Webhook-Id") != "dlv_1" ||
-		got.Header.Get("Content-Type") != "application/json" || got.Header.Get("User-Agent") != "askback/test" || got.Header.Get("Traceparent") != traced.TraceParent {
+	if got.Method != "POST" || got.URL.String() != "/call?key=1" || got.Header.Get("X-Agent-Session") != "ses_1" ||
+		got.Header.Get("Webhook-Id") != "dlv_1" ||
+		got.Header.Get("Content-Type") != "application/json" || got.Header.Get("User-Agent") != "askback/test" ||
+		got.Header.Get("Traceparent") != traced.TraceParent {
 		t.Errorf("got %s %s, %v", got.Method, got.URL, got.Header)
 	}
 	var content, want any
@@ -114,7 +129,8 @@ func TestMessageHasTheDocumentedForm(t *testing.T) {
 	if want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)); got.Header.Get("Webhook-Signature") != want {
 		t.Errorf("got signature %s, want %s", got.Header.Get("Webhook-Signature"), want)
 	}
-	if sent, _ := strconv.ParseInt(got.Header.Get("Webhook-Timestamp"), 10, 64); time.Since(time.Unix(sent, 0)).Abs() > time.Hour {
+	if sent, _ := strconv.ParseInt(got.Header.Get("Webhook-Timestamp"), 10,
+		64); time.Since(time.Unix(sent, 0)).Abs() > time.Hour {
 		t.Errorf("got timestamp %d", sent)
 	}
 }
@@ -130,17 +146,20 @@ func TestSessionMessageHasTheSession(t *testing.T) {
 	defer server.Close()
 	d := delivery(askback.EventSessionCompleted)
 	d.AskID, d.Session = "", &askback.Session{
-		ID: "ses_1", Agent: "write-poem", Owner: "bot", Status: askback.SessionCompleted, Result: json.RawMessage(`{"poem":"b"}`), AsksTotal: 1,
-		CreatedAt: time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC), CompletedAt: time.Date(2026, 1, 2, 9, 1, 0, 0, time.UTC),
+		ID: "ses_1", Agent: "write-poem", Owner: "bot", Status: askback.SessionCompleted,
+		Result: json.RawMessage(`{"poem":"b"}`), AsksTotal: 1, CreatedAt: time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC),
+		CompletedAt: time.Date(2026, 1, 2, 9, 1, 0, 0, time.UTC),
 	}
-	if err := send(t.Context(), newChannel(t, server), d, askback.Ask{PageURL: "https://ask.example.com/sessions/ses_1"}, server.URL); err != nil {
+	if err := send(t.Context(), newChannel(t, server), d,
+		askback.Ask{PageURL: "https://ask.example.com/sessions/ses_1"}, server.URL); err != nil {
 		t.Fatal(err)
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(body, &members); err != nil {
 		t.Fatal(err)
 	}
-	if got.Header.Get("X-Agent-Session") != "ses_1" || string(members["event"]) != `"session_completed"` || string(members["session_id"]) != `"ses_1"` || string(members["agent_name"]) != `"write-poem"` ||
+	if got.Header.Get("X-Agent-Session") != "ses_1" || string(members["event"]) != `"session_completed"` ||
+		string(members["session_id"]) != `"ses_1"` || string(members["agent_name"]) != `"write-poem"` ||
 		string(members["page_url"]) != `"https://ask.example.com/sessions/ses_1"` {
 		t.Errorf("got %s, %v", body, got.Header)
 	}
@@ -167,7 +186,9 @@ func TestOnlyOutcomeEventsHaveTheOutcome(t *testing.T) {
 	}))
 	defer server.Close()
 	c := newChannel(t, server)
-	for event, has := range map[askback.EventType]bool{askback.EventQuestionPending: false, askback.EventQuestionAnswered: true} {
+	for event, has := range map[askback.EventType]bool{
+		askback.EventQuestionPending: false, askback.EventQuestionAnswered: true,
+	} {
 		if err := send(t.Context(), c, delivery(event), someAsk, server.URL); err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +230,10 @@ func TestReplyOtherThan2xxIsAnError(t *testing.T) {
 		{"/400", "the reply was 400 Bad Request", false, 0, 0},
 		{"/410", "the reply was 410 Gone", true, 0, 0},
 		{"/429?after=120", "the reply was 429 Too Many Requests", false, 2 * time.Minute, 2 * time.Minute},
-		{"/503?after=" + url.QueryEscape(later), "the reply was 503 Service Unavailable", false, 58 * time.Minute, time.Hour},
+		{
+			"/503?after=" + url.QueryEscape(later), "the reply was 503 Service Unavailable", false, 58 * time.Minute,
+			time.Hour,
+		},
 		{"/503?after=soon", "the reply was 503 Service Unavailable", false, 0, 0},
 		{"/503?after=-5", "the reply was 503 Service Unavailable", false, 0, 0},
 		{"/599", "the reply was 599", false, 0, 0},
@@ -222,7 +246,8 @@ func TestReplyOtherThan2xxIsAnError(t *testing.T) {
 			continue
 		}
 		var e *askback.SendError
-		if !errors.As(err, &e) || err.Error() != in.want || e.Final != in.final || e.RetryAfter < in.min || e.RetryAfter > in.max {
+		if !errors.As(err, &e) || err.Error() != in.want || e.Final != in.final ||
+			e.RetryAfter < in.min || e.RetryAfter > in.max {
 			t.Errorf("%s: got %+v, want %q, final %v, after %v to %v", in.path, err, in.want, in.final, in.min, in.max)
 		}
 	}
@@ -260,17 +285,29 @@ func TestErrorsHaveNoTextOfTheReceiver(t *testing.T) {
 	defer holder.Close()
 	refuses := holder.LocalAddr().String()
 	for name, in := range map[string]struct{ address, want string }{
-		"nothing":        {"http://" + free, "no reply: the connection failed, or the reply was not HTTP"},
-		"another server": {"http://" + speaks("SSH-2.0-secret_9.6\r\n"), "no reply: the connection failed, or the reply was not HTTP"},
-		"a status":       {"http://" + speaks("HTTP/1.1 secret\r\n\r\n"), "no reply: the connection failed, or the reply was not HTTP"},
-		"a header":       {"http://" + speaks("HTTP/1.1 200 OK\r\nsecret\r\n\r\n"), "no reply: the connection failed, or the reply was not HTTP"},
-		"TLS":            {"https://" + speaks("220 secret ESMTP\r\n"), "no reply: the receiver does not use TLS"},
-		"a certificate":  {secure.URL, "no reply: the certificate of the receiver is not trusted or has expired"},
-		"another name":   {strings.Replace(secure.URL, "127.0.0.1", "localhost", 1), "no reply: the certificate of the receiver is for another name"},
-		"refused":        {"http://" + refuses, "no reply: the connection was refused"},
+		"nothing": {"http://" + free, "no reply: the connection failed, or the reply was not HTTP"},
+		"another server": {
+			"http://" + speaks("SSH-2.0-secret_9.6\r\n"), "no reply: the connection failed, or the reply was not HTTP",
+		},
+		"a status": {
+			"http://" + speaks("HTTP/1.1 secret\r\n\r\n"), "no reply: the connection failed, or the reply was not HTTP",
+		},
+		"a header": {
+			"http://" + speaks("HTTP/1.1 200 OK\r\nsecret\r\n\r\n"),
+			"no reply: the connection failed, or the reply was not HTTP",
+		},
+		"TLS":           {"https://" + speaks("220 secret ESMTP\r\n"), "no reply: the receiver does not use TLS"},
+		"a certificate": {secure.URL, "no reply: the certificate of the receiver is not trusted or has expired"},
+		"another name": {
+			strings.Replace(secure.URL, "127.0.0.1", "localhost", 1),
+			"no reply: the certificate of the receiver is for another name",
+		},
+		"refused": {"http://" + refuses, "no reply: the connection was refused"},
 	} {
 		at := netip.MustParseAddrPort(strings.Replace(strings.Split(in.address, "//")[1], "localhost", "127.0.0.1", 1))
-		c, err := New(Options{Secret: secret, Allow: []egress.Allowed{{Addresses: netip.PrefixFrom(at.Addr(), 32), Port: at.Port()}}})
+		c, err := New(Options{
+			Secret: secret, Allow: []egress.Allowed{{Addresses: netip.PrefixFrom(at.Addr(), 32), Port: at.Port()}},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +319,8 @@ func TestErrorsHaveNoTextOfTheReceiver(t *testing.T) {
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if err := send(stopped, newChannel(t, secure), delivery(askback.EventQuestionPending), someAsk, secure.URL); err == nil || err.Error() != "no reply: this server stopped" {
+	if err := send(stopped, newChannel(t, secure), delivery(askback.EventQuestionPending), someAsk,
+		secure.URL); err == nil || err.Error() != "no reply: this server stopped" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -300,9 +338,10 @@ func TestPrivateReceiversGetNothing(t *testing.T) {
 	defer c.Close()
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
 	for _, host := range []string{
-		"127.0.0.1", "localhost", "LOCALHOST", "localhost.", "127.1", "127.0.1", "2130706433", "0x7f000001", "0x7f.0.0.1", "0177.0.0.1", "017700000001",
-		"127.000.000.001", "0", "0.0.0.0", "[::]", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:ffff:7f00:0001]", "[::127.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]",
-		"%31%32%37.0.0.1", "①②⑦.⓪.⓪.①", "127。0。0。1", "localhost%00.example.com",
+		"127.0.0.1", "localhost", "LOCALHOST", "localhost.", "127.1", "127.0.1", "2130706433", "0x7f000001",
+		"0x7f.0.0.1", "0177.0.0.1", "017700000001", "127.000.000.001", "0", "0.0.0.0", "[::]", "[::1]",
+		"[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:ffff:7f00:0001]", "[::127.0.0.1]",
+		"[64:ff9b::7f00:1]", "[2002:7f00:1::]", "%31%32%37.0.0.1", "①②⑦.⓪.⓪.①", "127。0。0。1", "localhost%00.example.com",
 	} {
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		err := send(ctx, c, delivery(askback.EventQuestionPending), someAsk, "http://"+host+":"+port+"/")
@@ -314,7 +353,8 @@ func TestPrivateReceiversGetNothing(t *testing.T) {
 	if called.Load() > 0 {
 		t.Errorf("a private receiver was called %d times", called.Load())
 	}
-	if err := send(t.Context(), c, delivery(askback.EventQuestionPending), someAsk, server.URL); !errors.Is(err, egress.ErrAddress) || strings.Contains(err.Error(), "127") {
+	if err := send(t.Context(), c, delivery(askback.EventQuestionPending), someAsk,
+		server.URL); !errors.Is(err, egress.ErrAddress) || strings.Contains(err.Error(), "127") {
 		t.Errorf("got %v, want ErrAddress", err)
 	}
 }
@@ -337,7 +377,8 @@ func TestAddressIsCheckedAtEachConnection(t *testing.T) {
 	allow := []egress.Allowed{{Addresses: netip.MustParsePrefix("127.0.0.2/32"), Port: uint16(n)}}
 	c := &Channel{client: egress.NewClient(allow, names), secret: secret, now: time.Now}
 	for range 4 {
-		if err := send(t.Context(), c, delivery(askback.EventQuestionPending), someAsk, "http://rebind.example:"+port+"/"); err == nil {
+		if err := send(t.Context(), c, delivery(askback.EventQuestionPending), someAsk,
+			"http://rebind.example:"+port+"/"); err == nil {
 			t.Errorf("got no error")
 		}
 	}
@@ -383,7 +424,10 @@ func answerName(conn net.Conn, lookups *atomic.Int64) {
 }
 
 func TestInvalidSecretsAreRejected(t *testing.T) {
-	for _, s := range []string{"whsec_", "secret", "whsec_***", "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 23)), "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 65))} {
+	for _, s := range []string{
+		"whsec_", "secret", "whsec_***", "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 23)),
+		"whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 65)),
+	} {
 		if _, err := New(Options{Secret: s}); err == nil || s != "" && strings.Contains(err.Error(), s+`"`) {
 			t.Errorf("%q: got %v, want an error without the secret", s, err)
 		}
@@ -410,7 +454,8 @@ func TestErrorDoesNotShowWhichPrivateNamesExist(t *testing.T) {
 	} {
 		err := send(t.Context(), c, delivery(askback.EventQuestionPending), someAsk, address)
 		var sending *askback.SendError
-		if !errors.As(err, &sending) || !errors.Is(err, egress.ErrAddress) || sending.Cause == nil || !strings.Contains(sending.Cause.Error(), cause) {
+		if !errors.As(err, &sending) || !errors.Is(err, egress.ErrAddress) || sending.Cause == nil ||
+			!strings.Contains(sending.Cause.Error(), cause) {
 			t.Errorf("%s: got %v, cause %v, want a cause with %q", address, err, sending, cause)
 			continue
 		}
@@ -484,7 +529,8 @@ func TestMessageHasASignatureForEachSecret(t *testing.T) {
 		"rotated":          {made, made, []string{secret}},
 		"the first of its": {[]string{made[0], ""}, []string{made[0], secret}, made[1:]},
 	} {
-		if err := send(t.Context(), c, delivery(askback.EventQuestionPending), someAsk, server.URL, in.secrets...); err != nil {
+		if err := send(t.Context(), c, delivery(askback.EventQuestionPending), someAsk, server.URL,
+			in.secrets...); err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range in.verify {
@@ -506,13 +552,16 @@ func TestMessageHasASignatureForEachSecret(t *testing.T) {
 		t.Error("a message without a secret was sent")
 	}
 	code, err := c.SendTest(t.Context(), "test_1", "whe_1", server.URL, made)
-	if err != nil || code != 200 || header.Get("Webhook-Id") != "test_1" || header.Get("X-Agent-Session") != "" || !verifies(made[1]) || !strings.Contains(string(body), `"event":"test","endpoint_id":"whe_1"`) {
+	if err != nil || code != 200 || header.Get("Webhook-Id") != "test_1" || header.Get("X-Agent-Session") != "" ||
+		!verifies(made[1]) || !strings.Contains(string(body), `"event":"test","endpoint_id":"whe_1"`) {
 		t.Errorf("a test: got %d, %v, %v, %s", code, err, header, body)
 	}
 }
 
 // send sends a delivery about an ask to an address, signed with secrets.
-func send(ctx context.Context, c *Channel, d askback.Delivery, about askback.Ask, address string, secrets ...string) error {
+func send(
+	ctx context.Context, c *Channel, d askback.Delivery, about askback.Ask, address string, secrets ...string,
+) error {
 	_, err := c.Send(ctx, askback.Notification{Delivery: d, Ask: about, Address: address, Secrets: secrets})
 	return err
 }

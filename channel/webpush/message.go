@@ -41,7 +41,8 @@ func fits(id string, forms ...notice.Message) (b []byte, err error) {
 	for _, m := range forms {
 		m.Footer = nil // a click opens the page
 		b, err = marshal(message{
-			Tag: id, Title: m.Title, Body: m.Text(notice.Plain), Path: askback.PagePath(id), Urgent: m.Urgent, Settled: m.Settling,
+			Tag: id, Title: m.Title, Body: m.Text(notice.Plain), Path: askback.PagePath(id), Urgent: m.Urgent,
+			Settled: m.Settling,
 		})
 		if err != nil || len(b) <= maxMessage {
 			return b, err

@@ -28,7 +28,8 @@ const minSecret = 16
 // subscriptions survive a restart.
 func NewKey(secret []byte) (*Key, error) {
 	if len(secret) < minSecret {
-		return nil, fmt.Errorf("the secret for the key of push messages has %d bytes, but needs at least %d", len(secret), minSecret)
+		return nil, fmt.Errorf("the secret for the key of push messages has %d bytes, but needs at least %d",
+			len(secret), minSecret)
 	}
 	for i := 0; ; i++ {
 		raw, err := hkdf.Key(sha256.New, secret, nil, "askback web push "+strconv.Itoa(i), 32)

@@ -164,7 +164,9 @@ const maxTTL = 28 * 24 * time.Hour
 func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt string, err error) {
 	to, err := parseSubscription(n.Address)
 	if err != nil {
-		return "", &askback.SendError{Err: errors.New("the subscription of this browser is not valid"), Final: true, Gone: true}
+		return "", &askback.SendError{
+			Err: errors.New("the subscription of this browser is not valid"), Final: true, Gone: true,
+		}
 	}
 	text, err := render(n.Event, n.Ask)
 	if err != nil {
@@ -186,7 +188,9 @@ func (c *Channel) post(ctx context.Context, to subscription, a askback.Ask, body
 	now := c.options.Now()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to.endpoint, bytes.NewReader(body))
 	if err != nil {
-		return &askback.SendError{Err: errors.New("the subscription of this browser is not valid"), Final: true, Gone: true}
+		return &askback.SendError{
+			Err: errors.New("the subscription of this browser is not valid"), Final: true, Gone: true,
+		}
 	}
 	server, err := c.serverKey(ctx)
 	if err != nil {
@@ -243,7 +247,9 @@ func replyError(reply *http.Response, now time.Time) error {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge:
 		sending.Final = true
 	case http.StatusUnauthorized, http.StatusForbidden:
-		sending.Err = fmt.Errorf("%w: the push service rejects the key, the clock or channels.webpush.subject of this server", sending.Err)
+		sending.Err = fmt.Errorf(
+			"%w: the push service rejects the key, the clock or channels.webpush.subject of this server", sending.Err,
+		)
 	}
 	return err
 }

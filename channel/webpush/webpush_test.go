@@ -76,15 +76,21 @@ func publicKey(t *testing.T, c *webpush.Channel) string {
 }
 
 func pending() askback.Ask {
-	return askback.Ask{ID: "ask_01k9x3m5q2t7w8y0a1b2c3d4e5", Agent: "bot", Owner: "bot", Kind: askback.Questions, Status: askback.Pending, Questions: []askback.Question{
-		{ID: "q1", Text: "Deploy now?", Options: askback.Options("Yes", "No")},
-	}}
+	return askback.Ask{
+		ID:    "ask_01k9x3m5q2t7w8y0a1b2c3d4e5",
+		Agent: "bot", Owner: "bot", Kind: askback.Questions, Status: askback.Pending, Questions: []askback.Question{
+			{ID: "q1", Text: "Deploy now?", Options: askback.Options("Yes", "No")},
+		},
+	}
 }
 
 func answered() askback.Ask {
 	a := pending()
 	a.Status = askback.Answered
-	a.Outcome = &askback.Outcome{Status: askback.Answered, Actor: askback.Actor{Kind: "person", Name: "ana"}, At: now, Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"Yes"}}}}
+	a.Outcome = &askback.Outcome{
+		Status: askback.Answered, Actor: askback.Actor{Kind: "person", Name: "ana"}, At: now,
+		Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"Yes"}}},
+	}
 	return a
 }
 
@@ -124,7 +130,8 @@ func TestOutcomeReplacesQuestion(t *testing.T) {
 		}
 	}
 	shown, err := b.Shown()
-	if err != nil || len(shown) != 1 || !shown[0].Settled || shown[0].Path != "/asks/"+limited.ID || !strings.Contains(shown[0].Body, "ana") {
+	if err != nil || len(shown) != 1 || !shown[0].Settled || shown[0].Path != "/asks/"+limited.ID ||
+		!strings.Contains(shown[0].Body, "ana") {
 		t.Errorf("got %+v, %v; want the outcome", shown, err)
 	}
 	b.SetOffline(true)
@@ -152,7 +159,8 @@ func TestReassignedQuestionIsNotShownAgain(t *testing.T) {
 		}
 	}
 	shown, err := b.Shown()
-	if err != nil || len(shown) != 1 || !shown[0].Settled || !strings.Contains(shown[0].Body, "passed on to other people") {
+	if err != nil || len(shown) != 1 || !shown[0].Settled ||
+		!strings.Contains(shown[0].Body, "passed on to other people") {
 		t.Errorf("got %+v, %v; want the notice", shown, err)
 	}
 }
@@ -219,7 +227,8 @@ func TestServiceReplyDecidesAboutRetry(t *testing.T) {
 	b := s.Subscribe(t, publicKey(t, c))
 	s.FailAs("too many", 0, 1)
 	err = send(t, c, b.Subscription(), pending())
-	if sending, ok := errors.AsType[*askback.SendError](err); !ok || sending.RetryAfter != webpushtest.RetryAfter || sending.Final {
+	if sending, ok := errors.AsType[*askback.SendError](err); !ok ||
+		sending.RetryAfter != webpushtest.RetryAfter || sending.Final {
 		t.Errorf("too many: got %+v", err)
 	}
 }
@@ -227,7 +236,9 @@ func TestServiceReplyDecidesAboutRetry(t *testing.T) {
 // The key depends only on the secret of the server.
 func TestKeyDependsOnlyOnTheSecret(t *testing.T) {
 	var keys []string
-	for _, secret := range []string{"a secret of the tests, 32 bytes!", "a secret of the tests, 32 bytes!", "another secret of some server..."} {
+	for _, secret := range []string{
+		"a secret of the tests, 32 bytes!", "a secret of the tests, 32 bytes!", "another secret of some server...",
+	} {
 		key, err := webpush.NewKey([]byte(secret))
 		if err != nil {
 			t.Fatal(err)
@@ -265,7 +276,8 @@ func TestOnlyPublicPushServicesAreReached(t *testing.T) {
 	s.Roots.AddCert(away.Certificate())
 	s.URL = away.URL
 	moved := strings.Replace(b.Subscription(), b.Endpoint, away.URL+"/push/1", 1)
-	if err := send(t, newChannel(t, s), moved, pending()); err == nil || !strings.Contains(err.Error(), "redirect") || reached {
+	if err := send(t, newChannel(t, s), moved, pending()); err == nil ||
+		!strings.Contains(err.Error(), "redirect") || reached {
 		t.Errorf("a redirect: got %v, followed: %v", err, reached)
 	}
 }
@@ -280,7 +292,8 @@ func TestOnlySubscriptionsAreValidAddresses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := c.CheckAddress(" " + strings.Replace(good, `"expirationTime":null,`, "", 1)); err != nil || again != first {
+	if again, err := c.CheckAddress(" " + strings.Replace(good, `"expirationTime":null,`, "", 1)); err != nil ||
+		again != first {
 		t.Errorf("got %s, %v; want %s", again, err, first)
 	}
 	if again, err := c.CheckAddress(first); err != nil || again != first {
@@ -290,8 +303,11 @@ func TestOnlySubscriptionsAreValidAddresses(t *testing.T) {
 	auth := strings.Split(strings.Split(good, `"auth":"`)[1], `"`)[0]
 	for name, bad := range map[string]string{
 		"text": "https://push.example.com", "empty": "{}", "http": strings.Replace(good, "https:", "http:", 1),
-		"user": strings.Replace(good, "https://", "https://a:b@", 1), "no point": strings.Replace(good, key, strings.Repeat("A", 87), 1),
-		"compressed": strings.Replace(good, key, "A"+key[1:44], 1), "short secret": strings.Replace(good, auth, auth[:20], 1), "no base64": strings.Replace(good, auth, "ä", 1),
+		"user":         strings.Replace(good, "https://", "https://a:b@", 1),
+		"no point":     strings.Replace(good, key, strings.Repeat("A", 87), 1),
+		"compressed":   strings.Replace(good, key, "A"+key[1:44], 1),
+		"short secret": strings.Replace(good, auth, auth[:20], 1),
+		"no base64":    strings.Replace(good, auth, "ä", 1),
 	} {
 		_, err := c.CheckAddress(bad)
 		if p, ok := errors.AsType[askback.Invalid](err); !ok || p[0].Pointer != "/address" {

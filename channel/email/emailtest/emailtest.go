@@ -93,7 +93,10 @@ type Server struct {
 // Start starts a server, which ends with the test.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
-	s := &Server{options: o, unknown: map[string]int{}, changed: make(chan struct{}), ended: make(chan struct{}), marked: make(chan struct{}), arrived: make(chan struct{}), mailbox: imapmemserver.NewUser(User, Password)}
+	s := &Server{
+		options: o, unknown: map[string]int{}, changed: make(chan struct{}), ended: make(chan struct{}),
+		marked: make(chan struct{}), arrived: make(chan struct{}), mailbox: imapmemserver.NewUser(User, Password),
+	}
 	if o.Encryption != None {
 		web := httptest.NewUnstartedServer(http.NotFoundHandler())
 		web.StartTLS()
@@ -124,7 +127,9 @@ func (s *Server) listen(t testing.TB, address string) net.Listener {
 }
 
 func (s *Server) startSMTP(t testing.TB) {
-	server := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) { return &session{s: s, conn: c}, nil }))
+	server := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) {
+		return &session{s: s, conn: c}, nil
+	}))
 	server.Domain = "mail.example.com"
 	server.AllowInsecureAuth = s.options.Encryption != StartTLS
 	server.MaxMessageBytes = s.options.MaxBytes
@@ -173,7 +178,9 @@ type mailboxSession struct {
 }
 
 // Store implements [imapserver.Session].
-func (m *mailboxSession) Store(w *imapserver.FetchWriter, which imap.NumSet, flags *imap.StoreFlags, o *imap.StoreOptions) error {
+func (m *mailboxSession) Store(
+	w *imapserver.FetchWriter, which imap.NumSet, flags *imap.StoreFlags, o *imap.StoreOptions,
+) error {
 	err := m.Session.Store(w, which, flags, o)
 	m.s.mu.Lock()
 	defer m.s.mu.Unlock()
@@ -275,7 +282,8 @@ func (s *Server) Marked() <-chan struct{} {
 func (s *Server) Deliver(t testing.TB, raw string) {
 	t.Helper()
 	raw = strings.ReplaceAll(strings.ReplaceAll(raw, "\r\n", "\n"), "\n", "\r\n")
-	if _, err := s.mailbox.Append("INBOX", literal{strings.NewReader(raw), int64(len(raw))}, &imap.AppendOptions{}); err != nil {
+	if _, err := s.mailbox.Append("INBOX", literal{strings.NewReader(raw), int64(len(raw))},
+		&imap.AppendOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	s.mu.Lock()
@@ -317,7 +325,9 @@ func (s *Server) Unmark(t testing.TB) {
 	}
 	all := imap.SeqSet{}
 	all.AddRange(1, 0)
-	if err := client.Store(all, &imap.StoreFlags{Op: imap.StoreFlagsDel, Silent: true, Flags: []imap.Flag{imap.FlagSeen, imap.FlagAnswered}}, nil).Close(); err != nil {
+	if err := client.Store(all,
+		&imap.StoreFlags{Op: imap.StoreFlagsDel, Silent: true, Flags: []imap.Flag{imap.FlagSeen, imap.FlagAnswered}},
+		nil).Close(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -345,7 +355,9 @@ func (c *session) AuthMechanisms() []string { return []string{sasl.Plain} }
 func (c *session) Auth(string) (sasl.Server, error) {
 	return sasl.NewPlainServer(func(_, user, password string) error {
 		if user != User || password != Password {
-			return &smtp.SMTPError{Code: 535, EnhancedCode: smtp.EnhancedCode{5, 7, 8}, Message: "Authentication failed for " + password}
+			return &smtp.SMTPError{
+				Code: 535, EnhancedCode: smtp.EnhancedCode{5, 7, 8}, Message: "Authentication failed for " + password,
+			}
 		}
 		c.user = true
 		return nil
@@ -354,7 +366,9 @@ func (c *session) Auth(string) (sasl.Server, error) {
 
 // reply returns a reply with a code. Its text is hostile: it must not get into an error.
 func reply(code int) error {
-	return &smtp.SMTPError{Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 1, 1}, Message: "server text " + Password}
+	return &smtp.SMTPError{
+		Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 1, 1}, Message: "server text " + Password,
+	}
 }
 
 func (c *session) Mail(from string, _ *smtp.MailOptions) error {

@@ -27,7 +27,8 @@ func render(text string, escapable func(rune) bool, live *regexp.Regexp) (shown 
 		rest.WriteRune(runes[i])
 	}
 	links = Links(rest.String())
-	return strings.ReplaceAll(plain.String(), "\u200b", ""), live.FindAllString(address.ReplaceAllString(rest.String(), ""), -1), links
+	return strings.ReplaceAll(plain.String(), "\u200b",
+		""), live.FindAllString(address.ReplaceAllString(rest.String(), ""), -1), links
 }
 
 // split returns the title, which is bold, and the rest of a message.
@@ -142,7 +143,8 @@ func parseTeams(r *http.Request, body []byte) (Message, error) {
 	if err := decode(body, true, &in); err != nil {
 		return Message{}, err
 	}
-	if in.Type != "message" || len(in.Attachments) != 1 || in.Attachments[0].ContentType != "application/vnd.microsoft.card.adaptive" {
+	if in.Type != "message" || len(in.Attachments) != 1 ||
+		in.Attachments[0].ContentType != "application/vnd.microsoft.card.adaptive" {
 		return Message{}, errors.New("the workflow needs one adaptive card in attachments")
 	}
 	card := in.Attachments[0].Content

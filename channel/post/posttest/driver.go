@@ -25,13 +25,15 @@ var long = []string{"1 MB", "call of 20 kB", "call of 1 MB"}
 
 // short lists the other cases that do not fit.
 var short = map[post.Template][]string{
-	post.Ntfy:          {"quotes and newlines", "10 000 characters"},
-	post.Gotify:        nil,
-	post.Teams:         {"quotes and newlines"},
-	post.Mattermost:    nil,
-	post.Discord:       {"quotes and newlines", "10 000 characters", "3 800 characters"},
-	post.Pushover:      {"quotes and newlines", "10 000 characters", "3 800 characters", "50 options", "hostile"},
-	post.HomeAssistant: {"quotes and newlines", "10 000 characters", "3 800 characters", "hostile", "hostile call", "call with lines"},
+	post.Ntfy:       {"quotes and newlines", "10 000 characters"},
+	post.Gotify:     nil,
+	post.Teams:      {"quotes and newlines"},
+	post.Mattermost: nil,
+	post.Discord:    {"quotes and newlines", "10 000 characters", "3 800 characters"},
+	post.Pushover:   {"quotes and newlines", "10 000 characters", "3 800 characters", "50 options", "hostile"},
+	post.HomeAssistant: {
+		"quotes and newlines", "10 000 characters", "3 800 characters", "hostile", "hostile call", "call with lines",
+	},
 }
 
 // replaces lists the templates whose messages about an ask replace each other.
@@ -39,15 +41,17 @@ var replaces = []post.Template{post.Ntfy, post.HomeAssistant}
 
 // inPlace lists the answers that the buttons of ntfy give.
 var inPlace = []string{
-	"single/choice", "other/choice", "previews/choice", "right to left/choice", "context/choice", "context object/choice", "long label/choice", "3 800 characters/choice",
-	"call/approve", "call/deny", "call with lines/approve", "call with lines/deny", "hostile call/approve",
+	"single/choice", "other/choice", "previews/choice", "right to left/choice", "context/choice",
+	"context object/choice", "long label/choice", "3 800 characters/choice", "call/approve", "call/deny",
+	"call with lines/approve", "call with lines/deny", "hostile call/approve",
 }
 
 // Driver returns the driver for a service.
 func Driver(template post.Template) channeltest.Driver {
 	d := channeltest.Driver{
-		Channel: "post", Short: slices.Concat(long, short[template]), RetryAfter: RetryAfter, Appends: !slices.Contains(replaces, template),
-		Start: func(t testing.TB, s channeltest.Settings) channeltest.Service { return newPhones(t, template, s) },
+		Channel: "post", Short: slices.Concat(long, short[template]), RetryAfter: RetryAfter,
+		Appends: !slices.Contains(replaces, template),
+		Start:   func(t testing.TB, s channeltest.Settings) channeltest.Service { return newPhones(t, template, s) },
 	}
 	if template == post.Ntfy {
 		d.Via, d.InPlace = askback.ChannelPush, inPlace
@@ -91,7 +95,9 @@ type phones struct {
 
 func newPhones(t testing.TB, template post.Template, s channeltest.Settings) *phones {
 	t.Helper()
-	p := &phones{template: template, settings: s, receivers: map[string]post.Receiver{}, services: map[string]*Service{}}
+	p := &phones{
+		template: template, settings: s, receivers: map[string]post.Receiver{}, services: map[string]*Service{},
+	}
 	for _, person := range []string{"ana", "ben"} {
 		service := NewService(t, string(template))
 		p.services[person] = service
@@ -146,7 +152,8 @@ func (p *phones) Messages(person string) (all []channeltest.Message) {
 	}
 	for _, m := range shown {
 		out := channeltest.Message{
-			ID: m.ID, Text: m.Title + "\n" + m.Text, Link: m.Link, Settled: m.Quiet || strings.HasPrefix(m.Title, "Done: ") || strings.HasPrefix(m.Title, "Your answer was not needed"),
+			ID: m.ID, Text: m.Title + "\n" + m.Text, Link: m.Link, Settled: m.Quiet ||
+				strings.HasPrefix(m.Title, "Done: ") || strings.HasPrefix(m.Title, "Your answer was not needed"),
 			Damage: slices.Concat(m.Damage, m.Markup),
 		}
 		if i := strings.Index(m.Text, channeltest.Pages); m.Link == "" && i >= 0 {

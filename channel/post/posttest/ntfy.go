@@ -105,8 +105,9 @@ func (n *Ntfy) publishJSON(r *http.Request, body []byte) (Message, error) {
 		return Message{}, errors.New("invalid request: actions invalid; only 3 actions allowed")
 	}
 	m := Message{
-		ID: n.cache(in.Topic, in.Message), Topic: in.Topic, Tag: in.SequenceID, Title: in.Title, Text: strings.TrimSpace(in.Message), Link: in.Click,
-		Quiet: in.Priority == 1 || in.Priority == 2, Password: n.Token,
+		ID: n.cache(in.Topic, in.Message), Topic: in.Topic, Tag: in.SequenceID, Title: in.Title,
+		Text: strings.TrimSpace(in.Message), Link: in.Click, Quiet: in.Priority == 1 || in.Priority == 2,
+		Password: n.Token,
 	}
 	if len(in.Message) >= 4096 {
 		m.Damage = append(m.Damage, "a file instead of a text")

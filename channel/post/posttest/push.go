@@ -57,7 +57,9 @@ func parseGotify(r *http.Request, body []byte) (Message, error) {
 	}
 	token := r.Header.Get("X-Gotify-Key")
 	if token == "" {
-		return Message{}, problem{http.StatusUnauthorized, "you need to provide a valid access token or user credentials to access this api"}
+		return Message{}, problem{
+			http.StatusUnauthorized, "you need to provide a valid access token or user credentials to access this api",
+		}
 	}
 	if err := decode(body, false, &in); err != nil {
 		return Message{}, err
@@ -68,7 +70,10 @@ func parseGotify(r *http.Request, body []byte) (Message, error) {
 	if in.Message == "" {
 		return Message{}, problem{http.StatusBadRequest, "Field 'message' is required"}
 	}
-	m := Message{Title: in.Title, Text: in.Message, Link: in.Extras["client::notification"].Click.URL, Quiet: in.Priority < 4, Password: token}
+	m := Message{
+		Title: in.Title, Text: in.Message, Link: in.Extras["client::notification"].Click.URL, Quiet: in.Priority < 4,
+		Password: token,
+	}
 	for name := range in.Extras {
 		if !strings.Contains(name, "::") {
 			return Message{}, errors.New("an extra has no namespace")
@@ -116,7 +121,10 @@ func parseHomeAssistant(r *http.Request, body []byte) (Message, error) {
 	if in.Message == "" {
 		return Message{}, errors.New("required key not provided @ data['message']")
 	}
-	m := Message{Tag: in.Data.Tag, Title: onAndroid(in.Title), Text: onAndroid(in.Message), Link: in.Data.ClickAction, Quiet: false, Password: token}
+	m := Message{
+		Tag: in.Data.Tag, Title: onAndroid(in.Title), Text: onAndroid(in.Message), Link: in.Data.ClickAction,
+		Quiet: false, Password: token,
+	}
 	if in.Data.URL != in.Data.ClickAction {
 		m.Damage = append(m.Damage, "iOS and Android open different pages")
 	}

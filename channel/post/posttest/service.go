@@ -86,7 +86,9 @@ func NewService(t testing.TB, name string) *Service {
 		t.Fatalf("there is no service %q", name)
 	}
 	s := &Service{}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, parts.parse) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.serve(w, r, parts.parse)
+	}))
 	t.Cleanup(server.Close)
 	s.URL = server.URL + parts.path
 	return s

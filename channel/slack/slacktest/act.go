@@ -141,11 +141,15 @@ func (s *Server) Action(u User, m Message, block string, e Element, state State)
 		container["thread_ts"] = m.Thread
 	}
 	payload, err := json.Marshal(map[string]any{
-		"type": "block_actions", "user": account(u), "api_app_id": AppID, "token": "deprecated", "container": container, "trigger_id": trigger,
-		"team": map[string]any{"id": Team, "domain": "example"}, "enterprise": nil, "is_enterprise_install": false,
-		"channel": map[string]any{"id": m.Channel, "name": "room"}, "message": map[string]any{"type": "message", "ts": m.TS, "text": m.Text},
-		"state": map[string]any{"values": state}, "response_url": "https://hooks.slack.com/actions/" + Team + "/1/x",
-		"actions": []any{map[string]any{"action_id": e.ActionID, "block_id": block, "text": e.Text, "value": e.Value, "type": e.Type, "action_ts": "1700000000.1"}},
+		"type": "block_actions", "user": account(u), "api_app_id": AppID, "token": "deprecated",
+		"container": container, "trigger_id": trigger, "team": map[string]any{"id": Team, "domain": "example"},
+		"enterprise": nil, "is_enterprise_install": false, "channel": map[string]any{"id": m.Channel, "name": "room"},
+		"message": map[string]any{"type": "message", "ts": m.TS, "text": m.Text},
+		"state":   map[string]any{"values": state}, "response_url": "https://hooks.slack.com/actions/" + Team + "/1/x",
+		"actions": []any{map[string]any{
+			"action_id": e.ActionID, "block_id": block, "text": e.Text, "value": e.Value, "type": e.Type,
+			"action_ts": "1700000000.1",
+		}},
 	})
 	if err != nil {
 		s.t.Error(err)
@@ -168,11 +172,13 @@ func (s *Server) Submit(u User, v View, state State) Ack {
 		}
 	}
 	payload, err := json.Marshal(map[string]any{
-		"type": "view_submission", "user": account(u), "api_app_id": AppID, "token": "deprecated", "trigger_id": "unused",
-		"team": map[string]any{"id": Team, "domain": "example"}, "enterprise": nil, "is_enterprise_install": false, "response_urls": []any{},
+		"type": "view_submission", "user": account(u), "api_app_id": AppID, "token": "deprecated",
+		"trigger_id": "unused", "team": map[string]any{"id": Team, "domain": "example"}, "enterprise": nil,
+		"is_enterprise_install": false, "response_urls": []any{},
 		"view": map[string]any{
-			"id": v.ID, "team_id": Team, "type": "modal", "private_metadata": v.Metadata, "callback_id": v.Callback, "hash": "1.x",
-			"state": map[string]any{"values": state}, "blocks": []any{}, "app_id": AppID, "bot_id": "B0000001",
+			"id": v.ID, "team_id": Team, "type": "modal", "private_metadata": v.Metadata, "callback_id": v.Callback,
+			"hash": "1.x", "state": map[string]any{"values": state}, "blocks": []any{}, "app_id": AppID,
+			"bot_id": "B0000001",
 		},
 	})
 	if err != nil {

@@ -203,7 +203,8 @@ func (b *Block) rich() error {
 		return errors.New("a rich text has elements")
 	}
 	for _, r := range b.Rich {
-		if r.Type != "rich_text_section" && r.Type != "rich_text_preformatted" && r.Type != "rich_text_quote" || len(r.Elements) == 0 {
+		if r.Type != "rich_text_section" && r.Type != "rich_text_preformatted" && r.Type != "rich_text_quote" ||
+			len(r.Elements) == 0 {
 			return fmt.Errorf("unsupported or empty %s", r.Type)
 		}
 		for _, p := range r.Elements {
@@ -303,7 +304,8 @@ func (c *Confirm) check() error {
 	if c == nil {
 		return nil
 	}
-	return errors.Join(plain("title", c.Title, 100, true), any1("text", c.Text, 300), plain("confirm", c.Confirm, 30, true), plain("deny", c.Deny, 30, true))
+	return errors.Join(plain("title", c.Title, 100, true), any1("text", c.Text, 300),
+		plain("confirm", c.Confirm, 30, true), plain("deny", c.Deny, 30, true))
 }
 
 // plain checks a text that has no markup.

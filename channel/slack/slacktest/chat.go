@@ -61,8 +61,9 @@ func (s *Server) post(args map[string]string) (map[string]any, error) {
 	}
 	s.clock++
 	m := &Message{
-		Channel: channel, TS: fmt.Sprintf("%d.%06d", s.clock, s.clock%1000), Thread: args["thread_ts"], Broadcast: args["reply_broadcast"] == "true",
-		Unfurl: args["unfurl_links"] != "false" || args["unfurl_media"] != "false",
+		Channel: channel, TS: fmt.Sprintf("%d.%06d", s.clock, s.clock%1000), Thread: args["thread_ts"],
+		Broadcast: args["reply_broadcast"] == "true",
+		Unfurl:    args["unfurl_links"] != "false" || args["unfurl_media"] != "false",
 	}
 	if m.Thread != "" && s.messages[channel+":"+m.Thread] == nil {
 		return nil, failure("cannot_reply_to_message")

@@ -117,8 +117,9 @@ type trigger struct {
 // New starts a fake Slack. It ends with the test.
 func New(t testing.TB) *Server {
 	s := &Server{
-		AckTime: 2 * time.Minute, TriggerTime: 2 * time.Minute, Now: time.Now, t: t, clock: 1_700_000_000, messages: map[string]*Message{}, views: map[string]*View{},
-		triggers: map[string]trigger{}, tickets: map[string]bool{}, pending: map[string]chan []byte{}, changed: make(chan struct{}),
+		AckTime: 2 * time.Minute, TriggerTime: 2 * time.Minute, Now: time.Now, t: t, clock: 1_700_000_000,
+		messages: map[string]*Message{}, views: map[string]*View{}, triggers: map[string]trigger{},
+		tickets: map[string]bool{}, pending: map[string]chan []byte{}, changed: make(chan struct{}),
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /link", s.link)
@@ -276,7 +277,9 @@ func (s *Server) reply(w http.ResponseWriter, method string, reply map[string]an
 		s.mu.Lock()
 		s.problems = append(s.problems, method+": "+err.Error())
 		s.mu.Unlock()
-		reply = map[string]any{"ok": false, "error": "invalid_blocks", "response_metadata": map[string]any{"messages": []string{"[ERROR] " + err.Error()}}}
+		reply = map[string]any{"ok": false, "error": "invalid_blocks", "response_metadata": map[string]any{
+			"messages": []string{"[ERROR] " + err.Error()},
+		}}
 	}
 	json.NewEncoder(w).Encode(reply)
 }
@@ -321,7 +324,10 @@ func (s *Server) call(method string, args map[string]string, token string) (map[
 	}
 	switch method {
 	case "auth.test":
-		return map[string]any{"url": "https://example.slack.com/", "team": "Example", "user": "askback", "team_id": Team, "user_id": "U0000BOT", "bot_id": "B0000001"}, nil
+		return map[string]any{
+			"url": "https://example.slack.com/", "team": "Example", "user": "askback", "team_id": Team,
+			"user_id": "U0000BOT", "bot_id": "B0000001",
+		}, nil
 	case "chat.postMessage":
 		return s.post(args)
 	case "chat.update":

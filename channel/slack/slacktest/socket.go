@@ -128,7 +128,9 @@ func (s *Server) Disconnect(reason string) {
 	open := append([]*socket(nil), s.sockets...)
 	s.mu.Unlock()
 	for _, c := range open {
-		c.send(map[string]any{"type": "disconnect", "reason": reason, "debug_info": map[string]any{"host": "applink-test"}})
+		c.send(map[string]any{
+			"type": "disconnect", "reason": reason, "debug_info": map[string]any{"host": "applink-test"},
+		})
 		if reason != "warning" {
 			s.forget(c)
 		}
@@ -158,7 +160,10 @@ func (s *Server) overSocket(kind string, payload []byte, retry int) (reply []byt
 	waiting := make(chan []byte, 1)
 	s.pending[envelope] = waiting
 	s.mu.Unlock()
-	frame := map[string]any{"type": kind, "envelope_id": envelope, "payload": json.RawMessage(payload), "accepts_response_payload": kind == "interactive"}
+	frame := map[string]any{
+		"type": kind, "envelope_id": envelope, "payload": json.RawMessage(payload),
+		"accepts_response_payload": kind == "interactive",
+	}
 	if retry > 0 {
 		frame["retry_attempt"], frame["retry_reason"] = retry, "timeout"
 	}

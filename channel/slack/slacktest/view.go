@@ -50,7 +50,8 @@ func parseView(raw []byte) (v View, err error) {
 		return v, err
 	}
 	if r.Type != "modal" || len(r.PrivateMetadata) > 3000 || len(r.CallbackID) > maxID {
-		return v, fmt.Errorf("a modal has private_metadata of at most 3000 characters and callback_id of at most %d", maxID)
+		return v, fmt.Errorf("a modal has private_metadata of at most 3000 characters and callback_id of at most %d",
+			maxID)
 	}
 	for i, t := range []*Text{r.Title, r.Submit, r.Close} {
 		if err := plain("title, submit and close", t, 24, i == 0); err != nil {

@@ -110,7 +110,10 @@ func (s *Server) chatOf(id int64) (*chat, error) {
 	case c == nil:
 		return nil, bad("chat not found")
 	case c.movedTo != 0:
-		return nil, &apiError{code: http.StatusBadRequest, description: "Bad Request: group chat was upgraded to a supergroup chat", movedTo: c.movedTo}
+		return nil, &apiError{
+			code: http.StatusBadRequest, description: "Bad Request: group chat was upgraded to a supergroup chat",
+			movedTo: c.movedTo,
+		}
 	case c.blocked && id > 0:
 		return nil, forbidden("bot was blocked by the user")
 	case c.blocked:
@@ -208,8 +211,10 @@ func (s *Server) editMessageText(body []byte) (any, error) {
 	if err := next.setMarkup(in.Markup, false); err != nil {
 		return nil, err
 	}
-	if next.Text == m.Text && reflect.DeepEqual(next.Entities, m.Entities) && reflect.DeepEqual(next.Buttons, m.Buttons) {
-		return nil, bad("message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message")
+	if next.Text == m.Text && reflect.DeepEqual(next.Entities, m.Entities) &&
+		reflect.DeepEqual(next.Buttons, m.Buttons) {
+		return nil, bad("message is not modified: specified new message content and reply markup are exactly the " +
+			"same as a current content and reply markup of the message")
 	}
 	next.Edits++
 	*m = next
@@ -261,11 +266,15 @@ func newReader(b []byte) io.Reader { return bytes.NewReader(b) }
 
 // message returns a message as the bot gets it.
 func (s *Server) message(c *chat, m *Message) map[string]any {
-	out := map[string]any{"message_id": m.ID, "date": time.Now().Unix(), "chat": map[string]any{"id": c.id, "type": c.kind}}
+	out := map[string]any{
+		"message_id": m.ID, "date": time.Now().Unix(), "chat": map[string]any{"id": c.id, "type": c.kind},
+	}
 	if m.From == 0 {
 		out["from"] = map[string]any{"id": botID, "is_bot": true, "first_name": "Askback", "username": Username}
 	} else {
-		out["from"] = map[string]any{"id": m.From, "is_bot": false, "first_name": "User " + strconv.FormatInt(m.From, 10)}
+		out["from"] = map[string]any{
+			"id": m.From, "is_bot": false, "first_name": "User " + strconv.FormatInt(m.From, 10),
+		}
 	}
 	if m.File != "" {
 		out["document"] = map[string]any{"file_name": m.FileName}

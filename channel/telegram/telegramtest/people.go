@@ -36,8 +36,9 @@ func (s *Server) Block(id int64) {
 	defer s.mu.Unlock()
 	s.chats[id].blocked = true
 	s.put("my_chat_member", map[string]any{
-		"chat": map[string]any{"id": id, "type": s.chats[id].kind}, "from": map[string]any{"id": id, "is_bot": false, "first_name": "User"},
-		"date": 0, "new_chat_member": map[string]any{"status": "kicked"},
+		"chat": map[string]any{"id": id, "type": s.chats[id].kind},
+		"from": map[string]any{"id": id, "is_bot": false, "first_name": "User"}, "date": 0,
+		"new_chat_member": map[string]any{"status": "kicked"},
 	})
 }
 
@@ -150,7 +151,8 @@ func (s *Server) PressData(userID, chatID, messageID int64, data string) (Popup,
 	s.queries[id] = q
 	c := s.chats[chatID]
 	s.put("callback_query", map[string]any{
-		"id": id, "from": map[string]any{"id": userID, "is_bot": false, "first_name": "User"}, "chat_instance": "1", "data": data,
+		"id": id, "from": map[string]any{"id": userID, "is_bot": false, "first_name": "User"}, "chat_instance": "1",
+		"data":    data,
 		"message": s.message(c, c.message(messageID)),
 	})
 	s.mu.Unlock()

@@ -182,7 +182,8 @@ func (s *Server) call(r *http.Request, method string) (any, error) {
 	s.calls[method]++
 	s.mu.Unlock()
 	run := map[string]func([]byte) (any, error){
-		"getMe": s.getMe, "setMyCommands": s.setMyCommands, "sendMessage": s.sendMessage, "editMessageText": s.editMessageText,
+		"getMe": s.getMe, "setMyCommands": s.setMyCommands, "sendMessage": s.sendMessage,
+		"editMessageText":     s.editMessageText,
 		"answerCallbackQuery": s.answerCallbackQuery,
 	}[method]
 	switch {

@@ -27,7 +27,8 @@ func (s *Server) getUpdates(r *http.Request) (any, error) {
 	s.mu.Lock()
 	if s.webhook {
 		s.mu.Unlock()
-		return nil, &apiError{code: http.StatusConflict, description: "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"}
+		return nil, &apiError{code: http.StatusConflict, description: "Conflict: can't use getUpdates method while " +
+			"webhook is active; use deleteWebhook to delete the webhook first"}
 	}
 	s.polling++
 	me := s.polling
@@ -57,7 +58,8 @@ func (s *Server) getUpdates(r *http.Request) (any, error) {
 		select {
 		case <-changed:
 		case <-ended:
-			return nil, &apiError{code: http.StatusConflict, description: "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"}
+			return nil, &apiError{code: http.StatusConflict, description: "Conflict: terminated by other getUpdates " +
+				"request; make sure that only one bot instance is running"}
 		case <-timeout.C:
 			return []any{}, nil
 		case <-r.Context().Done():

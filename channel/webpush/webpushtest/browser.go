@@ -130,7 +130,8 @@ func (b *Browser) take(topic string, h http.Header, body []byte) *rejection {
 		b.shown = append(b.shown, m)
 		return nil
 	}
-	b.stored = append(slices.DeleteFunc(b.stored, func(old Message) bool { return topic != "" && old.Topic == topic }), m)
+	b.stored = append(slices.DeleteFunc(b.stored, func(old Message) bool { return topic != "" && old.Topic == topic }),
+		m)
 	return nil
 }
 

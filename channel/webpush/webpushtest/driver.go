@@ -14,7 +14,9 @@ import (
 )
 
 // short lists the cases that do not fit into 4 KB.
-var short = []string{"1 MB", "call of 20 kB", "call of 1 MB", "quotes and newlines", "10 000 characters", "3 800 characters"}
+var short = []string{
+	"1 MB", "call of 20 kB", "call of 1 MB", "quotes and newlines", "10 000 characters", "3 800 characters",
+}
 
 // Driver returns the driver for the suite of channels.
 func Driver() channeltest.Driver {
@@ -39,7 +41,8 @@ type driver struct {
 // Open implements [channeltest.Service].
 func (d *driver) Open(t testing.TB) channeltest.Channel {
 	c, err := webpush.New(webpush.Options{
-		Subject: channeltest.Pages, Allow: d.service.Allow(t), Roots: d.service.Roots, Now: d.settings.Now, Log: d.settings.Log, Version: "test",
+		Subject: channeltest.Pages, Allow: d.service.Allow(t), Roots: d.service.Roots, Now: d.settings.Now,
+		Log: d.settings.Log, Version: "test",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +101,8 @@ func (d *driver) Messages(person string) (all []channeltest.Message) {
 	}
 	for _, n := range shown {
 		all = append(all, channeltest.Message{
-			ID: n.Tag, AskID: n.Tag, Text: n.Title + "\n" + n.Body, Link: channeltest.Pages + n.Path, Settled: n.Settled,
+			ID: n.Tag, AskID: n.Tag, Text: n.Title + "\n" + n.Body, Link: channeltest.Pages + n.Path,
+			Settled: n.Settled,
 		})
 	}
 	return all

@@ -70,7 +70,8 @@ func readSender(header string) (c claims, key []byte, why string) {
 	head, badHead := decode(parts[0])
 	content, badContent := decode(parts[1])
 	signature, badSignature := decode(parts[2])
-	if badHead != nil || badContent != nil || badSignature != nil || json.Unmarshal(head, &kind) != nil || json.Unmarshal(content, &c) != nil {
+	if badHead != nil || badContent != nil || badSignature != nil || json.Unmarshal(head, &kind) != nil ||
+		json.Unmarshal(content, &c) != nil {
 		return c, nil, "t cannot be decoded"
 	}
 	if kind.Algorithm != "ES256" || len(signature) != 64 {

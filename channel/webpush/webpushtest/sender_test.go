@@ -25,7 +25,8 @@ func TestSenderOfRFC8292IsAccepted(t *testing.T) {
 	if no := checkSender(header, "https://push.example.net", key, at); no != nil {
 		t.Errorf("got %+v, want it accepted", no)
 	}
-	if no := checkSender(strings.Replace(header, "i3CY", "i3CZ", 1), "https://push.example.net", key, at); no == nil || no.status != 401 {
+	if no := checkSender(strings.Replace(header, "i3CY", "i3CZ", 1), "https://push.example.net", key, at); no == nil ||
+		no.status != 401 {
 		t.Errorf("another signature: got %+v", no)
 	}
 }
