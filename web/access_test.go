@@ -38,7 +38,8 @@ func TestUnknownVisitorsLearnNothing(t *testing.T) {
 			t.Errorf("%s %s and %s can be told apart", one.Method, one.URL.Path, other.URL.Path)
 		}
 	}
-	same(anonymous.request(http.MethodGet, "/asks/"+a.ID, nil), anonymous.request(http.MethodGet, "/asks/ask_none", nil))
+	same(anonymous.request(http.MethodGet, "/asks/"+a.ID, nil),
+		anonymous.request(http.MethodGet, "/asks/ask_none", nil))
 	same(ana.request(http.MethodGet, "/asks/"+a.ID, nil), ana.request(http.MethodGet, "/asks/ask_none", nil))
 	answer := url.Values{"action": {"answer"}, "q1": {"0"}}
 	same(ana.request(http.MethodPost, "/asks/"+a.ID, answer), ana.request(http.MethodPost, "/asks/ask_none", answer))
@@ -100,7 +101,8 @@ func TestOnlyAValidCookieLogsIn(t *testing.T) {
 func TestCrossSiteFormsChangeNothing(t *testing.T) {
 	sites := map[string]bool{"same-origin": true, "none": true, "same-site": false, "cross-site": false, "": true}
 	origins := map[string]bool{
-		"": true, "null": false, "http://127.0.0.1:7575": true, "http://127.0.0.1:9999": false, "https://evil.example": false,
+		"": true, "null": false, "http://127.0.0.1:7575": true, "http://127.0.0.1:9999": false,
+		"https://evil.example": false,
 	}
 	for site, siteOK := range sites {
 		for origin, originOK := range origins {
@@ -125,7 +127,8 @@ func TestCrossSiteFormsChangeNothing(t *testing.T) {
 					ours := siteOK && (site != "" || originOK)
 					want := method == "POST" && cookie && ours
 					if got := h.get(a.ID).Settled(); got != want {
-						t.Errorf("%s from %q, origin %q, cookie %v: settled %v, status %d", method, site, origin, cookie, got, w.Code)
+						t.Errorf("%s from %q, origin %q, cookie %v: settled %v, status %d", method, site, origin,
+							cookie, got, w.Code)
 					}
 					if !ours && (method == "POST" || method == "PUT") && w.Code != http.StatusForbidden {
 						t.Errorf("%s from %q, origin %q: status %d", method, site, origin, w.Code)
@@ -158,7 +161,10 @@ func TestGetChangesNothing(t *testing.T) {
 	query := "?action=approve&q1=0&secret=" + link + "&_method=POST"
 	for range 2 {
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
-			for _, path := range []string{"/", "/login", "/logout", "/grants", "/grants/" + held.ID + "/revoke", "/asks/" + asks[0].ID, "/asks/" + asks[1].ID, "/asks/" + asks[2].ID} {
+			for _, path := range []string{
+				"/", "/login", "/logout", "/grants", "/grants/" + held.ID + "/revoke", "/asks/" + asks[0].ID,
+				"/asks/" + asks[1].ID, "/asks/" + asks[2].ID,
+			} {
 				r := b.request(method, path+query, nil)
 				r.Header.Set("Authorization", "Bearer "+b.secret)
 				r.Header.Set("X-HTTP-Method-Override", "POST")
@@ -199,7 +205,8 @@ func TestLogInLinkWorksOnce(t *testing.T) {
 	form := page.one(t, "form[method=post][action=/login]")
 	filled := url.Values{"secret": {form.one(t, "input").attr["value"]}}
 	w = h.do(anonymous.request(http.MethodPost, "/login", filled))
-	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/" || w.Header().Get("Cache-Control") != "no-store" {
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/" ||
+		w.Header().Get("Cache-Control") != "no-store" {
 		t.Fatalf("status %d, %v", w.Code, w.Header())
 	}
 	c := w.Result().Cookies()[0]
@@ -267,14 +274,17 @@ func TestCookieDependsOnSchemeAndHost(t *testing.T) {
 			anonymous := browser{h, ""}
 			w := arrive(anonymous.request(http.MethodPost, "/login", url.Values{"secret": {secret}}))
 			if c.want == "" {
-				if w.Code != http.StatusForbidden || len(w.Result().Cookies()) != 0 || !strings.Contains(w.Body.String(), "plain http") {
+				if w.Code != http.StatusForbidden || len(w.Result().Cookies()) != 0 ||
+					!strings.Contains(w.Body.String(), "plain http") {
 					t.Errorf("status %d, cookies %v", w.Code, w.Result().Cookies())
 				}
 				stolen := browser{h, h.secret(askback.Responder, "ana")}
 				if w := arrive(stolen.request(http.MethodGet, "/", nil)); w.Code != http.StatusForbidden {
 					t.Errorf("a cookie in the clear: status %d", w.Code)
 				}
-				if w := h.do(anonymous.request(http.MethodPost, "/login", url.Values{"secret": {secret}})); w.Code != http.StatusSeeOther {
+				if w := h.do(
+					anonymous.request(http.MethodPost, "/login", url.Values{"secret": {secret}}),
+				); w.Code != http.StatusSeeOther {
 					t.Errorf("the link is spent: status %d", w.Code)
 				}
 				return
@@ -317,7 +327,8 @@ func TestEveryReplyHasSecurityHeaders(t *testing.T) {
 		}
 		for name, want := range map[string]string{
 			"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
-			"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; " +
+			"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; " +
+				"connect-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; " +
 				"frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types askback",
 		} {
 			if got := w.Header().Get(name); got != want {
@@ -329,7 +340,8 @@ func TestEveryReplyHasSecurityHeaders(t *testing.T) {
 	for _, n := range append(page.all("[src]"), page.all("link[href]:not([rel=manifest])")...) {
 		at := n.attr["src"] + n.attr["href"]
 		w := h.do(browser{h, ""}.request(http.MethodGet, at, nil))
-		if w.Code != http.StatusOK || !hashed.MatchString(at) || !strings.Contains(w.Header().Get("Cache-Control"), "immutable") {
+		if w.Code != http.StatusOK || !hashed.MatchString(at) ||
+			!strings.Contains(w.Header().Get("Cache-Control"), "immutable") {
 			t.Errorf("%s: status %d, %s", at, w.Code, w.Header().Get("Cache-Control"))
 		}
 	}

@@ -78,7 +78,9 @@ func (w window) look(width int64, scheme string) {
 	w.t.Helper()
 	w.Run(
 		emulation.SetDeviceMetricsOverride(width, 900, 1, width < 500),
-		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+		}),
 		// Colors are measured while no animation is running.
 		chromedp.Evaluate(`document.getAnimations().forEach((a) => { try { a.finish() } catch { a.cancel() } })`, nil),
 	)
@@ -172,7 +174,9 @@ func TestChromiumAsksAreAccessible(t *testing.T) {
 
 // markdownAsk is an ask whose text has every element that is displayed.
 var markdownAsk = askback.Request{
-	Context: json.RawMessage(`"# A heading\n\nSome *text* with [a link](https://example.com/x) and ` + "`code`" + `.\n\n- one\n- two\n\n1. first\n2. second\n\n> quoted\n\n` + "```\\ncode that is long enough to need a scroll bar when it is displayed on the screen of a telephone\\n```" + `\n\n| a | b |\n|---|---|\n| 1 | 2 |"`),
+	Context: json.RawMessage(`"# A heading\n\nSome *text* with [a link](https://example.com/x) and ` + "`code`" +
+		`.\n\n- one\n- two\n\n1. first\n2. second\n\n> quoted\n\n` + "```\\ncode that is long enough to need a " +
+		"scroll bar when it is displayed on the screen of a telephone\\n```" + `\n\n| a | b |\n|---|---|\n| 1 | 2 |"`),
 	Questions: []askback.Question{{Text: "Which?", Options: []askback.Option{
 		{Label: "one", Preview: strings.Repeat("a long line ", 30)}, {Label: "two", Preview: "short"},
 	}}},
@@ -199,7 +203,8 @@ func (c *chromium) checkSettled(w window, asks []askback.Ask) {
 	c.t.Helper()
 	ana := c.client(askback.Responder, "ana")
 	for i, x := range []askback.Answer{
-		0: askback.Choose("SQLite"), 1: askback.Choose("Slack"), 2: {Answers: []askback.QuestionAnswer{{ID: "q1", Other: "Kim"}}, Comment: "As discussed."},
+		0: askback.Choose("SQLite"), 1: askback.Choose("Slack"),
+		2: {Answers: []askback.QuestionAnswer{{ID: "q1", Other: "Kim"}}, Comment: "As discussed."},
 		4: {Decision: askback.ApproveAll}, 5: {Decision: askback.Deny, Reason: "Not in prod."},
 	} {
 		if i == 3 {
@@ -215,7 +220,8 @@ func (c *chromium) checkSettled(w window, asks []askback.Ask) {
 	w.checkAccessibility("approved by a grant")
 	w.open("/")
 	var links []string
-	w.Run(chromedp.Evaluate(`[...document.querySelectorAll("nav a, header a")].map((a) => a.getAttribute("href"))`, &links))
+	w.Run(chromedp.Evaluate(`[...document.querySelectorAll("nav a, header a")].map((a) => a.getAttribute("href"))`,
+		&links))
 	slices.Sort(links)
 	for _, link := range slices.Compact(links) {
 		if u, err := url.Parse(link); err == nil && u.Host == "" {

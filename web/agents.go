@@ -22,5 +22,6 @@ func (s *site) agents(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
-	return s.render(w, r.Request, http.StatusOK, pages.Agents(r.frame, view.OfAgents(f, tokens, grants.Items), f.Partial || grants.NextCursor != ""))
+	return s.render(w, r.Request, http.StatusOK,
+		pages.Agents(r.frame, view.OfAgents(f, tokens, grants.Items), f.Partial || grants.NextCursor != ""))
 }

@@ -16,8 +16,11 @@ func TestChromiumPreviewKeepsItsLines(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")
-	const table = "```\n+------------+-------------+-----------+-----------+\n| name       | status      | since     | by        |\n```"
-	a := c.ask(askback.Request{Questions: []askback.Question{{Text: "Which layout?", Options: []askback.Option{{Label: "Table", Preview: table}, {Label: "List"}}}}})
+	const table = "```\n+------------+-------------+-----------+-----------+\n| name       | status      | since    " +
+		" | by        |\n```"
+	a := c.ask(askback.Request{Questions: []askback.Question{
+		{Text: "Which layout?", Options: []askback.Option{{Label: "Table", Preview: table}, {Label: "List"}}},
+	}})
 	w.open("/asks/" + a.ID)
 	var got struct {
 		Rows   int
@@ -95,7 +98,9 @@ func TestChromiumReducedMotionIsRespected(t *testing.T) {
 	c := newChromium(t)
 	for preference, moves := range map[string]bool{"no-preference": true, "reduce": false} {
 		w := c.window(phone)
-		w.Run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: preference}}))
+		w.Run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
+			{Name: "prefers-reduced-motion", Value: preference},
+		}))
 		w.login("ana")
 		var found []string
 		for _, path := range []string{"/asks/" + c.ask(call).ID, "/asks/" + c.ask(form).ID, "/", "/history", "/more"} {

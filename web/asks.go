@@ -146,7 +146,8 @@ func (s *site) renderRetry(w http.ResponseWriter, r request, a view.Ask, form vi
 	status := failureOf(err).status
 	switch status {
 	case http.StatusInsufficientStorage:
-		form.AddProblem("", "The server's disk is full, and your answer was not saved. Send it again when there is space.")
+		form.AddProblem("",
+			"The server's disk is full, and your answer was not saved. Send it again when there is space.")
 	case http.StatusServiceUnavailable, http.StatusInternalServerError:
 		s.log.Error("saving an answer failed", "ask", a.ID.String(), "error", err)
 		form.AddProblem("", "The server could not save your answer. Send it again in a moment.")

@@ -20,10 +20,16 @@ var files embed.FS
 // scripts are the parts of the script of every page, in order. The first two are htmx 4.0.1 and its extension
 // for event streams, unchanged (docs/design/packages.md, "Libraries"). They are served as one file. htmx
 // starts in the first task after its script, and an extension in a separate file may arrive later.
-var scripts = []string{"htmx.js", "hx-sse.js", "page.js", "draft.js", "hold.js", "seen.js", "guard.js", "inbox.js", "undo.js", "pages.js", "select.js", "menu.js", "copy.js", "push.js", "install.js", "run.js"}
+var scripts = []string{
+	"htmx.js", "hx-sse.js", "page.js", "draft.js", "hold.js", "seen.js", "guard.js", "inbox.js", "undo.js", "pages.js",
+	"select.js", "menu.js", "copy.js", "push.js", "install.js", "run.js",
+}
 
 // styles are the parts of the style sheet, in order. They are served as one file.
-var styles = []string{"tokens.css", "base.css", "inbox.css", "held.css", "ask.css", "pages.css", "history.css", "deliveries.css", "people.css", "run.css", "phone.css"}
+var styles = []string{
+	"tokens.css", "base.css", "inbox.css", "held.css", "ask.css", "pages.css", "history.css", "deliveries.css",
+	"people.css", "run.css", "phone.css",
+}
 
 // assets contains the static files. The path of a file changes with its content.
 type assets struct {
@@ -44,7 +50,8 @@ type asset struct {
 }
 
 var mediaTypes = map[string]string{
-	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png",
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+	".png": "image/png",
 }
 
 func newAssets() assets {

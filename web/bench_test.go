@@ -27,7 +27,8 @@ func newBenchServer(b *testing.B) (e *engine.Engine, pages http.Handler, cookie 
 	e = engine.New(memstore.New(), nil)
 	secret, err := e.NewSecret()
 	if err == nil {
-		err = e.Adopt(b.Context(), askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb}, secret)
+		err = e.Adopt(b.Context(),
+			askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb}, secret)
 	}
 	if err != nil {
 		b.Fatal(err)
@@ -42,7 +43,9 @@ func benchAsk(b *testing.B, e *engine.Engine, n int) askback.Ask {
 	b.Helper()
 	r := scrolledAsks()[n%4]
 	r.Agent = fmt.Sprint("agent-", n%7)
-	a, err := e.As(askback.Principal{Kind: askback.Agent, Name: fmt.Sprint("bot-", n%7), Channel: askback.ChannelAPI}).Ask(b.Context(), r)
+	a, err := e.As(
+		askback.Principal{Kind: askback.Agent, Name: fmt.Sprint("bot-", n%7), Channel: askback.ChannelAPI},
+	).Ask(b.Context(), r)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -68,12 +71,15 @@ func BenchmarkListOfThousandPending(b *testing.B) {
 // openStreams opens streams of the live list, and calls row when one of them has received a row.
 func openStreams(b *testing.B, e *engine.Engine, address, cookie string, open int, row func()) {
 	b.Helper()
-	cursor, err := e.As(askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb}).List(b.Context(), askback.Query{})
+	cursor, err := e.As(askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb}).List(
+		b.Context(), askback.Query{},
+	)
 	if err != nil {
 		b.Fatal(err)
 	}
 	for range open {
-		r, _ := http.NewRequestWithContext(b.Context(), http.MethodGet, address+"/live?after="+string(cursor.EventsCursor), nil)
+		r, _ := http.NewRequestWithContext(b.Context(), http.MethodGet,
+			address+"/live?after="+string(cursor.EventsCursor), nil)
 		r.Header.Set("Cookie", cookie)
 		reply, err := http.DefaultClient.Do(r)
 		if err != nil || reply.StatusCode != http.StatusOK {
@@ -158,7 +164,9 @@ func BenchmarkNewAskInChromium(b *testing.B) {
 		}
 		took = append(took, time.Since(began))
 		b.StopTimer()
-		if _, err := e.As(askback.Principal{Kind: askback.Agent, Name: a.Owner, Channel: askback.ChannelAPI}).Cancel(b.Context(), a.ID, ""); err != nil {
+		if _, err := e.As(
+			askback.Principal{Kind: askback.Agent, Name: a.Owner, Channel: askback.ChannelAPI},
+		).Cancel(b.Context(), a.ID, ""); err != nil {
 			b.Fatal(err)
 		}
 		b.StartTimer()

@@ -12,7 +12,8 @@ import (
 // request to another site.
 func TestLinkToIssuerIsNotBoosted(t *testing.T) {
 	var page strings.Builder
-	if err := pages.Message(pages.Frame{}, pages.Notice{SignIn: pages.SignIn{Name: "issuer", URL: "/login/oidc"}}).Render(t.Context(), &page); err != nil {
+	if err := pages.Message(pages.Frame{},
+		pages.Notice{SignIn: pages.SignIn{Name: "issuer", URL: "/login/oidc"}}).Render(t.Context(), &page); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(page.String(), `href="/login/oidc" hx-boost="false"`) {

@@ -33,22 +33,35 @@ func TestChromiumAnswersEveryKindOfQuestion(t *testing.T) {
 			fill func(w window)
 			want []askback.QuestionAnswer
 		}{
-			"single": {single, func(w window) { w.Click("label:has(#q1-1)") }, []askback.QuestionAnswer{{Selected: []string{"SQLite"}}}},
-			"multi":  {multi, func(w window) { w.Click("#q1-0", "label:has(#q1-2)") }, []askback.QuestionAnswer{{Selected: []string{"Slack", "Webhook"}}}},
+			"single": {single, func(w window) {
+				w.Click("label:has(#q1-1)")
+			}, []askback.QuestionAnswer{{Selected: []string{"SQLite"}}}},
+			"multi": {multi, func(w window) {
+				w.Click("#q1-0", "label:has(#q1-2)")
+			}, []askback.QuestionAnswer{{Selected: []string{"Slack", "Webhook"}}}},
 			"other": {
 				single, func(w window) { w.Click("#q1-pick-other"); w.typeInto("#q1-other", "MariaDB") },
 				[]askback.QuestionAnswer{{Other: "MariaDB"}},
 			},
-			"other, by typing": {single, func(w window) { w.typeInto("#q1-other", "MariaDB") }, []askback.QuestionAnswer{{Other: "MariaDB"}}},
+			"other, by typing": {single, func(w window) {
+				w.typeInto("#q1-other", "MariaDB")
+			}, []askback.QuestionAnswer{{Other: "MariaDB"}}},
 			"notes": {single, func(w window) {
 				w.Click("#q1-0", "#q1 details:has(#q1-notes) summary")
 				w.typeInto("#q1-notes", "two\nlines")
 			}, []askback.QuestionAnswer{{Selected: []string{"PostgreSQL"}, Notes: "two\nlines"}}},
-			"free text": {free, func(w window) { w.typeInto("#q1-other", "Анна 😀") }, []askback.QuestionAnswer{{Other: "Анна 😀"}}},
+			"free text": {
+				free, func(w window) { w.typeInto("#q1-other", "Анна 😀") }, []askback.QuestionAnswer{{Other: "Анна 😀"}},
+			},
 			"several": {form, func(w window) {
 				w.Click("#q1-2", "#q2-1", "#q4-0")
 				w.typeInto("#q2-other", "fax")
-			}, []askback.QuestionAnswer{{Selected: []string{"None"}}, {Selected: []string{"E-mail"}, Other: "fax"}, {}, {Selected: []string{"Now"}}}},
+			}, []askback.QuestionAnswer{
+				{Selected: []string{"None"}},
+				{Selected: []string{"E-mail"}, Other: "fax"},
+				{},
+				{Selected: []string{"Now"}},
+			}},
 		} {
 			t.Run(name+"/"+shape, func(t *testing.T) {
 				a := c.ask(s.ask)
@@ -60,7 +73,8 @@ func TestChromiumAnswersEveryKindOfQuestion(t *testing.T) {
 				w.wantText("Answered by ana in the browser")
 				w.checkWidth()
 				got := c.outcome(a)
-				if d := cmp.Diff(s.want, got.Answers, cmpopts.IgnoreFields(askback.QuestionAnswer{}, "ID", "Question")); d != "" {
+				if d := cmp.Diff(s.want, got.Answers,
+					cmpopts.IgnoreFields(askback.QuestionAnswer{}, "ID", "Question")); d != "" {
 					t.Error(d)
 				}
 				if got.Channel != askback.ChannelWeb || got.Actor.Name != "ana" {
@@ -68,7 +82,9 @@ func TestChromiumAnswersEveryKindOfQuestion(t *testing.T) {
 				}
 			})
 		}
-		for action, want := range map[string]askback.Decision{"approve": askback.Approve, "deny": askback.Deny, "decline": ""} {
+		for action, want := range map[string]askback.Decision{
+			"approve": askback.Approve, "deny": askback.Deny, "decline": "",
+		} {
 			t.Run(name+"/"+action, func(t *testing.T) {
 				a := c.ask(harmless)
 				w.open("/asks/" + a.ID)
@@ -239,7 +255,10 @@ func TestChromiumApproveIsDisabledAgainOnReturn(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")
-	for _, event := range []string{`dispatchEvent(new Event("focus"))`, `dispatchEvent(new Event("pageshow"))`, `document.dispatchEvent(new Event("visibilitychange"))`} {
+	for _, event := range []string{
+		`dispatchEvent(new Event("focus"))`, `dispatchEvent(new Event("pageshow"))`,
+		`document.dispatchEvent(new Event("visibilitychange"))`,
+	} {
 		a := c.ask(call)
 		w.open("/asks/" + a.ID)
 		w.waitUntilArmed()

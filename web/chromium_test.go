@@ -108,7 +108,8 @@ func (c *chromium) window(v browsertest.Viewport) window {
 // login logs in by a cookie, which is faster than a link. It opens no page.
 func (w window) login(name string) {
 	w.t.Helper()
-	cookie := network.SetCookie("askback", w.secret(askback.Responder, name)).WithURL(w.base).WithHTTPOnly(true).WithSameSite(network.CookieSameSiteStrict)
+	cookie := network.SetCookie("askback",
+		w.secret(askback.Responder, name)).WithURL(w.base).WithHTTPOnly(true).WithSameSite(network.CookieSameSiteStrict)
 	w.Run(cookie)
 }
 
@@ -136,7 +137,8 @@ func (w window) waitUntilArmed() {
 	w.Run(chromedp.ActionFunc(func(ctx context.Context) error {
 		for tick := time.Tick(50 * time.Millisecond); ; {
 			var ready bool
-			err := chromedp.Evaluate("getComputedStyle(document.querySelector('.approve')).visibility === 'visible' && !document.querySelector('.approve').disabled", &ready).Do(ctx)
+			err := chromedp.Evaluate("getComputedStyle(document.querySelector('.approve')).visibility === 'visible' "+
+				"&& !document.querySelector('.approve').disabled", &ready).Do(ctx)
 			if ready || err != nil {
 				return err
 			}
@@ -168,7 +170,8 @@ func (w window) waitText(want ...string) {
 			var got string
 			_ = chromedp.Evaluate("document.body.innerText", &got).Do(ctx) // fails while the page changes
 			if !slices.ContainsFunc(want, func(s string) bool {
-				return !slices.ContainsFunc(strings.Split(s, "|"), func(one string) bool { return strings.Contains(got, one) })
+				return !slices.ContainsFunc(strings.Split(s, "|"),
+					func(one string) bool { return strings.Contains(got, one) })
 			}) {
 				return nil
 			}
@@ -222,7 +225,9 @@ func (w window) waitGone(selector string) {
 func (w window) next(key, id string) {
 	w.t.Helper()
 	w.Run(chromedp.KeyEvent(key))
-	w.waitUntil(fmt.Sprintf(`location.pathname === "/asks/%[1]s" && document.querySelector("form.ask")?.dataset.ask === %[1]q`, id))
+	w.waitUntil(fmt.Sprintf(
+		`location.pathname === "/asks/%[1]s" && document.querySelector("form.ask")?.dataset.ask === %[1]q`, id,
+	))
 }
 
 // waitUntilKeysDecide waits until an ask has been on the screen long enough for keys.

@@ -30,7 +30,8 @@ func newContactServer(t *testing.T) *server {
 	h := newServer(t)
 	now := func() time.Time { return h.now }
 	key := func() ([]byte, error) { return bytes.Repeat([]byte{1}, 32), nil }
-	h.engine = engine.New(memstore.New(), &engine.Options{Now: now, Channels: map[string]engine.Channel{"telegram": chat{}}, SecretKey: key})
+	h.engine = engine.New(memstore.New(),
+		&engine.Options{Now: now, Channels: map[string]engine.Channel{"telegram": chat{}}, SecretKey: key})
 	h.handler = web.New(h.engine, h.engine, h.engine, &web.Options{Now: now, Chats: []string{"telegram"}})
 	return h
 }
@@ -47,7 +48,8 @@ func (b browser) overHTTPS(method, path string, form url.Values) *httptest.Respo
 // link links a chat with a label, by a code from the page, and returns the id of the contact.
 func (b browser) link(label string) string {
 	b.t.Helper()
-	page := b.page(b.overHTTPS(http.MethodPost, "/contacts/code", url.Values{"channel": {"telegram"}}), http.StatusCreated)
+	page := b.page(b.overHTTPS(http.MethodPost, "/contacts/code", url.Values{"channel": {"telegram"}}),
+		http.StatusCreated)
 	code := strings.TrimPrefix(page.one(b.t, ".code-send").visibleText(), "/start ")
 	c, err := b.engine.LinkContact(context.Background(), "telegram", code, "chat "+label, label)
 	if err != nil {
@@ -62,7 +64,8 @@ func TestChatIsLinkedAndRemoved(t *testing.T) {
 	h := newContactServer(t)
 	ana := h.browser("ana")
 	page := ana.page(ana.overHTTPS(http.MethodGet, "/contacts", nil), http.StatusOK)
-	if got := page.one(t, "form[action=/contacts/code]").one(t, "button"); got.visibleText() != "Link Telegram" || got.attr["value"] != "telegram" {
+	if got := page.one(t, "form[action=/contacts/code]").one(t, "button"); got.visibleText() != "Link Telegram" ||
+		got.attr["value"] != "telegram" {
 		t.Errorf("the button is %q with %v", got.visibleText(), got.attr)
 	}
 	w := ana.overHTTPS(http.MethodPost, "/contacts/code", url.Values{"channel": {"telegram"}})
@@ -100,7 +103,8 @@ func TestChatIsLinkedAndRemoved(t *testing.T) {
 	if len(page.all(".contact")) > 0 {
 		t.Error("the removed contact is listed")
 	}
-	if got := ana.send(form.attr["action"], url.Values{}, http.StatusNotFound).one(t, ".done-notice").visibleText(); !strings.Contains(got, "Nothing has changed") {
+	if got := ana.send(form.attr["action"], url.Values{},
+		http.StatusNotFound).one(t, ".done-notice").visibleText(); !strings.Contains(got, "Nothing has changed") {
 		t.Errorf("the second notice is %q", got)
 	}
 }
@@ -124,7 +128,8 @@ func TestContactsArePrivate(t *testing.T) {
 	if got := listed(admin); !slices.Equal(got, []string{third, first, second}) {
 		t.Errorf("the admin sees %q", got)
 	}
-	if page := admin.open("/contacts", http.StatusOK); !strings.Contains(page.one(t, "#"+second).visibleText(), "of ben") {
+	if page := admin.open("/contacts",
+		http.StatusOK); !strings.Contains(page.one(t, "#"+second).visibleText(), "of ben") {
 		t.Errorf("the admin reads %q", page.one(t, "#"+second).visibleText())
 	}
 	who, err := h.engine.Authenticate(t.Context(), ben.secret)
@@ -134,7 +139,8 @@ func TestContactsArePrivate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := admin.open("/contacts", http.StatusOK).one(t, "#"+second).visibleText(); !strings.Contains(got, "Ended") || !strings.Contains(got, "no longer valid") {
+	if got := admin.open("/contacts", http.StatusOK).one(t,
+		"#"+second).visibleText(); !strings.Contains(got, "Ended") || !strings.Contains(got, "no longer valid") {
 		t.Errorf("an ended contact is %q", got)
 	}
 	admin.send("/contacts/"+first+"/remove", url.Values{}, http.StatusOK)
@@ -155,7 +161,8 @@ func TestOnlyHTTPSMakesContactCodes(t *testing.T) {
 	if !strings.Contains(page.visibleText(), "askback channel link telegram") {
 		t.Error("the page does not say what to do")
 	}
-	if w := ana.overHTTPS(http.MethodPost, "/contacts/code", url.Values{"channel": {"post"}}); w.Code != http.StatusBadRequest {
+	if w := ana.overHTTPS(http.MethodPost, "/contacts/code",
+		url.Values{"channel": {"post"}}); w.Code != http.StatusBadRequest {
 		t.Errorf("another channel: got status %d", w.Code)
 	}
 	operator := browser{h, h.secret(askback.Operator, "olga")}

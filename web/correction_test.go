@@ -45,7 +45,8 @@ func TestAskCancelledWithItsSessionIsNotShownAsExpired(t *testing.T) {
 		}
 	}
 	late := ana.send("/asks/"+a.ID, url.Values{"action": {"answer"}, "q1": {"1"}}, http.StatusConflict)
-	if got, want := late.one(t, ".winner").visibleText(), "The session of the agent ended before your answer arrived"; got != want {
+	if got, want := late.one(t,
+		".winner").visibleText(), "The session of the agent ended before your answer arrived"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if strings.Contains(page, "Expired") || strings.Contains(page, "deadline") {
@@ -57,7 +58,8 @@ func TestAskCancelledWithItsSessionIsNotShownAsExpired(t *testing.T) {
 func TestDecidedCallsShowTheirArguments(t *testing.T) {
 	h := newServer(t)
 	one, two := h.ask(mailTo("ben")), h.ask(mailTo("eve"))
-	page := h.browser("ana").send("/decide", url.Values{"action": {"approve"}, "ask": {boxOf(one), boxOf(two)}}, http.StatusOK)
+	page := h.browser("ana").send("/decide", url.Values{"action": {"approve"}, "ask": {boxOf(one), boxOf(two)}},
+		http.StatusOK)
 	for name, a := range map[string]askback.Ask{"ben": one, "eve": two} {
 		var text string
 		for _, n := range page.all(".bulk-line") {

@@ -58,7 +58,9 @@ func (s *site) decideAll(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
-	decision := map[string]askback.Decision{pages.Approve: askback.Approve, pages.Deny: askback.Deny}[values.Get("action")]
+	decision := map[string]askback.Decision{
+		pages.Approve: askback.Approve, pages.Deny: askback.Deny,
+	}[values.Get("action")]
 	reason := string(text(values, "reason"))
 	if decision == "" || len(values["ask"]) > pages.MaxDecide || askback.CheckReason(reason) != nil {
 		return errForm
@@ -103,7 +105,9 @@ func (s *site) decideOne(r request, id, digest string, answer askback.Answer) pa
 }
 
 // sendDecision sends the answer to one call.
-func (s *site) sendDecision(ctx context.Context, client askback.Holder, id string, answer askback.Answer, shown pages.DecideResult) pages.DecideResult {
+func (s *site) sendDecision(
+	ctx context.Context, client askback.Holder, id string, answer askback.Answer, shown pages.DecideResult,
+) pages.DecideResult {
 	after, err := client.Hold(ctx, id, answer)
 	switch {
 	case err == nil:

@@ -21,7 +21,9 @@ import (
 
 // label returns a call that is not dangerous.
 func label(ticket string) askback.Request {
-	return askback.Request{Confirmation: &askback.Confirmation{ToolName: "tickets.label", Input: json.RawMessage(`{"ticket":"` + ticket + `"}`)}}
+	return askback.Request{Confirmation: &askback.Confirmation{
+		ToolName: "tickets.label", Input: json.RawMessage(`{"ticket":"` + ticket + `"}`),
+	}}
 }
 
 // boxOf returns the value of the checkbox of a call.
@@ -31,7 +33,8 @@ func boxOf(a askback.Ask) string { return a.ID + " " + a.Confirmation.Digest }
 // decided together with others (D1, F4, T12).
 func TestSeveralCallsAreDecidedAfterTheyAreShown(t *testing.T) {
 	h := newServer(t)
-	one, two, danger, question, settled := h.ask(label("one")), h.ask(label("two")), h.ask(call), h.ask(single), h.ask(harmless)
+	one, two, danger, question, settled := h.ask(label("one")), h.ask(label("two")), h.ask(call), h.ask(single),
+		h.ask(harmless)
 	hidden := h.ask(label("a\u200bb"))
 	ana := h.browser("ana")
 	ana.settle(settled, url.Values{"action": {"deny"}})
@@ -62,17 +65,23 @@ func TestSeveralCallsAreDecidedAfterTheyAreShown(t *testing.T) {
 	for _, n := range page.all(".bulk-rest a") {
 		got = append(got, n.attr["href"])
 	}
-	if d := cmp.Diff([]string{"/asks/" + danger.ID, "/asks/" + hidden.ID, "/asks/" + question.ID, "/asks/" + settled.ID}, got); d != "" {
+	if d := cmp.Diff(
+		[]string{"/asks/" + danger.ID, "/asks/" + hidden.ID, "/asks/" + question.ID, "/asks/" + settled.ID}, got,
+	); d != "" {
 		t.Error(d)
 	}
-	if _, err := h.client(askback.Responder, "ben").Answer(context.Background(), two.ID, askback.Decide(askback.Deny, "")); err != nil {
+	if _, err := h.client(askback.Responder,
+		"ben").Answer(context.Background(), two.ID, askback.Decide(askback.Deny, "")); err != nil {
 		t.Fatal(err)
 	}
-	page = ana.send("/decide", url.Values{"action": {"approve"}, "ask": {boxOf(one), boxOf(two), boxOf(danger), question.ID + " ", boxOf(hidden)}}, http.StatusConflict)
+	page = ana.send("/decide", url.Values{
+		"action": {"approve"}, "ask": {boxOf(one), boxOf(two), boxOf(danger), question.ID + " ", boxOf(hidden)},
+	}, http.StatusConflict)
 	if got, want := page.one(t, "h1").visibleText(), "1 call approved, 4 not"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if text := page.one(t, ".problems").visibleText(); !strings.Contains(text, "It was settled before. Denied by ben in the browser.") {
+	if text := page.one(t, ".problems").visibleText(); !strings.Contains(text,
+		"It was settled before. Denied by ben in the browser.") {
 		t.Errorf("the reason is not in %q", text)
 	}
 	if !h.get(one.ID).Outcome.Approved() || h.get(two.ID).Outcome.Approved() {
@@ -90,7 +99,9 @@ func TestCallThatWasNotShownIsNotDecided(t *testing.T) {
 	h := newServer(t)
 	a, other := h.ask(label("one")), h.ask(label("two"))
 	ana := h.browser("ana")
-	for _, box := range []string{a.ID, a.ID + " ", a.ID + " " + other.Confirmation.Digest, " " + a.Confirmation.Digest} {
+	for _, box := range []string{
+		a.ID, a.ID + " ", a.ID + " " + other.Confirmation.Digest, " " + a.Confirmation.Digest,
+	} {
 		ana.send("/decide", url.Values{"action": {"approve"}, "ask": {box}}, http.StatusConflict)
 	}
 	ana.send("/decide", url.Values{"action": {"approve_all"}, "ask": {boxOf(a)}}, http.StatusBadRequest)
@@ -166,8 +177,10 @@ func TestChromiumKeysSelectSeveral(t *testing.T) {
 	w.Run(chromedp.KeyEvent("X"))
 	w.waitUntil(`document.querySelectorAll(".row-select input:checked").length === 3 && document.querySelector("#decide button").textContent === "Decide 3…"`)
 	last := c.ask(label("later"))
-	w.waitUntil(`!!document.getElementById("row-` + last.ID + `") && document.querySelectorAll(".row-select input:checked").length === 3`)
-	if _, err := c.client(askback.Responder, "ben").Answer(context.Background(), asks[1].ID, askback.Decide(askback.Deny, "")); err != nil {
+	w.waitUntil(`!!document.getElementById("row-` + last.ID +
+		`") && document.querySelectorAll(".row-select input:checked").length === 3`)
+	if _, err := c.client(askback.Responder,
+		"ben").Answer(context.Background(), asks[1].ID, askback.Decide(askback.Deny, "")); err != nil {
 		t.Fatal(err)
 	}
 	w.waitUntil(`document.querySelector("#decide button").textContent === "Decide 2…"`)
@@ -206,7 +219,8 @@ func TestChromiumHeldKeyOpensTheLastRow(t *testing.T) {
 		const hold = (key, repeat) => document.body.dispatchEvent(new KeyboardEvent("keydown", {key, repeat, bubbles: true}));
 		for (let i = 0; i < 4; i++) hold("j", true);
 		hold("a", false)`, nil))
-	w.waitUntil(`location.pathname === "/asks/` + asks[4].ID + `" && document.querySelector("form.ask")?.dataset.ask === "` + asks[4].ID + `"`)
+	w.waitUntil(`location.pathname === "/asks/` + asks[4].ID +
+		`" && document.querySelector("form.ask")?.dataset.ask === "` + asks[4].ID + `"`)
 	w.waitUntilKeysDecide()
 	for _, a := range asks {
 		if c.get(a.ID).Settled() {
@@ -261,8 +275,10 @@ func TestDangerousApprovalNeedsTheWord(t *testing.T) {
 	for _, action := range []string{"approve", "approve_all"} {
 		for _, word := range []string{"", "approv", "deny"} {
 			a := h.ask(call)
-			page := ana.send("/asks/"+a.ID, url.Values{"action": {action}, "word": {word}}, http.StatusUnprocessableEntity)
-			if got := page.visibleText(); h.get(a.ID).Settled() || !strings.Contains(got, "Type approve to approve this call") {
+			page := ana.send("/asks/"+a.ID, url.Values{"action": {action}, "word": {word}},
+				http.StatusUnprocessableEntity)
+			if got := page.visibleText(); h.get(a.ID).Settled() ||
+				!strings.Contains(got, "Type approve to approve this call") {
 				t.Errorf("%s with %q: %s is settled, or the page does not say why:\n%s", action, word, a.ID, got)
 			}
 		}

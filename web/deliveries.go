@@ -25,7 +25,12 @@ func (s *site) deliveries(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
-	list := pages.DeliveryList{Status: string(q.Status), Cursor: q.Cursor, Next: page.NextCursor, MayRetry: s.auth.May(r.principal, access.ActRetry) == nil, Sessions: s.auth.May(r.principal, access.ActFollow) == nil, Endpoints: s.auth.May(r.principal, access.ActEndpoints) == nil}
+	list := pages.DeliveryList{
+		Status: string(q.Status), Cursor: q.Cursor, Next: page.NextCursor,
+		MayRetry:  s.auth.May(r.principal, access.ActRetry) == nil,
+		Sessions:  s.auth.May(r.principal, access.ActFollow) == nil,
+		Endpoints: s.auth.May(r.principal, access.ActEndpoints) == nil,
+	}
 	asks := map[string]*view.Ask{}
 	for _, d := range page.Items {
 		v := view.DeliveryOf(d, s.titles)

@@ -62,7 +62,8 @@ func (h *server) newSender() *receiver {
 	h.t.Helper()
 	to, began := &receiver{replies: map[string]error{}}, time.Now()
 	now := func() time.Time { return evening.Add(time.Since(began)) }
-	h.engine = engine.New(memstore.New(), &engine.Options{Now: now, Channels: map[string]engine.Channel{"webhook": to, "phone": to}})
+	h.engine = engine.New(memstore.New(),
+		&engine.Options{Now: now, Channels: map[string]engine.Channel{"webhook": to, "phone": to}})
 	h.handler = web.New(h.engine, h.engine, h.engine, &web.Options{Now: now})
 	ctx, stop := context.WithCancel(context.Background())
 	ran := make(chan error, 1)
@@ -137,7 +138,10 @@ func TestDeliveriesShowTheirState(t *testing.T) {
 		path, id string
 		want     []string
 	}{
-		{"/deliveries", failed.ID, []string{"Asked", "given up", "Webhook https://agents.example.com Given up 1 attempt the reply was 404 Not Found", "last attempt 18:3", "Send again"}},
+		{"/deliveries", failed.ID, []string{
+			"Asked", "given up", "Webhook https://agents.example.com Given up 1 attempt the reply was 404 Not Found",
+			"last attempt 18:3", "Send again",
+		}},
 		{"/deliveries", busy.ID, []string{"Retrying", "the connection was refused", "next attempt 18:3", "tried 18:3"}},
 		{"/deliveries?status=sent", sent.ID, []string{"Accepted 18:3"}},
 	} {
@@ -147,18 +151,22 @@ func TestDeliveriesShowTheirState(t *testing.T) {
 			}
 		}
 		page := ops.open(c.path, http.StatusOK)
-		if got := page.raw(); strings.Contains(got, "secret") || strings.Contains(got, "given up") || len(page.all("main li a")) != 0 {
-			t.Errorf("%s of an operator has a secret, a title or a link to an ask: %s", c.path, page.one(t, "main").visibleText())
+		if got := page.raw(); strings.Contains(got, "secret") || strings.Contains(got, "given up") ||
+			len(page.all("main li a")) != 0 {
+			t.Errorf("%s of an operator has a secret, a title or a link to an ask: %s", c.path,
+				page.one(t, "main").visibleText())
 		}
 	}
 	if got := admin.open("/deliveries?status=failed", http.StatusOK).all("main li"); len(got) != 1 {
 		t.Errorf("%d deliveries were given up, want 1", len(got))
 	}
-	if got := admin.open("/deliveries?status=sent", http.StatusOK).one(t, ".delivery-ask").attr["href"]; got != "/asks/"+accepted.ID {
+	if got := admin.open("/deliveries?status=sent",
+		http.StatusOK).one(t, ".delivery-ask").attr["href"]; got != "/asks/"+accepted.ID {
 		t.Errorf("the link leads to %s", got)
 	}
 	admin.open("/deliveries?status=lost", http.StatusNotFound)
-	if got := h.browser("ana").open("/deliveries", http.StatusForbidden).one(t, "main").visibleText(); !strings.Contains(got, "Only for admins") {
+	if got := h.browser("ana").open("/deliveries",
+		http.StatusForbidden).one(t, "main").visibleText(); !strings.Contains(got, "Only for admins") {
 		t.Errorf("a person who only answers sees %q", got)
 	}
 }
@@ -191,7 +199,8 @@ func TestDeliveryIsSentAgain(t *testing.T) {
 		done := h.do(ops.request(http.MethodPost, path, values))
 		h.waitStatus(a, askback.DeliverySent)
 		page := ops.open(done.Header().Get("Location"), http.StatusOK)
-		if got := page.one(t, ".done-notice").visibleText(); done.Code != http.StatusSeeOther || !strings.Contains(got, "Sent again The receiver has accepted it.") {
+		if got := page.one(t, ".done-notice").visibleText(); done.Code != http.StatusSeeOther ||
+			!strings.Contains(got, "Sent again The receiver has accepted it.") {
 			t.Errorf("%s: got status %d and the notice %q", state, done.Code, got)
 		}
 		if got := page.one(t, `.periods [aria-current="true"]`).visibleText(); got != "Given up" {
@@ -230,12 +239,14 @@ func TestDeliveriesOfAPausedReceiverAreMarked(t *testing.T) {
 		for _, n := range row.all("input") {
 			values.Set(n.attr["name"], n.attr["value"])
 		}
-		got := admin.send(row.one(t, "form").attr["action"], values, http.StatusOK).one(t, "#"+e).one(t, ".done-notice").visibleText()
+		got := admin.send(row.one(t, "form").attr["action"], values,
+			http.StatusOK).one(t, "#"+e).one(t, ".done-notice").visibleText()
 		if !strings.Contains(got, "Resumed") {
 			t.Errorf("%s: the notice is %q", path, got)
 		}
 	}
-	if got := admin.open("/asks/"+second.ID, http.StatusOK).one(t, ".deliveries-of").visibleText(); !strings.Contains(got, "Webhook to https://agents.example.com Paused") {
+	if got := admin.open("/asks/"+second.ID, http.StatusOK).one(t,
+		".deliveries-of").visibleText(); !strings.Contains(got, "Webhook to https://agents.example.com Paused") {
 		t.Errorf("the page of the ask has %q", got)
 	}
 	admin.open("/asks/"+second.ID, http.StatusOK).one(t, `.deliveries-of a[href="/endpoints?status=paused"]`)
@@ -244,8 +255,10 @@ func TestDeliveriesOfAPausedReceiverAreMarked(t *testing.T) {
 	to.reply("gone", &askback.SendError{Err: errors.New("the reply was 410 Gone"), Final: true, Gone: true})
 	gone, _ := h.callBack("gone")
 	lost := h.waitDelivery(gone, func(d askback.Delivery) bool { return d.EndpointStatus == askback.EndpointDisabled })
-	resume("/deliveries?status=failed", lost.ID, "Given up", "The receiver is disabled, so another attempt would be given up again.")
-	if got := admin.open("/deliveries?status=failed", http.StatusOK).one(t, "#"+lost.ID).visibleText(); !strings.Contains(got, "Send again") {
+	resume("/deliveries?status=failed", lost.ID, "Given up",
+		"The receiver is disabled, so another attempt would be given up again.")
+	if got := admin.open("/deliveries?status=failed",
+		http.StatusOK).one(t, "#"+lost.ID).visibleText(); !strings.Contains(got, "Send again") {
 		t.Errorf("after it was resumed: %q", got)
 	}
 	if n := len(admin.open("/deliveries?status=skipped", http.StatusOK).all("li.delivery")); n != 0 {
@@ -271,7 +284,8 @@ func TestDeliveriesNameThePerson(t *testing.T) {
 	if got := page.all(".deliveries-loaded a")[0].attr["href"]; got != "/deliveries?status=sent" {
 		t.Errorf("Reload leads to %s", got)
 	}
-	if got := admin.open("/asks/"+a.ID, http.StatusOK).one(t, ".deliveries-of").visibleText(); !strings.Contains(got, "Phone to ana Accepted 18:3") {
+	if got := admin.open("/asks/"+a.ID,
+		http.StatusOK).one(t, ".deliveries-of").visibleText(); !strings.Contains(got, "Phone to ana Accepted 18:3") {
 		t.Errorf("the page of the ask has %q", got)
 	}
 }
@@ -281,14 +295,17 @@ func TestEmptyListOfDeliveriesExplainsCallbacks(t *testing.T) {
 	h := newServer(t)
 	h.newSender()
 	ops := browser{h, h.secret(askback.Operator, "ops")}
-	if got := ops.open("/deliveries", http.StatusOK).one(t, "main pre.command").visibleText(); !strings.Contains(got, `"callback_url"`) {
+	if got := ops.open("/deliveries",
+		http.StatusOK).one(t, "main pre.command").visibleText(); !strings.Contains(got, `"callback_url"`) {
 		t.Errorf("the command is %q", got)
 	}
 	h.callBack("x")
-	if got := ops.open("/deliveries", http.StatusOK).one(t, ".list-empty").visibleText(); !strings.HasPrefix(got, "Everything has arrived.") {
+	if got := ops.open("/deliveries",
+		http.StatusOK).one(t, ".list-empty").visibleText(); !strings.HasPrefix(got, "Everything has arrived.") {
 		t.Errorf("the list has %q", got)
 	}
-	if got := ops.open("/deliveries?status=failed", http.StatusOK).one(t, ".list-empty").visibleText(); !strings.HasPrefix(got, "None.") {
+	if got := ops.open("/deliveries?status=failed",
+		http.StatusOK).one(t, ".list-empty").visibleText(); !strings.HasPrefix(got, "None.") {
 		t.Errorf("the list has %q", got)
 	}
 }
@@ -299,7 +316,8 @@ func TestAskAndTimelineHaveDeliveries(t *testing.T) {
 	h := newServer(t)
 	to := h.newSender()
 	to.reply("run", givenUp("the reply was 410 Gone"))
-	s, err := h.client(askback.Agent, "bot").Start(t.Context(), askback.SessionRequest{Key: "run", CallbackURL: "https://sessions.example.com/x"})
+	s, err := h.client(askback.Agent, "bot").Start(t.Context(),
+		askback.SessionRequest{Key: "run", CallbackURL: "https://sessions.example.com/x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,12 +346,14 @@ func TestAskAndTimelineHaveDeliveries(t *testing.T) {
 	}
 	ops := h.client(askback.Operator, "ops")
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-time.After(time.Millisecond) {
-		if page, err := ops.Deliveries(t.Context(), askback.DeliveryQuery{SessionID: s.ID}); err != nil || len(page.Items) == 1 && page.Items[0].Attempts == 1 {
+		if page, err := ops.Deliveries(t.Context(), askback.DeliveryQuery{SessionID: s.ID}); err != nil ||
+			len(page.Items) == 1 && page.Items[0].Attempts == 1 {
 			break
 		}
 	}
 	check("/sessions/"+s.ID, "#timeline", "Webhook to https://sessions.example.com Accepted Session completed")
-	if got := admin.open("/deliveries?status=sent", http.StatusOK).one(t, `main li a[href="/sessions/`+s.ID+`"]`); got == nil {
+	if got := admin.open("/deliveries?status=sent",
+		http.StatusOK).one(t, `main li a[href="/sessions/`+s.ID+`"]`); got == nil {
 		t.Error("the delivery of the session has no link")
 	}
 }
@@ -385,8 +405,13 @@ func TestChromiumDeliveriesFitAPhone(t *testing.T) {
 	a, _ := c.callBack("given up")
 	c.callBack("given up")
 	w := c.window(phone)
-	w.Run(network.SetCookie("askback", w.secret(askback.Admin, "ana")).WithURL(w.base).WithHTTPOnly(true).WithSameSite(network.CookieSameSiteStrict))
-	for _, path := range []string{"/deliveries", "/deliveries?status=sent", "/deliveries?status=waiting", "/asks/" + a.ID, "/sessions/" + a.SessionID} {
+	w.Run(network.SetCookie("askback", w.secret(askback.Admin, "ana")).WithURL(w.base).WithHTTPOnly(true).WithSameSite(
+		network.CookieSameSiteStrict,
+	))
+	for _, path := range []string{
+		"/deliveries", "/deliveries?status=sent", "/deliveries?status=waiting", "/asks/" + a.ID,
+		"/sessions/" + a.SessionID,
+	} {
 		w.open(path)
 		w.checkAccessibility(path)
 		w.look(360, "light")
@@ -403,7 +428,8 @@ func TestChromiumDeliveriesFitAPhone(t *testing.T) {
 	w.waitText("Sent again")
 	w.waitUntil(`document.querySelectorAll(".delivery form").length === 1`)
 	plain := c.window(browsertest.Viewport{Width: 1400, Height: 900, NoScript: true})
-	plain.Run(network.SetCookie("askback", w.secret(askback.Admin, "ben")).WithURL(w.base).WithHTTPOnly(true).WithSameSite(network.CookieSameSiteStrict))
+	plain.Run(network.SetCookie("askback", w.secret(askback.Admin, "ben")).
+		WithURL(w.base).WithHTTPOnly(true).WithSameSite(network.CookieSameSiteStrict))
 	plain.open("/deliveries")
 	plain.Press(".delivery form button")
 	plain.waitText("Sent again")
@@ -424,7 +450,8 @@ func TestDeliveriesHavePages(t *testing.T) {
 	if a, b := len(first.all("li.delivery")), len(next.all("li.delivery")); a != askback.DefaultLimit || b != 1 {
 		t.Errorf("the pages have %d and %d deliveries", a, b)
 	}
-	if !slices.ContainsFunc(next.all(".periods a"), func(n *node) bool { return n.attr["aria-current"] == "true" && n.visibleText() == "Accepted" }) {
+	if !slices.ContainsFunc(next.all(".periods a"),
+		func(n *node) bool { return n.attr["aria-current"] == "true" && n.visibleText() == "Accepted" }) {
 		t.Error("the filter is lost")
 	}
 }

@@ -15,7 +15,8 @@ func TestLogInReturnsToTheAsk(t *testing.T) {
 	a := h.ask(single)
 	visitor := browser{h, ""}
 	w := h.do(visitor.request(http.MethodGet, "/asks/"+a.ID, nil))
-	if got := w.Body.String(); !strings.Contains(got, "askback login") || !strings.Contains(got, "return to this page") {
+	if got := w.Body.String(); !strings.Contains(got, "askback login") ||
+		!strings.Contains(got, "return to this page") {
 		t.Errorf("the page does not say how to log in: %s", got)
 	}
 	kept := w.Result().Cookies()
@@ -41,9 +42,12 @@ func TestLogInReturnsToTheAsk(t *testing.T) {
 func TestLogInRedirectsToPagesOnly(t *testing.T) {
 	h := newServer(t)
 	for _, to := range []string{
-		"//evil.example", "https://evil.example/", "http:evil.example", `/\evil.example`, `\\evil.example`, "/%2fevil.example", "/%5cevil.example",
-		"///evil.example", "/asks//evil.example", "/asks/../..//evil.example", "/asks/..%2f..%2f", `/asks/\evil`, "/asks/%5c%5cevil.example",
-		"/asks/a\tb", "javascript:alert(1)", "/login?secret=x", "/logout", "evil.example", "@evil.example", "/@evil.example", "", ".", "//", "/asks/", "/asks/ask_1@evil.example",
+		"//evil.example", "https://evil.example/", "http:evil.example", `/\evil.example`, `\\evil.example`,
+		"/%2fevil.example", "/%5cevil.example",
+		"///evil.example", "/asks//evil.example", "/asks/../..//evil.example", "/asks/..%2f..%2f", `/asks/\evil`,
+		"/asks/%5c%5cevil.example",
+		"/asks/a\tb", "javascript:alert(1)", "/login?secret=x", "/logout", "evil.example", "@evil.example",
+		"/@evil.example", "", ".", "//", "/asks/", "/asks/ask_1@evil.example",
 	} {
 		r := browser{h, ""}.request(http.MethodPost, "/login", url.Values{"secret": {h.link("ana")}, "to": {to}})
 		r.Header.Set("Cookie", "askback-to="+to)

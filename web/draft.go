@@ -30,7 +30,8 @@ func (s *site) saveDraft(w http.ResponseWriter, r request) error {
 		return err
 	}
 	if values.Has("discard") {
-		if err := r.client.SaveDraft(r.Context(), a.ID, json.RawMessage("{}")); err != nil && !errors.Is(err, askback.ErrSettled) {
+		if err := r.client.SaveDraft(r.Context(), a.ID, json.RawMessage("{}")); err != nil &&
+			!errors.Is(err, askback.ErrSettled) {
 			return err
 		}
 		http.Redirect(w, r.Request, askback.PagePath(a.ID), http.StatusSeeOther)

@@ -30,7 +30,10 @@ func TestDraftIsRestoredAndDiscarded(t *testing.T) {
 		t.Fatalf("status %d: %s", w.Code, w.Body)
 	}
 	page := ana.open("/asks/"+a.ID, http.StatusOK)
-	for selector, want := range map[string]string{"#q1-other": "\nMaria\nDB", "#q1-notes": "\nhm", "#comment": "\nfine", ".draft-notice strong": "Draft restored."} {
+	for selector, want := range map[string]string{
+		"#q1-other": "\nMaria\nDB", "#q1-notes": "\nhm", "#comment": "\nfine",
+		".draft-notice strong": "Draft restored.",
+	} {
 		if got := page.one(t, selector).raw(); got != want {
 			t.Errorf("%s has %q, want %q", selector, got, want)
 		}
@@ -43,13 +46,16 @@ func TestDraftIsRestoredAndDiscarded(t *testing.T) {
 	}
 	ana.send("/asks/"+a.ID+"/draft", url.Values{"discard": {"true"}}, http.StatusSeeOther)
 	page = ana.open("/asks/"+a.ID, http.StatusOK)
-	if len(page.all(".draft-notice"))+len(page.all(".question input[checked]")) != 0 || page.one(t, "#comment").raw() != "\n" {
+	if len(page.all(".draft-notice"))+len(page.all(".question input[checked]")) != 0 ||
+		page.one(t, "#comment").raw() != "\n" {
 		t.Error("the draft is still there")
 	}
 	dangerous := h.ask(call)
-	w := ana.do(ana.request(http.MethodPost, "/asks/"+dangerous.ID+"/draft", url.Values{"word": {"approve"}, "action": {"approve"}, "reason": {"because"}, "input": {edited}}))
+	w := ana.do(ana.request(http.MethodPost, "/asks/"+dangerous.ID+"/draft",
+		url.Values{"word": {"approve"}, "action": {"approve"}, "reason": {"because"}, "input": {edited}}))
 	page = ana.open("/asks/"+dangerous.ID, http.StatusOK)
-	if got := page.one(t, "#word").attr["value"]; w.Code != http.StatusNoContent || got != "" || page.one(t, "#input").raw() != "\n"+edited {
+	if got := page.one(t, "#word").attr["value"]; w.Code != http.StatusNoContent || got != "" ||
+		page.one(t, "#input").raw() != "\n"+edited {
 		t.Errorf("status %d, the word is %q", w.Code, got)
 	}
 	for _, bad := range []string{"q1=7", "q1=-1"} {
@@ -63,7 +69,8 @@ func TestRejectedFormIsKeptAsDraft(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")
 	a := h.ask(form)
-	ana.send("/asks/"+a.ID, url.Values{"action": {"answer"}, "q1": {"1"}, "comment": {"half done"}}, http.StatusUnprocessableEntity)
+	ana.send("/asks/"+a.ID, url.Values{"action": {"answer"}, "q1": {"1"}, "comment": {"half done"}},
+		http.StatusUnprocessableEntity)
 	page := ana.open("/asks/"+a.ID, http.StatusOK)
 	if got := page.one(t, "#comment").raw(); got != "\nhalf done" || !has(page.one(t, "#q1-1"), "checked") {
 		t.Errorf("the comment is %q", got)
@@ -139,7 +146,8 @@ func TestChromiumDraftIsSavedOnLeaving(t *testing.T) {
 	w.waitText("Draft restored.")
 	w.Press(".draft-notice button")
 	w.waitGone(".draft-notice")
-	if raw, err := c.client(askback.Responder, "ana").Draft(context.Background(), one.ID); strings.Contains(string(raw), "half") || err != nil {
+	if raw, err := c.client(askback.Responder,
+		"ana").Draft(context.Background(), one.ID); strings.Contains(string(raw), "half") || err != nil {
 		t.Errorf("the draft is %s, %v", raw, err)
 	}
 	w.typeInto("#q1-other", "last words")

@@ -18,10 +18,12 @@ func TestArgumentsAreSentOnlyIfTheyWereEdited(t *testing.T) {
 		change func(field string) string
 		want   string
 	}{
-		"as they were":          {func(f string) string { return f }, ""},
-		"with other line ends":  {func(f string) string { return strings.ReplaceAll(f, "\n", "\r\n") + "\r\n" }, ""},
-		"edited":                {func(string) string { return edited }, `{"database":"test"}`},
-		"in another order only": {func(string) string { return `{"sql":"drop table orders;\nvacuum","database":"prod"}` }, ""},
+		"as they were":         {func(f string) string { return f }, ""},
+		"with other line ends": {func(f string) string { return strings.ReplaceAll(f, "\n", "\r\n") + "\r\n" }, ""},
+		"edited":               {func(string) string { return edited }, `{"database":"test"}`},
+		"in another order only": {
+			func(string) string { return `{"sql":"drop table orders;\nvacuum","database":"prod"}` }, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newServer(t)
@@ -50,7 +52,8 @@ func TestInvalidEditedArgumentsAreReported(t *testing.T) {
 		"{\n \"n\": 0.1234567890123456789}": "Line 2, column 7: ",
 		"{\"a\": </textarea><b>}":           "Line 1, column 7: ",
 	} {
-		page := ana.send("/asks/"+a.ID, url.Values{"action": {"approve"}, "input": {typed}, "reason": {"because"}}, http.StatusUnprocessableEntity)
+		page := ana.send("/asks/"+a.ID, url.Values{"action": {"approve"}, "input": {typed}, "reason": {"because"}},
+			http.StatusUnprocessableEntity)
 		if got := page.one(t, "#input-problem").visibleText(); !strings.HasPrefix(got, want) {
 			t.Errorf("%q: got %q, want %q", typed, got, want)
 		}
@@ -74,7 +77,8 @@ func TestInvalidEditedArgumentsAreReported(t *testing.T) {
 		t.Fatal("it is settled")
 	}
 	// a denial has no arguments, so invalid ones do not matter
-	if o := ana.settle(a, url.Values{"action": {"deny"}, "input": {"{"}}); o.Decision != askback.Deny || len(o.Input) != 0 {
+	if o := ana.settle(a, url.Values{"action": {"deny"}, "input": {"{"}}); o.Decision != askback.Deny ||
+		len(o.Input) != 0 {
 		t.Errorf("got %+v", o)
 	}
 }
@@ -101,7 +105,9 @@ func TestArgumentsFieldEscapesInvisibleCharacters(t *testing.T) {
 func TestHugeArgumentsCannotBeEdited(t *testing.T) {
 	h := newServer(t)
 	r := harmless
-	r.Confirmation = &askback.Confirmation{ToolName: "write", Input: json.RawMessage(`{"a":"` + strings.Repeat("x", 200_000) + `"}`)}
+	r.Confirmation = &askback.Confirmation{
+		ToolName: "write", Input: json.RawMessage(`{"a":"` + strings.Repeat("x", 200_000) + `"}`),
+	}
 	a := h.ask(r)
 	ana := h.browser("ana")
 	part := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".edit")
@@ -123,7 +129,10 @@ func TestEditedAndOriginalArgumentsAreShown(t *testing.T) {
 	if got := result.one(t, ".person pre").raw(); got != edited {
 		t.Errorf("the new ones are %s", got)
 	}
-	for _, want := range []string{"Approved with other arguments by ana", "Approved, as edited", "Requested by the agent, and not approved", "drop table orders"} {
+	for _, want := range []string{
+		"Approved with other arguments by ana", "Approved, as edited", "Requested by the agent, and not approved",
+		"drop table orders",
+	} {
 		if !strings.Contains(result.visibleText(), want) {
 			t.Errorf("%q is not in %s", want, result.visibleText())
 		}

@@ -19,7 +19,9 @@ func (s *site) endpoints(w http.ResponseWriter, r request) error {
 }
 
 // renderEndpoints sends the list that values select, with the result of a form.
-func (s *site) renderEndpoints(w http.ResponseWriter, r request, status int, values url.Values, result *view.EndpointResult) error {
+func (s *site) renderEndpoints(
+	w http.ResponseWriter, r request, status int, values url.Values, result *view.EndpointResult,
+) error {
 	if s.auth.May(r.principal, access.ActEndpoints) != nil {
 		return errAdminOnly
 	}
@@ -28,7 +30,10 @@ func (s *site) renderEndpoints(w http.ResponseWriter, r request, status int, val
 	if err != nil {
 		return err
 	}
-	list := pages.EndpointList{Status: string(q.Status), Cursor: q.Cursor, Next: page.NextCursor, Secrets: login.Secure(r.Request), Result: result}
+	list := pages.EndpointList{
+		Status: string(q.Status), Cursor: q.Cursor, Next: page.NextCursor, Secrets: login.Secure(r.Request),
+		Result: result,
+	}
 	for _, e := range page.Items {
 		list.Endpoints = append(list.Endpoints, view.OfEndpoint(e))
 	}
@@ -76,7 +81,8 @@ func (r request) changeEndpoint(id, action string) (*view.EndpointResult, error)
 		}
 	case pages.ResumeEndpoint:
 		_, err = r.client.ResumeEndpoint(r.Context(), id)
-		done.Word, done.Detail = "Resumed", "Waiting messages are sent now. Messages that were given up are not: send them again below."
+		done.Word, done.Detail = "Resumed",
+			"Waiting messages are sent now. Messages that were given up are not: send them again below."
 	case pages.RemoveEndpoint:
 		e, err = r.client.DeleteEndpoint(r.Context(), id)
 		done.Word, done.Detail = "Removed", view.OfEndpoint(e).Origin.String()
@@ -108,9 +114,11 @@ func (s *site) endpointFailed(w http.ResponseWriter, r request, values url.Value
 	case errors.Is(err, askback.ErrNotActive):
 		result.Detail = "It is not active: messages that wait would be sent. Resume it first."
 	case errors.Is(err, askback.ErrTooFast):
-		status, result.Word, result.Detail = http.StatusTooManyRequests, "Not sent", "It was tested less than a second ago. Wait a moment."
+		status, result.Word, result.Detail = http.StatusTooManyRequests, "Not sent",
+			"It was tested less than a second ago. Wait a moment."
 	case errors.As(err, &invalid):
-		status, result.Detail = http.StatusUnprocessableEntity, "This server sends no webhooks: channels.webhook is not in its settings."
+		status, result.Detail = http.StatusUnprocessableEntity,
+			"This server sends no webhooks: channels.webhook is not in its settings."
 	default:
 		return err
 	}
@@ -143,7 +151,8 @@ func (s *site) rotateEndpoint(w http.ResponseWriter, r request, values url.Value
 		return s.endpointFailed(w, r, values, err)
 	}
 	list := pages.EndpointList{Status: values.Get("status"), Cursor: values.Get("cursor")}
-	return s.render(w, r.Request, http.StatusCreated, pages.NewEndpointSecret(r.frame, list, view.OfEndpoint(e), secret))
+	return s.render(w, r.Request, http.StatusCreated,
+		pages.NewEndpointSecret(r.frame, list, view.OfEndpoint(e), secret))
 }
 
 // endpoint returns an endpoint from the page that a form was on, or from a later page.

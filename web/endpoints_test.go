@@ -23,7 +23,8 @@ import (
 // endpoint makes an endpoint, and returns it with its secret.
 func (h *server) endpoint(address, owner string) (askback.Endpoint, string) {
 	h.t.Helper()
-	e, secret, err := h.client(askback.Operator, "ops").CreateEndpoint(context.Background(), askback.EndpointRequest{URL: address, Owner: owner})
+	e, secret, err := h.client(askback.Operator, "ops").CreateEndpoint(context.Background(),
+		askback.EndpointRequest{URL: address, Owner: owner})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -93,8 +94,12 @@ func TestEndpointIsPausedAndResumed(t *testing.T) {
 		action, word, status string
 		want                 []string
 	}{
-		{"pause", "Paused", "paused", []string{"Paused by ops", "Messages wait", "https://agents.example.com", "asks of bot"}},
-		{"resume", "Resumed", "active", []string{"Resumed by ops", "3 November 2026, 18:3", "Active", "secret made 3 November 2026, 18:3"}},
+		{"pause", "Paused", "paused", []string{
+			"Paused by ops", "Messages wait", "https://agents.example.com", "asks of bot",
+		}},
+		{"resume", "Resumed", "active", []string{
+			"Resumed by ops", "3 November 2026, 18:3", "Active", "secret made 3 November 2026, 18:3",
+		}},
 	} {
 		page := ops.send("/endpoints", formOf(t, ops.open("/endpoints", http.StatusOK), e.ID, c.action), http.StatusOK)
 		row := page.one(t, "#"+e.ID)
@@ -113,7 +118,8 @@ func TestEndpointIsPausedAndResumed(t *testing.T) {
 			t.Errorf("%s: the page has the secret part of an address", c.action)
 		}
 		list := ops.open("/endpoints?status="+c.status, http.StatusOK)
-		if got := list.one(t, `.periods [aria-current="true"]`).visibleText(); !strings.EqualFold(got, c.status) || len(list.all("#"+e.ID)) != 1 {
+		if got := list.one(t, `.periods [aria-current="true"]`).visibleText(); !strings.EqualFold(got, c.status) ||
+			len(list.all("#"+e.ID)) != 1 {
 			t.Errorf("the list of %s ones lacks it; its filter is %q", c.status, got)
 		}
 	}
@@ -122,7 +128,9 @@ func TestEndpointIsPausedAndResumed(t *testing.T) {
 	}
 	browser{h, h.secret(askback.Admin, "root")}.open("/endpoints", http.StatusOK)
 	// The pages reject a person before the engine does, and reject all agents.
-	for kind, heading := range map[askback.Kind]string{askback.Responder: "Only for admins", askback.Agent: "Not with this token"} {
+	for kind, heading := range map[askback.Kind]string{
+		askback.Responder: "Only for admins", askback.Agent: "Not with this token",
+	} {
 		b := browser{h, h.secret(kind, "eve")}
 		for what, page := range map[string]*node{
 			"the list": b.open("/endpoints", http.StatusForbidden),
@@ -175,7 +183,8 @@ func TestNewEndpointSecretIsShownOnce(t *testing.T) {
 	}
 	rotated := h.endpointNow(e.ID)
 	again := ops.secure(form)
-	if got := ops.page(again, http.StatusConflict).one(t, ".done-notice").visibleText(); !strings.Contains(got, "Nothing has changed") {
+	if got := ops.page(again,
+		http.StatusConflict).one(t, ".done-notice").visibleText(); !strings.Contains(got, "Nothing has changed") {
 		t.Errorf("the form sent again: %q", got)
 	}
 	if now := h.endpointNow(e.ID); !now.SecretAt.Equal(rotated.SecretAt) || rotated.OldSecretUntil.IsZero() {
@@ -185,7 +194,8 @@ func TestNewEndpointSecretIsShownOnce(t *testing.T) {
 	if strings.Contains(list.raw(), secret) || strings.Contains(again.Body.String(), "whsec_") {
 		t.Error("another page has the secret")
 	}
-	if got := list.one(t, "#"+e.ID).visibleText(); !strings.Contains(got, "the previous secret signs as well until 4 November 2026") || !strings.Contains(got, "stops immediately") {
+	if got := list.one(t, "#"+e.ID).visibleText(); !strings.Contains(got,
+		"the previous secret signs as well until 4 November 2026") || !strings.Contains(got, "stops immediately") {
 		t.Errorf("the list has %q", got)
 	}
 	ops.send("/endpoints", formOf(t, list, e.ID, "test"), http.StatusOK)
@@ -204,8 +214,11 @@ func TestResultOfATestMessageIsShown(t *testing.T) {
 	to.reply("https://bad.example.com/", errors.New("the reply was 503 Service Unavailable"))
 	ops := browser{h, h.secret(askback.Operator, "ops")}
 	list := ops.open("/endpoints", http.StatusOK)
-	for id, want := range map[string][]string{good.ID: {"Test accepted status 204, in "}, bad.ID: {"Test not accepted status 503", "the reply was 503"}} {
-		got := ops.send("/endpoints", formOf(t, list, id, "test"), http.StatusOK).one(t, "#"+id).one(t, ".done-notice").visibleText()
+	for id, want := range map[string][]string{
+		good.ID: {"Test accepted status 204, in "}, bad.ID: {"Test not accepted status 503", "the reply was 503"},
+	} {
+		got := ops.send("/endpoints", formOf(t, list, id, "test"),
+			http.StatusOK).one(t, "#"+id).one(t, ".done-notice").visibleText()
 		for _, want := range want {
 			if !strings.Contains(got, want) {
 				t.Errorf("%q is not in %q", want, got)
@@ -217,7 +230,8 @@ func TestResultOfATestMessageIsShown(t *testing.T) {
 		if w.Code == http.StatusOK && attempt < 20 {
 			continue
 		}
-		if got := ops.page(w, http.StatusTooManyRequests).one(t, ".done-notice").visibleText(); !strings.Contains(got, "less than a second ago") {
+		if got := ops.page(w, http.StatusTooManyRequests).one(t,
+			".done-notice").visibleText(); !strings.Contains(got, "less than a second ago") {
 			t.Errorf("the immediate second test: %q", got)
 		}
 		break
@@ -237,20 +251,24 @@ func TestGivenUpMessagesAreSentAgain(t *testing.T) {
 	e := list.one(t, ".endpoint").attr["id"]
 	to.reply("x", nil)
 	form := formOf(t, list, e, "resend")
-	if got := ops.send("/endpoints", form, http.StatusOK).one(t, ".done-notice").visibleText(); !strings.Contains(got, "Sent again 1 message") {
+	if got := ops.send("/endpoints", form,
+		http.StatusOK).one(t, ".done-notice").visibleText(); !strings.Contains(got, "Sent again 1 message") {
 		t.Errorf("the notice is %q", got)
 	}
 	h.waitStatus(a, askback.DeliverySent)
-	if got := ops.send("/endpoints", form, http.StatusOK).one(t, ".done-notice").visibleText(); !strings.Contains(got, "Nothing to send again") {
+	if got := ops.send("/endpoints", form,
+		http.StatusOK).one(t, ".done-notice").visibleText(); !strings.Contains(got, "Nothing to send again") {
 		t.Errorf("the notice is %q", got)
 	}
 	to.reply("gone", &askback.SendError{Err: errors.New("the reply was 410 Gone"), Final: true, Gone: true})
 	h.callBack("gone")
-	for deadline := time.Now().Add(time.Minute); h.endpointNow(e).Status != askback.EndpointDisabled && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); h.endpointNow(e).Status != askback.EndpointDisabled &&
+		time.Now().Before(deadline); {
 		<-time.After(time.Millisecond)
 	}
 	row := ops.open("/endpoints?status=disabled", http.StatusOK).one(t, "#"+e)
-	if got := row.visibleText(); !strings.Contains(got, "because it answered 410 Gone") || !strings.Contains(got, "Failing since 3 November") || strings.Contains(got, "Send again") {
+	if got := row.visibleText(); !strings.Contains(got, "because it answered 410 Gone") ||
+		!strings.Contains(got, "Failing since 3 November") || strings.Contains(got, "Send again") {
 		t.Errorf("the row is %q", got)
 	}
 }
@@ -272,7 +290,8 @@ func TestEndpointIsRemovedInTwoSteps(t *testing.T) {
 	if len(paused.all(".deny")) != 0 || !strings.Contains(paused.visibleText(), "Resume it first") {
 		t.Errorf("a paused one has %q", paused.visibleText())
 	}
-	if got := ops.send("/endpoints", remove, http.StatusConflict).one(t, ".done-notice").visibleText(); !strings.Contains(got, "Resume it first") {
+	if got := ops.send("/endpoints", remove,
+		http.StatusConflict).one(t, ".done-notice").visibleText(); !strings.Contains(got, "Resume it first") {
 		t.Errorf("the notice is %q", got)
 	}
 	ops.send("/endpoints", url.Values{"id": {e.ID}, "action": {"resume"}}, http.StatusOK)
@@ -283,7 +302,8 @@ func TestEndpointIsRemovedInTwoSteps(t *testing.T) {
 	if got := page.one(t, "main pre.command").visibleText(); !strings.HasPrefix(got, "askback webhook add ") {
 		t.Errorf("the empty list has %q", got)
 	}
-	if got := ops.send("/endpoints", remove, http.StatusNotFound).one(t, ".done-notice").visibleText(); !strings.Contains(got, "was removed") {
+	if got := ops.send("/endpoints", remove,
+		http.StatusNotFound).one(t, ".done-notice").visibleText(); !strings.Contains(got, "was removed") {
 		t.Errorf("the second time: %q", got)
 	}
 }
@@ -293,7 +313,8 @@ func TestTestMessageWithoutWebhooksNamesTheMissingSetting(t *testing.T) {
 	h := newServer(t)
 	ops := browser{h, h.secret(askback.Operator, "ops")}
 	ops.send("/endpoints", url.Values{"id": {"whe_0"}, "action": {"test"}}, http.StatusNotFound)
-	if got := ops.open("/endpoints", http.StatusOK).visibleText(); !strings.Contains(got, "No program gets webhooks yet") {
+	if got := ops.open("/endpoints",
+		http.StatusOK).visibleText(); !strings.Contains(got, "No program gets webhooks yet") {
 		t.Errorf("the page has %q", got)
 	}
 }
@@ -317,7 +338,8 @@ func TestHostileEndpointsStayInsideTheirBlocks(t *testing.T) {
 		checkFrames(t, ops.send("/endpoints", formOf(t, list, e.ID, "pause"), http.StatusOK), s)
 		checkFrames(t, ops.page(ops.secure(formOf(t, ops.secureList(), e.ID, "rotate")), http.StatusCreated), s)
 		// the next list has only the next endpoint
-		checkFrames(t, ops.send("/endpoints", formOf(t, ops.open("/endpoints", http.StatusOK), e.ID, "resume"), http.StatusOK), s)
+		checkFrames(t,
+			ops.send("/endpoints", formOf(t, ops.open("/endpoints", http.StatusOK), e.ID, "resume"), http.StatusOK), s)
 		if _, err := h.client(askback.Operator, "ops").DeleteEndpoint(context.Background(), e.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -342,7 +364,9 @@ func TestEndpointsHavePages(t *testing.T) {
 	if n := len(done.all(".endpoint")); n != 1 {
 		t.Errorf("after a test, the second page has %d endpoints", n)
 	}
-	rotated := ops.secure(formOf(t, ops.page(ops.secure(formOf(t, next, last, "resend")), http.StatusOK), last, "rotate"))
+	rotated := ops.secure(
+		formOf(t, ops.page(ops.secure(formOf(t, next, last, "resend")), http.StatusOK), last, "rotate"),
+	)
 	ops.page(rotated, http.StatusCreated)
 }
 
@@ -352,11 +376,15 @@ func TestChromiumEndpointsFitAPhone(t *testing.T) {
 	racedetector.Omit(t)
 	c := newChromium(t)
 	to := c.newSender()
-	to.reply("https://b.a-very-long-name-of-a-machine.region-1.internal.example.com:8443/", errors.New("the reply was 503 Service Unavailable"))
+	to.reply("https://b.a-very-long-name-of-a-machine.region-1.internal.example.com:8443/",
+		errors.New("the reply was 503 Service Unavailable"))
 	c.endpoint("https://a.example.com/", "bot")
-	e, _ := c.endpoint("https://b.a-very-long-name-of-a-machine.region-1.internal.example.com:8443/", strings.Repeat("long", 49))
+	e, _ := c.endpoint("https://b.a-very-long-name-of-a-machine.region-1.internal.example.com:8443/",
+		strings.Repeat("long", 49))
 	w := c.window(phone)
-	w.Run(network.SetCookie("askback", w.secret(askback.Admin, "ana")).WithURL(w.base).WithHTTPOnly(true).WithSameSite(network.CookieSameSiteStrict))
+	w.Run(network.SetCookie("askback", w.secret(askback.Admin, "ana")).WithURL(w.base).WithHTTPOnly(true).WithSameSite(
+		network.CookieSameSiteStrict,
+	))
 	w.open("/endpoints")
 	w.Press("#" + e.ID + ` button[value="test"]`)
 	w.waitText("Test not accepted")
@@ -375,7 +403,8 @@ func TestChromiumEndpointsFitAPhone(t *testing.T) {
 	w.Press("#" + e.ID + ` button[value="pause"]`)
 	w.waitText("Messages to it wait.")
 	plain := c.window(browsertest.Viewport{Width: 1400, Height: 900, NoScript: true})
-	plain.Run(network.SetCookie("askback", w.secret(askback.Operator, "ops")).WithURL(w.base).WithHTTPOnly(true).WithSameSite(network.CookieSameSiteStrict))
+	plain.Run(network.SetCookie("askback", w.secret(askback.Operator, "ops")).
+		WithURL(w.base).WithHTTPOnly(true).WithSameSite(network.CookieSameSiteStrict))
 	plain.open("/endpoints?status=paused")
 	plain.Press("#" + e.ID + ` button[value="resume"]`)
 	plain.waitText("Resumed")
@@ -389,7 +418,9 @@ func TestChromiumEndpointsFitAPhone(t *testing.T) {
 func TestChromiumSecretIsCopied(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
-	w.Run(network.SetCookie("askback", w.secret(askback.Admin, "root")).WithURL(w.base).WithHTTPOnly(true).WithSameSite(network.CookieSameSiteStrict))
+	w.Run(network.SetCookie("askback", w.secret(askback.Admin, "root")).WithURL(w.base).WithHTTPOnly(true).WithSameSite(
+		network.CookieSameSiteStrict,
+	))
 	w.open("/tokens")
 	w.Click(".new-token summary")
 	w.typeInto("#name", "builder")

@@ -50,7 +50,8 @@ func (s *site) export(w http.ResponseWriter, r request) error {
 			return err
 		}
 		if !begun {
-			h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="askback-history-%s.%s"`, s.now().UTC().Format(time.DateOnly), format))
+			h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="askback-history-%s.%s"`,
+				s.now().UTC().Format(time.DateOnly), format))
 		}
 		_ = control.SetWriteDeadline(time.Now().Add(exportWriteTime)) // the recorders of tests have no deadlines
 		for _, a := range page.Items {
@@ -100,8 +101,8 @@ func (e *lineExporter) flush() error { return nil }
 
 // csvColumns are the columns of an export as CSV.
 var csvColumns = []string{
-	"id", "created_at", "agent", "owner", "session_id", "kind", "title", "questions", "tool", "server", "arguments", "tags",
-	"status", "decision", "answers", "comment", "reason", "by", "by_kind", "via", "settled_at", "seconds_open",
+	"id", "created_at", "agent", "owner", "session_id", "kind", "title", "questions", "tool", "server", "arguments",
+	"tags", "status", "decision", "answers", "comment", "reason", "by", "by_kind", "via", "settled_at", "seconds_open",
 }
 
 // csvExporter writes CSV (RFC 4180).
@@ -145,10 +146,11 @@ func csvRow(a askback.Ask) []string {
 		answers = append(answers, strings.Join(one.Values(), ", "))
 	}
 	return []string{
-		a.ID, csvTime(a.CreatedAt), a.Agent, a.Owner, a.SessionID, string(a.Kind), a.Title, strings.Join(questions, "\n"),
-		c.ToolName, c.Server, string(input), strings.Join(a.Tags, ", "),
-		string(o.Status), string(o.Decision), strings.Join(answers, "\n"), o.Comment, o.Reason, o.Actor.Name, string(o.Actor.Kind), string(o.Channel),
-		csvTime(o.At), strconv.FormatFloat(o.At.Sub(a.CreatedAt).Seconds(), 'f', 3, 64),
+		a.ID, csvTime(a.CreatedAt), a.Agent, a.Owner, a.SessionID, string(a.Kind), a.Title,
+		strings.Join(questions, "\n"), c.ToolName, c.Server, string(input), strings.Join(a.Tags, ", "),
+		string(o.Status), string(o.Decision), strings.Join(answers, "\n"), o.Comment, o.Reason, o.Actor.Name,
+		string(o.Actor.Kind), string(o.Channel), csvTime(o.At),
+		strconv.FormatFloat(o.At.Sub(a.CreatedAt).Seconds(), 'f', 3, 64),
 	}
 }
 

@@ -22,7 +22,8 @@ func TestExportHasAllAsksOfTheFilter(t *testing.T) {
 	private := single
 	private.To = []string{"ben"}
 	secret := h.ask(private)
-	if _, err := h.client(askback.Responder, "ben").Answer(t.Context(), secret.ID, askback.Choose("SQLite")); err != nil {
+	if _, err := h.client(askback.Responder,
+		"ben").Answer(t.Context(), secret.ID, askback.Choose("SQLite")); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 * askback.MaxLimit {
@@ -34,7 +35,8 @@ func TestExportHasAllAsksOfTheFilter(t *testing.T) {
 	export := func(query string) []askback.Ask {
 		t.Helper()
 		w := b.do(b.request(http.MethodGet, "/history/export?format=jsonl&"+query, nil))
-		if got := w.Header().Get("Content-Disposition"); w.Code != http.StatusOK || got != `attachment; filename="askback-history-2026-11-03.jsonl"` {
+		if got := w.Header().Get("Content-Disposition"); w.Code != http.StatusOK ||
+			got != `attachment; filename="askback-history-2026-11-03.jsonl"` {
 			t.Fatalf("got status %d, %q", w.Code, got)
 		}
 		var all []askback.Ask
@@ -47,7 +49,8 @@ func TestExportHasAllAsksOfTheFilter(t *testing.T) {
 		}
 		return all
 	}
-	if all := export(""); len(all) != 2*askback.MaxLimit+5 || slices.ContainsFunc(all, func(a askback.Ask) bool { return a.ID == secret.ID }) {
+	if all := export(""); len(all) != 2*askback.MaxLimit+5 ||
+		slices.ContainsFunc(all, func(a askback.Ask) bool { return a.ID == secret.ID }) {
 		t.Errorf("got %d asks, want 5 and two pages of others, without %s", len(all), secret.ID)
 	}
 	some := export("outcome=denied&q=drop")
@@ -125,7 +128,10 @@ func jsonOf(t *testing.T, a askback.Ask) string {
 func TestExportHasNoFormulas(t *testing.T) {
 	h := newServer(t)
 	ana := h.client(askback.Responder, "ana")
-	texts := []string{"=1+1", "+1", "-1", "@sum", "\tx", "\rx", "\n=1", "＝1+1", "＠sum", "x;=2+2;y", "a, b; \"@sum\"", "one\n+2", "x;\t\r\n-3", "fine; x=1", `a "quoted", line` + "\nand more", "plain"}
+	texts := []string{
+		"=1+1", "+1", "-1", "@sum", "\tx", "\rx", "\n=1", "＝1+1", "＠sum", "x;=2+2;y", "a, b; \"@sum\"", "one\n+2",
+		"x;\t\r\n-3", "fine; x=1", `a "quoted", line` + "\nand more", "plain",
+	}
 	for _, s := range texts {
 		a := h.ask(askback.Request{Questions: []askback.Question{{Text: "=HYPERLINK(0)"}}})
 		answer := askback.Answer{Answers: []askback.QuestionAnswer{{ID: a.Questions[0].ID, Other: "x"}}, Comment: s}
@@ -161,7 +167,10 @@ func TestExportHasNoFormulas(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"'=1+1", "'-1", "x;'=2+2;y", "a, b; \"'@sum\"", "one\n'+2", "fine; x=1", `a "quoted", line` + "\nand more", "plain"} {
+	for _, want := range []string{
+		"'=1+1", "'-1", "x;'=2+2;y", "a, b; \"'@sum\"", "one\n'+2", "fine; x=1", `a "quoted", line` + "\nand more",
+		"plain",
+	} {
 		if !slices.Contains(comments, want) {
 			t.Errorf("%q is missing in %q", want, comments)
 		}

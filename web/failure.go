@@ -24,12 +24,14 @@ var failures = []struct {
 	{askback.ErrUnauthorized, failure{http.StatusUnauthorized, pages.Notice{
 		Heading: "Log in first",
 		Command: "askback login",
-		After:   "On another machine, set ASKBACK_URL to the address of this server and ASKBACK_TOKEN to your token first.",
+		After: "On another machine, set ASKBACK_URL to the address of this server and ASKBACK_TOKEN to your " +
+			"token first.",
 	}}},
 	{errInsecure, failure{http.StatusForbidden, pages.Notice{
 		Heading: "Not over this connection",
 		Body: []string{
-			"This page was opened over plain http from another machine. Anyone on the network could read a log-in, so this server does not accept one here.",
+			"This page was opened over plain http from another machine. Anyone on the network could read a log-in, " +
+				"so this server does not accept one here.",
 			"Use https, or open the page on the server's own machine at http://127.0.0.1.",
 		},
 	}}},
@@ -37,13 +39,16 @@ var failures = []struct {
 		Heading: "Not over this connection",
 		Body: []string{
 			"This server uses https, and this request came without it. Open the address that begins with https.",
-			"If you did: the reverse proxy must forward Host and set X-Forwarded-Proto. Please tell the person who runs this server.",
+			"If you did: the reverse proxy must forward Host and set X-Forwarded-Proto. Please tell the person who " +
+				"runs this server.",
 		},
 	}}},
 	{errAdminOnly, failure{http.StatusForbidden, pages.Notice{
 		Heading: "Only for admins",
-		Body:    []string{"You are logged in, but this page is for admins. Please ask the person who runs this server."},
-		Home:    true,
+		Body: []string{
+			"You are logged in, but this page is for admins. Please ask the person who runs this server.",
+		},
+		Home: true,
 	}}},
 	{askback.ErrSelfApproval, failure{http.StatusForbidden, pages.Notice{
 		Heading: "Another person must decide",
@@ -52,12 +57,15 @@ var failures = []struct {
 	}}},
 	{askback.ErrNotApprover, failure{http.StatusForbidden, pages.Notice{
 		Heading: "Others decide this",
-		Body:    []string{"The routes of this server let only others decide this call: its page names them. Nothing has changed."},
-		Home:    true,
+		Body: []string{
+			"The routes of this server let only others decide this call: its page names them. Nothing has changed.",
+		},
+		Home: true,
 	}}},
 	{askback.ErrForbidden, failure{http.StatusForbidden, pages.Notice{
 		Heading: "Not with this token",
-		Body:    []string{"This browser is logged in with the token of an agent or an operator, which may not answer questions. To log in as a person, run this in a terminal:"},
+		Body: []string{"This browser is logged in with the token of an agent or an operator, which may not " +
+			"answer questions. To log in as a person, run this in a terminal:"},
 		Command: "askback login",
 	}}},
 	{errCrossSite, failure{http.StatusForbidden, pages.Notice{
@@ -77,8 +85,10 @@ var failures = []struct {
 	}}},
 	{errSnoozeTime, failure{http.StatusUnprocessableEntity, pages.Notice{
 		Heading: "Not snoozed",
-		Body:    []string{"Choose a time in the future, at most a year from now. Go back in your browser to choose another one."},
-		Home:    true,
+		Body: []string{
+			"Choose a time in the future, at most a year from now. Go back in your browser to choose another one.",
+		},
+		Home: true,
 	}}},
 	{errSnoozes, failure{http.StatusUnprocessableEntity, pages.Notice{
 		Heading: "Not snoozed",
@@ -87,27 +97,32 @@ var failures = []struct {
 	}}},
 	{errTooLarge, failure{http.StatusRequestEntityTooLarge, pages.Notice{
 		Heading: "Too much text",
-		Body:    []string{"Nothing has changed. Go back in your browser and shorten your text: what you typed is still there."},
+		Body: []string{
+			"Nothing has changed. Go back in your browser and shorten your text: what you typed is still there.",
+		},
 	}}},
 	{askback.ErrFull, failure{http.StatusServiceUnavailable, busy}},
 	{askback.ErrBusy, failure{http.StatusServiceUnavailable, busy}},
 	{askback.ErrStopping, failure{http.StatusServiceUnavailable, busy}},
 	{askback.ErrUnknown, failure{http.StatusServiceUnavailable, pages.Notice{
 		Heading: "Check whether this was saved",
-		Body:    []string{"The server could not find out whether it saved what you sent. Open the page again. If your answer is not there, send it again."},
-		Home:    true,
+		Body: []string{"The server could not find out whether it saved what you sent. Open the page again. If " +
+			"your answer is not there, send it again."},
+		Home: true,
 	}}},
 	{askback.ErrDiskFull, failure{http.StatusInsufficientStorage, pages.Notice{
 		Heading: "The server's disk is full",
 		Body: []string{
-			"Nothing has changed. The server cannot save anything until there is space on its disk. You can still read everything.",
+			"Nothing has changed. The server cannot save anything until there is space on its disk. You can still " +
+				"read everything.",
 			"Please tell the person who runs this server. Go back in your browser: what you typed is still there.",
 		},
 		Home: true,
 	}}},
 	{askback.ErrDamaged, failure{http.StatusInternalServerError, pages.Notice{
 		Heading: "This record is damaged",
-		Body:    []string{"The database does not contain what was written, so this page is not shown. Other pages work. Please tell the person who runs this server to run this command, which lists what is damaged:"},
+		Body: []string{"The database does not contain what was written, so this page is not shown. Other pages " +
+			"work. Please tell the person who runs this server to run this command, which lists what is damaged:"},
 		Command: "askback doctor",
 		Home:    true,
 	}}},
@@ -132,7 +147,8 @@ func failureOf(err error) failure {
 	}
 	return failure{http.StatusInternalServerError, pages.Notice{
 		Heading: "Something went wrong",
-		Body:    []string{"This is an error of the server, and its log has the details. Go back in your browser: what you typed is still there."},
-		Home:    true,
+		Body: []string{"This is an error of the server, and its log has the details. Go back in your browser: " +
+			"what you typed is still there."},
+		Home: true,
 	}}
 }

@@ -170,7 +170,8 @@ func (s *submission) check(of askback.Ask, a view.Ask) (wrong bool) {
 // needsWord reports whether the form approves a dangerous call without the word for it.
 func (s *submission) needsWord(a view.Ask) bool {
 	approves := s.action == pages.Approve || s.action == pages.ApproveAll
-	return approves && a.Confirmation.Dangerous && !strings.EqualFold(strings.TrimSpace(string(s.form.Word)), pages.ApprovalWord)
+	return approves && a.Confirmation.Dangerous &&
+		!strings.EqualFold(strings.TrimSpace(string(s.form.Word)), pages.ApprovalWord)
 }
 
 // checkInput reports whether the edited arguments are invalid, and adds the problem to the

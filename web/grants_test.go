@@ -25,7 +25,8 @@ func (h *server) grant(scope askback.Scope) askback.Grant {
 	}
 	a := h.ask(r)
 	ben := h.client(askback.Responder, "ben")
-	_, err := ben.Answer(context.Background(), a.ID, askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: scope}})
+	_, err := ben.Answer(context.Background(), a.ID,
+		askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: scope}})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -48,16 +49,19 @@ func TestApproveAllMakesTheChosenGrant(t *testing.T) {
 		r := call
 		r.SessionKey = "run"
 		a := h.ask(r)
-		o := h.browser("ana").settle(a, url.Values{"action": {"approve_all"}, "scope": {scope}, "expires_in": {lasts}, "reason": {"fine"}})
+		o := h.browser("ana").settle(a,
+			url.Values{"action": {"approve_all"}, "scope": {scope}, "expires_in": {lasts}, "reason": {"fine"}})
 		if o.Decision != askback.ApproveAll || o.Reason != "fine" || len(o.Input) != 0 {
 			t.Errorf("got %+v", o)
 		}
 		d, _ := time.ParseDuration(lasts)
 		want := []askback.Grant{{
-			ID: o.GrantID, AskID: a.ID, Input: a.Confirmation.Input, Owner: "bot", Agent: "deploy-bot", ToolName: "db.migrate", Server: "warehouse", Scope: askback.Scope(scope),
-			Dangerous: true, By: "ana", CreatedAt: evening, ExpiresAt: evening.Add(d),
+			ID: o.GrantID, AskID: a.ID, Input: a.Confirmation.Input, Owner: "bot", Agent: "deploy-bot",
+			ToolName: "db.migrate", Server: "warehouse", Scope: askback.Scope(scope), Dangerous: true, By: "ana",
+			CreatedAt: evening, ExpiresAt: evening.Add(d),
 		}}
-		if d := cmp.Diff(want, h.grants(false), cmpopts.IgnoreFields(askback.Grant{}, "SessionID", "Digest", "Token")); d != "" {
+		if d := cmp.Diff(want, h.grants(false),
+			cmpopts.IgnoreFields(askback.Grant{}, "SessionID", "Digest", "Token")); d != "" {
 			t.Error(d)
 		}
 	}
@@ -70,11 +74,13 @@ func TestDefaultGrantCoversTheseArgumentsOnly(t *testing.T) {
 	ana := h.browser("ana")
 	part := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".standing-approval")
 	chosen := part.all("[checked]")
-	if len(chosen) != 2 || chosen[0].attr["value"] != "tool_and_input" || chosen[1].attr["value"] != "24h" || has(part, "open") {
+	if len(chosen) != 2 || chosen[0].attr["value"] != "tool_and_input" ||
+		chosen[1].attr["value"] != "24h" || has(part, "open") {
 		t.Errorf("%d choices are made beforehand: %s", len(chosen), part.visibleText())
 	}
 	for _, want := range []string{
-		"deploy-bot", "(token bot )", "db.migrate", "warehouse", "without asking", "exactly these arguments", "1 week", "marked as dangerous",
+		"deploy-bot", "(token bot )", "db.migrate", "warehouse", "without asking", "exactly these arguments", "1 week",
+		"marked as dangerous",
 		"1 day",
 	} {
 		if !strings.Contains(part.visibleText(), want) {
@@ -93,10 +99,12 @@ func TestDefaultGrantCoversTheseArgumentsOnly(t *testing.T) {
 	}
 	alone := h.ask(harmless)
 	o := ana.settle(alone, url.Values{"action": {"approve_all"}})
-	if g := h.grants(false); len(g) != 1 || g[0].ID != o.GrantID || g[0].Scope != askback.ScopeInput || g[0].ExpiresAt != evening.Add(24*time.Hour) {
+	if g := h.grants(false); len(g) != 1 || g[0].ID != o.GrantID || g[0].Scope != askback.ScopeInput ||
+		g[0].ExpiresAt != evening.Add(24*time.Hour) {
 		t.Errorf("without a choice, got %+v", g)
 	}
-	kept := ana.send("/asks/"+a.ID, url.Values{"action": {"approve_all"}, "scope": {"tool"}, "input": {"{"}}, http.StatusUnprocessableEntity).one(t, ".standing-approval")
+	kept := ana.send("/asks/"+a.ID, url.Values{"action": {"approve_all"}, "scope": {"tool"}, "input": {"{"}},
+		http.StatusUnprocessableEntity).one(t, ".standing-approval")
 	if got := kept.all("[checked]"); !has(kept, "open") || len(got) != 2 || got[0].attr["value"] != "tool" {
 		t.Error("what was chosen is lost")
 	}
@@ -107,7 +115,9 @@ func TestDefaultGrantCoversTheseArgumentsOnly(t *testing.T) {
 		ana.send("/asks/"+a.ID, form, http.StatusBadRequest)
 	}
 	// The button Approve alone never makes a grant, whatever else is chosen.
-	if o := ana.settle(a, url.Values{"action": {"approve"}, "scope": {"tool"}, "expires_in": {"1h"}}); o.GrantID != "" || len(h.grants(false)) != 1 {
+	if o := ana.settle(
+		a, url.Values{"action": {"approve"}, "scope": {"tool"}, "expires_in": {"1h"}},
+	); o.GrantID != "" || len(h.grants(false)) != 1 {
 		t.Errorf("got %+v", o)
 	}
 }
@@ -142,7 +152,8 @@ func TestGrantsAreListedAndRevoked(t *testing.T) {
 	if w.Code != http.StatusSeeOther || to != "/grants?done="+g.ID {
 		t.Fatalf("status %d, to %s", w.Code, to)
 	}
-	if got := ana.open(to, http.StatusOK).one(t, ".done-notice").visibleText(); !strings.Contains(got, "Revoked") || !strings.Contains(got, "mail.send") {
+	if got := ana.open(to, http.StatusOK).one(t, ".done-notice").visibleText(); !strings.Contains(got, "Revoked") ||
+		!strings.Contains(got, "mail.send") {
 		t.Errorf("the notice is %q", got)
 	}
 	if n := len(h.grants(false)); n != 0 {
@@ -161,7 +172,8 @@ func TestOnlyPeopleRevokeGrants(t *testing.T) {
 	path := "/grants/" + g.ID + "/revoke"
 	agent := browser{h, h.secret(askback.Agent, "bot")}
 	for _, b := range []browser{agent, {h, ""}} {
-		if w := h.do(b.request(http.MethodPost, path, url.Values{})); w.Code != http.StatusForbidden && w.Code != http.StatusUnauthorized {
+		if w := h.do(b.request(http.MethodPost, path, url.Values{})); w.Code != http.StatusForbidden &&
+			w.Code != http.StatusUnauthorized {
 			t.Errorf("status %d", w.Code)
 		}
 		if w := h.do(b.request(http.MethodGet, "/grants", nil)); w.Code == http.StatusOK {
@@ -202,8 +214,11 @@ func TestWidestGrantsAreFirstAndMarked(t *testing.T) {
 		{"a\u202e", "db.drop", `{"table":"y"}`, true, askback.ScopeTool},
 	} {
 		h.now = h.now.Add(time.Second)
-		a := h.ask(askback.Request{Agent: c.agent, Confirmation: &askback.Confirmation{ToolName: c.tool, Input: []byte(c.input), Dangerous: c.dangerous}})
-		if err := errorOf(ben.Answer(t.Context(), a.ID, askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: c.scope}})); err != nil {
+		a := h.ask(askback.Request{Agent: c.agent, Confirmation: &askback.Confirmation{
+			ToolName: c.tool, Input: []byte(c.input), Dangerous: c.dangerous,
+		}})
+		if err := errorOf(ben.Answer(t.Context(), a.ID,
+			askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: c.scope}})); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -211,7 +226,8 @@ func TestWidestGrantsAreFirstAndMarked(t *testing.T) {
 	var got []string
 	for _, group := range page.all(".grant-group") {
 		for _, row := range group.all(".grant") {
-			got = append(got, group.one(t, "h2").visibleText()+": "+row.attr["class"]+" "+row.one(t, ".grant-head").visibleText())
+			got = append(got,
+				group.one(t, "h2").visibleText()+": "+row.attr["class"]+" "+row.one(t, ".grant-head").visibleText())
 		}
 	}
 	want := []string{
@@ -228,7 +244,8 @@ func TestWidestGrantsAreFirstAndMarked(t *testing.T) {
 	if got := narrow.one(t, ".row-text").visibleText(); got != `Exactly these arguments { "to": "ben" }` {
 		t.Errorf("the row has the arguments %q", got)
 	}
-	if details := narrow.all("details"); len(details) != 2 || has(details[0], "open") || !strings.Contains(details[0].raw(), "\"to\": \"ben\"") {
+	if details := narrow.all("details"); len(details) != 2 || has(details[0], "open") ||
+		!strings.Contains(details[0].raw(), "\"to\": \"ben\"") {
 		t.Errorf("the whole arguments are not folded in %s", narrow.visibleText())
 	}
 	only := h.browser("ana").open(page.all(".grant-group-head a")[0].attr["href"], http.StatusOK)
@@ -302,7 +319,8 @@ func TestSettledPageNamesTheGrant(t *testing.T) {
 	a := h.ask(harmless)
 	page := h.browser("ana").open("/asks/"+a.ID, http.StatusOK)
 	result := page.one(t, ".result")
-	if want := "Approved by the standing approval of ben (" + g.ID + ")"; !strings.Contains(result.visibleText(), want) {
+	if want := "Approved by the standing approval of ben (" + g.ID + ")"; !strings.Contains(result.visibleText(),
+		want) {
 		t.Errorf("%q is not in %s", want, result.visibleText())
 	}
 	if got := result.one(t, "a").attr["href"]; got != "/grants#"+g.ID {
@@ -325,7 +343,8 @@ func TestInvalidCursorIsNotFound(t *testing.T) {
 // approves nothing (F8).
 func TestGrantShowsLastUseAndEndOfItsMaker(t *testing.T) {
 	h := newServer(t)
-	token, secret, err := h.client(askback.Admin, "root").CreateToken(t.Context(), askback.TokenRequest{Kind: askback.Responder, Name: "eve"})
+	token, secret, err := h.client(askback.Admin, "root").CreateToken(t.Context(),
+		askback.TokenRequest{Kind: askback.Responder, Name: "eve"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,8 @@ func (w window) outline(path string) string {
 	// scripts mark both elements later
 	w.waitUntil(`!!document.querySelector("[data-htmx-powered]") && !document.querySelector("#list > .row:not(.is-measured)")`)
 	var out string
-	w.Run(chromedp.Evaluate(`for (const d of document.querySelectorAll("details")) d.open = true`, nil), chromedp.Evaluate(skeleton, &out))
+	w.Run(chromedp.Evaluate(`for (const d of document.querySelectorAll("details")) d.open = true`, nil),
+		chromedp.Evaluate(skeleton, &out))
 	w.checkWidth()
 	return out
 }
@@ -98,7 +99,10 @@ func TestChromiumAgentTextDoesNotChangeThePage(t *testing.T) {
 			outline("x", func() {
 				w.waitUntil(`!document.querySelector("button.approve:disabled")`)
 				w.Run(chromedp.Evaluate(skeleton, &after))
-				w.Run(chromedp.Evaluate(`for (const b of document.querySelectorAll("button.approve")) b.disabled = true`, nil), chromedp.Evaluate(skeleton, &before))
+				w.Run(chromedp.Evaluate(
+					`for (const b of document.querySelectorAll("button.approve")) b.disabled = true`, nil,
+				),
+					chromedp.Evaluate(skeleton, &before))
 			})
 			for _, s := range sampleInjections(8) {
 				got := outline(s, func() {})
@@ -124,7 +128,9 @@ func TestChromiumAgentTextDoesNotChangeTheList(t *testing.T) {
 			both := hostile(s)
 			c.ask(both[0])
 			granted := c.ask(both[1])
-			answer := askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeInput}}
+			answer := askback.Answer{
+				Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeInput},
+			}
 			if _, err := ana.Answer(context.Background(), granted.ID, answer); err != nil {
 				t.Fatal(err)
 			}
@@ -180,7 +186,8 @@ func TestChromiumRecordsTheOriginalLabel(t *testing.T) {
 		w.typeInto("#q3-other", "fine")
 		w.Press("button[value=answer]")
 		got := c.outcome(a).Answers
-		if got[0].Selected[0] != a.Questions[0].Options[0].Label || got[1].Selected[0] != a.Questions[1].Options[1].Label {
+		if got[0].Selected[0] != a.Questions[0].Options[0].Label ||
+			got[1].Selected[0] != a.Questions[1].Options[1].Label {
 			t.Errorf("%q was recorded as %+v", s, got)
 		}
 		w.checkWidth()
@@ -201,7 +208,9 @@ func TestChromiumPaddingDoesNotHideText(t *testing.T) {
 		"no such warning is in here": "",
 	} {
 		input, _ := json.Marshal(map[string]string{"command": "ls" + between + "&& reboot"})
-		w.open("/asks/" + c.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "shell", Input: input, Dangerous: true}}).ID)
+		w.open("/asks/" + c.ask(askback.Request{
+			Confirmation: &askback.Confirmation{ToolName: "shell", Input: input, Dangerous: true},
+		}).ID)
 		w.checkWidth()
 		var above, below string
 		var seen bool

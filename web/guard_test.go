@@ -75,12 +75,17 @@ func TestChromiumInputMethodsAndHeldKeysDecideNothing(t *testing.T) {
 	w.open("/asks/" + q.ID)
 	w.waitUntilKeysDecide()
 	w.typeInto("#q1-other", "3 of them")
-	for _, event := range []string{`key: "Enter", ctrlKey: true, isComposing: true`, `key: "Enter", metaKey: true, keyCode: 229`, `key: "1"`, `key: "a"`, `key: "Enter"`} {
+	for _, event := range []string{
+		`key: "Enter", ctrlKey: true, isComposing: true`, `key: "Enter", metaKey: true, keyCode: 229`, `key: "1"`,
+		`key: "a"`, `key: "Enter"`,
+	} {
 		press("#q1-other", event)
 	}
 	w.open("/asks/" + call.ID)
 	w.waitUntilKeysDecide()
-	for _, event := range []string{`key: "a", keyCode: 229`, `key: "d", isComposing: true`, `key: "a", repeat: true`, `key: "d", repeat: true`} {
+	for _, event := range []string{
+		`key: "a", keyCode: 229`, `key: "d", isComposing: true`, `key: "a", repeat: true`, `key: "d", repeat: true`,
+	} {
 		press("body", event)
 	}
 	var prevented bool
@@ -112,11 +117,14 @@ func TestChromiumMovedButtonDecidesNothing(t *testing.T) {
 	} {
 		a := c.ask(mailTo("ben"))
 		w.open("/")
-		w.waitUntil(`document.body.dataset.keys === "ready" && !!document.querySelector("#row-` + a.ID + ` .chip-approve")`)
+		w.waitUntil(
+			`document.body.dataset.keys === "ready" && !!document.querySelector("#row-` + a.ID + ` .chip-approve")`,
+		)
 		var at struct{ X, Y float64 }
 		w.Run(chromedp.Evaluate(`(() => { const r = document.querySelector("#row-`+a.ID+` .chip-approve").getBoundingClientRect(); return {X: r.x + r.width / 2, Y: r.y + r.height / 2}; })()`, &at))
 		left, once := chromedp.ButtonType(input.Left), chromedp.ClickCount(1)
-		w.Run(chromedp.MouseEvent(input.MousePressed, at.X, at.Y, left, once), chromedp.Evaluate(change, nil), chromedp.MouseEvent(input.MouseReleased, at.X, at.Y, left, once))
+		w.Run(chromedp.MouseEvent(input.MousePressed, at.X, at.Y, left, once), chromedp.Evaluate(change, nil),
+			chromedp.MouseEvent(input.MouseReleased, at.X, at.Y, left, once))
 		if name == "nothing" {
 			w.waitUntil(`!!document.querySelector(".done-notice")`)
 			if !c.outcome(a).Approved() {

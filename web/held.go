@@ -56,7 +56,8 @@ func (s *site) heldEnd(r request, id string) pages.HeldEnd {
 	case err != nil:
 		end.Sentence, end.Path = safetext.Line("Not sent: you may no longer answer it."), ""
 	case a.Outcome == nil && a.Voted(r.principal.Name),
-		a.Outcome != nil && a.Outcome.Actor.Kind == askback.ActorPerson && a.Outcome.Actor.Name == r.principal.Name && a.Outcome.Channel == askback.ChannelWeb:
+		a.Outcome != nil && a.Outcome.Actor.Kind == askback.ActorPerson && a.Outcome.Actor.Name == r.principal.Name &&
+			a.Outcome.Channel == askback.ChannelWeb:
 		end.Sentence, end.Sent = safetext.Line("Sent."), true
 	case a.Outcome == nil:
 		end.Sentence = safetext.Line("Undone: nothing was sent.")
@@ -84,7 +85,8 @@ func (s *site) undo(w http.ResponseWriter, r request) error {
 	for _, id := range all {
 		_, err := r.client.Undo(r.Context(), id)
 		switch {
-		case errors.Is(err, askback.ErrSettled), errors.Is(err, askback.ErrSent), errors.Is(err, askback.ErrNotFound) && len(all) > 1:
+		case errors.Is(err, askback.ErrSettled), errors.Is(err, askback.ErrSent),
+			errors.Is(err, askback.ErrNotFound) && len(all) > 1:
 			result = pages.UndoneLate
 		case err != nil:
 			return err

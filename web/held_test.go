@@ -41,7 +41,8 @@ func TestDecisionCanBeUndone(t *testing.T) {
 	ana := h.browser("ana")
 	next := ana.give("/asks/"+a.ID, url.Values{"action": {"approve"}, "then": {"list"}})
 	page := ana.open(next, http.StatusOK)
-	if got := page.one(t, "#held form p").visibleText(); !strings.Contains(got, "Approved") || !strings.Contains(got, "Sent in 5 s") {
+	if got := page.one(t, "#held form p").visibleText(); !strings.Contains(got, "Approved") ||
+		!strings.Contains(got, "Sent in 5 s") {
 		t.Errorf("the bar has %q", got)
 	}
 	if _, ok := page.one(t, "#held form button").attr["autofocus"]; !ok {
@@ -50,10 +51,12 @@ func TestDecisionCanBeUndone(t *testing.T) {
 	if h.get(a.ID).Settled() {
 		t.Fatal("the decision was sent")
 	}
-	if ben := h.browser("ben").open("/", http.StatusOK); !strings.Contains(ben.one(t, "#row-"+a.ID).visibleText(), "ana has answered") {
+	if ben := h.browser("ben").open("/",
+		http.StatusOK); !strings.Contains(ben.one(t, "#row-"+a.ID).visibleText(), "ana has answered") {
 		t.Error("other people do not see that ana has answered")
 	}
-	if row := page.one(t, "#row-"+a.ID); len(row.all(".quick")) > 0 || !strings.Contains(row.visibleText(), "sent in a moment") {
+	if row := page.one(t, "#row-"+a.ID); len(row.all(".quick")) > 0 ||
+		!strings.Contains(row.visibleText(), "sent in a moment") {
 		t.Errorf("the row can be answered again: %s", row.visibleText())
 	}
 	page = ana.open(ana.give("/undo", url.Values{"ask": {a.ID}}), http.StatusOK)
@@ -89,15 +92,18 @@ func TestLateUndoShowsTheResult(t *testing.T) {
 	for _, a := range []askback.Ask{sent, lost, undone} {
 		ana.give("/asks/"+a.ID, url.Values{"action": {"approve"}})
 	}
-	if _, err := h.client(askback.Responder, "ben").Answer(t.Context(), lost.ID, askback.Decide(askback.Deny, "no")); err != nil {
+	if _, err := h.client(askback.Responder,
+		"ben").Answer(t.Context(), lost.ID, askback.Decide(askback.Deny, "no")); err != nil {
 		t.Fatal(err)
 	}
 	elsewhere := h.ask(harmless)
 	ana.give("/asks/"+elsewhere.ID, url.Values{"action": {"approve"}})
-	if _, err := h.engine.As(askback.Principal{Kind: askback.Responder, Name: "ana"}).Answer(t.Context(), elsewhere.ID, askback.Decide(askback.Deny, "")); err != nil {
+	if _, err := h.engine.As(askback.Principal{Kind: askback.Responder, Name: "ana"}).Answer(t.Context(), elsewhere.ID,
+		askback.Decide(askback.Deny, "")); err != nil {
 		t.Fatal(err)
 	}
-	if got := ana.open("/held?ask="+elsewhere.ID, http.StatusOK).one(t, ".held-end").visibleText(); !strings.HasPrefix(got, "Not sent: it was denied by ana") {
+	if got := ana.open("/held?ask="+elsewhere.ID,
+		http.StatusOK).one(t, ".held-end").visibleText(); !strings.HasPrefix(got, "Not sent: it was denied by ana") {
 		t.Errorf("got %q", got)
 	}
 	ana.give("/undo", url.Values{"ask": {undone.ID}})
@@ -110,7 +116,10 @@ func TestLateUndoShowsTheResult(t *testing.T) {
 	for _, n := range page.all(".held-end") {
 		got = append(got, n.visibleText())
 	}
-	want := []string{"Sent. View", "Not sent: it was denied by ben", "Undone: nothing was sent. View", "Not sent: you may no longer answer it."}
+	want := []string{
+		"Sent. View", "Not sent: it was denied by ben", "Undone: nothing was sent. View",
+		"Not sent: you may no longer answer it.",
+	}
 	if len(got) != len(want) {
 		t.Fatalf("got %q, want %q", got, want)
 	}

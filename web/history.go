@@ -44,7 +44,10 @@ func (s *site) historyAsk(w http.ResponseWriter, r request) error {
 // ask that is open on the page, or "".
 func (s *site) settledAsks(r request, current string) (pages.History, error) {
 	values := r.URL.Query()
-	h := pages.History{Filter: pages.HistoryFilterOf(values), Cursor: values.Get("cursor"), Current: current, Found: map[string]view.Snippet{}}
+	h := pages.History{
+		Filter: pages.HistoryFilterOf(values), Cursor: values.Get("cursor"), Current: current,
+		Found: map[string]view.Snippet{},
+	}
 	q, err := historyQuery(h.Filter, h.Cursor, s.zone)
 	if err != nil {
 		return h, err
@@ -67,7 +70,8 @@ func (s *site) settledAsks(r request, current string) (pages.History, error) {
 // is UTC. The error is an [askback.Invalid].
 func historyQuery(f pages.HistoryFilter, cursor string, zone *time.Location) (askback.Query, error) {
 	q := askback.Query{
-		Status: askback.SettledStatus, Search: f.Search, Agent: f.Agent, By: f.Person, Tool: f.Tool, Tag: f.Tag, Cursor: cursor,
+		Status: askback.SettledStatus, Search: f.Search, Agent: f.Agent, By: f.Person, Tool: f.Tool, Tag: f.Tag,
+		Cursor: cursor,
 	}
 	switch {
 	case !f.KnownOutcome():

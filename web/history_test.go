@@ -107,7 +107,8 @@ func TestHistoryHasTheLastSettledAskFirst(t *testing.T) {
 	if got := rowsOf(b.open("/history", http.StatusOK), asks); !slices.Equal(got, want) {
 		t.Errorf("history: got %q, want %q", got, want)
 	}
-	if got, want := rowsOf(b.open("/history?q=bot", http.StatusOK), asks), []string{"approved", "cancelled", "declined", "denied"}; !slices.Equal(got, want) {
+	if got, want := rowsOf(b.open("/history?q=bot", http.StatusOK),
+		asks), []string{"approved", "cancelled", "declined", "denied"}; !slices.Equal(got, want) {
 		t.Errorf("search: got %q, want %q", got, want)
 	}
 	var exported []string
@@ -130,7 +131,9 @@ func TestHistoryRowHasTheOutcome(t *testing.T) {
 	asks := h.settledAsks()
 	page := h.browser("ana").open("/history", http.StatusOK)
 	row := page.one(t, "#row-"+asks["answered"].ID).visibleText()
-	for _, want := range []string{"planner", "Which database should we use?", "SQLite", "Answered by ana in the browser", "after 1 h", "18:30"} {
+	for _, want := range []string{
+		"planner", "Which database should we use?", "SQLite", "Answered by ana in the browser", "after 1 h", "18:30",
+	} {
 		if !strings.Contains(row, want) {
 			t.Errorf("the row does not contain %q:\n%s", want, row)
 		}
@@ -148,9 +151,11 @@ func TestHistoryRowHasTheOutcome(t *testing.T) {
 func TestHistoryUsesTheTimeZone(t *testing.T) {
 	h := newServer(t)
 	asks := h.settledAsks()
-	h.handler = web.New(h.engine, h.engine, h.engine, &web.Options{Now: func() time.Time { return h.now }, Zone: time.FixedZone("", 6*60*60)})
+	h.handler = web.New(h.engine, h.engine, h.engine,
+		&web.Options{Now: func() time.Time { return h.now }, Zone: time.FixedZone("", 6*60*60)})
 	b := h.browser("ana")
-	if got := rowsOf(b.open("/history?from=2026-11-02&to=2026-11-02", http.StatusOK), asks); !slices.Equal(got, []string{"declined", "denied"}) {
+	if got := rowsOf(b.open("/history?from=2026-11-02&to=2026-11-02", http.StatusOK),
+		asks); !slices.Equal(got, []string{"declined", "denied"}) {
 		t.Errorf("got %q, want those settled at 18:30 UTC on the day before", got)
 	}
 	page := b.open("/history", http.StatusOK)
@@ -185,7 +190,8 @@ func TestHistoryAskKeepsTheFilter(t *testing.T) {
 	}
 	page.one(t, "section.result")
 	open := h.ask(single)
-	if w := b.do(b.request(http.MethodGet, "/history/"+open.ID, nil)); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/asks/"+open.ID {
+	if w := b.do(b.request(http.MethodGet, "/history/"+open.ID, nil)); w.Code != http.StatusSeeOther ||
+		w.Header().Get("Location") != "/asks/"+open.ID {
 		t.Errorf("an open ask: got %d to %q", w.Code, w.Header().Get("Location"))
 	}
 }
@@ -214,7 +220,8 @@ func TestPageOfHistoryLinksToTheNext(t *testing.T) {
 		r := single
 		r.Title = "Ask " + strconv.Itoa(i)
 		a := h.ask(r)
-		if _, err := h.client(askback.Responder, "ana").Answer(t.Context(), a.ID, askback.Choose("SQLite")); err != nil {
+		if _, err := h.client(askback.Responder,
+			"ana").Answer(t.Context(), a.ID, askback.Choose("SQLite")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -249,7 +256,8 @@ func TestChromiumKeysOpenAsksOfTheHistory(t *testing.T) {
 	w.waitAddress(at(first))
 	w.Run(chromedp.KeyEvent("j"))
 	w.waitAddress(at(second))
-	w.waitUntil(`document.querySelector(".row.is-current").dataset.ask === "` + second.ID + `" && !!document.querySelector("#detail .result")`)
+	w.waitUntil(`document.querySelector(".row.is-current").dataset.ask === "` + second.ID +
+		`" && !!document.querySelector("#detail .result")`)
 	w.Run(chromedp.KeyEvent("k"))
 	w.waitAddress(at(first))
 	w.Run(chromedp.Evaluate(`document.querySelectorAll("details").forEach((d) => { d.open = true })`, nil))
@@ -297,7 +305,8 @@ func TestHistorySearchMarksTheFoundWords(t *testing.T) {
 		t.Errorf("got the snippet %q", got)
 	}
 	page = b.open("/history?q=mine", http.StatusOK)
-	if got := strings.TrimSpace(page.one(t, ".snippet.plain-text").raw()); got != "not mine" || len(page.all(".snippet.agent-text")) != 0 {
+	if got := strings.TrimSpace(page.one(t, ".snippet.plain-text").raw()); got != "not mine" ||
+		len(page.all(".snippet.agent-text")) != 0 {
 		t.Errorf("a reason: got the snippet %q", got)
 	}
 }

@@ -49,7 +49,9 @@ func (h *server) host() *scriptedHost {
 }
 
 func (s *scriptedHost) Agents() []askback.HostedAgent {
-	return []askback.HostedAgent{{Name: "helper", Description: "Helps with <b>one</b> task."}, {Name: "poem", Description: "Writes poems."}}
+	return []askback.HostedAgent{
+		{Name: "helper", Description: "Helps with <b>one</b> task."}, {Name: "poem", Description: "Writes poems."},
+	}
 }
 
 func (s *scriptedHost) Limits(agent string) (conversation.Limits, error) {
@@ -59,7 +61,10 @@ func (s *scriptedHost) Limits(agent string) (conversation.Limits, error) {
 	return conversation.Limits{}, nil
 }
 
-func (s *scriptedHost) Reply(ctx context.Context, run conversation.Run, _ conversation.RequestModel, _ []conversation.Message, piece func(string)) conversation.Input {
+func (s *scriptedHost) Reply(
+	ctx context.Context, run conversation.Run, _ conversation.RequestModel, _ []conversation.Message,
+	piece func(string),
+) conversation.Input {
 	text := ""
 	if run.Agent == "helper" {
 		return conversation.ModelReplied{Text: "I helped."}
@@ -72,7 +77,9 @@ func (s *scriptedHost) Reply(ctx context.Context, run conversation.Run, _ conver
 				piece(step.piece)
 			}
 			if step.end || len(step.calls) > 0 {
-				return conversation.ModelReplied{Text: text, Calls: step.calls, Usage: conversation.Usage{InputTokens: 1200, OutputTokens: 34, CostUSD: 0.0123}}
+				return conversation.ModelReplied{Text: text, Calls: step.calls, Usage: conversation.Usage{
+					InputTokens: 1200, OutputTokens: 34, CostUSD: 0.0123,
+				}}
 			}
 		case <-s.over:
 			return conversation.RunFailed{Error: "the test is over"}
@@ -94,7 +101,9 @@ func (s *scriptedHost) Execute(ctx context.Context, _ conversation.Run, _ conver
 }
 
 func (s *scriptedHost) Question(_ conversation.Run, call conversation.Call) (askback.Request, error) {
-	return askback.Request{Questions: []askback.Question{{Text: "Which style?", Options: askback.Options("haiku", "sonnet")}}}, nil
+	return askback.Request{
+		Questions: []askback.Question{{Text: "Which style?", Options: askback.Options("haiku", "sonnet")}},
+	}, nil
 }
 
 func (s *scriptedHost) Outcome(_ conversation.Run, _ conversation.Call, a askback.Ask) conversation.AskSettled {
@@ -119,21 +128,28 @@ func (s *scriptedHost) writes(piece string) { s.steps <- modelStep{piece: piece}
 
 // toolCall returns a call that runs a tool.
 func toolCall(tool, input string) conversation.Call {
-	return conversation.Call{ID: "c", Tool: tool, Input: json.RawMessage(input), Plan: conversation.Plan{Kind: conversation.KindTool}}
+	return conversation.Call{
+		ID: "c", Tool: tool, Input: json.RawMessage(input), Plan: conversation.Plan{Kind: conversation.KindTool},
+	}
 }
 
 func askCall() conversation.Call {
-	return conversation.Call{ID: "c", Tool: "ask_user_question", Input: json.RawMessage(`{}`), Plan: conversation.Plan{Kind: conversation.KindAsk}}
+	return conversation.Call{ID: "c", Tool: "ask_user_question", Input: json.RawMessage(`{}`), Plan: conversation.Plan{
+		Kind: conversation.KindAsk,
+	}}
 }
 
 func spawnCall() conversation.Call {
-	return conversation.Call{ID: "c", Tool: "spawn_agents", Input: json.RawMessage(`{}`), Plan: conversation.Plan{Kind: conversation.KindDelegate, Tasks: 1}}
+	return conversation.Call{ID: "c", Tool: "spawn_agents", Input: json.RawMessage(`{}`), Plan: conversation.Plan{
+		Kind: conversation.KindDelegate, Tasks: 1,
+	}}
 }
 
 // runPoem starts a run of the agent poem.
 func (h *server) runPoem(prompt string) askback.Session {
 	h.t.Helper()
-	s, err := h.client(askback.Responder, "ana").Start(context.Background(), askback.SessionRequest{Agent: "poem", Prompt: prompt})
+	s, err := h.client(askback.Responder, "ana").Start(context.Background(),
+		askback.SessionRequest{Agent: "poem", Prompt: prompt})
 	if err != nil {
 		h.t.Fatal(err)
 	}

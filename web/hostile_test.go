@@ -29,14 +29,19 @@ func hostile(s string) []askback.Request {
 	questions, call := head, head
 	questions.Questions = []askback.Question{
 		{Text: s, Header: front(line, 12), Default: []string{front(line, 190)}, Options: []askback.Option{
-			{Label: front(line, 190), Description: front(s, 2_000), Preview: s}, {Label: front(line, 190) + " 2", Description: front(s, 2_000), Preview: s},
+			{Label: front(line, 190), Description: front(s, 2_000), Preview: s},
+			{Label: front(line, 190) + " 2", Description: front(s, 2_000), Preview: s},
 		}},
-		{Text: s + "?", MultiSelect: true, Optional: true, Options: askback.Options(front(line, 190), front(line, 190)+" 2")},
+		{
+			Text: s + "?", MultiSelect: true, Optional: true,
+			Options: askback.Options(front(line, 190), front(line, 190)+" 2"),
+		},
 		{Text: s + "!", Default: []string{s}},
 	}
 	call.Context = object
 	call.Confirmation = &askback.Confirmation{
-		ToolName: name(line), Server: name(line), Description: front(s, 2_000), InputPreview: s, Context: s, Input: object, Dangerous: true,
+		ToolName: name(line), Server: name(line), Description: front(s, 2_000), InputPreview: s, Context: s,
+		Input: object, Dangerous: true,
 	}
 	return []askback.Request{questions, call}
 }
@@ -78,11 +83,14 @@ func TestAgentTextStaysInsideItsBlocks(t *testing.T) {
 		for _, scope := range []askback.Scope{askback.ScopeTool, askback.ScopeInput} {
 			a := h.ask(hostile(s)[1])
 			answer := askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: scope}}
-			if err := errorOf(h.client(askback.Responder, "ben").Answer(t.Context(), a.ID, answer)); err != nil && !a.Settled() {
+			if err := errorOf(h.client(askback.Responder, "ben").Answer(t.Context(), a.ID, answer)); err != nil &&
+				!a.Settled() {
 				t.Fatal(err)
 			}
 		}
-		for _, path := range []string{"/agents", "/people", "/numbers", "/more", "/", "/rows", "/grants", "/history", "/history?q=script+alert+x"} {
+		for _, path := range []string{
+			"/agents", "/people", "/numbers", "/more", "/", "/rows", "/grants", "/history", "/history?q=script+alert+x",
+		} {
 			checkFrames(t, ana.open(path, http.StatusOK), s)
 		}
 		h.checkHostilePages(s)
@@ -94,14 +102,16 @@ func TestAgentTextStaysInsideItsBlocks(t *testing.T) {
 func (h *server) checkHostilePages(s string) {
 	h.t.Helper()
 	ctx, bot := context.Background(), h.client(askback.Agent, "bot")
-	session, err := bot.Start(ctx, askback.SessionRequest{Key: name("~" + s), Title: name("~" + s), Agent: name("~" + s)})
+	session, err := bot.Start(ctx,
+		askback.SessionRequest{Key: name("~" + s), Title: name("~" + s), Agent: name("~" + s)})
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	if _, err := bot.Send(ctx, session.ID, askback.Report{Text: "~" + s}); err != nil {
 		h.t.Fatal(err)
 	}
-	if _, err := bot.Send(ctx, session.ID, askback.SetTodos{Todos: []askback.Todo{{Content: name("~" + s), Status: askback.TodoPending}}}); err != nil {
+	if _, err := bot.Send(ctx, session.ID,
+		askback.SetTodos{Todos: []askback.Todo{{Content: name("~" + s), Status: askback.TodoPending}}}); err != nil {
 		h.t.Fatal(err)
 	}
 	decide := "/decide"
@@ -109,11 +119,15 @@ func (h *server) checkHostilePages(s string) {
 		r.SessionID = session.ID
 		decide += map[bool]string{true: "?", false: "&"}[i == 0] + "ask=" + h.ask(r).ID
 	}
-	if _, _, err := h.engine.CreateToken(ctx, askback.TokenRequest{Kind: askback.Responder, Name: name("~" + s)}); err != nil {
+	if _, _, err := h.engine.CreateToken(ctx,
+		askback.TokenRequest{Kind: askback.Responder, Name: name("~" + s)}); err != nil {
 		h.t.Fatal(err)
 	}
 	admin := browser{h, h.secret(askback.Admin, name("~"+s))}
-	for _, path := range []string{"/sessions", "/sessions/" + session.ID, "/tokens", "/logins", "/people", "/more", decide, "/decide?all=" + session.ID} {
+	for _, path := range []string{
+		"/sessions", "/sessions/" + session.ID, "/tokens", "/logins", "/people", "/more", decide,
+		"/decide?all=" + session.ID,
+	} {
 		checkFrames(h.t, admin.open(path, http.StatusOK), s)
 	}
 }
@@ -136,7 +150,9 @@ func renderState(b browser, a askback.Ask, state string) *node {
 	case "late":
 		answer := askback.Decide(askback.Deny, "")
 		if a.Confirmation == nil {
-			answer = askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{a.Questions[0].Options[0].Label}}, {ID: "q3", Other: "x"}}}
+			answer = askback.Answer{Answers: []askback.QuestionAnswer{
+				{ID: "q1", Selected: []string{a.Questions[0].Options[0].Label}}, {ID: "q3", Other: "x"},
+			}}
 		}
 		if _, err := b.client(askback.Responder, "ben").Answer(ctx, a.ID, answer); err != nil {
 			b.t.Fatal(err)
@@ -164,7 +180,9 @@ func structure(n *node) string {
 		}
 		if n.tag != "" {
 			b.WriteString(strings.Repeat(" ", depth) + n.tag)
-			for _, name := range []string{"id", "name", "value", "type", "class", "href", "src", "action", "for", "checked"} {
+			for _, name := range []string{
+				"id", "name", "value", "type", "class", "href", "src", "action", "for", "checked",
+			} {
 				if v, ok := n.attr[name]; ok && !strings.Contains(v, "ask_") {
 					b.WriteString(" " + name + "=" + v)
 				}
@@ -183,11 +201,13 @@ func structure(n *node) string {
 func checkFrames(t *testing.T, page *node, s string) {
 	t.Helper()
 	page.walk(func(n *node) {
-		ours := n.tag == "" && !n.inside("bdi") && !n.inside(".markdown") && !n.inside(".plain-text") && !n.inside(".row-text") && !n.inside("pre") && !n.inside("code") && !n.inside("textarea")
+		ours := n.tag == "" && !n.inside("bdi") && !n.inside(".markdown") && !n.inside(".plain-text") &&
+			!n.inside(".row-text") && !n.inside("pre") && !n.inside("code") && !n.inside("textarea")
 		if ours && strings.Contains(n.text, "~") {
 			t.Errorf("%.60q is outside of every block of the agent, in %s %v", s, n.parent.tag, n.parent.attr)
 		}
-		if (n.tag == "title" || n.tag == "button" && !n.is(".from-agent") || n.tag == "h1" || n.tag == "summary" || n.tag == "style" || n.tag == "script") && strings.Contains(n.raw(), "~") {
+		if (n.tag == "title" || n.tag == "button" && !n.is(".from-agent") || n.tag == "h1" || n.tag == "summary" ||
+			n.tag == "style" || n.tag == "script") && strings.Contains(n.raw(), "~") {
 			t.Errorf("%.60q is in a %s", s, n.tag)
 		}
 	})
@@ -196,7 +216,9 @@ func checkFrames(t *testing.T, page *node, s string) {
 // The page shows padded arguments unfolded, with their size and a warning above (T3).
 func TestPaddedArgumentsAreShownInFull(t *testing.T) {
 	h := newServer(t)
-	input, _ := json.Marshal(map[string]string{"command": "ls" + strings.Repeat("\n", 10_000) + "rm -rf /" + strings.Repeat(" ", 100_000) + "&& reboot"})
+	input, _ := json.Marshal(map[string]string{
+		"command": "ls" + strings.Repeat("\n", 10_000) + "rm -rf /" + strings.Repeat(" ", 100_000) + "&& reboot",
+	})
 	a := h.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "shell", Input: input}})
 	page := h.browser("ana").open("/asks/"+a.ID, http.StatusOK)
 	code := page.one(t, ".call .tree .string")
@@ -219,7 +241,8 @@ func TestPaddedArgumentsAreShownInFull(t *testing.T) {
 			t.Errorf("%q is not in the warning %q", want, notice.visibleText())
 		}
 	}
-	if all := page.one(t, "#detail").visibleText(); strings.Index(all, "empty lines in a row") > strings.Index(all, "Exact arguments") {
+	if all := page.one(t,
+		"#detail").visibleText(); strings.Index(all, "empty lines in a row") > strings.Index(all, "Exact arguments") {
 		t.Error("the warning is below the arguments")
 	}
 }

@@ -102,7 +102,10 @@ func (s *site) readList(r request, i *pages.Inbox) (askback.Cursor, error) {
 }
 
 func queryOf(f pages.Filter, now time.Time) askback.Query {
-	return askback.Query{Search: f.Search, Agent: f.Agent, Tag: f.Tag, SessionID: f.Session, Cursor: f.Cursor, Until: f.Before(now), Limit: askback.MaxLimit, Snoozed: new(f.Snoozed != "")}
+	return askback.Query{
+		Search: f.Search, Agent: f.Agent, Tag: f.Tag, SessionID: f.Session, Cursor: f.Cursor, Until: f.Before(now),
+		Limit: askback.MaxLimit, Snoozed: new(f.Snoozed != ""),
+	}
 }
 
 // done returns the person's action on an ask, so that the next page can confirm it. It returns nil if id is

@@ -45,8 +45,9 @@ type manifestIcon struct {
 func (a *assets) addInstall() {
 	m := manifest{
 		ID: "/", Name: "Askback", ShortName: "Askback", Description: "Answer the questions of AI agents.",
-		StartURL: "/", Scope: "/", Display: "standalone", ThemeColor: pages.ThemeLight, BackgroundColor: pages.ThemeLight,
-		Icons: []manifestIcon{{a.paths["icon.svg"], "any", mediaTypes[".svg"], "any"}},
+		StartURL: "/", Scope: "/", Display: "standalone", ThemeColor: pages.ThemeLight,
+		BackgroundColor: pages.ThemeLight,
+		Icons:           []manifestIcon{{a.paths["icon.svg"], "any", mediaTypes[".svg"], "any"}},
 	}
 	for _, i := range []manifestIcon{
 		{"icon-192.png", "192x192", "", "any"},
@@ -69,7 +70,8 @@ func (a *assets) newWorker() []byte {
 	list, _ := json.Marshal(stored) // strings cannot fail
 	body := readAsset("sw.js")
 	sum := sha256.Sum256(append(slices.Clone(list), body...))
-	return slices.Concat([]byte("const version = \"askback-"+hex.EncodeToString(sum[:8])+"\";\nconst files = "), list, []byte(";\n"), body)
+	return slices.Concat([]byte("const version = \"askback-"+hex.EncodeToString(sum[:8])+"\";\nconst files = "), list,
+		[]byte(";\n"), body)
 }
 
 // serveManifest sends the manifest.
@@ -91,7 +93,8 @@ func (a *assets) serveWorker(w http.ResponseWriter, _ *http.Request) error {
 func (s *site) offline(w http.ResponseWriter, r *http.Request) error {
 	return s.render(w, r, http.StatusOK, pages.Message(s.frame(), pages.Notice{
 		Heading: "No connection",
-		Body:    []string{"Askback cannot be reached from this device right now. Nothing has changed. Agents keep waiting, and what you typed in another window is still there."},
-		Retry:   true,
+		Body: []string{"Askback cannot be reached from this device right now. Nothing has changed. Agents keep " +
+			"waiting, and what you typed in another window is still there."},
+		Retry: true,
 	}))
 }

@@ -127,7 +127,9 @@ func TestChromiumCachesContainNoAsk(t *testing.T) {
 	w.login("ana")
 	w.open("/")
 	w.waitForServiceWorker()
-	secret := askback.Request{Questions: []askback.Question{{Text: "the-secret-question", Options: askback.Options("one", "two")}}}
+	secret := askback.Request{
+		Questions: []askback.Question{{Text: "the-secret-question", Options: askback.Options("one", "two")}},
+	}
 	a := c.ask(secret)
 	for _, path := range []string{"/", "/asks/" + a.ID, "/history", "/grants"} {
 		w.open(path)
@@ -196,7 +198,9 @@ func TestChromiumTargetsAreLargeOnPhones(t *testing.T) {
 	titled := single
 	titled.Title, titled.Tags = "A title", []string{"prod", "db"}
 	paths := []string{"/", "/history", "/grants", "/login"}
-	for _, a := range []string{c.ask(titled).ID, c.ask(form).ID, c.ask(harmless).ID, c.ask(call).ID, c.ask(markdownAsk).ID} {
+	for _, a := range []string{
+		c.ask(titled).ID, c.ask(form).ID, c.ask(harmless).ID, c.ask(call).ID, c.ask(markdownAsk).ID,
+	} {
 		paths = append(paths, "/asks/"+a)
 	}
 	settled := c.ask(single)

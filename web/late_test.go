@@ -29,7 +29,8 @@ func TestLateAnswersAreShown(t *testing.T) {
 	settle := func(name string, a askback.Ask, answer askback.Answer, late bool) {
 		t.Helper()
 		h.now = h.now.Add(time.Minute)
-		if _, err := h.client(askback.Responder, name).Answer(t.Context(), a.ID, answer); errors.Is(err, askback.ErrSettled) != late || !late && err != nil {
+		if _, err := h.client(askback.Responder,
+			name).Answer(t.Context(), a.ID, answer); errors.Is(err, askback.ErrSettled) != late || !late && err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,19 +48,23 @@ func TestLateAnswersAreShown(t *testing.T) {
 
 	b := h.browser("ana")
 	for _, path := range []string{"/asks/" + asked.ID, "/history/" + asked.ID} {
-		wantInOrder(t, b.open(path, http.StatusOK).one(t, "#detail"), "Answered by ana", "SQLite", "Too late", "did not reach the agent",
+		wantInOrder(t, b.open(path, http.StatusOK).one(t, "#detail"),
+			"Answered by ana", "SQLite", "Too late", "did not reach the agent",
 			"ben answered too late", "PostgreSQL", "<b>Ask</b> me first")
 	}
 	page := b.open("/sessions/"+s.ID, http.StatusOK).one(t, "#timeline")
-	wantInOrder(t, page, "Answered by ana", "SQLite", "ben answered too late", "PostgreSQL", "<b>Ask</b> me first", "Withdrawn by the agent", "ben denied too late", "not today")
+	wantInOrder(t, page, "Answered by ana", "SQLite", "ben answered too late", "PostgreSQL", "<b>Ask</b> me first",
+		"Withdrawn by the agent", "ben denied too late", "not today")
 	if n := strings.Count(page.visibleText(), "too late"); n != 2 {
 		t.Errorf("got %d late answers in the timeline of ana, want 2", n)
 	}
-	late, more, err := h.engine.Reports(askback.Principal{Kind: askback.Responder, Name: "ana"}).LateAnswers(t.Context(), s.ID)
+	late, more,
+		err := h.engine.Reports(askback.Principal{Kind: askback.Responder, Name: "ana"}).LateAnswers(t.Context(), s.ID)
 	if err != nil || len(late) != 2 || more {
 		t.Errorf("got %+v, %v, %v, want the two that ana may see", late, more, err)
 	}
-	if page := b.open("/asks/"+cancelled.ID, http.StatusOK).one(t, "#detail").visibleText(); strings.Contains(page, "PostgreSQL") || !strings.Contains(page, "ben denied too late") {
+	if page := b.open("/asks/"+cancelled.ID, http.StatusOK).one(t, "#detail").visibleText(); strings.Contains(page,
+		"PostgreSQL") || !strings.Contains(page, "ben denied too late") {
 		t.Errorf("the page of an ask has not only its own late answer:\n%s", page)
 	}
 	one := h.ask(single) // asked in a separate session

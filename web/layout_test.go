@@ -29,9 +29,14 @@ const inView = `(s) => {
 // Approve. This works without scripts.
 func TestChromiumShortAskFitsOnAPhone(t *testing.T) {
 	c := newChromium(t)
-	three := askback.Request{Questions: []askback.Question{{Text: "Which database should the new billing service use?", Options: []askback.Option{
-		{Label: "PostgreSQL", Description: "A server of its own."}, {Label: "SQLite", Description: "One file."}, {Label: "None"},
-	}}}}
+	three := askback.Request{Questions: []askback.Question{{
+		Text: "Which database should the new billing service use?",
+		Options: []askback.Option{
+			{Label: "PostgreSQL", Description: "A server of its own."},
+			{Label: "SQLite", Description: "One file."},
+			{Label: "None"},
+		},
+	}}}
 	for _, noJS := range []bool{false, true} {
 		w := c.window(browsertest.Viewport{Width: 360, Height: 740, NoScript: noJS})
 		w.login("ana")
@@ -39,8 +44,13 @@ func TestChromiumShortAskFitsOnAPhone(t *testing.T) {
 			ask  askback.Request
 			seen []string
 		}{
-			{three, []string{".question-text", "label:has(#q1-0)", "label:has(#q1-1)", "label:has(#q1-2)", "#q1-other", ".bar button[value=answer]"}},
-			{harmless, []string{".call .target", ".call .tree", ".bar button[value=deny]", ".bar button[value=approve]"}},
+			{three, []string{
+				".question-text", "label:has(#q1-0)", "label:has(#q1-1)", "label:has(#q1-2)", "#q1-other",
+				".bar button[value=answer]",
+			}},
+			{harmless, []string{
+				".call .target", ".call .tree", ".bar button[value=deny]", ".bar button[value=approve]",
+			}},
 		} {
 			w.open("/asks/" + c.ask(x.ask).ID)
 			for _, s := range x.seen {
@@ -124,7 +134,9 @@ var drawn = askback.Request{Questions: []askback.Question{{Text: "Which layout?"
 func TestChromiumPreviewIsBesideTheOptions(t *testing.T) {
 	c := newChromium(t)
 	for _, noJS := range []bool{false, true} {
-		for _, size := range []browsertest.Viewport{{Width: 360, Height: 740, NoScript: noJS}, {Width: 1400, Height: 900, NoScript: noJS}} {
+		for _, size := range []browsertest.Viewport{
+			{Width: 360, Height: 740, NoScript: noJS}, {Width: 1400, Height: 900, NoScript: noJS},
+		} {
 			w := c.window(size)
 			w.login("ana")
 			w.open("/asks/" + c.ask(drawn).ID)
@@ -133,7 +145,8 @@ func TestChromiumPreviewIsBesideTheOptions(t *testing.T) {
 				var got []string
 				w.Run(chromedp.Evaluate(`[...document.querySelectorAll(".preview")].filter((p) => p.checkVisibility()).map((p) => p.querySelector("bdi").textContent)`, &got))
 				if strings.Join(got, " ") != want {
-					t.Errorf("at %d px, without scripts %v: shown are the previews of %q, want %s", size.Width, noJS, got, want)
+					t.Errorf("at %d px, without scripts %v: shown are the previews of %q, want %s", size.Width, noJS,
+						got, want)
 				}
 			}
 			shown("Table")
@@ -171,16 +184,23 @@ func TestChromiumArgumentsAreShownAsATree(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")
-	w.open("/asks/" + c.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "mail.send", Input: json.RawMessage(`{"to":["ana","ben"],"body":"Hello,\nbye","n":1.50,"none":null,"list":[{"a":1},{"a":2}]}`)}}).ID)
+	w.open("/asks/" + c.ask(askback.Request{Confirmation: &askback.Confirmation{
+		ToolName: "mail.send",
+		Input: json.RawMessage(
+			`{"to":["ana","ben"],"body":"Hello,\nbye","n":1.50,"none":null,"list":[{"a":1},{"a":2}]}`,
+		),
+	}}).ID)
 	text := func() (s string) {
 		w.Run(chromedp.Evaluate(`document.querySelector(".tree").innerText`, &s))
 		return strings.Join(strings.Fields(s), " ")
 	}
-	if got, want := text(), "toanaben bodytext, 2 lines, 10 characters Hello, bye n1.50 nonenull list2 items 1 field a1 1 field a2"; got != want {
+	if got, want := text(), "toanaben bodytext, 2 lines, 10 characters Hello, bye n1.50 nonenull list2 items 1 "+
+		"field a1 1 field a2"; got != want {
 		t.Errorf("the tree is\n%s\nwant\n%s", got, want)
 	}
 	w.Click(".tree .block summary")
-	if got, want := text(), "toanaben bodytext, 2 lines, 10 characters n1.50 nonenull list2 items 1 field a1 1 field a2"; got != want {
+	if got, want := text(),
+		"toanaben bodytext, 2 lines, 10 characters n1.50 nonenull list2 items 1 field a1 1 field a2"; got != want {
 		t.Errorf("the folded tree is\n%s\nwant\n%s", got, want)
 	}
 	w.Click(".exact summary")
@@ -201,7 +221,8 @@ func TestChromiumHoldApprovesADangerousCall(t *testing.T) {
 	w.Click(".hold")
 	w.Run(chromedp.Focus(".hold", chromedp.ByQuery), chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(" "))
 	var word string
-	w.Run(chromedp.Evaluate(`new Promise((done) => setTimeout(() => done(document.querySelector("#word").value), 1500))`, &word,
+	w.Run(chromedp.Evaluate(
+		`new Promise((done) => setTimeout(() => done(document.querySelector("#word").value), 1500))`, &word,
 		func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 	if word != "" || c.get(a.ID).Settled() {
 		t.Fatalf("a click fills in %q, settled: %v", word, c.get(a.ID).Settled())
@@ -222,7 +243,10 @@ func TestChromiumHoldApprovesADangerousCall(t *testing.T) {
 func TestPagesShowChanges(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")
-	a := h.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "Edit", Input: json.RawMessage(`{"file_path":"/src/a.go","old_string":"one\ntwo","new_string":"one\n2"}`)}})
+	a := h.ask(askback.Request{Confirmation: &askback.Confirmation{
+		ToolName: "Edit",
+		Input:    json.RawMessage(`{"file_path":"/src/a.go","old_string":"one\ntwo","new_string":"one\n2"}`),
+	}})
 	lines := func(page *node, selector string) (out []string) {
 		for _, n := range page.all(selector + " .diff-line") {
 			out = append(out, n.visibleText())
@@ -234,7 +258,8 @@ func TestPagesShowChanges(t *testing.T) {
 		t.Errorf("the call shows %q, want %q", got, want)
 	}
 	b := h.ask(harmless)
-	page = ana.send("/asks/"+b.ID, url.Values{"action": {"stay"}, "input": {"{\n  \"to\": \"ana\"\n}"}}, http.StatusUnprocessableEntity)
+	page = ana.send("/asks/"+b.ID, url.Values{"action": {"stay"}, "input": {"{\n  \"to\": \"ana\"\n}"}},
+		http.StatusUnprocessableEntity)
 	want := []string{"{", `- "to": "ben"`, `+ "to": "ana"`, "}"}
 	if got := lines(page, ".edit"); !slices.Equal(got, want) {
 		t.Errorf("the form shows %q, want %q", got, want)
@@ -243,7 +268,9 @@ func TestPagesShowChanges(t *testing.T) {
 	if got := lines(ana.open("/asks/"+b.ID, http.StatusOK), ".result"); !slices.Equal(got, want) {
 		t.Errorf("the settled page shows %q, want %q", got, want)
 	}
-	twice := h.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "Edit", Input: json.RawMessage(`{"old_string":"a","new_string":"b","New_string":"c"}`)}})
+	twice := h.ask(askback.Request{Confirmation: &askback.Confirmation{
+		ToolName: "Edit", Input: json.RawMessage(`{"old_string":"a","new_string":"b","New_string":"c"}`),
+	}})
 	if got := ana.open("/asks/"+twice.ID, http.StatusOK).all(".diff"); len(got) != 0 {
 		t.Error("a call with names that look alike shows a change")
 	}

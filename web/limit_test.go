@@ -20,7 +20,8 @@ func TestPageShowsEveryOption(t *testing.T) {
 		var labels []string
 		for i := range limits.MaxOptions {
 			labels = append(labels, fmt.Sprintf("option %d", i+1))
-			q.Options = append(q.Options, askback.Option{Label: labels[i], Description: fmt.Sprintf("words of option %d", i+1)})
+			q.Options = append(q.Options,
+				askback.Option{Label: labels[i], Description: fmt.Sprintf("words of option %d", i+1)})
 		}
 		h := newServer(t)
 		ana := h.browser("ana")

@@ -37,7 +37,8 @@ const linkPattern = answerlink.Path + "{token}"
 
 // linkPolicy is the Content-Security-Policy of the pages of links. Only the page of an open ask has a script,
 // a small one, for which linkScript extends the policy.
-const linkPolicy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+const linkPolicy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors " +
+	"'none'; base-uri 'none'"
 
 const linkScript = "; script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'"
 
@@ -110,12 +111,14 @@ func (s *site) openLink(r *http.Request) (linkRequest, error) {
 		return linkRequest{}, err
 	}
 	l := linkRequest{Request: r, link: link, frame: s.linkFrame()}
-	serverlog.SetPrincipal(r.Context(), askback.Principal{Kind: askback.Responder, Name: link.Person, Channel: link.Channel})
+	serverlog.SetPrincipal(r.Context(),
+		askback.Principal{Kind: askback.Responder, Name: link.Person, Channel: link.Channel})
 	if l.client, err = s.links.Person(r.Context(), link.Person, link.Channel); err == nil {
 		l.ask, err = l.client.Get(r.Context(), link.AskID)
 	}
 	switch {
-	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrForbidden), errors.Is(err, askback.ErrUnauthorized):
+	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrForbidden),
+		errors.Is(err, askback.ErrUnauthorized):
 		return l, errLinkEnded
 	case err != nil:
 		return l, err
@@ -227,7 +230,8 @@ const maxButton = 1 << 10
 // readLinkValues reads the fields of the form of a page. It also reads the request of the button of a
 // notification, which may have any content type.
 func readLinkValues(w http.ResponseWriter, r *http.Request) (url.Values, error) {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && kind == "application/x-www-form-urlencoded" {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil &&
+		kind == "application/x-www-form-urlencoded" {
 		return readValues(w, r, maxForm)
 	}
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxButton))
@@ -323,7 +327,9 @@ var linkFailures = []struct {
 	}}},
 	{errAgent, failure{http.StatusForbidden, pages.Notice{
 		Heading: "Only for people",
-		Body:    []string{"This address is for the person who got the link, and accepts no token of a program. Nothing has changed."},
+		Body: []string{
+			"This address is for the person who got the link, and accepts no token of a program. Nothing has changed.",
+		},
 	}}},
 }
 
@@ -347,7 +353,8 @@ func (s *site) renderLinkError(w http.ResponseWriter, r *http.Request, link answ
 	case f.status >= http.StatusInternalServerError:
 		s.log.Error("the page of a link failed", "method", r.Method, "ask", link.AskID, "error", err)
 	case link.AskID != "":
-		s.log.Info("a link was rejected", "method", r.Method, "ask", link.AskID, "name", link.Person, "via", string(link.Channel), "error", err)
+		s.log.Info("a link was rejected", "method", r.Method, "ask", link.AskID, "name", link.Person, "via",
+			string(link.Channel), "error", err)
 	}
 	if r.Method == http.MethodPost && !strings.Contains(r.Header.Get("Accept"), "text/html") {
 		_ = writeSentence(w, f.status, f.Heading+". "+strings.Join(f.Body, " "))

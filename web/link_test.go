@@ -37,16 +37,19 @@ func newLinkServer(t *testing.T) *linkServer {
 func (h *linkServer) serve() {
 	h.handler = web.New(h.engine, h.engine, h.engine, &web.Options{
 		Now: func() time.Time { return h.now }, Log: slog.New(slog.NewTextHandler(&h.log, nil)),
-		Links: &web.Links{Signer: h.signer, Person: func(_ context.Context, name string, via askback.Channel) (askback.PersonClient, error) {
-			if name == "ben" {
-				return nil, askback.ErrForbidden
-			}
-			client := h.engine.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: via})
-			if name == "udo" {
-				return startedIt{client}, nil
-			}
-			return client, nil
-		}},
+		Links: &web.Links{
+			Signer: h.signer,
+			Person: func(_ context.Context, name string, via askback.Channel) (askback.PersonClient, error) {
+				if name == "ben" {
+					return nil, askback.ErrForbidden
+				}
+				client := h.engine.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: via})
+				if name == "udo" {
+					return startedIt{client}, nil
+				}
+				return client, nil
+			},
+		},
 	})
 }
 
@@ -73,7 +76,9 @@ func (h *linkServer) pathOf(l answerlink.Link) string {
 
 // send sends a request as a browser without a cookie does from the page of a link. If change sets its
 // headers, it sends the request of another program.
-func (h *linkServer) send(method, path string, form url.Values, change ...func(*http.Request)) *httptest.ResponseRecorder {
+func (h *linkServer) send(
+	method, path string, form url.Values, change ...func(*http.Request),
+) *httptest.ResponseRecorder {
 	r := browser{server: h.server}.request(method, path, form)
 	if method == http.MethodPost {
 		r.Header.Set("Origin", "null") // because of the referrer policy
@@ -104,7 +109,9 @@ func database() askback.Request {
 }
 
 func deployment(dangerous bool) askback.Request {
-	return askback.Request{Confirmation: &askback.Confirmation{ToolName: "deploy", Input: json.RawMessage(`{"target":"staging"}`), Dangerous: dangerous}}
+	return askback.Request{Confirmation: &askback.Confirmation{
+		ToolName: "deploy", Input: json.RawMessage(`{"target":"staging"}`), Dangerous: dangerous,
+	}}
 }
 
 // Opening a link shows the whole ask to its person. It selects nothing, stores nothing in the browser and
@@ -119,13 +126,17 @@ func TestOpeningALinkChangesNothing(t *testing.T) {
 			}
 			w := h.send(http.MethodGet, h.path(a, choice), nil)
 			page := w.Body.String()
-			for _, part := range []string{"Which database?", "PostgreSQL", "needs a server", "SQLite", "The tests took 3 minutes.", `<bdi class="username">ana</bdi>`} {
+			for _, part := range []string{
+				"Which database?", "PostgreSQL", "needs a server", "SQLite", "The tests took 3 minutes.",
+				`<bdi class="username">ana</bdi>`,
+			} {
 				if !strings.Contains(page, part) {
 					t.Errorf("choice %d: the page lacks %q", choice, part)
 				}
 			}
 			if n := strings.Count(page, "<script"); n != 1 || !strings.Contains(page, `<script src="/assets/seen.`) {
-				t.Errorf("choice %d: the page has %d scripts, want only the script that records that it is seen", choice, n)
+				t.Errorf("choice %d: the page has %d scripts, want only the script that records that it is seen",
+					choice, n)
 			}
 			for _, part := range []string{" checked", "/logout", "<nav", "hx-get", "https://", "Set-Cookie"} {
 				if strings.Contains(page, part) {
@@ -133,8 +144,10 @@ func TestOpeningALinkChangesNothing(t *testing.T) {
 				}
 			}
 			for name, want := range map[string]string{
-				"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY", "Set-Cookie": "",
-				"Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; " +
+				"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY",
+				"Set-Cookie": "",
+				"Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action " +
+					"'self'; frame-ancestors 'none'; base-uri 'none'; " +
 					"script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'",
 			} {
 				if got := w.Header().Get(name); w.Code != http.StatusOK || got != want {
@@ -156,13 +169,34 @@ func TestLinkAnswersAsItsPerson(t *testing.T) {
 		want    string // on the page after the answer
 		status  askback.Status
 	}{
-		"option":       {database(), 0, url.Values{"action": {"answer"}, "q1": {"1"}}, "You answered", askback.Answered},
-		"own text":     {database(), 0, url.Values{"action": {"answer"}, "q1": {"own"}, "q1-other": {"Redis"}}, "Redis", askback.Answered},
-		"choice":       {database(), 2, url.Values{"action": {"answer"}, "choice": {"2"}}, "SQLite", askback.Answered},
-		"decline":      {database(), 0, url.Values{"action": {"decline"}, "reason": {"not now"}}, "not now", askback.Declined},
-		"approve":      {deployment(false), 0, url.Values{"action": {"approve"}}, "You approved this call", askback.Answered},
-		"deny":         {deployment(false), 0, url.Values{"action": {"deny"}, "reason": {"too early"}}, "You did not approve", askback.Answered},
-		"deny, choice": {deployment(false), 2, url.Values{"action": {"answer"}, "choice": {"2"}}, "You did not approve", askback.Answered},
+		"option": {
+			database(), 0, url.Values{"action": {"answer"}, "q1": {"1"}}, "You answered", askback.Answered,
+		},
+		"own text": {
+			database(), 0,
+			url.Values{"action": {"answer"}, "q1": {"own"}, "q1-other": {"Redis"}},
+			"Redis",
+			askback.Answered,
+		},
+		"choice": {database(), 2, url.Values{"action": {"answer"}, "choice": {"2"}}, "SQLite", askback.Answered},
+		"decline": {
+			database(), 0, url.Values{"action": {"decline"}, "reason": {"not now"}}, "not now", askback.Declined,
+		},
+		"approve": {
+			deployment(false), 0, url.Values{"action": {"approve"}}, "You approved this call", askback.Answered,
+		},
+		"deny": {
+			deployment(false), 0,
+			url.Values{"action": {"deny"}, "reason": {"too early"}},
+			"You did not approve",
+			askback.Answered,
+		},
+		"deny, choice": {
+			deployment(false), 2,
+			url.Values{"action": {"answer"}, "choice": {"2"}},
+			"You did not approve",
+			askback.Answered,
+		},
 	} {
 		a := h.ask(c.request)
 		path := h.path(a, c.choice)
@@ -172,10 +206,12 @@ func TestLinkAnswersAsItsPerson(t *testing.T) {
 			continue
 		}
 		o := h.get(a.ID).Outcome
-		if o == nil || o.Status != c.status || o.Actor.Name != "ana" || o.Actor.Kind != askback.ActorPerson || o.Channel != askback.ChannelPush {
+		if o == nil || o.Status != c.status || o.Actor.Name != "ana" || o.Actor.Kind != askback.ActorPerson ||
+			o.Channel != askback.ChannelPush {
 			t.Errorf("%s: got outcome %+v", name, o)
 		}
-		if page := h.send(http.MethodGet, path, nil); page.Code != http.StatusOK || !strings.Contains(page.Body.String(), c.want) {
+		if page := h.send(http.MethodGet, path, nil); page.Code != http.StatusOK ||
+			!strings.Contains(page.Body.String(), c.want) {
 			t.Errorf("%s: the page after the answer lacks %q: %d", name, c.want, page.Code)
 		}
 	}
@@ -186,7 +222,10 @@ func TestLinkAnswersAsItsPerson(t *testing.T) {
 func TestButtonOfANotificationAnswersOnce(t *testing.T) {
 	h := newLinkServer(t)
 	a := h.ask(database())
-	for _, bad := range []string{"", "choice=1", "choice=", "choice=2&choice=1", "choice=2&action=answer", "%zz", "choice=2&q1=0", strings.Repeat("x", 1<<20)} {
+	for _, bad := range []string{
+		"", "choice=1", "choice=", "choice=2&choice=1", "choice=2&action=answer", "%zz", "choice=2&q1=0",
+		strings.Repeat("x", 1<<20),
+	} {
 		if w := h.press(h.path(a, 2), bad); w.Code != http.StatusBadRequest {
 			t.Errorf("%.30q: got %d %s", bad, w.Code, w.Body)
 		}
@@ -196,15 +235,18 @@ func TestButtonOfANotificationAnswersOnce(t *testing.T) {
 	}
 	h.checkOpen("malformed buttons", a)
 	for range 2 {
-		if w := h.press(h.path(a, 2), "choice=2"); w.Code != http.StatusOK || w.Body.String() != "You answered: SQLite\n" {
+		if w := h.press(h.path(a, 2), "choice=2"); w.Code != http.StatusOK ||
+			w.Body.String() != "You answered: SQLite\n" {
 			t.Errorf("got %d %q", w.Code, w.Body)
 		}
 	}
-	if w := h.press(h.path(a, 1), "choice=1"); w.Code != http.StatusConflict || !strings.HasPrefix(w.Body.String(), "You answered this from a notification: SQLite") {
+	if w := h.press(h.path(a, 1), "choice=1"); w.Code != http.StatusConflict ||
+		!strings.HasPrefix(w.Body.String(), "You answered this from a notification: SQLite") {
 		t.Errorf("another button of the same person: got %d %q", w.Code, w.Body)
 	}
 	loser := h.pathOf(answerlink.Link{AskID: a.ID, Person: "eva", Channel: askback.ChannelPush, Choice: 1})
-	if w := h.press(loser, "choice=1"); w.Code != http.StatusConflict || w.Body.String() != "ana answered first: SQLite\n" {
+	if w := h.press(loser, "choice=1"); w.Code != http.StatusConflict ||
+		w.Body.String() != "ana answered first: SQLite\n" {
 		t.Errorf("the loser: got %d %q", w.Code, w.Body)
 	}
 	if o := h.get(a.ID).Outcome; o.Actor.Name != "ana" || !slices.Equal(o.Answers[0].Selected, []string{"SQLite"}) {
@@ -215,18 +257,23 @@ func TestButtonOfANotificationAnswersOnce(t *testing.T) {
 // A person who is late sees who was first, and then the link shows the outcome of the ask.
 func TestLateFormOfALinkShowsWhoWasFirst(t *testing.T) {
 	h := newLinkServer(t)
-	for _, form := range []url.Values{{"action": {"answer"}, "q1": {"0"}}, {"action": {"answer"}}, {"action": {"decline"}}} {
+	for _, form := range []url.Values{
+		{"action": {"answer"}, "q1": {"0"}}, {"action": {"answer"}}, {"action": {"decline"}},
+	} {
 		a := h.ask(database())
-		if _, err := h.client(askback.Responder, "eva").Answer(t.Context(), a.ID, askback.Choose("SQLite")); err != nil {
+		if _, err := h.client(askback.Responder,
+			"eva").Answer(t.Context(), a.ID, askback.Choose("SQLite")); err != nil {
 			t.Fatal(err)
 		}
 		w := h.send(http.MethodPost, h.path(a, 0), form)
-		if page := w.Body.String(); w.Code != http.StatusConflict || !strings.Contains(page, "eva answered first") || !strings.Contains(page, "SQLite") {
+		if page := w.Body.String(); w.Code != http.StatusConflict || !strings.Contains(page, "eva answered first") ||
+			!strings.Contains(page, "SQLite") {
 			t.Errorf("%v: got %d: %s", form, w.Code, page)
 		}
 		for _, choice := range []int{0, 1} {
 			w = h.send(http.MethodGet, h.path(a, choice), nil)
-			if page := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(page, "Answered by eva") || strings.Contains(page, "<form") {
+			if page := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(page, "Answered by eva") ||
+				strings.Contains(page, "<form") {
 				t.Errorf("%v: later: got %d: %s", form, w.Code, page)
 			}
 		}
@@ -238,10 +285,17 @@ func TestLinkDoesNotDecideDangerousCalls(t *testing.T) {
 	h := newLinkServer(t)
 	a := h.ask(deployment(true))
 	w := h.send(http.MethodGet, h.path(a, 0), nil)
-	if page := w.Body.String(); w.Code != http.StatusOK || strings.Contains(page, "<form") || !strings.Contains(page, `href="/asks/`+a.ID+`"`) || !strings.Contains(page, "staging") {
+	if page := w.Body.String(); w.Code != http.StatusOK || strings.Contains(page, "<form") ||
+		!strings.Contains(page, `href="/asks/`+a.ID+`"`) || !strings.Contains(page, "staging") {
 		t.Errorf("got %d: %s", w.Code, page)
 	}
-	for _, form := range []url.Values{{"action": {"approve"}, "word": {"approve"}}, {"action": {"deny"}}, {"action": {"decline"}}, {"choice": {"1"}}, {"choice": {"1"}, "action": {"answer"}}} {
+	for _, form := range []url.Values{
+		{"action": {"approve"}, "word": {"approve"}},
+		{"action": {"deny"}},
+		{"action": {"decline"}},
+		{"choice": {"1"}},
+		{"choice": {"1"}, "action": {"answer"}},
+	} {
 		if w := h.send(http.MethodPost, h.path(a, 0), form); w.Code != http.StatusForbidden {
 			t.Errorf("%v: got %d", form, w.Code)
 		}
@@ -272,12 +326,15 @@ func TestLinkMakesNoStandingApproval(t *testing.T) {
 			t.Errorf("%v: got %d", form, w.Code)
 		}
 	}
-	for _, form := range []url.Values{{"action": {"answer"}}, {"action": {"answer"}, "choice": {"2"}}, {"action": {"approve"}, "choice": {"2"}}} {
+	for _, form := range []url.Values{
+		{"action": {"answer"}}, {"action": {"answer"}, "choice": {"2"}}, {"action": {"approve"}, "choice": {"2"}},
+	} {
 		if w := h.send(http.MethodPost, h.path(a, 1), form); w.Code != http.StatusBadRequest {
 			t.Errorf("choice 1, %v: got %d", form, w.Code)
 		}
 	}
-	if w := h.send(http.MethodPost, h.path(a, 0), url.Values{"action": {"stay"}}); w.Code != http.StatusUnprocessableEntity {
+	if w := h.send(http.MethodPost, h.path(a, 0),
+		url.Values{"action": {"stay"}}); w.Code != http.StatusUnprocessableEntity {
 		t.Errorf("the Enter key: got %d", w.Code)
 	}
 	h.checkOpen("forms of other pages", a)
@@ -287,15 +344,19 @@ func TestLinkMakesNoStandingApproval(t *testing.T) {
 func TestIncompleteFormOfALinkIsShownAgain(t *testing.T) {
 	h := newLinkServer(t)
 	a := h.ask(askback.Request{Questions: []askback.Question{
-		{Text: "Which checks?", Options: askback.Options("lint", "race"), MultiSelect: true}, {Text: "Which name?", Options: askback.Options("alpha", "beta")},
+		{Text: "Which checks?", Options: askback.Options("lint", "race"), MultiSelect: true},
+		{Text: "Which name?", Options: askback.Options("alpha", "beta")},
 	}})
-	w := h.send(http.MethodPost, h.path(a, 0), url.Values{"action": {"answer"}, "q1": {"0", "1"}, "q1-notes": {"both, please"}})
+	w := h.send(http.MethodPost, h.path(a, 0),
+		url.Values{"action": {"answer"}, "q1": {"0", "1"}, "q1-notes": {"both, please"}})
 	page := w.Body.String()
-	if w.Code != http.StatusUnprocessableEntity || strings.Count(page, " checked") != 2 || !strings.Contains(page, "both, please") || !strings.Contains(page, "Not sent yet.") {
+	if w.Code != http.StatusUnprocessableEntity || strings.Count(page, " checked") != 2 ||
+		!strings.Contains(page, "both, please") || !strings.Contains(page, "Not sent yet.") {
 		t.Errorf("got %d: %s", w.Code, page)
 	}
 	h.checkOpen("an incomplete form", a)
-	if w := h.send(http.MethodPost, h.path(a, 0), url.Values{"action": {"answer"}, "q1": {"0", "1"}, "q2": {"1"}}); w.Code != http.StatusSeeOther {
+	if w := h.send(http.MethodPost, h.path(a, 0),
+		url.Values{"action": {"answer"}, "q1": {"0", "1"}, "q2": {"1"}}); w.Code != http.StatusSeeOther {
 		t.Errorf("the complete form: got %d", w.Code)
 	}
 }
@@ -305,19 +366,27 @@ func TestIncompleteFormOfALinkIsShownAgain(t *testing.T) {
 func TestInvalidLinksAreRejected(t *testing.T) {
 	h := newLinkServer(t)
 	a := h.ask(database())
-	other := h.ask(askback.Request{Questions: []askback.Question{{Text: "Only for eva?", Options: askback.Options("Yes", "No")}}, To: []string{"eva"}})
+	other := h.ask(askback.Request{
+		Questions: []askback.Question{{Text: "Only for eva?", Options: askback.Options("Yes", "No")}},
+		To:        []string{"eva"},
+	})
 	valid := h.path(a, 1)
 	for name, c := range map[string]struct {
 		path string
 		code int
 		want string
 	}{
-		"forged":          {valid[:len(valid)-4] + "AAAA", http.StatusNotFound, "This link does not work"},
-		"cut":             {valid[:20], http.StatusNotFound, "This link does not work"},
-		"no such choice":  {h.path(a, 3), http.StatusNotFound, "This link does not work"},
-		"person left":     {h.pathOf(answerlink.Link{AskID: a.ID, Person: "ben", Channel: askback.ChannelPush}), http.StatusGone, "This link has ended"},
+		"forged":         {valid[:len(valid)-4] + "AAAA", http.StatusNotFound, "This link does not work"},
+		"cut":            {valid[:20], http.StatusNotFound, "This link does not work"},
+		"no such choice": {h.path(a, 3), http.StatusNotFound, "This link does not work"},
+		"person left": {
+			h.pathOf(answerlink.Link{AskID: a.ID, Person: "ben", Channel: askback.ChannelPush}), http.StatusGone,
+			"This link has ended",
+		},
 		"not a recipient": {h.path(other, 0), http.StatusGone, "This link has ended"},
-		"no such ask":     {h.path(askback.Ask{ID: "ask_01k6m3v7q8r9s0t1v2w3x4y5z6"}, 0), http.StatusGone, "This link has ended"},
+		"no such ask": {
+			h.path(askback.Ask{ID: "ask_01k6m3v7q8r9s0t1v2w3x4y5z6"}, 0), http.StatusGone, "This link has ended",
+		},
 	} {
 		for _, form := range []url.Values{nil, {"action": {"answer"}, "q1": {"0"}}, {"choice": {"1"}}} {
 			method := http.MethodGet
@@ -325,20 +394,23 @@ func TestInvalidLinksAreRejected(t *testing.T) {
 				method = http.MethodPost
 			}
 			w := h.send(method, c.path, form)
-			if w.Code != c.code || !strings.Contains(w.Body.String(), c.want) || w.Header().Get("Cache-Control") != "no-store" {
+			if w.Code != c.code || !strings.Contains(w.Body.String(), c.want) ||
+				w.Header().Get("Cache-Control") != "no-store" {
 				t.Errorf("%s, %s: got %d %s", name, method, w.Code, w.Body)
 			}
 			if strings.Contains(w.Body.String(), "<script") {
 				t.Errorf("%s: the page has a script, which its policy blocks", name)
 			}
-			if strings.Contains(w.Body.String(), "Which database?") || strings.Contains(w.Body.String(), "Only for eva?") {
+			if strings.Contains(w.Body.String(), "Which database?") ||
+				strings.Contains(w.Body.String(), "Only for eva?") {
 				t.Errorf("%s: the page reveals the ask", name)
 			}
 			if token := strings.TrimPrefix(c.path, "/a/"); strings.Contains(h.log.String(), token) {
 				t.Errorf("%s: the log has the token", name)
 			}
 		}
-		if w := h.press(c.path, "choice=1"); w.Code != c.code || strings.Contains(w.Body.String(), "<") || !strings.HasPrefix(w.Body.String(), c.want) {
+		if w := h.press(c.path, "choice=1"); w.Code != c.code || strings.Contains(w.Body.String(), "<") ||
+			!strings.HasPrefix(w.Body.String(), c.want) {
 			t.Errorf("%s, a button: got %d %s", name, w.Code, w.Body)
 		}
 	}
@@ -367,7 +439,8 @@ func TestLinkAcceptsNoOtherCredential(t *testing.T) {
 		r.Header.Set("Sec-Fetch-Site", "cross-site")
 		r.Header.Set("Origin", "https://ntfy.sh")
 	})
-	if w.Code != http.StatusOK || w.Header().Get("Access-Control-Allow-Origin") != "*" || w.Header().Get("Access-Control-Allow-Credentials") != "" {
+	if w.Code != http.StatusOK || w.Header().Get("Access-Control-Allow-Origin") != "*" ||
+		w.Header().Get("Access-Control-Allow-Credentials") != "" {
 		t.Errorf("another origin: got %d %v", w.Code, w.Header())
 	}
 	if o := h.get(a.ID).Outcome; o == nil || o.Actor.Name != "ana" {
@@ -385,16 +458,19 @@ func TestLinkCountsAsOneOfTwoApprovals(t *testing.T) {
 	if w := h.send(http.MethodPost, h.path(a, 0), url.Values{"action": {"approve"}}); w.Code != http.StatusSeeOther {
 		t.Errorf("got %d %s", w.Code, w.Body)
 	}
-	if page := h.send(http.MethodGet, h.path(a, 0), nil).Body.String(); !strings.Contains(page, "You approved this call. It needs 2 approvals and has 1.") {
+	if page := h.send(http.MethodGet, h.path(a, 0), nil).Body.String(); !strings.Contains(page,
+		"You approved this call. It needs 2 approvals and has 1.") {
 		t.Errorf("got %s", page)
 	}
 	own := h.pathOf(answerlink.Link{AskID: a.ID, Person: "udo", Channel: askback.ChannelPush})
-	if w := h.send(http.MethodPost, own, url.Values{"action": {"approve"}}); w.Code != http.StatusGone || !strings.Contains(w.Body.String(), "may no longer answer it") {
+	if w := h.send(http.MethodPost, own, url.Values{"action": {"approve"}}); w.Code != http.StatusGone ||
+		!strings.Contains(w.Body.String(), "may no longer answer it") {
 		t.Errorf("the person who started it: got %d %s", w.Code, w.Body)
 	}
 	h.checkOpen("one approval", a)
 	other := h.pathOf(answerlink.Link{AskID: a.ID, Person: "eva", Channel: askback.ChannelPush})
-	if w := h.send(http.MethodPost, other, url.Values{"action": {"approve"}}); w.Code != http.StatusSeeOther || h.get(a.ID).Status != askback.Answered {
+	if w := h.send(http.MethodPost, other, url.Values{"action": {"approve"}}); w.Code != http.StatusSeeOther ||
+		h.get(a.ID).Status != askback.Answered {
 		t.Errorf("the second approval: got %d, %s", w.Code, h.get(a.ID).Status)
 	}
 }
@@ -406,19 +482,22 @@ func TestButtonOfALinkCountsAsOneVote(t *testing.T) {
 	r.Quorum, r.To = 2, []string{"ana", "eva"}
 	a := h.ask(r)
 	for range 2 {
-		if w := h.press(h.path(a, 1), "choice=1"); w.Code != http.StatusOK || w.Body.String() != "You approved this call. It needs 2 approvals and has 1.\n" {
+		if w := h.press(h.path(a, 1), "choice=1"); w.Code != http.StatusOK ||
+			w.Body.String() != "You approved this call. It needs 2 approvals and has 1.\n" {
 			t.Errorf("got %d %s", w.Code, w.Body)
 		}
 	}
 	h.checkOpen("one approval", a)
-	if page := h.send(http.MethodGet, h.path(a, 1), nil).Body.String(); !strings.Contains(page, "You approved this call. It needs 2 approvals and has 1.") {
+	if page := h.send(http.MethodGet, h.path(a, 1), nil).Body.String(); !strings.Contains(page,
+		"You approved this call. It needs 2 approvals and has 1.") {
 		t.Errorf("got %s", page)
 	}
 	if votes := h.get(a.ID).Votes; len(votes) != 1 {
 		t.Errorf("got votes %+v", votes)
 	}
 	other := h.pathOf(answerlink.Link{AskID: a.ID, Person: "eva", Channel: askback.ChannelPush, Choice: 1})
-	if w := h.press(other, "choice=1"); w.Code != http.StatusOK || w.Body.String() != "You answered: Approve\n" || !h.get(a.ID).Outcome.Approved() {
+	if w := h.press(other, "choice=1"); w.Code != http.StatusOK || w.Body.String() != "You answered: Approve\n" ||
+		!h.get(a.ID).Outcome.Approved() {
 		t.Errorf("the second approval: got %d %s", w.Code, w.Body)
 	}
 }
@@ -437,10 +516,13 @@ func TestLinksAreOffWithoutASigner(t *testing.T) {
 func TestAgentTextStaysTextOnThePageOfALink(t *testing.T) {
 	h := newLinkServer(t)
 	const text = `<script>alert(1)</script><img src=https://evil.example/x>`
-	a := h.ask(askback.Request{Agent: text, Questions: []askback.Question{{Text: text, Options: askback.Options(text, "b")}}})
+	a := h.ask(askback.Request{
+		Agent: text, Questions: []askback.Question{{Text: text, Options: askback.Options(text, "b")}},
+	})
 	for choice := range 2 {
 		page := h.send(http.MethodGet, h.path(a, choice), nil).Body.String()
-		if strings.Contains(page, "<script>") || strings.Contains(page, "<img src=https") || !strings.Contains(page, "&lt;script&gt;") {
+		if strings.Contains(page, "<script>") || strings.Contains(page, "<img src=https") ||
+			!strings.Contains(page, "&lt;script&gt;") {
 			t.Errorf("choice %d: got %s", choice, page)
 		}
 	}

@@ -19,8 +19,16 @@ func TestEmptyPageOfInboxLinksToTheNext(t *testing.T) {
 	}{
 		{pages.Inbox{}, "No open questions", ""},
 		{pages.Inbox{Next: "ask_1"}, "No question on this page is for you", `href="/?cursor=ask_1"`},
-		{pages.Inbox{Filter: pages.Filter{Cursor: "ask_0"}, Next: "ask_1"}, "No question on this page is for you", `href="/?cursor=ask_1"`},
-		{pages.Inbox{Filter: pages.Filter{Cursor: "ask_0"}}, "No more questions for you", `<a href="/">the first page</a>`},
+		{
+			pages.Inbox{Filter: pages.Filter{Cursor: "ask_0"}, Next: "ask_1"},
+			"No question on this page is for you",
+			`href="/?cursor=ask_1"`,
+		},
+		{
+			pages.Inbox{Filter: pages.Filter{Cursor: "ask_0"}},
+			"No more questions for you",
+			`<a href="/">the first page</a>`,
+		},
 	} {
 		var page strings.Builder
 		if err := pages.List(pages.Frame{}, c.in).Render(t.Context(), &page); err != nil {
@@ -63,7 +71,9 @@ func TestChromiumLongUserNameIsShortened(t *testing.T) {
 // meaning of the question.
 func TestQuickQuestionShowsItsHeader(t *testing.T) {
 	h := newServer(t)
-	a := h.ask(askback.Request{Questions: []askback.Question{{Header: "Production", Text: "Deploy?", Options: askback.Options("Now", "Later")}}})
+	a := h.ask(askback.Request{Questions: []askback.Question{
+		{Header: "Production", Text: "Deploy?", Options: askback.Options("Now", "Later")},
+	}})
 	row := h.browser("ana").open("/", http.StatusOK).one(t, "#row-"+a.ID)
 	if len(row.all(".quick")) != 1 || row.one(t, ".row-text .tag").visibleText() != "Production" {
 		t.Errorf("the row is %s", row.visibleText())

@@ -99,7 +99,8 @@ func (s *site) sendRow(out *liveWriter, r request, list pages.Inbox, ev askback.
 	var about struct {
 		ID string `json:"question_id"`
 	}
-	if !strings.HasPrefix(string(ev.Type), "question_") && !ev.Type.ForPeople() || json.Unmarshal(ev.Data, &about) != nil || about.ID == "" {
+	if !strings.HasPrefix(string(ev.Type), "question_") && !ev.Type.ForPeople() ||
+		json.Unmarshal(ev.Data, &about) != nil || about.ID == "" {
 		return nil
 	}
 	a, err := r.client.Get(r.Context(), about.ID)
@@ -146,7 +147,9 @@ func settledMessage(a askback.Ask, person string) string {
 }
 
 // writeRow sends the row of an ask. The cursor "" keeps the position of the stream.
-func (s *site) writeRow(out *liveWriter, r request, list pages.Inbox, row view.Ask, at askback.Cursor, isNew bool) error {
+func (s *site) writeRow(
+	out *liveWriter, r request, list pages.Inbox, row view.Ask, at askback.Cursor, isNew bool,
+) error {
 	frame := r.frame
 	frame.Now = s.now()
 	var b bytes.Buffer

@@ -61,7 +61,9 @@ func timeOf(s string) time.Time {
 // liveSnoozes keeps a list up to date until ctx ends. Asks that the person snoozes elsewhere leave it, and
 // asks whose snooze ends come back. changed gets a value after each change of a snooze. wake is the time when
 // the first ask comes back, as of the rendering of the page. It is in the past if the page reconnects later.
-func (s *site) liveSnoozes(ctx context.Context, out *liveWriter, r request, list pages.Inbox, changed <-chan struct{}, wake time.Time) {
+func (s *site) liveSnoozes(
+	ctx context.Context, out *liveWriter, r request, list pages.Inbox, changed <-chan struct{}, wake time.Time,
+) {
 	before, err := s.hidden(ctx, r)
 	if err != nil {
 		return
@@ -117,7 +119,9 @@ func (s *site) sendHidden(ctx context.Context, out *liveWriter, r request, list 
 
 // sendSnoozes sends the changes of a list: asks that leave it, and the rows of asks that come back. since is
 // the end of the first snooze that the page does not know, or the zero time.
-func (s *site) sendSnoozes(ctx context.Context, out *liveWriter, r request, list pages.Inbox, before, after hiddenAsks, since time.Time) error {
+func (s *site) sendSnoozes(
+	ctx context.Context, out *liveWriter, r request, list pages.Inbox, before, after hiddenAsks, since time.Time,
+) error {
 	begun, ended := minus(after, before), minus(before, after)
 	if list.Filter.Snoozed != "" {
 		begun, ended = ended, begun
@@ -192,7 +196,8 @@ func (s *site) liveAge(ctx context.Context, out *liveWriter, r request, list pag
 				next = a.CreatedAt.Add(age + time.Millisecond)
 				break
 			}
-			if row := view.BriefFor(a, r.principal.Name); list.Filter.Selects(row) && s.writeRow(out, r, list, row, "", true) != nil {
+			if row := view.BriefFor(a, r.principal.Name); list.Filter.Selects(row) &&
+				s.writeRow(out, r, list, row, "", true) != nil {
 				return
 			}
 			from = a.CreatedAt.Add(time.Millisecond)

@@ -29,7 +29,8 @@ func TestIconHasTheNumberOfOpenAsks(t *testing.T) {
 			t.Errorf("with %d asks, the icon is %s, want %s", n, got, want)
 		}
 		w := h.do(ana.request(http.MethodGet, icon["href"], nil))
-		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "image/svg+xml" || strings.Contains(w.Body.String(), "</text>") != (n > 0) {
+		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "image/svg+xml" ||
+			strings.Contains(w.Body.String(), "</text>") != (n > 0) {
 			t.Errorf("with %d asks, the icon is %d %s: %s", n, w.Code, w.Header().Get("Content-Type"), w.Body)
 		}
 		if icon["data-plain"] == "" || !strings.Contains(icon["data-counted"], "icon-NUMBER.") {
@@ -37,7 +38,8 @@ func TestIconHasTheNumberOfOpenAsks(t *testing.T) {
 		}
 		h.ask(single)
 	}
-	if got := ana.open("/history", http.StatusOK).one(t, "link#icon").attr["href"]; !strings.HasPrefix(got, "/assets/icon.") {
+	if got := ana.open("/history",
+		http.StatusOK).one(t, "link#icon").attr["href"]; !strings.HasPrefix(got, "/assets/icon.") {
 		t.Errorf("the icon of the history is %s", got)
 	}
 }
@@ -57,13 +59,15 @@ func TestChromiumInboxIsLive(t *testing.T) {
 		w.waitUntil(`/\/assets\/icon` + number + `\.[0-9a-f]+\.svg$/.test(document.getElementById("icon").href)`)
 	}
 	icon("-2")
-	if _, err := c.client(askback.Responder, "ben").Answer(context.Background(), first.ID, askback.Choose("SQLite")); err != nil {
+	if _, err := c.client(askback.Responder,
+		"ben").Answer(context.Background(), first.ID, askback.Choose("SQLite")); err != nil {
 		t.Fatal(err)
 	}
 	w.waitText("Answered by ben in the browser")
 	w.waitTitle("(1) Inbox · Askback")
 	w.waitGone("#row-" + first.ID)
-	if _, err := c.client(askback.Agent, "bot").Cancel(context.Background(), second.ID, "no longer needed"); err != nil {
+	if _, err := c.client(askback.Agent,
+		"bot").Cancel(context.Background(), second.ID, "no longer needed"); err != nil {
 		t.Fatal(err)
 	}
 	w.waitTitle("Inbox · Askback")
@@ -82,7 +86,8 @@ func TestChromiumInputStaysInTheFormOfItsAsk(t *testing.T) {
 	one, two := inOrder(c.ask(single), c.ask(single))
 	own := c.ask(single)
 	w.open("/asks/" + own.ID)
-	if _, err := c.client(askback.Responder, "ana").Answer(context.Background(), own.ID, askback.Choose("SQLite")); err != nil {
+	if _, err := c.client(askback.Responder,
+		"ana").Answer(context.Background(), own.ID, askback.Choose("SQLite")); err != nil {
 		t.Fatal(err)
 	}
 	w.waitText("You answered this in another window.", "Answered by ana in the browser")
@@ -97,7 +102,8 @@ func TestChromiumInputStaysInTheFormOfItsAsk(t *testing.T) {
 		t.Errorf("the next ask has %s of the one before", state)
 	}
 	w.typeInto("#q1-other", "words for two")
-	if _, err := c.client(askback.Responder, "ben").Answer(context.Background(), two.ID, askback.Choose("SQLite")); err != nil {
+	if _, err := c.client(askback.Responder,
+		"ben").Answer(context.Background(), two.ID, askback.Choose("SQLite")); err != nil {
 		t.Fatal(err)
 	}
 	w.waitText("What you filled in was not sent", "words for two", "Answered by ben in the browser")
@@ -147,7 +153,8 @@ func TestChromiumTenAsksNeedThirtyKeys(t *testing.T) {
 		}
 	}
 	w.waitText("All clear")
-	if denied, typed := c.outcome(dangerous), c.outcome(text); denied.Decision != askback.Deny || typed.Answers[0].Other != "v2" {
+	if denied, typed := c.outcome(dangerous), c.outcome(text); denied.Decision != askback.Deny ||
+		typed.Answers[0].Other != "v2" {
 		t.Errorf("got %+v and %+v, want a denial and v2", denied, typed)
 	}
 	if keys > 30 {
@@ -163,7 +170,9 @@ func TestChromiumKeyPressedTwiceDecidesOnce(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
 	w.login("ana")
-	one, two := inOrder(c.ask(harmless), c.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "mail.send", Input: []byte(`{"to":"eve"}`)}}))
+	one, two := inOrder(c.ask(harmless), c.ask(askback.Request{
+		Confirmation: &askback.Confirmation{ToolName: "mail.send", Input: []byte(`{"to":"eve"}`)},
+	}))
 	w.open("/asks/" + one.ID)
 	w.waitUntilKeysDecide()
 	w.Run(chromedp.Evaluate(`
@@ -182,12 +191,17 @@ func TestChromiumQuickApprovalShowsTheWholeCall(t *testing.T) {
 	for _, v := range []browsertest.Viewport{phone, {Width: 1400, Height: 900}} {
 		w := c.window(v)
 		w.login("ana")
-		a := c.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "mail.send", Description: strings.Repeat("Send the report of this week. ", 5), Input: []byte(`{"subject":"a report for the whole team","to":"everyone@example.com"}`)}})
+		a := c.ask(askback.Request{Confirmation: &askback.Confirmation{
+			ToolName: "mail.send", Description: strings.Repeat("Send the report of this week. ", 5),
+			Input: []byte(`{"subject":"a report for the whole team","to":"everyone@example.com"}`),
+		}})
 		w.open("/")
 		w.waitUntil(`!!document.querySelector("#row-` + a.ID + ` .chip-approve")`)
 		w.waitUntil(`[...document.querySelectorAll("#row-` + a.ID + ` .brief, #row-` + a.ID + ` .clamp")].every((e) => e.scrollWidth <= e.clientWidth + 1 && e.scrollHeight <= e.clientHeight + 1 || getComputedStyle(e).overflowX === "visible" && e.getBoundingClientRect().right <= innerWidth)`)
 		var style string
-		w.Run(chromedp.Evaluate(`getComputedStyle(document.querySelector("#row-`+a.ID+` .brief")).whiteSpaceCollapse + " " + getComputedStyle(document.querySelector("#row-`+a.ID+` .brief")).textWrapMode`, &style))
+		w.Run(chromedp.Evaluate(`getComputedStyle(document.querySelector("#row-`+a.ID+
+			` .brief")).whiteSpaceCollapse + " " + getComputedStyle(document.querySelector("#row-`+a.ID+
+			` .brief")).textWrapMode`, &style))
 		if style != "preserve wrap" {
 			t.Errorf("at %d px the arguments are cut: %s", v.Width, style)
 		}

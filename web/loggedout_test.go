@@ -20,12 +20,13 @@ const noForm = "no form"
 func formActions(a askback.Ask) map[string]string {
 	ask := askback.PagePath(a.ID)
 	return map[string]string{
-		ask: "answer", ask + "/claim": noForm, ask + pages.SeenPath: noForm, ask + "/snooze": "", ask + "/reassign": "", ask + "/draft": "",
-		pages.DecidePath: pages.Approve, pages.UndoPath: "", "/grants/grt_1/revoke": "",
-		pages.SessionsPath + "/ses_1/message": "", pages.SessionsPath + "/ses_1/cancel": "", pages.RunPath: "",
-		"/tokens": "", "/tokens/tok_1/revoke": "", "/logins/tok_1/end": "",
-		pages.DeliveriesPath + "/dlv_1/retry": "", pages.EndpointsPath: "", pages.ContactsPath + "/code": "", pages.ContactsPath + "/ctc_1/remove": "",
-		pages.PeoplePath: pages.SaveEntry, pages.GroupsPath: pages.SaveEntry, pages.RoutesPath: "",
+		ask: "answer", ask + "/claim": noForm, ask + pages.SeenPath: noForm, ask + "/snooze": "",
+		ask + "/reassign": "", ask + "/draft": "", pages.DecidePath: pages.Approve, pages.UndoPath: "",
+		"/grants/grt_1/revoke": "", pages.SessionsPath + "/ses_1/message": "",
+		pages.SessionsPath + "/ses_1/cancel": "", pages.RunPath: "", "/tokens": "", "/tokens/tok_1/revoke": "",
+		"/logins/tok_1/end": "", pages.DeliveriesPath + "/dlv_1/retry": "", pages.EndpointsPath: "",
+		pages.ContactsPath + "/code": "", pages.ContactsPath + "/ctc_1/remove": "", pages.PeoplePath: pages.SaveEntry,
+		pages.GroupsPath: pages.SaveEntry, pages.RoutesPath: "",
 		"/push": noForm, "/push/state": noForm, "/push/ctc_1/remove": "", // this server has no push service
 	}
 }

@@ -19,7 +19,8 @@ func (s *site) logins(w http.ResponseWriter, r request) error {
 	for _, t := range logins {
 		views = append(views, view.OfToken(t))
 	}
-	return s.render(w, r.Request, http.StatusOK, pages.Logins(r.frame, views, view.OfToken(askback.Token{ID: r.principal.Token}).ID))
+	return s.render(w, r.Request, http.StatusOK,
+		pages.Logins(r.frame, views, view.OfToken(askback.Token{ID: r.principal.Token}).ID))
 }
 
 // endLogins ends one log-in, or with the id "others" all log-ins except this one. If it ends this one, the

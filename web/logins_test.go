@@ -29,10 +29,12 @@ func TestPeopleEndLogins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := page.one(t, "#"+mine.Token).visibleText(); !strings.Contains(got, "this browser") || strings.Count(page.visibleText(), "this browser") != 1 {
+	if got := page.one(t, "#"+mine.Token).visibleText(); !strings.Contains(got, "this browser") ||
+		strings.Count(page.visibleText(), "this browser") != 1 {
 		t.Errorf("this browser is not marked: %s", got)
 	}
-	if body := h.do(first.request(http.MethodGet, "/logins", nil)).Body.String(); strings.Contains(body, first.secret) || strings.Contains(body, second.secret) {
+	if body := h.do(first.request(http.MethodGet, "/logins", nil)).Body.String(); strings.Contains(body,
+		first.secret) || strings.Contains(body, second.secret) {
 		t.Error("the page has a secret")
 	}
 	theirs, err := h.engine.Authenticate(t.Context(), ben.secret)

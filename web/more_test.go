@@ -14,8 +14,9 @@ func TestNavigationHasOnlyPermittedPages(t *testing.T) {
 	h := newServer(t)
 	for kind, want := range map[askback.Kind]string{
 		askback.Responder: "/ /history /sessions /grants /agents /people /routes /numbers /contacts /logins /more",
-		askback.Admin:     "/ /history /sessions /grants /agents /people /routes /numbers /tokens /deliveries /endpoints /contacts /logins /more",
-		askback.Operator:  "/grants /agents /people /routes /numbers /tokens /deliveries /endpoints /logins /more",
+		askback.Admin: "/ /history /sessions /grants /agents /people /routes /numbers /tokens /deliveries " +
+			"/endpoints /contacts /logins /more",
+		askback.Operator: "/grants /agents /people /routes /numbers /tokens /deliveries /endpoints /logins /more",
 	} {
 		b := browser{h, h.secret(kind, "ana")}
 		var got []string

@@ -28,7 +28,9 @@ const hasRefused = `document.getElementById("announcer").textContent.includes("P
 
 // mailTo is a call whose page and row have the same shape as other calls of this function.
 func mailTo(name string) askback.Request {
-	return askback.Request{Confirmation: &askback.Confirmation{ToolName: "mail.send", Input: fmt.Appendf(nil, `{"to":%q}`, name)}}
+	return askback.Request{
+		Confirmation: &askback.Confirmation{ToolName: "mail.send", Input: fmt.Appendf(nil, `{"to":%q}`, name)},
+	}
 }
 
 // inRows returns asks for these calls in the order in which the list has them.
@@ -58,7 +60,8 @@ func TestChromiumDoubleClickDecidesOnce(t *testing.T) {
 			w.Run(chromedp.Evaluate(fmt.Sprintf(clickWhereItIs, page.button, true), nil))
 			w.waitUntil(hasRefused + ` || !document.getElementById("row-` + all[2].ID + `")`)
 			if !c.get(all[1].ID).Outcome.Approved() || c.get(all[2].ID).Settled() {
-				t.Errorf("got %+v and %+v, want only the first approved", c.get(all[1].ID).Outcome, c.get(all[2].ID).Outcome)
+				t.Errorf("got %+v and %+v, want only the first approved", c.get(all[1].ID).Outcome,
+					c.get(all[2].ID).Outcome)
 			}
 			c.Check(t)
 		})
@@ -76,7 +79,8 @@ func TestChromiumWithdrawnAskMovesNoButton(t *testing.T) {
 	w.waitUntil(`document.querySelectorAll(".chip-approve").length === 4 && document.body.dataset.keys === "ready"`)
 	w.Run(chromedp.Evaluate(fmt.Sprintf(clickWhereItIs, "#row-"+all[2].ID+" .chip-approve", false), nil))
 	w.Run(chromedp.Evaluate(`new MutationObserver(() => document.dispatchEvent(new Event("moved"))).observe(document.getElementById("list"), {childList: true})`, nil))
-	if _, err := c.client(askback.Agent, "bot").Cancel(context.Background(), all[1].ID, "no longer needed"); err != nil {
+	if _, err := c.client(askback.Agent,
+		"bot").Cancel(context.Background(), all[1].ID, "no longer needed"); err != nil {
 		t.Fatal(err)
 	}
 	w.waitGone("#row-" + all[1].ID)

@@ -34,7 +34,8 @@ func (s *site) numbers(w http.ResponseWriter, r request) error {
 	for _, p := range periods {
 		page.Periods = append(page.Periods, pages.Period{Value: p.value, Name: p.name, Chosen: p == chosen})
 	}
-	f, err := s.engine.Reports(r.principal).Figures(r.Context(), reports.FiguresQuery{Period: chosen.length, Points: chosen.points})
+	f, err := s.engine.Reports(r.principal).Figures(r.Context(),
+		reports.FiguresQuery{Period: chosen.length, Points: chosen.points})
 	if err != nil {
 		return err
 	}
@@ -44,5 +45,6 @@ func (s *site) numbers(w http.ResponseWriter, r request) error {
 
 // monthFigures returns the figures of the last 30 days, without a chart.
 func (s *site) monthFigures(r request) (reports.Figures, error) {
-	return s.engine.Reports(r.principal).Figures(r.Context(), reports.FiguresQuery{Period: periods[len(periods)-1].length})
+	return s.engine.Reports(r.principal).Figures(r.Context(),
+		reports.FiguresQuery{Period: periods[len(periods)-1].length})
 }

@@ -40,15 +40,18 @@ func (h *server) fill() {
 func TestAgentsPageShowsHowLongAgentsWait(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")
-	if got := ana.open("/agents", http.StatusOK).one(t, ".notice").visibleText(); !strings.Contains(got, "askback init") {
+	if got := ana.open("/agents",
+		http.StatusOK).one(t, ".notice").visibleText(); !strings.Contains(got, "askback init") {
 		t.Errorf("the empty page says %q", got)
 	}
 	h.fill()
 	h.secret(askback.Agent, "quiet")
 	rows := ana.open("/agents", http.StatusOK).all(".figures")
 	want := []string{
-		"deploy-bot (token bot ) open 0 asked 4 median wait 5 min last seen 20 minutes ago standing approvals 1 Open asks History Standing approvals",
-		"planner (token bot ) open 1 asked 1 median wait – last seen 20 minutes ago standing approvals 0 Open asks History Standing approvals",
+		"deploy-bot (token bot ) open 0 asked 4 median wait 5 min last seen 20 minutes ago standing approvals 1 " +
+			"Open asks History Standing approvals",
+		"planner (token bot ) open 1 asked 1 median wait – last seen 20 minutes ago standing approvals 0 Open asks " +
+			"History Standing approvals",
 		"quiet open 0 asked 0 median wait – last seen – standing approvals 0 Open asks History Standing approvals",
 	}
 	if len(rows) != len(want) {
@@ -78,10 +81,12 @@ func TestPeoplePageShowsWhoAnswered(t *testing.T) {
 	h.ask(free) // an ask for every person
 	denied, answered := h.ask(call), h.ask(single)
 	h.now = h.now.Add(4 * time.Minute)
-	if _, err := h.client(askback.Responder, "ana").Answer(t.Context(), denied.ID, askback.Answer{Decision: askback.Deny}); err != nil {
+	if _, err := h.client(askback.Responder,
+		"ana").Answer(t.Context(), denied.ID, askback.Answer{Decision: askback.Deny}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.client(askback.Responder, "zoe").Answer(t.Context(), answered.ID, askback.Choose("SQLite")); err != nil {
+	if _, err := h.client(askback.Responder,
+		"zoe").Answer(t.Context(), answered.ID, askback.Choose("SQLite")); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
@@ -108,10 +113,12 @@ func TestNumbersPageShowsWaitsAndOutcomes(t *testing.T) {
 	h.fill()
 	page := ana.open("/numbers", http.StatusOK)
 	for part, want := range map[string]string{
-		".facts":                                "asked 5 answered by people 2 median time to answer 5 min nine of ten within 10 min",
-		"table[aria-labelledby=outcomes] tbody": "answered by a person 2 answered by a standing approval 1 declined by a person 1",
-		"table[aria-labelledby=agents] tbody":   "deploy-bot (token bot ) 2 5 min 10 min",
-		"table[aria-labelledby=people] tbody":   "ben 2 5 min 10 min",
+		".facts": "asked 5 answered by people 2 median time to answer 5 min nine of " +
+			"ten within 10 min",
+		"table[aria-labelledby=outcomes] tbody": "answered by a person 2 answered by a standing approval 1 declined " +
+			"by a person 1",
+		"table[aria-labelledby=agents] tbody": "deploy-bot (token bot ) 2 5 min 10 min",
+		"table[aria-labelledby=people] tbody": "ben 2 5 min 10 min",
 	} {
 		if got := page.one(t, part).visibleText(); got != want {
 			t.Errorf("%s: got %s\nwant %s", part, got, want)
@@ -119,7 +126,8 @@ func TestNumbersPageShowsWaitsAndOutcomes(t *testing.T) {
 	}
 	for period, bars := range map[string]int{"": 24, "24h": 24, "7d": 28, "30d": 30, "%00": 24} {
 		page := ana.open("/numbers?period="+period, http.StatusOK)
-		if n, rows := len(page.all(".chart-waiting rect")), len(page.all("table[aria-labelledby=waiting] tbody tr")); n != bars || rows != bars {
+		if n, rows := len(page.all(".chart-waiting rect")),
+			len(page.all("table[aria-labelledby=waiting] tbody tr")); n != bars || rows != bars {
 			t.Errorf("%s: %d bars and %d rows, want %d", period, n, rows, bars)
 		}
 	}

@@ -41,7 +41,10 @@ func listed(t *testing.T, page *node) (out []string) {
 // work without scripts (A5, F11).
 func TestListIsOrderedGroupedAndFiltered(t *testing.T) {
 	h := newServer(t)
-	for _, r := range []askback.Request{titled("plain"), titled("tagged"), {Title: "danger", Confirmation: &askback.Confirmation{ToolName: "rm", Dangerous: true, Input: json.RawMessage(`{}`)}}, titled("late"), titled("soon")} {
+	for _, r := range []askback.Request{titled("plain"), titled("tagged"), {
+		Title:        "danger",
+		Confirmation: &askback.Confirmation{ToolName: "rm", Dangerous: true, Input: json.RawMessage(`{}`)},
+	}, titled("late"), titled("soon")} {
 		r.Agent = "zeta"
 		switch r.Title {
 		case "tagged":
@@ -56,10 +59,14 @@ func TestListIsOrderedGroupedAndFiltered(t *testing.T) {
 	}
 	ana := h.browser("ana")
 	for path, want := range map[string][]string{
-		"/":                            {"# Due soon", "soon", "# Others", "plain", "tagged", "rm: danger", "late"},
-		"/?order=urgent":               {"# Due soon", "soon", "# Dangerous", "rm: danger", "# Others", "plain", "tagged", "late"},
-		"/?group=agent":                {"# Alpha", "tagged", "# zeta", "soon", "plain", "rm: danger", "late"},
-		"/?group=kind":                 {"# Dangerous calls", "rm: danger", "# Questions", "soon", "plain", "tagged", "late"},
+		"/": {"# Due soon", "soon", "# Others", "plain", "tagged", "rm: danger", "late"},
+		"/?order=urgent": {
+			"# Due soon", "soon", "# Dangerous", "rm: danger", "# Others", "plain", "tagged", "late",
+		},
+		"/?group=agent": {"# Alpha", "tagged", "# zeta", "soon", "plain", "rm: danger", "late"},
+		"/?group=kind": {
+			"# Dangerous calls", "rm: danger", "# Questions", "soon", "plain", "tagged", "late",
+		},
 		"/?group=tag":                  {"# prod", "tagged", "# No tag", "soon", "plain", "rm: danger", "late"},
 		"/?group=session":              {"# Without a session", "soon", "plain", "tagged", "rm: danger", "late"},
 		"/?tag=prod":                   {"# Others", "tagged"},
@@ -88,14 +95,16 @@ func TestListIsOrderedGroupedAndFiltered(t *testing.T) {
 			t.Errorf("%s: want -, got +\n%s", path, d)
 		}
 	}
-	if got := ana.open("/?age=1h", http.StatusOK).one(t, ".filter").visibleText(); got != "asked over an hour ago × , remove this filter" {
+	if got := ana.open("/?age=1h",
+		http.StatusOK).one(t, ".filter").visibleText(); got != "asked over an hour ago × , remove this filter" {
 		t.Errorf("the filter by age is shown as %q", got)
 	}
 	page := ana.open("/?order=urgent", http.StatusOK)
 	if got, want := page.all(".row-top .agent")[0].attr["href"], "/?agent=zeta&order=urgent"; got != want {
 		t.Errorf("the agent leads to %q, want %q", got, want)
 	}
-	if got := ana.open("/?agent=Alpha&order=urgent", http.StatusOK).one(t, ".filter").attr["href"]; got != "/?order=urgent" {
+	if got := ana.open("/?agent=Alpha&order=urgent",
+		http.StatusOK).one(t, ".filter").attr["href"]; got != "/?order=urgent" {
 		t.Errorf("the filter is removed by %q", got)
 	}
 }
@@ -125,7 +134,8 @@ func TestNextAskFollowsTheOrderOfTheList(t *testing.T) {
 			form.Set("action", "deny")
 		}
 		w := ana.do(ana.request(http.MethodPost, "/asks/"+step.settled+"?order=urgent", form))
-		if got, want := w.Header().Get("Location"), "/asks/"+step.want+"?done="+step.settled+"&order=urgent"; got != want {
+		if got, want := w.Header().Get("Location"), "/asks/"+step.want+"?done="+step.settled+
+			"&order=urgent"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -161,7 +171,9 @@ func TestChromiumNewRowDoesNotMoveTheList(t *testing.T) {
 	c.ask(titled("Last"))
 	w.waitUntil(`[...document.querySelectorAll("#list > .row .clamp")].some((n) => n.textContent === "Last")`)
 	w.Click(".view-menu summary")
-	w.Run(chromedp.SetValue(`select[name="group"]`, "agent"), chromedp.Evaluate(`document.querySelector('select[name="group"]').dispatchEvent(new Event("change", {bubbles: true}))`, nil))
+	w.Run(chromedp.SetValue(`select[name="group"]`, "agent"), chromedp.Evaluate(
+		`document.querySelector('select[name="group"]').dispatchEvent(new Event("change", {bubbles: true}))`, nil,
+	))
 	w.waitUntil(`[...document.querySelectorAll(".group")].map((g) => g.innerText).join() === "deploy-bot,pager" && location.search.includes("group=agent")`)
 	c.Check(t)
 }

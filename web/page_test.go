@@ -36,7 +36,8 @@ func TestPageShowsTheWholeQuestion(t *testing.T) {
 		got = append(got, c.visibleText())
 	}
 	want := []string{
-		"PostgreSQL suggested by the agent A server of its own.", "SQLite One file beside the program.", "None Keep everything in memory.",
+		"PostgreSQL suggested by the agent A server of its own.", "SQLite One file beside the program.",
+		"None Keep everything in memory.",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -73,12 +74,19 @@ func TestAnswerFormBecomesAnAnswer(t *testing.T) {
 		"label None":       {single, "q1=2", []askback.QuestionAnswer{{Selected: []string{"None"}}}},
 		"Other":            {single, "q1=own&q1-other=MariaDB", []askback.QuestionAnswer{{Other: "MariaDB"}}},
 		"Other, by typing": {single, "q1-other=MariaDB", []askback.QuestionAnswer{{Other: "MariaDB"}}},
-		"notes":            {single, "q1=0&q1-notes=two%0D%0Alines", []askback.QuestionAnswer{{Selected: []string{"PostgreSQL"}, Notes: "two\nlines"}}},
-		"multi":            {multi, "q1=0&q1=2", []askback.QuestionAnswer{{Selected: []string{"Slack", "Webhook"}}}},
-		"multi and Other":  {multi, "q1=1&q1-other=fax", []askback.QuestionAnswer{{Selected: []string{"E-mail"}, Other: "fax"}}},
-		"free text":        {free, "q1-other=Anna", []askback.QuestionAnswer{{Other: "Anna"}}},
+		"notes": {single, "q1=0&q1-notes=two%0D%0Alines", []askback.QuestionAnswer{
+			{Selected: []string{"PostgreSQL"}, Notes: "two\nlines"},
+		}},
+		"multi": {multi, "q1=0&q1=2", []askback.QuestionAnswer{{Selected: []string{"Slack", "Webhook"}}}},
+		"multi and Other": {
+			multi, "q1=1&q1-other=fax", []askback.QuestionAnswer{{Selected: []string{"E-mail"}, Other: "fax"}},
+		},
+		"free text": {free, "q1-other=Anna", []askback.QuestionAnswer{{Other: "Anna"}}},
 		"several": {form, "q1=0&q2=2&q3-other=no&q4=1", []askback.QuestionAnswer{
-			{Selected: []string{"PostgreSQL"}}, {Selected: []string{"Webhook"}}, {Other: "no"}, {Selected: []string{"Later"}},
+			{Selected: []string{"PostgreSQL"}},
+			{Selected: []string{"Webhook"}},
+			{Other: "no"},
+			{Selected: []string{"Later"}},
 		}},
 		"several, optional ones left out": {form, "q1=0&q2=2&q4=none", []askback.QuestionAnswer{
 			{Selected: []string{"PostgreSQL"}}, {Selected: []string{"Webhook"}}, {}, {},
@@ -114,7 +122,8 @@ func TestDecisionFormSettlesTheAsk(t *testing.T) {
 			h := newServer(t)
 			a := h.ask(r)
 			o := h.browser("ana").settle(a, url.Values{"action": {action}, "reason": {"because"}})
-			if o.Status != want.Status || o.Decision != want.Decision || o.Reason != "because" || o.Channel != askback.ChannelWeb {
+			if o.Status != want.Status || o.Decision != want.Decision || o.Reason != "because" ||
+				o.Channel != askback.ChannelWeb {
 				t.Errorf("%s gave %+v", action, o)
 			}
 		}
@@ -130,7 +139,8 @@ func TestNoEditHidesTheArgumentsField(t *testing.T) {
 	a := h.ask(askback.Request{Confirmation: &fixed})
 	c := h.browser("ana")
 	page := c.open("/asks/"+a.ID, http.StatusOK)
-	if n := len(page.all("#input")); n != 0 || !strings.Contains(page.one(t, "#detail").visibleText(), "This agent cannot run edited arguments") {
+	if n := len(page.all("#input")); n != 0 ||
+		!strings.Contains(page.one(t, "#detail").visibleText(), "This agent cannot run edited arguments") {
 		t.Errorf("the page has %d fields for arguments", n)
 	}
 	c.send("/asks/"+a.ID, url.Values{"action": {"approve"}, "input": {`{"to":"eve"}`}}, http.StatusUnprocessableEntity)
@@ -163,7 +173,8 @@ func TestConfirmationShowsTheCallFirst(t *testing.T) {
 	at := -1
 	for _, part := range []string{
 		"Dangerous: approval needed", "Marked as dangerous", "db.migrate", "warehouse", "Exact arguments",
-		"database prod", "drop table orders", "As JSON", `"database": "prod"`, "The agent's own words", "Routine", "Allow this call?",
+		"database prod", "drop table orders", "As JSON", `"database": "prod"`, "The agent's own words", "Routine",
+		"Allow this call?",
 	} {
 		next := strings.Index(all, part)
 		if next <= at {
@@ -226,7 +237,8 @@ func TestPageShowsTheEffectOfTheDeadline(t *testing.T) {
 		}
 	}
 	item := ana.open("/", http.StatusOK).one(t, ".list .row")
-	if got, want := item.visibleText(), "question asked by deploy-bot (token bot ) now Which database should we use? 1 hour 30 minutes left ben is looking at it"; got != want {
+	if got, want := item.visibleText(), "question asked by deploy-bot (token bot ) now Which database should we "+
+		"use? 1 hour 30 minutes left ben is looking at it"; got != want {
 		t.Errorf("the list says\n%s\nwant\n%s", got, want)
 	}
 }
@@ -275,16 +287,25 @@ func TestInvalidFormKeepsItsValues(t *testing.T) {
 		field string
 		want  string
 	}{
-		"nothing":           {single, nil, "q1", "Please choose an answer, or write your own."},
-		"Other, not said":   {single, url.Values{"q1": {"own"}}, "q1-other", "Write your own answer here, or choose another."},
-		"two answers":       {single, url.Values{"q1": {"0"}, "q1-other": {"both"}}, "q1", "Please give one answer only. To use your own text, choose Other. To keep your choice, clear the text field."},
-		"no free text":      {free, nil, "q1-other", "Please write an answer."},
-		"nothing of many":   {multi, nil, "q1", "Please choose an answer, or write your own."},
-		"one of several":    {form, url.Values{"q1": {"0"}}, "q2", "Please choose an answer, or write your own."},
-		"notes too long":    {single, url.Values{"q1": {"0"}, "q1-notes": {long}}, "q1-notes", "20001 characters; at most 20000."},
+		"nothing": {single, nil, "q1", "Please choose an answer, or write your own."},
+		"Other, not said": {
+			single, url.Values{"q1": {"own"}}, "q1-other", "Write your own answer here, or choose another.",
+		},
+		"two answers": {single, url.Values{"q1": {"0"}, "q1-other": {"both"}}, "q1", "Please give one answer " +
+			"only. To use your own text, choose Other. To keep your choice, clear the text field."},
+		"no free text":    {free, nil, "q1-other", "Please write an answer."},
+		"nothing of many": {multi, nil, "q1", "Please choose an answer, or write your own."},
+		"one of several":  {form, url.Values{"q1": {"0"}}, "q2", "Please choose an answer, or write your own."},
+		"notes too long": {
+			single, url.Values{"q1": {"0"}, "q1-notes": {long}}, "q1-notes", "20001 characters; at most 20000.",
+		},
 		"own text too long": {single, url.Values{"q1-other": {long}}, "q1-other", "20001 characters; at most 20000."},
-		"comment too long":  {single, url.Values{"q1": {"0"}, "comment": {long}}, "comment", "20001 characters; at most 20000."},
-		"reason too long":   {call, url.Values{"action": {"deny"}, "reason": {long}}, "reason", "20001 characters; at most 20000."},
+		"comment too long": {
+			single, url.Values{"q1": {"0"}, "comment": {long}}, "comment", "20001 characters; at most 20000.",
+		},
+		"reason too long": {
+			call, url.Values{"action": {"deny"}, "reason": {long}}, "reason", "20001 characters; at most 20000.",
+		},
 		"another format": {
 			askback.Request{Questions: []askback.Question{{Text: "How many?", Format: "integer 1..100"}}},
 			url.Values{"q1-other": {"42abc"}, "q1-notes": {"kept"}},
@@ -294,7 +315,9 @@ func TestInvalidFormKeepsItsValues(t *testing.T) {
 			single, url.Values{"action": {"decline"}, "reason": {long}}, "reason", "20001 characters; at most 20000.",
 		},
 		"optional, Other not said": {
-			askback.Request{Questions: []askback.Question{{Text: "Well?", Optional: true, Options: askback.Options("A", "B")}}},
+			askback.Request{
+				Questions: []askback.Question{{Text: "Well?", Optional: true, Options: askback.Options("A", "B")}},
+			},
 			url.Values{"q1": {"own"}},
 			"q1-other", "Write your own answer here, or choose another.",
 		},
@@ -350,7 +373,8 @@ func TestEnterDecidesNothing(t *testing.T) {
 	page := h.browser("ana").send("/asks/"+a.ID, url.Values{
 		"action": {"stay"}, "scope": {"tool"}, "reason": {"because"}, "input": {edited},
 	}, http.StatusUnprocessableEntity)
-	if !has(page.one(t, "input[value=tool]"), "checked") || page.one(t, "#reason").raw() != "\nbecause" || page.one(t, "#input").raw() != "\n"+edited {
+	if !has(page.one(t, "input[value=tool]"), "checked") || page.one(t, "#reason").raw() != "\nbecause" ||
+		page.one(t, "#input").raw() != "\n"+edited {
 		t.Error("what was filled in is lost")
 	}
 	if got := page.one(t, "#problems").visibleText(); !strings.Contains(got, "The Enter key decides nothing.") {

@@ -31,7 +31,8 @@ func TestPanicEndsOnlyTheLiveList(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			h.handler.ServeHTTP(&lockedRecorder{response: httptest.NewRecorder()}, h.browser("ana").request(http.MethodGet, path, nil))
+			h.handler.ServeHTTP(&lockedRecorder{response: httptest.NewRecorder()},
+				h.browser("ana").request(http.MethodGet, path, nil))
 		}()
 		select {
 		case <-ended:

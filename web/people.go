@@ -21,7 +21,9 @@ func (s *site) people(w http.ResponseWriter, r request) error {
 }
 
 // peopleDone are the sentences that confirm an action.
-var peopleDone = map[string]string{"person": "The person is saved.", "group": "The group is saved.", "removed": "Removed."}
+var peopleDone = map[string]string{
+	"person": "The person is saved.", "group": "The group is saved.", "removed": "Removed.",
+}
 
 // renderPeople sends the page, with the result of a form or the reason why it had no effect.
 func (s *site) renderPeople(w http.ResponseWriter, r request, status int, done, problem string) error {
@@ -37,7 +39,10 @@ func (s *site) renderPeople(w http.ResponseWriter, r request, status int, done, 
 	if err != nil {
 		return err
 	}
-	p := pages.PeoplePage{People: view.OfPeople(f, people), Partial: f.Partial, Done: done, Problem: problem, MayChange: s.auth.May(r.principal, access.ActDirectory) == nil}
+	p := pages.PeoplePage{
+		People: view.OfPeople(f, people), Partial: f.Partial, Done: done, Problem: problem,
+		MayChange: s.auth.May(r.principal, access.ActDirectory) == nil,
+	}
 	for _, g := range groups {
 		p.Groups = append(p.Groups, view.OfGroup(g))
 	}
@@ -46,26 +51,44 @@ func (s *site) renderPeople(w http.ResponseWriter, r request, status int, done, 
 
 // personForm returns the form of a person.
 func personForm(p askback.PersonRequest, isNew bool) pages.EntryForm {
-	f := pages.EntryForm{Title: "Edit a person", Path: pages.PeoplePath, Name: view.RawText(p.Name), New: isNew, Hint: "As agents and routes name them: ana"}
+	f := pages.EntryForm{
+		Title: "Edit a person", Path: pages.PeoplePath, Name: view.RawText(p.Name), New: isNew,
+		Hint: "As agents and routes name them: ana",
+	}
 	if isNew {
 		f.Title = "New person"
 	}
 	f.Fields = []pages.EntryField{
-		{Name: "email", Label: "E-mail", Hint: "Gets asks by mail, and logs in with it if the server has an issuer. Empty: none.", Value: view.RawText(p.Email)},
-		{Name: "slack", Label: "Slack", Hint: "The id of the member, such as U012AB3CD. Empty: none.", Value: view.RawText(p.Slack)},
+		{
+			Name: "email", Label: "E-mail",
+			Hint:  "Gets asks by mail, and logs in with it if the server has an issuer. Empty: none.",
+			Value: view.RawText(p.Email),
+		},
+		{
+			Name: "slack", Label: "Slack", Hint: "The id of the member, such as U012AB3CD. Empty: none.",
+			Value: view.RawText(p.Slack),
+		},
 		{Name: "time_zone", Label: "Time zone", Hint: "Europe/Berlin", Value: view.RawText(p.TimeZone)},
-		{Name: "quiet", Label: "Hours without messages", Hint: "22:00-07:00, in the time zone. Empty: none.", Value: view.RawText(p.Quiet)},
+		{
+			Name: "quiet", Label: "Hours without messages", Hint: "22:00-07:00, in the time zone. Empty: none.",
+			Value: view.RawText(p.Quiet),
+		},
 	}
 	return f
 }
 
 // groupForm returns the form of a group.
 func groupForm(name, people string, isNew bool) pages.EntryForm {
-	f := pages.EntryForm{Title: "Edit a group", Path: pages.GroupsPath, Name: view.RawText(name), New: isNew, Hint: "Without the @: payments"}
+	f := pages.EntryForm{
+		Title: "Edit a group", Path: pages.GroupsPath, Name: view.RawText(name), New: isNew,
+		Hint: "Without the @: payments",
+	}
 	if isNew {
 		f.Title = "New group"
 	}
-	f.Fields = []pages.EntryField{{Name: "people", Label: "People", Hint: "ana, ben: with commas between them", Value: view.RawText(people)}}
+	f.Fields = []pages.EntryField{
+		{Name: "people", Label: "People", Hint: "ana, ben: with commas between them", Value: view.RawText(people)},
+	}
 	return f
 }
 
@@ -76,7 +99,8 @@ func (s *site) editPerson(w http.ResponseWriter, r request) error {
 	}
 	name := r.URL.Query().Get("name")
 	if name == "" {
-		return s.render(w, r.Request, http.StatusOK, pages.EditEntry(r.frame, personForm(askback.PersonRequest{}, true)))
+		return s.render(w, r.Request, http.StatusOK,
+			pages.EditEntry(r.frame, personForm(askback.PersonRequest{}, true)))
 	}
 	p, err := r.person(name)
 	switch {
@@ -85,7 +109,10 @@ func (s *site) editPerson(w http.ResponseWriter, r request) error {
 	case p.Source != askback.SourceAPI:
 		return askback.ErrNotFound
 	}
-	form := personForm(askback.PersonRequest{Name: p.Name, Email: p.Email, Slack: p.Slack, TimeZone: p.TimeZone, Quiet: p.Quiet}, false)
+	form := personForm(
+		askback.PersonRequest{Name: p.Name, Email: p.Email, Slack: p.Slack, TimeZone: p.TimeZone, Quiet: p.Quiet},
+		false,
+	)
 	return s.render(w, r.Request, http.StatusOK, pages.EditEntry(r.frame, form))
 }
 
@@ -115,7 +142,8 @@ func (s *site) editGroup(w http.ResponseWriter, r request) error {
 	if i < 0 {
 		return askback.ErrNotFound
 	}
-	return s.render(w, r.Request, http.StatusOK, pages.EditEntry(r.frame, groupForm(name, strings.Join(all[i].People, ", "), false)))
+	return s.render(w, r.Request, http.StatusOK,
+		pages.EditEntry(r.frame, groupForm(name, strings.Join(all[i].People, ", "), false)))
 }
 
 // readEntry returns the fields of a form of a person or a group, from an admin.
@@ -145,7 +173,10 @@ func (s *site) changePerson(w http.ResponseWriter, r request) error {
 	if values.Get("action") == pages.RemoveEntry {
 		return s.removePerson(w, r, values.Get("name"))
 	}
-	p := askback.PersonRequest{Name: field("name"), Email: field("email"), Slack: field("slack"), TimeZone: field("time_zone"), Quiet: field("quiet")}
+	p := askback.PersonRequest{
+		Name: field("name"), Email: field("email"), Slack: field("slack"), TimeZone: field("time_zone"),
+		Quiet: field("quiet"),
+	}
 	form := personForm(p, values.Has("new"))
 	before, err := r.person(p.Name)
 	switch {
@@ -169,7 +200,8 @@ func (s *site) changePerson(w http.ResponseWriter, r request) error {
 const removedMeanwhile = "It was removed after the form was opened, or is in the settings file now."
 
 // plainAddress is the reason why a form sets no address.
-const plainAddress = "Without https, addresses are not changed here, because they let people log in. Use the settings file or the API."
+const plainAddress = "Without https, addresses are not changed here, because they let people log in. Use the " +
+	"settings file or the API."
 
 func (s *site) removePerson(w http.ResponseWriter, r request, name string) error {
 	removed, err := r.client.DeletePerson(r.Context(), name)
@@ -231,7 +263,8 @@ func (s *site) entrySaved(w http.ResponseWriter, r request, form pages.EntryForm
 			if field == "" && form.New { // the address of the API has the name, not its body
 				field = "name"
 			}
-			known := field == "name" && form.New || slices.ContainsFunc(form.Fields, func(f pages.EntryField) bool { return f.Name == field })
+			known := field == "name" && form.New ||
+				slices.ContainsFunc(form.Fields, func(f pages.EntryField) bool { return f.Name == field })
 			if !known {
 				field = ""
 			}

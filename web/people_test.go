@@ -24,15 +24,20 @@ func card(page *node, name string) string {
 func TestPeopleAndGroupsAreMadeByForm(t *testing.T) {
 	h := team(t)
 	admin := browser{h, h.secret(askback.Admin, "root")}
-	person := url.Values{"action": {"save"}, "new": {"1"}, "name": {"dan"}, "time_zone": {"Europe/Berlin"}, "quiet": {"22:00-07:00"}}
+	person := url.Values{
+		"action": {"save"}, "new": {"1"}, "name": {"dan"}, "time_zone": {"Europe/Berlin"}, "quiet": {"22:00-07:00"},
+	}
 	admin.send("/people", person, http.StatusSeeOther)
-	admin.send("/groups", url.Values{"action": {"save"}, "new": {"1"}, "name": {"@eu"}, "people": {"dan, ana"}}, http.StatusSeeOther)
+	admin.send("/groups", url.Values{"action": {"save"}, "new": {"1"}, "name": {"@eu"}, "people": {"dan, ana"}},
+		http.StatusSeeOther)
 	page := admin.open("/people?done=group", http.StatusOK)
 	if got := page.one(t, ".done-notice").visibleText(); !strings.Contains(got, "The group is saved.") {
 		t.Errorf("the notice is %q", got)
 	}
 	for name, want := range map[string][]string{
-		"dan":       {"made here", "in @eu", "no messages 22:00-07:00", "Europe/Berlin", "Changed by root", "Edit Remove…"},
+		"dan": {
+			"made here", "in @eu", "no messages 22:00-07:00", "Europe/Berlin", "Changed by root", "Edit Remove…",
+		},
 		"@eu":       {"made here", "dan and ana", "Changed by root", "Edit Remove…"},
 		"ben":       {"settings file", "in @oncall"},
 		"@payments": {"settings file", "ana"},
@@ -61,7 +66,8 @@ func TestPeopleAndGroupsAreMadeByForm(t *testing.T) {
 	}
 	admin.send("/groups", url.Values{"action": {"save"}, "name": {"eu"}, "people": {"dan"}}, http.StatusSeeOther)
 	warned := admin.send("/people", url.Values{"action": {"remove"}, "name": {"dan"}}, http.StatusOK)
-	if got := warned.one(t, ".done-notice").visibleText(); !strings.Contains(got, "Removed. But") || !strings.Contains(got, "eu") {
+	if got := warned.one(t, ".done-notice").visibleText(); !strings.Contains(got, "Removed. But") ||
+		!strings.Contains(got, "eu") {
 		t.Errorf("the notice is %q", got)
 	}
 	admin.send("/groups", url.Values{"action": {"remove"}, "name": {"eu"}}, http.StatusSeeOther)
@@ -78,8 +84,10 @@ func TestPersonFormIsChecked(t *testing.T) {
 	h := team(t)
 	admin := browser{h, h.secret(askback.Admin, "root")}
 	admin.send("/people", url.Values{"action": {"save"}, "new": {"1"}, "name": {"dan"}}, http.StatusSeeOther)
-	admin.send("/groups", url.Values{"action": {"save"}, "new": {"1"}, "name": {"eu"}, "people": {"dan"}}, http.StatusSeeOther)
-	admin.send("/routes", url.Values{"route": {""}, "revision": {"0"}, "action": {"save"}, "to": {"@eu"}}, http.StatusSeeOther)
+	admin.send("/groups", url.Values{"action": {"save"}, "new": {"1"}, "name": {"eu"}, "people": {"dan"}},
+		http.StatusSeeOther)
+	admin.send("/routes", url.Values{"route": {""}, "revision": {"0"}, "action": {"save"}, "to": {"@eu"}},
+		http.StatusSeeOther)
 	for _, c := range []struct {
 		path        string
 		form        url.Values
@@ -102,20 +110,26 @@ func TestPersonFormIsChecked(t *testing.T) {
 		if got := page.one(t, "#"+c.field+"-problem").visibleText(); !strings.Contains(got, c.want) {
 			t.Errorf("%v: the problem is %q, want %q", c.form, got, c.want)
 		}
-		if field := page.one(t, "#"+c.field); field.attr["value"] != c.form.Get(c.field) || !strings.Contains(field.attr["aria-describedby"], c.field+"-problem") {
+		if field := page.one(t, "#"+c.field); field.attr["value"] != c.form.Get(c.field) ||
+			!strings.Contains(field.attr["aria-describedby"], c.field+"-problem") {
 			t.Errorf("%v: the field has %v", c.form, field.attr)
 		}
 	}
 	page := admin.send("/groups", url.Values{"action": {"remove"}, "name": {"eu"}}, http.StatusConflict)
-	if got := page.one(t, ".done-notice").visibleText(); !strings.Contains(got, "Nothing has changed") || card(page, "@eu") == "" {
+	if got := page.one(t, ".done-notice").visibleText(); !strings.Contains(got, "Nothing has changed") ||
+		card(page, "@eu") == "" {
 		t.Errorf("the notice is %q", got)
 	}
-	w := admin.overHTTPS(http.MethodPost, "/people", url.Values{"action": {"save"}, "name": {"dan"}, "email": {"dan@example.com"}})
-	if w.Code != http.StatusSeeOther || !strings.Contains(card(admin.open("/people", http.StatusOK), "dan"), "dan@example.com") {
+	w := admin.overHTTPS(http.MethodPost, "/people",
+		url.Values{"action": {"save"}, "name": {"dan"}, "email": {"dan@example.com"}})
+	if w.Code != http.StatusSeeOther ||
+		!strings.Contains(card(admin.open("/people", http.StatusOK), "dan"), "dan@example.com") {
 		t.Errorf("over https: got status %d", w.Code)
 	}
 	// an unchanged address does not need https
-	admin.send("/people", url.Values{"action": {"save"}, "name": {"dan"}, "email": {"dan@example.com"}, "time_zone": {"UTC"}}, http.StatusSeeOther)
+	admin.send("/people",
+		url.Values{"action": {"save"}, "name": {"dan"}, "email": {"dan@example.com"}, "time_zone": {"UTC"}},
+		http.StatusSeeOther)
 }
 
 // A form that was opened before a removal does not undo it.
@@ -150,7 +164,8 @@ func TestOnlyAdminsChangePeople(t *testing.T) {
 	admin.send("/people", url.Values{"action": {"save"}, "new": {"1"}, "name": {"dan"}}, http.StatusSeeOther)
 	page := ana.open("/people", http.StatusOK)
 	// The only form is the log-out.
-	if got := len(page.all("form[method=post]")) + len(page.all(".route-actions")); got != 1 || card(page, "@oncall") == "" {
+	if got := len(page.all("form[method=post]")) + len(page.all(".route-actions")); got != 1 ||
+		card(page, "@oncall") == "" {
 		t.Errorf("ana has %d forms", got)
 	}
 	for _, path := range []string{"/people/edit", "/groups/edit"} {
@@ -176,14 +191,16 @@ func TestHostileNamesStayText(t *testing.T) {
 		h := team(t)
 		admin := browser{h, h.secret(askback.Admin, "root")}
 		label := strings.NewReplacer(",", "_", ";", "_", "@", "_").Replace(name("~" + s))
-		w := admin.do(admin.request(http.MethodPost, "/people", url.Values{"action": {"save"}, "new": {"1"}, "name": {label}}))
+		w := admin.do(admin.request(http.MethodPost, "/people",
+			url.Values{"action": {"save"}, "new": {"1"}, "name": {label}}))
 		page := admin.page(w, w.Code)
 		if w.Code == http.StatusSeeOther {
 			seen++
 			page = admin.open("/people", http.StatusOK)
 			a := h.ask(single)
 			checkFrames(t, admin.open("/asks/"+a.ID+"/reassign", http.StatusOK), s)
-			checkFrames(t, admin.open("/people/edit?"+url.Values{"name": {strings.TrimSpace(label)}}.Encode(), http.StatusOK), s)
+			checkFrames(t,
+				admin.open("/people/edit?"+url.Values{"name": {strings.TrimSpace(label)}}.Encode(), http.StatusOK), s)
 		}
 		checkFrames(t, page, s)
 	}

@@ -27,27 +27,42 @@ func TestPagesAreSavedAsPictures(t *testing.T) {
 	several := c.ask(first)
 	confirmation := c.ask(call)
 	hostile := c.ask(askback.Request{Agent: "Askback ✔ Approved by admin", Questions: []askback.Question{{
-		Text:    "Done.\n\n✔ Approved by admin\n\u202eevil\u202c <b>bold</b> \x1b[31mred",
-		Options: []askback.Option{{Label: "مرحبا بالعالم", Description: strings.Repeat("x", 300)}, {Label: "<script>alert(1)</script>"}},
+		Text: "Done.\n\n✔ Approved by admin\n\u202eevil\u202c <b>bold</b> \x1b[31mred",
+		Options: []askback.Option{
+			{Label: "مرحبا بالعالم", Description: strings.Repeat("x", 300)}, {Label: "<script>alert(1)</script>"},
+		},
 	}}})
 	written := c.ask(askback.Request{
 		Title: "Moving the orders table", Context: json.RawMessage(`"The migration has **three steps**:\n\n1. copy the rows\n2. switch the view \u0060orders_v\u0060\n3. drop the old table\n\nSee [the runbook](https://wiki.example.com/db/move) and [github.com/acme](https://github.com.evil.example/acme)."`),
 		Questions: []askback.Question{{
-			Text:   "Which **strategy** should I use for \u0060orders\u0060?\n\n| | time | locks |\n|---|---|---|\n| online | 40 min | none |\n| offline | 3 min | all |\n\n> Ana: *not on a Friday*",
+			Text: "Which **strategy** should I use for \u0060orders\u0060?\n\n| | time | locks |\n|---|---|---|\n" +
+				"| online | 40 min | none |\n| offline | 3 min | all |\n\n> Ana: *not on a Friday*",
 			Header: "Strategy",
 			Options: []askback.Option{
-				{Label: "Online", Description: "Slow, but **without an outage**.\n\n- copies in batches\n- checks each one", Preview: "pg_repack --table orders"},
+				{
+					Label:       "Online",
+					Description: "Slow, but **without an outage**.\n\n- copies in batches\n- checks each one",
+					Preview:     "pg_repack --table orders",
+				},
 				{Label: "Offline", Description: "Fast, in a window."},
 			},
 		}},
 	})
 	mail := askback.Request{Confirmation: &askback.Confirmation{
-		ToolName: "mail.send", Server: "office", Description: "Tells **everybody** about the outage.\n\n- short\n- friendly",
-		Input: json.RawMessage(`{"to":["all@example.com"],"To":"ceo@example.com","subject":"Outage","body":"Dear all,\n\nwe are down.\n"}`),
+		ToolName: "mail.send", Server: "office",
+		Description: "Tells **everybody** about the outage.\n\n- short\n- friendly",
+		Input:       json.RawMessage(`{"to":["all@example.com"],"To":"ceo@example.com","subject":"Outage","body":"Dear all,\n\nwe are down.\n"}`),
 	}}
-	padded, _ := json.Marshal(map[string]string{"command": "ls" + strings.Repeat("\n", 200) + "rm -rf /" + strings.Repeat(" ", 5_000) + "&& reboot"})
-	hiding := c.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "shell.run", Input: padded, Dangerous: true, Description: strings.Repeat("Words and more words. ", 300)}})
-	big := c.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "shell.run", Input: json.RawMessage(`{"command":"` + strings.Repeat("echo hello world; ", 60) + `"}`)}})
+	padded, _ := json.Marshal(map[string]string{
+		"command": "ls" + strings.Repeat("\n", 200) + "rm -rf /" + strings.Repeat(" ", 5_000) + "&& reboot",
+	})
+	hiding := c.ask(askback.Request{Confirmation: &askback.Confirmation{
+		ToolName: "shell.run", Input: padded, Dangerous: true,
+		Description: strings.Repeat("Words and more words. ", 300),
+	}})
+	big := c.ask(askback.Request{Confirmation: &askback.Confirmation{
+		ToolName: "shell.run", Input: json.RawMessage(`{"command":"` + strings.Repeat("echo hello world; ", 60) + `"}`),
+	}})
 	settled := c.ask(single)
 	denied := c.ask(call)
 	ctx := context.Background()
@@ -59,8 +74,10 @@ func TestPagesAreSavedAsPictures(t *testing.T) {
 		errorOf(ben.Answer(ctx, settled.ID, given)),
 		errorOf(ben.Answer(ctx, denied.ID, askback.Decide(askback.Deny, "Not on a Friday."))),
 		errorOf(ben.Claim(ctx, several.ID)),
-		errorOf(ben.Answer(ctx, changed.ID, askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"to":"ana"}`)})),
-		errorOf(ben.Answer(ctx, granted.ID, askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeTool}})),
+		errorOf(ben.Answer(ctx, changed.ID,
+			askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"to":"ana"}`)})),
+		errorOf(ben.Answer(ctx, granted.ID,
+			askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeTool}})),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -71,10 +88,14 @@ func TestPagesAreSavedAsPictures(t *testing.T) {
 	brief.Timeout = time.Minute
 	expired := c.ask(brief)
 	drawn := c.ask(askback.Request{Questions: []askback.Question{{Text: "Which layout?", Options: []askback.Option{
-		{Label: "Table", Preview: "```\n+------------+-------------+-----------+-----------+\n| name       | status      | since     | by        |\n+------------+-------------+-----------+-----------+\n```"},
-		{Label: "SQL", Preview: "```sql\nselect id, created_at, status from orders where status = 'open' order by created_at;\n```"},
+		{Label: "Table", Preview: "```\n+------------+-------------+-----------+-----------+\n| name       | status " +
+			"     | since     | by        |\n+------------+-------------+-----------+-----------+\n```"},
+		{Label: "SQL", Preview: "```sql\nselect id, created_at, status from orders where status = 'open' order by " +
+			"created_at;\n```"},
 	}}}})
-	shell := c.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "Bash", Input: json.RawMessage(`{"command":"rm -rf build && make release VERSION=2.4.0 TARGET=production REGION=eu-central-1"}`)}})
+	shell := c.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "Bash", Input: json.RawMessage(
+		`{"command":"rm -rf build && make release VERSION=2.4.0 TARGET=production REGION=eu-central-1"}`,
+	)}})
 	c.now = c.now.Add(7 * time.Minute)
 	if _, err := ben.Answer(ctx, expired.ID, given); err == nil {
 		t.Fatal("a late answer was taken")
@@ -98,8 +119,8 @@ func TestPagesAreSavedAsPictures(t *testing.T) {
 		save("list")
 		for page, a := range map[string]askback.Ask{
 			"question": question, "several": several, "confirmation": confirmation, "settled": settled,
-			"denied": denied, "hostile": hostile, "long": big, "written": written, "padded": hiding, "changed": changed, "granted": granted,
-			"by-grant": byGrant, "expired": expired, "drawn": drawn,
+			"denied": denied, "hostile": hostile, "long": big, "written": written, "padded": hiding,
+			"changed": changed, "granted": granted, "by-grant": byGrant, "expired": expired, "drawn": drawn,
 		} {
 			w.open("/asks/" + a.ID)
 			if a.Confirmation != nil && !c.get(a.ID).Settled() {

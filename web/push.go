@@ -69,7 +69,8 @@ func (s *site) addPush(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
-	made, err := r.client.AddContact(r.Context(), askback.ContactRequest{Channel: pushChannel, Label: browserName(r.UserAgent()), Address: address})
+	made, err := r.client.AddContact(r.Context(),
+		askback.ContactRequest{Channel: pushChannel, Label: browserName(r.UserAgent()), Address: address})
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,9 @@ func withPush(t *testing.T, h *server) pushing {
 	t.Helper()
 	p := pushing{service: webpushtest.NewService(t)}
 	var err error
-	p.channel, err = webpush.New(webpush.Options{Subject: "mailto:ops@example.com", Allow: p.service.Allow(t), Roots: p.service.Roots})
+	p.channel, err = webpush.New(webpush.Options{
+		Subject: "mailto:ops@example.com", Allow: p.service.Allow(t), Roots: p.service.Roots,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +115,8 @@ func TestBrowserIsAContactOfOnePerson(t *testing.T) {
 	}
 	_, id := send(ana, "/push", form)
 	list, err := h.client(askback.Responder, "ana").Contacts(t.Context())
-	if err != nil || len(list) != 1 || list[0].ID != id || list[0].Label != "Firefox on Android" || list[0].Channel != "webpush" {
+	if err != nil || len(list) != 1 || list[0].ID != id || list[0].Label != "Firefox on Android" ||
+		list[0].Channel != "webpush" {
 		t.Fatalf("got %+v, %v; want %s", list, err, id)
 	}
 	if _, got := send(ana, "/push/state", form); got != id {
@@ -128,7 +131,9 @@ func TestBrowserIsAContactOfOnePerson(t *testing.T) {
 	if _, got := send(ana, "/push/state", form); got != id {
 		t.Errorf("after ben tried to remove it: got %q, want %q", got, id)
 	}
-	for name, bad := range map[string]string{"empty": "", "http": strings.Replace(form.Get("address"), "https:", "http:", 1)} {
+	for name, bad := range map[string]string{
+		"empty": "", "http": strings.Replace(form.Get("address"), "https:", "http:", 1),
+	} {
 		if status, _ := send(ana, "/push", url.Values{"address": {bad}}); status/100 != 4 {
 			t.Errorf("%s: got status %d, want it rejected", name, status)
 		}
@@ -201,7 +206,8 @@ func (w window) allowNotifications(setting chrome.PermissionSetting) {
 		if err != nil {
 			return err
 		}
-		return chrome.SetPermission(&chrome.PermissionDescriptor{Name: "notifications"}, setting).WithOrigin(w.base).WithBrowserContextID(info.BrowserContextID).
+		return chrome.SetPermission(&chrome.PermissionDescriptor{Name: "notifications"},
+			setting).WithOrigin(w.base).WithBrowserContextID(info.BrowserContextID).
 			Do(cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser))
 	}))
 }
@@ -239,7 +245,8 @@ func (w window) pushTo() func(text []byte) {
 func (w window) notifications() (all []shownNotification) {
 	w.t.Helper()
 	var raw string
-	w.Run(chromedp.Evaluate(`navigator.serviceWorker.ready.then((r) => r.getNotifications()).then((all) => JSON.stringify(all.map((n) => ({
+	w.Run(chromedp.Evaluate(
+		`navigator.serviceWorker.ready.then((r) => r.getNotifications()).then((all) => JSON.stringify(all.map((n) => ({
 		title: n.title, body: n.body, tag: n.tag, path: n.data.path, silent: n.silent, stays: n.requireInteraction }))))`, &raw, awaitPromise))
 	if err := json.Unmarshal([]byte(raw), &all); err != nil {
 		w.t.Fatal(err)
@@ -302,7 +309,8 @@ func TestChromiumShowsQuestionsAsNotifications(t *testing.T) {
 	b := p.service.Subscribe(t, p.key)
 	w := c.window(phone)
 	w.allowNotifications(chrome.PermissionSettingGranted)
-	script := strings.NewReplacer("SUBSCRIPTION", strconv.Quote(b.Subscription()), "KEY", strconv.Quote(p.key)).Replace(subscribes)
+	script := strings.NewReplacer("SUBSCRIPTION", strconv.Quote(b.Subscription()), "KEY",
+		strconv.Quote(p.key)).Replace(subscribes)
 	w.Run(chromedp.ActionFunc(func(ctx context.Context) error {
 		_, err := page.AddScriptToEvaluateOnNewDocument(script).Do(ctx)
 		return err
@@ -318,7 +326,8 @@ func TestChromiumShowsQuestionsAsNotifications(t *testing.T) {
 	deliver := w.pushTo()
 	a := c.ask(single)
 	w.waitDelivered("the question", deliver, p.received(t, b, 1), func(n shownNotification) bool {
-		return n.Tag == a.ID && n.Path == "/asks/"+a.ID && !n.Silent && strings.Contains(n.Body, "Which database should we use?") && strings.Contains(n.Body, "SQLite")
+		return n.Tag == a.ID && n.Path == "/asks/"+a.ID && !n.Silent &&
+			strings.Contains(n.Body, "Which database should we use?") && strings.Contains(n.Body, "SQLite")
 	})
 	w.waitUntil(`window.badge === 1`)
 	if _, err := c.client(askback.Responder, "ben").Answer(t.Context(), a.ID, askback.Choose("SQLite")); err != nil {
@@ -335,11 +344,13 @@ func TestChromiumShowsQuestionsAsNotifications(t *testing.T) {
 	deliver(outcome) // the page shows the question anyway
 	w.waitNoNotification("the outcome while the page is open")
 	dangerous := c.ask(call)
-	w.waitDelivered("a dangerous call", deliver, p.received(t, b, 3), func(n shownNotification) bool { return n.Tag == dangerous.ID && n.Stays })
+	w.waitDelivered("a dangerous call", deliver, p.received(t, b, 3),
+		func(n shownNotification) bool { return n.Tag == dangerous.ID && n.Stays })
 	w.open("/asks/" + dangerous.ID)
 	w.waitNoNotification("while the page of the call is open")
 	w.open("/")
-	w.waitDelivered("an unknown message", deliver, []byte("from another version"), func(n shownNotification) bool { return n.Path == "/" && n.Title == "Askback" })
+	w.waitDelivered("an unknown message", deliver, []byte("from another version"),
+		func(n shownNotification) bool { return n.Path == "/" && n.Title == "Askback" })
 	w.open("/contacts")
 	w.waitText("This browser shows new questions as notifications.")
 	w.waitText("last used")

@@ -34,7 +34,9 @@ func (s *site) reassignPage(w http.ResponseWriter, r request) error {
 	return s.renderReassign(w, r, http.StatusOK, a, pages.ReassignForm{})
 }
 
-func (s *site) renderReassign(w http.ResponseWriter, r request, status int, a askback.Ask, form pages.ReassignForm) error {
+func (s *site) renderReassign(
+	w http.ResponseWriter, r request, status int, a askback.Ask, form pages.ReassignForm,
+) error {
 	if a.Settled() {
 		http.Redirect(w, r.Request, askback.PagePath(a.ID), http.StatusSeeOther)
 		return nil
@@ -60,7 +62,8 @@ func (s *site) renderReassign(w http.ResponseWriter, r request, status int, a as
 	}
 	form.Candidates = view.Candidates(groups, people, r.principal.Name)
 	if len(a.Approvers) > 0 { // other people can be named, too, but cannot decide
-		form.Candidates = view.Candidates(groupsWith(groups, a.Approvers), onlyPeople(people, a.Approvers), r.principal.Name)
+		form.Candidates = view.Candidates(groupsWith(groups, a.Approvers), onlyPeople(people, a.Approvers),
+			r.principal.Name)
 	}
 	form.Rest = restOf(a, r.principal.Name)
 	return s.render(w, r.Request, status, pages.Reassign(r.frame, list, view.Of(a), form))
@@ -68,7 +71,8 @@ func (s *site) renderReassign(w http.ResponseWriter, r request, status int, a as
 
 // onlyPeople returns the people who have one of the names.
 func onlyPeople(people []askback.Person, names []string) []askback.Person {
-	return slices.DeleteFunc(slices.Clone(people), func(p askback.Person) bool { return !slices.Contains(names, p.Name) })
+	return slices.DeleteFunc(slices.Clone(people),
+		func(p askback.Person) bool { return !slices.Contains(names, p.Name) })
 }
 
 // groupsWith returns the groups with one of the people.
@@ -97,8 +101,11 @@ func (s *site) reassign(w http.ResponseWriter, r request) error {
 	if err := s.reauthenticate(r); err != nil {
 		return err
 	}
-	form := pages.ReassignForm{Chosen: values["to"], Others: text(values, "others"), Delegate: values.Get("how") == pages.DelegatePart}
-	after, err := r.client.Reassign(r.Context(), r.PathValue("id"), askback.Reassignment{To: form.Names(), Delegate: form.Delegate})
+	form := pages.ReassignForm{
+		Chosen: values["to"], Others: text(values, "others"), Delegate: values.Get("how") == pages.DelegatePart,
+	}
+	after, err := r.client.Reassign(r.Context(), r.PathValue("id"),
+		askback.Reassignment{To: form.Names(), Delegate: form.Delegate})
 	var invalid askback.Invalid
 	switch {
 	case errors.As(err, &invalid):

@@ -37,21 +37,26 @@ func TestFormReassignsAnAsk(t *testing.T) {
 		t.Errorf("offered are %q", got)
 	}
 	text := page.one(t, "#detail").visibleText()
-	for _, want := range []string{"Which database should we use?", "everyone who may answer", "Only they can answer it then. You and everyone else cannot", "ben and cem"} {
+	for _, want := range []string{
+		"Which database should we use?", "everyone who may answer",
+		"Only they can answer it then. You and everyone else cannot", "ben and cem",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %q", want, text)
 		}
 	}
 	h.now = h.now.Add(time.Minute)
 	done := ana.send(link, url.Values{"to": {"@oncall"}, "others": {"cem, ben"}}, http.StatusOK)
-	if got := done.one(t, ".reassigned").visibleText(); !strings.Contains(got, "@oncall, cem and ben can answer it now. You cannot") {
+	if got := done.one(t, ".reassigned").visibleText(); !strings.Contains(got,
+		"@oncall, cem and ben can answer it now. You cannot") {
 		t.Errorf("the reply is %q", got)
 	}
 	if strings.Contains(done.visibleText(), "Which database") {
 		t.Error("a person who may not see the ask any more sees its question")
 	}
 	ana.open("/asks/"+a.ID, http.StatusNotFound)
-	if got := ben.open("/asks/"+a.ID, http.StatusOK).one(t, ".ask-header").visibleText(); !strings.Contains(got, "Reassigned by ana on 3 November 2026, 18:31 UTC.") {
+	if got := ben.open("/asks/"+a.ID, http.StatusOK).one(t, ".ask-header").visibleText(); !strings.Contains(got,
+		"Reassigned by ana on 3 November 2026, 18:31 UTC.") {
 		t.Errorf("the page for ben has %q", got)
 	}
 	// sends the form twice, as a reload does
@@ -69,7 +74,9 @@ func TestFormDelegatesOwnPart(t *testing.T) {
 	a := h.ask(r)
 	path := "/asks/" + a.ID + "/reassign"
 	text := ana.open(path, http.StatusOK).one(t, "form.reassign").visibleText()
-	for _, want := range []string{"You and ben cannot, unless you choose them", "in your place. ben can still answer it, too."} {
+	for _, want := range []string{
+		"You and ben cannot, unless you choose them", "in your place. ben can still answer it, too.",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %q", want, text)
 		}
@@ -79,14 +86,16 @@ func TestFormDelegatesOwnPart(t *testing.T) {
 	if w.Code != http.StatusSeeOther || to != "/asks/"+a.ID+"?reassigned="+a.ID {
 		t.Fatalf("got status %d to %q", w.Code, to)
 	}
-	if got := ben.open(to, http.StatusOK).one(t, ".done-notice").visibleText(); !strings.Contains(got, "Reassigned to ben and cem") {
+	if got := ben.open(to,
+		http.StatusOK).one(t, ".done-notice").visibleText(); !strings.Contains(got, "Reassigned to ben and cem") {
 		t.Errorf("the notice is %q", got)
 	}
 	if got := cem.open(to, http.StatusOK).all(".done-notice"); len(got) > 0 {
 		t.Error("another person gets the notice")
 	}
 	page := ben.send(path, url.Values{"to": {"@payments"}, "how": {"delegate"}}, http.StatusOK)
-	if got := page.one(t, ".reassigned").visibleText(); !strings.Contains(got, "cem and @payments can answer it now") || !strings.Contains(got, "These are cem and ana") {
+	if got := page.one(t, ".reassigned").visibleText(); !strings.Contains(got, "cem and @payments can answer it now") ||
+		!strings.Contains(got, "These are cem and ana") {
 		t.Errorf("after delegating: %q", got)
 	}
 	ana.open("/asks/"+a.ID, http.StatusOK)
@@ -116,7 +125,8 @@ func TestReassignFormIsChecked(t *testing.T) {
 			t.Errorf("%v: the problem is %q, want %q", c.form, got, c.want)
 		}
 		field := page.one(t, "#others")
-		if field.attr["value"] != c.form.Get("others") || field.attr["aria-describedby"] != "to-problem" || page.one(t, "#to").attr["aria-describedby"] != "to-problem" {
+		if field.attr["value"] != c.form.Get("others") || field.attr["aria-describedby"] != "to-problem" ||
+			page.one(t, "#to").attr["aria-describedby"] != "to-problem" {
 			t.Errorf("%v: the field has %v", c.form, field.attr)
 		}
 		if got := page.one(t, "#to").all("[checked]"); len(got) != len(c.form["to"]) {

@@ -16,7 +16,9 @@ import (
 )
 
 // saveRoute replaces a route that was made here, or adds a route after them.
-func (s *site) saveRoute(w http.ResponseWriter, r request, values url.Values, routes []askback.Route, index int, revision int64) error {
+func (s *site) saveRoute(
+	w http.ResponseWriter, r request, values url.Values, routes []askback.Route, index int, revision int64,
+) error {
 	form := filledRoute(values)
 	route := form.route()
 	if len(form.Problems) > 0 {
@@ -56,9 +58,11 @@ type filledForm struct{ pages.RouteForm }
 
 func filledRoute(v url.Values) *filledForm {
 	return &filledForm{pages.RouteForm{
-		Index: v.Get("route"), Revision: v.Get("revision"), Agent: text(v, "agent"), Kind: text(v, "kind"), Tags: text(v, "tags"), To: text(v, "to"), Approvers: text(v, "approvers"),
-		Channels: text(v, "channels"), Quorum: text(v, "quorum"), Remind: text(v, "remind"), Escalate: text(v, "escalate"), Timeout: text(v, "timeout"),
-		OnTimeout: text(v, "on_timeout"), NoSelfApproval: v.Has("no_self_approval"), Join: v.Has("join"),
+		Index: v.Get("route"), Revision: v.Get("revision"), Agent: text(v, "agent"), Kind: text(v, "kind"),
+		Tags: text(v, "tags"), To: text(v, "to"), Approvers: text(v, "approvers"), Channels: text(v, "channels"),
+		Quorum: text(v, "quorum"), Remind: text(v, "remind"), Escalate: text(v, "escalate"),
+		Timeout: text(v, "timeout"), OnTimeout: text(v, "on_timeout"), NoSelfApproval: v.Has("no_self_approval"),
+		Join: v.Has("join"),
 	}}
 }
 
@@ -68,7 +72,10 @@ func (f *filledForm) add(field, text string) {
 
 // addInvalid adds the problems of the route with an index among the routes that were sent.
 func (f *filledForm) addInvalid(index int, why askback.Invalid) {
-	fields := map[string]bool{"agent": true, "kind": true, "tags": true, "to": true, "approvers": true, "channels": true, "quorum": true, "remind": true, "escalate": true, "timeout": true, "on_timeout": true}
+	fields := map[string]bool{
+		"agent": true, "kind": true, "tags": true, "to": true, "approvers": true, "channels": true, "quorum": true,
+		"remind": true, "escalate": true, "timeout": true, "on_timeout": true,
+	}
 	for _, p := range why {
 		path, own := strings.CutPrefix(p.Pointer, "/items/"+strconv.Itoa(index)+"/")
 		name, _, _ := strings.Cut(strings.TrimPrefix(path, "match/"), "/")
@@ -91,9 +98,13 @@ func sentence(detail string) string {
 // a route are checked later.
 func (f *filledForm) route() askback.Route {
 	r := askback.Route{
-		Match: askback.Match{Agent: strings.TrimSpace(string(f.Agent)), Kind: askback.AskKind(f.Kind), Tags: view.SplitNames(string(f.Tags))},
-		To:    view.SplitNames(string(f.To)), Approvers: view.SplitNames(string(f.Approvers)), Channels: view.SplitNames(string(f.Channels)),
-		NoSelfApproval: f.NoSelfApproval, OnTimeout: askback.OnTimeout(f.OnTimeout), Join: f.Join,
+		Match: askback.Match{
+			Agent: strings.TrimSpace(string(f.Agent)), Kind: askback.AskKind(f.Kind),
+			Tags: view.SplitNames(string(f.Tags)),
+		},
+		To: view.SplitNames(string(f.To)), Approvers: view.SplitNames(string(f.Approvers)),
+		Channels: view.SplitNames(string(f.Channels)), NoSelfApproval: f.NoSelfApproval,
+		OnTimeout: askback.OnTimeout(f.OnTimeout), Join: f.Join,
 	}
 	if n := strings.TrimSpace(string(f.Quorum)); n != "" {
 		var err error
@@ -134,8 +145,10 @@ func (f *filledForm) span(field, typed string) askback.Span {
 func routeForm(r askback.Route) pages.RouteForm {
 	join := func(all []string) view.RawText { return view.RawText(strings.Join(all, ", ")) }
 	f := pages.RouteForm{
-		Agent: view.RawText(r.Match.Agent), Kind: view.RawText(r.Match.Kind), Tags: join(r.Match.Tags), To: join(r.To), Approvers: join(r.Approvers), Channels: join(r.Channels),
-		NoSelfApproval: r.NoSelfApproval, Timeout: view.RawText(view.SpanText(r.Timeout.Duration())), OnTimeout: view.RawText(r.OnTimeout), Join: r.Join,
+		Agent: view.RawText(r.Match.Agent), Kind: view.RawText(r.Match.Kind), Tags: join(r.Match.Tags), To: join(r.To),
+		Approvers: join(r.Approvers), Channels: join(r.Channels), NoSelfApproval: r.NoSelfApproval,
+		Timeout: view.RawText(view.SpanText(r.Timeout.Duration())), OnTimeout: view.RawText(r.OnTimeout),
+		Join: r.Join,
 	}
 	if r.Quorum > 0 {
 		f.Quorum = view.RawText(strconv.Itoa(r.Quorum))

@@ -20,7 +20,8 @@ func (s *site) routes(w http.ResponseWriter, r request) error {
 
 // routesDone are the sentences that confirm an action.
 var routesDone = map[string]string{
-	pages.SaveRoute: "Saved. It applies to new asks.", pages.RemoveRoute: "Removed.", pages.RouteUp: "Moved up.", pages.RouteDown: "Moved down.",
+	pages.SaveRoute: "Saved. It applies to new asks.", pages.RemoveRoute: "Removed.", pages.RouteUp: "Moved up.",
+	pages.RouteDown: "Moved down.",
 }
 
 // renderRoutes sends the list, with the problem of a form.
@@ -43,7 +44,10 @@ func (s *site) renderRoutes(w http.ResponseWriter, r request, status int, proble
 // checkRoutes returns the routes that match the ask in the address.
 func checkRoutes(r request, routes []askback.Route) pages.RouteCheck {
 	q := r.URL.Query()
-	c := pages.RouteCheck{Agent: strings.TrimSpace(q.Get("agent")), Kind: q.Get("kind"), Tags: q.Get("tags"), Asked: q.Has("kind"), First: -1}
+	c := pages.RouteCheck{
+		Agent: strings.TrimSpace(q.Get("agent")), Kind: q.Get("kind"), Tags: q.Get("tags"), Asked: q.Has("kind"),
+		First: -1,
+	}
 	a := &askback.Ask{Agent: c.Agent, Owner: c.Agent, Kind: askback.AskKind(c.Kind), Tags: view.SplitNames(c.Tags)}
 	for n, one := range routes {
 		switch {
@@ -84,7 +88,8 @@ const routesChanged = "The routes were changed after this page was loaded. They 
 
 // madeRoutes returns the routes that were made here or over the API.
 func madeRoutes(all askback.RouteList) []askback.Route {
-	return slices.DeleteFunc(slices.Clone(all.Items), func(r askback.Route) bool { return r.Source == askback.SourceSettings })
+	return slices.DeleteFunc(slices.Clone(all.Items),
+		func(r askback.Route) bool { return r.Source == askback.SourceSettings })
 }
 
 // maxRouteForm is the limit in bytes for the form of a route.
@@ -145,7 +150,9 @@ func reorder(routes *[]askback.Route, n int, action string) bool {
 }
 
 // putRoutes replaces the routes that were made here. The reply is the list.
-func (s *site) putRoutes(w http.ResponseWriter, r request, routes []askback.Route, revision int64, action string) error {
+func (s *site) putRoutes(
+	w http.ResponseWriter, r request, routes []askback.Route, revision int64, action string,
+) error {
 	_, err := r.client.PutRoutes(r.Context(), routes, revision)
 	var invalid askback.Invalid
 	switch {

@@ -18,7 +18,8 @@ import (
 func withRoutes(t *testing.T) (*server, browser) {
 	h := team(t)
 	h.engine.Set(engine.Settings{
-		People: []askback.Person{{Name: "ana"}, {Name: "ben"}, {Name: "cem"}}, Groups: map[string][]string{"oncall": {"ben", "cem"}},
+		People: []askback.Person{{Name: "ana"}, {Name: "ben"}, {Name: "cem"}},
+		Groups: map[string][]string{"oncall": {"ben", "cem"}},
 		Routes: []askback.Route{{Match: askback.Match{Tags: []string{"prod"}}, Quorum: 2}},
 	})
 	return h, browser{h, h.secret(askback.Admin, "root")}
@@ -28,15 +29,18 @@ func withRoutes(t *testing.T) (*server, browser) {
 func (b browser) routes() (all []string) {
 	b.t.Helper()
 	for _, words := range b.open("/routes", http.StatusOK).all(".route-text") {
-		all = append(all, strings.Join(strings.Fields(strings.NewReplacer(" :", ":", " .", ".").Replace(words.visibleText())), " "))
+		all = append(all,
+			strings.Join(strings.Fields(strings.NewReplacer(" :", ":", " .", ".").Replace(words.visibleText())), " "))
 	}
 	return all
 }
 
 // fullRoute has every field of the form.
 var fullRoute = url.Values{
-	"route": {""}, "revision": {"0"}, "action": {"save"}, "agent": {"deploy-*"}, "kind": {"confirmation"}, "tags": {"db, eu"}, "to": {"ana, @oncall"}, "approvers": {"ana, ben"}, "quorum": {"2"},
-	"no_self_approval": {"1"}, "channels": {"email, slack"}, "remind": {"30m, 1h30m"}, "escalate": {"2h: cem\n\n 1d : @oncall, ben"}, "timeout": {"3d"}, "on_timeout": {"decline"},
+	"route": {""}, "revision": {"0"}, "action": {"save"}, "agent": {"deploy-*"}, "kind": {"confirmation"},
+	"tags": {"db, eu"}, "to": {"ana, @oncall"}, "approvers": {"ana, ben"}, "quorum": {"2"}, "no_self_approval": {"1"},
+	"channels": {"email, slack"}, "remind": {"30m, 1h30m"}, "escalate": {"2h: cem\n\n 1d : @oncall, ben"},
+	"timeout": {"3d"}, "on_timeout": {"decline"},
 }
 
 // changed returns the form with other values, in pairs.
@@ -58,10 +62,15 @@ func TestRouteIsMadeByForm(t *testing.T) {
 	admin.send("/routes", fullRoute, http.StatusSeeOther)
 	span := func(d time.Duration) askback.Span { return askback.Span(d) }
 	want := askback.Route{
-		Match: askback.Match{Agent: "deploy-*", Kind: askback.Confirm, Tags: []string{"db", "eu"}}, To: []string{"ana", "@oncall"}, Approvers: []string{"ana", "ben"}, Channels: []string{"email", "slack"},
-		Quorum: 2, NoSelfApproval: true, Remind: []askback.Span{span(30 * time.Minute), span(90 * time.Minute)}, Timeout: span(72 * time.Hour), OnTimeout: askback.OnTimeoutDecline,
-		Escalate: []askback.Escalation{{After: span(2 * time.Hour), To: []string{"cem"}}, {After: span(24 * time.Hour), To: []string{"@oncall", "ben"}}},
-		Source:   askback.SourceAPI,
+		Match: askback.Match{Agent: "deploy-*", Kind: askback.Confirm, Tags: []string{"db", "eu"}},
+		To:    []string{"ana", "@oncall"}, Approvers: []string{"ana", "ben"}, Channels: []string{"email", "slack"},
+		Quorum: 2, NoSelfApproval: true, Remind: []askback.Span{span(30 * time.Minute), span(90 * time.Minute)},
+		Timeout: span(72 * time.Hour), OnTimeout: askback.OnTimeoutDecline,
+		Escalate: []askback.Escalation{
+			{After: span(2 * time.Hour), To: []string{"cem"}},
+			{After: span(24 * time.Hour), To: []string{"@oncall", "ben"}},
+		},
+		Source: askback.SourceAPI,
 	}
 	all, err := h.client(askback.Admin, "root").Routes(t.Context())
 	if err != nil || len(all.Items) != 2 {
@@ -88,7 +97,10 @@ func TestRouteIsMadeByForm(t *testing.T) {
 	if d := cmp.Diff(all.Items, again.Items); err != nil || d != "" {
 		t.Errorf("the form changes what it shows: %v\n%s", err, d)
 	}
-	short := url.Values{"route": {"0"}, "revision": {strconv.FormatInt(again.Revision, 10)}, "action": {"save"}, "to": {"ben"}, "kind": {"questions"}, "join": {"1"}}
+	short := url.Values{
+		"route": {"0"}, "revision": {strconv.FormatInt(again.Revision, 10)}, "action": {"save"}, "to": {"ben"},
+		"kind": {"questions"}, "join": {"1"},
+	}
 	admin.send("/routes", short, http.StatusSeeOther)
 	if got := admin.routes()[1]; got != "Questions: ben may answer; equal questions of one agent become one." {
 		t.Errorf("after an edit: %q", got)
@@ -119,7 +131,8 @@ func (b browser) pressRoute(id, action string) string {
 func TestRoutesAreMovedAndRemoved(t *testing.T) {
 	_, admin := withRoutes(t)
 	for n, to := range []string{"ana", "ben", "cem"} {
-		admin.send("/routes", url.Values{"route": {""}, "revision": {strconv.Itoa(n)}, "action": {"save"}, "to": {to}}, http.StatusSeeOther)
+		admin.send("/routes", url.Values{"route": {""}, "revision": {strconv.Itoa(n)}, "action": {"save"}, "to": {to}},
+			http.StatusSeeOther)
 	}
 	old := admin.open("/routes", http.StatusOK).one(t, "#route-3").all("[name=revision]")[0].attr["value"]
 	if got := admin.pressRoute("#route-1", "remove"); got != "no button" {
@@ -135,21 +148,29 @@ func TestRoutesAreMovedAndRemoved(t *testing.T) {
 	if got := admin.pressRoute("#route-4", "remove"); !strings.Contains(got, "Removed") {
 		t.Errorf("the notice is %q", got)
 	}
-	want := []string{"Everything tagged prod: two people must approve.", "Everything: cem may answer.", "Everything: ana may answer."}
+	want := []string{
+		"Everything tagged prod: two people must approve.", "Everything: cem may answer.",
+		"Everything: ana may answer.",
+	}
 	if d := cmp.Diff(want, admin.routes()); d != "" {
 		t.Errorf("want -, got +\n%s", d)
 	}
-	page := admin.send("/routes", url.Values{"route": {"0"}, "revision": {old}, "action": {"remove"}}, http.StatusConflict)
-	if got := page.one(t, ".done-notice").visibleText(); !strings.Contains(got, "were changed after this page was loaded") {
+	page := admin.send("/routes", url.Values{"route": {"0"}, "revision": {old}, "action": {"remove"}},
+		http.StatusConflict)
+	if got := page.one(t, ".done-notice").visibleText(); !strings.Contains(got,
+		"were changed after this page was loaded") {
 		t.Errorf("the notice is %q", got)
 	}
-	admin.send("/routes", url.Values{"route": {"0"}, "revision": {old}, "action": {"save"}, "to": {"ben"}}, http.StatusConflict)
+	admin.send("/routes", url.Values{"route": {"0"}, "revision": {old}, "action": {"save"}, "to": {"ben"}},
+		http.StatusConflict)
 	admin.open("/routes/edit?route=0&revision="+old, http.StatusConflict)
 	admin.send("/routes", url.Values{"route": {"9"}, "revision": {old}, "action": {"up"}}, http.StatusConflict)
 	admin.send("/routes", url.Values{"route": {"0"}, "revision": {old}, "action": {"burn"}}, http.StatusBadRequest)
 	admin.send("/routes", url.Values{"route": {"0"}, "revision": {old}, "action": {"up"}}, http.StatusBadRequest)
-	page = admin.send("/routes", url.Values{"route": {""}, "revision": {old}, "action": {"save"}, "to": {"ben"}}, http.StatusConflict)
-	if got := page.one(t, "#to").attr["value"]; got != "ben" || !strings.Contains(page.one(t, "#problems").visibleText(), "save this route again") {
+	page = admin.send("/routes", url.Values{"route": {""}, "revision": {old}, "action": {"save"}, "to": {"ben"}},
+		http.StatusConflict)
+	if got := page.one(t, "#to").attr["value"]; got != "ben" ||
+		!strings.Contains(page.one(t, "#problems").visibleText(), "save this route again") {
 		t.Errorf("a new route with an old revision: %q has %q", page.one(t, "#problems").visibleText(), got)
 	}
 	if d := cmp.Diff(want, admin.routes()); d != "" {
@@ -160,7 +181,8 @@ func TestRoutesAreMovedAndRemoved(t *testing.T) {
 // A problem of a route is shown at its field, with the typed text.
 func TestRouteFormIsChecked(t *testing.T) {
 	_, admin := withRoutes(t)
-	admin.send("/routes", url.Values{"route": {""}, "revision": {"0"}, "action": {"save"}, "to": {"ben"}}, http.StatusSeeOther)
+	admin.send("/routes", url.Values{"route": {""}, "revision": {"0"}, "action": {"save"}, "to": {"ben"}},
+		http.StatusSeeOther)
 	for _, c := range []struct{ field, value, want string }{
 		{"quorum", "many", "whole number from 1 to 20"},
 		{"remind", "soon", "not a duration"},
@@ -171,12 +193,14 @@ func TestRouteFormIsChecked(t *testing.T) {
 		{"agent", "[", "pattern"},
 		{"channels", "pigeon", "pigeon"},
 	} {
-		page := admin.send("/routes", changed(fullRoute, "revision", "1", c.field, c.value), http.StatusUnprocessableEntity)
+		page := admin.send("/routes", changed(fullRoute, "revision", "1", c.field, c.value),
+			http.StatusUnprocessableEntity)
 		if got := page.one(t, "#"+c.field+"-problem").visibleText(); !strings.Contains(got, c.want) {
 			t.Errorf("%s: the problem is %q, want %q", c.field, got, c.want)
 		}
 		field := page.one(t, "#"+c.field)
-		if value := field.attr["value"] + strings.TrimSpace(field.raw()); value != c.value || !strings.Contains(field.attr["aria-describedby"], c.field+"-problem") {
+		if value := field.attr["value"] + strings.TrimSpace(field.raw()); value != c.value ||
+			!strings.Contains(field.attr["aria-describedby"], c.field+"-problem") {
 			t.Errorf("%s has %q and %v", c.field, value, field.attr)
 		}
 	}
@@ -192,12 +216,15 @@ func TestRouteOfAnAskIsFound(t *testing.T) {
 	three.Del("no_self_approval")
 	admin.send("/routes", three, http.StatusSeeOther)
 	for query, want := range map[string]string{
-		"agent=deploy-bot&kind=confirmation&tags=":     "Route 2 applies: Confirmations of deploy-*: three of ana and ben must approve, and no one else may decide",
-		"agent=deploy-bot&kind=confirmation&tags=prod": "Route 1 applies: Everything tagged prod: two people must approve. Route 2 matches, too, so its rules for approvals count as well",
-		"agent=x&kind=questions&tags=a%2C+prod":        "Route 1 applies: Everything tagged prod",
-		"agent=x&kind=questions&tags=":                 "No route matches.",
+		"agent=deploy-bot&kind=confirmation&tags=": "Route 2 applies: Confirmations of deploy-*: three of ana " +
+			"and ben must approve, and no one else may decide",
+		"agent=deploy-bot&kind=confirmation&tags=prod": "Route 1 applies: Everything tagged prod: two people must " +
+			"approve. Route 2 matches, too, so its rules for approvals count as well",
+		"agent=x&kind=questions&tags=a%2C+prod": "Route 1 applies: Everything tagged prod",
+		"agent=x&kind=questions&tags=":          "No route matches.",
 	} {
-		got := strings.NewReplacer(" :", ":", " .", ".").Replace(admin.open("/routes?"+query, http.StatusOK).one(t, "#result").visibleText())
+		got := strings.NewReplacer(" :", ":", " .",
+			".").Replace(admin.open("/routes?"+query, http.StatusOK).one(t, "#result").visibleText())
 		if !strings.Contains(got, want) {
 			t.Errorf("%s: got %q, want %q", query, got, want)
 		}
@@ -225,11 +252,15 @@ func TestHostileRoutesStayText(t *testing.T) {
 	want := ""
 	for _, s := range injections {
 		_, admin := withRoutes(t)
-		label := strings.NewReplacer(",", "_", ";", "_", "*", "_", "[", "_", "\\", "_", "?", "_", "@", "_").Replace(name("~" + s))
-		w := admin.do(admin.request(http.MethodPost, "/routes", url.Values{"route": {""}, "revision": {"0"}, "action": {"save"}, "to": {"ana"}, "agent": {label}, "tags": {label}}))
+		label := strings.NewReplacer(",", "_", ";", "_", "*", "_", "[", "_", "\\", "_", "?", "_", "@",
+			"_").Replace(name("~" + s))
+		w := admin.do(admin.request(http.MethodPost, "/routes", url.Values{
+			"route": {""}, "revision": {"0"}, "action": {"save"}, "to": {"ana"}, "agent": {label}, "tags": {label},
+		}))
 		page := admin.page(w, w.Code)
 		if w.Code == http.StatusSeeOther {
-			page = admin.open("/routes?kind=questions&agent="+url.QueryEscape(label)+"&tags="+url.QueryEscape(label), http.StatusOK)
+			page = admin.open("/routes?kind=questions&agent="+url.QueryEscape(label)+"&tags="+url.QueryEscape(label),
+				http.StatusOK)
 			if got := structure(page.one(t, ".route-list")); want == "" {
 				want = got
 			} else if got != want {

@@ -27,7 +27,8 @@ func TestRowsAreSentWithoutAPage(t *testing.T) {
 	first := ana.open("/", http.StatusOK)
 	_, query, _ := strings.Cut(first.one(t, ".list-next a").attr["href"], "?")
 	rest := ana.open("/rows?"+query, http.StatusOK)
-	if rows := rest.all("#more-rows .row"); len(rows) != 1 || len(rest.all("html")) != 0 || len(rest.all(".list-next")) != 0 {
+	if rows := rest.all("#more-rows .row"); len(rows) != 1 || len(rest.all("html")) != 0 ||
+		len(rest.all(".list-next")) != 0 {
 		t.Fatalf("got %d rows, in a page or with a link", len(rows))
 	}
 	if href := rest.one(t, ".row-link").attr["href"]; strings.Contains(href, "?") {
@@ -89,7 +90,9 @@ func TestChromiumThousandAsksAreScrolled(t *testing.T) {
 	w.waitUntil(`document.querySelector("#row-` + last + `").classList.contains("is-current")`)
 	checkRows()
 	var inView bool
-	w.Run(chromedp.Evaluate(`document.querySelector("#row-`+last+`").getBoundingClientRect().top < innerHeight`, &inView))
+	w.Run(
+		chromedp.Evaluate(`document.querySelector("#row-`+last+`").getBoundingClientRect().top < innerHeight`, &inView),
+	)
 	if !inView {
 		t.Error("the row of the open ask is not in view")
 	}
@@ -185,9 +188,12 @@ func TestChromiumNextAskIsTheRowBelow(t *testing.T) {
 	w.open("/?group=agent")
 	w.waitUntil(`(() => { const pane = document.querySelector(".list-pane"); pane.scrollTop = pane.scrollHeight; return document.querySelectorAll("#list .row").length === 410; })()`)
 	var ids []string
-	w.Run(chromedp.Evaluate(`[...document.querySelectorAll("#list > .row")].slice(150, 152).map((row) => row.dataset.ask)`, &ids))
+	w.Run(chromedp.Evaluate(
+		`[...document.querySelectorAll("#list > .row")].slice(150, 152).map((row) => row.dataset.ask)`, &ids,
+	))
 	w.Run(chromedp.Evaluate(`document.querySelector("#row-`+ids[0]+` .row-link").click()`, nil))
-	w.waitUntil(`document.querySelector("form.ask")?.dataset.ask === "` + ids[0] + `" && document.querySelector("#row-` + ids[0] + `").classList.contains("is-current")`)
+	w.waitUntil(`document.querySelector("form.ask")?.dataset.ask === "` + ids[0] +
+		`" && document.querySelector("#row-` + ids[0] + `").classList.contains("is-current")`)
 	w.typeInto("#q1-other", "fine")
 	w.waitUntilKeysDecide()
 	w.Click("form.ask button[value=answer]")

@@ -48,7 +48,9 @@ func TestChromiumRunIsAnsweredOnItsPage(t *testing.T) {
 	}
 	w.checkAccessibility("run with an ask")
 	w.eval(`document.querySelector("#open-ask .bar button").click()`)
-	w.waitUntil(`(document.querySelector("#open-ask form.ask")?.dataset.ask || "` + first.ID + `") !== "` + first.ID + `"`)
+	w.waitUntil(
+		`(document.querySelector("#open-ask form.ask")?.dataset.ask || "` + first.ID + `") !== "` + first.ID + `"`,
+	)
 	if at := w.Address(); !strings.HasSuffix(at, "/sessions/"+s.ID) {
 		t.Errorf("after the answer, the page is %s", at)
 	}
@@ -62,7 +64,8 @@ func TestChromiumRunIsAnsweredOnItsPage(t *testing.T) {
 
 	// The ask is settled elsewhere. The form is removed, and the typed text is still there.
 	w.typeInto("#q1-other", "a ballad")
-	if _, err := c.client(askback.Responder, "ben").Answer(t.Context(), c.pendingAsk().ID, askback.Choose("sonnet")); err != nil {
+	if _, err := c.client(askback.Responder,
+		"ben").Answer(t.Context(), c.pendingAsk().ID, askback.Choose("sonnet")); err != nil {
 		t.Fatal(err)
 	}
 	w.waitGone("#open-ask")

@@ -47,11 +47,15 @@ func TestChromiumRunIsLive(t *testing.T) {
 	w.eval(`window.first = document.querySelector(".moment"), window.form = document.querySelector(".message-form")`)
 	w.Click("details.call-line > summary")
 	w.typeInto("#message", "Keep a.")
-	host.tools <- conversation.Executed{Text: "a\nb", Todos: []askback.Todo{{Content: "Read", Status: askback.TodoCompleted}}}
+	host.tools <- conversation.Executed{
+		Text: "a\nb", Todos: []askback.Todo{{Content: "Read", Status: askback.TodoCompleted}},
+	}
 	w.waitText("Output, from the tool")
 	host.writes("A frog")
 	w.waitText("A frog")
-	if got := w.eval(`document.querySelector("details.call-line").open + " " + document.getElementById("message").value`); got != "true Keep a." {
+	if got := w.eval(
+		`document.querySelector("details.call-line").open + " " + document.getElementById("message").value`,
+	); got != "true Keep a." {
 		t.Errorf("after a change, what a person opened and typed is %q", got)
 	}
 	if got := w.eval(`document.querySelector(".moment") === window.first && document.querySelector(".message-form") === window.form`); got != "true" {
@@ -83,7 +87,8 @@ func TestChromiumRunWorksWithoutScripts(t *testing.T) {
 	w.typeInto("#prompt", "Write a poem.")
 	w.Press(".start-run button")
 	w.waitText("Write a poem.")
-	host.says("I look.", toolCall("files__list", `{"path": "`+strings.Repeat("long", 100)+`"}`), toolCall(strings.Repeat("name", 15), `{}`))
+	host.says("I look.", toolCall("files__list", `{"path": "`+strings.Repeat("long", 100)+`"}`),
+		toolCall(strings.Repeat("name", 15), `{}`))
 	at := w.Address()
 	c.waitForEvents(at[strings.LastIndex(at, "/")+1:], askback.EventToolStart)
 	w.Open(at)
@@ -106,8 +111,14 @@ func (c *chromium) pictureRun() askback.Session {
 	c.t.Helper()
 	host := c.host()
 	s := c.runPoem("Tidy up the repository, and write down what you did. Ask me before you delete anything.")
-	host.says("I look at **what is there** first:\n\n- the folder\n- the open branches", toolCall("files__list_directory", `{"path": "/srv/work/a/rather/long/path/to/some/folder"}`), toolCall("files__write_file", `{"path": "notes.txt", "text": "Hello"}`), spawnCall(), askCall())
-	host.tools <- conversation.Executed{Text: "README.md\nmain.go\n", Todos: []askback.Todo{{Content: "Look around", Status: askback.TodoCompleted}, {Content: "Ask about the style", Status: askback.TodoInProgress}, {Content: "Write it down", Status: askback.TodoPending}}}
+	host.says("I look at **what is there** first:\n\n- the folder\n- the open branches",
+		toolCall("files__list_directory", `{"path": "/srv/work/a/rather/long/path/to/some/folder"}`),
+		toolCall("files__write_file", `{"path": "notes.txt", "text": "Hello"}`), spawnCall(), askCall())
+	host.tools <- conversation.Executed{Text: "README.md\nmain.go\n", Todos: []askback.Todo{
+		{Content: "Look around", Status: askback.TodoCompleted},
+		{Content: "Ask about the style", Status: askback.TodoInProgress},
+		{Content: "Write it down", Status: askback.TodoPending},
+	}}
 	host.tools <- conversation.Executed{Text: "open notes.txt: no space left on device", IsError: true}
 	c.waitForEvents(s.ID, askback.EventQuestionPending)
 	ana := c.client(askback.Responder, "ana")
@@ -137,10 +148,14 @@ func TestRunsAreSavedAsPictures(t *testing.T) {
 	}
 	c := newChromium(t)
 	s := c.pictureRun()
-	for name, v := range map[string]browsertest.Viewport{"360": phone, "1400": {Width: 1400, Height: 1000}, "1400_dark": {Width: 1400, Height: 1000, Dark: true}} {
+	for name, v := range map[string]browsertest.Viewport{
+		"360": phone, "1400": {Width: 1400, Height: 1000}, "1400_dark": {Width: 1400, Height: 1000, Dark: true},
+	} {
 		w := c.window(v)
 		w.login("ana")
-		for page, path := range map[string]string{"run": "/sessions/" + s.ID, "sessions": "/sessions", "start": "/run"} {
+		for page, path := range map[string]string{
+			"run": "/sessions/" + s.ID, "sessions": "/sessions", "start": "/run",
+		} {
 			w.open(path)
 			if page == "run" {
 				w.waitText("The sound of")

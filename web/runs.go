@@ -14,7 +14,9 @@ import (
 
 // hostedMoments returns the timeline of a hosted session, and reports whether it has no older
 // events.
-func (s *site) hostedMoments(r request, one askback.Session, asks []askback.Ask, late []reports.LateAnswer, sent []askback.Delivery) (all []view.Moment, older bool, err error) {
+func (s *site) hostedMoments(
+	r request, one askback.Session, asks []askback.Ask, late []reports.LateAnswer, sent []askback.Delivery,
+) (all []view.Moment, older bool, err error) {
 	events, older, err := s.engine.Reports(r.principal).SessionHistory(r.Context(), one.ID)
 	if err != nil {
 		return nil, false, err

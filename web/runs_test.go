@@ -25,8 +25,11 @@ func TestRunPageHasATimeline(t *testing.T) {
 	b := h.browser("ana")
 	s := h.runPoem("Write a poem.")
 	go func() {
-		host.says("I **look** "+hostileText, toolCall("files__list", `{"path": "`+"<i>x</i>"+`"}`), toolCall("files__write", `{"path": "poem.txt"}`), askCall(), spawnCall())
-		host.tools <- conversation.Executed{Text: "a\n" + hostileText, Todos: []askback.Todo{{Content: "Read <u>it</u>", Status: askback.TodoCompleted}}}
+		host.says("I **look** "+hostileText, toolCall("files__list", `{"path": "`+"<i>x</i>"+`"}`),
+			toolCall("files__write", `{"path": "poem.txt"}`), askCall(), spawnCall())
+		host.tools <- conversation.Executed{Text: "a\n" + hostileText, Todos: []askback.Todo{
+			{Content: "Read <u>it</u>", Status: askback.TodoCompleted},
+		}}
 		host.tools <- conversation.Executed{Text: "the disk is full " + hostileText, IsError: true}
 	}()
 	h.waitForEvents(s.ID, askback.EventToolComplete, askback.EventToolComplete, askback.EventQuestionPending)
@@ -34,8 +37,9 @@ func TestRunPageHasATimeline(t *testing.T) {
 	text := page.one(t, "#main").visibleText()
 	at := -1
 	for _, want := range []string{
-		"waiting for an answer", "1,234 tokens, $0.01", "Read <u>it</u>", "The session began", "Message of ana", "Write a poem.", "look", "<img src=x",
-		"done", "files.list", "<i>x</i>", "failed", "files.write", "the disk is full", "Which style?", "Send answer", "Message to the agent", "Cancel turn",
+		"waiting for an answer", "1,234 tokens, $0.01", "Read <u>it</u>", "The session began", "Message of ana",
+		"Write a poem.", "look", "<img src=x", "done", "files.list", "<i>x</i>", "failed", "files.write",
+		"the disk is full", "Which style?", "Send answer", "Message to the agent", "Cancel turn",
 	} {
 		i := strings.Index(text[at+1:], want)
 		if i < 0 {
@@ -49,32 +53,40 @@ func TestRunPageHasATimeline(t *testing.T) {
 	if len(page.all("details.call-line")) != 2 || len(page.all("details.call-line[open]")) != 0 {
 		t.Error("want two calls, and both closed")
 	}
-	if got := b.open("/sessions", http.StatusOK).one(t, ".session-row").visibleText(); !strings.Contains(got, "1,234 tokens, $0.01") {
+	if got := b.open("/sessions",
+		http.StatusOK).one(t, ".session-row").visibleText(); !strings.Contains(got, "1,234 tokens, $0.01") {
 		t.Errorf("the list has no tokens and cost: %s", got)
 	}
 	asks, err := h.client(askback.Responder, "ana").List(context.Background(), askback.Query{})
 	if err != nil || len(asks.Items) != 1 {
 		t.Fatal(err, len(asks.Items))
 	}
-	if _, err := h.client(askback.Responder, "ana").Answer(context.Background(), asks.Items[0].ID, askback.Choose("haiku")); err != nil {
+	if _, err := h.client(askback.Responder,
+		"ana").Answer(context.Background(), asks.Items[0].ID, askback.Choose("haiku")); err != nil {
 		t.Fatal(err)
 	}
 	host.says("Old pond.")
 	h.waitForEvents(s.ID, askback.EventSessionCompleted)
 	page = b.open("/sessions/"+s.ID, http.StatusOK)
 	text = page.one(t, "#main").visibleText()
-	for _, want := range []string{"between turns", "2,468 tokens, $0.02", "Answered by ana", "haiku", "Started helper", "Old pond.", "It starts the next turn."} {
+	for _, want := range []string{
+		"between turns", "2,468 tokens, $0.02", "Answered by ana", "haiku", "Started helper", "Old pond.",
+		"It starts the next turn.",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing:\n%s", want, text)
 		}
 	}
-	if raw := strings.Join(strings.Fields(page.one(t, "#timeline").raw()), " "); !strings.Contains(raw, "Started helper completed") {
+	if raw := strings.Join(strings.Fields(page.one(t, "#timeline").raw()),
+		" "); !strings.Contains(raw, "Started helper completed") {
 		t.Errorf("no space separates the child and its status:\n%s", raw)
 	}
 	if strings.Contains(text, "Cancel turn") {
 		t.Error("a turn that has ended can be cancelled")
 	}
-	children, err := h.engine.Reports(askback.Principal{Kind: askback.Responder, Name: "ana"}).Children(context.Background(), s.ID)
+	children, err := h.engine.Reports(askback.Principal{Kind: askback.Responder, Name: "ana"}).Children(
+		context.Background(), s.ID,
+	)
 	if err != nil || len(children) != 1 || !strings.Contains(linksOf(page), "/sessions/"+children[0].ID) {
 		t.Fatalf("the child is not linked: %v, %v, %s", children, err, linksOf(page))
 	}
@@ -91,23 +103,29 @@ func TestMessageToARunWaitsForItsCalls(t *testing.T) {
 	s := h.runPoem("Go.")
 	host.says("", toolCall("wait", `{}`))
 	h.waitForEvents(s.ID, askback.EventToolStart)
-	if text := b.open("/sessions/"+s.ID, http.StatusOK).one(t, ".message-form").visibleText(); !strings.Contains(text, "when the calls that it makes now have ended") {
+	if text := b.open("/sessions/"+s.ID, http.StatusOK).one(t, ".message-form").visibleText(); !strings.Contains(text,
+		"when the calls that it makes now have ended") {
 		t.Errorf("the form says: %s", text)
 	}
-	if w := b.post("/sessions/"+s.ID+"/message", url.Values{"text": {"Keep <b>a</b>."}}); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/sessions/"+s.ID {
+	if w := b.post(
+		"/sessions/"+s.ID+"/message", url.Values{"text": {"Keep <b>a</b>."}},
+	); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/sessions/"+s.ID {
 		t.Fatalf("got %d", w.Code)
 	}
 	text := b.open("/sessions/"+s.ID, http.StatusOK).one(t, "#timeline").visibleText()
-	if strings.Count(text, "Keep <b>a</b>.") != 1 || !strings.Contains(text, "The agent gets it when its calls have ended.") {
+	if strings.Count(text, "Keep <b>a</b>.") != 1 ||
+		!strings.Contains(text, "The agent gets it when its calls have ended.") {
 		t.Errorf("the message does not wait:\n%s", text)
 	}
 	host.tools <- conversation.Executed{Text: "ok"}
 	h.waitForEvents(s.ID, askback.EventToolComplete, askback.EventMessage)
 	text = b.open("/sessions/"+s.ID, http.StatusOK).one(t, "#timeline").visibleText()
-	if strings.Count(text, "Keep <b>a</b>.") != 1 || strings.Contains(text, "The agent gets it when") || strings.Index(text, "Keep") < strings.Index(text, "wait") {
+	if strings.Count(text, "Keep <b>a</b>.") != 1 || strings.Contains(text, "The agent gets it when") ||
+		strings.Index(text, "Keep") < strings.Index(text, "wait") {
 		t.Errorf("the message is not once where the agent got it:\n%s", text)
 	}
-	if w := b.post("/sessions/"+s.ID+"/message", url.Values{"text": {" "}}); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), `role="alert"`) {
+	if w := b.post("/sessions/"+s.ID+"/message", url.Values{"text": {" "}}); w.Code != http.StatusUnprocessableEntity ||
+		!strings.Contains(w.Body.String(), `role="alert"`) {
 		t.Errorf("a blank message: got %d", w.Code)
 	}
 }
@@ -125,15 +143,19 @@ func TestRunIsCancelledFromItsPage(t *testing.T) {
 	}
 	cancel("everything", http.StatusBadRequest)
 	cancel("turn", http.StatusSeeOther)
-	if text := b.open("/sessions/"+s.ID, http.StatusOK).one(t, "#main").visibleText(); !strings.Contains(text, "between turns") {
+	if text := b.open("/sessions/"+s.ID,
+		http.StatusOK).one(t, "#main").visibleText(); !strings.Contains(text, "between turns") {
 		t.Errorf("after the turn was cancelled:\n%s", text)
 	}
 	cancel("session", http.StatusSeeOther)
 	page := b.open("/sessions/"+s.ID, http.StatusOK)
-	if text := page.one(t, "#main").visibleText(); !strings.Contains(text, "cancelled") || !strings.Contains(text, "This session has ended for good.") || len(page.all("#main form")) > 0 {
+	if text := page.one(t, "#main").visibleText(); !strings.Contains(text, "cancelled") ||
+		!strings.Contains(text, "This session has ended for good.") || len(page.all("#main form")) > 0 {
 		t.Errorf("after the session was cancelled:\n%s", text)
 	}
-	if w := b.post("/sessions/"+s.ID+"/message", url.Values{"text": {"Hello?"}}); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "ended for good. The message was not sent.") {
+	if w := b.post("/sessions/"+s.ID+"/message", url.Values{"text": {"Hello?"}}); w.Code !=
+		http.StatusUnprocessableEntity ||
+		!strings.Contains(w.Body.String(), "ended for good. The message was not sent.") {
 		t.Errorf("a message after the end: got %d", w.Code)
 	}
 }
@@ -158,11 +180,13 @@ func TestRunTitleOfAnAgentIsAgentText(t *testing.T) {
 	h, _ := newHost(t)
 	b := h.browser("ana")
 	for kind, want := range map[askback.Kind]string{askback.Agent: "Title, by the agent", askback.Responder: "Title"} {
-		s, err := h.client(kind, "ana").Start(context.Background(), askback.SessionRequest{Agent: "poem", Prompt: "Go.", Title: "Your password has expired"})
+		s, err := h.client(kind, "ana").Start(context.Background(),
+			askback.SessionRequest{Agent: "poem", Prompt: "Go.", Title: "Your password has expired"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := b.open("/sessions/"+s.ID, http.StatusOK).one(t, ".session-head .agent-text .label").visibleText(); got != want {
+		if got := b.open("/sessions/"+s.ID,
+			http.StatusOK).one(t, ".session-head .agent-text .label").visibleText(); got != want {
 			t.Errorf("started by %s: the label is %q, want %q", kind, got, want)
 		}
 	}
@@ -174,7 +198,8 @@ func TestRunIsStartedFromItsPage(t *testing.T) {
 	h, _ := newHost(t)
 	b := h.browser("ana")
 	page := b.open("/run", http.StatusOK)
-	if text := page.one(t, "form.start-run").visibleText(); !strings.Contains(text, "Helps with <b>one</b> task.") || !strings.Contains(text, "Writes poems.") {
+	if text := page.one(t, "form.start-run").visibleText(); !strings.Contains(text, "Helps with <b>one</b> task.") ||
+		!strings.Contains(text, "Writes poems.") {
 		t.Errorf("the form has: %s", text)
 	}
 	for _, path := range []string{"/", "/sessions"} {
@@ -187,17 +212,22 @@ func TestRunIsStartedFromItsPage(t *testing.T) {
 	if w.Code != http.StatusSeeOther || !strings.HasPrefix(at, "/sessions/ses_") {
 		t.Fatalf("got %d to %q", w.Code, at)
 	}
-	if text := b.open(at, http.StatusOK).one(t, "#main").visibleText(); !strings.Contains(text, "Write about the sea.") {
+	if text := b.open(at,
+		http.StatusOK).one(t, "#main").visibleText(); !strings.Contains(text, "Write about the sea.") {
 		t.Errorf("the page of the run has:\n%s", text)
 	}
-	for _, form := range []url.Values{{"agent": {"poem"}, "prompt": {""}}, {"agent": {"<none>"}, "prompt": {"Keep this <b>text</b>"}}} {
+	for _, form := range []url.Values{
+		{"agent": {"poem"}, "prompt": {""}}, {"agent": {"<none>"}, "prompt": {"Keep this <b>text</b>"}},
+	} {
 		w := b.post("/run", form)
-		if w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), `role="alert"`) || form.Get("prompt") != "" && !strings.Contains(w.Body.String(), "Keep this &lt;b&gt;text") {
+		if w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), `role="alert"`) ||
+			form.Get("prompt") != "" && !strings.Contains(w.Body.String(), "Keep this &lt;b&gt;text") {
 			t.Errorf("%v: got %d\n%s", form, w.Code, w.Body)
 		}
 	}
 	without := newServer(t).browser("ana")
-	if text := without.open("/run", http.StatusOK).one(t, "#main").visibleText(); !strings.Contains(text, "askback serve --agents") {
+	if text := without.open("/run",
+		http.StatusOK).one(t, "#main").visibleText(); !strings.Contains(text, "askback serve --agents") {
 		t.Errorf("without agents the page says: %s", text)
 	}
 	if strings.Contains(linksOf(without.open("/", http.StatusOK)), "/run") {
@@ -223,7 +253,8 @@ func TestRunOfTheDemoHasItsTask(t *testing.T) {
 		h := newServer(t)
 		h.engine = engine.New(memstore.New(), &engine.Options{Runner: demoHost{agents: agents}})
 		h.handler = web.New(h.engine, h.engine, h.engine, nil)
-		if got := h.browser("ana").open("/run", http.StatusOK).one(t, "#prompt").visibleText(); got != strings.TrimSpace(want) {
+		if got := h.browser("ana").open("/run",
+			http.StatusOK).one(t, "#prompt").visibleText(); got != strings.TrimSpace(want) {
 			t.Errorf("agents %v: the field has %q", agents, got)
 		}
 	}

@@ -18,7 +18,10 @@ func TestChromiumControlsStayInTheSafeArea(t *testing.T) {
 	for range 12 {
 		c.ask(single)
 	}
-	pages := []string{"/", "/?select=1", "/asks/" + calls[0], "/asks/" + c.ask(call).ID, "/decide?ask=" + calls[0] + "&ask=" + calls[1], "/history", "/more", "/sessions"}
+	pages := []string{
+		"/", "/?select=1", "/asks/" + calls[0], "/asks/" + c.ask(call).ID,
+		"/decide?ask=" + calls[0] + "&ask=" + calls[1], "/history", "/more", "/sessions",
+	}
 	for _, screen := range []struct {
 		name                     string
 		size                     browsertest.Viewport
@@ -31,11 +34,14 @@ func TestChromiumControlsStayInTheSafeArea(t *testing.T) {
 		w := c.window(screen.size)
 		w.login("ana")
 		w.open("/")
-		w.Run(emulation.SetSafeAreaInsetsOverride(&emulation.SafeAreaInsets{Top: screen.top, Right: screen.right, Bottom: screen.bottom, Left: screen.left}))
+		w.Run(emulation.SetSafeAreaInsetsOverride(&emulation.SafeAreaInsets{
+			Top: screen.top, Right: screen.right, Bottom: screen.bottom, Left: screen.left,
+		}))
 		for _, path := range pages {
 			w.open(path)
 			for _, end := range []string{"0", "document.documentElement.scrollHeight"} {
-				w.Run(chromedp.Evaluate("scrollTo(0, "+end+"); document.querySelectorAll('.list-pane, .detail-pane').forEach((e) => { e.scrollTop = "+end+"; })", nil))
+				w.Run(chromedp.Evaluate("scrollTo(0, "+end+"); document.querySelectorAll('.list-pane, "+
+					".detail-pane').forEach((e) => { e.scrollTop = "+end+"; })", nil))
 				var covered []string
 				w.Run(chromedp.Evaluate(outsideSafeArea, &covered))
 				for _, what := range covered {

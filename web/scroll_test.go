@@ -46,7 +46,8 @@ func scrollToEnd(w *browsertest.Window, cpu float64) (s scrolling) {
 	for range 100 {
 		var ended bool
 		w.Run(
-			input.SynthesizeScrollGesture(180, 400).WithYDistance(-2500).WithSpeed(5000).WithGestureSourceType(input.GestureMouse),
+			input.SynthesizeScrollGesture(180,
+				400).WithYDistance(-2500).WithSpeed(5000).WithGestureSourceType(input.GestureMouse),
 			chromedp.Evaluate(`!document.querySelector(".list-next a") && scrollY + innerHeight >= document.documentElement.scrollHeight - 1`, &ended),
 		)
 		if ended {

@@ -26,7 +26,9 @@ func (h *linkServer) withPhones() {
 	h.engine = engine.New(memstore.New(), &engine.Options{
 		Channels: map[string]engine.Channel{"post": to, "email": to},
 		Settings: engine.Settings{Receivers: []engine.Receiver{
-			{Channel: "post", Name: "phone", Person: "ana"}, {Channel: "email", Name: "mail", Person: "ana"}, {Channel: "post", Name: "bens", Person: "ben"},
+			{Channel: "post", Name: "phone", Person: "ana"},
+			{Channel: "email", Name: "mail", Person: "ana"},
+			{Channel: "post", Name: "bens", Person: "ben"},
 		}},
 	})
 	h.serve()
@@ -91,16 +93,19 @@ func TestAskIsSeenWhenTheScriptOfItsPageRuns(t *testing.T) {
 		}
 		h.wantSeen(name+" was opened", a)
 		for what, sent := range map[string]url.Values{
-			"more": {"seen": {"1"}, "choice": {"1"}}, "other": {"seen": {"2"}}, "twice": {"seen": {"1", "1"}}, "none": {"seen": {}},
+			"more": {"seen": {"1"}, "choice": {"1"}}, "other": {"seen": {"2"}}, "twice": {"seen": {"1", "1"}},
+			"none": {"seen": {}},
 		} {
 			if w := h.send(http.MethodPost, path, sent); w.Code == http.StatusNoContent {
 				t.Errorf("%s: %s was accepted", name, what)
 			}
 		}
 		for what, path := range map[string]string{
-			"forged": path[:len(path)-4] + "AAAA", "ben has left": h.pathOf(answerlink.Link{AskID: a.ID, Person: "ben", Channel: askback.ChannelPush}),
+			"forged":       path[:len(path)-4] + "AAAA",
+			"ben has left": h.pathOf(answerlink.Link{AskID: a.ID, Person: "ben", Channel: askback.ChannelPush}),
 		} {
-			if w := h.send(http.MethodPost, path, onScreen); w.Code != http.StatusNotFound && w.Code != http.StatusGone {
+			if w := h.send(http.MethodPost, path, onScreen); w.Code != http.StatusNotFound &&
+				w.Code != http.StatusGone {
 				t.Errorf("%s: got %d for a link that is %s", name, w.Code, what)
 			}
 		}
@@ -146,7 +151,8 @@ func TestPagesShowWhenADeliveryWasSeen(t *testing.T) {
 	}
 	admin := browser{h, h.secret(askback.Admin, "root")}
 	for path, selector := range map[string]string{
-		"/deliveries?status=sent": "#" + d.ID, "/asks/" + a.ID: ".deliveries-of", "/sessions/" + a.SessionID: "#timeline",
+		"/deliveries?status=sent": "#" + d.ID, "/asks/" + a.ID: ".deliveries-of",
+		"/sessions/" + a.SessionID: "#timeline",
 	} {
 		if got := admin.open(path, http.StatusOK).one(t, selector).visibleText(); !strings.Contains(got, "seen 18:3") {
 			t.Errorf("%s has %q", path, got)

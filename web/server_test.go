@@ -37,7 +37,8 @@ func newServer(t *testing.T) *server {
 
 // reset replaces the engine by an empty engine.
 func (h *server) reset() {
-	h.engine = engine.New(memstore.New(), &engine.Options{Now: func() time.Time { return h.now }, RouteChannels: kinds.Routed()})
+	h.engine = engine.New(memstore.New(),
+		&engine.Options{Now: func() time.Time { return h.now }, RouteChannels: kinds.Routed()})
 	h.handler = web.New(h.engine, h.engine, h.engine, &web.Options{Now: func() time.Time { return h.now }})
 }
 
@@ -71,7 +72,8 @@ func (h *server) secret(kind askback.Kind, name string) string {
 	h.t.Helper()
 	secret, err := h.engine.NewSecret()
 	if err == nil {
-		err = h.engine.Adopt(context.Background(), askback.Principal{Kind: kind, Name: name, Channel: askback.ChannelWeb}, secret)
+		err = h.engine.Adopt(context.Background(),
+			askback.Principal{Kind: kind, Name: name, Channel: askback.ChannelWeb}, secret)
 	}
 	if err != nil {
 		h.t.Fatal(err)
@@ -184,5 +186,7 @@ var (
 		Description: "A harmless little change.", Context: "Nothing to see here.",
 		Input: json.RawMessage(`{"database":"prod","sql":"drop table orders;\nvacuum"}`),
 	}}
-	harmless = askback.Request{Confirmation: &askback.Confirmation{ToolName: "mail.send", Input: json.RawMessage(`{"to":"ben"}`)}}
+	harmless = askback.Request{
+		Confirmation: &askback.Confirmation{ToolName: "mail.send", Input: json.RawMessage(`{"to":"ben"}`)},
+	}
 )

@@ -12,13 +12,16 @@ import (
 func (s *site) sessions(w http.ResponseWriter, r request) error {
 	values := r.URL.Query()
 	q := askback.SessionQuery{
-		Status: askback.SessionStatus(values.Get("status")), Agent: values.Get("agent"), Search: values.Get("q"), Cursor: values.Get("cursor"),
+		Status: askback.SessionStatus(values.Get("status")), Agent: values.Get("agent"), Search: values.Get("q"),
+		Cursor: values.Get("cursor"),
 	}
 	page, err := r.client.Sessions(r.Context(), q)
 	if err != nil {
 		return err
 	}
-	list := pages.SessionList{Search: q.Search, Status: string(q.Status), Agent: q.Agent, Cursor: q.Cursor, Next: page.NextCursor}
+	list := pages.SessionList{
+		Search: q.Search, Status: string(q.Status), Agent: q.Agent, Cursor: q.Cursor, Next: page.NextCursor,
+	}
 	for _, one := range page.Items {
 		list.Sessions = append(list.Sessions, view.SessionOf(one))
 	}
@@ -37,7 +40,8 @@ func (s *site) renderSession(w http.ResponseWriter, r request, status int, probl
 	if err != nil {
 		return err
 	}
-	asks, err := r.client.List(r.Context(), askback.Query{Status: askback.AnyStatus, SessionID: one.ID, Limit: askback.MaxLimit})
+	asks, err := r.client.List(r.Context(),
+		askback.Query{Status: askback.AnyStatus, SessionID: one.ID, Limit: askback.MaxLimit})
 	if err != nil {
 		return err
 	}
@@ -49,7 +53,9 @@ func (s *site) renderSession(w http.ResponseWriter, r request, status int, probl
 	if err != nil {
 		return err
 	}
-	t := pages.SessionPage{Session: view.SessionOf(one), More: asks.NextCursor != "", MoreLate: moreLate, Problem: problem, Text: text}
+	t := pages.SessionPage{
+		Session: view.SessionOf(one), More: asks.NextCursor != "", MoreLate: moreLate, Problem: problem, Text: text,
+	}
 	if one.Hosted {
 		t.Moments, t.Older, err = s.hostedMoments(r, one, asks.Items, late, sent)
 		s.openAsk(r, &t, asks.Items)

@@ -36,7 +36,9 @@ func (h *server) runningSession() (s askback.Session, settled, open, private ask
 	check(err)
 	_, err = ana.Send(ctx, s.ID, askback.SendMessage{Text: "Take your time."})
 	check(err)
-	_, err = bot.Send(ctx, s.ID, askback.SetTodos{Todos: []askback.Todo{{Content: "Build <u>it</u>", Status: askback.TodoCompleted}, {Content: "Ship it", Status: askback.TodoPending}}})
+	_, err = bot.Send(ctx, s.ID, askback.SetTodos{Todos: []askback.Todo{
+		{Content: "Build <u>it</u>", Status: askback.TodoCompleted}, {Content: "Ship it", Status: askback.TodoPending},
+	}})
 	check(err)
 	h.now = h.now.Add(time.Minute)
 	forBen := free
@@ -57,7 +59,11 @@ func TestSessionPageHasATimeline(t *testing.T) {
 	page := b.open("/sessions/"+s.ID, http.StatusOK)
 	text := page.one(t, "#main").visibleText()
 	at := -1
-	for _, want := range []string{"Build <u>it</u>", "Ship it", "The session began", "Which database should we use?", "Answered by ana in the browser", "SQLite", "Halfway", "Message of ana", "Take your time.", "mail.send", "Answer", "ben looked at this ask", "mail.send"} {
+	for _, want := range []string{
+		"Build <u>it</u>", "Ship it", "The session began", "Which database should we use?",
+		"Answered by ana in the browser", "SQLite", "Halfway", "Message of ana", "Take your time.", "mail.send",
+		"Answer", "ben looked at this ask", "mail.send",
+	} {
 		i := strings.Index(text[at+1:], want)
 		if i < 0 {
 			t.Fatalf("%q is missing, or not in order:\n%s", want, text)
@@ -102,13 +108,15 @@ func TestTimelineHasALimitedSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 4 {
-		if _, err := bot.Send(ctx, s.ID, askback.Report{Text: strings.Repeat("\U0001F600", limits.MaxMessage)}); err != nil {
+		if _, err := bot.Send(ctx, s.ID,
+			askback.Report{Text: strings.Repeat("\U0001F600", limits.MaxMessage)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	page := h.browser("ana").open("/sessions/"+s.ID, http.StatusOK)
 	text := page.one(t, "#main").visibleText()
-	if got := strings.Count(text, "Message of the agent"); got != 2 || !strings.Contains(text, "Newer messages of this session are not shown here.") {
+	if got := strings.Count(text, "Message of the agent"); got != 2 ||
+		!strings.Contains(text, "Newer messages of this session are not shown here.") {
 		t.Errorf("the page has %d of 4 messages, want 2 and a note", got)
 	}
 }
@@ -139,7 +147,8 @@ func TestTimelineHasALimitedNumberOfMessages(t *testing.T) {
 		}
 	}
 	text := b.open("/sessions/"+s.ID, http.StatusOK).one(t, "#main").visibleText()
-	if got := strings.Count(text, "Message of the agent"); got != 1000 || !strings.Contains(text, "Newer messages of this session are not shown here.") {
+	if got := strings.Count(text, "Message of the agent"); got != 1000 ||
+		!strings.Contains(text, "Newer messages of this session are not shown here.") {
 		t.Errorf("the page has %d of 1001 messages, want 1000 and a note", got)
 	}
 }
@@ -152,11 +161,13 @@ func TestChromiumSessionIsLive(t *testing.T) {
 	w.login("ana")
 	w.open("/sessions/" + s.ID)
 	w.waitText("waiting for an answer")
-	if _, err := c.client(askback.Responder, "ben").Answer(context.Background(), open.ID, askback.Answer{Decision: askback.Deny}); err != nil {
+	if _, err := c.client(askback.Responder,
+		"ben").Answer(context.Background(), open.ID, askback.Answer{Decision: askback.Deny}); err != nil {
 		t.Fatal(err)
 	}
 	w.waitText("Denied by ben in the browser")
-	if _, err := c.client(askback.Agent, "bot").Send(context.Background(), s.ID, askback.Report{Text: "Nearly there"}); err != nil {
+	if _, err := c.client(askback.Agent,
+		"bot").Send(context.Background(), s.ID, askback.Report{Text: "Nearly there"}); err != nil {
 		t.Fatal(err)
 	}
 	w.waitText("Nearly there")

@@ -62,10 +62,13 @@ func TestLateAnswerNamesTheReason(t *testing.T) {
 			return errorOf(h.client(askback.Responder, "ana").Decline(context.Background(), id, ""))
 		}, "ana declined first"},
 		"approved": {call, func(h *server, id string) error {
-			return errorOf(h.client(askback.Responder, "ana").Answer(context.Background(), id, askback.Decide(askback.Approve, "")))
+			return errorOf(h.client(askback.Responder, "ana").Answer(context.Background(), id,
+				askback.Decide(askback.Approve, "")))
 		}, "ana approved first"},
 		"denied": {call, func(h *server, id string) error {
-			return errorOf(h.client(askback.Responder, "ana").Answer(context.Background(), id, askback.Decide(askback.Deny, "")))
+			return errorOf(
+				h.client(askback.Responder, "ana").Answer(context.Background(), id, askback.Decide(askback.Deny, "")),
+			)
 		}, "ana denied first"},
 		"expired": {askback.Request{Questions: free.Questions, Timeout: time.Minute}, func(h *server, _ string) error {
 			h.now = h.now.Add(time.Hour)
@@ -82,7 +85,8 @@ func TestLateAnswerNamesTheReason(t *testing.T) {
 			if a.Confirmation != nil {
 				action = "approve"
 			}
-			page := h.browser("ben").send("/asks/"+a.ID, url.Values{"action": {action}, "q1-other": {"x"}}, http.StatusConflict)
+			page := h.browser("ben").send("/asks/"+a.ID, url.Values{"action": {action}, "q1-other": {"x"}},
+				http.StatusConflict)
 			if got := page.one(t, ".winner").visibleText(); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
@@ -104,7 +108,8 @@ func TestApprovalShowsItsUse(t *testing.T) {
 	if _, err := h.client(askback.Agent, "bot").Consume(t.Context(), a.ID, a.Confirmation.Digest); err != nil {
 		t.Fatal(err)
 	}
-	if got := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".result").visibleText(); !strings.Contains(got, used) || strings.Contains(got, not) {
+	if got := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".result").visibleText(); !strings.Contains(got, used) ||
+		strings.Contains(got, not) {
 		t.Errorf("want %q in %s", used, got)
 	}
 }
@@ -115,7 +120,10 @@ func TestSettledPagesAreReadOnly(t *testing.T) {
 	h := newServer(t)
 	a := h.ask(form)
 	ana := h.browser("ana")
-	ana.settle(a, url.Values{"action": {"answer"}, "q1": {"1"}, "q2": {"0"}, "q2-other": {"fax"}, "q1-notes": {"a note"}, "comment": {"a remark"}})
+	ana.settle(a, url.Values{
+		"action": {"answer"}, "q1": {"1"}, "q2": {"0"}, "q2-other": {"fax"}, "q1-notes": {"a note"},
+		"comment": {"a remark"},
+	})
 	page := ana.open("/asks/"+a.ID, http.StatusOK)
 	result := page.one(t, ".result").visibleText()
 	for _, want := range []string{
@@ -126,7 +134,8 @@ func TestSettledPagesAreReadOnly(t *testing.T) {
 			t.Errorf("%q is not in %s", want, result)
 		}
 	}
-	if got := page.one(t, ".original").visibleText(); !strings.Contains(got, "postgres://db/askback") || !strings.Contains(got, "The build is green.") {
+	if got := page.one(t, ".original").visibleText(); !strings.Contains(got, "postgres://db/askback") ||
+		!strings.Contains(got, "The build is green.") {
 		t.Errorf("what was asked is gone: %s", got)
 	}
 	for _, selector := range []string{"#detail form", "#detail button", "#detail input", "textarea"} {
@@ -142,7 +151,8 @@ func TestSettledPagesAreReadOnly(t *testing.T) {
 	if _, err := h.client(askback.Agent, "bot").Ack(t.Context(), a.ID); err != nil {
 		t.Fatal(err)
 	}
-	if result := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".result").visibleText(); !strings.Contains(result, has) {
+	if result := ana.open("/asks/"+a.ID,
+		http.StatusOK).one(t, ".result").visibleText(); !strings.Contains(result, has) {
 		t.Errorf("%q is not in %s", has, result)
 	}
 	denied := h.ask(call)
@@ -188,7 +198,8 @@ func TestFailedAnswerReturnsTheForm(t *testing.T) {
 		h.engine = engine.New(memstore.New(), nil)
 		h.handler = web.New(failingEngine{h.engine, c.err}, h.engine, h.engine, nil)
 		a := h.ask(single)
-		w := h.do(h.browser("ana").request(http.MethodPost, "/asks/"+a.ID, url.Values{"action": {"answer"}, "q1-other": {"MariaDB"}}))
+		w := h.do(h.browser("ana").request(http.MethodPost, "/asks/"+a.ID,
+			url.Values{"action": {"answer"}, "q1-other": {"MariaDB"}}))
 		page := h.browser("ana").page(w, c.status)
 		if got := page.one(t, "#q1-other").raw(); got != "\nMariaDB" {
 			t.Errorf("%v: the field holds %q", c.err, got)
@@ -214,7 +225,8 @@ func TestSettledPagesLinkToTheInbox(t *testing.T) {
 	ana.settle(a, answer)
 	pages := map[string]*node{
 		"settled": ana.open("/asks/"+a.ID, http.StatusOK),
-		"late":    ben.send("/asks/"+a.ID, url.Values{"action": {"answer"}, "q1-other": {"other"}}, http.StatusConflict),
+		"late": ben.send("/asks/"+a.ID, url.Values{"action": {"answer"}, "q1-other": {"other"}},
+			http.StatusConflict),
 	}
 	for name, page := range pages {
 		if got := page.one(t, ".back a"); got.attr["href"] != "/" {

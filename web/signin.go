@@ -48,17 +48,21 @@ func (s *site) loginNotice(n pages.Notice, r *http.Request) pages.Notice {
 		n.Body = []string{"Your log-in has expired."}
 	}
 	if r.Method == http.MethodPost {
-		n.Body = append(n.Body, "Nothing was sent. Log in in another tab, then go back here in your browser: what you typed is still there.")
+		n.Body = append(n.Body, "Nothing was sent. Log in in another tab, then go back here in your browser: what "+
+			"you typed is still there.")
 	}
 	terminal := "run this in a terminal on the machine where Askback runs, and open the link that it prints:"
 	if returnPath(r.URL.Path) != "/" {
-		terminal = "run this in a terminal on the machine where Askback runs, and open the link that it prints. You will return to this page:"
+		terminal = "run this in a terminal on the machine where Askback runs, and open the link that it prints. You " +
+			"will return to this page:"
 	}
 	if s.issuer == nil {
 		n.Body = append(n.Body, "To log in, "+terminal)
 		return n
 	}
-	n.SignIn = pages.SignIn{Name: s.issuer.Name(), URL: s.signInURL(returnPath(r.URL.Path), false), Alternative: "Or " + terminal}
+	n.SignIn = pages.SignIn{
+		Name: s.issuer.Name(), URL: s.signInURL(returnPath(r.URL.Path), false), Alternative: "Or " + terminal,
+	}
 	return n
 }
 
@@ -107,8 +111,9 @@ func (s *site) signIn(w http.ResponseWriter, r *http.Request) error {
 	case "cross-site", "same-site":
 		return s.render(w, r, http.StatusOK, pages.Message(s.frame(), pages.Notice{
 			Heading: "Log in to Askback",
-			Body:    []string{"A link on another site led you here. Log in only if you want to. Otherwise close this page: nothing has changed."},
-			SignIn:  pages.SignIn{Name: s.issuer.Name(), URL: s.signInURL(to, choose)},
+			Body: []string{"A link on another site led you here. Log in only if you want to. Otherwise close " +
+				"this page: nothing has changed."},
+			SignIn: pages.SignIn{Name: s.issuer.Name(), URL: s.signInURL(to, choose)},
 		}))
 	}
 	address, err := s.issuer.Begin(w, r, to, choose)
@@ -164,7 +169,9 @@ func (e unknownPersonError) Error() string {
 // renderSignInError shows the reason why a log-in failed. It returns err if err is not about the log-in.
 // Error texts of the issuer go only to the log, because an attacker may have written them.
 func (s *site) renderSignInError(w http.ResponseWriter, r *http.Request, to string, err error) error {
-	n, status := pages.Notice{Heading: "Not logged in", SignIn: pages.SignIn{Name: s.issuer.Name(), URL: s.signInURL(to, false)}}, http.StatusForbidden
+	n, status := pages.Notice{
+		Heading: "Not logged in", SignIn: pages.SignIn{Name: s.issuer.Name(), URL: s.signInURL(to, false)},
+	}, http.StatusForbidden
 	var unknown unknownPersonError
 	switch {
 	case errors.As(err, &unknown):
@@ -175,10 +182,13 @@ func (s *site) renderSignInError(w http.ResponseWriter, r *http.Request, to stri
 		}
 		n.SignIn.URL = s.signInURL(to, true)
 	case errors.Is(err, login.ErrNotPending):
-		n.Body = []string{"This log-in was started in another browser, or it took too long. Nothing has changed. Start again:"}
+		n.Body = []string{
+			"This log-in was started in another browser, or it took too long. Nothing has changed. Start again:",
+		}
 		n.SignIn.URL = s.signInURL("/", false)
 	case errors.Is(err, login.ErrNoEmail):
-		n.Body = []string{s.issuer.Name() + " does not report whether your e-mail address is confirmed, so no one can log in. Please tell the person who runs this server."}
+		n.Body = []string{s.issuer.Name() + " does not report whether your e-mail address is confirmed, so no one " +
+			"can log in. Please tell the person who runs this server."}
 	case errors.Is(err, login.ErrClient), errors.Is(err, errIssuerChanged):
 		status = http.StatusServiceUnavailable
 		n.Heading = "Log-in is not available"
@@ -189,7 +199,9 @@ func (s *site) renderSignInError(w http.ResponseWriter, r *http.Request, to stri
 		n.SignIn = pages.SignIn{}
 		n.Command = "askback login"
 	case errors.Is(err, login.ErrUnverified):
-		n.Body = []string{s.issuer.Name() + " has not confirmed your e-mail address. Confirm it there, or choose another account:"}
+		n.Body = []string{
+			s.issuer.Name() + " has not confirmed your e-mail address. Confirm it there, or choose another account:",
+		}
 		n.SignIn.URL = s.signInURL(to, true)
 	case errors.Is(err, login.ErrDenied), errors.Is(err, login.ErrInvalid):
 		n.Body = []string{s.issuer.Name() + " rejected the log-in. You can try again:"}

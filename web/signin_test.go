@@ -42,14 +42,17 @@ const home = "http://127.0.0.1:7575"
 
 func newServerWithIssuer(t *testing.T) (*server, *fakeIssuer) {
 	h, v := newServer(t), &fakeIssuer{}
-	h.engine.Set(engine.Settings{Issuer: "https://id.example.com", People: []askback.Person{{Name: "ana", Email: "ana@example.com"}}})
+	h.engine.Set(engine.Settings{
+		Issuer: "https://id.example.com", People: []askback.Person{{Name: "ana", Email: "ana@example.com"}},
+	})
 	h.setIssuer(v, home)
 	return h, v
 }
 
 // setIssuer sets the issuer and the public address of the pages.
 func (h *server) setIssuer(v *fakeIssuer, home string) {
-	h.handler = web.New(h.engine, h.engine, h.engine, &web.Options{Now: func() time.Time { return h.now }, Issuer: v, PublicURL: home})
+	h.handler = web.New(h.engine, h.engine, h.engine,
+		&web.Options{Now: func() time.Time { return h.now }, Issuer: v, PublicURL: home})
 }
 
 // A browser that is not logged in goes to the issuer, and returns to the page that it
@@ -60,20 +63,23 @@ func TestSignInReturnsToTheAsk(t *testing.T) {
 	anonymous := browser{h, ""}
 	page := anonymous.open("/asks/"+a.ID, http.StatusUnauthorized)
 	at := page.one(t, ".notice .button")
-	if got := at.attr["href"]; got != home+"/login/oidc?to=%2Fasks%2F"+a.ID || at.visibleText() != "Log in with id.example.com" {
+	if got := at.attr["href"]; got != home+"/login/oidc?to=%2Fasks%2F"+a.ID ||
+		at.visibleText() != "Log in with id.example.com" {
 		t.Errorf("the way in is %q: %s", got, at.visibleText())
 	}
 	if strings.Contains(page.visibleText(), "database") {
 		t.Errorf("a visitor reads %s", page.visibleText())
 	}
 	w := h.do(anonymous.request(http.MethodGet, "/login/oidc?to=%2Fasks%2F"+a.ID, nil))
-	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "https://id.example.com/authorize" || w.Header().Get("Cache-Control") != "no-store" {
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "https://id.example.com/authorize" ||
+		w.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("got %d %v", w.Code, w.Header())
 	}
 	v.email = "Ana@example.com"
 	w = h.do(anonymous.request(http.MethodGet, login.CallbackPath+"?code=x&state=y", nil))
 	cookies := w.Result().Cookies()
-	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/asks/"+a.ID || len(cookies) != 1 || cookies[0].MaxAge != int(limits.SignInTime.Seconds()) {
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/asks/"+a.ID || len(cookies) != 1 ||
+		cookies[0].MaxAge != int(limits.SignInTime.Seconds()) {
 		t.Fatalf("got %d %v", w.Code, w.Header())
 	}
 	got := browser{h, cookies[0].Value}.settle(a, url.Values{"action": {"answer"}, "q1": {"0"}})
@@ -85,14 +91,19 @@ func TestSignInReturnsToTheAsk(t *testing.T) {
 // If the settings of the server are wrong, the page offers no retry, because it would fail, too.
 func TestPermanentSignInErrorsOfferNoRetry(t *testing.T) {
 	for name, broken := range map[string]func(*server, *fakeIssuer){
-		"a wrong secret":      func(_ *server, v *fakeIssuer) { v.err = fmt.Errorf("%w: invalid_client", login.ErrClient) },
-		"an issuer that went": func(h *server, _ *fakeIssuer) { h.engine.Set(engine.Settings{Issuer: "https://id.example.org"}) },
+		"a wrong secret": func(_ *server, v *fakeIssuer) {
+			v.err = fmt.Errorf("%w: invalid_client", login.ErrClient)
+		},
+		"an issuer that went": func(h *server, _ *fakeIssuer) {
+			h.engine.Set(engine.Settings{Issuer: "https://id.example.org"})
+		},
 	} {
 		h, v := newServerWithIssuer(t)
 		v.email, v.to = "ana@example.com", "/"
 		broken(h, v)
 		page := browser{h, ""}.open(login.CallbackPath, http.StatusServiceUnavailable)
-		if len(page.all(".notice .button")) != 0 || !strings.Contains(page.visibleText(), "Please tell the person who runs it") || page.one(t, ".command").visibleText() != "askback login" {
+		if len(page.all(".notice .button")) != 0 || !strings.Contains(page.visibleText(),
+			"Please tell the person who runs it") || page.one(t, ".command").visibleText() != "askback login" {
 			t.Errorf("%s: %s", name, page.visibleText())
 		}
 	}
@@ -127,7 +138,8 @@ func TestSignInErrorsOfferARetry(t *testing.T) {
 		}
 		page.one(t, ".notice .button")
 		if c.status == 503 {
-			if again := h.do(browser{h, ""}.request(http.MethodGet, "/login/oidc?to=/", nil)); again.Code != 503 || again.Header().Get("Retry-After") == "" {
+			if again := h.do(browser{h, ""}.request(http.MethodGet, "/login/oidc?to=/", nil)); again.Code != 503 ||
+				again.Header().Get("Retry-After") == "" {
 				t.Errorf("%s, to begin: got %d %v", name, again.Code, again.Header())
 			}
 		}
@@ -171,7 +183,9 @@ func TestSignInNeedsHTTPS(t *testing.T) {
 
 // A link on another site does not start a log-in, but leads to a page with a button.
 func TestCrossSiteSignInNeedsConfirmation(t *testing.T) {
-	for from, begins := range map[string]bool{"": true, "none": true, "same-origin": true, "cross-site": false, "same-site": false} {
+	for from, begins := range map[string]bool{
+		"": true, "none": true, "same-origin": true, "cross-site": false, "same-site": false,
+	} {
 		h, v := newServerWithIssuer(t)
 		r := browser{h, ""}.request(http.MethodGet, "/login/oidc?to=/grants&choose=1", nil)
 		if from != "" {
@@ -199,7 +213,8 @@ func TestSignInReturnsToThePageOfTheForm(t *testing.T) {
 	h, _ := newServerWithIssuer(t)
 	a := h.ask(single)
 	for path, want := range map[string]string{
-		"/asks/" + a.ID: "/asks/" + a.ID, "/asks/" + a.ID + "/claim": "/asks/" + a.ID, "/asks/" + a.ID + "/seen": "/asks/" + a.ID, "/grants/gr_1/revoke": "/grants",
+		"/asks/" + a.ID: "/asks/" + a.ID, "/asks/" + a.ID + "/claim": "/asks/" + a.ID,
+		"/asks/" + a.ID + "/seen": "/asks/" + a.ID, "/grants/gr_1/revoke": "/grants",
 	} {
 		answer := url.Values{"action": {"answer"}, "q1": {"0"}}
 		page := browser{h, ""}.send(path, answer, http.StatusUnauthorized)
@@ -238,9 +253,13 @@ func TestRemovedPersonCannotFinishAForm(t *testing.T) {
 	a := h.ask(single)
 	secret := h.do(browser{h, ""}.request(http.MethodGet, login.CallbackPath, nil)).Result().Cookies()[0].Value
 	for _, path := range []string{"/asks/" + a.ID, "/grants/gr_1/revoke"} {
-		h.engine.Set(engine.Settings{Issuer: "https://id.example.com", People: []askback.Person{{Name: "ana", Email: "ana@example.com"}}})
+		h.engine.Set(engine.Settings{
+			Issuer: "https://id.example.com", People: []askback.Person{{Name: "ana", Email: "ana@example.com"}},
+		})
 		r := browser{h, secret}.request(http.MethodPost, path, url.Values{})
-		r.Body = slowBody{strings.NewReader(url.Values{"action": {"answer"}, "q1": {"0"}}.Encode()), func() { h.engine.Set(engine.Settings{}) }}
+		r.Body = slowBody{strings.NewReader(url.Values{"action": {"answer"}, "q1": {"0"}}.Encode()), func() {
+			h.engine.Set(engine.Settings{})
+		}}
 		if w := h.do(r); w.Code != http.StatusUnauthorized {
 			t.Errorf("%s: got %d", path, w.Code)
 		}

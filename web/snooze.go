@@ -82,7 +82,8 @@ func (s *site) doneSnoozing(r request, a askback.Ask) *pages.Done {
 		return nil
 	}
 	return &pages.Done{
-		Path: askback.PagePath(a.ID), Sentence: "Snoozed until " + view.FormatSnooze(snooze.Until, s.now(), s.zone), Detail: view.Brief(a).Headline(),
+		Path: askback.PagePath(a.ID), Sentence: "Snoozed until " + view.FormatSnooze(snooze.Until, s.now(), s.zone),
+		Detail: view.Brief(a).Headline(),
 	}
 }
 

@@ -46,11 +46,14 @@ func TestSnoozedAskLeavesTheInbox(t *testing.T) {
 	one := h.ask(single)
 	h.now = h.now.Add(time.Minute)
 	two := h.ask(harmless)
-	w := ana.do(ana.request(http.MethodPost, "/asks/"+one.ID+"/snooze", url.Values{"until": {"tomorrow"}, "then": {"next"}}))
-	if got, want := w.Header().Get("Location"), "/asks/"+two.ID+"?done="+one.ID; w.Code != http.StatusSeeOther || got != want {
+	w := ana.do(ana.request(http.MethodPost, "/asks/"+one.ID+"/snooze",
+		url.Values{"until": {"tomorrow"}, "then": {"next"}}))
+	if got, want := w.Header().Get("Location"), "/asks/"+two.ID+"?done="+one.ID; w.Code != http.StatusSeeOther ||
+		got != want {
 		t.Fatalf("got status %d to %q, want 303 to %q", w.Code, got, want)
 	}
-	if got := ana.open("/asks/"+two.ID+"?done="+one.ID, http.StatusOK).one(t, ".done-notice").visibleText(); !strings.Contains(got, "Snoozed until tomorrow 09:00") {
+	if got := ana.open("/asks/"+two.ID+"?done="+one.ID,
+		http.StatusOK).one(t, ".done-notice").visibleText(); !strings.Contains(got, "Snoozed until tomorrow 09:00") {
 		t.Errorf("the notice is %q", got)
 	}
 	page := ana.wantRows("/", two)
@@ -64,17 +67,20 @@ func TestSnoozedAskLeavesTheInbox(t *testing.T) {
 	if page = ben.wantRows("/", one, two); strings.Contains(page.visibleText(), "Snoozed") {
 		t.Error("another person learns of the snooze")
 	}
-	if got := ana.open("/asks/"+one.ID, http.StatusOK).one(t, ".snoozed-now").visibleText(); !strings.Contains(got, "Snoozed until tomorrow 09:00") {
+	if got := ana.open("/asks/"+one.ID,
+		http.StatusOK).one(t, ".snoozed-now").visibleText(); !strings.Contains(got, "Snoozed until tomorrow 09:00") {
 		t.Errorf("the page of the ask has %q", got)
 	}
 	h.now = time.Date(2026, 11, 4, 9, 0, 0, 0, time.UTC)
 	page = ana.wantRows("/", one, two)
-	if got := page.one(t, ".snooze-mark").visibleText(); got != "Snoozed until 09:00" || len(page.all(".snoozed-link")) > 0 {
+	if got := page.one(t, ".snooze-mark").visibleText(); got != "Snoozed until 09:00" ||
+		len(page.all(".snoozed-link")) > 0 {
 		t.Errorf("the mark is %q, and there are %d links to snoozed asks", got, len(page.all(".snoozed-link")))
 	}
 	ana.send("/asks/"+one.ID+"/snooze", url.Values{"until": {"own"}, "at": {"2026-11-04T10:00"}}, http.StatusSeeOther)
 	ana.wantRows("/", two)
-	ana.send("/asks/"+one.ID+"/snooze?snoozed=only", url.Values{"until": {"end"}, "then": {"list"}}, http.StatusSeeOther)
+	ana.send("/asks/"+one.ID+"/snooze?snoozed=only", url.Values{"until": {"end"}, "then": {"list"}},
+		http.StatusSeeOther)
 	if page = ana.wantRows("/", one, two); len(page.all(".snooze-mark")) > 0 {
 		t.Error("an ask that the person shows again has a mark")
 	}
@@ -142,7 +148,8 @@ func TestLivePageShowsAskThatComesBack(t *testing.T) {
 			ana := h.browser("ana")
 			a := h.ask(single)
 			snooze := func() {
-				if _, err := h.client(askback.Responder, "ana").Snooze(t.Context(), a.ID, time.Now().Add(time.Hour)); err != nil {
+				if _, err := h.client(askback.Responder,
+					"ana").Snooze(t.Context(), a.ID, time.Now().Add(time.Hour)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -172,7 +179,8 @@ func TestLivePageShowsAskThatComesBack(t *testing.T) {
 			synctest.Wait()
 			stop()
 			<-done
-			if got := w.body(); strings.Count(got, `id="row-`+a.ID) != 1 || !strings.Contains(got, "snooze-mark") || strings.Contains(got, "id: \n") {
+			if got := w.body(); strings.Count(got, `id="row-`+a.ID) != 1 || !strings.Contains(got, "snooze-mark") ||
+				strings.Contains(got, "id: \n") {
 				t.Errorf("got stream %s, want the row of the ask once, with a mark and without an id", got)
 			}
 		})
@@ -188,7 +196,8 @@ func TestSnoozedListGetsAsksSnoozedBeforeItsStream(t *testing.T) {
 		ana := h.browser("ana")
 		known, missed := h.ask(single), h.ask(single)
 		snooze := func(a askback.Ask) {
-			if _, err := h.client(askback.Responder, "ana").Snooze(t.Context(), a.ID, time.Now().Add(time.Hour)); err != nil {
+			if _, err := h.client(askback.Responder,
+				"ana").Snooze(t.Context(), a.ID, time.Now().Add(time.Hour)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -229,7 +238,8 @@ func TestChromiumSnoozeElsewhereIsLive(t *testing.T) {
 	one, two := inOrder(c.ask(single), c.ask(single))
 	w.open("/")
 	w.waitUntil(`document.querySelectorAll("#list > .row").length === 2`)
-	w.Run(chromedp.Evaluate(`document.querySelector("#list").dataset.same = "true"`, nil)) // the page is not loaded again
+	// the page is not loaded again
+	w.Run(chromedp.Evaluate(`document.querySelector("#list").dataset.same = "true"`, nil))
 	ana, ctx := c.client(askback.Responder, "ana"), context.Background()
 	snooze := func(a askback.Ask, until time.Time) {
 		t.Helper()
@@ -248,7 +258,8 @@ func TestChromiumSnoozeElsewhereIsLive(t *testing.T) {
 	if err := ana.Unsnooze(ctx, one.ID); err != nil {
 		t.Fatal(err)
 	}
-	w.waitUntil(`document.querySelector("#list > .row").id === "row-` + one.ID + `" && !document.querySelector(".snoozed-link")`)
+	w.waitUntil(`document.querySelector("#list > .row").id === "row-` + one.ID +
+		`" && !document.querySelector(".snoozed-link")`)
 	w.waitUntil(`document.querySelector("#list").dataset.same === "true"`)
 	w.open("/?snoozed=only")
 	w.waitUntil(`document.querySelectorAll("#list > .row").length === 0`)

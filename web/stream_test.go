@@ -43,7 +43,9 @@ func readMessages(t *testing.T, stream *bufio.Reader, last string) (all []messag
 			}
 			raw += part
 		}
-		for _, line := range strings.Split(strings.ReplaceAll(strings.TrimSuffix(strings.ReplaceAll(raw, "\r\n", "\n"), "\n"), "\r", "\n"), "\n") {
+		for _, line := range strings.Split(
+			strings.ReplaceAll(strings.TrimSuffix(strings.ReplaceAll(raw, "\r\n", "\n"), "\n"), "\r", "\n"), "\n",
+		) {
 			name, value, _ := strings.Cut(line, ":")
 			value = strings.TrimPrefix(value, " ")
 			switch name {

@@ -14,8 +14,9 @@ import (
 // If a person answers twice, the page of the late answer shows where the first answer was given.
 func TestOwnLateAnswerNamesTheChannel(t *testing.T) {
 	for via, want := range map[askback.Channel]string{
-		askback.ChannelWeb: "You answered this in another window: SQLite", askback.ChannelTerminal: "You answered this at the terminal: SQLite",
-		askback.ChannelAPI: "You answered this over the API: SQLite",
+		askback.ChannelWeb:      "You answered this in another window: SQLite",
+		askback.ChannelTerminal: "You answered this at the terminal: SQLite",
+		askback.ChannelAPI:      "You answered this over the API: SQLite",
 	} {
 		h := newServer(t)
 		a := h.ask(single)
@@ -40,7 +41,8 @@ func TestOwnLateAnswerNamesTheChannel(t *testing.T) {
 // made.
 func TestLateAnswerPageNamesTheChannelOfOwnDecision(t *testing.T) {
 	for decision, want := range map[askback.Decision]string{
-		askback.Approve: "You approved this at the terminal", askback.ApproveAll: "You approved this at the terminal", askback.Deny: "You denied this at the terminal",
+		askback.Approve: "You approved this at the terminal", askback.ApproveAll: "You approved this at the terminal",
+		askback.Deny: "You denied this at the terminal",
 	} {
 		h := newServer(t)
 		a := h.ask(call)
@@ -64,7 +66,9 @@ func TestSettledPageShowsTheRequest(t *testing.T) {
 	r.Timeout = time.Minute
 	expired := h.ask(r)
 	h.now = h.now.Add(time.Hour)
-	if err := errorOf(h.client(askback.Responder, "ana").Answer(t.Context(), expired.ID, askback.Answer{})); err == nil {
+	if err := errorOf(
+		h.client(askback.Responder, "ana").Answer(t.Context(), expired.ID, askback.Answer{}),
+	); err == nil {
 		t.Fatal("the deadline did not pass")
 	}
 	page := ana.open("/asks/"+expired.ID, http.StatusOK)
@@ -72,7 +76,8 @@ func TestSettledPageShowsTheRequest(t *testing.T) {
 		t.Errorf("the heading is %q", got)
 	}
 	result := page.one(t, ".result").visibleText()
-	if !strings.HasPrefix(result, "The deadline passed without an answer") || !strings.Contains(result, "What should it be called?") {
+	if !strings.HasPrefix(result, "The deadline passed without an answer") ||
+		!strings.Contains(result, "What should it be called?") {
 		t.Errorf("the result is %s", result)
 	}
 	for _, twice := range []string{"Reason", "in time", "timer"} {
@@ -82,10 +87,13 @@ func TestSettledPageShowsTheRequest(t *testing.T) {
 	}
 	declined := h.ask(single)
 	ana.settle(declined, url.Values{"action": {"decline"}})
-	if got := ana.open("/asks/"+declined.ID, http.StatusOK).one(t, ".result").visibleText(); !strings.Contains(got, "Which database should we use?") {
+	if got := ana.open("/asks/"+declined.ID,
+		http.StatusOK).one(t, ".result").visibleText(); !strings.Contains(got, "Which database should we use?") {
 		t.Errorf("the question is not in %s", got)
 	}
-	for action, label := range map[string]string{"approve": "Approved, exactly these arguments", "deny": "Not approved: the arguments"} {
+	for action, label := range map[string]string{
+		"approve": "Approved, exactly these arguments", "deny": "Not approved: the arguments",
+	} {
 		a := h.ask(call)
 		ana.settle(a, url.Values{"action": {action}})
 		got := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".result").visibleText()
@@ -101,7 +109,8 @@ func TestSettledPageNamesTheAgentThatAsked(t *testing.T) {
 	a := h.ask(single)
 	ana := h.browser("ana")
 	ana.settle(a, url.Values{"action": {"answer"}, "q1": {"1"}})
-	if got := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".ask-header").visibleText(); !strings.HasPrefix(got, "Answered asked by deploy-bot") {
+	if got := ana.open("/asks/"+a.ID,
+		http.StatusOK).one(t, ".ask-header").visibleText(); !strings.HasPrefix(got, "Answered asked by deploy-bot") {
 		t.Errorf("the head is %q", got)
 	}
 }
@@ -113,7 +122,8 @@ func TestDeclineIsExplained(t *testing.T) {
 		"This ends the request without an answer.": single, "This ends the request without approval.": call,
 	} {
 		page := h.browser("ana").open("/asks/"+h.ask(r).ID, http.StatusOK)
-		if got := page.one(t, ".decline").visibleText(); !strings.Contains(got, want) || !strings.HasPrefix(got, "Decline to") {
+		if got := page.one(t, ".decline").visibleText(); !strings.Contains(got, want) ||
+			!strings.HasPrefix(got, "Decline to") {
 			t.Errorf("it says %q, want %q", got, want)
 		}
 		if got := page.visibleText(); strings.Contains(got, "leave it open") || strings.Contains(got, "Neither") {
@@ -134,14 +144,19 @@ func TestListShowsTheArguments(t *testing.T) {
 	for _, row := range h.browser("ana").open("/", http.StatusOK).all(".row .agent-text") {
 		got = append(got, row.visibleText())
 	}
-	want := []string{`Run mail.send? { "to": "ben" }`, `Run mail.send? { "to": "eve" }`, `Run mail.send? { "to": "<b>\u202e" }`}
+	want := []string{
+		`Run mail.send? { "to": "ben" }`, `Run mail.send? { "to": "eve" }`, `Run mail.send? { "to": "<b>\u202e" }`,
+	}
 	if len(got) != 4 || strings.Join(got[:3], "\n") != strings.Join(want, "\n") {
 		t.Fatalf("got rows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	// A call that can be approved in the list is shown with its server (T3).
-	served := h.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "mail.send", Server: "<b>production", Input: []byte(`{"to":"ben"}`)}})
+	served := h.ask(askback.Request{Confirmation: &askback.Confirmation{
+		ToolName: "mail.send", Server: "<b>production", Input: []byte(`{"to":"ben"}`),
+	}})
 	row := h.browser("ana").open("/", http.StatusOK).one(t, "#row-"+served.ID)
-	if text, approves := row.visibleText(), len(row.all(".chip-approve")) == 1; !approves || !strings.Contains(text, `Run mail.send? of <b>production { "to": "ben" }`) {
+	if text, approves := row.visibleText(), len(row.all(".chip-approve")) == 1; !approves ||
+		!strings.Contains(text, `Run mail.send? of <b>production { "to": "ben" }`) {
 		t.Errorf("the row of a call of a server is %q, and approves it: %t", text, approves)
 	}
 	if last := got[3]; len(last) > 150 || !strings.HasSuffix(last, "…") {
@@ -163,7 +178,8 @@ func TestRowShowsOnlyAFewTags(t *testing.T) {
 	if n := len(row.all(".tag")); n != 4 || !strings.Contains(row.visibleText(), "16 more tags") {
 		t.Errorf("the row has %d of 20 tags: %s", n, row.visibleText())
 	}
-	if page := ana.open("/asks/"+a.ID, http.StatusOK).one(t, "#detail").visibleText(); !strings.Contains(page, "tag19") {
+	if page := ana.open("/asks/"+a.ID,
+		http.StatusOK).one(t, "#detail").visibleText(); !strings.Contains(page, "tag19") {
 		t.Errorf("the page of the ask has not all tags: %s", page)
 	}
 }
@@ -183,7 +199,8 @@ func TestErrorPagesKeepTheHeader(t *testing.T) {
 		t.Errorf("a visitor sees %q", got)
 	}
 	page := ana.open("/login", http.StatusOK)
-	if got := page.visibleText(); !strings.Contains(got, "This browser is logged in as ana.") || strings.Contains(got, "not logged in") {
+	if got := page.visibleText(); !strings.Contains(got, "This browser is logged in as ana.") ||
+		strings.Contains(got, "not logged in") {
 		t.Errorf("/login says %s", got)
 	}
 	(browser{h, ""}).open("/login", http.StatusUnauthorized)

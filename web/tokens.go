@@ -41,7 +41,9 @@ func (s *site) renderTokens(w http.ResponseWriter, r request, status int, form p
 	if err != nil {
 		return err
 	}
-	page := pages.TokenPage{Form: form, MayChange: s.auth.May(r.principal, access.ActTokens) == nil, AgentsOnly: !login.Secure(r.Request)}
+	page := pages.TokenPage{
+		Form: form, MayChange: s.auth.May(r.principal, access.ActTokens) == nil, AgentsOnly: !login.Secure(r.Request),
+	}
 	for _, t := range slices.Backward(tokens) {
 		v := view.OfToken(t)
 		if v.Ended(r.frame.Now) {
@@ -80,10 +82,12 @@ func (s *site) createToken(w http.ResponseWriter, r request) error {
 		return errForm
 	}
 	if !login.Secure(r.Request) && form.Kind != string(askback.Agent) {
-		form.Problem = "Without https, only tokens of agents are made here. Make this one in a terminal, with the command below."
+		form.Problem = "Without https, only tokens of agents are made here. Make this one in a terminal, with the " +
+			"command below."
 		return s.renderTokens(w, r, http.StatusUnprocessableEntity, form, "")
 	}
-	made, secret, err := r.client.CreateToken(r.Context(), askback.TokenRequest{Kind: askback.Kind(form.Kind), Name: string(form.Name), ExpiresIn: lifetimes[i].lasts})
+	made, secret, err := r.client.CreateToken(r.Context(),
+		askback.TokenRequest{Kind: askback.Kind(form.Kind), Name: string(form.Name), ExpiresIn: lifetimes[i].lasts})
 	var invalid askback.Invalid
 	if errors.As(err, &invalid) {
 		detail := invalid[0].Detail
@@ -96,7 +100,8 @@ func (s *site) createToken(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
-	return s.render(w, r.Request, http.StatusCreated, pages.NewToken(r.frame, view.OfToken(made), secret, s.address(r.Request)))
+	return s.render(w, r.Request, http.StatusCreated,
+		pages.NewToken(r.frame, view.OfToken(made), secret, s.address(r.Request)))
 }
 
 // revokeToken ends a token.

@@ -16,7 +16,8 @@ import (
 func TestTokenSecretIsShownOnce(t *testing.T) {
 	h := newServer(t)
 	admin := browser{h, h.secret(askback.Admin, "root")}
-	w := h.do(admin.request(http.MethodPost, "/tokens", url.Values{"kind": {"agent"}, "name": {"deploy-bot"}, "lasts": {"30d"}}))
+	w := h.do(admin.request(http.MethodPost, "/tokens",
+		url.Values{"kind": {"agent"}, "name": {"deploy-bot"}, "lasts": {"30d"}}))
 	page := admin.page(w, http.StatusCreated)
 	secret := page.one(t, "#secret").attr["value"]
 	if w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("Location") != "" {
@@ -28,7 +29,10 @@ func TestTokenSecretIsShownOnce(t *testing.T) {
 	}
 	list := admin.open("/tokens", http.StatusOK)
 	row := list.one(t, "#"+who.Token)
-	for _, want := range []string{"deploy-bot", "agent", "made 3 November 2026, 18:30 UTC", "until 3 December 2026, 18:30 UTC", "last used 3 November 2026, 18:30 UTC", "You cannot undo this"} {
+	for _, want := range []string{
+		"deploy-bot", "agent", "made 3 November 2026, 18:30 UTC", "until 3 December 2026, 18:30 UTC",
+		"last used 3 November 2026, 18:30 UTC", "You cannot undo this",
+	} {
 		if !strings.Contains(row.visibleText(), want) {
 			t.Errorf("%q is not in %s", want, row.visibleText())
 		}
@@ -41,7 +45,8 @@ func TestTokenSecretIsShownOnce(t *testing.T) {
 		t.Error("one press revokes")
 	}
 	done := h.do(admin.request(http.MethodPost, row.one(t, "form").attr["action"], url.Values{}))
-	if got := admin.open(done.Header().Get("Location"), http.StatusOK).one(t, ".done-notice").visibleText(); !strings.Contains(got, "Revoked deploy-bot") {
+	if got := admin.open(done.Header().Get("Location"),
+		http.StatusOK).one(t, ".done-notice").visibleText(); !strings.Contains(got, "Revoked deploy-bot") {
 		t.Errorf("the notice is %q", got)
 	}
 	if _, err := h.engine.Authenticate(t.Context(), secret); err == nil {
@@ -53,7 +58,8 @@ func TestTokenSecretIsShownOnce(t *testing.T) {
 func TestTokenFormIsChecked(t *testing.T) {
 	h := newServer(t)
 	admin := browser{h, h.secret(askback.Admin, "root")}
-	page := admin.send("/tokens", url.Values{"kind": {"agent"}, "name": {"@all"}, "lasts": {"never"}}, http.StatusUnprocessableEntity)
+	page := admin.send("/tokens", url.Values{"kind": {"agent"}, "name": {"@all"}, "lasts": {"never"}},
+		http.StatusUnprocessableEntity)
 	if got := page.one(t, "#name"); got.attr["value"] != "@all" || got.attr["aria-describedby"] != "name-problem" {
 		t.Errorf("the field has %v", got.attr)
 	}
@@ -64,7 +70,9 @@ func TestTokenFormIsChecked(t *testing.T) {
 		t.Errorf("the lifetime is %q", got)
 	}
 	page.one(t, "#name-problem")
-	for _, form := range []url.Values{{"kind": {"god"}, "name": {"x"}, "lasts": {"30d"}}, {"kind": {"agent"}, "name": {"x"}, "lasts": {"9999d"}}, {}} {
+	for _, form := range []url.Values{
+		{"kind": {"god"}, "name": {"x"}, "lasts": {"30d"}}, {"kind": {"agent"}, "name": {"x"}, "lasts": {"9999d"}}, {},
+	} {
 		admin.send("/tokens", form, http.StatusBadRequest)
 	}
 }
@@ -75,7 +83,8 @@ func TestOnlyHTTPSMakesTokensThatAnswer(t *testing.T) {
 	h := newServer(t)
 	admin := browser{h, h.secret(askback.Admin, "root")}
 	post := func(kind askback.Kind, scheme string) (status int, page *node) {
-		r := admin.request(http.MethodPost, "/tokens", url.Values{"kind": {string(kind)}, "name": {"eve"}, "lasts": {"30d"}})
+		r := admin.request(http.MethodPost, "/tokens",
+			url.Values{"kind": {string(kind)}, "name": {"eve"}, "lasts": {"30d"}})
 		if scheme == "https" {
 			r.Header.Set("X-Forwarded-Proto", "https")
 			r.Header.Set("Cookie", strings.Replace(r.Header.Get("Cookie"), "askback=", "__Host-askback=", 1))
@@ -153,10 +162,12 @@ func TestChromiumTokenIsMadeOnAPhone(t *testing.T) {
 	w.waitUntil(`document.querySelector("#secret").value.startsWith("askback_")`)
 	w.waitUntil("document.documentElement.scrollWidth <= innerWidth && location.search === ''")
 	w.checkAccessibility("new token")
-	if _, err := c.client(askback.Admin, "root").PutRoutes(t.Context(), []askback.Route{{To: []string{"ana"}}, {Quorum: 2}}, 0); err != nil {
+	if _, err := c.client(askback.Admin,
+		"root").PutRoutes(t.Context(), []askback.Route{{To: []string{"ana"}}, {Quorum: 2}}, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.client(askback.Admin, "root").PutGroup(t.Context(), "eu", []string{"root", strings.Repeat("long", 49)}); err != nil {
+	if _, err := c.client(askback.Admin,
+		"root").PutGroup(t.Context(), "eu", []string{"root", strings.Repeat("long", 49)}); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"/routes?kind=confirmation&agent=&tags=", "/routes/edit", "/people", "/people/edit"} {
@@ -173,7 +184,8 @@ func TestCommandsHaveOnlyPlainHosts(t *testing.T) {
 	h := newServer(t)
 	ana := browser{h, h.secret(askback.Responder, "ana")}
 	for host, want := range map[string]bool{
-		"127.0.0.1:7575": true, "localhost:7575": true, "[::1]:7575": true, "localhost:1$(id)": false, "localhost:`id`": false, "localhost:1\"": false, "localhost:1;id": false,
+		"127.0.0.1:7575": true, "localhost:7575": true, "[::1]:7575": true, "localhost:1$(id)": false,
+		"localhost:`id`": false, "localhost:1\"": false, "localhost:1;id": false,
 	} {
 		r := ana.request(http.MethodGet, "/", nil)
 		r.Host = host

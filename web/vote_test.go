@@ -35,7 +35,8 @@ func TestPagesShowTheNumberOfApprovals(t *testing.T) {
 	if got := page.one(t, ".row").visibleText(); !strings.Contains(got, "1 of 2 approved: ana") {
 		t.Errorf("the row is %q", got)
 	}
-	if got := ben.open("/asks/"+a.ID, http.StatusOK).one(t, ".ask-header").visibleText(); !strings.Contains(got, "ana approved on") {
+	if got := ben.open("/asks/"+a.ID,
+		http.StatusOK).one(t, ".ask-header").visibleText(); !strings.Contains(got, "ana approved on") {
 		t.Errorf("for ben: %q", got)
 	}
 	ben.do(ben.request(http.MethodPost, "/asks/"+a.ID, values))
@@ -77,7 +78,8 @@ func TestPeopleWhoAreLeftOutHaveTheirOwnHeading(t *testing.T) {
 			headings = append(headings, part.one(t, ".label").visibleText()+": "+part.one(t, ".warnings").visibleText())
 		}
 	}
-	if want := `Not everyone is asked: "eve" is not known here and cannot answer`; len(headings) != 1 || headings[0] != want {
+	if want := `Not everyone is asked: "eve" is not known here and cannot answer`; len(headings) != 1 ||
+		headings[0] != want {
 		t.Errorf("got %q, want %q", headings, want)
 	}
 }
@@ -101,7 +103,10 @@ func TestPersonWhoMayNotDecideSeesNoButtons(t *testing.T) {
 	}
 	for _, address := range []string{"/asks/" + a.ID, "/", "/decide?ask=" + a.ID} {
 		page := cem.open(address, http.StatusOK)
-		for _, button := range []string{"button[value=approve]", "button[value=deny]", "button[value=decline]", "button[value=approve_all]", ".reassign-link", ".quick button[value=approve]", "input[name=ask]"} {
+		for _, button := range []string{
+			"button[value=approve]", "button[value=deny]", "button[value=decline]", "button[value=approve_all]",
+			".reassign-link", ".quick button[value=approve]", "input[name=ask]",
+		} {
 			if n := len(page.all(button)); n > 0 {
 				t.Errorf("%s: %d of %s", address, n, button)
 			}
@@ -111,12 +116,14 @@ func TestPersonWhoMayNotDecideSeesNoButtons(t *testing.T) {
 		t.Error("an approver has no button")
 	}
 	for _, action := range []string{"approve", "deny", "decline", "approve_all"} {
-		w := cem.do(cem.request(http.MethodPost, "/asks/"+a.ID, url.Values{"action": {action}, "scope": {"tool_and_input"}, "expires_in": {"1h"}}))
+		w := cem.do(cem.request(http.MethodPost, "/asks/"+a.ID,
+			url.Values{"action": {action}, "scope": {"tool_and_input"}, "expires_in": {"1h"}}))
 		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "Others decide this") {
 			t.Errorf("%s: got status %d\n%s", action, w.Code, w.Body)
 		}
 	}
-	if form := cem.open("/asks/"+a.ID+"/reassign", http.StatusForbidden).visibleText(); !strings.Contains(form, "Others decide this") {
+	if form := cem.open("/asks/"+a.ID+"/reassign",
+		http.StatusForbidden).visibleText(); !strings.Contains(form, "Others decide this") {
 		t.Errorf("got %q", form)
 	}
 	if h.get(a.ID).Settled() {

@@ -104,9 +104,12 @@ type Options struct {
 // error page. The options may be nil. A reverse proxy that ends TLS must forward Host and set
 // X-Forwarded-Proto.
 func New(auth Authenticator, logins Logins, e Engine, o *Options) http.Handler {
-	s := &site{auth: auth, browsers: logins, engine: e, now: time.Now, log: slog.New(slog.DiscardHandler), assets: newAssets()}
+	s := &site{
+		auth: auth, browsers: logins, engine: e, now: time.Now, log: slog.New(slog.DiscardHandler), assets: newAssets(),
+	}
 	if o != nil {
-		s.zone, s.issuer, s.publicURL, s.links, s.push, s.chats, s.titles = o.Zone, o.Issuer, o.PublicURL, o.Links, o.Push, o.Chats, o.Titles
+		s.zone, s.issuer, s.publicURL, s.links, s.push, s.chats, s.titles = o.Zone, o.Issuer, o.PublicURL, o.Links,
+			o.Push, o.Chats, o.Titles
 		if o.Now != nil {
 			s.now = o.Now
 		}
@@ -220,7 +223,8 @@ type site struct {
 
 // policy is the Content-Security-Policy. A page loads Askback's own files and sends its
 // forms to Askback, and nothing else (T6, T7, T12).
-const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; " +
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"manifest-src 'self'; worker-src 'self'; form-action 'self'; " +
 	"frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types askback"
 
 // secureHeaders sets the security headers of all replies. Because of the referrer policy,
@@ -297,7 +301,10 @@ func (s *site) authenticate(r *http.Request) (askback.Principal, error) {
 }
 
 func (s *site) frame() pages.Frame {
-	return pages.Frame{Style: s.assets.style, Script: s.assets.script, Icon: s.assets.paths["icon.svg"], TouchIcon: s.assets.touchIcon, CountedIcon: s.assets.countedIcon, Now: s.now(), Zone: s.zone}
+	return pages.Frame{
+		Style: s.assets.style, Script: s.assets.script, Icon: s.assets.paths["icon.svg"],
+		TouchIcon: s.assets.touchIcon, CountedIcon: s.assets.countedIcon, Now: s.now(), Zone: s.zone,
+	}
 }
 
 // frameOf returns the frame with the name of the person, if one is logged in.
@@ -338,7 +345,8 @@ func (s *site) renderError(w http.ResponseWriter, r *http.Request, err error) {
 	case http.StatusForbidden:
 		if errors.Is(err, errProxy) {
 			s.warnProxy.Do(func() {
-				s.log.Warn("the reverse proxy does not set X-Forwarded-Proto, so no one can log in through it", "host", r.Host)
+				s.log.Warn("the reverse proxy does not set X-Forwarded-Proto, so no one can log in through it", "host",
+					r.Host)
 			})
 		}
 	case http.StatusInternalServerError:

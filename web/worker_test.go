@@ -108,7 +108,8 @@ func TestNotificationOpensThePageOfItsAsk(t *testing.T) {
 		}
 	}
 	unknown := map[string]any{"type": "push", "data": `{"tag":"askback","title":"x","path":"/tokens"}`}
-	if seen := runWorker(t, h, nil, unknown, pressed("askback")); !slices.Equal(seen.Windows, []workerWindow{{"/", true, true}}) {
+	if seen := runWorker(t, h, nil, unknown,
+		pressed("askback")); !slices.Equal(seen.Windows, []workerWindow{{"/", true, true}}) {
 		t.Errorf("an unknown message: got windows %+v, want the list", seen.Windows)
 	}
 }
@@ -118,18 +119,22 @@ func TestNotificationOpensThePageOfItsAsk(t *testing.T) {
 // stay.
 func TestOutcomeReplacesTheNotification(t *testing.T) {
 	h := newServer(t)
-	events := []map[string]any{pushed("a", "First", false), pushed("b", "Second", false), pushed("b", "Done: answered by ben", true)}
+	events := []map[string]any{
+		pushed("a", "First", false), pushed("b", "Second", false), pushed("b", "Done: answered by ben", true),
+	}
 	for name, windows := range map[string][]workerWindow{"no window": nil, "a hidden window": {{Page: "/"}}} {
 		seen := runWorker(t, h, windows, events...)
 		if len(seen.Shown) != 2 || seen.Shown[0].Title != "First" || seen.Shown[1].Title != "Done: answered by ben" {
 			t.Fatalf("%s: got %+v", name, seen.Shown)
 		}
 		asked, done := seen.Shown[0], seen.Shown[1]
-		if !asked.Renotify || asked.Silent || len(asked.Actions) != 1 || done.Renotify || !done.Silent || len(done.Actions) != 0 {
+		if !asked.Renotify || asked.Silent || len(asked.Actions) != 1 || done.Renotify || !done.Silent ||
+			len(done.Actions) != 0 {
 			t.Errorf("%s: got %+v and %+v", name, asked, done)
 		}
 		if seen.Badge != 3 || seen.Own != 0 {
-			t.Errorf("%s: the badge is %d, and the browser shows %d notifications of its own", name, seen.Badge, seen.Own)
+			t.Errorf("%s: the badge is %d, and the browser shows %d notifications of its own", name, seen.Badge,
+				seen.Own)
 		}
 	}
 	seen := runWorker(t, h, []workerWindow{{Page: "/asks/c", Visible: true}}, events...)
@@ -144,9 +149,13 @@ func TestNewSubscriptionIsSent(t *testing.T) {
 	h := newServer(t)
 	p := withPush(t, h)
 	renewed := json.RawMessage(p.service.Subscribe(t, p.key).Subscription())
-	old := map[string]any{"endpoint": "https://push.example.com/old", "options": map[string]any{"userVisibleOnly": true, "applicationServerKey": p.key}}
-	seen := runWorker(t, h, nil, map[string]any{"type": "pushsubscriptionchange", "oldSubscription": old, "newSubscription": renewed})
-	if len(seen.Sent) != 1 || seen.Sent[0].Method != http.MethodPost || seen.Sent[0].Path != "/push" || len(seen.Subscribed) != 0 {
+	old := map[string]any{"endpoint": "https://push.example.com/old", "options": map[string]any{
+		"userVisibleOnly": true, "applicationServerKey": p.key,
+	}}
+	seen := runWorker(t, h, nil,
+		map[string]any{"type": "pushsubscriptionchange", "oldSubscription": old, "newSubscription": renewed})
+	if len(seen.Sent) != 1 || seen.Sent[0].Method != http.MethodPost || seen.Sent[0].Path != "/push" ||
+		len(seen.Subscribed) != 0 {
 		t.Fatalf("got %+v, and %d more subscriptions", seen.Sent, len(seen.Subscribed))
 	}
 	form, err := url.ParseQuery(seen.Sent[0].Body)
@@ -160,22 +169,27 @@ func TestNewSubscriptionIsSent(t *testing.T) {
 		t.Errorf("got %+v, %v; want one contact", list, err)
 	}
 
-	seen = runWorker(t, h, nil, map[string]any{"type": "pushsubscriptionchange", "oldSubscription": old, "newSubscription": nil})
+	seen = runWorker(t, h, nil,
+		map[string]any{"type": "pushsubscriptionchange", "oldSubscription": old, "newSubscription": nil})
 	var options struct {
 		UserVisibleOnly      bool
 		ApplicationServerKey string
 	}
-	if len(seen.Subscribed) != 1 || json.Unmarshal(seen.Subscribed[0], &options) != nil || !options.UserVisibleOnly || options.ApplicationServerKey != p.key {
+	if len(seen.Subscribed) != 1 || json.Unmarshal(seen.Subscribed[0], &options) != nil || !options.UserVisibleOnly ||
+		options.ApplicationServerKey != p.key {
 		t.Fatalf("got new subscriptions %s, want one with the key of the old one", seen.Subscribed)
 	}
 	form, _ = url.ParseQuery(seen.Sent[0].Body)
 	var sent struct{ Endpoint string }
-	if json.Unmarshal([]byte(form.Get("address")), &sent) != nil || sent.Endpoint != "https://push.example.com/renewed" {
+	if json.Unmarshal([]byte(form.Get("address")), &sent) != nil ||
+		sent.Endpoint != "https://push.example.com/renewed" {
 		t.Errorf("got %+v", seen.Sent)
 	}
 	// Some browsers send neither the old nor the new subscription. The next visit of the inbox then offers
 	// notifications again.
-	if seen = runWorker(t, h, nil, map[string]any{"type": "pushsubscriptionchange", "oldSubscription": nil, "newSubscription": nil}); len(seen.Sent) != 0 {
+	if seen = runWorker(
+		t, h, nil, map[string]any{"type": "pushsubscriptionchange", "oldSubscription": nil, "newSubscription": nil},
+	); len(seen.Sent) != 0 {
 		t.Errorf("got %+v", seen.Sent)
 	}
 }
