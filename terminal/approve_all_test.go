@@ -29,8 +29,8 @@ func approvedAll(scope askback.Scope, reason string) terminal.Result {
 // Typing all and then yes approves later calls, for the time that the prompt shows (D1, F8).
 func TestAllAndYesApproveLaterCalls(t *testing.T) {
 	for script, reason := range map[string]string{
-		"all\nyes\n": "", ":note I know it\n ALL \n:note really\n yes\r\n": "I know it\nreally", "sure\nall\nno\nall\nyes\n": "",
-		"All tool\nyes\n": "", "all tool\nno\nall tool\nyes\n": "",
+		"all\nyes\n": "", ":note I know it\n ALL \n:note really\n yes\r\n": "I know it\nreally",
+		"sure\nall\nno\nall\nyes\n": "", "All tool\nyes\n": "", "all tool\nno\nall tool\nyes\n": "",
 	} {
 		scope, what := askback.ScopeInput, "with exactly these arguments"
 		if strings.Contains(strings.ToLower(script), "all tool") {
@@ -41,7 +41,10 @@ func TestAllAndYesApproveLaterCalls(t *testing.T) {
 			t.Errorf("%q: %v\n%s", script, err, diff)
 		}
 		_, preview, _ := strings.Cut(drawn, "approve later calls ──")
-		for _, want := range []string{"next 24 hours", " agent │ cleaner", "  tool │ delete_files", "server │ files", "marked dangerous", what, "askback answer ask_3 --approve-all"} {
+		for _, want := range []string{
+			"next 24 hours", " agent │ cleaner", "  tool │ delete_files", "server │ files", "marked dangerous", what,
+			"askback answer ask_3 --approve-all",
+		} {
 			if !strings.Contains(strings.Join(strings.Fields(preview), " "), strings.Join(strings.Fields(want), " ")) {
 				t.Errorf("%q: want %q in\n%s", script, want, preview)
 			}
@@ -55,7 +58,11 @@ func TestApprovalOfAllShellCallsHasWarning(t *testing.T) {
 	for _, c := range []struct {
 		tool, script string
 		want         bool
-	}{{"Bash", "all tool\nno\nn\n", true}, {"Bash", "all\nno\nn\n", false}, {"delete_files", "all tool\nno\nn\n", false}} {
+	}{
+		{"Bash", "all tool\nno\nn\n", true},
+		{"Bash", "all\nno\nn\n", false},
+		{"delete_files", "all tool\nno\nn\n", false},
+	} {
 		a := deletionCall()
 		a.Confirmation.ToolName = c.tool
 		_, drawn, _ := runScript(a, true, c.script)
@@ -73,14 +80,16 @@ func TestOnlyYesApprovesLaterCalls(t *testing.T) {
 	check := func(t testingT, human, suggested bool, second string) {
 		v := view.Of(callAsk())
 		v.Confirmation.SuggestYes = suggested
-		r, err := terminal.New(strings.NewReader("all\n"+second), io.Discard, &terminal.Options{Human: human}).Ask(context.Background(), v)
+		r, err := terminal.New(strings.NewReader("all\n"+second), io.Discard,
+			&terminal.Options{Human: human}).Ask(context.Background(), v)
 		given, _ := r.(terminal.Answered)
 		first, rest, complete := strings.Cut(strings.TrimPrefix(second, ":help\n"), "\n")
 		yes := human && complete && strings.TrimSpace(first) == "yes"
 		switch {
 		case yes && given.Answer.Decision != askback.ApproveAll:
 			t.Fatalf("%q: got %v, %v", second, r, err)
-		case !yes && human && given.Answer.Decision != "" && given.Answer.Decision != askback.Deny && !decisionLine.MatchString(rest):
+		case !yes && human && given.Answer.Decision != "" && given.Answer.Decision != askback.Deny &&
+			!decisionLine.MatchString(rest):
 			t.Fatalf("%q: got %v", second, r)
 		case !human && given.Answer.Decision != askback.Deny && given.Answer.Decision != "":
 			t.Fatalf("%q through a pipe: got %v", second, r)
@@ -88,7 +97,10 @@ func TestOnlyYesApprovesLaterCalls(t *testing.T) {
 	}
 	for _, human := range []bool{true, false} {
 		for _, suggested := range []bool{true, false} {
-			for _, second := range []string{"yes\n", "yes", "y\n", "YES\n", "\n", "all\n", "all tool\n", "approve\n", "yes!\n", "n\n", "yes\nyes\n", ":help\nyes\n"} {
+			for _, second := range []string{
+				"yes\n", "yes", "y\n", "YES\n", "\n", "all\n", "all tool\n", "approve\n", "yes!\n", "n\n",
+				"yes\nyes\n", ":help\nyes\n",
+			} {
 				check(t, human, suggested, second)
 			}
 		}
@@ -115,7 +127,10 @@ func TestInputIsDiscardedBeforeGrantIsConfirmed(t *testing.T) {
 // id that could be harmful in a shell is not part of it.
 func TestPromptShowsHowToEditArguments(t *testing.T) {
 	a := deletionCall()
-	for id, want := range map[string]string{"ask_01k2": "askback answer ask_01k2 --approve --input FILE", "ask_1; rm -rf": "askback answer ASK --approve --input FILE"} {
+	for id, want := range map[string]string{
+		"ask_01k2":      "askback answer ask_01k2 --approve --input FILE",
+		"ask_1; rm -rf": "askback answer ASK --approve --input FILE",
+	} {
 		a.ID = id
 		_, drawn, _ := runScript(a, true, "n\n")
 		if got := strings.Join(strings.Fields(drawn), " "); !strings.Contains(got, want) {
@@ -130,7 +145,8 @@ func TestPromptOmitsUnsupportedEdit(t *testing.T) {
 	a := deletionCall()
 	a.Confirmation.NoEdit = true
 	_, drawn, _ := runScript(a, true, "n\n")
-	if got := strings.Join(strings.Fields(drawn), " "); strings.Contains(got, "--input") || !strings.Contains(got, "This agent cannot run other arguments") {
+	if got := strings.Join(strings.Fields(drawn), " "); strings.Contains(got, "--input") ||
+		!strings.Contains(got, "This agent cannot run other arguments") {
 		t.Errorf("got\n%s", drawn)
 	}
 }
@@ -145,7 +161,8 @@ func TestTypingClaimsAsk(t *testing.T) {
 			r, err := terminal.New(in, io.Discard, options).Ask(t.Context(), view.Of(questionAsk(askback.Question{})))
 			synctest.Wait()
 			if ownText(askResult{r, err}) != "some words for an answer" || int(claims.Load()) != want {
-				t.Errorf("human %v: %d claims, want %d in 125 seconds of typing; %v, %v", human, claims.Load(), want, r, err)
+				t.Errorf("human %v: %d claims, want %d in 125 seconds of typing; %v, %v", human, claims.Load(), want,
+					r, err)
 			}
 		})
 	}
@@ -168,7 +185,8 @@ func (s *slowTypist) Read(p []byte) (int, error) {
 func TestClaimEndsWithAsk(t *testing.T) {
 	ended := make(chan error, 1)
 	options := &terminal.Options{Human: true, Claim: func(ctx context.Context) { <-ctx.Done(); ended <- ctx.Err() }}
-	if _, err := terminal.New(strings.NewReader("n\n"), io.Discard, options).Ask(context.Background(), view.Of(callAsk())); err != nil {
+	if _, err := terminal.New(strings.NewReader("n\n"), io.Discard,
+		options).Ask(context.Background(), view.Of(callAsk())); err != nil {
 		t.Fatal(err)
 	}
 	select {

@@ -56,7 +56,8 @@ func (d *dialog) describeDecisions(f *frame) string {
 		f.message("This input is not a terminal. It can deny, but not approve.")
 		return "Deny? [n] "
 	}
-	f.message("Type y to approve this once, n to deny it, or all to also approve the same call later. A reason can follow the n.")
+	f.message("Type y to approve this once, n to deny it, or all to also approve the same call later. A reason can " +
+		"follow the n.")
 	switch {
 	case d.ask.Confirmation.NoEdit:
 		f.message("This agent cannot run other arguments. If you want others, deny and give them in the reason.")
@@ -74,7 +75,8 @@ func (d *dialog) describeDecisions(f *frame) string {
 // no id of Askback has, askID returns "ASK".
 func askID(a view.Ask) string {
 	s := a.ID.String()
-	if rest, ok := strings.CutPrefix(s, "ask_"); !ok || rest == "" || strings.Trim(rest, "0123456789abcdefghijklmnopqrstuvwxyz") != "" {
+	if rest, ok := strings.CutPrefix(s, "ask_"); !ok || rest == "" ||
+		strings.Trim(rest, "0123456789abcdefghijklmnopqrstuvwxyz") != "" {
 		return "ASK"
 	}
 	return s
@@ -137,7 +139,8 @@ func (d *dialog) confirmReason(reason string) (problem string) {
 // confirmUnread warns that rows of the call were not shown, and asks whether to approve it without reading
 // them. It returns the reason why the call is not approved, or "".
 func (d *dialog) confirmUnread() (problem string) {
-	d.print(fmt.Sprintf("%d rows of this call were not shown, and you would approve them unread. :show shows them.", d.unseenRows))
+	d.print(fmt.Sprintf("%d rows of this call were not shown, and you would approve them unread. :show shows them.",
+		d.unseenRows))
 	return d.requireYes("Type yes to approve without reading them: ")
 }
 
@@ -176,7 +179,8 @@ func (f *frame) grantPreview(a view.Ask, scope askback.Scope) {
 	f.rule("approve later calls")
 	what, other, flags := "with exactly these arguments", "For another duration", " --approve-all --expires 1h"
 	if scope == askback.ScopeTool {
-		what, other, flags = "with any arguments", "To allow less, type all, or", " --approve-all --scope session --expires 1h"
+		what, other, flags = "with any arguments", "To allow less, type all, or",
+			" --approve-all --scope session --expires 1h"
 		if a.OwnSession { // the session ends with the ask
 			flags = " --approve-all --scope tool --expires 1h"
 		}
@@ -190,5 +194,6 @@ func (f *frame) grantPreview(a view.Ask, scope askback.Scope) {
 	if a.Confirmation.Dangerous {
 		f.message("This tool is marked dangerous: calls that cannot be undone run as well.")
 	}
-	f.message("askback grant list shows this approval, and askback grant remove ends it. " + other + ": askback answer " + askID(a) + flags)
+	f.message("askback grant list shows this approval, and askback grant remove ends it. " + other +
+		": askback answer " + askID(a) + flags)
 }

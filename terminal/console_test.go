@@ -32,14 +32,18 @@ func computeCellWidth(r rune) uint8 {
 	switch {
 	case unicode.In(r, unicode.Mn, unicode.Me):
 		return 0
-	case unicode.Is(unicode.Cf, r) && !(r >= 0x600 && r <= 0x605 || r == 0x6DD || r == 0x70F || r == 0x890 || r == 0x891 || r == 0x8E2 || r == 0x110BD || r == 0x110CD):
+	case unicode.Is(unicode.Cf, r) && !(r >= 0x600 && r <= 0x605 || r == 0x6DD || r == 0x70F || r == 0x890 ||
+		r == 0x891 || r == 0x8E2 || r == 0x110BD || r == 0x110CD):
 		return 0
-	case r >= 0x1100 && r <= 0x115F, r == 0x2329, r == 0x232A, r >= 0x2E80 && r <= 0x303E, r >= 0x3041 && r <= 0x33FF, r >= 0x3400 && r <= 0x4DBF, r >= 0x4E00 && r <= 0xA4CF, r >= 0xA960 && r <= 0xA97C,
-		r >= 0xAC00 && r <= 0xD7A3, r >= 0xF900 && r <= 0xFAFF, r >= 0xFE10 && r <= 0xFE19, r >= 0xFE30 && r <= 0xFE6F, r >= 0xFF01 && r <= 0xFF60, r >= 0xFFE0 && r <= 0xFFE6:
+	case r >= 0x1100 && r <= 0x115F, r == 0x2329, r == 0x232A, r >= 0x2E80 && r <= 0x303E, r >= 0x3041 && r <= 0x33FF,
+		r >= 0x3400 && r <= 0x4DBF, r >= 0x4E00 && r <= 0xA4CF, r >= 0xA960 && r <= 0xA97C,
+		r >= 0xAC00 && r <= 0xD7A3, r >= 0xF900 && r <= 0xFAFF, r >= 0xFE10 && r <= 0xFE19, r >= 0xFE30 && r <= 0xFE6F,
+		r >= 0xFF01 && r <= 0xFF60, r >= 0xFFE0 && r <= 0xFFE6:
 		return 2
 	case unicode.Is(unicode.Cn, r): // it may be wide in a newer version of Unicode
 		return 2
-	case r >= 0x17000 && r <= 0x18CFF, r >= 0x1B000 && r <= 0x1B2FF, r >= 0x1F000 && r <= 0x1FAFF, r >= 0x2600 && r <= 0x27BF, r >= 0x20000 && r <= 0x3FFFD:
+	case r >= 0x17000 && r <= 0x18CFF, r >= 0x1B000 && r <= 0x1B2FF, r >= 0x1F000 && r <= 0x1FAFF,
+		r >= 0x2600 && r <= 0x27BF, r >= 0x20000 && r <= 0x3FFFD:
 		return 2
 	}
 	return 1
@@ -125,8 +129,10 @@ func laidOut(drawn string, width int) *console {
 
 var (
 	countNotes = regexp.MustCompile(` *\([0-9]+ (empty rows|rows, all shown|rows, the first [0-9]+ and the last [0-9]+ shown|rows are not shown; :show shows them)\)`)
-	warnings   = regexp.MustCompile(`(Check this link|Read to the end): [^.]*\. *|(Two|[0-9]+) names in the arguments [^:]*: *`)
-	rowNumber  = regexp.MustCompile(`takes? [0-9]+ rows`)
+	warnings   = regexp.MustCompile(
+		`(Check this link|Read to the end): [^.]*\. *|(Two|[0-9]+) names in the arguments [^:]*: *`,
+	)
+	rowNumber = regexp.MustCompile(`takes? [0-9]+ rows`)
 )
 
 // optionalWords are words in the margin that depend on the text of the agent.

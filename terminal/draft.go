@@ -95,7 +95,8 @@ func (p *picker) readDraft() tea.Cmd {
 func (p *picker) takeDraft(raw json.RawMessage, err error) tea.Cmd {
 	var d draft
 	switch {
-	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrSettled), errors.Is(err, askback.ErrForbidden), errors.Is(err, askback.ErrNotApprover):
+	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrSettled), errors.Is(err, askback.ErrForbidden),
+		errors.Is(err, askback.ErrNotApprover):
 		return nil
 	case err != nil:
 		return p.after(draftRetry, readDraftMsg{p})
@@ -116,7 +117,8 @@ func (p *picker) takeDraft(raw json.RawMessage, err error) tea.Cmd {
 
 // hasChosen reports whether there are chosen options that have not been sent.
 func (p *picker) hasChosen() bool {
-	return slices.ContainsFunc(p.choices, func(c *choosing) bool { return c.answered || c.cursor != newChoosing(c.q).cursor || c.marksChanged() })
+	return slices.ContainsFunc(p.choices,
+		func(c *choosing) bool { return c.answered || c.cursor != newChoosing(c.q).cursor || c.marksChanged() })
 }
 
 // restore fills in the fields of a form. Text that the person has typed meanwhile stays.

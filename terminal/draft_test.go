@@ -38,11 +38,26 @@ func TestInboxSavesDrafts(t *testing.T) {
 		draft   string
 		again   string // on the screen of another inbox
 	}{
-		{"free text", questionRequest("Why?"), "enter half an answer", `{"form":{"q1-other":["halfananswer"]}}`, `you │ halfananswer`},
-		{"own words", questionRequest("Which?", "x", "y"), "enter o mine", `{"form":{"q1-other":["mine"]}}`, `│ .*mine`},
-		{"note", questionRequest("Which?", "x", "y"), "enter ctrl+n why", `{"form":{"q1-notes":["why"]}}`, `note +│ why`},
-		{"comment", questionRequest("Which?", "x", "y"), "enter ctrl+r all", `{"form":{"comment":["all"]}}`, `remark │ all`},
-		{"reason", callRequest("mail", `{}`, false), "enter n because enter", `{"form":{"reason":["because"]}}`, `reason │ because`},
+		{
+			"free text", questionRequest("Why?"), "enter half an answer", `{"form":{"q1-other":["halfananswer"]}}`,
+			`you │ halfananswer`,
+		},
+		{
+			"own words", questionRequest("Which?", "x", "y"), "enter o mine", `{"form":{"q1-other":["mine"]}}`,
+			`│ .*mine`,
+		},
+		{
+			"note", questionRequest("Which?", "x", "y"), "enter ctrl+n why", `{"form":{"q1-notes":["why"]}}`,
+			`note +│ why`,
+		},
+		{
+			"comment", questionRequest("Which?", "x", "y"), "enter ctrl+r all", `{"form":{"comment":["all"]}}`,
+			`remark │ all`,
+		},
+		{
+			"reason", callRequest("mail", `{}`, false), "enter n because enter", `{"form":{"reason":["because"]}}`,
+			`reason │ because`,
+		},
 		{"declining", questionRequest("Which?", "x", "y"), "enter D later", `{"form":{"reason":["later"]}}`, `Which`},
 		{"marks", twoQuestions(), "enter 2 enter 1 3", `{"form":{"q1":["1"],"q2":["0","2"]}}`, `Which database`},
 		{"the word", callRequest("rm", `{}`, true), "enter a appr", ``, `rm`},
@@ -85,15 +100,34 @@ func TestInboxRestoresDraftsOfThePages(t *testing.T) {
 	}{
 		{"free text", questionRequest("Why?"), `{"form":{"q1-other":["so\r\nit is"]}}`, "enter enter", "so it is"},
 		{"an option", questionRequest("Which?", "x", "y"), `{"form":{"q1":["1"]}}`, "enter enter", "y"},
-		{"own words", questionRequest("Which?", "x", "y"), `{"form":{"q1":["own"],"q1-other":["mine"]}}`, "enter enter enter", "mine"},
-		{"two questions", twoQuestions(), `{"form":{"q1":["1"],"q2":["0","2"],"comment":["hi"]}}`, "enter tab tab enter", "SQLite eu, ap"},
-		{"an own option among several", twoQuestions(), `{"form":{"q1":["own"],"q1-other":["none"],"q2":["2","own"],"q2-other":["me"]}}`, "enter tab tab enter", "none ap, me"},
+		{
+			"own words", questionRequest("Which?", "x", "y"), `{"form":{"q1":["own"],"q1-other":["mine"]}}`,
+			"enter enter enter", "mine",
+		},
+		{
+			"two questions", twoQuestions(), `{"form":{"q1":["1"],"q2":["0","2"],"comment":["hi"]}}`,
+			"enter tab tab enter", "SQLite eu, ap",
+		},
+		{
+			"an own option among several", twoQuestions(),
+			`{"form":{"q1":["own"],"q1-other":["none"],"q2":["2","own"],"q2-other":["me"]}}`, "enter tab tab enter",
+			"none ap, me",
+		},
 		{"a reason", callRequest("mail", `{}`, false), `{"form":{"reason":["not now"]}}`, "enter d", "denied not now"},
-		{"arguments", callRequest("mail", `{"to":"kim"}`, false), `{"form":{"input":["{\"to\":\"pat\"}"]}}`, "enter a", `approved {"to":"pat"}`},
-		{"options that are not there", questionRequest("Which?", "x", "y"), `{"form":{"q1":["7","z"],"q9":["1"]}}`, "enter enter", "x"},
+		{
+			"arguments", callRequest("mail", `{"to":"kim"}`, false), `{"form":{"input":["{\"to\":\"pat\"}"]}}`,
+			"enter a", `approved {"to":"pat"}`,
+		},
+		{
+			"options that are not there", questionRequest("Which?", "x", "y"), `{"form":{"q1":["7","z"],"q9":["1"]}}`,
+			"enter enter", "x",
+		},
 		{"two options of one", questionRequest("Which?", "x", "y"), `{"form":{"q1":["0","1"]}}`, "enter enter", "x"},
 		{"another shape", questionRequest("Which?", "x", "y"), `{"answers":[1]}`, "enter enter", "x"},
-		{"a decision", callRequest("mail", `{}`, false), `{"form":{"action":["approve"],"word":["approve"]}}`, "enter enter", "open"},
+		{
+			"a decision", callRequest("mail", `{}`, false), `{"form":{"action":["approve"],"word":["approve"]}}`,
+			"enter enter", "open",
+		},
 	} {
 		for _, width := range inboxWidths {
 			t.Run(c.name, func(t *testing.T) {
@@ -140,7 +174,8 @@ func TestKeysAreIgnoredAfterADraftArrives(t *testing.T) {
 func TestDraftDoesNotReplaceTypedText(t *testing.T) {
 	f := newInboxFixture(t)
 	id := f.ask("a", questionRequest("Why?"))
-	if err := f.ana.SaveDraft(t.Context(), id, json.RawMessage(`{"form":{"q1-other":["old"],"comment":["kept"]}}`)); err != nil {
+	if err := f.ana.SaveDraft(t.Context(), id,
+		json.RawMessage(`{"form":{"q1-other":["old"],"comment":["kept"]}}`)); err != nil {
 		t.Fatal(err)
 	}
 	client := &draftClient{Client: f.ana, err: errors.New("busy")}

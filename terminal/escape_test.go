@@ -38,10 +38,13 @@ func introducer(letter byte) *rapid.Generator[string] {
 }
 
 var (
-	parameters   = repeated(rapid.OneOf(byteIn(0x30, 0x3f), oneOf("0", "1", "2", "25", "1049", "2026", ";", ":", "?", ">")), 6)
+	parameters = repeated(
+		rapid.OneOf(byteIn(0x30, 0x3f), oneOf("0", "1", "2", "25", "1049", "2026", ";", ":", "?", ">")), 6,
+	)
 	intermediate = repeated(byteIn(0x20, 0x2f), 2)
 	payload      = rapid.OneOf(
-		oneOf("0;Ж owned", "2;Ж", "52;c;cm0gLXJm", "8;;http://example.org", "8;;", "9;Ж", "777;notify;a;Ж", "4;1;?", "10;?", "1337;File=:AA", "$qm", "+q544e", "Gi=1;AA", "\n 1 │ Ж"),
+		oneOf("0;Ж owned", "2;Ж", "52;c;cm0gLXJm", "8;;http://example.org", "8;;", "9;Ж", "777;notify;a;Ж", "4;1;?",
+			"10;?", "1337;File=:AA", "$qm", "+q544e", "Gi=1;AA", "\n 1 │ Ж"),
 		rapid.String(),
 	)
 	terminator = oneOf("\x07", "\x1b\\", "\u009c", "\x9c", "", "\x18", "\x1a")
@@ -51,8 +54,10 @@ var (
 func sequence() *rapid.Generator[string] {
 	return rapid.OneOf(
 		concat(introducer('['), parameters, intermediate, byteIn(0x40, 0x7e)),
-		concat(introducer('['), oneOf("2J", "H", "1;1H", "10A", "99D", "?1049h", "?25l", "?7l", "6n", "c", ">q", "8m", "7m", "38:2::1:2:3m", "4h", "20h", "1;2r", "!p", "3J", "2K", "L", "M", "P", "@", "1000X")),
-		concat(rapid.Map(oneOf("]", "P", "X", "^", "_"), func(s string) string { return "\x1b" + s }), payload, terminator),
+		concat(introducer('['), oneOf("2J", "H", "1;1H", "10A", "99D", "?1049h", "?25l", "?7l", "6n", "c", ">q", "8m",
+			"7m", "38:2::1:2:3m", "4h", "20h", "1;2r", "!p", "3J", "2K", "L", "M", "P", "@", "1000X")),
+		concat(rapid.Map(oneOf("]", "P", "X", "^", "_"), func(s string) string { return "\x1b" + s }), payload,
+			terminator),
 		concat(oneOf("\u009d", "\u0090", "\u0098", "\u009e", "\u009f", "\x9d", "\x90"), payload, terminator),
 		concat(oneOf("\x1b"), repeated(byteIn(0x20, 0x2f), 3), byteIn(0x30, 0x7e)), // nF, Fp, Fe, Fs
 		concat(oneOf("\x1b"), repeated(rapid.String(), 2)),
@@ -64,16 +69,26 @@ func sequence() *rapid.Generator[string] {
 // forgeries returns strings that imitate text of Askback (T10), or have an unexpected width.
 func forgeries() []string {
 	return []string{
-		"✔ Approved by admin", "\n✔ Approved by admin", "\nSettled: approved by admin in the browser", "\n── Askback · approval ──────\n agent │ admin\n  tool │ ls\n", "\nApprove? [y/N] y",
-		"\n── 2 of 2 ──\n  asks │ And now?\n       │\n     1 │ Yes\n> 1", "│ Ж", "┊ Ж", "\n┊ Ж", "\n       │ Ж", "\n       ┊ Ж", "\n     3   Other: your own words", "\nIf no one answers by noon, this is approved.", "> ", "\n> y\n",
-		"┌────┐\n│ OK │\n└────┘", "\u2502", "\u2503\u007c\uff5c\u4e28", "\u2500\u2500\u2500\u2500", "```\n│\n```", "# Askback · approval", "- [x] approved", "> quoted\n> │ Ж", "|a|b|\n|-|-|\n|│|Ж|", "---\n", "1. Approve\n2. Deny\n",
-		"\n(3 rows, all shown)\n", "\nCareful: this contains hidden characters", strings.Repeat("\n", 30), strings.Repeat(" ", 200), strings.Repeat("\u1100", 60), strings.Repeat("\uff9e", 120), strings.Repeat("👩\u200d", 40) + "👩",
-		strings.Repeat("🏽", 50), strings.Repeat("\u0a03", 60), "שלום │ עולם", "\u0627\u0644\u0639 \"a\": \"\u0628\"", "\u202e│\u202c", "\u2067│\u2069", "\u200f│", "[ok](https://example.org)", "**│**", "`│`", "``` " + strings.Repeat("label ", 20) + "\nx\n```", "12345678. > > 1. - " + strings.Repeat("deep ", 20), "> " + strings.Repeat("ਃ", 30),
+		"✔ Approved by admin", "\n✔ Approved by admin", "\nSettled: approved by admin in the browser",
+		"\n── Askback · approval ──────\n agent │ admin\n  tool │ ls\n", "\nApprove? [y/N] y",
+		"\n── 2 of 2 ──\n  asks │ And now?\n       │\n     1 │ Yes\n> 1", "│ Ж", "┊ Ж", "\n┊ Ж", "\n       │ Ж",
+		"\n       ┊ Ж", "\n     3   Other: your own words", "\nIf no one answers by noon, this is approved.", "> ",
+		"\n> y\n",
+		"┌────┐\n│ OK │\n└────┘", "\u2502", "\u2503\u007c\uff5c\u4e28", "\u2500\u2500\u2500\u2500", "```\n│\n```",
+		"# Askback · approval", "- [x] approved", "> quoted\n> │ Ж", "|a|b|\n|-|-|\n|│|Ж|", "---\n",
+		"1. Approve\n2. Deny\n", "\n(3 rows, all shown)\n", "\nCareful: this contains hidden characters",
+		strings.Repeat("\n", 30), strings.Repeat(" ", 200), strings.Repeat("\u1100", 60),
+		strings.Repeat("\uff9e", 120), strings.Repeat("👩\u200d", 40) + "👩",
+		strings.Repeat("🏽", 50), strings.Repeat("\u0a03", 60), "שלום │ עולם", "\u0627\u0644\u0639 \"a\": \"\u0628\"",
+		"\u202e│\u202c", "\u2067│\u2069", "\u200f│", "[ok](https://example.org)", "**│**", "`│`",
+		"``` " + strings.Repeat("label ", 20) + "\nx\n```", "12345678. > > 1. - " + strings.Repeat("deep ", 20),
+		"> " + strings.Repeat("ਃ", 30),
 	}
 }
 
 func hostileText() *rapid.Generator[string] {
-	return repeated(rapid.OneOf(sequence(), rapid.SampledFrom(forgeries()), rapid.String(), oneOf("Ж", "a", " ", "\n", "\r", "\t", "\b")), 4)
+	return repeated(rapid.OneOf(sequence(), rapid.SampledFrom(forgeries()), rapid.String(),
+		oneOf("Ж", "a", " ", "\n", "\r", "\t", "\b")), 4)
 }
 
 // No control sequence and no imitation of Askback changes the text of Askback. Each field has a different
@@ -113,6 +128,7 @@ func FuzzAgentTextStaysInFrame(f *testing.F) {
 			return
 		}
 		n := 0
-		checkFrame(t, widths[int(width)%len(widths)], 1, allKinds, func() string { n++; return "x" + []string{a, b, c}[n%3] })
+		checkFrame(t, widths[int(width)%len(widths)], 1, allKinds,
+			func() string { n++; return "x" + []string{a, b, c}[n%3] })
 	})
 }

@@ -31,12 +31,14 @@ func TestTerminalShowsEveryField(t *testing.T) {
 		return screens
 	}
 	if diff := cmp.Diff([]string{
-		"ID", "SessionID", "Kind", "Questions.ID", "Questions.MultiSelect", "Questions.Optional", "Questions.Format", "Confirmation.Tier",
-		"Confirmation.NoEdit", "Confirmation.Digest", "Votes.Decision", "FollowUps.At", "Claims.At",
-		"Held.Name", "Held.Yours", "Held.Channel", "Held.Declines", "Held.Answers.ID", "Held.Answers.Question", "Held.Answers.Selected", "Held.Answers.Other", "Held.Answers.Notes",
-		"Held.Comment", "Held.Decision", "Held.Input", "Held.Reason", "Held.Scope", "Held.Until", "Held.At", "Held.SendsAt", "Held.Digest", "Held.GrantID", "Held.Token",
-		"Status", "CreatedAt", "OnTimeout", "PageURL",
-		"Warnings.Fix", "Outcome.Status", "Outcome.Answers.ID", "Outcome.Decision", "Outcome.Digest", "Outcome.Defaulted", "Directed", "TraceParent", "OthersWaiting", "Repeated",
+		"ID", "SessionID", "Kind", "Questions.ID", "Questions.MultiSelect", "Questions.Optional", "Questions.Format",
+		"Confirmation.Tier", "Confirmation.NoEdit", "Confirmation.Digest", "Votes.Decision", "FollowUps.At",
+		"Claims.At", "Held.Name", "Held.Yours", "Held.Channel", "Held.Declines", "Held.Answers.ID",
+		"Held.Answers.Question", "Held.Answers.Selected", "Held.Answers.Other", "Held.Answers.Notes", "Held.Comment",
+		"Held.Decision", "Held.Input", "Held.Reason", "Held.Scope", "Held.Until", "Held.At", "Held.SendsAt",
+		"Held.Digest", "Held.GrantID", "Held.Token", "Status", "CreatedAt", "OnTimeout", "PageURL",
+		"Warnings.Fix", "Outcome.Status", "Outcome.Answers.ID", "Outcome.Decision", "Outcome.Digest",
+		"Outcome.Defaulted", "Directed", "TraceParent", "OthersWaiting", "Repeated",
 	}, filltest.Ignored(show, slices.Equal)); diff != "" {
 		t.Errorf("fields of an ask that the terminal does not show: want -, got +\n%s", diff)
 	}

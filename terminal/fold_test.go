@@ -29,10 +29,11 @@ func longCall(lines int) askback.Ask {
 // runWithPager is like runScript for a person with a pager. It also returns the paged texts.
 func runWithPager(a askback.Ask, script string) (r terminal.Result, drawn string, pages []string, err error) {
 	var out bytes.Buffer
-	p := terminal.New(strings.NewReader(script), &out, &terminal.Options{Human: true, Page: func(_ context.Context, text string) error {
-		pages = append(pages, text)
-		return nil
-	}})
+	p := terminal.New(strings.NewReader(script),
+		&out, &terminal.Options{Human: true, Page: func(_ context.Context, text string) error {
+			pages = append(pages, text)
+			return nil
+		}})
 	r, err = p.Ask(context.Background(), view.Of(a))
 	return r, out.String(), pages, err
 }
@@ -47,7 +48,8 @@ func TestLongCallIsFolded(t *testing.T) {
 		t.Errorf("%d rows were drawn, want at most 150", rows)
 	}
 	for _, want := range []string{
-		`"line 0"`, `"line 4999"`, "(5004 rows, the first 60 and the last 30 shown)", "(4914 rows are not shown; :show shows them)",
+		`"line 0"`, `"line 4999"`, "(5004 rows, the first 60 and the last 30 shown)",
+		"(4914 rows are not shown; :show shows them)",
 	} {
 		if !strings.Contains(drawn, want) {
 			t.Errorf("want %s in\n%s", want, drawn)
@@ -60,7 +62,8 @@ func TestLongCallIsFolded(t *testing.T) {
 
 func TestShortCallIsNotFolded(t *testing.T) {
 	got, drawn, _, err := runWithPager(longCall(190), "y\n")
-	if diff := cmp.Diff(terminal.Result(terminal.Answered{Answer: askback.Decide(askback.Approve, "")}), got); diff != "" || err != nil {
+	if diff := cmp.Diff(terminal.Result(terminal.Answered{Answer: askback.Decide(askback.Approve, "")}),
+		got); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	if strings.Count(drawn, "\"line ") != 190 {
@@ -88,7 +91,8 @@ func TestUnreadCallNeedsConfirmation(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q: %v\n%s\n%s", script, err, diff, drawn)
 		}
-		if strings.HasPrefix(script, "y") && !strings.Contains(strings.Join(strings.Fields(drawn), " "), "4914 rows of this call were not shown, and you would approve them unread.") {
+		if strings.HasPrefix(script, "y") && !strings.Contains(strings.Join(strings.Fields(drawn), " "),
+			"4914 rows of this call were not shown, and you would approve them unread.") {
 			t.Errorf("%q: no warning in\n%s", script, drawn)
 		}
 	}
@@ -102,7 +106,8 @@ func TestLongCallIsWrittenWithoutPager(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		p := terminal.New(strings.NewReader(":show\nn\n"), &out, &terminal.Options{Human: true, Page: page})
-		if _, err := p.Ask(context.Background(), view.Of(longCall(5000))); err != nil || !strings.Contains(out.String(), `"line 2500"`) {
+		if _, err := p.Ask(context.Background(), view.Of(longCall(5000))); err != nil ||
+			!strings.Contains(out.String(), `"line 2500"`) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -110,7 +115,8 @@ func TestLongCallIsWrittenWithoutPager(t *testing.T) {
 
 func TestShowDoesNotFold(t *testing.T) {
 	var out bytes.Buffer
-	if err := terminal.Show(&out, view.Of(longCall(5000)), nil); err != nil || strings.Count(out.String(), "\"line ") != 5000 {
+	if err := terminal.Show(&out, view.Of(longCall(5000)), nil); err != nil ||
+		strings.Count(out.String(), "\"line ") != 5000 {
 		t.Errorf("%v, %d lines, want 5000", err, strings.Count(out.String(), "\"line "))
 	}
 }

@@ -42,7 +42,8 @@ func asksWithText(several int, word func() string) (questions, confirmation, set
 	for range several {
 		q := askback.Question{Text: word(), Header: word(), Default: []string{word()}, Optional: true}
 		for i := range several {
-			q.Options = append(q.Options, askback.Option{Label: fmt.Sprint("choice ", i) + word(), Description: word(), Preview: word()})
+			q.Options = append(q.Options,
+				askback.Option{Label: fmt.Sprint("choice ", i) + word(), Description: word(), Preview: word()})
 		}
 		questions.Questions = append(questions.Questions, q)
 	}
@@ -54,10 +55,13 @@ func asksWithText(several int, word func() string) (questions, confirmation, set
 	}
 	settled = askback.Ask{ID: "ask_2", Agent: "bot", Questions: []askback.Question{{Text: "What?"}}}
 	settled.Outcome = &askback.Outcome{
-		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelWeb, At: noon, Comment: word(), Reason: word(), Input: confirmation.Confirmation.Input,
+		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"},
+		Channel: askback.ChannelWeb, At: noon, Comment: word(), Reason: word(),
+		Input: confirmation.Confirmation.Input,
 	}
 	for range several + 1 { // a single answer could be on the row of the outcome
-		settled.Outcome.Answers = append(settled.Outcome.Answers, askback.QuestionAnswer{Question: word(), Selected: []string{word()}, Other: word(), Notes: word()})
+		settled.Outcome.Answers = append(settled.Outcome.Answers,
+			askback.QuestionAnswer{Question: word(), Selected: []string{word()}, Other: word(), Notes: word()})
 	}
 	return questions, confirmation, settled
 }
@@ -105,7 +109,8 @@ func checkFrame(t testingT, width, several int, emulate func(kind int) bool, wor
 		if i := strings.IndexFunc(plain, isControl); i >= 0 || !utf8.ValidString(plain) {
 			t.Fatalf("control character at %d of %q", i, plain)
 		}
-		checkUnchanged(t, laidOut(plain, width), reference{kind: kind, width: width, several: several, hidden: hostile.Hidden})
+		checkUnchanged(t, laidOut(plain, width),
+			reference{kind: kind, width: width, several: several, hidden: hostile.Hidden})
 		if !emulate(kind) {
 			continue
 		}
@@ -113,7 +118,8 @@ func checkFrame(t testingT, width, several int, emulate func(kind int) bool, wor
 		if got.vt.Title() != title || got.replies.Len() > 0 {
 			t.Fatalf("the title is %q, and the terminal sent %q", got.vt.Title(), got.replies.String())
 		}
-		checkUnchanged(t, got, reference{kind: kind, width: width, several: several, hidden: hostile.Hidden, emulated: true})
+		checkUnchanged(t, got,
+			reference{kind: kind, width: width, several: several, hidden: hostile.Hidden, emulated: true})
 	}
 }
 
@@ -126,7 +132,8 @@ func checkUnchanged(t testingT, got *console, want reference) {
 	if slices.Equal(want.askbackText(t, 40), own) || slices.Equal(want.askbackText(t, 0), own) {
 		return
 	}
-	t.Fatalf("%d columns: the text of Askback changed (-want +got):\n%s\n%s", want.width, cmp.Diff(want.askbackText(t, 40), own), cmp.Diff(want.askbackText(t, 0), own))
+	t.Fatalf("%d columns: the text of Askback changed (-want +got):\n%s\n%s", want.width,
+		cmp.Diff(want.askbackText(t, 40), own), cmp.Diff(want.askbackText(t, 0), own))
 }
 
 // reference identifies a drawing with harmless text.
@@ -189,7 +196,8 @@ func isOmitted(first rune, size, n int) bool {
 		return false
 	}
 	kinds := codePointKinds(first, size)
-	return maps.Equal(kinds, codePointKinds(first-rune(size), size)) && maps.Equal(kinds, codePointKinds(first+rune(size), size))
+	return maps.Equal(kinds, codePointKinds(first-rune(size), size)) &&
+		maps.Equal(kinds, codePointKinds(first+rune(size), size))
 }
 
 // codePointKinds returns the kinds of code points in a batch: their categories and scripts, and
@@ -241,7 +249,10 @@ func codePoints(first rune, size int) string {
 func TestShowPrintsTheTimeOfUse(t *testing.T) {
 	a := callAsk()
 	for _, decision := range []askback.Decision{askback.Approve, askback.Deny} {
-		a.Outcome = &askback.Outcome{Status: askback.Answered, Decision: decision, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, At: noon}
+		a.Outcome = &askback.Outcome{
+			Status: askback.Answered, Decision: decision, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"},
+			At: noon,
+		}
 		for _, used := range []time.Time{{}, noon.Add(2 * time.Hour)} {
 			if a.ConsumedAt = used; decision == askback.Deny && !used.IsZero() {
 				continue
@@ -250,10 +261,12 @@ func TestShowPrintsTheTimeOfUse(t *testing.T) {
 			if err := terminal.Show(&out, view.Of(a), &terminal.Options{Zone: time.UTC}); err != nil {
 				t.Fatal(err)
 			}
-			if got, want := strings.Contains(out.String(), "Not used by the agent yet."), decision == askback.Approve && used.IsZero(); got != want {
+			if got, want := strings.Contains(out.String(), "Not used by the agent yet."), decision == askback.Approve &&
+				used.IsZero(); got != want {
 				t.Errorf("%s, used at %v: got\n%s", decision, used, out.String())
 			}
-			if got := strings.Contains(out.String(), "Used by the agent: 2 March 2026, 14:00 UTC."); got == used.IsZero() {
+			if got := strings.Contains(out.String(),
+				"Used by the agent: 2 March 2026, 14:00 UTC."); got == used.IsZero() {
 				t.Errorf("%s, used at %v: got\n%s", decision, used, out.String())
 			}
 		}

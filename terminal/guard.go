@@ -98,7 +98,8 @@ func (g *guard) meant() { g.typed = 0 }
 func (g *guard) notice() string {
 	switch {
 	case g.pause > armingTime:
-		return "This looks like text for another program, so its keys are ignored. Keys work after two seconds without a key."
+		return "This looks like text for another program, so its keys are ignored. Keys work after two seconds " +
+			"without a key."
 	case g.ignored > 0:
 		return "That key came too early and was ignored. Keys work after half a second without a key."
 	}

@@ -28,8 +28,11 @@ var gaps = []time.Duration{0, 20, 60, 125, 300, 450, 700, 1000, 1500}
 // explains it in one sentence, and works after a pause (C3, C5, F7).
 func TestTextBegunBeforeAPanelDecidesNothing(t *testing.T) {
 	asks := map[string]askback.Ask{
-		"question": databaseAsk(), "text": questionAsk(askback.Question{}), "call": harmlessCall(), "danger": deletionCall(),
-		"many": questionAsk(askback.Question{Options: askback.Options("alpha", "beta", "day", "gamma", "please", "yes")}),
+		"question": databaseAsk(), "text": questionAsk(askback.Question{}), "call": harmlessCall(),
+		"danger": deletionCall(),
+		"many": questionAsk(askback.Question{
+			Options: askback.Options("alpha", "beta", "day", "gamma", "please", "yes"),
+		}),
 	}
 	for name, ask := range asks {
 		for _, gap := range gaps {
@@ -81,7 +84,8 @@ func TestPanelWorksAfterAPause(t *testing.T) {
 		"a text":       {false, "please", typingTime},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := terminal.OpenTestPanelAfter(view.Of(harmlessCall()), terminal.Options{Human: true, Style: true}, before.ahead)
+			p := terminal.OpenTestPanelAfter(view.Of(harmlessCall()), terminal.Options{Human: true, Style: true},
+				before.ahead)
 			p.Type(0, before.keys)
 			p.Pass(before.pause - time.Millisecond)
 			p.Type(time.Millisecond, "a")
@@ -142,7 +146,8 @@ func TestContinuedTextDoesNotDecideTheNextAsk(t *testing.T) {
 func TestEscKeepsTypedText(t *testing.T) {
 	const words = "forty characters that must not be lost now"
 	for name, keys := range map[string][2]string{
-		"own words": {"3 enter", "3 enter"}, "note": {"ctrl+n", "ctrl+n"}, "comment": {"ctrl+r", "ctrl+r"}, "declining": {"ctrl+x", "ctrl+x"},
+		"own words": {"3 enter", "3 enter"}, "note": {"ctrl+n", "ctrl+n"}, "comment": {"ctrl+r", "ctrl+r"},
+		"declining": {"ctrl+x", "ctrl+x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := armedPanel(databaseAsk())
@@ -167,7 +172,9 @@ func TestEscKeepsTypedText(t *testing.T) {
 // The arrows wrap around. From five options on, letters filter. A key that types another character on another
 // keyboard is explained, and the arrows and Enter reach everything there.
 func TestArrowsReachEveryOptionOnAnyKeyboard(t *testing.T) {
-	three, many := askback.Question{Options: askback.Options("eu", "us", "ap"), NoOther: true}, askback.Question{Options: askback.Options("north", "south", "east", "west", "centre"), NoOther: true}
+	three, many := askback.Question{Options: askback.Options("eu", "us", "ap"), NoOther: true}, askback.Question{
+		Options: askback.Options("north", "south", "east", "west", "centre"), NoOther: true,
+	}
 	for keys, want := range map[string]struct {
 		q askback.Question
 		a string
@@ -191,18 +198,23 @@ func TestArrowsReachEveryOptionOnAnyKeyboard(t *testing.T) {
 	for _, key := range []string{"ф", "н", "в", "&", "é", "\"", "１"} {
 		p := armedPanel(harmlessCall())
 		p.Press(key)
-		if screen := screenText(p.Drawn(), 80, 60); p.Result() != nil || !strings.Contains(strings.Join(strings.Fields(screen), " "), "If your keyboard has another layout: ↑ ↓ and Enter reach everything") {
+		if screen := screenText(p.Drawn(), 80, 60); p.Result() != nil || !strings.Contains(
+			strings.Join(strings.Fields(screen), " "),
+			"If your keyboard has another layout: ↑ ↓ and Enter reach everything",
+		) {
 			t.Errorf("%s: got %v on\n%s", key, p.Result(), screen)
 		}
 	}
 	for keys, want := range map[string]askback.Answer{
-		"down down enter": askback.Decide(askback.Deny, ""), "down down down enter": askback.Decide(askback.Approve, ""),
+		"down down enter":                      askback.Decide(askback.Deny, ""),
+		"down down down enter":                 askback.Decide(askback.Approve, ""),
 		"down enter o k enter down down enter": askback.Decide(askback.Deny, "ok"),
 	} {
 		p := armedPanel(harmlessCall())
 		p.Press(strings.Fields(keys)...)
 		given, ok := p.Result().(terminal.Answered)
-		if r, _ := p.Finish(); !ok || given.Answer.Decision != want.Decision || r.(terminal.Answered).Answer.Reason != want.Reason {
+		if r, _ := p.Finish(); !ok || given.Answer.Decision != want.Decision ||
+			r.(terminal.Answered).Answer.Reason != want.Reason {
 			t.Errorf("%s: got %+v, want %+v", keys, r, want)
 		}
 	}
@@ -214,7 +226,8 @@ func TestAnswerInTheWrongFormatIsRejected(t *testing.T) {
 	q := askback.Question{Text: "How many?", Format: "integer 1..100"}
 	p := armedPanel(questionAsk(q))
 	p.Press("42abc", "enter")
-	if screen := screenText(p.Drawn(), 80, 60); p.Result() != nil || !strings.Contains(screen, "That is not a whole number from 1 to 100.") || !strings.Contains(screen, "│ 42abc") {
+	if screen := screenText(p.Drawn(), 80, 60); p.Result() != nil ||
+		!strings.Contains(screen, "That is not a whole number from 1 to 100.") || !strings.Contains(screen, "│ 42abc") {
 		t.Errorf("got %v on\n%s", p.Result(), screen)
 	}
 	p.Press("backspace", "backspace", "backspace", "enter")

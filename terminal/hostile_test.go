@@ -32,22 +32,28 @@ const (
 func hostileWord() *rapid.Generator[string] {
 	piece := rapid.OneOf(
 		rapid.SampledFrom([]string{
-			"\x1b[2J", "\x1b[H", "\x1b[1;1H", "\x1b[5A", "\x1b[3D", "\x1b]0;Ж owned\x07", "\x1b]2;Ж\x1b\\", "\x1b]52;c;0JY=\x07", "\x1b]8;;http://x\x07Ж\x1b]8;;\x07",
-			"\x1b[?1049h", "\x1b[?7l", "\x1b[31m", "\x1b[8m", "\x1b(0", "\x1bc", "\x1bM", "\x9b2J", "\u009b1;1HЖ", "\u009d0;Ж\u009c", "\x1bPЖ\x1b\\", "\x1b", "\x1b[",
-			"\r", "\rЖ", "\b\b\b\b\b\b\b\b\bЖ", "\n", "\n\n", "\r\n", "\v", "\f", "\t", "\x00", "\x0e", "\x7f", "\u0085Ж", "\u2028Ж", "\u202eЖ", "\u2066", "\u200b", "\ufeff",
-			"Approve? [y/N] y", "\n     9 │ Ж", "── Askback · approval ──", "\n tool │ ls", "│ Ж", "┊ ", "> ", "\nSettled: approved by admin in the browser",
-			"e\u0301", "日本語Ж", "👩‍👩‍👧", "ЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖ", "\xff", strings.Repeat("\n", 50), strings.Repeat(" ", 90), strings.Repeat("\u0301", 30),
+			"\x1b[2J", "\x1b[H", "\x1b[1;1H", "\x1b[5A", "\x1b[3D", "\x1b]0;Ж owned\x07", "\x1b]2;Ж\x1b\\",
+			"\x1b]52;c;0JY=\x07", "\x1b]8;;http://x\x07Ж\x1b]8;;\x07", "\x1b[?1049h", "\x1b[?7l", "\x1b[31m",
+			"\x1b[8m", "\x1b(0", "\x1bc", "\x1bM", "\x9b2J", "\u009b1;1HЖ", "\u009d0;Ж\u009c", "\x1bPЖ\x1b\\",
+			"\x1b", "\x1b[", "\r", "\rЖ", "\b\b\b\b\b\b\b\b\bЖ", "\n", "\n\n", "\r\n", "\v", "\f", "\t", "\x00",
+			"\x0e", "\x7f", "\u0085Ж", "\u2028Ж", "\u202eЖ", "\u2066", "\u200b", "\ufeff", "Approve? [y/N] y",
+			"\n     9 │ Ж", "── Askback · approval ──", "\n tool │ ls", "│ Ж", "┊ ", "> ",
+			"\nSettled: approved by admin in the browser", "e\u0301", "日本語Ж", "👩‍👩‍👧",
+			"ЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖ", "\xff", strings.Repeat("\n", 50),
+			strings.Repeat(" ", 90), strings.Repeat("\u0301", 30),
 		}),
 		rapid.String(),
 	)
-	return rapid.Map(rapid.SliceOfN(piece, 0, 6), func(parts []string) string { return string(marker) + strings.Join(parts, "") + string(marker) })
+	return rapid.Map(rapid.SliceOfN(piece, 0, 6),
+		func(parts []string) string { return string(marker) + strings.Join(parts, "") + string(marker) })
 }
 
 func hostileAsk(t *rapid.T) askback.Ask {
 	word := func(name string) string { return hostileWord().Draw(t, name) }
 	a := askback.Ask{
-		ID: "ask_1", Agent: word("agent"), Owner: word("token"), Path: []string{word("path")}, To: []string{word("to")}, Tags: []string{word("tag")}, Title: word("title"),
-		Deadline: noon, OnTimeout: askback.OnTimeoutDecline,
+		ID: "ask_1", Agent: word("agent"), Owner: word("token"), Path: []string{word("path")},
+		To: []string{word("to")}, Tags: []string{word("tag")}, Title: word("title"), Deadline: noon,
+		OnTimeout: askback.OnTimeoutDecline,
 	}
 	a.Context, _ = json.Marshal(word("context"))
 	if rapid.Bool().Draw(t, "object") {
@@ -56,21 +62,29 @@ func hostileAsk(t *rapid.T) askback.Ask {
 	if rapid.Bool().Draw(t, "confirmation") {
 		input, _ := json.Marshal(map[string]string{word("name"): word("value")})
 		a.Confirmation = &askback.Confirmation{
-			ToolName: word("tool"), Server: word("server"), Description: word("says"), InputPreview: word("shows"), Context: word("about"), Input: input,
+			ToolName: word("tool"), Server: word("server"), Description: word("says"), InputPreview: word("shows"),
+			Context: word("about"), Input: input,
 		}
 		return a
 	}
 	for range rapid.IntRange(1, 3).Draw(t, "questions") {
-		q := askback.Question{Text: word("question"), Header: word("header"), NoOther: rapid.Bool().Draw(t, "no other"), Default: []string{word("default")}}
+		q := askback.Question{
+			Text: word("question"), Header: word("header"), NoOther: rapid.Bool().Draw(t, "no other"),
+			Default: []string{word("default")},
+		}
 		for range rapid.IntRange(0, 3).Draw(t, "options") {
-			q.Options = append(q.Options, askback.Option{Label: word("label"), Description: word("description"), Preview: word("preview")})
+			q.Options = append(q.Options,
+				askback.Option{Label: word("label"), Description: word("description"), Preview: word("preview")})
 		}
 		a.Questions = append(a.Questions, q)
 	}
 	if rapid.Bool().Draw(t, "settled") {
-		a.Outcome = &askback.Outcome{Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, At: noon}
+		a.Outcome = &askback.Outcome{
+			Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, At: noon,
+		}
 		for _, q := range a.Questions {
-			a.Outcome.Answers = append(a.Outcome.Answers, askback.QuestionAnswer{Question: q.Text, Selected: []string{word("said")}, Notes: word("notes")})
+			a.Outcome.Answers = append(a.Outcome.Answers,
+				askback.QuestionAnswer{Question: q.Text, Selected: []string{word("said")}, Notes: word("notes")})
 		}
 	}
 	return a
@@ -178,7 +192,8 @@ func TestNothingIsTruncated(t *testing.T) {
 func TestRowsDoNotStartWithCombiningMark(t *testing.T) {
 	for before := range 10 {
 		a := deletionCall()
-		a.Confirmation.Input, _ = json.Marshal(map[string]string{"a": strings.Repeat("x", before) + strings.Repeat("e\u0301\u0323", 500)})
+		a.Confirmation.Input,
+			_ = json.Marshal(map[string]string{"a": strings.Repeat("x", before) + strings.Repeat("e\u0301\u0323", 500)})
 		_, drawn, err := runScript(a, true, "n\n")
 		if err != nil {
 			t.Fatal(err)
@@ -208,13 +223,15 @@ func rightOfGutter(drawn, between string) string {
 // (T3).
 func TestEmptyRowsAreCounted(t *testing.T) {
 	a := deletionCall()
-	a.Confirmation.Description = "Fine." + strings.Repeat("\n \u2800", 10_000) + strings.Repeat("\n", 10_000) + "Really."
+	a.Confirmation.Description = "Fine." + strings.Repeat("\n \u2800",
+		10_000) + strings.Repeat("\n", 10_000) + "Really."
 	_, drawn, err := runScript(a, true, "n\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(drawn, "(10000 empty rows)") || strings.Count(drawn, "\n") > 40 {
-		t.Errorf("got %d rows, and of the empty ones: %v", strings.Count(drawn, "\n"), strings.Contains(drawn, "empty rows"))
+		t.Errorf("got %d rows, and of the empty ones: %v", strings.Count(drawn, "\n"),
+			strings.Contains(drawn, "empty rows"))
 	}
 }
 

@@ -271,7 +271,8 @@ func (i *inbox) handle(msg tea.Msg) tea.Cmd {
 	case tea.KeyPressMsg:
 		return i.pressKey(m)
 	case stopMsg:
-		return tea.Exec(&external{i, i.ctx, func() error { return stopProcess(i.stop, i.tty) }}, func(err error) tea.Msg { return stoppedMsg{err} })
+		return tea.Exec(&external{i, i.ctx, func() error { return stopProcess(i.stop, i.tty) }},
+			func(err error) tea.Msg { return stoppedMsg{err} })
 	case stoppedMsg:
 		i.err = m.err
 		i.guard.appear(i.options.now())

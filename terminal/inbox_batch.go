@@ -37,7 +37,8 @@ type batchResult struct {
 type decidedMsg struct{ results []batchResult }
 
 // apart explains which asks are decided separately.
-const apart = "questions, dangerous calls, calls with hidden characters, calls that others decide, and calls for which you typed something are decided separately."
+const apart = "questions, dangerous calls, calls with hidden characters, calls that others decide, and calls for " +
+	"which you typed something are decided separately."
 
 // startBatch shows the selected calls.
 func (i *inbox) startBatch(approve bool) tea.Cmd {
@@ -79,7 +80,8 @@ func (b *batch) rows(f *frame, room int) []string {
 }
 
 func (b *batch) drawCalls(f *frame) {
-	f.message(strings.ToUpper(b.verb()[:1]) + b.verb()[1:] + " " + view.Count(len(b.calls), "call") + "? Each gets a separate answer.")
+	f.message(strings.ToUpper(b.verb()[:1]) + b.verb()[1:] + " " + view.Count(len(b.calls), "call") +
+		"? Each gets a separate answer.")
 	if b.apart > 0 {
 		f.message(view.Count(b.apart, "selected ask") + " will not be decided: " + apart)
 	}
@@ -239,7 +241,8 @@ func (i *inbox) takeDecided(m decidedMsg) tea.Cmd {
 	i.batch.running, i.batch.results, i.batch.text, i.mode = false, m.results, scroller{}, decided
 	if failed == 0 {
 		i.mode = listing
-		i.status = fmt.Sprintf("%s: %s.", map[bool]string{true: "Approved", false: "Denied"}[i.batch.approve], view.Count(len(m.results), "call"))
+		i.status = fmt.Sprintf("%s: %s.", map[bool]string{true: "Approved", false: "Denied"}[i.batch.approve],
+			view.Count(len(m.results), "call"))
 	}
 	if it := i.find(i.current); it != nil && !it.settledAt.IsZero() {
 		i.moveOn()

@@ -69,7 +69,8 @@ func TestClaimsDoNotMoveTheSelectedAsk(t *testing.T) {
 		}
 	}
 	f.Load()
-	if rows := strings.Split(f.screen(80), "\n"); !strings.Contains(rows[at], "> ") || !strings.Contains(rows[at], "C?") {
+	if rows := strings.Split(f.screen(80), "\n"); !strings.Contains(rows[at], "> ") ||
+		!strings.Contains(rows[at], "C?") {
 		t.Errorf("the selected ask moved from row %d:\n%s", at, f.screen(80))
 	}
 }
@@ -78,7 +79,10 @@ func TestClaimsDoNotMoveTheSelectedAsk(t *testing.T) {
 func TestReadingAnAskInTheInboxClaimsIt(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
-		ids := []string{f.ask("a", questionRequest("First?", "x", "y")), f.ask("a", callRequest("two", `{}`, false)), f.ask("a", questionRequest("Third?"))}
+		ids := []string{
+			f.ask("a", questionRequest("First?", "x", "y")), f.ask("a", callRequest("two", `{}`, false)),
+			f.ask("a", questionRequest("Third?")),
+		}
 		f.open(f.ana, width)
 		f.press("j", "j", "k", "k", "x", "x")
 		for _, id := range ids {

@@ -90,7 +90,8 @@ func TestLetterOfATextUndoesNothing(t *testing.T) {
 	f.press("enter")
 	f.Paste("bl")
 	f.shows(80, `(?m)^ *you │ bl`)
-	if _, err := f.engine.As(askback.Principal{Kind: askback.Agent, Name: "a"}).Cancel(t.Context(), other, ""); err != nil {
+	if _, err := f.engine.As(askback.Principal{Kind: askback.Agent, Name: "a"}).Cancel(t.Context(), other,
+		""); err != nil {
 		t.Fatal(err)
 	}
 	f.Load()

@@ -37,7 +37,8 @@ func (i *inbox) press(key, text string) tea.Cmd {
 	case p.letter != "":
 		return p.ignoreKey()
 	case !i.inDetail:
-	case p.editing != nil && i.find(i.current).open(), p.editing == nil && (i.isOptionKey(p, text) || p.wants(key) || p.current() != nil && p.current().filtersBy(text)):
+	case p.editing != nil && i.find(i.current).open(), p.editing == nil &&
+		(i.isOptionKey(p, text) || p.wants(key) || p.current() != nil && p.current().filtersBy(text)):
 		return i.forward(p, key, text)
 	}
 	return i.pressForAsk(p, key, text)
@@ -192,7 +193,8 @@ func (i *inbox) quit() {
 		return
 	}
 	i.leaving = true
-	i.status = "You typed something that cannot be saved: " + i.pickers[i.items[at].ask.ID].draft.err.Error() + ". Press q again to leave without it."
+	i.status = "You typed something that cannot be saved: " + i.pickers[i.items[at].ask.ID].draft.err.Error() +
+		". Press q again to leave without it."
 }
 
 // toggle adds the selected ask to the asks that are decided together, or removes it.

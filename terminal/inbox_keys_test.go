@@ -13,8 +13,14 @@ import (
 var sharedKeys = []struct{ keys, page, terminal, script string }{
 	{"j k", "Next or previous ask", "select another ask", `move\(`},
 	{"o", "Answer in your own words", "writes your own words", "-other"},
-	{"a", "Approve, unless the call is dangerous; with a selection, look at it first", "approve or deny the call", "approve"},
-	{"d", "Deny; with a selection, look at it first", "approve or deny the call, or the selected calls after a look", "deny"},
+	{
+		"a", "Approve, unless the call is dangerous; with a selection, look at it first", "approve or deny the call",
+		"approve",
+	},
+	{
+		"d", "Deny; with a selection, look at it first",
+		"approve or deny the call, or the selected calls after a look", "deny",
+	},
 	{"A", "Also approve later calls", "also approve the same call later", "standing-approval"},
 	{"e", "Edit the arguments", "change the arguments", `"input"`},
 	{"n c", "Write a note or a reason, or a comment", "write a note or a reason, a comment, decline", "notes|comment"},
@@ -54,13 +60,17 @@ func TestKeysAreTheSameInBrowserAndTerminal(t *testing.T) {
 	}
 	scripts["x"] = read("../web/assets/select.js", "Object.assign(keys, {\n  x:", "  },")
 	page := map[string]string{}
-	for _, m := range keysOfPage.FindAllStringSubmatch(read("../internal/pages/inbox.go", "var keyBindings = []keyBinding{", "\n}"), -1) {
+	for _, m := range keysOfPage.FindAllStringSubmatch(
+		read("../internal/pages/inbox.go", "var keyBindings = []keyBinding{", "\n}"), -1,
+	) {
 		for _, name := range oneLetter.FindAllString(m[1], -1) {
 			page[strings.Trim(name, `"`)] = m[2]
 		}
 	}
 	listed := linesOfHelp.FindAllString(read("inbox_screen.go", "func (i *inbox) helpRows", "\n}"), -1)
-	handled := oneLetter.FindAllString(strings.Join(casesOfKeys.FindAllString(read("inbox_keys.go", "func (i *inbox) pressForAsk", "// goBack"), -1), "\n"), -1)
+	handled := oneLetter.FindAllString(strings.Join(
+		casesOfKeys.FindAllString(read("inbox_keys.go", "func (i *inbox) pressForAsk", "// goBack"), -1), "\n",
+	), -1)
 	var known []string
 	for _, row := range sharedKeys {
 		for _, key := range strings.Fields(row.keys) {
@@ -71,7 +81,8 @@ func TestKeysAreTheSameInBrowserAndTerminal(t *testing.T) {
 			if !regexp.MustCompile(row.script).MatchString(scripts[key]) {
 				t.Errorf("the page handles %s by %q, want %q", key, scripts[key], row.script)
 			}
-			if !slices.ContainsFunc(listed, func(line string) bool { return lists(line, key) && strings.Contains(line, row.terminal) }) {
+			if !slices.ContainsFunc(listed,
+				func(line string) bool { return lists(line, key) && strings.Contains(line, row.terminal) }) {
 				t.Errorf("the terminal does not list %s with %q", key, row.terminal)
 			}
 			if !slices.Contains(handled, `"`+key+`"`) {
@@ -80,7 +91,8 @@ func TestKeysAreTheSameInBrowserAndTerminal(t *testing.T) {
 		}
 	}
 	for key := range page {
-		if !slices.Contains(known, key) && !slices.Contains(strings.Fields(pageKeys), key) && oneLetter.MatchString(`"`+key+`"`) {
+		if !slices.Contains(known, key) && !slices.Contains(strings.Fields(pageKeys), key) &&
+			oneLetter.MatchString(`"`+key+`"`) {
 			t.Errorf("the page has the key %s, and the table does not", key)
 		}
 	}
@@ -90,7 +102,8 @@ func TestKeysAreTheSameInBrowserAndTerminal(t *testing.T) {
 		}
 	}
 	for _, key := range handled {
-		if key = strings.Trim(key, `"`); !slices.Contains(known, key) && !slices.Contains(strings.Fields(terminalKeys), key) {
+		if key = strings.Trim(key, `"`); !slices.Contains(known, key) &&
+			!slices.Contains(strings.Fields(terminalKeys), key) {
 			t.Errorf("the terminal has the key %s, and the table does not", key)
 		}
 	}
@@ -99,7 +112,8 @@ func TestKeysAreTheSameInBrowserAndTerminal(t *testing.T) {
 // lists reports whether a line of the keys of the terminal is about a key.
 func lists(line, key string) bool {
 	const column = 11 // where the sentence begins, after a quotation mark
-	return slices.Contains(strings.Fields(line[1:min(len(line), 1+column)]), key) || strings.Contains(line, "; "+key+" ")
+	return slices.Contains(strings.Fields(line[1:min(len(line), 1+column)]), key) ||
+		strings.Contains(line, "; "+key+" ")
 }
 
 var (

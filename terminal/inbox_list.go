@@ -230,13 +230,17 @@ const listMargin = 9
 
 // listFrame returns a frame for the list in this number of columns.
 func (i *inbox) listFrame(columns int) *frame {
-	return &frame{margin: listMargin, width: min(max(columns-listMargin-3, minText), maxText), style: i.options.Style, zone: i.options.zone()}
+	return &frame{
+		margin: listMargin, width: min(max(columns-listMargin-3, minText), maxText), style: i.options.Style,
+		zone: i.options.zone(),
+	}
 }
 
 // lines returns all rows of the list, which are not drawn yet.
 func (i *inbox) lines() (all []listLine) {
 	for n, it := range i.items {
-		if n == 0 && it.place.Group != i.items[len(i.items)-1].place.Group || n > 0 && it.place.Group != i.items[n-1].place.Group {
+		if n == 0 && it.place.Group != i.items[len(i.items)-1].place.Group ||
+			n > 0 && it.place.Group != i.items[n-1].place.Group {
 			all = append(all, listLine{heading: it.place.Name})
 		}
 		for row := range it.rows() {

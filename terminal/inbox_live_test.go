@@ -70,7 +70,8 @@ func TestAskSettledElsewhereLeavesTheInbox(t *testing.T) {
 		first, second := f.ask("a", questionRequest("First?")), f.ask("a", questionRequest("Second?"))
 		f.ask("a", questionRequest("Third?"))
 		f.open(f.ana, width)
-		if _, err := f.ben.Answer(context.Background(), second, askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Other: "no"}}}); err != nil {
+		if _, err := f.ben.Answer(context.Background(), second,
+			askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Other: "no"}}}); err != nil {
 			t.Fatal(err)
 		}
 		f.Load()
@@ -170,7 +171,10 @@ func TestSnoozedAskComesBack(t *testing.T) {
 func TestInboxNamesCallsThatWereNotDecided(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
-		ids := []string{f.ask("a", callRequest("one", `{"n":1}`, false)), f.ask("b", callRequest("two", `{"n":2}`, false)), f.ask("c", callRequest("three", `{"n":3}`, false))}
+		ids := []string{
+			f.ask("a", callRequest("one", `{"n":1}`, false)), f.ask("b", callRequest("two", `{"n":2}`, false)),
+			f.ask("c", callRequest("three", `{"n":3}`, false)),
+		}
 		f.open(f.ana, width)
 		f.press("x", "j", "x", "j", "x", "a")
 		f.pass(time.Second)
@@ -299,13 +303,17 @@ func TestListIsBesideTheAsk(t *testing.T) {
 		f.ask("b", questionRequest(c.other))
 		f.open(f.ana, c.width)
 		if got := matches(both, f.screen(c.width)); got != c.want {
-			t.Errorf("%d columns, %s: side by side is %t, want %t:\n%s", c.width, c.other, got, c.want, f.screen(c.width))
+			t.Errorf("%d columns, %s: side by side is %t, want %t:\n%s", c.width, c.other, got, c.want,
+				f.screen(c.width))
 		}
 	}
 }
 
 // inboxKeys open every part of an inbox, and decide nothing.
-var inboxKeys = []string{"j", "enter", "down", "esc", "esc", "k", "x", "j", "x", "a", "esc", "esc", "s", "esc", "?", "?", "n", "esc", "esc", "c", "esc", "esc", "D", "esc", "esc", "end", "enter", "esc", "esc", "pgdown", "/", "Z", "esc", "home"}
+var inboxKeys = []string{
+	"j", "enter", "down", "esc", "esc", "k", "x", "j", "x", "a", "esc", "esc", "s", "esc", "?", "?", "n", "esc", "esc",
+	"c", "esc", "esc", "D", "esc", "esc", "end", "enter", "esc", "esc", "pgdown", "/", "Z", "esc", "home",
+}
 
 // T8 to T10: no text of an agent leaves its part of an inbox, in the list, next to the list, and among
 // the selected calls.
@@ -360,7 +368,8 @@ func (f *inboxFixture) checkCells(t testingT, width int) {
 		for _, part := range [][]rune{left, right} {
 			for x, r := range ownPart(part) {
 				if r == marker || (r < ' ' || r > '~') && !strings.ContainsRune(ownRunes, r) {
-					t.Fatalf("%d columns, row %d: %q in column %d of the part of Askback: %q", width, y, r, x, string(row))
+					t.Fatalf("%d columns, row %d: %q in column %d of the part of Askback: %q", width, y, r, x,
+						string(row))
 				}
 			}
 		}

@@ -47,10 +47,11 @@ type loader struct {
 }
 
 const (
-	loadPause    = 100 * time.Millisecond // pause between two reads for each page, so that many events cause one read
-	pingTime     = 5 * time.Second        // pause between two checks of the connection
-	pingsPerLoad = 6                      // checks between two reads without events, for snoozes that end or begin elsewhere
-	lostTime     = 2 * time.Second        // a reply that takes longer means a lost connection
+	loadPause = 100 * time.Millisecond // pause between two reads for each page, so that many events cause one read
+	pingTime  = 5 * time.Second        // pause between two checks of the connection
+	// checks between two reads without events, for snoozes that end or begin elsewhere
+	pingsPerLoad = 6
+	lostTime     = 2 * time.Second // a reply that takes longer means a lost connection
 )
 
 func newLoader(client InboxClient, send func(tea.Msg)) *loader {

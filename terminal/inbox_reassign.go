@@ -127,7 +127,8 @@ func (i *inbox) reassigned(m reassignedMsg) {
 		i.status = "Reassigned to " + safetext.Line(strings.Join(m.ask.To, ", ")).String() + "."
 		if it != nil && i.options.Name != "" && !m.ask.Addressed(i.options.Name) {
 			delete(i.selected, m.id)
-			i.setItems(slices.DeleteFunc(slices.Clone(i.items), func(other *item) bool { return other == it }), now, i.rowOfCurrent())
+			i.setItems(slices.DeleteFunc(slices.Clone(i.items), func(other *item) bool { return other == it }), now,
+				i.rowOfCurrent())
 		}
 	}
 	i.search.changed(i.search.text())

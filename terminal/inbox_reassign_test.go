@@ -15,7 +15,8 @@ func TestInboxReassignsTheSelectedAsk(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
 		f.engine.Set(engine.Settings{
-			People: []askback.Person{{Name: "ana"}, {Name: "ben"}, {Name: "cem"}}, Groups: map[string][]string{"oncall": {"cem"}},
+			People: []askback.Person{{Name: "ana"}, {Name: "ben"}, {Name: "cem"}},
+			Groups: map[string][]string{"oncall": {"cem"}},
 		})
 		id := f.ask("planner", questionRequest("Which database?", "PostgreSQL", "SQLite"))
 		other := f.ask("planner", questionRequest("Which region?", "eu", "us"))

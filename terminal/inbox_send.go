@@ -322,7 +322,8 @@ func (i *inbox) snoozed(m snoozedMsg) {
 		if d := it.ask.Deadline; !d.IsZero() && d.Before(m.until) {
 			i.status += " Its deadline is earlier: " + view.FormatTime(d, i.options.zone()) + "."
 		}
-		i.setItems(slices.DeleteFunc(slices.Clone(i.items), func(other *item) bool { return other == it }), now, i.rowOfCurrent())
+		i.setItems(slices.DeleteFunc(slices.Clone(i.items), func(other *item) bool { return other == it }), now,
+			i.rowOfCurrent())
 	}
 }
 

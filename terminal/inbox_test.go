@@ -50,7 +50,9 @@ func (f *inboxFixture) ask(agent string, r askback.Request) string {
 	f.t.Helper()
 	f.passed.Add(int64(time.Second))
 	r.Agent = agent
-	a, err := f.engine.As(askback.Principal{Kind: askback.Agent, Name: agent, Channel: askback.ChannelAPI}).Ask(context.Background(), r)
+	a, err := f.engine.As(askback.Principal{Kind: askback.Agent, Name: agent, Channel: askback.ChannelAPI}).Ask(
+		context.Background(), r,
+	)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -58,7 +60,9 @@ func (f *inboxFixture) ask(agent string, r askback.Request) string {
 }
 
 func callRequest(tool, input string, dangerous bool) askback.Request {
-	return askback.Request{Confirmation: &askback.Confirmation{ToolName: tool, Input: json.RawMessage(input), Dangerous: dangerous}}
+	return askback.Request{
+		Confirmation: &askback.Confirmation{ToolName: tool, Input: json.RawMessage(input), Dangerous: dangerous},
+	}
 }
 
 func questionRequest(text string, options ...string) askback.Request {

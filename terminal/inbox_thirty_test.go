@@ -16,7 +16,9 @@ func TestTenAsksNeedThirtyKeys(t *testing.T) {
 		multi.Questions[0].MultiSelect = true
 		answers := map[string][]string{}
 		for n := range 3 {
-			answers[f.ask("planner", questionRequest(fmt.Sprintf("Which database for %d?", n), "PostgreSQL", "SQLite"))] = []string{"2", "enter"}
+			answers[f.ask(
+				"planner", questionRequest(fmt.Sprintf("Which database for %d?", n), "PostgreSQL", "SQLite"),
+			)] = []string{"2", "enter"}
 			answers[f.ask("support", callRequest("label", fmt.Sprintf(`{"ticket":%d}`, n), false))] = []string{"a"}
 		}
 		answers[f.ask("planner", multi)] = []string{"1", "3", "enter"}

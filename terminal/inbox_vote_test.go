@@ -31,7 +31,8 @@ func TestNoKeyDecidesForAPersonWhoMayNotDecide(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
 		f.engine.Set(engine.Settings{
-			People: []askback.Person{{Name: "ana"}, {Name: "ben"}}, Routes: []askback.Route{{Match: askback.Match{Kind: askback.Confirm}, Approvers: []string{"ben"}}},
+			People: []askback.Person{{Name: "ana"}, {Name: "ben"}},
+			Routes: []askback.Route{{Match: askback.Match{Kind: askback.Confirm}, Approvers: []string{"ben"}}},
 		})
 		r := callRequest("drop", `{}`, false)
 		r.To = []string{"ana", "ben"}

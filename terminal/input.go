@@ -88,7 +88,8 @@ func (d *dialog) takePasted(lines []string) (in input, ok bool) {
 	problem := d.textProblem(strings.Join(lines, " "))
 	switch {
 	case !d.takesText:
-		d.reject(fmt.Sprintf("%d lines arrived together, and none of them was taken. Type one line, and press Enter.", len(lines)))
+		d.reject(fmt.Sprintf("%d lines arrived together, and none of them was taken. Type one line, and press Enter.",
+			len(lines)))
 	case problem != "":
 		d.reject(problem)
 	default:

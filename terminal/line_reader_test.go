@@ -244,7 +244,8 @@ func TestSettledReplacesPrompt(t *testing.T) {
 		}
 		got := out.String()
 		first, second, _ := strings.Cut(got, "SQLite")
-		if !strings.HasPrefix(first, before+"Settled: answered by ana in the browser") || strings.Contains(second, before+"Settled") != !style {
+		if !strings.HasPrefix(first, before+"Settled: answered by ana in the browser") ||
+			strings.Contains(second, before+"Settled") != !style {
 			t.Errorf("style %v: got %q", style, got)
 		}
 	}

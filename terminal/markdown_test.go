@@ -16,15 +16,21 @@ import (
 	"github.com/askback/askback/test/kit/golden"
 )
 
-const sampleMarkdown = "# Plan\nI would **drop** the table `users`, *carefully*,\nand then read [the guide](https://example.org/guide) or https://example.org/all.\n\n" +
-	"1. back up\n2. drop\n   - at night\n   - with two people who know what they do, and a third one who watches them do it\n\n> No one uses it.\n> Really.\n\n" +
-	"```sql\nDROP TABLE   users;\n\n  -- done\n```\n\n---\n\n| table | rows |\n|---|---|\n| users | 12 |\n\nBut see [example.org](https://evil.example) and https://ex\u0430mple.org <b>now</b>.\n"
+const sampleMarkdown = "# Plan\nI would **drop** the table `users`, *carefully*,\nand then read [the " +
+	"guide](https://example.org/guide) or https://example.org/all.\n\n" +
+	"1. back up\n2. drop\n   - at night\n   - with two people who know what they do, and a third one who watches " +
+	"them do it\n\n> No one uses it.\n> Really.\n\n" +
+	"```sql\nDROP TABLE   users;\n\n  -- done\n```\n\n---\n\n| table | rows |\n|---|---|\n| users | 12 |\n\nBut see " +
+	"[example.org](https://evil.example) and https://ex\u0430mple.org <b>now</b>.\n"
 
 // Markdown is drawn with and without styles, at two widths.
 func TestMarkdownMatchesGoldenFile(t *testing.T) {
 	a := deletionCall()
 	a.Confirmation.Description = sampleMarkdown
-	a.Warnings = []askback.Problem{{Pointer: "/confirmation/tier", Detail: "\"high\" was read as confirm"}, {Pointer: "/to", Detail: "\"eve\" is not known here and cannot answer"}}
+	a.Warnings = []askback.Problem{
+		{Pointer: "/confirmation/tier", Detail: "\"high\" was read as confirm"},
+		{Pointer: "/to", Detail: "\"eve\" is not known here and cannot answer"},
+	}
 	var b strings.Builder
 	for _, style := range []bool{false, true} {
 		for _, width := range []int{80, 40} {
@@ -43,7 +49,9 @@ func TestMarkdownMatchesGoldenFile(t *testing.T) {
 // All words of a text are drawn in the same order, whatever they mean in Markdown (F3).
 func TestMarkdownKeepsEveryWord(t *testing.T) {
 	piece := rapid.OneOf(rapid.SampledFrom([]string{
-		"word", "**strong**", "*soft*", "`code`", "[text](https://example.org/a)", "https://example.org", "# ", "> ", "- ", "1. ", "\n", "\n\n", "```\n", "    ", "---\n", "| a | b |\n", "<b>", "&amp;", "\\*", "long-winded-and-hyphenated", "日本語", "שלום",
+		"word", "**strong**", "*soft*", "`code`", "[text](https://example.org/a)", "https://example.org", "# ", "> ",
+		"- ", "1. ", "\n", "\n\n", "```\n", "    ", "---\n", "| a | b |\n", "<b>", "&amp;", "\\*",
+		"long-winded-and-hyphenated", "日本語", "שלום",
 	}), rapid.StringN(0, 6, -1))
 	check := func(t testingT, text string) {
 		a := callAsk()
@@ -67,7 +75,8 @@ func TestMarkdownKeepsEveryWord(t *testing.T) {
 	check(t, "1. ```\n")
 	check(t, "**strong****strong**AA\u202e\u00a0")
 	rapid.Check(t, func(t *rapid.T) {
-		check(t, strings.Join(rapid.SliceOfN(piece, 1, 20).Draw(t, "pieces"), rapid.SampledFrom([]string{"", " "}).Draw(t, "between")))
+		check(t, strings.Join(rapid.SliceOfN(piece, 1, 20).Draw(t, "pieces"),
+			rapid.SampledFrom([]string{"", " "}).Draw(t, "between")))
 	})
 }
 
@@ -93,8 +102,10 @@ func TestRightToLeftTextStaysRightOfGutter(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		" agent │\u200e סוכן <\u200e סבא <\u200e אב\n", "  tool │\u200e מחק\n", "│\u200e   \"\u200eנתיב\"\u200e:\u200e \"\u200eבית/\u200eישן\"\u200e,\u200e\n", "│\u200e     \"\u200eא\"\u200e,\u200e\n",
-		" title │\u200e שלום\n", "  says │\u200e אני מוחק, ורק 23 קבצים.\n", "│\u200e > \u0646\u0639\u0645 (a)\n", "       │   \"ok\": [\n",
+		" agent │\u200e סוכן <\u200e סבא <\u200e אב\n", "  tool │\u200e מחק\n",
+		"│\u200e   \"\u200eנתיב\"\u200e:\u200e \"\u200eבית/\u200eישן\"\u200e,\u200e\n",
+		"│\u200e     \"\u200eא\"\u200e,\u200e\n", " title │\u200e שלום\n", "  says │\u200e אני מוחק, ורק 23 קבצים.\n",
+		"│\u200e > \u0646\u0639\u0645 (a)\n", "       │   \"ok\": [\n",
 	} {
 		if !strings.Contains(drawn, want) {
 			t.Errorf("%q is missing in\n%q", want, drawn)

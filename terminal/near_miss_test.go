@@ -20,10 +20,12 @@ func answered(q askback.Question, selected []string, other string) terminal.Resu
 var (
 	databases = askback.Question{ID: "q1", Text: "Which?", Options: askback.Options("PostgreSQL", "SQLite")}
 	periods   = askback.Question{ID: "q1", Text: "Which?", Options: askback.Options("7 days", "30 days", "for good")}
-	regions   = askback.Question{ID: "q1", Text: "Which?", MultiSelect: true, Options: askback.Options("eu", "us", "ap")}
-	layouts   = askback.Question{ID: "q1", Text: "Which?", Options: askback.Options("Tabs", "Sidebar", "One long page")}
-	consent   = askback.Question{ID: "q1", Text: "Which?", Options: askback.Options("yes", "no")}
-	freeText  = askback.Question{ID: "q1", Text: "Which?"}
+	regions   = askback.Question{
+		ID: "q1", Text: "Which?", MultiSelect: true, Options: askback.Options("eu", "us", "ap"),
+	}
+	layouts  = askback.Question{ID: "q1", Text: "Which?", Options: askback.Options("Tabs", "Sidebar", "One long page")}
+	consent  = askback.Question{ID: "q1", Text: "Which?", Options: askback.Options("yes", "no")}
+	freeText = askback.Question{ID: "q1", Text: "Which?"}
 )
 
 // A line that only resembles an option, or that looks like a command, is not yet an answer. This holds for a

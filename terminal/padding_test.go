@@ -44,7 +44,8 @@ func TestPaddingDoesNotHideText(t *testing.T) {
 			before, exact, _ := strings.Cut(pages[0], "  with │ ")
 			exact, _, _ = strings.Cut(exact, "── what the agent says")
 			counted := countNote.FindStringSubmatch(before)
-			if folded == nil || counted == nil || folded[1] != counted[1] || strings.Count(head, "\n") > 120 || !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(head, "┊", "")), ""), "rm-rf/home") {
+			if folded == nil || counted == nil || folded[1] != counted[1] || strings.Count(head, "\n") > 120 ||
+				!strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(head, "┊", "")), ""), "rm-rf/home") {
 				t.Errorf("got the note %q above %d rows", folded, strings.Count(head, "\n"))
 			}
 			if counted == nil || counted[1] != strconv.Itoa(1+strings.Count(exact, "│")+strings.Count(exact, "┊")) {
@@ -55,7 +56,8 @@ func TestPaddingDoesNotHideText(t *testing.T) {
 			if !strings.Contains(all, strings.ReplaceAll(string(want), " ", "")) {
 				t.Error("the text is not complete")
 			}
-			if !strings.Contains(below, "  tool │ delete_files") || !strings.HasSuffix(strings.TrimSpace(drawn), "Approve? [y/N]") {
+			if !strings.Contains(below, "  tool │ delete_files") ||
+				!strings.HasSuffix(strings.TrimSpace(drawn), "Approve? [y/N]") {
 				t.Errorf("got %q below", below)
 			}
 		})
@@ -67,9 +69,12 @@ func TestOutputIsProportionalToInput(t *testing.T) {
 	racedetector.Omit(t)
 	const factor, fixed = 32, 20_000
 	for name, unit := range map[string]string{
-		"letters": "x", "lines": "x\n", "empty lines": "\n", "spaces": " ", "tabs": "\t", "controls": "\x1b", "hidden": "\u200b", "bad bytes": "\xff", "marks": "\u0301", "jamo": "\u1100", "right to left": "א\"",
-		"headings": "# x\n", "quotes": "> ", "quoted lines": "> > > > x\n", "items": "- x\n", "nested items": "- - - - x\n", "stars": "*x* ", "strong": "**x**", "code": "`x` ", "blocks": "```\nx\n```\n",
-		"links": "[a](http://a.b) ", "odd links": "http://а.b ", "rules": "---\n", "tables": "|a|\n|-|\n",
+		"letters": "x", "lines": "x\n", "empty lines": "\n", "spaces": " ", "tabs": "\t", "controls": "\x1b",
+		"hidden": "\u200b", "bad bytes": "\xff", "marks": "\u0301", "jamo": "\u1100", "right to left": "א\"",
+		"headings": "# x\n", "quotes": "> ", "quoted lines": "> > > > x\n", "items": "- x\n",
+		"nested items": "- - - - x\n", "stars": "*x* ", "strong": "**x**", "code": "`x` ",
+		"blocks": "```\nx\n```\n",
+		"links":  "[a](http://a.b) ", "odd links": "http://а.b ", "rules": "---\n", "tables": "|a|\n|-|\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, size := range []int{1000, 30_000} {
@@ -98,8 +103,10 @@ func TestLongContextHasRowCount(t *testing.T) {
 		t.Fatal(len(pages), err)
 	}
 	about, _, _ := strings.Cut(pages[0], "  asks │")
-	if rows := strings.Count(about, "long."); foldNote.FindString(got) == "" || countNote.FindString(about) == "" || rows != 5000 {
-		t.Errorf("got the notes %q and %q, and %d of 5000 sentences", foldNote.FindString(got), countNote.FindString(about), rows)
+	if rows := strings.Count(about, "long."); foldNote.FindString(got) == "" ||
+		countNote.FindString(about) == "" || rows != 5000 {
+		t.Errorf("got the notes %q and %q, and %d of 5000 sentences", foldNote.FindString(got),
+			countNote.FindString(about), rows)
 	}
 	if !utf8.ValidString(got) || !strings.Contains(got[strings.LastIndex(got, "asks │"):], "> ") {
 		t.Error("no prompt below")

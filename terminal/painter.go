@@ -51,7 +51,8 @@ type caret struct {
 // do not.
 func reflows() bool {
 	name := os.Getenv("TERM")
-	old := name == "linux" || strings.HasPrefix(name, "vt") || strings.HasPrefix(name, "screen") || os.Getenv("XTERM_VERSION") != ""
+	old := name == "linux" || strings.HasPrefix(name, "vt") || strings.HasPrefix(name, "screen") ||
+		os.Getenv("XTERM_VERSION") != ""
 	return !old || os.Getenv("TMUX") != ""
 }
 

@@ -21,7 +21,8 @@ const panelOf = "panel of "
 
 // The asks of panels.
 var panelAsks = map[string]func() askback.Ask{
-	"a call": harmlessCall, "options": databaseAsk, "a text": func() askback.Ask { return questionAsk(askback.Question{}) },
+	"a call": harmlessCall, "options": databaseAsk,
+	"a text": func() askback.Ask { return questionAsk(askback.Question{}) },
 }
 
 // askInPanel shows a panel, and prints its result.
@@ -31,7 +32,8 @@ func askInPanel() error {
 		return err
 	}
 	defer tty.Close()
-	r, err := terminal.NewPanel(tty, tty.Options()).Ask(context.Background(), view.Of(panelAsks[strings.TrimPrefix(os.Getenv(programEnv), panelOf)]()))
+	r, err := terminal.NewPanel(tty, tty.Options()).Ask(context.Background(),
+		view.Of(panelAsks[strings.TrimPrefix(os.Getenv(programEnv), panelOf)]()))
 	if err != nil {
 		return err
 	}

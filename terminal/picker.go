@@ -161,7 +161,8 @@ func (p *picker) handle(msg tea.Msg) tea.Cmd {
 		p.guard.press(p.options.now(), text)
 		return p.press(key, text)
 	case stopMsg:
-		return tea.Exec(&external{p, p.ctx, func() error { return stopProcess(p.stop, p.tty) }}, func(err error) tea.Msg { return stoppedMsg{err} })
+		return tea.Exec(&external{p, p.ctx, func() error { return stopProcess(p.stop, p.tty) }},
+			func(err error) tea.Msg { return stoppedMsg{err} })
 	case stoppedMsg:
 		p.err = m.err
 		return p.arm()
@@ -248,7 +249,9 @@ func (p *picker) press(key, text string) tea.Cmd {
 }
 
 // readingKeys lists the keys of a person who may read an ask, but not decide it.
-var readingKeys = []string{"v", "up", "down", "pgup", "pgdown", "?", "h", "esc", "ctrl+d", "tab", "shift+tab", "ctrl+v", "f1"}
+var readingKeys = []string{
+	"v", "up", "down", "pgup", "pgdown", "?", "h", "esc", "ctrl+d", "tab", "shift+tab", "ctrl+v", "f1",
+}
 
 // isBarred reports whether only others may decide the ask.
 func (p *picker) isBarred() bool { return p.ask.Barred.String() != "" }

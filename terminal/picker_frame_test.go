@@ -21,7 +21,10 @@ import (
 )
 
 // panelKeys open every part of a panel, and close it again.
-var panelKeys = []string{"down", "down", "space", "up", "2", "/", "Z", "esc", "n", "esc", "c", "esc", "?", "?", "D", "esc", "a", "esc", "A", "esc", "tab", "shift+tab", "home"}
+var panelKeys = []string{
+	"down", "down", "space", "up", "2", "/", "Z", "esc", "n", "esc", "c", "esc", "?", "?", "D", "esc", "a", "esc", "A",
+	"esc", "tab", "shift+tab", "home",
+}
 
 const rowsBefore = 5 // rows of another program above a panel
 
@@ -79,7 +82,8 @@ func (s *panelScreen) check(t testingT) {
 	for y := range s.height {
 		row := s.row(y)
 		if y < rowsBefore {
-			if got, want := strings.TrimRight(string(row), " "), fmt.Sprintf("row %d of another program", y); got != want {
+			if got, want := strings.TrimRight(string(row),
+				" "), fmt.Sprintf("row %d of another program", y); got != want {
 				t.Fatalf("row %d: got %q, want %q", y, got, want)
 			}
 			continue
@@ -92,7 +96,8 @@ func (s *panelScreen) check(t testingT) {
 		}
 		for x, r := range own {
 			if r == marker || (r < ' ' || r > '~') && !strings.ContainsRune(ownRunes, r) {
-				t.Fatalf("%d columns, row %d: %q in column %d of the part of Askback: %q", s.width, y, r, x, strings.TrimRight(string(row), " "))
+				t.Fatalf("%d columns, row %d: %q in column %d of the part of Askback: %q", s.width, y, r, x,
+					strings.TrimRight(string(row), " "))
 			}
 		}
 	}
@@ -159,7 +164,9 @@ func TestCodePointsStayInPanel(t *testing.T) {
 
 // questionWith returns a question with text in the fields that a panel draws differently.
 func questionWith(text string) askback.Ask {
-	a := questionAsk(askback.Question{Options: []askback.Option{{Label: text, Description: text}, {Label: "b", Preview: text}}})
+	a := questionAsk(askback.Question{
+		Options: []askback.Option{{Label: text, Description: text}, {Label: "b", Preview: text}},
+	})
 	a.Agent, a.Questions[0].Text = text, text
 	return a
 }
@@ -167,7 +174,9 @@ func questionWith(text string) askback.Ask {
 // callWith is like questionWith, but returns a dangerous call, which no single key approves.
 func callWith(text string) askback.Ask {
 	a := callAsk()
-	*a.Confirmation = askback.Confirmation{ToolName: text, Description: text, Input: []byte(`{"a":` + string(quoted(text)) + `}`), Dangerous: true}
+	*a.Confirmation = askback.Confirmation{
+		ToolName: text, Description: text, Input: []byte(`{"a":` + string(quoted(text)) + `}`), Dangerous: true,
+	}
 	return a
 }
 
@@ -189,7 +198,9 @@ func TestPanelIsDrawnAgainAfterResize(t *testing.T) {
 	for _, ask := range []askback.Ask{previewAsk(), databaseAsk(), harmlessCall()} {
 		s := newPanelScreen(100, 80)
 		width := 100
-		o := terminal.Options{Style: true, Zone: time.UTC, Width: func() int { return width }, Height: func() int { return 80 - rowsBefore }}
+		o := terminal.Options{Style: true, Zone: time.UTC, Width: func() int {
+			return width
+		}, Height: func() int { return 80 - rowsBefore }}
 		p := terminal.OpenTestPanel(view.Of(ask), o)
 		p.Arm()
 		shown := 0

@@ -43,7 +43,8 @@ func (p *picker) previewBeside(c *choosing) bool {
 	}
 	found := false
 	for _, choice := range c.q.Choices {
-		if hasRightToLeft(choice.Preview.String()) || hasRightToLeft(choice.Label.String()) || hasRightToLeft(choice.Description.String()) {
+		if hasRightToLeft(choice.Preview.String()) || hasRightToLeft(choice.Label.String()) ||
+			hasRightToLeft(choice.Description.String()) {
 			return false
 		}
 		found = found || choice.Preview.String() != ""
@@ -272,7 +273,9 @@ func (p *picker) explainWord(f *frame) {
 		f.grantPreview(p.ask, c.grant)
 	}
 	if p.unseen > 0 {
-		f.message(fmt.Sprintf("%d rows of this call were not shown, and you would approve them unread. Esc, then v shows them.", p.unseen))
+		f.message(fmt.Sprintf(
+			"%d rows of this call were not shown, and you would approve them unread. Esc, then v shows them.", p.unseen,
+		))
 	}
 	f.message("Type " + c.word + " and press Enter. Anything else approves nothing.")
 }

@@ -301,22 +301,32 @@ func (p *picker) helpRows() []string {
 	switch {
 	case p.call != nil:
 		return []string{
-			"a or y   approve exactly this call, once", "d        deny it", "n        write a reason for the decision (or Ctrl+N)", "e        change the arguments in your editor",
-			"A        also approve the same call later; shows for how long, and asks again", "v        show all rows in a pager", "D        decline to decide",
+			"a or y   approve exactly this call, once", "d        deny it",
+			"n        write a reason for the decision (or Ctrl+N)", "e        change the arguments in your editor",
+			"A        also approve the same call later; shows for how long, and asks again",
+			"v        show all rows in a pager", "D        decline to decide",
 			"↑ ↓      choose what Enter does, on any keyboard", "Ctrl+C   leave it open",
 		}
 	case p.current() == nil:
 		return []string{
-			"Enter      send all answers", "1-9, Esc   change an answer", "Ctrl+R     write a comment on all answers", "D, Ctrl+X  decline to answer", "Ctrl+C     leave it open",
+			"Enter      send all answers", "1-9, Esc   change an answer", "Ctrl+R     write a comment on all answers",
+			"D, Ctrl+X  decline to answer", "Ctrl+C     leave it open",
 		}
 	}
-	letters := []string{"/                filter the options", "j k s v D        move, skip, show everything, decline; also with the keys above"}
+	letters := []string{
+		"/                filter the options",
+		"j k s v D        move, skip, show everything, decline; also with the keys above",
+	}
 	if p.current().filtersBy("a") {
 		letters = []string{"letters          filter the options; Enter takes the one under the cursor"}
 	}
 	return append([]string{
-		"↑ ↓              move; PgUp, PgDn, Home and End too", "1 2 3            go to an option, or mark it if several can be chosen", "Space            mark an option, if several can be chosen",
-		"Enter            take the option, or what is marked", "Ctrl+N           write a note on this answer", "Ctrl+R           write a comment on all answers",
-		"Tab, Shift+Tab   next and previous question", "Ctrl+K           skip an optional question", "Ctrl+V           show everything in a pager", "Ctrl+X           decline to answer", "Ctrl+C           leave it open",
+		"↑ ↓              move; PgUp, PgDn, Home and End too",
+		"1 2 3            go to an option, or mark it if several can be chosen",
+		"Space            mark an option, if several can be chosen",
+		"Enter            take the option, or what is marked", "Ctrl+N           write a note on this answer",
+		"Ctrl+R           write a comment on all answers", "Tab, Shift+Tab   next and previous question",
+		"Ctrl+K           skip an optional question", "Ctrl+V           show everything in a pager",
+		"Ctrl+X           decline to answer", "Ctrl+C           leave it open",
 	}, letters...)
 }

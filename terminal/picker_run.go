@@ -152,7 +152,8 @@ func (f *frame) questionResult(q view.Question, given askback.QuestionAnswer) {
 	if given.String() == "" {
 		answer = safetext.Line("(skipped)")
 	}
-	if safetext.Width(question)+1+safetext.Width(answer) <= f.width && !hasRightToLeft(question.String()+answer.String()) {
+	if safetext.Width(question)+1+safetext.Width(answer) <= f.width &&
+		!hasRightToLeft(question.String()+answer.String()) {
 		f.styledRow("asked", gutter, question.String(), question.String()+" "+f.withSGR(bold, answer.String()))
 		return
 	}

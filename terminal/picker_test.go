@@ -56,8 +56,14 @@ func previewAsk() askback.Ask {
 		ID: "ask_4", Agent: "designer", Kind: askback.Questions, Status: askback.Pending, CreatedAt: noon,
 		Questions: []askback.Question{{
 			ID: "q1", Text: "Which layout?", Options: []askback.Option{
-				{Label: "Sidebar", Description: "Two panes: a list, and what is selected.", Preview: "+----+--------+\n|    |        |\n+----+--------+"},
-				{Label: "Tabs", Description: "One pane at a time.", Preview: "+-------------+\n|  a  |   b   |\n+-------------+"},
+				{
+					Label: "Sidebar", Description: "Two panes: a list, and what is selected.",
+					Preview: "+----+--------+\n|    |        |\n+----+--------+",
+				},
+				{
+					Label: "Tabs", Description: "One pane at a time.",
+					Preview: "+-------------+\n|  a  |   b   |\n+-------------+",
+				},
 			},
 		}},
 	}
@@ -173,11 +179,15 @@ func TestPanelTakesNothingWithoutEnter(t *testing.T) {
 		keys     string
 		want     string
 	}{
-		"default":             {databaseAsk().Questions[0], "2 1 down space esc x", "[*] +1 │ PostgreSQL"},
-		"nothing marked":      {several, "enter", "Nothing is marked"},
-		"empty text":          {askback.Question{}, "enter", "Write an answer first"},
-		"skip":                {several, "s", "cannot be skipped"},
-		"filter without hits": {askback.Question{Options: askback.Options("eu", "us"), NoOther: true}, "/ x x enter enter", "No option matches"},
+		"default":        {databaseAsk().Questions[0], "2 1 down space esc x", "[*] +1 │ PostgreSQL"},
+		"nothing marked": {several, "enter", "Nothing is marked"},
+		"empty text":     {askback.Question{}, "enter", "Write an answer first"},
+		"skip":           {several, "s", "cannot be skipped"},
+		"filter without hits": {
+			askback.Question{Options: askback.Options("eu", "us"), NoOther: true},
+			"/ x x enter enter",
+			"No option matches",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := armedPanel(questionAsk(c.question))
@@ -242,13 +252,15 @@ func TestOnlyDecisionKeysDecide(t *testing.T) {
 func TestApprovalOfLaterCallsNeedsAWord(t *testing.T) {
 	p := armedPanel(harmlessCall())
 	p.Press("A")
-	if screen := screenText(p.Drawn(), 80, 60); !strings.Contains(screen, "For the next 24 hours this runs without asking anyone") {
+	if screen := screenText(p.Drawn(), 80, 60); !strings.Contains(screen,
+		"For the next 24 hours this runs without asking anyone") {
 		t.Errorf("got\n%s", screen)
 	}
 	p.Press("approve", "enter")
 	r, err := p.Finish()
 	given, _ := r.(terminal.Answered)
-	if given.Answer.Decision != askback.ApproveAll || given.Answer.Grant == nil || given.Answer.Grant.Scope != askback.ScopeInput || err != nil {
+	if given.Answer.Decision != askback.ApproveAll || given.Answer.Grant == nil ||
+		given.Answer.Grant.Scope != askback.ScopeInput || err != nil {
 		t.Errorf("got %+v, %v", given.Answer, err)
 	}
 }
@@ -280,7 +292,8 @@ func TestChangedArgumentsAreShownAndApproved(t *testing.T) {
 	p.Edited("{\"path\":\"/tmp/x\"}\n")
 	p.Press("a")
 	p.Arm()
-	if screen := screenText(p.Drawn(), 80, 60); !strings.Contains(screen, "you changed the arguments") || !strings.Contains(screen, `"path": "/tmp/x"`) {
+	if screen := screenText(p.Drawn(), 80, 60); !strings.Contains(screen, "you changed the arguments") ||
+		!strings.Contains(screen, `"path": "/tmp/x"`) {
 		t.Errorf("got\n%s", screen)
 	}
 	p.Press("a")
@@ -306,7 +319,8 @@ func TestSeveralQuestionsAreReviewed(t *testing.T) {
 	}
 	press("1", "enter", "b", "enter", "enter", "1", "2", "enter", "ctrl+r", "Thanks", "enter")
 	press("esc")
-	if screen := screenText(p.Drawn(), 80, 60); strings.Contains(screen, "your answers") || !strings.Contains(screen, "What is it called?") {
+	if screen := screenText(p.Drawn(), 80, 60); strings.Contains(screen, "your answers") ||
+		!strings.Contains(screen, "What is it called?") {
 		t.Errorf("Esc does not show the question before the review:\n%s", screen)
 	}
 	press("enter", "enter")

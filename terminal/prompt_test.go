@@ -33,7 +33,9 @@ func questionAsk(q askback.Question) askback.Ask {
 }
 
 func callAsk() askback.Ask {
-	return askback.Ask{Agent: "bot", Kind: askback.Confirm, Confirmation: &askback.Confirmation{ToolName: "rm", Input: []byte(`{}`)}}
+	return askback.Ask{
+		Agent: "bot", Kind: askback.Confirm, Confirmation: &askback.Confirmation{ToolName: "rm", Input: []byte(`{}`)},
+	}
 }
 
 // A line can be a number, a label, own text, or empty for the default (C1, C5).
@@ -72,7 +74,12 @@ func TestLineIsParsedAsAnAnswer(t *testing.T) {
 		{"a label after Other is text", colours, "other\nred\n", nil, "red", "Your own words:"},
 		{"an empty line after Other", colours, "4\n\n1\n", []string{"red"}, "", "Nothing was typed."},
 		{"an unknown number", colours, "7\n0\n1\n", []string{"red"}, "", "There is no option 7."},
-		{"two numbers for one answer", colours, "1,3\n1 3\n1\n", []string{"red"}, "", "This question takes one answer."},
+		{
+			"two numbers for one answer", colours, "1,3\n1 3\n1\n",
+			[]string{"red"},
+			"",
+			"This question takes one answer.",
+		},
 		{"own text if not allowed", fixed, "pink\nother\n1\n", []string{"red"}, "", "That is not one of the options."},
 		{"an empty line", colours, "\n  \n1\n", []string{"red"}, "", "An empty line is not an answer here."},
 		{"an empty line for the default", standard, "\n", []string{"green"}, "", ""},
@@ -91,15 +98,28 @@ func TestLineIsParsedAsAnAnswer(t *testing.T) {
 		{"a label with a comma", many, "Yes, please\n", []string{"Yes, please"}, "", ""},
 		{"labels with commas", many, "No, x, y, z, Yes, please\n", []string{"No", "x, y, z", "Yes, please"}, "", ""},
 		{"the short label before the comma", many, "Yes, No\n", []string{"Yes", "No"}, "", ""},
-		{"labels and own text", many, "No, about 1,5 more, a b, thanks\n", []string{"No", "a b"}, "about 1,5 more, thanks", ""},
+		{
+			"labels and own text", many, "No, about 1,5 more, a b, thanks\n",
+			[]string{"No", "a b"},
+			"about 1,5 more, thanks", "",
+		},
 		{"a number in own text", many, "No, 7, more\nNo, a b\n", []string{"No", "a b"}, "", "There is no option 7."},
-		{"labels and own text with a comma", many, "No, as soon, as cheap, a b, thanks\n", []string{"No", "a b"}, "as soon, as cheap, thanks", ""},
+		{
+			"labels and own text with a comma", many, "No, as soon, as cheap, a b, thanks\n",
+			[]string{"No", "a b"},
+			"as soon, as cheap, thanks", "",
+		},
 		{"only own text", many, "neither of them, rather a third\n", nil, "neither of them, rather a third", ""},
 		{"own text that looks like a label", many, ":other neither, nor\n", nil, "neither, nor", ""},
 		{"a number and Other", many, "2,6\nand this, too\n", []string{"No"}, "and this, too", ""},
 		{"Other and own text together", many, "6, words\n2\n", []string{"No"}, "", "Write your own words once"},
 		{"several, one wrong", many, "1,9\n1\n", []string{"Yes, please"}, "", "There is no option 9."},
-		{"several, own text if not allowed", manyFixed, "1,maybe\n1\n", []string{"Yes, please"}, "", "not one of the options"},
+		{
+			"several, own text if not allowed", manyFixed, "1,maybe\n1\n",
+			[]string{"Yes, please"},
+			"",
+			"not one of the options",
+		},
 		{"only commas", many, ",,\n2\n", []string{"No"}, "", "An empty line is not an answer here."},
 		{"several, skipped", manyOptional, "\n", nil, "", ""},
 		{"several defaults", manyStandard, "\n", []string{"No", "Yes"}, "or so", ""},
@@ -113,7 +133,10 @@ func TestLineIsParsedAsAnAnswer(t *testing.T) {
 		{"an escape sequence", free, "ab\x1b[D\nab\n", nil, "ab", "control characters"},
 		{"invalid UTF-8", free, "a\xffb\nab\n", nil, "ab", "not UTF-8"},
 		{"too long", free, strings.Repeat("ü", 20_001) + "\nab\n", nil, "ab", "longer than 20000"},
-		{"much too long, and blank at first", freeStandard, strings.Repeat(" ", 1<<20) + "x\nab\n", nil, "ab", "longer than 20000"},
+		{
+			"much too long, and blank at first", freeStandard, strings.Repeat(" ", 1<<20) + "x\nab\n", nil, "ab",
+			"longer than 20000",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			want := terminal.Answered{Answer: askback.Answer{Answers: []askback.QuestionAnswer{
@@ -126,7 +149,8 @@ func TestLineIsParsedAsAnAnswer(t *testing.T) {
 			if diff := cmp.Diff(terminal.Result(want), got); diff != "" {
 				t.Error(diff)
 			}
-			if _, reply, _ := strings.Cut(strings.Join(strings.Fields(drawn), " "), "shows more."); !strings.Contains(reply, c.message) {
+			if _, reply, _ := strings.Cut(strings.Join(strings.Fields(drawn), " "),
+				"shows more."); !strings.Contains(reply, c.message) {
 				t.Errorf("got %q, want %q in it", reply, c.message)
 			}
 			if c.message == "" && strings.Count(drawn, "> ") != 1 && !strings.Contains(drawn, "own words: ") {
@@ -210,7 +234,8 @@ func TestEndOfInputIsNotAnAnswer(t *testing.T) {
 // This is TestEndOfInputIsNotAnAnswer for random scripts.
 func TestEndOfRandomInputIsNotAnAnswer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a := rapid.SampledFrom([]askback.Ask{databaseAsk(), severalQuestions(), deletionCall(), callAsk()}).Draw(t, "ask")
+		a := rapid.SampledFrom([]askback.Ask{databaseAsk(), severalQuestions(), deletionCall(), callAsk()}).Draw(t,
+			"ask")
 		script := strings.Join(rapid.SliceOfN(anyLine(), 1, 8).Draw(t, "lines"), "")
 		in := strings.NewReader(script)
 		r, err := terminal.New(in, io.Discard, nil).Ask(context.Background(), view.Of(a))
@@ -236,8 +261,9 @@ func TestEndOfRandomInputIsNotAnAnswer(t *testing.T) {
 func anyLine() *rapid.Generator[string] {
 	return rapid.OneOf(
 		rapid.SampledFrom([]string{
-			"y\n", "yes\n", "Y\n", "approve\n", "approved\n", " YES \n", "\n", "n\n", "no\n", "1\n", "2,1\n", "a\n", "true\n", "ok\n", "ja\n",
-			":note y\n", ":help\n", ":decline y\n", ":approve\n", "::y\n", "y", "\r\n", "y\r\n", "y\x00\n", "\x1b[Ay\n", "all\n", "approve all\n", "ｙ\n",
+			"y\n", "yes\n", "Y\n", "approve\n", "approved\n", " YES \n", "\n", "n\n", "no\n", "1\n", "2,1\n", "a\n",
+			"true\n", "ok\n", "ja\n", ":note y\n", ":help\n", ":decline y\n", ":approve\n", "::y\n", "y", "\r\n",
+			"y\r\n", "y\x00\n", "\x1b[Ay\n", "all\n", "approve all\n", "ｙ\n",
 		}),
 		rapid.Map(rapid.String(), func(s string) string { return s + "\n" }),
 	)
@@ -272,7 +298,8 @@ func checkNotApproved(t interface{ Fatalf(string, ...any) }, script string, sugg
 
 func TestRejectedPipeApprovalIsExplained(t *testing.T) {
 	r, drawn, err := runScript(callAsk(), false, "y\nn\n")
-	if diff := cmp.Diff(terminal.Result(terminal.Answered{Answer: askback.Decide(askback.Deny, "")}), r); diff != "" || err != nil {
+	if diff := cmp.Diff(terminal.Result(terminal.Answered{Answer: askback.Decide(askback.Deny, "")}), r); diff != "" ||
+		err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	if !strings.Contains(strings.Join(strings.Fields(drawn), " "), "It is still open.") {
@@ -291,7 +318,8 @@ func TestOnlyListedWordsApprove(t *testing.T) {
 	check := func(t interface{ Fatalf(string, ...any) }, line string, suggested bool) {
 		v := view.Of(callAsk())
 		v.Confirmation.SuggestYes = suggested
-		r, err := terminal.New(strings.NewReader(line), io.Discard, &terminal.Options{Human: true}).Ask(context.Background(), v)
+		r, err := terminal.New(strings.NewReader(line), io.Discard,
+			&terminal.Options{Human: true}).Ask(context.Background(), v)
 		given, ok := r.(terminal.Answered)
 		word := strings.ToLower(strings.TrimSpace(line))
 		complete := strings.HasSuffix(line, "\n") && !strings.Contains(strings.TrimSuffix(line, "\n"), "\n")
@@ -307,7 +335,10 @@ func TestOnlyListedWordsApprove(t *testing.T) {
 		}
 	}
 	for _, suggested := range []bool{true, false} {
-		for _, line := range []string{"y\n", "Yes\n", " approve \n", "APPROVED\r\n", "\n", "n\n", "No\n", "deny\n", "denied\n", "yy\n", "yes!\n", "y n\n", "1\n", "ye\n"} {
+		for _, line := range []string{
+			"y\n", "Yes\n", " approve \n", "APPROVED\r\n", "\n", "n\n", "No\n", "deny\n", "denied\n", "yy\n", "yes!\n",
+			"y n\n", "1\n", "ye\n",
+		} {
 			check(t, line, suggested)
 		}
 	}
@@ -363,7 +394,10 @@ func TestAgentTextIsBelowCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := -1
-	for _, want := range []string{" agent │ bot", " token │ mallory", "  tool │ rm", "  with │ {}", "── what the agent says", "  tags │ harmless", " title │ Tidy up"} {
+	for _, want := range []string{
+		" agent │ bot", " token │ mallory", "  tool │ rm", "  with │ {}", "── what the agent says",
+		"  tags │ harmless", " title │ Tidy up",
+	} {
 		i := strings.Index(out.String(), want)
 		if i <= at {
 			t.Errorf("%q is at %d, want it after %d in\n%s", want, i, at, out.String())

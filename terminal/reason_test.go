@@ -28,11 +28,13 @@ func TestDenialCanHaveReason(t *testing.T) {
 		"no problem\nyes please\ny please\nyes, do\nn\n": "",
 	} {
 		got, drawn, err := runScript(callAsk(), true, script)
-		if diff := cmp.Diff(terminal.Result(terminal.Answered{Answer: askback.Decide(askback.Deny, want)}), got); diff != "" || err != nil {
+		if diff := cmp.Diff(terminal.Result(terminal.Answered{Answer: askback.Decide(askback.Deny, want)}),
+			got); diff != "" || err != nil {
 			t.Errorf("%q: %v\n%s\n%s", script, err, diff, drawn)
 		}
 	}
-	if got, _, err := runScript(callAsk(), false, "no problem\nn\n"); err != nil || got.(terminal.Answered).Answer.Reason != "" {
+	if got, _, err := runScript(callAsk(), false, "no problem\nn\n"); err != nil ||
+		got.(terminal.Answered).Answer.Reason != "" {
 		t.Errorf("a pipe: got %v, %v", got, err)
 	}
 	if got, drawn, err := runScript(callAsk(), true, "no problem\n"); !errors.Is(err, terminal.ErrNoInput) {

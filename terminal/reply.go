@@ -162,9 +162,11 @@ func ownTextReply(q view.Question, words string) reply {
 // notAnOption explains to a program why its line was not accepted.
 func (r reply) notAnOption() string {
 	if r.nearest == "" {
-		return "That is not an option, but looks like one. It was not accepted. To send it as your own words, write :other before it."
+		return "That is not an option, but looks like one. It was not accepted. To send it as your own words, write " +
+			":other before it."
 	}
-	return "That is not an option; the nearest is " + r.nearest + ". It was not accepted. To send it as your own words, write :other before it."
+	return "That is not an option; the nearest is " + r.nearest +
+		". It was not accepted. To send it as your own words, write :other before it."
 }
 
 // splitParts splits a line at its commas. If the keys are numbers, "1 3" is split like

@@ -45,7 +45,9 @@ type RunOptions struct {
 
 // NewRunView returns a view that writes to out.
 func NewRunView(out io.Writer, o RunOptions) *RunView {
-	return &RunView{out: out, options: o.Options, live: o.Live, name: o.Name, painter: painter{out: out, reflows: reflows()}}
+	return &RunView{
+		out: out, options: o.Options, live: o.Live, name: o.Name, painter: painter{out: out, reflows: reflows()},
+	}
 }
 
 // Show shows an event, and returns its view. It returns an error only if the output fails.
@@ -235,8 +237,9 @@ func (v *RunView) todos(f *frame, all []view.Todo) {
 // state records the present activity of the run.
 func (v *RunView) state(name string) {
 	v.doing = map[string]string{
-		"llm_requesting": "thinking", "tool_executing": "running a tool", "awaiting_user_response": "waiting for an answer",
-		"delegating": "waiting for its children",
+		"llm_requesting": "thinking", "tool_executing": "running a tool",
+		"awaiting_user_response": "waiting for an answer",
+		"delegating":             "waiting for its children",
 	}[name]
 }
 

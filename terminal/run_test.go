@@ -14,7 +14,9 @@ import (
 
 // runEvent returns an event of a session with this data.
 func runEvent(kind, data string) askback.Event {
-	return askback.Event{Seq: 1, SessionID: "ses_1", Type: askback.EventType(kind), At: noon, Data: json.RawMessage(data)}
+	return askback.Event{
+		Seq: 1, SessionID: "ses_1", Type: askback.EventType(kind), At: noon, Data: json.RawMessage(data),
+	}
 }
 
 // poemRun is a run with text, tool calls, todos, a message of a person and a question.
@@ -33,9 +35,11 @@ func poemRun() []askback.Event {
 		runEvent("tool_complete", `{"call_id": "1", "name": "files__list", "is_error": false, "output": "a\nb"}`),
 		runEvent("state_change", `{"type": "awaiting_user_response", "questions": []}`),
 		runEvent("message_queued", `{"by": "ben", "text": "And keep a."}`),
-		runEvent("tool_complete", `{"call_id": "2", "name": "ask_user_question", "is_error": false, "output": "haiku"}`),
+		runEvent("tool_complete",
+			`{"call_id": "2", "name": "ask_user_question", "is_error": false, "output": "haiku"}`),
 		runEvent("tool_start", `{"call_id": "3", "name": "files__write"}`),
-		runEvent("tool_complete", `{"call_id": "3", "name": "files__write", "is_error": true, "output": "the disk is full\nsorry"}`),
+		runEvent("tool_complete",
+			`{"call_id": "3", "name": "files__write", "is_error": true, "output": "the disk is full\nsorry"}`),
 		runEvent("tool_complete", `{"call_id": "4", "name": "todo_write", "is_error": false, "output": "ok"}`),
 		runEvent("todos_changed", `{"todos": [{"content": "Read the topic", "status": "completed"}, {"content": "Write the poem", "status": "in_progress"}, {"content": "Save it", "status": "pending"}]}`),
 		runEvent("message", `{"role": "user", "by": "ben", "text": "And keep a."}`),
@@ -86,7 +90,8 @@ func TestTerminalShowsTextOfARunAsItArrives(t *testing.T) {
 		v := runViewOf(&out, width, o)
 		events := poemRun()
 		showRun(t, v, events[:4]...)
-		if screen := screenOf(&out, width); !strings.Contains(screen, "This takes a moment.") || !strings.Contains(screen, "thinking") {
+		if screen := screenOf(&out, width); !strings.Contains(screen, "This takes a moment.") ||
+			!strings.Contains(screen, "thinking") {
 			t.Errorf("while the text arrives, the screen has\n%s", screen)
 		}
 		showRun(t, v, events[4:]...)
@@ -150,7 +155,8 @@ func TestRunShowsHostileTextSafely(t *testing.T) {
 		runEvent("message", `{"role": "user", "by": "`+evil+`", "text": "`+evil+`"}`),
 		runEvent("tool_input_ready", `{"call_id": "`+evil+`", "tool": "`+evil+`", "input": {"`+evil+`": "`+evil+`"}}`),
 		runEvent("tool_start", `{"call_id": "`+evil+`", "name": "`+evil+`"}`),
-		runEvent("tool_complete", `{"call_id": "`+evil+`", "name": "`+evil+`", "is_error": true, "output": "`+evil+`"}`),
+		runEvent("tool_complete",
+			`{"call_id": "`+evil+`", "name": "`+evil+`", "is_error": true, "output": "`+evil+`"}`),
 		runEvent("todos_changed", `{"todos": [{"content": "`+evil+`", "status": "pending"}]}`),
 	}
 	for _, live := range []bool{false, true} {
@@ -219,9 +225,11 @@ func TestWithheldCallShowsOnlyItsName(t *testing.T) {
 		t, v,
 		runEvent("message", `{"role": "assistant", "text": "", "withheld": true}`),
 		runEvent("tool_input_ready", `{"call_id": "1", "name": "files__write", "input": {}, "withheld": true}`),
-		runEvent("tool_complete", `{"call_id": "1", "name": "files__write", "is_error": false, "output": "", "withheld": true}`),
+		runEvent("tool_complete",
+			`{"call_id": "1", "name": "files__write", "is_error": false, "output": "", "withheld": true}`),
 	)
-	if got := out.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "· files.write (only the people who were asked see this call)") {
+	if got := out.String(); strings.Count(got, "\n") != 1 ||
+		!strings.Contains(got, "· files.write (only the people who were asked see this call)") {
 		t.Errorf("got %q", got)
 	}
 }

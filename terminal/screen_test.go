@@ -51,10 +51,17 @@ func databaseAsk() askback.Ask {
 		To: []string{"ana", "ben"}, Status: askback.Pending, CreatedAt: noon, Deadline: noon.Add(2 * time.Hour),
 		OnTimeout: askback.OnTimeoutDefault,
 		Questions: []askback.Question{{
-			ID: "q1", Text: "Which database should we use?\nIt must be up before the demo on Friday, and the team that picks it runs it.", Header: "Database",
+			ID: "q1", Text: "Which database should we use?\nIt must be up before the demo on Friday, and the team " +
+				"that picks it runs it.", Header: "Database",
 			Options: []askback.Option{
-				{Label: "PostgreSQL", Description: "What the other teams run. Needs a server, and a person who looks after it at night."},
-				{Label: "SQLite", Description: "One file.", Preview: "db, err := sql.Open(\"sqlite\", \"app.db\")\nif err != nil {\n\treturn err\n}"},
+				{
+					Label:       "PostgreSQL",
+					Description: "What the other teams run. Needs a server, and a person who looks after it at night.",
+				},
+				{
+					Label: "SQLite", Description: "One file.",
+					Preview: "db, err := sql.Open(\"sqlite\", \"app.db\")\nif err != nil {\n\treturn err\n}",
+				},
 			},
 			Default: []string{"PostgreSQL"},
 		}},
@@ -63,10 +70,12 @@ func databaseAsk() askback.Ask {
 
 func severalQuestions() askback.Ask {
 	return askback.Ask{
-		ID: "ask_2", Agent: "planner", Kind: askback.Questions, Title: "Before I start", Status: askback.Pending, CreatedAt: noon,
-		Context: []byte(`{"branch":"main","dirty":false,"files":[1,2]}`),
+		ID: "ask_2", Agent: "planner", Kind: askback.Questions, Title: "Before I start", Status: askback.Pending,
+		CreatedAt: noon,
+		Context:   []byte(`{"branch":"main","dirty":false,"files":[1,2]}`),
 		Questions: []askback.Question{
-			{ID: "q1", Text: "Which features?", MultiSelect: true, Options: askback.Options("API docs", "Testing, unit and end to end", "Docker")},
+			{ID: "q1", Text: "Which features?", MultiSelect: true, Options: askback.Options("API docs",
+				"Testing, unit and end to end", "Docker")},
 			{ID: "q2", Text: "Which port?", Options: askback.Options("8080", "3000"), NoOther: true},
 			{ID: "q3", Text: "What is it called?", Optional: true},
 		},
@@ -75,7 +84,8 @@ func severalQuestions() askback.Ask {
 
 func deletionCall() askback.Ask {
 	return askback.Ask{
-		ID: "ask_3", Agent: "cleaner", Kind: askback.Confirm, Status: askback.Pending, CreatedAt: noon, Title: "Tidy up",
+		ID: "ask_3", Agent: "cleaner", Kind: askback.Confirm, Status: askback.Pending, CreatedAt: noon,
+		Title: "Tidy up",
 		Confirmation: &askback.Confirmation{
 			ToolName: "delete_files", Server: "files", Tier: "confirm", Dangerous: true,
 			Description:  "I only remove 23 unused test files. Nothing that matters.",
@@ -145,15 +155,34 @@ func outcomes() []askback.Outcome {
 		return []askback.QuestionAnswer{a}
 	}
 	return []askback.Outcome{
-		{Status: askback.Answered, Answers: answer("SQLite", "", "cheap"), Comment: "Thanks", Actor: ana, Channel: askback.ChannelWeb, At: noon},
-		{Status: askback.Answered, Answers: answer("", "The database on the old server in the cellar, if it still runs at all", ""), Actor: ana, Channel: askback.ChannelSlack, At: noon},
-		{Status: askback.Expired, Defaulted: true, Answers: answer("PostgreSQL", "", ""), Actor: askback.Actor{Kind: askback.ActorTimer}, At: noon},
+		{
+			Status: askback.Answered, Answers: answer("SQLite", "", "cheap"), Comment: "Thanks", Actor: ana,
+			Channel: askback.ChannelWeb, At: noon,
+		},
+		{
+			Status:  askback.Answered,
+			Answers: answer("", "The database on the old server in the cellar, if it still runs at all", ""),
+			Actor:   ana, Channel: askback.ChannelSlack, At: noon,
+		},
+		{
+			Status: askback.Expired, Defaulted: true, Answers: answer("PostgreSQL", "", ""),
+			Actor: askback.Actor{Kind: askback.ActorTimer}, At: noon,
+		},
 		{Status: askback.Expired, Actor: askback.Actor{Kind: askback.ActorTimer}, At: noon},
 		{Status: askback.Declined, Reason: "not mine", Actor: ana, Channel: askback.ChannelEmail, At: noon},
 		{Status: askback.Cancelled, Actor: askback.Actor{Kind: askback.ActorAgent, Name: "deploy-bot"}, At: noon},
 		{Status: askback.Answered, Decision: askback.Deny, Actor: ana, Channel: askback.ChannelTerminal, At: noon},
-		{Status: askback.Answered, Decision: askback.Approve, GrantID: "grt_1", Actor: askback.Actor{Kind: askback.ActorPolicy, Name: "ana"}, At: noon},
-		{Status: askback.Answered, Decision: askback.ApproveAll, GrantID: "grt_1", Reason: "harmless", Actor: ana, Channel: askback.ChannelTerminal, At: noon},
-		{Status: askback.Answered, Decision: askback.Approve, Input: []byte(`{"path":"/tmp/x"}`), Actor: ana, Channel: askback.ChannelWeb, At: noon},
+		{
+			Status: askback.Answered, Decision: askback.Approve, GrantID: "grt_1",
+			Actor: askback.Actor{Kind: askback.ActorPolicy, Name: "ana"}, At: noon,
+		},
+		{
+			Status: askback.Answered, Decision: askback.ApproveAll, GrantID: "grt_1", Reason: "harmless", Actor: ana,
+			Channel: askback.ChannelTerminal, At: noon,
+		},
+		{
+			Status: askback.Answered, Decision: askback.Approve, Input: []byte(`{"path":"/tmp/x"}`), Actor: ana,
+			Channel: askback.ChannelWeb, At: noon,
+		},
 	}
 }

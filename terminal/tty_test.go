@@ -205,7 +205,8 @@ func TestEditingKeysEraseText(t *testing.T) {
 	p.waitFor("And now?")
 	p.typeKeys("gone\x15日本\x7fx e\u0301\x7f\x7f\x04 y\n")
 	p.waitFor("answer: 日x y")
-	if got := strings.ReplaceAll(p.screen.String(), "[claimed]\r\n", ""); !strings.Contains(got, "gone\b \b\b \b\b \b\b \b日本\b \b\b \bx e\u0301\b \b\b \b y") {
+	if got := strings.ReplaceAll(p.screen.String(), "[claimed]\r\n", ""); !strings.Contains(got,
+		"gone\b \b\b \b\b \b\b \b日本\b \b\b \bx e\u0301\b \b\b \b y") {
 		t.Errorf("drawn was %q", got)
 	}
 }
@@ -225,7 +226,8 @@ func TestArrowKeysAreRejected(t *testing.T) {
 	}
 	p.typeKeys("\x1b[A\x1b[15~n\x1b[D\x7f\x7fno\n")
 	p.waitFor("decision: denied")
-	if got := p.screen.String(); strings.Contains(strings.ReplaceAll(got, "\x1b[K", ""), "^[") || strings.Contains(got, "[A") || strings.Contains(got, "[15~") {
+	if got := p.screen.String(); strings.Contains(strings.ReplaceAll(got, "\x1b[K", ""), "^[") ||
+		strings.Contains(got, "[A") || strings.Contains(got, "[15~") {
 		t.Errorf("drawn was %q", got)
 	}
 }
