@@ -99,7 +99,9 @@ type Sender interface {
 type Engine interface {
 	History() History
 	Person(ctx context.Context, name string, via askback.Channel) (askback.PersonClient, error)
-	ContactClient(ctx context.Context, channel, address string, via askback.Channel) (askback.PersonClient, askback.Contact, error)
+	ContactClient(
+		ctx context.Context, channel, address string, via askback.Channel,
+	) (askback.PersonClient, askback.Contact, error)
 	LinkContact(ctx context.Context, channel, code, address, label string) (askback.Contact, error)
 	ContactAt(ctx context.Context, channel, address string) (askback.Contact, error)
 	RemoveContact(ctx context.Context, channel, address string) error
@@ -150,7 +152,8 @@ func Must[C any](channel C, err error) C {
 func Failure(err error) string {
 	var send *askback.SendError
 	if errors.Is(err, egress.ErrAddress) && errors.As(err, &send) && send.Cause != nil {
-		return "no reply: " + send.Cause.Error() + "; correct the address, or allow it with allow in the settings of the channel"
+		return "no reply: " + send.Cause.Error() +
+			"; correct the address, or allow it with allow in the settings of the channel"
 	}
 	return err.Error()
 }

@@ -37,7 +37,8 @@ func scopesOf(a view.Ask) []scope {
 // wantsGrant reports whether the person pressed the button for a standing approval, or
 // changed its scope or duration.
 func wantsGrant(f view.Form) bool {
-	return f.Decision == "approve_all" || f.Scope != "" && f.Scope != "tool_and_input" || f.ExpiresIn != 0 && f.ExpiresIn != 24*time.Hour
+	return f.Decision == "approve_all" || f.Scope != "" && f.Scope != "tool_and_input" ||
+		f.ExpiresIn != 0 && f.ExpiresIn != 24*time.Hour
 }
 
 // fieldRows returns the height of a text field in rows. It grows with the text, up to

@@ -82,7 +82,8 @@ func endpointClass(e view.Endpoint) string {
 func (f Frame) rotateWarning(e view.Endpoint) string {
 	text := "The receiver needs the new secret within 24 hours: until then, messages are signed with both."
 	if e.SecretAt.IsZero() {
-		text = "The receiver gets a secret of its own. For 24 hours, messages are signed with the secret of the settings as well."
+		text = "The receiver gets a secret of its own. For 24 hours, messages are signed with the secret of the " +
+			"settings as well."
 	}
 	if f.Now.Before(e.OldSecretUntil) {
 		text += " The previous secret, which would sign until " + f.when(e.OldSecretUntil) + ", stops immediately."

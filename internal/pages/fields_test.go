@@ -41,10 +41,11 @@ func TestPagesShowEveryField(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{
 		"Kind", "Questions.Format", "Confirmation.Tier", "Votes.Decision", "FollowUps.At", "Claims.At",
-		"Held.Yours", "Held.Channel", "Held.Answers.ID", "Held.Answers.Question", "Held.Answers.Notes", "Held.Answers.Selected", "Held.Answers.Other",
-		"Held.Comment", "Held.Decision", "Held.Input", "Held.Reason", "Held.Scope", "Held.Until", "Held.At",
-		"Held.Digest", "Held.GrantID", "Held.Token", "Status", "OnTimeout", "PageURL", "Warnings.Fix",
-		"Outcome.Answers.ID", "Outcome.Decision", "Outcome.Digest", "Outcome.Defaulted", "Directed", "TraceParent", "OthersWaiting", "Repeated",
+		"Held.Yours", "Held.Channel", "Held.Answers.ID", "Held.Answers.Question", "Held.Answers.Notes",
+		"Held.Answers.Selected", "Held.Answers.Other", "Held.Comment", "Held.Decision", "Held.Input", "Held.Reason",
+		"Held.Scope", "Held.Until", "Held.At", "Held.Digest", "Held.GrantID", "Held.Token", "Status", "OnTimeout",
+		"PageURL", "Warnings.Fix", "Outcome.Answers.ID", "Outcome.Decision", "Outcome.Digest", "Outcome.Defaulted",
+		"Directed", "TraceParent", "OthersWaiting", "Repeated",
 	}, filltest.Ignored(show, slices.Equal)); diff != "" {
 		t.Errorf("fields of an ask that the pages do not show: want -, got +\n%s", diff)
 	}
@@ -52,11 +53,13 @@ func TestPagesShowEveryField(t *testing.T) {
 		valid := g
 		valid.RevokedAt, valid.Input = time.Time{}, nil
 		list := func(g askback.Grant) string {
-			return html(pages.Grants(pages.Frame{}, pages.GrantList{Groups: view.GroupGrants([]view.Grant{view.OfGrant(g)}), MayRevoke: true}))
+			return html(pages.Grants(pages.Frame{},
+				pages.GrantList{Groups: view.GroupGrants([]view.Grant{view.OfGrant(g)}), MayRevoke: true}))
 		}
 		return []string{list(g), list(valid)}
 	}
-	if diff := cmp.Diff([]string{"Scope", "SessionID", "Digest", "Token"}, filltest.Ignored(grants, slices.Equal)); diff != "" {
+	if diff := cmp.Diff([]string{"Scope", "SessionID", "Digest", "Token"},
+		filltest.Ignored(grants, slices.Equal)); diff != "" {
 		t.Errorf("fields of a grant that the page does not show: want -, got +\n%s", diff)
 	}
 }

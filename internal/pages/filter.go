@@ -110,8 +110,10 @@ func (f Filter) chips() []listChip {
 	add("tag", "tag", f.Tag, "tag")
 	add("session", "session", f.Session, "id-text")
 	for _, m := range f.menus() {
-		if i := slices.IndexFunc(m.Choices, func(c menuChoice) bool { return c.Value == m.Value }); i > 0 && (m.Name == "kind" || m.Name == "age") {
-			add(m.Name, map[string]string{"kind": "only", "age": "asked"}[m.Name], strings.ToLower(m.Choices[i].Words), "")
+		if i := slices.IndexFunc(m.Choices, func(c menuChoice) bool { return c.Value == m.Value }); i > 0 &&
+			(m.Name == "kind" || m.Name == "age") {
+			add(m.Name, map[string]string{"kind": "only", "age": "asked"}[m.Name], strings.ToLower(m.Choices[i].Words),
+				"")
 		}
 	}
 	if f.Snoozed != "" {
@@ -140,13 +142,17 @@ func (f Filter) menus() []menu {
 			{string(view.GroupKind), "Kind"},
 			{string(view.GroupTag), "Tag"},
 		}},
-		{"kind", "Show", f.Kind, []menuChoice{{"", "Everything"}, {"question", "Questions"}, {"approval", "Approvals"}, {"dangerous", "Dangerous calls"}}},
+		{"kind", "Show", f.Kind, []menuChoice{
+			{"", "Everything"}, {"question", "Questions"}, {"approval", "Approvals"}, {"dangerous", "Dangerous calls"},
+		}},
 		{"age", "Asked", f.Age, ages},
 	}
 }
 
 // ages are the choices of the filter by age. Their values are durations.
-var ages = []menuChoice{{"", "At any time"}, {"1h", "Over an hour ago"}, {"24h", "Over a day ago"}, {"168h", "Over a week ago"}}
+var ages = []menuChoice{
+	{"", "At any time"}, {"1h", "Over an hour ago"}, {"24h", "Over a day ago"}, {"168h", "Over a week ago"},
+}
 
 // Before returns the time before which the asks of the list were created, or the zero time.
 func (f Filter) Before(now time.Time) time.Time {
@@ -174,7 +180,8 @@ func (f Filter) hidden() []menuChoice {
 // Selects reports whether the list has an ask. It checks only the conditions that a query of the engine does
 // not.
 func (f Filter) Selects(a view.Ask) bool {
-	return (f.Kind == "" || f.Kind == kindClass(a)) && (f.Tag == "" || slices.Contains(a.TagLabels(), view.RawText(f.Tag)))
+	return (f.Kind == "" || f.Kind == kindClass(a)) &&
+		(f.Tag == "" || slices.Contains(a.TagLabels(), view.RawText(f.Tag)))
 }
 
 // Sort sorts the asks of a list.

@@ -116,7 +116,9 @@ type filterChip struct {
 
 // chips returns the filters that are set, without the search.
 func (h History) chips() (all []filterChip) {
-	names := map[string]string{"outcome": "", "agent": "agent", "person": "by", "tool": "tool", "tag": "tag", "from": "from", "to": "up to"}
+	names := map[string]string{
+		"outcome": "", "agent": "agent", "person": "by", "tool": "tool", "tag": "tag", "from": "from", "to": "up to",
+	}
 	for _, key := range historyKeys[1:] {
 		if value := *h.Filter.field(key); value != "" {
 			all = append(all, filterChip{names[key], view.RawText(value).Text(), h.path(HistoryPath, key)})

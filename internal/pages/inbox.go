@@ -98,7 +98,9 @@ func kindOf(a view.Ask) string {
 
 // kindClass returns the part of a class name that stands for the kind of an ask.
 func kindClass(a view.Ask) string {
-	return [...]string{view.KindDangerous: "dangerous", view.KindApproval: "approval", view.KindQuestion: "question"}[a.Kind()]
+	return [...]string{
+		view.KindDangerous: "dangerous", view.KindApproval: "approval", view.KindQuestion: "question",
+	}[a.Kind()]
 }
 
 // A keyBinding is a line of the list of keys.

@@ -10,7 +10,11 @@ import (
 // agentLinks returns the links from an agent to its asks and standing approvals, if the person may open them.
 func (f Frame) agentLinks(a view.AgentFigures) []PageLink {
 	var links []PageLink
-	for _, l := range []PageLink{{Name: "Open asks", Path: "/"}, {Name: "History", Path: "/history"}, {Name: "Standing approvals", Path: "/grants"}} {
+	for _, l := range []PageLink{
+		{Name: "Open asks", Path: "/"},
+		{Name: "History", Path: "/history"},
+		{Name: "Standing approvals", Path: "/grants"},
+	} {
 		if slices.ContainsFunc(f.Links, func(m PageLink) bool { return m.Path == l.Path }) {
 			l.Path += "?agent=" + a.Filter
 			links = append(links, l)
@@ -52,7 +56,8 @@ func (p NumbersPage) bars() []bar {
 		if w.Count > 0 {
 			height = max(height, 2)
 		}
-		bars = append(bars, bar{number(float64(i)*step + 1), number(chartHeight - height), number(max(1, step-2)), number(height)})
+		bars = append(bars,
+			bar{number(float64(i)*step + 1), number(chartHeight - height), number(max(1, step-2)), number(height)})
 	}
 	return bars
 }

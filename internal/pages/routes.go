@@ -81,11 +81,16 @@ func (l RouteList) isLast(n int) bool  { return n == len(l.Routes)-1 }
 func (l RouteList) applies(n int) bool { return l.Check.Asked && l.Check.First == n }
 
 // routeKinds are the kinds of asks that a route can match.
-var routeKinds = [][2]string{{"", "questions and confirmations"}, {"questions", "questions"}, {"confirmation", "confirmations of tool calls"}}
+var routeKinds = [][2]string{
+	{"", "questions and confirmations"}, {"questions", "questions"}, {"confirmation", "confirmations of tool calls"},
+}
 
 // routeTimeouts are the choices of the effect of a timeout.
 var routeTimeouts = [][2]string{
-	{"", "the session fails"}, {"decline", "the agent is told, and continues"}, {"default", "a timer applies the defaults"}, {"wait", "it keeps waiting"},
+	{"", "the session fails"},
+	{"decline", "the agent is told, and continues"},
+	{"default", "a timer applies the defaults"},
+	{"wait", "it keeps waiting"},
 }
 
 // A routeField is a text field of the form of a route.

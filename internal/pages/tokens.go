@@ -23,7 +23,10 @@ type TokenForm struct {
 
 // tokenKinds lists the kinds of tokens, with their permissions.
 var tokenKinds = [][2]string{
-	{"agent", "agent: asks"}, {"responder", "responder: answers"}, {"operator", "operator: reads figures"}, {"admin", "admin: may do everything"},
+	{"agent", "agent: asks"},
+	{"responder", "responder: answers"},
+	{"operator", "operator: reads figures"},
+	{"admin", "admin: may do everything"},
 }
 
 // kindsOf returns the kinds of tokens that the form of a page makes.
@@ -35,7 +38,9 @@ func kindsOf(p TokenPage) [][2]string {
 }
 
 // tokenTimes are the lifetimes that the form offers for a new token.
-var tokenTimes = [][2]string{{"30d", "30 days"}, {"90d", "90 days"}, {"365d", "1 year"}, {"never", "until it is revoked"}}
+var tokenTimes = [][2]string{
+	{"30d", "30 days"}, {"90d", "90 days"}, {"365d", "1 year"}, {"never", "until it is revoked"},
+}
 
 // problemIf returns the id of the problem of the form, or "".
 func problemIf(f TokenForm) string {

@@ -17,7 +17,9 @@ func key(b byte) func() ([]byte, error) {
 	return func() ([]byte, error) { return bytes.Repeat([]byte{b}, 32), nil }
 }
 
-var link = answerlink.Link{AskID: "ask_01k6m3v7q8r9s0t1v2w3x4y5z6", Person: "ana", Channel: askback.ChannelPush, Choice: 2}
+var link = answerlink.Link{
+	AskID: "ask_01k6m3v7q8r9s0t1v2w3x4y5z6", Person: "ana", Channel: askback.ChannelPush, Choice: 2,
+}
 
 func sign(t *testing.T, s *answerlink.Signer, l answerlink.Link) string {
 	t.Helper()
@@ -65,8 +67,8 @@ func TestForgedTokensAreInvalid(t *testing.T) {
 	s := answerlink.New(key(1), answerlink.Page)
 	token := sign(t, s, link)
 	forged := []string{
-		"", "a", ".", token[:len(token)-1], token + "A", token + "=", token + "\n", "\n" + token, token[:10] + "\r\n" + token[10:], " " + token,
-		strings.Repeat("A", 100), strings.Repeat("A", 1<<20),
+		"", "a", ".", token[:len(token)-1], token + "A", token + "=", token + "\n", "\n" + token,
+		token[:10] + "\r\n" + token[10:], " " + token, strings.Repeat("A", 100), strings.Repeat("A", 1<<20),
 		sign(t, answerlink.New(key(2), answerlink.Page), link), sign(t, answerlink.New(key(1), answerlink.Reply), link),
 		base64.StdEncoding.EncodeToString([]byte(token)),
 	}
@@ -87,7 +89,13 @@ func TestForgedTokensAreInvalid(t *testing.T) {
 
 func TestIncompleteLinksAreNotSigned(t *testing.T) {
 	s := answerlink.New(key(1), answerlink.Page)
-	for _, l := range []answerlink.Link{{}, {AskID: "a", Person: "b"}, {AskID: "a", Channel: "c"}, {Person: "b", Channel: "c"}, {AskID: "a", Person: "b", Channel: "c", Choice: -1}} {
+	for _, l := range []answerlink.Link{
+		{},
+		{AskID: "a", Person: "b"},
+		{AskID: "a", Channel: "c"},
+		{Person: "b", Channel: "c"},
+		{AskID: "a", Person: "b", Channel: "c", Choice: -1},
+	} {
 		if token, err := s.Sign(l); err == nil {
 			t.Errorf("%+v: got token %q", l, token)
 		}
@@ -130,7 +138,10 @@ func TestKeyIsFetchedWhenNeeded(t *testing.T) {
 }
 
 func TestRedactRemovesTheToken(t *testing.T) {
-	for path, want := range map[string]string{"/a/secret": "/a/…", "/a/": "/a/…", "/a/x/y": "/a/…", "//a/secret": "//a/…", "/./a/secret": "/./a/…", "/asks/ask_1": "/asks/ask_1", "/": "/", "/a": "/a"} {
+	for path, want := range map[string]string{
+		"/a/secret": "/a/…", "/a/": "/a/…", "/a/x/y": "/a/…", "//a/secret": "//a/…", "/./a/secret": "/./a/…",
+		"/asks/ask_1": "/asks/ask_1", "/": "/", "/a": "/a",
+	} {
 		if got := answerlink.Redact(path); got != want {
 			t.Errorf("%s: got %s, want %s", path, got, want)
 		}
@@ -185,7 +196,10 @@ func TestSignedTextsOfOtherReleasesAreInvalid(t *testing.T) {
 	}
 	other := bytes.Clone(text)
 	other[0]++
-	for name, text := range map[string][]byte{"another version": other, "more": append(bytes.Clone(text), 0), "less": text[:len(text)-1], "only a version": text[:1]} {
+	for name, text := range map[string][]byte{
+		"another version": other, "more": append(bytes.Clone(text), 0), "less": text[:len(text)-1],
+		"only a version": text[:1],
+	} {
 		if got, err := s.Verify(signed(text)); !errors.Is(err, answerlink.ErrInvalid) {
 			t.Errorf("%s: got %+v, %v, want %v", name, got, err, answerlink.ErrInvalid)
 		}

@@ -57,7 +57,9 @@ func choices(a askback.Ask) []Choice {
 		if !v.Together() {
 			return nil
 		}
-		return []Choice{choice("Approve", askback.Decide(askback.Approve, "")), choice("Deny", askback.Decide(askback.Deny, ""))}
+		return []Choice{
+			choice("Approve", askback.Decide(askback.Approve, "")), choice("Deny", askback.Decide(askback.Deny, "")),
+		}
 	}
 	if len(a.Questions) != 1 || a.Questions[0].MultiSelect {
 		return nil

@@ -10,11 +10,15 @@ import (
 )
 
 func ask(labels ...string) askback.Ask {
-	return askback.Ask{ID: "ask_1", Agent: "bot", Questions: []askback.Question{{ID: "q1", Text: "Which one?", Options: askback.Options(labels...)}}}
+	return askback.Ask{ID: "ask_1", Agent: "bot", Questions: []askback.Question{
+		{ID: "q1", Text: "Which one?", Options: askback.Options(labels...)},
+	}}
 }
 
 func call(input string, dangerous bool) askback.Ask {
-	return askback.Ask{ID: "ask_1", Agent: "bot", Confirmation: &askback.Confirmation{ToolName: "deploy", Input: json.RawMessage(input), Dangerous: dangerous}}
+	return askback.Ask{ID: "ask_1", Agent: "bot", Confirmation: &askback.Confirmation{
+		ToolName: "deploy", Input: json.RawMessage(input), Dangerous: dangerous,
+	}}
 }
 
 // The choices of an ask are all of its options in their order, or none. So an index in them, which a signed
@@ -47,7 +51,8 @@ func TestChoicesAreAllOrNone(t *testing.T) {
 		var got []string
 		for i, choice := range notice.Choices(c.ask, c.limits) {
 			got = append(got, choice.Label)
-			if len(c.ask.Questions) == 1 && choice.Answer.Answers[0].Selected[0] != c.ask.Questions[0].Options[i].Label {
+			if len(c.ask.Questions) == 1 &&
+				choice.Answer.Answers[0].Selected[0] != c.ask.Questions[0].Options[i].Label {
 				t.Errorf("%s: choice %d answers %+v", name, i, choice.Answer)
 			}
 		}
@@ -63,7 +68,9 @@ func TestChoicesAreAllOrNone(t *testing.T) {
 
 // A late person reads who was first and with which answer, without a text that is too long for a notice.
 func TestLateNoticeNamesThePersonWhoWasFirst(t *testing.T) {
-	for label, want := range map[string]string{"SQLite": "eva answered first: SQLite", strings.Repeat("x", 300): "eva answered first"} {
+	for label, want := range map[string]string{
+		"SQLite": "eva answered first: SQLite", strings.Repeat("x", 300): "eva answered first",
+	} {
 		a := ask(label, "b")
 		a.Outcome = &askback.Outcome{
 			Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "eva"},

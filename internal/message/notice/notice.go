@@ -87,7 +87,8 @@ func quoteExact(text safetext.Text) (lines []Line) {
 // Pending returns the message with the whole ask.
 func Pending(a askback.Ask, buttons []Button) Message {
 	v := view.Of(a)
-	m := Message{Tag: a.ID, Title: titleOf(v), Link: a.PageURL, Buttons: buttons, Urgent: v.Confirmation != nil && v.Confirmation.Dangerous}
+	m := Message{Tag: a.ID, Title: titleOf(v), Link: a.PageURL, Buttons: buttons, Urgent: v.Confirmation != nil &&
+		v.Confirmation.Dangerous}
 	m.Lines = append(append(m.Lines, fromLines(v)...), othersWaiting(a)...)
 	if v.Hidden {
 		m.Lines = append(m.Lines, Own("Warning: it contains invisible characters, which are shown as marks."))
@@ -195,7 +196,9 @@ func callLines(c askback.Confirmation, v view.Ask) (lines []Line) {
 		lines = append(lines, Line{Own: "Warning: ", Foreign: warning(w)})
 	}
 	for _, part := range []struct{ name, text string }{
-		{"The agent's description:", c.Description}, {"The agent's preview:", c.InputPreview}, {"The agent's context:", c.Context},
+		{"The agent's description:", c.Description},
+		{"The agent's preview:", c.InputPreview},
+		{"The agent's context:", c.Context},
 	} {
 		if part.text != "" {
 			lines = append(lines, Own("%s", part.name))
@@ -264,7 +267,9 @@ func howToAnswer(m Message) []Line {
 // no part of the question (F3). If names is false, the message has no text of the agent.
 func Short(a askback.Ask, names bool) Message {
 	v := view.Of(a)
-	m := Message{Tag: a.ID, Title: "Question", Link: a.PageURL, Urgent: v.Confirmation != nil && v.Confirmation.Dangerous}
+	m := Message{
+		Tag: a.ID, Title: "Question", Link: a.PageURL, Urgent: v.Confirmation != nil && v.Confirmation.Dangerous,
+	}
 	if v.Confirmation != nil {
 		m.Title = "Approval needed"
 	}
@@ -315,7 +320,8 @@ func Settled(a askback.Ask, names, buttons bool) Message {
 		}
 		m.Lines = append(m.Lines, Line{Own: "It was ", Foreign: v.Outcome.Sentence.String()})
 		for _, answer := range a.Outcome.Answers {
-			if text := safetext.Line(answer.String()).String(); text != "" && utf8.RuneCountInString(text) <= maxNoticeAnswer {
+			if text := safetext.Line(answer.String()).String(); text != "" &&
+				utf8.RuneCountInString(text) <= maxNoticeAnswer {
 				m.Lines = append(m.Lines, Line{Own: "Answer: ", Foreign: text})
 			}
 		}
@@ -342,7 +348,8 @@ func Reassigned(a askback.Ask) Message {
 func Late(a askback.Ask, person string) string {
 	s := view.ConflictOf(*a.Outcome, person).Sentence.String()
 	for _, answer := range a.Outcome.Answers {
-		if text := safetext.Line(answer.String()).String(); text != "" && utf8.RuneCountInString(text) <= maxNoticeAnswer {
+		if text := safetext.Line(answer.String()).String(); text != "" &&
+			utf8.RuneCountInString(text) <= maxNoticeAnswer {
 			s += ": " + text
 		}
 	}
@@ -351,7 +358,9 @@ func Late(a askback.Ask, person string) string {
 
 // TooLate returns the message for a person whose answer was late.
 func TooLate(a askback.Ask, person string) Message {
-	return Message{Tag: a.ID, Title: "Your answer was not needed any more", Settling: true, Lines: []Line{{Foreign: Late(a, person)}}}
+	return Message{Tag: a.ID, Title: "Your answer was not needed any more", Settling: true, Lines: []Line{
+		{Foreign: Late(a, person)},
+	}}
 }
 
 // Counted returns the message for a person whose approval was recorded, but settled nothing: more
@@ -370,12 +379,16 @@ func CountedText(a askback.Ask) string {
 // Ended returns the message for a person who answered an ask that does not exist any more, or
 // that this person may no longer answer.
 func Ended(id string) Message {
-	return Message{Tag: id, Title: "Your answer was not needed any more", Settling: true, Lines: []Line{Own("The question no longer exists, or you may no longer answer it.")}}
+	return Message{Tag: id, Title: "Your answer was not needed any more", Settling: true, Lines: []Line{
+		Own("The question no longer exists, or you may no longer answer it."),
+	}}
 }
 
 // NotApprover returns the reply to a person whose decision was not recorded, because others decide.
 func NotApprover(id string, err askback.NotApproverError) Message {
-	return Message{Tag: id, Title: "Your answer was not recorded", Settling: true, Lines: []Line{Deciders("Reason: ", err)}}
+	return Message{
+		Tag: id, Title: "Your answer was not recorded", Settling: true, Lines: []Line{Deciders("Reason: ", err)},
+	}
 }
 
 // Deciders returns a line with the people who may decide a call.
@@ -385,7 +398,9 @@ func Deciders(own string, err askback.NotApproverError) Line {
 
 // Test returns the message that askback channel test sends.
 func Test() Message {
-	return Message{Tag: "askback-test", Title: "Test from Askback", Lines: []Line{Own("This receiver works. Questions of agents arrive like this.")}}
+	return Message{Tag: "askback-test", Title: "Test from Askback", Lines: []Line{
+		Own("This receiver works. Questions of agents arrive like this."),
+	}}
 }
 
 // warning returns a warning about arguments as one line.

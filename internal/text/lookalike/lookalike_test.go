@@ -38,7 +38,16 @@ func TestSkeletonIgnoresInvisibleDifferences(t *testing.T) {
 		}
 	}
 	for _, c := range [][2]string{
-		{"Yes", "yes"}, {"a", "á"}, {"1", "2"}, {"a b", "ab"}, {"v1.0", "v10"}, {"да", "нет"}, {"東", "京"}, {"👍", "👎"}, {"-1", "1"}, {"<b>", "b"},
+		{"Yes", "yes"},
+		{"a", "á"},
+		{"1", "2"},
+		{"a b", "ab"},
+		{"v1.0", "v10"},
+		{"да", "нет"},
+		{"東", "京"},
+		{"👍", "👎"},
+		{"-1", "1"},
+		{"<b>", "b"},
 	} {
 		if a, b := lookalike.Skeleton(c[0]), lookalike.Skeleton(c[1]); a == b {
 			t.Errorf("%q and %q differ, but both got %q", c[0], c[1], a)
@@ -47,7 +56,9 @@ func TestSkeletonIgnoresInvisibleDifferences(t *testing.T) {
 }
 
 func TestLookalikesHaveTheSameSkeleton(t *testing.T) {
-	for _, s := range []string{"path", "раth", "pαth", "pаtһ", "ｐａｔｈ", "𝐩𝐚𝐭𝐡", "𝓹𝓪𝓽𝓱", "p\u200bath", "pa\u00adth\u200d", "\u202epath"} {
+	for _, s := range []string{
+		"path", "раth", "pαth", "pаtһ", "ｐａｔｈ", "𝐩𝐚𝐭𝐡", "𝓹𝓪𝓽𝓱", "p\u200bath", "pa\u00adth\u200d", "\u202epath",
+	} {
 		if got := lookalike.Skeleton(s); got != "path" {
 			t.Errorf("%q has the skeleton %q", s, got)
 		}
@@ -60,9 +71,10 @@ func TestLookalikesHaveTheSameSkeleton(t *testing.T) {
 // A name that mixes letters that look alike is reported, and a name in one script is not.
 func TestNamesInMixedScriptsAreReported(t *testing.T) {
 	for name, want := range map[string]string{
-		"wrіte": "write", "dеploy": "deploy", "ѕ": "s", "соdex": "codex", "plаin": "plain", "ｄｅｐｌｏｙ": "deploy", "аn\u200ba": "ana",
-		"files.dеlete": "files.delete", "Αnna Schmidt": "Anna Schmidt", "𝗮na": "ana", "аnä": "anä", "ａgent 日本": "agent 日本",
-		"an\u200ba": "", "write": "", "deploy-bot 2": "", "José": "", "агент": "", "Проект-X": "", "日本語": "", "αβγ": "", "Straße": "", "bot ❤️": "", "👩\u200d👩\u200d👧": "", "kΩ": "", "": "",
+		"wrіte": "write", "dеploy": "deploy", "ѕ": "s", "соdex": "codex", "plаin": "plain", "ｄｅｐｌｏｙ": "deploy",
+		"аn\u200ba": "ana", "files.dеlete": "files.delete", "Αnna Schmidt": "Anna Schmidt", "𝗮na": "ana", "аnä": "anä",
+		"ａgent 日本": "agent 日本", "an\u200ba": "", "write": "", "deploy-bot 2": "", "José": "", "агент": "",
+		"Проект-X": "", "日本語": "", "αβγ": "", "Straße": "", "bot ❤️": "", "👩\u200d👩\u200d👧": "", "kΩ": "", "": "",
 	} {
 		as, ok := lookalike.Of(name)
 		if ok != (want != "") || ok && as != want {

@@ -42,7 +42,8 @@ func trimHost(host string) string {
 // isOdd reports whether a character is unusual in a host: not ASCII, and not a letter,
 // mark, digit or middle dot. An example is a full-width full stop.
 func isOdd(r rune) bool {
-	return r > unicode.MaxASCII && !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != '·' && r != '・'
+	return r > unicode.MaxASCII && !unicode.IsLetter(r) && !unicode.IsMark(r) &&
+		!unicode.IsDigit(r) && r != '·' && r != '・'
 }
 
 // isOddNumber reports whether a host ends in a number, but is not four plain decimal
@@ -178,10 +179,11 @@ func isHost(s string) bool {
 
 var (
 	domains = []string{
-		"com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "app", "dev", "cloud", "online", "site", "shop", "xyz", "example", "test",
+		"com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "app", "dev", "cloud", "online", "site",
+		"shop", "xyz", "example", "test",
 	}
 	files = []string{
-		"as", "bz", "cc", "cs", "db", "el", "ex", "go", "gz", "hs", "jl", "js", "kt", "md", "mk", "ml", "mm", "pl", "ps", "py", "rb", "rs", "sh", "so", "tf",
-		"ts", "vb", "vi", "xz",
+		"as", "bz", "cc", "cs", "db", "el", "ex", "go", "gz", "hs", "jl", "js", "kt", "md", "mk", "ml", "mm", "pl",
+		"ps", "py", "rb", "rs", "sh", "so", "tf", "ts", "vb", "vi", "xz",
 	}
 )

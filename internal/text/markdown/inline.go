@@ -154,7 +154,8 @@ func isWordLike(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(`/\_$%&@^|~+=#<`, r)
 	}
 	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.In(r,
-		unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+		unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer,
+		unicode.Myanmar)
 }
 
 // pair matches opening and closing stars. A new opening star replaces an open one of the

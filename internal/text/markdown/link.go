@@ -67,7 +67,8 @@ func destination(s string) int {
 // address reads an http or https address that is not part of [text](address).
 func (l *inline) address(rest string) {
 	before, _ := utf8.DecodeLastRuneInString(l.src[:l.pos])
-	if !hasScheme(rest) || l.pos > 0 && before < utf8.RuneSelf && (unicode.IsLetter(before) || unicode.IsDigit(before)) {
+	if !hasScheme(rest) ||
+		l.pos > 0 && before < utf8.RuneSelf && (unicode.IsLetter(before) || unicode.IsDigit(before)) {
 		l.pos++
 		return
 	}

@@ -11,11 +11,13 @@ import (
 // too long stay text (T6, T7).
 func TestAddressesBecomeLinks(t *testing.T) {
 	for src, want := range map[string]string{
-		"[docs](https://example.com/a)":                    "(<docs|https://example.com/a>)",
-		"[a](https://e.test/x_(y))!":                       "(<a|https://e.test/x_(y)>)(!)",
-		"see https://e.test/a, and (http://f.test).":       "(see )(<https://e.test/a|https://e.test/a>)(, and ()(<http://f.test|http://f.test>)().)",
-		"<https://e.test>":                                 "(<)(<https://e.test|https://e.test>)(>)",
-		"https://e.test/x_(y) (https://e.test/x)":          "(<https://e.test/x_(y)|https://e.test/x_(y)>)( ()(<https://e.test/x|https://e.test/x>)())",
+		"[docs](https://example.com/a)": "(<docs|https://example.com/a>)",
+		"[a](https://e.test/x_(y))!":    "(<a|https://e.test/x_(y)>)(!)",
+		"see https://e.test/a, and (http://f.test).": "(see )(<https://e.test/a|https://e.test/a>)(, and " +
+			"()(<http://f.test|http://f.test>)().)",
+		"<https://e.test>": "(<)(<https://e.test|https://e.test>)(>)",
+		"https://e.test/x_(y) (https://e.test/x)": "(<https://e.test/x_(y)|https://e.test/x_(y)>)( " +
+			"()(<https://e.test/x|https://e.test/x>)())",
 		"**https://e.test**":                               "(S:<https://e.test|https://e.test>)",
 		"**[a](http://e.test)**":                           "(S:<a|http://e.test>)",
 		"[`go test`](http://e.test)":                       "(C:<go test|http://e.test>)",

@@ -41,7 +41,9 @@ func dump(blocks []markdown.Block) string {
 func dumpSpans(spans []markdown.Span) string {
 	var b strings.Builder
 	for _, s := range spans {
-		mark := map[bool]string{true: "S"}[s.Strong] + map[bool]string{true: "E"}[s.Emphasis] + map[bool]string{true: "C"}[s.Code]
+		mark := map[bool]string{
+			true: "S",
+		}[s.Strong] + map[bool]string{true: "E"}[s.Emphasis] + map[bool]string{true: "C"}[s.Code]
 		if mark != "" {
 			mark += ":"
 		}

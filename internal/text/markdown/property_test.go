@@ -28,9 +28,12 @@ func visible(s string) string {
 // Whatever marks are around a word, Parse does not lose, repeat or move it (T3, T6).
 func TestParseKeepsEveryCharacter(t *testing.T) {
 	parts := []string{
-		"a", "b c", "Ж", "日本", "7", " ", "  ", "    ", "\n", "\n\n", "\t", "\r\n", "*", "**", "***", "****", "`", "``", "```", "~~~", "# ", "## ",
-		"> ", ">", "- ", "* ", "+ ", "1. ", "2) ", "---", "***", "[", "]", "](", ")", "(", "https://x.test/a?b=c", "http://", "[a](https://y.test)",
-		"[`c`](mailto:a@b.test)", "![i](http://z.test/i.png)", "[j](javascript:x)", "|", "|--|--|", "a | b", "<b>", "</script>", "<!--", "-->", "&amp;",
+		"a", "b c", "Ж", "日本", "7", " ", "  ", "    ", "\n", "\n\n", "\t", "\r\n", "*", "**", "***", "****", "`", "``",
+		"```", "~~~", "# ", "## ",
+		"> ", ">", "- ", "* ", "+ ", "1. ", "2) ", "---", "***", "[", "]", "](", ")", "(", "https://x.test/a?b=c",
+		"http://", "[a](https://y.test)",
+		"[`c`](mailto:a@b.test)", "![i](http://z.test/i.png)", "[j](javascript:x)", "|", "|--|--|", "a | b", "<b>",
+		"</script>", "<!--", "-->", "&amp;",
 		`\`, `\*`, "!", ".", ",", "_", "=====", "😀", "{{x}}", "[x]: y", `"t"`,
 		"\n\n| abcd | e |\n|--|:-:|\n| f | ghijk |\n", "\n```sh\n", "\n> - 1. ", "\n\n    code\n",
 	}
@@ -63,8 +66,10 @@ func depth(blocks []markdown.Block) int {
 // time.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
-		"# Plan\n\n1. **stop** `db`\n   - [docs](https://example.com/a_(b))\n\n> *quoted*\n\n```sh\nrm -rf /\n```\n\n|a|b|\n|-|-|\n|1|2|",
-		"[a](http://good.test@evil.test) [![x](y)](z) <https://a.test> `` ` `` \\* ***a** b*", "- - 1. > - a\n\t\tb\n    c", "*a\u0301*\u202e`\u200d`\x1b[31m",
+		"# Plan\n\n1. **stop** `db`\n   - [docs](https://example.com/a_(b))\n\n> *quoted*\n\n```sh\nrm -rf /\n```\n" +
+			"\n|a|b|\n|-|-|\n|1|2|",
+		"[a](http://good.test@evil.test) [![x](y)](z) <https://a.test> `` ` `` \\* ***a** b*",
+		"- - 1. > - a\n\t\tb\n    c", "*a\u0301*\u202e`\u200d`\x1b[31m",
 	} {
 		f.Add(s)
 	}
@@ -148,9 +153,12 @@ func TestParseTimeIsLinear(t *testing.T) {
 	}
 	for _, part := range []string{
 		ticks.String(),
-		"[", "]", "](", "[](", "[a](", "[a](b", "(", ")", "*", "* ", "**", "*a", "a*", "*a ", "**a ", "***a* ", "`", "`a", "``a`", "```a`", "> ", ">", ">\n",
-		"- ", "-", "- a\n", "1. ", "#", "# a\n", "|", "|\n", "|-\n", "|-|\n", "a|b\n", "---\n", "~~~", "~~~\n", "```\n", "\n", " \n", "    a\n", "\t", "\t\n",
-		"http://", "http://a)", "http://a ", "https://a@", "h", `\`, `\*`, `\[`, "\\``", "\\`", "\\```", "_", "<", "<!--", "&", "!", "![", "[x]: ", "  - a\n", " ", "\r\n", "e\u0301",
+		"[", "]", "](", "[](", "[a](", "[a](b", "(", ")", "*", "* ", "**", "*a", "a*", "*a ", "**a ", "***a* ", "`",
+		"`a", "``a`", "```a`", "> ", ">", ">\n",
+		"- ", "-", "- a\n", "1. ", "#", "# a\n", "|", "|\n", "|-\n", "|-|\n", "a|b\n", "---\n", "~~~", "~~~\n",
+		"```\n", "\n", " \n", "    a\n", "\t", "\t\n",
+		"http://", "http://a)", "http://a ", "https://a@", "h", `\`, `\*`, `\[`, "\\``", "\\`", "\\```", "_", "<",
+		"<!--", "&", "!", "![", "[x]: ", "  - a\n", " ", "\r\n", "e\u0301",
 		"[`](http://a.test)", "> - ", "- > ", "  ", "-\n", "- a\n\n", "http://a(", "http://a...",
 	} {
 		again := strings.Repeat(part, max(n/len(part), 1))

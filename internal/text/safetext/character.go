@@ -28,7 +28,8 @@ func isMongolianSelector(r rune) bool { return r >= 0x180B && r <= 0x180F && r !
 // (Prepended_Concatenation_Mark).
 func isVisibleFormat(r rune) bool {
 	switch {
-	case r >= 0x600 && r <= 0x605, r == 0x6DD, r == 0x70F, r == 0x890, r == 0x891, r == 0x8E2, r == 0x110BD, r == 0x110CD:
+	case r >= 0x600 && r <= 0x605, r == 0x6DD, r == 0x70F, r == 0x890, r == 0x891, r == 0x8E2, r == 0x110BD,
+		r == 0x110CD:
 		return true
 	}
 	return false
@@ -41,7 +42,8 @@ func isInvisible(r rune) bool {
 	switch {
 	case r < 0xAD:
 		return false
-	case r == 0x34F, r == 0x115F, r == 0x1160, r == 0x17B4, r == 0x17B5, r == 0x2028, r == 0x2029, r == 0x2065, r == 0x3164, r == 0xFFA0, r == 0x1D159:
+	case r == 0x34F, r == 0x115F, r == 0x1160, r == 0x17B4, r == 0x17B5, r == 0x2028, r == 0x2029, r == 0x2065,
+		r == 0x3164, r == 0xFFA0, r == 0x1D159:
 		return true
 	case r >= 0xFFF0 && r <= 0xFFFB, r >= 0xE0000 && r <= 0xE0FFF:
 		return true

@@ -62,7 +62,8 @@ func (c *cleaner) step() {
 func (c *cleaner) exact(r rune) {
 	loose := c.marks == maxMarks || c.prev == 0 || c.prev == '\n' || c.prev == '⟩'
 	switch {
-	case isInvisible(r), isVisibleFormat(r), unicode.Is(unicode.Zs, r), r == brailleBlank, loose && unicode.In(r, unicode.M):
+	case isInvisible(r), isVisibleFormat(r), unicode.Is(unicode.Zs, r), r == brailleBlank,
+		loose && unicode.In(r, unicode.M):
 		c.show(r)
 	default:
 		c.visible(r)
@@ -201,7 +202,8 @@ func (c *cleaner) selects(r rune) bool {
 	case base < 0x80: // keycaps, and the slashed zero
 		return base >= '0' && base <= '9' || base == '#' || base == '*'
 	case unicode.IsLetter(base):
-		return isPictograph(base) || unicode.In(base, unicode.Han, unicode.Myanmar, unicode.Phags_Pa, unicode.Egyptian_Hieroglyphs)
+		return isPictograph(base) ||
+			unicode.In(base, unicode.Han, unicode.Myanmar, unicode.Phags_Pa, unicode.Egyptian_Hieroglyphs)
 	}
 	return !unicode.Is(unicode.Z, base)
 }

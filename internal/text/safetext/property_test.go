@@ -51,7 +51,8 @@ func dangerous(r rune) bool {
 // unseen reports whether r is an invisible character that text may keep next to a
 // character that needs it. Code never keeps it.
 func unseen(r rune) bool {
-	return r == 0x200C || r == 0x200D || r >= 0x180B && r <= 0x180F || r >= 0xFE00 && r <= 0xFE0F || r >= 0xE0061 && r <= 0xE01EF
+	return r == 0x200C || r == 0x200D || r >= 0x180B && r <= 0x180F || r >= 0xFE00 && r <= 0xFE0F ||
+		r >= 0xE0061 && r <= 0xE01EF
 }
 
 type failer interface {
@@ -116,10 +117,12 @@ func shown(t *testing.T, r rune) {
 // hostile generates text of the characters that Askback replaces or keeps by a rule.
 func hostile() *rapid.Generator[string] {
 	pieces := []string{
-		"a", "Я", "0", " ", "\n", "\r", "\t", "\r\n", "é", "\u0301", "\u064b", "\u094d", strings.Repeat("\u0301", 7), "क", "র", "ک", "中", "葛", "ᠠ", "ℹ", "😀", "👩", "❤", "🏽",
-		"🏴", "\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F", "\U000E0067", "\U000E007F", "\u200c", "\u200d", "\u180e", "\u180b", "\uFE00", "\uFE0F",
-		"\U000E0100", "\u202e", "\u2028", "\u3164", "\u034f", "\u17b4", "\x1b", "\x1b[", "\x1b]", "\x1b\\", "\u009b", "\u009d", "[", "1;2", "m", "\a", "\x9b", "\xff", "\u0600", "⟨", "◌",
-		"\ue000", "\U0001FFFE", "🇩", "ক্", "\u1112", "\u1161", "-", "\u00a0", "\u20e3", "‼",
+		"a", "Я", "0", " ", "\n", "\r", "\t", "\r\n", "é", "\u0301", "\u064b", "\u094d", strings.Repeat("\u0301", 7),
+		"क", "র", "ک", "中", "葛", "ᠠ", "ℹ", "😀", "👩", "❤", "🏽", "🏴",
+		"\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F", "\U000E0067", "\U000E007F", "\u200c",
+		"\u200d", "\u180e", "\u180b", "\uFE00", "\uFE0F", "\U000E0100", "\u202e", "\u2028", "\u3164", "\u034f",
+		"\u17b4", "\x1b", "\x1b[", "\x1b]", "\x1b\\", "\u009b", "\u009d", "[", "1;2", "m", "\a", "\x9b", "\xff",
+		"\u0600", "⟨", "◌", "\ue000", "\U0001FFFE", "🇩", "ক্", "\u1112", "\u1161", "-", "\u00a0", "\u20e3", "‼",
 	}
 	return rapid.Custom(func(t *rapid.T) string {
 		if rapid.IntRange(0, 9).Draw(t, "any") == 0 {
@@ -162,7 +165,10 @@ func TestVisibleASCIIIsKept(t *testing.T) {
 }
 
 func FuzzSafe(f *testing.F) {
-	for _, s := range []string{"\x1b]0;t\a", "\x1b[38:2::1m", "می\u200cخواهم", "👩\u200d👧", "a\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301", "\xff\u009b", "🏴\U000E0067\U000E0062"} {
+	for _, s := range []string{
+		"\x1b]0;t\a", "\x1b[38:2::1m", "می\u200cخواهم", "👩\u200d👧",
+		"a\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301", "\xff\u009b", "🏴\U000E0067\U000E0062",
+	} {
 		f.Add(s, 10)
 	}
 	f.Fuzz(func(t *testing.T, s string, width int) {

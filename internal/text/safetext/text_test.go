@@ -31,13 +31,17 @@ func TestOrdinaryTextIsUnchanged(t *testing.T) {
 		"Japanese":         "葛\U000E0100飾区と辻\uFE00、どちら？",
 		"family":           "👩\u200d👩\u200d👧\u200d👦 👨🏽\u200d💻 🧑🏻\u200d🤝\u200d🧑🏿",
 		"selectors":        "❤\uFE0F ☠\uFE0E ℹ\uFE0F 1\uFE0F\u20E3 #\uFE0F\u20E3",
-		"long emoji":       "👁\uFE0F\u200d🗨\uFE0F 🏳\uFE0F\u200d🌈 🏴\u200d☠\uFE0F ❤\uFE0F\u200d🔥 🏃🏽\u200d♀\uFE0F\u200d➡\uFE0F",
-		"flags":            "🇩🇪🇮🇷 🏴\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F 🏴\U000E0067\U000E0062\U000E0073\U000E0063\U000E0074\U000E007F",
-		"new characters":   "\U0001FAE9 \U0001FADF",
-		"spaces":           "1\u00a0000\u202f€ 全角\u3000空白",
-		"math, braille":    "∀x∈ℝ: ∩\uFE00 ⠀⠁⡇ ␛ ⟨U+202E⟩ \ufffd",
+		"long emoji": "👁\uFE0F\u200d🗨\uFE0F 🏳\uFE0F\u200d🌈 🏴\u200d☠\uFE0F ❤\uFE0F\u200d🔥 " +
+			"🏃🏽\u200d♀\uFE0F\u200d➡\uFE0F",
+		"flags": "🇩🇪🇮🇷 🏴\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F " +
+			"🏴\U000E0067\U000E0062\U000E0073\U000E0063\U000E0074\U000E007F",
+		"new characters": "\U0001FAE9 \U0001FADF",
+		"spaces":         "1\u00a0000\u202f€ 全角\u3000空白",
+		"math, braille":  "∀x∈ℝ: ∩\uFE00 ⠀⠁⡇ ␛ ⟨U+202E⟩ \ufffd",
 	} {
-		for kind, got := range map[string]string{"Line": safetext.Line(s).String(), "Block": safetext.Block(s).String()} {
+		for kind, got := range map[string]string{
+			"Line": safetext.Line(s).String(), "Block": safetext.Block(s).String(),
+		} {
 			if got != s {
 				t.Errorf("%s, %s: got %+q, want %+q", name, kind, got, s)
 			}
@@ -72,13 +76,18 @@ func TestDeceptiveCharactersBecomeMarks(t *testing.T) {
 		{"data in selectors", "😀\uFE0F\uFE01\U000E0158", "😀\uFE0F⟨U+FE01⟩⟨U+E0158⟩"},
 		{"high selector on an emoji", "😀\U000E0148", "😀⟨U+E0148⟩"},
 		{"stacked marks", "a" + strings.Repeat("\u0301", 20) + "b", "a" + strings.Repeat("\u0301", 8) + "⟨+12 marks⟩b"},
-		{"marks and joiners", "ک" + strings.Repeat("\u064b", 8) + "\u200d\u064b", "ک" + strings.Repeat("\u064b", 8) + "\u200d⟨+1 marks⟩"},
+		{
+			"marks and joiners", "ک" + strings.Repeat("\u064b", 8) + "\u200d\u064b",
+			"ک" + strings.Repeat("\u064b", 8) + "\u200d⟨+1 marks⟩",
+		},
 		{"C0 and DEL", "a\x00\a\b\v\f\x7fb", "a␀␇␈␋␌␡b"},
 		{"lone carriage return", "safe\rrm -rf", "safe␍rm -rf"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for kind, got := range map[string]string{"Line": safetext.Line(tt.in).String(), "Block": safetext.Block(tt.in).String()} {
+			for kind, got := range map[string]string{
+				"Line": safetext.Line(tt.in).String(), "Block": safetext.Block(tt.in).String(),
+			} {
 				if got != tt.want {
 					t.Errorf("%s: got %+q, want %+q", kind, got, tt.want)
 				}
@@ -128,7 +137,9 @@ func TestEscapeSequencesBecomeOneMark(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for kind, got := range map[string]string{"Line": safetext.Line(tt.in).String(), "Block": safetext.Block(tt.in).String()} {
+			for kind, got := range map[string]string{
+				"Line": safetext.Line(tt.in).String(), "Block": safetext.Block(tt.in).String(),
+			} {
 				if got != tt.want {
 					t.Errorf("%s: got %+q, want %+q", kind, got, tt.want)
 				}
@@ -144,7 +155,10 @@ func TestOnlyLineReplacesLineBreaks(t *testing.T) {
 		{"\n\n", "  ", "\n\n", "\n\n"},
 		{"\r\r\n", "␍ ", "␍\n", "␍␍\n"},
 		{"\u0301a\n\u0301b", "◌\u0301a \u0301b", "◌\u0301a\n◌\u0301b", "⟨U+0301⟩a\n⟨U+0301⟩b"},
-		{"a\xffb\xed\xa0\x80", "a\ufffdb\ufffd\ufffd\ufffd", "a\ufffdb\ufffd\ufffd\ufffd", "a\ufffdb\ufffd\ufffd\ufffd"},
+		{
+			"a\xffb\xed\xa0\x80", "a\ufffdb\ufffd\ufffd\ufffd", "a\ufffdb\ufffd\ufffd\ufffd",
+			"a\ufffdb\ufffd\ufffd\ufffd",
+		},
 		{"", "", "", ""},
 	}
 	for _, tt := range tests {

@@ -54,7 +54,10 @@ func TestWrapBreaksBetweenWords(t *testing.T) {
 }
 
 func TestWidthCountsCells(t *testing.T) {
-	for s, want := range map[string]int{"": 0, "abc": 3, "数据": 4, "👩\u200d👧": 4, "e\u0301": 1, "❤\ufe0f": 2, "\u1100\u1100": 4, "a\uff9e": 2, "\u0915\u093e": 2, "\u0600": 1, "a\nlonger\nb": 6, "\x1b[31m": 1, "\u202e": 8} {
+	for s, want := range map[string]int{
+		"": 0, "abc": 3, "数据": 4, "👩\u200d👧": 4, "e\u0301": 1, "❤\ufe0f": 2, "\u1100\u1100": 4, "a\uff9e": 2,
+		"\u0915\u093e": 2, "\u0600": 1, "a\nlonger\nb": 6, "\x1b[31m": 1, "\u202e": 8,
+	} {
 		if got := safetext.Width(safetext.Block(s)); got != want {
 			t.Errorf("%q: got %d, want %d", s, got, want)
 		}

@@ -27,7 +27,9 @@ type word struct {
 }
 
 // unspaced are the scripts that are written without spaces.
-var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
+var unspaced = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
+}
 
 // eachWord calls use for the words of a text, until use returns false.
 func eachWord(text string, use func(word) bool) {
@@ -96,7 +98,8 @@ func Parse(query string) (all []Phrase) {
 			}
 		}
 		if i%2 == 0 && len(pieces) > 0 && len(all) > 0 {
-			all[len(all)-1].Prefix = strings.Count(query, `"`) == i && endsInWord(part) && utf8.RuneCountInString(lastWord(all)) > 1
+			all[len(all)-1].Prefix = strings.Count(query, `"`) == i && endsInWord(part) &&
+				utf8.RuneCountInString(lastWord(all)) > 1
 		}
 	}
 	return all

@@ -17,21 +17,23 @@ func prefix(words string) search.Phrase {
 
 func TestParseReturnsPhrases(t *testing.T) {
 	for query, want := range map[string][]search.Phrase{
-		"":                         nil,
-		" !? ":                     nil,
-		"Post":                     {prefix("post")},
-		"drop Table ":              {phrase("drop"), phrase("table")},
-		"drop t":                   {phrase("drop"), phrase("t")},
-		"drop ta":                  {phrase("drop"), prefix("ta")},
-		`"drop table"`:             {phrase("drop table")},
-		`"drop table" or`:          {phrase("drop table"), prefix("or")},
-		`or "drop ta`:              {phrase("or"), phrase("drop ta")},
-		"db.migrate":               {prefix("db migrate")},
-		"a AND b* NEAR(c) -d ^e:f": {phrase("a"), phrase("and"), phrase("b"), phrase("near c"), phrase("d"), phrase("e f")},
-		`""""`:                     nil,
-		"Ärger ГОРОД":              {phrase("ärger"), prefix("город")},
-		"数据库":                      {phrase("数 据 库")},
-		"x\x00\xff'; drop":         {phrase("x"), prefix("drop")},
+		"":                nil,
+		" !? ":            nil,
+		"Post":            {prefix("post")},
+		"drop Table ":     {phrase("drop"), phrase("table")},
+		"drop t":          {phrase("drop"), phrase("t")},
+		"drop ta":         {phrase("drop"), prefix("ta")},
+		`"drop table"`:    {phrase("drop table")},
+		`"drop table" or`: {phrase("drop table"), prefix("or")},
+		`or "drop ta`:     {phrase("or"), phrase("drop ta")},
+		"db.migrate":      {prefix("db migrate")},
+		"a AND b* NEAR(c) -d ^e:f": {
+			phrase("a"), phrase("and"), phrase("b"), phrase("near c"), phrase("d"), phrase("e f"),
+		},
+		`""""`:             nil,
+		"Ärger ГОРОД":      {phrase("ärger"), prefix("город")},
+		"数据库":              {phrase("数 据 库")},
+		"x\x00\xff'; drop": {phrase("x"), prefix("drop")},
 	} {
 		if d := cmp.Diff(want, search.Parse(query)); d != "" {
 			t.Errorf("Parse(%q): want - got +\n%s", query, d)

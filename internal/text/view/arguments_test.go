@@ -20,22 +20,28 @@ func TestFormatJSONKeepsOrderAndDigits(t *testing.T) {
 	}{
 		{
 			"order and digits stay", `{"z":1e3,"a":[1.50,-0,true,null],"e":{},"l":[ ]}`,
-			"{\n  \"z\": 1e3,\n  \"a\": [\n    1.50,\n    -0,\n    true,\n    null\n  ],\n  \"e\": {},\n  \"l\": []\n}", false,
+			"{\n  \"z\": 1e3,\n  \"a\": [\n    1.50,\n    -0,\n    true,\n    null\n  ],\n  \"e\": {},\n  \"l\": []\n}",
+			false,
 		},
 		{"white space of the sender goes", " {\t\"a\" : [ 1 , 2 ] \n} ", "{\n  \"a\": [\n    1,\n    2\n  ]\n}", false},
 		{"an escape hides no letter", `{"cmd":"\u0072m \u002drf \/"}`, "{\n  \"cmd\": \"rm -rf /\"\n}", false},
 		{"two names that are the same are two rows", `{"a":1,"\u0061":2}`, "{\n  \"a\": 1,\n  \"a\": 2\n}", false},
 		{"a quote cannot end its string", `{"a":"x\u0022,\u005c"}`, "{\n  \"a\": \"x\\\",\\\\\"\n}", false},
 		{"a line ends where it ends", `{"a":"one\ntwo\n"}`, "{\n  \"a\": \"one\\n\n    two\\n\"\n}", false},
-		{"a pair is one character, alone it is an escape", `["\ud83d\ude00","\ud83d"]`, "[\n  \"😀\",\n  \"\\ud83d\"\n]", true},
+		{
+			"a pair is one character, alone it is an escape", `["\ud83d\ude00","\ud83d"]`,
+			"[\n  \"😀\",\n  \"\\ud83d\"\n]", true,
+		},
 		{"an escaped trick stays an escape", `["a\u202eb\u0000"]`, "[\n  \"a\\u202eb\\u0000\"\n]", true},
 		{"a raw trick is a mark", "[\"a\u202eb\"]", "[\n  \"a⟨U+202E⟩b\"\n]", true},
 		{"Hindi in escapes can be read", `["\u0915\u093f"]`, "[\n  \"कि\"\n]", false},
 		{"what is no JSON is shown as it is", `{"a":`, `{"a":`, false},
 		{
 			"deep down the indent ends", strings.Repeat("[", 10) + "1" + strings.Repeat("]", 10),
-			"[\n  [\n    [\n      [\n        [\n          [\n            [\n              [\n                [\n                [\n                1\n" +
-				"                ]\n                ]\n              ]\n            ]\n          ]\n        ]\n      ]\n    ]\n  ]\n]", false,
+			"[\n  [\n    [\n      [\n        [\n          [\n            [\n              [\n                [\n    " +
+				"            [\n                1\n" +
+				"                ]\n                ]\n              ]\n            ]\n          ]\n        ]\n     " +
+				" ]\n    ]\n  ]\n]", false,
 		},
 		{"a lone value", `"x"`, `"x"`, false},
 		{"a lone number", `17`, `17`, false},
@@ -68,7 +74,8 @@ func document(t *rapid.T, depth int) string {
 	}
 	text := func() string {
 		parts := rapid.SliceOfN(rapid.SampledFrom([]string{
-			"a", " ", "  ", `\n`, `\\`, `\"`, `\/`, `\t`, `\u0000`, `\u0041`, `\u000a`, `\u202e`, `\ud83d\ude00`, "é", "{", "}", ",", ":", "日",
+			"a", " ", "  ", `\n`, `\\`, `\"`, `\/`, `\t`, `\u0000`, `\u0041`, `\u000a`, `\u202e`, `\ud83d\ude00`, "é",
+			"{", "}", ",", ":", "日",
 		}), 0, 8).Draw(t, "text")
 		return `"` + strings.Join(parts, "") + `"`
 	}

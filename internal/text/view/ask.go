@@ -112,7 +112,8 @@ type Confirmation struct {
 func (a Ask) HasText() bool {
 	c := a.Confirmation
 	words := c.Preview.String() + a.Data.String() + a.Title.String()
-	return words != "" || len(c.Description)+len(c.Context)+len(a.Context)+len(a.Tags)+len(a.Warnings)+len(a.LeftOut) > 0
+	return words != "" ||
+		len(c.Description)+len(c.Context)+len(a.Context)+len(a.Tags)+len(a.Warnings)+len(a.LeftOut) > 0
 }
 
 // AddsText is like HasText, but ignores text that repeats the arguments.
@@ -141,8 +142,9 @@ func (a Ask) From() safetext.Text {
 func Of(a askback.Ask) Ask {
 	var c cleaner
 	v := Ask{
-		ID: c.line(a.ID), Session: c.line(a.SessionID), agent: RawText(a.Agent), Agent: c.name(a.Agent), Path: c.names(a.Path), To: c.names(a.To), Tags: c.lines(a.Tags),
-		Title: c.line(c.visible(a.Title)), Created: a.CreatedAt, Deadline: a.Deadline, onTimeout: a.OnTimeout,
+		ID: c.line(a.ID), Session: c.line(a.SessionID), agent: RawText(a.Agent), Agent: c.name(a.Agent),
+		Path: c.names(a.Path), To: c.names(a.To), Tags: c.lines(a.Tags), Title: c.line(c.visible(a.Title)),
+		Created: a.CreatedAt, Deadline: a.Deadline, onTimeout: a.OnTimeout,
 	}
 	for _, t := range a.Tags {
 		v.tags = append(v.tags, RawText(t))
@@ -168,7 +170,8 @@ func Of(a askback.Ask) Ask {
 	}
 	v.Hidden = c.hidden
 	if c.stripped {
-		v.Warnings = append(v.Warnings, safetext.Line("The text contained a <resume-context> block. It is meant for the agent and is not shown."))
+		v.Warnings = append(v.Warnings,
+			safetext.Line("The text contained a <resume-context> block. It is meant for the agent and is not shown."))
 	}
 	if a.Outcome != nil {
 		v.Outcome, v.AckedAt, v.ConsumedAt = outcome(*a.Outcome), a.AckedAt, a.ConsumedAt
@@ -282,9 +285,11 @@ func (c *cleaner) confirmation(of askback.Confirmation) *Confirmation {
 	}
 	return &Confirmation{
 		Repeated: repeated(of), Tree: tree, Changes: changes,
-		Tool: c.toolName(of.ToolName), Server: c.toolName(of.Server), Arguments: f.text, ArgumentsLine: oneLine(of.Input), Warnings: f.warnings(), lookalike: hasLookalike(of),
-		Dangerous: of.Dangerous, FreeText: FreeText(of.ToolName), NoEdit: of.NoEdit, Digest: c.line(of.Digest),
-		Description: c.markdown(of.Description), Preview: c.block(unfenced(of.InputPreview)), PreviewMarkdown: fenced(of.InputPreview), Context: c.markdown(of.Context), raw: of.Input,
+		Tool: c.toolName(of.ToolName), Server: c.toolName(of.Server), Arguments: f.text,
+		ArgumentsLine: oneLine(of.Input), Warnings: f.warnings(), lookalike: hasLookalike(of), Dangerous: of.Dangerous,
+		FreeText: FreeText(of.ToolName), NoEdit: of.NoEdit, Digest: c.line(of.Digest),
+		Description: c.markdown(of.Description), Preview: c.block(unfenced(of.InputPreview)),
+		PreviewMarkdown: fenced(of.InputPreview), Context: c.markdown(of.Context), raw: of.Input,
 	}
 }
 

@@ -88,7 +88,8 @@ func TestMatchReturnsTheChoicesForAnInput(t *testing.T) {
 // not options become free text.
 func TestPickReturnsOriginalLabels(t *testing.T) {
 	q := of(askback.Question{
-		ID: "q1", Text: "Which?", MultiSelect: true, Options: askback.Options("a\u200bb", "c"), Default: []string{"c", "and d", "e"},
+		ID: "q1", Text: "Which?", MultiSelect: true, Options: askback.Options("a\u200bb", "c"),
+		Default: []string{"c", "and d", "e"},
 	})
 	got := q.Pick([]int{1, 0, 1}, "mine")
 	want := askback.QuestionAnswer{ID: "q1", Question: "Which?", Selected: []string{"c", "a\u200bb"}, Other: "mine"}
@@ -110,20 +111,49 @@ func TestOutcomeNamesTheActor(t *testing.T) {
 	ana := askback.Actor{Kind: askback.ActorPerson, Name: "ana"}
 	timer := askback.Actor{Kind: askback.ActorTimer}
 	for want, o := range map[string]askback.Outcome{
-		"answered by ana in the terminal":                        {Status: askback.Answered, Actor: ana, Channel: askback.ChannelTerminal},
-		"answered by ana in the browser":                         {Status: askback.Answered, Actor: ana, Channel: askback.ChannelWeb},
-		"approved by ana in Slack":                               {Status: askback.Answered, Decision: askback.Approve, Actor: ana, Channel: askback.ChannelSlack},
-		"approved by ana in Telegram":                            {Status: askback.Answered, Decision: askback.Approve, Actor: ana, Channel: askback.ChannelTelegram},
-		"denied by ana by e-mail":                                {Status: askback.Answered, Decision: askback.Deny, Actor: ana, Channel: askback.ChannelEmail},
-		"approved, also for later calls, by ana over the API":    {Status: askback.Answered, Decision: askback.ApproveAll, Actor: ana, Channel: askback.ChannelAPI},
-		"approved by policy grt_1":                               {Status: askback.Answered, Decision: askback.Approve, Actor: askback.Actor{Kind: askback.ActorPolicy, Name: "grt_1"}},
-		"declined by ana from a notification":                    {Status: askback.Declined, Actor: ana, Channel: askback.ChannelPush},
-		"cancelled by operator joe over MCP":                     {Status: askback.Cancelled, Actor: askback.Actor{Kind: askback.ActorOperator, Name: "joe"}, Channel: askback.ChannelMCP},
-		"withdrawn by the agent":                                 {Status: askback.Cancelled, Actor: askback.Actor{Kind: askback.ActorAgent, Name: "bot"}, Channel: askback.ChannelAPI},
-		"expired without an answer; a timer applied the default": {Status: askback.Expired, Defaulted: true, Actor: timer},
-		"cancelled when its session ended":                       {Status: askback.Cancelled, Reason: "no one answered ask_1 in time", Actor: timer},
-		"expired without an answer":                              {Status: askback.Expired, Actor: timer},
-		"answered by a⟨U+202E⟩b through a hook":                  {Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "a\u202eb"}, Channel: askback.ChannelHook},
+		"answered by ana in the terminal": {
+			Status: askback.Answered, Actor: ana, Channel: askback.ChannelTerminal,
+		},
+		"answered by ana in the browser": {
+			Status: askback.Answered, Actor: ana, Channel: askback.ChannelWeb,
+		},
+		"approved by ana in Slack": {
+			Status: askback.Answered, Decision: askback.Approve, Actor: ana, Channel: askback.ChannelSlack,
+		},
+		"approved by ana in Telegram": {
+			Status: askback.Answered, Decision: askback.Approve, Actor: ana, Channel: askback.ChannelTelegram,
+		},
+		"denied by ana by e-mail": {
+			Status: askback.Answered, Decision: askback.Deny, Actor: ana, Channel: askback.ChannelEmail,
+		},
+		"approved, also for later calls, by ana over the API": {
+			Status: askback.Answered, Decision: askback.ApproveAll, Actor: ana, Channel: askback.ChannelAPI,
+		},
+		"approved by policy grt_1": {Status: askback.Answered, Decision: askback.Approve, Actor: askback.Actor{
+			Kind: askback.ActorPolicy, Name: "grt_1",
+		}},
+		"declined by ana from a notification": {
+			Status: askback.Declined, Actor: ana, Channel: askback.ChannelPush,
+		},
+		"cancelled by operator joe over MCP": {
+			Status: askback.Cancelled, Actor: askback.Actor{Kind: askback.ActorOperator, Name: "joe"},
+			Channel: askback.ChannelMCP,
+		},
+		"withdrawn by the agent": {
+			Status: askback.Cancelled, Actor: askback.Actor{Kind: askback.ActorAgent, Name: "bot"},
+			Channel: askback.ChannelAPI,
+		},
+		"expired without an answer; a timer applied the default": {
+			Status: askback.Expired, Defaulted: true, Actor: timer,
+		},
+		"cancelled when its session ended": {
+			Status: askback.Cancelled, Reason: "no one answered ask_1 in time", Actor: timer,
+		},
+		"expired without an answer": {Status: askback.Expired, Actor: timer},
+		"answered by a⟨U+202E⟩b through a hook": {
+			Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "a\u202eb"},
+			Channel: askback.ChannelHook,
+		},
 	} {
 		v := view.Of(askback.Ask{Outcome: &o})
 		if got := v.Outcome.Sentence.String(); got != want {
@@ -132,7 +162,8 @@ func TestOutcomeNamesTheActor(t *testing.T) {
 		if got := v.Status(); got != v.Outcome.Sentence {
 			t.Errorf("its status is %q", got)
 		}
-		if got, want := v.Outcome.ByTimer, o.Actor.Kind == askback.ActorTimer && o.Status == askback.Expired; got != want {
+		if got, want := v.Outcome.ByTimer, o.Actor.Kind == askback.ActorTimer &&
+			o.Status == askback.Expired; got != want {
 			t.Errorf("%s: by a timer: got %v, want %v", v.Outcome.Sentence, got, want)
 		}
 	}
@@ -183,8 +214,10 @@ func TestHeadlineIsTitleQuestionOrTool(t *testing.T) {
 		"Which one?":     {Questions: question},
 		"Run rm?":        {Confirmation: &askback.Confirmation{ToolName: "rm"}},
 		"rm: Delete all": {Confirmation: &askback.Confirmation{ToolName: "rm", Description: "Delete\nall"}},
-		"rm: Tidy up":    {Title: "Tidy up", Confirmation: &askback.Confirmation{ToolName: "rm", Description: "Delete all"}},
-		"ask_1":          {ID: "ask_1"},
+		"rm: Tidy up": {
+			Title: "Tidy up", Confirmation: &askback.Confirmation{ToolName: "rm", Description: "Delete all"},
+		},
+		"ask_1": {ID: "ask_1"},
 	} {
 		if got := view.Of(a).Headline().String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -193,7 +226,9 @@ func TestHeadlineIsTitleQuestionOrTool(t *testing.T) {
 			t.Errorf("in a list: got %q, want %q", got, want)
 		}
 	}
-	long := view.Of(askback.Ask{Confirmation: &askback.Confirmation{ToolName: "rm", Description: strings.Repeat("word ", 1000)}})
+	long := view.Of(askback.Ask{
+		Confirmation: &askback.Confirmation{ToolName: "rm", Description: strings.Repeat("word ", 1000)},
+	})
 	if got := long.Headline().String(); len(got) > 120 || !strings.HasSuffix(got, " …") {
 		t.Errorf("a long description makes the headline %q", got)
 	}
@@ -239,7 +274,9 @@ func TestHiddenCharactersAreReported(t *testing.T) {
 			t.Errorf("%s: the hidden character was not noticed", where)
 		}
 	}
-	plain := askback.Ask{Agent: "bot", Context: []byte(`"tab\tand line\n"`), Questions: []askback.Question{{Text: "سلام 👩‍👩‍👧\n?"}}}
+	plain := askback.Ask{
+		Agent: "bot", Context: []byte(`"tab\tand line\n"`), Questions: []askback.Question{{Text: "سلام 👩‍👩‍👧\n?"}},
+	}
 	if view.Of(plain).Hidden {
 		t.Error("harmless text is reported as hidden")
 	}
@@ -250,7 +287,8 @@ func TestEveryOptionHasAUniqueKey(t *testing.T) {
 	var q askback.Question
 	for i := range limits.MaxOptions {
 		name := fmt.Sprint(" of option ", i+1)
-		q.Options = append(q.Options, askback.Option{Label: "label" + name, Description: "words" + name, Preview: "preview" + name})
+		q.Options = append(q.Options,
+			askback.Option{Label: "label" + name, Description: "words" + name, Preview: "preview" + name})
 	}
 	q.Default = []string{q.Options[limits.MaxOptions-1].Label}
 	v := of(q)
@@ -281,7 +319,8 @@ func TestEveryOptionHasAUniqueKey(t *testing.T) {
 func TestResumeContextIsNotShown(t *testing.T) {
 	const block = "<resume-context>\nsecret\n</resume-context>\n"
 	a := askback.Ask{
-		ID: "ask_1", Agent: "bot", Kind: askback.Questions, Title: block + "A title", Context: json.RawMessage(`"<resume-context>secret</resume-context>Because"`),
+		ID: "ask_1", Agent: "bot", Kind: askback.Questions, Title: block + "A title",
+		Context:   json.RawMessage(`"<resume-context>secret</resume-context>Because"`),
 		Questions: []askback.Question{{ID: "q1", Text: block + "Visible?"}},
 	}
 	v := view.Of(a)
@@ -291,13 +330,16 @@ func TestResumeContextIsNotShown(t *testing.T) {
 	}
 	a.Questions[0].Text, a.Title, a.Context = "<resume-context>all of it</resume-context>", "<resume-context>open", nil
 	v = view.Of(a)
-	if got := v.Title.String() + v.Questions[0].Text.String(); got != "<resume-context>open<resume-context>all of it</resume-context>" || len(v.Warnings) != 0 {
+	if got := v.Title.String() + v.Questions[0].Text.String(); got != "<resume-context>open<resume-context>all of "+
+		"it</resume-context>" || len(v.Warnings) != 0 {
 		t.Errorf("got %q, %v", got, v.Warnings)
 	}
 	c := view.Of(askback.Ask{ID: "ask_2", Kind: askback.Confirm, Confirmation: &askback.Confirmation{
-		ToolName: "say", Description: block + "Say it", Input: json.RawMessage(`{"text":"<resume-context>x</resume-context>"}`),
+		ToolName: "say", Description: block + "Say it",
+		Input: json.RawMessage(`{"text":"<resume-context>x</resume-context>"}`),
 	}}).Confirmation
-	if c.Description.String() != "Say it" || !strings.Contains(c.Arguments.String(), "<resume-context>x</resume-context>") {
+	if c.Description.String() != "Say it" ||
+		!strings.Contains(c.Arguments.String(), "<resume-context>x</resume-context>") {
 		t.Errorf("got %q and %q", c.Description, c.Arguments)
 	}
 }
@@ -306,15 +348,18 @@ func TestResumeContextIsNotShown(t *testing.T) {
 // name is not decided from a list (T9).
 func TestNamesThatLookLikeOthersGetANote(t *testing.T) {
 	a := askback.Ask{
-		ID: "ask_1", Kind: askback.Confirm, Agent: "соdex", Owner: "bоt", StartedBy: "аna", To: []string{"аna"}, Path: []string{"раrent"}, Approvers: []string{"ｂen"},
+		ID: "ask_1", Kind: askback.Confirm, Agent: "соdex", Owner: "bоt", StartedBy: "аna", To: []string{"аna"},
+		Path: []string{"раrent"}, Approvers: []string{"ｂen"},
 		Confirmation: &askback.Confirmation{ToolName: "plаin", Server: "ѕ", Input: []byte(`{}`)},
 	}
 	v := view.Of(a)
 	for got, want := range map[view.Text]string{
-		v.Agent: "соdex ⟨looks like “codex”⟩", v.Owner: "bоt ⟨looks like “bot”⟩", v.StartedBy: "аna ⟨looks like “ana”⟩", v.To[0]: "аna ⟨looks like “ana”⟩",
+		v.Agent: "соdex ⟨looks like “codex”⟩", v.Owner: "bоt ⟨looks like “bot”⟩",
+		v.StartedBy: "аna ⟨looks like “ana”⟩", v.To[0]: "аna ⟨looks like “ana”⟩",
 		v.Path[0]: "раrent ⟨looks like “parent”⟩", v.Approvers[0]: "ｂen ⟨looks like “ben”⟩",
 		v.Confirmation.Tool: "plаin ⟨looks like “plain”⟩", v.Confirmation.Server: "ѕ ⟨looks like “s”⟩",
-		view.OfToken(askback.Token{Name: "аna"}).Name: "аna ⟨looks like “ana”⟩", view.OfGrant(askback.Grant{ToolName: "plаin"}).Tool: "plаin ⟨looks like “plain”⟩",
+		view.OfToken(askback.Token{Name: "аna"}).Name:       "аna ⟨looks like “ana”⟩",
+		view.OfGrant(askback.Grant{ToolName: "plаin"}).Tool: "plаin ⟨looks like “plain”⟩",
 	} {
 		if got.String() != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -21,7 +21,8 @@ func Brief(a askback.Ask) Ask {
 	}
 	if c := full.Confirmation; c != nil {
 		a.Confirmation = &askback.Confirmation{
-			ToolName: c.ToolName, Server: c.Server, Dangerous: c.Dangerous, Description: front(c.Description, 4*maxHeadline), Input: front(c.Input, maxBrief),
+			ToolName: c.ToolName, Server: c.Server, Dangerous: c.Dangerous,
+			Description: front(c.Description, 4*maxHeadline), Input: front(c.Input, maxBrief),
 		}
 	}
 	if full.Confirmation == nil && isShortQuestion(full) {
@@ -66,9 +67,11 @@ func isShortQuestion(a askback.Ask) bool {
 // no place for line breaks, and right-to-left text would change the order of the values.
 func isShortCall(full askback.Ask, brief Ask) bool {
 	c, input := brief.Confirmation, string(full.Confirmation.Input)
-	return full.Outcome == nil && !c.Dangerous && !c.FreeText && !c.lookalike && len(c.Warnings) == 0 && len(full.Warnings) == 0 && !brief.Hidden &&
+	return full.Outcome == nil && !c.Dangerous && !c.FreeText && !c.lookalike && len(c.Warnings) == 0 &&
+		len(full.Warnings) == 0 && !brief.Hidden &&
 		len(input) <= maxQuickText && !strings.HasSuffix(c.ArgumentsLine.String(), "…") &&
-		!strings.Contains(input, `\n`) && !strings.ContainsFunc(c.Tool.String()+c.Server.String()+c.ArgumentsLine.String(), safetext.IsRightToLeft)
+		!strings.Contains(input, `\n`) &&
+		!strings.ContainsFunc(c.Tool.String()+c.Server.String()+c.ArgumentsLine.String(), safetext.IsRightToLeft)
 }
 
 // front returns the first n runes of s.

@@ -20,7 +20,9 @@ func TestListApprovesOnlyCallsThatItShows(t *testing.T) {
 		`{"line":"a\\nb"}`:                          false, // a backslash and an n; showing it on its page does no harm
 		`{"names":["Ren\u00e9","\u5f20","\u03c9"]}`: true,
 	} {
-		a := askback.Ask{ID: "ask_1", SessionID: "ses_1", Confirmation: &askback.Confirmation{ToolName: "files.move", Input: json.RawMessage(input)}}
+		a := askback.Ask{ID: "ask_1", SessionID: "ses_1", Confirmation: &askback.Confirmation{
+			ToolName: "files.move", Input: json.RawMessage(input),
+		}}
 		if got := view.Brief(a).Quick; got != want {
 			t.Errorf("Quick of %s is %t, want %t", input, got, want)
 		}

@@ -23,8 +23,9 @@ type Contact struct {
 // OfContact returns the view of a contact, with the title of its channel.
 func OfContact(c askback.Contact, titles Titles) Contact {
 	return Contact{
-		ID: safetext.Line(c.ID), Person: safetext.Name(c.Person), Channel: titles.Of(c.Channel), Label: safetext.Line(c.Label),
-		Added: c.CreatedAt, Used: c.UsedAt, Ended: c.Ended, Browser: c.Channel == browserChannel,
+		ID: safetext.Line(c.ID), Person: safetext.Name(c.Person), Channel: titles.Of(c.Channel),
+		Label: safetext.Line(c.Label), Added: c.CreatedAt, Used: c.UsedAt, Ended: c.Ended,
+		Browser: c.Channel == browserChannel,
 	}
 }
 
@@ -43,7 +44,10 @@ type ContactCode struct {
 // OfContactCode returns the view of a code, with the title of its channel. It omits an address that does not
 // use https.
 func OfContactCode(c askback.ContactCode, titles Titles) *ContactCode {
-	v := &ContactCode{Channel: titles.Of(c.Channel), Send: safetext.Line("/start " + c.Code), To: safetext.Line(c.To), Until: c.ExpiresAt}
+	v := &ContactCode{
+		Channel: titles.Of(c.Channel), Send: safetext.Line("/start " + c.Code), To: safetext.Line(c.To),
+		Until: c.ExpiresAt,
+	}
 	if strings.HasPrefix(c.URL, "https://") {
 		v.URL = c.URL
 	}

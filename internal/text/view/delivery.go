@@ -46,25 +46,30 @@ const (
 // String returns the state as people read it.
 func (s DeliveryState) String() string {
 	return [...]string{
-		DeliverySending: "Sending", DeliveryRetrying: "Retrying", DeliveryWaiting: "Waiting", DeliveryAccepted: "Accepted", DeliveryGivenUp: "Given up",
-		DeliveryNotNeeded: "Not needed", DeliveryPaused: "Paused",
+		DeliverySending: "Sending", DeliveryRetrying: "Retrying", DeliveryWaiting: "Waiting",
+		DeliveryAccepted: "Accepted", DeliveryGivenUp: "Given up", DeliveryNotNeeded: "Not needed",
+		DeliveryPaused: "Paused",
 	}[s]
 }
 
 // deliveryEvents maps events to the words that people read for them.
 var deliveryEvents = map[askback.EventType]string{
-	askback.EventQuestionPending: "Asked", askback.EventQuestionAnswered: "Answered", askback.EventQuestionDeclined: "Declined",
-	askback.EventQuestionCancelled: "Cancelled", askback.EventQuestionExpired: "Expired",
-	askback.EventQuestionReminded: "Reminded", askback.EventQuestionReassigned: "Reassigned", askback.EventQuestionEscalated: "Escalated",
-	askback.EventSessionCompleted: "Session completed", askback.EventSessionFailed: "Session failed", askback.EventSessionCancelled: "Session cancelled",
+	askback.EventQuestionPending: "Asked", askback.EventQuestionAnswered: "Answered",
+	askback.EventQuestionDeclined: "Declined", askback.EventQuestionCancelled: "Cancelled",
+	askback.EventQuestionExpired: "Expired", askback.EventQuestionReminded: "Reminded",
+	askback.EventQuestionReassigned: "Reassigned", askback.EventQuestionEscalated: "Escalated",
+	askback.EventSessionCompleted: "Session completed", askback.EventSessionFailed: "Session failed",
+	askback.EventSessionCancelled: "Session cancelled",
 }
 
 // DeliveryOf returns the view of a delivery, with the title of its channel.
 func DeliveryOf(d askback.Delivery, titles Titles) Delivery {
 	v := Delivery{
-		ID: safetext.Line(d.ID), AskID: safetext.Line(d.AskID), Person: safetext.Name(d.Person), Session: safetext.Line(d.SessionID), Channel: safetext.Line(titles.Of(d.Channel)), Target: safetext.Line(d.Target),
-		Event: safetext.Line(string(d.Event)), Attempts: d.Attempts, At: d.At, RetryAt: d.RetryAt, SeenAt: d.SeenAt, Error: safetext.Line(d.Error),
-		Endpoint: safetext.Line(d.EndpointID), Disabled: d.EndpointStatus == askback.EndpointDisabled,
+		ID: safetext.Line(d.ID), AskID: safetext.Line(d.AskID), Person: safetext.Name(d.Person),
+		Session: safetext.Line(d.SessionID), Channel: safetext.Line(titles.Of(d.Channel)),
+		Target: safetext.Line(d.Target), Event: safetext.Line(string(d.Event)), Attempts: d.Attempts, At: d.At,
+		RetryAt: d.RetryAt, SeenAt: d.SeenAt, Error: safetext.Line(d.Error), Endpoint: safetext.Line(d.EndpointID),
+		Disabled: d.EndpointStatus == askback.EndpointDisabled,
 	}
 	if word := deliveryEvents[d.Event]; word != "" {
 		v.Event = safetext.Line(word)
@@ -122,7 +127,8 @@ func (d Delivery) Seen(now time.Time, zone *time.Location) string {
 // Sentence describes the delivery in one line: "Telegram to ana: Asked, accepted 3 November
 // 2026, 14:03 UTC, seen 14:05". A nil zone is UTC.
 func (d Delivery) Sentence(zone *time.Location) safetext.Text {
-	s := d.Channel.String() + " to " + d.To().String() + ": " + d.Event.String() + ", " + strings.ToLower(d.State.String())
+	s := d.Channel.String() + " to " + d.To().String() + ": " + d.Event.String() + ", " +
+		strings.ToLower(d.State.String())
 	switch {
 	case d.State == DeliveryRetrying:
 		s += ", next attempt " + FormatTime(d.RetryAt, zone)

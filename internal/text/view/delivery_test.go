@@ -17,9 +17,15 @@ func TestDeliverySentenceHasTheTimeSeen(t *testing.T) {
 	}{
 		{0, "Telegram to ana: Asked, accepted 3 November 2026, 14:03 UTC"},
 		{2 * time.Minute, "Telegram to ana: Asked, accepted 3 November 2026, 14:03 UTC, seen 14:05"},
-		{20 * time.Hour, "Telegram to ana: Asked, accepted 3 November 2026, 14:03 UTC, seen 4 November 2026, 10:03 UTC"},
+		{
+			20 * time.Hour,
+			"Telegram to ana: Asked, accepted 3 November 2026, 14:03 UTC, seen 4 November 2026, 10:03 UTC",
+		},
 	} {
-		d := askback.Delivery{Channel: "telegram", Target: "ctc_1", Person: "ana", Event: askback.EventQuestionPending, Status: askback.DeliverySent, At: at}
+		d := askback.Delivery{
+			Channel: "telegram", Target: "ctc_1", Person: "ana", Event: askback.EventQuestionPending,
+			Status: askback.DeliverySent, At: at,
+		}
 		if c.after > 0 {
 			d.SeenAt = at.Add(c.after)
 		}
@@ -38,7 +44,8 @@ func TestDeliveryEventsHaveWords(t *testing.T) {
 		askback.EventQuestionEscalated:  "Escalated",
 		askback.EventQuestionExpired:    "Expired",
 	} {
-		if got := view.DeliveryOf(askback.Delivery{Channel: "telegram", Event: event}, nil).Event.String(); got != want {
+		if got := view.DeliveryOf(askback.Delivery{Channel: "telegram", Event: event},
+			nil).Event.String(); got != want {
 			t.Errorf("%s: got %q, want %q", event, got, want)
 		}
 	}

@@ -29,7 +29,10 @@ func TestDiffHasEveryChange(t *testing.T) {
 		{"b\nc\na", "a\nx\nb\nc", "+a|+x| b| c|-a|"}, // the longest common part is b and c
 		{same + "end", same + "END", "…17 unchanged lines| s| s| s|-end|+END|"},
 		{"start\n" + same + "end", "START\n" + same + "end", "-start|+START| s| s| s|…18 unchanged lines|"},
-		{"start\n" + same + "end", "START\n" + same + "END", "-start|+START| s| s| s|…14 unchanged lines| s| s| s|-end|+END|"},
+		{
+			"start\n" + same + "end", "START\n" + same + "END",
+			"-start|+START| s| s| s|…14 unchanged lines| s| s| s|-end|+END|",
+		},
 	} {
 		if got := diffText(view.Diff(c.before, c.after)); got != c.want {
 			t.Errorf("%q to %q is %q, want %q", c.before, c.after, got, c.want)
@@ -46,14 +49,19 @@ func TestDiffHasEveryChange(t *testing.T) {
 // arguments are still shown.
 func TestManyLongReplacementsAreNotCompared(t *testing.T) {
 	for lines, want := range map[int]int{10: 4, 300: 0} {
-		edit := map[string]string{"old_string": strings.Repeat("a\n", lines), "new_string": strings.Repeat("b\n", lines)}
+		edit := map[string]string{
+			"old_string": strings.Repeat("a\n", lines), "new_string": strings.Repeat("b\n", lines),
+		}
 		input, err := json.Marshal(map[string]any{"edits": []any{edit, edit, edit, edit}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := view.Of(askback.Ask{ID: "ask_1", SessionID: "ses_1", Confirmation: &askback.Confirmation{ToolName: "MultiEdit", Input: input}}).Confirmation
+		c := view.Of(askback.Ask{
+			ID: "ask_1", SessionID: "ses_1", Confirmation: &askback.Confirmation{ToolName: "MultiEdit", Input: input},
+		}).Confirmation
 		if len(c.Changes) != want || c.Tree == nil || c.Arguments.String() == "" {
-			t.Errorf("4 replacements of %d lines: %d are compared, want %d; tree %v", lines, len(c.Changes), want, c.Tree != nil)
+			t.Errorf("4 replacements of %d lines: %d are compared, want %d; tree %v", lines, len(c.Changes), want,
+				c.Tree != nil)
 		}
 	}
 }

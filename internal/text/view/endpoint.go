@@ -28,8 +28,8 @@ type Endpoint struct {
 func OfEndpoint(e askback.Endpoint) Endpoint {
 	return Endpoint{
 		ID: safetext.Line(e.ID), Owner: safetext.Name(e.Owner), Origin: safetext.Line(e.Origin), Status: e.Status,
-		Reason: safetext.Line(e.Reason), By: safetext.Name(e.By), Created: e.CreatedAt, Changed: e.ChangedAt, FailingSince: e.FailingSince,
-		SecretAt: e.SecretAt, OldSecretUntil: e.OldSecretUntil,
+		Reason: safetext.Line(e.Reason), By: safetext.Name(e.By), Created: e.CreatedAt, Changed: e.ChangedAt,
+		FailingSince: e.FailingSince, SecretAt: e.SecretAt, OldSecretUntil: e.OldSecretUntil,
 	}
 }
 
@@ -67,7 +67,8 @@ func OfTest(id string, t askback.EndpointTest) *EndpointResult {
 	r := &EndpointResult{ID: id, Good: t.Accepted, Word: "Test accepted"}
 	var parts []string
 	if t.Code != 0 {
-		parts = append(parts, "status "+strconv.Itoa(t.Code), "in "+strconv.FormatInt(t.Duration.Milliseconds(), 10)+" ms")
+		parts = append(parts, "status "+strconv.Itoa(t.Code),
+			"in "+strconv.FormatInt(t.Duration.Milliseconds(), 10)+" ms")
 	}
 	if !t.Accepted {
 		r.Word = "Test not accepted"

@@ -14,14 +14,16 @@ import (
 // list.
 func TestViewsHaveEveryField(t *testing.T) {
 	if diff := cmp.Diff([]string{
-		"Kind", "Confirmation.Tier", "Votes.Decision", "Held.Channel", "Held.Answers.ID", "Held.Answers.Question", "Held.Answers.Selected",
-		"Held.Answers.Other", "Held.Answers.Notes", "Held.Comment", "Held.Decision", "Held.Input", "Held.Reason", "Held.Scope", "Held.Until", "Held.At",
-		"Held.Digest", "Held.GrantID", "Held.Token", "Status", "PageURL", "Warnings.Fix", "Outcome.Status",
-		"Outcome.Answers.ID", "Outcome.Decision", "Outcome.Digest", "Directed", "TraceParent", "OthersWaiting", "Repeated",
+		"Kind", "Confirmation.Tier", "Votes.Decision", "Held.Channel", "Held.Answers.ID", "Held.Answers.Question",
+		"Held.Answers.Selected", "Held.Answers.Other", "Held.Answers.Notes", "Held.Comment", "Held.Decision",
+		"Held.Input", "Held.Reason", "Held.Scope", "Held.Until", "Held.At", "Held.Digest", "Held.GrantID",
+		"Held.Token", "Status", "PageURL", "Warnings.Fix", "Outcome.Status", "Outcome.Answers.ID", "Outcome.Decision",
+		"Outcome.Digest", "Directed", "TraceParent", "OthersWaiting", "Repeated",
 	}, filltest.Ignored(view.Of, equal)); diff != "" {
 		t.Errorf("fields of an ask that its view does not have: want -, got +\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"Scope", "SessionID", "Digest", "Token"}, filltest.Ignored(view.OfGrant, equal)); diff != "" {
+	if diff := cmp.Diff([]string{"Scope", "SessionID", "Digest", "Token"},
+		filltest.Ignored(view.OfGrant, equal)); diff != "" {
 		t.Errorf("fields of a grant that its view does not have: want -, got +\n%s", diff)
 	}
 }

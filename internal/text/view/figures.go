@@ -75,7 +75,10 @@ func OfAgents(f reports.Figures, tokens []askback.AgentStats, grants []askback.G
 	slices.SortStableFunc(all, func(a, b reports.AgentFigures) int { return cmp.Compare(a.Label, b.Label) })
 	var views []AgentFigures
 	for _, a := range all {
-		v := AgentFigures{Label: safetext.Line(a.Label), Filter: url.QueryEscape(a.Label), Open: a.Open, Asked: a.Asked, Wait: waitOf(a.Wait), LastSeen: a.LastSeen}
+		v := AgentFigures{
+			Label: safetext.Line(a.Label), Filter: url.QueryEscape(a.Label), Open: a.Open, Asked: a.Asked,
+			Wait: waitOf(a.Wait), LastSeen: a.LastSeen,
+		}
 		if a.Owner != a.Label {
 			v.Owner = safetext.Name(a.Owner)
 		}
@@ -93,7 +96,10 @@ func OfAgents(f reports.Figures, tokens []askback.AgentStats, grants []askback.G
 func OfPeople(f reports.Figures, people []askback.Person) []PersonFigures {
 	var views []PersonFigures
 	for _, p := range people {
-		v := PersonFigures{Person: ofPerson(p), Key: p.Name, Name: safetext.Name(p.Name), Open: f.OpenForAll, Wait: waitOf(reports.WaitFigures{})}
+		v := PersonFigures{
+			Person: ofPerson(p), Key: p.Name, Name: safetext.Name(p.Name), Open: f.OpenForAll,
+			Wait: waitOf(reports.WaitFigures{}),
+		}
 		for _, x := range f.People {
 			if x.Name == p.Name {
 				v.Open += x.Open
@@ -104,7 +110,9 @@ func OfPeople(f reports.Figures, people []askback.Person) []PersonFigures {
 	}
 	for _, x := range f.People {
 		if !slices.ContainsFunc(people, func(p askback.Person) bool { return p.Name == x.Name }) && x.Wait.Answers > 0 {
-			views = append(views, PersonFigures{Name: safetext.Line(x.Name), Approved: x.Approved, Denied: x.Denied, Wait: waitOf(x.Wait)})
+			views = append(views, PersonFigures{
+				Name: safetext.Line(x.Name), Approved: x.Approved, Denied: x.Denied, Wait: waitOf(x.Wait),
+			})
 		}
 	}
 	slices.SortStableFunc(views, func(a, b PersonFigures) int { return cmp.Compare(a.Name.String(), b.Name.String()) })
@@ -131,7 +139,9 @@ type OutcomeCount struct {
 func OfFigures(f reports.Figures) Numbers {
 	n := Numbers{Asked: f.Asked, Wait: waitOf(f.Wait), Waiting: f.Waiting}
 	for _, o := range f.Outcomes {
-		n.Outcomes = append(n.Outcomes, OutcomeCount{cmp.Or(statusWords[o.Status], "other") + " by " + cmp.Or(actorWords[o.Actor], "others"), o.Count})
+		n.Outcomes = append(n.Outcomes, OutcomeCount{
+			cmp.Or(statusWords[o.Status], "other") + " by " + cmp.Or(actorWords[o.Actor], "others"), o.Count,
+		})
 	}
 	slices.SortStableFunc(n.Outcomes, func(a, b OutcomeCount) int { return cmp.Compare(b.Count, a.Count) })
 	for _, a := range OfAgents(f, nil, nil) {
@@ -144,9 +154,11 @@ func OfFigures(f reports.Figures) Numbers {
 }
 
 var statusWords = map[askback.Status]string{
-	askback.Answered: "answered", askback.Declined: "declined", askback.Cancelled: "cancelled", askback.Expired: "expired",
+	askback.Answered: "answered", askback.Declined: "declined", askback.Cancelled: "cancelled",
+	askback.Expired: "expired",
 }
 
 var actorWords = map[askback.ActorKind]string{
-	askback.ActorPerson: "a person", askback.ActorTimer: "the timer", askback.ActorPolicy: "a standing approval", askback.ActorAgent: "the agent", askback.ActorOperator: "an operator",
+	askback.ActorPerson: "a person", askback.ActorTimer: "the timer", askback.ActorPolicy: "a standing approval",
+	askback.ActorAgent: "the agent", askback.ActorOperator: "an operator",
 }

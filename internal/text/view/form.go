@@ -165,7 +165,8 @@ func (f Form) place(a Ask, p askback.Problem) (field, sentence string) {
 	case len(steps) == 3:
 		return f.unanswered(i, q, id)
 	case steps[3] == "selected" && f.Entries[i].Other != "":
-		return id, "Please give one answer only. To use your own text, choose Other. To keep your choice, clear the text field."
+		return id, "Please give one answer only. To use your own text, choose Other. To keep your choice, clear the " +
+			"text field."
 	case steps[3] == "selected":
 		return id, sentence
 	}

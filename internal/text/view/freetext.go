@@ -39,4 +39,5 @@ func FreeText(tool string) bool {
 
 // FreeTextWarning is shown before a person approves all calls of a free-text tool,
 // whatever their arguments.
-const FreeTextWarning = "This tool runs whatever its arguments say. If you allow any arguments, it can do anything without showing you."
+const FreeTextWarning = "This tool runs whatever its arguments say. If you allow any arguments, it can do anything " +
+	"without showing you."

@@ -38,9 +38,10 @@ type Grant struct {
 // OfGrant returns the view of a grant.
 func OfGrant(g askback.Grant) Grant {
 	v := Grant{
-		ID: safetext.Line(g.ID), Agent: safetext.Name(g.Agent), Tool: safetext.CodeName(g.ToolName), Server: safetext.CodeName(g.Server),
-		Filter: url.QueryEscape(g.Agent), Scope: ScopeText(g.Scope), Dangerous: g.Dangerous, By: safetext.Name(g.By),
-		Since: g.CreatedAt, Until: g.ExpiresAt, RevokedAt: g.RevokedAt, Uses: g.Uses, LastUsed: g.LastUsedAt, Idle: g.MakerEnded,
+		ID: safetext.Line(g.ID), Agent: safetext.Name(g.Agent), Tool: safetext.CodeName(g.ToolName),
+		Server: safetext.CodeName(g.Server), Filter: url.QueryEscape(g.Agent), Scope: ScopeText(g.Scope),
+		Dangerous: g.Dangerous, By: safetext.Name(g.By), Since: g.CreatedAt, Until: g.ExpiresAt,
+		RevokedAt: g.RevokedAt, Uses: g.Uses, LastUsed: g.LastUsedAt, Idle: g.MakerEnded,
 	}
 	if g.Owner != g.Agent {
 		v.Owner = safetext.Name(g.Owner)
@@ -108,7 +109,8 @@ func GroupGrants(grants []Grant) []GrantGroup {
 	var groups []GrantGroup
 	for _, g := range grants {
 		i, found := slices.BinarySearchFunc(groups, g, func(group GrantGroup, g Grant) int {
-			return cmp.Or(cmp.Compare(group.Agent.String(), g.Agent.String()), cmp.Compare(group.Owner.String(), g.Owner.String()))
+			return cmp.Or(cmp.Compare(group.Agent.String(), g.Agent.String()),
+				cmp.Compare(group.Owner.String(), g.Owner.String()))
 		})
 		if !found {
 			groups = slices.Insert(groups, i, GrantGroup{Agent: g.Agent, Owner: g.Owner})

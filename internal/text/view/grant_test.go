@@ -16,8 +16,8 @@ import (
 // (F8).
 func TestGrantNamesItsAgentScopeAndLimits(t *testing.T) {
 	g := askback.Grant{
-		ID: "grt_1", Owner: "bot", Agent: "deploy\u202ebot", ToolName: "db.migrate\n", Server: "w", By: "ana", CreatedAt: noon, ExpiresAt: noon.Add(time.Hour),
-		SessionID: "ses_1", Digest: "sha256:1",
+		ID: "grt_1", Owner: "bot", Agent: "deploy\u202ebot", ToolName: "db.migrate\n", Server: "w", By: "ana",
+		CreatedAt: noon, ExpiresAt: noon.Add(time.Hour), SessionID: "ses_1", Digest: "sha256:1",
 	}
 	for scope, want := range map[askback.Scope][2]string{
 		askback.ScopeTool:    {"this tool, with any arguments", ""},
@@ -60,20 +60,26 @@ func TestGrantNamesItsAgentScopeAndLimits(t *testing.T) {
 func TestOutcomeNamesTheStandingApproval(t *testing.T) {
 	for want, o := range map[string]askback.Outcome{
 		"approved by the standing approval of ana (grt_1)": {
-			Status: askback.Answered, Decision: askback.Approve, Actor: askback.Actor{Kind: askback.ActorPolicy, Name: "ana"}, GrantID: "grt_1",
+			Status: askback.Answered, Decision: askback.Approve,
+			Actor: askback.Actor{Kind: askback.ActorPolicy, Name: "ana"}, GrantID: "grt_1",
 		},
 		"approved with other arguments by ana in the browser": {
-			Status: askback.Answered, Decision: askback.Approve, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelWeb, Input: json.RawMessage(`{"a":1}`),
+			Status: askback.Answered, Decision: askback.Approve,
+			Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelWeb,
+			Input: json.RawMessage(`{"a":1}`),
 		},
 		"approved, also for later calls, by ana in the terminal": {
-			Status: askback.Answered, Decision: askback.ApproveAll, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelTerminal, GrantID: "grt_1",
+			Status: askback.Answered, Decision: askback.ApproveAll,
+			Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelTerminal,
+			GrantID: "grt_1",
 		},
 	} {
 		v := view.Of(askback.Ask{Outcome: &o}).Outcome
 		if got := v.Sentence.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		if v.Grant.String() != o.GrantID || v.ByGrant != (o.Actor.Kind == askback.ActorPolicy) || (v.Arguments.String() == "") != (len(o.Input) == 0) {
+		if v.Grant.String() != o.GrantID || v.ByGrant != (o.Actor.Kind == askback.ActorPolicy) ||
+			(v.Arguments.String() == "") != (len(o.Input) == 0) {
 			t.Errorf("got %+v", v)
 		}
 	}
@@ -91,15 +97,20 @@ func TestFormReturnsTheDecision(t *testing.T) {
 			func(f *view.Form) { f.Decision, f.Input = askback.Approve, " {\"a\":2}\n" },
 			askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"a":2}`)},
 		},
-		"denied": {func(f *view.Form) { f.Decision, f.Input = askback.Deny, "{" }, askback.Answer{Decision: askback.Deny}},
+		"denied": {
+			func(f *view.Form) { f.Decision, f.Input = askback.Deny, "{" }, askback.Answer{Decision: askback.Deny},
+		},
 		"all": {
 			func(f *view.Form) {
 				f.Decision, f.Scope, f.ExpiresIn = askback.ApproveAll, askback.ScopeInput, time.Hour
 			},
-			askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeInput, ExpiresIn: time.Hour}},
+			askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{
+				Scope: askback.ScopeInput, ExpiresIn: time.Hour,
+			}},
 		},
 		"only this": {
-			func(f *view.Form) { f.Decision, f.Scope, f.ExpiresIn = askback.Approve, askback.ScopeTool, time.Hour }, askback.Answer{Decision: askback.Approve},
+			func(f *view.Form) { f.Decision, f.Scope, f.ExpiresIn = askback.Approve, askback.ScopeTool, time.Hour },
+			askback.Answer{Decision: askback.Approve},
 		},
 	} {
 		f := view.NewForm(a)
@@ -129,20 +140,26 @@ func TestOnlyTextForPeopleIsParsedAsMarkdown(t *testing.T) {
 	raw, _ := json.Marshal(s)
 	a := view.Of(askback.Ask{
 		Title: s, Agent: s, Context: raw, Tags: []string{s},
-		Questions:    []askback.Question{{Text: s, Header: s, Default: []string{s + "!"}, Options: []askback.Option{{Label: s, Description: s, Preview: s}}}},
-		Confirmation: &askback.Confirmation{ToolName: s, Server: s, Description: s, Context: s, InputPreview: s, Input: []byte(`{"x":` + string(raw) + `}`)},
+		Questions: []askback.Question{{Text: s, Header: s, Default: []string{s + "!"}, Options: []askback.Option{
+			{Label: s, Description: s, Preview: s},
+		}}},
+		Confirmation: &askback.Confirmation{
+			ToolName: s, Server: s, Description: s, Context: s, InputPreview: s,
+			Input: []byte(`{"x":` + string(raw) + `}`),
+		},
 	})
 	q, c := a.Questions[0], a.Confirmation
 	for where, words := range map[string]view.Markdown{
-		"context": a.Context, "question": q.Text, "description of an option": q.Choices[0].Description, "description": c.Description, "its context": c.Context,
+		"context": a.Context, "question": q.Text, "description of an option": q.Choices[0].Description,
+		"description": c.Description, "its context": c.Context,
 	} {
 		if got := words.String(); got != "a" {
 			t.Errorf("%s: got %q", where, got)
 		}
 	}
 	for where, exact := range map[string]view.Text{
-		"title": a.Title, "agent": a.Agent, "tag": a.Tags[0], "header": q.Header, "label": q.Choices[0].Label, "preview": q.Choices[0].Preview,
-		"tool": c.Tool, "server": c.Server, "its preview": c.Preview,
+		"title": a.Title, "agent": a.Agent, "tag": a.Tags[0], "header": q.Header, "label": q.Choices[0].Label,
+		"preview": q.Choices[0].Preview, "tool": c.Tool, "server": c.Server, "its preview": c.Preview,
 	} {
 		if got := exact.String(); got != s {
 			t.Errorf("%s: got %q", where, got)
@@ -172,7 +189,8 @@ func TestGrantShowsItsArguments(t *testing.T) {
 		ID: "grt_1", ToolName: "confirm_action", Scope: askback.ScopeInput, AskID: "ask_1",
 		Input: json.RawMessage(`{"action":"List the files"}`),
 	}
-	if v := view.OfGrant(g); v.Arguments.String() != "{\n  \"action\": \"List the files\"\n}" || v.Ask.String() != "ask_1" || !v.Exact || v.FreeText {
+	if v := view.OfGrant(g); v.Arguments.String() != "{\n  \"action\": \"List the files\"\n}" ||
+		v.Ask.String() != "ask_1" || !v.Exact || v.FreeText {
 		t.Errorf("got %+v", v)
 	}
 	g.Scope, g.Input = askback.ScopeTool, nil
@@ -183,9 +201,10 @@ func TestGrantShowsItsArguments(t *testing.T) {
 
 func TestFreeTextDetectsToolsThatRunText(t *testing.T) {
 	for tool, want := range map[string]bool{
-		"Bash": true, "bash": true, "confirm_action": true, "mcp__db__execute_sql": true, "files.run_shell_command": true,
-		"http-request": true, "WebFetch": true, " query ": true, "drop_table": false, "bashful": false, "Read": false, "": false,
-		"executeSQL": true, "run command": true, "runInTerminal": true, "confirmAction": true, "ssh:launch-process": true, "_": false,
+		"Bash": true, "bash": true, "confirm_action": true, "mcp__db__execute_sql": true,
+		"files.run_shell_command": true, "http-request": true, "WebFetch": true, " query ": true, "drop_table": false,
+		"bashful": false, "Read": false, "": false, "executeSQL": true, "run command": true, "runInTerminal": true,
+		"confirmAction": true, "ssh:launch-process": true, "_": false,
 	} {
 		if got := view.FreeText(tool); got != want {
 			t.Errorf("%q: got %v, want %v", tool, got, want)

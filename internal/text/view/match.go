@@ -44,7 +44,8 @@ func (q Question) keyRange(typed string) []int {
 		return nil
 	}
 	choice := func(key string) int {
-		return slices.IndexFunc(q.Choices, func(c Choice) bool { return strings.EqualFold(strings.TrimSpace(key), c.Key) })
+		return slices.IndexFunc(q.Choices,
+			func(c Choice) bool { return strings.EqualFold(strings.TrimSpace(key), c.Key) })
 	}
 	from, to := choice(first), choice(last)
 	if from < 0 || to < from {
@@ -63,7 +64,8 @@ func indexes(from, to int) (all []int) {
 // parts splits a line at the separators of lists, and drops the given words.
 func parts(typed string, words ...string) []string {
 	typed = strings.ReplaceAll(typed, " - ", "-")
-	fields := strings.FieldsFunc(typed, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;/&+|", r) })
+	fields := strings.FieldsFunc(typed,
+		func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;/&+|", r) })
 	return slices.DeleteFunc(fields, func(s string) bool { return slices.Contains(words, strings.ToLower(s)) })
 }
 
@@ -80,7 +82,8 @@ func (q Question) Nearest(typed string) string {
 		label := folded(c.Label.String())
 		d := spelling.Distance(words, label)
 		switch most := max(len(words), len(label)); {
-		case strings.HasPrefix(string(label), string(words)), len(words) > 2 && strings.Contains(string(label), string(words)):
+		case strings.HasPrefix(string(label), string(words)),
+			len(words) > 2 && strings.Contains(string(label), string(words)):
 			d = min(d, 1)
 		case d > maxTypos(most):
 			continue

@@ -36,7 +36,8 @@ func outcome(o askback.Outcome) *Outcome {
 	var c cleaner
 	v := &Outcome{
 		Sentence: safetext.Line(sentence(o)), Comment: c.block(o.Comment), Reason: c.block(o.Reason),
-		At: o.At, ByTimer: o.Actor.Kind == askback.ActorTimer && o.Status != askback.Cancelled, Defaulted: o.Defaulted, Approved: o.Approved(), Grant: c.line(o.GrantID), ByGrant: byGrant(o),
+		At: o.At, ByTimer: o.Actor.Kind == askback.ActorTimer && o.Status != askback.Cancelled, Defaulted: o.Defaulted,
+		Approved: o.Approved(), Grant: c.line(o.GrantID), ByGrant: byGrant(o),
 	}
 	if len(o.Input) > 0 {
 		v.Arguments = c.json(o.Input)

@@ -23,8 +23,9 @@ type Person struct {
 
 func ofPerson(p askback.Person) Person {
 	v := Person{
-		Email: safetext.Line(p.Email), Slack: safetext.Line(p.Slack), Zone: safetext.Line(p.TimeZone), Quiet: safetext.Line(p.Quiet),
-		Source: sourceWords[p.Source], Made: p.Source == askback.SourceAPI, By: safetext.Name(p.By), Changed: p.ChangedAt, Warning: safetext.Line(p.Warning),
+		Email: safetext.Line(p.Email), Slack: safetext.Line(p.Slack), Zone: safetext.Line(p.TimeZone),
+		Quiet: safetext.Line(p.Quiet), Source: sourceWords[p.Source], Made: p.Source == askback.SourceAPI,
+		By: safetext.Name(p.By), Changed: p.ChangedAt, Warning: safetext.Line(p.Warning),
 	}
 	for _, name := range p.Groups {
 		v.Groups = append(v.Groups, safetext.Line("@"+name))
@@ -51,7 +52,8 @@ type GroupOfPeople struct {
 // OfGroup returns the view of a group.
 func OfGroup(g askback.Group) GroupOfPeople {
 	return GroupOfPeople{
-		Name: safetext.Line("@" + g.Name), Key: g.Name, People: Names(g.People), Source: sourceWords[g.Source], Made: g.Source == askback.SourceAPI,
-		By: safetext.Name(g.By), Changed: g.ChangedAt, Warning: safetext.Line(g.Warning),
+		Name: safetext.Line("@" + g.Name), Key: g.Name, People: Names(g.People), Source: sourceWords[g.Source],
+		Made: g.Source == askback.SourceAPI, By: safetext.Name(g.By), Changed: g.ChangedAt,
+		Warning: safetext.Line(g.Warning),
 	}
 }

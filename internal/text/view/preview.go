@@ -25,7 +25,9 @@ func fenced(s string) Markdown {
 // to read.
 func isLanguage(label string) bool {
 	label = strings.TrimSpace(label)
-	return len(label) <= 20 && strings.Trim(label, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+#._-") == "" && !strings.ContainsAny(label, " \t")
+	return len(label) <= 20 && strings.Trim(
+		label, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+#._-",
+	) == "" && !strings.ContainsAny(label, " \t")
 }
 
 // unfenced removes the Markdown code fences from a preview, which is shown as code anyway. It returns s

@@ -20,7 +20,9 @@ func TestPreviewFencesAreRemoved(t *testing.T) {
 		"```a```\nb":                            "```a```\nb",
 		"```md\n```go\nx\n```\n":                "```go\nx\n",
 	} {
-		a := view.Of(askback.Ask{Questions: []askback.Question{{ID: "q1", Options: []askback.Option{{Label: "A", Preview: preview}}}}})
+		a := view.Of(askback.Ask{
+			Questions: []askback.Question{{ID: "q1", Options: []askback.Option{{Label: "A", Preview: preview}}}},
+		})
 		if got := a.Questions[0].Choices[0].Preview.String(); got != want {
 			t.Errorf("%q is shown as %q, want %q", preview, got, want)
 		}
@@ -31,9 +33,12 @@ func TestPreviewFencesAreRemoved(t *testing.T) {
 // label, is shown exactly.
 func TestPreviewWithTextAndCodeIsFormatted(t *testing.T) {
 	for preview, want := range map[string]bool{
-		"select 1": false, "```\nselect 1\n```": false, "```sql\nselect 1\n```": true, "First:\n\n```sql\nselect 1\n```": true, "**bold**": false, "text\n```\nopen": false,
+		"select 1": false, "```\nselect 1\n```": false, "```sql\nselect 1\n```": true,
+		"First:\n\n```sql\nselect 1\n```": true, "**bold**": false, "text\n```\nopen": false,
 	} {
-		a := view.Of(askback.Ask{Questions: []askback.Question{{ID: "q1", Options: []askback.Option{{Label: "A", Preview: preview}}}}})
+		a := view.Of(askback.Ask{
+			Questions: []askback.Question{{ID: "q1", Options: []askback.Option{{Label: "A", Preview: preview}}}},
+		})
 		if got := len(a.Questions[0].Choices[0].PreviewMarkdown) > 0; got != want {
 			t.Errorf("%q is formatted: %v, want %v", preview, got, want)
 		}

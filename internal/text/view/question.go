@@ -62,8 +62,9 @@ func (c *cleaner) question(of askback.Question) Question {
 	}
 	for i, o := range of.Options {
 		q.Choices = append(q.Choices, Choice{
-			Key: q.keys.key(i), Label: c.line(o.Label), Description: c.markdown(o.Description), Preview: c.block(unfenced(o.Preview)),
-			Default: slices.Contains(of.Default, o.Label), PreviewMarkdown: fenced(o.Preview),
+			Key: q.keys.key(i), Label: c.line(o.Label), Description: c.markdown(o.Description),
+			Preview: c.block(unfenced(o.Preview)), Default: slices.Contains(of.Default, o.Label),
+			PreviewMarkdown: fenced(o.Preview),
 		})
 	}
 	if len(of.Options) > 0 && !of.NoOther {

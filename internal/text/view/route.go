@@ -85,7 +85,9 @@ func whoDecides(r askback.Route) string {
 
 // matchWords describes the asks that a route matches.
 func matchWords(m askback.Match) string {
-	words := map[askback.AskKind]string{"": "Everything", askback.Questions: "Questions", askback.Confirm: "Confirmations"}[m.Kind]
+	words := map[askback.AskKind]string{
+		"": "Everything", askback.Questions: "Questions", askback.Confirm: "Confirmations",
+	}[m.Kind]
 	if m.Agent != "" {
 		if m.Kind == "" {
 			words += " from " + m.Agent

@@ -20,13 +20,17 @@ func TestRouteIsASentence(t *testing.T) {
 		{askback.Route{}, "Everything: everyone may answer."},
 		{
 			askback.Route{
-				Match: askback.Match{Agent: "deploy-*", Kind: askback.Confirm, Tags: []string{"prod"}}, To: []string{"@payments"}, Quorum: 2,
-				Remind: []askback.Span{askback.Span(30 * time.Minute)}, Escalate: []askback.Escalation{{After: hours(2), To: []string{"@oncall"}}},
+				Match: askback.Match{Agent: "deploy-*", Kind: askback.Confirm, Tags: []string{"prod"}},
+				To:    []string{"@payments"}, Quorum: 2, Remind: []askback.Span{askback.Span(30 * time.Minute)},
+				Escalate: []askback.Escalation{{After: hours(2), To: []string{"@oncall"}}},
 			},
-			"Confirmations of deploy-* tagged prod: two of @payments must approve; reminds after 30 minutes; after 2 hours, @oncall may answer, too.",
+			"Confirmations of deploy-* tagged prod: two of @payments must approve; reminds after 30 minutes; after " +
+				"2 hours, @oncall may answer, too.",
 		},
 		{
-			askback.Route{Match: askback.Match{Kind: askback.Confirm}, To: []string{"@dev"}, Approvers: []string{"ana", "@payments"}},
+			askback.Route{Match: askback.Match{Kind: askback.Confirm}, To: []string{"@dev"}, Approvers: []string{
+				"ana", "@payments",
+			}},
 			"Confirmations: only ana and @payments may decide; it is for @dev.",
 		},
 		{
@@ -34,12 +38,20 @@ func TestRouteIsASentence(t *testing.T) {
 			"Confirmations: two of @payments must approve, and no one else may decide.",
 		},
 		{
-			askback.Route{Match: askback.Match{Kind: askback.Questions}, To: []string{"ana", "ben", "@oncall"}, Timeout: hours(49), OnTimeout: askback.OnTimeoutDecline, Join: true},
-			"Questions: ana, ben and @oncall may answer; after 2 days 1 hour, the agent is told that no one answered, and continues; equal questions of one agent become one.",
+			askback.Route{
+				Match: askback.Match{Kind: askback.Questions}, To: []string{"ana", "ben", "@oncall"},
+				Timeout: hours(49), OnTimeout: askback.OnTimeoutDecline, Join: true,
+			},
+			"Questions: ana, ben and @oncall may answer; after 2 days 1 hour, the agent is told that no one " +
+				"answered, and continues; equal questions of one agent become one.",
 		},
 		{
-			askback.Route{Match: askback.Match{Agent: "x\u202e", Tags: []string{"a", "b"}}, Quorum: 12, NoSelfApproval: true, Channels: []string{"slack", "email"}},
-			"Everything from x⟨U+202E⟩ tagged a and b: 12 people must approve; the person who started the session must not decide; sent only by slack and email.",
+			askback.Route{
+				Match: askback.Match{Agent: "x\u202e", Tags: []string{"a", "b"}}, Quorum: 12, NoSelfApproval: true,
+				Channels: []string{"slack", "email"},
+			},
+			"Everything from x⟨U+202E⟩ tagged a and b: 12 people must approve; the person who started the session " +
+				"must not decide; sent only by slack and email.",
 		},
 	} {
 		v := view.OfRoute(c.route)
@@ -52,10 +64,12 @@ func TestRouteIsASentence(t *testing.T) {
 // Each field of a route is in its sentence, or next to it.
 func TestSentenceHasEveryFieldOfARoute(t *testing.T) {
 	changes := map[string]askback.Route{
-		"Match": {Match: askback.Match{Agent: "a"}}, "To": {To: []string{"ana"}}, "Approvers": {Approvers: []string{"ana"}}, "Channels": {Channels: []string{"slack"}}, "Quorum": {Quorum: 2},
-		"NoSelfApproval": {NoSelfApproval: true}, "Remind": {Remind: []askback.Span{hours(1)}}, "Escalate": {Escalate: []askback.Escalation{{After: hours(1), To: []string{"ben"}}}},
-		"Timeout": {Timeout: hours(1)}, "OnTimeout": {Timeout: hours(1), OnTimeout: askback.OnTimeoutWait}, "Join": {Join: true},
-		"Source": {Source: askback.SourceSettings}, "Warning": {Warning: "no such group"},
+		"Match": {Match: askback.Match{Agent: "a"}}, "To": {To: []string{"ana"}},
+		"Approvers": {Approvers: []string{"ana"}}, "Channels": {Channels: []string{"slack"}},
+		"Quorum": {Quorum: 2}, "NoSelfApproval": {NoSelfApproval: true}, "Remind": {Remind: []askback.Span{hours(1)}},
+		"Escalate": {Escalate: []askback.Escalation{{After: hours(1), To: []string{"ben"}}}},
+		"Timeout":  {Timeout: hours(1)}, "OnTimeout": {Timeout: hours(1), OnTimeout: askback.OnTimeoutWait},
+		"Join": {Join: true}, "Source": {Source: askback.SourceSettings}, "Warning": {Warning: "no such group"},
 	}
 	seen := map[view.Route]string{view.OfRoute(askback.Route{}): "no field"}
 	for f := range reflect.TypeFor[askback.Route]().Fields() {
@@ -69,7 +83,9 @@ func TestSentenceHasEveryFieldOfARoute(t *testing.T) {
 
 // A duration that a form shows is parsed as the same duration.
 func TestSpanTextIsParsedAsTheSameDuration(t *testing.T) {
-	for _, d := range []time.Duration{time.Second, 90 * time.Second, 90 * time.Minute, 26 * time.Hour, 30 * 24 * time.Hour} {
+	for _, d := range []time.Duration{
+		time.Second, 90 * time.Second, 90 * time.Minute, 26 * time.Hour, 30 * 24 * time.Hour,
+	} {
 		got, err := askback.ParseDuration(view.SpanText(d))
 		if err != nil || got != d {
 			t.Errorf("%s: got %v, %v from %q", d, got, err, view.SpanText(d))

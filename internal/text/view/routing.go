@@ -29,7 +29,8 @@ func (c *cleaner) routing(v *Ask, a askback.Ask) {
 	v.quorum = a.Quorum
 	v.People, v.Approvers = c.names(a.Recipients), c.names(a.Approvers)
 	for _, vote := range a.Votes {
-		v.Votes = append(v.Votes, Vote{Name: c.name(vote.Name), Via: c.line(string(vote.Channel)), Reason: c.line(vote.Reason), At: vote.At})
+		v.Votes = append(v.Votes,
+			Vote{Name: c.name(vote.Name), Via: c.line(string(vote.Channel)), Reason: c.line(vote.Reason), At: vote.At})
 	}
 	v.NoSelfApproval, v.StartedBy = a.NoSelfApproval, c.name(a.StartedBy)
 	v.ReassignedBy, v.ReassignedAt = c.name(a.ReassignedBy), a.ReassignedAt

@@ -14,9 +14,12 @@ import (
 func TestRoutingIsShownInSentences(t *testing.T) {
 	nine := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
 	a := askback.Ask{
-		ID: "ask_1", Kind: askback.Confirm, Confirmation: &askback.Confirmation{ToolName: "drop", Input: json.RawMessage(`{}`)},
-		To: []string{"@payments"}, Recipients: []string{"ana", "ben"}, Quorum: 2, NoSelfApproval: true, StartedBy: "cem\u202e",
-		Votes: []askback.Vote{{Name: "ana", Decision: askback.Approve, Reason: "tested", Channel: askback.ChannelWeb, At: nine}},
+		ID: "ask_1", Kind: askback.Confirm,
+		Confirmation: &askback.Confirmation{ToolName: "drop", Input: json.RawMessage(`{}`)}, To: []string{"@payments"},
+		Recipients: []string{"ana", "ben"}, Quorum: 2, NoSelfApproval: true, StartedBy: "cem\u202e",
+		Votes: []askback.Vote{
+			{Name: "ana", Decision: askback.Approve, Reason: "tested", Channel: askback.ChannelWeb, At: nine},
+		},
 		FollowUps: []askback.FollowUp{
 			{At: nine, DoneAt: nine.Add(time.Minute)},
 			{At: nine, To: []string{"@oncall"}, DoneAt: nine.Add(time.Hour)},

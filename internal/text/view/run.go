@@ -130,7 +130,9 @@ func (r *Run) delta(d runData) *RunMessage {
 
 // message returns a message. A message of the agent replaces the text of its request.
 func (r *Run) message(kind askback.EventType, d runData) *RunMessage {
-	m := &RunMessage{Text: safetext.Block(d.Text), By: safetext.Name(d.By), OfAgent: d.Role == askback.RoleAssistant, Final: d.Final}
+	m := &RunMessage{
+		Text: safetext.Block(d.Text), By: safetext.Name(d.By), OfAgent: d.Role == askback.RoleAssistant, Final: d.Final,
+	}
 	if m.OfAgent && kind == askback.EventMessage {
 		r.text = ""
 	}
@@ -194,7 +196,8 @@ func outputText(raw json.RawMessage) string {
 // todosOf returns the view of a list of todos.
 func todosOf(all []askback.Todo) (out []Todo) {
 	for _, t := range all {
-		out = append(out, Todo{safetext.Line(t.Content), t.Status == askback.TodoCompleted, t.Status == askback.TodoInProgress})
+		out = append(out,
+			Todo{safetext.Line(t.Content), t.Status == askback.TodoCompleted, t.Status == askback.TodoInProgress})
 	}
 	return out
 }

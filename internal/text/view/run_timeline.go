@@ -11,7 +11,10 @@ import (
 
 // RunTimeline returns the history of the session of a hosted agent, newest last. It contains the result of
 // [Timeline], the messages and calls of the events, and the sessions that it started.
-func RunTimeline(s askback.Session, events []askback.Event, children []askback.Session, asks []askback.Ask, late []reports.LateAnswer, deliveries []Delivery) []Moment {
+func RunTimeline(
+	s askback.Session, events []askback.Event, children []askback.Session, asks []askback.Ask,
+	late []reports.LateAnswer, deliveries []Delivery,
+) []Moment {
 	t := runTimeline{calls: map[string]int{}, asks: map[string]int64{}, settled: map[string]int64{}}
 	for _, ev := range events {
 		t.add(ev)

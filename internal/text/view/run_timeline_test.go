@@ -56,9 +56,11 @@ func TestTimelineShowsOnlyTheNameOfAWithheldCall(t *testing.T) {
 	moments := view.RunTimeline(askback.Session{}, []askback.Event{
 		event(1, askback.EventMessage, `{"role":"assistant","text":"","final":false,"withheld":true}`),
 		event(2, askback.EventToolInput, `{"call_id":"call_1","name":"files__write","input":{"a":1},"withheld":true}`),
-		event(3, askback.EventToolComplete, `{"call_id":"call_1","name":"files__write","is_error":false,"output":"","withheld":true}`),
+		event(3, askback.EventToolComplete,
+			`{"call_id":"call_1","name":"files__write","is_error":false,"output":"","withheld":true}`),
 		event(4, askback.EventToolInput, `{"call_id":"call_2","name":"ask_user_question","input":{},"withheld":true}`),
-		event(5, askback.EventToolComplete, `{"call_id":"call_2","name":"ask_user_question","is_error":false,"output":"","withheld":true}`),
+		event(5, askback.EventToolComplete,
+			`{"call_id":"call_2","name":"ask_user_question","is_error":false,"output":"","withheld":true}`),
 	}, nil, nil, nil, nil)
 	var calls []view.Call
 	for _, m := range moments {
@@ -69,7 +71,8 @@ func TestTimelineShowsOnlyTheNameOfAWithheldCall(t *testing.T) {
 			calls = append(calls, *m.Call)
 		}
 	}
-	if len(calls) != 1 || calls[0].Tool.String() != "files.write" || !calls[0].Withheld || calls[0].Line.String()+calls[0].Arguments.String() != "" {
+	if len(calls) != 1 || calls[0].Tool.String() != "files.write" || !calls[0].Withheld ||
+		calls[0].Line.String()+calls[0].Arguments.String() != "" {
 		t.Errorf("got %+v, want the call without its arguments", calls)
 	}
 }

@@ -51,10 +51,11 @@ func (s Session) Path() string { return "/sessions/" + s.ID.String() }
 // SessionOf returns the view of a session.
 func SessionOf(s askback.Session) Session {
 	v := Session{
-		ID: safetext.Line(s.ID), Agent: safetext.Name(s.Agent), Title: safetext.Line(s.Title), Error: safetext.Block(s.Error),
-		Ended: s.Final(), Failed: s.Status == askback.SessionFailed, Waiting: s.Status == askback.SessionWaiting,
-		Pending: s.AsksPending, Total: s.AsksTotal, Created: s.CreatedAt, Updated: s.UpdatedAt, Completed: s.CompletedAt,
-		Idle: s.Ended() && !s.Final(), Hosted: s.Hosted, Parent: safetext.Line(s.ParentID), StartedBy: safetext.Line(s.StartedBy), Used: usedBy(s),
+		ID: safetext.Line(s.ID), Agent: safetext.Name(s.Agent), Title: safetext.Line(s.Title),
+		Error: safetext.Block(s.Error), Ended: s.Final(), Failed: s.Status == askback.SessionFailed,
+		Waiting: s.Status == askback.SessionWaiting, Pending: s.AsksPending, Total: s.AsksTotal, Created: s.CreatedAt,
+		Updated: s.UpdatedAt, Completed: s.CompletedAt, Idle: s.Ended() && !s.Final(), Hosted: s.Hosted,
+		Parent: safetext.Line(s.ParentID), StartedBy: safetext.Line(s.StartedBy), Used: usedBy(s),
 	}
 	v.OwnTitle = !s.Hosted || s.StartedBy == "" && !strings.HasPrefix(s.Owner, askback.HostedPrefix)
 	if s.Owner != s.Agent && s.Owner != askback.HostedPrefix+s.Agent {
@@ -131,7 +132,9 @@ type Moment struct {
 
 // Timeline returns the history of a session, newest last. Deliveries are at the time of their last change.
 // Deliveries without an attempt are left out.
-func Timeline(s askback.Session, asks []askback.Ask, messages []askback.Message, late []reports.LateAnswer, deliveries []Delivery) []Moment {
+func Timeline(
+	s askback.Session, asks []askback.Ask, messages []askback.Message, late []reports.LateAnswer, deliveries []Delivery,
+) []Moment {
 	all := []Moment{{At: s.CreatedAt, What: "The session began"}}
 	for _, a := range asks {
 		v := Brief(a)

@@ -22,8 +22,9 @@ type Token struct {
 // OfToken returns the view of a token.
 func OfToken(t askback.Token) Token {
 	return Token{
-		ID: safetext.Line(t.ID), Kind: safetext.Line(string(t.Kind)), Name: safetext.Name(t.Name), Browser: t.Channel == askback.ChannelWeb,
-		Created: t.CreatedAt, Expires: t.ExpiresAt, RevokedAt: t.RevokedAt, LastUsed: t.LastUsedAt,
+		ID: safetext.Line(t.ID), Kind: safetext.Line(string(t.Kind)), Name: safetext.Name(t.Name),
+		Browser: t.Channel == askback.ChannelWeb, Created: t.CreatedAt, Expires: t.ExpiresAt, RevokedAt: t.RevokedAt,
+		LastUsed: t.LastUsedAt,
 	}
 }
 

@@ -10,7 +10,9 @@ import (
 )
 
 func treeOf(input string) *view.Value {
-	return view.Of(askback.Ask{Confirmation: &askback.Confirmation{ToolName: "t", Input: json.RawMessage(input)}}).Confirmation.Tree
+	return view.Of(
+		askback.Ask{Confirmation: &askback.Confirmation{ToolName: "t", Input: json.RawMessage(input)}},
+	).Confirmation.Tree
 }
 
 // describe writes a tree as text.
@@ -30,9 +32,11 @@ func describe(v view.Value) string {
 // (T3).
 func TestTreeHasEveryValue(t *testing.T) {
 	for input, want := range map[string]string{
-		`{"b":"x\ny","a":[1.50,true,null,{}],"b":"again"}`: "object(b=string:x\ny a=array(=number:1.50 =word:true =word:null =object()) b=string:again)",
-		`{"n":123456789012345678901,"s":"null","e":""}`:    "object(n=number:123456789012345678901 s=string:null e=string:)",
-		`{"dir":"a\u202eb","esc":"a\\nb"}`:                 "object(dir=string:a⟨U+202E⟩b esc=string:a\\nb)",
+		`{"b":"x\ny","a":[1.50,true,null,{}],"b":"again"}`: "object(b=string:x\ny a=array(=number:1.50 =word:true " +
+			"=word:null =object()) b=string:again)",
+		`{"n":123456789012345678901,"s":"null","e":""}`: "object(n=number:123456789012345678901 " +
+			"s=string:null e=string:)",
+		`{"dir":"a\u202eb","esc":"a\\nb"}`: "object(dir=string:a⟨U+202E⟩b esc=string:a\\nb)",
 	} {
 		got := treeOf(input)
 		if got == nil || describe(*got) != want {
@@ -45,7 +49,9 @@ func TestTreeHasEveryValue(t *testing.T) {
 func TestLargeOrAmbiguousArgumentsHaveNoTree(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 20) + "1" + strings.Repeat("}", 20)
 	wide := `{"a":[` + strings.Repeat("1,", 1000) + `1]}`
-	for _, input := range []string{"", "{", `{"a":1}{"b":2}`, `{}`, `[1]`, `{"a":"\ud800"}`, `{"a":"\uD83D"}`, "{\"a\":\"\xff\"}", deep, wide} {
+	for _, input := range []string{
+		"", "{", `{"a":1}{"b":2}`, `{}`, `[1]`, `{"a":"\ud800"}`, `{"a":"\uD83D"}`, "{\"a\":\"\xff\"}", deep, wide,
+	} {
 		if got := treeOf(input); got != nil {
 			t.Errorf("%.40s has a tree: %v", input, got)
 		}

@@ -61,10 +61,12 @@ func (f formatted) warnings() []Warning {
 	}
 	switch n := f.duplicates.count; {
 	case n == 1:
-		out = append(out, Warning{"Two names in the arguments look alike, and a program may confuse them:", f.duplicates.names})
+		out = append(out,
+			Warning{"Two names in the arguments look alike, and a program may confuse them:", f.duplicates.names})
 	case n > 1:
 		out = append(out, Warning{
-			Number(n) + " names in the arguments look like another name in the same object, and a program may confuse them:", f.duplicates.names,
+			Number(n) + " names in the arguments look like another name in the same object, and a program may " +
+				"confuse them:", f.duplicates.names,
 		})
 	}
 	return out

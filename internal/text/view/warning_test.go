@@ -15,7 +15,9 @@ import (
 )
 
 func confirmation(input string) *view.Confirmation {
-	return view.Of(askback.Ask{Confirmation: &askback.Confirmation{ToolName: "t", Input: json.RawMessage(input)}}).Confirmation
+	return view.Of(
+		askback.Ask{Confirmation: &askback.Confirmation{ToolName: "t", Input: json.RawMessage(input)}},
+	).Confirmation
 }
 
 // Names in one object get a warning if they are equal, or differ only in case or in letters that look alike.
@@ -66,8 +68,14 @@ func TestPaddingGetsAWarning(t *testing.T) {
 		{"empty lines with spaces in them", "ls" + strings.Repeat(`\n  \t`, 31) + "rm", "30 empty lines in a row"},
 		{"spaces", "ls" + strings.Repeat(" ", 90) + "rm", "90 spaces in a row"},
 		{"a long line", strings.Repeat("x", 1_000_000), "a line of 1\u00a0000\u00a0009 characters"},
-		{"all of it", strings.Repeat(`\n`, 31) + strings.Repeat(" ", 90) + strings.Repeat("x", 2_000), "30 empty lines in a row"},
-		{"two of it", "ls" + strings.Repeat(`\n`, 31) + "a" + strings.Repeat(" ", 90) + "x", "30 empty lines in a row and 90 spaces in a row"},
+		{
+			"all of it", strings.Repeat(`\n`, 31) + strings.Repeat(" ", 90) + strings.Repeat("x", 2_000),
+			"30 empty lines in a row",
+		},
+		{
+			"two of it", "ls" + strings.Repeat(`\n`, 31) + "a" + strings.Repeat(" ", 90) + "x",
+			"30 empty lines in a row and 90 spaces in a row",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := confirmation(`{"c":"` + c.value + `"}`)
@@ -89,7 +97,9 @@ func TestPaddingGetsAWarning(t *testing.T) {
 // Each repair of the agent's call is one safe line. People who are left out are not a repair (F15).
 func TestRepairsAreListed(t *testing.T) {
 	v := view.Of(askback.Ask{Warnings: []askback.Problem{
-		{Pointer: "/questions/0/header", Detail: "cut to 12 characters"}, {Pointer: "/to", Detail: "\"eve\" is not\nknown here", Fix: "x"}, {Detail: "two\nlines\u202e"},
+		{Pointer: "/questions/0/header", Detail: "cut to 12 characters"},
+		{Pointer: "/to", Detail: "\"eve\" is not\nknown here", Fix: "x"},
+		{Detail: "two\nlines\u202e"},
 	}})
 	var got []string
 	for _, r := range v.Warnings {
@@ -113,7 +123,9 @@ func TestRepairsAreListed(t *testing.T) {
 // be edited (F7).
 func TestEditableArgumentsKeepTheMeaning(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		raw := `{"a": ` + document(t, 0) + `, "` + rapid.SampledFrom([]string{"b", "\u202e", "é\u0301\u0301", "\u0301", "\x7f", "😀\u200d", strings.Repeat("\u0301", 12)}).Draw(t, "name") + `": 1}`
+		raw := `{"a": ` + document(t, 0) + `, "` + rapid.SampledFrom(
+			[]string{"b", "\u202e", "é\u0301\u0301", "\u0301", "\x7f", "😀\u200d", strings.Repeat("\u0301", 12)},
+		).Draw(t, "name") + `": 1}`
 		field := string(confirmation(raw).Editable())
 		if diff := cmp.Diff(decode(t, raw), decode(t, field)); diff != "" {
 			t.Fatalf("%s\nbecame\n%s\n%s", raw, field, diff)
