@@ -27,7 +27,7 @@ type shell struct {
 	name string
 	args []string
 	load string // loads the script
-	// record replaces askback by a function that writes its arguments to the file args.
+	// record replaces askback with a function that writes its arguments to the file args.
 	record string
 }
 

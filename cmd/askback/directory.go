@@ -113,7 +113,7 @@ func noteWarning(io streams, warning string) {
 	}
 }
 
-// unknownName replaces a not-found error by an error that names the item. It returns other errors unchanged.
+// unknownName replaces a not-found error with an error that names the item. It returns other errors unchanged.
 func unknownName(err error, what, name string) error {
 	if errors.Is(err, askback.ErrNotFound) {
 		return exitError{exitRefused, fmt.Sprintf("there is no %s %q; see askback %s list", what, safetext.Line(name), what)}

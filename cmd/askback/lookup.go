@@ -116,7 +116,7 @@ func (l lookup) missing(typed string) error {
 	return exitError{exitRefused, fmt.Sprintf("there is no ask %s that you may %s; askback list shows the open ones", typed, l.verb)}
 }
 
-// explain replaces a not-found error by an error that names the ask. It returns other errors unchanged.
+// explain replaces a not-found error with an error that names the ask. It returns other errors unchanged.
 func (l lookup) explain(err error, typed string) error {
 	if errors.Is(err, askback.ErrNotFound) {
 		return l.missing(typed)

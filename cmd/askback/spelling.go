@@ -26,7 +26,7 @@ var oldSpellings = [][2]string{
 	{"token revoke", "token remove"},
 }
 
-// respell replaces an old spelling at the beginning of a command line by the new one. It also returns the note
+// respell replaces an old spelling at the beginning of a command line with the new one. It also returns the note
 // for the user, which is "" if the line has no old spelling. The flags are the flags of the program.
 func respell(flags []*kong.Flag, args []string) (current []string, note string) {
 	at := commandWords(flags, args)

@@ -164,7 +164,7 @@ func (a endpointArg) find(ctx context.Context, conn *connection.Connector) (stri
 	})
 }
 
-// unknownEndpoint replaces the error for an endpoint that the user cannot see by an error that names it.
+// unknownEndpoint replaces the error for an endpoint that the user cannot see with an error that names it.
 func unknownEndpoint(id string, err error) error {
 	if errors.Is(err, askback.ErrNotFound) {
 		return endpointID.missing(id)

@@ -97,7 +97,7 @@ func measureConnections(ctx context.Context, p plan, of waiting) (all []footprin
 }
 
 // request sends a request for each ask on a new connection, and waits for of.begun. The caller closes the
-// connections, also after an error.
+// connections, even after an error.
 func (p pollTargets) request(ctx context.Context, of waiting) (all []net.Conn, err error) {
 	server, err := url.Parse(p.Address)
 	if err != nil {

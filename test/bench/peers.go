@@ -116,7 +116,7 @@ func newPeers(dir string) *peerSet {
 }
 
 // startPeers installs and starts peers, one after the other. A peer that does not
-// start is left out. The caller must call stop, also after an error.
+// start is left out. The caller must call stop, even after an error.
 func startPeers(ctx context.Context, all []peer, dir string, notes io.Writer) (*peerSet, error) {
 	s := newPeers("")
 	if len(all) == 0 {

@@ -407,7 +407,7 @@ func caseOfCallName(r *rand.Rand, c *toolCall) bool { return c.rename(r, flip) }
 
 func lookAlikeCallName(r *rand.Rand, c *toolCall) bool { return c.rename(r, replaceLookAlike) }
 
-// escapeCallName replaces the first letter of a name by its JSON escape. Names are not
+// escapeCallName replaces the first letter of a name with its JSON escape. Names are not
 // JSON, so the name changes.
 func escapeCallName(r *rand.Rand, c *toolCall) bool {
 	return c.rename(r, func(r *rand.Rand, s string) string {

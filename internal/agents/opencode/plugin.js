@@ -1,8 +1,8 @@
 // Askback's plugin for OpenCode, written by askback init opencode.
 //
-// What OpenCode asks at its terminal is asked in Askback as well, and the first reply counts.
-// For that, each question and each permission starts "askback hook opencode", which withdraws
-// the ask when its standard input ends. Without that program the plugin does nothing.
+// Askback also asks the questions and permissions that OpenCode shows at its terminal, and the first
+// reply counts. Each question and each permission starts "askback hook opencode", which withdraws the ask when its
+// standard input ends. Without the program askback the plugin does nothing.
 //
 // Options, in opencode.json: "plugin": [["./.askback/opencode.js", {"gate": true}]]
 //   gate     true, or a list of permissions such as ["bash", "edit", "github_*"]. In opencode run,
@@ -16,7 +16,7 @@ const grace = 250 // milliseconds
 const maxReply = 8 << 20
 const maxCalls = 1000
 
-// Tools that need no approval, because they only read or only ask, and Askback's own. The
+// Tools that need no approval: Askback's own, and tools that only read or only ask. The
 // calls of a subagent (task) need their own approvals.
 const free = [
   "glob", "grep", "invalid", "list", "list_mcp_resource_templates", "list_mcp_resources", "lsp", "plan_enter", "plan_exit",
@@ -54,7 +54,7 @@ function hook(command, event) {
   return { done, stop: () => child.stdin.end() }
 }
 
-// answer sends the reply to OpenCode. It never sends an approval for all times.
+// answer sends the reply to OpenCode. It never sends an approval of later calls.
 async function answer(client, type, id, reply) {
   const post = (url, body) => client._client.post({ url, body, headers: { "Content-Type": "application/json" } })
   const at = encodeURIComponent(id)
@@ -73,8 +73,8 @@ function matches(pattern, name) {
 
 const permissionOf = (tool) => (Object.hasOwn(permissions, tool) ? permissions[tool] : tool)
 
-// gateOf reads the option gate: a list of permissions, true for all, or false. A list that has
-// something else, or a permission that is not about one tool, is true.
+// gateOf reads the option gate: a list of permissions, true for all, or false. A list with
+// another value, or with a permission that is not about one tool, counts as true.
 function gateOf(option) {
   const isTool = (name) => typeof name === "string" && !general.some((one) => matches(name, one))
   if (Array.isArray(option) && option.every(isTool)) return option.map(permissionOf)
@@ -90,15 +90,15 @@ const callName = (session, id) => JSON.stringify([session, id])
 
 const asPatterns = (rule) => (typeof rule === "string" ? { "*": rule } : rule)
 
-// allowed returns a rule that allows what it would ask about.
+// allowed returns a rule with "allow" in place of "ask".
 function allowed(rule) {
   if (typeof rule === "string") return rule === "ask" ? "allow" : rule
   return Object.fromEntries(Object.entries(rule).map(([pattern, action]) => [pattern, allowed(action)]))
 }
 
-// opened returns the rules for opencode run, which rejects all that it would ask about. What
-// the gate asks about is allowed instead, because no call gets there without an approval. What
-// is denied stays denied.
+// opened returns the rules for opencode run, which rejects every call that it would ask about. Calls
+// that the gate asks about are allowed instead, because they do not run without an approval. Denied
+// calls stay denied.
 function opened(rules, gate) {
   if (typeof rules === "string") rules = { "*": rules }
   if (!gate || rules === null || typeof rules !== "object") return rules

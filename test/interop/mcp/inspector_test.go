@@ -64,7 +64,7 @@ func TestInspectorAsksAndReadsTheAnswer(t *testing.T) {
 		results := make(chan []byte, 1)
 		c := ask("Which database?", "PostgreSQL", "SQLite")
 		go func() {
-			defer close(results) // also if the call fails
+			defer close(results) // even if the call fails
 			results <- inspect(t, p, s, era, "--method", "tools/call", "--tool-name", c.Tool, "--tool-args-json", c.Input)
 		}()
 		k := p.Open(1)[0]

@@ -98,7 +98,7 @@ func TestUnresponsiveIssuerDoesNotBlockServer(t *testing.T) {
 	done := make(chan response, 1)
 	begun := time.Now()
 	go func() {
-		defer close(done) // also if the request fails
+		defer close(done) // even if the request fails
 		done <- f.request(http.MethodPost, "/mcp", initializeBody, http.Header{"Authorization": {"Bearer " + f.unsignedToken()}})
 	}()
 	for range 10 {

@@ -219,7 +219,7 @@ func (f *fixture) agentName(c claims) (name string, in bool) {
 	}
 	done := make(chan response, 1)
 	go func() {
-		defer close(done) // also if the call fails
+		defer close(done) // even if the call fails
 		done <- f.callTool(token, "ask_user_question", map[string]any{"question": "Who?"})
 	}()
 	k := f.Open(1)[0]
