@@ -78,12 +78,12 @@ const maxDistance = 2
 // It returns more than maxDistance in three cases: the names differ and one of them is very
 // short, b is much longer than a, or only one of them names an id.
 func editDistance(a, b string) int {
-	inID := endsInID(a) != endsInID(b)
+	oneIsID := endsInID(a) != endsInID(b)
 	a, b = plainName(a), plainName(b)
 	switch {
 	case a == b:
 		return 0
-	case inID || min(len(a), len(b)) <= 2*maxDistance || len(b) > len(a)+maxDistance:
+	case oneIsID || min(len(a), len(b)) <= 2*maxDistance || len(b) > len(a)+maxDistance:
 		return maxDistance + 1
 	}
 	return spelling.Distance([]rune(a), []rune(b))
@@ -109,7 +109,7 @@ func plainName(name string) string {
 func guessedFix(name string, names []string, object jcs.Value) string {
 	name = plainName(name)
 	for _, row := range guesses {
-		if !slices.Contains(names, row.has) {
+		if !slices.Contains(names, row.marker) {
 			continue
 		}
 		for _, g := range row.fields {
@@ -140,85 +140,100 @@ type fieldGuess struct {
 }
 
 const (
-	nameTheQuestion   = `name the question in answers: ` + exampleAnswer
-	questionHasAnID   = `leave it out: the ids are q1, q2 and so on`
-	decideIn          = `"decision": "approved" or "denied"`
-	textOfAQuestion   = "leave it out, or add it to the text of the question"
-	theAskIsInThePath = "leave it out: the path names the ask"
+	answersExample  = `name the question in answers: ` + exampleAnswer
+	questionIDFix   = `leave it out: the ids are q1, q2 and so on`
+	decisionExample = `"decision": "approved" or "denied"`
+	contextFix      = "leave it out, or add it to the text of the question"
+	askIDFix        = "leave it out: the path names the ask"
 )
 
-// guesses has the names that clients guess, by the kind of object. The kind of an object is the first row
-// whose field the object can have.
+// guesses has the names that clients guess, by the kind of object. The first row whose marker is a field of
+// the object is for its kind.
 var guesses = []struct {
-	has    string
+	marker string // a field that only these objects can have
 	fields []fieldGuess
 }{
 	{"selected", []fieldGuess{ // one answer in a list
-		{"questionid questionkey qid key q", "id", "", ""},
-		{"choice choices option options optionid optionids value values answer answers answerid answerids selection selections" +
-			" selectedoption selectedoptions label labels text response", "selected", "", ""},
-		{"comment note reason", "notes", "", ""},
-		{"custom customtext freetext", "other", "", ""},
+		{names: "questionid questionkey qid key q", field: "id"},
+		{names: "choice choices option options optionid optionids value values answer answers answerid answerids selection selections" +
+			" selectedoption selectedoptions label labels text response", field: "selected"},
+		{names: "comment note reason", field: "notes"},
+		{names: "custom customtext freetext", field: "other"},
 	}},
 	{"answers", []fieldGuess{ // the body of an answer
-		{names: "questionid questionkey question questions qid q", field: "answers", example: nameTheQuestion},
-		{"id askid requestid answerid", "", theAskIsInThePath, ""},
-		{"choice choices option options optionid optionids selected selection selections selectedoption selectedoptions" +
-			" value values text label labels response result other freetext", "answer", "", ""},
-		{"note notes message", "comment", "", ""},
+		{names: "questionid questionkey question questions qid q", field: "answers", example: answersExample},
+		{names: "id askid requestid answerid", fix: askIDFix},
+		{names: "choice choices option options optionid optionids selected selection selections selectedoption selectedoptions" +
+			" value values text label labels response result other freetext", field: "answer"},
+		{names: "note notes message", field: "comment"},
 		{
 			names: "approve approved allow allowed deny denied reject rejected verdict status action outcome",
-			field: "decision", example: decideIn,
+			field: "decision", example: decisionExample,
 		},
 	}},
 	{"multiSelect", []fieldGuess{ // a question, or the body of a request
-		{"text prompt message ask query content", "question", "", ""},
-		{"id questionid qid askid", "", questionHasAnID, ""},
-		{"choice answer answers values items selection selections suggestions buttons labels", "options", "", ""},
-		{"multi multiplechoice multichoice allowmultiple ismultiple multipleanswers", "multiSelect", "", ""},
-		{"allowother allowfreetext freetext", "allow_custom", "", ""},
-		{"description detail details body background", "context", textOfAQuestion, ""},
-		{"user users person people recipient recipients assignee assignees assignto approvers", "to", "", ""},
-		{"callback webhook webhookurl", "callback_url", "", ""},
-		{"idempotencykey", "key", "", ""},
-		{"ttl expiresin expires timeoutseconds", "timeout", "", ""},
-		{"due dueat duedate expiresat", "deadline", "", ""},
-		{"session", "session_key", "", ""},
-		{"agentid agentname", "agent", "", ""},
-		{"tool toolname toolinput input arguments args action", "confirmation", "", ""},
+		{names: "text prompt message ask query content", field: "question"},
+		{names: "id questionid qid askid", fix: questionIDFix},
+		{names: "choice answer answers values items selection selections suggestions buttons labels", field: "options"},
+		{names: "multi multiplechoice multichoice allowmultiple ismultiple multipleanswers", field: "multiSelect"},
+		{names: "allowother allowfreetext freetext", field: "allow_custom"},
+		{names: "description detail details body background", field: "context", fix: contextFix},
+		{names: "user users person people recipient recipients assignee assignees assignto approvers", field: "to"},
+		{names: "callback webhook webhookurl", field: "callback_url"},
+		{names: "idempotencykey", field: "key"},
+		{names: "ttl expiresin expires timeoutseconds", field: "timeout"},
+		{names: "due dueat duedate expiresat", field: "deadline"},
+		{names: "session", field: "session_key"},
+		{names: "agentid agentname", field: "agent"},
+		{names: "tool toolname toolinput input arguments args action", field: "confirmation"},
 	}},
 	{"preview", []fieldGuess{ // an option
-		{"text value name title", "label", "", ""},
-		{"desc detail details hint help explanation", "description", "", ""},
+		{names: "text value name title", field: "label"},
+		{names: "desc detail details hint help explanation", field: "description"},
 	}},
 	{"tool_name", []fieldGuess{ // a confirmation
-		{"tool name toolname action", "tool_name", "", ""},
-		{"arguments args params parameters toolinput", "input", "", ""},
-		{"details summary", "description", "", ""},
+		{names: "tool name toolname action", field: "tool_name"},
+		{names: "arguments args params parameters toolinput", field: "input"},
+		{names: "details summary", field: "description"},
 	}},
-	{"delegate", []fieldGuess{{"user users person people assignee assignees recipient recipients", "to", "", ""}}},
-	{"until", []fieldGuess{{"time at when snoozeuntil snoozeduntil deadline", "until", "", ""}}},
-	{"digest", []fieldGuess{{"hash sha256 inputdigest", "digest", "", ""}}},
+	{"delegate", []fieldGuess{{names: "user users person people assignee assignees recipient recipients", field: "to"}}},
+	{"until", []fieldGuess{{names: "time at when snoozeuntil snoozeduntil deadline", field: "until"}}},
+	{"digest", []fieldGuess{{names: "hash sha256 inputdigest", field: "digest"}}},
 	{"external", []fieldGuess{ // a session
-		{"key name id", "session_key", "", ""},
-		{"text message input", "prompt", "", ""},
-		{"agentid agentname", "agent", "", ""},
-		{"callback webhook webhookurl", "callback_url", "", ""},
+		{names: "key name id", field: "session_key"},
+		{names: "text message input", field: "prompt"},
+		{names: "agentid agentname", field: "agent"},
+		{names: "callback webhook webhookurl", field: "callback_url"},
 	}},
-	{"final", []fieldGuess{{"message content body", "text", "", ""}}},
-	{"message", []fieldGuess{{"text content prompt body", "message", "", ""}}},
-	{"result", []fieldGuess{{"output value", "result", "", ""}, {"state outcome", "status", "", ""}}},
-	{"todos", []fieldGuess{{"items list tasks", "todos", "", ""}}},
-	{"content", []fieldGuess{{"text title task name todo description", "content", "", ""}, {"state", "status", "", ""}}},
-	{"tasks", []fieldGuess{{"items list todos", "tasks", "", ""}}},
+	{"final", []fieldGuess{{names: "message content body", field: "text"}}},
+	{"message", []fieldGuess{{names: "text content prompt body", field: "message"}}},
+	{"result", []fieldGuess{{names: "output value", field: "result"}, {names: "state outcome", field: "status"}}},
+	{"todos", []fieldGuess{{names: "items list tasks", field: "todos"}}},
+	{"content", []fieldGuess{
+		{names: "text title task name todo description", field: "content"},
+		{names: "state", field: "status"},
+	}},
+	{"tasks", []fieldGuess{{names: "items list todos", field: "tasks"}}},
 	{"action", []fieldGuess{ // the tool confirm_action
-		{"question text title", "action", "", ""},
-		{"description context reason body", "details", "", ""},
+		{names: "question text title", field: "action"},
+		{names: "description context reason body", field: "details"},
 	}},
-	{"expires_in", []fieldGuess{{"type role", "kind", "", ""}, {"label", "name", "", ""}, {"ttl expires expiresat", "expires_in", "", ""}}},
-	{"owner", []fieldGuess{{"callbackurl callback webhook address uri endpoint", "url", "", ""}}},
-	{"address", []fieldGuess{{"type kind", "channel", "", ""}, {"name title", "label", "", ""}, {"url endpoint", "address", "", ""}}},
-	{"people", []fieldGuess{{"members users names", "people", "", ""}}},
-	{"time_zone", []fieldGuess{{"mail emailaddress", "email", "", ""}, {"tz zone", "time_zone", "", ""}, {"quiethours", "quiet", "", ""}}},
-	{"revision", []fieldGuess{{"routes list", "items", "", ""}, {"version etag", "revision", "", ""}}},
+	{"expires_in", []fieldGuess{
+		{names: "type role", field: "kind"},
+		{names: "label", field: "name"},
+		{names: "ttl expires expiresat", field: "expires_in"},
+	}},
+	{"owner", []fieldGuess{{names: "callbackurl callback webhook address uri endpoint", field: "url"}}},
+	{"address", []fieldGuess{
+		{names: "type kind", field: "channel"},
+		{names: "name title", field: "label"},
+		{names: "url endpoint", field: "address"},
+	}},
+	{"people", []fieldGuess{{names: "members users names", field: "people"}}},
+	{"time_zone", []fieldGuess{
+		{names: "mail emailaddress", field: "email"},
+		{names: "tz zone", field: "time_zone"},
+		{names: "quiethours", field: "quiet"},
+	}},
+	{"revision", []fieldGuess{{names: "routes list", field: "items"}, {names: "version etag", field: "revision"}}},
 }
