@@ -184,17 +184,17 @@ func (c *agentAdd) Run(io streams, all *commands) error {
 	path := filepath.Join(dir, c.Name+".md")
 	text := newDefinition(c.Name, usableModel(file))
 	if _, err := config.LoadAgent(path, strings.NewReader(text), os.LookupEnv); err != nil || c.Name != filepath.Base(c.Name) {
-		return usage(fmt.Sprintf("%q is not a name of at most 64 lower-case letters, digits, -, _ and .", c.Name))
+		return usage(fmt.Sprintf("%q is not a valid name: use at most 64 lower-case letters, digits, -, _ and dots", c.Name))
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return usage(err.Error())
+		return unusableFile(err)
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return usage(path + " exists already")
+		return usage(path + " exists already: edit it, or choose another name")
 	}
 	if err != nil {
-		return usage(err.Error())
+		return unusableFile(err)
 	}
 	_, err = f.WriteString(text)
 	if err := errors.Join(err, f.Close()); err != nil {

@@ -151,7 +151,7 @@ func (c *answerCommand) edit(a *askback.Answer, in io.Reader) error {
 	}
 	raw, err := readFile(c.Input, in)
 	if err != nil {
-		return usage(err.Error())
+		return unusableFile(err)
 	}
 	a.Input = raw
 	if !json.Valid(raw) {

@@ -87,7 +87,7 @@ func (c *askCommand) request(in io.Reader) (askback.Request, error) {
 	case c.Question == "":
 		return askback.Request{}, usage(`missing question; for example: askback ask "Which database?" PostgreSQL SQLite`)
 	case n > 0 && n != len(c.Options):
-		return askback.Request{}, usage(fmt.Sprintf("%d descriptions for %d options: give one --description for each option, in order", n, len(c.Options)))
+		return askback.Request{}, usage(fmt.Sprintf("%s for %s: give one --description for each option, in order", view.Count(n, "description"), view.Count(len(c.Options), "option")))
 	}
 	if err := checkOptions(c.Options); err != nil {
 		return askback.Request{}, err
@@ -116,7 +116,7 @@ func (c *askCommand) onlyFile() bool {
 func readRequest(path string, in io.Reader) (askback.Request, error) {
 	raw, err := readFile(path, in)
 	if err != nil {
-		return askback.Request{}, usage(err.Error())
+		return askback.Request{}, unusableFile(err)
 	}
 	r, err := decode.Request(raw)
 	if err == nil {

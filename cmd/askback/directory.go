@@ -287,7 +287,7 @@ func readRoutes(path string, in io.Reader) (config.RouteFile, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return config.RouteFile{}, usage(err.Error())
+		return config.RouteFile{}, unusableFile(err)
 	}
 	defer f.Close()
 	return config.ReadRoutes(path, f)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 
 	"github.com/askback/askback"
@@ -35,6 +36,15 @@ func (e exitError) Error() string { return e.text }
 
 // usage returns an error for an invalid command line or input.
 func usage(text string) error { return exitError{exitUsage, text} }
+
+// unusableFile returns the usage error for a file that cannot be read or written.
+func unusableFile(err error) error {
+	var file *fs.PathError
+	if errors.As(err, &file) {
+		return usage(fmt.Sprintf("cannot use the file %s: %v", file.Path, file.Err))
+	}
+	return usage(err.Error())
+}
 
 // printError writes an error to w and returns its exit code. It writes nothing for a
 // cancelled context, or for a nil error, which has the code 0.

@@ -43,6 +43,7 @@ var arguments = []struct {
 	{regexp.MustCompile(`^/to(/\d+)?$`), "--to"},
 	{regexp.MustCompile(`^/people(/\d+)?$`), "the people"},
 	{regexp.MustCompile(`^/time_zone$`), "--time-zone"},
+	{regexp.MustCompile(`^/channel$`), "the channel"},
 	{regexp.MustCompile(`^/session_key$`), "--session"},
 	{regexp.MustCompile(`^/tags(/\d+)?$`), "--tag"},
 	{regexp.MustCompile(`^/on_timeout$`), "--on-timeout"},

@@ -134,7 +134,7 @@ func (c *runCommand) request(io *streams) (r askback.SessionRequest, err error) 
 	case c.Resume == "" && c.Agent == "":
 		return r, usage(`missing agent; for example: askback run poem "Write about the sea"`)
 	case fromInput && c.Payload == "-":
-		return r, usage("standard input cannot be both the prompt and the payload")
+		return r, usage("standard input cannot be both the prompt and the payload: give one of them in another way")
 	case c.Resume == "" && c.Agent == demo.Name && len(c.Prompt) == 0 && c.Payload == "":
 		r.Prompt = demo.Prompt
 	case c.Resume == "" && len(c.Prompt) == 0 && c.Payload == "":
@@ -143,20 +143,20 @@ func (c *runCommand) request(io *streams) (r askback.SessionRequest, err error) 
 	if fromInput {
 		raw, err := readFile("-", io.in)
 		if err != nil {
-			return r, usage(err.Error())
+			return r, unusableFile(err)
 		}
 		r.Prompt = strings.TrimSpace(string(raw))
 	}
 	if c.Payload != "" {
 		if r.Payload, err = readFile(c.Payload, io.in); err != nil {
-			return r, usage(err.Error())
+			return r, unusableFile(err)
 		}
 	}
 	if fromInput || c.Payload == "-" {
 		io.in = nil
 	}
 	if r.Prompt == "" && len(r.Payload) == 0 && c.Resume == "" {
-		return r, usage("the prompt is empty")
+		return r, usage("the prompt is empty: write the task of the agent")
 	}
 	r.Title = view.RunTitle(r.Prompt)
 	return r, r.Check()

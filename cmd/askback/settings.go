@@ -35,7 +35,7 @@ func (all *commands) settings() (config.Config, error) {
 func readSettings(path string) (config.Config, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return config.Config{}, usage(err.Error())
+		return config.Config{}, unusableFile(err)
 	}
 	defer f.Close()
 	return config.Load(path, f, os.LookupEnv)
