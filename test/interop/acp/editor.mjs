@@ -1,5 +1,5 @@
-// editor.mjs is an editor. Its arguments are the folder of the packages, and the command of an agent. It runs two turns. Each line of
-// standard input is the option to choose in its dialog. It writes what happens, one line each.
+// editor.mjs is an editor. Its arguments are the folder of the packages, and the command of an agent. It runs two turns.
+// Each line of standard input is the option to choose in its dialog. It writes each event on one line.
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
