@@ -322,8 +322,9 @@ func TestOnlySubscriptionsAreValidAddresses(t *testing.T) {
 // Only subjects that push services take are accepted.
 func TestSubjectsAreChecked(t *testing.T) {
 	for subject, want := range map[string]bool{
-		"mailto:ops@example.com": true, "https://ask.example.com": true, "ops@example.com": false, "http://ask.example.com": false,
-		"mailto:": false, "mailto:Ana <ana@example.com>": false, "https://": false, "https://a:b@example.com": false,
+		"mailto:ops@example.com": true, "https://ask.example.com": true, "ops@example.com": false,
+		"http://ask.example.com": false, "mailto:": false, "mailto:Ana <ana@example.com>": false,
+		"https://": false, "https://a:b@example.com": false,
 	} {
 		if got := webpush.SubjectProblem(subject) == ""; got != want {
 			t.Errorf("%q: got %v, want %v", subject, got, want)

@@ -111,8 +111,8 @@ func (m Message) HasElements() bool {
 	return false
 }
 
-// Press presses the button of a message whose label begins with text. The message may be older than the one
-// that Slack has now.
+// Press presses the button of a message whose label begins with text. The message may be an earlier
+// version than Slack has now.
 func (s *Server) Press(u User, m Message, text string, state State) Ack {
 	s.t.Helper()
 	e, block, ok := m.Button(text)
