@@ -74,6 +74,12 @@ func readSettings(r *settings.Reader, v settings.Value) channels.Settings {
 	if r.Problems() > before {
 		return s
 	}
+	s.addMissing(r, v)
+	return s
+}
+
+// addMissing adds a problem for each required setting that is missing.
+func (s Settings) addMissing(r *settings.Reader, v settings.Value) {
 	for _, required := range []struct{ key, value, fix string }{
 		{"bot_token", s.BotToken, `write bot_token: "${SLACK_BOT_TOKEN}"`},
 		{"channel", s.Channel, `write the channel for questions, as in channel: "#agents"`},
@@ -90,5 +96,4 @@ func readSettings(r *settings.Reader, v settings.Value) channels.Settings {
 			r.AddProblem(v.At, required.fix, "%s has no %s", v.Key, required.key)
 		}
 	}
-	return s
 }

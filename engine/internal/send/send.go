@@ -160,8 +160,7 @@ func (w *worker) send(ctx context.Context, f store.Effect) attempt {
 	if instead, ok := w.digested(ctx, f, &d, begun); ok {
 		return instead
 	}
-	reader := d.contact()
-	if reader != "" {
+	if reader := d.contact(); reader != "" {
 		d.address, err = e.Contacts.ContactAddress(ctx, reader, begun)
 	}
 	if err != nil {
@@ -174,11 +173,19 @@ func (w *worker) send(ctx context.Context, f store.Effect) attempt {
 		w.receivers.release(d.Target)
 		return attempt{retry: postponed}
 	}
+	return w.sendNow(ctx, f, to, d, begun)
+}
+
+// sendNow makes one attempt to send a delivery whose receiver and owner are not busy.
+func (w *worker) sendNow(
+	ctx context.Context, f store.Effect, to lifecycle.EndpointState, d outgoing, begun time.Time,
+) attempt {
+	e := w.service
 	receipt, err := e.sendTo(ctx, f, to, d)
 	now := e.Clock()
 	w.receivers.end(d.Target, now.Sub(begun))
 	w.owners.end(d.owner, now.Sub(begun))
-	if reader != "" {
+	if reader := d.contact(); reader != "" {
 		e.Contacts.ContactReplied(ctx, reader, err, now)
 	}
 	switch {
