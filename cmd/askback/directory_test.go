@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// The channels use changed people without a restart: a person whom an admin added is there with the id in
-// Slack and the mail address, and a removed person is not (F12).
+// The channels use changed people without a restart. A person whom an admin added has the id in Slack and the
+// mail address. A removed person is gone (F12).
 func TestChannelsUsePeopleAddedOverTheAPI(t *testing.T) {
 	var file config.Config
 	file.Channels = map[string]channels.Settings{"slack": slack.Settings{BotToken: "xoxb-1", AppToken: "xapp-1", Channel: "C1", Team: "T1"}}

@@ -24,8 +24,8 @@ import (
 )
 
 // A channelKillTest kills the server while it sends through all channels and people answer in them. At the
-// end each ask must have one outcome, no message may be answerable, each person must have got each question,
-// and the receiver of webhooks must have every event with one id (E3 to E7).
+// end each ask must have one outcome, no message may be answerable, and each person must have got each
+// question. The receiver of webhooks must have every event with one id (E3 to E7).
 //
 // Before the kills, for each channel and person, one ask goes to all channels and the person answers it in
 // that channel.

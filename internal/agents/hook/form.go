@@ -203,8 +203,8 @@ func choices(v jcs.Value) (labels, values []string, ok bool) {
 }
 
 // Accepted returns the content for the answers of a person, which is {} if every field is optional and was
-// left empty. It returns false if the ask was not answered, or if the form cannot contain the answer: it has
-// no place for a comment and for notes, and without them the agent would misunderstand the person.
+// left empty. It returns false if the ask was not answered, or if the form cannot contain the answer. A form
+// has no place for a comment and for notes, and without them the agent would misunderstand the person.
 func (f Form) Accepted(ask askback.Ask) (json.RawMessage, bool) {
 	if ask.Outcome.Status != askback.Answered || ask.Outcome.Comment != "" || len(ask.Questions) != len(f.Questions) {
 		return nil, false
