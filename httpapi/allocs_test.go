@@ -87,7 +87,9 @@ func TestProblemIsEncodedLikeItsStruct(t *testing.T) {
 	for _, p := range []httpapi.Problem{
 		{},
 		{Type: "t", Title: "T", Status: 404, Detail: "d\"\u2028\x00"},
-		{Errors: []askback.Problem{{Pointer: "/a", Detail: "b", Fix: "c"}, {}}, QuestionIDs: []string{"ask_1", "ask_2"}},
+		{Errors: []askback.Problem{{Pointer: "/a", Detail: "b", Fix: "c"}, {}}, QuestionIDs: []string{
+			"ask_1", "ask_2",
+		}},
 		{AskID: "ask_1", Ask: ask, Outcome: outcome},
 	} {
 		got, err := p.AppendJSON(nil)

@@ -39,7 +39,9 @@ func inLine(raw json.RawMessage, show []string) string {
 
 // split returns the brackets of an object or array, and its formatted members or elements.
 // Any other value is returned as begin.
-func split(raw json.RawMessage, show []string, each func(name string, v json.RawMessage, show []string) string) (begin string, parts []string, end string) {
+func split(
+	raw json.RawMessage, show []string, each func(name string, v json.RawMessage, show []string) string,
+) (begin string, parts []string, end string) {
 	raw = bytes.TrimSpace(raw)
 	switch raw[0] {
 	case '{':

@@ -132,7 +132,8 @@ func routesTable() string {
 	for _, rt := range httpapi.Table() {
 		if rt.Doc.Tag != tag {
 			tag = rt.Doc.Tag
-			fmt.Fprintf(&b, "\n**%s**\n\n| method and path | who | what | body | reply |\n|---|---|---|---|---|\n", strings.ToUpper(tag[:1])+tag[1:])
+			fmt.Fprintf(&b, "\n**%s**\n\n| method and path | who | what | body | reply |\n|---|---|---|---|---|\n",
+				strings.ToUpper(tag[:1])+tag[1:])
 		}
 		path := strings.TrimPrefix(rt.Path, "/api/v1")
 		for i, q := range rt.Doc.Query {
@@ -142,7 +143,8 @@ func routesTable() string {
 		if rt.Open {
 			who = "anyone"
 		}
-		fmt.Fprintf(&b, "| `%s %s` | %s | %s | %s | %s |\n", rt.Method, path, who, rt.Doc.Summary, word(rt.Doc.In), word(rt.Doc.Out))
+		fmt.Fprintf(&b, "| `%s %s` | %s | %s | %s | %s |\n", rt.Method, path, who, rt.Doc.Summary, word(rt.Doc.In),
+			word(rt.Doc.Out))
 	}
 	return b.String() + "\n"
 }

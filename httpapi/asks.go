@@ -127,7 +127,9 @@ func (c *call) findOrAsk() (*revision.Ask, error) { // its large frame must not 
 	}
 	if header := c.r.Header.Get("Idempotency-Key"); header != "" {
 		if r.Key != "" && r.Key != header {
-			return nil, askback.Invalid{{Pointer: "/key", Detail: "the key and the Idempotency-Key header differ", Fix: "send one of them"}}
+			return nil, askback.Invalid{
+				{Pointer: "/key", Detail: "the key and the Idempotency-Key header differ", Fix: "send one of them"},
+			}
 		}
 		r.Key = header
 	}
@@ -135,7 +137,8 @@ func (c *call) findOrAsk() (*revision.Ask, error) { // its large frame must not 
 	a, err := revision.Of(c.client).AskRevision(c.r.Context(), r)
 	if errors.Is(err, askback.ErrEnded) {
 		p := problemOf(err)
-		p.Detail = "the session " + cmp.Or(r.SessionID, "with the key "+strconv.Quote(r.SessionKey)) + " has ended; start another one with a new session_key"
+		p.Detail = "the session " + cmp.Or(r.SessionID,
+			"with the key "+strconv.Quote(r.SessionKey)) + " has ended; start another one with a new session_key"
 		return nil, p
 	}
 	if err != nil {
@@ -199,7 +202,9 @@ func (c *call) timeParam(name string, at *time.Time) error {
 	}
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
-		return askback.Invalid{{Pointer: "?" + name, Detail: "this is not a time in RFC 3339 format", Fix: name + "=2026-11-03T18:30:00Z"}}
+		return askback.Invalid{
+			{Pointer: "?" + name, Detail: "this is not a time in RFC 3339 format", Fix: name + "=2026-11-03T18:30:00Z"},
+		}
 	}
 	*at = t
 	return nil

@@ -37,7 +37,10 @@ func newLimitedAuthenticator(t *testing.T) (*fixture, *limitedAuthenticator) {
 	t.Helper()
 	g := &limitedAuthenticator{Engine: engine.New(memstore.New(), nil)}
 	g.left.Store(-1)
-	w := &fixture{t: t, engine: g.Engine, handler: httpapi.NewHandler(g, nil), tokens: map[askback.Principal]string{}, client: &http.Client{}}
+	w := &fixture{
+		t: t, engine: g.Engine, handler: httpapi.NewHandler(g, nil), tokens: map[askback.Principal]string{},
+		client: &http.Client{},
+	}
 	w.server = httptest.NewServer(checkTraffic(t, w.handler))
 	t.Cleanup(func() {
 		w.handler.Stop()
@@ -86,7 +89,8 @@ func TestStreamReturnsErrorStatusWhenTokenCannotBeChecked(t *testing.T) {
 	}
 	secret := w.token(ana)
 	g.left.Store(1) // for the request, but not for its first event
-	r, err := http.NewRequestWithContext(limitedContext(t), "GET", w.server.URL+"/api/v1/sessions/"+run.ID+"/events?after="+cursor, nil)
+	r, err := http.NewRequestWithContext(limitedContext(t), "GET",
+		w.server.URL+"/api/v1/sessions/"+run.ID+"/events?after="+cursor, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +107,9 @@ func TestStreamReturnsErrorStatusWhenTokenCannotBeChecked(t *testing.T) {
 
 // A hook gets no decision if its token cannot be checked after the wait or at a heartbeat.
 func TestHookGetsNoDecisionWhenTokenCannotBeChecked(t *testing.T) {
-	for name, heartbeat := range map[string]time.Duration{"at the answer": time.Hour, "at a heartbeat": 10 * time.Millisecond} {
+	for name, heartbeat := range map[string]time.Duration{
+		"at the answer": time.Hour, "at a heartbeat": 10 * time.Millisecond,
+	} {
 		w, g := newLimitedAuthenticator(t)
 		w.handler.SetHeartbeat(heartbeat, time.Minute)
 		conn := w.dialHook("", runsBash)
@@ -120,7 +126,8 @@ func TestHookGetsNoDecisionWhenTokenCannotBeChecked(t *testing.T) {
 			t.Fatal(err)
 		}
 		raw, err := io.ReadAll(res.Body) // an error means that the server aborted the reply without a decision
-		if strings.Contains(string(raw), "allow") || res.StatusCode == http.StatusNoContent || err == nil && res.StatusCode == http.StatusOK {
+		if strings.Contains(string(raw), "allow") || res.StatusCode == http.StatusNoContent ||
+			err == nil && res.StatusCode == http.StatusOK {
 			t.Errorf("%s: got %d %s, want no decision", name, res.StatusCode, raw)
 		}
 	}
@@ -153,7 +160,10 @@ func (c revokingClient) Consume(ctx context.Context, id, digest string) (askback
 // consumed.
 func TestHookGetsNoDecisionAfterRevocation(t *testing.T) {
 	a := &revokingAuthenticator{Engine: engine.New(memstore.New(), nil)}
-	w := &fixture{t: t, engine: a.Engine, handler: httpapi.NewHandler(a, nil), tokens: map[askback.Principal]string{}, client: &http.Client{}}
+	w := &fixture{
+		t: t, engine: a.Engine, handler: httpapi.NewHandler(a, nil), tokens: map[askback.Principal]string{},
+		client: &http.Client{},
+	}
 	w.server = httptest.NewServer(checkTraffic(t, w.handler))
 	t.Cleanup(func() {
 		w.handler.Stop()

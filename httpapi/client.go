@@ -72,7 +72,8 @@ func (c *Client) do(ctx context.Context, r request, out any) (status int, ask as
 		return res.StatusCode, ask, nil
 	}
 	if err := parse(raw, out); err != nil {
-		return res.StatusCode, ask, fmt.Errorf("%s %s: read the reply: %w: %v", r.method, r.path, askback.ErrUnreachable, err)
+		return res.StatusCode, ask, fmt.Errorf("%s %s: read the reply: %w: %v", r.method, r.path,
+			askback.ErrUnreachable, err)
 	}
 	return res.StatusCode, ask, nil
 }
@@ -137,7 +138,8 @@ func (c *Client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error
 	}
 	key := cmp.Or(r.Key, rand.Text())
 	var out askback.Ask
-	status, _, err := c.do(ctx, request{method: "POST", path: base + "/asks", body: body[askback.Request]{normal, appendRequest}, key: key, trace: normal.TraceParent}, &out)
+	status, _, err := c.do(ctx, request{method: "POST", path: base +
+		"/asks", body: body[askback.Request]{normal, appendRequest}, key: key, trace: normal.TraceParent}, &out)
 	out.Repeated = err == nil && status == http.StatusOK
 	return out, err
 }
@@ -188,7 +190,8 @@ func (c *Client) poll(ctx context.Context, id string) (askback.Ask, error) {
 		wait = min(wait, time.Until(end))
 	}
 	seconds := max(1, int(math.Ceil(wait.Seconds())))
-	return c.ask(ctx, request{method: "GET", path: askPath(id, ""), query: "wait=" + strconv.Itoa(seconds), wait: maxWait})
+	return c.ask(ctx,
+		request{method: "GET", path: askPath(id, ""), query: "wait=" + strconv.Itoa(seconds), wait: maxWait})
 }
 
 // lastReadTime is how long the last read of an ask may take after the end of a wait.
@@ -240,7 +243,8 @@ func (c *Client) List(ctx context.Context, q askback.Query) (askback.Page, error
 	if err := q.Check(); err != nil {
 		return askback.Page{}, err
 	}
-	query := filter(q.Limit, "status", string(q.Status), "agent", q.Agent, "session_id", q.SessionID, "to", q.To, "q", q.Search, "key", q.Key, "cursor", q.Cursor,
+	query := filter(q.Limit, "status", string(q.Status),
+		"agent", q.Agent, "session_id", q.SessionID, "to", q.To, "q", q.Search, "key", q.Key, "cursor", q.Cursor,
 		"tool", q.Tool, "tag", q.Tag, "by", q.By, "decision", string(q.Decision))
 	for name, at := range map[string]time.Time{"since": q.Since, "until": q.Until} {
 		if !at.IsZero() {
@@ -261,7 +265,8 @@ func (c *Client) Answer(ctx context.Context, id string, a askback.Answer) (askba
 	if err := a.Check(); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.ask(ctx, request{method: "POST", path: askPath(id, "/answer"), body: body[askback.Answer]{a, appendAnswer}})
+	return c.ask(ctx,
+		request{method: "POST", path: askPath(id, "/answer"), body: body[askback.Answer]{a, appendAnswer}})
 }
 
 // Decline implements [askback.Inbox].
@@ -277,7 +282,9 @@ func (c *Client) Hold(ctx context.Context, id string, a askback.Answer) (askback
 	if err := a.Check(); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.ask(ctx, request{method: "POST", path: askPath(id, "/answer"), body: body[askback.Answer]{a, withMember(appendAnswer, "hold", "true")}})
+	return c.ask(ctx, request{method: "POST", path: askPath(id, "/answer"), body: body[askback.Answer]{
+		a, withMember(appendAnswer, "hold", "true"),
+	}})
 }
 
 // HoldDecline implements [askback.Holder].
@@ -285,7 +292,8 @@ func (c *Client) HoldDecline(ctx context.Context, id, reason string) (askback.As
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.ask(ctx, request{method: "POST", path: askPath(id, "/decline"), body: wireReason{Reason: reason, Hold: true}})
+	return c.ask(ctx,
+		request{method: "POST", path: askPath(id, "/decline"), body: wireReason{Reason: reason, Hold: true}})
 }
 
 // Undo implements [askback.Holder].

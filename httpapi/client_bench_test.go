@@ -25,15 +25,19 @@ import (
 // the difference is the cost of the client.
 func BenchmarkClient(b *testing.B) {
 	request := askback.Request{
-		Questions: []askback.Question{{Text: "Deploy build 4711 to production?", Options: askback.Options("yes", "no", "later")}},
-		Context:   json.RawMessage(`"` + strings.Repeat("x", 160) + `"`),
-		Key:       "4711",
+		Questions: []askback.Question{
+			{Text: "Deploy build 4711 to production?", Options: askback.Options("yes", "no", "later")},
+		},
+		Context: json.RawMessage(`"` + strings.Repeat("x", 160) + `"`),
+		Key:     "4711",
 	}
 	normal, err := request.Normalize()
 	if err != nil {
 		b.Fatal(err)
 	}
-	answer := askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"yes"}, Notes: "checked the dashboards"}}}
+	answer := askback.Answer{
+		Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"yes"}, Notes: "checked the dashboards"}},
+	}
 	asked, answered := recordReplies(b, request, answer)
 	ctx, stop := context.WithCancel(b.Context())
 	defer stop()

@@ -75,7 +75,9 @@ func TestEachPersonHasOwnDraft(t *testing.T) {
 	if got, err := one.Draft(ctx, ask.ID); got != nil || err != nil {
 		t.Errorf("no draft: got %s, %v", got, err)
 	}
-	for _, draft := range []string{`{"answers":[{"id":"q1","other":"Maria"}]}`, `{"answers":[{"id":"q1","other":"MariaDB"}]}`} {
+	for _, draft := range []string{
+		`{"answers":[{"id":"q1","other":"Maria"}]}`, `{"answers":[{"id":"q1","other":"MariaDB"}]}`,
+	} {
 		if err := one.SaveDraft(ctx, ask.ID, json.RawMessage(draft)); err != nil {
 			t.Fatal(err)
 		}
@@ -118,10 +120,12 @@ func TestTooManyAsksAreRejected(t *testing.T) {
 	}
 	got := w.send("POST", "/api/v1/asks", w.token(bot), databases)
 	if got.status != 429 || got.header.Get("Retry-After") != "10" || !strings.Contains(got.body, "1000 open asks") {
-		t.Errorf("got %d, Retry-After %q, %s; want 429 with 10 and the reason", got.status, got.header.Get("Retry-After"), got.body)
+		t.Errorf("got %d, Retry-After %q, %s; want 429 with 10 and the reason", got.status,
+			got.header.Get("Retry-After"), got.body)
 	}
 	_, err := remote.Ask(ctx, question("And now?"))
-	if retry, ok := errors.AsType[*askback.RetryError](err); !ok || retry.After != 10*time.Second || !strings.Contains(retry.Why, "1000 open asks") {
+	if retry, ok := errors.AsType[*askback.RetryError](err); !ok || retry.After != 10*time.Second ||
+		!strings.Contains(retry.Why, "1000 open asks") {
 		t.Errorf("the client got %v, want the time and the reason as well", err)
 	}
 	if _, err := w.As(askback.Principal{Kind: askback.Agent, Name: "calm"}).Ask(ctx, question("Mine?")); err != nil {

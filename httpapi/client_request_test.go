@@ -45,14 +45,17 @@ func newTransport(t *testing.T) *http.Transport {
 // The address of a request equals the URL that package url parses from the server's address and the path.
 func TestAddressMayHavePathAndUser(t *testing.T) {
 	for _, address := range []string{
-		"http://127.0.0.1:7575", "http://127.0.0.1:7575/", "http://example.com:", "https://example.com/askback/", "http://example.com/a%20b",
-		"http://example.com/a%2Fb", "http://ana:secret@example.com", "http://[::1]:7575", "http://EXAMPLE.com", "http://example.com?a=b", "example.com", "",
+		"http://127.0.0.1:7575", "http://127.0.0.1:7575/", "http://example.com:", "https://example.com/askback/",
+		"http://example.com/a%20b",
+		"http://example.com/a%2Fb", "http://ana:secret@example.com", "http://[::1]:7575", "http://EXAMPLE.com",
+		"http://example.com?a=b", "example.com", "",
 		"http://bad host", "http://example.com:port",
 	} {
 		for _, id := range []string{"ask_1", "a/b", "a b", "%", "?", "#", "é", "a+b", "a:b@c;d=e,f$g&h", "..", ""} {
 			sent := &savedRequest{}
 			_, err := httpapi.NewClient(address, "token", &http.Client{Transport: sent}).Get(t.Context(), id)
-			want, wantErr := http.NewRequest("GET", strings.TrimRight(address, "/")+"/api/v1/asks/"+url.PathEscape(id), nil)
+			want, wantErr := http.NewRequest("GET", strings.TrimRight(address, "/")+"/api/v1/asks/"+url.PathEscape(id),
+				nil)
 			if wantErr != nil {
 				if err == nil || err.Error() != wantErr.Error() {
 					t.Errorf("%q, %q: got %v, want %v", address, id, err, wantErr)
@@ -63,8 +66,10 @@ func TestAddressMayHavePathAndUser(t *testing.T) {
 				t.Errorf("%q, %q: no request is sent: %v", address, id, err)
 				continue
 			}
-			if got := sent.last; got.URL.String() != want.URL.String() || got.URL.RequestURI() != want.URL.RequestURI() || got.Host != want.Host {
-				t.Errorf("%q, %q: got %s (host %q), want %s (host %q)", address, id, got.URL, got.Host, want.URL, want.Host)
+			if got := sent.last; got.URL.String() != want.URL.String() ||
+				got.URL.RequestURI() != want.URL.RequestURI() || got.Host != want.Host {
+				t.Errorf("%q, %q: got %s (host %q), want %s (host %q)", address, id, got.URL, got.Host, want.URL,
+					want.Host)
 			}
 		}
 	}
@@ -103,11 +108,14 @@ func TestCallsShareNoHeaders(t *testing.T) {
 		_, _ = c.Decline(t.Context(), "1", "no")
 	}
 	for call, want := range map[string]string{
-		"POST /api/v1/asks":           "map[Accept-Encoding:[identity] Authorization:[Bearer token] Content-Length:[%] Content-Type:[application/json] Idempotency-Key:[k]]",
-		"GET /api/v1/events":          "map[Accept:[text/event-stream] Accept-Encoding:[gzip] Authorization:[Bearer token] Last-Event-Id:[9]]",
-		"GET /api/v1/asks":            "map[Accept-Encoding:[gzip] Authorization:[Bearer token]]",
-		"GET /api/v1/asks/1":          "map[Accept-Encoding:[identity] Authorization:[Bearer token]]",
-		"POST /api/v1/asks/1/decline": "map[Accept-Encoding:[identity] Authorization:[Bearer token] Content-Length:[%] Content-Type:[application/json]]",
+		"POST /api/v1/asks": "map[Accept-Encoding:[identity] Authorization:[Bearer token] " +
+			"Content-Length:[%] Content-Type:[application/json] Idempotency-Key:[k]]",
+		"GET /api/v1/events": "map[Accept:[text/event-stream] Accept-Encoding:[gzip] Authorization:[Bearer " +
+			"token] Last-Event-Id:[9]]",
+		"GET /api/v1/asks":   "map[Accept-Encoding:[gzip] Authorization:[Bearer token]]",
+		"GET /api/v1/asks/1": "map[Accept-Encoding:[identity] Authorization:[Bearer token]]",
+		"POST /api/v1/asks/1/decline": "map[Accept-Encoding:[identity] Authorization:[Bearer token] " +
+			"Content-Length:[%] Content-Type:[application/json]]",
 	} {
 		got := sent[call]
 		want = strings.ReplaceAll(want, "%", got.Get("Content-Length"))
@@ -205,8 +213,10 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	for name, client := range differentClients(t) {
 		requests.Store(0)
 		_, err := httpapi.NewClient(s.URL, "token", client).Get(t.Context(), "1")
-		if err == nil || !strings.Contains(err.Error(), "the server replied Temporary Redirect") || requests.Load() != 1 {
-			t.Errorf("%s: got %v after %d requests, want the redirect as the error of one request", name, err, requests.Load())
+		if err == nil || !strings.Contains(err.Error(), "the server replied Temporary Redirect") ||
+			requests.Load() != 1 {
+			t.Errorf("%s: got %v after %d requests, want the redirect as the error of one request", name, err,
+				requests.Load())
 		}
 	}
 }
@@ -287,7 +297,8 @@ func TestCallFailsWithoutReply(t *testing.T) {
 				defer cancel()
 			}
 			begun := time.Now()
-			_, err := httpapi.NewClient("http://askback", "token", &http.Client{Transport: silentTransport{}}).Get(ctx, "1")
+			_, err := httpapi.NewClient("http://askback", "token",
+				&http.Client{Transport: silentTransport{}}).Get(ctx, "1")
 			if took := time.Since(begun); !errors.Is(err, at.err) || took != at.end {
 				t.Errorf("%s: got %v after %v, want %v after %v", name, err, took, at.err, at.end)
 			}

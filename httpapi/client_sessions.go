@@ -23,7 +23,10 @@ func commandRequest(id string, t askback.Command) (request, error) {
 	case askback.Report:
 		return post("/messages", body[askback.Report]{t, withMember(appendReport, "role", `"assistant"`)})
 	case askback.EndTurn:
-		return request{method: "POST", path: "/conversations/" + url.PathEscape(id) + "/cancel", body: body[askback.EndTurn]{t, appendEndTurn}}, nil
+		return request{
+			method: "POST", path: "/conversations/" + url.PathEscape(id) + "/cancel",
+			body: body[askback.EndTurn]{t, appendEndTurn},
+		}, nil
 	case askback.EndSession:
 		return post("/cancel", body[askback.EndSession]{t, appendEndSession})
 	case askback.ResumeSession:
@@ -31,7 +34,9 @@ func commandRequest(id string, t askback.Command) (request, error) {
 	case askback.Complete:
 		return post("/complete", body[askback.Complete]{t, appendComplete})
 	case askback.SetTodos:
-		return request{method: "PUT", path: sessionPath(id, "/todos"), body: body[askback.SetTodos]{t, appendSetTodos}}, nil
+		return request{
+			method: "PUT", path: sessionPath(id, "/todos"), body: body[askback.SetTodos]{t, appendSetTodos},
+		}, nil
 	}
 	return request{}, fmt.Errorf("send %s: this client does not support %T", id, t)
 }
@@ -97,7 +102,8 @@ func (c *Client) Messages(ctx context.Context, id, cursor string, limit int) (as
 	if err := (askback.Query{Limit: limit}).Check(); err != nil {
 		return askback.MessagePage{}, err
 	}
-	return fetch[askback.MessagePage](ctx, c, request{method: "GET", path: sessionPath(id, "/messages"), query: filter(limit, "cursor", cursor).Encode()})
+	return fetch[askback.MessagePage](ctx, c,
+		request{method: "GET", path: sessionPath(id, "/messages"), query: filter(limit, "cursor", cursor).Encode()})
 }
 
 // filter returns the query parameters of a list: the limit unless it is 0, and the pairs of

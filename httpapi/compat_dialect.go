@@ -68,7 +68,8 @@ func (c *call) dialectAsk() error {
 		status = http.StatusAccepted
 	}
 	return c.reply(status, unansweredReply{
-		Status: unanswered.Status, QuestionID: first.ID, PageURL: c.withPageURL(first).PageURL, Message: unanswered.Error(),
+		Status: unanswered.Status, QuestionID: first.ID, PageURL: c.withPageURL(first).PageURL,
+		Message: unanswered.Error(),
 	})
 }
 
@@ -112,7 +113,9 @@ func (c *call) dialectAsks(in compat.Input, wait time.Duration) ([]askback.Ask, 
 func (c *call) withdrawNew(asks []askback.Ask) {
 	for _, a := range asks {
 		if !a.Repeated && !a.Settled() {
-			_, _ = c.client.Cancel(context.WithoutCancel(c.r.Context()), a.ID, "Another call of the same request could not be asked about") // the error of the request is more useful
+			// the error of the request is more useful
+			_, _ = c.client.Cancel(context.WithoutCancel(c.r.Context()), a.ID,
+				"Another call of the same request could not be asked about")
 		}
 	}
 }

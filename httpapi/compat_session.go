@@ -29,7 +29,8 @@ func (c *call) answerText(session string) (found, now askback.Ask, err error) {
 		return found, found, err
 	case t.QuestionID == "" && found.Kind == askback.Confirm && answer.Decision != askback.Deny:
 		// The answer may be meant for another ask, which was just settled.
-		return found, found, ambiguousAnswer([]string{found.ID}, fmt.Sprintf("a confirmation can only be approved by its id: send \"question_id\": %q", found.ID))
+		return found, found, ambiguousAnswer([]string{found.ID},
+			fmt.Sprintf("a confirmation can only be approved by its id: send \"question_id\": %q", found.ID))
 	}
 	now, err = c.client.Answer(c.r.Context(), found.ID, answer)
 	return found, now, err
@@ -62,7 +63,8 @@ func (c *call) sessionAnswer() error {
 	case err == nil:
 		return c.reply(http.StatusOK, compat.SubmittedReply())
 	case errors.As(err, &approval) && approval.QuestionIDs != nil:
-		return c.reply(http.StatusConflict, compat.SessionReply{Message: approval.Detail, QuestionIDs: approval.QuestionIDs})
+		return c.reply(http.StatusConflict,
+			compat.SessionReply{Message: approval.Detail, QuestionIDs: approval.QuestionIDs})
 	case errors.As(err, &several), errors.Is(err, askback.ErrSettled):
 		return c.reply(http.StatusConflict, compat.RejectedReply(err, now))
 	case errors.Is(err, askback.ErrNotFound):

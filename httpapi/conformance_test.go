@@ -55,7 +55,8 @@ func (g *watchedAuthenticator) Authenticate(ctx context.Context, secret string) 
 // watch sets the secret whose acceptance closes w.seen.
 func (w *fixture) watch(secret string) {
 	w.seen = make(chan struct{})
-	w.server.Config.Handler = checkTraffic(w.t, httpapi.NewHandler(&watchedAuthenticator{Engine: w.engine, secret: secret, seen: w.seen}, nil))
+	w.server.Config.Handler = checkTraffic(w.t,
+		httpapi.NewHandler(&watchedAuthenticator{Engine: w.engine, secret: secret, seen: w.seen}, nil))
 }
 
 // root is the admin that creates the tokens of a test.
@@ -67,7 +68,10 @@ func newFixture(t *testing.T, o *httpapi.Options) *fixture {
 		o = &httpapi.Options{}
 	}
 	db := memstore.New()
-	return newFixtureOn(t, engine.New(db, &engine.Options{MaxOpen: 1000, MaxWaiters: 200, Settings: engine.Settings{Undo: limits.MaxUndo}}), db, o)
+	return newFixtureOn(t,
+		engine.New(db,
+			&engine.Options{MaxOpen: 1000, MaxWaiters: 200, Settings: engine.Settings{Undo: limits.MaxUndo}}),
+		db, o)
 }
 
 func newFixtureOn(t *testing.T, e *engine.Engine, db *memstore.Store, o *httpapi.Options) *fixture {

@@ -52,7 +52,8 @@ func (c *Client) Contacts(ctx context.Context) ([]askback.Contact, error) {
 
 // AddContact implements [askback.Contacts].
 func (c *Client) AddContact(ctx context.Context, r askback.ContactRequest) (askback.Contact, error) {
-	return fetch[askback.Contact](ctx, c, request{method: "POST", path: base + "/contacts", body: body[askback.ContactRequest]{r, appendContactRequest}})
+	return fetch[askback.Contact](ctx, c,
+		request{method: "POST", path: base + "/contacts", body: body[askback.ContactRequest]{r, appendContactRequest}})
 }
 
 // DeleteContact implements [askback.Contacts].
@@ -62,5 +63,6 @@ func (c *Client) DeleteContact(ctx context.Context, id string) (askback.Contact,
 
 // ContactCode implements [askback.Contacts].
 func (c *Client) ContactCode(ctx context.Context, channel string) (askback.ContactCode, error) {
-	return fetch[askback.ContactCode](ctx, c, request{method: "POST", path: base + "/contact-codes", body: wireContactCode{channel}})
+	return fetch[askback.ContactCode](ctx, c,
+		request{method: "POST", path: base + "/contact-codes", body: wireContactCode{channel}})
 }

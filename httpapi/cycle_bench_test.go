@@ -22,12 +22,17 @@ func BenchmarkCycle(b *testing.B) {
 	server := httptest.NewServer(h)
 	defer server.Close()
 	defer h.Stop()
-	agent, person := benchClient(b, e, server, bot, &http.Transport{}), benchClient(b, e, server, ana, &http.Transport{})
+	agent, person := benchClient(b, e, server, bot,
+		&http.Transport{}), benchClient(b, e, server, ana, &http.Transport{})
 	request := askback.Request{
-		Questions: []askback.Question{{Text: "Deploy build 4711 to production?", Options: askback.Options("yes", "no", "later")}},
-		Context:   json.RawMessage(`"` + strings.Repeat("x", 160) + `"`),
+		Questions: []askback.Question{
+			{Text: "Deploy build 4711 to production?", Options: askback.Options("yes", "no", "later")},
+		},
+		Context: json.RawMessage(`"` + strings.Repeat("x", 160) + `"`),
 	}
-	answer := askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"yes"}, Notes: "checked the dashboards"}}}
+	answer := askback.Answer{
+		Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"yes"}, Notes: "checked the dashboards"}},
+	}
 	step := func(do func(ctx context.Context, id string) (askback.Ask, error)) func(*testing.B) {
 		return func(b *testing.B) {
 			b.ReportAllocs()
@@ -52,7 +57,8 @@ func BenchmarkCycle(b *testing.B) {
 			}
 		}
 	})
-	b.Run("answer", step(func(ctx context.Context, id string) (askback.Ask, error) { return person.Answer(ctx, id, answer) }))
+	b.Run("answer",
+		step(func(ctx context.Context, id string) (askback.Ask, error) { return person.Answer(ctx, id, answer) }))
 	b.Run("get", step(agent.Get))
 	a, err := agent.Ask(b.Context(), request)
 	if err != nil {
@@ -79,7 +85,9 @@ func BenchmarkCycle(b *testing.B) {
 	})
 }
 
-func benchClient(b *testing.B, e *engine.Engine, server *httptest.Server, who askback.Principal, t http.RoundTripper) *httpapi.Client {
+func benchClient(
+	b *testing.B, e *engine.Engine, server *httptest.Server, who askback.Principal, t http.RoundTripper,
+) *httpapi.Client {
 	b.Helper()
 	secret, err := e.NewSecret()
 	if err == nil {

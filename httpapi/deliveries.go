@@ -10,8 +10,8 @@ import (
 
 func (c *call) deliveries() error {
 	return c.result(c.client.Deliveries(c.r.Context(), askback.DeliveryQuery{
-		Status: askback.DeliveryStatus(c.param("status")), AskID: c.param("question_id"), SessionID: c.param("session_id"),
-		Cursor: c.param("cursor"), Limit: limit(c.param("limit")),
+		Status: askback.DeliveryStatus(c.param("status")), AskID: c.param("question_id"),
+		SessionID: c.param("session_id"), Cursor: c.param("cursor"), Limit: limit(c.param("limit")),
 	}))
 }
 
@@ -27,11 +27,14 @@ func (c *Client) Deliveries(ctx context.Context, q askback.DeliveryQuery) (askba
 	if err := q.Check(); err != nil {
 		return askback.DeliveryPage{}, err
 	}
-	query := filter(q.Limit, "status", string(q.Status), "question_id", q.AskID, "session_id", q.SessionID, "cursor", q.Cursor)
-	return fetch[askback.DeliveryPage](ctx, c, request{method: "GET", path: base + "/deliveries", query: query.Encode()})
+	query := filter(q.Limit, "status", string(q.Status), "question_id", q.AskID, "session_id", q.SessionID, "cursor",
+		q.Cursor)
+	return fetch[askback.DeliveryPage](ctx, c,
+		request{method: "GET", path: base + "/deliveries", query: query.Encode()})
 }
 
 // RetryDelivery implements [askback.Deliveries].
 func (c *Client) RetryDelivery(ctx context.Context, id string) (askback.Delivery, error) {
-	return fetch[askback.Delivery](ctx, c, request{method: "POST", path: base + "/deliveries/" + url.PathEscape(id) + "/retry"})
+	return fetch[askback.Delivery](ctx, c,
+		request{method: "POST", path: base + "/deliveries/" + url.PathEscape(id) + "/retry"})
 }

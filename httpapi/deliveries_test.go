@@ -20,7 +20,9 @@ type refusing struct{ attempts atomic.Int64 }
 
 func (r *refusing) Send(_ context.Context, n askback.Notification) (string, error) {
 	r.attempts.Add(1)
-	return "", &askback.SendError{Err: errors.New("the reply was 410 Gone"), Final: true, Gone: strings.Contains(n.Address, "gone")}
+	return "", &askback.SendError{
+		Err: errors.New("the reply was 410 Gone"), Final: true, Gone: strings.Contains(n.Address, "gone"),
+	}
 }
 
 func (r *refusing) SendTest(context.Context, string, string, string, []string) (int, error) {

@@ -24,25 +24,50 @@ var (
 
 // Parameters of several routes.
 var (
-	queryWait       = openapi.Param{Name: "wait", Description: "How long to wait until the ask is settled, at most 60s.", Example: "30s"}
-	queryCursor     = openapi.Param{Name: "cursor", Description: "The next_cursor of the previous page."}
-	queryLimit      = openapi.Param{Name: "limit", Description: "The maximum number of items; 50 by default.", Type: "integer"}
-	queryAgent      = openapi.Param{Name: "agent", Description: "Only asks or sessions of agents with this label."}
-	queryAfter      = openapi.Param{Name: "after", Description: "Continue after this cursor. Without one, the stream begins with a snapshot."}
-	headerLast      = openapi.Param{Name: "Last-Event-ID", Description: "The same as after; browsers send it when they reconnect. It has priority over after."}
-	headerTrace     = openapi.Param{Name: "traceparent", Description: "The trace that the ask is part of (W3C Trace Context). An invalid value is ignored."}
-	headerDelivery  = openapi.Param{Name: "webhook-id", Description: "The name of the delivery, at most 128 characters. A repeated delivery has the same name."}
-	headerSent      = openapi.Param{Name: "webhook-timestamp", Description: "With a signature, the time in seconds since 1970, at most five minutes from now."}
-	headerSignature = openapi.Param{Name: "webhook-signature", Description: "The signature of the id, the time and the body, as Standard Webhooks describes it: v1 and base64."}
-	headerHookKey   = openapi.Param{Name: "Idempotency-Key", Description: "With a token, the name of the delivery instead of webhook-id."}
-	headerKey       = openapi.Param{Name: "Idempotency-Key", Description: "Requests with the same token and key are the same ask, as long as the ask is kept."}
+	queryWait = openapi.Param{
+		Name: "wait", Description: "How long to wait until the ask is settled, at most 60s.", Example: "30s",
+	}
+	queryCursor = openapi.Param{Name: "cursor", Description: "The next_cursor of the previous page."}
+	queryLimit  = openapi.Param{
+		Name: "limit", Description: "The maximum number of items; 50 by default.", Type: "integer",
+	}
+	queryAgent = openapi.Param{Name: "agent", Description: "Only asks or sessions of agents with this label."}
+	queryAfter = openapi.Param{
+		Name: "after", Description: "Continue after this cursor. Without one, the stream begins with a snapshot.",
+	}
+	headerLast = openapi.Param{
+		Name:        "Last-Event-ID",
+		Description: "The same as after; browsers send it when they reconnect. It has priority over after.",
+	}
+	headerTrace = openapi.Param{
+		Name:        "traceparent",
+		Description: "The trace that the ask is part of (W3C Trace Context). An invalid value is ignored.",
+	}
+	headerDelivery = openapi.Param{
+		Name:        "webhook-id",
+		Description: "The name of the delivery, at most 128 characters. A repeated delivery has the same name.",
+	}
+	headerSent = openapi.Param{
+		Name:        "webhook-timestamp",
+		Description: "With a signature, the time in seconds since 1970, at most five minutes from now.",
+	}
+	headerSignature = openapi.Param{Name: "webhook-signature", Description: "The signature of the id, the time and " +
+		"the body, as Standard Webhooks describes it: v1 and base64."}
+	headerHookKey = openapi.Param{
+		Name: "Idempotency-Key", Description: "With a token, the name of the delivery instead of webhook-id.",
+	}
+	headerKey = openapi.Param{
+		Name:        "Idempotency-Key",
+		Description: "Requests with the same token and key are the same ask, as long as the ask is kept.",
+	}
 )
 
 // about is the general part of the OpenAPI document.
 var about = openapi.Info{
 	Title: "Askback", Base: base,
 	Description: "AI agents ask people, and get an answer, however long it takes. " +
-		"The kind of a token determines its permissions; an admin also has the permissions of responders and operators. " +
+		"The kind of a token determines its permissions; an admin also has the permissions of responders and " +
+		"operators. " +
 		"Times are in RFC 3339 format in UTC. Absent values are null.",
 	Tags: []openapi.Tag{
 		{Name: "asks", Description: "Agents ask, people answer."},
@@ -95,7 +120,8 @@ func (c *call) openapi() error {
 
 // pagePolicy is the Content-Security-Policy of the page. It allows style sheets and images of
 // this server, but neither scripts nor frames.
-const pagePolicy = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const pagePolicy = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; " +
+	"frame-ancestors 'none'"
 
 func (c *call) docs() error {
 	d, err := c.h.description()

@@ -25,7 +25,8 @@ func checkRouteDoc(rt httpapi.Route) error {
 		if !rt.Open && (access.Ever(kind, rt.Action) || rt.Or != "" && access.Ever(kind, rt.Or)) {
 			may = append(may, kind)
 		}
-		people := kind == askback.Admin && (slices.Contains(rt.Doc.Who, "responder") || slices.Contains(rt.Doc.Who, "operator"))
+		people := kind == askback.Admin &&
+			(slices.Contains(rt.Doc.Who, "responder") || slices.Contains(rt.Doc.Who, "operator"))
 		if slices.Contains(rt.Doc.Who, string(kind)) || people {
 			documented = append(documented, kind)
 		}
@@ -88,7 +89,8 @@ func TestServedDocumentIsValidOpenAPI(t *testing.T) {
 			t.Errorf("the document has no route %s %s", rt.Method, rt.Path)
 		}
 	}
-	if doc.Servers[0].URL != "https://ask.example.com" || doc.Info.Version != "1.2.3" || doc.OpenAPI != openapi.Version {
+	if doc.Servers[0].URL != "https://ask.example.com" || doc.Info.Version != "1.2.3" ||
+		doc.OpenAPI != openapi.Version {
 		t.Errorf("got the server %s, version %s, OpenAPI %s", doc.Servers[0].URL, doc.Info.Version, doc.OpenAPI)
 	}
 	if again := w.send("GET", "/api/openapi.json", "", ""); again.body != got.body {
@@ -122,17 +124,22 @@ func TestDocsPageLoadsOnlyFromServer(t *testing.T) {
 		}
 	}
 	policy := page.header.Get("Content-Security-Policy")
-	for _, part := range []string{"default-src 'none'", "style-src 'self'", "base-uri 'none'", "frame-ancestors 'none'"} {
+	for _, part := range []string{
+		"default-src 'none'", "style-src 'self'", "base-uri 'none'", "frame-ancestors 'none'",
+	} {
 		if !slices.Contains(strings.Split(policy, "; "), part) {
 			t.Errorf("the policy is %q, without %s", policy, part)
 		}
 	}
 	for path, kind := range map[string]string{
-		"/api/docs": "text/html; charset=utf-8", "/api/docs.css": "text/css; charset=utf-8", "/api/openapi.json": "application/json",
+		"/api/docs": "text/html; charset=utf-8", "/api/docs.css": "text/css; charset=utf-8",
+		"/api/openapi.json": "application/json",
 	} {
 		whole, head := w.send("GET", path, "", ""), w.send("HEAD", path, "", "")
-		if whole.status != 200 || head.status != 200 || whole.header.Get("Content-Type") != kind || head.header.Get("Content-Type") != kind {
-			t.Errorf("%s: got %d and %d, %s; want 200 and %s", path, whole.status, head.status, whole.header.Get("Content-Type"), kind)
+		if whole.status != 200 || head.status != 200 || whole.header.Get("Content-Type") != kind ||
+			head.header.Get("Content-Type") != kind {
+			t.Errorf("%s: got %d and %d, %s; want 200 and %s", path, whole.status, head.status,
+				whole.header.Get("Content-Type"), kind)
 		}
 		if n := head.header.Get("Content-Length"); head.body != "" || n != fmt.Sprint(len(whole.body)) {
 			t.Errorf("HEAD %s: got %d bytes and the length %s; GET has %d", path, len(head.body), n, len(whole.body))

@@ -38,7 +38,8 @@ func TestDocumentedDialectRequestsGetDocumentedReplies(t *testing.T) {
 func sendExample(t *testing.T, f txtar.File, want string) {
 	w := newFixture(t, nil)
 	s := w.startSession("poem")
-	ask := w.ask(`{"question": "What style would you prefer? (free verse, rhyming, sonnet, haiku)", "agent": "write-poem",
+	ask := w.ask(
+		`{"question": "What style would you prefer? (free verse, rhyming, sonnet, haiku)", "agent": "write-poem",
 		"session_id": "` + s.ID + `", "context": {"original_topic": "love"}}`)
 	words := strings.Fields(f.Name)
 	if strings.HasPrefix(words[2], "/agent/session/") {
@@ -71,7 +72,8 @@ func (w *fixture) finish(ask askback.Ask) askback.Session {
 		_, err = w.engine.As(bot).Ask(ctx, again)
 	}
 	if err == nil {
-		s, err = w.engine.As(bot).Send(ctx, s.ID, askback.Complete{Result: json.RawMessage(`{"poem_path": "poem/love-haiku-2024.md"}`)})
+		s, err = w.engine.As(bot).Send(ctx, s.ID,
+			askback.Complete{Result: json.RawMessage(`{"poem_path": "poem/love-haiku-2024.md"}`)})
 	}
 	if err != nil {
 		w.t.Fatal(err)

@@ -20,7 +20,8 @@ func TestFailedRequestLeavesNoAskWithoutKey(t *testing.T) {
 		if key != "" {
 			header = []string{"Idempotency-Key", key}
 		}
-		if got := w.send("POST", "/api/v1/dialects/langgraph/ask", w.token(bot), actions, header...); got.status != http.StatusTooManyRequests {
+		if got := w.send("POST", "/api/v1/dialects/langgraph/ask", w.token(bot), actions,
+			header...); got.status != http.StatusTooManyRequests {
 			t.Fatalf("got %+v, want too many asks", got)
 		}
 		page, err := w.engine.As(bot).List(t.Context(), askback.Query{Status: askback.AnyStatus})

@@ -92,14 +92,18 @@ func newDialogue(t *testing.T) *dialogue {
 			People: []askback.Person{{Name: "cem", TimeZone: "Europe/Berlin", Quiet: "22:00-07:00"}}, AsksPerMinute: 6,
 			Groups: map[string][]string{"payments": {"ana", "ben"}, "oncall": {"cem", "dan"}},
 			Routes: []askback.Route{{
-				Match: askback.Match{Agent: "deploy-*", Kind: askback.Confirm, Tags: []string{"prod"}}, To: []string{"@payments"}, Quorum: 2, NoSelfApproval: true,
-				Remind: []askback.Span{askback.Span(15 * time.Minute)}, Escalate: []askback.Escalation{{After: askback.Span(2 * time.Hour), To: []string{"@oncall"}}},
-				Timeout: askback.Span(24 * time.Hour), OnTimeout: askback.OnTimeoutDecline,
+				Match: askback.Match{Agent: "deploy-*", Kind: askback.Confirm, Tags: []string{"prod"}},
+				To:    []string{"@payments"}, Quorum: 2, NoSelfApproval: true,
+				Remind:   []askback.Span{askback.Span(15 * time.Minute)},
+				Escalate: []askback.Escalation{{After: askback.Span(2 * time.Hour), To: []string{"@oncall"}}},
+				Timeout:  askback.Span(24 * time.Hour), OnTimeout: askback.OnTimeoutDecline,
 			}},
 		},
 	})
 	clock := func() time.Time { return time.Unix(0, s.now.Load()) }
-	h := httpapi.NewHandler(e, &httpapi.Options{Hooks: hooks(clock), PublicURL: "https://ask.example.com", Metrics: http.HandlerFunc(someMetrics)})
+	h := httpapi.NewHandler(e, &httpapi.Options{
+		Hooks: hooks(clock), PublicURL: "https://ask.example.com", Metrics: http.HandlerFunc(someMetrics),
+	})
 	s.fixture = &fixture{t: t, store: db, engine: e, handler: h, tokens: map[askback.Principal]string{}}
 	s.server, s.client = httptest.NewServer(checkTraffic(t, h)), &http.Client{}
 	t.Cleanup(func() {
@@ -190,7 +194,9 @@ var (
 func (s *dialogue) format(r reply) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d\n", r.status)
-	for _, name := range []string{"Content-Type", "Location", "Allow", "Retry-After", "WWW-Authenticate", "X-Accel-Buffering"} {
+	for _, name := range []string{
+		"Content-Type", "Location", "Allow", "Retry-After", "WWW-Authenticate", "X-Accel-Buffering",
+	} {
 		if v := r.header.Get(name); v != "" {
 			fmt.Fprintf(&b, "%s: %s\n", name, v)
 		}
@@ -236,7 +242,8 @@ func TestEveryRouteHasDialogue(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := 0; i+1 < len(file.Files); i += 2 {
-			if reply := string(file.Files[i+1].Data); reply[0] == '2' || strings.Contains(reply, "not-yielding") || strings.Contains(reply, "problem:digest") {
+			if reply := string(file.Files[i+1].Data); reply[0] == '2' || strings.Contains(reply, "not-yielding") ||
+				strings.Contains(reply, "problem:digest") {
 				for line := range strings.Lines(string(file.Files[i].Data)) {
 					if words := strings.Fields(line); len(words) == 4 && words[2] == "as" {
 						_, route := mux.Handler(httptest.NewRequest(words[0], words[1], nil))

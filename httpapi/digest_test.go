@@ -38,7 +38,9 @@ func documentedDigest(t *testing.T, ask []byte, input json.RawMessage) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // maps are encoded with sorted keys
-	err := enc.Encode(map[string]any{"agent": a.Agent, "server": server, "tool_name": a.Confirmation.ToolName, "input": arguments})
+	err := enc.Encode(map[string]any{
+		"agent": a.Agent, "server": server, "tool_name": a.Confirmation.ToolName, "input": arguments,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +80,8 @@ func TestDigestsMatchDocumentedFormula(t *testing.T) {
 		if want := documentedDigest(t, []byte(asked.body), nil); d.Confirmation.Digest != want {
 			t.Errorf("%s: got %s, want %s", body, d.Confirmation.Digest, want)
 		}
-		done := w.send("POST", "/api/v1/asks/"+d.ID+"/answer", w.token(ana), `{"decision": "approved", "input": {"to": "elsewhere"}}`)
+		done := w.send("POST", "/api/v1/asks/"+d.ID+"/answer", w.token(ana),
+			`{"decision": "approved", "input": {"to": "elsewhere"}}`)
 		d = read(done.body)
 		if want := documentedDigest(t, []byte(done.body), d.Outcome.Input); d.Outcome.Digest != want {
 			t.Errorf("%s, edited: got %s, want %s", body, d.Outcome.Digest, want)

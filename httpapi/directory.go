@@ -145,7 +145,8 @@ func (c *Client) PutPerson(ctx context.Context, r askback.PersonRequest) (askbac
 		return askback.Person{}, err
 	}
 	return fetch[askback.Person](ctx, c, request{
-		method: "PUT", path: base + "/people/" + url.PathEscape(r.Name), body: body[askback.PersonRequest]{r, appendPersonRequest},
+		method: "PUT", path: base + "/people/" + url.PathEscape(r.Name),
+		body: body[askback.PersonRequest]{r, appendPersonRequest},
 	})
 }
 

@@ -147,14 +147,23 @@ func TestBrowserCookieIsAcceptedOnlyOnPageRoutes(t *testing.T) {
 		"to make a token":     {w.send("POST", "/api/v1/tokens", "", create, "Cookie", "askback="+secret), 403},
 		"to list the tokens":  {w.send("GET", "/api/v1/tokens", "", "", "Cookie", "askback="+secret), 403},
 		"to take the machine": {w.send("POST", "/api/v1/yield", "", "", "Cookie", "askback="+secret), 403},
-		"to add an address":   {w.send("PUT", "/api/v1/people/thief", "", `{"email": "thief@example.com"}`, "Cookie", "askback="+secret), 403},
-		"to remove a person":  {w.send("DELETE", "/api/v1/people/ana", "", "", "Cookie", "askback="+secret), 403},
-		"to make a group":     {w.send("PUT", "/api/v1/groups/dba", "", `{"people": ["eve"]}`, "Cookie", "askback="+secret), 403},
-		"to change routes":    {w.send("PUT", "/api/v1/routes", "", `{"items": [{"match": {}, "to": ["eve"]}], "revision": 0}`, "Cookie", "askback="+secret), 403},
-		"to link a chat":      {w.send("POST", "/api/v1/contact-codes", "", `{"channel": "telegram"}`, "Cookie", "askback="+secret), 403},
-		"to add a contact":    {w.send("POST", "/api/v1/contacts", "", `{"channel": "webpush", "label": "x", "address": "x"}`, "Cookie", "askback="+secret), 403},
-		"to list contacts":    {w.send("GET", "/api/v1/contacts", "", "", "Cookie", "askback="+secret), 200},
-		"as a cookie":         {w.send("GET", "/api/v1/asks", "", "", "Cookie", "askback="+secret), 200},
+		"to add an address": {
+			w.send("PUT", "/api/v1/people/thief", "", `{"email": "thief@example.com"}`, "Cookie", "askback="+secret),
+			403,
+		},
+		"to remove a person": {w.send("DELETE", "/api/v1/people/ana", "", "", "Cookie", "askback="+secret), 403},
+		"to make a group": {
+			w.send("PUT", "/api/v1/groups/dba", "", `{"people": ["eve"]}`, "Cookie", "askback="+secret), 403,
+		},
+		"to change routes": {w.send("PUT", "/api/v1/routes", "",
+			`{"items": [{"match": {}, "to": ["eve"]}], "revision": 0}`, "Cookie", "askback="+secret), 403},
+		"to link a chat": {
+			w.send("POST", "/api/v1/contact-codes", "", `{"channel": "telegram"}`, "Cookie", "askback="+secret), 403,
+		},
+		"to add a contact": {w.send("POST", "/api/v1/contacts", "",
+			`{"channel": "webpush", "label": "x", "address": "x"}`, "Cookie", "askback="+secret), 403},
+		"to list contacts": {w.send("GET", "/api/v1/contacts", "", "", "Cookie", "askback="+secret), 200},
+		"as a cookie":      {w.send("GET", "/api/v1/asks", "", "", "Cookie", "askback="+secret), 200},
 	} {
 		if c.got.status != c.want {
 			t.Errorf("%s: got %d %s, want %d", name, c.got.status, c.got.body, c.want)

@@ -35,7 +35,8 @@ type wireResend struct {
 func (c *call) endpoints() error {
 	in := c.r.URL.Query()
 	return c.result(c.client.Endpoints(c.r.Context(), askback.EndpointQuery{
-		Owner: in.Get("owner"), Status: askback.EndpointStatus(in.Get("status")), Cursor: in.Get("cursor"), Limit: limit(in.Get("limit")),
+		Owner: in.Get("owner"), Status: askback.EndpointStatus(in.Get("status")), Cursor: in.Get("cursor"),
+		Limit: limit(in.Get("limit")),
 	}))
 }
 

@@ -229,7 +229,8 @@ func TestSlowReaderIsDisconnected(t *testing.T) {
 	}
 	defer conn.Close()
 	_ = conn.(*net.TCPConn).SetReadBuffer(4096)
-	fmt.Fprintf(conn, "GET /api/v1/sessions/%s/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", s.ID, w.token(ana))
+	fmt.Fprintf(conn, "GET /api/v1/sessions/%s/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", s.ID,
+		w.token(ana))
 	in := bufio.NewReader(conn)
 	until(t, in, "data:", 1)
 	large := strings.Repeat("x", limits.MaxMessage)
@@ -247,7 +248,8 @@ func TestSlowReaderIsDisconnected(t *testing.T) {
 func TestRevokedTokenEndsItsStreams(t *testing.T) {
 	w := newFixture(t, nil)
 	w.handler.SetHeartbeat(10*time.Millisecond, 10*time.Second)
-	made, secret, err := w.engine.As(root).CreateToken(context.Background(), askback.TokenRequest{Kind: askback.Responder, Name: "cem"})
+	made, secret, err := w.engine.As(root).CreateToken(context.Background(),
+		askback.TokenRequest{Kind: askback.Responder, Name: "cem"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,10 +290,12 @@ func TestStreamsPerPrincipalAreLimited(t *testing.T) {
 	in, body := w.stream(ctx, "/api/v1/events", ana)
 	until(t, in, "data:", 1)
 	got := w.send("GET", "/api/v1/events", w.token(ana), "")
-	if got.status != http.StatusTooManyRequests || !strings.Contains(got.body, "too-many") || got.header.Get("Retry-After") == "" {
+	if got.status != http.StatusTooManyRequests || !strings.Contains(got.body, "too-many") ||
+		got.header.Get("Retry-After") == "" {
 		t.Errorf("the second stream: got %d %s, want 429", got.status, got.body)
 	}
-	if got := w.send("GET", "/api/v1/events", w.token(askback.Principal{Kind: askback.Responder, Name: "ben"}), ""); got.status != http.StatusOK {
+	if got := w.send("GET", "/api/v1/events", w.token(askback.Principal{Kind: askback.Responder, Name: "ben"}),
+		""); got.status != http.StatusOK {
 		t.Errorf("a stream of another principal: got %d %s, want 200", got.status, got.body)
 	}
 	body.Close()

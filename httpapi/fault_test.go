@@ -71,11 +71,13 @@ func TestStoreErrorsHaveProblems(t *testing.T) {
 		}
 	}
 	kept.commit, kept.read = nil, store.DamagedError{Kind: "ask", ID: a.ID}
-	if _, err := agent.Get(t.Context(), a.ID); !errors.Is(err, askback.ErrDamaged) || !strings.Contains(err.Error(), a.ID) {
+	if _, err := agent.Get(t.Context(), a.ID); !errors.Is(err, askback.ErrDamaged) ||
+		!strings.Contains(err.Error(), a.ID) {
 		t.Errorf("the client got %v, want %v that names %s", err, askback.ErrDamaged, a.ID)
 	}
 	got := w.send("GET", "/api/v1/asks/"+a.ID, w.token(bot), "")
-	if got.status != 500 || !strings.Contains(got.body, httpapi.TypePrefix+`damaged"`) || !strings.Contains(got.body, a.ID) {
+	if got.status != 500 || !strings.Contains(got.body, httpapi.TypePrefix+`damaged"`) ||
+		!strings.Contains(got.body, a.ID) {
 		t.Errorf("got %d %s, want 500, damaged, and the id", got.status, got.body)
 	}
 }
@@ -85,7 +87,8 @@ func TestStoreErrorsHaveProblems(t *testing.T) {
 func TestReadyzReturnsStateOfServer(t *testing.T) {
 	var ready httpapi.Readiness
 	var fault error
-	w := newFixture(t, &httpapi.Options{Ready: func(context.Context) (httpapi.Readiness, error) { return ready, fault }})
+	w := newFixture(t,
+		&httpapi.Options{Ready: func(context.Context) (httpapi.Readiness, error) { return ready, fault }})
 	for _, c := range []struct {
 		ready  httpapi.Readiness
 		fault  error
@@ -93,7 +96,10 @@ func TestReadyzReturnsStateOfServer(t *testing.T) {
 		want   string
 	}{
 		{status: 200, want: `{"status":"ready","proof":null,"settings":null,"damaged":[],"people":null}`},
-		{ready: httpapi.Readiness{Settings: "refused", Damaged: []string{"ask ask_1"}}, status: 200, want: `{"status":"ready","proof":null,"settings":"refused","damaged":["ask ask_1"],"people":null}`},
+		{
+			ready: httpapi.Readiness{Settings: "refused", Damaged: []string{"ask ask_1"}}, status: 200,
+			want: `{"status":"ready","proof":null,"settings":"refused","damaged":["ask ask_1"],"people":null}`,
+		},
 		{fault: askback.ErrDiskFull, status: 507, want: `problem:disk-full"`},
 		{fault: fmt.Errorf("%w: a page cannot be read", askback.ErrDamaged), status: 503, want: `problem:damaged","title":"Service Unavailable","status":503,"detail":"the database is damaged: a page cannot be read"`},
 		{fault: errors.New("the database failed: disk I/O error"), status: 503, want: `problem:failed","title":"Service Unavailable","status":503,"detail":"the database failed: disk I/O error"`},

@@ -57,7 +57,10 @@ func TestStreamsShareFramesOfEqualEvents(t *testing.T) {
 func TestLargeFramesAndSnapshotsAreNotKept(t *testing.T) {
 	var f httpapi.Frames
 	for _, ev := range []askback.Event{
-		{Cursor: "MS4x", Seq: 1, Type: askback.EventMessage, Data: json.RawMessage(`"` + strings.Repeat("x", 1<<16) + `"`)},
+		{
+			Cursor: "MS4x", Seq: 1, Type: askback.EventMessage,
+			Data: json.RawMessage(`"` + strings.Repeat("x", 1<<16) + `"`),
+		},
 		{Cursor: "MS4x", Type: askback.EventSnapshot, Data: json.RawMessage(`{}`)},
 	} {
 		one, err := f.Of(ev)

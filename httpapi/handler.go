@@ -91,7 +91,8 @@ func NewHandler(a Authenticator, o *Options) *Handler {
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
-	h.heartbeatTime, h.frameTime, h.slowBodyTime, h.bodyTime, h.unverifiedTime = heartbeatTime, frameTime, slowBodyTime, login.BodyTime, unverifiedTime
+	h.heartbeatTime, h.frameTime, h.slowBodyTime, h.bodyTime, h.unverifiedTime = heartbeatTime, frameTime,
+		slowBodyTime, login.BodyTime, unverifiedTime
 	h.large = make(chan struct{}, maxLarge)
 	h.stopping, h.stop = context.WithCancel(context.Background())
 	h.description = sync.OnceValues(func() (description, error) { return describeWire(h.options) })
@@ -187,7 +188,9 @@ func (c *call) prepare(rt *route) error {
 	return c.reauthenticate(c.r.Context())
 }
 
-var errCrossOrigin error = problem{Status: http.StatusForbidden, Type: "cross-origin", Detail: "a page of another origin must not send this request"}
+var errCrossOrigin error = problem{
+	Status: http.StatusForbidden, Type: "cross-origin", Detail: "a page of another origin must not send this request",
+}
 
 // slowBodyTime is how long a body may take to arrive before the client is authenticated
 // again, because its token may have been revoked in the meantime.
@@ -263,7 +266,10 @@ func (c *call) readBody(limit int64) error {
 	case errors.As(err, &large) && limit == 0:
 		return problem{Status: http.StatusBadRequest, Type: "body", Detail: "this request has no body"}
 	case errors.As(err, &large):
-		return problem{Status: http.StatusRequestEntityTooLarge, Type: "too-large", Detail: fmt.Sprintf("the body has more than %d bytes, the limit of this request", limit)}
+		return problem{
+			Status: http.StatusRequestEntityTooLarge, Type: "too-large",
+			Detail: fmt.Sprintf("the body has more than %d bytes, the limit of this request", limit),
+		}
 	case err != nil:
 		return problem{Status: http.StatusBadRequest, Type: "body", Detail: "the body is incomplete"}
 	}
@@ -272,7 +278,9 @@ func (c *call) readBody(limit int64) error {
 		return nil
 	}
 	if !isJSON(c.r.Header.Get("Content-Type")) {
-		return problem{Status: http.StatusUnsupportedMediaType, Type: "media-type", Detail: "send Content-Type: application/json"}
+		return problem{
+			Status: http.StatusUnsupportedMediaType, Type: "media-type", Detail: "send Content-Type: application/json",
+		}
 	}
 	return nil
 }

@@ -109,15 +109,29 @@ func TestAskIsAnsweredOverPlainHTTP(t *testing.T) {
 		{"before the answer", "GET", path + "?wait=0s", bot, "", 200, `"status":"pending"`},
 		{"an empty answer", "POST", path + "/answer", ana, `{"answer": ""}`, 422, `"pointer":"/answers/0"`},
 		{"answered", "POST", path + "/answer", ana, `{"answer": "SQLite"}`, 200, `"selected":["SQLite"]`},
-		{"the same answer again", "POST", path + "/answer", ana, `{"answers": {"Which database?": "SQLite"}}`, 200, `"by":{"kind":"person","name":"ana"}`},
-		{"a late answer", "POST", path + "/answer", askback.Principal{Kind: askback.Responder, Name: "ben"}, `{"answer": "PostgreSQL"}`, 409, `"ask_id":"` + ask.ID},
-		{"the outcome of a late decline", "POST", path + "/decline", askback.Principal{Kind: askback.Responder, Name: "ben"}, `{"reason": "no idea"}`, 409, `"name":"ana"`},
+		{
+			"the same answer again", "POST", path + "/answer", ana, `{"answers": {"Which database?": "SQLite"}}`, 200,
+			`"by":{"kind":"person","name":"ana"}`,
+		},
+		{
+			"a late answer", "POST", path + "/answer",
+			askback.Principal{Kind: askback.Responder, Name: "ben"},
+			`{"answer": "PostgreSQL"}`, 409, `"ask_id":"` + ask.ID,
+		},
+		{
+			"the outcome of a late decline", "POST", path + "/decline",
+			askback.Principal{Kind: askback.Responder, Name: "ben"},
+			`{"reason": "no idea"}`, 409, `"name":"ana"`,
+		},
 		{"the agent waits", "GET", path + "?wait=60s", bot, "", 200, `"status":"answered"`},
 		{"another agent", "GET", path, askback.Principal{Kind: askback.Agent, Name: "other"}, "", 404, `not-found`},
 		{"an unknown ask", "GET", "/api/v1/asks/ask_01k00000000000000000000000", bot, "", 404, `not-found`},
 		{"a late withdrawal", "POST", path + "/cancel", bot, "", 409, `settled`},
 		{"the list", "GET", "/api/v1/asks?status=answered", ana, "", 200, ask.ID},
-		{"the list of pending asks", "GET", "/api/v1/asks", ana, "", 200, `{"items":[],"next_cursor":null,"events_cursor":"NC4w"}`},
+		{
+			"the list of pending asks", "GET", "/api/v1/asks", ana, "", 200,
+			`{"items":[],"next_cursor":null,"events_cursor":"NC4w"}`,
+		},
 	} {
 		got := w.send(step.method, step.path, w.token(step.who), step.body)
 		if got.status != step.status || !strings.Contains(got.body, step.contains) {
@@ -134,7 +148,8 @@ func TestIdempotencyKeyIsReadFromHeaderOrBody(t *testing.T) {
 	other := w.send("POST", "/api/v1/asks", w.token(bot), `{"question": "Else?"}`, "Idempotency-Key", "k1")
 	both := w.send("POST", "/api/v1/asks", w.token(bot), `{"question": "Else?", "key": "k2"}`, "Idempotency-Key", "k1")
 	if first.status != 201 || again.status != 200 || first.body != again.body {
-		t.Errorf("got %d %s and %d %s, want 201 and 200 with the same ask", first.status, first.body, again.status, again.body)
+		t.Errorf("got %d %s and %d %s, want 201 and 200 with the same ask", first.status, first.body, again.status,
+			again.body)
 	}
 	if other.status != 422 || !strings.Contains(other.body, "key-reused") {
 		t.Errorf("other content: got %d %s, want 422", other.status, other.body)
@@ -167,9 +182,12 @@ func TestMalformedBodiesAreRejected(t *testing.T) {
 		"a form":         {"question=A", "application/x-www-form-urlencoded", 415, "media-type"},
 		"no type":        {`{"question": "A?"}`, "", 415, "media-type"},
 		"too large":      {`{"question": "` + strings.Repeat("A", 3<<20) + `"}`, "application/json", 413, "too-large"},
-		"number changes": {`{"confirmation": {"tool_name": "pay", "input": {"cents": 9007199254740993}}}`, "application/json", 422, "/confirmation/input/cents"},
-		"quorum":         {`{"question": "A?", "quorum": 2}`, "application/json", 422, "/quorum"},
-		"callback":       {`{"question": "A?", "callback_url": "https://x"}`, "application/json", 422, "/callback_url"},
+		"number changes": {
+			`{"confirmation": {"tool_name": "pay", "input": {"cents": 9007199254740993}}}`, "application/json", 422,
+			"/confirmation/input/cents",
+		},
+		"quorum":   {`{"question": "A?", "quorum": 2}`, "application/json", 422, "/quorum"},
+		"callback": {`{"question": "A?", "callback_url": "https://x"}`, "application/json", 422, "/callback_url"},
 	} {
 		got := w.send("POST", "/api/v1/asks", w.token(bot), c.body, "Content-Type", c.kind)
 		if got.status != c.status || !strings.Contains(got.body, c.contains) {
@@ -179,7 +197,8 @@ func TestMalformedBodiesAreRejected(t *testing.T) {
 			t.Errorf("%s: got a %s, want a problem", name, kind)
 		}
 	}
-	if page, err := w.engine.As(ana).List(context.Background(), askback.Query{Status: askback.AnyStatus}); err != nil || len(page.Items) != 0 {
+	if page, err := w.engine.As(ana).List(context.Background(), askback.Query{Status: askback.AnyStatus}); err != nil ||
+		len(page.Items) != 0 {
 		t.Errorf("got %d asks, %v; want none", len(page.Items), err)
 	}
 }
@@ -188,7 +207,10 @@ func TestMalformedBodiesAreRejected(t *testing.T) {
 // select everything.
 func TestInvalidQueriesAreRejected(t *testing.T) {
 	w := newFixture(t, nil)
-	for _, path := range []string{"/api/v1/asks?stauts=all", "/api/v1/asks?status=all&status=pending", "/api/v1/asks?limit=0", "/api/v1/asks?limit=x", "/api/v1/asks?status=done", "/api/v1/asks/x?wait=soon"} {
+	for _, path := range []string{
+		"/api/v1/asks?stauts=all", "/api/v1/asks?status=all&status=pending", "/api/v1/asks?limit=0",
+		"/api/v1/asks?limit=x", "/api/v1/asks?status=done", "/api/v1/asks/x?wait=soon",
+	} {
 		if got := w.send("GET", path, w.token(ana), ""); got.status != 422 {
 			t.Errorf("%s: got %d %s, want 422", path, got.status, got.body)
 		}
@@ -233,11 +255,13 @@ func TestAdminManagesTokens(t *testing.T) {
 	w := newFixture(t, nil)
 	ctx := context.Background()
 	admin := w.As(askback.Principal{Kind: askback.Admin, Name: "eve"})
-	made, secret, err := admin.CreateToken(ctx, askback.TokenRequest{Kind: askback.Agent, Name: "new-bot", ExpiresIn: 90 * 60e9})
+	made, secret, err := admin.CreateToken(ctx,
+		askback.TokenRequest{Kind: askback.Agent, Name: "new-bot", ExpiresIn: 90 * 60e9})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if who, err := w.engine.Authenticate(ctx, secret); err != nil || who.Name != "new-bot" || who.Kind != askback.Agent {
+	if who, err := w.engine.Authenticate(ctx, secret); err != nil || who.Name != "new-bot" ||
+		who.Kind != askback.Agent {
 		t.Errorf("got %+v, %v; want agent new-bot", who, err)
 	}
 	if got := made.ExpiresAt.Sub(made.CreatedAt); got != 90*60e9 {
@@ -275,7 +299,10 @@ func TestCrossSiteRequestsAreRejected(t *testing.T) {
 	cookie := "askback=" + w.token(ana)
 	const body = `{"answer": "SQLite"}`
 	for _, header := range [][]string{
-		{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"},
+		{"Sec-Fetch-Site", "cross-site"},
+		{"Sec-Fetch-Site", "same-site"},
+		{"Origin", "https://evil.example"},
+		{"Origin", "null"},
 	} {
 		got := w.send("POST", path, "", body, append(header, "Cookie", cookie)...)
 		if got.status != 403 {
@@ -291,7 +318,8 @@ func TestCrossSiteRequestsAreRejected(t *testing.T) {
 // the path.
 func TestUnknownPathReturnsProblem(t *testing.T) {
 	w := newFixture(t, nil)
-	if got := w.send("GET", "/api/v1/nothing", w.token(ana), ""); got.status != 404 || !strings.Contains(got.body, "urn:askback:problem") {
+	if got := w.send("GET", "/api/v1/nothing", w.token(ana), ""); got.status != 404 ||
+		!strings.Contains(got.body, "urn:askback:problem") {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
 	got := w.send("DELETE", "/api/v1/asks", w.token(ana), "")

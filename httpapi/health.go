@@ -14,7 +14,9 @@ func (c *call) yield() error {
 		return err
 	}
 	if c.h.options.Yield == nil {
-		return problem{Status: http.StatusConflict, Type: "not-yielding", Detail: "this server does not release its database"}
+		return problem{
+			Status: http.StatusConflict, Type: "not-yielding", Detail: "this server does not release its database",
+		}
 	}
 	if err := c.h.options.Yield(); err != nil {
 		return err

@@ -26,7 +26,9 @@ type heartbeatWriter struct {
 
 // newHeartbeatWriter returns a writer that sends the first heartbeat when first has passed.
 // The caller calls stop before the handler returns.
-func (c *call) newHeartbeatWriter(contentType, heartbeat string, first time.Duration, cancel context.CancelFunc) *heartbeatWriter {
+func (c *call) newHeartbeatWriter(
+	contentType, heartbeat string, first time.Duration, cancel context.CancelFunc,
+) *heartbeatWriter {
 	w := &heartbeatWriter{call: c, contentType: contentType, heartbeat: []byte(heartbeat), cancel: cancel}
 	w.mu.Lock()
 	defer w.mu.Unlock()

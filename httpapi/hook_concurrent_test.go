@@ -106,10 +106,12 @@ func TestPreToolUseAskOfKilledServerIsCancelled(t *testing.T) {
 			t.Fatal(err)
 		}
 		call, _ := claudecode.Call(ev)
-		if _, err := w.engine.As(bot).Ask(t.Context(), call.Request); err != nil { // as for a hook, before the server is killed
+		// as for a hook, before the server is killed
+		if _, err := w.engine.As(bot).Ask(t.Context(), call.Request); err != nil {
 			t.Fatal(err)
 		}
-		wantReply(t, w.send("POST", claudecode.Path, w.token(bot), `{"session_id":"s1","hook_event_name":"`+name+`"}`), 204)
+		wantReply(t, w.send("POST", claudecode.Path, w.token(bot), `{"session_id":"s1","hook_event_name":"`+name+`"}`),
+			204)
 		w.open(1, askback.Cancelled)
 	}
 }

@@ -31,7 +31,8 @@ func (w *fixture) dialHook(query, event string, header ...string) net.Conn {
 	for i := 0; i < len(header); i += 2 {
 		fmt.Fprintf(&more, "%s: %s\r\n", header[i], header[i+1])
 	}
-	_, err = fmt.Fprintf(conn, "POST %s%s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%s\r\n%s",
+	_, err = fmt.Fprintf(conn, "POST %s%s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: "+
+		"application/json\r\nContent-Length: %d\r\n%s\r\n%s",
 		claudecode.Path, query, w.token(bot), len(event), more.String(), event)
 	if err != nil {
 		w.t.Fatal(err)
@@ -48,10 +49,12 @@ func TestClosedHookCancelsItsAsk(t *testing.T) {
 		header []string
 		want   askback.Status
 	}{
-		"a permission":                {runsBash, nil, askback.Cancelled},
-		"a question":                  {asksDB, nil, askback.Cancelled},
-		"a form":                      {asksForm, nil, askback.Cancelled},
-		"a large event":               {strings.Replace(runsBash, `"make"`, `"`+strings.Repeat("make ", 50_000)+`"`, 1), nil, askback.Cancelled},
+		"a permission": {runsBash, nil, askback.Cancelled},
+		"a question":   {asksDB, nil, askback.Cancelled},
+		"a form":       {asksForm, nil, askback.Cancelled},
+		"a large event": {
+			strings.Replace(runsBash, `"make"`, `"`+strings.Repeat("make ", 50_000)+`"`, 1), nil, askback.Cancelled,
+		},
 		"a permission in claude -p":   {runsBash, withoutTerminal, askback.Cancelled},
 		"a call that can be deferred": {preToolUse(asksDB), withoutTerminal, askback.Pending},
 	} {
@@ -124,7 +127,8 @@ func TestStopEndsHookWithoutDecision(t *testing.T) {
 func TestAskOfKilledServerIsCancelled(t *testing.T) {
 	for _, event := range []string{
 		`{"session_id":"s1","hook_event_name":"Stop"}`, `{"session_id":"s1","hook_event_name":"SessionEnd"}`,
-		`{"session_id":"s1","hook_event_name":"UserPromptSubmit"}`, strings.Replace(runsBash, claudecode.PermissionRequest, claudecode.PostToolUse, 1),
+		`{"session_id":"s1","hook_event_name":"UserPromptSubmit"}`,
+		strings.Replace(runsBash, claudecode.PermissionRequest, claudecode.PostToolUse, 1),
 	} {
 		db := memstore.New()
 		first := newFixtureOnStore(t, db, map[askback.Principal]string{})
@@ -180,7 +184,8 @@ func TestRevokedHookCancelsItsAsk(t *testing.T) {
 			}
 		}
 		revoke()
-		if raw, _ := io.ReadAll(conn); strings.Contains(string(raw), "hookSpecificOutput") || strings.Contains(string(raw), "{}") {
+		if raw, _ := io.ReadAll(conn); strings.Contains(string(raw), "hookSpecificOutput") ||
+			strings.Contains(string(raw), "{}") {
 			t.Errorf("begun: %v, got %s", begun, raw)
 		}
 		w.open(1, askback.Cancelled)
@@ -190,7 +195,8 @@ func TestRevokedHookCancelsItsAsk(t *testing.T) {
 // revocableToken creates a token for bot, and returns a function that revokes it.
 func (w *fixture) revocableToken() (revoke func()) {
 	w.t.Helper()
-	made, secret, err := w.engine.As(root).CreateToken(w.t.Context(), askback.TokenRequest{Kind: askback.Agent, Name: bot.Name})
+	made, secret, err := w.engine.As(root).CreateToken(w.t.Context(),
+		askback.TokenRequest{Kind: askback.Agent, Name: bot.Name})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -209,7 +215,9 @@ func TestWaitingHookSendsHeartbeats(t *testing.T) {
 		end  func(w *fixture)
 		want string // "": aborted
 	}{
-		"answered": {func(w *fixture) { w.answerOpenAsk(`/answer {"decision": "approved"}`) }, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`},
+		"answered": {func(w *fixture) {
+			w.answerOpenAsk(`/answer {"decision": "approved"}`)
+		}, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`},
 		"declined": {func(w *fixture) { w.answerOpenAsk(`/decline {}`) }, `{}`},
 		"stopped":  {func(w *fixture) { w.handler.Stop() }, ""},
 	} {
@@ -259,7 +267,10 @@ func TestReadTimeoutDoesNotEndWaitingHook(t *testing.T) {
 // A hook that exceeds the limit of waiting calls gets an error and leaves no open ask.
 func TestWaitingHooksAreLimited(t *testing.T) {
 	e := engine.New(memstore.New(), &engine.Options{MaxWaiters: 1})
-	w := &fixture{t: t, engine: e, handler: httpapi.NewHandler(e, nil), tokens: map[askback.Principal]string{}, client: &http.Client{}}
+	w := &fixture{
+		t: t, engine: e, handler: httpapi.NewHandler(e, nil), tokens: map[askback.Principal]string{},
+		client: &http.Client{},
+	}
 	w.server = httptest.NewServer(checkTraffic(t, w.handler))
 	defer w.server.Close()
 	defer w.client.CloseIdleConnections()

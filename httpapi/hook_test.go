@@ -79,7 +79,8 @@ func (w *fixture) open(n int, status askback.Status) []askback.Ask {
 func (w *fixture) answerOpenAsk(body string) askback.Ask {
 	w.t.Helper()
 	ask := w.open(1, askback.Pending)[0]
-	if got := w.send("POST", "/api/v1/asks/"+ask.ID+body[:strings.Index(body, " ")], w.token(ana), body[strings.Index(body, " "):]); got.status != 200 {
+	if got := w.send("POST", "/api/v1/asks/"+ask.ID+body[:strings.Index(body, " ")], w.token(ana),
+		body[strings.Index(body, " "):]); got.status != 200 {
 		w.t.Fatalf("answer: %d %s", got.status, got.body)
 	}
 	return ask
@@ -109,21 +110,42 @@ func TestHookIsAnsweredOverHTTP(t *testing.T) {
 		status        int
 		want          []string
 	}{
-		"a question":         {asksDB, `/answer {"answer": "SQLite"}`, nil, 200, []string{`"hookEventName":"PermissionRequest"`, `"behavior":"allow"`, `"answers":{"Which DB?":"SQLite"}`, `"header":"DB"`}},
-		"an own answer":      {asksDB, `/answer {"answer": "<none> & \"all\""}`, nil, 200, []string{`"answers":{"Which DB?":"<none> & \"all\""}`}},
-		"headless":           {preToolUse(asksDB), `/answer {"answer": "SQLite"}`, withoutTerminal, 200, []string{`"permissionDecision":"allow"`, `"answers":{"Which DB?":"SQLite"}`}},
-		"headless, declined": {preToolUse(asksDB), `/decline {}`, withoutTerminal, 200, []string{`"permissionDecision":"deny"`}},
-		"approved":           {runsBash, `/answer {"decision": "approved"}`, nil, 200, []string{`"decision":{"behavior":"allow"}`}},
-		"approved, always":   {runsBash, `/answer {"decision": "approve_all"}`, nil, 200, []string{`"decision":{"behavior":"allow"}`}},
-		"edited":             {runsBash, `/answer {"decision": "approved", "input": {"command": "make test"}}`, nil, 200, []string{`"behavior":"allow","updatedInput":{"command":"make test"}`}},
-		"denied":             {runsBash, `/answer {"decision": "denied", "reason": "not now"}`, nil, 200, []string{`"behavior":"deny"`, "not now"}},
-		"declined":           {runsBash, `/decline {}`, nil, 204, nil},
-		"not answered":       {asksDB, `/decline {}`, nil, 204, nil},
-		"before, approved":   {preToolUse(runsBash), `/answer {"decision": "approved"}`, nil, 200, []string{`"permissionDecision":"allow"`}},
-		"before, declined":   {preToolUse(runsBash), `/decline {}`, nil, 200, []string{`"permissionDecision":"ask"`}},
-		"a form":             {asksForm, `/answer {"answer": "42"}`, nil, 200, []string{`"action":"accept","content":{"id":42}`}},
-		"a form, spaces":     {asksForm, `/answer {"answer": " 42 "}`, nil, 200, []string{`"content":{"id":42}`}},
-		"a form, declined":   {asksForm, `/decline {}`, nil, 204, nil},
+		"a question": {asksDB, `/answer {"answer": "SQLite"}`, nil, 200, []string{
+			`"hookEventName":"PermissionRequest"`, `"behavior":"allow"`, `"answers":{"Which DB?":"SQLite"}`,
+			`"header":"DB"`,
+		}},
+		"an own answer": {asksDB, `/answer {"answer": "<none> & \"all\""}`, nil, 200, []string{
+			`"answers":{"Which DB?":"<none> & \"all\""}`,
+		}},
+		"headless": {preToolUse(asksDB), `/answer {"answer": "SQLite"}`, withoutTerminal, 200, []string{
+			`"permissionDecision":"allow"`, `"answers":{"Which DB?":"SQLite"}`,
+		}},
+		"headless, declined": {
+			preToolUse(asksDB), `/decline {}`, withoutTerminal, 200, []string{`"permissionDecision":"deny"`},
+		},
+		"approved": {
+			runsBash, `/answer {"decision": "approved"}`, nil, 200, []string{`"decision":{"behavior":"allow"}`},
+		},
+		"approved, always": {
+			runsBash, `/answer {"decision": "approve_all"}`, nil, 200, []string{`"decision":{"behavior":"allow"}`},
+		},
+		"edited": {runsBash, `/answer {"decision": "approved", "input": {"command": "make test"}}`, nil, 200, []string{
+			`"behavior":"allow","updatedInput":{"command":"make test"}`,
+		}},
+		"denied": {runsBash, `/answer {"decision": "denied", "reason": "not now"}`, nil, 200, []string{
+			`"behavior":"deny"`, "not now",
+		}},
+		"declined":     {runsBash, `/decline {}`, nil, 204, nil},
+		"not answered": {asksDB, `/decline {}`, nil, 204, nil},
+		"before, approved": {preToolUse(runsBash), `/answer {"decision": "approved"}`, nil, 200, []string{
+			`"permissionDecision":"allow"`,
+		}},
+		"before, declined": {preToolUse(runsBash), `/decline {}`, nil, 200, []string{`"permissionDecision":"ask"`}},
+		"a form": {
+			asksForm, `/answer {"answer": "42"}`, nil, 200, []string{`"action":"accept","content":{"id":42}`},
+		},
+		"a form, spaces":   {asksForm, `/answer {"answer": " 42 "}`, nil, 200, []string{`"content":{"id":42}`}},
+		"a form, declined": {asksForm, `/decline {}`, nil, 204, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t, nil)
@@ -143,7 +165,8 @@ func TestApprovalByHookIsConsumed(t *testing.T) {
 	got := w.sendHook(bot, "", runsBash)
 	ask := w.answerOpenAsk(`/answer {"decision": "approved"}`)
 	wantReply(t, <-got, 200, "allow")
-	again := w.send("POST", "/api/v1/asks/"+ask.ID+"/consume", w.token(bot), `{"digest": "`+ask.Confirmation.Digest+`"}`)
+	again := w.send("POST", "/api/v1/asks/"+ask.ID+"/consume", w.token(bot),
+		`{"digest": "`+ask.Confirmation.Digest+`"}`)
 	if again.status != 409 {
 		t.Errorf("it was consumed again: %d %s", again.status, again.body)
 	}
@@ -159,8 +182,10 @@ func TestEventsWithoutAskGetImmediateReply(t *testing.T) {
 		event  string
 		header []string
 	}{
-		"unknown":               {`{"session_id":"s1","hook_event_name":"Notification","message":"hello"}`, nil},
-		"from a later version":  {`{"session_id":"s1","hook_event_name":"Daydream","tool_name":"Bash","tool_input":{}}`, nil},
+		"unknown": {`{"session_id":"s1","hook_event_name":"Notification","message":"hello"}`, nil},
+		"from a later version": {
+			`{"session_id":"s1","hook_event_name":"Daydream","tool_name":"Bash","tool_input":{}}`, nil,
+		},
 		"a person sits there":   {preToolUse(asksDB), nil},
 		"so they do elsewhere":  {preToolUse(asksDB), []string{claudecode.EntrypointHeader, "sdk-ts"}},
 		"no variable was given": {preToolUse(asksDB), []string{claudecode.EntrypointHeader, ""}},
@@ -184,16 +209,21 @@ func TestInvalidHookGetsNoDecision(t *testing.T) {
 		status       int
 		part         string
 	}{
-		"no event":                             {"", `{"tool_name":"Bash"}`, 400, "hook_event_name"},
-		"a list":                               {"", `[]`, 400, "hook_event_name"},
-		"nothing":                              {"", ``, 400, "not-json"},
-		"no duration":                          {"?defer=soon", runsBash, 422, "?defer"},
-		"a negative one":                       {"?defer=-1s", runsBash, 422, "?defer"},
-		"another word":                         {"?wait=10s", runsBash, 422, "the keys are defer"},
-		"arguments with a number that changes": {"", strings.Replace(runsBash, `"make"`, `12345678901234567890`, 1), 422, "cannot be shown"},
-		"arguments too large to approve":       {"", preToolUse(strings.Replace(runsBash, `"make"`, `"make #`+strings.Repeat("A", 1<<20)+`"`, 1)), 422, "cannot be shown"},
-		"a tool without a name":                {"", strings.Replace(runsBash, `"Bash"`, `""`, 1), 422, "cannot be shown"},
-		"one byte too big":                     {"", `{"a":"` + strings.Repeat("A", claudecode.MaxInput), 413, "too-large"},
+		"no event":       {"", `{"tool_name":"Bash"}`, 400, "hook_event_name"},
+		"a list":         {"", `[]`, 400, "hook_event_name"},
+		"nothing":        {"", ``, 400, "not-json"},
+		"no duration":    {"?defer=soon", runsBash, 422, "?defer"},
+		"a negative one": {"?defer=-1s", runsBash, 422, "?defer"},
+		"another word":   {"?wait=10s", runsBash, 422, "the keys are defer"},
+		"arguments with a number that changes": {
+			"", strings.Replace(runsBash, `"make"`, `12345678901234567890`, 1), 422, "cannot be shown",
+		},
+		"arguments too large to approve": {
+			"", preToolUse(strings.Replace(runsBash, `"make"`, `"make #`+strings.Repeat("A", 1<<20)+`"`, 1)), 422,
+			"cannot be shown",
+		},
+		"a tool without a name": {"", strings.Replace(runsBash, `"Bash"`, `""`, 1), 422, "cannot be shown"},
+		"one byte too big":      {"", `{"a":"` + strings.Repeat("A", claudecode.MaxInput), 413, "too-large"},
 	} {
 		got := w.send("POST", claudecode.Path+c.query, w.token(bot), c.event)
 		if got.status != c.status || !strings.Contains(got.body, c.part) {
@@ -213,18 +243,22 @@ func TestHooksOfDifferentAgentsAreSeparate(t *testing.T) {
 	theirs := w.sendHook(other, "", runsBash)
 	asks := w.open(2, askback.Pending)
 	second := asks[1-slices.IndexFunc(asks, func(a askback.Ask) bool { return a.ID == ask.ID })]
-	if got := w.send("POST", "/api/v1/asks/"+second.ID+"/answer", w.token(ana), `{"decision": "approved"}`); got.status != 200 {
+	if got := w.send("POST", "/api/v1/asks/"+second.ID+"/answer", w.token(ana),
+		`{"decision": "approved"}`); got.status != 200 {
 		t.Fatal(got.body)
 	}
 	wantReply(t, <-theirs, 200, "allow")
-	for _, name := range []string{claudecode.Stop, claudecode.SessionEnd, claudecode.UserPromptSubmit, claudecode.PostToolUse} {
+	for _, name := range []string{
+		claudecode.Stop, claudecode.SessionEnd, claudecode.UserPromptSubmit, claudecode.PostToolUse,
+	} {
 		event := strings.Replace(runsBash, claudecode.PermissionRequest, name, 1)
 		wantReply(t, w.send("POST", claudecode.Path, w.token(other), event), 204)
 	}
 	if got := w.open(1, askback.Pending)[0]; got.ID != ask.ID {
 		t.Errorf("the open ask is %s, want %s", got.ID, ask.ID)
 	}
-	wantReply(t, w.send("POST", claudecode.Path, w.token(bot), strings.Replace(runsBash, claudecode.PermissionRequest, claudecode.PostToolUse, 1)), 204)
+	wantReply(t, w.send("POST", claudecode.Path, w.token(bot),
+		strings.Replace(runsBash, claudecode.PermissionRequest, claudecode.PostToolUse, 1)), 204)
 	wantReply(t, <-mine, 204)
 	if got := w.open(1, askback.Cancelled)[0]; got.ID != ask.ID {
 		t.Errorf("the cancelled ask is %s, want %s", got.ID, ask.ID)
@@ -292,16 +326,21 @@ func TestDeferredHookIsAnsweredAfterRestart(t *testing.T) {
 			got := w.send("POST", claudecode.Path+"?defer=1s", w.token(bot), preToolUse(asksDB), withoutTerminal...)
 			wantReply(t, got, 200, `"permissionDecision":"defer"`)
 			id = w.open(1, askback.Pending)[0].ID
-			wantReply(t, w.send("POST", claudecode.Path, w.token(bot), `{"session_id":"s1","hook_event_name":"SessionEnd"}`), 204)
+			wantReply(t,
+				w.send("POST", claudecode.Path, w.token(bot), `{"session_id":"s1","hook_event_name":"SessionEnd"}`),
+				204)
 		case "answer":
 			if got := w.answerOpenAsk(`/answer {"answer": "SQLite"}`); got.ID != id {
 				t.Errorf("answered %s, want %s", got.ID, id)
 			}
 		case "hear":
-			resumed := strings.Replace(strings.Replace(preToolUse(asksDB), `"prompt_id":"p1",`, "", 1), "/srv", "/elsewhere", 1)
-			wantReply(t, w.send("POST", claudecode.Path+"?defer=1s", w.token(bot), resumed, withoutTerminal...), 200, `"permissionDecision":"allow"`, `"Which DB?":"SQLite"`)
+			resumed := strings.Replace(strings.Replace(preToolUse(asksDB), `"prompt_id":"p1",`, "", 1), "/srv",
+				"/elsewhere", 1)
+			wantReply(t, w.send("POST", claudecode.Path+"?defer=1s", w.token(bot), resumed, withoutTerminal...), 200,
+				`"permissionDecision":"allow"`, `"Which DB?":"SQLite"`)
 			another := strings.Replace(resumed, "toolu_1", "toolu_2", 1)
-			wantReply(t, w.send("POST", claudecode.Path+"?defer=1s", w.token(bot), another, withoutTerminal...), 200, `"permissionDecision":"defer"`)
+			wantReply(t, w.send("POST", claudecode.Path+"?defer=1s", w.token(bot), another, withoutTerminal...), 200,
+				`"permissionDecision":"defer"`)
 		}
 		w.handler.Stop()
 		w.server.Close()

@@ -90,7 +90,8 @@ func TestLiveTextDoesNotMoveTheCursor(t *testing.T) {
 		}
 	}
 	want := []string{
-		"1 session_started", "2 message A poem.", "3 state_change llm_requesting", "0 message_delta Old pond.", "0 message_delta  A frog.",
+		"1 session_started", "2 message A poem.", "3 state_change llm_requesting", "0 message_delta Old pond.",
+		"0 message_delta  A frog.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatalf("events (-want +got):\n%s", diff)
@@ -109,7 +110,8 @@ func TestLiveTextDoesNotMoveTheCursor(t *testing.T) {
 		}
 	}
 	want = []string{
-		"0 message_delta Old pond. A frog.", "4 message Old pond. A frog.", "5 state_change idle", "6 agent_complete", "7 session_completed",
+		"0 message_delta Old pond. A frog.", "4 message Old pond. A frog.", "5 state_change idle", "6 agent_complete",
+		"7 session_completed",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("events after a reconnection (-want +got):\n%s", diff)

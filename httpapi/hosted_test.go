@@ -64,8 +64,13 @@ func hostedAgents(t *testing.T) *agent.Runner {
 		t.Fatal(err)
 	}
 	r, err := agent.NewRunner(
-		agent.Definition{Name: "poem", Description: "Writes poems.", Prompt: "You write poems.", Model: model("poem", poemScript), AsyncQuestions: true},
-		agent.Definition{Name: "triage", Prompt: "You sort mails.", Model: model("triage", triageScript), Schedule: daily},
+		agent.Definition{
+			Name: "poem", Description: "Writes poems.", Prompt: "You write poems.", Model: model("poem", poemScript),
+			AsyncQuestions: true,
+		},
+		agent.Definition{
+			Name: "triage", Prompt: "You sort mails.", Model: model("triage", triageScript), Schedule: daily,
+		},
 		agent.Definition{Name: "notes", Prompt: "You fail.", Model: model("notes", notesScript)},
 	)
 	if err != nil {

@@ -37,7 +37,8 @@ func TestAgentSessionReturnsLastMessage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := w.send("GET", "/agent/session/"+run.ID, w.token(ana), ""); got.status != 200 || !strings.Contains(got.body, "the very last") {
+	if got := w.send("GET", "/agent/session/"+run.ID, w.token(ana), ""); got.status != 200 ||
+		!strings.Contains(got.body, "the very last") {
 		t.Errorf("got %d %s, want the last message", got.status, got.body)
 	}
 }

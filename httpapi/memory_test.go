@@ -31,7 +31,8 @@ func TestWaitingRequestsHaveSmallStacks(t *testing.T) {
 	head := " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"
 	get := func(path string) string { return "GET " + path + head + "\r\n" }
 	post := func(path, body string) string {
-		return "POST " + path + head + "Content-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body
+		return "POST " + path + head + "Content-Type: application/json\r\nContent-Length: " +
+			strconv.Itoa(len(body)) + "\r\n\r\n" + body
 	}
 	for _, in := range []struct {
 		name    string
@@ -39,7 +40,9 @@ func TestWaitingRequestsHaveSmallStacks(t *testing.T) {
 		request func(a askback.Ask) string
 	}{
 		{"long poll", 8000, func(a askback.Ask) string { return get("/api/v1/asks/" + a.ID + "?wait=60s") }},
-		{"event stream", 8000, func(a askback.Ask) string { return get("/api/v1/sessions/" + a.SessionID + "/events") }},
+		{"event stream", 8000, func(a askback.Ask) string {
+			return get("/api/v1/sessions/" + a.SessionID + "/events")
+		}},
 		{"ask with wait", 13_000, func(askback.Ask) string { return post("/api/v1/asks?wait=60s", databases) }},
 	} {
 		t.Run(in.name, func(t *testing.T) {

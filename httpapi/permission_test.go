@@ -26,7 +26,9 @@ type routeFixture struct {
 // newRouteFixture creates an ask to ana in a session of bot, a grant for bot, and a token.
 func newRouteFixture(t *testing.T) *routeFixture {
 	db, out := memstore.New(), &refusing{}
-	w := newFixtureOn(t, engine.New(db, &engine.Options{Runner: hostedAgents(t), Channels: map[string]engine.Channel{"webhook": out, "telegram": chat{}, "webpush": browsers{}}}), db, &httpapi.Options{Metrics: http.HandlerFunc(someMetrics)})
+	w := newFixtureOn(t, engine.New(db, &engine.Options{Runner: hostedAgents(t), Channels: map[string]engine.Channel{
+		"webhook": out, "telegram": chat{}, "webpush": browsers{},
+	}}), db, &httpapi.Options{Metrics: http.HandlerFunc(someMetrics)})
 	ctx := context.Background()
 	s := &routeFixture{fixture: w, sessionID: w.startSession("run").ID}
 	for _, p := range principals {
@@ -56,7 +58,8 @@ func newRouteFixture(t *testing.T) *routeFixture {
 		t.Fatal(err)
 	}
 	s.endpointID = made.ID
-	contact, err := w.engine.As(ana).AddContact(ctx, askback.ContactRequest{Channel: "webpush", Label: "Firefox", Address: "https://push.example.com/1"})
+	contact, err := w.engine.As(ana).AddContact(ctx,
+		askback.ContactRequest{Channel: "webpush", Label: "Firefox", Address: "https://push.example.com/1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +226,8 @@ func tryRoute(t *testing.T, rt httpapi.Route, who string, settled bool) {
 	want := wantStatus(who, principals[who], rt)
 	denied := got.status == 401 || got.status == 403 || got.status == 404
 	if want != 0 && got.status != want || want == 0 && (denied || got.status >= 500) {
-		t.Errorf("%s %s by %s (settled: %v): got %d %s, want %d (0: allowed)", rt.Method, rt.Path, who, settled, got.status, got.body, want)
+		t.Errorf("%s %s by %s (settled: %v): got %d %s, want %d (0: allowed)", rt.Method, rt.Path, who, settled,
+			got.status, got.body, want)
 	}
 	if denied && s.contents() != before {
 		t.Errorf("%s %s by %s was rejected and changed the store", rt.Method, rt.Path, who)
@@ -256,7 +260,9 @@ func TestMalformedBodiesAreRejectedOnEveryRoute(t *testing.T) {
 			"unknown field":  {`{"no_such_field": 1}`, "application/json", []int{400, 422}},
 			"a form":         {"text=a", "application/x-www-form-urlencoded", []int{415}},
 			"no type":        {`{}`, "", []int{415}},
-			"too large":      {`{"text": "` + strings.Repeat("A", int(rt.Limit)) + `"}`, "application/json", []int{413}},
+			"too large": {
+				`{"text": "` + strings.Repeat("A", int(rt.Limit)) + `"}`, "application/json", []int{413},
+			},
 		} {
 			if name == "unknown field" && strings.HasSuffix(rt.Path, "/draft") {
 				continue // a draft may be any object
@@ -266,7 +272,8 @@ func TestMalformedBodiesAreRejectedOnEveryRoute(t *testing.T) {
 			}
 			got := s.send(rt.Method, s.path(rt.Path), secret, c.body, "Content-Type", c.kind)
 			if got.status != c.status[0] && got.status != c.status[len(c.status)-1] {
-				t.Errorf("%s %s, %s: got %d %s, want one of %d", rt.Method, rt.Path, name, got.status, got.body, c.status)
+				t.Errorf("%s %s, %s: got %d %s, want one of %d", rt.Method, rt.Path, name, got.status, got.body,
+					c.status)
 			}
 			if s.contents() != before {
 				t.Fatalf("%s %s, %s: changed the store", rt.Method, rt.Path, name)
@@ -292,7 +299,8 @@ func TestRoutesWithoutBodyRejectBodies(t *testing.T) {
 		if rt.Body || rt.Open {
 			continue
 		}
-		if got := s.send(rt.Method, s.path(rt.Path), s.token(principals[allowedSecret(rt)]), `{}`); got.status != http.StatusBadRequest {
+		if got := s.send(rt.Method, s.path(rt.Path), s.token(principals[allowedSecret(rt)]),
+			`{}`); got.status != http.StatusBadRequest {
 			t.Errorf("%s %s with a body: got %d %s, want 400", rt.Method, rt.Path, got.status, got.body)
 		}
 	}

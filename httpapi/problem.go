@@ -87,11 +87,19 @@ func problemOf(err error) problem {
 	case errors.As(err, &given):
 		return given
 	case errors.As(err, &invalid):
-		return problem{Status: http.StatusUnprocessableEntity, Type: typeInvalid, Detail: invalid.Error(), Errors: invalid}
+		return problem{
+			Status: http.StatusUnprocessableEntity, Type: typeInvalid, Detail: invalid.Error(), Errors: invalid,
+		}
 	case errors.As(err, &syntax):
-		return problem{Status: http.StatusBadRequest, Type: typeSyntax, Detail: syntax.Error(), Errors: []askback.Problem{
-			{Pointer: syntax.Pointer, Detail: syntax.Detail, Fix: "send strict JSON (RFC 8259) in UTF-8, with each key once"},
-		}}
+		return problem{
+			Status: http.StatusBadRequest,
+			Type:   typeSyntax, Detail: syntax.Error(), Errors: []askback.Problem{
+				{
+					Pointer: syntax.Pointer, Detail: syntax.Detail,
+					Fix: "send strict JSON (RFC 8259) in UTF-8, with each key once",
+				},
+			},
+		}
 	}
 	for _, s := range sentinels {
 		if !errors.Is(err, s.err) {
@@ -109,7 +117,9 @@ func problemOf(err error) problem {
 		}
 		return p
 	}
-	return problem{Status: http.StatusInternalServerError, Type: "internal", Detail: "an internal error; see the server log"}
+	return problem{
+		Status: http.StatusInternalServerError, Type: "internal", Detail: "an internal error; see the server log",
+	}
 }
 
 // Error implements error, so that a handler can return a problem.

@@ -18,7 +18,10 @@ func (c *call) checkQuery(keys []openapi.Param) error {
 	var bad askback.Invalid
 	query, err := url.ParseQuery(c.r.URL.RawQuery)
 	if err != nil {
-		return askback.Invalid{{Pointer: "?", Detail: "the query cannot be parsed", Fix: "write it as key=value&key=value, with special characters escaped"}}
+		return askback.Invalid{{
+			Pointer: "?", Detail: "the query cannot be parsed",
+			Fix: "write it as key=value&key=value, with special characters escaped",
+		}}
 	}
 	for key, values := range query {
 		if !slices.ContainsFunc(keys, func(p openapi.Param) bool { return p.Name == key }) {

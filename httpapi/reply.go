@@ -59,7 +59,8 @@ func (c *call) replyRaw(kind string, body []byte) error {
 // writeBody writes a reply in one piece, then calls release. After an error it does not call
 // release, since an HTTP/2 connection may still be reading the body.
 func (c *call) writeBody(status int, contentType []string, body []byte, release func()) {
-	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTime)) // fails only for a ResponseRecorder of a test
+	// fails only for a ResponseRecorder of a test
+	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTime))
 	if err := writeBody(c.w, status, contentType, body); err != nil {
 		c.h.log.Debug("a reply did not arrive", "error", err)
 		return

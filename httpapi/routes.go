@@ -39,7 +39,8 @@ const base = "/api/v1"
 const maxBody = 2 << 20
 
 // routes has all routes, in the order of the documentation page.
-var routes = slices.Concat(askRoutes, sessionRoutes, directoryRoutes, endpointRoutes, contactRoutes, tokenRoutes, serverRoutes, compatRoutes)
+var routes = slices.Concat(askRoutes, sessionRoutes, directoryRoutes, endpointRoutes, contactRoutes, tokenRoutes,
+	serverRoutes, compatRoutes)
 
 // notFoundDetails has the details of the problem for unknown paths, by prefix.
 var notFoundDetails = map[string]string{
@@ -65,7 +66,10 @@ func (h *Handler) register() {
 		h.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			login.RefuseBody(w, r)
 			w.Header().Set("Allow", methods)
-			h.writeProblem(w, problem{Status: http.StatusMethodNotAllowed, Type: "method-not-allowed", Detail: "the methods of this path are " + methods})
+			h.writeProblem(w, problem{
+				Status: http.StatusMethodNotAllowed, Type: "method-not-allowed",
+				Detail: "the methods of this path are " + methods,
+			})
 		})
 	}
 	for path, detail := range notFoundDetails {

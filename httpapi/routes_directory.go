@@ -13,7 +13,9 @@ var directoryRoutes = []route{
 		tag: "directory", summary: "List standing approvals.",
 		detail: "For an operator, the input is left out.",
 		who:    forScreens, out: "GrantPage", query: params{
-			{Name: "ended", Description: "List expired and revoked approvals instead.", Values: []string{"true", "false"}},
+			{Name: "ended", Description: "List expired and revoked approvals instead.", Values: []string{
+				"true", "false",
+			}},
 			queryAgent, queryCursor, queryLimit,
 		},
 	},
@@ -40,22 +42,25 @@ var directoryRoutes = []route{
 		who:    forScreens, out: "RoutePage",
 	},
 	{
-		method: "PUT", path: base + "/people/{name}", action: access.ActDirectory, limit: maxBody, serve: (*call).putPerson,
-		tag: "directory", summary: "Make a person, or replace a person that was made over the API.",
-		detail: "A field that is left out becomes empty. A person of the settings cannot be changed.",
-		who:    forAdmins, in: "PersonRequest", out: "Person",
+		method: "PUT", path: base + "/people/{name}", action: access.ActDirectory, limit: maxBody,
+		serve: (*call).putPerson, tag: "directory",
+		summary: "Make a person, or replace a person that was made over the API.",
+		detail:  "A field that is left out becomes empty. A person of the settings cannot be changed.",
+		who:     forAdmins, in: "PersonRequest", out: "Person",
 	},
 	{
 		method: "DELETE", path: base + "/people/{name}", action: access.ActDirectory, serve: (*call).deletePerson,
 		tag: "directory", summary: "Remove a person that was made over the API.",
-		detail: "After the reply, the person can answer only with a token. Groups and routes that name the person skip them; the reply has a warning then.",
-		who:    forAdmins, out: "Person",
+		detail: "After the reply, the person can answer only with a token. Groups and routes that name the person " +
+			"skip them; the reply has a warning then.",
+		who: forAdmins, out: "Person",
 	},
 	{
-		method: "PUT", path: base + "/groups/{name}", action: access.ActDirectory, limit: maxBody, serve: (*call).putGroup,
-		tag: "directory", summary: "Make a group, or replace a group that was made over the API.",
-		detail: "A group of the settings cannot be changed.",
-		who:    forAdmins, in: "GroupRequest", out: "Group",
+		method: "PUT", path: base + "/groups/{name}", action: access.ActDirectory, limit: maxBody,
+		serve: (*call).putGroup, tag: "directory",
+		summary: "Make a group, or replace a group that was made over the API.",
+		detail:  "A group of the settings cannot be changed.",
+		who:     forAdmins, in: "GroupRequest", out: "Group",
 	},
 	{
 		method: "DELETE", path: base + "/groups/{name}", action: access.ActDirectory, serve: (*call).deleteGroup,
@@ -66,8 +71,9 @@ var directoryRoutes = []route{
 	{
 		method: "PUT", path: base + "/routes", action: access.ActDirectory, limit: maxBody, serve: (*call).putRoutes,
 		tag: "directory", summary: "Replace the routes of the API.",
-		detail: "They are matched after the routes of the settings, which cannot be changed. If their revision is not the given revision, the reply is 409.",
-		who:    forAdmins, in: "RoutesRequest", out: "RoutePage", statuses: []int{200, 409},
+		detail: "They are matched after the routes of the settings, which cannot be changed. If their revision is " +
+			"not the given revision, the reply is 409.",
+		who: forAdmins, in: "RoutesRequest", out: "RoutePage", statuses: []int{200, 409},
 	},
 	{
 		method: "GET", path: base + "/agents", action: access.ActPeople, serve: (*call).agents,
@@ -77,17 +83,23 @@ var directoryRoutes = []route{
 	{
 		method: "GET", path: base + "/deliveries", action: access.ActDeliveries, serve: (*call).deliveries,
 		tag: "directory", summary: "List deliveries, newest first.",
-		detail: "Without a filter, only deliveries that have not arrived. An agent must name an ask or a session of its own.",
-		who:    []string{"agent", "operator"}, out: "DeliveryPage", query: params{
-			{Name: "status", Description: "Only deliveries with this status. failed: given up. waiting: behind a queued delivery of the same ask. skipped: no longer needed.", Values: []string{"failed", "queued", "waiting", "sent", "skipped"}},
+		detail: "Without a filter, only deliveries that have not arrived. An agent must name an ask or a session " +
+			"of its own.",
+		who: []string{"agent", "operator"}, out: "DeliveryPage", query: params{
+			{
+				Name: "status", Description: "Only deliveries with this status. failed: given up. waiting: behind a " +
+					"queued delivery of the same ask. skipped: no longer needed.",
+				Values: []string{"failed", "queued", "waiting", "sent", "skipped"},
+			},
 			{Name: "question_id", Description: "Only deliveries about this ask, in every status if none is given."},
-			{Name: "session_id", Description: "Only deliveries about this session itself, not about its asks, in every status if none is given."},
+			{Name: "session_id", Description: "Only deliveries about this session itself, not about its asks, in " +
+				"every status if none is given."},
 			queryCursor, queryLimit,
 		},
 	},
 	{
-		method: "POST", path: base + "/deliveries/{id}/retry", action: access.ActRetry, limit: maxBody, serve: (*call).retryDelivery,
-		tag: "directory", summary: "Resend a delivery that was given up.",
+		method: "POST", path: base + "/deliveries/{id}/retry", action: access.ActRetry, limit: maxBody,
+		serve: (*call).retryDelivery, tag: "directory", summary: "Resend a delivery that was given up.",
 		detail: "Its attempts begin again. It waits for a queued delivery of the same ask.",
 		who:    forOperators, in: "EmptyRequest", optional: true, out: "Delivery",
 	},
@@ -113,46 +125,48 @@ var endpointRoutes = []route{
 		},
 	},
 	{
-		method: "POST", path: base + "/endpoints", action: access.ActEndpoints, limit: maxBody, serve: (*call).createEndpoint,
-		tag: "endpoints", summary: "Make an endpoint with a secret of its own.",
+		method: "POST", path: base + "/endpoints", action: access.ActEndpoints, limit: maxBody,
+		serve: (*call).createEndpoint, tag: "endpoints", summary: "Make an endpoint with a secret of its own.",
 		detail: "The secret is only in this reply. If the receiver has an endpoint, the reply is 409.",
 		who:    forSenders, in: "EndpointRequest", out: "CreatedEndpoint", statuses: []int{201, 409},
 	},
 	{
-		method: "POST", path: base + "/endpoints/{id}/rotate", action: access.ActEndpoints, limit: maxBody, serve: (*call).rotateEndpoint,
-		tag: "endpoints", summary: "Replace the secret of an endpoint.",
+		method: "POST", path: base + "/endpoints/{id}/rotate", action: access.ActEndpoints, limit: maxBody,
+		serve: (*call).rotateEndpoint, tag: "endpoints", summary: "Replace the secret of an endpoint.",
 		detail: "The new secret is only in this reply. The old secret also signs for 24 hours.",
 		who:    forSenders, in: "EmptyRequest", optional: true, out: "CreatedEndpoint",
 	},
 	{
-		method: "POST", path: base + "/endpoints/{id}/pause", action: access.ActEndpoints, limit: maxBody, serve: (*call).pauseEndpoint,
-		tag: "endpoints", summary: "Keep deliveries to an endpoint until it is resumed.",
+		method: "POST", path: base + "/endpoints/{id}/pause", action: access.ActEndpoints, limit: maxBody,
+		serve: (*call).pauseEndpoint, tag: "endpoints", summary: "Keep deliveries to an endpoint until it is resumed.",
 		detail: "An endpoint that is not active stays as it is.",
 		who:    forSenders, in: "EmptyRequest", optional: true, out: "Endpoint",
 	},
 	{
-		method: "POST", path: base + "/endpoints/{id}/resume", action: access.ActEndpoints, limit: maxBody, serve: (*call).resumeEndpoint,
-		tag: "endpoints", summary: "Activate a paused or disabled endpoint.",
+		method: "POST", path: base + "/endpoints/{id}/resume", action: access.ActEndpoints, limit: maxBody,
+		serve: (*call).resumeEndpoint, tag: "endpoints", summary: "Activate a paused or disabled endpoint.",
 		detail: "Kept deliveries are sent. Deliveries that were given up are not: resend them.",
 		who:    forSenders, in: "EmptyRequest", optional: true, out: "Endpoint",
 	},
 	{
-		method: "POST", path: base + "/endpoints/{id}/test", action: access.ActEndpoints, limit: maxBody, serve: (*call).testEndpoint,
-		tag: "endpoints", summary: "Send a test message to an endpoint immediately.",
-		detail: "It is signed, and sent to the address with which the endpoint was made, whatever the status of the endpoint.",
-		who:    forSenders, in: "EmptyRequest", optional: true, out: "EndpointTest",
+		method: "POST", path: base + "/endpoints/{id}/test", action: access.ActEndpoints, limit: maxBody,
+		serve: (*call).testEndpoint, tag: "endpoints", summary: "Send a test message to an endpoint immediately.",
+		detail: "It is signed, and sent to the address with which the endpoint was made, whatever the status of " +
+			"the endpoint.",
+		who: forSenders, in: "EmptyRequest", optional: true, out: "EndpointTest",
 	},
 	{
-		method: "POST", path: base + "/endpoints/{id}/resend", action: access.ActEndpoints, limit: maxBody, serve: (*call).resend,
-		tag: "endpoints", summary: "Resend the deliveries to an endpoint that were given up.",
+		method: "POST", path: base + "/endpoints/{id}/resend", action: access.ActEndpoints, limit: maxBody,
+		serve: (*call).resend, tag: "endpoints", summary: "Resend the deliveries to an endpoint that were given up.",
 		detail: "Without since, all of them. Deliveries of one ask are sent in order.",
 		who:    forSenders, in: "ResendRequest", optional: true, out: "Resent",
 	},
 	{
 		method: "DELETE", path: base + "/endpoints/{id}", action: access.ActEndpoints, serve: (*call).deleteEndpoint,
 		tag: "endpoints", summary: "Delete an endpoint with its secret.",
-		detail: "The next message to its origin makes a new endpoint. If the endpoint is paused or disabled, the reply is 409.",
-		who:    forSenders, out: "Endpoint", statuses: []int{200, 409},
+		detail: "The next message to its origin makes a new endpoint. If the endpoint is paused or disabled, the " +
+			"reply is 409.",
+		who: forSenders, out: "Endpoint", statuses: []int{200, 409},
 	},
 }
 
@@ -171,8 +185,8 @@ var contactRoutes = []route{
 		who:    forPeople, in: "ContactRequest", out: "Contact", statuses: []int{201},
 	},
 	{
-		method: "POST", path: base + "/contact-codes", action: access.ActContacts, limit: maxBody, serve: (*call).contactCode,
-		tag: "contacts", summary: "Make a code that links a chat to you.",
+		method: "POST", path: base + "/contact-codes", action: access.ActContacts, limit: maxBody,
+		serve: (*call).contactCode, tag: "contacts", summary: "Make a code that links a chat to you.",
 		detail: "It can be used once, within 10 minutes. At most three are valid; a further code replaces the oldest.",
 		who:    forPeople, in: "ContactCodeRequest", out: "ContactCode", statuses: []int{201},
 	},

@@ -60,7 +60,9 @@ func TestSafeMethodsChangeNothing(t *testing.T) {
 		path = s.path(path)
 		for name, secret := range who {
 			for _, method := range []string{"GET", "HEAD", "OPTIONS"} {
-				for _, header := range [][]string{{"Authorization", "Bearer " + secret}, {"Cookie", "askback=" + secret}} {
+				for _, header := range [][]string{
+					{"Authorization", "Bearer " + secret}, {"Cookie", "askback=" + secret},
+				} {
 					w.send(method, path, "", "", header...)
 					if after := w.contents(); after != before {
 						t.Fatalf("%s %s by %s changed the store:\n%s\nwas\n%s", method, path, name, after, before)
@@ -98,7 +100,8 @@ func TestOnlyPublicRoutesNeedNoToken(t *testing.T) {
 	for method, paths := range httpapi.Routes() {
 		for _, path := range paths {
 			got := w.send(method, strings.ReplaceAll(path, "{id}", "x"), "", "")
-			open := slices.Contains([]string{"/healthz", "/readyz", "/api/openapi.json", "/api/docs", "/api/docs.css"}, path)
+			open := slices.Contains([]string{"/healthz", "/readyz", "/api/openapi.json", "/api/docs", "/api/docs.css"},
+				path)
 			if open != (got.status == 200) || !open && got.status != 401 {
 				t.Errorf("%s %s without a token: got %d", method, path, got.status)
 			}
@@ -132,7 +135,8 @@ func TestInterruptedAnswerLeavesOneOutcome(t *testing.T) {
 	w := newFixture(t, nil)
 	answer := func(id string) string {
 		const body = `{"answer": "SQLite"}`
-		return fmt.Sprintf("POST /api/v1/asks/%s/answer HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		return fmt.Sprintf("POST /api/v1/asks/%s/answer HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: "+
+			"Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 			id, w.token(ana), len(body), body)
 	}
 	for n := range len(answer(w.ask(databases).ID)) + 1 {
@@ -159,7 +163,8 @@ func (w *fixture) checkSettledOnce(ask askback.Ask) {
 func TestInterruptedRequestCanBeRepeated(t *testing.T) {
 	w := newFixture(t, nil)
 	request := func(key string) string {
-		return fmt.Sprintf("POST /api/v1/asks HTTP/1.1\r\nHost: x\r\nConnection: close\r\nIdempotency-Key: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		return fmt.Sprintf("POST /api/v1/asks HTTP/1.1\r\nHost: x\r\nConnection: close\r\nIdempotency-Key: %s\r\n"+
+			"Authorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 			key, w.token(bot), len(databases), databases)
 	}
 	total := len(request("key-000"))

@@ -36,7 +36,8 @@ func TestSlowBodyChangesNothingOnAnyRoute(t *testing.T) {
 				for _, who := range principals {
 					status := sendHalf(t, slow.Listener.Addr().String(), rt.Method, s.path(rt.Path), s.token(who))
 					if status != 0 && (status < 400 || status >= 500) {
-						t.Errorf("%s %s by %s: got %d for half a body, want an error", rt.Method, rt.Path, who.Name, status)
+						t.Errorf("%s %s by %s: got %d for half a body, want an error", rt.Method, rt.Path, who.Name,
+							status)
 					}
 				}
 			})
@@ -60,7 +61,8 @@ func sendHalf(t *testing.T, address, method, path, secret string) int {
 	if err := conn.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
 		t.Error(err)
 	}
-	fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 40\r\n\r\n", method, path, secret)
+	fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+		"Content-Length: 40\r\n\r\n", method, path, secret)
 	fmt.Fprint(conn, `{"question": "A?"}`)
 	reply, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {

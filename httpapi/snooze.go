@@ -33,7 +33,8 @@ type wireSnooze struct {
 
 // Snooze implements [askback.Snoozer].
 func (c *Client) Snooze(ctx context.Context, id string, until time.Time) (askback.Snooze, error) {
-	return fetch[askback.Snooze](ctx, c, request{method: "PUT", path: askPath(id, "/snooze"), body: wireSnooze{until.UTC()}})
+	return fetch[askback.Snooze](ctx, c,
+		request{method: "PUT", path: askPath(id, "/snooze"), body: wireSnooze{until.UTC()}})
 }
 
 // Snoozed implements [askback.Snoozer].

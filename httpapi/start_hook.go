@@ -64,7 +64,8 @@ func (c *call) unsigned(agent string, err error) error {
 	c.h.log.Debug("a webhook was refused", "agent", agent, "error", err)
 	return problem{
 		Status: http.StatusUnauthorized, Type: "unauthorized",
-		Detail: "send the token of an agent, or a signature of Standard Webhooks with the webhook_secret of this agent, which is at most five minutes old",
+		Detail: "send the token of an agent, or a signature of Standard Webhooks with the webhook_secret of this " +
+			"agent, which is at most five minutes old",
 	}
 }
 

@@ -22,7 +22,8 @@ import (
 func newHookFixture(t *testing.T) *fixture {
 	t.Helper()
 	db := memstore.New()
-	return newFixtureOn(t, engine.New(db, &engine.Options{Runner: hostedAgents(t)}), db, &httpapi.Options{Hooks: hooks(time.Now)})
+	return newFixtureOn(t, engine.New(db, &engine.Options{Runner: hostedAgents(t)}), db,
+		&httpapi.Options{Hooks: hooks(time.Now)})
 }
 
 // A dial is a connection to a server on which a test writes requests.
@@ -48,7 +49,9 @@ func (w *fixture) sendSigned(h http.Header, begin string) *http.Response {
 	if err := h.Write(&head); err != nil {
 		w.t.Fatal(err)
 	}
-	fmt.Fprintf(conn, "POST /hooks/poem HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n%s\r\n%s", head.String(), begin)
+	fmt.Fprintf(conn,
+		"POST /hooks/poem HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n%s\r\n%s",
+		head.String(), begin)
 	got, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		w.t.Fatal(err)
@@ -144,7 +147,9 @@ func TestStartByLimitsWebhooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runner, err := agent.NewRunner(agent.Definition{Name: "poem", Prompt: "You sort mails.", Model: model, StartBy: []string{"token:ci"}})
+	runner, err := agent.NewRunner(agent.Definition{
+		Name: "poem", Prompt: "You sort mails.", Model: model, StartBy: []string{"token:ci"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +157,8 @@ func TestStartByLimitsWebhooks(t *testing.T) {
 	w := newFixtureOn(t, engine.New(db, &engine.Options{Runner: runner}), db, &httpapi.Options{Hooks: hooks(time.Now)})
 	for name, want := range map[string]int{"ci": http.StatusAccepted, "other": http.StatusForbidden} {
 		got := w.send("POST", "/hooks/poem", w.token(askback.Principal{Kind: askback.Agent, Name: name}), "{}")
-		if got.status != want || (want == http.StatusForbidden) != strings.Contains(got.body, "urn:askback:problem:start-by") {
+		if got.status != want ||
+			(want == http.StatusForbidden) != strings.Contains(got.body, "urn:askback:problem:start-by") {
 			t.Errorf("%s: got %d %s, want %d", name, got.status, got.body, want)
 		}
 	}

@@ -62,7 +62,8 @@ func (c *Client) Tokens(ctx context.Context) ([]askback.Token, error) {
 
 // CreateToken implements [askback.Tokens].
 func (c *Client) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.Token, string, error) {
-	out, err := fetch[createdToken](ctx, c, request{method: "POST", path: base + "/tokens", body: body[askback.TokenRequest]{r, appendTokenRequest}})
+	out, err := fetch[createdToken](ctx, c,
+		request{method: "POST", path: base + "/tokens", body: body[askback.TokenRequest]{r, appendTokenRequest}})
 	return out.Token, out.Secret, err
 }
 

@@ -11,7 +11,8 @@ import (
 // The position in a trace is stored with the ask, and is not compared when a request is repeated with its key
 // (W3C Trace Context). An invalid position is ignored.
 func TestTraceParentIsStored(t *testing.T) {
-	const first, second = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-4bf92f3577b34da6a3ce929d0e0e4736-11f067aa0ba902b7-00"
+	const first, second = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+		"00-4bf92f3577b34da6a3ce929d0e0e4736-11f067aa0ba902b7-00"
 	w := newFixture(t, nil)
 	ask := func(key, trace string) askback.Ask {
 		t.Helper()

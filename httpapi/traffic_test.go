@@ -193,23 +193,39 @@ func TestUndocumentedReplyIsReported(t *testing.T) {
 		kind, reply   string
 		valid         bool
 	}{
-		"a documented reply":             {grants, "", 200, "application/json", none, true},
-		"a problem":                      {grants, "", 403, "application/problem+json", problem, true},
-		"a stream":                       {"GET /api/v1/events", "", 200, "text/event-stream", ":\n\nid: a\ndata: {\"seq\":", true},
-		"an accepted body":               {"POST /api/v1/asks/x/cancel", `{"reason": "r"}`, 403, "application/problem+json", problem, true},
-		"an unknown path":                {"GET /api/v2", "", 404, "application/problem+json", strings.ReplaceAll(problem, "403", "404"), true},
-		"another status":                 {grants, "", 202, "application/json", none, false},
-		"an undocumented status":         {grants, "", 409, "application/problem+json", strings.ReplaceAll(problem, "403", "409"), false},
-		"another field":                  {grants, "", 200, "application/json", `{"items":[],"next_cursor":null,"total":0}`, false},
+		"a documented reply": {grants, "", 200, "application/json", none, true},
+		"a problem":          {grants, "", 403, "application/problem+json", problem, true},
+		"a stream": {
+			"GET /api/v1/events", "", 200, "text/event-stream", ":\n\nid: a\ndata: {\"seq\":", true,
+		},
+		"an accepted body": {
+			"POST /api/v1/asks/x/cancel", `{"reason": "r"}`, 403, "application/problem+json", problem, true,
+		},
+		"an unknown path": {
+			"GET /api/v2", "", 404, "application/problem+json", strings.ReplaceAll(problem, "403", "404"), true,
+		},
+		"another status": {grants, "", 202, "application/json", none, false},
+		"an undocumented status": {
+			grants, "", 409, "application/problem+json", strings.ReplaceAll(problem, "403", "409"), false,
+		},
+		"another field": {
+			grants, "", 200, "application/json", `{"items":[],"next_cursor":null,"total":0}`, false,
+		},
 		"a missing field":                {grants, "", 200, "application/json", `{"items":[]}`, false},
 		"another type":                   {grants, "", 200, "text/plain; charset=utf-8", none, false},
 		"an error that is not a problem": {grants, "", 403, "application/json", `{"error":"no"}`, false},
 		"an invalid problem":             {grants, "", 403, "application/problem+json", `{"error":"no"}`, false},
-		"an invalid event":               {"GET /api/v1/events", "", 200, "text/event-stream", "id: a\ndata: {\"seq\":1}\n\n", false},
-		"an undocumented body":           {"DELETE /api/v1/grants/x", `{"reason": "r"}`, 200, "application/json", none, false},
-		"a wrong body that was accepted": {"POST /api/v1/asks/x/decline", `{"why": "r"}`, 200, "application/json", none, false},
-		"an unknown route":               {"GET /api/v2", "", 200, "application/json", none, false},
-		"a body with status 204":         {"PUT /api/v1/asks/x/draft", "{}", 204, "application/json", none, false},
+		"an invalid event": {
+			"GET /api/v1/events", "", 200, "text/event-stream", "id: a\ndata: {\"seq\":1}\n\n", false,
+		},
+		"an undocumented body": {
+			"DELETE /api/v1/grants/x", `{"reason": "r"}`, 200, "application/json", none, false,
+		},
+		"a wrong body that was accepted": {
+			"POST /api/v1/asks/x/decline", `{"why": "r"}`, 200, "application/json", none, false,
+		},
+		"an unknown route":       {"GET /api/v2", "", 200, "application/json", none, false},
+		"a body with status 204": {"PUT /api/v1/asks/x/draft", "{}", 204, "application/json", none, false},
 	} {
 		var reports []string
 		h := p.wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

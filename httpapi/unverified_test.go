@@ -25,7 +25,8 @@ func slowRequest(t *testing.T, address, method, path string, header http.Header)
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n", method, path, address)
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n", method,
+		path, address)
 	if err := header.Write(&b); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,8 @@ func TestSlowWebhooksMakeRoomForOthers(t *testing.T) {
 			t.Errorf("got %d %s for a signed webhook beside slow ones", got.status, got.body)
 		}
 	}
-	if got := replyTo(t, slow[0]); got.StatusCode != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" || !got.Close {
+	if got := replyTo(t, slow[0]); got.StatusCode != http.StatusServiceUnavailable ||
+		got.Header.Get("Retry-After") == "" || !got.Close {
 		t.Errorf("the oldest slow webhook: got status %d and %v", got.StatusCode, got.Header)
 	}
 	// Each signed webhook ended another webhook, and has itself left the list.
@@ -124,7 +126,8 @@ func TestRejectedRequestsDoNotWaitForTheirBodies(t *testing.T) {
 			}
 			got := replyTo(t, slowRequest(t, address, c.method, c.path, h))
 			if got.StatusCode != c.status || !got.Close {
-				t.Errorf("got status %d, close %v; want %d and a closed connection", got.StatusCode, got.Close, c.status)
+				t.Errorf("got status %d, close %v; want %d and a closed connection", got.StatusCode, got.Close,
+					c.status)
 			}
 		})
 	}
