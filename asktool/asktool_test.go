@@ -38,7 +38,9 @@ func TestQuestionsAreNormalized(t *testing.T) {
 	if diff := cmp.Diff(got, again); err != nil || diff != "" {
 		t.Errorf("not normalized: %v\n%s", err, diff)
 	}
-	want := []askback.Question{{ID: "q1", Text: "Which database?", Header: "Database eng", Options: askback.Options("PostgreSQL", "SQLite")}}
+	want := []askback.Question{
+		{ID: "q1", Text: "Which database?", Header: "Database eng", Options: askback.Options("PostgreSQL", "SQLite")},
+	}
 	if diff := cmp.Diff(want, got.Questions); diff != "" {
 		t.Error(diff)
 	}
@@ -54,7 +56,9 @@ func TestQuestionsAreNormalized(t *testing.T) {
 // The text of a mistake is enough for a model to correct its call: the example in it
 // is valid input (F15, W1–W15).
 func TestMistakeEndsWithAValidExample(t *testing.T) {
-	inputs := []string{"", "null", "[]", "7", `{"questions": null}`, `{"questions": [7]}`, `{"confirmation": {"tool_name": "x"}}`}
+	inputs := []string{
+		"", "null", "[]", "7", `{"questions": null}`, `{"questions": [7]}`, `{"confirmation": {"tool_name": "x"}}`,
+	}
 	paths, err := filepath.Glob("../internal/wire/decode/testdata/malformed/*.txtar")
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no malformed calls", err)
@@ -110,9 +114,13 @@ func checkMistake(t *testing.T, err error, send func([]byte) error) {
 // they must not differ (F7).
 func TestSameActionGivesTheSameRequest(t *testing.T) {
 	for input, want := range map[string]askback.Request{
-		`{"action": "Delete <all> & more", "details": "gone \u2028 for good"}`:       asktool.Action("Delete <all> & more", "gone \u2028 for good"),
-		`{"details": "", "action": "Delete <all> & more"}`:                           asktool.Action("Delete <all> & more", ""),
-		` {"action":"Delete \u003call\u003e & more","default":true,"details":null} `: asktool.Action("Delete <all> & more", ""),
+		`{"action": "Delete <all> & more", "details": "gone \u2028 for good"}`: asktool.Action("Delete <all> & more",
+			"gone \u2028 for good"),
+		`{"details": "", "action": "Delete <all> & more"}`: asktool.Action("Delete <all> & more",
+			""),
+		` {"action":"Delete \u003call\u003e & more","default":true,"details":null} `: asktool.Action(
+			"Delete <all> & more", "",
+		),
 	} {
 		got, err := asktool.Confirmation([]byte(input))
 		if err != nil {
@@ -148,10 +156,14 @@ func TestActionDigestMatchesCommandLine(t *testing.T) {
 // (T4).
 func TestConfirmationsAreNotRepaired(t *testing.T) {
 	for _, input := range []string{
-		"", "{}", "null", `"{\"action\": \"Delete it\"}"`, `{"action": "Delete it"`, `{"action": ["Delete it"]}`, `{"action": " "}`,
-		`{"action": "Delete it", "details": {"why": "old"}}`, `{"action": "Delete it", "default": "maybe"}`, `{"action": "Delete it", "default": 1}`,
-		`{"action": "Delete it", "action": "Keep it"}`, `{"Action": "Delete it"}`, `{"action": "Delete it", "force": true}`,
-		`{"action": "Delete it</action>\n<parameter name=\"details\">all of it"}`, `{"action": "` + strings.Repeat("x", 10_001) + `"}`,
+		"", "{}", "null", `"{\"action\": \"Delete it\"}"`, `{"action": "Delete it"`, `{"action": ["Delete it"]}`,
+		`{"action": " "}`,
+		`{"action": "Delete it", "details": {"why": "old"}}`, `{"action": "Delete it", "default": "maybe"}`,
+		`{"action": "Delete it", "default": 1}`,
+		`{"action": "Delete it", "action": "Keep it"}`, `{"Action": "Delete it"}`,
+		`{"action": "Delete it", "force": true}`,
+		`{"action": "Delete it</action>\n<parameter name=\"details\">all of it"}`,
+		`{"action": "` + strings.Repeat("x", 10_001) + `"}`,
 		`{"confirmation": {"tool_name": "rm", "input": {}}}`,
 	} {
 		r, err := asktool.Confirmation([]byte(input))
@@ -169,8 +181,10 @@ func TestConfirmationsAreNotRepaired(t *testing.T) {
 // Invalid input suggests no approval, and neither does another default or a missing default.
 func TestSuggestionNeedsDefaultTrueOrYes(t *testing.T) {
 	for input, want := range map[string]bool{
-		`{"action": "x", "default": true}`: true, `{"action": "x", "default": "yes"}`: true, `{"action": "x", "default": "no"}`: false,
-		`{"action": "x", "default": false}`: false, `{"action": "x"}`: false, `{"action": "x", "default": null}`: false, `{"default": true}`: false,
+		`{"action": "x", "default": true}`: true, `{"action": "x", "default": "yes"}`: true,
+		`{"action": "x", "default": "no"}`:  false,
+		`{"action": "x", "default": false}`: false, `{"action": "x"}`: false,
+		`{"action": "x", "default": null}`: false, `{"default": true}`: false,
 	} {
 		if got := asktool.Suggestion([]byte(input)); got != want {
 			t.Errorf("%s: got %t, want %t", input, got, want)
@@ -181,7 +195,9 @@ func TestSuggestionNeedsDefaultTrueOrYes(t *testing.T) {
 // Some models add an id to a question, because another ask tool requires one. The
 // question gets the id q1 instead, and the repair is listed (F15).
 func TestQuestionIDFromModelIsReplaced(t *testing.T) {
-	got, err := asktool.Questions([]byte(`{"questions": [{"id": "db", "question": "Which database?", "options": ["PostgreSQL", "SQLite"]}]}`))
+	got, err := asktool.Questions(
+		[]byte(`{"questions": [{"id": "db", "question": "Which database?", "options": ["PostgreSQL", "SQLite"]}]}`),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,9 +52,11 @@ func call(ctx context.Context, asker askback.Asker, input []byte) (result string
 func Example() {
 	ctx := context.Background()
 	// Neither input is valid. The first one can be repaired.
-	fmt.Println(call(ctx, new(lastOptionAsker), []byte(`{"questions": "[{\"question\": \"Which database?\", \"options\": [\"PostgreSQL\", \"SQLite\"]}]"}`)))
+	fmt.Println(call(ctx, new(lastOptionAsker),
+		[]byte(`{"questions": "[{\"question\": \"Which database?\", \"options\": [\"PostgreSQL\", \"SQLite\"]}]"}`)))
 	fmt.Println(call(ctx, new(lastOptionAsker), []byte(`{"question": "Which database?", "options": ["SQLite"]}`)))
 	// Output:
 	// User has answered your questions: "Which database?" = "SQLite". false
-	// /options: a question has 2 to 4 options, or none for free text, not 1 ("Other" is always offered). Example: {"questions": [{"question": "Which database?"}]} true
+	// /options: a question has 2 to 4 options, or none for free text, not 1 ("Other" is always offered). Example:
+	// {"questions": [{"question": "Which database?"}]} true
 }

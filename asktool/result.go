@@ -33,7 +33,8 @@ func Result(ask askback.Ask) (text string, structured []byte, isError bool) {
 	case isError:
 		text = noAnswerText(ask)
 	case ask.Outcome.Defaulted:
-		text = "There was no answer in time, so a timer applied the defaults you gave; no person chose them: " + answerText(ask)
+		text = "There was no answer in time, so a timer applied the defaults you gave; no person chose them: " +
+			answerText(ask)
 	default:
 		text = "User has answered your questions: " + answerText(ask)
 	}

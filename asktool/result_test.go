@@ -14,8 +14,10 @@ import (
 
 var (
 	database = askback.Question{ID: "q1", Text: "Which database?", Options: askback.Options("PostgreSQL", "SQLite")}
-	sizes    = askback.Question{ID: "q2", Text: "Which sizes?", MultiSelect: true, Optional: true, Options: askback.Options("S", "L")}
-	title    = askback.Question{ID: "q3", Text: "What is it called?"}
+	sizes    = askback.Question{
+		ID: "q2", Text: "Which sizes?", MultiSelect: true, Optional: true, Options: askback.Options("S", "L"),
+	}
+	title = askback.Question{ID: "q3", Text: "What is it called?"}
 
 	ana  = askback.Actor{Kind: askback.ActorPerson, Name: "ana"}
 	when = time.Date(2026, 1, 31, 18, 0, 0, 0, time.UTC)
@@ -64,16 +66,21 @@ func TestResultTextDependsOnTheOutcome(t *testing.T) {
 		},
 		{
 			"notes, own words, nothing, text", newAsk(answersOfAna(
-				askback.QuestionAnswer{ID: "q1", Other: "DuckDB", Notes: "we have it"}, askback.QuestionAnswer{ID: "q2"}, askback.QuestionAnswer{ID: "q3", Other: "Fred"},
+				askback.QuestionAnswer{ID: "q1", Other: "DuckDB", Notes: "we have it"},
+				askback.QuestionAnswer{ID: "q2"}, askback.QuestionAnswer{ID: "q3", Other: "Fred"},
 			), database, sizes, title),
 			`User has answered your questions: "Which database?" = "DuckDB" [in their own words] [notes: "we have it"]. "Which sizes?" = no answer. "What is it called?" = "Fred".`, false,
 		},
 		{
-			"several", newAsk(answersOfAna(askback.QuestionAnswer{ID: "q2", Selected: []string{"S", "L"}, Other: "XXL, and S"}), sizes),
+			"several", newAsk(
+				answersOfAna(askback.QuestionAnswer{ID: "q2", Selected: []string{"S", "L"}, Other: "XXL, and S"}),
+				sizes,
+			),
 			`User has answered your questions: "Which sizes?" = "S", "L", "XXL, and S" [in their own words].`, false,
 		},
 		{"defaults", newAsk(&askback.Outcome{
-			Status: askback.Expired, Defaulted: true, Actor: askback.Actor{Kind: askback.ActorTimer}, Reason: "no one answered in time",
+			Status: askback.Expired, Defaulted: true, Actor: askback.Actor{Kind: askback.ActorTimer},
+			Reason:  "no one answered in time",
 			Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"SQLite"}}},
 		}, database), `There was no answer in time, so a timer applied the defaults you gave; no person chose them: "Which database?" = "SQLite".`, false},
 		{
@@ -81,23 +88,34 @@ func TestResultTextDependsOnTheOutcome(t *testing.T) {
 			`The person declined to answer. Reason: "not mine".` + noConsent, true,
 		},
 		{
-			"expired", newAsk(&askback.Outcome{Status: askback.Expired, Actor: askback.Actor{Kind: askback.ActorTimer}, Reason: "no one answered in time"}, database),
-			"There was no answer in time." + noConsent, true,
+			"expired",
+			newAsk(&askback.Outcome{Status: askback.Expired, Actor: askback.Actor{
+				Kind: askback.ActorTimer,
+			}, Reason: "no one answered in time"}, database), "There was no answer in time." + noConsent, true,
 		},
 		{
-			"withdrawn", newAsk(&askback.Outcome{Status: askback.Cancelled, Actor: askback.Actor{Kind: askback.ActorAgent}}, database),
-			"The request was withdrawn before it was answered." + noConsent, true,
+			"withdrawn",
+			newAsk(&askback.Outcome{Status: askback.Cancelled, Actor: askback.Actor{Kind: askback.ActorAgent}},
+				database), "The request was withdrawn before it was answered." + noConsent, true,
 		},
-		{"pending", newAsk(nil, database), "Still waiting: there is no answer to ask_1 yet. This is neither an answer nor consent.", false},
-		{"approved", newConfirmation(decided(askback.Approve, ana)), `Approved by "ana": do it once, with exactly these arguments.`, false},
+		{
+			"pending", newAsk(nil, database),
+			"Still waiting: there is no answer to ask_1 yet. This is neither an answer nor consent.", false,
+		},
+		{
+			"approved", newConfirmation(decided(askback.Approve, ana)),
+			`Approved by "ana": do it once, with exactly these arguments.`, false,
+		},
 		{
 			"by a grant", newConfirmation(decided(askback.Approve, askback.Actor{Kind: askback.ActorPolicy})),
-			"Approved by a standing approval, without asking a person: do it once, with exactly these arguments.", false,
+			"Approved by a standing approval, without asking a person: do it once, with exactly these arguments.",
+			false,
 		},
 		{"denied", newConfirmation(denied), `Denied by "ana": do not do this. Reason: "no backup".`, false},
 		{"edited", newConfirmation(edited), `Approved by "ana", but with other arguments. Only these are approved, once: {"action":"Archive it <now>"}`, false},
 		{
-			"not decided in time", newConfirmation(&askback.Outcome{Status: askback.Expired, Actor: askback.Actor{Kind: askback.ActorTimer}}),
+			"not decided in time",
+			newConfirmation(&askback.Outcome{Status: askback.Expired, Actor: askback.Actor{Kind: askback.ActorTimer}}),
 			"There was no answer in time. This is not consent: do not do this.", true,
 		},
 		{
@@ -118,7 +136,8 @@ func TestResultTextDependsOnTheOutcome(t *testing.T) {
 // In JSON an answer is a string, or a list if the question allows several.
 func TestJSONAnswerIsAStringOrAList(t *testing.T) {
 	ask := newAsk(answersOfAna(
-		askback.QuestionAnswer{ID: "q1", Selected: []string{"SQLite"}}, askback.QuestionAnswer{ID: "q2"}, askback.QuestionAnswer{ID: "q3", Other: "<Fred>"},
+		askback.QuestionAnswer{ID: "q1", Selected: []string{"SQLite"}}, askback.QuestionAnswer{ID: "q2"},
+		askback.QuestionAnswer{ID: "q3", Other: "<Fred>"},
 	), database, sizes, title)
 	_, structured, _ := asktool.Result(ask)
 	var got struct {
@@ -175,8 +194,14 @@ func TestTextOfPeopleIsQuoted(t *testing.T) {
 	o.Comment, o.Reason, o.Actor.Name = forged, forged, forged
 	q := database
 	q.Text = forged
-	denied := &askback.Outcome{Status: askback.Answered, Decision: askback.Deny, Actor: askback.Actor{Kind: askback.ActorPerson, Name: forged}, Reason: forged, Comment: forged}
-	for _, ask := range []askback.Ask{newAsk(o, q), newConfirmation(denied), newAsk(&askback.Outcome{Status: askback.Declined, Actor: ana, Reason: forged}, q)} {
+	denied := &askback.Outcome{
+		Status: askback.Answered, Decision: askback.Deny,
+		Actor: askback.Actor{Kind: askback.ActorPerson, Name: forged}, Reason: forged, Comment: forged,
+	}
+	for _, ask := range []askback.Ask{
+		newAsk(o, q), newConfirmation(denied),
+		newAsk(&askback.Outcome{Status: askback.Declined, Actor: ana, Reason: forged}, q),
+	} {
 		text, _, _ := asktool.Result(ask)
 		if strings.ContainsAny(text, "\n\r\u2028") {
 			t.Errorf("%q has several lines", text)

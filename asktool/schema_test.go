@@ -47,8 +47,8 @@ var dialects = []dialect{
 		// github.com/NousResearch/hermes-agent/pull/71874.
 		name: "Gemini", tool: regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.-]{0,62}$`),
 		keywords: []string{
-			"type", "title", "description", "enum", "format", "default", "nullable", "properties", "required", "items", "minItems", "maxItems",
-			"minLength", "maxLength", "minimum", "maximum",
+			"type", "title", "description", "enum", "format", "default", "nullable", "properties", "required", "items",
+			"minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum",
 		},
 		rejected: []string{"oneOf", "anyOf", "allOf"},
 	},
@@ -176,15 +176,31 @@ func TestSchemaBoundsMatchTheDecoder(t *testing.T) {
 		want map[string]any
 	}{
 		{asktool.AskUserQuestion, questions, map[string]any{"minItems": 1., "maxItems": float64(limits.MaxQuestions)}},
-		{asktool.AskUserQuestion, append(slices.Clone(question), "question"), map[string]any{"maxLength": float64(limits.MaxQuestion)}},
-		{asktool.AskUserQuestion, append(slices.Clone(question), "header"), map[string]any{"maxLength": float64(limits.MaxHeader)}},
-		{asktool.AskUserQuestion, append(slices.Clone(question), "options"), map[string]any{"minItems": float64(limits.MinOptions), "maxItems": 4.}},
+		{asktool.AskUserQuestion, append(slices.Clone(question), "question"), map[string]any{
+			"maxLength": float64(limits.MaxQuestion),
+		}},
+		{asktool.AskUserQuestion, append(slices.Clone(question), "header"), map[string]any{
+			"maxLength": float64(limits.MaxHeader),
+		}},
+		{asktool.AskUserQuestion, append(slices.Clone(question), "options"), map[string]any{
+			"minItems": float64(limits.MinOptions), "maxItems": 4.,
+		}},
 		{asktool.AskUserQuestion, append(slices.Clone(question), "multiSelect"), map[string]any{"default": false}},
-		{asktool.AskUserQuestion, append(slices.Clone(option), "label"), map[string]any{"maxLength": float64(limits.MaxLabel)}},
-		{asktool.AskUserQuestion, append(slices.Clone(option), "description"), map[string]any{"maxLength": float64(limits.MaxDescription)}},
-		{asktool.AskUserQuestion, append(slices.Clone(option), "preview"), map[string]any{"maxLength": float64(limits.MaxPreview)}},
-		{asktool.ConfirmAction, []string{"properties", "action"}, map[string]any{"maxLength": float64(limits.MaxQuestion)}},
-		{asktool.ConfirmAction, []string{"properties", "details"}, map[string]any{"maxLength": float64(limits.MaxContext)}},
+		{asktool.AskUserQuestion, append(slices.Clone(option), "label"), map[string]any{
+			"maxLength": float64(limits.MaxLabel),
+		}},
+		{asktool.AskUserQuestion, append(slices.Clone(option), "description"), map[string]any{
+			"maxLength": float64(limits.MaxDescription),
+		}},
+		{asktool.AskUserQuestion, append(slices.Clone(option), "preview"), map[string]any{
+			"maxLength": float64(limits.MaxPreview),
+		}},
+		{asktool.ConfirmAction, []string{"properties", "action"}, map[string]any{
+			"maxLength": float64(limits.MaxQuestion),
+		}},
+		{asktool.ConfirmAction, []string{"properties", "details"}, map[string]any{
+			"maxLength": float64(limits.MaxContext),
+		}},
 		{asktool.ConfirmAction, []string{"properties", "default"}, map[string]any{"default": false}},
 	} {
 		node := at(test.tool, test.path...)
@@ -194,11 +210,14 @@ func TestSchemaBoundsMatchTheDecoder(t *testing.T) {
 			}
 		}
 	}
-	if required := at(asktool.AskUserQuestion, append(slices.Clone(questions), "items")...)["required"]; fmt.Sprint(required) != "[question]" {
+	if required := at(asktool.AskUserQuestion,
+		append(slices.Clone(questions), "items")...)["required"]; fmt.Sprint(required) != "[question]" {
 		t.Errorf("a question requires %v; options are left out for free text", required)
 	}
 	// The decoder accepts a header that is too long for the schema, and truncates it.
-	if _, err := asktool.Questions([]byte(`{"questions": [{"question": "Which?", "header": "longer than twelve"}]}`)); err != nil {
+	if _, err := asktool.Questions(
+		[]byte(`{"questions": [{"question": "Which?", "header": "longer than twelve"}]}`),
+	); err != nil {
 		t.Error(err)
 	}
 }
@@ -207,7 +226,10 @@ func TestSchemaBoundsMatchTheDecoder(t *testing.T) {
 // of the schema.
 func TestDescriptionExplainsWhenToAsk(t *testing.T) {
 	d := asktool.Description(asktool.AskUserQuestion)
-	for _, part := range []string{"architecture", "requirements", "trade-offs", "hard to undo", "preferences", "names and values", "infer", "trivial", "asked or answered before"} {
+	for _, part := range []string{
+		"architecture", "requirements", "trade-offs", "hard to undo", "preferences", "names and values", "infer",
+		"trivial", "asked or answered before",
+	} {
 		if !strings.Contains(d, part) {
 			t.Errorf("%q is not mentioned", part)
 		}

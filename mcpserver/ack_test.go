@@ -50,7 +50,8 @@ func (c *ackCounter) Ack(ctx context.Context, _ string) (askback.Ask, error) {
 func deliver(s *mcpserver.Server, c askback.Client, from, to int) {
 	for n := from; n < to; n++ {
 		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{}`))
-		s.ServeOutcome(c, askback.Ask{ID: fmt.Sprint(n)}, httptest.NewRecorder(), r, func(http.ResponseWriter, *http.Request) {})
+		s.ServeOutcome(c, askback.Ask{ID: fmt.Sprint(n)}, httptest.NewRecorder(), r,
+			func(http.ResponseWriter, *http.Request) {})
 	}
 	synctest.Wait()
 }
@@ -98,7 +99,8 @@ func TestAcksAreBounded(t *testing.T) {
 		advance(mcpserver.AckTick)
 		last, next := s.Delivered(fmt.Sprint(most-1)), s.Delivered(fmt.Sprint(most))
 		if n := runtime.NumGoroutine() - before; n > most+3 || c.running.Load() != most || !last || next {
-			t.Errorf("%d goroutines, %d calls of Ack, want %d; the last counts as delivered: %t; the next: %t", n, c.running.Load(), most, last, next)
+			t.Errorf("%d goroutines, %d calls of Ack, want %d; the last counts as delivered: %t; the next: %t", n,
+				c.running.Load(), most, last, next)
 		}
 		close(c.release)
 		synctest.Wait()
@@ -152,7 +154,8 @@ func TestEndOfStdioAndFinishWaitForAcks(t *testing.T) {
 		if !f.acked(t, two.ID) || f.acked(t, one.ID) {
 			t.Errorf("after stdio: acknowledged %t, want true; the other %t", f.acked(t, two.ID), f.acked(t, one.ID))
 		}
-		f.server.ServeOutcome(f.engine.As(bot), one, httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/mcp", http.NoBody), func(http.ResponseWriter, *http.Request) {})
+		f.server.ServeOutcome(f.engine.As(bot), one, httptest.NewRecorder(),
+			httptest.NewRequest(http.MethodPost, "/mcp", http.NoBody), func(http.ResponseWriter, *http.Request) {})
 		f.server.Stop()
 		started := time.Now()
 		f.server.Finish()
@@ -168,7 +171,9 @@ func TestNoAckAfterFinish(t *testing.T) {
 		f := newFixture(t)
 		id := f.answeredAsk(t).ID
 		get, replied := make(chan struct{}), make(chan struct{})
-		httpClient := f.wrappedHTTPClient(func(s askback.Client) askback.Client { return slowClient{Client: s, get: get} })
+		httpClient := f.wrappedHTTPClient(func(s askback.Client) askback.Client {
+			return slowClient{Client: s, get: get}
+		})
 		go func() {
 			defer close(replied)
 			post(t, httpClient, "tools/call", "get_answer", toolCall("get_answer", `{"question_id": "`+id+`"}`, `{}`))
@@ -189,7 +194,8 @@ func TestNoAckAfterFinish(t *testing.T) {
 			t.Errorf("Finish took %s", took)
 		}
 		deliver(f.server, waiting, 2, 3)
-		if nextTick(); running.running.Load() != 0 || waiting.total.Load() != 0 || f.server.Delivered("0") || f.server.Delivered("1") {
+		if nextTick(); running.running.Load() != 0 || waiting.total.Load() != 0 || f.server.Delivered("0") ||
+			f.server.Delivered("1") {
 			t.Errorf("%d calls of Ack are running, %d began after Finish", running.running.Load(), waiting.total.Load())
 		}
 		close(get)
@@ -207,7 +213,8 @@ func TestConcurrentCancellationsLoseNoOutcome(t *testing.T) {
 	}
 	httpClient := f.httpClient("bot")
 	send := func(body string) {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://askback.test/mcp", strings.NewReader(body))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://askback.test/mcp",
+			strings.NewReader(body))
 		if err != nil {
 			t.Error(err)
 			return

@@ -27,7 +27,8 @@ func checkUsed(t *testing.T, r reply) {
 	text, s := r.text(t), r.structured(t)
 	outcome, _ := s["outcome"].(map[string]any)
 	if s["confirmed"] != false || s["used"] != true || outcome["decision"] != "approved" || r.IsError ||
-		!strings.HasPrefix(text, "This approval was used already: do not act on it again.") || !strings.Contains(text, `Approved by "ana"`) {
+		!strings.HasPrefix(text, "This approval was used already: do not act on it again.") ||
+		!strings.Contains(text, `Approved by "ana"`) {
 		t.Errorf("got %q and %v, error %t", text, s, r.IsError)
 	}
 }
@@ -51,7 +52,8 @@ func TestConcurrentCallsNeedTheirOwnApprovals(t *testing.T) {
 		if strings.Contains(t.Name(), "http_"+stateless) {
 			other = connect() // another run of the agent; the protocol does not distinguish the two
 		}
-		one, two := startCall(t.Context(), cs, "confirm_action", pay), startCall(t.Context(), other, "confirm_action", pay)
+		one, two := startCall(t.Context(), cs, "confirm_action",
+			pay), startCall(t.Context(), other, "confirm_action", pay)
 		first := f.pendingAsk().ID
 		f.answer(first, askback.Decide(askback.Approve, ""))
 		synctest.Wait()
@@ -72,7 +74,9 @@ func TestCallThatAsksAgainKeepsItsDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		notes := make(chan float64, 20)
-		cs := f.connectStdio("program", withSessions, &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+		cs := f.connectStdio("program", withSessions, &mcp.ClientOptions{ProgressNotificationHandler: func(
+			_ context.Context, r *mcp.ProgressNotificationClientRequest,
+		) {
 			notes <- r.Params.Progress
 		}})
 		started := time.Now()
@@ -90,7 +94,8 @@ func TestCallThatAsksAgainKeepsItsDeadline(t *testing.T) {
 		if !isApproved(t, <-replies) {
 			t.Error("no call got the approval")
 		}
-		if got := (<-replies).structured(t); got["status"] != "pending" || got["question_id"] != f.pendingAsk().ID || time.Since(started) != 45*time.Second {
+		if got := (<-replies).structured(t); got["status"] != "pending" || got["question_id"] != f.pendingAsk().ID ||
+			time.Since(started) != 45*time.Second {
 			t.Errorf("got %v after %s, want pending after 45s", got, time.Since(started))
 		}
 		synctest.Wait()
@@ -144,7 +149,8 @@ func TestTaskReturnsItsApprovalOnce(t *testing.T) {
 			task, _ := f.taskRequest(httpClient, "tasks/get", id)
 			result, _ := task["result"].(map[string]any)
 			s, _ := result["structuredContent"].(map[string]any)
-			if task["status"] != "completed" || result["resultType"] != "complete" || s["confirmed"] != (i == 0) || (s["used"] == true) != (i > 0) {
+			if task["status"] != "completed" || result["resultType"] != "complete" || s["confirmed"] != (i == 0) ||
+				(s["used"] == true) != (i > 0) {
 				t.Errorf("look %d: got %v", i, task)
 			}
 		}
@@ -194,12 +200,15 @@ func TestResumedCallAsksAgainAfterConsumedApproval(t *testing.T) {
 		}
 		again := send(resumed)
 		second := f.pendingAsk()
-		if again["resultType"] != "input_required" || second.ID == first || !strings.Contains(fmt.Sprint(again["inputRequests"]), second.ID) {
+		if again["resultType"] != "input_required" || second.ID == first ||
+			!strings.Contains(fmt.Sprint(again["inputRequests"]), second.ID) {
 			t.Errorf("got %v", again)
 		}
 		f.answer(second.ID, askback.Decide(askback.Deny, ""))
 		state = fmt.Sprint(again["requestState"])
-		if got := fmt.Sprint(send(strings.Replace(withState("confirm_action", pay, state), "decline", "accept", 1))); !strings.Contains(got, "confirmed:false") {
+		if got := fmt.Sprint(
+			send(strings.Replace(withState("confirm_action", pay, state), "decline", "accept", 1)),
+		); !strings.Contains(got, "confirmed:false") {
 			t.Errorf("got %s", got)
 		}
 	})
@@ -265,7 +274,8 @@ func TestApprovalThatCannotBeConsumedIsNotATaskResult(t *testing.T) {
 		if task, failed := f.taskRequest(httpClient, "tasks/get", id); failed == nil || task != nil {
 			t.Errorf("got %v", task)
 		}
-		if task, _ := f.taskRequest(f.httpClient("bot"), "tasks/get", id); !strings.Contains(fmt.Sprint(task), "confirmed:true") {
+		if task, _ := f.taskRequest(f.httpClient("bot"), "tasks/get",
+			id); !strings.Contains(fmt.Sprint(task), "confirmed:true") {
 			t.Errorf("later: got %v", task)
 		}
 	})
@@ -300,7 +310,8 @@ func TestTaskOfDisconnectedClientConsumesNoApproval(t *testing.T) {
 		id := fmt.Sprint(f.newTask(httpClient, "confirm_action", pay)["taskId"])
 		f.answer(id, askback.Decide(askback.Approve, ""))
 		ctx, hangUp := context.WithCancel(t.Context())
-		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/mcp", strings.NewReader(taskCall("tasks/get", id, withTasks)))
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/mcp",
+			strings.NewReader(taskCall("tasks/get", id, withTasks)))
 		for name, value := range map[string]string{
 			"Authorization": "Bearer " + f.secret(askback.Agent, "bot"),
 			"Content-Type":  "application/json", "Accept": "application/json, text/event-stream",
@@ -313,7 +324,8 @@ func TestTaskOfDisconnectedClientConsumesNoApproval(t *testing.T) {
 			t.Error("the ask was not read")
 		}
 		synctest.Wait()
-		if task, _ := f.taskRequest(httpClient, "tasks/get", id); !strings.Contains(fmt.Sprint(task), "confirmed:true") {
+		if task, _ := f.taskRequest(httpClient, "tasks/get",
+			id); !strings.Contains(fmt.Sprint(task), "confirmed:true") {
 			t.Errorf("later: got %v", task)
 		}
 	})
@@ -350,10 +362,12 @@ func TestClaudeCodeGetsNeitherTasksNorPages(t *testing.T) {
 			wait     time.Duration
 		}{{`"progressToken": 1, `, 25 * time.Minute}, {"", 45 * time.Second}} {
 			body := strings.Replace(toolCall("ask_user_question", database, all), `"_meta": {`,
-				`"_meta": {`+c.progress+`"io.modelcontextprotocol/clientInfo": {"name": "claude-code", "version": "2"}, `, 1)
+				`"_meta": {`+c.progress+
+					`"io.modelcontextprotocol/clientInfo": {"name": "claude-code", "version": "2"}, `, 1)
 			started := time.Now()
 			_, got := post(t, httpClient, "tools/call", "ask_user_question", body)
-			if result, _ := got["result"].(map[string]any); result["resultType"] != "complete" || time.Since(started) != c.wait {
+			if result, _ := got["result"].(map[string]any); result["resultType"] != "complete" ||
+				time.Since(started) != c.wait {
 				t.Errorf("%q: got %v after %s", c.progress, got, time.Since(started))
 			}
 		}

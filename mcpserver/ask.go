@@ -24,7 +24,9 @@ func (c *call) askConfirmation(ctx context.Context) (*mcp.CallToolResult, error)
 
 // ask records the ask of a call, or finds it if it exists, and replies in the best form
 // that this request supports.
-func (c *call) ask(ctx context.Context, tool string, read func([]byte) (askback.Request, error)) (*mcp.CallToolResult, error) {
+func (c *call) ask(
+	ctx context.Context, tool string, read func([]byte) (askback.Request, error),
+) (*mcp.CallToolResult, error) {
 	r, err := read(c.input())
 	if err != nil {
 		return nil, err
@@ -70,7 +72,9 @@ func approvalGone(err error) bool {
 
 // reply returns the best form of reply that this request supports. A call that is resumed
 // after a page is not shown the page again.
-func (c *call) reply(ctx context.Context, ask askback.Ask, k key, started time.Time, resumed bool) (*mcp.CallToolResult, error) {
+func (c *call) reply(
+	ctx context.Context, ask askback.Ask, k key, started time.Time, resumed bool,
+) (*mcp.CallToolResult, error) {
 	switch {
 	case ask.Settled():
 		return c.result(ctx, ask, k)
@@ -84,7 +88,9 @@ func (c *call) reply(ctx context.Context, ask askback.Ask, k key, started time.T
 
 // waitReply waits for an outcome and returns it, or a pending result if the wait ends first.
 // Every client supports this form of reply. The limit counts from the start of the call.
-func (c *call) waitReply(ctx context.Context, ask askback.Ask, k key, started time.Time, limit time.Duration) (*mcp.CallToolResult, error) {
+func (c *call) waitReply(
+	ctx context.Context, ask askback.Ask, k key, started time.Time, limit time.Duration,
+) (*mcp.CallToolResult, error) {
 	now, err := c.wait(ctx, ask, started, limit)
 	if err != nil {
 		return nil, err
@@ -107,7 +113,8 @@ const pageInput = "page"
 func (c *call) showPage(ask askback.Ask, k key) *mcp.CallToolResult {
 	return &mcp.CallToolResult{
 		InputRequests: mcp.InputRequestMap{pageInput: &mcp.ElicitParams{
-			Mode: "url", URL: ask.PageURL, ElicitationID: ask.ID, Message: "An agent asks you something. Answer it on this page.",
+			Mode: "url", URL: ask.PageURL, ElicitationID: ask.ID,
+			Message: "An agent asks you something. Answer it on this page.",
 		}},
 		RequestState: c.signer.newState(c.caller.name, k.base, ask.ID, time.Now()),
 	}

@@ -43,7 +43,8 @@ func TestPersonAnswersModel(t *testing.T) {
 		}
 		f.answer(ask.ID, askback.Choose("SQLite"))
 		got := <-done
-		if want := `User has answered your questions: "Which database?" = "SQLite".`; got.text(t) != want || got.IsError {
+		if want := `User has answered your questions: "Which database?" = "SQLite".`; got.text(t) != want ||
+			got.IsError {
 			t.Errorf("got %q, error %t; want %q", got.text(t), got.IsError, want)
 		}
 		if answers := fmt.Sprint(got.structured(t)["answers"]); answers != "map[Which database?:SQLite]" {
@@ -57,7 +58,8 @@ func TestOnlyApprovalConfirms(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
 		for _, decision := range []askback.Decision{askback.Approve, askback.Deny} {
-			done := startCall(t.Context(), cs, "confirm_action", `{"action": "Delete `+string(decision)+`", "default": true}`)
+			done := startCall(t.Context(), cs, "confirm_action",
+				`{"action": "Delete `+string(decision)+`", "default": true}`)
 			f.answer(f.pendingAsk().ID, askback.Decide(decision, ""))
 			got := <-done
 			if confirmed := got.structured(t)["confirmed"]; confirmed != (decision == askback.Approve) || got.IsError {
@@ -78,11 +80,13 @@ func TestWaitEndsWithAPendingResult(t *testing.T) {
 		}
 		s := got.structured(t)
 		ask := f.pendingAsk()
-		if got.IsError || s["status"] != "pending" || s["question_id"] != ask.ID || s["page_url"] != "https://ask.example.com/asks/"+ask.ID {
+		if got.IsError || s["status"] != "pending" || s["question_id"] != ask.ID ||
+			s["page_url"] != "https://ask.example.com/asks/"+ask.ID {
 			t.Errorf("error %t, %v", got.IsError, s)
 		}
 		for _, text := range []string{got.text(t), fmt.Sprint(s["next"])} {
-			if !strings.Contains(text, "Do not ask this again") || !strings.Contains(text, "Call wait_for_answer") || !strings.Contains(text, "never call get_answer in a loop") {
+			if !strings.Contains(text, "Do not ask this again") || !strings.Contains(text, "Call wait_for_answer") ||
+				!strings.Contains(text, "never call get_answer in a loop") {
 				t.Errorf("%q does not say what to do", text)
 			}
 		}
@@ -95,7 +99,8 @@ func TestWaitEndsWithAPendingResult(t *testing.T) {
 		f.restart()
 		cs = connect()
 		for _, tool := range []string{"wait_for_answer", "get_answer", "get_answer"} {
-			if again := callTool(t.Context(), cs, tool, id).text(t); again != first || !strings.Contains(again, `= "PostgreSQL"`) {
+			if again := callTool(t.Context(), cs, tool, id).text(t); again != first ||
+				!strings.Contains(again, `= "PostgreSQL"`) {
 				t.Errorf("%s: got %q, want %q", tool, again, first)
 			}
 		}
@@ -139,10 +144,12 @@ func TestWaitTimeDependsOnTheClient(t *testing.T) {
 				}
 				id := fmt.Sprint(first.structured(t)["question_id"])
 				for asked, want := range map[string]time.Duration{
-					"0": 0, "2": 2 * time.Second, `"12"`: 12 * time.Second, "null": test.want, "999999999999": test.want,
+					"0": 0, "2": 2 * time.Second, `"12"`: 12 * time.Second, "null": test.want,
+					"999999999999": test.want,
 				} {
 					started := time.Now()
-					callTool(t.Context(), cs, "wait_for_answer", `{"question_id": "`+id+`", "max_wait_s": `+asked+`}`).text(t)
+					callTool(t.Context(), cs, "wait_for_answer",
+						`{"question_id": "`+id+`", "max_wait_s": `+asked+`}`).text(t)
 					if waited := time.Since(started); waited != want {
 						t.Errorf("max_wait_s %s: waited %s, want %s", asked, waited, want)
 					}
@@ -159,7 +166,9 @@ func TestProgressIsSentWhileWaiting(t *testing.T) {
 			version = stateless
 		}
 		notes := make(chan float64, 10)
-		o := &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+		o := &mcp.ClientOptions{ProgressNotificationHandler: func(
+			_ context.Context, r *mcp.ProgressNotificationClientRequest,
+		) {
 			notes <- r.Params.Progress
 		}}
 		var cs *mcp.ClientSession
@@ -192,7 +201,8 @@ func TestDeclinedAskIsAnErrorResult(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := <-done
-		if text := got.text(t); !got.IsError || !strings.Contains(text, "declined") || !strings.Contains(text, "not consent") {
+		if text := got.text(t); !got.IsError || !strings.Contains(text, "declined") ||
+			!strings.Contains(text, "not consent") {
 			t.Errorf("error %t: %s", got.IsError, text)
 		}
 	})
@@ -207,12 +217,14 @@ func TestOpenQuestionsAreListedAndWithdrawn(t *testing.T) {
 		cs := connect()
 		list := callTool(t.Context(), cs, "list_open_questions", `{}`)
 		rows := list.structured(t)["questions"].([]any)
-		if text := list.text(t); len(rows) != 2 || !strings.Contains(text, `["Which database?"]`) || !strings.Contains(text, `["Say \"no\""]`) {
+		if text := list.text(t); len(rows) != 2 || !strings.Contains(text, `["Which database?"]`) ||
+			!strings.Contains(text, `["Say \"no\""]`) {
 			t.Fatalf("%d rows: %s", len(rows), text)
 		}
 		id := rows[0].(map[string]any)["question_id"].(string)
 		for range 2 { // withdrawing again changes nothing
-			if text := callTool(t.Context(), cs, "withdraw_question", `{"question_id": "`+id+`", "reason": "found out"}`).text(t); !strings.Contains(text, "Withdrawn") {
+			if text := callTool(t.Context(), cs, "withdraw_question",
+				`{"question_id": "`+id+`", "reason": "found out"}`).text(t); !strings.Contains(text, "Withdrawn") {
 				t.Errorf("got %s", text)
 			}
 		}
@@ -221,7 +233,8 @@ func TestOpenQuestionsAreListedAndWithdrawn(t *testing.T) {
 		}
 		f.answer(f.pendingAsk().ID, askback.Decide(askback.Approve, ""))
 		other := rows[1].(map[string]any)["question_id"].(string)
-		if text := callTool(t.Context(), cs, "withdraw_question", `{"question_id": "`+other+`"}`).text(t); !strings.Contains(text, "Approved by") {
+		if text := callTool(t.Context(), cs, "withdraw_question",
+			`{"question_id": "`+other+`"}`).text(t); !strings.Contains(text, "Approved by") {
 			t.Errorf("the decision is not returned: %s", text)
 		}
 	})

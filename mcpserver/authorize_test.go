@@ -46,7 +46,8 @@ func newIssuerFixture(t *testing.T) *fixture {
 
 // listTools lists the tools with this header Authorization.
 func (f *fixture) listTools(authorization string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}`))
+	r := httptest.NewRequest(http.MethodPost, "/mcp",
+		strings.NewReader(`{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}`))
 	r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
 	if authorization != "" {
 		r.Header.Set("Authorization", authorization)
@@ -71,10 +72,22 @@ func TestChallengeNamesTheMetadata(t *testing.T) {
 		{with, "", 401, `Bearer realm="askback", resource_metadata="` + metadata + `"`},
 		{with, "Bearer", 401, `Bearer realm="askback", resource_metadata="` + metadata + `"`},
 		{with, "Basic ana.x.y", 401, `Bearer realm="askback", resource_metadata="` + metadata + `"`},
-		{with, "Bearer eve.x.y", 401, `Bearer realm="askback", error="invalid_token", resource_metadata="` + metadata + `"`},
-		{with, "Bearer askback_nonsense", 401, `Bearer realm="askback", error="invalid_token", resource_metadata="` + metadata + `"`},
-		{with, "Bearer ana.x", 401, `Bearer realm="askback", error="invalid_token", resource_metadata="` + metadata + `"`},
-		{with, "Bearer ana.x.y.z", 401, `Bearer realm="askback", error="invalid_token", resource_metadata="` + metadata + `"`},
+		{
+			with, "Bearer eve.x.y", 401,
+			`Bearer realm="askback", error="invalid_token", resource_metadata="` + metadata + `"`,
+		},
+		{
+			with, "Bearer askback_nonsense", 401,
+			`Bearer realm="askback", error="invalid_token", resource_metadata="` + metadata + `"`,
+		},
+		{
+			with, "Bearer ana.x", 401,
+			`Bearer realm="askback", error="invalid_token", resource_metadata="` + metadata + `"`,
+		},
+		{
+			with, "Bearer ana.x.y.z", 401,
+			`Bearer realm="askback", error="invalid_token", resource_metadata="` + metadata + `"`,
+		},
 		{with, "Bearer away.x.y", 503, ""},
 		{with, "Bearer ana.x.y", 200, ""},
 		{with, "Bearer " + with.secret(askback.Agent, "bot"), 200, ""},
@@ -96,7 +109,8 @@ func TestMetadataNamesTheIssuer(t *testing.T) {
 	w := httptest.NewRecorder()
 	newIssuerFixture(t).server.Metadata().ServeHTTP(w, httptest.NewRequest(http.MethodGet, mcpserver.MetadataPath, nil))
 	var got map[string]any
-	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Header().Get("Content-Type") != "application/json" || w.Header().Get("Access-Control-Allow-Origin") != "*" {
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil ||
+		w.Header().Get("Content-Type") != "application/json" || w.Header().Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("got %v, %v", w.Header(), err)
 	}
 	want := map[string]any{
@@ -114,7 +128,8 @@ func TestAgentOfTheIssuerGetsItsAnswer(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := newIssuerFixture(t)
 			f.tokens["ana"], f.tokens["ben"] = "ana.x.y", "ben.x.y"
-			ana, ben, bot := f.connectHTTP("ana", "a", version, nil), f.connectHTTP("ben", "b", version, nil), f.connectHTTP("bot", "c", version, nil)
+			ana, ben, bot := f.connectHTTP("ana", "a", version,
+				nil), f.connectHTTP("ben", "b", version, nil), f.connectHTTP("bot", "c", version, nil)
 			done := startCall(t.Context(), ana, "ask_user_question", database)
 			ask := f.pendingAsk()
 			if ask.Owner != "oauth:ana" || ask.Agent != "ana@example.com" {
@@ -122,7 +137,8 @@ func TestAgentOfTheIssuerGetsItsAnswer(t *testing.T) {
 			}
 			f.answer(ask.ID, askback.Choose("SQLite"))
 			got := <-done
-			impostor := startCall(t.Context(), f.connectHTTP("ben", "ana@example.com", version, nil), "ask_user_question", database)
+			impostor := startCall(t.Context(), f.connectHTTP("ben", "ana@example.com", version, nil),
+				"ask_user_question", database)
 			if ask := f.pendingAsk(); ask.Owner != "oauth:ben" || ask.Agent != "oauth:ben" {
 				t.Errorf("%s: got an ask of %q with the label %q", version, ask.Owner, ask.Agent)
 			}

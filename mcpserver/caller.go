@@ -161,7 +161,8 @@ func clientNameOf(meta mcp.Meta, session *mcp.ServerSession, caller *caller) str
 		return name
 	}
 	if session != nil {
-		if started := session.InitializeParams(); started != nil && started.ClientInfo != nil && started.ClientInfo.Name != "" {
+		if started := session.InitializeParams(); started != nil && started.ClientInfo != nil &&
+			started.ClientInfo.Name != "" {
 			return started.ClientInfo.Name
 		}
 	}

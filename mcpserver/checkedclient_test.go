@@ -55,13 +55,18 @@ func TestBatchesAreRejected(t *testing.T) {
 		f := newFixture(t)
 		httpClient := f.httpClient("bot")
 		one := `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask_user_question", "arguments": ` + database + `}}`
-		for _, body := range []string{"[" + one + "]", " \n[" + one + "," + one + "]", "[]", strings.Repeat(" ", 100) + "[" + one + "]"} {
+		for _, body := range []string{
+			"[" + one + "]", " \n[" + one + "," + one + "]", "[]", strings.Repeat(" ", 100) + "[" + one + "]",
+		} {
 			for _, version := range []string{"", "2025-03-26", withSessions, stateless} {
-				r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://askback.test/mcp", strings.NewReader(body))
+				r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://askback.test/mcp",
+					strings.NewReader(body))
 				if err != nil {
 					t.Fatal(err)
 				}
-				r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+				r.Header = http.Header{
+					"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+				}
 				if version != "" {
 					r.Header.Set("Mcp-Protocol-Version", version)
 				}
@@ -88,7 +93,8 @@ func TestTaskIDIsFoundByItsExactName(t *testing.T) {
 		httpClient := f.httpClient("bot")
 		id := fmt.Sprint(f.newTask(httpClient, "ask_user_question", database)["taskId"])
 		for _, params := range []string{`"taskId": %q, "TaskId": "other"`, `"TaskId": "other", "taskId": %q`} {
-			body := strings.Replace(taskCall("tasks/get", id, withTasks), fmt.Sprintf(`"taskId": %q`, id), fmt.Sprintf(params, id), 1)
+			body := strings.Replace(taskCall("tasks/get", id, withTasks), fmt.Sprintf(`"taskId": %q`, id),
+				fmt.Sprintf(params, id), 1)
 			if !strings.Contains(body, "TaskId") {
 				t.Fatalf("got %s", body)
 			}
@@ -103,21 +109,26 @@ func TestTaskIDIsFoundByItsExactName(t *testing.T) {
 // nothing.
 func TestTokenRevokedDuringBodyChangesNothing(t *testing.T) {
 	for tool, args := range map[string]string{
-		"ask_user_question": strings.Replace(database, "Which database", "Which other database", 1), "confirm_action": `{"action": "Deploy"}`,
-		"list_open_questions": `{}`, "get_answer": `{"question_id": "ID"}`, "withdraw_question": `{"question_id": "ID"}`,
+		"ask_user_question":   strings.Replace(database, "Which database", "Which other database", 1),
+		"confirm_action":      `{"action": "Deploy"}`,
+		"list_open_questions": `{}`, "get_answer": `{"question_id": "ID"}`,
+		"withdraw_question": `{"question_id": "ID"}`,
 		"permission_prompt": `{"tool_name": "Bash", "input": {"command": "ls"}}`,
 	} {
 		for _, version := range []string{"", withSessions, stateless} {
 			f := newFixture(t)
-			token, secret, err := f.admin.CreateToken(t.Context(), askback.TokenRequest{Kind: askback.Agent, Name: "bot"})
+			token, secret, err := f.admin.CreateToken(t.Context(),
+				askback.TokenRequest{Kind: askback.Agent, Name: "bot"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			ask, err := f.engine.As(bot).Ask(t.Context(), askback.Request{Questions: []askback.Question{{Text: "Which database?"}}})
+			ask, err := f.engine.As(bot).Ask(t.Context(),
+				askback.Request{Questions: []askback.Question{{Text: "Which database?"}}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			body := `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "` + tool + `", "arguments": ` + strings.Replace(args, "ID", ask.ID, 1)
+			body := `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "` + tool +
+				`", "arguments": ` + strings.Replace(args, "ID", ask.ID, 1)
 			if version == stateless {
 				body += `, "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
 					"io.modelcontextprotocol/clientInfo": {"name": "x", "version": "1"}}`
@@ -129,15 +140,16 @@ func TestTokenRevokedDuringBodyChangesNothing(t *testing.T) {
 			}
 			r := httptest.NewRequest(http.MethodPost, "/mcp", hookedReader{strings.NewReader(body + "}}"), revoke})
 			r.Header = http.Header{
-				"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Authorization": {"Bearer " + secret},
-				"Mcp-Method": {"tools/call"}, "Mcp-Name": {tool},
+				"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+				"Authorization": {"Bearer " + secret}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {tool},
 			}
 			if version != "" {
 				r.Header.Set("Mcp-Protocol-Version", version)
 			}
 			w := httptest.NewRecorder()
 			f.server.Handler(f.engine).ServeHTTP(w, r)
-			if asks := f.pendingAsks(); len(asks) != 1 || strings.Contains(w.Body.String(), "Which database") || !strings.Contains(w.Body.String(), "token must be replaced") {
+			if asks := f.pendingAsks(); len(asks) != 1 || strings.Contains(w.Body.String(), "Which database") ||
+				!strings.Contains(w.Body.String(), "token must be replaced") {
 				t.Errorf("%s, %q: %d asks are pending; got %s", tool, version, len(asks), w.Body)
 			}
 		}

@@ -28,7 +28,9 @@ type deadlineWriter struct {
 // newDeadlineWriter replaces the HTTP server's deadline for the whole reply by a deadline for each piece. A
 // response that does not support deadlines, as in some tests, gets none.
 func (s *Server) newDeadlineWriter(w http.ResponseWriter, beforeWrite func()) *deadlineWriter {
-	d := &deadlineWriter{ResponseWriter: w, control: http.NewResponseController(w), limit: s.writeTime, beforeWrite: beforeWrite}
+	d := &deadlineWriter{
+		ResponseWriter: w, control: http.NewResponseController(w), limit: s.writeTime, beforeWrite: beforeWrite,
+	}
 	d.clearDeadline()
 	return d
 }

@@ -74,7 +74,8 @@ var directVersions = []string{"2025-03-26", "2025-06-18", "2025-11-25", stateles
 func usualHeaders(h http.Header) bool {
 	mediaType, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	accept := h["Accept"]
-	return err == nil && mediaType == "application/json" && len(accept) == 1 && slices.Contains(usualAccepts, accept[0]) &&
+	return err == nil && mediaType == "application/json" && len(accept) == 1 &&
+		slices.Contains(usualAccepts, accept[0]) &&
 		len(h.Values("Last-Event-ID")) == 0 && slices.Contains(directVersions, h.Get(versionHeader))
 }
 
@@ -155,7 +156,8 @@ func (d *directCall) validMeta(h http.Header) bool {
 		Capabilities mcp.ClientCapabilities `json:"io.modelcontextprotocol/clientCapabilities"`
 	}
 	return version == h.Get(versionHeader) && d.method == h.Get(methodHeader) && d.params.Name == h.Get(nameHeader) &&
-		(valid || !named) && declared(d.params.Meta, mcp.MetaKeyClientCapabilities) != nil && json.Unmarshal(d.meta, &client) == nil
+		(valid || !named) && declared(d.params.Meta, mcp.MetaKeyClientCapabilities) != nil &&
+		json.Unmarshal(d.meta, &client) == nil
 }
 
 // serve runs the tool and writes the reply as the SDK does: as an event stream, in which

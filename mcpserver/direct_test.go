@@ -154,7 +154,9 @@ const (
 
 // statelessCall returns a call of ask_user_question with these members of _meta.
 func statelessCall(meta string) httpCall {
-	return rawCall(`{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {` + question + `, "_meta": {` + meta + `}}}`)
+	return rawCall(
+		`{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {` + question + `, "_meta": {` + meta + `}}}`,
+	)
 }
 
 func rawCall(body string) httpCall {
@@ -173,13 +175,15 @@ func inSession(params string) httpCall {
 func directCalls() []httpCall {
 	version := `"io.modelcontextprotocol/protocolVersion": "2026-07-28"`
 	calls := []httpCall{
-		rawCall(toolCall("ask_user_question", database, `{"elicitation": {"url": {}}, "roots": {"listChanged": true}, "own": 1}`)),
+		rawCall(toolCall("ask_user_question", database,
+			`{"elicitation": {"url": {}}, "roots": {"listChanged": true}, "own": 1}`)),
 		rawCall(toolCall("ask_user_question", `{"question": 5}`, `{"extensions": {"own": {}}}`)),
 		rawCall(toolCall("ask_user_question", `"not an object"`, `{}`)),
 		rawCall(withClientName("claude-code", toolCall("ask_user_question", database, withTasks))),
 		statelessCall(version + `, "io.modelcontextprotocol/clientCapabilities": {}, "io.modelcontextprotocol/clientInfo": {"name": "x", "own": 1}`),
 		statelessCall(version + `, "io.modelcontextprotocol/clientCapabilities": {}, "progressToken": 5, "askback/idempotency-key": "k"`),
-		inSession(question), inSession(question + `, "_meta": null`), inSession(question + `, "_meta": {"progressToken": "p", "own": [1]}`),
+		inSession(question), inSession(question + `, "_meta": null`),
+		inSession(question + `, "_meta": {"progressToken": "p", "own": [1]}`),
 		inSession(`"name": "confirm_action", "arguments": {"action": "Drop the table", "details": "\u2028\u0007é\ud83d\ude00"}`),
 		inSession(`"name": "permission_prompt", "arguments": {"tool_name": "Bash", "input": {"command": "ls"}}`),
 		inSession(`"name": "get_answer", "arguments": {"question_id": "ask_1"}`), inSession(`"name": "get_answer"`),
@@ -200,39 +204,59 @@ func directCalls() []httpCall {
 
 // indirectCalls are unusual or invalid, so that only the SDK serves them.
 func indirectCalls() []httpCall {
-	version, capabilities := `"io.modelcontextprotocol/protocolVersion": "2026-07-28"`, `"io.modelcontextprotocol/clientCapabilities": {}`
+	version, capabilities := `"io.modelcontextprotocol/protocolVersion": "2026-07-28"`,
+		`"io.modelcontextprotocol/clientCapabilities": {}`
 	calls := []httpCall{
 		rawCall(``), rawCall(`{`), rawCall(`null`), rawCall(`5`), rawCall(`[]`),
 		rawCall(toolCall("ask_user_question", database, withTasks)),
-		rawCall(withClientName("mcp-inspector", toolCall("ask_user_question", database, `{"elicitation": {"url": {}}}`))),
-		rawCall(toolCall("ask_user_question", database, `null`)), rawCall(toolCall("ask_user_question", database, `[]`)),
-		rawCall(toolCall("ask_user_question", database, `{"roots": 5}`)), rawCall(toolCall("ask_user_question", database, `{"elicitation": {"form": 5}}`)),
+		rawCall(withClientName("mcp-inspector",
+			toolCall("ask_user_question", database, `{"elicitation": {"url": {}}}`))),
+		rawCall(toolCall("ask_user_question", database, `null`)),
+		rawCall(toolCall("ask_user_question", database, `[]`)),
+		rawCall(toolCall("ask_user_question", database, `{"roots": 5}`)),
+		rawCall(toolCall("ask_user_question", database, `{"elicitation": {"form": 5}}`)),
 		rawCall(toolCall("get_answer", `{}`, `{}`)),
-		statelessCall(version), statelessCall(capabilities), statelessCall(version + `, ` + strings.ToUpper(capabilities)),
+		statelessCall(version), statelessCall(capabilities),
+		statelessCall(version + `, ` + strings.ToUpper(capabilities)),
 		statelessCall(strings.Replace(version, "07-28", "07-29", 1) + `, ` + capabilities),
 		statelessCall(version + `, ` + capabilities + `, "io.modelcontextprotocol/clientInfo": null`),
 		statelessCall(version + `, ` + capabilities + `, "io.modelcontextprotocol/clientInfo": {"name": 5}`),
 		statelessCall(version + `, ` + capabilities + `, "progressToken": 1e999`),
-		inSession(question + `, ` + declaring), inSession(question + `, "_meta": {"io.modelcontextprotocol/protocolVersion": ""}`),
-		inSession(question + `, "_meta": 5`), inSession(question + `, "own": 5`), inSession(question + `, "requestState": "x"`), inSession(question + `, ` + question),
-		inSession(`"name": "ask_user_question", "arguments": null`), inSession(`"name": null`), inSession(`"name": 5`), inSession(`"name": "own"`), inSession(``),
-		inSession(`"name": "ask_user_question", "arguments": {"question": "` + "\xff" + `"}`), inSession(`"name": "ask_user_question", "arguments": {"question": "\ud800"}`),
+		inSession(question + `, ` + declaring),
+		inSession(question + `, "_meta": {"io.modelcontextprotocol/protocolVersion": ""}`),
+		inSession(question + `, "_meta": 5`), inSession(question + `, "own": 5`),
+		inSession(question + `, "requestState": "x"`), inSession(question + `, ` + question),
+		inSession(`"name": "ask_user_question", "arguments": null`), inSession(`"name": null`), inSession(`"name": 5`),
+		inSession(`"name": "own"`), inSession(``),
+		inSession(`"name": "ask_user_question", "arguments": {"question": "` + "\xff" + `"}`),
+		inSession(`"name": "ask_user_question", "arguments": {"question": "\ud800"}`),
 		inSession(`"name": "ask_user_question", "arguments": ` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000)),
 		inSession(`"name": "ask_user_question", "arguments": {"question": "` + strings.Repeat("x", 2<<20) + `"}`),
-		sessionCall(`{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}`), sessionCall(`{"jsonrpc": "2.0", "id": 1, "method": "ping"}`),
+		sessionCall(`{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}`),
+		sessionCall(`{"jsonrpc": "2.0", "id": 1, "method": "ping"}`),
 		sessionCall(`{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x"}}}`),
-		sessionCall(`{"jsonrpc": "2.0", "method": "notifications/initialized"}`), sessionCall(`{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}`),
+		sessionCall(`{"jsonrpc": "2.0", "method": "notifications/initialized"}`),
+		sessionCall(`{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}`),
 	}
-	for _, id := range []string{`null`, `1.5`, `-1`, `1e3`, `9007199254740993`, `-0`, `{}`, `true`, `"a", "id": "b"`, `"a\"1"`, `"\u0041"`, `"<"`, `"é"`, `1, "own": 1`, `1, "ID": 2`} {
-		calls = append(calls, sessionCall(`{"jsonrpc": "2.0", "id": `+id+`, "method": "tools/call", "params": {`+question+`}}`))
+	for _, id := range []string{
+		`null`, `1.5`, `-1`, `1e3`, `9007199254740993`, `-0`, `{}`, `true`, `"a", "id": "b"`, `"a\"1"`, `"\u0041"`,
+		`"<"`, `"é"`, `1, "own": 1`, `1, "ID": 2`,
+	} {
+		calls = append(calls,
+			sessionCall(`{"jsonrpc": "2.0", "id": `+id+`, "method": "tools/call", "params": {`+question+`}}`))
 	}
-	for _, start := range []string{`{"jsonrpc": "1.0", `, `{"id": 1, `, `{"JSONRPC": "2.0", `, `{"jsonrpc": "2.0", "result": {}, `} {
+	for _, start := range []string{
+		`{"jsonrpc": "1.0", `, `{"id": 1, `, `{"JSONRPC": "2.0", `, `{"jsonrpc": "2.0", "result": {}, `,
+	} {
 		calls = append(calls, sessionCall(start+`"id": 2, "method": "tools/call", "params": {`+question+`}}`))
 	}
-	calls = append(calls, sessionCall(inSession(question).body+" x"), sessionCall(inSession(question).body+strings.Repeat(" ", 2<<20)))
+	calls = append(calls, sessionCall(inSession(question).body+" x"),
+		sessionCall(inSession(question).body+strings.Repeat(" ", 2<<20)))
 	for _, change := range []func(*httpCall){
-		func(c *httpCall) { c.version = "-" }, func(c *httpCall) { c.version = "2025-01-01" }, func(c *httpCall) { c.version = "2027-01-01" }, func(c *httpCall) { c.version = withSessions },
-		func(c *httpCall) { c.method = "-" }, func(c *httpCall) { c.method = "tools/list" }, func(c *httpCall) { c.name = "-" }, func(c *httpCall) { c.name = "own" },
+		func(c *httpCall) { c.version = "-" }, func(c *httpCall) { c.version = "2025-01-01" },
+		func(c *httpCall) { c.version = "2027-01-01" }, func(c *httpCall) { c.version = withSessions },
+		func(c *httpCall) { c.method = "-" }, func(c *httpCall) { c.method = "tools/list" },
+		func(c *httpCall) { c.name = "-" }, func(c *httpCall) { c.name = "own" },
 		func(c *httpCall) { c.contentType = "-" }, func(c *httpCall) { c.contentType = "text/plain" },
 	} {
 		c := rawCall(toolCall("ask_user_question", database, `{}`))
@@ -269,7 +293,8 @@ func TestDirectCallsGetSameRepliesAsFromSDK(t *testing.T) {
 // A direct call that waits has the notifications and the pending result of the SDK.
 func TestDirectCallReportsSameProgressAsSDK(t *testing.T) {
 	for _, c := range []httpCall{
-		rawCall(strings.Replace(toolCall("ask_user_question", database, "{}"), `"_meta": {`, `"_meta": {"progressToken": "<p>", `, 1)),
+		rawCall(strings.Replace(toolCall("ask_user_question", database, "{}"), `"_meta": {`,
+			`"_meta": {"progressToken": "<p>", `, 1)),
 		inSession(question + `, "_meta": {"progressToken": 5}`),
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -281,7 +306,8 @@ func TestDirectCallReportsSameProgressAsSDK(t *testing.T) {
 				t.Errorf("(-SDK +direct)\n%s", diff)
 			}
 			if n := strings.Count(got.Body.String(), "data: "); n != 5 || got.n != n || isDirect(got.ResponseRecorder) {
-				t.Errorf("%d messages, want 5; flushed %d times, with a length %t", n, got.n, isDirect(got.ResponseRecorder))
+				t.Errorf("%d messages, want 5; flushed %d times, with a length %t", n, got.n,
+					isDirect(got.ResponseRecorder))
 			}
 		})
 	}
@@ -307,8 +333,12 @@ func BenchmarkDirectCall(b *testing.B) {
 			h, secret := newSettlingHandler(b)
 			b.ReportAllocs()
 			for n := 0; b.Loop(); n++ {
-				text := fmt.Sprintf(`{"question": "Number %d?", "options": [{"label": "yes", "description": "%s"}, {"label": "no"}]}`, n, strings.Repeat("x", 160))
-				if w := rawCall(toolCall("ask_user_question", text, `{}`)).serve(h, secret, accept); !strings.Contains(w.Body.String(), "yes") {
+				text := fmt.Sprintf(
+					`{"question": "Number %d?", "options": [{"label": "yes", "description": "%s"}, {"label": "no"}]}`,
+					n, strings.Repeat("x", 160),
+				)
+				if w := rawCall(toolCall("ask_user_question", text, `{}`)).serve(h, secret,
+					accept); !strings.Contains(w.Body.String(), "yes") {
 					b.Fatal(w.Body)
 				}
 			}

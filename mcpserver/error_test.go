@@ -51,7 +51,8 @@ func TestErrorResultsHaveAdvice(t *testing.T) {
 			f.wrap = func(s askback.Client) askback.Client { return failingClient{Client: s, ask: test.err} }
 			got := callTool(t.Context(), f.connectStdio("program", withSessions, nil), "ask_user_question", database)
 			text := got.text(t)
-			if !got.IsError || !strings.Contains(text, test.want) || strings.Contains(text, "secret") || utf8.RuneCountInString(text) > 400 {
+			if !got.IsError || !strings.Contains(text, test.want) || strings.Contains(text, "secret") ||
+				utf8.RuneCountInString(text) > 400 {
 				t.Errorf("%.40v: error %t, %q", test.err, got.IsError, text)
 			}
 		})
@@ -64,7 +65,8 @@ func TestFailedWaitReturnsPendingResult(t *testing.T) {
 			f := newFixture(t)
 			f.wrap = func(s askback.Client) askback.Client { return failingClient{Client: s, wait: err} }
 			got := callTool(t.Context(), f.connectStdio("program", withSessions, nil), "ask_user_question", database)
-			if s := got.structured(t); got.IsError || s["status"] != "pending" || s["question_id"] != f.pendingAsk().ID {
+			if s := got.structured(t); got.IsError || s["status"] != "pending" ||
+				s["question_id"] != f.pendingAsk().ID {
 				t.Errorf("%v: got %v", err, s)
 			}
 		})

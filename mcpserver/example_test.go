@@ -46,13 +46,16 @@ func ExampleServer_Handler() {
 	for _, secret := range []string{"key of the bot", "another"} {
 		client := mcp.NewClient(&mcp.Implementation{Name: "agent", Version: "1"}, nil)
 		session, err := client.Connect(context.Background(), &mcp.StreamableClientTransport{
-			Endpoint: httpServer.URL, HTTPClient: &http.Client{Transport: bearerTransport{http.DefaultTransport, secret}}, DisableStandaloneSSE: true,
+			Endpoint:             httpServer.URL,
+			HTTPClient:           &http.Client{Transport: bearerTransport{http.DefaultTransport, secret}},
+			DisableStandaloneSSE: true,
 		}, nil)
 		if err != nil {
 			fmt.Println("rejected")
 			continue
 		}
-		result, err := session.CallTool(context.Background(), &mcp.CallToolParams{Name: "list_open_questions", Arguments: map[string]any{}})
+		result, err := session.CallTool(context.Background(),
+			&mcp.CallToolParams{Name: "list_open_questions", Arguments: map[string]any{}})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -39,7 +39,9 @@ func (s *Server) OpenState(text, name, base string, now time.Time) (string, erro
 }
 
 // ServeOutcome serves a request whose reply delivers the outcome of an ask.
-func (s *Server) ServeOutcome(client Agent, ask askback.Ask, w http.ResponseWriter, r *http.Request, reply http.HandlerFunc) {
+func (s *Server) ServeOutcome(
+	client Agent, ask askback.Ask, w http.ResponseWriter, r *http.Request, reply http.HandlerFunc,
+) {
 	caller := &caller{client: client, connected: r.Context(), acks: &s.acks}
 	s.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.deliver(caller, ask, ask.ID)

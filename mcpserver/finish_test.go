@@ -28,7 +28,9 @@ func (g wrappedEngine) As(p askback.Principal) askback.Client { return g.client(
 // wrappedHTTPClient returns an HTTP client of bot whose askback.Client is wrapped.
 func (f *fixture) wrappedHTTPClient(client func(askback.Client) askback.Client) *http.Client {
 	h := f.server.Handler(wrappedEngine{f.engine, client})
-	return &http.Client{Transport: &handlerTransport{handler: func() http.Handler { return h }, serving: &f.serving, secret: f.secret(askback.Agent, "bot")}}
+	return &http.Client{Transport: &handlerTransport{handler: func() http.Handler {
+		return h
+	}, serving: &f.serving, secret: f.secret(askback.Agent, "bot")}}
 }
 
 // slowClient is a client whose methods wait for a channel, even after their context has
@@ -75,11 +77,14 @@ func TestFinishWaitsForRequestsAndAcks(t *testing.T) {
 				f := newFixture(t)
 				id := f.answeredAsk(t).ID
 				client := newClient()
-				httpClient := f.wrappedHTTPClient(func(s askback.Client) askback.Client { client.Client = s; return client })
+				httpClient := f.wrappedHTTPClient(
+					func(s askback.Client) askback.Client { client.Client = s; return client },
+				)
 				replied := make(chan struct{})
 				go func() {
 					defer close(replied)
-					post(t, httpClient, "tools/call", "get_answer", toolCall("get_answer", `{"question_id": "`+id+`"}`, `{}`))
+					post(t, httpClient, "tools/call", "get_answer",
+						toolCall("get_answer", `{"question_id": "`+id+`"}`, `{}`))
 				}()
 				synctest.Wait()
 				f.server.Stop()
@@ -113,7 +118,9 @@ func TestFinishHasATimeout(t *testing.T) {
 		f := newFixture(t)
 		id := f.answeredAsk(t).ID
 		get, acked, replied := make(chan struct{}), false, make(chan struct{})
-		httpClient := f.wrappedHTTPClient(func(s askback.Client) askback.Client { return slowClient{Client: s, get: get, acked: &acked} })
+		httpClient := f.wrappedHTTPClient(func(s askback.Client) askback.Client {
+			return slowClient{Client: s, get: get, acked: &acked}
+		})
 		go func() {
 			defer close(replied)
 			post(t, httpClient, "tools/call", "get_answer", toolCall("get_answer", `{"question_id": "`+id+`"}`, `{}`))
@@ -143,7 +150,8 @@ func TestRequestsDuringFinishAreServedOrRejected(t *testing.T) {
 	for range 20 {
 		clients.Go(func() {
 			for range 5 {
-				status, reply := post(t, httpClient, "tools/call", "get_answer", toolCall("get_answer", `{"question_id": "`+id+`"}`, `{}`))
+				status, reply := post(t, httpClient, "tools/call", "get_answer",
+					toolCall("get_answer", `{"question_id": "`+id+`"}`, `{}`))
 				if status != http.StatusOK && status != http.StatusServiceUnavailable {
 					t.Errorf("got %d %v", status, reply)
 				}
@@ -156,7 +164,8 @@ func TestRequestsDuringFinishAreServedOrRejected(t *testing.T) {
 	if status, _ := post(t, httpClient, "tools/list", "", `{}`); status != http.StatusServiceUnavailable {
 		t.Errorf("after the end: got %d", status)
 	}
-	if err := f.server.ServeStdio(t.Context(), f.engine.As(bot), strings.NewReader(""), io.Discard); !errors.Is(err, askback.ErrStopping) {
+	if err := f.server.ServeStdio(t.Context(), f.engine.As(bot), strings.NewReader(""),
+		io.Discard); !errors.Is(err, askback.ErrStopping) {
 		t.Errorf("after the end: got %v", err)
 	}
 }
@@ -169,7 +178,8 @@ func TestStoppingServerRejectsRequests(t *testing.T) {
 	r.Header.Set("Authorization", "Bearer "+f.secret(askback.Agent, "bot"))
 	w := httptest.NewRecorder()
 	f.server.Handler(f.engine).ServeHTTP(w, r)
-	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "stopping") {
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" ||
+		!strings.Contains(w.Body.String(), "stopping") {
 		t.Errorf("got %d %v %s", w.Code, w.Header(), w.Body)
 	}
 }
@@ -185,7 +195,8 @@ func TestPanicDeliversNothing(t *testing.T) {
 			}
 		}()
 		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{}`))
-		f.server.ServeOutcome(f.engine.As(bot), ask, httptest.NewRecorder(), r, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+		f.server.ServeOutcome(f.engine.As(bot), ask, httptest.NewRecorder(), r,
+			func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	}()
 	if f.server.Finish(); f.server.Delivered(ask.ID) || f.acked(t, ask.ID) {
 		t.Error("the outcome counts as delivered")
@@ -225,7 +236,8 @@ func TestUnwrittenReplyDeliversNothing(t *testing.T) {
 		})
 		cancel()
 		if f.server.Finish(); f.server.Delivered(ask.ID) != c.delivered || f.acked(t, ask.ID) != c.delivered {
-			t.Errorf("%s: delivered %t, acknowledged %t; want %t", name, f.server.Delivered(ask.ID), f.acked(t, ask.ID), c.delivered)
+			t.Errorf("%s: delivered %t, acknowledged %t; want %t", name, f.server.Delivered(ask.ID),
+				f.acked(t, ask.ID), c.delivered)
 		}
 	}
 }

@@ -46,9 +46,12 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{t: t, store: memstore.New(), tokens: map[string]string{}, wrap: func(c askback.Client) askback.Client { return c }, options: mcpserver.Options{
-		PublicURL: "https://ask.example.com", Secret: []byte(strings.Repeat("s", 32)), Version: "test",
-	}}
+	f := &fixture{
+		t: t, store: memstore.New(), tokens: map[string]string{},
+		wrap: func(c askback.Client) askback.Client { return c }, options: mcpserver.Options{
+			PublicURL: "https://ask.example.com", Secret: []byte(strings.Repeat("s", 32)), Version: "test",
+		},
+	}
 	f.restart()
 	return f
 }
@@ -106,7 +109,8 @@ func (f *fixture) secret(kind askback.Kind, name string) string {
 func (f *fixture) connectHTTP(agent, program, version string, o *mcp.ClientOptions) *mcp.ClientSession {
 	f.t.Helper()
 	return connect(f.t, &mcp.StreamableClientTransport{
-		Endpoint: "http://askback.test/mcp", HTTPClient: f.httpClient(agent), DisableStandaloneSSE: true, MaxRetries: -1,
+		Endpoint: "http://askback.test/mcp", HTTPClient: f.httpClient(agent), DisableStandaloneSSE: true,
+		MaxRetries: -1,
 	}, program, version, o)
 }
 
@@ -114,7 +118,8 @@ func (f *fixture) connectHTTP(agent, program, version string, o *mcp.ClientOptio
 // without a network, so that the time of a bubble can advance. It survives a restart.
 func (f *fixture) httpClient(agent string) *http.Client {
 	return &http.Client{Transport: &handlerTransport{
-		handler: func() http.Handler { return f.server.Handler(f.engine) }, serving: &f.serving, secret: f.secret(askback.Agent, agent),
+		handler: func() http.Handler { return f.server.Handler(f.engine) }, serving: &f.serving,
+		secret: f.secret(askback.Agent, agent),
 	}}
 }
 
@@ -150,8 +155,9 @@ func (f *handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	stop := context.AfterFunc(r.Context(), func() { _ = pr.CloseWithError(r.Context().Err()) })
 	return &http.Response{
-		StatusCode: w.status, Status: http.StatusText(w.status), Header: w.header, Request: r, ProtoMajor: 1, ProtoMinor: 1,
-		Body: &replyBody{pr, func() { stop(); cancel() }},
+		StatusCode: w.status, Status: http.StatusText(w.status), Header: w.header, Request: r, ProtoMajor: 1,
+		ProtoMinor: 1,
+		Body:       &replyBody{pr, func() { stop(); cancel() }},
 	}, nil
 }
 
@@ -273,7 +279,8 @@ func startCall(ctx context.Context, cs *mcp.ClientSession, tool, args string) <-
 // of the reply.
 func post(t *testing.T, c *http.Client, method, name, body string) (status int, reply map[string]any) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://askback.test/mcp", strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://askback.test/mcp",
+		strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -142,7 +142,8 @@ func (s *Server) writeError(w http.ResponseWriter, err error) {
 	switch {
 	case errors.Is(err, askback.ErrUnauthorized):
 		w.Header().Set("WWW-Authenticate", s.challenge(err))
-		writeProblem(w, http.StatusUnauthorized, "send the header Authorization: Bearer with the token of an agent; for a token of the issuer, the log of the server has the reason")
+		writeProblem(w, http.StatusUnauthorized, "send the header Authorization: Bearer with the token of an agent; "+
+			"for a token of the issuer, the log of the server has the reason")
 	case errors.Is(err, askback.ErrForbidden):
 		writeProblem(w, http.StatusForbidden, "only agents may use this address, and the token does not belong to one")
 	case errors.Is(err, askback.ErrStopping):

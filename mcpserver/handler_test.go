@@ -36,7 +36,8 @@ func TestOnlyTokensOfAgentsAreAccepted(t *testing.T) {
 		{"Bearer " + f.secret(askback.Agent, "bot"), "https://evil.example", http.StatusForbidden},
 		{"bearer " + f.secret(askback.Agent, "bot"), "", http.StatusOK},
 	} {
-		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}`))
+		r := httptest.NewRequest(http.MethodPost, "/mcp",
+			strings.NewReader(`{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}`))
 		r.Header.Set("Authorization", test.authorization)
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")
@@ -64,22 +65,26 @@ func TestAgentsAreIsolated(t *testing.T) {
 				ofBot := startCall(t.Context(), bot, "ask_user_question", database)
 				ofCat := startCall(t.Context(), cat, "ask_user_question", database)
 				asks := f.pendingAsks()
-				slices.SortFunc(asks, func(a, b askback.Ask) int { return strings.Compare(a.Owner, b.Owner) }) // created in the same millisecond
+				// created in the same millisecond
+				slices.SortFunc(asks, func(a, b askback.Ask) int { return strings.Compare(a.Owner, b.Owner) })
 				if len(asks) != 2 || asks[0].Owner != "bot" || asks[1].Owner != "cat" {
 					t.Fatalf("got %+v", asks)
 				}
 				id := `{"question_id": "` + asks[0].ID + `"}`
 				for _, tool := range []string{"get_answer", "wait_for_answer", "withdraw_question"} {
-					if got := callTool(t.Context(), cat, tool, id); !got.IsError || !strings.Contains(got.text(t), "you have no question called") {
+					if got := callTool(t.Context(), cat, tool, id); !got.IsError ||
+						!strings.Contains(got.text(t), "you have no question called") {
 						t.Errorf("%s: %s", tool, got.text(t))
 					}
 				}
-				if got := callTool(t.Context(), cat, "list_open_questions", `{}`).text(t); strings.Contains(got, asks[0].ID) || !strings.Contains(got, asks[1].ID) {
+				if got := callTool(t.Context(), cat, "list_open_questions",
+					`{}`).text(t); strings.Contains(got, asks[0].ID) || !strings.Contains(got, asks[1].ID) {
 					t.Errorf("got %s", got)
 				}
 				f.answer(asks[0].ID, askback.Choose("for bot"))
 				f.answer(asks[1].ID, askback.Choose("for cat"))
-				if b, c := (<-ofBot).text(t), (<-ofCat).text(t); !strings.Contains(b, "for bot") || !strings.Contains(c, "for cat") {
+				if b, c := (<-ofBot).text(t), (<-ofCat).text(t); !strings.Contains(b, "for bot") ||
+					!strings.Contains(c, "for cat") {
 					t.Errorf("bot got %q, cat got %q", b, c)
 				}
 			})
@@ -104,7 +109,8 @@ func TestConcurrentCallsGetTheirOwnAnswers(t *testing.T) {
 		}
 		people.Wait()
 		for i, done := range calls {
-			if got, want := (<-done).text(t), fmt.Sprintf(`"Number %d?" = "to: Number %d?".`, i, i); !strings.HasSuffix(got, want) {
+			if got, want := (<-done).text(t), fmt.Sprintf(`"Number %d?" = "to: Number %d?".`, i,
+				i); !strings.HasSuffix(got, want) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		}
@@ -125,7 +131,8 @@ func TestCallOverTheNetworkIsAnswered(t *testing.T) {
 				t.Fatalf("speaks %s, want %s", got, version)
 			}
 			go f.answerFirst(t.Context(), askback.Choose("SQLite"))
-			if got := callTool(t.Context(), cs, "ask_user_question", database).text(t); !strings.Contains(got, "SQLite") {
+			if got := callTool(t.Context(), cs, "ask_user_question",
+				database).text(t); !strings.Contains(got, "SQLite") {
 				t.Errorf("got %q", got)
 			}
 		})
@@ -169,11 +176,15 @@ func TestToolsAreListed(t *testing.T) {
 	}
 	claudeCode := maps.Clone(everyone)
 	claudeCode["permission_prompt"] = false
-	for program, want := range map[string]map[string]bool{"program": everyone, "codex-mcp-client": everyone, "claude-code": claudeCode} {
+	for program, want := range map[string]map[string]bool{
+		"program": everyone, "codex-mcp-client": everyone, "claude-code": claudeCode,
+	} {
 		for _, version := range []string{withSessions, stateless} {
 			t.Run(program+" "+version, func(t *testing.T) {
 				f := newFixture(t)
-				for _, cs := range []*mcp.ClientSession{f.connectStdio(program, version, nil), f.connectHTTP("bot", program, version, nil)} {
+				for _, cs := range []*mcp.ClientSession{
+					f.connectStdio(program, version, nil), f.connectHTTP("bot", program, version, nil),
+				} {
 					list, err := cs.ListTools(t.Context(), nil)
 					if err != nil {
 						t.Fatal(err)
@@ -191,7 +202,8 @@ func TestToolsAreListed(t *testing.T) {
 					if list.CacheScope != "private" {
 						t.Errorf("the list may be cached as %q, but depends on the client", list.CacheScope)
 					}
-					if got := cs.InitializeResult().Instructions; !strings.Contains(got, "Do not ask what you can infer") {
+					if got := cs.InitializeResult().Instructions; !strings.Contains(got,
+						"Do not ask what you can infer") {
 						t.Errorf("instructions: %s", got)
 					}
 				}
@@ -206,7 +218,8 @@ func TestStopEndsEveryWait(t *testing.T) {
 		done := startCall(t.Context(), connect(), "ask_user_question", database)
 		started := time.Now()
 		f.server.Stop()
-		if got := (<-done).structured(t); got["status"] != "pending" || got["question_id"] != f.pendingAsk().ID || time.Since(started) != 0 {
+		if got := (<-done).structured(t); got["status"] != "pending" || got["question_id"] != f.pendingAsk().ID ||
+			time.Since(started) != 0 {
 			t.Errorf("got %v after %s", got, time.Since(started))
 		}
 	})

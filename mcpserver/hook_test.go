@@ -58,7 +58,8 @@ func TestPromptAndHookMakeSameAsk(t *testing.T) {
 				if _, err := f.engine.As(bot).Cancel(t.Context(), want.ID, ""); err != nil {
 					t.Fatal(err)
 				}
-				done := startCall(t.Context(), f.connectStdio("claude-code", withSessions, nil), "permission_prompt", promptInput(test.tool, test.input))
+				done := startCall(t.Context(), f.connectStdio("claude-code", withSessions, nil), "permission_prompt",
+					promptInput(test.tool, test.input))
 				got := f.pendingAsk()
 				if diff := cmp.Diff(want.Questions, got.Questions); diff != "" {
 					t.Error(diff)
@@ -69,7 +70,10 @@ func TestPromptAndHookMakeSameAsk(t *testing.T) {
 				if got.Agent != want.Agent {
 					t.Errorf("asked by %q, want %q", got.Agent, want.Agent)
 				}
-				answer := askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"a, b"}, Notes: "n"}}, Comment: "thanks"}
+				answer := askback.Answer{
+					Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"a, b"}, Notes: "n"}},
+					Comment: "thanks",
+				}
 				if got.Kind == askback.Confirm {
 					answer = askback.Decide(askback.Approve, "")
 				} else if got.Questions[0].MultiSelect {
@@ -129,7 +133,9 @@ func TestGrantCoversPromptsAndHooks(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.answer(ask.ID, anyInput)
-		if got := permissionReply(t, callTool(t.Context(), cs, "permission_prompt", promptInput("Bash", `{"command": "pwd"}`))); got["behavior"] != "allow" {
+		if got := permissionReply(
+			t, callTool(t.Context(), cs, "permission_prompt", promptInput("Bash", `{"command": "pwd"}`)),
+		); got["behavior"] != "allow" {
 			t.Errorf("from the hook to the prompt: got %v", got)
 		}
 	})
@@ -141,8 +147,10 @@ func TestQuestionsWithoutOptionsAreNotAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		const bare = `{"questions": [{"question": "Which DB?", "header": "DB", "alternatives": ["a", "b"]}]}`
-		got := permissionReply(t, callTool(t.Context(), f.connectStdio("claude-code", withSessions, nil), "permission_prompt", promptInput("AskUserQuestion", bare)))
-		if message, _ := got["message"].(string); got["behavior"] != "deny" || !strings.Contains(message, "/questions/0/options") {
+		got := permissionReply(t, callTool(t.Context(), f.connectStdio("claude-code", withSessions, nil),
+			"permission_prompt", promptInput("AskUserQuestion", bare)))
+		if message, _ := got["message"].(string); got["behavior"] != "deny" ||
+			!strings.Contains(message, "/questions/0/options") {
 			t.Errorf("got %v", got)
 		}
 		if asks := f.pendingAsks(); len(asks) != 0 {

@@ -17,7 +17,8 @@ import (
 // postInSession sends a body in a session, and returns before the reply is complete.
 func (f *fixture) postInSession(agent, session, body string) *http.Response {
 	f.t.Helper()
-	r, err := http.NewRequestWithContext(f.t.Context(), http.MethodPost, "http://askback.test/mcp", strings.NewReader(body))
+	r, err := http.NewRequestWithContext(f.t.Context(), http.MethodPost, "http://askback.test/mcp",
+		strings.NewReader(body))
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -149,7 +150,9 @@ func (f *fixture) stdioClient(t *testing.T) *wireClient {
 // eachWire runs a test over HTTP and on stdio.
 func eachWire(t *testing.T, run func(t *testing.T, f *fixture, a *wireClient)) {
 	t.Helper()
-	for transport, connect := range map[string]func(*fixture, *testing.T) *wireClient{"HTTP": (*fixture).httpWireClient, "stdio": (*fixture).stdioClient} {
+	for transport, connect := range map[string]func(*fixture, *testing.T) *wireClient{
+		"HTTP": (*fixture).httpWireClient, "stdio": (*fixture).stdioClient,
+	} {
 		t.Run(transport, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFixture(t)
@@ -162,17 +165,20 @@ func eachWire(t *testing.T, run func(t *testing.T, f *fixture, a *wireClient)) {
 }
 
 func cancelMessage(id string) string {
-	return `{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": ` + id + `, "RequestId": 99, "reason": "AbortError: The operation was aborted."}}`
+	return `{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": ` + id +
+		`, "RequestId": 99, "reason": "AbortError: The operation was aborted."}}`
 }
 
 func callMessage(id int, tool, args string) string {
-	return fmt.Sprintf(`{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": {"name": %q, "arguments": %s}}`, id, tool, args)
+	return fmt.Sprintf(`{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": {"name": %q, "arguments": %s}}`,
+		id, tool, args)
 }
 
 // A cancellation during or after the writing of the reply changes nothing (B7).
 func TestCancellationAfterTheReplyChangesNothing(t *testing.T) {
 	for name, after := range map[string]time.Duration{
-		"while it is written": -1, "immediately": 0, "before the ack": mcpserver.AckTick - time.Millisecond, "after the ack": 500 * time.Millisecond,
+		"while it is written": -1, "immediately": 0, "before the ack": mcpserver.AckTick - time.Millisecond,
+		"after the ack": 500 * time.Millisecond,
 	} {
 		for _, cancels := range []string{`7`, `8`, `"7"`, `null`} {
 			t.Run(name+" of "+cancels, func(t *testing.T) {
@@ -191,7 +197,8 @@ func TestCancellationAfterTheReplyChangesNothing(t *testing.T) {
 					if !f.acked(t, id) || !f.server.Delivered(id) {
 						t.Errorf("acknowledged %t, delivered %t; want both", f.acked(t, id), f.server.Delivered(id))
 					}
-					listed := callTool(t.Context(), f.connectHTTP("bot", "program", stateless, nil), "list_open_questions", `{}`).text(t)
+					listed := callTool(t.Context(), f.connectHTTP("bot", "program", stateless, nil),
+						"list_open_questions", `{}`).text(t)
 					if strings.Contains(listed, id) {
 						t.Errorf("listed %s", listed)
 					}
@@ -263,7 +270,8 @@ func TestCancellationBeforeTheReplyDiscardsTheOutcome(t *testing.T) {
 		f.server.ServeOutcomeAndCancel(f.engine.As(bot), ask, before)
 		f.server.Finish()
 		if f.server.Delivered(ask.ID) == before || f.acked(t, ask.ID) == before {
-			t.Errorf("cancelled before the reply: %t; delivered %t, acknowledged %t", before, f.server.Delivered(ask.ID), f.acked(t, ask.ID))
+			t.Errorf("cancelled before the reply: %t; delivered %t, acknowledged %t", before,
+				f.server.Delivered(ask.ID), f.acked(t, ask.ID))
 		}
 	}
 }

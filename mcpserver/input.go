@@ -43,7 +43,8 @@ func readInput(raw []byte, fields ...string) (input, error) {
 	}
 	for _, m := range v.Members() {
 		if !slices.Contains(fields, m.Name) {
-			return in, inputError(fmt.Sprintf("/%s: unknown field; known fields: %s. %s", clip(m.Name, maxName), strings.Join(fields, " and "), example(fields)))
+			return in, inputError(fmt.Sprintf("/%s: unknown field; known fields: %s. %s", clip(m.Name, maxName),
+				strings.Join(fields, " and "), example(fields)))
 		}
 		if err := in.set(m); err != nil {
 			return in, err

@@ -40,7 +40,8 @@ func TestRecentSetIsBounded(t *testing.T) {
 // Accepted input is JSON, and the error for other input is short (F15).
 func FuzzInputs(f *testing.F) {
 	for _, seed := range []string{
-		`{}`, bash, claude, `{"question_id": "ask_1", "max_wait_s": "7"}`, `{"question_id": "ask_1", "max_wait_s": 1e9}`,
+		`{}`, bash, claude, `{"question_id": "ask_1", "max_wait_s": "7"}`,
+		`{"question_id": "ask_1", "max_wait_s": 1e9}`,
 		`{"max_wait_s": null}`, `{"a": 1, "a": 2}`, `[]`, `"{}"`, "\xff", `{"tool_name": "x", "input": {"n": 1e400}}`,
 	} {
 		f.Add([]byte(seed))

@@ -218,7 +218,8 @@ func (s *Server) serveListen(sub *subscription, from *caller, w http.ResponseWri
 		}
 	})
 	newCaller := func() *caller { return from.forNotification(ctx) }
-	result, failed := s.listen(ctx, sub, newCaller, func(method string, params any) error { return event(notification(method, params)) })
+	result, failed := s.listen(ctx, sub, newCaller,
+		func(method string, params any) error { return event(notification(method, params)) })
 	m, err := reply(sub.id, result, failed)
 	_ = event(m, err) // the client may be gone
 	cancel()
@@ -227,5 +228,8 @@ func (s *Server) serveListen(sub *subscription, from *caller, w http.ResponseWri
 
 // forNotification returns a caller for one notification to the client of a request.
 func (c *caller) forNotification(connected context.Context) *caller {
-	return &caller{client: c.client, name: c.name, session: c.session, clientName: c.clientName, label: c.label, stdio: c.stdio, connected: connected, acks: c.acks}
+	return &caller{
+		client: c.client, name: c.name, session: c.session, clientName: c.clientName, label: c.label, stdio: c.stdio,
+		connected: connected, acks: c.acks,
+	}
 }

@@ -114,7 +114,8 @@ func TestSubscriptionSendsEachTaskOnce(t *testing.T) {
 		foreign := fmt.Sprint(f.newTask(f.httpClient("other"), "ask_user_question", database)["taskId"])
 		s := listen(t, httpClient, listenCall(7, withTasks, question, action, foreign, "ask_nothing", question))
 		agreed := params(t, s.next(), "notifications/subscriptions/acknowledged", 7)
-		if got, want := fmt.Sprint(agreed["notifications"]), fmt.Sprintf("map[taskIds:[%s %s]]", question, action); got != want {
+		if got, want := fmt.Sprint(agreed["notifications"]), fmt.Sprintf("map[taskIds:[%s %s]]", question,
+			action); got != want {
 			t.Errorf("agreed to %s, want %s", got, want)
 		}
 		<-time.After(time.Hour) // in the bubble: an idle stream stays open
@@ -137,7 +138,8 @@ func TestSubscriptionSendsEachTaskOnce(t *testing.T) {
 		if !strings.Contains(fmt.Sprint(task["result"]), "confirmed:true") {
 			t.Errorf("got %v", task)
 		}
-		if again, _ := f.taskRequest(httpClient, "tasks/get", action); !strings.Contains(fmt.Sprint(again), "confirmed:false") {
+		if again, _ := f.taskRequest(httpClient, "tasks/get",
+			action); !strings.Contains(fmt.Sprint(again), "confirmed:false") {
 			t.Errorf("the approval was delivered twice: %v", again)
 		}
 		end := s.next()
@@ -172,7 +174,8 @@ func TestSubscriptionSendsEndedTaskImmediately(t *testing.T) {
 		}
 		s = listen(t, httpClient, listenCall(3, withTasks, id))
 		params(t, s.next(), "notifications/subscriptions/acknowledged", 3)
-		if task := params(t, s.next(), "notifications/tasks", 3); !strings.Contains(fmt.Sprint(task["result"]), "confirmed:true") {
+		if task := params(t, s.next(), "notifications/tasks",
+			3); !strings.Contains(fmt.Sprint(task["result"]), "confirmed:true") {
 			t.Errorf("got %v", task)
 		}
 		if end := s.next(); end["id"] != 3.0 {
@@ -224,7 +227,8 @@ func TestSubscriptionWorksOnStdio(t *testing.T) {
 		synctest.Wait()
 		f.answer(second, askback.Decide(askback.Approve, ""))
 		f.answer(first, askback.Decide(askback.Approve, ""))
-		if task := params(t, s.next(), "notifications/tasks", 11); task["taskId"] != first || !strings.Contains(fmt.Sprint(task["result"]), "confirmed:true") {
+		if task := params(t, s.next(), "notifications/tasks", 11); task["taskId"] != first ||
+			!strings.Contains(fmt.Sprint(task["result"]), "confirmed:true") {
 			t.Errorf("got %v", task)
 		}
 		if end := s.next(); end["id"] != 11.0 {

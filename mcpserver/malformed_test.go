@@ -34,7 +34,8 @@ func TestMalformedCallsAreRepairedOrRejected(t *testing.T) {
 				args := malformedArguments(t, path)
 				want, mistaken := asktool.Questions(args)
 				f := newFixture(t)
-				_, got := post(t, f.httpClient("bot"), "tools/call", "ask_user_question", toolCall("ask_user_question", string(args), withTasks))
+				_, got := post(t, f.httpClient("bot"), "tools/call", "ask_user_question",
+					toolCall("ask_user_question", string(args), withTasks))
 				result, _ := got["result"].(map[string]any)
 				if m, ok := errors.AsType[*asktool.Mistake](mistaken); ok {
 					rejected++
@@ -116,13 +117,20 @@ func TestInvalidInputIsExplained(t *testing.T) {
 			{"get_answer", `["ask_1"]`, "The input must be one JSON object."},
 			{"get_answer", `{"question_id": "ask_01k00000000000000000000000"}`, "you have no question called"},
 			{"get_answer", `{"question_id": "` + strings.Repeat("é", 5000) + `"}`, "you have no question called"},
-			{"wait_for_answer", `{"question_id": "ask_1", "max_wait_s": "soon"}`, "/max_wait_s: must be a number of seconds"},
-			{"wait_for_answer", `{"question_id": "ask_1", "max_wait_s": -1}`, "/max_wait_s: must be a number of seconds"},
+			{
+				"wait_for_answer", `{"question_id": "ask_1", "max_wait_s": "soon"}`,
+				"/max_wait_s: must be a number of seconds",
+			},
+			{
+				"wait_for_answer", `{"question_id": "ask_1", "max_wait_s": -1}`,
+				"/max_wait_s: must be a number of seconds",
+			},
 			{"list_open_questions", `{"status": "all"}`, "/status: unknown field; known fields: cursor. Example: {}"},
 			{"confirm_action", `{"action": " "}`, "/action"},
 		} {
 			got := callTool(t.Context(), cs, test.tool, test.args)
-			if text := got.text(t); !got.IsError || !strings.Contains(text, test.want) || utf8.RuneCountInString(text) > 400 {
+			if text := got.text(t); !got.IsError || !strings.Contains(text, test.want) ||
+				utf8.RuneCountInString(text) > 400 {
 				t.Errorf("%s %.60s: error %t, %q, want %q", test.tool, test.args, got.IsError, text, test.want)
 			}
 		}

@@ -127,7 +127,10 @@ func New(o *Options) *Server {
 	if o.Secret != nil && len(o.Secret) < minSecret {
 		panic(fmt.Sprintf("mcpserver: Options.Secret has %d bytes; it needs %d, or is nil", len(o.Secret), minSecret))
 	}
-	s := &Server{options: *o, log: o.Log, signer: slices.Clone(o.Secret), recent: newRecentSet(time.Now()), writeTime: writeTime, acks: group{limit: maxAcks}}
+	s := &Server{
+		options: *o, log: o.Log, signer: slices.Clone(o.Secret), recent: newRecentSet(time.Now()),
+		writeTime: writeTime, acks: group{limit: maxAcks},
+	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

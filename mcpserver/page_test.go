@@ -17,7 +17,9 @@ import (
 // action of the person.
 func pageOptions(show func(*mcp.ElicitParams) string) *mcp.ClientOptions {
 	return &mcp.ClientOptions{
-		Capabilities: &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapabilities{URL: &mcp.URLElicitationCapabilities{}}},
+		Capabilities: &mcp.ClientCapabilities{
+			Elicitation: &mcp.ElicitationCapabilities{URL: &mcp.URLElicitationCapabilities{}},
+		},
 		ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			return &mcp.ElicitResult{Action: show(r.Params)}, nil
 		},
@@ -63,10 +65,12 @@ func TestDeclinedPageIsNotAnAnswer(t *testing.T) {
 	for _, action := range []string{"decline", "cancel"} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)
-			cs := f.connectHTTP("bot", "mcp-inspector", stateless, pageOptions(func(*mcp.ElicitParams) string { return action }))
+			cs := f.connectHTTP("bot", "mcp-inspector", stateless,
+				pageOptions(func(*mcp.ElicitParams) string { return action }))
 			started := time.Now()
 			got := callTool(t.Context(), cs, "ask_user_question", database)
-			if s := got.structured(t); s["status"] != "pending" || s["question_id"] != f.pendingAsk().ID || time.Since(started) != 45*time.Second {
+			if s := got.structured(t); s["status"] != "pending" || s["question_id"] != f.pendingAsk().ID ||
+				time.Since(started) != 45*time.Second {
 				t.Errorf("%s: got %v after %s", action, s, time.Since(started))
 			}
 			done := startCall(t.Context(), cs, "ask_user_question", database)
@@ -82,14 +86,17 @@ func TestDeclinedPageIsNotAnAnswer(t *testing.T) {
 // clients wait.
 func TestOnlyKnownClientsShowPages(t *testing.T) {
 	for program, waits := range map[string]time.Duration{
-		"copilot-cli": 45 * time.Second, "codex-mcp-client": 240 * time.Second, "claude-code": 25 * time.Minute, "Visual Studio Code": 45 * time.Second, "program": 45 * time.Second,
+		"copilot-cli": 45 * time.Second, "codex-mcp-client": 240 * time.Second, "claude-code": 25 * time.Minute,
+		"Visual Studio Code": 45 * time.Second, "program": 45 * time.Second,
 	} {
 		t.Run(program, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFixture(t)
-				cs := f.connectStdio(program, stateless, pageOptions(func(p *mcp.ElicitParams) string { t.Errorf("shown %s", p.URL); return "accept" }))
+				cs := f.connectStdio(program, stateless,
+					pageOptions(func(p *mcp.ElicitParams) string { t.Errorf("shown %s", p.URL); return "accept" }))
 				started := time.Now()
-				if got := callTool(t.Context(), cs, "ask_user_question", database).structured(t); got["status"] != "pending" || time.Since(started) != waits {
+				if got := callTool(t.Context(), cs, "ask_user_question",
+					database).structured(t); got["status"] != "pending" || time.Since(started) != waits {
 					t.Errorf("got %v after %s, want %s", got, time.Since(started), waits)
 				}
 			})
@@ -112,7 +119,8 @@ func TestAnswerAfterAPageIsDeliveredOnce(t *testing.T) {
 		id := f.pendingAsk().ID
 		f.answer(id, askback.Choose("SQLite"))
 		resumed := withState("ask_user_question", database, state)
-		if _, got := post(t, httpClient, "tools/call", "ask_user_question", resumed); !strings.Contains(fmt.Sprint(got["result"]), "SQLite") {
+		if _, got := post(t, httpClient, "tools/call", "ask_user_question",
+			resumed); !strings.Contains(fmt.Sprint(got["result"]), "SQLite") {
 			t.Errorf("got %v", got)
 		}
 		_, got = post(t, httpClient, "tools/call", "ask_user_question", resumed)
@@ -124,7 +132,8 @@ func TestAnswerAfterAPageIsDeliveredOnce(t *testing.T) {
 
 // withState returns a call that is resumed after a page.
 func withState(tool, args, state string) string {
-	return strings.Replace(pageCall(tool, args), `"_meta"`, fmt.Sprintf(`"requestState": %q, "inputResponses": {"page": {"action": "decline"}}, "_meta"`, state), 1)
+	return strings.Replace(pageCall(tool, args), `"_meta"`,
+		fmt.Sprintf(`"requestState": %q, "inputResponses": {"page": {"action": "decline"}}, "_meta"`, state), 1)
 }
 
 // A requestState is signed for one agent and one call, and expires. Any other requestState

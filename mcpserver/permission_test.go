@@ -34,16 +34,21 @@ func TestToolRunsWithApprovedArguments(t *testing.T) {
 			answer askback.Answer
 			want   map[string]any
 		}{
-			{askback.Decide(askback.Approve, ""), map[string]any{"behavior": "allow", "updatedInput": map[string]any{"command": "rm -rf build", "n": 1.0}}},
+			{askback.Decide(askback.Approve, ""), map[string]any{
+				"behavior": "allow", "updatedInput": map[string]any{"command": "rm -rf build", "n": 1.0},
+			}},
 			{
 				askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"command": "ls build", "n": 2}`)},
 				map[string]any{"behavior": "allow", "updatedInput": map[string]any{"command": "ls build", "n": 2.0}},
 			},
-			{askback.Decide(askback.Deny, "keep it"), map[string]any{"behavior": "deny", "message": `Denied by "ana": do not do this. Reason: "keep it".`}},
+			{askback.Decide(askback.Deny, "keep it"), map[string]any{
+				"behavior": "deny", "message": `Denied by "ana": do not do this. Reason: "keep it".`,
+			}},
 		} {
 			done := startCall(t.Context(), cs, "permission_prompt", bash)
 			ask := f.pendingAsk()
-			if c := ask.Confirmation; c == nil || c.ToolName != "Bash" || string(c.Input) != `{"command":"rm -rf build","n":1}` {
+			if c := ask.Confirmation; c == nil || c.ToolName != "Bash" ||
+				string(c.Input) != `{"command":"rm -rf build","n":1}` {
 				t.Errorf("asked %+v", c)
 			}
 			settled := f.answer(ask.ID, test.answer)
@@ -82,12 +87,15 @@ func TestPromptWithoutDecisionDenies(t *testing.T) {
 		cs := connect()
 		got := permissionReply(t, callTool(t.Context(), cs, "permission_prompt", bash))
 		ask := f.pendingAsk()
-		if message, _ := got["message"].(string); got["behavior"] != "deny" || !strings.Contains(message, ask.ID) || !strings.Contains(message, "wait_for_answer") {
+		if message, _ := got["message"].(string); got["behavior"] != "deny" || !strings.Contains(message, ask.ID) ||
+			!strings.Contains(message, "wait_for_answer") {
 			t.Errorf("got %v", got)
 		}
 		f.answer(ask.ID, askback.Decide(askback.Approve, ""))
 		callTool(t.Context(), cs, "wait_for_answer", `{"question_id": "`+ask.ID+`"}`)
-		if got := permissionReply(t, callTool(t.Context(), cs, "permission_prompt", strings.Replace(bash, "toolu_1", "toolu_9", 1))); got["behavior"] != "allow" {
+		if got := permissionReply(
+			t, callTool(t.Context(), cs, "permission_prompt", strings.Replace(bash, "toolu_1", "toolu_9", 1)),
+		); got["behavior"] != "allow" {
 			t.Errorf("got %v", got)
 		}
 		done := startCall(t.Context(), cs, "permission_prompt", bash)
@@ -131,8 +139,10 @@ func TestUndeliveredDecisionIsUsedByTheNextPrompt(t *testing.T) {
 		answer askback.Answer
 		want   string
 	}{
-		bash:   {askback.Decide(askback.Deny, "no"), "deny"},
-		claude: {askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Other: "x"}, {ID: "q2", Other: "y"}}}, "allow"},
+		bash: {askback.Decide(askback.Deny, "no"), "deny"},
+		claude: {
+			askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Other: "x"}, {ID: "q2", Other: "y"}}}, "allow",
+		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)
@@ -166,7 +176,8 @@ func TestGrantAnswersAPrompt(t *testing.T) {
 			t.Fatalf("got %v", got)
 		}
 		for range 3 {
-			if got := permissionReply(t, callTool(t.Context(), cs, "permission_prompt", bash)); got["behavior"] != "allow" {
+			if got := permissionReply(t,
+				callTool(t.Context(), cs, "permission_prompt", bash)); got["behavior"] != "allow" {
 				t.Errorf("got %v", got)
 			}
 		}
@@ -200,11 +211,13 @@ func TestQuestionsOfClaudeCodeAreAsked(t *testing.T) {
 		if got["behavior"] != "allow" || len(input["questions"].([]any)) != 2 || input["metadata"] == nil {
 			t.Fatalf("got %v", got)
 		}
-		if diff := cmp.Diff(map[string]any{"Which database?": "DuckDB", "Which parts?": "web, cli"}, input["answers"]); diff != "" {
+		if diff := cmp.Diff(map[string]any{"Which database?": "DuckDB", "Which parts?": "web, cli"},
+			input["answers"]); diff != "" {
 			t.Error(diff)
 		}
 		if diff := cmp.Diff(map[string]any{
-			"Which database?": map[string]any{"notes": "columns"}, "Which parts?": map[string]any{"notes": "comment: thanks"},
+			"Which database?": map[string]any{"notes": "columns"},
+			"Which parts?":    map[string]any{"notes": "comment: thanks"},
 		}, input["annotations"]); diff != "" {
 			t.Error(diff)
 		}
@@ -218,13 +231,16 @@ func TestInvalidOrDeclinedPromptIsNotAllowed(t *testing.T) {
 		cs := connect()
 		for _, args := range []string{
 			`{}`, `{"tool_name": "Bash"}`, `{"tool_name": "", "input": {}}`, `{"tool_name": "Bash", "input": "ls"}`,
-			`{"tool_name": "Bash", "input": {"n": 12345678901234567890}}`, `{"tool_name": "Bash", "input": {"a": 1, "a": 2}}`,
+			`{"tool_name": "Bash", "input": {"n": 12345678901234567890}}`,
+			`{"tool_name": "Bash", "input": {"a": 1, "a": 2}}`,
 		} {
-			if got := callTool(t.Context(), cs, "permission_prompt", args); !got.IsError || strings.Contains(got.text(t), "allow\"") {
+			if got := callTool(t.Context(), cs, "permission_prompt", args); !got.IsError ||
+				strings.Contains(got.text(t), "allow\"") {
 				t.Errorf("%s: got %s", args, got.text(t))
 			}
 		}
-		if got := permissionReply(t, callTool(t.Context(), cs, "permission_prompt", `{"tool_name": "AskUserQuestion", "input": {"questions": []}}`)); got["behavior"] != "deny" {
+		if got := permissionReply(t, callTool(t.Context(), cs, "permission_prompt",
+			`{"tool_name": "AskUserQuestion", "input": {"questions": []}}`)); got["behavior"] != "deny" {
 			t.Errorf("got %v", got)
 		}
 		if asks := f.pendingAsks(); len(asks) != 0 {

@@ -41,7 +41,8 @@ func TestLabelIsClientAndFolder(t *testing.T) {
 				if want == "bot" {
 					want = "web" // the name of the token
 				}
-				p, err := f.engine.As(askback.Principal{Kind: askback.Agent, Name: "web"}).List(t.Context(), askback.Query{})
+				p, err := f.engine.As(askback.Principal{Kind: askback.Agent, Name: "web"}).List(t.Context(),
+					askback.Query{})
 				if err != nil || len(p.Items) != 1 || p.Items[0].Agent != want {
 					t.Errorf("%q over HTTP: got %+v %v, want %q", test.client, p.Items, err, want)
 				}

@@ -74,7 +74,8 @@ func tools() []tool {
 	return []tool{
 		{&mcp.Tool{
 			Name: asktool.AskUserQuestion, Title: "Ask people", Annotations: askHints, Meta: always,
-			Description: asktool.Description(asktool.AskUserQuestion), InputSchema: asktool.Schema(asktool.AskUserQuestion),
+			Description: asktool.Description(asktool.AskUserQuestion),
+			InputSchema: asktool.Schema(asktool.AskUserQuestion),
 		}, (*call).askQuestions},
 		{&mcp.Tool{
 			Name: asktool.ConfirmAction, Title: "Ask for approval", Annotations: askHints, Meta: always,
@@ -184,7 +185,8 @@ func filterTools(ctx context.Context, req mcp.Request, result mcp.Result) mcp.Re
 	session, _ := req.GetSession().(*mcp.ServerSession)
 	caller, err := callerOf(ctx)
 	if err != nil || session == nil || !programOf(clientNameOf(meta, session, caller)).claudeCode() {
-		list.Tools = slices.DeleteFunc(slices.Clone(list.Tools), func(t *mcp.Tool) bool { return t.Name == permissionPrompt })
+		list.Tools = slices.DeleteFunc(slices.Clone(list.Tools),
+			func(t *mcp.Tool) bool { return t.Name == permissionPrompt })
 	}
 	return list
 }

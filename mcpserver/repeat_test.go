@@ -167,13 +167,15 @@ func TestClientKeyHasOneAsk(t *testing.T) {
 
 // toolCall returns a call in the revision 2026-07-28.
 func toolCall(tool, args, capabilities string) string {
-	return fmt.Sprintf(`{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": %q, "arguments": %s, "_meta": {
+	return fmt.Sprintf(
+		`{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": %q, "arguments": %s, "_meta": {
 		"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": %s}}}`, tool, args, capabilities)
 }
 
 // withClientName adds the name of the client to a call.
 func withClientName(program, call string) string {
-	return strings.Replace(call, `"_meta": {`, fmt.Sprintf(`"_meta": {"io.modelcontextprotocol/clientInfo": {"name": %q, "version": "1"}, `, program), 1)
+	return strings.Replace(call, `"_meta": {`,
+		fmt.Sprintf(`"_meta": {"io.modelcontextprotocol/clientInfo": {"name": %q, "version": "1"}, `, program), 1)
 }
 
 // If the connection breaks during the reply, the same call gets the outcome again.
@@ -343,7 +345,9 @@ func TestReadingAnApprovalConsumesIt(t *testing.T) {
 			f.answer(id, askback.Decide(askback.Approve, ""))
 			read(id)
 			f.restart()
-			if again := fmt.Sprint(f.newTask(httpClient, "confirm_action", `{"action": "Deploy"}`)["taskId"]); again == id {
+			if again := fmt.Sprint(
+				f.newTask(httpClient, "confirm_action", `{"action": "Deploy"}`)["taskId"],
+			); again == id {
 				t.Error("one approval twice")
 			}
 			callTool(t.Context(), cs, "withdraw_question", `{"question_id": "`+f.pendingAsk().ID+`"}`)

@@ -16,7 +16,8 @@ import (
 
 // pendingAdvice is the advice to the model for a pending ask. It is in the text and in the structured
 // content, because clients show a model only one of the two.
-const pendingAdvice = "Do not ask this again: it is kept until a person answers. Call wait_for_answer with this question_id, " +
+const pendingAdvice = "Do not ask this again: it is kept until a person answers. Call wait_for_answer with this " +
+	"question_id, " +
 	"or first do work that does not depend on it. wait_for_answer waits for you: never call get_answer in a loop."
 
 // result returns the result for an ask. The outcome of a settled ask counts as delivered. If
@@ -69,7 +70,8 @@ func resultOf(ask askback.Ask) *mcp.CallToolResult {
 }
 
 // usedAdvice is the text for an approval that was consumed before, by this or another call.
-const usedAdvice = "This approval was used already: do not act on it again. To do the same once more, call confirm_action again."
+const usedAdvice = "This approval was used already: do not act on it again. To do the same once more, call " +
+	"confirm_action again."
 
 // usedResult returns the result for an approval that was consumed before: the decision, but
 // not "confirmed", on which a program may act (F7).
@@ -129,7 +131,8 @@ func (c *call) explain(err error) string {
 		}
 	}
 	c.log.Error("a call failed", "tool", c.req.Params.Name, "error", err)
-	return "Something went wrong on the server, whose log has the reason. Nothing was approved. Call list_open_questions before you try again."
+	return "Something went wrong on the server, whose log has the reason. Nothing was approved. Call " +
+		"list_open_questions before you try again."
 }
 
 // advice has the next step for each error of package askback that a call may return to a
@@ -139,7 +142,10 @@ var advice = []struct {
 	do  string
 }{
 	{askback.ErrNotFound, "Call list_open_questions for the ids of open questions."},
-	{askback.ErrTooMany, "Wait for the answers you need, or withdraw what you no longer need; list_open_questions shows it all."},
+	{
+		askback.ErrTooMany,
+		"Wait for the answers you need, or withdraw what you no longer need; list_open_questions shows it all.",
+	},
 	{askback.ErrTooFast, "Do other work first, and ask related questions in one call."},
 	{askback.ErrKeyReused, "Use a new idempotency key for another question."},
 	{askback.ErrBusy, "Try once more in a minute."},

@@ -120,7 +120,8 @@ func TestTwoProcessesFindTheSameAsk(t *testing.T) {
 		f.answer(f.pendingAsk().ID, askback.Choose("PostgreSQL"))
 		// The first process is another engine, which polls.
 		for _, done := range both {
-			if got := (<-done); !strings.Contains(got.text(t), "PostgreSQL") && got.structured(t)["status"] != "pending" {
+			if got := (<-done); !strings.Contains(got.text(t), "PostgreSQL") &&
+				got.structured(t)["status"] != "pending" {
 				t.Errorf("got %q", got.text(t))
 			}
 		}

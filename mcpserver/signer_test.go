@@ -28,8 +28,10 @@ func TestStateOfAnEarlierReleaseIsValid(t *testing.T) {
 	for name, refused := range map[string]func() (string, error){
 		"another agent": func() (string, error) { return f.server.OpenState(keptState, "cat", "mcp:call", at) },
 		"another call":  func() (string, error) { return f.server.OpenState(keptState, "bot", "mcp:other", at) },
-		"too late":      func() (string, error) { return f.server.OpenState(keptState, "bot", "mcp:call", at.Add(time.Second)) },
-		"a session":     func() (string, error) { return f.server.OpenState(keptSession, "bot", "mcp:call", at) },
+		"too late": func() (string, error) {
+			return f.server.OpenState(keptState, "bot", "mcp:call", at.Add(time.Second))
+		},
+		"a session": func() (string, error) { return f.server.OpenState(keptSession, "bot", "mcp:call", at) },
 	} {
 		if id, err := refused(); id != "" || err == nil {
 			t.Errorf("%s: got %q", name, id)
@@ -72,7 +74,8 @@ func TestOnlyInitializeReturnsASession(t *testing.T) {
 func TestEarlierRevisionHasNoTaskHeader(t *testing.T) {
 	f := newFixture(t)
 	for version, want := range map[string]bool{withSessions: false, stateless: true} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://askback.test/mcp", strings.NewReader(`{"jsonrpc": "2.0", "id": 1, "method": "tasks/get", "params": {"taskId": "ask_1"}}`))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://askback.test/mcp",
+			strings.NewReader(`{"jsonrpc": "2.0", "id": 1, "method": "tasks/get", "params": {"taskId": "ask_1"}}`))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -83,8 +83,10 @@ func (f *fixture) acked(t *testing.T, id string) bool {
 func (f *fixture) writeCall(conn net.Conn, tool, args string) {
 	f.t.Helper()
 	body := toolCall(tool, args, `{}`)
-	_, err := fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
-		"Mcp-Protocol-Version: %s\r\nMcp-Method: tools/call\r\nMcp-Name: %s\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s",
+	_, err := fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: "+
+		"application/json\r\nAccept: application/json, text/event-stream\r\n"+
+		"Mcp-Protocol-Version: %s\r\nMcp-Method: tools/call\r\nMcp-Name: %s\r\nConnection: close\r\nContent-Length: "+
+		"%d\r\n\r\n%s",
 		f.secret(askback.Agent, "bot"), stateless, tool, len(body), body)
 	if err != nil {
 		f.t.Fatal(err)
@@ -139,7 +141,8 @@ func TestSlowClientGetsTheWholeReply(t *testing.T) {
 			n, err := io.ReadFull(conn, piece)
 			got += n
 			if err != nil {
-				if took := time.Since(started); !errors.Is(err, io.ErrUnexpectedEOF) || got < size || took < 20*time.Second {
+				if took := time.Since(started); !errors.Is(err, io.ErrUnexpectedEOF) ||
+					got < size || took < 20*time.Second {
 					t.Errorf("%d bytes in %s, and then %v", got, took, err)
 				}
 				break
@@ -176,8 +179,10 @@ func TestConnectionOfAnUnreadReplyIsClosed(t *testing.T) {
 		}}).dial()
 		defer conn.Close()
 		body := `{"jsonrpc": "2.0", "id": 1, "method": "tasks/get", "params": {"taskId": "ask_1"}}`
-		fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nMcp-Protocol-Version: %s\r\n"+
-			"Mcp-Method: tasks/get\r\nMcp-Name: ask_2\r\nContent-Length: %d\r\n\r\n%s", f.secret(askback.Agent, "bot"), stateless, len(body), body)
+		fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: "+
+			"application/json\r\nMcp-Protocol-Version: %s\r\n"+
+			"Mcp-Method: tasks/get\r\nMcp-Name: ask_2\r\nContent-Length: %d\r\n\r\n%s", f.secret(askback.Agent, "bot"),
+			stateless, len(body), body)
 		select {
 		case <-closed:
 		case <-time.After(time.Hour): // in the bubble
@@ -189,11 +194,14 @@ func TestConnectionOfAnUnreadReplyIsClosed(t *testing.T) {
 // serveOutcome returns a server whose replies deliver an outcome, with so many bytes in one
 // write.
 func (f *fixture) serveOutcome(t *testing.T, ask askback.Ask, size int) *pipeListener {
-	return f.serve(t, &http.Server{WriteTimeout: 5 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		f.server.ServeOutcome(f.engine.As(bot), ask, w, r, func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = w.Write(make([]byte, size)) // the test checks the effect
-		})
-	})})
+	return f.serve(t, &http.Server{
+		WriteTimeout: 5 * time.Second,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			f.server.ServeOutcome(f.engine.As(bot), ask, w, r, func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = w.Write(make([]byte, size)) // the test checks the effect
+			})
+		}),
+	})
 }
 
 // A call may wait longer than the write timeout of the HTTP server (B7).
@@ -206,14 +214,18 @@ func TestCallWaitsLongerThanTheWriteTimeout(t *testing.T) {
 				protocols.SetHTTP1(version == 1)
 				protocols.SetUnencryptedHTTP2(version == 2)
 				p := f.serve(t, &http.Server{ReadTimeout: time.Second, WriteTimeout: time.Second, Protocols: protocols})
-				transport := &http.Transport{Protocols: protocols, DialContext: func(context.Context, string, string) (net.Conn, error) { return p.dial(), nil }}
+				transport := &http.Transport{
+					Protocols:   protocols,
+					DialContext: func(context.Context, string, string) (net.Conn, error) { return p.dial(), nil },
+				}
 				defer transport.CloseIdleConnections()
 				httpClient := &http.Client{Transport: bearerTransport{transport, f.secret(askback.Agent, "bot")}}
 				go func() {
 					<-time.After(40 * time.Second)
 					f.answer(f.pendingAsk().ID, askback.Choose("SQLite"))
 				}()
-				_, got := post(t, httpClient, "tools/call", "ask_user_question", toolCall("ask_user_question", database, `{}`))
+				_, got := post(t, httpClient, "tools/call", "ask_user_question",
+					toolCall("ask_user_question", database, `{}`))
 				if !strings.Contains(fmt.Sprint(got["result"]), "SQLite") {
 					t.Errorf("got %v", got)
 				}

@@ -29,7 +29,8 @@ func (s *Server) ServeStdio(ctx context.Context, agent Agent, in io.Reader, out 
 	connected, stopWaiting := context.WithCancel(ctx)
 	defer stopWaiting()
 	c := &stdioConn{
-		server: s, agent: agent, session: rand.Text(), connected: connected, stopWaiting: stopWaiting, out: &countingWriter{Writer: out}, calls: map[jsonrpc.ID]*caller{},
+		server: s, agent: agent, session: rand.Text(), connected: connected, stopWaiting: stopWaiting,
+		out: &countingWriter{Writer: out}, calls: map[jsonrpc.ID]*caller{},
 		transport: &mcp.IOTransport{Reader: io.NopCloser(in), MaxLineLength: maxLine}, acks: group{limit: maxAcks},
 	}
 	defer c.finish()
@@ -89,7 +90,9 @@ func (c *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	switch {
 	case !ok || err != nil:
 	case req.IsCall():
-		req.Extra = &mcp.RequestExtra{TokenInfo: &auth.TokenInfo{Extra: map[string]any{callerExtra: c.newCaller(req.ID)}}}
+		req.Extra = &mcp.RequestExtra{
+			TokenInfo: &auth.TokenInfo{Extra: map[string]any{callerExtra: c.newCaller(req.ID)}},
+		}
 	case req.Method == cancelledMethod:
 		c.cancelled(req.Params)
 	}

@@ -81,7 +81,8 @@ func TestUnwrittenReplyOnStdioDeliversNothing(t *testing.T) {
 			if f.server.Delivered(id) != written {
 				t.Errorf("written %t: delivered %t", written, !written)
 			}
-			listed := callTool(t.Context(), f.connectStdio("claude-code", withSessions, nil), "list_open_questions", `{}`).text(t)
+			listed := callTool(t.Context(), f.connectStdio("claude-code", withSessions, nil), "list_open_questions",
+				`{}`).text(t)
 			if strings.Contains(listed, id) == written {
 				t.Errorf("written %t: listed %s", written, listed)
 			}
@@ -137,7 +138,8 @@ func TestRequestWithAnIDInUseIsDropped(t *testing.T) {
 		c.send(t, getAnswerCall(2, id))
 		f.answer(id, askback.Choose("Ada"))
 		nextTick()
-		if n := strings.Count(out.String(), `"id":2`); n != 1 || !strings.Contains(out.String(), "Ada") || !f.acked(t, id) {
+		if n := strings.Count(out.String(), `"id":2`); n != 1 ||
+			!strings.Contains(out.String(), "Ada") || !f.acked(t, id) {
 			t.Errorf("%d replies: %s; acknowledged %t", n, out.String(), f.acked(t, id))
 		}
 		_ = c.in.Close()
@@ -154,10 +156,12 @@ func TestLargeInputIsExplained(t *testing.T) {
 			n = 9 << 20
 		}
 		got := callTool(t.Context(), cs, "ask_user_question", `{"question": "`+strings.Repeat("x", n)+`"}`)
-		if text := got.text(t); !got.IsError || !strings.Contains(text, "at most 1572864") || !strings.Contains(text, "Shorten") {
+		if text := got.text(t); !got.IsError || !strings.Contains(text, "at most 1572864") ||
+			!strings.Contains(text, "Shorten") {
 			t.Errorf("got %.200s", text)
 		}
-		if text := callTool(t.Context(), cs, "list_open_questions", `{}`).text(t); !strings.Contains(text, "Nothing is open") {
+		if text := callTool(t.Context(), cs, "list_open_questions",
+			`{}`).text(t); !strings.Contains(text, "Nothing is open") {
 			t.Errorf("got %s", text)
 		}
 	})
@@ -177,7 +181,8 @@ func TestRequestsBeforeTheEndOfInputGetReplies(t *testing.T) {
 			}, "\n") + "\n")
 			var out bytes.Buffer
 			started := time.Now()
-			if err := f.server.ServeStdio(t.Context(), f.engine.As(bot), in, &out); err != nil || time.Since(started) != 0 {
+			if err := f.server.ServeStdio(t.Context(), f.engine.As(bot), in, &out); err != nil ||
+				time.Since(started) != 0 {
 				t.Errorf("ended with %v after %s", err, time.Since(started))
 			}
 			for _, want := range []string{`"id":1,`, `"id":3,`, `"withdraw_question"`} {

@@ -89,7 +89,10 @@ func (c *call) task(ctx context.Context, ask askback.Ask) (*mcp.CallToolResult, 
 // model has to read the result, even if a person declined. Only an ask that the agent
 // withdrew is a cancelled task.
 func taskOf(ask askback.Ask, now time.Time) *taskResult {
-	t := &taskResult{ResultType: "complete", ID: ask.ID, Status: "working", Created: ask.CreatedAt.UTC(), Updated: ask.CreatedAt.UTC()}
+	t := &taskResult{
+		ResultType: "complete", ID: ask.ID, Status: "working", Created: ask.CreatedAt.UTC(),
+		Updated: ask.CreatedAt.UTC(),
+	}
 	if !ask.Settled() {
 		t.Poll = pollEvery(now.Sub(ask.CreatedAt)).Milliseconds()
 		t.Message = "Waiting for a person. " + ask.PageURL
@@ -106,7 +109,9 @@ func taskOf(ask askback.Ask, now time.Time) *taskResult {
 
 // complete sets the result of a task.
 func (t *taskResult) complete(r *mcp.CallToolResult) {
-	t.Status, t.Result = "completed", &toolResult{ResultType: "complete", Content: r.Content, Structured: r.StructuredContent, IsError: r.IsError}
+	t.Status, t.Result = "completed", &toolResult{
+		ResultType: "complete", Content: r.Content, Structured: r.StructuredContent, IsError: r.IsError,
+	}
 }
 
 func pollEvery(age time.Duration) time.Duration { return min(max(age/10, quickPoll), slowPoll) }
@@ -116,20 +121,21 @@ func (s *Server) addTasks(p *mcp.Server) {
 	for method, do := range map[string]func(context.Context, *caller, string) (mcp.Result, error){
 		"tasks/get": s.getTask, "tasks/update": s.updateTask, "tasks/cancel": s.cancelTask,
 	} {
-		err := mcp.AddReceivingCustomMethod(p, method, func(ctx context.Context, _ *mcp.ServerSession, params *taskParams) (*anyResult, error) {
-			if params == nil || !hasTasks(params.GetMeta()) {
-				return nil, missingTasks()
-			}
-			caller, err := callerOf(ctx)
-			if err != nil {
-				return nil, err
-			}
-			result, err := do(ctx, caller, params.ID)
-			if err != nil {
-				return nil, s.taskError(err)
-			}
-			return &anyResult{Result: result}, nil
-		})
+		err := mcp.AddReceivingCustomMethod(p,
+			method, func(ctx context.Context, _ *mcp.ServerSession, params *taskParams) (*anyResult, error) {
+				if params == nil || !hasTasks(params.GetMeta()) {
+					return nil, missingTasks()
+				}
+				caller, err := callerOf(ctx)
+				if err != nil {
+					return nil, err
+				}
+				result, err := do(ctx, caller, params.ID)
+				if err != nil {
+					return nil, s.taskError(err)
+				}
+				return &anyResult{Result: result}, nil
+			})
 		if err != nil {
 			panic("mcpserver: " + err.Error()) // the SDK implements this method itself now
 		}
@@ -179,7 +185,8 @@ func (s *Server) cancelTask(ctx context.Context, caller *caller, id string) (mcp
 func missingTasks() error {
 	data := json.RawMessage(`{"requiredCapabilities":{"extensions":{"` + tasksExtension + `":{}}}}`)
 	return &jsonrpc.Error{
-		Code: mcp.CodeMissingRequiredClientCapabilities, Message: "this request does not declare " + tasksExtension, Data: data,
+		Code: mcp.CodeMissingRequiredClientCapabilities, Message: "this request does not declare " + tasksExtension,
+		Data: data,
 	}
 }
 
@@ -188,5 +195,7 @@ func (s *Server) taskError(err error) error {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "this task does not exist, or is not yours"}
 	}
 	s.log.Error("a task failed", "error", err)
-	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "something went wrong on the server; the task is unchanged"}
+	return &jsonrpc.Error{
+		Code: jsonrpc.CodeInternalError, Message: "something went wrong on the server; the task is unchanged",
+	}
 }

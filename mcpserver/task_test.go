@@ -13,7 +13,8 @@ import (
 
 // taskCall returns a request of the tasks extension.
 func taskCall(method, id, capabilities string) string {
-	return fmt.Sprintf(`{"jsonrpc": "2.0", "id": 7, "method": %q, "params": {"taskId": %q, "inputResponses": {"x": {"action": "accept"}}, "_meta": {
+	return fmt.Sprintf(
+		`{"jsonrpc": "2.0", "id": 7, "method": %q, "params": {"taskId": %q, "inputResponses": {"x": {"action": "accept"}}, "_meta": {
 		"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": %s}}}`, method, id, capabilities)
 }
 
@@ -47,21 +48,29 @@ func TestTaskHasIDAndResultOfItsAsk(t *testing.T) {
 		ask := f.pendingAsk()
 		created, _ := task["createdAt"].(string)
 		at, err := time.Parse(time.RFC3339, created)
-		if ttl, present := task["ttlMs"]; task["taskId"] != ask.ID || err != nil || !at.Equal(ask.CreatedAt) || !present || ttl != nil {
+		if ttl, present := task["ttlMs"]; task["taskId"] != ask.ID || err != nil || !at.Equal(ask.CreatedAt) ||
+			!present || ttl != nil {
 			t.Errorf("got %v of %s at %s", task, ask.ID, ask.CreatedAt)
 		}
 		f.restart()
 		for _, step := range []struct {
 			age  time.Duration
 			poll float64
-		}{{0, 2000}, {20 * time.Second, 2000}, {time.Minute, 6000}, {5 * time.Minute, 30_000}, {72 * time.Hour, 30_000}} {
+		}{
+			{0, 2000},
+			{20 * time.Second, 2000},
+			{time.Minute, 6000},
+			{5 * time.Minute, 30_000},
+			{72 * time.Hour, 30_000},
+		} {
 			<-time.After(time.Until(ask.CreatedAt.Add(step.age))) // in the bubble
 			got, _ := f.taskRequest(httpClient, "tasks/get", ask.ID)
 			if got["status"] != "working" || got["resultType"] != "complete" || got["pollIntervalMs"] != step.poll {
 				t.Errorf("after %s: got %v, want to look every %v ms", step.age, got, step.poll)
 			}
 		}
-		if ack, _ := f.taskRequest(httpClient, "tasks/update", ask.ID); ack["resultType"] != "complete" || ack["taskId"] != nil {
+		if ack, _ := f.taskRequest(httpClient, "tasks/update", ask.ID); ack["resultType"] != "complete" ||
+			ack["taskId"] != nil {
 			t.Errorf("update: got %v", ack)
 		}
 		f.answer(ask.ID, askback.Choose("SQLite"))
@@ -69,7 +78,8 @@ func TestTaskHasIDAndResultOfItsAsk(t *testing.T) {
 		for range 2 { // reading the task changes nothing
 			got, _ := f.taskRequest(httpClient, "tasks/get", ask.ID)
 			result, _ := got["result"].(map[string]any)
-			if got["status"] != "completed" || result["resultType"] != "complete" || !strings.Contains(fmt.Sprint(result), `"Which database?" = "SQLite".`) {
+			if got["status"] != "completed" || result["resultType"] != "complete" ||
+				!strings.Contains(fmt.Sprint(result), `"Which database?" = "SQLite".`) {
 				t.Errorf("got %v", got)
 			}
 		}
@@ -88,14 +98,17 @@ func TestTaskStatusDependsOnTheOutcome(t *testing.T) {
 		}
 		got, _ := f.taskRequest(httpClient, "tasks/get", id)
 		result, _ := got["result"].(map[string]any)
-		if got["status"] != "completed" || result["isError"] != true || !strings.Contains(fmt.Sprint(result), "declined") {
+		if got["status"] != "completed" || result["isError"] != true ||
+			!strings.Contains(fmt.Sprint(result), "declined") {
 			t.Errorf("declined: got %v", got)
 		}
 		id = fmt.Sprint(f.newTask(httpClient, "ask_user_question", database)["taskId"])
-		if _, err := f.engine.As(ana).Send(t.Context(), f.pendingAsk().SessionID, askback.EndSession{Reason: "no longer needed"}); err != nil {
+		if _, err := f.engine.As(ana).Send(t.Context(), f.pendingAsk().SessionID,
+			askback.EndSession{Reason: "no longer needed"}); err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := f.taskRequest(httpClient, "tasks/get", id); got["status"] != "completed" || !strings.Contains(fmt.Sprint(got["result"]), "no longer needed") {
+		if got, _ := f.taskRequest(httpClient, "tasks/get", id); got["status"] != "completed" ||
+			!strings.Contains(fmt.Sprint(got["result"]), "no longer needed") {
 			t.Errorf("cancelled by a person: got %v", got)
 		}
 		id = fmt.Sprint(f.newTask(httpClient, "confirm_action", `{"action": "Delete it"}`)["taskId"])
@@ -117,7 +130,8 @@ func TestTaskStatusDependsOnTheOutcome(t *testing.T) {
 		if ack, failed := f.taskRequest(httpClient, "tasks/cancel", id); ack["resultType"] != "complete" {
 			t.Errorf("cancelled too late: got %v, %v", ack, failed)
 		}
-		if got, _ := f.taskRequest(httpClient, "tasks/get", id); got["status"] != "completed" || !strings.Contains(fmt.Sprint(got), "confirmed:true") {
+		if got, _ := f.taskRequest(httpClient, "tasks/get", id); got["status"] != "completed" ||
+			!strings.Contains(fmt.Sprint(got), "confirmed:true") {
 			t.Errorf("cancelled too late: got %v", got)
 		}
 	})
@@ -136,7 +150,9 @@ func TestTaskIsPrivateToItsAgent(t *testing.T) {
 			}
 			_, got := post(t, bot, method, id, taskCall(method, id, "{}"))
 			failed, _ := got["error"].(map[string]any)
-			if want := "map[requiredCapabilities:map[extensions:map[io.modelcontextprotocol/tasks:map[]]]]"; failed["code"] != -32021.0 || fmt.Sprint(failed["data"]) != want {
+			if want := "map[requiredCapabilities:map[extensions:map[io.modelcontextprotocol/tasks:map[]]]]"; failed["code"] != -32021.0 || fmt.Sprint(
+				failed["data"],
+			) != want {
 				t.Errorf("%s undeclared: got %v", method, got)
 			}
 		}

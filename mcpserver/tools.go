@@ -81,7 +81,8 @@ func (c *call) listOpen(ctx context.Context) (*mcp.CallToolResult, error) {
 	}
 	after, late, both := strings.Cut(in.cursor, ".")
 	if in.cursor != "" && !both {
-		return nil, inputError("/cursor: use the next_cursor of the previous list, or leave it out for the first. Example: {}")
+		return nil,
+			inputError("/cursor: use the next_cursor of the previous list, or leave it out for the first. Example: {}")
 	}
 	open, after, err := c.rows(ctx, askback.Query{Status: askback.Pending}, after)
 	if err != nil {
@@ -136,7 +137,10 @@ func (c *call) rows(ctx context.Context, q askback.Query, after string) (rows []
 }
 
 func newListRow(ask askback.Ask) listRow {
-	l := listRow{ID: ask.ID, Status: string(ask.Status), Kind: string(ask.Kind), PageURL: ask.PageURL, Since: ask.CreatedAt.UTC().Format(time.RFC3339)}
+	l := listRow{
+		ID: ask.ID, Status: string(ask.Status), Kind: string(ask.Kind), PageURL: ask.PageURL,
+		Since: ask.CreatedAt.UTC().Format(time.RFC3339),
+	}
 	for _, q := range ask.Questions {
 		l.Asks = append(l.Asks, q.Text)
 	}
@@ -168,7 +172,8 @@ func formatList(open, settled []listRow, first bool, next string) string {
 		fmt.Fprintf(&b, "\n%s since %s: %s", l.ID, l.Since, l.quoted())
 	}
 	if len(settled) > 0 {
-		fmt.Fprintf(&b, "\n%d settled whose outcome you did not get yet, newest first. Call get_answer with the question_id you need.", len(settled))
+		fmt.Fprintf(&b, "\n%d settled whose outcome you did not get yet, newest first. Call get_answer with the "+
+			"question_id you need.", len(settled))
 	}
 	for _, l := range settled {
 		fmt.Fprintf(&b, "\n%s %s, asked %s: %s", l.ID, l.Status, l.Since, l.quoted())

@@ -30,7 +30,8 @@ func TestUndeliveredAnswerIsListedBehindManyOthers(t *testing.T) {
 			}
 		}
 		got := callTool(t.Context(), f.connectHTTP("bot", "program", stateless, nil), "list_open_questions", "{}")
-		if settled, _ := got.structured(t)["settled"].([]any); len(settled) != 1 || !strings.Contains(got.text(t), first) {
+		if settled, _ := got.structured(t)["settled"].([]any); len(settled) != 1 ||
+			!strings.Contains(got.text(t), first) {
 			t.Errorf("got %v, %q; want %s", settled, got.text(t), first)
 		}
 	})
@@ -44,7 +45,9 @@ func TestListIsSplitIntoPages(t *testing.T) {
 		for n := range 120 {
 			r := askback.Request{Questions: []askback.Question{{Text: "Which name?"}}}
 			if n%20 == 0 {
-				r = askback.Request{Confirmation: &askback.Confirmation{ToolName: "write", Input: json.RawMessage(`{"text":"` + strings.Repeat("\\\"", 200_000) + `"}`)}}
+				r = askback.Request{Confirmation: &askback.Confirmation{
+					ToolName: "write", Input: json.RawMessage(`{"text":"` + strings.Repeat("\\\"", 200_000) + `"}`),
+				}}
 			}
 			a, err := client.Ask(t.Context(), r)
 			if err != nil {

@@ -17,7 +17,8 @@ func TestTraceParentOfCallIsStored(t *testing.T) {
 			done := make(chan error, 1)
 			go func() {
 				_, err := connect().CallTool(t.Context(), &mcp.CallToolParams{
-					Meta: mcp.Meta{"traceparent": sent}, Name: "ask_user_question", Arguments: json.RawMessage(database),
+					Meta: mcp.Meta{"traceparent": sent}, Name: "ask_user_question",
+					Arguments: json.RawMessage(database),
 				})
 				done <- err
 			}()

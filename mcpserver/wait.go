@@ -79,7 +79,9 @@ func (c *call) poll(ctx context.Context, id string) (askback.Ask, bool) {
 }
 
 // transient lists the errors after which an ask can still be waited for.
-var transient = []error{askback.ErrStopping, askback.ErrUnreachable, askback.ErrBusy, askback.ErrFull, askback.ErrTooMany}
+var transient = []error{
+	askback.ErrStopping, askback.ErrUnreachable, askback.ErrBusy, askback.ErrFull, askback.ErrTooMany,
+}
 
 func isTransient(err error) bool {
 	return slices.ContainsFunc(transient, func(t error) bool { return errors.Is(err, t) })
@@ -88,7 +90,9 @@ func isTransient(err error) bool {
 // progress sends progress notifications, if the client requested them, until the returned function is called.
 // If a notification cannot be sent, the client has disconnected and the wait is cancelled. Progress is the
 // time since the call started, so that it grows if the call waits twice.
-func (c *call) progress(ctx context.Context, cancel context.CancelFunc, ask askback.Ask, started time.Time) (stop func()) {
+func (c *call) progress(
+	ctx context.Context, cancel context.CancelFunc, ask askback.Ask, started time.Time,
+) (stop func()) {
 	token := c.req.Params.GetProgressToken()
 	if token == nil {
 		return func() {}

@@ -33,7 +33,9 @@ func (c failingWait) Wait(ctx context.Context, id string) (askback.Ask, error) {
 }
 
 // transientErrors are errors after which an ask can still be waited for.
-var transientErrors = []error{askback.ErrTooMany, askback.ErrBusy, askback.ErrFull, askback.ErrUnreachable, askback.ErrStopping}
+var transientErrors = []error{
+	askback.ErrTooMany, askback.ErrBusy, askback.ErrFull, askback.ErrUnreachable, askback.ErrStopping,
+}
 
 // If Wait fails, the call still waits: after an immediate pending result, a model would call again
 // immediately (B7).
@@ -53,7 +55,9 @@ func TestFailedWaitDoesNotReturnEarly(t *testing.T) {
 				t.Errorf("%v: %d tries", err, n)
 			}
 			id := `{"question_id": "` + f.pendingAsk().ID + `"`
-			for args, want := range map[string]time.Duration{id + `}`: 45 * time.Second, id + `, "max_wait_s": 1}`: time.Second} {
+			for args, want := range map[string]time.Duration{
+				id + `}`: 45 * time.Second, id + `, "max_wait_s": 1}`: time.Second,
+			} {
 				started = time.Now()
 				callTool(t.Context(), cs, "wait_for_answer", args).text(t)
 				if waited := time.Since(started); waited != want {
@@ -74,11 +78,13 @@ func TestFailedWaitIsTriedAgain(t *testing.T) {
 					return failingWait{s, askback.ErrTooMany, until, new(atomic.Int32)}
 				}
 				started := time.Now()
-				done := startCall(t.Context(), f.connectStdio("program", withSessions, nil), "ask_user_question", database)
+				done := startCall(t.Context(), f.connectStdio("program", withSessions, nil), "ask_user_question",
+					database)
 				<-time.After(25 * time.Second) // in the bubble
 				f.answer(f.pendingAsk().ID, askback.Choose("SQLite"))
 				got, waited := <-done, time.Since(started)
-				if got.structured(t)["answers"] == nil || waited > 30*time.Second || until == 3 && waited != 25*time.Second {
+				if got.structured(t)["answers"] == nil || waited > 30*time.Second ||
+					until == 3 && waited != 25*time.Second {
 					t.Errorf("got %v after %s", got.structured(t), waited)
 				}
 			})
@@ -169,11 +175,14 @@ func TestWaitEndsWhenProgressCannotBeSent(t *testing.T) {
 	for broken, want := range map[bool]time.Duration{false: 45 * time.Second, true: 10 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)
-			body := strings.Replace(toolCall("ask_user_question", database, "{}"), `"_meta": {`, `"_meta": {"progressToken": "t1", `, 1)
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://askback.test/mcp", strings.NewReader(body))
+			body := strings.Replace(toolCall("ask_user_question", database, "{}"), `"_meta": {`,
+				`"_meta": {"progressToken": "t1", `, 1)
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://askback.test/mcp",
+				strings.NewReader(body))
 			for k, v := range map[string]string{
-				"Authorization": "Bearer " + f.secret(askback.Agent, "bot"), "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
-				"Mcp-Protocol-Version": stateless, "Mcp-Method": "tools/call", "Mcp-Name": "ask_user_question",
+				"Authorization": "Bearer " + f.secret(askback.Agent, "bot"), "Content-Type": "application/json",
+				"Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": stateless,
+				"Mcp-Method": "tools/call", "Mcp-Name": "ask_user_question",
 			} {
 				r.Header.Set(k, v)
 			}
