@@ -85,7 +85,8 @@ func (s session) ask(call conversation.Call) (askback.Request, error) {
 	}
 	for i, question := range q.Questions {
 		if !question.Optional && len(question.Default) == 0 {
-			return q, fmt.Errorf("/questions/%d/default: there may be no answer in time, so each question needs a default, which is then used. Example: %s", i, exampleWithDefault)
+			return q, fmt.Errorf("/questions/%d/default: there may be no answer in time, so each question needs a "+
+				"default, which is then used. Example: %s", i, exampleWithDefault)
 		}
 	}
 	return q, nil
@@ -102,5 +103,7 @@ func schemaWithDefault() json.RawMessage {
 	const last = `"multiSelect": {`
 	const added = `"default": {"type": "string", "description": "The label that is used if there is no answer in time, or any text if there are no options."},` + "\n          "
 	schema = strings.Replace(schema, last, added+last, 1)
-	return json.RawMessage(strings.Replace(schema, `"required": ["question"]`, `"required": ["question", "default"]`, 1))
+	return json.RawMessage(
+		strings.Replace(schema, `"required": ["question"]`, `"required": ["question", "default"]`, 1),
+	)
 }

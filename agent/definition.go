@@ -74,7 +74,9 @@ var builtIn = []string{AskUserQuestion, ConfirmAction, TodoWrite, SpawnAgents}
 
 var (
 	definitionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`) })
-	toolsetName    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_-]{0,31}$`) })
+	toolsetName    = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_-]{0,31}$`)
+	})
 )
 
 // Check returns an error with every mistake in the definition, one in a line. It does not list the tools of
@@ -85,7 +87,9 @@ func (d *Definition) Check() error {
 		all = append(all, fmt.Errorf("agent %s: "+format, append([]any{d.Name}, args...)...))
 	}
 	if !definitionName().MatchString(d.Name) {
-		all = append(all, fmt.Errorf("name: %q is not a name of an agent: write at most 64 lower-case letters, digits, dots, - and _", d.Name))
+		all = append(all, fmt.Errorf(
+			"name: %q is not a name of an agent: write at most 64 lower-case letters, digits, dots, - and _", d.Name,
+		))
 	}
 	if d.Model == nil {
 		add("model: it is missing")
@@ -103,7 +107,8 @@ func (d *Definition) Check() error {
 		if slices.Contains(d.Tools[:i], name) {
 			add("tools: %s is listed twice", name)
 		} else if _, _, ok := d.find(name); !ok {
-			add("tools: there is no tool and no server %q; there are %s", name, strings.Join(closestFirst(name, d.names()), ", "))
+			add("tools: there is no tool and no server %q; there are %s", name,
+				strings.Join(closestFirst(name, d.names()), ", "))
 		}
 	}
 	checkPatterns := func(key string, patterns []string) {
@@ -136,8 +141,10 @@ func (d *Definition) checkToolsets(add func(format string, args ...any)) {
 			add("%q is not a name of a server: write at most 32 letters, digits, - and _", name)
 		case slices.Contains(names, name):
 			add("two servers have the name %s", name)
-		case !slices.ContainsFunc(d.Tools, func(tool string) bool { return tool == name || strings.HasPrefix(tool, name+".") }):
-			add("no tool of the server %s is used; add %s to tools, or one of its tools as in %s.NAME", name, name, name)
+		case !slices.ContainsFunc(d.Tools,
+			func(tool string) bool { return tool == name || strings.HasPrefix(tool, name+".") }):
+			add("no tool of the server %s is used; add %s to tools, or one of its tools as in %s.NAME", name, name,
+				name)
 		default:
 			names = append(names, name)
 		}
@@ -167,7 +174,9 @@ func (d *Definition) checkAsks(add func(format string, args ...any)) {
 	d.address(&example)
 	_, err := example.Normalize()
 	bad, _ := errors.AsType[askback.Invalid](err)
-	keys := map[string]string{"/timeout": "question_timeout", "/callback_url": "question_callback", "/on_timeout": "on_timeout"}
+	keys := map[string]string{
+		"/timeout": "question_timeout", "/callback_url": "question_callback", "/on_timeout": "on_timeout",
+	}
 	for _, p := range bad {
 		if strings.HasPrefix(p.Pointer, "/to") || needsTime && p.Pointer == "/on_timeout" {
 			continue // reported above

@@ -158,7 +158,9 @@ func TestUsedApprovalConfirmsNothing(t *testing.T) {
 		s.stop()
 		ask := s.asked()
 		s.answer(askback.Decide(askback.Approve, ""))
-		run := s.engine.As(askback.Principal{Kind: askback.Agent, Name: askback.HostedPrefix + "support", Channel: askback.ChannelAPI})
+		run := s.engine.As(askback.Principal{
+			Kind: askback.Agent, Name: askback.HostedPrefix + "support", Channel: askback.ChannelAPI,
+		})
 		if _, err := run.Consume(t.Context(), ask.ID, ask.Confirmation.Digest); err != nil {
 			t.Fatal(err)
 		}
@@ -208,11 +210,19 @@ func TestTimeoutOfDefinitionApplies(t *testing.T) {
 		script    string
 		want      string
 	}{
-		{askback.OnTimeoutFail, "- tools: [{name: ask_user_question, input: {question: Which?}}]\n- reply: no\n", "failed ask_"},
+		{
+			askback.OnTimeoutFail, "- tools: [{name: ask_user_question, input: {question: Which?}}]\n- reply: no\n",
+			"failed ask_",
+		},
 		{"", "- tools: [{name: ask_user_question, input: {question: Which?}}]\n- reply: no\n", "failed ask_"},
-		{askback.OnTimeoutDecline, "- tools: [{name: confirm_action, input: {action: Delete it}}]\n- {expect: There was no answer in time., reply: Left.}\n", `completed "Left."`},
-		{askback.OnTimeoutDefault, "- tools: [{name: ask_user_question, input: {question: Which?, options: [A, B], default: A}}]\n- {expect: '\"Which?\" = \"A\"', reply: A.}\n", `completed "A."`},
-		{askback.OnTimeoutDefault, "- tools: [{name: tickets__close}]\n- {expect: This is not consent, reply: Left.}\n", `completed "Left."`},
+		{askback.OnTimeoutDecline, "- tools: [{name: confirm_action, input: {action: Delete it}}]\n- {expect: There " +
+			"was no answer in time., reply: Left.}\n", `completed "Left."`},
+		{askback.OnTimeoutDefault, "- tools: [{name: ask_user_question, input: {question: Which?, options: [A, B], " +
+			"default: A}}]\n- {expect: '\"Which?\" = \"A\"', reply: A.}\n", `completed "A."`},
+		{
+			askback.OnTimeoutDefault,
+			"- tools: [{name: tickets__close}]\n- {expect: This is not consent, reply: Left.}\n", `completed "Left."`,
+		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			d, _ := support()
@@ -233,7 +243,8 @@ func TestAskOfSubAgentHasItsPath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, _ := support()
 		d.Bubble = true
-		d.Model = script(t, "- tools: [{name: spawn_agents, input: {tasks: [{prompt: Look, agent: helper}]}}]\n- {expect: Closed., reply: Done.}\n")
+		d.Model = script(t, "- tools: [{name: spawn_agents, input: {tasks: [{prompt: Look, agent: helper}]}}]\n- "+
+			"{expect: Closed., reply: Done.}\n")
 		helper, _ := support()
 		helper.Name, helper.Model = "helper", script(t, closing)
 		s := serve(t, memstore.New(), d, helper)

@@ -39,7 +39,8 @@ func StatusError(status int, header http.Header, now time.Time) *ModelError {
 	switch {
 	case status == http.StatusTooManyRequests:
 		e.Err = errors.New("the model provider limits the rate of requests (status 429)")
-	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly, status >= 500:
+	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly,
+		status >= 500:
 		e.Err = fmt.Errorf("the model provider is overloaded or has an error (status %d)", status)
 	default:
 		return &ModelError{Err: errors.New(rejection(status))}
@@ -63,7 +64,8 @@ func rejection(status int) string {
 		return "the conversation is too large for the model provider (status 413); start a new run"
 	}
 	if status >= 300 && status < 400 {
-		return fmt.Sprintf("base_url of this model redirects to another address (status %d), which gets no API key; write the other address", status)
+		return fmt.Sprintf("base_url of this model redirects to another address (status %d), which gets no API key; "+
+			"write the other address", status)
 	}
 	return fmt.Sprintf("the model provider rejected the request (status %d)", status)
 }

@@ -24,7 +24,9 @@ func (r *Runner) Execute(ctx context.Context, run conversation.Run, call convers
 		if err != nil {
 			return failed(err.Error())
 		}
-		return conversation.Executed{Text: fmt.Sprintf("The list is stored. It has %d entries.", len(list)), Todos: list}
+		return conversation.Executed{
+			Text: fmt.Sprintf("The list is stored. It has %d entries.", len(list)), Todos: list,
+		}
 	}
 	t, err := s.served(ctx, call.Tool)
 	switch {
@@ -64,7 +66,9 @@ func (s session) served(ctx context.Context, name string) (served, error) {
 func (t served) call(ctx context.Context, call conversation.Call) (result conversation.Executed) {
 	defer func() {
 		if p := recover(); p != nil {
-			result = failed(fmt.Sprintf("%s panicked, and its outcome is unknown. Check what it did before you call it again.", call.Tool))
+			result = failed(fmt.Sprintf(
+				"%s panicked, and its outcome is unknown. Check what it did before you call it again.", call.Tool,
+			))
 		}
 	}()
 	return t.set.Call(ctx, t.Name, call.Input)
@@ -79,7 +83,9 @@ func limit(e conversation.Executed) conversation.Executed {
 			_, size := utf8.DecodeRuneInString(e.Text[end:])
 			end += size
 		}
-		e.Text = e.Text[:end] + fmt.Sprintf("\n[Cut here: the result has %d characters, and at most %d are shown. Ask for less.]", n, maxResult)
+		e.Text = e.Text[:end] + fmt.Sprintf(
+			"\n[Cut here: the result has %d characters, and at most %d are shown. Ask for less.]", n, maxResult,
+		)
 	}
 	return e
 }

@@ -39,13 +39,15 @@ func TestFunctionSchemaDescribesItsInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	if schema.Type != "object" || fmt.Sprint(schema.Required) != "[to amount]" || schema.Additional == nil ||
-		schema.Properties["to"].Description != "the account that gets the money" || schema.Properties["amount"].Type != "integer" {
+		schema.Properties["to"].Description != "the account that gets the money" ||
+		schema.Properties["amount"].Type != "integer" {
 		t.Errorf("got %s", f.Schema)
 	}
 	if f.ReadOnly || !f.Destructive {
 		t.Errorf("a function that changes something: got read only %v, destructive %v", f.ReadOnly, f.Destructive)
 	}
-	if r := agent.ReadOnlyFunc("pay", "Pays.", pay); !r.ReadOnly || r.Destructive || string(r.Schema) != string(f.Schema) {
+	if r := agent.ReadOnlyFunc("pay", "Pays.", pay); !r.ReadOnly || r.Destructive ||
+		string(r.Schema) != string(f.Schema) {
 		t.Errorf("a function that only reads: got %+v", r.ToolInfo)
 	}
 }
@@ -64,7 +66,8 @@ func TestFunctionGetsOnlyValidInputs(t *testing.T) {
 		{input: `[]`, problem: "not valid"},
 	} {
 		got, err := f.Call(t.Context(), json.RawMessage(tt.input))
-		if got != tt.want || (err == nil) != (tt.problem == "") || err != nil && !strings.Contains(err.Error(), tt.problem) {
+		if got != tt.want || (err == nil) != (tt.problem == "") ||
+			err != nil && !strings.Contains(err.Error(), tt.problem) {
 			t.Errorf("%s: got %q, %v", tt.input, got, err)
 		}
 	}
@@ -72,7 +75,8 @@ func TestFunctionGetsOnlyValidInputs(t *testing.T) {
 
 func TestFunctionsReturnTextsAndValues(t *testing.T) {
 	text := agent.Func("text", "", func(_ context.Context, in struct{}) (string, error) { return "<b>", nil })
-	raw := agent.Func("raw", "", func(_ context.Context, in json.RawMessage) (json.RawMessage, error) { return in, nil })
+	raw := agent.Func("raw", "",
+		func(_ context.Context, in json.RawMessage) (json.RawMessage, error) { return in, nil })
 	if raw.Schema != nil {
 		t.Errorf("any object: got the schema %s", raw.Schema)
 	}
@@ -88,14 +92,18 @@ func TestFunctionsReturnTextsAndValues(t *testing.T) {
 
 func TestFunctionWithoutSchemaIsReported(t *testing.T) {
 	text := agent.Func("text", "", func(_ context.Context, in string) (string, error) { return in, nil })
-	channel := agent.Func("channel", "", func(_ context.Context, in struct{ C chan int }) (string, error) { return "", nil })
+	channel := agent.Func("channel", "",
+		func(_ context.Context, in struct{ C chan int }) (string, error) { return "", nil })
 	for _, tt := range []struct {
 		f    agent.Function
 		want string
 	}{
 		{text, "agent support: the input of the tool text: string is not a struct"},
 		{channel, "agent support: the input of the tool channel"},
-		{agent.Function{ToolInfo: agent.ToolInfo{Tool: agent.Tool{Name: "empty"}}}, "agent support: the tool empty has no function"},
+		{
+			agent.Function{ToolInfo: agent.ToolInfo{Tool: agent.Tool{Name: "empty"}}},
+			"agent support: the tool empty has no function",
+		},
 	} {
 		d, _ := support()
 		d.Tools, d.Toolsets = []string{"bad"}, []agent.Toolset{agent.Functions("bad", tt.f)}

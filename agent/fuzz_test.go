@@ -16,9 +16,11 @@ var sentName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 // Every call of a model has a plan that can be carried out, or an error that the model can read.
 func FuzzPlan(f *testing.F) {
 	for tool, input := range map[string]string{
-		"ask_user_question": `{"question":"Which?","options":["A","B"]}`, "AskUserQuestion": `"{\"question\":\"Which?\"}"`,
-		"confirm_action": `{"action":"Delete it"}`, "todo_write": `{"todos":[{"content":"a","status":"pending"}]}`,
-		"spawn_agents": `{"tasks":[{"prompt":"a","agent":"support"}]}`, "tickets__close": `{"id":1e400}`, "tickets__search": "{\"\xff\":0}", "": "",
+		"ask_user_question": `{"question":"Which?","options":["A","B"]}`,
+		"AskUserQuestion":   `"{\"question\":\"Which?\"}"`,
+		"confirm_action":    `{"action":"Delete it"}`, "todo_write": `{"todos":[{"content":"a","status":"pending"}]}`,
+		"spawn_agents": `{"tasks":[{"prompt":"a","agent":"support"}]}`, "tickets__close": `{"id":1e400}`,
+		"tickets__search": "{\"\xff\":0}", "": "",
 	} {
 		f.Add(tool, input, true, false, false)
 		f.Add(tool, input, false, true, true)
@@ -38,7 +40,8 @@ func FuzzPlan(f *testing.F) {
 		}
 		c := plan(t, r, m, run, sent)
 		var object map[string]json.RawMessage
-		if err := json.Unmarshal(c.Input, &object); err != nil || object == nil || !utf8.Valid(c.Input) || !sentName.MatchString(c.Tool) {
+		if err := json.Unmarshal(c.Input, &object); err != nil || object == nil || !utf8.Valid(c.Input) ||
+			!sentName.MatchString(c.Tool) {
 			t.Fatalf("got %q %q", c.Tool, c.Input)
 		}
 		switch c.Kind {
@@ -47,7 +50,8 @@ func FuzzPlan(f *testing.F) {
 				t.Errorf("got an error of %d characters: %s", n, c.Error)
 			}
 		case conversation.KindAsk:
-			if q, err := r.Question(run, c); err != nil || child || unattended || len(q.Questions) == 0 && q.Confirmation == nil {
+			if q, err := r.Question(run, c); err != nil || child || unattended ||
+				len(q.Questions) == 0 && q.Confirmation == nil {
 				t.Errorf("got %+v, %v", q, err)
 			}
 		case conversation.KindDelegate:

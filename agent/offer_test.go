@@ -29,7 +29,8 @@ func offered(t *testing.T, r *agent.Runner, m *model, run conversation.Run) (nam
 }
 
 var everyTicketTool = []string{
-	"tickets__binary", "tickets__break", "tickets__close", "tickets__flood", "tickets__list", "tickets__panic", "tickets__search",
+	"tickets__binary", "tickets__break", "tickets__close", "tickets__flood", "tickets__list", "tickets__panic",
+	"tickets__search",
 }
 
 func TestRunIsOfferedOnlyAllowedTools(t *testing.T) {
@@ -45,14 +46,29 @@ func TestRunIsOfferedOnlyAllowedTools(t *testing.T) {
 	}{
 		{"a person started it", attended, nil, slices.Concat(asks, []string{"todo_write", "spawn_agents"})},
 		{"a program started it", unattended, nil, []string{"todo_write", "spawn_agents"}},
-		{"a program started it, with async_questions", unattended, []func(*agent.Definition){async}, slices.Concat(asks, []string{"todo_write", "spawn_agents"})},
+		{"a program started it, with async_questions", unattended, []func(*agent.Definition){async}, slices.Concat(asks,
+			[]string{"todo_write", "spawn_agents"})},
 		{"a child", child, nil, []string{"todo_write"}},
 		{"a child, with async_questions", child, []func(*agent.Definition){async}, []string{"todo_write"}},
 		{"a child, with bubble", child, []func(*agent.Definition){bubble}, slices.Concat(asks, []string{"todo_write"})},
 		{"a child of a program, with bubble", alone, []func(*agent.Definition){bubble}, []string{"todo_write"}},
-		{"a child of a program, with both", alone, []func(*agent.Definition){bubble, async}, slices.Concat(asks, []string{"todo_write"})},
-		{"a grandchild, with bubble", conversation.Run{Agent: "support", Path: []string{"support", "support"}}, []func(*agent.Definition){bubble}, slices.Concat(asks, []string{"todo_write"})},
-		{"a child of an agent that is gone", conversation.Run{Agent: "support", Path: []string{"gone"}}, []func(*agent.Definition){bubble}, []string{"todo_write"}},
+		{
+			"a child of a program, with both", alone,
+			[]func(*agent.Definition){bubble, async},
+			slices.Concat(asks, []string{"todo_write"}),
+		},
+		{
+			"a grandchild, with bubble",
+			conversation.Run{Agent: "support", Path: []string{"support", "support"}},
+			[]func(*agent.Definition){bubble},
+			slices.Concat(asks, []string{"todo_write"}),
+		},
+		{
+			"a child of an agent that is gone",
+			conversation.Run{Agent: "support", Path: []string{"gone"}},
+			[]func(*agent.Definition){bubble},
+			[]string{"todo_write"},
+		},
 	} {
 		d, m := support()
 		for _, f := range c.change {
@@ -65,7 +81,8 @@ func TestRunIsOfferedOnlyAllowedTools(t *testing.T) {
 		if asks := slices.Contains(c.want, "ask_user_question"); strings.Contains(system, "## Asking people") != asks {
 			t.Errorf("%s: the prompt is\n%s", c.name, system)
 		}
-		if spawns := slices.Contains(c.want, "spawn_agents"); strings.Contains(system, "- support: Answers tickets.") != spawns {
+		if spawns := slices.Contains(c.want,
+			"spawn_agents"); strings.Contains(system, "- support: Answers tickets.") != spawns {
 			t.Errorf("%s: the prompt is\n%s", c.name, system)
 		}
 	}
@@ -102,16 +119,28 @@ func TestUnavailableToolsAreRejectedWithAdvice(t *testing.T) {
 		{"child", child, "ask_user_question", question, "Sub-agents cannot ask people. Decide yourself"},
 		{"child", child, "AskUserQuestion", question, "Sub-agents cannot ask people. Decide yourself"},
 		{"child", child, "confirm_action", `{"action":"x"}`, "Sub-agents cannot ask people. Decide yourself"},
-		{"child", child, "spawn_agents", `{"tasks":[{"prompt":"x"}]}`, "Sub-agents cannot start agents. Do this yourself"},
-		{"child", child, "tickets__close", `{}`, "tickets__close was not called: it needs the approval of a person, and sub-agents cannot ask for it. Do the rest without it"},
-		{"program", unattended, "ask_user", question, "A program started this run, so no person can be asked. Decide yourself"},
-		{"program", unattended, "tickets__close", `{}`, "tickets__close was not called: it needs the approval of a person, and no person can be asked"},
+		{
+			"child", child, "spawn_agents", `{"tasks":[{"prompt":"x"}]}`,
+			"Sub-agents cannot start agents. Do this yourself",
+		},
+		{"child", child, "tickets__close", `{}`, "tickets__close was not called: it needs the approval of a person, " +
+			"and sub-agents cannot ask for it. Do the rest without it"},
+		{
+			"program", unattended, "ask_user", question,
+			"A program started this run, so no person can be asked. Decide yourself",
+		},
+		{
+			"program", unattended, "tickets__close", `{}`,
+			"tickets__close was not called: it needs the approval of a person, and no person can be asked",
+		},
 	} {
 		got := plan(t, r, m, c.run, call(c.tool, c.input))
 		if got.Kind != conversation.KindRejected || !strings.HasPrefix(got.Error, c.want) || len(got.Error) > 400 {
 			t.Errorf("%s, %s: got %+v, want %q", c.name, c.tool, got.Plan, c.want)
 		}
-		reason := map[string]string{"child": "Sub-agents cannot ask people.", "program": "A program started this run,"}[c.name]
+		reason := map[string]string{
+			"child": "Sub-agents cannot ask people.", "program": "A program started this run,",
+		}[c.name]
 		if _, err := r.Question(c.run, call(c.tool, c.input)); err == nil || !strings.HasPrefix(err.Error(), reason) {
 			t.Errorf("%s, %s: got %v", c.name, c.tool, err)
 		}
@@ -121,7 +150,8 @@ func TestUnavailableToolsAreRejectedWithAdvice(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 	}
-	if len(m.got.Tools) == 0 || !strings.Contains(m.got.Tools[4].Description, "No person can be asked in this run, so it is rejected") {
+	if len(m.got.Tools) == 0 ||
+		!strings.Contains(m.got.Tools[4].Description, "No person can be asked in this run, so it is rejected") {
 		t.Errorf("got %+v", m.got.Tools)
 	}
 }
@@ -132,7 +162,8 @@ func TestAskToolsMustBeNamedInDefinition(t *testing.T) {
 	r := newRunner(t, d)
 	for _, run := range []conversation.Run{attended, unattended} {
 		got := plan(t, r, m, run, call("ask_user_question", `{"question":"Which?"}`))
-		if got.Kind != conversation.KindRejected || !strings.HasPrefix(got.Error, `There is no tool "ask_user_question".`) {
+		if got.Kind != conversation.KindRejected ||
+			!strings.HasPrefix(got.Error, `There is no tool "ask_user_question".`) {
 			t.Errorf("got %+v", got)
 		}
 	}
@@ -144,7 +175,8 @@ func TestAskToolsMustBeNamedInDefinition(t *testing.T) {
 	if err := r.Set([]agent.Definition{d}); err != nil {
 		t.Fatal(err)
 	}
-	if got := plan(t, r, m, unattended, call("askUserQuestion", `{"question":"Which?"}`)); got.Kind != conversation.KindAsk {
+	if got := plan(t, r, m, unattended,
+		call("askUserQuestion", `{"question":"Which?"}`)); got.Kind != conversation.KindAsk {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -160,7 +192,8 @@ func TestPromptHasSectionOfEachAskTool(t *testing.T) {
 		d, m := support()
 		d.Tools, d.Toolsets = c.tools, nil
 		_, system := offered(t, newRunner(t, d), m, attended)
-		if !strings.HasPrefix(system, "You answer tickets.\n\n## Asking people\n\n") || !strings.Contains(system, c.has) || strings.Contains(system, c.not) {
+		if !strings.HasPrefix(system, "You answer tickets.\n\n## Asking people\n\n") ||
+			!strings.Contains(system, c.has) || strings.Contains(system, c.not) {
 			t.Errorf("%q: got\n%s", c.tools, system)
 		}
 	}
@@ -192,10 +225,12 @@ func TestOnlyNamedToolsAreOffered(t *testing.T) {
 	if got, _ := offered(t, r, m, attended); !slices.Equal(got, []string{"tickets__close", "tickets__search"}) {
 		t.Errorf("got %q", got)
 	}
-	if got := r.Execute(t.Context(), attended, call("tickets__break", `{}`)); !got.IsError || !strings.Contains(got.Text, "does not have this tool") {
+	if got := r.Execute(t.Context(), attended, call("tickets__break", `{}`)); !got.IsError ||
+		!strings.Contains(got.Text, "does not have this tool") {
 		t.Errorf("got %+v", got)
 	}
-	if c := m.got.Tools[0]; !strings.HasPrefix(c.Description, "Closes a ticket.") || !strings.Contains(c.Description, "must approve it") {
+	if c := m.got.Tools[0]; !strings.HasPrefix(c.Description, "Closes a ticket.") ||
+		!strings.Contains(c.Description, "must approve it") {
 		t.Errorf("got %+v", c)
 	}
 	if c := m.got.Tools[1]; c.Description != "Searches tickets." || !strings.Contains(string(c.Schema), `"q"`) {
@@ -216,7 +251,8 @@ func TestNamesForModelsAreValidAndDiffer(t *testing.T) {
 		}) {
 			var tools []agent.Function
 			for _, name := range servers[server] {
-				tools = append(tools, function(name, server, "", true, func(context.Context, json.RawMessage) (string, error) { return server + "." + name, nil }))
+				tools = append(tools, function(name, server, "", true,
+					func(context.Context, json.RawMessage) (string, error) { return server + "." + name, nil }))
 			}
 			d.Tools, d.Toolsets = append(d.Tools, server), append(d.Toolsets, agent.Functions(server, tools...))
 		}
@@ -263,13 +299,18 @@ func TestChangedToolsAreOfferedInNextRequest(t *testing.T) {
 	r := newRunner(t, d)
 	search := plan(t, r, m, attended, call("tickets__search", `{}`))
 	set.list = func(context.Context) ([]agent.ToolInfo, error) {
-		return []agent.ToolInfo{{Tool: agent.Tool{Name: "search"}}, {Tool: agent.Tool{Name: "new"}}, {Tool: agent.Tool{Name: "new", Description: "Again."}}}, nil
+		return []agent.ToolInfo{
+			{Tool: agent.Tool{Name: "search"}},
+			{Tool: agent.Tool{Name: "new"}},
+			{Tool: agent.Tool{Name: "new", Description: "Again."}},
+		}, nil
 	}
 	if got, _ := offered(t, r, m, attended); !slices.Equal(got[4:], []string{"tickets__new", "tickets__search"}) {
 		t.Errorf("got %q", got)
 	}
 	// The server no longer marks the tool as read-only.
-	if got := r.Execute(t.Context(), attended, search); !got.IsError || !strings.Contains(got.Text, "a person must approve it now") {
+	if got := r.Execute(t.Context(), attended, search); !got.IsError ||
+		!strings.Contains(got.Text, "a person must approve it now") {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -277,21 +318,27 @@ func TestChangedToolsAreOfferedInNextRequest(t *testing.T) {
 func TestUnreachableServerIsTriedAgain(t *testing.T) {
 	d, m := support()
 	away := errors.New("connection refused")
-	set := &served{Toolset: agent.Functions("docs"), list: func(context.Context) ([]agent.ToolInfo, error) { return nil, away }}
+	set := &served{
+		Toolset: agent.Functions("docs"), list: func(context.Context) ([]agent.ToolInfo, error) { return nil, away },
+	}
 	d.Tools, d.Toolsets = append(d.Tools, "docs"), append(d.Toolsets, set)
 	r := newRunner(t, d)
-	want := conversation.ModelFailed{Request: 3, Attempt: 2, Error: "the tools of the server docs cannot be listed: connection refused", Retry: true}
+	want := conversation.ModelFailed{
+		Request: 3, Attempt: 2, Error: "the tools of the server docs cannot be listed: connection refused", Retry: true,
+	}
 	if got := r.Reply(t.Context(), attended, request, nil, nil); got != conversation.Input(want) {
 		t.Errorf("got %+v", got)
 	}
-	if got := r.Execute(t.Context(), attended, call("docs__read", `{}`)); !got.IsError || got.Text != "docs__read was not called: "+want.Error {
+	if got := r.Execute(t.Context(), attended, call("docs__read", `{}`)); !got.IsError ||
+		got.Text != "docs__read was not called: "+want.Error {
 		t.Errorf("got %+v", got)
 	}
 	if got := r.Execute(t.Context(), attended, call("tickets__search", `{}`)); got.IsError {
 		t.Errorf("got %+v of another server", got)
 	}
 	set.list = func(context.Context) ([]agent.ToolInfo, error) { panic("boom") }
-	if got, ok := r.Reply(t.Context(), attended, request, nil, nil).(conversation.ModelFailed); !ok || got.Retry || got.Error != "the server docs panicked: boom" {
+	if got, ok := r.Reply(t.Context(), attended, request, nil, nil).(conversation.ModelFailed); !ok || got.Retry ||
+		got.Error != "the server docs panicked: boom" {
 		t.Errorf("got %+v", got)
 	}
 	set.list = func(context.Context) ([]agent.ToolInfo, error) { return nil, nil }
@@ -302,14 +349,17 @@ func TestQuestionsNeedDefaultsIfATimeoutUsesThem(t *testing.T) {
 	d, m := support()
 	d.Timeout, d.OnTimeout = time.Hour, askback.OnTimeoutDefault
 	r := newRunner(t, d)
-	got := plan(t, r, m, attended, call("ask_user_question", `{"questions":[{"question":"Which?","options":[{"label":"A"},{"label":"B"}]}]}`))
-	if got.Kind != conversation.KindRejected || !strings.HasPrefix(got.Error, "/questions/0/default: ") || len(got.Error) > 400 {
+	got := plan(t, r, m, attended,
+		call("ask_user_question", `{"questions":[{"question":"Which?","options":[{"label":"A"},{"label":"B"}]}]}`))
+	if got.Kind != conversation.KindRejected ||
+		!strings.HasPrefix(got.Error, "/questions/0/default: ") || len(got.Error) > 400 {
 		t.Errorf("got %+v", got)
 	}
 	_, example, _ := strings.Cut(got.Error, "Example: ")
 	c := plan(t, r, m, attended, call("ask_user_question", example))
 	q, err := r.Question(attended, c)
-	if c.Kind != conversation.KindAsk || err != nil || q.OnTimeout != askback.OnTimeoutDefault || !slices.Equal(q.Questions[0].Default, []string{"SQLite"}) {
+	if c.Kind != conversation.KindAsk || err != nil || q.OnTimeout != askback.OnTimeoutDefault ||
+		!slices.Equal(q.Questions[0].Default, []string{"SQLite"}) {
 		t.Errorf("got %+v, %+v, %v", c, q, err)
 	}
 	q, err = r.Question(attended, plan(t, r, m, attended, call("confirm_action", `{"action":"Delete it"}`)))
@@ -330,7 +380,8 @@ func TestQuestionsNeedDefaultsIfATimeoutUsesThem(t *testing.T) {
 	if err := json.Unmarshal(m.got.Tools[0].Schema, &schema); err != nil {
 		t.Fatal(err)
 	}
-	if items := schema.Properties.Questions.Items; items.Properties["default"] == nil || items.Properties["multiSelect"] == nil || !slices.Equal(items.Required, []string{"question", "default"}) {
+	if items := schema.Properties.Questions.Items; items.Properties["default"] == nil ||
+		items.Properties["multiSelect"] == nil || !slices.Equal(items.Required, []string{"question", "default"}) {
 		t.Errorf("got %+v", items)
 	}
 	d, m = support()
@@ -351,7 +402,9 @@ func TestRunStartsOnlyAllowedAgents(t *testing.T) {
 	none := d
 	none.Name, none.StartBy = "none", []string{}
 	r := newRunner(t, d, open, named, closed, none)
-	for name, want := range map[string]bool{"support": true, "open": true, "named": true, "closed": false, "none": false} {
+	for name, want := range map[string]bool{
+		"support": true, "open": true, "named": true, "closed": false, "none": false,
+	} {
 		got := plan(t, r, m, attended, call("spawn_agents", `{"tasks":[{"prompt":"a","agent":"`+name+`"}]}`))
 		if (got.Kind == conversation.KindDelegate) != want || strings.Contains(m.got.System, "\n- "+name+":") != want {
 			t.Errorf("%s: got %+v with the prompt %s", name, got.Plan, m.got.System)

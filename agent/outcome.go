@@ -25,7 +25,8 @@ func (r *Runner) Outcome(_ conversation.Run, call conversation.Call, ask askback
 		text += "\n" + string(structured)
 	}
 	in := conversation.AskSettled{Text: text, IsError: isError}
-	if o := ask.Outcome; o != nil && o.Status == askback.Expired && !o.Defaulted && ask.OnTimeout == askback.OnTimeoutFail {
+	if o := ask.Outcome; o != nil && o.Status == askback.Expired && !o.Defaulted &&
+		ask.OnTimeout == askback.OnTimeoutFail {
 		in.Fails = fmt.Sprintf("%s was not answered in time, and its on_timeout is fail", ask.ID)
 	}
 	return in

@@ -27,7 +27,8 @@ func NewCall(id, tool, input string, cut bool) conversation.Call {
 	c.Kind = conversation.KindRejected
 	c.Error = notAnObject(tool)
 	if cut {
-		c.Error = fmt.Sprintf("The call was not made, because your reply reached its maximum length in the middle of the input. Call %s again with a shorter input, or split it into several calls.", validTool(tool))
+		c.Error = fmt.Sprintf("The call was not made, because your reply reached its maximum length in the middle "+
+			"of the input. Call %s again with a shorter input, or split it into several calls.", validTool(tool))
 	}
 	return c
 }
@@ -36,7 +37,8 @@ func NewCall(id, tool, input string, cut bool) conversation.Call {
 const invalidJSON = "INVALID_JSON"
 
 func notAnObject(tool string) string {
-	return fmt.Sprintf("The call was not made, because its input is not a JSON object. Call %s again with one.", validTool(tool))
+	return fmt.Sprintf("The call was not made, because its input is not a JSON object. Call %s again with one.",
+		validTool(tool))
 }
 
 // written returns the input of a call as the model wrote it.

@@ -15,13 +15,18 @@ import (
 
 // The errors for calls that a run may not make, with the alternative (A3, F10).
 const (
-	childAsks       = "Sub-agents cannot ask people. Decide yourself and state in your result what you assumed, or end with the question as your result: the agent that started you can ask it."
-	childSpawns     = "Sub-agents cannot start agents. Do this yourself, with your tools."
-	childConfirms   = "%s was not called: it needs the approval of a person, and sub-agents cannot ask for it. Do the rest without it, and state in your result what is left to do."
-	programAsks     = "A program started this run, so no person can be asked. Decide yourself and state in your result what you assumed, or end with the question as your result."
-	programConfirms = "%s was not called: it needs the approval of a person, and no person can be asked, because a program started this run. Do the rest without it, and state in your result what is left to do."
-	tooManyCalls    = "A reply may have %d calls. This call and the rest were not made and left out: %d in all. Make them again in the next reply, a few at a time."
-	noTool          = "There is no tool %q. The tools are %s."
+	childAsks = "Sub-agents cannot ask people. Decide yourself and state in your result what you assumed, or " +
+		"end with the question as your result: the agent that started you can ask it."
+	childSpawns   = "Sub-agents cannot start agents. Do this yourself, with your tools."
+	childConfirms = "%s was not called: it needs the approval of a person, and sub-agents cannot ask for it. Do " +
+		"the rest without it, and state in your result what is left to do."
+	programAsks = "A program started this run, so no person can be asked. Decide yourself and state in your " +
+		"result what you assumed, or end with the question as your result."
+	programConfirms = "%s was not called: it needs the approval of a person, and no person can be asked, because a " +
+		"program started this run. Do the rest without it, and state in your result what is left to do."
+	tooManyCalls = "A reply may have %d calls. This call and the rest were not made and left out: %d in all. Make " +
+		"them again in the next reply, a few at a time."
+	noTool = "There is no tool %q. The tools are %s."
 )
 
 // plan returns a call of the model with its plan. It does not change a call that is rejected already, except
@@ -92,7 +97,8 @@ func (s session) planBuiltIn(c conversation.Call, o offer) conversation.Plan {
 		}
 		for i, t := range tasks {
 			if t.Agent != "" && !slices.Contains(o.agents, t.Agent) {
-				return rejected(fmt.Sprintf("/tasks/%d/agent: there is no agent %q. The agents are %s.", i, t.Agent, listOf(o.agents, t.Agent)))
+				return rejected(fmt.Sprintf("/tasks/%d/agent: there is no agent %q. The agents are %s.", i, t.Agent,
+					listOf(o.agents, t.Agent)))
 			}
 		}
 		return conversation.Plan{Kind: conversation.KindDelegate, Tasks: len(tasks)}
@@ -131,10 +137,12 @@ func rejected(text string) conversation.Plan {
 // how to correct the input, which must have one exact form (F7).
 func (s session) confirmation(c conversation.Call, t served) (askback.Request, error) {
 	if _, err := jcs.Canonical(c.Input); err != nil {
-		return askback.Request{}, fmt.Errorf("%s was not called, because a person cannot approve this input exactly: %w", c.Tool, err)
+		return askback.Request{},
+			fmt.Errorf("%s was not called, because a person cannot approve this input exactly: %w", c.Tool, err)
 	}
 	r, err := askback.Request{Confirmation: &askback.Confirmation{
-		ToolName: t.Name, Server: t.set.Name(), Description: t.summary(), Input: c.Input, Tier: "confirm", Dangerous: t.Destructive,
+		ToolName: t.Name, Server: t.set.Name(), Description: t.summary(), Input: c.Input, Tier: "confirm",
+		Dangerous: t.Destructive,
 	}}.Normalize()
 	if err != nil {
 		return askback.Request{}, fmt.Errorf("%s was not called: %w", c.Tool, err)

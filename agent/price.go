@@ -23,5 +23,6 @@ func (p Prices) Cost(u conversation.Usage, stored int64) float64 {
 		return price
 	}
 	plain := u.InputTokens - u.CachedTokens - stored
-	return (float64(plain)*p.Input + float64(u.CachedTokens)*or(p.Cached) + float64(stored)*or(p.Stored) + float64(u.OutputTokens)*p.Output) / 1e6
+	return (float64(plain)*p.Input + float64(u.CachedTokens)*or(p.Cached) + float64(stored)*or(p.Stored) +
+		float64(u.OutputTokens)*p.Output) / 1e6
 }

@@ -53,7 +53,8 @@ func (s session) prompt(o offer, agents []*hosted) string {
 // spawnSection returns the section on sub-agents.
 func (s session) spawnSection(agents []*hosted) string {
 	var b strings.Builder
-	b.WriteString("## Starting agents\n\nWith spawn_agents you start agents that work side by side. They see only the prompt you give them")
+	b.WriteString("## Starting agents\n\nWith spawn_agents you start agents that work side by side. They see only " +
+		"the prompt you give them")
 	switch {
 	case s.asker == nil:
 		b.WriteString(", and cannot ask people.")

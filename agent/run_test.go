@@ -37,7 +37,8 @@ func (p *performer) perform(run conversation.Run, prompt string) ([]conversation
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		state, messages, effects = result.State, append(messages, conversation.Messages(result.History)...), append(effects, result.Effects...)
+		state, messages, effects = result.State, append(messages,
+			conversation.Messages(result.History)...), append(effects, result.Effects...)
 	}
 	call := func(n int) conversation.Call {
 		for _, m := range messages {
@@ -51,7 +52,9 @@ func (p *performer) perform(run conversation.Run, prompt string) ([]conversation
 		p.t.Fatalf("there is no call %d", n)
 		return conversation.Call{}
 	}
-	step(conversation.Started{Prompt: conversation.Message{Role: conversation.RoleUser, Text: prompt}, Limits: limits, At: now})
+	step(conversation.Started{
+		Prompt: conversation.Message{Role: conversation.RoleUser, Text: prompt}, Limits: limits, At: now,
+	})
 	for len(effects) > 0 {
 		effect := effects[0]
 		effects = effects[1:]
@@ -75,9 +78,15 @@ func (p *performer) perform(run conversation.Run, prompt string) ([]conversation
 			step(settled)
 		case conversation.StartChild:
 			name, task := p.runner.Task(run, call(e.Call), e.Child)
-			of := conversation.Run{ID: "ses_child", Agent: name, Path: append(slices.Clone(run.Path), run.Agent), Unattended: run.Unattended}
+			of := conversation.Run{
+				ID: "ses_child", Agent: name, Path: append(slices.Clone(run.Path), run.Agent),
+				Unattended: run.Unattended,
+			}
 			all, s := p.perform(of, task)
-			step(conversation.ChildFinished{Call: e.Call, Child: e.Child, Text: all[len(all)-1].Text, IsError: s.Phase != conversation.Idle, At: now})
+			step(conversation.ChildFinished{
+				Call: e.Call, Child: e.Child, Text: all[len(all)-1].Text, IsError: s.Phase != conversation.Idle,
+				At: now,
+			})
 		}
 	}
 	return messages, state
@@ -97,7 +106,8 @@ func (p *performer) answer(run conversation.Run, c conversation.Call) conversati
 	}
 	ask.Questions, ask.Confirmation = q.Questions, q.Confirmation
 	for _, question := range q.Questions {
-		ask.Outcome.Answers = append(ask.Outcome.Answers, askback.QuestionAnswer{ID: question.ID, Selected: []string{"B"}})
+		ask.Outcome.Answers = append(ask.Outcome.Answers,
+			askback.QuestionAnswer{ID: question.ID, Selected: []string{"B"}})
 	}
 	return p.runner.Outcome(run, c, ask)
 }
@@ -126,7 +136,9 @@ func TestScriptedRunUsesEveryKindOfTool(t *testing.T) {
 - expect: '{"task":2,"result":"It is closed."}'
   reply: Done.
 `)
-	helper := agent.Definition{Name: "helper", Tools: []string{"ask_user_question", "tickets"}, Toolsets: []agent.Toolset{tickets()}, Model: script(t, `
+	helper := agent.Definition{
+		Name:  "helper",
+		Tools: []string{"ask_user_question", "tickets"}, Toolsets: []agent.Toolset{tickets()}, Model: script(t, `
 - tools:
     - {name: ask_user_question, input: {question: May I?}}
 - expect: Sub-agents cannot ask people.
@@ -137,7 +149,8 @@ func TestScriptedRunUsesEveryKindOfTool(t *testing.T) {
     - {name: tickets__search, input: {q: x}}
 - expect: did
   reply: It is closed.
-`)}
+`),
+	}
 	p := &performer{t: t, runner: newRunner(t, d, helper)}
 	messages, state := p.perform(attended, "Close the ticket.")
 	if state.Phase != conversation.Idle || messages[len(messages)-1].Text != "Done." {
@@ -149,7 +162,10 @@ func TestScriptedRunUsesEveryKindOfTool(t *testing.T) {
 			results = append(results, m.Result.Text)
 		}
 	}
-	for i, want := range []string{"The list is stored.", `"Which?" = "B"`, `did {"q":"open"}`, `did {"id":7}`, "There is no tool", `{"task":1,"result":"It is closed."}`} {
+	for i, want := range []string{
+		"The list is stored.", `"Which?" = "B"`, `did {"q":"open"}`, `did {"id":7}`, "There is no tool",
+		`{"task":1,"result":"It is closed."}`,
+	} {
 		if i >= len(results) || !strings.Contains(results[i], want) {
 			t.Errorf("result %d: got %q, want %q", i, results, want)
 		}

@@ -146,7 +146,10 @@ func gone(agent string) string {
 // [conversation.ModelFailed], or a [conversation.RunFailed] if the run has no definition. It calls piece, if
 // it is not nil, with each piece of the text as it arrives. The result has the Request and the Attempt of q,
 // but no At.
-func (r *Runner) Reply(ctx context.Context, run conversation.Run, q conversation.RequestModel, messages []conversation.Message, piece func(string)) conversation.Input {
+func (r *Runner) Reply(
+	ctx context.Context, run conversation.Run, q conversation.RequestModel, messages []conversation.Message,
+	piece func(string),
+) conversation.Input {
 	s, ok := r.session(run)
 	if !ok {
 		return conversation.RunFailed{Error: gone(run.Agent)}
@@ -156,7 +159,8 @@ func (r *Runner) Reply(ctx context.Context, run conversation.Run, q conversation
 	if err == nil {
 		var reply ModelReply
 		reply, err = s.request(ctx, ModelRequest{
-			System: s.prompt(offer, agents), Messages: messages, Tools: offer.tools, MaxTokens: s.MaxTokens, Attempt: q.Attempt,
+			System: s.prompt(offer, agents), Messages: messages, Tools: offer.tools, MaxTokens: s.MaxTokens,
+			Attempt: q.Attempt,
 		}, piece)
 		if err == nil {
 			return s.replied(q, reply, offer)
@@ -180,7 +184,8 @@ func (s session) request(ctx context.Context, q ModelRequest, piece func(string)
 	reply, err = s.Model.Reply(ctx, q, piece)
 	switch {
 	case err == nil && reply.Cut && strings.TrimSpace(reply.Text) == "" && len(reply.Calls) == 0:
-		return reply, &ModelError{Err: errors.New("the reply of the model reached its maximum length before its first word; raise max_tokens of this model"), Usage: reply.Usage}
+		return reply, &ModelError{Err: errors.New("the reply of the model reached its maximum length before its " +
+			"first word; raise max_tokens of this model"), Usage: reply.Usage}
 	case err == nil && reply.Cut && len(reply.Calls) == 0:
 		reply.Text += cut
 	}
@@ -196,7 +201,9 @@ const maxCalls = 64
 
 // replied returns a reply with its plans.
 func (s session) replied(q conversation.RequestModel, reply ModelReply, o offer) conversation.Input {
-	in := conversation.ModelReplied{Request: q.Request, Text: strings.ToValidUTF8(reply.Text, "�"), Provider: reply.Provider, Usage: reply.Usage}
+	in := conversation.ModelReplied{
+		Request: q.Request, Text: strings.ToValidUTF8(reply.Text, "�"), Provider: reply.Provider, Usage: reply.Usage,
+	}
 	calls := reply.Calls[:min(len(reply.Calls), maxCalls)]
 	for _, c := range calls {
 		in.Calls = append(in.Calls, s.plan(c, o))

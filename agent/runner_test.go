@@ -34,7 +34,9 @@ func (m *model) Reply(_ context.Context, r agent.ModelRequest, text func(string)
 }
 
 // function returns a tool with this schema.
-func function(name, description, schema string, readOnly bool, call func(context.Context, json.RawMessage) (string, error)) agent.Function {
+func function(
+	name, description, schema string, readOnly bool, call func(context.Context, json.RawMessage) (string, error),
+) agent.Function {
 	f := agent.Func(name, description, call)
 	f.Schema, f.ReadOnly, f.Destructive = json.RawMessage(schema), readOnly, !readOnly
 	return f
@@ -49,10 +51,14 @@ func tickets() agent.Toolset {
 		function("search", "Searches tickets.", `{"type":"object","properties":{"q":{"type":"string"}}}`, true, echo),
 		function("close", "Closes a ticket.\nIt cannot be opened again.", "", false, echo),
 		list,
-		function("break", "Fails.", "", true, func(context.Context, json.RawMessage) (string, error) { return "", errors.New("no such ticket") }),
-		function("panic", "Panics.", "", true, func(context.Context, json.RawMessage) (string, error) { panic("secret") }),
-		function("flood", "Returns much.", "", true, func(context.Context, json.RawMessage) (string, error) { return strings.Repeat("ä", 100_001), nil }),
-		function("binary", "Returns bytes.", "", true, func(context.Context, json.RawMessage) (string, error) { return "a\xff", nil }),
+		function("break", "Fails.", "", true,
+			func(context.Context, json.RawMessage) (string, error) { return "", errors.New("no such ticket") }),
+		function("panic", "Panics.", "", true,
+			func(context.Context, json.RawMessage) (string, error) { panic("secret") }),
+		function("flood", "Returns much.", "", true,
+			func(context.Context, json.RawMessage) (string, error) { return strings.Repeat("ä", 100_001), nil }),
+		function("binary", "Returns bytes.", "", true,
+			func(context.Context, json.RawMessage) (string, error) { return "a\xff", nil }),
 	)
 }
 
@@ -108,11 +114,20 @@ func TestReplyHasThePlanOfEachCall(t *testing.T) {
 		tool string
 		plan conversation.Plan
 	}{
-		{call("tickets__search", `{"q":"x"}`), "tickets__search", conversation.Plan{Kind: conversation.KindTool, Reads: true}},
-		{call("tickets__close", `{"id":7}`), "tickets__close", conversation.Plan{Kind: conversation.KindTool, Confirm: true}},
+		{call("tickets__search", `{"q":"x"}`), "tickets__search", conversation.Plan{
+			Kind: conversation.KindTool, Reads: true,
+		}},
+		{call("tickets__close", `{"id":7}`), "tickets__close", conversation.Plan{
+			Kind: conversation.KindTool, Confirm: true,
+		}},
 		{call("todo_write", `{"todos":[]}`), "todo_write", conversation.Plan{Kind: conversation.KindTool, Reads: true}},
-		{call("spawn_agents", `{"tasks":[{"prompt":"a"},{"prompt":"b","agent":"support"}]}`), "spawn_agents", conversation.Plan{Kind: conversation.KindDelegate, Tasks: 2}},
-		{call("confirm_action", `{"action":"Delete it"}`), "confirm_action", conversation.Plan{Kind: conversation.KindAsk}},
+		{
+			call("spawn_agents", `{"tasks":[{"prompt":"a"},{"prompt":"b","agent":"support"}]}`), "spawn_agents",
+			conversation.Plan{Kind: conversation.KindDelegate, Tasks: 2},
+		},
+		{call("confirm_action", `{"action":"Delete it"}`), "confirm_action", conversation.Plan{
+			Kind: conversation.KindAsk,
+		}},
 		{call("ask_user_question", question), "ask_user_question", conversation.Plan{Kind: conversation.KindAsk}},
 		{call("AskUserQuestion", question), "ask_user_question", conversation.Plan{Kind: conversation.KindAsk}},
 		{call("askUserQuestion", question), "ask_user_question", conversation.Plan{Kind: conversation.KindAsk}},
@@ -147,7 +162,11 @@ func TestCallsOfAReplyAreLimited(t *testing.T) {
 		for i, c := range in.Calls {
 			want := conversation.Plan{Kind: conversation.KindTool, Reads: true}
 			if i >= 64 {
-				want = conversation.Plan{Kind: conversation.KindRejected, Error: fmt.Sprintf("A reply may have 64 calls. This call and the rest were not made and left out: %d in all. Make them again in the next reply, a few at a time.", n-64)}
+				want = conversation.Plan{Kind: conversation.KindRejected, Error: fmt.Sprintf(
+					"A reply may have 64 calls. This call and the rest were not made and left out: %d in all. Make "+
+						"them again in the next reply, a few at a time.",
+					n-64,
+				)}
 			}
 			if c.Plan != want || i >= 64 && string(c.Input) != "{}" {
 				t.Fatalf("call %d of %d: got %+v", i, n, c.Plan)
@@ -164,26 +183,44 @@ func TestWrongCallsAreRejectedWithAdvice(t *testing.T) {
 		{"tickets_search", `{}`, `There is no tool "tickets_search". The tools are tickets__search, `},
 		{"rm -rf /", `{}`, `There is no tool "rm_-rf__". The tools are `},
 		{"ask_user_question", `{"questions":[]}`, "Example: "},
-		{"ask_user_question", `{"questions":[{"question":"Which?","options":[{"label":"A"}]}]}`, "/questions/0/options: a question has 2 to 4 options"},
+		{
+			"ask_user_question", `{"questions":[{"question":"Which?","options":[{"label":"A"}]}]}`,
+			"/questions/0/options: a question has 2 to 4 options",
+		},
 		{"confirm_action", `{"details":"x"}`, "/action: action is missing"},
-		{"todo_write", `{"todos":[{"content":"a","status":"done"}]}`, "/todos/0/status: a todo is pending, in_progress or completed"},
+		{
+			"todo_write", `{"todos":[{"content":"a","status":"done"}]}`,
+			"/todos/0/status: a todo is pending, in_progress or completed",
+		},
 		{"todo_write", `{}`, `Example: {"todos": [{"content": "Save it", "status": "pending"}]}`},
 		{"spawn_agents", `{"tasks":[]}`, "/tasks: a call has 1 to 8 tasks, not 0"},
-		{"spawn_agents", `{"tasks":[` + strings.Repeat(`{"prompt":"a"},`, 8) + `{"prompt":"a"}]}`, "/tasks: a call has 1 to 8 tasks, not 9"},
-		{"spawn_agents", `{"tasks":[{"prompt":"a","agent":"` + strings.Repeat("x", 1000) + `"}]}`, "/tasks/0/agent: there is no agent "},
+		{
+			"spawn_agents", `{"tasks":[` + strings.Repeat(`{"prompt":"a"},`, 8) + `{"prompt":"a"}]}`,
+			"/tasks: a call has 1 to 8 tasks, not 9",
+		},
+		{
+			"spawn_agents", `{"tasks":[{"prompt":"a","agent":"` + strings.Repeat("x", 1000) + `"}]}`,
+			"/tasks/0/agent: there is no agent ",
+		},
 		{"spawn_agents", `{"tasks":[{"prompt":" "}]}`, "/tasks/0: prompt is missing"},
-		{"spawn_agents", `{"tasks":[{"prompt":"a","agent":"suport"}]}`, `/tasks/0/agent: there is no agent "suport". The agents are support.`},
+		{
+			"spawn_agents", `{"tasks":[{"prompt":"a","agent":"suport"}]}`,
+			`/tasks/0/agent: there is no agent "suport". The agents are support.`,
+		},
 		{"tickets__close", `{"id":12345678901234567890}`, "a person cannot approve this input exactly"},
 		{"tickets__close", `{"id":1,"id":2}`, "a person cannot approve this input exactly"},
 		{"tickets__search", `[]`, "its input is not a JSON object"},
 		{"tickets__search", "{\"q\":\"\xff\"}", "its input is not a JSON object"},
 	} {
 		got := plan(t, r, m, attended, call(c.tool, c.input))
-		if got.Kind != conversation.KindRejected || !strings.Contains(got.Error, c.want) || len([]rune(got.Error)) > 400 {
+		if got.Kind != conversation.KindRejected || !strings.Contains(got.Error, c.want) ||
+			len([]rune(got.Error)) > 400 {
 			t.Errorf("%s %s: got %+v, want %q", c.tool, c.input, got, c.want)
 		}
 	}
-	kept := conversation.Call{Tool: "tickets__close", Input: json.RawMessage(`{}`), Plan: conversation.Plan{Kind: conversation.KindRejected, Error: "cut"}}
+	kept := conversation.Call{Tool: "tickets__close", Input: json.RawMessage(`{}`), Plan: conversation.Plan{
+		Kind: conversation.KindRejected, Error: "cut",
+	}}
 	if got := plan(t, r, m, attended, kept); got.Plan != kept.Plan {
 		t.Errorf("got %+v for a call that was rejected before", got)
 	}
@@ -196,7 +233,8 @@ func TestRunWithoutDefinitionFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := r.Reply(t.Context(), attended, request, nil, nil)
-	if f, ok := in.(conversation.RunFailed); !ok || f.Error != "the definition of the agent support does not exist any more" {
+	if f, ok := in.(conversation.RunFailed); !ok ||
+		f.Error != "the definition of the agent support does not exist any more" {
 		t.Errorf("got %+v", in)
 	}
 	if _, err := r.Limits("support"); !errors.Is(err, askback.ErrNotFound) {
@@ -242,7 +280,8 @@ func TestMalformedQuestionsAreRepairedOrRejected(t *testing.T) {
 			continue
 		}
 		got, err := r.Question(attended, c)
-		if c.Kind != conversation.KindAsk || err != nil || !equalJSON(got.Questions, want.Questions) || !slices.Equal(got.Warnings, want.Warnings) {
+		if c.Kind != conversation.KindAsk || err != nil || !equalJSON(got.Questions, want.Questions) ||
+			!slices.Equal(got.Warnings, want.Warnings) {
 			t.Errorf("%s: got %+v, %v, want %+v", path, got, err, want)
 		}
 		repaired++
@@ -250,10 +289,13 @@ func TestMalformedQuestionsAreRepairedOrRejected(t *testing.T) {
 	if repaired < 20 || len(paths)-repaired < 10 {
 		t.Errorf("%d of %d are repaired", repaired, len(paths))
 	}
-	if c := plan(t, r, m, attended, agent.NewCall("c1", "ask_user_question", `{"question": "Which?"`, true)); c.Kind != conversation.KindRejected {
+	if c := plan(t, r, m, attended,
+		agent.NewCall("c1", "ask_user_question", `{"question": "Which?"`, true)); c.Kind != conversation.KindRejected {
 		t.Errorf("got %+v of a reply that was cut", c)
 	}
-	if c := plan(t, r, m, attended, agent.NewCall("c1", "confirm_action", `"{\"action\": \"Delete it\"}"`, false)); c.Kind != conversation.KindRejected {
+	if c := plan(
+		t, r, m, attended, agent.NewCall("c1", "confirm_action", `"{\"action\": \"Delete it\"}"`, false),
+	); c.Kind != conversation.KindRejected {
 		t.Errorf("got %+v", c)
 	}
 }

@@ -22,13 +22,18 @@ func TestRunnerHasSchedulesAndCallbacks(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := agent.NewRunner(
-		agent.Definition{Name: "poem", Description: "Writes.", Prompt: "Write.", Model: model, Callback: "https://agents.example.com"},
+		agent.Definition{
+			Name: "poem", Description: "Writes.", Prompt: "Write.", Model: model,
+			Callback: "https://agents.example.com",
+		},
 		agent.Definition{Name: "triage", Prompt: "Sort.", Model: model, Schedule: daily},
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []askback.HostedAgent{{Name: "poem", Description: "Writes."}, {Name: "triage", Schedule: "0 7 * * *", TimeZone: "UTC"}}
+	want := []askback.HostedAgent{
+		{Name: "poem", Description: "Writes."}, {Name: "triage", Schedule: "0 7 * * *", TimeZone: "UTC"},
+	}
 	if diff := cmp.Diff(want, r.Agents()); diff != "" {
 		t.Errorf("agents (-want +got):\n%s", diff)
 	}

@@ -56,7 +56,9 @@ func (s *server) tools(ctx context.Context) (tools []ToolInfo, err error) {
 	defer cancel()
 	all, err := s.set.Tools(ctx)
 	if err != nil {
-		return nil, &ModelError{Err: fmt.Errorf("the tools of the server %s cannot be listed: %w", s.set.Name(), err), Retry: true}
+		return nil, &ModelError{
+			Err: fmt.Errorf("the tools of the server %s cannot be listed: %w", s.set.Name(), err), Retry: true,
+		}
 	}
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b ToolInfo) int { return strings.Compare(a.Name, b.Name) })
@@ -65,9 +67,13 @@ func (s *server) tools(ctx context.Context) (tools []ToolInfo, err error) {
 		return all, nil
 	}
 	for _, name := range slices.Sorted(slices.Values(s.only)) {
-		i, found := slices.BinarySearchFunc(all, name, func(t ToolInfo, name string) int { return strings.Compare(t.Name, name) })
+		i, found := slices.BinarySearchFunc(all, name,
+			func(t ToolInfo, name string) int { return strings.Compare(t.Name, name) })
 		if !found {
-			return nil, &ModelError{Err: fmt.Errorf("the server %s has no tool %q; correct tools of the agent: it has %s", s.set.Name(), name, listOf(toolNames(all), name))}
+			return nil, &ModelError{Err: fmt.Errorf(
+				"the server %s has no tool %q; correct tools of the agent: it has %s", s.set.Name(), name,
+				listOf(toolNames(all), name),
+			)}
 		}
 		tools = append(tools, all[i])
 	}
@@ -210,10 +216,12 @@ func closestFirst(wrong string, names []string) []string {
 	for _, name := range names {
 		distance[name] = spelling.Distance([]rune(strings.ToLower(wrong)), []rune(strings.ToLower(name)))
 		if _, own, found := strings.Cut(name, separator); found { // models leave out the server
-			distance[name] = min(distance[name], spelling.Distance([]rune(strings.ToLower(wrong)), []rune(strings.ToLower(own))))
+			distance[name] = min(distance[name],
+				spelling.Distance([]rune(strings.ToLower(wrong)), []rune(strings.ToLower(own))))
 		}
 	}
-	return slices.SortedStableFunc(slices.Values(names), func(a, b string) int { return cmp.Compare(distance[a], distance[b]) })
+	return slices.SortedStableFunc(slices.Values(names),
+		func(a, b string) int { return cmp.Compare(distance[a], distance[b]) })
 }
 
 // listOf joins names for an error message, beginning with the names most similar to wrong.

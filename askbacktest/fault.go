@@ -104,34 +104,40 @@ func hijack(write func(net.Conn)) func(http.ResponseWriter, *http.Request, <-cha
 // SlowBody accepts the message with a body that does not end: a byte every ten milliseconds,
 // until the sender gives up.
 func SlowBody() Fault {
-	return Fault{name: "slow body", loses: true, serve: func(w http.ResponseWriter, r *http.Request, stopping <-chan struct{}) {
-		tick := time.NewTicker(10 * time.Millisecond)
-		defer tick.Stop()
-		for out := http.NewResponseController(w); ; {
-			if _, err := io.WriteString(w, "."); err != nil || out.Flush() != nil {
-				return
+	return Fault{
+		name:  "slow body",
+		loses: true, serve: func(w http.ResponseWriter, r *http.Request, stopping <-chan struct{}) {
+			tick := time.NewTicker(10 * time.Millisecond)
+			defer tick.Stop()
+			for out := http.NewResponseController(w); ; {
+				if _, err := io.WriteString(w, "."); err != nil || out.Flush() != nil {
+					return
+				}
+				select {
+				case <-r.Context().Done():
+					return
+				case <-stopping:
+					return
+				case <-tick.C:
+				}
 			}
-			select {
-			case <-r.Context().Done():
-				return
-			case <-stopping:
-				return
-			case <-tick.C:
-			}
-		}
-	}}
+		},
+	}
 }
 
 // HugeBody accepts the message with a body of n bytes.
 func HugeBody(n int64) Fault {
-	return Fault{name: "huge body", loses: true, serve: func(w http.ResponseWriter, _ *http.Request, _ <-chan struct{}) {
-		w.Header().Set("Content-Length", strconv.FormatInt(n, 10))
-		chunk := strings.Repeat("x", 1<<16)
-		for n > 0 {
-			part, err := io.WriteString(w, chunk[:min(n, int64(len(chunk)))])
-			if n -= int64(part); err != nil {
-				return
+	return Fault{
+		name:  "huge body",
+		loses: true, serve: func(w http.ResponseWriter, _ *http.Request, _ <-chan struct{}) {
+			w.Header().Set("Content-Length", strconv.FormatInt(n, 10))
+			chunk := strings.Repeat("x", 1<<16)
+			for n > 0 {
+				part, err := io.WriteString(w, chunk[:min(n, int64(len(chunk)))])
+				if n -= int64(part); err != nil {
+					return
+				}
 			}
-		}
-	}}
+		},
+	}
 }

@@ -71,7 +71,9 @@ func question(text string, labels ...string) askback.Request {
 }
 
 func confirmation(tool string) askback.Request {
-	return askback.Request{Confirmation: &askback.Confirmation{ToolName: tool, Input: json.RawMessage(`{"path":"/tmp"}`)}}
+	return askback.Request{
+		Confirmation: &askback.Confirmation{ToolName: tool, Input: json.RawMessage(`{"path":"/tmp"}`)},
+	}
 }
 
 // askAndWait asks and waits for the outcome.
@@ -100,11 +102,14 @@ func TestScriptsAnswerAsks(t *testing.T) {
 		)
 		instance.Person("ben",
 			askbacktest.Answer("database", "the third one").Always(),
-			askbacktest.Give("port", askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Other: "80", Notes: "or 81"}}, Comment: "bye"}),
+			askbacktest.Give("port", askback.Answer{
+				Answers: []askback.QuestionAnswer{{ID: "q1", Other: "80", Notes: "or 81"}}, Comment: "bye",
+			}),
 		)
 		bot := instance.Agent("bot")
 		form := askback.Request{Questions: []askback.Question{
-			{Text: "Which colours?", MultiSelect: true, Options: askback.Options("red", "green", "blue")}, {Text: "What name?"},
+			{Text: "Which colours?", MultiSelect: true, Options: askback.Options("red", "green", "blue")},
+			{Text: "What name?"},
 		}}
 		toBen := question("Which database?", "SQLite", "PostgreSQL")
 		toBen.To = []string{"ben"}
@@ -172,7 +177,8 @@ func TestUnmatchedAskIsReportedAndEndsWait(t *testing.T) {
 		r.To = []string{"ana"}
 		a, err := askAndWait(t, bot, r)
 		if !errors.Is(err, askbacktest.ErrUnscripted) || a.Status != askback.Pending {
-			t.Errorf("got an ask that is %q and error %v, want pending and %v", a.Status, err, askbacktest.ErrUnscripted)
+			t.Errorf("got an ask that is %q and error %v, want pending and %v", a.Status, err,
+				askbacktest.ErrUnscripted)
 		}
 		if _, err := bot.Wait(t.Context(), a.ID); !errors.Is(err, askbacktest.ErrUnscripted) {
 			t.Errorf("got error %v the second time, want %v", err, askbacktest.ErrUnscripted)
@@ -193,7 +199,8 @@ func TestUnmatchedAskIsReportedAndEndsWait(t *testing.T) {
 func TestReplyMatchesOneKindOfAsk(t *testing.T) {
 	got := errorsOf(t, func(instance *askbacktest.Instance) {
 		instance.Person("ana", askbacktest.Approve("deploy").Always(), askbacktest.Deny("drop", "").Always(),
-			askbacktest.Answer("tool", "yes").Always(), askbacktest.Answer("Which", "this").And("Why", "because").Always())
+			askbacktest.Answer("tool", "yes").Always(),
+			askbacktest.Answer("Which", "this").And("Why", "because").Always())
 		for _, r := range []askback.Request{
 			question("Shall we deploy or drop it?"), confirmation("tool"), question("Which one?"), question("Why?"),
 		} {
@@ -216,12 +223,14 @@ func TestReplyIsUsedOnceByDefault(t *testing.T) {
 				t.Errorf("%s: got %s and error %v, want approved", tool, summary(a), err)
 			}
 		}
-		if _, err := askAndWait(t, instance.Agent("bot"), confirmation("once")); !errors.Is(err, askbacktest.ErrUnscripted) {
+		if _, err := askAndWait(t, instance.Agent("bot"),
+			confirmation("once")); !errors.Is(err, askbacktest.ErrUnscripted) {
 			t.Errorf("got error %v, want %v", err, askbacktest.ErrUnscripted)
 		}
 	})
 	wantErrors(t, got, []string{`bot asks to run once with {"path":"/tmp"}`},
-		[]string{`Approve("thrice").Times(3) of ana was used 1 times, want 3`}, []string{`Approve("never").Always() of ana was not used`})
+		[]string{`Approve("thrice").Times(3) of ana was used 1 times, want 3`},
+		[]string{`Approve("never").Always() of ana was not used`})
 }
 
 func TestRejectedAnswerIsReported(t *testing.T) {
@@ -243,7 +252,8 @@ func TestAskWaitsForPersonWithoutScript(t *testing.T) {
 		ben := instance.Person("ben")
 		var group sync.WaitGroup
 		group.Go(func() {
-			if a, err := askAndWait(t, instance.Agent("bot"), question("Which port?")); summary(a) != "ben 80" || err != nil {
+			if a, err := askAndWait(t, instance.Agent("bot"), question("Which port?")); summary(a) != "ben 80" ||
+				err != nil {
 				t.Errorf("got %q and error %v, want ben's answer", summary(a), err)
 			}
 		})
@@ -255,7 +265,8 @@ func TestAskWaitsForPersonWithoutScript(t *testing.T) {
 			t.Error(err)
 		}
 		group.Wait()
-		if a, err := askAndWait(t, instance.Agent("bot"), question("Which database?")); summary(a) != "ana SQLite" || err != nil {
+		if a, err := askAndWait(t, instance.Agent("bot"), question("Which database?")); summary(a) != "ana SQLite" ||
+			err != nil {
 			t.Errorf("got %q and error %v, want ana's answer", summary(a), err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -348,7 +359,8 @@ func TestInstanceUsesClockOfSynctestOrOptions(t *testing.T) {
 		t.Fatalf("got an ask of %v and error %v, want one of %v", a.CreatedAt, err, now)
 	}
 	instance.Advance(2 * time.Minute)
-	if a, err = instance.Agent("bot").Get(t.Context(), a.ID); err != nil || a.Outcome == nil || !a.Outcome.At.Equal(now.Add(2*time.Minute)) {
+	if a, err = instance.Agent("bot").Get(t.Context(), a.ID); err != nil || a.Outcome == nil ||
+		!a.Outcome.At.Equal(now.Add(2*time.Minute)) {
 		t.Errorf("got %q and error %v, want expired two minutes later", summary(a), err)
 	}
 	if !instance.Now().Equal(now.Add(2 * time.Minute)) {

@@ -44,7 +44,8 @@ func (i *Instance) Person(name string, script ...Reply) *Person {
 	}
 	for _, r := range script {
 		if r.send == nil {
-			panic("askbacktest: the script of " + name + " has an empty Reply; use Answer, Approve, Deny, Decline, Ignore or Give")
+			panic("askbacktest: the script of " + name +
+				" has an empty Reply; use Answer, Approve, Deny, Decline, Ignore or Give")
 		}
 		p.script = append(p.script, &scriptedReply{Reply: r})
 	}

@@ -297,7 +297,10 @@ func (r *Receiver) wait(what string, enough func() bool) {
 // ServeHTTP receives one message. It is for servers of your own; the server of the receiver uses it too.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, in.Body, maxReceived))
-	a := Attempt{Message: Message{ID: in.Header.Get("Webhook-Id"), Header: in.Header.Clone(), Body: body}, Result: "rejected", Err: err}
+	a := Attempt{
+		Message: Message{ID: in.Header.Get("Webhook-Id"), Header: in.Header.Clone(), Body: body}, Result: "rejected",
+		Err: err,
+	}
 	_ = json.Unmarshal(body, &a.Message) // a message that is not an object has no event
 	if a.Err == nil {
 		a.At, a.Err = r.verify(in.Header, body)

@@ -22,12 +22,16 @@ func ExampleReceiver() {
 		receiver.Next(askbacktest.Status(http.StatusServiceUnavailable), askbacktest.Accept, askbacktest.LoseReply())
 
 		loopback, _ := webhook.ParseAllowed(receiver.Address())
-		channel, _ := webhook.New(webhook.Options{Secret: askbacktest.ReceiverSecret, Allow: []webhook.Allowed{loopback}})
-		instance := askbacktest.On(t, memstore.New(), &engine.Options{Channels: map[string]engine.Channel{"webhook": channel}})
+		channel,
+			_ := webhook.New(webhook.Options{Secret: askbacktest.ReceiverSecret, Allow: []webhook.Allowed{loopback}})
+		instance := askbacktest.On(t, memstore.New(),
+			&engine.Options{Channels: map[string]engine.Channel{"webhook": channel}})
 		instance.Person("ana", askbacktest.Answer("Which database", "SQLite"))
 
 		_, err := instance.Agent("migrator").Ask(context.Background(), askback.Request{
-			Questions:   []askback.Question{{Text: "Which database?", Options: askback.Options("PostgreSQL", "SQLite")}},
+			Questions: []askback.Question{
+				{Text: "Which database?", Options: askback.Options("PostgreSQL", "SQLite")},
+			},
 			CallbackURL: receiver.URL(),
 		})
 		fmt.Println(err)

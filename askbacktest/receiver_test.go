@@ -21,7 +21,10 @@ const otherSecret = "whsec_YW5vdGhlciBzZWNyZXQgb2YgYSByZWNlaXZlcg=="
 
 // post sends a message as Standard Webhooks require, with one signature for each secret.
 // change may change the request after it was signed.
-func post(t *testing.T, to *askbacktest.Receiver, id, body string, at time.Time, change func(*http.Request), secrets ...string) (status int, err error) {
+func post(
+	t *testing.T, to *askbacktest.Receiver, id, body string, at time.Time, change func(*http.Request),
+	secrets ...string,
+) (status int, err error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, to.URL(), strings.NewReader(body))
 	if err != nil {
@@ -66,18 +69,34 @@ func TestReceiverVerifiesMessages(t *testing.T) {
 		change  func(*http.Request)
 		err     string // the reason; "" if it is accepted
 	}{
-		"signed":               {now, []string{askbacktest.ReceiverSecret}, nil, ""},
-		"two signatures":       {now, []string{otherSecret, askbacktest.ReceiverSecret}, nil, ""},
-		"another secret":       {now, []string{otherSecret}, nil, "webhook-signature does not match"},
-		"no signature":         {now, nil, nil, "webhook-signature is missing"},
-		"old":                  {now.Add(-6 * time.Minute), []string{askbacktest.ReceiverSecret}, nil, "the message is too old: 6m"},
-		"from the future":      {now.Add(6 * time.Minute), []string{askbacktest.ReceiverSecret}, nil, "the message is from the future: 5m"},
-		"a changed body":       {now, []string{askbacktest.ReceiverSecret}, func(r *http.Request) { setBody(r, sessionBody+" ") }, "webhook-signature does not match"},
-		"a changed id":         {now, []string{askbacktest.ReceiverSecret}, func(r *http.Request) { r.Header.Set("Webhook-Id", "dlv_2") }, "webhook-signature does not match"},
-		"no id":                {now, []string{askbacktest.ReceiverSecret}, func(r *http.Request) { r.Header.Del("Webhook-Id") }, "webhook-id is missing"},
-		"a changed time":       {now, []string{askbacktest.ReceiverSecret}, func(r *http.Request) { r.Header.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix()-1, 10)) }, "webhook-signature does not match"},
-		"no time":              {now, []string{askbacktest.ReceiverSecret}, func(r *http.Request) { r.Header.Del("Webhook-Timestamp") }, "webhook-timestamp is not a number of seconds"},
-		"an unknown signature": {now, []string{askbacktest.ReceiverSecret}, func(r *http.Request) { r.Header.Set("Webhook-Signature", "v2,"+r.Header.Get("Webhook-Signature")[3:]) }, "webhook-signature does not match"},
+		"signed":         {now, []string{askbacktest.ReceiverSecret}, nil, ""},
+		"two signatures": {now, []string{otherSecret, askbacktest.ReceiverSecret}, nil, ""},
+		"another secret": {now, []string{otherSecret}, nil, "webhook-signature does not match"},
+		"no signature":   {now, nil, nil, "webhook-signature is missing"},
+		"old": {
+			now.Add(-6 * time.Minute), []string{askbacktest.ReceiverSecret}, nil, "the message is too old: 6m",
+		},
+		"from the future": {
+			now.Add(6 * time.Minute), []string{askbacktest.ReceiverSecret}, nil, "the message is from the future: 5m",
+		},
+		"a changed body": {now, []string{askbacktest.ReceiverSecret}, func(r *http.Request) {
+			setBody(r, sessionBody+" ")
+		}, "webhook-signature does not match"},
+		"a changed id": {now, []string{askbacktest.ReceiverSecret}, func(r *http.Request) {
+			r.Header.Set("Webhook-Id", "dlv_2")
+		}, "webhook-signature does not match"},
+		"no id": {now, []string{askbacktest.ReceiverSecret}, func(r *http.Request) {
+			r.Header.Del("Webhook-Id")
+		}, "webhook-id is missing"},
+		"a changed time": {now, []string{askbacktest.ReceiverSecret}, func(r *http.Request) {
+			r.Header.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix()-1, 10))
+		}, "webhook-signature does not match"},
+		"no time": {now, []string{askbacktest.ReceiverSecret}, func(r *http.Request) {
+			r.Header.Del("Webhook-Timestamp")
+		}, "webhook-timestamp is not a number of seconds"},
+		"an unknown signature": {now, []string{askbacktest.ReceiverSecret}, func(r *http.Request) {
+			r.Header.Set("Webhook-Signature", "v2,"+r.Header.Get("Webhook-Signature")[3:])
+		}, "webhook-signature does not match"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			to := askbacktest.NewReceiver(t, nil)
@@ -91,7 +110,8 @@ func TestReceiverVerifiesMessages(t *testing.T) {
 				want = http.StatusUnauthorized
 			}
 			a := to.WaitAttempts(1)[0]
-			if status != want || (a.Err == nil) != (c.err == "") || a.Err != nil && !strings.HasPrefix(a.Err.Error(), c.err) {
+			if status != want || (a.Err == nil) != (c.err == "") ||
+				a.Err != nil && !strings.HasPrefix(a.Err.Error(), c.err) {
 				t.Fatalf("got status %d with the reason %v, want %d with %q", status, a.Err, want, c.err)
 			}
 			if c.err != "" {
@@ -105,7 +125,8 @@ func TestReceiverVerifiesMessages(t *testing.T) {
 				return
 			}
 			m := to.Wait(1)[0]
-			if m.ID != "dlv_1" || m.Event != "session_completed" || m.SessionID != "ses_1" || m.AgentName != "bot" || string(m.Session.Result) != `{"ok": true}` ||
+			if m.ID != "dlv_1" || m.Event != "session_completed" || m.SessionID != "ses_1" || m.AgentName != "bot" ||
+				string(m.Session.Result) != `{"ok": true}` ||
 				m.At.Unix() != now.Unix() || string(m.Body) != sessionBody || m.Header.Get("X") != "" {
 				t.Errorf("got message %+v", m)
 			}
@@ -120,14 +141,16 @@ func setBody(r *http.Request, body string) {
 // The messages are recorded once and in order, although attempts fail, replies are lost and
 // messages are repeated.
 func TestReceiverFailsByScript(t *testing.T) {
-	to := askbacktest.NewReceiver(t, &askbacktest.ReceiverOptions{Secrets: []string{askbacktest.ReceiverSecret, otherSecret}})
+	to := askbacktest.NewReceiver(t,
+		&askbacktest.ReceiverOptions{Secrets: []string{askbacktest.ReceiverSecret, otherSecret}})
 	to.Next(askbacktest.Status(503), askbacktest.Accept, askbacktest.LoseReply(), askbacktest.Accept)
 	to.Always(askbacktest.Status(410))
 	for i, c := range []struct {
 		id     string
 		status int // 0: no reply
 	}{{"dlv_1", 503}, {"dlv_1", 204}, {"dlv_2", 0}, {"dlv_2", 204}, {"dlv_3", 410}, {"dlv_4", 410}} {
-		status, err := post(t, to, c.id, sessionBody, time.Now(), nil, []string{askbacktest.ReceiverSecret, otherSecret}[i%2])
+		status, err := post(t, to, c.id, sessionBody, time.Now(), nil,
+			[]string{askbacktest.ReceiverSecret, otherSecret}[i%2])
 		if status != c.status || (err == nil) != (c.status != 0) {
 			t.Errorf("attempt %d: got status %d, %v, want %d", i+1, status, err, c.status)
 		}
@@ -142,12 +165,16 @@ func TestReceiverFailsByScript(t *testing.T) {
 	if !slices.Equal(ids, []string{"dlv_1", "dlv_2"}) {
 		t.Errorf("got messages %q", ids)
 	}
-	want := []string{"dlv_1 status 503", "dlv_1 accepted", "dlv_2 lose the reply", "dlv_2 repeated", "dlv_3 status 410", "dlv_4 status 410"}
+	want := []string{
+		"dlv_1 status 503", "dlv_1 accepted", "dlv_2 lose the reply", "dlv_2 repeated", "dlv_3 status 410",
+		"dlv_4 status 410",
+	}
 	if !slices.Equal(results, want) {
 		t.Errorf("got attempts %q, want %q", results, want)
 	}
 	to.SetSecrets(otherSecret)
-	if status, err := post(t, to, "dlv_5", sessionBody, time.Now(), nil, askbacktest.ReceiverSecret); status != http.StatusUnauthorized {
+	if status, err := post(t, to, "dlv_5", sessionBody, time.Now(), nil,
+		askbacktest.ReceiverSecret); status != http.StatusUnauthorized {
 		t.Errorf("with a secret that was removed: got %d, %v", status, err)
 	}
 }
@@ -168,7 +195,8 @@ func TestReceiverGoesDownAndUp(t *testing.T) {
 	if err := <-ended; err == nil {
 		t.Errorf("the attempt that hung has no error")
 	}
-	if _, err := post(t, to, "dlv_1", sessionBody, time.Now(), nil, askbacktest.ReceiverSecret); err == nil || !strings.Contains(err.Error(), "refused") {
+	if _, err := post(t, to, "dlv_1", sessionBody, time.Now(), nil, askbacktest.ReceiverSecret); err == nil ||
+		!strings.Contains(err.Error(), "refused") {
 		t.Errorf("while it is down: got %v, want a refused connection", err)
 	}
 	to.Up()

@@ -55,7 +55,8 @@ func provider() modeltest.Provider {
 		},
 		Stream: anthropictest.Stream("tool_use",
 			anthropictest.Thinking("Which <file>?", "sig1"), anthropictest.Text("I read ", "“notes”", "."),
-			anthropictest.ToolUse("toolu_1", "read", `{"path": "no`, `tes.txt"}`), anthropictest.ToolUse("toolu_2", "now")),
+			anthropictest.ToolUse("toolu_1", "read", `{"path": "no`, `tes.txt"}`),
+			anthropictest.ToolUse("toolu_2", "now")),
 		Want: agent.ModelReply{
 			Text: "I read “notes”.",
 			Calls: []conversation.Call{
@@ -63,14 +64,21 @@ func provider() modeltest.Provider {
 				{ID: "toolu_2", Tool: "now", Input: json.RawMessage(`{}`)},
 			},
 			Provider: json.RawMessage(`{"provider":"anthropic","model":"claude-test","blocks":[{"type":"thinking","thinking":"Which \u003cfile\u003e?","signature":"sig1"},{"type":"text","text":"I read “notes”."},{"type":"call","call":0},{"type":"call","call":1}]}`),
-			Usage:    conversation.Usage{InputTokens: 1112, CachedTokens: 1000, OutputTokens: 120, CostUSD: (12*3 + 1000*0.3 + 100*3.75 + 120*15) / 1e6},
+			Usage: conversation.Usage{
+				InputTokens: 1112, CachedTokens: 1000, OutputTokens: 120,
+				CostUSD: (12*3 + 1000*0.3 + 100*3.75 + 120*15) / 1e6,
+			},
 		},
 		Errors: map[string]string{
-			anthropictest.Event("error", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`):                                    "retry: overloaded",
-			anthropictest.Event("error", `{"type":"error","error":{"type":"rate_limit_error","message":"x"}}`):                                             "retry: rate",
-			anthropictest.Event("error", `{"type":"error","error":{"type":"api_error","message":"x"}}`):                                                    "retry: has an error",
+			anthropictest.Event("error",
+				`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`): "retry: overloaded",
+			anthropictest.Event("error",
+				`{"type":"error","error":{"type":"rate_limit_error","message":"x"}}`): "retry: rate",
+			anthropictest.Event("error",
+				`{"type":"error","error":{"type":"api_error","message":"x"}}`): "retry: has an error",
 			anthropictest.Event("error", `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 3 tokens > 2 maximum"}}`): "longer than the model can read",
-			anthropictest.Event("message_stop", `{"type":"message_stop"`):                                                                                  "retry: cut",
+			anthropictest.Event("message_stop",
+				`{"type":"message_stop"`): "retry: cut",
 		},
 	}
 }
@@ -84,10 +92,13 @@ var history = []conversation.Message{
 		{N: 2, ID: "call", Tool: "read", Input: json.RawMessage(`{"path":"a.txt"}`)},
 	}},
 	{Role: conversation.RoleTool, Result: &conversation.ToolResult{N: 1, ID: "call", Text: "a.txt b.txt"}},
-	{Role: conversation.RoleTool, Result: &conversation.ToolResult{N: 2, ID: "call", Text: "no such file", IsError: true}},
+	{Role: conversation.RoleTool, Result: &conversation.ToolResult{
+		N: 2, ID: "call", Text: "no such file", IsError: true,
+	}},
 	{Role: conversation.RoleUser, By: "ana", Text: "Only b.txt, please."},
 	{
-		Role: conversation.RoleAssistant, Text: "Then b.txt.", Calls: []conversation.Call{{N: 3, ID: "toolu_3", Tool: "read", Input: json.RawMessage(`{"path":"b.txt"}`)}},
+		Role: conversation.RoleAssistant, Text: "Then b.txt.",
+		Calls:    []conversation.Call{{N: 3, ID: "toolu_3", Tool: "read", Input: json.RawMessage(`{"path":"b.txt"}`)}},
 		Provider: json.RawMessage(`{"provider":"anthropic","model":"claude-test","blocks":[{"type":"thinking","thinking":"b & c","signature":"sig7"},{"type":"redacted_thinking","data":"xyz"},{"type":"text","text":"\n\n"},{"type":"text","text":"Then b.txt."},{"type":"call","call":0}]}`),
 	},
 	{Role: conversation.RoleTool, Result: &conversation.ToolResult{N: 3, ID: "toolu_3"}},
@@ -106,11 +117,14 @@ var tools = []agent.Tool{
 }
 
 func TestRequestMatchesGoldenFile(t *testing.T) {
-	for name, o := range map[string]anthropic.Options{"plain": {}, "thinking": {ThinkingTokens: 2000, MaxTokens: 1000}, "adaptive": {Adaptive: true}} {
+	for name, o := range map[string]anthropic.Options{
+		"plain": {}, "thinking": {ThinkingTokens: 2000, MaxTokens: 1000}, "adaptive": {Adaptive: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := anthropictest.New(t)
 			s.Add(modeltest.Reply{Body: anthropictest.Stream("end_turn", anthropictest.Text("Done."))})
-			got, err := newModel(t, s.URL, o).Reply(t.Context(), agent.ModelRequest{System: "You keep notes.", Messages: history, Tools: tools}, nil)
+			got, err := newModel(t, s.URL, o).Reply(t.Context(),
+				agent.ModelRequest{System: "You keep notes.", Messages: history, Tools: tools}, nil)
 			if err != nil || got.Text != "Done." || got.Provider != nil || got.Cut {
 				t.Fatalf("got %+v, %v", got, err)
 			}
@@ -126,7 +140,8 @@ func TestProviderAcceptsStoredReply(t *testing.T) {
 	s := anthropictest.New(t)
 	m := newModel(t, s.URL, anthropic.Options{ThinkingTokens: 1024})
 	s.Add(
-		modeltest.Reply{Body: anthropictest.Stream("tool_use", anthropictest.Thinking("hm", "sig1"), anthropictest.ToolUse("toolu_1", "list"))},
+		modeltest.Reply{Body: anthropictest.Stream("tool_use", anthropictest.Thinking("hm", "sig1"),
+			anthropictest.ToolUse("toolu_1", "list"))},
 		modeltest.Reply{Body: anthropictest.Stream("end_turn", anthropictest.Text("Done."))})
 	messages := []conversation.Message{{Role: conversation.RoleUser, Text: "Hello"}}
 	got, err := m.Reply(t.Context(), agent.ModelRequest{Messages: messages, Tools: tools}, nil)
@@ -134,12 +149,17 @@ func TestProviderAcceptsStoredReply(t *testing.T) {
 		t.Fatal(err)
 	}
 	got.Calls[0].N = 1
-	messages = append(messages, conversation.Message{Role: conversation.RoleAssistant, Text: got.Text, Calls: got.Calls, Provider: got.Provider},
-		conversation.Message{Role: conversation.RoleTool, Result: &conversation.ToolResult{N: 1, ID: "toolu_1", Text: "a.txt"}})
+	messages = append(messages, conversation.Message{
+		Role: conversation.RoleAssistant, Text: got.Text, Calls: got.Calls, Provider: got.Provider,
+	},
+		conversation.Message{
+			Role: conversation.RoleTool, Result: &conversation.ToolResult{N: 1, ID: "toolu_1", Text: "a.txt"},
+		})
 	if _, err := m.Reply(t.Context(), agent.ModelRequest{Messages: messages, Tools: tools}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"signature":"sig1","thinking":"hm","type":"thinking"}`; !bytes.Contains(sorted(t, s.Bodies()[1]), []byte(want)) {
+	if want := `{"signature":"sig1","thinking":"hm","type":"thinking"}`; !bytes.Contains(sorted(t, s.Bodies()[1]),
+		[]byte(want)) {
 		t.Errorf("%s has no %s", s.Bodies()[1], want)
 	}
 }
@@ -159,10 +179,16 @@ func TestCutOffCallIsRejected(t *testing.T) {
 		blocks []anthropictest.Block
 		want   []string // the inputs; an input with an error begins with !
 	}{
-		"in the input":     {[]anthropictest.Block{anthropictest.ToolUse("t1", "list"), anthropictest.ToolUse("t2", "write", `{"text":"abc`)}, []string{`{}`, `!{"INVALID_JSON":"{\"text\":\"abc"}`}},
-		"before the input": {[]anthropictest.Block{anthropictest.ToolUse("t1", "write")}, []string{`!{"INVALID_JSON":""}`}},
-		"after the input":  {[]anthropictest.Block{anthropictest.ToolUse("t1", "write", `{"text":"abc"}`)}, []string{`{"text":"abc"}`}},
-		"in a thought":     {[]anthropictest.Block{anthropictest.Thinking("hm", "")}, nil},
+		"in the input": {[]anthropictest.Block{
+			anthropictest.ToolUse("t1", "list"), anthropictest.ToolUse("t2", "write", `{"text":"abc`),
+		}, []string{`{}`, `!{"INVALID_JSON":"{\"text\":\"abc"}`}},
+		"before the input": {
+			[]anthropictest.Block{anthropictest.ToolUse("t1", "write")}, []string{`!{"INVALID_JSON":""}`},
+		},
+		"after the input": {
+			[]anthropictest.Block{anthropictest.ToolUse("t1", "write", `{"text":"abc"}`)}, []string{`{"text":"abc"}`},
+		},
+		"in a thought": {[]anthropictest.Block{anthropictest.Thinking("hm", "")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := anthropictest.New(t)
@@ -188,7 +214,8 @@ func TestCutOffCallIsRejected(t *testing.T) {
 
 func TestStopReasonsAreExplained(t *testing.T) {
 	for reason, want := range map[string]string{
-		"refusal": "refused", "model_context_window_exceeded": "longer than", "pause_turn": `not supported: "pause_turn"`,
+		"refusal": "refused", "model_context_window_exceeded": "longer than",
+		"pause_turn": `not supported: "pause_turn"`,
 	} {
 		s := anthropictest.New(t)
 		s.Add(modeltest.Reply{Body: anthropictest.Stream(reason, anthropictest.Text("I"))})
@@ -209,7 +236,8 @@ func TestInvalidSettingsAreRejected(t *testing.T) {
 		{"sk", "https://u:p@example.com", "a user"},
 		{"sk", "example.com", "not a URL"},
 	} {
-		if _, err := anthropic.New("m", c.key, &anthropic.Options{BaseURL: c.url}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := anthropic.New("m", c.key, &anthropic.Options{BaseURL: c.url}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: got %v", c, err)
 		}
 	}
@@ -233,7 +261,9 @@ func TestCutReplyCountsItsUsage(t *testing.T) {
 	s.Add(modeltest.Reply{Body: stream, Cut: &cut})
 	_, err := newModel(t, s.URL, anthropic.Options{}).Reply(t.Context(), modeltest.Request, nil)
 	failed, ok := errors.AsType[*agent.ModelError](err)
-	want := conversation.Usage{InputTokens: 1112, CachedTokens: 1000, OutputTokens: 1, CostUSD: (12*3 + 1000*0.3 + 100*3.75 + 15) / 1e6}
+	want := conversation.Usage{
+		InputTokens: 1112, CachedTokens: 1000, OutputTokens: 1, CostUSD: (12*3 + 1000*0.3 + 100*3.75 + 15) / 1e6,
+	}
 	if !ok || failed.Usage != want {
 		t.Errorf("got %+v, want %+v", failed, want)
 	}

@@ -80,7 +80,9 @@ func (in *incoming) reply() (agent.ModelReply, *agent.ModelError) {
 	case "":
 		return agent.ModelReply{}, brokenStream()
 	default:
-		return agent.ModelReply{}, &agent.ModelError{Err: fmt.Errorf("the model stopped for a reason that is not supported: %q", in.message.StopReason)}
+		return agent.ModelReply{}, &agent.ModelError{
+			Err: fmt.Errorf("the model stopped for a reason that is not supported: %q", in.message.StopReason),
+		}
 	}
 	in.content(&reply)
 	return reply, nil

@@ -22,13 +22,16 @@ func (m model) Reply(_ context.Context, r agent.ModelRequest, _ func(string)) (a
 	case strings.Contains(last.Text, "fail"):
 		return agent.ModelReply{}, &agent.ModelError{Err: errors.New("the key is wrong")}
 	case last.Result != nil && r.Messages[0].Text == "Ask twice." && len(r.Messages) == 3:
-		return agent.CallTool(agent.AskUserQuestion, map[string]any{"question": "Sure?", "options": []string{"red", "blue"}})
+		return agent.CallTool(agent.AskUserQuestion,
+			map[string]any{"question": "Sure?", "options": []string{"red", "blue"}})
 	case last.Result != nil:
 		return agent.ModelReply{Text: "Got: " + last.Result.Text}, nil
 	case m.delegates:
-		return agent.CallTool(agent.SpawnAgents, map[string]any{"tasks": []any{map[string]any{"agent": "asker", "prompt": "Ask."}}})
+		return agent.CallTool(agent.SpawnAgents,
+			map[string]any{"tasks": []any{map[string]any{"agent": "asker", "prompt": "Ask."}}})
 	}
-	return agent.CallTool(agent.AskUserQuestion, map[string]any{"question": "Which?", "options": []string{"red", "blue"}})
+	return agent.CallTool(agent.AskUserQuestion,
+		map[string]any{"question": "Which?", "options": []string{"red", "blue"}})
 }
 
 func definitions() []agent.Definition {
@@ -62,10 +65,11 @@ func TestAsksOfTheRunAndItsSubAgentsAreAnswered(t *testing.T) {
 		synctest.Wait() // its question is open
 		for _, name := range []string{"asker", "lead"} {
 			asked := 0
-			got, err := h.Run(t.Context(), name, "Go.", func(ctx context.Context, inbox askback.Inbox, a askback.Ask) error {
-				asked++
-				return blue(ctx, inbox, a)
-			})
+			got, err := h.Run(t.Context(),
+				name, "Go.", func(ctx context.Context, inbox askback.Inbox, a askback.Ask) error {
+					asked++
+					return blue(ctx, inbox, a)
+				})
 			if err != nil || !strings.Contains(got, "blue") {
 				t.Errorf("%s: got %q, %v", name, got, err)
 			}
@@ -81,13 +85,14 @@ func TestAskSettledElsewhereEndsTheContextOfItsAnswer(t *testing.T) {
 		h := open(t, "")
 		defer h.Close()
 		ana := h.Client(askback.Principal{Kind: askback.Responder, Name: "ana"})
-		got, err := h.Run(t.Context(), "asker", "Ask twice.", func(ctx context.Context, _ askback.Inbox, a askback.Ask) error {
-			if err := blue(context.Background(), ana, a); err != nil {
-				return err
-			}
-			<-ctx.Done()
-			return ctx.Err()
-		})
+		got, err := h.Run(t.Context(),
+			"asker", "Ask twice.", func(ctx context.Context, _ askback.Inbox, a askback.Ask) error {
+				if err := blue(context.Background(), ana, a); err != nil {
+					return err
+				}
+				<-ctx.Done()
+				return ctx.Err()
+			})
 		if err != nil || !strings.Contains(got, `"Sure?" = "blue"`) {
 			t.Errorf("got %q, %v", got, err)
 		}
@@ -145,7 +150,8 @@ func TestRunThatFailsHasNoResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := open(t, "")
 		defer h.Close()
-		if got, err := h.Run(t.Context(), "asker", "fail", blue); got != "" || !errors.Is(err, host.ErrNotCompleted) || !strings.Contains(err.Error(), "the key is wrong") {
+		if got, err := h.Run(t.Context(), "asker", "fail", blue); got != "" || !errors.Is(err, host.ErrNotCompleted) ||
+			!strings.Contains(err.Error(), "the key is wrong") {
 			t.Errorf("got %q, %v", got, err)
 		}
 		if _, err := h.Run(t.Context(), "poet", "Go.", blue); !errors.As(err, &askback.Invalid{}) {
@@ -164,7 +170,8 @@ func TestRunThatFailsHasNoResult(t *testing.T) {
 
 func TestInvalidDefinitionsOpenNoDatabase(t *testing.T) {
 	database := filepath.Join(t.TempDir(), "agents.db")
-	if _, err := host.Open(database, agent.Definition{Name: "empty"}); err == nil || !strings.Contains(err.Error(), "agent empty: model: it is missing") {
+	if _, err := host.Open(database, agent.Definition{Name: "empty"}); err == nil ||
+		!strings.Contains(err.Error(), "agent empty: model: it is missing") {
 		t.Errorf("got %v", err)
 	}
 	if found, _ := filepath.Glob(database); found != nil {

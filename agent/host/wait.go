@@ -30,7 +30,10 @@ type input struct {
 }
 
 func newWait(client askback.PersonClient, session string, answer Answerer) *wait {
-	return &wait{client: client, session: session, answer: answer, family: map[string]bool{"": false, session: true}, known: map[string]bool{}, done: make(chan error)}
+	return &wait{
+		client: client, session: session, answer: answer, family: map[string]bool{"": false, session: true},
+		known: map[string]bool{}, done: make(chan error),
+	}
 }
 
 // run returns the session when its turn has ended.

@@ -51,7 +51,8 @@ func serveFlood() {
 		_, _ = fmt.Sscan(os.Getenv("PINGS"), &pings)
 		_, _ = fmt.Sscan(os.Getenv("SIZE"), &size)
 		for i := range pings {
-			fmt.Printf(`{"jsonrpc":"2.0","id":"%d%s","method":"ping","params":{"_meta":{"pad":"%s"}}}`+"\n", i, strings.Repeat("i", size/2), strings.Repeat("p", size/2))
+			fmt.Printf(`{"jsonrpc":"2.0","id":"%d%s","method":"ping","params":{"_meta":{"pad":"%s"}}}`+"\n", i,
+				strings.Repeat("i", size/2), strings.Repeat("p", size/2))
 			if os.Getenv("READ") != "" {
 				_, _ = in.ReadBytes('\n')
 			}

@@ -48,13 +48,14 @@ func serveCommand(mode string) {
 
 func addCommandTools(server *mcp.Server) {
 	add := func(name string, f func(ctx context.Context, input map[string]any) string) {
-		server.AddTool(&mcp.Tool{Name: name, InputSchema: object}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			var input map[string]any
-			if err := json.Unmarshal(r.Params.Arguments, &input); err != nil {
-				return nil, err
-			}
-			return text(f(ctx, input)), nil
-		})
+		server.AddTool(&mcp.Tool{Name: name, InputSchema: object},
+			func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				var input map[string]any
+				if err := json.Unmarshal(r.Params.Arguments, &input); err != nil {
+					return nil, err
+				}
+				return text(f(ctx, input)), nil
+			})
 	}
 	add("pid", func(context.Context, map[string]any) string { return strconv.Itoa(os.Getpid()) })
 	add("env", func(context.Context, map[string]any) string { return strings.Join(os.Environ(), "\n") })
@@ -130,7 +131,8 @@ func TestCommandIsStartedAgain(t *testing.T) {
 		t.Errorf("got the processes %s and %s", first, second)
 	}
 	began := time.Now()
-	fails(t, s, t.Context(), "crash", `{}`, "the effect of the tool is not known: the command ended: exit status 7: out of cheese")
+	fails(t, s, t.Context(), "crash", `{}`,
+		"the effect of the tool is not known: the command ended: exit status 7: out of cheese")
 	if d := time.Since(began); d > time.Minute {
 		t.Errorf("it took %v", d)
 	}
@@ -152,7 +154,8 @@ func TestKilledCommandEndsTheCall(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		fails(t, s, t.Context(), "wait", `{}`, "ended before the result, so the effect of the tool is not known: the command ended: signal: killed")
+		fails(t, s, t.Context(), "wait", `{}`,
+			"ended before the result, so the effect of the tool is not known: the command ended: signal: killed")
 	}()
 	eventually(t, "the tool runs", func() bool { return strings.Contains(log.String(), "waiting") })
 	p, err := os.FindProcess(pid)
@@ -211,7 +214,9 @@ func TestCommandGetsNoSecrets(t *testing.T) {
 		got = append(got, name)
 	}
 	for _, name := range got {
-		if !slices.Contains([]string{"PATH", "HOME", "LANG", "TMPDIR", "TOKEN_OF_IT", modeVariable, "PWD", "GOCOVERDIR"}, name) {
+		if !slices.Contains(
+			[]string{"PATH", "HOME", "LANG", "TMPDIR", "TOKEN_OF_IT", modeVariable, "PWD", "GOCOVERDIR"}, name,
+		) {
 			t.Errorf("the command has %s", name)
 		}
 	}
@@ -231,7 +236,10 @@ func TestStandardErrorIsLogged(t *testing.T) {
 	call(t, s, "log", `{"text": "one\ntwo hunter2hunter2\n`+long+`\nlast"}`)
 	s.Close()
 	got := log.String()
-	for _, want := range []string{"text=one ", "text=one\n", `text="two …"`, "text=last", "text=" + strings.Repeat("y", 2000) + "\n", "text=" + strings.Repeat("y", 1000) + "\n"} {
+	for _, want := range []string{
+		"text=one ", "text=one\n", `text="two …"`, "text=last", "text=" + strings.Repeat("y", 2000) + "\n",
+		"text=" + strings.Repeat("y", 1000) + "\n",
+	} {
 		if want != "text=one " && !strings.Contains(got, want) {
 			t.Errorf("the log lacks %.40q", want)
 		}
@@ -252,7 +260,9 @@ func TestCommandThatDoesNotStartIsAnError(t *testing.T) {
 		{"broken", func(*mcptools.Options) {}, "the command ended: exit status 3: there is no configuration"},
 		{"silent", func(o *mcptools.Options) { o.Start = 100 * time.Millisecond }, "it was not ready within 100ms"},
 		{"stubborn", func(o *mcptools.Options) { o.Start = 100 * time.Millisecond }, "it was not ready within 100ms"},
-		{"x", func(o *mcptools.Options) { o.Command = []string{"no-such-program-here", "hunter2hunter2"} }, "the command cannot be started: exec: \"no-such-program-here\": executable file not found in $PATH"},
+		{"x", func(o *mcptools.Options) {
+			o.Command = []string{"no-such-program-here", "hunter2hunter2"}
+		}, "the command cannot be started: exec: \"no-such-program-here\": executable file not found in $PATH"},
 	} {
 		s, _ := newCommand(t, c.mode, c.o)
 		_, err := s.Tools(t.Context())

@@ -26,7 +26,9 @@ func TestSecretsOfAddressesAreHidden(t *testing.T) {
 	for _, o := range []mcptools.Options{
 		{URL: "http://127.0.0.1:1/s/hunter2hunter2/mcp"},
 		{URL: "http://hunter2hunter2:hunter2hunter2@127.0.0.1:1/mcp?x=1&key=hunter2hunter2"},
-		{URL: "http://127.0.0.1:1/x/hunter2hunter2", Headers: map[string]string{"A": "hunter", "B": "unter2", "C": "er2hunter2", "D": "hunter2hunter2"}},
+		{URL: "http://127.0.0.1:1/x/hunter2hunter2", Headers: map[string]string{
+			"A": "hunter", "B": "unter2", "C": "er2hunter2", "D": "hunter2hunter2",
+		}},
 	} {
 		s, log := newServer(t, o)
 		_, err := s.Tools(t.Context())

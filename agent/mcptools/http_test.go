@@ -56,12 +56,15 @@ func add(server *mcp.Server, tool *mcp.Tool, result *mcp.CallToolResult, err err
 	if tool.InputSchema == nil {
 		tool.InputSchema = object
 	}
-	server.AddTool(tool, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return result, err })
+	server.AddTool(tool,
+		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return result, err })
 }
 
 func connectTo(t *testing.T, r *remote, change ...func(*mcptools.Options)) (*mcptools.Server, *logBuffer) {
 	t.Helper()
-	o := mcptools.Options{URL: r.URL + "/mcp?key=hunter2hunter2", Headers: map[string]string{"X-Secret": "hunter2hunter2"}}
+	o := mcptools.Options{
+		URL: r.URL + "/mcp?key=hunter2hunter2", Headers: map[string]string{"X-Secret": "hunter2hunter2"},
+	}
 	for _, f := range change {
 		f(&o)
 	}
@@ -78,18 +81,34 @@ func connectTo(t *testing.T, r *remote, change ...func(*mcptools.Options)) (*mcp
 func TestAnnotationsAreRead(t *testing.T) {
 	server := newMCP()
 	no, yes := false, true
-	add(server, &mcp.Tool{Name: "both", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, DestructiveHint: &yes, IdempotentHint: true}}, text(""), nil)
-	add(server, &mcp.Tool{Name: "neither", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, DestructiveHint: &no}}, text(""), nil)
+	add(server, &mcp.Tool{Name: "both", Annotations: &mcp.ToolAnnotations{
+		ReadOnlyHint: true, DestructiveHint: &yes, IdempotentHint: true,
+	}}, text(""), nil)
+	add(server,
+		&mcp.Tool{Name: "neither", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, DestructiveHint: &no}},
+		text(""), nil)
 	add(server, &mcp.Tool{Name: "again", Annotations: &mcp.ToolAnnotations{IdempotentHint: true}}, text(""), nil)
-	add(server, &mcp.Tool{Name: "read", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, Title: "Read it"}}, text(""), nil)
-	add(server, &mcp.Tool{Name: "append", Title: "Append", Annotations: &mcp.ToolAnnotations{DestructiveHint: &no}, Description: "Appends."}, text(""), nil)
+	add(server, &mcp.Tool{Name: "read", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, Title: "Read it"}},
+		text(""), nil)
+	add(server, &mcp.Tool{Name: "append", Title: "Append", Annotations: &mcp.ToolAnnotations{
+		DestructiveHint: &no,
+	}, Description: "Appends."}, text(""), nil)
 	add(server, &mcp.Tool{Name: "unknown", Annotations: &mcp.ToolAnnotations{}}, text(""), nil)
 	s, _ := connectTo(t, newRemote(t, handler(server)))
 	for _, c := range []struct {
 		name, title           string
 		readOnly, destructive bool
-	}{{"both", "", false, true}, {"neither", "", true, false}, {"again", "", false, true}, {"read", "Read it", true, false}, {"append", "Append", false, false}, {"unknown", "", false, true}, {"echo", "", false, true}} {
-		if got := find(t, s, c.name); got.Title != c.title || got.ReadOnly != c.readOnly || got.Destructive != c.destructive {
+	}{
+		{"both", "", false, true},
+		{"neither", "", true, false},
+		{"again", "", false, true},
+		{"read", "Read it", true, false},
+		{"append", "Append", false, false},
+		{"unknown", "", false, true},
+		{"echo", "", false, true},
+	} {
+		if got := find(t, s, c.name); got.Title != c.title || got.ReadOnly != c.readOnly ||
+			got.Destructive != c.destructive {
 			t.Errorf("%s: got %+v", c.name, got)
 		}
 	}
@@ -138,20 +157,41 @@ func TestEveryResultBecomesText(t *testing.T) {
 		want    string
 		isError bool
 	}{
-		{"several texts", &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "a"}, &mcp.TextContent{Text: "b"}}}, "a\n\nb", false},
-		{"an error", &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "no such file"}}, IsError: true}, "no such file", true},
+		{
+			"several texts",
+			&mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "a"}, &mcp.TextContent{Text: "b"}}},
+			"a\n\nb", false,
+		},
+		{
+			"an error",
+			&mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "no such file"}}, IsError: true},
+			"no such file", true,
+		},
 		{"nothing", &mcp.CallToolResult{Content: []mcp.Content{}}, "The tool returned nothing.", false},
-		{"an error without a reason", &mcp.CallToolResult{Content: []mcp.Content{}, IsError: true}, "The tool failed, and gave no reason.", true},
-		{"structured content", &mcp.CallToolResult{Content: []mcp.Content{}, StructuredContent: map[string]any{"a": 1}}, `{"a":1}`, false},
-		{"structured content and its text", &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "a is 1"}}, StructuredContent: map[string]any{"a": 1}}, "a is 1", false},
+		{
+			"an error without a reason", &mcp.CallToolResult{Content: []mcp.Content{}, IsError: true},
+			"The tool failed, and gave no reason.", true,
+		},
+		{
+			"structured content",
+			&mcp.CallToolResult{Content: []mcp.Content{}, StructuredContent: map[string]any{"a": 1}}, `{"a":1}`, false,
+		},
+		{"structured content and its text", &mcp.CallToolResult{
+			Content: []mcp.Content{&mcp.TextContent{Text: "a is 1"}}, StructuredContent: map[string]any{"a": 1},
+		}, "a is 1", false},
 		{"media", &mcp.CallToolResult{Content: []mcp.Content{
-			&mcp.ImageContent{MIMEType: "image/png", Data: []byte("abc")}, &mcp.AudioContent{MIMEType: "audio/ogg\nx", Data: []byte("abcd")},
-		}}, "[An image, which is not shown: image/png, 3 bytes]\n\n[A sound, which cannot be heard: audio/ogg x, 4 bytes]", false},
+			&mcp.ImageContent{MIMEType: "image/png", Data: []byte("abc")},
+			&mcp.AudioContent{MIMEType: "audio/ogg\nx", Data: []byte("abcd")},
+		}}, "[An image, which is not shown: image/png, 3 bytes]\n\n[A sound, which cannot be heard: audio/ogg " +
+			"x, 4 bytes]", false},
 		{"resources", &mcp.CallToolResult{Content: []mcp.Content{
 			&mcp.ResourceLink{Name: "notes", URI: "file:///n.txt", Description: "My notes", Size: &size},
 			&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "file:///a.txt", Text: "hello"}},
-			&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "file:///b.bin", MIMEType: "application/x", Blob: []byte("12345")}},
-		}}, "[A link to notes: file:///n.txt] My notes\n\n[file:///a.txt]\nhello\n\n[file:///b.bin, which is not shown: application/x, 5 bytes]", false},
+			&mcp.EmbeddedResource{
+				Resource: &mcp.ResourceContents{URI: "file:///b.bin", MIMEType: "application/x", Blob: []byte("12345")},
+			},
+		}}, "[A link to notes: file:///n.txt] My notes\n\n[file:///a.txt]\nhello\n\n[file:///b.bin, which is not " +
+			"shown: application/x, 5 bytes]", false},
 	} {
 		server := newMCP()
 		add(server, &mcp.Tool{Name: "tool"}, c.result, nil)
@@ -189,7 +229,8 @@ func TestRestartedServerIsConnectedAgain(t *testing.T) {
 	if got := call(t, s, "next", `{}`); got != "of the next one" {
 		t.Errorf("got %q", got)
 	}
-	eventually(t, "the tools are the tools of the next server", func() bool { return slices.Contains(names(t, s), "next") })
+	eventually(t, "the tools are the tools of the next server",
+		func() bool { return slices.Contains(names(t, s), "next") })
 }
 
 // A server that cannot be reached, rejects every request, or is not an MCP server is an error without the
@@ -206,7 +247,9 @@ func TestUnreachableServerIsAnError(t *testing.T) {
 		fails(t, s, t.Context(), "echo", `{}`, "cannot be reached")
 	}
 	check("no endpoint", "Not Found")
-	r.serve(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusUnauthorized) }))
+	r.serve(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "no", http.StatusUnauthorized)
+	}))
 	check("no access", "Unauthorized")
 	r.serve(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -226,7 +269,8 @@ func TestEndlessReplyIsAnError(t *testing.T) {
 			_, _ = w.Write([]byte(strings.Repeat(" ", 1<<20)))
 		}
 	})))
-	if _, err := s.Tools(t.Context()); err == nil || !strings.Contains(err.Error(), "the reply has more than 16777216 bytes") {
+	if _, err := s.Tools(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "the reply has more than 16777216 bytes") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -237,13 +281,19 @@ func TestFailedRequestHasAReason(t *testing.T) {
 		what, reason string
 		answer       http.HandlerFunc
 	}{
-		{"a web site", `unsupported content type "text/html"`, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/html") }},
-		{"no access", "Unauthorized", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }},
+		{"a web site", `unsupported content type "text/html"`, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+		}},
+		{"no access", "Unauthorized", func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusUnauthorized)
+		}},
 		{"half a reply", "unexpected EOF", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write([]byte("{"))
 		}},
-		{"too busy", `sending "tools/call": Service Unavailable`, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }},
+		{"too busy", `sending "tools/call": Service Unavailable`, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}},
 		{"no reply", "EOF", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
 	} {
 		server := newMCP()
@@ -255,7 +305,8 @@ func TestFailedRequestHasAReason(t *testing.T) {
 		for range 5 {
 			all.Go(func() {
 				e := s.Call(t.Context(), "echo", json.RawMessage(`{}`))
-				if !e.IsError || !strings.Contains(e.Text, c.reason) || strings.Contains(e.Text, "rejected") || strings.Contains(e.Text, "hunter2") {
+				if !e.IsError || !strings.Contains(e.Text, c.reason) || strings.Contains(e.Text, "rejected") ||
+					strings.Contains(e.Text, "hunter2") {
 					t.Errorf("%s: got %q, want %q", c.what, e.Text, c.reason)
 				}
 			})
@@ -315,12 +366,13 @@ func TestHeadersAreSentToOneServerOnly(t *testing.T) {
 func TestHangingEndpointBlocksNoCaller(t *testing.T) {
 	began, cancelled := make(chan struct{}), make(chan struct{})
 	server := newMCP()
-	server.AddTool(&mcp.Tool{Name: "wait", InputSchema: object}, func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		close(began)
-		<-ctx.Done()
-		close(cancelled)
-		return nil, ctx.Err()
-	})
+	server.AddTool(&mcp.Tool{Name: "wait", InputSchema: object},
+		func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			close(began)
+			<-ctx.Done()
+			close(cancelled)
+			return nil, ctx.Err()
+		})
 	s, _ := connectTo(t, newRemote(t, handler(server)))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan time.Time, 1)
@@ -340,10 +392,11 @@ func TestHangingEndpointBlocksNoCaller(t *testing.T) {
 // A call ends even if its run has no end.
 func TestCallsHaveATimeLimit(t *testing.T) {
 	server := newMCP()
-	server.AddTool(&mcp.Tool{Name: "wait", InputSchema: object}, func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	})
+	server.AddTool(&mcp.Tool{Name: "wait", InputSchema: object},
+		func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
 	s, _ := connectTo(t, newRemote(t, handler(server)), func(o *mcptools.Options) { o.Call = 300 * time.Millisecond })
 	fails(t, s, t.Context(), "wait", `{}`, "has not replied within 300ms")
 }
@@ -352,11 +405,12 @@ func TestCallsHaveATimeLimit(t *testing.T) {
 func TestCloseEndsCalls(t *testing.T) {
 	began := make(chan struct{})
 	server := newMCP()
-	server.AddTool(&mcp.Tool{Name: "wait", InputSchema: object}, func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		close(began)
-		<-ctx.Done()
-		return nil, ctx.Err()
-	})
+	server.AddTool(&mcp.Tool{Name: "wait", InputSchema: object},
+		func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			close(began)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
 	s, _ := connectTo(t, newRemote(t, handler(server)))
 	ended := make(chan struct{})
 	go func() {

@@ -150,9 +150,11 @@ func text(s string) *mcp.CallToolResult {
 
 // newMCP returns an MCP server with the tool echo.
 func newMCP() *mcp.Server {
-	server := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ServerOptions{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
-	server.AddTool(&mcp.Tool{Name: "echo", InputSchema: object}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return text(string(r.Params.Arguments)), nil
-	})
+	server := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"},
+		&mcp.ServerOptions{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	server.AddTool(&mcp.Tool{Name: "echo", InputSchema: object},
+		func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return text(string(r.Params.Arguments)), nil
+		})
 	return server
 }

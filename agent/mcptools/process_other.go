@@ -5,7 +5,9 @@ package mcptools
 import "os/exec"
 
 // inheritedHere are the variables that programs need on this system.
-var inheritedHere = []string{"SystemRoot", "ComSpec", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA"}
+var inheritedHere = []string{
+	"SystemRoot", "ComSpec", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA",
+}
 
 func ownGroup(*exec.Cmd) {}
 

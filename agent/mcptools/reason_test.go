@@ -19,7 +19,8 @@ var (
 
 // send performs a request that ends with an error.
 func (c *session) send(ctx context.Context, err error) {
-	_, _ = c.failures.watch(func(context.Context, string, mcp.Request) (mcp.Result, error) { return nil, err })(ctx, "tools/call", nil)
+	_, _ = c.failures.watch(func(context.Context, string, mcp.Request) (mcp.Result, error) { return nil, err })(ctx,
+		"tools/call", nil)
 }
 
 // The reason of an end is the error of the last request that failed, unless a later request was answered.
@@ -41,7 +42,12 @@ func TestReasonIsErrorOfLastFailedRequest(t *testing.T) {
 		{"later ones found it closed", []error{errReason, errGone, io.EOF}, errGone, errReason},
 		{"the last counts", []error{other, errReason}, io.EOF, errReason},
 		{"a later one was answered", []error{other, nil}, nil, errEnded},
-		{"a later one was answered with an error", []error{other, &jsonrpc.Error{Message: "no such tool"}}, nil, errEnded},
+		{
+			"a later one was answered with an error",
+			[]error{other, &jsonrpc.Error{Message: "no such tool"}},
+			nil,
+			errEnded,
+		},
 		{"one was not delivered", []error{rejected}, errGone, rejected},
 	} {
 		s := &session{}
@@ -60,8 +66,14 @@ func TestReasonIsErrorOfLastFailedRequest(t *testing.T) {
 func TestReasonWaitsForFailingRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, end, answer := &session{}, make(chan struct{}), make(chan struct{})
-		go c.failures.watch(func(context.Context, string, mcp.Request) (mcp.Result, error) { <-answer; return nil, nil })(t.Context(), "ping", nil)
-		go c.failures.watch(func(context.Context, string, mcp.Request) (mcp.Result, error) { <-end; return nil, errReason })(t.Context(), "ping", nil)
+		go c.failures.watch(func(context.Context, string, mcp.Request) (mcp.Result, error) {
+			<-answer
+			return nil, nil
+		})(t.Context(), "ping", nil)
+		go c.failures.watch(func(context.Context, string, mcp.Request) (mcp.Result, error) {
+			<-end
+			return nil, errReason
+		})(t.Context(), "ping", nil)
 		synctest.Wait()
 		got := make(chan error)
 		go func() { got <- c.reason(nil) }()

@@ -81,7 +81,9 @@ func New(name string, o Options) (*Server, error) {
 	}
 	o.Start, o.Call, o.Stop = cmp.Or(o.Start, time.Minute), cmp.Or(o.Call, time.Hour), cmp.Or(o.Stop, 2*time.Second)
 	o.Respond = cmp.Or(o.Respond, 30*time.Second)
-	s := &Server{name: name, o: o, secrets: secrets(o), log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)).With("server", name)}
+	s := &Server{
+		name: name, o: o, secrets: secrets(o), log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)).With("server", name),
+	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s, nil
 }
@@ -179,7 +181,10 @@ func (s *Server) Call(ctx context.Context, tool string, input json.RawMessage) c
 		case ctx.Err() != nil:
 			return failed("The call was cancelled. The tool may have had an effect.")
 		case limited.Err() != nil:
-			return failed("The server %s has not replied within %v, and the call was cancelled. The tool may have had an effect.", s.name, s.o.Call)
+			return failed(
+				"The server %s has not replied within %v, and the call was cancelled. The tool may have had an effect.",
+				s.name, s.o.Call,
+			)
 		}
 		return s.rejected(c, err)
 	}
@@ -191,12 +196,15 @@ func (s *Server) rejected(c *session, err error) conversation.Executed {
 		return failed("The server %s rejected the call: %s", s.name, s.clean(errors.New(e.Message)))
 	}
 	if isUndelivered(err) {
-		return failed("The request to the server %s failed, so the effect of the tool is not known: %s", s.name, s.clean(err))
+		return failed("The request to the server %s failed, so the effect of the tool is not known: %s", s.name,
+			s.clean(err))
 	}
 	if c.ctx.Err() == nil {
-		return failed("The reply of the server %s cannot be read, so the effect of the tool is not known: %s", s.name, s.clean(err))
+		return failed("The reply of the server %s cannot be read, so the effect of the tool is not known: %s", s.name,
+			s.clean(err))
 	}
-	return failed("The connection to the server %s ended before the result, so the effect of the tool is not known: %s", s.name, s.clean(err))
+	return failed("The connection to the server %s ended before the result, so the effect of the tool is not known: %s",
+		s.name, s.clean(err))
 }
 
 func failed(format string, args ...any) conversation.Executed {

@@ -24,7 +24,8 @@ type Options struct {
 	BaseURL   string // with the version; default https://api.openai.com/v1
 	AllowHTTP bool   // BaseURL may be http to another machine
 	Prices    agent.Prices
-	MaxTokens int           // the maximum length of a reply, for requests without a maximum; 0: the maximum of the model
+	// the maximum length of a reply, for requests without a maximum; 0: the maximum of the model
+	MaxTokens int
 	Effort    string        // the effort of models that think, such as low; empty: the default of the model
 	Idle      time.Duration // the longest time without data from the provider; default 5 minutes
 }
@@ -84,7 +85,9 @@ func (m *Model) Reply(ctx context.Context, r agent.ModelRequest, text func(piece
 	stream, err := m.client.CreateChatCompletionStream(ctx, request)
 	if err != nil {
 		if _, sent := errors.AsType[*url.Error](err); !sent {
-			return agent.ModelReply{}, &agent.ModelError{Err: fmt.Errorf("this request cannot be sent to the model: %v", err)}
+			return agent.ModelReply{}, &agent.ModelError{
+				Err: fmt.Errorf("this request cannot be sent to the model: %v", err),
+			}
 		}
 		return agent.ModelReply{}, modelhttp.Error(ctx, err, m.key)
 	}

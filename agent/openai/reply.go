@@ -109,9 +109,13 @@ func (in *incoming) reply() (agent.ModelReply, *agent.ModelError) {
 	case sdk.FinishReasonContentFilter:
 		return agent.ModelReply{}, modelhttp.Refusal()
 	case "", sdk.FinishReasonNull, "error":
-		return agent.ModelReply{}, &agent.ModelError{Err: errors.New("the model provider did not finish the reply"), Retry: true}
+		return agent.ModelReply{}, &agent.ModelError{
+			Err: errors.New("the model provider did not finish the reply"), Retry: true,
+		}
 	default:
-		return agent.ModelReply{}, &agent.ModelError{Err: fmt.Errorf("the model stopped for a reason that is not supported: %q", in.finish)}
+		return agent.ModelReply{}, &agent.ModelError{
+			Err: fmt.Errorf("the model stopped for a reason that is not supported: %q", in.finish),
+		}
 	}
 	if in.refused {
 		return agent.ModelReply{}, modelhttp.Refusal()
@@ -121,7 +125,8 @@ func (in *incoming) reply() (agent.ModelReply, *agent.ModelError) {
 		reply.Calls = append(reply.Calls, agent.NewCall(c.id, c.name, c.input.String(), cut))
 	}
 	if in.thoughts.Len() > 0 && len(in.calls) > 0 {
-		reply.Provider, _ = json.Marshal(thoughts{providerName, in.model.o.BaseURL, in.model.name, in.thoughts.String()})
+		reply.Provider,
+			_ = json.Marshal(thoughts{providerName, in.model.o.BaseURL, in.model.name, in.thoughts.String()})
 	}
 	return reply, nil
 }

@@ -47,7 +47,8 @@ func (m *Model) limit(q *sdk.ChatCompletionRequest, n int) {
 		n = m.o.MaxTokens
 	}
 	q.MaxTokens = n //lint:ignore SA1019 Ollama and llama.cpp know only this name
-	if m.host == "api.openai.com" || strings.HasSuffix(m.host, ".openai.azure.com") || sdk.NewReasoningValidator().Validate(*q) != nil {
+	if m.host == "api.openai.com" || strings.HasSuffix(m.host, ".openai.azure.com") ||
+		sdk.NewReasoningValidator().Validate(*q) != nil {
 		q.MaxTokens, q.MaxCompletionTokens = 0, n //lint:ignore SA1019 see above
 	}
 }
@@ -62,7 +63,9 @@ func (m *Model) messages(messages []conversation.Message) []sdk.ChatCompletionMe
 	for _, msg := range messages {
 		switch {
 		case msg.Result != nil:
-			all = append(all, sdk.ChatCompletionMessage{Role: sdk.ChatMessageRoleTool, ToolCallID: ids[msg.Result.N], Content: resultText(msg.Result)})
+			all = append(all, sdk.ChatCompletionMessage{
+				Role: sdk.ChatMessageRoleTool, ToolCallID: ids[msg.Result.N], Content: resultText(msg.Result),
+			})
 		case msg.Role == conversation.RoleAssistant:
 			if a := m.assistant(msg, ids); a.Content != "" || len(a.ToolCalls) > 0 {
 				all = append(all, a)
@@ -102,12 +105,14 @@ const providerName = "openai"
 func (m *Model) assistant(msg conversation.Message, ids map[int]string) sdk.ChatCompletionMessage {
 	a := sdk.ChatCompletionMessage{Role: sdk.ChatMessageRoleAssistant, Content: msg.Text}
 	var stored thoughts
-	if json.Unmarshal(msg.Provider, &stored) == nil && stored == (thoughts{providerName, m.o.BaseURL, m.name, stored.Thoughts}) {
+	if json.Unmarshal(msg.Provider, &stored) == nil &&
+		stored == (thoughts{providerName, m.o.BaseURL, m.name, stored.Thoughts}) {
 		a.ReasoningContent = stored.Thoughts
 	}
 	for _, c := range msg.Calls {
 		a.ToolCalls = append(a.ToolCalls, sdk.ToolCall{
-			ID: ids[c.N], Type: sdk.ToolTypeFunction, Function: sdk.FunctionCall{Name: c.Tool, Arguments: string(c.Input)},
+			ID: ids[c.N], Type: sdk.ToolTypeFunction,
+			Function: sdk.FunctionCall{Name: c.Tool, Arguments: string(c.Input)},
 		})
 	}
 	return a

@@ -47,18 +47,23 @@ func (m *Model) Reply(ctx context.Context, r agent.ModelRequest, text func(piece
 	}
 	i, ok := m.turn(r)
 	if !ok {
-		return agent.ModelReply{}, &agent.ModelError{Err: fmt.Errorf("the script %s has %d turns, and none for this request", m.name, len(m.turns))}
+		return agent.ModelReply{}, &agent.ModelError{
+			Err: fmt.Errorf("the script %s has %d turns, and none for this request", m.name, len(m.turns)),
+		}
 	}
 	t := m.turns[i]
 	if got := last(r.Messages); !strings.Contains(got, t.Expect) {
-		return agent.ModelReply{}, &agent.ModelError{Err: fmt.Errorf("turn %d of the script %s expects %q in the last message, which is %q", i+1, m.name, t.Expect, excerpt(got))}
+		return agent.ModelReply{}, &agent.ModelError{Err: fmt.Errorf(
+			"turn %d of the script %s expects %q in the last message, which is %q", i+1, m.name, t.Expect, excerpt(got),
+		)}
 	}
 	if t.Error != nil {
 		return agent.ModelReply{}, agent.StatusError(t.Error.Status, http.Header{}, time.Time{})
 	}
 	reply := agent.ModelReply{Text: t.Reply}
 	for j, c := range t.Tools {
-		reply.Calls = append(reply.Calls, conversation.Call{ID: fmt.Sprintf("call_%d_%d", i+1, j+1), Tool: c.Name, Input: c.input})
+		reply.Calls = append(reply.Calls,
+			conversation.Call{ID: fmt.Sprintf("call_%d_%d", i+1, j+1), Tool: c.Name, Input: c.input})
 	}
 	if text != nil {
 		for word := range strings.SplitAfterSeq(t.Reply, " ") {

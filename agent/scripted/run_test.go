@@ -53,13 +53,19 @@ func (r *run) request(model func() *scripted.Model, e conversation.RequestModel)
 		r.t.Fatalf("got %q, then %q", first.Text, reply.Text)
 	}
 	if failed, ok := errors.AsType[*agent.ModelError](err); ok {
-		r.step(conversation.ModelFailed{Request: e.Request, Attempt: e.Attempt, Error: err.Error(), Retry: failed.Retry, After: failed.After, At: r.now})
+		r.step(conversation.ModelFailed{
+			Request: e.Request, Attempt: e.Attempt, Error: err.Error(), Retry: failed.Retry, After: failed.After,
+			At: r.now,
+		})
 		return
 	}
 	for i := range reply.Calls {
 		reply.Calls[i].Plan = conversation.Plan{Kind: conversation.KindAsk}
 	}
-	r.step(conversation.ModelReplied{Request: e.Request, Text: reply.Text, Calls: reply.Calls, Provider: reply.Provider, Usage: reply.Usage, At: r.now})
+	r.step(conversation.ModelReplied{
+		Request: e.Request, Text: reply.Text, Calls: reply.Calls, Provider: reply.Provider, Usage: reply.Usage,
+		At: r.now,
+	})
 }
 
 func TestRunFollowsItsScript(t *testing.T) {
@@ -94,7 +100,8 @@ func TestRunFollowsItsScript(t *testing.T) {
 	for _, m := range r.messages {
 		got = append(got, string(m.Role)+": "+content(m))
 	}
-	want := "user: Write a poem.\nassistant: I need to know the style.\ntool: a haiku\nassistant: Old pond. A frog leaps in."
+	want := "user: Write a poem.\nassistant: I need to know the style.\ntool: a haiku\nassistant: Old pond. A " +
+		"frog leaps in."
 	if s := strings.Join(got, "\n"); s != want {
 		t.Errorf("got\n%s\nwant\n%s", s, want)
 	}

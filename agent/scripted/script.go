@@ -73,7 +73,8 @@ func (s *source) problem(at *token.Position, format string, args ...any) {
 	if at == nil {
 		at = &token.Position{Line: 1, Column: 1}
 	}
-	s.problems = append(s.problems, fmt.Errorf("%s:%d:%d: %s", s.name, max(at.Line, 1), max(at.Column, 1), fmt.Sprintf(format, args...)))
+	s.problems = append(s.problems,
+		fmt.Errorf("%s:%d:%d: %s", s.name, max(at.Line, 1), max(at.Column, 1), fmt.Sprintf(format, args...)))
 }
 
 // entries returns the entries of the list, or none if there are problems.

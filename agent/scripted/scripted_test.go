@@ -36,8 +36,10 @@ func parse(t *testing.T, script string) *scripted.Model {
 
 var (
 	prompt   = conversation.Message{Role: conversation.RoleUser, Text: "Write a poem."}
-	question = conversation.Message{Role: conversation.RoleAssistant, Text: "I need to know the style.", Calls: []conversation.Call{{N: 1}}}
-	poemEnd  = conversation.Message{Role: conversation.RoleAssistant, Text: "Old pond."}
+	question = conversation.Message{
+		Role: conversation.RoleAssistant, Text: "I need to know the style.", Calls: []conversation.Call{{N: 1}},
+	}
+	poemEnd = conversation.Message{Role: conversation.RoleAssistant, Text: "Old pond."}
 )
 
 func result(text string) conversation.Message {
@@ -56,23 +58,38 @@ func TestRequestGetsItsTurn(t *testing.T) {
 		retry    bool
 	}{
 		{"first", []conversation.Message{prompt}, 1, "I need to know the style.", "", false},
-		{"first, without the number of the attempt", []conversation.Message{prompt}, 0, "I need to know the style.", "", false},
+		{
+			"first, without the number of the attempt",
+			[]conversation.Message{prompt},
+			0, "I need to know the style.",
+			"", false,
+		},
 		{"first, again", []conversation.Message{prompt}, 3, "I need to know the style.", "", false},
 		{"second fails", answered, 1, "", "status 529", true},
 		{"second fails, made again after a crash", answered, 1, "", "status 529", true},
 		{"second fails again", answered, 2, "", "status 429", true},
 		{"second", answered, 3, "Old pond. A frog leaps in.", "", false},
-		{"second, with another result", []conversation.Message{prompt, question, result("sonnet")}, 3, "", `turn 4 of the script poem.yaml expects "haiku" in the last message, which is "sonnet"`, false},
-		{"third", append(slices.Clone(answered), poemEnd, prompt), 1, "", "the script poem.yaml has 4 turns, and none for this request", false},
+		{
+			"second, with another result",
+			[]conversation.Message{prompt, question, result("sonnet")},
+			3, "",
+			`turn 4 of the script poem.yaml expects "haiku" in the last message, which is "sonnet"`, false,
+		},
+		{
+			"third", append(slices.Clone(answered), poemEnd, prompt), 1, "",
+			"the script poem.yaml has 4 turns, and none for this request", false,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var pieces strings.Builder
-			reply, err := m.Reply(t.Context(), agent.ModelRequest{Messages: c.messages, Attempt: c.attempt}, func(s string) { pieces.WriteString(s) })
+			reply, err := m.Reply(t.Context(), agent.ModelRequest{Messages: c.messages, Attempt: c.attempt},
+				func(s string) { pieces.WriteString(s) })
 			if c.err == "" && (err != nil || reply.Text != c.text || pieces.String() != c.text) {
 				t.Fatalf("got %q in pieces of %q, %v, want %q", reply.Text, &pieces, err, c.text)
 			}
 			var failed *agent.ModelError
-			if c.err != "" && (!errors.As(err, &failed) || !strings.Contains(err.Error(), c.err) || failed.Retry != c.retry) {
+			if c.err != "" && (!errors.As(err, &failed) || !strings.Contains(err.Error(), c.err) ||
+				failed.Retry != c.retry) {
 				t.Fatalf("got %v, want %q, retry %v", err, c.err, c.retry)
 			}
 		})
@@ -95,7 +112,8 @@ func TestCallsHaveTheirInputAsJSON(t *testing.T) {
 func TestFailureAtTheEndIsNotRepeated(t *testing.T) {
 	m := parse(t, "- error: {status: 503}\n")
 	for attempt, want := range map[int]string{1: "status 503", 2: "none for this request"} {
-		_, err := m.Reply(t.Context(), agent.ModelRequest{Messages: []conversation.Message{prompt}, Attempt: attempt}, nil)
+		_, err := m.Reply(t.Context(), agent.ModelRequest{Messages: []conversation.Message{prompt}, Attempt: attempt},
+			nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("attempt %d: got %v, want %q", attempt, err, want)
 		}

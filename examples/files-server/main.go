@@ -98,9 +98,11 @@ func (f *folder) close() {
 func (f *folder) server() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "files", Title: "Files of one folder", Version: "1"}, nil)
 	reads, changes := &mcp.ToolAnnotations{ReadOnlyHint: true}, &mcp.ToolAnnotations{DestructiveHint: new(true)}
-	add(s, &mcp.Tool{Name: "list", Description: "List all files of the folder, one path a line.", Annotations: reads}, f.list)
+	add(s, &mcp.Tool{Name: "list", Description: "List all files of the folder, one path a line.", Annotations: reads},
+		f.list)
 	add(s, &mcp.Tool{Name: "read", Description: "Read a text file.", Annotations: reads}, f.read)
-	add(s, &mcp.Tool{Name: "write", Description: "Write a text file. It replaces a file that exists, and creates folders.", Annotations: changes}, f.write)
+	add(s, &mcp.Tool{Name: "write", Description: "Write a text file. It replaces a file that exists, and " +
+		"creates folders.", Annotations: changes}, f.write)
 	add(s, &mcp.Tool{Name: "delete", Description: "Delete a file.", Annotations: changes}, f.delete)
 	return s
 }

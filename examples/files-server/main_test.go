@@ -72,7 +72,8 @@ func TestFilesAreWrittenReadListedAndDeleted(t *testing.T) {
 		t.Errorf("got %q, %v", got, err)
 	}
 	log, err := os.ReadFile(c.log)
-	if err != nil || strings.Count(string(log), "\n") != 4 || !strings.Contains(string(log), `{"path":"a.txt","text":"","tool":"delete"}`) {
+	if err != nil || strings.Count(string(log), "\n") != 4 ||
+		!strings.Contains(string(log), `{"path":"a.txt","text":"","tool":"delete"}`) {
 		t.Errorf("the log of the calls that change files is\n%s%v", log, err)
 	}
 }
@@ -89,7 +90,9 @@ func TestNoPathLeadsOutOfTheFolder(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	for _, path := range []string{"../secret", outside, "file", "up/secret", "a/../../secret", "./../secret", "..", "", "../folder/../secret"} {
+	for _, path := range []string{
+		"../secret", outside, "file", "up/secret", "a/../../secret", "./../secret", "..", "", "../folder/../secret",
+	} {
 		for tool, input := range map[string]any{"read": name{path}, "write": content{path, "changed"}} {
 			if got, isError := c.call(tool, input); !isError {
 				t.Errorf("%s %q: got %q, want an error", tool, path, got)
@@ -110,7 +113,9 @@ func TestNoPathLeadsOutOfTheFolder(t *testing.T) {
 // Content that is not text, or is too long for a model, is rejected.
 func TestOnlyTextsAreRead(t *testing.T) {
 	c := newClient(t)
-	for file, b := range map[string]string{"image": "\x89PNG\r\n", "zero": "a\x00b", "large": strings.Repeat("a", maxSize+1)} {
+	for file, b := range map[string]string{
+		"image": "\x89PNG\r\n", "zero": "a\x00b", "large": strings.Repeat("a", maxSize+1),
+	} {
 		if err := os.WriteFile(filepath.Join(c.dir, file), []byte(b), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,8 @@ type guide struct{}
 func (guide) Reply(_ context.Context, r agent.ModelRequest, _ func(string)) (agent.ModelReply, error) {
 	switch last := r.Messages[len(r.Messages)-1].Result; {
 	case last == nil:
-		return agent.CallTool("ask_user_question", map[string]any{"question": "Where do you go?", "options": []string{"Berlin", "Rome"}})
+		return agent.CallTool("ask_user_question",
+			map[string]any{"question": "Where do you go?", "options": []string{"Berlin", "Rome"}})
 	case last.ID == "ask_user_question":
 		_, line, _ := strings.Cut(last.Text, "\n") // the second line is for programs
 		var got struct{ Answers map[string]string }
@@ -40,7 +41,8 @@ func today(_ context.Context, p place) (string, error) { return "It is sunny in 
 func run(ctx context.Context, answer host.Answerer) (string, error) {
 	weather := agent.Functions("weather", agent.ReadOnlyFunc("today", "Look up the weather.", today))
 	h, err := host.Open("", agent.Definition{ // with a file instead of "", runs survive a restart
-		Name: "guide", Model: guide{}, Tools: []string{"ask_user_question", "weather"}, Toolsets: []agent.Toolset{weather},
+		Name: "guide", Model: guide{}, Tools: []string{"ask_user_question", "weather"},
+		Toolsets: []agent.Toolset{weather},
 	})
 	if err != nil {
 		return "", err

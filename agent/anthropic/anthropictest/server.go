@@ -67,19 +67,24 @@ func Stream(stopReason string, blocks ...Block) string {
 	s.WriteString(Event("message_start", `{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-test","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":12,"cache_creation_input_tokens":100,"cache_read_input_tokens":1000,"output_tokens":1}}}`))
 	s.WriteString(Event("ping", `{"type": "ping"}`))
 	for i, b := range blocks {
-		s.WriteString(Event("content_block_start", fmt.Sprintf(`{"type":"content_block_start","index":%d,"content_block":%s}`, i, b.Start)))
+		s.WriteString(Event("content_block_start",
+			fmt.Sprintf(`{"type":"content_block_start","index":%d,"content_block":%s}`, i, b.Start)))
 		for _, d := range b.Deltas {
-			s.WriteString(Event("content_block_delta", fmt.Sprintf(`{"type":"content_block_delta","index":%d,"delta":%s}`, i, d)))
+			s.WriteString(Event("content_block_delta",
+				fmt.Sprintf(`{"type":"content_block_delta","index":%d,"delta":%s}`, i, d)))
 		}
 		s.WriteString(Event("content_block_stop", fmt.Sprintf(`{"type":"content_block_stop","index":%d}`, i)))
 	}
-	s.WriteString(Event("message_delta", `{"type":"message_delta","delta":{"stop_reason":`+quote(stopReason)+`,"stop_sequence":null},"usage":{"output_tokens":120}}`))
+	s.WriteString(Event("message_delta", `{"type":"message_delta","delta":{"stop_reason":`+quote(stopReason)+
+		`,"stop_sequence":null},"usage":{"output_tokens":120}}`))
 	s.WriteString(Event("message_stop", `{"type":"message_stop"}`))
 	return s.String()
 }
 
 func reject(status int, kind, message string) *modeltest.Reply {
-	return &modeltest.Reply{Status: status, Body: fmt.Sprintf(`{"type":"error","error":{"type":%s,"message":%s},"request_id":"req_1"}`, quote(kind), quote(message))}
+	return &modeltest.Reply{Status: status, Body: fmt.Sprintf(
+		`{"type":"error","error":{"type":%s,"message":%s},"request_id":"req_1"}`, quote(kind), quote(message),
+	)}
 }
 
 func invalid(format string, args ...any) *modeltest.Reply {
@@ -171,7 +176,8 @@ func (q request) checkMessages() *modeltest.Reply {
 			return invalid("messages.%d: all messages must have non-empty content", i)
 		}
 		if i > 0 && m.Role == q.Messages[i-1].Role {
-			return invalid("messages.%d: two messages of %s", i, m.Role) // the API merges them, which would hide a mistake
+			// the API merges them, which would hide a mistake
+			return invalid("messages.%d: two messages of %s", i, m.Role)
 		}
 		text := false
 		for _, b := range m.Content {
@@ -191,7 +197,8 @@ func (q request) checkMessages() *modeltest.Reply {
 				open[b.ID], used[b.ID] = true, true
 			case "tool_result":
 				if !open[b.ToolUseID] || text {
-					return invalid("messages.%d: unexpected `tool_use_id` found in `tool_result` blocks: %s", i, b.ToolUseID)
+					return invalid("messages.%d: unexpected `tool_use_id` found in `tool_result` blocks: %s", i,
+						b.ToolUseID)
 				}
 				delete(open, b.ToolUseID)
 			case "thinking":

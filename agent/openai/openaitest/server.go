@@ -40,7 +40,10 @@ func Text(pieces ...string) string {
 
 // Call returns the events of a call whose input arrives in pieces.
 func Call(index int, id, name string, input ...string) string {
-	s := Delta(fmt.Sprintf(`{"tool_calls":[{"index":%d,"id":%s,"type":"function","function":{"name":%s,"arguments":""}}]}`, index, quote(id), quote(name)))
+	s := Delta(fmt.Sprintf(
+		`{"tool_calls":[{"index":%d,"id":%s,"type":"function","function":{"name":%s,"arguments":""}}]}`, index,
+		quote(id), quote(name),
+	))
 	for _, p := range input {
 		s += Delta(fmt.Sprintf(`{"tool_calls":[{"index":%d,"function":{"arguments":%s}}]}`, index, quote(p)))
 	}
@@ -63,7 +66,8 @@ func Stream(finish string, events ...string) string {
 }
 
 func invalid(format string, args ...any) *modeltest.Reply {
-	return &modeltest.Reply{Status: http.StatusBadRequest, Body: `{"error":{"message":` + quote(fmt.Sprintf(format, args...)) + `,"type":"invalid_request_error","param":null,"code":null}}`}
+	return &modeltest.Reply{Status: http.StatusBadRequest, Body: `{"error":{"message":` +
+		quote(fmt.Sprintf(format, args...)) + `,"type":"invalid_request_error","param":null,"code":null}}`}
 }
 
 // A request is the part of a request body that is checked.
@@ -100,7 +104,12 @@ func check(r *http.Request, body []byte) *modeltest.Reply {
 	case r.Method != http.MethodPost || r.URL.Path != "/v1/chat/completions":
 		return &modeltest.Reply{Status: http.StatusNotFound, Body: "404 page not found"}
 	case r.Header.Get("Authorization") != "Bearer "+modeltest.Key:
-		return &modeltest.Reply{Status: http.StatusUnauthorized, Body: `{"error":{"message":"Incorrect API key provided: ` + r.Header.Get("Authorization") + `.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`}
+		return &modeltest.Reply{
+			Status: http.StatusUnauthorized,
+			Body: `{"error":{"message":"Incorrect API key provided: ` + r.Header.Get(
+				"Authorization",
+			) + `.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`,
+		}
 	case err != nil:
 		return invalid("We could not parse the JSON body of your request: %v", err)
 	case q.Model == "" || len(q.Messages) == 0:
@@ -110,7 +119,10 @@ func check(r *http.Request, body []byte) *modeltest.Reply {
 	}
 	for i, t := range q.Tools {
 		if t.Type != "function" || t.Function.Parameters.Type != "object" {
-			return invalid("Invalid schema for function '%s': schema must be a JSON Schema of 'type: \"object\"' (tools.%d)", t.Function.Name, i)
+			return invalid(
+				"Invalid schema for function '%s': schema must be a JSON Schema of 'type: \"object\"' (tools.%d)",
+				t.Function.Name, i,
+			)
 		}
 	}
 	return checkMessages(q.Messages)
@@ -120,7 +132,8 @@ func checkMessages(messages []message) *modeltest.Reply {
 	open := map[string]bool{}
 	for i, m := range messages {
 		if m.Role != "tool" && len(open) > 0 {
-			return invalid("An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.")
+			return invalid("An assistant message with 'tool_calls' must be followed by tool messages responding to " +
+				"each 'tool_call_id'.")
 		}
 		if len(m.ToolCalls) == 0 && (m.Content == nil || strings.TrimSpace(*m.Content) == "") {
 			return invalid("Invalid value for 'content': expected a string, got null. (messages.%d)", i)
@@ -134,7 +147,8 @@ func checkMessages(messages []message) *modeltest.Reply {
 			}
 		case "tool":
 			if !open[m.ToolCallID] {
-				return invalid("messages with role 'tool' must be a response to a preceeding message with 'tool_calls'. (messages.%d)", i)
+				return invalid("messages with role 'tool' must be a response to a preceeding message with "+
+					"'tool_calls'. (messages.%d)", i)
 			}
 			delete(open, m.ToolCallID)
 		default:
