@@ -28,7 +28,9 @@ func standard(t rapid.TB, v any) string {
 
 func TestStringsAreWrittenAsByEncodingJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.RuneFrom([]rune("\"\\\b\f\n\r\t\x00\x1f\x7f<>&\u2028\u2029é€𝄞")))).Draw(t, "s")
+		s := rapid.StringOf(
+			rapid.OneOf(rapid.Rune(), rapid.RuneFrom([]rune("\"\\\b\f\n\r\t\x00\x1f\x7f<>&\u2028\u2029é€𝄞"))),
+		).Draw(t, "s")
 		if !utf8.ValidString(s) {
 			t.Skip("encoding/json escapes what it replaces")
 		}
@@ -36,7 +38,8 @@ func TestStringsAreWrittenAsByEncodingJSON(t *testing.T) {
 			t.Fatalf("got %s, want %s", got, standard(t, s))
 		}
 		var back string
-		if err := codec.Read(codec.AppendString(nil, s), func(r *codec.Reader) { back = r.String() }); err != nil || back != s {
+		if err := codec.Read(codec.AppendString(nil, s), func(r *codec.Reader) { back = r.String() }); err != nil ||
+			back != s {
 			t.Fatalf("got %q, %v, want %q", back, err, s)
 		}
 	})
@@ -66,7 +69,8 @@ func TestNumbersAreWrittenAsByEncodingJSON(t *testing.T) {
 
 func TestTimesHaveMilliseconds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		at := time.Unix(rapid.Int64Range(-1e11, 3e11).Draw(t, "seconds"), rapid.Int64Range(0, 1e9-1).Draw(t, "nanoseconds"))
+		at := time.Unix(rapid.Int64Range(-1e11, 3e11).Draw(t, "seconds"),
+			rapid.Int64Range(0, 1e9-1).Draw(t, "nanoseconds"))
 		at = at.In(time.FixedZone("", rapid.IntRange(-50_000, 50_000).Draw(t, "zone")))
 		want := at.UTC().Format(`"2006-01-02T15:04:05.000Z"`)
 		if got := string(codec.AppendTime(nil, at)); got != want {
@@ -78,10 +82,13 @@ func TestTimesHaveMilliseconds(t *testing.T) {
 func TestTimesAreRead(t *testing.T) {
 	at := time.Date(2026, 1, 2, 9, 0, 0, 123e6, time.UTC)
 	var rfc, ms time.Time
-	if err := codec.Read(codec.AppendTime(nil, at.In(time.FixedZone("", 3600))), func(r *codec.Reader) { rfc = r.Time() }); err != nil || rfc != at {
+	if err := codec.Read(codec.AppendTime(nil, at.In(time.FixedZone("", 3600))), func(r *codec.Reader) {
+		rfc = r.Time()
+	}); err != nil || rfc != at {
 		t.Errorf("got %v, %v", rfc, err)
 	}
-	if err := codec.Read(codec.AppendMillis(nil, at), func(r *codec.Reader) { ms = r.Millis() }); err != nil || ms != at {
+	if err := codec.Read(codec.AppendMillis(nil, at), func(r *codec.Reader) { ms = r.Millis() }); err != nil ||
+		ms != at {
 		t.Errorf("got %v, %v", ms, err)
 	}
 	for _, zero := range []string{"null", string(codec.AppendTime(nil, time.Time{})), `""`} {
@@ -101,7 +108,8 @@ func TestRawValuesAreCompact(t *testing.T) {
 		t.Errorf("got %s, %v", got, err)
 	}
 	for _, invalid := range []string{"{", "{} {}", "\"\xff\"", "nul"} {
-		if got, err := codec.AppendRaw([]byte("x"), json.RawMessage(invalid), "null"); err == nil || string(got) != "x" {
+		if got, err := codec.AppendRaw([]byte("x"), json.RawMessage(invalid), "null"); err == nil ||
+			string(got) != "x" {
 			t.Errorf("%q: got %s, %v", invalid, got, err)
 		}
 	}
@@ -138,7 +146,8 @@ func (p *part) read(r *codec.Reader) {
 func TestObjectsAreRead(t *testing.T) {
 	var p part
 	err := codec.Read([]byte(` {"name": "a\u00e9", "new": [{"x": 1}], "sizes": [1, -2], "next": {"name": "b", "next": null, "sizes": []}, "other": true} `), p.read)
-	if err != nil || p.name != "aé" || len(p.sizes) != 2 || p.sizes[1] != -2 || p.next == nil || p.next.name != "b" || p.next.next != nil || p.next.sizes != nil || !p.other {
+	if err != nil || p.name != "aé" || len(p.sizes) != 2 || p.sizes[1] != -2 || p.next == nil || p.next.name != "b" ||
+		p.next.next != nil || p.next.sizes != nil || !p.other {
 		t.Errorf("got %+v, %v", p, err)
 	}
 }
@@ -172,7 +181,10 @@ func TestMalformedValuesAreErrors(t *testing.T) {
 // Earlier releases stored contexts with duplicate names and invalid UTF-8, which must stay
 // readable.
 func TestStoredValuesMayBeAmbiguous(t *testing.T) {
-	for _, raw := range []string{`{"name": "a", "new": {"x": 1, "x": 2}}`, `{"name": "a", "new": "\ud800"}`, `{"name": "a", "new": "` + "\xff" + `"}`} {
+	for _, raw := range []string{
+		`{"name": "a", "new": {"x": 1, "x": 2}}`, `{"name": "a", "new": "\ud800"}`,
+		`{"name": "a", "new": "` + "\xff" + `"}`,
+	} {
 		var p part
 		if err := codec.ReadStored([]byte(raw), p.read); err != nil || p.name != "a" {
 			t.Errorf("%q: got %+v, %v", raw, p, err)
@@ -204,7 +216,8 @@ func TestReaderIsReusedAfterAnError(t *testing.T) {
 
 func TestDurationsAreRoundedUp(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		90 * time.Minute: `"1h30m0s"`, time.Nanosecond: `"1s"`, time.Second: `"1s"`, 59*time.Second + 1: `"1m0s"`, 0: `"0s"`,
+		90 * time.Minute: `"1h30m0s"`, time.Nanosecond: `"1s"`, time.Second: `"1s"`, 59*time.Second + 1: `"1m0s"`,
+		0: `"0s"`,
 	} {
 		if got := string(codec.AppendDuration(nil, d)); got != want {
 			t.Errorf("%v: got %s, want %s", d, got, want)

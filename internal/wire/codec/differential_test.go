@@ -179,7 +179,8 @@ func agree(t rapid.TB, src []byte) {
 			var inText valueError
 			switch {
 			case (got == nil) != (want == nil), got == nil && ours.log.String() != theirs.log.String():
-				t.Fatalf("%q, lenient %t: got %v, %s, and jsontext has %v, %s", src, lenient, got, ours.log.String(), want, theirs.log.String())
+				t.Fatalf("%q, lenient %t: got %v, %s, and jsontext has %v, %s", src, lenient, got, ours.log.String(),
+					want, theirs.log.String())
 			case !lenient && errors.As(want, &inText) && len(inText) < 100 && got.Error() != want.Error():
 				t.Fatalf("%q: got %v, want %v", src, got, want)
 			}
@@ -192,7 +193,8 @@ func agree(t rapid.TB, src []byte) {
 func agreeOnForm(t rapid.TB, src []byte) {
 	t.Helper()
 	got, err := codec.AppendRaw([]byte("x"), src, "")
-	want, wantErr := jsontext.AppendFormat([]byte("x"), src, jsontext.AllowDuplicateNames(true), jsontext.PreserveRawStrings(true))
+	want, wantErr := jsontext.AppendFormat([]byte("x"), src, jsontext.AllowDuplicateNames(true),
+		jsontext.PreserveRawStrings(true))
 	if len(src) > 0 && (err == nil) != (wantErr == nil) || err == nil && string(got) != string(want) {
 		t.Fatalf("%q: got %s, %v, and jsontext has %s, %v", src, got, err, want, wantErr)
 	}
@@ -207,10 +209,12 @@ func agreeOnForm(t rapid.TB, src []byte) {
 
 // pieces are the parts, valid and invalid, from which the tests generate texts.
 var pieces = []string{
-	"{", "}", "[", "]", ",", ":", `"`, `""`, `"a"`, `"a":1`, `"b" : [ ]`, `"\u0061":{}`, `"é":null`, `"😀 long enough for two words"`,
-	"0", "-0", "12", "-1.5e+300", "1e999", "9223372036854775807", "9223372036854775808", "01", "1.", ".5", "-", "1e", "+1",
+	"{", "}", "[", "]", ",", ":", `"`, `""`, `"a"`, `"a":1`, `"b" : [ ]`, `"\u0061":{}`, `"é":null`,
+	`"😀 long enough for two words"`, "0", "-0", "12", "-1.5e+300", "1e999", "9223372036854775807",
+	"9223372036854775808", "01", "1.", ".5", "-", "1e", "+1",
 	"true", "false", "null", "nul", "truely", " ", "\t\r\n", "\v", "\x00", "\x7f", "\ufeff", "//",
-	`"\n\"\\\/\b\f\r\t"`, `"\ud83d\ude00"`, `"\ud800"`, `"\udc00\ud800"`, `"\ud800\u0041"`, `"\ud800\uzzzz"`, `"\ud800xudc00"`, `"\u12"`, `"\x"`, `"\`, `\`,
+	`"\n\"\\\/\b\f\r\t"`, `"\ud83d\ude00"`, `"\ud800"`, `"\udc00\ud800"`, `"\ud800\u0041"`, `"\ud800\uzzzz"`,
+	`"\ud800xudc00"`, `"\u12"`, `"\x"`, `"\`, `\`,
 	"\"\xff\"", "\"\\n\xff\"", "\xc3", "\xed\xa0\x80", "\"\x1f\"", "\"1234567\x01\"", `"~/":[{"x":"1"}]`,
 }
 
@@ -229,7 +233,8 @@ func texts() *rapid.Generator[string] {
 				return "[" + strings.Join(items, ", ") + "]"
 			}
 			for i := range items {
-				items[i] = rapid.SampledFrom([]string{`"a"`, `"\u0061"`, `"b"`, `"created_at"`, `""`, `"é~/"`}).Draw(t, "name") + ": " + items[i]
+				items[i] = rapid.SampledFrom([]string{`"a"`, `"\u0061"`, `"b"`, `"created_at"`, `""`, `"é~/"`}).Draw(t,
+					"name") + ": " + items[i]
 			}
 			return "{" + strings.Join(items, ",") + "}"
 		})

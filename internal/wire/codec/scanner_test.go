@@ -18,7 +18,8 @@ func TestDepthIsLimited(t *testing.T) {
 				t.Errorf("%d times %s: got valid = %t", depth, c.open, got)
 			}
 			err := codec.Read(raw, func(r *codec.Reader) { r.Raw() })
-			if (err == nil) != accepted || err != nil && (!strings.Contains(err.Error(), "fewer levels") || len(err.Error()) > 300) {
+			if (err == nil) != accepted ||
+				err != nil && (!strings.Contains(err.Error(), "fewer levels") || len(err.Error()) > 300) {
 				t.Errorf("%d times %s: got %.400v", depth, c.open, err)
 			}
 			if _, err := codec.AppendRaw(nil, raw, ""); (err == nil) != accepted {
@@ -50,7 +51,8 @@ func TestDuplicatesAmongManyNamesAreErrors(t *testing.T) {
 		for _, duplicate := range []string{`"name0"`, `"` + last + `"`, `"\u006e` + last[1:] + `"`} {
 			raw := []byte(members(n, `"b"`, duplicate))
 			err := codec.Read(raw, (*codec.Reader).Skip)
-			want := fmt.Sprintf(`JSON at "": byte %d: expected each name once in an object, got "name`, strings.LastIndex(string(raw), duplicate))
+			want := fmt.Sprintf(`JSON at "": byte %d: expected each name once in an object, got "name`,
+				strings.LastIndex(string(raw), duplicate))
 			if err == nil || !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("%d names and %s: got %v, want %s", n, duplicate, err, want)
 			}
@@ -66,7 +68,10 @@ func TestEachObjectHasItsOwnNames(t *testing.T) {
 	if raw := `[{"a": {"a": {"a": 1}, "b": 2}, "b": {"a": 3}}, {"a": 4}, {"": {"": 5}}, {"\u0061": {"a": 6}, "b": 7}]`; !codec.Valid([]byte(raw)) {
 		t.Errorf("%s: not valid", raw)
 	}
-	for _, raw := range []string{`{"a": {"b": {}}, "a": 1}`, `[{"c": 1}, {"a": {"b": {"b": 1}, "c": 2, "b": 3}}]`, `{"": 1, "": 2}`, `{"a": 1, "\u0061": 2}`, `{"\u0061": 1, "a": 2}`, `{"\u0061": {"a": 1}, "b": 1, "\u0061": 2}`} {
+	for _, raw := range []string{
+		`{"a": {"b": {}}, "a": 1}`, `[{"c": 1}, {"a": {"b": {"b": 1}, "c": 2, "b": 3}}]`, `{"": 1, "": 2}`,
+		`{"a": 1, "\u0061": 2}`, `{"\u0061": 1, "a": 2}`, `{"\u0061": {"a": 1}, "b": 1, "\u0061": 2}`,
+	} {
 		if codec.Valid([]byte(raw)) {
 			t.Errorf("%s: valid", raw)
 		}

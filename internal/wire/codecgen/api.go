@@ -2,8 +2,10 @@ package main
 
 // apiNouns are the structs of the API whose JSON is generated, in the order of the output.
 var apiNouns = []string{
-	"Ask", "Question", "Option", "Confirmation", "Claim", "Held", "Vote", "FollowUp", "Outcome", "Actor", "QuestionAnswer", "Problem", "Snooze", "Page",
-	"Grant", "GrantPage", "Session", "Todo", "SessionPage", "Message", "MessagePage", "Event", "Token", "Delivery", "DeliveryPage", "Endpoint", "EndpointPage", "Contact", "ContactCode", "Person", "Group", "HostedAgent",
+	"Ask", "Question", "Option", "Confirmation", "Claim", "Held", "Vote", "FollowUp", "Outcome", "Actor",
+	"QuestionAnswer", "Problem", "Snooze", "Page", "Grant", "GrantPage", "Session", "Todo", "SessionPage", "Message",
+	"MessagePage", "Event", "Token", "Delivery", "DeliveryPage", "Endpoint", "EndpointPage", "Contact",
+	"ContactCode", "Person", "Group", "HostedAgent",
 }
 
 // api returns the source that writes and reads the nouns of the API, and that clones the noun cloned.
@@ -36,7 +38,8 @@ func (f form) apiMethods(w *writer, name string, members []member) {
 	w.line("}")
 	w.line("\n// MarshalJSON returns %s as JSON, in the format of docs/wire.md §2.", x)
 	w.line("func (%s %s) MarshalJSON() ([]byte, error) { return %s.AppendJSON(nil) }", x, name, x)
-	w.line("\n// UnmarshalJSON decodes the result of MarshalJSON into *%s. It ignores unknown members, and\n// returns an error for duplicate names and invalid UTF-8.", x)
+	w.line("\n// UnmarshalJSON decodes the result of MarshalJSON into *%s. It ignores unknown members, and\n// "+
+		"returns an error for duplicate names and invalid UTF-8.", x)
 	w.line("func (%s *%s) UnmarshalJSON(b []byte) error {", x, name)
 	w.line("var out %s", name)
 	w.line("err := codec.Read(b, out.readJSON)")

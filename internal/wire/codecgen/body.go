@@ -2,8 +2,9 @@ package main
 
 // bodyNouns are the structs that the client of package httpapi sends.
 var bodyNouns = []string{
-	"Request", "Question", "Option", "Confirmation", "Problem", "Answer", "QuestionAnswer", "GrantRequest", "TokenRequest", "EndpointRequest", "ContactRequest", "PersonRequest",
-	"SessionRequest", "SendMessage", "Report", "EndTurn", "EndSession", "ResumeSession", "Complete", "SetTodos", "Todo",
+	"Request", "Question", "Option", "Confirmation", "Problem", "Answer", "QuestionAnswer", "GrantRequest",
+	"TokenRequest", "EndpointRequest", "ContactRequest", "PersonRequest", "SessionRequest", "SendMessage", "Report",
+	"EndTurn", "EndSession", "ResumeSession", "Complete", "SetTodos", "Todo",
 }
 
 // bodies returns the source of package httpapi that appends the bodies of requests. A body omits zero values,

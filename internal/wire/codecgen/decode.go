@@ -9,8 +9,9 @@ import (
 
 // requestNouns are the structs that internal/wire/decode reads from the bodies of requests.
 var requestNouns = []string{
-	"Request", "Confirmation", "Question", "Option", "Problem", "Answer", "QuestionAnswer", "GrantRequest", "SessionRequest",
-	"Report", "ResumeSession", "Complete", "SetTodos", "Todo", "TokenRequest", "EndpointRequest", "ContactRequest", "PersonRequest",
+	"Request", "Confirmation", "Question", "Option", "Problem", "Answer", "QuestionAnswer", "GrantRequest",
+	"SessionRequest", "Report", "ResumeSession", "Complete", "SetTodos", "Todo", "TokenRequest", "EndpointRequest",
+	"ContactRequest", "PersonRequest",
 }
 
 // requests returns the source of internal/wire/decode that reads the members of nouns.

@@ -90,8 +90,10 @@ func generate(root string) (map[string][]byte, error) {
 	}
 	out := map[string][]byte{}
 	for file, source := range map[string]func() ([]byte, error){
-		"api":                          func() ([]byte, error) { return domain.api("askback", apiNouns, "Ask") },
-		"engine/ask":                   func() ([]byte, error) { return domain.conversion("engine", "askOf", "Request", "Ask") },
+		"api": func() ([]byte, error) { return domain.api("askback", apiNouns, "Ask") },
+		"engine/ask": func() ([]byte, error) {
+			return domain.conversion("engine", "askOf", "Request", "Ask")
+		},
 		"httpapi/body":                 func() ([]byte, error) { return domain.bodies(bodyNouns) },
 		"internal/wire/decode/request": func() ([]byte, error) { return domain.requests(requestNouns) },
 		"internal/lifecycle/stored": func() ([]byte, error) {

@@ -25,7 +25,8 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		} else if string(got) != string(want) {
-			t.Errorf("%s is not what the generator makes of the structs: run go generate . in the root", strings.TrimPrefix(name, root))
+			t.Errorf("%s is not what the generator makes of the structs: run go generate . in the root",
+				strings.TrimPrefix(name, root))
 		}
 	}
 	schemas, err := filepath.Glob(filepath.Join(root, schemaFolder, "gen", "*"))
@@ -119,7 +120,8 @@ func parseRules(t *testing.T, raw string) rules {
 }
 
 func TestSchemaHasFieldsAndRules(t *testing.T) {
-	s := parseSample(t, strings.Replace(sampleSource, "type Color string", "type Color string\n\nconst (\n\tRed Color = \"red\"\n\tBlue Color = \"blue\"\n)", 1))
+	s := parseSample(t, strings.Replace(sampleSource, "type Color string",
+		"type Color string\n\nconst (\n\tRed Color = \"red\"\n\tBlue Color = \"blue\"\n)", 1))
 	schema, err := s.schema("Thing", replySchemas, parseRules(t, sampleRules))
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +143,8 @@ func TestInvalidRulesAreErrors(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", raw, err, want)
 		}
 	}
-	if _, err := loadRules(filepath.Join("testdata", "api.txt")); err == nil || !strings.Contains(err.Error(), "api.txt: ") {
+	if _, err := loadRules(filepath.Join("testdata", "api.txt")); err == nil ||
+		!strings.Contains(err.Error(), "api.txt: ") {
 		t.Errorf("got %v for a file that is not JSON", err)
 	}
 }
@@ -175,7 +178,9 @@ type Leaf struct{ Trees []Tree }
 `)
 	w := &writer{}
 	s.clones(w, "Tree")
-	for _, method := range []string{"func (t Tree) Clone() Tree", "func (t Tree) clone() Tree", "func (l Leaf) clone() Leaf"} {
+	for _, method := range []string{
+		"func (t Tree) Clone() Tree", "func (t Tree) clone() Tree", "func (l Leaf) clone() Leaf",
+	} {
 		if got := strings.Count(w.String(), method); got != 1 {
 			t.Errorf("%s is written %d times, want once:\n%s", method, got, w)
 		}
@@ -194,7 +199,8 @@ func TestInvalidTagsAreErrors(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", tag, err, want)
 		}
 	}
-	if _, err := parseSample(t, sampleSource).named("Nothing", "api"); err == nil || err.Error() != "there is no struct Nothing" {
+	if _, err := parseSample(t, sampleSource).named("Nothing", "api"); err == nil ||
+		err.Error() != "there is no struct Nothing" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -51,7 +51,8 @@ func (r rules) apply(properties *orderedJSON, f schemaForm) (*orderedJSON, error
 			continue
 		}
 		var property, changes orderedJSON
-		if err := errors.Join(json.Unmarshal(given, &property), json.Unmarshal(r.properties.values[name], &changes)); err != nil {
+		if err := errors.Join(json.Unmarshal(given, &property),
+			json.Unmarshal(r.properties.values[name], &changes)); err != nil {
 			return nil, fmt.Errorf("the rules of %s: %w", name, err)
 		}
 		for _, member := range changes.names {

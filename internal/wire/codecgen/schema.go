@@ -28,12 +28,14 @@ var requestSchemas = schemaForm{
 	key: "request",
 	structs: []string{
 		"Request", "Question", "Option", "Confirmation", "Answer", "QuestionAnswer", "GrantRequest", "SessionRequest",
-		"Report", "ResumeSession", "Complete", "SetTodos", "EndSession", "TokenRequest", "EndpointRequest", "ContactRequest", "PersonRequest",
+		"Report", "ResumeSession", "Complete", "SetTodos", "EndSession", "TokenRequest", "EndpointRequest",
+		"ContactRequest", "PersonRequest",
 	},
 	names: map[string]string{
-		"Request": "AskRequest", "Question": "QuestionRequest", "Option": "OptionRequest", "Confirmation": "ConfirmationRequest",
-		"Answer": "AnswerRequest", "QuestionAnswer": "AnswerEntry", "Report": "MessageRequest", "ResumeSession": "ResumeRequest",
-		"Complete": "Completion", "SetTodos": "Todos", "EndSession": "Reason", "Problem": "FieldProblem",
+		"Request": "AskRequest", "Question": "QuestionRequest", "Option": "OptionRequest",
+		"Confirmation": "ConfirmationRequest", "Answer": "AnswerRequest", "QuestionAnswer": "AnswerEntry",
+		"Report": "MessageRequest", "ResumeSession": "ResumeRequest", "Complete": "Completion", "SetTodos": "Todos",
+		"EndSession": "Reason", "Problem": "FieldProblem",
 	},
 }
 

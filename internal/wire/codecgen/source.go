@@ -34,7 +34,8 @@ const (
 
 var kindNames = [...]string{
 	text: "a string", boolean: "bool", integer: "an integer", number: "float64", instant: "time.Time",
-	raw: "json.RawMessage", texts: "[]string", object: "a struct", pointer: "a pointer", list: "a slice", duration: "time.Duration", nothing: "a blank field",
+	raw: "json.RawMessage", texts: "[]string", object: "a struct", pointer: "a pointer", list: "a slice",
+	duration: "time.Duration", nothing: "a blank field",
 }
 
 func (k kind) String() string { return kindNames[k] }

@@ -6,8 +6,11 @@ import "strings"
 // structs of the API in them. storedEvents are the structs of package lifecycle that are stored in one part.
 var (
 	storedRecords = []string{"AskState", "SessionState", "GrantState", "EndpointState"}
-	storedNouns   = []string{"Question", "Option", "Confirmation", "Claim", "Held", "Vote", "FollowUp", "Outcome", "QuestionAnswer", "Problem", "Todo", "Delivery", "Session"}
-	storedEvents  = []string{"Event"}
+	storedNouns   = []string{
+		"Question", "Option", "Confirmation", "Claim", "Held", "Vote", "FollowUp", "Outcome", "QuestionAnswer",
+		"Problem", "Todo", "Delivery", "Session",
+	}
+	storedEvents = []string{"Event"}
 )
 
 // stored returns the source that writes and reads the nouns in the form of the store.

@@ -27,12 +27,13 @@ func (w *writer) formatted() ([]byte, error) {
 // A form is one of the forms of the nouns: the JSON of the API, of the store, or of the
 // bodies of requests.
 type form struct {
-	key       string                         // of the tags
-	appendOf  func(structName string) string // returns the function that appends a struct of this name
-	readOf    func(structName string) string // returns the function that reads into a pointer to the struct
-	omitsZero bool                           // a zero value is omitted, unless the option is keep; else only with omitempty
-	millis    bool                           // times are integers; else they are strings
-	formats   bool                           // there are several formats; see the options follows and usual
+	key      string                         // of the tags
+	appendOf func(structName string) string // returns the function that appends a struct of this name
+	readOf   func(structName string) string // returns the function that reads into a pointer to the struct
+	// a zero value is omitted, unless the option is keep; else only with omitempty
+	omitsZero bool
+	millis    bool // times are integers; else they are strings
+	formats   bool // there are several formats; see the options follows and usual
 }
 
 func (f form) omits(m member) bool {

@@ -57,7 +57,8 @@ func readA2A(_ Client, raw []byte) (Call, error) {
 	case "input-required":
 		task.old = true
 	default:
-		r.Problem(jcs.Pointer(jcs.Pointer(n.Pointer, "status"), "state"), "this task does not wait for input", "send a task in the state TASK_STATE_INPUT_REQUIRED")
+		r.Problem(jcs.Pointer(jcs.Pointer(n.Pointer, "status"), "state"), "this task does not wait for input",
+			"send a task in the state TASK_STATE_INPUT_REQUIRED")
 	}
 	message, _ := child(status, "message")
 	text, calls := r.a2aParts(raw, message)
@@ -77,7 +78,8 @@ func readA2A(_ Client, raw []byte) (Call, error) {
 func (r *reader) a2aParts(raw []byte, message Node) (text string, calls []a2aCall) {
 	parts, ok := child(message, "parts")
 	if !ok || !r.require(parts, jcs.Array, "") {
-		r.Problem(jcs.Pointer(message.Pointer, "parts"), "the task has no message to a person", "send its status with the message")
+		r.Problem(jcs.Pointer(message.Pointer, "parts"), "the task has no message to a person",
+			"send its status with the message")
 		return "", nil
 	}
 	var texts []string
@@ -100,7 +102,8 @@ func (r *reader) a2aParts(raw []byte, message Node) (text string, calls []a2aCal
 	text = strings.TrimSpace(strings.Join(texts, "\n\n"))
 	switch {
 	case len(calls) > 1:
-		r.Problem(parts.Pointer, "a person decides about one call at a time", "let the agent confirm one call after the other")
+		r.Problem(parts.Pointer, "a person decides about one call at a time",
+			"let the agent confirm one call after the other")
 	case len(calls) == 0 && text == "" && len(r.problems) == 0:
 		r.Problem(parts.Pointer, "the message has no text", "")
 	}
@@ -147,21 +150,28 @@ func (t a2aTask) question(text string) Call {
 func (t a2aTask) confirmation(call a2aCall, text string) Call {
 	about := strings.TrimSpace(strings.Join([]string{text, call.hint}, "\n\n"))
 	return Call{
-		Request: askback.Request{Confirmation: &askback.Confirmation{ToolName: call.name, Description: about, Input: call.args, NoEdit: true}},
+		Request: askback.Request{Confirmation: &askback.Confirmation{
+			ToolName: call.name, Description: about, Input: call.args, NoEdit: true,
+		}},
 		reply: func(_ []ClientAnswer, ask askback.Ask) (any, error) {
 			o := ask.Outcome
 			switch {
 			case o.Status != askback.Answered:
 				return nil, unanswered(ask)
 			case o.Approved() && len(o.Input) > 0:
-				return nil, &Unanswered{ask.Status, "A person approved other arguments, which this agent does not accept. This is not consent."}
+				return nil, &Unanswered{
+					ask.Status,
+					"A person approved other arguments, which this agent does not accept. This is not consent.",
+				}
 			}
 			metadata := map[string]any{"adk_type": "function_response"}
 			if o.Reason != "" || o.Comment != "" {
 				metadata["askback"] = aguiRemarks{Reason: o.Reason, Comment: o.Comment}
 			}
 			return t.message(ask, map[string]any{
-				"data":     map[string]any{"id": call.id, "name": adkConfirmation, "response": map[string]any{"confirmed": o.Approved()}},
+				"data": map[string]any{
+					"id": call.id, "name": adkConfirmation, "response": map[string]any{"confirmed": o.Approved()},
+				},
 				"metadata": metadata,
 			}), nil
 		},

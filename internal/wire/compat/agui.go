@@ -109,7 +109,8 @@ func (r *reader) aguiOutcome(n Node) Node {
 		kind, _ := child(outcome, "type")
 		list, ok := child(outcome, "interrupts")
 		if kind.Text() != "interrupt" || !ok {
-			r.Problem(outcome.Pointer, "this run does not wait for a person", "send an event whose outcome is an interrupt")
+			r.Problem(outcome.Pointer, "this run does not wait for a person",
+				"send an event whose outcome is an interrupt")
 		}
 		return list
 	}
@@ -127,7 +128,8 @@ func (r *reader) aguiInterrupt(raw []byte, n Node) (out aguiInterrupt) {
 		return out
 	}
 	for name, into := range map[string]*string{
-		"id": &out.id, "reason": &out.reason, "message": &out.message, "toolCallId": &out.toolCall, "expiresAt": &out.expires,
+		"id": &out.id, "reason": &out.reason, "message": &out.message, "toolCallId": &out.toolCall,
+		"expiresAt": &out.expires,
 	} {
 		if v, ok := child(n, name); ok {
 			r.Text(into)(v)
@@ -155,7 +157,8 @@ func (r *reader) aguiAsk(at Node, i aguiInterrupt, calls map[string]aguiCall) (c
 	case bound:
 		call, known := calls[i.toolCall]
 		if !known {
-			r.Problem(jcs.Pointer(at.Pointer, "toolCallId"), "the arguments of this call are not known", "send messages, with this call, next to outcome")
+			r.Problem(jcs.Pointer(at.Pointer, "toolCallId"), "the arguments of this call are not known",
+				"send messages, with this call, next to outcome")
 		}
 		c.Request.Confirmation = &askback.Confirmation{ToolName: call.name, Description: i.message, Input: call.args}
 	case i.message == "":
@@ -202,7 +205,9 @@ func (i aguiInterrupt) decision(bound bool, ask askback.Ask) (any, error) {
 	}
 	approved := o.Approved()
 	if approved && len(o.Input) > 0 && !(bound && i.schema.edits) {
-		return nil, &Unanswered{ask.Status, "A person approved other arguments, which this agent does not accept. This is not consent."}
+		return nil, &Unanswered{
+			ask.Status, "A person approved other arguments, which this agent does not accept. This is not consent.",
+		}
 	}
 	if i.schema.kind == "boolean" || i.schema.kind == "" && !bound {
 		return i.entry(ask, approved), nil

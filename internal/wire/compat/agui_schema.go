@@ -123,7 +123,8 @@ func (r *reader) checkApproval(at Node, s aguiSchema) {
 	switch {
 	case s.kind == "" || s.kind == "boolean":
 	case s.kind != "object" || !ok || approved.kind != "boolean":
-		r.Problem(pointer, "a person could not approve this", `use {"type": "object", "properties": {"approved": {"type": "boolean"}}}`)
+		r.Problem(pointer, "a person could not approve this",
+			`use {"type": "object", "properties": {"approved": {"type": "boolean"}}}`)
 	}
 	for _, name := range s.required {
 		if !slices.Contains([]string{"", "approved"}, name) {
@@ -146,7 +147,8 @@ func (r *reader) aguiForm(at Node, i aguiInterrupt) (c Call) {
 	for _, f := range fields {
 		q, ok := f.question()
 		if !ok {
-			r.Problem(pointer, "a person cannot fill in the type "+strconv.Quote(f.kind), "use string, number, integer, boolean, or an array of an enum")
+			r.Problem(pointer, "a person cannot fill in the type "+strconv.Quote(f.kind),
+				"use string, number, integer, boolean, or an array of an enum")
 		}
 		q.Optional = !slices.Contains(required, f.name)
 		if len(fields) == 1 {
@@ -202,7 +204,8 @@ func (i aguiInterrupt) form(fields []aguiField, all []ClientAnswer, ask askback.
 		}
 		value, ok := fields[n].value(a)
 		if !ok {
-			return nil, &Unanswered{ask.Status, "The answer " + Quoted(a.String()) + " is not of the type " + fields[n].kind + ". Ask again, with another key."}
+			return nil, &Unanswered{ask.Status, "The answer " + Quoted(a.String()) + " is not of the type " +
+				fields[n].kind + ". Ask again, with another key."}
 		}
 		payload[fields[n].name] = value
 	}

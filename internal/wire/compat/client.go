@@ -59,8 +59,14 @@ type ReplyFunc func([]ClientAnswer, askback.Ask) (any, error)
 var clients = []Client{
 	{Name: "a2a", Example: exampleA2A, ReadCall: readA2A},
 	{Name: "ag-ui", Example: exampleAGUI, readAll: readAGUI},
-	{Name: "crush", Example: exampleCrush, FieldNames: "options choices header label", ReadCall: QuestionsBy(crushQuestion, Answered(crushReply))},
-	{Name: "deepagents", Example: exampleDeepagents, FieldNames: "options choices label value", ReadCall: QuestionsBy(deepagentsQuestion, deepagentsReply), typed: true},
+	{
+		Name: "crush", Example: exampleCrush, FieldNames: "options choices header label",
+		ReadCall: QuestionsBy(crushQuestion, Answered(crushReply)),
+	},
+	{
+		Name: "deepagents", Example: exampleDeepagents, FieldNames: "options choices label value",
+		ReadCall: QuestionsBy(deepagentsQuestion, deepagentsReply), typed: true,
+	},
 	{Name: "flat", Example: exampleFlat, ReadCall: readFlat, typed: true},
 	{Name: "langgraph", Example: exampleLanggraph, readAll: readLanggraph, typed: true},
 }
@@ -155,9 +161,11 @@ func (c Call) result(ask askback.Ask) (any, error) {
 // names.
 func (c Call) matches(ask askback.Ask) bool {
 	if own := c.Request.Confirmation; own != nil {
-		return ask.Confirmation != nil && ask.Confirmation.ToolName == own.ToolName && bytes.Equal(ask.Confirmation.Input, own.Input)
+		return ask.Confirmation != nil && ask.Confirmation.ToolName == own.ToolName &&
+			bytes.Equal(ask.Confirmation.Input, own.Input)
 	}
-	return slices.EqualFunc(c.Request.Questions, ask.Questions, func(a, b askback.Question) bool { return a.ID == b.ID && a.Text == b.Text })
+	return slices.EqualFunc(c.Request.Questions, ask.Questions,
+		func(a, b askback.Question) bool { return a.ID == b.ID && a.Text == b.Text })
 }
 
 // A Mistake is the error for invalid input of a client's tool. Its text is for the model. It has at most 400
@@ -280,13 +288,15 @@ func (c Call) finish(r *Reader) (Call, error) {
 	for i, a := range c.questions {
 		for j, before := range c.questions[:i] {
 			if a.Key != "" && a.Key == before.Key {
-				r.Problem(fmt.Sprintf("/questions/%d/%s", i, a.KeyField), fmt.Sprintf("questions %d and %d have the same value, so their answers would be ambiguous", j+1, i+1), "use a different value for each")
+				r.Problem(fmt.Sprintf("/questions/%d/%s", i, a.KeyField), fmt.Sprintf("questions %d and %d have the "+
+					"same value, so their answers would be ambiguous", j+1, i+1), "use a different value for each")
 			}
 		}
 		c.Request.Questions = append(c.Request.Questions, a.Question)
 		if n := len(a.Options); n == 1 || n > decode.MaxToolOptions {
-			r.Problem(fmt.Sprintf("/questions/%d/options", i), fmt.Sprintf("a question has %d to %d options, or none for free text, not %d",
-				limits.MinOptions, decode.MaxToolOptions, n), "")
+			r.Problem(fmt.Sprintf("/questions/%d/options", i),
+				fmt.Sprintf("a question has %d to %d options, or none for free text, not %d",
+					limits.MinOptions, decode.MaxToolOptions, n), "")
 		}
 	}
 	if err := r.err(); err != nil {

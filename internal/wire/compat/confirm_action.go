@@ -83,14 +83,16 @@ func interruptConfirmation(n Node) (Call, error) {
 		"header": r.Text(&header), "multi_select": unused, "allow_custom": unused, "default": unused,
 	})
 	if options != nil && !slices.Equal(options, yesNo) {
-		r.Problem(n.Pointer+"/options", "the options of a confirmation are always "+strings.Join(yesNo, " and "), "leave them out")
+		r.Problem(n.Pointer+"/options", "the options of a confirmation are always "+strings.Join(yesNo, " and "),
+			"leave them out")
 	}
 	details := ""
 	if len(descriptions) > 0 {
 		details = descriptions[0]
 	}
 	if len(descriptions) > 1 && strings.TrimSpace(strings.Join(descriptions[1:], "")) != "" {
-		r.Problem(n.Pointer+"/descriptions", "only the first option may have a description", "describe what is approved")
+		r.Problem(n.Pointer+"/descriptions", "only the first option may have a description",
+			"describe what is approved")
 	}
 	if err := r.err(); err != nil {
 		return Call{}, err
@@ -125,7 +127,9 @@ func newConfirmation(action, details string, reply func(yes bool) any) (Call, er
 		return Call{}, err
 	}
 	if strings.TrimSpace(action) == "" {
-		return Call{}, askback.Invalid{{Pointer: "/question", Detail: "the action is missing", Fix: "write it in question"}}
+		return Call{}, askback.Invalid{
+			{Pointer: "/question", Detail: "the action is missing", Fix: "write it in question"},
+		}
 	}
 	r, err := askback.Request{Confirmation: &askback.Confirmation{
 		ToolName: confirmAction, Description: action, Context: details, Input: input,

@@ -17,8 +17,8 @@ func crushQuestion(r *Reader, n Node) ClientQuestion {
 	kind, more := "", ""
 	choices := r.Options(&a, "id", "label", "description")
 	r.Fields(n, map[string]func(Node){
-		"id": r.Text(&a.Key), "label": r.Text(&a.Header), "type": r.Text(&kind), "question": r.Text(&a.Text), "description": r.Text(&more),
-		"choices": choices, "options": choices,
+		"id": r.Text(&a.Key), "label": r.Text(&a.Header), "type": r.Text(&kind), "question": r.Text(&a.Text),
+		"description": r.Text(&more), "choices": choices, "options": choices,
 	})
 	switch kind {
 	case "yes_no":

@@ -12,7 +12,8 @@ func deepagentsQuestion(r *Reader, n Node) ClientQuestion {
 	var a ClientQuestion
 	kind := "text"
 	r.Fields(n, map[string]func(Node){
-		"question": r.Text(&a.Text), "type": r.Text(&kind), "choices": r.Options(&a, "value"), "required": r.NegatedFlag(&a.Optional),
+		"question": r.Text(&a.Text), "type": r.Text(&kind), "choices": r.Options(&a, "value"),
+		"required": r.NegatedFlag(&a.Optional),
 	})
 	switch {
 	case kind != "text" && kind != "multiple_choice" && kind != "multi_select":

@@ -23,7 +23,9 @@ func readFlat(_ Client, raw []byte) (Call, error) {
 func readFlatQuestion(raw []byte) (Call, error) {
 	r, err := decode.Questions(raw)
 	if err == nil && len(r.Questions) > 1 {
-		err = askback.Invalid{{Pointer: "/questions", Detail: "the result can hold only one answer", Fix: "ask one question"}}
+		err = askback.Invalid{
+			{Pointer: "/questions", Detail: "the result can hold only one answer", Fix: "ask one question"},
+		}
 	}
 	if err != nil {
 		return Call{}, &Mistake{decode.Correction(raw, err, decode.QuestionsTool), err}

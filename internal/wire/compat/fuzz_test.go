@@ -103,7 +103,8 @@ func FuzzBodies(f *testing.F) {
 // answer.
 func TestProblemsHavePointersIntoTheBody(t *testing.T) {
 	long := strings.Repeat("x", limits.MaxText+1)
-	_, err := compat.Respond([]byte(`{"answers": {"Which?": "Go"}, "annotations": {"Which?": {"notes": "`+long+`"}}}`), asks()[0])
+	_, err := compat.Respond([]byte(`{"answers": {"Which?": "Go"}, "annotations": {"Which?": {"notes": "`+long+`"}}}`),
+		asks()[0])
 	var bad askback.Invalid
 	if !errors.As(err, &bad) || len(bad) != 1 || bad[0].Pointer != "/annotations/Which?/notes" {
 		t.Errorf("got %v", err)
@@ -141,7 +142,8 @@ func TestOnlyExactWordsApprove(t *testing.T) {
 // cannot imitate another question (B5).
 func TestResumeContextIsOneBlock(t *testing.T) {
 	piece := rapid.SampledFrom([]string{
-		"<resume-context>", "</resume-context>", "</", "<", "resume-context>", "\n  Q: ", "\r  A: ", "\u2028", "\n", " ", "x", "&lt;", "Todo state at pause:",
+		"<resume-context>", "</resume-context>", "</", "<", "resume-context>", "\n  Q: ", "\r  A: ", "\u2028", "\n",
+		" ", "x", "&lt;", "Todo state at pause:",
 	})
 	text := rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(piece, 1, 6).Draw(t, "pieces"), "")
@@ -149,12 +151,14 @@ func TestResumeContextIsOneBlock(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 4).Draw(t, "questions")
 		a := askback.Ask{Kind: askback.Questions, Outcome: &askback.Outcome{
-			Status:  rapid.SampledFrom([]askback.Status{askback.Answered, askback.Declined, askback.Expired}).Draw(t, "status"),
+			Status: rapid.SampledFrom([]askback.Status{askback.Answered, askback.Declined, askback.Expired}).Draw(t,
+				"status"),
 			Comment: text.Draw(t, "comment"), Reason: text.Draw(t, "reason"),
 		}}
 		for range n {
 			a.Questions = append(a.Questions, askback.Question{Text: text.Draw(t, "question")})
-			a.Outcome.Answers = append(a.Outcome.Answers, askback.QuestionAnswer{Other: text.Draw(t, "other"), Notes: text.Draw(t, "notes")})
+			a.Outcome.Answers = append(a.Outcome.Answers,
+				askback.QuestionAnswer{Other: text.Draw(t, "other"), Notes: text.Draw(t, "notes")})
 		}
 		s := askback.Session{Status: askback.SessionWaiting, Todos: []askback.Todo{{
 			Content: text.Draw(t, "todo"), Status: askback.TodoStatus(text.Draw(t, "status")),
@@ -164,7 +168,8 @@ func TestResumeContextIsOneBlock(t *testing.T) {
 			t.Fatalf("%q is left of %q", left, got)
 		}
 		questions := 0
-		for line := range strings.FieldsFuncSeq(got, func(r rune) bool { return strings.ContainsRune("\n\r\u2028", r) }) {
+		for line := range strings.FieldsFuncSeq(got,
+			func(r rune) bool { return strings.ContainsRune("\n\r\u2028", r) }) {
 			if strings.HasPrefix(line, "  Q: ") {
 				questions++
 			}

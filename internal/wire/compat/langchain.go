@@ -57,7 +57,8 @@ func (r *Reader) approvals(raw []byte, n Node) (Input, error) {
 			r.elements(n, func(n Node) {
 				a := approvalRequest{camel: camel}
 				r.reader.fields(n, "", map[string]func(Node){
-					"name": r.Text(&a.name), "args": func(n Node) { a.args = r.arguments(raw, n) }, "description": r.Text(&a.about),
+					"name": r.Text(&a.name), "args": func(n Node) { a.args = r.arguments(raw, n) },
+					"description": r.Text(&a.about),
 				})
 				actions = append(actions, a)
 			})
@@ -67,7 +68,8 @@ func (r *Reader) approvals(raw []byte, n Node) (Input, error) {
 	for i := range actions {
 		a := &actions[i]
 		if a.allowed = rules[a.name]; !a.may("approve") && !a.may("edit") {
-			r.Problem(n.Pointer+"/"+names.configs, "a person could not approve this action", "allow approve or edit for it")
+			r.Problem(n.Pointer+"/"+names.configs, "a person could not approve this action",
+				"allow approve or edit for it")
 		}
 	}
 	for _, m := range r.warnings {
@@ -126,7 +128,9 @@ func (a approvalRequest) decision(_ []ClientAnswer, ask askback.Ask) (any, error
 	case o.Approved() && len(o.Input) > 0 && a.may("edit"):
 		d = a.edit(o.Input)
 	case o.Approved() && len(o.Input) > 0:
-		return nil, &Unanswered{ask.Status, "A person approved other arguments, which this agent does not accept. This is not consent."}
+		return nil, &Unanswered{
+			ask.Status, "A person approved other arguments, which this agent does not accept. This is not consent.",
+		}
 	case o.Approved() && a.may("approve"):
 		d.Type = "approve"
 	case o.Approved():

@@ -49,7 +49,9 @@ func readLanggraph(c Client, raw []byte) (Input, error) {
 	case (list || camel) && !acts && !asks:
 		return r.approvals(raw, n)
 	case n.Kind == jcs.String:
-		return only(Call{questions: []ClientQuestion{{Question: askback.Question{Text: n.Text()}}}, reply: Answered(flatReply)}.finish(r))
+		return only(Call{
+			questions: []ClientQuestion{{Question: askback.Question{Text: n.Text()}}}, reply: Answered(flatReply),
+		}.finish(r))
 	case asks && !acts:
 		call, err := readFlat(c, n.Raw(raw))
 		if m, ok := errors.AsType[*Mistake](err); ok {
@@ -67,11 +69,14 @@ func (r *Reader) interrupt(raw []byte, n Node) (Call, error) {
 	var i interrupt
 	r.reader.fields(n, "", map[string]func(Node){
 		"action_request": func(n Node) {
-			r.reader.fields(n, "", map[string]func(Node){"action": r.Text(&i.action), "args": func(n Node) { i.args = r.arguments(raw, n) }})
+			r.reader.fields(n, "", map[string]func(Node){"action": r.Text(&i.action), "args": func(n Node) {
+				i.args = r.arguments(raw, n)
+			}})
 		},
 		"config": func(n Node) {
 			r.reader.fields(n, "", map[string]func(Node){
-				"allow_ignore": r.Flag(&i.ignore), "allow_respond": r.Flag(&i.respond), "allow_edit": r.Flag(&i.edit), "allow_accept": r.Flag(&i.accept),
+				"allow_ignore": r.Flag(&i.ignore), "allow_respond": r.Flag(&i.respond), "allow_edit": r.Flag(&i.edit),
+				"allow_accept": r.Flag(&i.accept),
 			})
 		},
 		"description": r.Text(&i.about),
@@ -108,7 +113,9 @@ func (i interrupt) call() (Call, error) {
 		c.Request.Context = i.args
 		return c.finish(&Reader{reader: &reader{}})
 	}
-	r, err := askback.Request{Confirmation: &askback.Confirmation{ToolName: i.action, Description: i.about, Input: i.args}}.Normalize()
+	r, err := askback.Request{
+		Confirmation: &askback.Confirmation{ToolName: i.action, Description: i.about, Input: i.args},
+	}.Normalize()
 	return Call{Request: r, reply: i.decision}, err
 }
 
@@ -133,9 +140,13 @@ func (i interrupt) decision(_ []ClientAnswer, ask askback.Ask) (any, error) {
 	case o.Approved() && i.edit:
 		return []interruptReply{{"edit", interruptAction{i.action, o.Input}}}, nil
 	case o.Approved() && i.respond:
-		return []interruptReply{{"response", "Not approved as sent. A person would approve these arguments: " + string(o.Input)}}, nil
+		return []interruptReply{
+			{"response", "Not approved as sent. A person would approve these arguments: " + string(o.Input)},
+		}, nil
 	case o.Approved():
-		return nil, &Unanswered{ask.Status, "A person approved other arguments, which this graph does not accept. This is not consent."}
+		return nil, &Unanswered{
+			ask.Status, "A person approved other arguments, which this graph does not accept. This is not consent.",
+		}
 	case o.Status == askback.Answered && i.respond:
 		return []interruptReply{{"response", denialText(*o)}}, nil
 	case (o.Status == askback.Answered || o.Status == askback.Declined) && i.ignore:

@@ -40,7 +40,8 @@ func (r *Reader) Fields(n Node, by map[string]func(Node)) {
 	r.members(n, "", func(name string, n Node) {
 		read, known := by[name]
 		if other := aliasOf(name, by); !known && other != "" {
-			r.warn(n.Pointer, "this field has a different name here", fmt.Sprintf("it was read as %q; use that name", other))
+			r.warn(n.Pointer, "this field has a different name here",
+				fmt.Sprintf("it was read as %q; use that name", other))
 			read, known = by[other], true
 		}
 		switch {

@@ -84,7 +84,9 @@ func (r *reader) Text(into *string) func(Node) {
 // normalize returns the normal form of an answer to an ask. The root package checks the rules. locate returns
 // the pointer of a problem in the body of the client, and a prefix for its text. i is the index of the
 // question, or -1 for the whole answer.
-func (r *reader) normalize(a askback.Answer, ask askback.Ask, locate func(i int, field string) (pointer, prefix string)) (askback.Answer, error) {
+func (r *reader) normalize(
+	a askback.Answer, ask askback.Ask, locate func(i int, field string) (pointer, prefix string),
+) (askback.Answer, error) {
 	out, err := a.Normalize(ask)
 	var bad askback.Invalid
 	if !errors.As(err, &bad) {

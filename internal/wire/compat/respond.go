@@ -155,7 +155,8 @@ func (f *form) checkAnswered() {
 		e := f.given[i]
 		blank := !slices.ContainsFunc(e.values, func(s string) bool { return strings.TrimSpace(s) != "" })
 		if blank && !q.Optional && !e.invalid {
-			f.Problem(jcs.Pointer("/answers", q.Text), "this question is not answered", "choose a label, or write a text")
+			f.Problem(jcs.Pointer("/answers", q.Text), "this question is not answered",
+				"choose a label, or write a text")
 		}
 	}
 }
@@ -173,7 +174,8 @@ func (f *form) checkPreviews() {
 			return ok && o.Preview == e.preview
 		})
 		if !shown {
-			f.Problem(e.notesAt+"/preview", "this is not the preview of the chosen option", "send the preview unchanged, or leave it out")
+			f.Problem(e.notesAt+"/preview", "this is not the preview of the chosen option",
+				"send the preview unchanged, or leave it out")
 		}
 	}
 }

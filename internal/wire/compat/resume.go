@@ -27,7 +27,8 @@ func ResumeContext(s askback.Session, settled []askback.Ask) string {
 		lines = append(lines, "Todo state at pause:")
 	}
 	for _, t := range s.Todos {
-		lines = append(lines, "  "+checkbox(t.Status)+" "+escape(t.Content, "      ")+" ["+escape(string(t.Status), "      ")+"]")
+		lines = append(lines,
+			"  "+checkbox(t.Status)+" "+escape(t.Content, "      ")+" ["+escape(string(t.Status), "      ")+"]")
 	}
 	return strings.Join(append(lines, resumecontext.Close), "\n")
 }
@@ -118,7 +119,8 @@ func escape(text, indent string) string {
 }
 
 // lineBreaks replaces every character that a reader may treat as a line break by a newline.
-var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n",
+	"\u2029", "\n")
 
 // escapeTags writes &lt; at the beginning of each tag of the block. It also recognizes closing
 // tags, other letter case, and white space before the name.

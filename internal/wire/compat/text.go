@@ -34,7 +34,8 @@ func Text(ask askback.Ask, text string) (askback.Answer, error) {
 	for i, q := range questions {
 		out.Answers = append(out.Answers, askback.QuestionAnswer{ID: q.ID, Selected: choices(q, lines[i])})
 	}
-	return r.normalize(out, ask, func(i int, _ string) (string, string) { return "/answer", linePrefix(i, len(questions)) })
+	return r.normalize(out, ask,
+		func(i int, _ string) (string, string) { return "/answer", linePrefix(i, len(questions)) })
 }
 
 // linePrefix returns a prefix for a message about line i of n, counted from 0, such as

@@ -110,5 +110,7 @@ func PendingReply(open []askback.Ask) PendingQuestion {
 		return PendingQuestion{Questions: []askback.Question{}}
 	}
 	oldest := slices.MinFunc(open, func(a, b askback.Ask) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	return PendingQuestion{Pending: true, QuestionID: &oldest.ID, Questions: oldest.Form(), CreatedAt: timestamp{oldest.CreatedAt}}
+	return PendingQuestion{
+		Pending: true, QuestionID: &oldest.ID, Questions: oldest.Form(), CreatedAt: timestamp{oldest.CreatedAt},
+	}
 }

@@ -67,7 +67,8 @@ func (p *player) play(line string) string {
 	case "session":
 		p.json(rest, &p.state)
 		f := p.state
-		p.session.Status, p.session.AsksTotal, p.session.CompletedAt, p.session.Todos = f.Status, f.QuestionsAsked, f.CompletedAt, f.Todos
+		p.session.Status, p.session.AsksTotal, p.session.CompletedAt, p.session.Todos = f.Status, f.QuestionsAsked,
+			f.CompletedAt, f.Todos
 		return ""
 	case "respond":
 		a, err := compat.Respond([]byte(rest), p.last())

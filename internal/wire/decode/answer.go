@@ -135,7 +135,8 @@ func Digest(raw []byte) (string, error) {
 		return r.only("digest", name, n, &digest)
 	})
 	if !found && r.err() == nil {
-		r.problemAt("/digest", "digest is missing", `send the digest of the arguments that you are about to run: "digest": "sha256:…"`)
+		r.problemAt("/digest", "digest is missing",
+			`send the digest of the arguments that you are about to run: "digest": "sha256:…"`)
 	}
 	return digest, r.err()
 }
@@ -155,7 +156,8 @@ func Snooze(raw []byte) (until time.Time, err error) {
 		return name == "until"
 	})
 	if (!found || until.IsZero()) && r.err() == nil {
-		r.problemAt("/until", "until is missing", `send the time when the ask comes back: "until": "2026-01-31T09:00:00Z"`)
+		r.problemAt("/until", "until is missing",
+			`send the time when the ask comes back: "until": "2026-01-31T09:00:00Z"`)
 	}
 	return until, r.err()
 }

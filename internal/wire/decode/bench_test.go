@@ -53,7 +53,9 @@ func BenchmarkRequest(b *testing.B) {
 func BenchmarkShortRequest(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := decode.Request([]byte(`{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`)); err != nil {
+		if _, err := decode.Request(
+			[]byte(`{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`),
+		); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -111,5 +111,6 @@ func (f InputKind) accepts(example []byte) bool {
 	if err == nil && r.Confirmation != nil {
 		_, err = jcs.Canonical(r.Confirmation.Input)
 	}
-	return err == nil && !slices.ContainsFunc(r.Warnings, func(p askback.Problem) bool { return p.Detail != severalQuestions })
+	return err == nil &&
+		!slices.ContainsFunc(r.Warnings, func(p askback.Problem) bool { return p.Detail != severalQuestions })
 }

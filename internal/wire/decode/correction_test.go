@@ -29,11 +29,12 @@ func bodyError(t *testing.T, body string) error {
 func TestCorrectionNeverSuggestsOtherArguments(t *testing.T) {
 	const generic = `{"confirmation": {"tool_name": "transfer", "input": {"account": "12345678901234567890"}}}`
 	for body, want := range map[string]string{
-		`{"confirmation": {"tool_name": "rm", "input": {"paths":  ["/a"]}, "tier": "auto"}}`:                                          `{"confirmation": {"tool_name": "rm", "input": {"paths":["/a"]}}}`,
-		`{"confirmation": {"tool_name": "rm", "server": "nas", "input": {}, "colour": 1}}`:                                            `{"confirmation": {"tool_name": "rm", "server": "nas", "input": {}}}`,
-		`{"confirmation": {"tool_name": "rm", "input": [1]}}`:                                                                         generic,
-		`{"confirmation": {"tool_name": "pay", "input": {"account": 12345678901234567890}}}`:                                          generic,
-		`{"confirmation": {"tool_name": "pay", "input": {"a": "` + strings.Repeat("x", 500) + `"}, "x": 1}}`:                          generic,
+		`{"confirmation": {"tool_name": "rm", "input": {"paths":  ["/a"]}, "tier": "auto"}}`: `{"confirmation": {"tool_name": "rm", "input": {"paths":["/a"]}}}`,
+		`{"confirmation": {"tool_name": "rm", "server": "nas", "input": {}, "colour": 1}}`:   `{"confirmation": {"tool_name": "rm", "server": "nas", "input": {}}}`,
+		`{"confirmation": {"tool_name": "rm", "input": [1]}}`:                                generic,
+		`{"confirmation": {"tool_name": "pay", "input": {"account": 12345678901234567890}}}`: generic,
+		`{"confirmation": {"tool_name": "pay", "input": {"a": "` + strings.Repeat("x",
+			500) + `"}, "x": 1}}`: generic,
 		`{"confirmation": {"input": {"paths": ["/a"]}}}`:                                                                              generic,
 		`{"confirmation": "{\"tool_name\": \"rm\", \"input\": {}}"}`:                                                                  generic,
 		`{"confirmation": {"tool_name": "rm", "input": {"paths": ["/a"]}`:                                                             `{"confirmation": {"tool_name": "rm", "input": {"paths":["/a"]}}}`,
@@ -57,7 +58,8 @@ func TestCorrectionNamesThePosition(t *testing.T) {
 		`{"confirmation": {"tool_name": "pay", "input": {"account": 12345678901234567890}}}`: "/account",
 		`{"question": "A?", "timeout": "soon"}`:                                              "/timeout: ",
 		`{"question": "", "options": ["a"]}`:                                                 "/question: is blank (write something); /options: ",
-		"{\n\"question\": \"A?\",}":                                                          "Not JSON at byte 19, line 2, column 18",
+		"{\n" +
+			"\"question\": \"A?\",}": "Not JSON at byte 19, line 2, column 18",
 	} {
 		if text := decode.Correction([]byte(body), bodyError(t, body), decode.Body); !strings.Contains(text, where) {
 			t.Errorf("%s: %s lacks %s", body, text, where)
@@ -87,7 +89,8 @@ func TestExampleKeepsAQuestionWithAWarning(t *testing.T) {
 // The example has at most four questions, with shortened texts.
 func TestExampleShortensLongTexts(t *testing.T) {
 	long := strings.Repeat("Welche Farbe soll es werden? ", 40)
-	body := `{"questions": [{"question": ` + quoted("1 "+long) + `, "options": ["a"]}, {"question": ` + quoted("2 "+long) + `, "options": ["` +
+	body := `{"questions": [{"question": ` + quoted("1 "+long) + `, "options": ["a"]}, {"question": ` +
+		quoted("2 "+long) + `, "options": ["` +
 		strings.Repeat("blau", 30) + `", "rot"]}, {"question": "3?"}, {"question": "4?"}, {"question": "5?"}]}`
 	text := decode.Correction([]byte(body), bodyError(t, body), decode.Body)
 	checkExample(t, text, decode.Body)
@@ -112,8 +115,10 @@ func TestExampleHasNoDuplicateQuestions(t *testing.T) {
 // The error for a long text has the pointer of its field.
 func TestLongActionIsRejectedAtItsField(t *testing.T) {
 	for input, want := range map[string]string{
-		`{"action": "` + strings.Repeat("x", 10_001) + `"}`:                  "/action: 10001 characters; at most 10000",
-		`{"action": "a", "details": "` + strings.Repeat("x", 200_001) + `"}`: "/details: 200001 characters; at most 200000",
+		`{"action": "` + strings.Repeat("x",
+			10_001) + `"}`: "/action: 10001 characters; at most 10000",
+		`{"action": "a", "details": "` + strings.Repeat("x",
+			200_001) + `"}`: "/details: 200001 characters; at most 200000",
 	} {
 		if _, err := decode.Confirm([]byte(input)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
@@ -124,9 +129,10 @@ func TestLongActionIsRejectedAtItsField(t *testing.T) {
 // An example never changes or shortens an action.
 func TestExampleNeverChangesAnAction(t *testing.T) {
 	for input, want := range map[string]string{
-		`{"action": "Delete it", "details": "All of it", "force": true}`:  `{"action":"Delete it","details":"All of it"}`,
-		`{"action": "Delete it", "default": "maybe"}`:                     `{"action":"Delete it"}`,
-		`{"action": "` + strings.Repeat("x", 900) + `", "y": 1}`:          `{"action": "Delete the branch old-login", "details": "It is merged."}`,
+		`{"action": "Delete it", "details": "All of it", "force": true}`: `{"action":"Delete it","details":"All of it"}`,
+		`{"action": "Delete it", "default": "maybe"}`:                    `{"action":"Delete it"}`,
+		`{"action": "` + strings.Repeat("x",
+			900) + `", "y": 1}`: `{"action": "Delete the branch old-login", "details": "It is merged."}`,
 		`"{\"action\": \"Delete it\"}"`:                                   `{"action":"Delete it"}`,
 		`{"action": "Delete it", "details": 7}`:                           `{"action": "Delete the branch old-login", "details": "It is merged."}`,
 		`{"action": "Delete it</action>\n<parameter name=\"details\">x"}`: `{"action": "Delete the branch old-login", "details": "It is merged."}`,
@@ -148,7 +154,8 @@ func TestExampleNeverChangesAnAction(t *testing.T) {
 // than the fields of questions are rejected.
 func TestToolAcceptsTwoToFourOptions(t *testing.T) {
 	for options, ok := range map[string]bool{
-		`[]`: true, `["a"]`: false, `["a", "b"]`: true, `["a", "b", "c", "d"]`: true, `["a", "b", "c", "d", "e"]`: false,
+		`[]`: true, `["a"]`: false, `["a", "b"]`: true, `["a", "b", "c", "d"]`: true,
+		`["a", "b", "c", "d", "e"]`:     false,
 		`["a", "b", "c", "d", "Other"]`: true, `["a", "b", "c", "d", "e", "f"]`: false, `["a", " a"]`: false,
 	} {
 		_, err := decode.Questions([]byte(`{"question": "Which?", "options": ` + options + `}`))
@@ -156,7 +163,9 @@ func TestToolAcceptsTwoToFourOptions(t *testing.T) {
 			t.Errorf("%s: %v", options, err)
 		}
 	}
-	for _, extra := range []string{`"to": ["ana"]`, `"title": "x"`, `"key": "x"`, `"confirmation": {}`, `"timeout": 5`, `"warnings": []`} {
+	for _, extra := range []string{
+		`"to": ["ana"]`, `"title": "x"`, `"key": "x"`, `"confirmation": {}`, `"timeout": 5`, `"warnings": []`,
+	} {
 		if _, err := decode.Questions([]byte(`{"question": "Which?", ` + extra + `}`)); err == nil {
 			t.Errorf("the tool accepted %s", extra)
 		}

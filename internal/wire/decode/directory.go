@@ -50,20 +50,21 @@ func RoutesRequest(raw []byte) (routes []askback.Route, revision int64, err erro
 	given := 0
 	counted := false
 	const example = `{"items": [{"match": {}, "to": ["ana"]}], "revision": 0}`
-	r.members(n, example, []string{"items", "revision", "next_cursor", "by", "changed_at"}, func(name string, n node) bool {
-		switch name {
-		case "items":
-			routes = []askback.Route{}
-			r.elements(n, `[{"match": {}, "to": ["ana"]}]`, func(n node) { routes = append(routes, r.route(n)) })
-		case "revision":
-			counted = true
-			r.number(n, &given)
-		case "next_cursor", "by", "changed_at":
-		default:
-			return false
-		}
-		return true
-	})
+	r.members(n,
+		example, []string{"items", "revision", "next_cursor", "by", "changed_at"}, func(name string, n node) bool {
+			switch name {
+			case "items":
+				routes = []askback.Route{}
+				r.elements(n, `[{"match": {}, "to": ["ana"]}]`, func(n node) { routes = append(routes, r.route(n)) })
+			case "revision":
+				counted = true
+				r.number(n, &given)
+			case "next_cursor", "by", "changed_at":
+			default:
+				return false
+			}
+			return true
+		})
 	if routes == nil && r.err() == nil {
 		r.problemAt("/items", "items is missing", `"items": [] removes all routes of the API`)
 	}
@@ -74,7 +75,10 @@ func RoutesRequest(raw []byte) (routes []askback.Route, revision int64, err erro
 }
 
 var (
-	routeNames = []string{"match", "to", "approvers", "channels", "quorum", "no_self_approval", "remind", "escalate", "timeout", "on_timeout", "join", "source", "warning"}
+	routeNames = []string{
+		"match", "to", "approvers", "channels", "quorum", "no_self_approval", "remind", "escalate", "timeout",
+		"on_timeout", "join", "source", "warning",
+	}
 	matchNames = []string{"agent", "kind", "tags"}
 )
 
@@ -83,7 +87,8 @@ func (r *reader) route(n node) (out askback.Route) {
 	r.members(n, `{"match": {}, "to": ["ana"]}`, routeNames, func(name string, n node) bool {
 		switch name {
 		case "match":
-			r.members(n, `{"agent": "deploy-*"}`, matchNames, func(name string, n node) bool { return r.matchMember(&out.Match, name, n) })
+			r.members(n, `{"agent": "deploy-*"}`, matchNames,
+				func(name string, n node) bool { return r.matchMember(&out.Match, name, n) })
 		case "to":
 			r.stringList(n, &out.To)
 		case "approvers":
@@ -99,7 +104,8 @@ func (r *reader) route(n node) (out askback.Route) {
 		case "remind":
 			r.elements(n, `["2h"]`, func(n node) { out.Remind = append(out.Remind, r.span(n)) })
 		case "escalate":
-			r.elements(n, `[{"after": "2h", "to": ["@oncall"]}]`, func(n node) { out.Escalate = append(out.Escalate, r.escalation(n)) })
+			r.elements(n, `[{"after": "2h", "to": ["@oncall"]}]`,
+				func(n node) { out.Escalate = append(out.Escalate, r.escalation(n)) })
 		case "timeout":
 			out.Timeout = r.span(n)
 		case "on_timeout":

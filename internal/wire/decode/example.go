@@ -133,7 +133,15 @@ func (f InputKind) questionsExample(v jcs.Value, raw []byte, err error, fits fun
 }
 
 // sizes are from large to small. An example has the first size at which it fits.
-var sizes = []size{{120, 4, 60, false}, {80, 4, 40, false}, {60, 4, 24, false}, {40, 4, 24, true}, {30, 3, 12, true}, {24, 2, 10, true}, {24, 0, 0, true}}
+var sizes = []size{
+	{120, 4, 60, false},
+	{80, 4, 40, false},
+	{60, 4, 24, false},
+	{40, 4, 24, true},
+	{30, 3, 12, true},
+	{24, 2, 10, true},
+	{24, 0, 0, true},
+}
 
 // size limits the texts of an example.
 type size struct {
@@ -182,7 +190,8 @@ func distinctLabels(labels []string, s size) (out []string) {
 	for _, l := range labels {
 		l = truncate(l, max(s.label, 1))
 		if len(out) < s.labels && l != "" && !strings.HasPrefix(strings.ToLower(l), "other") &&
-			!slices.ContainsFunc(out, func(earlier string) bool { return lookalike.Skeleton(earlier) == lookalike.Skeleton(l) }) {
+			!slices.ContainsFunc(out,
+				func(earlier string) bool { return lookalike.Skeleton(earlier) == lookalike.Skeleton(l) }) {
 			out = append(out, l)
 		}
 	}
@@ -191,7 +200,9 @@ func distinctLabels(labels []string, s size) (out []string) {
 
 // keepableFields are the fields that an example keeps if they are valid, the most important fields first. A
 // client may send the example, which should then ask the same people.
-var keepableFields = []string{"to", "session_id", "session_key", "key", "agent", "title", "tags", "timeout", "deadline", "on_timeout"}
+var keepableFields = []string{
+	"to", "session_id", "session_key", "key", "agent", "title", "tags", "timeout", "deadline", "on_timeout",
+}
 
 // addressCount is the number of fields at the beginning of keepableFields that name the recipients, the
 // session, the ask and the agent.

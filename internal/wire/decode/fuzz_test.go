@@ -33,7 +33,9 @@ func addSeeds(f *testing.F) {
 // encodeRequest returns the body of POST /asks for a normalized request (wire.md §2).
 func encodeRequest(t *testing.T, r askback.Request) []byte {
 	t.Helper()
-	out := map[string]any{"on_timeout": r.OnTimeout, "quorum": r.Quorum, "warnings": r.Warnings, "to": r.To, "tags": r.Tags}
+	out := map[string]any{
+		"on_timeout": r.OnTimeout, "quorum": r.Quorum, "warnings": r.Warnings, "to": r.To, "tags": r.Tags,
+	}
 	for name, text := range map[string]string{
 		"session_id": r.SessionID, "session_key": r.SessionKey, "agent": r.Agent, "title": r.Title, "key": r.Key,
 	} {
@@ -126,8 +128,10 @@ func sameJSON(a, b json.RawMessage) bool {
 // An accepted answer is strict JSON, and its list form is parsed to the same answer.
 func FuzzAnswer(f *testing.F) {
 	for _, body := range []string{
-		`{"answer": "SQLite"}`, `{"answer": ["a", "b"]}`, `{"answers": {"q2": "x", "Which?": ["y"]}}`, `{"answers": {}}`,
-		`{"answers": [{"id": "q1", "selected": "x", "notes": "n"}], "comment": "c"}`, `{"decision": "denied", "reason": "no"}`,
+		`{"answer": "SQLite"}`, `{"answer": ["a", "b"]}`, `{"answers": {"q2": "x", "Which?": ["y"]}}`,
+		`{"answers": {}}`,
+		`{"answers": [{"id": "q1", "selected": "x", "notes": "n"}], "comment": "c"}`,
+		`{"decision": "denied", "reason": "no"}`,
 		`{"decision": "approved", "input": {"a": [1, {"b": 1e99}]}}`,
 	} {
 		f.Add([]byte(body))

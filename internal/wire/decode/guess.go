@@ -120,7 +120,9 @@ func textOf(v jcs.Value, name string) string {
 // markup at its end.
 func oneLine(field, text string) string {
 	text, _, _ = cutTail(field, truncate(text, limits.MaxQuestion))
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) || r == utf8.RuneError }), " ")
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsGraphic(r) || r == utf8.RuneError
+	}), " ")
 	text, _, _ = cutTail(field, text)
 	return text
 }

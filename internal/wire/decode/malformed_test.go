@@ -138,7 +138,8 @@ func (w malformedCall) write(t *testing.T, got map[string]string) {
 // because it asks about markup (W10).
 func TestQuestionsHaveNoMarkupOfTheCall(t *testing.T) {
 	for _, w := range malformedCalls(t) {
-		if strings.HasPrefix(w.name, "w10") && w.name != "w10_about_markup" && strings.Contains(w.section("questions"), "parameter") {
+		if strings.HasPrefix(w.name, "w10") && w.name != "w10_about_markup" &&
+			strings.Contains(w.section("questions"), "parameter") {
 			t.Errorf("%s: %s", w.name, w.section("questions"))
 		}
 	}
@@ -149,7 +150,9 @@ func TestQuestionsHaveNoMarkupOfTheCall(t *testing.T) {
 func TestErrorExamplesAreValid(t *testing.T) {
 	tried := 0
 	for _, w := range malformedCalls(t) {
-		for section, form := range map[string]decode.InputKind{"error": decode.Body, "tool error": decode.QuestionsTool} {
+		for section, form := range map[string]decode.InputKind{
+			"error": decode.Body, "tool error": decode.QuestionsTool,
+		} {
 			text := w.section(section)
 			if text == "" {
 				continue

@@ -100,8 +100,10 @@ func (r *reader) textNode(n node, text string) node {
 func (r *reader) readParameter(n node, p embedded, earlier []embedded, names []string, read memberReader) {
 	isText, known := recoverableFields[p.name]
 	switch {
-	case !known || slices.ContainsFunc(earlier, func(e embedded) bool { return canonicalName(e.name) == canonicalName(p.name) }):
-		r.problemAt(p.from, "this text contains a parameter of the call that is not accepted here: "+truncate(p.name, 60),
+	case !known ||
+		slices.ContainsFunc(earlier, func(e embedded) bool { return canonicalName(e.name) == canonicalName(p.name) }):
+		r.problemAt(p.from,
+			"this text contains a parameter of the call that is not accepted here: "+truncate(p.name, 60),
 			"send each field separately; put markup that you write about in `backticks`")
 	case slices.ContainsFunc(n.Members(), func(m jcs.Member) bool {
 		return canonicalName(m.Name) == canonicalName(p.name) && m.Value.Kind != jcs.Null
@@ -188,7 +190,8 @@ func readTail(s string) tail {
 		switch {
 		case !t.closes:
 			size := valueSize(s[run.size:], t.name)
-			run.params = append(run.params, embedded{name: t.name, text: strings.TrimSpace(s[run.size : run.size+size]), offset: t.offset})
+			run.params = append(run.params,
+				embedded{name: t.name, text: strings.TrimSpace(s[run.size : run.size+size]), offset: t.offset})
 			run.size += size
 		case len(run.params) == 0:
 			run.closers = append(run.closers, t)
@@ -257,11 +260,13 @@ func readTag(s string) (tag, bool) {
 	rest = strings.TrimPrefix(rest, "antml:")
 	if closes {
 		name := tagName(rest)
-		return tag{name: name, closes: true, size: len(s) - len(rest) + len(name) + 1}, name != "" && strings.HasPrefix(rest[len(name):], ">")
+		return tag{name: name, closes: true, size: len(s) - len(rest) + len(name) + 1}, name != "" &&
+			strings.HasPrefix(rest[len(name):], ">")
 	}
 	rest, ok = strings.CutPrefix(rest, `parameter name="`)
 	name := tagName(rest)
-	return tag{name: name, size: len(s) - len(rest) + len(name) + 2}, ok && name != "" && strings.HasPrefix(rest[len(name):], `">`)
+	return tag{name: name, size: len(s) - len(rest) + len(name) + 2}, ok && name != "" &&
+		strings.HasPrefix(rest[len(name):], `">`)
 }
 
 // tagName returns the name at the beginning of s.

@@ -257,7 +257,8 @@ func (r *reader) readDefault(n node, options []askback.Option) []string {
 	case jcs.Number:
 		i, ok := n.Int()
 		if !ok || i < 0 || i >= int64(len(options)) {
-			r.problem(fmt.Sprintf("there is no option %s; options are counted from 0", n.Text()), "send the label instead")
+			r.problem(fmt.Sprintf("there is no option %s; options are counted from 0", n.Text()),
+				"send the label instead")
 			return nil
 		}
 		return []string{options[i].Label}

@@ -73,7 +73,8 @@ func (r *reader) closeBrackets(raw []byte, err error) (node, bool) {
 	if err != nil {
 		return node{}, false
 	}
-	r.warnAt("", "closing brackets are missing at the end of the JSON", fmt.Sprintf("%q was added; send complete JSON", missing))
+	r.warnAt("", "closing brackets are missing at the end of the JSON",
+		fmt.Sprintf("%q was added; send complete JSON", missing))
 	return node{Value: v, src: whole}, true
 }
 
@@ -113,7 +114,8 @@ func (r *reader) unpack(n node) (node, bool) {
 		}
 		inner, err := r.parseString(n)
 		if err != nil {
-			r.problem(fmt.Sprintf("the JSON in this string cannot be read: line %d, column %d: %s", err.Line, err.Column, err.Detail),
+			r.problem(fmt.Sprintf("the JSON in this string cannot be read: line %d, column %d: %s", err.Line,
+				err.Column, err.Detail),
 				"send the JSON itself, not in a string")
 			return n, false
 		}

@@ -49,7 +49,8 @@ func request(raw []byte, body bool) (askback.Request, error) {
 	})
 	if flat.seen {
 		if out.Questions != nil {
-			r.problemAt("/question", "send either questions or one question in the flat form, not both", "add it to questions")
+			r.problemAt("/question", "send either questions or one question in the flat form, not both",
+				"add it to questions")
 		}
 		out.Questions = []askback.Question{r.unflatten(&flat)}
 	}
@@ -85,7 +86,8 @@ func (r *reader) rejectRepairs() {
 func (r *reader) mergeWarnings(earlier []askback.Problem) []askback.Problem {
 	out := earlier
 	for _, m := range r.warnings {
-		repeated := slices.ContainsFunc(earlier, func(b askback.Problem) bool { return b.Detail == severalQuestions && m.Detail == severalQuestions })
+		repeated := slices.ContainsFunc(earlier,
+			func(b askback.Problem) bool { return b.Detail == severalQuestions && m.Detail == severalQuestions })
 		if !repeated && len(out) < limits.MaxProblems {
 			out = append(out, m)
 		}
@@ -107,12 +109,13 @@ func (r *reader) readWarnings(n node) (out []askback.Problem) {
 
 func (r *reader) confirmation(n node) *askback.Confirmation {
 	var c askback.Confirmation
-	r.members(n, `{"tool_name": "delete_files", "input": {"paths": ["/tmp/x"]}}`, confirmationNames, func(name string, n node) bool {
-		if name == "input" {
-			r.raw(n, &c.Input, `{"paths": ["/tmp/x"]}`, jcs.Object)
-			return true
-		}
-		return r.confirmationMember(&c, name, n)
-	})
+	r.members(n, `{"tool_name": "delete_files", "input": {"paths": ["/tmp/x"]}}`,
+		confirmationNames, func(name string, n node) bool {
+			if name == "input" {
+				r.raw(n, &c.Input, `{"paths": ["/tmp/x"]}`, jcs.Object)
+				return true
+			}
+			return r.confirmationMember(&c, name, n)
+		})
 	return &c
 }

@@ -26,7 +26,9 @@ func TestEveryRequestFormIsParsed(t *testing.T) {
 			Questions: []askback.Question{{Text: "Which?", Options: labels, Default: []string{"SQLite"}}},
 		},
 		`{"question": "Which?", "options": ["PostgreSQL", "SQLite"], "default": [0, "SQLite"], "multi_select": true}`: {
-			Questions: []askback.Question{{Text: "Which?", Options: labels, MultiSelect: true, Default: []string{"PostgreSQL", "SQLite"}}},
+			Questions: []askback.Question{
+				{Text: "Which?", Options: labels, MultiSelect: true, Default: []string{"PostgreSQL", "SQLite"}},
+			},
 		},
 		`{"question": "Which?", "options": ["PostgreSQL", "SQLite"], "descriptions": ["a server", null], "allow_custom": false}`: {
 			Questions: []askback.Question{{Text: "Which?", NoOther: true, Options: []askback.Option{
@@ -35,18 +37,25 @@ func TestEveryRequestFormIsParsed(t *testing.T) {
 		},
 		`{"questions": [{"question": "A?", "header": "a", "multiSelect": true, "required": false, "options": [{"label": "x", "preview": "p"}, "y"]}, {"question": "B?"}]}`: {
 			Questions: []askback.Question{
-				{Text: "A?", Header: "a", MultiSelect: true, Optional: true, Options: []askback.Option{{Label: "x", Preview: "p"}, {Label: "y"}}},
+				{Text: "A?", Header: "a", MultiSelect: true, Optional: true, Options: []askback.Option{
+					{Label: "x", Preview: "p"}, {Label: "y"},
+				}},
 				{Text: "B?"},
 			},
 		},
 		`{"confirmation": {"tool_name": "rm", "server": "files", "input": {"b": 1, "a":  [2]}, "dangerous": true}}`: {
-			Confirmation: &askback.Confirmation{ToolName: "rm", Server: "files", Input: json.RawMessage(`{"b": 1, "a":  [2]}`), Dangerous: true},
+			Confirmation: &askback.Confirmation{
+				ToolName: "rm", Server: "files", Input: json.RawMessage(`{"b": 1, "a":  [2]}`), Dangerous: true,
+			},
 		},
 		`{"question": "A?", "session_key": "s", "agent": "bot", "title": "T", "context": {"n": 1}, "to": ["ana"], "tags": ["prod"], "timeout": "7d", "on_timeout": "decline", "key": "k"}`: {
-			Questions: []askback.Question{{Text: "A?"}}, SessionKey: "s", Agent: "bot", Title: "T", Context: json.RawMessage(`{"n": 1}`),
-			To: []string{"ana"}, Tags: []string{"prod"}, Timeout: 7 * 24 * time.Hour, OnTimeout: askback.OnTimeoutDecline, Key: "k",
+			Questions: []askback.Question{{Text: "A?"}}, SessionKey: "s", Agent: "bot", Title: "T",
+			Context: json.RawMessage(`{"n": 1}`), To: []string{"ana"}, Tags: []string{"prod"},
+			Timeout: 7 * 24 * time.Hour, OnTimeout: askback.OnTimeoutDecline, Key: "k",
 		},
-		`{"question": "A?", "timeout": 90, "title": null}`: {Questions: []askback.Question{{Text: "A?"}}, Timeout: 90 * time.Second},
+		`{"question": "A?", "timeout": 90, "title": null}`: {
+			Questions: []askback.Question{{Text: "A?"}}, Timeout: 90 * time.Second,
+		},
 		`{"question": "A?", "deadline": "2026-01-31T18:00:00Z"}`: {
 			Questions: []askback.Question{{Text: "A?"}}, Deadline: time.Date(2026, 1, 31, 18, 0, 0, 0, time.UTC),
 		},
@@ -106,7 +115,10 @@ func TestErrorsNameEveryInvalidField(t *testing.T) {
 
 // Bytes that are not strict JSON are a syntax error.
 func TestInvalidJSONIsASyntaxError(t *testing.T) {
-	for _, body := range []string{"", "question=A", `{"question": "A?", "question": "B?"}`, "{\"question\": \"\xff\"}", `{"a": "\ud800"}`, `{} {}`} {
+	for _, body := range []string{
+		"", "question=A", `{"question": "A?", "question": "B?"}`, "{\"question\": \"\xff\"}", `{"a": "\ud800"}`,
+		`{} {}`,
+	} {
 		_, err := decode.Request([]byte(body))
 		var syntax *jcs.SyntaxError
 		if !errors.As(err, &syntax) {
@@ -122,7 +134,9 @@ func TestEveryAnswerFormIsParsed(t *testing.T) {
 		`{"answer": "SQLite"}`:   {Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"SQLite"}}}},
 		`{"answer": ["a", "b"]}`: {Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"a", "b"}}}},
 		`{"answers": {"q2": "x", "Which?": ["y"], "q9": "z"}}`: {Answers: []askback.QuestionAnswer{
-			{ID: "q2", Selected: []string{"x"}}, {Question: "Which?", Selected: []string{"y"}}, {Question: "q9", Selected: []string{"z"}},
+			{ID: "q2", Selected: []string{"x"}},
+			{Question: "Which?", Selected: []string{"y"}},
+			{Question: "q9", Selected: []string{"z"}},
 		}},
 		`{"answers": [{"id": "q1", "selected": ["x"], "other": null, "notes": "n"}], "comment": "c"}`: {
 			Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"x"}, Notes: "n"}}, Comment: "c",
@@ -185,7 +199,8 @@ func TestReasonsAndTokenRequestsAreParsed(t *testing.T) {
 		t.Error("no digest")
 	}
 	got, err := decode.TokenRequest([]byte(`{"kind": "agent", "name": "bot", "expires_in": "30d"}`))
-	if want := (askback.TokenRequest{Kind: askback.Agent, Name: "bot", ExpiresIn: 720 * time.Hour}); got != want || err != nil {
+	if want := (askback.TokenRequest{Kind: askback.Agent, Name: "bot", ExpiresIn: 720 * time.Hour}); got != want ||
+		err != nil {
 		t.Errorf("token: got %+v, %v; want %+v", got, err, want)
 	}
 }
@@ -202,8 +217,9 @@ func TestEveryOptionIsRead(t *testing.T) {
 	}
 	list := "[" + strings.Join(labels, ", ") + "]"
 	for name, body := range map[string]string{
-		"labels":            `{"question": "Which?", "options": ` + list + `}`,
-		"objects":           `{"questions": [{"question": "Which?", "options": [` + strings.Join(objects, ", ") + `]}]}`,
+		"labels": `{"question": "Which?", "options": ` + list + `}`,
+		"objects": `{"questions": [{"question": "Which?", "options": [` + strings.Join(objects,
+			", ") + `]}]}`,
 		"JSON in a string":  `{"question": "Which?", "options": ` + strconv.Quote(list) + `}`,
 		"all of it as text": `{"questions": ` + strconv.Quote(`[{"question": "Which?", "options": `+list+`}]`) + `}`,
 	} {

@@ -35,7 +35,8 @@ func SessionRequest(raw []byte) (askback.SessionRequest, error) {
 	case external && out.Hosted():
 		r.problemAt("/external", "an external run has no prompt and no payload", exampleSession)
 	case !external && !out.Hosted():
-		r.problemAt("/external", "there is no prompt, no payload and no external", `{"agent": "poem", "prompt": "…"}, or `+exampleSession)
+		r.problemAt("/external", "there is no prompt, no payload and no external",
+			`{"agent": "poem", "prompt": "…"}, or `+exampleSession)
 	}
 	return out, r.err()
 }
@@ -86,9 +87,10 @@ func Resume(raw []byte) (askback.ResumeSession, error) {
 // or no body.
 func Complete(raw []byte) (askback.Complete, error) {
 	var out askback.Complete
-	err := optional(raw, `{"status": "completed", "result": {}}`, completeNames, func(r *reader, name string, n node) bool {
-		return r.completeMember(&out, name, n)
-	})
+	err := optional(raw,
+		`{"status": "completed", "result": {}}`, completeNames, func(r *reader, name string, n node) bool {
+			return r.completeMember(&out, name, n)
+		})
 	return out, err
 }
 
@@ -120,7 +122,8 @@ func Todos(raw []byte) (askback.SetTodos, error) {
 			return false
 		}
 		found = true
-		r.elements(n, `[{"content": "Save it", "status": "pending"}]`, func(n node) { out.Todos = append(out.Todos, r.todo(n)) })
+		r.elements(n, `[{"content": "Save it", "status": "pending"}]`,
+			func(n node) { out.Todos = append(out.Todos, r.todo(n)) })
 		return true
 	})
 	if !found && r.err() == nil {

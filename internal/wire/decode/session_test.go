@@ -27,8 +27,11 @@ func TestSessionBodiesAreParsed(t *testing.T) {
 		complete, err := decode.Complete([]byte(`{"status": "failed", "result": ` + result + `, "error": "e"}`))
 		check(t, err, complete, askback.Complete{Status: askback.SessionFailed, Result: []byte(result), Error: "e"})
 	}
-	todos, err := decode.Todos([]byte(`{"todos": [{"content": "c", "status": "pending"}, {"content": "d", "status": "completed"}]}`))
-	check(t, err, todos, askback.SetTodos{Todos: []askback.Todo{{Content: "c", Status: "pending"}, {Content: "d", Status: "completed"}}})
+	todos, err := decode.Todos(
+		[]byte(`{"todos": [{"content": "c", "status": "pending"}, {"content": "d", "status": "completed"}]}`),
+	)
+	check(t, err, todos,
+		askback.SetTodos{Todos: []askback.Todo{{Content: "c", Status: "pending"}, {Content: "d", Status: "completed"}}})
 	todos, err = decode.Todos([]byte(`{"todos": []}`))
 	check(t, err, todos, askback.SetTodos{})
 }

@@ -14,7 +14,8 @@ import (
 
 // words are the parts of generated texts. Many of them resemble mistakes that are repaired.
 var words = rapid.SampledFrom([]string{
-	"Which", "one?", "{", "}", "[1]", `"`, `\`, "`", "</question>", "</parameter>", "<parameter name=\"options\">", "\n", "1)", "2)", "ü", "☂", "true", "null", ",",
+	"Which", "one?", "{", "}", "[1]", `"`, `\`, "`", "</question>", "</parameter>", "<parameter name=\"options\">",
+	"\n", "1)", "2)", "ü", "☂", "true", "null", ",",
 })
 
 func text(t *rapid.T, field, name string) string {
@@ -28,7 +29,9 @@ func text(t *rapid.T, field, name string) string {
 // wellFormed returns valid input, and the questions that it is parsed to.
 func wellFormed(t *rapid.T) (questions []map[string]any, want []askback.Question) {
 	for i := range rapid.IntRange(1, 4).Draw(t, "questions") {
-		q := askback.Question{ID: "q" + string(rune('1'+i)), Text: string(rune('A'+i)) + " " + text(t, "question", "question")}
+		q := askback.Question{
+			ID: "q" + string(rune('1'+i)), Text: string(rune('A'+i)) + " " + text(t, "question", "question"),
+		}
 		var options []any
 		for j := range rapid.IntRange(0, 4).Draw(t, "options") {
 			o := askback.Option{Label: string(rune('a'+j)) + " " + text(t, "label", "label")}
@@ -39,7 +42,8 @@ func wellFormed(t *rapid.T) (questions []map[string]any, want []askback.Question
 			q.Options, options = nil, nil
 		}
 		q.MultiSelect = rapid.Bool().Draw(t, "multi")
-		questions = append(questions, map[string]any{"question": q.Text, "options": options, "multiSelect": q.MultiSelect})
+		questions = append(questions,
+			map[string]any{"question": q.Text, "options": options, "multiSelect": q.MultiSelect})
 		want = append(want, q)
 	}
 	return questions, want

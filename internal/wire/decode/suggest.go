@@ -155,7 +155,8 @@ var guesses = []struct {
 }{
 	{"selected", []fieldGuess{ // one answer in a list
 		{names: "questionid questionkey qid key q", field: "id"},
-		{names: "choice choices option options optionid optionids value values answer answers answerid answerids selection selections" +
+		{names: "choice choices option options optionid optionids value values answer answers answerid answerids " +
+			"selection selections" +
 			" selectedoption selectedoptions label labels text response", field: "selected"},
 		{names: "comment note reason", field: "notes"},
 		{names: "custom customtext freetext", field: "other"},
@@ -163,7 +164,8 @@ var guesses = []struct {
 	{"answers", []fieldGuess{ // the body of an answer
 		{names: "questionid questionkey question questions qid q", field: "answers", example: answersExample},
 		{names: "id askid requestid answerid", fix: askIDFix},
-		{names: "choice choices option options optionid optionids selected selection selections selectedoption selectedoptions" +
+		{names: "choice choices option options optionid optionids selected selection selections selectedoption " +
+			"selectedoptions" +
 			" value values text label labels response result other freetext", field: "answer"},
 		{names: "note notes message", field: "comment"},
 		{
@@ -196,7 +198,9 @@ var guesses = []struct {
 		{names: "arguments args params parameters toolinput", field: "input"},
 		{names: "details summary", field: "description"},
 	}},
-	{"delegate", []fieldGuess{{names: "user users person people assignee assignees recipient recipients", field: "to"}}},
+	{"delegate", []fieldGuess{
+		{names: "user users person people assignee assignees recipient recipients", field: "to"},
+	}},
 	{"until", []fieldGuess{{names: "time at when snoozeuntil snoozeduntil deadline", field: "until"}}},
 	{"digest", []fieldGuess{{names: "hash sha256 inputdigest", field: "digest"}}},
 	{"external", []fieldGuess{ // a session

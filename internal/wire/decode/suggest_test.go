@@ -107,21 +107,32 @@ var sentObjects = []sentObject{
 			"text",
 			"prompt",
 			"message",
-			"ask"}, "options": {"choice",
+			"ask",
+		}, "options": {
+			"choice",
 			"answers",
-			"values"}, "context": {"description",
+			"values",
+		}, "context": {
+			"description",
 			"details",
 		},
 		"to": {
 			"user",
 			"person",
 			"recipients",
-			"assignee"}, "callback_url": {"webhook_url",
-			"callback"}, "key": {"idempotency_key"},
+			"assignee",
+		}, "callback_url": {
+			"webhook_url",
+			"callback",
+		}, "key": {"idempotency_key"},
 		"timeout": {
 			"ttl",
-			"expires_in"}, "deadline": {"expires_at",
-			"due"}, "session_key": {"session"}, "agent": {"agent_id",
+			"expires_in",
+		}, "deadline": {
+			"expires_at",
+			"due",
+		}, "session_key": {"session"}, "agent": {
+			"agent_id",
 			"agent_name",
 		},
 		"": {"question_id", "answer_id", "type", "priority", "tool_name", "tool", "option_id"},
@@ -139,9 +150,13 @@ var sentObjects = []sentObject{
 		"label": {
 			"name",
 			"title",
-			"Label"}, "description": {"desc",
+			"Label",
+		}, "description": {
+			"desc",
 			"details",
-			"hint"}, "": {"text",
+			"hint",
+		}, "": {
+			"text",
 			"value",
 			"id",
 			"option",
@@ -151,7 +166,8 @@ var sentObjects = []sentObject{
 	{`{"confirmation": %s}`, []string{
 		`{"tool_name": "pay", "input": {}, "context": "c", "dangerous": true, "description": "d",
 			"input_preview": "p", "no_edit": true, "server": "s", "tier": "confirm"}`,
-	}, map[string][]string{"tool_name": {"tool", "name"}, "input": {"arguments", "args", "tool_input"},
+	}, map[string][]string{
+		"tool_name": {"tool", "name"}, "input": {"arguments", "args", "tool_input"},
 		"": {"question_id", "text"},
 	}, parsedRequest, nil},
 	{"%s", []string{
@@ -177,8 +193,10 @@ var sentObjects = []sentObject{
 		`{"answers": [{"id": "q1", "selected": ["SQLite"]}], "comment": "c", "reason": "r", "hold": true}`,
 		`{"answer": "SQLite"}`,
 	}, map[string][]string{
-		"answer": {"choice", "choices", "option", "options", "option_id", "selected", "value", "text",
-			"label", "response"},
+		"answer": {
+			"choice", "choices", "option", "options", "option_id", "selected", "value", "text",
+			"label", "response",
+		},
 		"comment": {"note", "notes", "message"},
 		"":        {"question_id", "id", "question", "answer_id", "ask_id", "type", "status", "action", "approved"},
 	}, parsedAnswer, []string{"decision", "grant", "input"}},
@@ -261,16 +279,22 @@ var sentObjects = []sentObject{
 		`{"agent": "a", "prompt": "p", "payload": 1}`,
 	}, map[string][]string{
 		"session_key": {
-			"key"}, "prompt": {"text",
+			"key",
+		}, "prompt": {
+			"text",
 			"message",
-			"input"}, "agent": {"agent_id",
-			"agent_name"}, "": {"question_id"},
+			"input",
+		}, "agent": {
+			"agent_id",
+			"agent_name",
+		}, "": {"question_id"},
 	}, parser(decode.SessionRequest), nil},
 	{
 		"%s",
 		[]string{`{"text": "a", "role": "assistant", "final": true}`},
 		map[string][]string{"text": {"message", "content"}},
-		func(b []byte) error { _, err := decode.Message(b, askback.RoleAssistant); return err }, nil},
+		func(b []byte) error { _, err := decode.Message(b, askback.RoleAssistant); return err }, nil,
+	},
 	{
 		"%s",
 		[]string{`{"message": "m"}`},
@@ -317,7 +341,8 @@ var sentObjects = []sentObject{
 		"%s",
 		[]string{`{"items": [], "revision": 1, "next_cursor": null, "by": "a", "changed_at": null}`},
 		map[string][]string{"items": {"routes"}, "revision": {"version"}},
-		func(b []byte) error { _, _, err := decode.RoutesRequest(b); return err }, nil},
+		func(b []byte) error { _, _, err := decode.RoutesRequest(b); return err }, nil,
+	},
 	{`{"revision": 1, "items": [%s]}`, []string{
 		`{"match": {}, "to": ["a"], "approvers": ["b"], "channels": ["c"], "quorum": 1,
 			"no_self_approval": true, "remind": ["2h"], "escalate": []}`,

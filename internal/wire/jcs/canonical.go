@@ -123,7 +123,8 @@ func (w *writer) number(v Value) error {
 	if !exact {
 		return &NumberError{
 			Offset: v.Offset,
-			Detail: "the number " + excerpt(text, maxQuoted) + " changes when it is read as a double: send it as a string",
+			Detail: "the number " + excerpt(text,
+				maxQuoted) + " changes when it is read as a double: send it as a string",
 		}
 	}
 	w.out = d.append(w.out)

@@ -61,7 +61,8 @@ func TestSamplesMatchRFC8785(t *testing.T) {
   "\u20ac": "Euro Sign", "\r": "Carriage Return", "\ufb33": "Hebrew Letter Dalet With Dagesh", "1": "One",
   "\ud83d\ude00": "Emoji: Grinning Face", "\u0080": "Control", "\u00f6": "Latin Small Letter O With Diaeresis"
 }`
-	const sorted = `{"\r":"Carriage Return","1":"One","` + "\u0080" + `":"Control","ö":"Latin Small Letter O With Diaeresis",` +
+	const sorted = `{"\r":"Carriage Return","1":"One","` + "\u0080" +
+		`":"Control","ö":"Latin Small Letter O With Diaeresis",` +
 		`"€":"Euro Sign","😀":"Emoji: Grinning Face","` + "\ufb33" + `":"Hebrew Letter Dalet With Dagesh"}`
 	for src, want := range map[string]string{sample: canonical, keys: sorted} {
 		if got, err := jcs.Canonical([]byte(src)); string(got) != want {
@@ -73,7 +74,8 @@ func TestSamplesMatchRFC8785(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The first and last bytes of the hexadecimal dump in section 3.2.4.
-	if dump := hex.EncodeToString(got); !strings.HasPrefix(dump, "7b226c69746572616c73223a5b6e756c6c2c74727565") || !strings.HasSuffix(dump, "5c5c5c5c5c222f227d") {
+	if dump := hex.EncodeToString(got); !strings.HasPrefix(dump, "7b226c69746572616c73223a5b6e756c6c2c74727565") ||
+		!strings.HasSuffix(dump, "5c5c5c5c5c222f227d") {
 		t.Errorf("got %s", dump)
 	}
 }
@@ -93,11 +95,13 @@ func TestStringsHaveTheFewestEscapes(t *testing.T) {
 
 func TestEqualNumbersHaveTheSameForm(t *testing.T) {
 	for src, want := range map[string]string{
-		"1.0": "1", "1e2": "100", "100": "100", "-0": "0", "-0.0e-7": "0", "0e999999999999": "0", "10E-1": "1", "-1.50": "-1.5", "0.1": "0.1",
-		"9007199254740992": "9007199254740992", "9007199254740993.0e-1": "", "1e23": "1e+23", "1e21": "1e+21", "123456789012345680000": "123456789012345680000",
+		"1.0": "1", "1e2": "100", "100": "100", "-0": "0", "-0.0e-7": "0", "0e999999999999": "0", "10E-1": "1",
+		"-1.50": "-1.5", "0.1": "0.1", "9007199254740992": "9007199254740992", "9007199254740993.0e-1": "",
+		"1e23": "1e+23", "1e21": "1e+21", "123456789012345680000": "123456789012345680000",
 		"1e20": "100000000000000000000", "1e-6": "0.000001", "1e-7": "1e-7", "0.00000012": "1.2e-7",
-		"0." + strings.Repeat("0", 200_000) + "1e200001": "1", "1" + strings.Repeat("0", 200_000) + "e-200000": "1",
-		"5e-324": "5e-324", "1.7976931348623157e308": "1.7976931348623157e+308",
+		"0." + strings.Repeat("0", 200_000) + "1e200001": "1",
+		"1" + strings.Repeat("0", 200_000) + "e-200000":  "1", "5e-324": "5e-324",
+		"1.7976931348623157e308": "1.7976931348623157e+308",
 	} {
 		got, err := jcs.Canonical([]byte(src))
 		if want == "" && err == nil || want != "" && string(got) != want {
@@ -109,13 +113,15 @@ func TestEqualNumbersHaveTheSameForm(t *testing.T) {
 // Two different numbers must not have the same digest (F7, wire.md section 2).
 func TestInexactNumbersAreRejected(t *testing.T) {
 	for _, number := range []string{
-		"9007199254740993", "1e400", "-1e400", "1e999999999", "1e-999999999", "1e99999999999999999999", "1e-400", "4e-324", "2e-324",
-		"0.1000000000000000055511151231257827", "333333333.33333329", "1.7976931348623158e309", "1.79769313486231571e308",
-		"18446744073709551615", "0.30000000000000001", "1" + strings.Repeat("0", 400), strings.Repeat("9", 100_000),
+		"9007199254740993", "1e400", "-1e400", "1e999999999", "1e-999999999", "1e99999999999999999999", "1e-400",
+		"4e-324", "2e-324", "0.1000000000000000055511151231257827", "333333333.33333329", "1.7976931348623158e309",
+		"1.79769313486231571e308", "18446744073709551615", "0.30000000000000001", "1" + strings.Repeat("0", 400),
+		strings.Repeat("9", 100_000),
 	} {
 		_, err := jcs.Canonical([]byte(`{"a~/": [0, ` + number + `]}`))
 		var got *jcs.NumberError
-		if !errors.As(err, &got) || got.Pointer != "/a~0~1/1" || got.Offset != 12 || !strings.HasSuffix(got.Detail, "send it as a string") {
+		if !errors.As(err, &got) || got.Pointer != "/a~0~1/1" || got.Offset != 12 ||
+			!strings.HasSuffix(got.Detail, "send it as a string") {
 			t.Errorf("%.30s: got %v, want a *NumberError at /a~0~1/1", number, err)
 		}
 	}
@@ -132,12 +138,16 @@ func TestConfirmationDigestDependsOnEveryPart(t *testing.T) {
 		}
 		return d
 	}
-	exact := sha256.Sum256([]byte(`{"agent":"deploy-bot","input":{"n":1,"path":"/tmp/x"},"server":"infra","tool_name":"rm"}`))
+	exact := sha256.Sum256(
+		[]byte(`{"agent":"deploy-bot","input":{"n":1,"path":"/tmp/x"},"server":"infra","tool_name":"rm"}`),
+	)
 	want := "sha256:" + hex.EncodeToString(exact[:])
 	if got := sum(base()); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	whole, err := jcs.Canonical([]byte(`{"tool_name":"rm","server":"infra","agent":"deploy-bot","input":` + base()[3] + `}`))
+	whole, err := jcs.Canonical(
+		[]byte(`{"tool_name":"rm","server":"infra","agent":"deploy-bot","input":` + base()[3] + `}`),
+	)
 	if err != nil || sha256.Sum256(whole) != exact {
 		t.Errorf("got %s %v, want the digest %s", whole, err, want)
 	}
@@ -174,7 +184,8 @@ func TestConfirmationDigestDependsOnEveryPart(t *testing.T) {
 
 func TestConfirmationDigestRejectsInvalidInput(t *testing.T) {
 	var number *jcs.NumberError
-	if _, err := jcs.ConfirmationDigest("a", "s", "t", []byte(`{"n":9007199254740993}`)); !errors.As(err, &number) || number.Pointer != "/n" {
+	if _, err := jcs.ConfirmationDigest("a", "s", "t", []byte(`{"n":9007199254740993}`)); !errors.As(err, &number) ||
+		number.Pointer != "/n" {
 		t.Errorf("got %v, want a *NumberError at /n", err)
 	}
 	var syntax *jcs.SyntaxError

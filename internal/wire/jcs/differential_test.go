@@ -27,7 +27,10 @@ func texts() *rapid.Generator[string] {
 		return rapid.StringMatching(`-?(0|[1-9][0-9]{0,18})(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,3})?`).Draw(t, "number")
 	})
 	str := rapid.Custom(func(t *rapid.T) string {
-		piece := rapid.SampledFrom([]string{"a", "é", "😀", "\ufb33", "\u2028", "\x7f", `\n`, `\/`, `\"`, `\\`, `\u0000`, `\u001F`, `\u00e9`, `\ud83d\ude00`, `\ud800`, `\udc00`, "\xff", "\t"})
+		piece := rapid.SampledFrom([]string{
+			"a", "é", "😀", "\ufb33", "\u2028", "\x7f", `\n`, `\/`, `\"`, `\\`, `\u0000`, `\u001F`, `\u00e9`,
+			`\ud83d\ude00`, `\ud800`, `\udc00`, "\xff", "\t",
+		})
 		// Difficult parts are rare, or every text would be invalid.
 		n := rapid.IntRange(0, 4).Draw(t, "length")
 		var b strings.Builder
@@ -71,7 +74,10 @@ func mutated() *rapid.Generator[string] {
 		b := []byte(texts().Draw(t, "text"))
 		for range rapid.IntRange(0, 3).Draw(t, "mutations") {
 			i := rapid.IntRange(0, len(b)).Draw(t, "at")
-			piece := rapid.SampledFrom([]string{"", ",", ":", `"`, `\`, "{", "}", "[", "]", "0", "-", ".", "e", "+", " ", "\x00", "\xc3", "\ufeff", "//", "true"}).Draw(t, "piece")
+			piece := rapid.SampledFrom([]string{
+				"", ",", ":", `"`, `\`, "{", "}", "[", "]", "0", "-", ".", "e", "+", " ", "\x00", "\xc3", "\ufeff",
+				"//", "true",
+			}).Draw(t, "piece")
 			j := min(len(b), i+rapid.IntRange(0, 2).Draw(t, "cut"))
 			b = append(b[:i:i], append([]byte(piece), b[j:]...)...)
 		}
@@ -85,7 +91,8 @@ func agree(t interface{ Errorf(string, ...any) }, src []byte) {
 	_, err := jcs.Parse(src)
 	theirs := jsontext.Value(bytes.Clone(src))
 	if valid := theirs.IsValid(); valid != (err == nil) {
-		if syntax, ok := err.(*jcs.SyntaxError); !valid || !ok || !strings.Contains(syntax.Detail, "nested too deeply") {
+		if syntax, ok := err.(*jcs.SyntaxError); !valid || !ok ||
+			!strings.Contains(syntax.Detail, "nested too deeply") {
 			t.Errorf("%q: got %v, and jsontext returns valid = %v", src, err, valid)
 		}
 	}

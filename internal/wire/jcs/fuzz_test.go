@@ -32,7 +32,8 @@ func checkPosition(t *testing.T, src []byte, err error) {
 	if !errors.As(err, &e) {
 		t.Fatalf("got %v, want a *SyntaxError", err)
 	}
-	if e.Offset < 0 || e.Offset > len(src) || e.Pointer != "" && e.Pointer[0] != '/' || len(e.Detail) > 200 || len(e.Error()) > 1000 {
+	if e.Offset < 0 || e.Offset > len(src) || e.Pointer != "" && e.Pointer[0] != '/' ||
+		len(e.Detail) > 200 || len(e.Error()) > 1000 {
 		t.Errorf("got a position outside the text, or a long detail: %+v", e)
 	}
 	if line, column := jcs.Position(src, e.Offset); line != e.Line || column != e.Column {
@@ -47,7 +48,8 @@ func checkTree(t *testing.T, src []byte, v jcs.Value, depth int) {
 	if v.Kind == jcs.Missing || v.Offset >= v.End || v.End > len(src) || depth > jcs.MaxDepth {
 		t.Fatalf("got %v at %d to %d, %d deep", v.Kind, v.Offset, v.End, depth)
 	}
-	if again, err := jcs.Parse(v.Raw(src)); err != nil || again.Kind != v.Kind || again.Text() != v.Text() || again.Bool() != v.Bool() {
+	if again, err := jcs.Parse(v.Raw(src)); err != nil || again.Kind != v.Kind || again.Text() != v.Text() ||
+		again.Bool() != v.Bool() {
 		t.Errorf("got %v %q %v from the raw bytes of %v %q", again.Kind, again.Text(), err, v.Kind, v.Text())
 	}
 	for _, e := range v.Elements() {
@@ -56,7 +58,8 @@ func checkTree(t *testing.T, src []byte, v jcs.Value, depth int) {
 	seen := map[string]bool{}
 	for _, m := range v.Members() {
 		if seen[m.Name] || src[m.Offset] != '"' || m.Offset >= m.Value.Offset {
-			t.Errorf("got the name %q at %d, of a value at %d, seen before: %t", m.Name, m.Offset, m.Value.Offset, seen[m.Name])
+			t.Errorf("got the name %q at %d, of a value at %d, seen before: %t", m.Name, m.Offset, m.Value.Offset,
+				seen[m.Name])
 		}
 		seen[m.Name] = true
 		checkTree(t, src, m.Value, depth+1)

@@ -22,7 +22,8 @@ func TestMemoryOfATreeIsLimited(t *testing.T) {
 	for _, src := range []string{
 		array("0"), array("[]"), array("[0]"), array("[[0]]"), array("[" + strings.Repeat("0,", 24) + "0]"),
 		array(`""`), array(`"\n"`), array(`{"":0}`), array(`{"":{"":0}}`), "{" + names.String() + `"":0}`,
-		open + array("0") + strings.Repeat("]", jcs.MaxDepth-2), open + array("[0]") + strings.Repeat("]", jcs.MaxDepth-2),
+		open + array("0") + strings.Repeat("]", jcs.MaxDepth-2),
+		open + array("[0]") + strings.Repeat("]", jcs.MaxDepth-2),
 		`"` + strings.Repeat(`\n`, size/2) + `"`,
 	} {
 		raw := []byte(src)

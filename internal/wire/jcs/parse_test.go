@@ -35,9 +35,13 @@ func TestSyntaxErrorsAreExplained(t *testing.T) {
 		{"no comma", "[1\n 2]", 2, 2, "", `expected "," or "]", got "2"`},
 		{"no colon", `{"a" 1}`, 1, 6, "/a", `expected ":", got "1"`},
 		{"cut off", `{"a": [1, {"b~/": "x`, 1, 21, "/a/1/b~0~1", `expected a closing quote, got the end of the text`},
-		{"duplicate", `{"a": 1, "b": {}, "\u0061": 2}`, 1, 19, "/a", `expected each name once in an object, got "a" again`},
 		{
-			"long duplicate", `{"secretsecretsecretsecret":1,"secretsecretsecretsecret":1}`, 1, 31, "/secretsecretsecretsecret",
+			"duplicate", `{"a": 1, "b": {}, "\u0061": 2}`, 1, 19, "/a",
+			`expected each name once in an object, got "a" again`,
+		},
+		{
+			"long duplicate", `{"secretsecretsecretsecret":1,"secretsecretsecretsecret":1}`, 1, 31,
+			"/secretsecretsecretsecret",
 			`expected each name once in an object, got "secretsecretsecretse…" again`,
 		},
 		{"wide characters before", "{\"ключ😀\": [tru]}", 1, 12, "/ключ😀/0", `expected a value, got "t"`},
@@ -47,7 +51,10 @@ func TestSyntaxErrorsAreExplained(t *testing.T) {
 		{"bare point", "1.", 1, 3, "", `expected a digit after the decimal point, got the end of the text`},
 		{"bare exponent", "1e+", 1, 4, "", `expected a digit in the exponent, got the end of the text`},
 		{"hex number", "0x10", 1, 2, "", `expected the end of the text, got "x"`},
-		{"line feed in a string", "\"a\nb\"", 1, 3, "", `expected control characters to be escaped in a string, got "\n"`},
+		{
+			"line feed in a string", "\"a\nb\"", 1, 3, "",
+			`expected control characters to be escaped in a string, got "\n"`,
+		},
 		{"NUL", "\x00", 1, 1, "", `expected a value, got "\x00"`},
 		{"NUL in a string", "\"\x00\"", 1, 2, "", `expected control characters to be escaped in a string, got "\x00"`},
 		{"bad escape", `"\x41"`, 1, 3, "", `expected one of " \ / b f n r t u after a backslash, got "x"`},
@@ -69,7 +76,9 @@ func TestSyntaxErrorsAreExplained(t *testing.T) {
 				t.Fatalf("got error %v, want a *SyntaxError", err)
 			}
 			line, column := jcs.Position([]byte(tt.src), got.Offset)
-			want := &jcs.SyntaxError{Offset: got.Offset, Line: tt.line, Column: tt.column, Pointer: tt.pointer, Detail: tt.detail}
+			want := &jcs.SyntaxError{
+				Offset: got.Offset, Line: tt.line, Column: tt.column, Pointer: tt.pointer, Detail: tt.detail,
+			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
@@ -86,7 +95,8 @@ func TestErrorsHaveOneLine(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	_, err = jcs.Canonical([]byte(`{"a": [1e400]}`))
-	if got, want := err.Error(), `"/a/0": the number "1e400" changes when it is read as a double: send it as a string`; got != want {
+	if got, want := err.Error(),
+		`"/a/0": the number "1e400" changes when it is read as a double: send it as a string`; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -126,7 +136,9 @@ func TestParseReturnsTheTree(t *testing.T) {
 		kinds = append(kinds, e.Kind.String())
 		raws = append(raws, string(e.Raw(src)))
 	}
-	if diff := cmp.Diff([]string{"a number", "a number", "true or false", "true or false", "null", "an array", "an object"}, kinds); diff != "" {
+	if diff := cmp.Diff(
+		[]string{"a number", "a number", "true or false", "true or false", "null", "an array", "an object"}, kinds,
+	); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"1", "-2.50", "true", "false", "null", "[]", "{}"}, raws); diff != "" {

@@ -23,7 +23,9 @@ type leaf struct {
 func leaves(members []jcs.Member) (out []leaf) {
 	for _, m := range members {
 		v := m.Value
-		out = append(out, leaf{m.Name, v.Text(), m.Offset, v.Offset, v.End, v.Kind, v.Bool(), v.Elements() != nil || v.Members() != nil})
+		out = append(out, leaf{
+			m.Name, v.Text(), m.Offset, v.Offset, v.End, v.Kind, v.Bool(), v.Elements() != nil || v.Members() != nil,
+		})
 	}
 	return out
 }
@@ -36,7 +38,8 @@ func checkSkim(t interface{ Errorf(string, ...any) }, src []byte) {
 		var e *jcs.SyntaxError
 		return errors.As(err, &e) && strings.HasPrefix(e.Detail, "expected each name once")
 	}
-	if none, bad := jcs.Skim(src, jcs.MaxDepth); len(none) > 0 || (bad == nil) != (err == nil) && !twice(err) || bad != nil && !twice(err) && bad.Error() != err.Error() {
+	if none, bad := jcs.Skim(src, jcs.MaxDepth); len(none) > 0 || (bad == nil) != (err == nil) && !twice(err) ||
+		bad != nil && !twice(err) && bad.Error() != err.Error() {
 		t.Errorf("%q: skimmed of no name %v, %v; Parse has %v", src, none, bad, err)
 	}
 	if err != nil {

@@ -27,7 +27,8 @@ const (
 )
 
 var kindNames = [...]string{
-	Missing: "nothing", Null: "null", Bool: "true or false", Number: "a number", String: "a string", Array: "an array", Object: "an object",
+	Missing: "nothing", Null: "null", Bool: "true or false", Number: "a number", String: "a string", Array: "an array",
+	Object: "an object",
 }
 
 // String returns the kind as it is named in errors, such as "an array".

@@ -107,12 +107,17 @@ func faults(doc any) (out []string) {
 func TestFaultsOfADocumentAreReported(t *testing.T) {
 	good := string(made(t))
 	for name, change := range map[string][2]string{
-		"a schema that is not there":    {`"$ref": "#/components/schemas/Ask"`, `"$ref": "#/components/schemas/Asking"`},
+		"a schema that is not there": {
+			`"$ref": "#/components/schemas/Ask"`, `"$ref": "#/components/schemas/Asking"`,
+		},
 		"a response that is not there":  {`"#/components/responses/NotFound"`, `"#/components/responses/Lost"`},
 		"an id that is repeated":        {`"operationId": "getStats"`, `"operationId": "getPeople"`},
 		"an undeclared parameter":       {`"/api/v1/grants/{id}"`, `"/api/v1/grants/{grant}"`},
 		"a summary that is no sentence": {`"summary": "Create an ask."`, `"summary": ""`},
-		"a frame of nothing":            {`"x-askback-event-data": "#/components/schemas/Event"`, `"x-askback-event-data": "#/components/schemas/Frame"`},
+		"a frame of nothing": {
+			`"x-askback-event-data": "#/components/schemas/Event"`,
+			`"x-askback-event-data": "#/components/schemas/Frame"`,
+		},
 	} {
 		bad := strings.Replace(good, change[0], change[1], 1)
 		var doc any
@@ -233,11 +238,16 @@ func TestDocumentNamesTheSecuritySchemes(t *testing.T) {
 func TestRoutesAreDescribedCompletely(t *testing.T) {
 	doc, err := openapi.Document(info, []openapi.Route{
 		{
-			Method: "POST", Path: base + "/asks/{id}/files/{rest...}", Tag: "asks", Summary: "Send.", Detail: "More.", Who: both,
-			In: "Reason", Optional: true, Out: "Ask", Statuses: []int{200, 204, 409, 429}, ErrorSchemas: map[int]string{409: "SessionReply"},
-			Query: []openapi.Param{limit, {Name: "mode", Description: "How.", Values: []string{"a", "b"}, Example: "a"}}, Header: []openapi.Param{key},
+			Method: "POST", Path: base + "/asks/{id}/files/{rest...}", Tag: "asks", Summary: "Send.", Detail: "More.",
+			Who: both, In: "Reason", Optional: true, Out: "Ask", Statuses: []int{200, 204, 409, 429},
+			ErrorSchemas: map[int]string{409: "SessionReply"}, Query: []openapi.Param{
+				limit, {Name: "mode", Description: "How.", Values: []string{"a", "b"}, Example: "a"},
+			}, Header: []openapi.Param{key},
 		},
-		{Method: "DELETE", Path: base + "/grants/{id}", Tag: "directory", Summary: "End.", Who: admin, In: "Digest", OutType: openapi.Text, Statuses: []int{202}},
+		{
+			Method: "DELETE", Path: base + "/grants/{id}", Tag: "directory", Summary: "End.", Who: admin, In: "Digest",
+			OutType: openapi.Text, Statuses: []int{202},
+		},
 		{Method: "GET", Path: "/events", Tag: "server", Summary: "Follow.", Out: "Event", OutType: openapi.Events},
 	})
 	if err != nil {

@@ -33,9 +33,12 @@ func TestReferencesInExamplesAreExpanded(t *testing.T) {
 
 func TestInvalidReferencesInExamplesAreErrors(t *testing.T) {
 	for schema, want := range map[string]string{
-		`{"examples":[{"$ref":"#/components/schemas/Other/examples/0"}]}`:      "schema Part: there is no example #/components/schemas/Other/examples/0",
-		`{"examples":[[{"$ref":"#/components/schemas/Empty/examples/0"}]]}`:    "schema Part: there is no example #/components/schemas/Empty/examples/0",
-		`{"examples":[{"p":{"$ref":"#/components/schemas/Part/examples/0"}}]}`: "schema Part: the example #/components/schemas/Part/examples/0 refers to itself",
+		`{"examples":[{"$ref":"#/components/schemas/Other/examples/0"}]}`: "schema Part: there is no example " +
+			"#/components/schemas/Other/examples/0",
+		`{"examples":[[{"$ref":"#/components/schemas/Empty/examples/0"}]]}`: "schema Part: there is no example " +
+			"#/components/schemas/Empty/examples/0",
+		`{"examples":[{"p":{"$ref":"#/components/schemas/Part/examples/0"}}]}`: "schema Part: the example " +
+			"#/components/schemas/Part/examples/0 refers to itself",
 	} {
 		schemas := map[string]json.RawMessage{"Part": json.RawMessage(schema), "Empty": json.RawMessage(`{}`)}
 		if err := openapi.ExpandExamples(schemas); err == nil || err.Error() != want {

@@ -132,7 +132,8 @@ func TestCurlExampleIsQuoted(t *testing.T) {
 	}
 	unescape := strings.NewReplacer("&#34;", `"`, "&#39;", "'", "&lt;", "<", "&gt;", ">", "&#43;", "+", "&amp;", "&")
 	for i, call := range calls {
-		script := `curl() { for last; do [ "$before" = -d ] && printf %s "$last"; before=$last; done; }; ` + unescape.Replace(call[1])
+		script := `curl() { for last; do [ "$before" = -d ] && printf %s "$last"; before=$last; done; }; ` +
+			unescape.Replace(call[1])
 		out, err := exec.Command(sh, "-c", script).CombinedOutput()
 		if err != nil {
 			t.Errorf("%v: %s\n%s", err, out, script)

@@ -114,7 +114,8 @@ func checked(t askback.Command, err error) error {
 func bodies(t *testing.T) []string {
 	t.Helper()
 	out := httptest.NewRecorder()
-	httpapi.NewHandler(engine.New(memstore.New(), nil), nil).ServeHTTP(out, httptest.NewRequest("GET", "/api/openapi.json", nil))
+	httpapi.NewHandler(engine.New(memstore.New(), nil), nil).ServeHTTP(out,
+		httptest.NewRequest("GET", "/api/openapi.json", nil))
 	doc, err := openapi3.NewLoader().LoadFromData(out.Body.Bytes())
 	if err != nil {
 		t.Fatal(err)
@@ -164,8 +165,14 @@ func TestDecodeAndSchemasAgree(t *testing.T) {
 	}{
 		{"AskRequest", `{"question": "Which?"}`, true},
 		{"AskRequest", `{"question": "Which?", "options": []}`, true},
-		{"AskRequest", `{"question": "Which?", "options": ["A", {"label": "B", "description": "b"}], "default": 1}`, true},
-		{"AskRequest", `{"question": "Which?", "options": ["A", "B"], "multi_select": true, "default": ["A", 1]}`, true},
+		{
+			"AskRequest", `{"question": "Which?", "options": ["A", {"label": "B", "description": "b"}], "default": 1}`,
+			true,
+		},
+		{
+			"AskRequest", `{"question": "Which?", "options": ["A", "B"], "multi_select": true, "default": ["A", 1]}`,
+			true,
+		},
 		{"AskRequest", `{"question": "Which?", "options": ["A", "B"], "descriptions": ["a", null]}`, true},
 		{"AskRequest", `{"question": "Which?", "header": "A header that is far too long", "timeout": 90, "on_timeout": "decline"}`, true},
 		{"AskRequest", `{"question": "Which?", "timeout": "1h30m", "context": {"a": 1}}`, true},
@@ -178,7 +185,10 @@ func TestDecodeAndSchemasAgree(t *testing.T) {
 		{"AskRequest", `{"confirmation": {"tool_name": "rm", "input": [1]}}`, false},
 		{"AskRequest", `{"confirmation": {"tool_name": "rm", "tier": "observe"}}`, false},
 		{"AnswerRequest", `{"answer": ["A", "B"]}`, true},
-		{"AnswerRequest", `{"answers": [{"id": "q1", "question": "", "selected": [], "other": null, "notes": null}]}`, true},
+		{
+			"AnswerRequest",
+			`{"answers": [{"id": "q1", "question": "", "selected": [], "other": null, "notes": null}]}`, true,
+		},
 		{"AnswerRequest", `{"answers": {"q1": ["A"], "Which?": "B"}, "comment": "c"}`, true},
 		{"AnswerRequest", `{"decision": "approved", "input": {"a": 1}, "reason": "r"}`, true},
 		{"AnswerRequest", `{"answers": "A"}`, false},

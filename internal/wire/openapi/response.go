@@ -50,7 +50,9 @@ func errorResponses() map[string]response {
 		r := response{Description: meaning, Content: map[string]media{problemJSON: {ref("Problem")}}}
 		switch status {
 		case 429, 503:
-			r.Headers = map[string]header{"Retry-After": {"How many seconds to wait before the next try.", &schema{Type: "integer"}}}
+			r.Headers = map[string]header{
+				"Retry-After": {"How many seconds to wait before the next try.", &schema{Type: "integer"}},
+			}
 		case 401:
 			r.Headers = map[string]header{"WWW-Authenticate": {"How to authenticate.", &schema{Type: "string"}}}
 		}
@@ -103,9 +105,10 @@ func (r Route) out() *schema {
 	switch {
 	case r.OutType == Events:
 		return &schema{
-			Type:        "string",
-			Description: "Frames with id (a cursor), event (the type) and data (a " + r.Out + "), and a comment every 15 seconds.",
-			EventData:   schemaPath + r.Out,
+			Type: "string",
+			Description: "Frames with id (a cursor), event (the type) and data (a " + r.Out +
+				"), and a comment every 15 seconds.",
+			EventData: schemaPath + r.Out,
 		}
 	case r.Out == "" && cmp.Or(r.OutType, JSON) == JSON:
 		return &schema{Type: "object"}

@@ -24,7 +24,8 @@ type Route struct {
 	Who      []string
 	In       string // the schema of the body; "" if there is no body
 	Optional bool   // the body may be omitted
-	Out      string // the schema of the reply, or of the data of each event; "" for any object, plain text, or no body (204)
+	// the schema of the reply, or of the data of each event; "" for any object, plain text, or no body (204)
+	Out      string
 	OutType  string // the media type of the reply; "" for application/json
 	Query    []Param
 	Header   []Param
@@ -159,7 +160,8 @@ func isSuccess(status int) bool {
 
 // id returns the method and the words of the path, such as getAsksId.
 func (r Route) id(base string) string {
-	words := strings.FieldsFunc(strings.TrimPrefix(r.template(), base), func(c rune) bool { return strings.ContainsRune("/{}-_.", c) })
+	words := strings.FieldsFunc(strings.TrimPrefix(r.template(), base),
+		func(c rune) bool { return strings.ContainsRune("/{}-_.", c) })
 	var b strings.Builder
 	b.WriteString(r.verb())
 	for _, w := range words {

@@ -62,19 +62,29 @@ func TestWireRulesNameEveryEvent(t *testing.T) {
 func TestWireRulesHaveTheLimitsOfTheCode(t *testing.T) {
 	text := section(t, "1. Words and limits")
 	for what, limits := range map[string][]string{
-		"questions in an ask; options of a question": {count(limits.MaxQuestions), count(limits.MinOptions) + " to " + count(limits.MaxOptions)},
-		"question; label; description; preview":      {count(limits.MaxQuestion), count(limits.MaxLabel), count(limits.MaxDescription), count(limits.MaxPreview)},
-		"header":                                     {count(limits.MaxHeader)},
-		"context of an ask":                          {count(limits.MaxContext)},
-		"tool input; draft":                          {count(limits.MaxInput>>20) + " MiB", count(limits.MaxDraft>>10) + " KiB"},
-		"notes, other text, comment, reason":         {count(limits.MaxText)},
-		"names, titles, tags; keys":                  {count(limits.MaxName), count(limits.MaxKey)},
-		"names in `to`, and tags":                    {count(limits.MaxNames), count(limits.MaxTo)},
-		"todos of a session; one of them":            {count(limits.MaxTodos), count(limits.MaxTodo)},
-		"message; result; metadata":                  {count(limits.MaxMessage), count(limits.MaxResult>>20) + " MiB", count(limits.MaxMetadata>>10) + " KiB"},
+		"questions in an ask; options of a question": {
+			count(limits.MaxQuestions), count(limits.MinOptions) + " to " + count(limits.MaxOptions),
+		},
+		"question; label; description; preview": {
+			count(limits.MaxQuestion), count(limits.MaxLabel), count(limits.MaxDescription), count(limits.MaxPreview),
+		},
+		"header":            {count(limits.MaxHeader)},
+		"context of an ask": {count(limits.MaxContext)},
+		"tool input; draft": {
+			count(limits.MaxInput>>20) + " MiB", count(limits.MaxDraft>>10) + " KiB",
+		},
+		"notes, other text, comment, reason": {count(limits.MaxText)},
+		"names, titles, tags; keys":          {count(limits.MaxName), count(limits.MaxKey)},
+		"names in `to`, and tags":            {count(limits.MaxNames), count(limits.MaxTo)},
+		"todos of a session; one of them":    {count(limits.MaxTodos), count(limits.MaxTodo)},
+		"message; result; metadata": {
+			count(limits.MaxMessage), count(limits.MaxResult>>20) + " MiB", count(limits.MaxMetadata>>10) + " KiB",
+		},
 		"open asks of a session; waiting requests of a token; streams of a token": {count(lifecycle.MaxSessionAsks)},
-		"snooze; snoozes of a person": {count(int(limits.MaxSnooze/(24*time.Hour))) + " days", count(limits.MaxSnoozes)},
-		"deadline":                    {count(int(limits.MaxTimeout/(366*24*time.Hour))) + " years"},
+		"snooze; snoozes of a person": {
+			count(int(limits.MaxSnooze/(24*time.Hour))) + " days", count(limits.MaxSnoozes),
+		},
+		"deadline": {count(int(limits.MaxTimeout/(366*24*time.Hour))) + " years"},
 	} {
 		_, rest, ok := strings.Cut(text, "\n| "+what+" | ")
 		if !ok {

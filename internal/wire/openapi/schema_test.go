@@ -57,7 +57,9 @@ func TestSchemaExamplesAreValid(t *testing.T) {
 }
 
 // anything has the fields that accept JSON of any type.
-var anything = []string{"Session.payload", "Session.result", "Completion.result", "SessionRequest.payload", "ToolInputReady.input"}
+var anything = []string{
+	"Session.payload", "Session.result", "Completion.result", "SessionRequest.payload", "ToolInputReady.input",
+}
 
 // Other tests compare replies with the schemas. This proves something only if a schema
 // rejects unknown fields, missing fields, and fields of another type.
@@ -105,9 +107,15 @@ func spoil(t *testing.T, name string, s component, example json.RawMessage) {
 // omitted has the members of replies that are not always sent (docs/wire.md). A problem has the members of
 // its type, and a reply in the format of another program has the members of that format.
 var omitted = map[string][]string{
-	"AgentReply":     {"session_id"},
-	"Ask":            {"approvers", "follow_ups", "held", "no_self_approval", "reassigned_at", "reassigned_by", "recipients", "started_by"},
-	"Route":          {"approvers", "channels", "escalate", "join", "no_self_approval", "on_timeout", "quorum", "remind", "source", "timeout", "to", "warning"},
+	"AgentReply": {"session_id"},
+	"Ask": {
+		"approvers", "follow_ups", "held", "no_self_approval", "reassigned_at", "reassigned_by", "recipients",
+		"started_by",
+	},
+	"Route": {
+		"approvers", "channels", "escalate", "join", "no_self_approval", "on_timeout", "quorum", "remind", "source",
+		"timeout", "to", "warning",
+	},
 	"AskPage":        {"events_cursor", "snoozes"},
 	"Confirmation":   {"no_edit"},
 	"Delivery":       {"endpoint_id", "endpoint_status"},
@@ -199,7 +207,8 @@ func TestSchemasHaveTheLimitsOfTheCode(t *testing.T) {
 		{"OptionRequest", "preview", "maxLength", limits.MaxPreview},
 		{"Option", "label", "maxLength", limits.MaxLabel},
 		{"Option", "description", "maxLength", limits.MaxDescription},
-		{"Option", "preview", "maxLength", limits.MaxInput}, // it has the arguments if a confirmation is sent as a question
+		// it has the arguments if a confirmation is sent as a question
+		{"Option", "preview", "maxLength", limits.MaxInput},
 		{"Question", "question", "maxLength", len("Confirm: ") + limits.MaxQuestion},
 		{"Question", "options", "maxItems", limits.MaxOptions},
 		{"QuestionRequest", "question", "maxLength", limits.MaxQuestion},

@@ -63,7 +63,8 @@ func (s shape) fields() (out []field) {
 			inner = m.value.Items.fields()
 		}
 		out = append(out, field{
-			m.name, m.value.typeParts(), slices.Contains(s.Required, m.name), m.value.Description, m.value.limits(), inner,
+			m.name, m.value.typeParts(), slices.Contains(s.Required, m.name), m.value.Description, m.value.limits(),
+			inner,
 		})
 	}
 	return out

@@ -12,7 +12,9 @@ import (
 
 // settled returns a settled ask.
 func settled() *askback.Ask {
-	return &askback.Ask{ID: "ask_1", Title: "Deploy?", Status: askback.Declined, Outcome: &askback.Outcome{Status: askback.Declined}}
+	return &askback.Ask{
+		ID: "ask_1", Title: "Deploy?", Status: askback.Declined, Outcome: &askback.Outcome{Status: askback.Declined},
+	}
 }
 
 // cache is a cache that records the sizes of the JSON.
@@ -38,7 +40,9 @@ func TestRevisionJSONMatchesAsk(t *testing.T) {
 	pending.Status, pending.Outcome = askback.Pending, nil
 	for _, ask := range []*askback.Ask{settled(), pending} {
 		a := revision.New(ask, &cache{})
-		for _, base := range []string{"https://one.example.com", "https://two.example.com", "", "https://one.example.com"} {
+		for _, base := range []string{
+			"https://one.example.com", "https://two.example.com", "", "https://one.example.com",
+		} {
 			want, err := ask.WithPageURL(base).MarshalJSON()
 			if err != nil {
 				t.Fatal(err)

@@ -22,7 +22,8 @@ var allSchemas = sync.OnceValues(func() (*jsonschema.Resolved, error) {
 	var document struct {
 		Components struct{ Schemas map[string]*jsonschema.Schema }
 	}
-	if err := json.Unmarshal([]byte(strings.ReplaceAll(string(raw), "#/components/schemas/", "#/$defs/")), &document); err != nil {
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(string(raw), "#/components/schemas/", "#/$defs/")),
+		&document); err != nil {
 		return nil, err
 	}
 	all := jsonschema.Schema{Defs: document.Components.Schemas, Properties: map[string]*jsonschema.Schema{}}
