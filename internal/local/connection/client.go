@@ -23,7 +23,9 @@ type client struct {
 
 // retry makes a call. It repeats the call on the next connection until ctx ends or
 // [Connector.retries] returns false for the error.
-func retry[T any](ctx context.Context, c client, call func(context.Context, askback.Client) (T, error)) (out T, err error) {
+func retry[T any](
+	ctx context.Context, c client, call func(context.Context, askback.Client) (T, error),
+) (out T, err error) {
 	start := time.Now()
 	for attempt := 0; ; attempt++ {
 		conn, err := c.connector.connect(ctx)
@@ -46,7 +48,9 @@ func retry[T any](ctx context.Context, c client, call func(context.Context, askb
 
 // callOn makes a call on one connection. If the connection closes first, it returns
 // [askback.ErrStopping].
-func callOn[T any](ctx context.Context, conn *conn, c askback.Client, call func(context.Context, askback.Client) (T, error)) (T, error) {
+func callOn[T any](
+	ctx context.Context, conn *conn, c askback.Client, call func(context.Context, askback.Client) (T, error),
+) (T, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(conn.closing, func() { cancel(askback.ErrStopping) })()
@@ -97,11 +101,15 @@ func retry0[T any](ctx context.Context, c client, m func(askback.Client, context
 	return retry(ctx, c, func(ctx context.Context, to askback.Client) (T, error) { return m(to, ctx) })
 }
 
-func retry1[A, T any](ctx context.Context, c client, m func(askback.Client, context.Context, A) (T, error), a A) (T, error) {
+func retry1[A, T any](
+	ctx context.Context, c client, m func(askback.Client, context.Context, A) (T, error), a A,
+) (T, error) {
 	return retry(ctx, c, func(ctx context.Context, to askback.Client) (T, error) { return m(to, ctx, a) })
 }
 
-func retry2[A, B, T any](ctx context.Context, c client, m func(askback.Client, context.Context, A, B) (T, error), a A, b B) (T, error) {
+func retry2[A, B, T any](
+	ctx context.Context, c client, m func(askback.Client, context.Context, A, B) (T, error), a A, b B,
+) (T, error) {
 	return retry(ctx, c, func(ctx context.Context, to askback.Client) (T, error) { return m(to, ctx, a, b) })
 }
 
@@ -188,7 +196,9 @@ func (c client) CreateToken(ctx context.Context, in askback.TokenRequest) (t ask
 
 // CreateEndpoint implements [askback.Endpoints]. If the reply is lost, the repeated call
 // returns [askback.ErrExists]: rotate the secret.
-func (c client) CreateEndpoint(ctx context.Context, in askback.EndpointRequest) (e askback.Endpoint, secret string, err error) {
+func (c client) CreateEndpoint(
+	ctx context.Context, in askback.EndpointRequest,
+) (e askback.Endpoint, secret string, err error) {
 	e, err = retry(ctx, c, func(ctx context.Context, to askback.Client) (e askback.Endpoint, err error) {
 		e, secret, err = to.CreateEndpoint(ctx, in)
 		return e, err

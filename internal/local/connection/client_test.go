@@ -56,17 +56,23 @@ func TestOnlyLostCallsAreRetried(t *testing.T) {
 		start     time.Time
 		want      bool
 	}{
-		"remote server, first attempts":      {&Connector{options: toServer}, askback.ErrUnreachable, now, true},
-		"remote server, never reached":       {&Connector{options: toServer}, askback.ErrUnreachable, long, false},
-		"remote server, reached before":      {&Connector{options: toServer, reached: true}, askback.ErrUnreachable, long, true},
-		"local server stops":                 {&Connector{}, askback.ErrStopping, long, true},
-		"silent local server, command waits": {&Connector{reached: true, options: whileWaiting}, instance.ErrNoReply, long, true},
+		"remote server, first attempts": {&Connector{options: toServer}, askback.ErrUnreachable, now, true},
+		"remote server, never reached":  {&Connector{options: toServer}, askback.ErrUnreachable, long, false},
+		"remote server, reached before": {
+			&Connector{options: toServer, reached: true}, askback.ErrUnreachable, long, true,
+		},
+		"local server stops": {&Connector{}, askback.ErrStopping, long, true},
+		"silent local server, command waits": {
+			&Connector{reached: true, options: whileWaiting}, instance.ErrNoReply, long, true,
+		},
 		"silent local server, short command": {&Connector{reached: true}, instance.ErrNoReply, long, false},
 		"silent local server, never reached": {&Connector{options: whileWaiting}, instance.ErrNoReply, now, false},
-		"no database opened":                 {&Connector{options: Options{ServerOnly: true}}, askback.ErrUnreachable, now, false},
-		"rejected call":                      {&Connector{reached: true}, askback.ErrForbidden, now, false},
-		"cancelled by the caller":            {&Connector{reached: true}, context.Canceled, now, false},
-		"no error":                           {&Connector{}, nil, now, false},
+		"no database opened": {
+			&Connector{options: Options{ServerOnly: true}}, askback.ErrUnreachable, now, false,
+		},
+		"rejected call":           {&Connector{reached: true}, askback.ErrForbidden, now, false},
+		"cancelled by the caller": {&Connector{reached: true}, context.Canceled, now, false},
+		"no error":                {&Connector{}, nil, now, false},
 	} {
 		if got := c.connector.retries(c.err, c.start); got != c.want {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)

@@ -280,7 +280,8 @@ func (c *Connector) attach(s instance.Server) (*conn, error) {
 		agent, user = tokens.Given, tokens.Given
 	}
 	if agent == "" || user == "" {
-		return nil, fmt.Errorf("process %d has %s open, and this user has no token for it: set ASKBACK_TOKEN", s.PID, c.options.Place.Database)
+		return nil, fmt.Errorf("process %d has %s open, and this user has no token for it: set ASKBACK_TOKEN", s.PID,
+			c.options.Place.Database)
 	}
 	conn := newConn(nil, nil, nil, s.Pages)
 	pool := s.Client()

@@ -66,7 +66,9 @@ func TestCancelledCallDoesNotWaitForAConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { lock.Release() })
-	if err := place.Announce(instance.Server{URL: "http://" + ln.Addr().String(), PID: 1, Kind: instance.KindAsk, Secret: "secret"}); err != nil {
+	if err := place.Announce(
+		instance.Server{URL: "http://" + ln.Addr().String(), PID: 1, Kind: instance.KindAsk, Secret: "secret"},
+	); err != nil {
 		t.Fatal(err)
 	}
 	connecting, stop := context.WithCancel(context.Background())

@@ -46,7 +46,9 @@ const (
 	closeTime    = 20 * time.Second // for all of Close
 )
 
-var errSlowClose = errors.New("the database could not be closed in time; no data is lost, but the next start takes longer")
+var errSlowClose = errors.New(
+	"the database could not be closed in time; no data is lost, but the next start takes longer",
+)
 
 // open opens the database and serves it, if Kind is not "". If it fails, it releases the
 // lock; otherwise Close of the instance does.
@@ -60,7 +62,9 @@ func (c *Connector) open(ctx context.Context, lock *instance.Lock) (*Instance, e
 	if err != nil {
 		return nil, errors.Join(err, lock.Release())
 	}
-	i := &Instance{connector: c, lock: lock, db: db, engine: engine.New(db, o.engineOptions()), engineDone: make(chan error, 1)}
+	i := &Instance{
+		connector: c, lock: lock, db: db, engine: engine.New(db, o.engineOptions()), engineDone: make(chan error, 1),
+	}
 	i.close = sync.OnceValue(i.closeAll)
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	i.stopEngine = stop
@@ -110,7 +114,8 @@ func (i *Instance) checkRoutes(ctx context.Context) error {
 	problems, err := i.engine.CheckDirectory(ctx)
 	for _, p := range problems {
 		if p.Alone && p.Source == askback.SourceSettings {
-			err = errors.Join(err, fmt.Errorf("%s; correct approvers, to or quorum in the settings file, or add the people", p.Text))
+			err = errors.Join(err,
+				fmt.Errorf("%s; correct approvers, to or quorum in the settings file, or add the people", p.Text))
 		}
 	}
 	return err
@@ -125,7 +130,9 @@ func (i *Instance) authenticate(ctx context.Context) error {
 		from   string
 		token  string
 	}{
-		{&i.conn.agent, t.agentFile(), t.agent}, {&i.conn.user, t.userFile(), t.user}, {&i.conn.person, t.userFile(), t.user},
+		{&i.conn.agent, t.agentFile(), t.agent},
+		{&i.conn.user, t.userFile(), t.user},
+		{&i.conn.person, t.userFile(), t.user},
 	} {
 		if t.Given != "" && c.client != &i.conn.person {
 			c.from, c.token = "ASKBACK_TOKEN", t.Given

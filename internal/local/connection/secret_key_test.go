@@ -37,7 +37,8 @@ func TestSecretKeyIsMadeOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	tokens := &Tokens{dir: dir}
-	if _, err := tokens.SecretKey(); err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "c2hvcnQ") {
+	if _, err := tokens.SecretKey(); err == nil || !strings.Contains(err.Error(), path) ||
+		strings.Contains(err.Error(), "c2hvcnQ") {
 		t.Errorf("got %v, want an error that names the file", err)
 	}
 }

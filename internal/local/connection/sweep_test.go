@@ -25,7 +25,8 @@ func TestFailedSweepIsLoggedOnce(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		s := newSweeper(instance.Place{Database: filepath.Join(dir, "askback.db")}, engine.New(memstore.New(), nil), slog.New(slog.NewTextHandler(&log, nil)))
+		s := newSweeper(instance.Place{Database: filepath.Join(dir, "askback.db")}, engine.New(memstore.New(), nil),
+			slog.New(slog.NewTextHandler(&log, nil)))
 		warned := func() int { return strings.Count(log.String(), "level=WARN") }
 		ctx, stop := context.WithCancel(t.Context())
 		go s.run(ctx)
@@ -34,7 +35,9 @@ func TestFailedSweepIsLoggedOnce(t *testing.T) {
 		if got := warned(); got != 1 {
 			t.Errorf("after a minute: got %d warnings, want 1:\n%s", got, log.String())
 		}
-		for _, change := range []func(string) error{os.Remove, func(name string) error { return os.Mkdir(name, 0o700) }} {
+		for _, change := range []func(string) error{
+			os.Remove, func(name string) error { return os.Mkdir(name, 0o700) },
+		} {
 			if err := change(note); err != nil {
 				t.Fatal(err)
 			}

@@ -17,7 +17,8 @@ const takeOverTime = 10 * time.Second
 // TakeOver opens the database in this process. If a waiting command has the database open, TakeOver asks it
 // to yield. If a server has it open, TakeOver returns an error.
 func (c *Connector) TakeOver(ctx context.Context) (*Instance, error) {
-	limited, cancel := context.WithTimeoutCause(ctx, takeOverTime, errors.New("the database is in use and was not handed over"))
+	limited, cancel := context.WithTimeoutCause(ctx, takeOverTime,
+		errors.New("the database is in use and was not handed over"))
 	defer cancel()
 	for {
 		lock, s, err := c.options.Place.Join(limited)

@@ -112,7 +112,9 @@ func ReadSecretKey(dir string) ([]byte, error) {
 	}
 	key, err := base64.StdEncoding.DecodeString(raw)
 	if err != nil || len(key) != secretKeySize {
-		return nil, fmt.Errorf("%s has no key: restore it from a backup, or delete it and rotate the secrets of all endpoints", path)
+		return nil, fmt.Errorf(
+			"%s has no key: restore it from a backup, or delete it and rotate the secrets of all endpoints", path,
+		)
 	}
 	return key, nil
 }
@@ -131,7 +133,9 @@ func (t *Tokens) create(ctx context.Context, e *engine.Engine) error {
 		path   string
 		of     askback.Principal
 	}{
-		{&t.agent, t.agentFile(), askback.Principal{Kind: askback.Agent, Name: askback.LocalAgent, Channel: askback.ChannelTerminal}},
+		{&t.agent, t.agentFile(), askback.Principal{
+			Kind: askback.Agent, Name: askback.LocalAgent, Channel: askback.ChannelTerminal,
+		}},
 		{&t.user, t.userFile(), localUser()},
 	} {
 		if *token.secret == "" {

@@ -90,7 +90,8 @@ func RemoveLeftovers(folder string) {
 		return
 	}
 	for _, e := range entries {
-		if number, ok := strings.CutPrefix(e.Name(), tempPrefix); ok && isNumber(strings.TrimSuffix(number, tempSuffix)) {
+		if number, ok := strings.CutPrefix(e.Name(), tempPrefix); ok &&
+			isNumber(strings.TrimSuffix(number, tempSuffix)) {
 			removeLeftover(filepath.Join(folder, e.Name()))
 		}
 	}

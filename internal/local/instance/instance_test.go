@@ -86,7 +86,8 @@ func TestJoinFindsServerWithProof(t *testing.T) {
 	if err != nil || lock != nil || got != want {
 		t.Errorf("got %v, %v, %v, want the server", lock, got, err)
 	}
-	if info, err := os.Stat(filepath.Join(filepath.Dir(p.Database), "server.json")); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(filepath.Join(filepath.Dir(p.Database), "server.json")); err != nil ||
+		info.Mode().Perm() != 0o600 {
 		t.Errorf("server.json: %v, %v, want mode 0600", info, err)
 	}
 	if err := errors.Join(p.Retract(), p.Retract()); err != nil {
@@ -248,7 +249,8 @@ func TestProofIsBoundToConnection(t *testing.T) {
 	}
 	other.Close()
 	<-served
-	if !strings.Contains(received.String(), "/healthz?nonce=") || strings.Contains(received.String(), "askback_secret") {
+	if !strings.Contains(received.String(), "/healthz?nonce=") ||
+		strings.Contains(received.String(), "askback_secret") {
 		t.Errorf("the other program read %s, want only the challenge", received.String())
 	}
 }
@@ -275,7 +277,8 @@ func TestLinksResolveToOneDatabase(t *testing.T) {
 	if err := os.WriteFile(want.Database, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.Symlink(want.Database, filepath.Join(dir, "file.db")), os.Symlink("real", filepath.Join(dir, "folder"))); err != nil {
+	if err := errors.Join(os.Symlink(want.Database, filepath.Join(dir, "file.db")),
+		os.Symlink("real", filepath.Join(dir, "folder"))); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"file.db", "folder/askback.db", "folder/../real/./askback.db"} {

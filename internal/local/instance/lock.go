@@ -12,7 +12,9 @@ import (
 var ErrHeld = errors.New("another askback process holds the database")
 
 // errHeldElsewhere matches [ErrHeld]. It is returned if the lock file is free, but not the database.
-var errHeldElsewhere = fmt.Errorf("%w: it opened the file under another path, or its lock file was moved or deleted; end that process first", ErrHeld)
+var errHeldElsewhere = fmt.Errorf(
+	"%w: it opened the file under another path, or its lock file was moved or deleted; end that process first", ErrHeld,
+)
 
 // A Lock is the exclusive lock that a process holds while it has a database open.
 type Lock struct {
@@ -41,9 +43,9 @@ func Hold(path string) (*Lock, error) {
 }
 
 // HoldDatabase takes the lock of a database, as Hold does. It creates an empty file if the
-// database does not exist. The lock file depends on the path, so HoldDatabase also locks the database file itself, where
-// the system can, and rejects a file with several names: hard links in other folders have other
-// write-ahead logs.
+// database does not exist. The lock file depends on the path, so HoldDatabase also locks the database file itself,
+// where the system can, and rejects a file with several names: hard links in other folders have other write-ahead
+// logs.
 func HoldDatabase(path string) (*Lock, error) {
 	l, err := Hold(path)
 	if err != nil {
@@ -98,7 +100,9 @@ func IsHeld(path string) (bool, error) {
 // Check makes it again.
 func (l *Lock) Check() error {
 	if l.database != nil && isMoved(l.database, l.path) {
-		return fmt.Errorf("%s was moved, replaced or deleted while it was open; stop the server before you change the file", l.path)
+		return fmt.Errorf(
+			"%s was moved, replaced or deleted while it was open; stop the server before you change the file", l.path,
+		)
 	}
 	if !isMoved(l.file, l.path+".lock") {
 		return nil
@@ -138,7 +142,8 @@ func checkNames(path string) error {
 		return nil
 	}
 	if n := names(info); n > 1 {
-		return fmt.Errorf("%s has %d names (hard links), and processes that open it by different names would damage it: delete all names but one", path, n)
+		return fmt.Errorf("%s has %d names (hard links), and processes that open it by different names would damage "+
+			"it: delete all names but one", path, n)
 	}
 	return nil
 }

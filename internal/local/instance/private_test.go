@@ -107,7 +107,9 @@ func TestCheckReportsLostDatabase(t *testing.T) {
 		"a deleted database": {os.Remove, true},
 		"a moved database":   {func(path string) error { return os.Rename(path, path+".moved") }, true},
 		"a restored backup":  {func(path string) error { return instance.WriteFile(path, []byte("backup")) }, true},
-		"another folder":     {func(path string) error { return os.Rename(filepath.Dir(path), filepath.Dir(path)+".moved") }, true},
+		"another folder": {
+			func(path string) error { return os.Rename(filepath.Dir(path), filepath.Dir(path)+".moved") }, true,
+		},
 	} {
 		path := filepath.Join(t.TempDir(), "state", "askback.db")
 		if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
@@ -172,12 +174,14 @@ func TestLeftoversAreRemoved(t *testing.T) {
 		mode          os.FileMode
 		removed       bool
 	}{
-		"of this version":                 {".askback-17044.tmp", server(os.Getpid()), 0, 0o600, true},
-		"without content":                 {".askback-17045.tmp", "", 0, 0o600, true},
-		"of an older version":             {".askback-1704485796", server(ended.Process.Pid), 0, 0o600, true},
-		"a part of one":                   {".askback-1704485797", "{\n  \"inst", old, 0o600, true},
-		"a token":                         {".askback-1704485798", "askback_abc\n", old, 0o600, true},
-		"a key":                           {".askback-1704485799", "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=\n", old, 0o600, true},
+		"of this version":     {".askback-17044.tmp", server(os.Getpid()), 0, 0o600, true},
+		"without content":     {".askback-17045.tmp", "", 0, 0o600, true},
+		"of an older version": {".askback-1704485796", server(ended.Process.Pid), 0, 0o600, true},
+		"a part of one":       {".askback-1704485797", "{\n  \"inst", old, 0o600, true},
+		"a token":             {".askback-1704485798", "askback_abc\n", old, 0o600, true},
+		"a key": {
+			".askback-1704485799", "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=\n", old, 0o600, true,
+		},
 		"an older version writes it":      {".askback-1704485800", server(os.Getpid()), 0, 0o600, false},
 		"an older version has written it": {".askback-1704485801", server(os.Getpid()), old, 0o600, true},
 		"an older version begins it":      {".askback-1704485802", "", 0, 0o600, false},
@@ -206,7 +210,8 @@ func TestFilesInUseAreNotRemoved(t *testing.T) {
 	dir := t.TempDir()
 	name := func(n int) string { return filepath.Join(dir, fmt.Sprintf(".askback-%d.tmp", n)) }
 	target := filepath.Join(dir, "target")
-	err := errors.Join(os.WriteFile(target, nil, 0o600), os.Symlink(target, name(1)), os.Mkdir(name(2), 0o700), syscall.Mkfifo(name(3), 0o600))
+	err := errors.Join(os.WriteFile(target, nil, 0o600), os.Symlink(target, name(1)), os.Mkdir(name(2), 0o700),
+		syscall.Mkfifo(name(3), 0o600))
 	f, errFile := os.OpenFile(name(4), os.O_CREATE|os.O_RDWR, 0o600)
 	if err = errors.Join(err, errFile); err != nil {
 		t.Fatal(err)

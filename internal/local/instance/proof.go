@@ -92,7 +92,8 @@ func (s Server) challenge(conn net.Conn, host string) error {
 		Proof string `json:"proof"`
 	}
 	_ = json.Unmarshal(raw, &reply)
-	if res.StatusCode != http.StatusOK || !hmac.Equal([]byte(reply.Proof), []byte(Proof(s.Secret, nonce))) || in.Buffered() > 0 || res.Close {
+	if res.StatusCode != http.StatusOK || !hmac.Equal([]byte(reply.Proof), []byte(Proof(s.Secret, nonce))) ||
+		in.Buffered() > 0 || res.Close {
 		return ErrNotProved
 	}
 	return nil

@@ -112,7 +112,8 @@ func (l *loader) frontMatter(src []byte) (front, prompt []byte, line int) {
 			return front, bytes.Join(lines[i+1:], nil), i + 3
 		}
 	}
-	l.AddProblem(settings.Position{Line: 1, Column: 1}, "write --- in a line of its own before the prompt", "the front matter does not end")
+	l.AddProblem(settings.Position{Line: 1, Column: 1}, "write --- in a line of its own before the prompt",
+		"the front matter does not end")
 	return nil, nil, 1
 }
 
@@ -130,10 +131,12 @@ func (l *loader) agent(a *Agent, p *agentPlaces) []settings.Setting {
 			l.TextTo(&a.Model, "a name of models in the settings")(v)
 		}},
 		{Key: "tools", Read: func(v settings.Value) {
-			a.Tools, p.tools = l.namesAt(v, "a server, a tool of one as in tickets.search, or ask_user_question", func(string) string { return "" })
+			a.Tools, p.tools = l.namesAt(v, "a server, a tool of one as in tickets.search, or ask_user_question",
+				func(string) string { return "" })
 		}},
 		{Key: "async_questions", Read: l.Boolean(&a.AsyncQuestions)},
-		{Key: "question_callback", Read: l.TextTo(&a.QuestionCallback, "an address, as in https://agents.example.com/answers", settings.CallbackProblem)},
+		{Key: "question_callback", Read: l.TextTo(&a.QuestionCallback,
+			"an address, as in https://agents.example.com/answers", settings.CallbackProblem)},
 		{Key: "question_timeout", Read: l.Duration(&a.QuestionTimeout)},
 		{Key: "on_timeout", Read: func(v settings.Value) {
 			l.OneOf(&onTimeout, "fail", "decline", "default", "wait")(v)
@@ -142,8 +145,12 @@ func (l *loader) agent(a *Agent, p *agentPlaces) []settings.Setting {
 		{Key: "to", Read: func(v settings.Value) { a.To = l.names(v, directory.RecipientProblem) }},
 		{Key: "max_asks", Read: l.Count(&a.MaxAsks)},
 		{Key: "max_turns", Read: l.Count(&a.MaxTurns)},
-		{Key: "confirm", Read: func(v settings.Value) { a.Confirm, p.confirm = l.namesAt(v, toolPattern, directory.ToolPatternProblem) }},
-		{Key: "allow", Read: func(v settings.Value) { a.Allow, p.allow = l.namesAt(v, toolPattern, directory.ToolPatternProblem) }},
+		{Key: "confirm", Read: func(v settings.Value) {
+			a.Confirm, p.confirm = l.namesAt(v, toolPattern, directory.ToolPatternProblem)
+		}},
+		{Key: "allow", Read: func(v settings.Value) {
+			a.Allow, p.allow = l.namesAt(v, toolPattern, directory.ToolPatternProblem)
+		}},
 		{Key: "subagents", Read: func(v settings.Value) {
 			l.OneOf(&subagents, "forbid", "bubble")(v)
 			a.Bubble = subagents == "bubble"
@@ -176,7 +183,8 @@ func scheduleProblem(s string) string {
 func (t *agentTimes) schedule(l *loader) schedule.Schedule {
 	if t.line == "" {
 		if t.zone != "" {
-			l.AddProblem(settings.Position{Line: 1, Column: 1}, `write schedule: "0 7 * * 1-5", or remove time_zone`, "there is time_zone but no schedule")
+			l.AddProblem(settings.Position{Line: 1, Column: 1}, `write schedule: "0 7 * * 1-5", or remove time_zone`,
+				"there is time_zone but no schedule")
 		}
 		return schedule.Schedule{}
 	}
@@ -197,15 +205,19 @@ func (l *loader) checkAgent(a Agent, line int) {
 	at := settings.Position{Line: line, Column: 1}
 	switch {
 	case agentNameProblem(a.Name) != "":
-		l.AddProblem(settings.Position{Line: 1, Column: 1}, "rename the file, or write name: in its front matter", "%s, the name of the file, %s", settings.Quote(a.Name), agentNameProblem(a.Name))
+		l.AddProblem(settings.Position{Line: 1, Column: 1}, "rename the file, or write name: in its front matter",
+			"%s, the name of the file, %s", settings.Quote(a.Name), agentNameProblem(a.Name))
 	case a.Prompt == "":
 		l.AddProblem(at, "write what the agent is and does, after the front matter", "there is no prompt")
 	case a.OnTimeout != "" && a.OnTimeout != askback.OnTimeoutWait && a.QuestionTimeout == 0:
-		l.AddProblem(settings.Position{Line: 1, Column: 1}, "write question_timeout: 24h", "there is on_timeout but no question_timeout")
+		l.AddProblem(settings.Position{Line: 1, Column: 1}, "write question_timeout: 24h",
+			"there is on_timeout but no question_timeout")
 	case a.Name == hookOfClaudeCode && a.WebhookSecret != "":
-		l.AddProblem(settings.Position{Line: 1, Column: 1}, "write another name", "no webhook can start an agent with the name %s: its path is the one for hooks of Claude Code", a.Name)
+		l.AddProblem(settings.Position{Line: 1, Column: 1}, "write another name",
+			"no webhook can start an agent with the name %s: its path is the one for hooks of Claude Code", a.Name)
 	case a.Bubble && !slices.Contains(a.Tools, "spawn_agents"):
-		l.AddProblem(settings.Position{Line: 1, Column: 1}, "add spawn_agents to tools, or remove subagents", "subagents has no effect, because the agent cannot start any")
+		l.AddProblem(settings.Position{Line: 1, Column: 1}, "add spawn_agents to tools, or remove subagents",
+			"subagents has no effect, because the agent cannot start any")
 	}
 }
 

@@ -31,8 +31,9 @@ func loadAgent(name, text string) (config.Agent, error) {
 func TestDefinitionOfAnotherProgramIsLoaded(t *testing.T) {
 	got, err := loadAgent("agents/complex-research.md", read(t, "testdata/agents/complex-research.md"))
 	want := config.Agent{
-		File: "agents/complex-research.md", Name: "complex-research", Model: "sonnet", AsyncQuestions: true, QuestionCallback: "https://hooks.slack.com/...",
-		QuestionTimeout: time.Hour, Prompt: "You research a question until it is answered.",
+		File: "agents/complex-research.md", Name: "complex-research", Model: "sonnet", AsyncQuestions: true,
+		QuestionCallback: "https://hooks.slack.com/...", QuestionTimeout: time.Hour,
+		Prompt: "You research a question until it is answered.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
@@ -42,10 +43,14 @@ func TestDefinitionOfAnotherProgramIsLoaded(t *testing.T) {
 func TestEveryKeyOfAnAgentIsLoaded(t *testing.T) {
 	got, err := loadAgent("agents/everything.md", read(t, "testdata/agents/everything.md"))
 	want := config.Agent{
-		File: "agents/everything.md", Name: "poem", Description: "Writes poems.", Model: "local", Tools: []string{"files", "tickets.search", "ask_user_question", "spawn_agents"},
-		AsyncQuestions: true, QuestionCallback: "https://agents.example.com/answers", QuestionTimeout: 36 * time.Hour, OnTimeout: askback.OnTimeoutDecline,
-		To: []string{"ana", "@oncall"}, MaxAsks: 3, MaxTurns: 7, Confirm: []string{"files.delete*"}, Allow: []string{"files.*"}, Bubble: true, StartBy: []string{"ana", "@oncall", "token:ci", "agent:triage"},
-		WebhookSecret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", Schedule: weekdays(t), Prompt: "You write poems.\n\n---\n\nAsk for ${STYLE}.",
+		File: "agents/everything.md", Name: "poem", Description: "Writes poems.", Model: "local",
+		Tools:          []string{"files", "tickets.search", "ask_user_question", "spawn_agents"},
+		AsyncQuestions: true, QuestionCallback: "https://agents.example.com/answers", QuestionTimeout: 36 * time.Hour,
+		OnTimeout: askback.OnTimeoutDecline, To: []string{"ana", "@oncall"}, MaxAsks: 3, MaxTurns: 7,
+		Confirm: []string{"files.delete*"}, Allow: []string{"files.*"}, Bubble: true,
+		StartBy:       []string{"ana", "@oncall", "token:ci", "agent:triage"},
+		WebhookSecret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", Schedule: weekdays(t),
+		Prompt: "You write poems.\n\n---\n\nAsk for ${STYLE}.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
@@ -108,7 +113,8 @@ func TestPromptNeedsNoFrontMatter(t *testing.T) {
 			t.Errorf("%q: got %q, %v", text, a.Prompt, err)
 		}
 	}
-	if _, err := config.LoadAgent("a.md", iotest.ErrReader(errors.New("the disk is gone")), env); err == nil || !strings.Contains(err.Error(), "read a.md: the disk is gone") {
+	if _, err := config.LoadAgent("a.md", iotest.ErrReader(errors.New("the disk is gone")), env); err == nil ||
+		!strings.Contains(err.Error(), "read a.md: the disk is gone") {
 		t.Errorf("a file that cannot be read: got %v", err)
 	}
 }
@@ -116,15 +122,20 @@ func TestPromptNeedsNoFrontMatter(t *testing.T) {
 // A pattern that can match no tool of the agent is rejected with its place. A pattern that can match is not.
 func TestPatternsThatMatchNothingAreRejected(t *testing.T) {
 	load := func(key, pattern string) error {
-		_, err := loadAgent("agents/x.md", fmt.Sprintf("---\ntools: [t, files.read, tea-2]\n%s: [%q]\n---\nWork.\n", key, pattern))
+		_, err := loadAgent("agents/x.md",
+			fmt.Sprintf("---\ntools: [t, files.read, tea-2]\n%s: [%q]\n---\nWork.\n", key, pattern))
 		return err
 	}
 	for _, key := range []string{"confirm", "allow"} {
 		for _, pattern := range []string{
-			"t.*anger\u200b", "t\u200d.*", "[!t]*", "t.[!a]*", "t.[z-a]*", " t.*", "t.* ", "t.*\ufe0f", "t.\u202e*", "x*", "?", "??", "[u-z]*", "files.read?", "files.[^r]*", "t", "T.*", "tea-2", "tea*.x",
-			"files.read", "tea-?.run", "\\t.*", "[^x]*", "t.*", "*", "*.delete", "files*", "t?x", "fil/*", "т.*",
+			"t.*anger\u200b", "t\u200d.*", "[!t]*", "t.[!a]*", "t.[z-a]*", " t.*", "t.* ", "t.*\ufe0f", "t.\u202e*",
+			"x*", "?", "??", "[u-z]*", "files.read?", "files.[^r]*", "t", "T.*", "tea-2", "tea*.x", "files.read",
+			"tea-?.run", "\\t.*", "[^x]*", "t.*", "*", "*.delete", "files*", "t?x", "fil/*", "т.*",
 		} {
-			valid := slices.Contains([]string{"t", "tea-2", "tea*.x", "files.read", "tea-?.run", "\\t.*", "[^x]*", "t.*", "*", "*.delete", "files*", "t?x", "?"}, pattern)
+			valid := slices.Contains([]string{
+				"t", "tea-2", "tea*.x", "files.read", "tea-?.run", "\\t.*", "[^x]*", "t.*", "*", "*.delete", "files*",
+				"t?x", "?",
+			}, pattern)
 			err := load(key, pattern)
 			if (err == nil) != valid || err != nil && !strings.HasPrefix(err.Error(), "agents/x.md:3:") {
 				t.Errorf("%s: [%q]: got %v, want valid %v", key, pattern, err, valid)

@@ -40,7 +40,10 @@ func (c Config) LoadAgents(files []string, env func(string) (string, bool)) ([]A
 		a, places, err := c.readAgent(file, env)
 		if places.name != "" {
 			if other, twice := first[places.name]; twice {
-				clash := settings.Problem{Line: places.at.Line, Column: places.at.Column, Detail: settings.Quote(places.name) + " is also the name of " + other, Fix: "choose another name"}
+				clash := settings.Problem{
+					Line: places.at.Line, Column: places.at.Column,
+					Detail: settings.Quote(places.name) + " is also the name of " + other, Fix: "choose another name",
+				}
 				err = errors.Join(err, settings.Invalid{File: file, Problems: []settings.Problem{clash}})
 			} else {
 				first[places.name] = file
@@ -109,7 +112,8 @@ func (l *loader) checkRules(a Agent, p agentPlaces) {
 	places := slices.Concat(p.confirm, p.allow)
 	for i, pattern := range slices.Concat(a.Confirm, a.Allow) {
 		if !a.mayMatch(pattern) {
-			l.AddProblem(places[i], "write a server or a tool of it, as in files.delete*", "the pattern %s matches no tool of this agent", settings.Quote(pattern))
+			l.AddProblem(places[i], "write a server or a tool of it, as in files.delete*",
+				"the pattern %s matches no tool of this agent", settings.Quote(pattern))
 		}
 	}
 }

@@ -33,17 +33,23 @@ func TestAnthropicKeyEnablesDefaultModels(t *testing.T) {
 		configured, want map[string]config.Model
 		env              func(string) (string, bool)
 	}{
-		{"a key", nil, map[string]config.Model{"default": newest("sonnet"), "sonnet": newest("sonnet"), "opus": newest("opus"), "haiku": newest("haiku")}, withKey},
+		{"a key", nil, map[string]config.Model{
+			"default": newest("sonnet"), "sonnet": newest("sonnet"), "opus": newest("opus"), "haiku": newest("haiku"),
+		}, withKey},
 		{
 			"a key and settings",
 			map[string]config.Model{"sonnet": local},
-			map[string]config.Model{"default": local, "sonnet": local, "opus": newest("opus"), "haiku": newest("haiku")},
+			map[string]config.Model{
+				"default": local, "sonnet": local, "opus": newest("opus"), "haiku": newest("haiku"),
+			},
 			withKey,
 		},
 		{
 			"a default of its own",
 			map[string]config.Model{"default": local},
-			map[string]config.Model{"default": local, "sonnet": newest("sonnet"), "opus": newest("opus"), "haiku": newest("haiku")},
+			map[string]config.Model{
+				"default": local, "sonnet": newest("sonnet"), "opus": newest("opus"), "haiku": newest("haiku"),
+			},
 			withKey,
 		},
 		{"no key", nil, map[string]config.Model{}, env},
@@ -120,7 +126,9 @@ func TestProblemsOfADirectoryOfAgentsAreReportedTogether(t *testing.T) {
 
 // The models and servers of a definition must be in the settings only if the settings are given.
 func TestValidDirectoryIsLoaded(t *testing.T) {
-	files := writeAgents(t, "-- b.md --\n---\nmodel: haiku\ntools: [files, tickets.a/b, todo_write]\nconfirm: [tickets, 'f*', 'tickets.a/?', '*']\n---\nWrite.\n-- a.md --\nWrite.\n-- .hidden.md --\n---\n-- notes.txt --\n---\n")
+	files := writeAgents(t, "-- b.md --\n---\nmodel: haiku\ntools: [files, tickets.a/b, todo_write]\nconfirm: "+
+		"[tickets, 'f*', 'tickets.a/?', '*']\n---\nWrite.\n-- a.md --\nWrite.\n-- .hidden.md --\n---\n-- "+
+		"notes.txt --\n---\n")
 	all, err := settingsOfAgents.LoadAgents(files, withKey)
 	if err != nil || len(all) != 2 || all[0].Name != "a" || all[1].File != "agents/b.md" {
 		t.Errorf("got %+v, %v", all, err)

@@ -14,7 +14,8 @@ func TestPipeIsNotADefinition(t *testing.T) {
 	if err := syscall.Mkfifo("agents/pipe.md", 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := settingsOfAgents.LoadAgents(files, env); err == nil || !strings.Contains(err.Error(), "agents/pipe.md is not a regular file") {
+	if _, err := settingsOfAgents.LoadAgents(files, env); err == nil ||
+		!strings.Contains(err.Error(), "agents/pipe.md is not a regular file") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -34,7 +34,8 @@ type Config struct {
 	Undo time.Duration
 	Log  Log
 
-	Agents     string // the directory with the definitions of hosted agents. A relative path begins at the folder of the file
+	// the directory with the definitions of hosted agents. A relative path begins at the folder of the file
+	Agents     string
 	Models     map[string]Model
 	MCPServers map[string]MCPServer
 

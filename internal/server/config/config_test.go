@@ -54,21 +54,26 @@ func TestEverySettingIsLoaded(t *testing.T) {
 		PublicURL: "https://ask.example.com",
 		Database:  "sqlite:/var/lib/askback/askback.db",
 		People: []config.Person{
-			{Name: "ana", Email: "ana@example.com", Slack: "U012AB3CD", TimeZone: "Europe/Berlin", Quiet: config.Quiet{From: 22 * time.Hour, To: 7 * time.Hour}},
+			{Name: "ana", Email: "ana@example.com", Slack: "U012AB3CD", TimeZone: "Europe/Berlin", Quiet: config.Quiet{
+				From: 22 * time.Hour, To: 7 * time.Hour,
+			}},
 			{Name: "ben", Email: "ben@example.com"},
 		},
 		Groups: map[string][]string{"payments": {"ana", "ben"}, "oncall": {"cem"}},
 		Routes: []askback.Route{
 			{
 				Match: askback.Match{Agent: "deploy-*", Kind: askback.Confirm, Tags: []string{"prod"}},
-				To:    []string{"@payments"}, Approvers: []string{"@payments", "dan"}, Channels: []string{"post"}, Quorum: 2, NoSelfApproval: true,
+				To:    []string{"@payments"}, Approvers: []string{"@payments", "dan"}, Channels: []string{"post"},
+				Quorum: 2, NoSelfApproval: true,
 				Remind:   []askback.Span{askback.Span(15 * time.Minute), askback.Span(time.Hour)},
 				Escalate: []askback.Escalation{{After: askback.Span(2 * time.Hour), To: []string{"@oncall", "dan"}}},
 				Timeout:  askback.Span(24 * time.Hour), OnTimeout: askback.OnTimeoutDecline,
 			},
 			{Match: askback.Match{Kind: askback.Questions}, Join: true},
 		},
-		Login:     config.Login{OIDC: config.OIDC{Issuer: "https://id.example.com", ClientID: "askback", ClientSecret: "s3cret"}},
+		Login: config.Login{
+			OIDC: config.OIDC{Issuer: "https://id.example.com", ClientID: "askback", ClientSecret: "s3cret"},
+		},
 		Limits:    config.Limits{PendingPerAgent: 100, AsksPerMinute: 60, DigestAfter: 5},
 		Retention: config.Retention{Settled: 90 * 24 * time.Hour},
 		Undo:      8 * time.Second,
@@ -78,14 +83,23 @@ func TestEverySettingIsLoaded(t *testing.T) {
 
 		Agents: "./agents",
 		Models: map[string]config.Model{
-			"default": {Provider: "anthropic", Model: "claude-sonnet-4-5", APIKey: "hunter2", MaxTokens: 8000, Prices: config.Prices{Input: 3, Output: 15, Cached: 0.3, Stored: 3.75}},
-			"local":   {Provider: "openai", BaseURL: "http://models.example.com:11434/v1", AllowHTTP: true, Model: "qwen3"},
-			"demo":    {Provider: "scripted", Script: "poem.yaml"},
+			"default": {
+				Provider: "anthropic", Model: "claude-sonnet-4-5", APIKey: "hunter2", MaxTokens: 8000,
+				Prices: config.Prices{Input: 3, Output: 15, Cached: 0.3, Stored: 3.75},
+			},
+			"local": {
+				Provider: "openai", BaseURL: "http://models.example.com:11434/v1", AllowHTTP: true, Model: "qwen3",
+			},
+			"demo": {Provider: "scripted", Script: "poem.yaml"},
 		},
 		MCPServers: map[string]config.MCPServer{
-			"files":   {Command: []string{"mcp-files", "--root", "/srv/7"}, Env: map[string]string{"LOG_LEVEL": "debug"}},
-			"tickets": {URL: "https://tickets.example.com/mcp", Headers: map[string]string{"Authorization": "Bearer hunter2"}},
-			"local":   {URL: "http://tickets/mcp", AllowHTTP: true},
+			"files": {
+				Command: []string{"mcp-files", "--root", "/srv/7"}, Env: map[string]string{"LOG_LEVEL": "debug"},
+			},
+			"tickets": {
+				URL: "https://tickets.example.com/mcp", Headers: map[string]string{"Authorization": "Bearer hunter2"},
+			},
+			"local": {URL: "http://tickets/mcp", AllowHTTP: true},
 		},
 	}
 	if err != nil || !cmp.Equal(got, want) {
@@ -124,7 +138,9 @@ func TestWireDocHasEveryKey(t *testing.T) {
 
 // Each stanza of problems.txt is a file, "----", and its problems (E13, F15).
 func TestProblemsHaveLineAndColumn(t *testing.T) {
-	for _, path := range []string{"testdata/problems.txt", "testdata/route_problems.txt", "testdata/hosting_problems.txt"} {
+	for _, path := range []string{
+		"testdata/problems.txt", "testdata/route_problems.txt", "testdata/hosting_problems.txt",
+	} {
 		golden.Transcript(t, path, func(input string) string {
 			_, err := load(input + "\n")
 			if err == nil {
@@ -138,9 +154,12 @@ func TestProblemsHaveLineAndColumn(t *testing.T) {
 
 func TestInvalidCharactersAreRejected(t *testing.T) {
 	for text, want := range map[string]string{
-		"listen:\t127.0.0.1:7575\n":          "askback.yaml:1:8: this is a tab; use spaces, or \\t between double quotes",
-		"# é\t\nlimits:\n\tx: 1\n":           "askback.yaml:1:4: this is a tab; use spaces, or \\t between double quotes\naskback.yaml:3:1: this is a tab; use spaces, or \\t between double quotes",
-		"\uFEFFlisten: 127.0.0.1:7575\n":     "askback.yaml:1:1: this is a byte order mark; save the file as UTF-8 without a byte order mark",
+		"listen:\t127.0.0.1:7575\n": "askback.yaml:1:8: this is a tab; use spaces, or \\t between " +
+			"double quotes",
+		"# é\t\nlimits:\n\tx: 1\n": "askback.yaml:1:4: this is a tab; use spaces, or \\t between double " +
+			"quotes\naskback.yaml:3:1: this is a tab; use spaces, or \\t between double quotes",
+		"\uFEFFlisten: 127.0.0.1:7575\n": "askback.yaml:1:1: this is a byte order mark; save the file as UTF-8 " +
+			"without a byte order mark",
 		"# é\n# é\xff\n":                     "askback.yaml:2:4: this is not UTF-8; save the file as UTF-8",
 		"listen: \"127.0.0.1\x00:7575\"\n":   "askback.yaml:1:19: this is the control character U+0000; remove it",
 		"listen: 127.0.0.1:7575\rlimits: 1":  "askback.yaml:1:23: this is the control character U+000D; remove it",
@@ -161,13 +180,15 @@ func TestLongFilesAreRejected(t *testing.T) {
 			t.Errorf("%q: got %.200v", part, err)
 		}
 	}
-	if _, err := load(strings.Repeat("#", 1<<20) + "\n"); err == nil || err.Error() != "askback.yaml:1:1: this file is larger than 1048576 bytes" {
+	if _, err := load(strings.Repeat("#", 1<<20) + "\n"); err == nil ||
+		err.Error() != "askback.yaml:1:1: this file is larger than 1048576 bytes" {
 		t.Errorf("got %v", err)
 	}
 	var b strings.Builder
 	b.WriteString("people:\n")
 	for i := range 1000 {
-		fmt.Fprintf(&b, "  - {name: p%d, email: p%d@example.com, slack: U%d, time_zone: UTC, quiet: \"22:00-07:00\"}\n", i, i, i)
+		fmt.Fprintf(&b,
+			"  - {name: p%d, email: p%d@example.com, slack: U%d, time_zone: UTC, quiet: \"22:00-07:00\"}\n", i, i, i)
 	}
 	if c, err := load(b.String()); err != nil || len(c.People) != 1000 {
 		t.Errorf("got %d people, %.200v", len(c.People), err)
@@ -180,7 +201,9 @@ func TestDeepNestingIsRejected(t *testing.T) {
 	for i := range 100 {
 		deep.WriteString(strings.Repeat(" ", i) + "people:\n")
 	}
-	for _, text := range []string{deep.String(), "people:\n" + strings.Repeat("- ", 100) + "x\n", strings.Repeat("[", 100)} {
+	for _, text := range []string{
+		deep.String(), "people:\n" + strings.Repeat("- ", 100) + "x\n", strings.Repeat("[", 100),
+	} {
 		if _, err := load(text); err == nil || !strings.Contains(err.Error(), "this is nested too deeply") {
 			t.Errorf("%.40q: got %v", text, err)
 		}
@@ -196,7 +219,9 @@ func TestAtMostTwentyProblemsAreReported(t *testing.T) {
 }
 
 func TestEquivalentFilesAreEqual(t *testing.T) {
-	want := config.Config{Listen: "0.0.0.0:80", Limits: config.Limits{AsksPerMinute: 7}, Retention: config.Retention{Settled: 30 * time.Second}}
+	want := config.Config{Listen: "0.0.0.0:80", Limits: config.Limits{AsksPerMinute: 7}, Retention: config.Retention{
+		Settled: 30 * time.Second,
+	}}
 	for _, text := range []string{
 		"listen: 0.0.0.0:80\nlimits:\n  asks_per_minute: 7\nretention:\n  settled: 30\n",
 		"---\nlisten: '0.0.0.0:80'\r\nlimits: {asks_per_minute: \"7\"}\r\nretention: {\"settled\": 30s}\r\n",
@@ -212,7 +237,9 @@ func TestEquivalentFilesAreEqual(t *testing.T) {
 
 // Digests are off only if the settings say so; without the setting, the program chooses.
 func TestDigestsCanBeOff(t *testing.T) {
-	for text, want := range map[string]int{"limits: {digest_after: off}\n": -1, "limits: {digest_after: \"7\"}\n": 7, "limits: {asks_per_minute: 7}\n": 0} {
+	for text, want := range map[string]int{
+		"limits: {digest_after: off}\n": -1, "limits: {digest_after: \"7\"}\n": 7, "limits: {asks_per_minute: 7}\n": 0,
+	} {
 		if c, err := load(text); err != nil || c.Limits.DigestAfter != want {
 			t.Errorf("%s: got %d, %v; want %d", text, c.Limits.DigestAfter, err, want)
 		}
@@ -222,12 +249,17 @@ func TestDigestsCanBeOff(t *testing.T) {
 // An answer can be undone for a second to a minute, or not at all. Without the setting, the program
 // chooses.
 func TestUndoHasBounds(t *testing.T) {
-	for text, want := range map[string]time.Duration{"undo: 5s\n": 5 * time.Second, "undo: 60\n": time.Minute, "undo: 0\n": -1, "undo: 0s\n": -1, "log: {level: info}\n": 0} {
+	for text, want := range map[string]time.Duration{
+		"undo: 5s\n": 5 * time.Second, "undo: 60\n": time.Minute, "undo: 0\n": -1, "undo: 0s\n": -1,
+		"log: {level: info}\n": 0,
+	} {
 		if c, err := load(text); err != nil || c.Undo != want {
 			t.Errorf("%s: got %v, %v; want %v", text, c.Undo, err, want)
 		}
 	}
-	for _, text := range []string{"undo: 61s\n", "undo: 2h\n", "undo: -1\n", "undo: soon\n", "undo: 500ms\n", "undo: [5s]\n"} {
+	for _, text := range []string{
+		"undo: 61s\n", "undo: 2h\n", "undo: -1\n", "undo: soon\n", "undo: 500ms\n", "undo: [5s]\n",
+	} {
 		if c, err := load(text); err == nil {
 			t.Errorf("%s: got %v, want an error", text, c.Undo)
 		}
@@ -265,7 +297,8 @@ func TestProblemsHaveNoSecrets(t *testing.T) {
 			t.Errorf("%s: got %v", key, err)
 		}
 	}
-	if _, err := load("limits: {asks_per_minute: \"${SECRET}\"}\nretention: {settled: \"${SECRET}\"}\n"); err == nil || strings.Contains(err.Error(), "hunter2") {
+	if _, err := load("limits: {asks_per_minute: \"${SECRET}\"}\nretention: {settled: \"${SECRET}\"}\n"); err == nil ||
+		strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -317,11 +350,14 @@ func TestEqualComparesEveryField(t *testing.T) {
 
 func TestReadErrorIsReturned(t *testing.T) {
 	broken := errors.New("disk gone")
-	if _, err := config.Load("x.yaml", iotest.ErrReader(broken), env); !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "read x.yaml: ") {
+	if _, err := config.Load("x.yaml", iotest.ErrReader(broken), env); !errors.Is(err, broken) ||
+		!strings.HasPrefix(err.Error(), "read x.yaml: ") {
 		t.Errorf("got %v", err)
 	}
 	// Load does not read beyond the maximum size.
-	if _, err := config.Load("x.yaml", io.MultiReader(strings.NewReader(strings.Repeat(" ", 1<<20+1)), iotest.ErrReader(broken)), env); errors.Is(err, broken) || err == nil {
+	if _, err := config.Load("x.yaml",
+		io.MultiReader(strings.NewReader(strings.Repeat(" ", 1<<20+1)), iotest.ErrReader(broken)),
+		env); errors.Is(err, broken) || err == nil {
 		t.Errorf("got %v", err)
 	}
 }
@@ -329,7 +365,9 @@ func TestReadErrorIsReturned(t *testing.T) {
 // No file causes a panic. Each problem has a position in the file, and contains no secret
 // (T5).
 func FuzzLoad(f *testing.F) {
-	for _, path := range []string{"testdata/askback.yaml", "testdata/everything.yaml", "testdata/problems.txt", "testdata/hosting_problems.txt"} {
+	for _, path := range []string{
+		"testdata/askback.yaml", "testdata/everything.yaml", "testdata/problems.txt", "testdata/hosting_problems.txt",
+	} {
 		b, err := os.ReadFile(path)
 		if err != nil {
 			f.Fatal(err)

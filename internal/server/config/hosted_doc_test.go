@@ -13,7 +13,8 @@ func TestDefinitionsAreDocumented(t *testing.T) {
 	page := read(t, "../../../docs/hosted.md")
 	_, example, _ := strings.Cut(page, "```markdown\n")
 	example, _, _ = strings.Cut(example, "```")
-	a, err := config.LoadAgent("support.md", strings.NewReader(example), func(string) (string, bool) { return "", false })
+	a, err := config.LoadAgent("support.md", strings.NewReader(example),
+		func(string) (string, bool) { return "", false })
 	if err != nil || a.Prompt == "" {
 		t.Errorf("got %+v, %v", a, err)
 	}

@@ -31,7 +31,8 @@ func (l *loader) login(c *Config) func(settings.Value) {
 			l.Group([]settings.Setting{
 				{Key: "issuer", Read: l.TextTo(&o.Issuer, "its address, as in https://id.example.com", issuerProblem)},
 				{Key: "client_id", Read: l.TextTo(&o.ClientID, "the client id of this server, as in askback")},
-				{Key: "client_secret", Read: l.TextTo(&o.ClientSecret, `a variable with the secret, as in "${OIDC_SECRET}"`)},
+				{Key: "client_secret", Read: l.TextTo(&o.ClientSecret,
+					`a variable with the secret, as in "${OIDC_SECRET}"`)},
 			})(v)
 			if l.Problems() > before {
 				return

@@ -25,9 +25,14 @@ type MCPServer struct {
 var (
 	// serverName is the form of the name of a server. It has no dot, because a dot separates it from the name
 	// of a tool. It is short enough for the names of tools that models get.
-	serverName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`) })
-	headerName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}$") })
-	ownedHeaders = []string{"Accept", "Connection", "Content-Length", "Content-Type", "Host", "Last-Event-Id", "Mcp-Protocol-Version", "Mcp-Session-Id", "Transfer-Encoding"}
+	serverName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`) })
+	headerName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}$")
+	})
+	ownedHeaders = []string{
+		"Accept", "Connection", "Content-Length", "Content-Type", "Host", "Last-Event-Id", "Mcp-Protocol-Version",
+		"Mcp-Session-Id", "Transfer-Encoding",
+	}
 )
 
 func serverNameProblem(name string) (problem, fix string) {
@@ -43,9 +48,10 @@ func serverNameProblem(name string) (problem, fix string) {
 // mcpServers reads the MCP servers by name.
 func (l *loader) mcpServers(v settings.Value) map[string]MCPServer {
 	all := map[string]MCPServer{}
-	l.Named(v, "write names and their values, as in files: {command: [mcp-files, --root, /srv/work]}", serverNameProblem, func(name string, here settings.Position, v settings.Value) {
-		all[name] = l.mcpServer(v, here)
-	})
+	l.Named(v, "write names and their values, as in files: {command: [mcp-files, --root, /srv/work]}",
+		serverNameProblem, func(name string, here settings.Position, v settings.Value) {
+			all[name] = l.mcpServer(v, here)
+		})
 	return all
 }
 
@@ -76,13 +82,15 @@ func (l *loader) mcpServer(v settings.Value, here settings.Position) (s MCPServe
 	none := settings.Position{}
 	switch {
 	case s.URL == "" && len(s.Command) == 0:
-		l.AddProblem(here, "write command: [mcp-files], or url: https://tickets.example.com/mcp", "%s has neither command nor url", v.Key)
+		l.AddProblem(here, "write command: [mcp-files], or url: https://tickets.example.com/mcp",
+			"%s has neither command nor url", v.Key)
 	case s.URL != "" && len(s.Command) > 0:
 		l.AddProblem(urlAt, "remove one of them", "%s has both command and url", v.Key)
 	case s.URL != "" && envAt != none:
 		l.AddProblem(envAt, "remove it", "%s.env: only a server with a command has an environment", v.Key)
 	case s.URL == "" && headersAt != none:
-		l.AddProblem(headersAt, "remove it; a command gets secrets in env", "%s.headers: only a server with a url has headers", v.Key)
+		l.AddProblem(headersAt, "remove it; a command gets secrets in env",
+			"%s.headers: only a server with a url has headers", v.Key)
 	case s.URL == "" && httpAt != none:
 		l.AddProblem(httpAt, "remove it", "%s.allow_http: only a server with a url has it", v.Key)
 	case s.URL != "":
@@ -120,13 +128,16 @@ func (l *loader) command(v settings.Value) (all []string) {
 }
 
 // secretTexts reads texts by name. Its problems repeat no text.
-func (l *loader) secretTexts(v settings.Value, example string, check func(string) (problem, fix string)) map[string]string {
+func (l *loader) secretTexts(
+	v settings.Value, example string, check func(string) (problem, fix string),
+) map[string]string {
 	all := map[string]string{}
-	l.Named(v, "write names and their values, as in "+example, check, func(name string, _ settings.Position, v settings.Value) {
-		var one string
-		l.Secret(&one, "a text, as in "+example, nil)(v)
-		all[name] = one
-	})
+	l.Named(v, "write names and their values, as in "+example,
+		check, func(name string, _ settings.Position, v settings.Value) {
+			var one string
+			l.Secret(&one, "a text, as in "+example, nil)(v)
+			all[name] = one
+		})
 	return all
 }
 
@@ -180,5 +191,6 @@ func (c Config) toolProblem(entry string) (problem, fix string) {
 	if near := settings.Nearest(entry, BuiltInTools); near != "" {
 		return "there is no MCP server " + settings.Quote(entry), "did you mean " + near + "?"
 	}
-	return "there is no MCP server " + settings.Quote(entry), "add it to mcp_servers in the settings; the tools without a server are ask_user_question, confirm_action, todo_write and spawn_agents"
+	return "there is no MCP server " + settings.Quote(entry), "add it to mcp_servers in the settings; the tools " +
+		"without a server are ask_user_question, confirm_action, todo_write and spawn_agents"
 }

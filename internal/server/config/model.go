@@ -55,7 +55,9 @@ func (c Config) AllModels(env func(string) (string, bool)) map[string]Model {
 	if key, _ := env(anthropicKey); strings.TrimSpace(key) != "" {
 		base, _ := env(anthropicURL)
 		for _, name := range families {
-			add(name, Model{Provider: "anthropic", Model: anthropic.Newest(name), APIKey: key, BaseURL: strings.TrimSpace(base)})
+			add(name, Model{
+				Provider: "anthropic", Model: anthropic.Newest(name), APIKey: key, BaseURL: strings.TrimSpace(base),
+			})
 		}
 	}
 	if sonnet, ok := all["sonnet"]; ok {
@@ -82,9 +84,10 @@ func modelNameProblem(name string) (problem, fix string) {
 // models reads the models by name.
 func (l *loader) models(v settings.Value) map[string]Model {
 	all := map[string]Model{}
-	l.Named(v, "write names and their values, as in local: {provider: openai, …}", modelNameProblem, func(name string, here settings.Position, v settings.Value) {
-		all[name] = l.model(v, here)
-	})
+	l.Named(v, "write names and their values, as in local: {provider: openai, …}",
+		modelNameProblem, func(name string, here settings.Position, v settings.Value) {
+			all[name] = l.model(v, here)
+		})
 	return all
 }
 
@@ -99,8 +102,13 @@ func (l *loader) model(v settings.Value, here settings.Position) (m Model) {
 	}
 	l.Group([]settings.Setting{
 		{Key: "provider", Read: l.OneOf(&m.Provider, "anthropic", "openai", "scripted")},
-		noted(settings.Setting{Key: "model", Read: l.TextTo(&m.Model, "the name of a model, as the provider calls it")}),
-		noted(settings.Setting{Key: "api_key", Read: l.Secret(&m.APIKey, `a variable with the key, as in "${ANTHROPIC_API_KEY}"`, keyProblem)}),
+		noted(settings.Setting{
+			Key: "model", Read: l.TextTo(&m.Model, "the name of a model, as the provider calls it"),
+		}),
+		noted(settings.Setting{
+			Key:  "api_key",
+			Read: l.Secret(&m.APIKey, `a variable with the key, as in "${ANTHROPIC_API_KEY}"`, keyProblem),
+		}),
 		noted(settings.Setting{Key: "base_url", Read: l.Secret(&m.BaseURL, baseURLExample, nil)}),
 		noted(settings.Setting{Key: "allow_http", Read: l.Boolean(&m.AllowHTTP)}),
 		noted(settings.Setting{Key: "script", Read: l.TextTo(&m.Script, "the path of a script, as in poem.yaml")}),
@@ -188,9 +196,12 @@ func (l *loader) prices(v settings.Value, p *Prices) {
 			*dst, _ = strconv.ParseFloat(text, 64)
 		}}
 	}
-	l.Group([]settings.Setting{read("input", &p.Input), read("output", &p.Output), read("cached", &p.Cached), read("stored", &p.Stored)})(v)
+	l.Group([]settings.Setting{
+		read("input", &p.Input), read("output", &p.Output), read("cached", &p.Cached), read("stored", &p.Stored),
+	})(v)
 	if l.Problems() == before && (p.Input == 0) != (p.Output == 0) {
-		l.AddProblem(v.At, "write input and output, as in {input: 3, output: 15}", "%s has only one of the prices", v.Key)
+		l.AddProblem(v.At, "write input and output, as in {input: 3, output: 15}", "%s has only one of the prices",
+			v.Key)
 	}
 }
 
@@ -202,9 +213,11 @@ func (c Config) modelProblem(name string, env func(string) (string, bool)) (prob
 	}
 	switch {
 	case name == DefaultModel:
-		return "there is no default model", "set " + anthropicKey + " in the environment of askback, or add default to models in the settings"
+		return "there is no default model",
+			"set " + anthropicKey + " in the environment of askback, or add default to models in the settings"
 	case slices.Contains(families, name):
-		return "the settings have no model " + name + ", and " + anthropicKey + " is not set", "set it in the environment of askback, or add " + name + " to models in the settings"
+		return "the settings have no model " + name + ", and " + anthropicKey + " is not set",
+			"set it in the environment of askback, or add " + name + " to models in the settings"
 	}
 	known := append(slices.Sorted(maps.Keys(all)), families...)
 	if near := settings.Nearest(name, known); near != "" {

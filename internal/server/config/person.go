@@ -26,9 +26,12 @@ func (l *loader) people(v settings.Value) (out []Person) {
 	l.List(v, func(v settings.Value) {
 		person := l.person(v)
 		out = append(out, person)
-		for _, id := range [][2]string{{"name", person.Name}, {"email", strings.ToLower(person.Email)}, {"slack", person.Slack}} {
+		for _, id := range [][2]string{
+			{"name", person.Name}, {"email", strings.ToLower(person.Email)}, {"slack", person.Slack},
+		} {
 			if id[1] != "" && used[id] {
-				l.AddProblem(v.At, "give each person a different "+id[0], "%s has the %s of another person", v.Key, id[0])
+				l.AddProblem(v.At, "give each person a different "+id[0], "%s has the %s of another person", v.Key,
+					id[0])
 			}
 			used[id] = true
 		}

@@ -15,14 +15,15 @@ import (
 // groups reads the groups of people: lists of names, by name.
 func (l *loader) groups(v settings.Value) map[string][]string {
 	out := map[string][]string{}
-	l.Named(v, "write names and lists of people, as in payments: [ana, ben]", groupProblem, func(name string, here settings.Position, v settings.Value) {
-		before := l.Problems()
-		people := l.names(v, directory.NameProblem)
-		if len(people) == 0 && l.Problems() == before {
-			l.AddProblem(here, "name its people, or remove it", "%s has no people", v.Key)
-		}
-		out[name] = people
-	})
+	l.Named(v, "write names and lists of people, as in payments: [ana, ben]",
+		groupProblem, func(name string, here settings.Position, v settings.Value) {
+			before := l.Problems()
+			people := l.names(v, directory.NameProblem)
+			if len(people) == 0 && l.Problems() == before {
+				l.AddProblem(here, "name its people, or remove it", "%s has no people", v.Key)
+			}
+			out[name] = people
+		})
 	return out
 }
 
@@ -37,7 +38,9 @@ func (l *loader) names(v settings.Value, check func(string) string) []string {
 }
 
 // namesAt is like names for another kind of names. It also returns their positions.
-func (l *loader) namesAt(v settings.Value, example string, check func(string) string) (out []string, at []settings.Position) {
+func (l *loader) namesAt(
+	v settings.Value, example string, check func(string) string,
+) (out []string, at []settings.Position) {
 	l.List(v, func(v settings.Value) {
 		var name string
 		l.TextTo(&name, example, check)(v)
@@ -68,17 +71,24 @@ func (l *loader) route(v settings.Value) (r askback.Route) {
 		{Key: "match", Read: l.match(&r.Match)},
 		{Key: "to", Read: func(v settings.Value) { r.To = l.names(v, directory.RecipientProblem) }},
 		{Key: "approvers", Read: func(v settings.Value) { r.Approvers = l.names(v, directory.RecipientProblem) }},
-		{Key: "channels", Read: func(v settings.Value) { r.Channels = l.names(v, directory.ChannelProblem(kinds.Routed())) }},
-		{Key: "quorum", Read: l.Number("a whole number from 1 to "+strconv.Itoa(limits.MaxQuorum), func(s string) (problem string) {
-			n, err := strconv.Atoi(s)
-			if err != nil || n < 1 || n > limits.MaxQuorum || strconv.Itoa(n) != s {
-				return "is not valid"
-			}
-			r.Quorum = n
-			return ""
-		})},
+		{Key: "channels", Read: func(v settings.Value) {
+			r.Channels = l.names(v, directory.ChannelProblem(kinds.Routed()))
+		}},
+		{
+			Key: "quorum",
+			Read: l.Number("a whole number from 1 to "+strconv.Itoa(limits.MaxQuorum), func(s string) (problem string) {
+				n, err := strconv.Atoi(s)
+				if err != nil || n < 1 || n > limits.MaxQuorum || strconv.Itoa(n) != s {
+					return "is not valid"
+				}
+				r.Quorum = n
+				return ""
+			}),
+		},
 		{Key: "no_self_approval", Read: l.Boolean(&r.NoSelfApproval)},
-		{Key: "remind", Read: func(v settings.Value) { l.List(v, func(v settings.Value) { r.Remind = append(r.Remind, l.span(v)) }) }},
+		{Key: "remind", Read: func(v settings.Value) {
+			l.List(v, func(v settings.Value) { r.Remind = append(r.Remind, l.span(v)) })
+		}},
 		{Key: "escalate", Read: func(v settings.Value) {
 			l.List(v, func(v settings.Value) { r.Escalate = append(r.Escalate, l.escalation(v)) })
 		}},
@@ -106,7 +116,10 @@ func (l *loader) match(m *askback.Match) func(settings.Value) {
 	return func(v settings.Value) {
 		var kind string
 		l.Group([]settings.Setting{
-			{Key: "agent", Read: l.TextTo(&m.Agent, `the name of an agent, as in "deploy-*"`, directory.PatternProblem)},
+			{
+				Key:  "agent",
+				Read: l.TextTo(&m.Agent, `the name of an agent, as in "deploy-*"`, directory.PatternProblem),
+			},
 			{Key: "kind", Read: l.OneOf(&kind, string(askback.Questions), string(askback.Confirm))},
 			{Key: "tags", Read: func(v settings.Value) { m.Tags = l.names(v, directory.TagProblem) }},
 		})(v)

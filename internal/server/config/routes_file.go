@@ -43,7 +43,9 @@ func (f RouteFile) Locate(err error) error {
 			return err
 		}
 		at := f.from[i].At
-		out.Problems = append(out.Problems, settings.Problem{Line: at.Line, Column: at.Column, Detail: f.from[i].Key + keyOf(m[2]) + ": " + p.Detail, Fix: p.Fix})
+		out.Problems = append(out.Problems, settings.Problem{
+			Line: at.Line, Column: at.Column, Detail: f.from[i].Key + keyOf(m[2]) + ": " + p.Detail, Fix: p.Fix,
+		})
 	}
 	return out
 }

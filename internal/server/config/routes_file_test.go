@@ -74,12 +74,13 @@ func TestRouteFilesHaveThreeForms(t *testing.T) {
 		"- to: [ana]\n":          "",
 		"routes:\n- to: [ana]\n": "",
 		`{"items": [{"match": {}, "to": ["ana"]}], "revision": 3}`: "",
-		"[]":                            "",
-		"":                              "f:1:1: this file is empty; write routes: [] for none",
-		"revision: 3\n":                 "f:1:1: this file has no routes; write routes: [] for none",
-		"revision: x\nroutes: []\n":     `f:1:11: revision: "x" is not a revision; write the revision of GET /routes`,
-		"people: []\n":                  `f:1:1: unknown setting "people"; the settings here are routes, items, revision, next_cursor, by, changed_at`,
-		"- to: [ana]\n  source: file\n": `f:2:11: routes[1].source: "file" is not one of the values; write one of settings, api`,
+		"[]":                        "",
+		"":                          "f:1:1: this file is empty; write routes: [] for none",
+		"revision: 3\n":             "f:1:1: this file has no routes; write routes: [] for none",
+		"revision: x\nroutes: []\n": `f:1:11: revision: "x" is not a revision; write the revision of GET /routes`,
+		"people: []\n":              `f:1:1: unknown setting "people"; the settings here are routes, items, revision, next_cursor, by, changed_at`,
+		"- to: [ana]\n" +
+			"  source: file\n": `f:2:11: routes[1].source: "file" is not one of the values; write one of settings, api`,
 		"routes:\n- match: {agent: \"${HOME}\"}\n  source: settings\n": "",
 	} {
 		got := ""

@@ -11,7 +11,9 @@ func TestSlackIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := slack.Settings{BotToken: "xoxb-1", SigningSecret: "s3cret", AppToken: "xapp-1", Channel: "#agents", Team: "T012AB3CD"}
+	want := slack.Settings{
+		BotToken: "xoxb-1", SigningSecret: "s3cret", AppToken: "xapp-1", Channel: "#agents", Team: "T012AB3CD",
+	}
 	if got.Channels["slack"] != want {
 		t.Errorf("got %+v, want %+v", got.Channels["slack"], want)
 	}

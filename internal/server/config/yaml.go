@@ -138,7 +138,9 @@ func (l *loader) checkTokens(tokens token.Tokens) {
 		what, found := unsupportedTokens[t.Type]
 		switch {
 		case found:
-			l.AddProblem(tokenPosition(t), `write the setting in full, and put a text that begins like this in double quotes`, "%s is not supported", what)
+			l.AddProblem(tokenPosition(t),
+				`write the setting in full, and put a text that begins like this in double quotes`,
+				"%s is not supported", what)
 		case t.Type == token.DocumentHeaderType && i > 0:
 			l.AddProblem(tokenPosition(t), "write only one", "this is a second document")
 		case t.Type == token.MappingStartType || t.Type == token.SequenceStartType:

@@ -43,7 +43,9 @@ func Connect(settings string, file config.Config) (*Connections, error) {
 
 // connect is like Connect, but keeps a server of before with its connection if its settings are the same. It
 // also returns the servers of before that are no longer in the settings.
-func connect(settings string, file config.Config, log *slog.Logger, before *Connections) (c *Connections, unused map[string]hostedServer, err error) {
+func connect(
+	settings string, file config.Config, log *slog.Logger, before *Connections,
+) (c *Connections, unused map[string]hostedServer, err error) {
 	c = &Connections{models: map[string]agent.Model{}, servers: map[string]hostedServer{}}
 	if err := c.addModels(settings, file); err != nil {
 		return nil, nil, err
@@ -97,9 +99,11 @@ func (c *Connections) Definitions(agents []config.Agent) (all []agent.Definition
 	var problems []string
 	for _, a := range agents {
 		d := agent.Definition{
-			Name: a.Name, Description: a.Description, Prompt: a.Prompt, Model: c.models[cmp.Or(a.Model, config.DefaultModel)], Tools: a.Tools,
-			AsyncQuestions: a.AsyncQuestions, To: a.To, Timeout: a.QuestionTimeout, OnTimeout: a.OnTimeout, Callback: a.QuestionCallback,
-			MaxAsks: a.MaxAsks, MaxTurns: a.MaxTurns, Confirm: a.Confirm, Allow: a.Allow, Bubble: a.Bubble, StartBy: a.StartBy,
+			Name: a.Name, Description: a.Description, Prompt: a.Prompt,
+			Model: c.models[cmp.Or(a.Model, config.DefaultModel)], Tools: a.Tools, AsyncQuestions: a.AsyncQuestions,
+			To: a.To, Timeout: a.QuestionTimeout, OnTimeout: a.OnTimeout, Callback: a.QuestionCallback,
+			MaxAsks: a.MaxAsks, MaxTurns: a.MaxTurns, Confirm: a.Confirm, Allow: a.Allow, Bubble: a.Bubble,
+			StartBy: a.StartBy,
 		}
 		if !a.Schedule.IsZero() {
 			d.Schedule = a.Schedule
@@ -133,9 +137,11 @@ func newModel(m config.Model, settings string) (agent.Model, error) {
 	prices := agent.Prices(m.Prices)
 	switch m.Provider {
 	case "anthropic":
-		return anthropic.New(m.Model, m.APIKey, &anthropic.Options{BaseURL: m.BaseURL, AllowHTTP: m.AllowHTTP, Prices: prices, MaxTokens: m.MaxTokens})
+		return anthropic.New(m.Model, m.APIKey,
+			&anthropic.Options{BaseURL: m.BaseURL, AllowHTTP: m.AllowHTTP, Prices: prices, MaxTokens: m.MaxTokens})
 	case "openai":
-		return openai.New(m.Model, m.APIKey, &openai.Options{BaseURL: m.BaseURL, AllowHTTP: m.AllowHTTP, Prices: prices, MaxTokens: m.MaxTokens})
+		return openai.New(m.Model, m.APIKey,
+			&openai.Options{BaseURL: m.BaseURL, AllowHTTP: m.AllowHTTP, Prices: prices, MaxTokens: m.MaxTokens})
 	case config.DemoModel:
 		return demo.Model{Pause: demoPause}, nil
 	}

@@ -30,7 +30,8 @@ func NewDemoRunner() DemoRunner {
 	if err != nil {
 		panic(fmt.Sprintf("the demonstration: %v", err))
 	}
-	definitions, err := (&Connections{models: map[string]agent.Model{demo.Name: demo.Model{Pause: demoPause}}}).Definitions([]config.Agent{a})
+	definitions, err := (&Connections{models: map[string]agent.Model{demo.Name: demo.Model{Pause: demoPause}}}).
+		Definitions([]config.Agent{a})
 	if err != nil {
 		panic(fmt.Sprintf("the demonstration: %v", err))
 	}

@@ -112,7 +112,8 @@ func Read(paths []string, file config.Config) ([]config.Agent, error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, Error("there is no file or directory " + path + " with definitions of agents; askback agent add NAME writes a definition")
+			return nil, Error("there is no file or directory " + path +
+				" with definitions of agents; askback agent add NAME writes a definition")
 		}
 		if err != nil {
 			return nil, Error(err.Error())

@@ -62,7 +62,9 @@ func (f *fixture) newServer() *login.Issuer {
 
 // access returns the claims of an access token.
 func (f *fixture) access() logintest.Claims {
-	return logintest.Claims{"iss": f.URL, "sub": "u1", "aud": publicURL + "/mcp", "exp": f.clock.Now().Add(time.Minute).Unix()}
+	return logintest.Claims{
+		"iss": f.URL, "sub": "u1", "aud": publicURL + "/mcp", "exp": f.clock.Now().Add(time.Minute).Unix(),
+	}
 }
 
 func TestAgentNameIsTheSubject(t *testing.T) {
@@ -103,29 +105,36 @@ func TestInvalidTokensAreRejected(t *testing.T) {
 	body, signed, _ := strings.Cut(rest, ".")
 	other := logintest.New(t, "askback", "s3cret")
 	for name, token := range map[string]string{
-		"nothing":                        "",
-		"a token of Askback":             "askback_abc",
-		"not a token":                    "a.b.c",
-		"only dots":                      "..",
-		"for another resource":           f.Sign(f.access().With(logintest.Claims{"aud": "https://other.example.com/mcp"})),
-		"for the whole server":           f.Sign(f.access().With(logintest.Claims{"aud": publicURL})),
-		"for no one":                     f.Sign(f.access().With(logintest.Claims{"aud": nil})),
-		"for a client":                   f.Sign(f.access().With(logintest.Claims{"aud": "askback"})),
-		"expired":                        f.Sign(f.access().With(logintest.Claims{"exp": f.clock.Now().Add(-time.Second).Unix()})),
-		"without an expiry":              f.Sign(f.access().With(logintest.Claims{"exp": nil})),
-		"not yet valid":                  f.Sign(f.access().With(logintest.Claims{"nbf": f.clock.Now().Add(time.Hour).Unix()})),
-		"without a subject":              f.Sign(f.access().With(logintest.Claims{"sub": nil})),
-		"with an empty subject":          f.Sign(f.access().With(logintest.Claims{"sub": ""})),
-		"names another issuer":           f.Sign(f.access().With(logintest.Claims{"iss": other.URL})),
-		"another issuer as this one":     other.Sign(f.access()),
-		"another issuer":                 other.Sign(f.access().With(logintest.Claims{"iss": other.URL})),
-		"another key with the same id":   f.Forge(f.access()),
-		"no signature":                   f.SignAs("none", f.access()),
-		"signed with the public key":     f.SignAs("HS256", f.access()),
-		"an unknown algorithm":           f.SignAs("XX", f.access()),
-		"an empty signature":             head + "." + body + ".",
-		"a signature of zero bytes":      head + "." + body + "." + strings.Repeat("A", 86),
-		"the signature of another token": head + "." + strings.Split(f.Sign(f.access().With(logintest.Claims{"sub": "u2"})), ".")[1] + "." + signed,
+		"nothing":            "",
+		"a token of Askback": "askback_abc",
+		"not a token":        "a.b.c",
+		"only dots":          "..",
+		"for another resource": f.Sign(
+			f.access().With(logintest.Claims{"aud": "https://other.example.com/mcp"}),
+		),
+		"for the whole server": f.Sign(f.access().With(logintest.Claims{"aud": publicURL})),
+		"for no one":           f.Sign(f.access().With(logintest.Claims{"aud": nil})),
+		"for a client":         f.Sign(f.access().With(logintest.Claims{"aud": "askback"})),
+		"expired": f.Sign(
+			f.access().With(logintest.Claims{"exp": f.clock.Now().Add(-time.Second).Unix()}),
+		),
+		"without an expiry": f.Sign(f.access().With(logintest.Claims{"exp": nil})),
+		"not yet valid": f.Sign(
+			f.access().With(logintest.Claims{"nbf": f.clock.Now().Add(time.Hour).Unix()}),
+		),
+		"without a subject":            f.Sign(f.access().With(logintest.Claims{"sub": nil})),
+		"with an empty subject":        f.Sign(f.access().With(logintest.Claims{"sub": ""})),
+		"names another issuer":         f.Sign(f.access().With(logintest.Claims{"iss": other.URL})),
+		"another issuer as this one":   other.Sign(f.access()),
+		"another issuer":               other.Sign(f.access().With(logintest.Claims{"iss": other.URL})),
+		"another key with the same id": f.Forge(f.access()),
+		"no signature":                 f.SignAs("none", f.access()),
+		"signed with the public key":   f.SignAs("HS256", f.access()),
+		"an unknown algorithm":         f.SignAs("XX", f.access()),
+		"an empty signature":           head + "." + body + ".",
+		"a signature of zero bytes":    head + "." + body + "." + strings.Repeat("A", 86),
+		"the signature of another token": head + "." +
+			strings.Split(f.Sign(f.access().With(logintest.Claims{"sub": "u2"})), ".")[1] + "." + signed,
 	} {
 		if got, _, err := f.login.Agent(t.Context(), token); !errors.Is(err, login.ErrInvalid) {
 			t.Errorf("%s: got %q, %v; want %v", name, got, err, login.ErrInvalid)
@@ -215,7 +224,8 @@ func TestAgentLabelIsTheVerifiedEmail(t *testing.T) {
 		"too long":               {strings.Repeat("a", 60) + "@" + strings.Repeat("b", 60) + ".example.com", true, ""},
 		"a list":                 {[]string{"ana@example.com"}, true, ""},
 	} {
-		agent, got, err := f.login.Agent(t.Context(), f.Sign(f.access().With(logintest.Claims{"email": c.email, "email_verified": c.verified})))
+		agent, got, err := f.login.Agent(t.Context(),
+			f.Sign(f.access().With(logintest.Claims{"email": c.email, "email_verified": c.verified})))
 		if agent != "oauth:u1" || got != c.want || err != nil {
 			t.Errorf("%s: got %q, %q, %v; want %q", name, agent, got, err, c.want)
 		}
@@ -253,7 +263,8 @@ func TestOnlyAccessTokensAreAccepted(t *testing.T) {
 		"an expiry in upper case":     {"at+jwt", `,"Exp":9999999999`, false},
 		"another claim in upper case": {"at+jwt", `,"Name":"x","name":"y"`, true},
 	} {
-		payload := fmt.Sprintf(`{"iss":%q,"sub":"u1","aud":"%s/mcp","exp":%d%s}`, f.URL, publicURL, f.clock.Now().Add(time.Minute).Unix(), c.extra)
+		payload := fmt.Sprintf(`{"iss":%q,"sub":"u1","aud":"%s/mcp","exp":%d%s}`, f.URL, publicURL,
+			f.clock.Now().Add(time.Minute).Unix(), c.extra)
 		got, _, err := f.login.Agent(t.Context(), f.SignText(c.typ, payload))
 		if c.ok && (got != "oauth:u1" || err != nil) || !c.ok && !errors.Is(err, login.ErrInvalid) {
 			t.Errorf("%s: got %q, %v", name, got, err)
@@ -333,16 +344,22 @@ func TestUnavailableKeysDoNotRejectTokens(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) { // the keys are requested a second time, without a reply
 		blocked, metadata := make(blockingTransport), logintest.Claims{
-			"issuer": "https://id.example.com", "authorization_endpoint": "https://id.example.com/a", "token_endpoint": "https://id.example.com/t",
-			"jwks_uri": "https://id.example.com/k", "keys": []any{},
+			"issuer": "https://id.example.com", "authorization_endpoint": "https://id.example.com/a",
+			"token_endpoint": "https://id.example.com/t",
+			"jwks_uri":       "https://id.example.com/k", "keys": []any{},
 		}
-		i := login.NewIssuer(login.Settings{Issuer: "https://id.example.com", ClientID: "askback", PublicURL: publicURL, Transport: &switchingTransport{metadata, blocked, 2}})
+		i := login.NewIssuer(login.Settings{
+			Issuer: "https://id.example.com", ClientID: "askback", PublicURL: publicURL,
+			Transport: &switchingTransport{metadata, blocked, 2},
+		})
 		if err := i.Reach(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(time.Minute)
 		go func() { <-blocked }()
-		token := "eyJhbGciOiJFUzI1NiIsImtpZCI6IngifQ." + base64.RawURLEncoding.EncodeToString([]byte(`{"iss":"https://id.example.com"}`)) + "." + strings.Repeat("A", 86)
+		token := "eyJhbGciOiJFUzI1NiIsImtpZCI6IngifQ." + base64.RawURLEncoding.EncodeToString(
+			[]byte(`{"iss":"https://id.example.com"}`),
+		) + "." + strings.Repeat("A", 86)
 		if got, _, err := i.Agent(t.Context(), token); !errors.Is(err, login.ErrUnreachable) {
 			t.Errorf("without a reply: got %q, %v; want %v", got, err, login.ErrUnreachable)
 		}
@@ -367,11 +384,15 @@ func (s *switchingTransport) RoundTrip(r *http.Request) (*http.Response, error) 
 func TestHTTPSIssuerWithHTTPEndpointIsRejected(t *testing.T) {
 	for _, at := range []string{"authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint"} {
 		metadata := logintest.Claims{
-			"issuer": "https://id.example.com", "authorization_endpoint": "https://id.example.com/a", "token_endpoint": "https://id.example.com/t",
-			"jwks_uri": "https://id.example.com/k", "userinfo_endpoint": "https://id.example.com/u",
+			"issuer": "https://id.example.com", "authorization_endpoint": "https://id.example.com/a",
+			"token_endpoint": "https://id.example.com/t",
+			"jwks_uri":       "https://id.example.com/k", "userinfo_endpoint": "https://id.example.com/u",
 		}.With(logintest.Claims{at: "http://id.example.com/x"})
-		i := login.NewIssuer(login.Settings{Issuer: "https://id.example.com", ClientID: "askback", PublicURL: publicURL, Transport: metadata})
-		if err := i.Reach(t.Context()); !errors.Is(err, login.ErrUnreachable) || !strings.Contains(err.Error(), "http://id.example.com/x") {
+		i := login.NewIssuer(login.Settings{
+			Issuer: "https://id.example.com", ClientID: "askback", PublicURL: publicURL, Transport: metadata,
+		})
+		if err := i.Reach(t.Context()); !errors.Is(err, login.ErrUnreachable) ||
+			!strings.Contains(err.Error(), "http://id.example.com/x") {
 			t.Errorf("%s: got %v", at, err)
 		}
 	}
@@ -382,7 +403,9 @@ func TestHTTPSIssuerWithHTTPEndpointIsRejected(t *testing.T) {
 func TestConcurrentFetchesShareOneRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		blocked, start := make(blockingTransport), time.Now()
-		i := login.NewIssuer(login.Settings{Issuer: "https://id.example.com", ClientID: "askback", PublicURL: publicURL, Transport: blocked})
+		i := login.NewIssuer(login.Settings{
+			Issuer: "https://id.example.com", ClientID: "askback", PublicURL: publicURL, Transport: blocked,
+		})
 		ctx, cancel := context.WithCancel(t.Context())
 		var group sync.WaitGroup
 		for range 20 {

@@ -27,7 +27,8 @@ func readClaims(b []byte) (claims, error) {
 		return claims{}, err
 	}
 	for _, m := range v.Members() {
-		if slices.ContainsFunc(strictNames, func(name string) bool { return name != m.Name && strings.EqualFold(name, m.Name) }) {
+		if slices.ContainsFunc(strictNames,
+			func(name string) bool { return name != m.Name && strings.EqualFold(name, m.Name) }) {
 			return claims{}, fmt.Errorf("the claim %q is not written in lower case", m.Name)
 		}
 	}

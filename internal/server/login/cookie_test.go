@@ -53,7 +53,8 @@ func TestCookieMatchesTheConnection(t *testing.T) {
 			continue
 		}
 		got := cookies[0]
-		if got.Name != c.cookie || got.Secure != c.secure || !got.HttpOnly || got.SameSite != http.SameSiteLaxMode || got.Path != "/" || got.Domain != "" || got.MaxAge != 3600 {
+		if got.Name != c.cookie || got.Secure != c.secure || !got.HttpOnly || got.SameSite != http.SameSiteLaxMode ||
+			got.Path != "/" || got.Domain != "" || got.MaxAge != 3600 {
 			t.Errorf("%s: got %v", name, got)
 		}
 		r.AddCookie(got)
@@ -79,7 +80,8 @@ func TestLoopbackCookieIsIgnoredElsewhere(t *testing.T) {
 // A path to return to that was changed in the cookie leads to this server.
 func TestReturnPathLeadsToThisServer(t *testing.T) {
 	for value, want := range map[string]string{
-		"/asks/1": "/asks/1", "": "/", "https://evil.example/": "/", "//evil.example": "/", `/\evil.example`: "/", "evil.example": "/", "javascript:alert(1)": "/",
+		"/asks/1": "/asks/1", "": "/", "https://evil.example/": "/", "//evil.example": "/", `/\evil.example`: "/",
+		"evil.example": "/", "javascript:alert(1)": "/",
 	} {
 		r := httptest.NewRequest("POST", "http://127.0.0.1/login", nil)
 		r.Host = "127.0.0.1"

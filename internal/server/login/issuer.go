@@ -110,9 +110,14 @@ func NewIssuer(s Settings) *Issuer {
 		settings:  s,
 		exchanges: rate.NewLimiter(exchangeRate, exchangeBurst),
 		// this transport has its own timeout
-		cached: &http.Client{Transport: &cachingTransport{next: s.Transport, now: s.Now, entries: map[string]*cacheEntry{}}},
+		cached: &http.Client{
+			Transport: &cachingTransport{next: s.Transport, now: s.Now, entries: map[string]*cacheEntry{}},
+		},
 		// Requests carry secrets, which a redirect must not send elsewhere.
-		direct: &http.Client{Timeout: issuerTimeout, Transport: s.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		direct: &http.Client{
+			Timeout: issuerTimeout, Transport: s.Transport,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
 	}
 }
 
@@ -186,7 +191,8 @@ func (i *Issuer) provider(ctx context.Context) (*provider, error) {
 func (i *Issuer) discover(ctx context.Context) (*provider, error) {
 	found, err := oidc.NewProvider(oidc.ClientContext(ctx, i.cached), i.settings.Issuer)
 	if other := (*oidc.IssuerMismatchError)(nil); errors.As(err, &other) {
-		return nil, fmt.Errorf("login.oidc.issuer is %q, and the issuer calls itself %.300q: use that", other.Provided, other.Discovered)
+		return nil, fmt.Errorf("login.oidc.issuer is %q, and the issuer calls itself %.300q: use that", other.Provided,
+			other.Discovered)
 	}
 	if err != nil {
 		return nil, err
@@ -207,7 +213,9 @@ func (i *Issuer) discover(ctx context.Context) (*provider, error) {
 			return nil, fmt.Errorf("its own address has https, but its metadata has an address without https: %q", at)
 		}
 	}
-	p := &provider{Provider: found, found: i.settings.Now(), style: authStyle(metadata.Methods, i.settings.ClientSecret)}
+	p := &provider{
+		Provider: found, found: i.settings.Now(), style: authStyle(metadata.Methods, i.settings.ClientSecret),
+	}
 	read := func() oidc.KeySet {
 		return oidc.NewRemoteKeySet(oidc.ClientContext(context.Background(), i.cached), metadata.Keys)
 	}
@@ -261,7 +269,8 @@ func (i *Issuer) verify(ctx context.Context, raw, audience string) (*oidc.IDToke
 // algorithms are the accepted signature algorithms, which all use a private key.
 // Signatures by a shared secret, and "none", are not accepted.
 var algorithms = []string{
-	oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA,
+	oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512,
+	oidc.EdDSA,
 }
 
 // keys are the keys of the issuer. Its VerifySignature records that keys could not be

@@ -71,12 +71,14 @@ func (i *Issuer) redeem(ctx context.Context, pending pendingLogin, code string) 
 	if failed := (*oauth2.RetrieveError)(nil); errors.As(err, &failed) {
 		why := ErrUnreachable
 		switch code := failed.Response.StatusCode; {
-		case failed.ErrorCode == "invalid_client", failed.ErrorCode == "unauthorized_client", code == http.StatusUnauthorized:
+		case failed.ErrorCode == "invalid_client", failed.ErrorCode == "unauthorized_client",
+			code == http.StatusUnauthorized:
 			why = ErrClient
 		case code < http.StatusInternalServerError && code != http.StatusTooManyRequests:
 			why = ErrDenied
 		}
-		return "", fmt.Errorf("%w: %s, %.50q, %.200q", why, failed.Response.Status, failed.ErrorCode, failed.ErrorDescription)
+		return "", fmt.Errorf("%w: %s, %.50q, %.200q", why, failed.Response.Status, failed.ErrorCode,
+			failed.ErrorDescription)
 	}
 	if err != nil {
 		return "", fmt.Errorf("%w: %.300s", ErrUnreachable, err)
@@ -98,7 +100,8 @@ func (i *Issuer) redeem(ctx context.Context, pending pendingLogin, code string) 
 		return email, nil
 	}
 	if c.lacksEmail() {
-		return "", fmt.Errorf("%w: for %.100q it sends email: %t, email_verified: %t; check the scopes and claims of this client at the issuer",
+		return "", fmt.Errorf("%w: for %.100q it sends email: %t, email_verified: %t; check the scopes and claims "+
+			"of this client at the issuer",
 			ErrNoEmail, verified.Subject, c.has("email"), c.has("email_verified"))
 	}
 	return "", fmt.Errorf("%w: %.254q of %.100q", ErrUnverified, c.text("email"), verified.Subject)

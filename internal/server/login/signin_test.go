@@ -91,7 +91,8 @@ func TestLogInReturnsToThePage(t *testing.T) {
 	f.Person = ana
 	var b browser
 	callback := b.begin(t, f.login, "/asks/ask_1")
-	if c := b.pending(t); !strings.HasPrefix(c.Name, "__Host-askback-attempt-") || !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.MaxAge != 600 {
+	if c := b.pending(t); !strings.HasPrefix(c.Name, "__Host-askback-attempt-") || !c.Secure || !c.HttpOnly ||
+		c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.MaxAge != 600 {
 		t.Errorf("the cookie of the pending login is %v", c)
 	}
 	email, to, err := b.finish(f.newServer(), callback) // not the process that began the log-in
@@ -112,24 +113,37 @@ func TestFailedLogInReturnsItsError(t *testing.T) {
 		change func(*fixture)
 		want   error
 	}{
-		"denied":              {func(f *fixture) { f.Person = nil }, login.ErrDenied},
-		"a wrong secret":      {func(f *fixture) { f.ClientSecret = "changed" }, login.ErrClient},
-		"not verified":        {func(f *fixture) { f.Person = ana.With(logintest.Claims{"email_verified": false}) }, login.ErrUnverified},
-		"not known":           {func(f *fixture) { f.Person = ana.With(logintest.Claims{"email_verified": nil}); f.Info = f.Person }, login.ErrNoEmail},
-		"no e-mail":           {func(f *fixture) { f.Person = ana.With(logintest.Claims{"email": nil}); f.Info = f.Person }, login.ErrNoEmail},
-		"no UserInfo":         {func(f *fixture) { f.Person = ana.With(logintest.Claims{"email": nil}) }, login.ErrUnreachable},
-		"UserInfo of another": {func(f *fixture) { f.Person = ana.With(logintest.Claims{"email": nil}); f.Info = stranger }, login.ErrInvalid},
-		"another audience":    {token(logintest.Claims{"aud": "other"}), login.ErrInvalid},
-		"another issuer":      {token(logintest.Claims{"iss": "https://other.example.com"}), login.ErrInvalid},
-		"another nonce":       {token(logintest.Claims{"nonce": "n"}), login.ErrInvalid},
-		"no nonce":            {token(logintest.Claims{"nonce": nil}), login.ErrInvalid},
-		"expired":             {token(logintest.Claims{"exp": 1}), login.ErrInvalid},
-		"no subject":          {token(logintest.Claims{"sub": nil}), login.ErrInvalid},
-		"another iss":         {callback("iss", "https://other.example.com"), login.ErrInvalid},
-		"another state":       {callback("state", "x"), login.ErrNotPending},
-		"no state":            {callback("state", ""), login.ErrNotPending},
-		"another code":        {callback("code", "x"), login.ErrDenied},
-		"no code":             {callback("code", ""), login.ErrDenied},
+		"denied":         {func(f *fixture) { f.Person = nil }, login.ErrDenied},
+		"a wrong secret": {func(f *fixture) { f.ClientSecret = "changed" }, login.ErrClient},
+		"not verified": {
+			func(f *fixture) { f.Person = ana.With(logintest.Claims{"email_verified": false}) }, login.ErrUnverified,
+		},
+		"not known": {
+			func(f *fixture) { f.Person = ana.With(logintest.Claims{"email_verified": nil}); f.Info = f.Person },
+			login.ErrNoEmail,
+		},
+		"no e-mail": {
+			func(f *fixture) { f.Person = ana.With(logintest.Claims{"email": nil}); f.Info = f.Person },
+			login.ErrNoEmail,
+		},
+		"no UserInfo": {
+			func(f *fixture) { f.Person = ana.With(logintest.Claims{"email": nil}) }, login.ErrUnreachable,
+		},
+		"UserInfo of another": {
+			func(f *fixture) { f.Person = ana.With(logintest.Claims{"email": nil}); f.Info = stranger },
+			login.ErrInvalid,
+		},
+		"another audience": {token(logintest.Claims{"aud": "other"}), login.ErrInvalid},
+		"another issuer":   {token(logintest.Claims{"iss": "https://other.example.com"}), login.ErrInvalid},
+		"another nonce":    {token(logintest.Claims{"nonce": "n"}), login.ErrInvalid},
+		"no nonce":         {token(logintest.Claims{"nonce": nil}), login.ErrInvalid},
+		"expired":          {token(logintest.Claims{"exp": 1}), login.ErrInvalid},
+		"no subject":       {token(logintest.Claims{"sub": nil}), login.ErrInvalid},
+		"another iss":      {callback("iss", "https://other.example.com"), login.ErrInvalid},
+		"another state":    {callback("state", "x"), login.ErrNotPending},
+		"no state":         {callback("state", ""), login.ErrNotPending},
+		"another code":     {callback("code", "x"), login.ErrDenied},
+		"no code":          {callback("code", ""), login.ErrDenied},
 	} {
 		f := newFixture(t)
 		f.Person = ana
@@ -247,7 +261,9 @@ func TestForgedOrExpiredPendingLoginIsRejected(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", name, err, login.ErrNotPending)
 		}
 	}
-	otherKey := login.NewIssuer(login.Settings{Issuer: f.URL, ClientID: f.ClientID, ClientSecret: f.ClientSecret, PublicURL: publicURL, Now: f.clock.Now})
+	otherKey := login.NewIssuer(login.Settings{
+		Issuer: f.URL, ClientID: f.ClientID, ClientSecret: f.ClientSecret, PublicURL: publicURL, Now: f.clock.Now,
+	})
 	if _, _, err := b.finish(otherKey, callback); !errors.Is(err, login.ErrNotPending) {
 		t.Errorf("signed with another key: got %v, want %v", err, login.ErrNotPending)
 	}
@@ -328,7 +344,8 @@ func TestCodeExchangesAreLimited(t *testing.T) {
 func TestPersonCanChooseAnotherAccount(t *testing.T) {
 	f := newFixture(t)
 	for _, choose := range []bool{false, true} {
-		address, err := f.login.Begin(httptest.NewRecorder(), httptest.NewRequest("GET", publicURL+"/login/oidc", nil), "/", choose)
+		address, err := f.login.Begin(httptest.NewRecorder(), httptest.NewRequest("GET", publicURL+"/login/oidc", nil),
+			"/", choose)
 		if err != nil || strings.Contains(address, "prompt=login") != choose {
 			t.Errorf("got %s, %v", address, err)
 		}
@@ -339,7 +356,8 @@ func TestLogInFailsWhileIssuerIsUnreachable(t *testing.T) {
 	f := newFixture(t)
 	f.Person = ana
 	f.Answer(http.StatusInternalServerError)
-	if _, err := f.login.Begin(httptest.NewRecorder(), httptest.NewRequest("GET", publicURL+"/login/oidc", nil), "/", false); !errors.Is(err, login.ErrUnreachable) {
+	if _, err := f.login.Begin(httptest.NewRecorder(), httptest.NewRequest("GET", publicURL+"/login/oidc", nil), "/",
+		false); !errors.Is(err, login.ErrUnreachable) {
 		t.Errorf("begin: got %v, want %v", err, login.ErrUnreachable)
 	}
 	f.Answer(0)

@@ -77,7 +77,8 @@ func (l *Log) logRequest(r *http.Request, x *exchange) {
 		return
 	}
 	attrs := append(make([]slog.Attr, 0, 7),
-		slog.String("method", r.Method), slog.String("path", answerlink.Redact(r.URL.Path)), slog.Int("status", cmp.Or(x.response.status, http.StatusOK)),
+		slog.String("method", r.Method), slog.String("path", answerlink.Redact(r.URL.Path)),
+		slog.Int("status", cmp.Or(x.response.status, http.StatusOK)),
 		slog.Int64("bytes", x.response.bytes), slog.Float64("ms", float64(took.Microseconds())/1000))
 	if p := x.principal.Load(); p != nil {
 		attrs = append(attrs, slog.String("kind", string(p.Kind)), slog.String("name", p.Name))
@@ -94,7 +95,8 @@ func (l *Log) logRequest(r *http.Request, x *exchange) {
 // isProbe reports whether r is a health check or fetches a file of a page. Both are frequent,
 // and logged at level debug only.
 func isProbe(r *http.Request) bool {
-	return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/sw.js" || r.URL.Path == "/manifest.webmanifest" ||
+	return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/sw.js" ||
+		r.URL.Path == "/manifest.webmanifest" ||
 		strings.HasPrefix(r.URL.Path, "/assets/")
 }
 

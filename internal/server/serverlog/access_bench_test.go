@@ -18,7 +18,8 @@ func BenchmarkAccess(b *testing.B) {
 			handler := log.Access(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 				serverlog.SetPrincipal(r.Context(), askback.Principal{Kind: askback.Agent, Name: "deploy-bot"})
 			}))
-			w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/api/v1/asks/ask_01k00000000000000000000000", nil)
+			w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/api/v1/asks/ask_01k00000000000000000000000",
+				nil)
 			b.ReportAllocs()
 			for b.Loop() {
 				handler.ServeHTTP(w, r)

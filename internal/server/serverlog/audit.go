@@ -73,7 +73,8 @@ func (l auditedLogins) Login(ctx context.Context, secret string) (string, error)
 // SignIn implements [BrowserLogins].
 func (l auditedLogins) SignIn(ctx context.Context, issuer, email string) (string, error) {
 	browser, err := l.BrowserLogins.SignIn(ctx, issuer, email)
-	l.recordLogin(ctx, browser, err, slog.String("through", "issuer"), slog.String("issuer", issuer), slog.String("email", email))
+	l.recordLogin(ctx, browser, err, slog.String("through", "issuer"), slog.String("issuer", issuer),
+		slog.String("email", email))
 	return browser, err
 }
 
@@ -126,7 +127,8 @@ func (c auditedClient) Unwrap() askback.Client { return c.Client }
 
 func (c auditedClient) Revoke(ctx context.Context, id string) (askback.Grant, error) {
 	g, err := c.Client.Revoke(ctx, id)
-	c.record(ctx, err, "grant_revoked", slog.String("grant", g.ID), slog.String("agent", g.Agent), slog.String("tool", g.ToolName))
+	c.record(ctx, err, "grant_revoked", slog.String("grant", g.ID), slog.String("agent", g.Agent),
+		slog.String("tool", g.ToolName))
 	return g, err
 }
 
@@ -148,7 +150,9 @@ func (c auditedClient) LoginSecret(ctx context.Context) (string, error) {
 	return secret, err
 }
 
-func (c auditedClient) CreateEndpoint(ctx context.Context, r askback.EndpointRequest) (askback.Endpoint, string, error) {
+func (c auditedClient) CreateEndpoint(
+	ctx context.Context, r askback.EndpointRequest,
+) (askback.Endpoint, string, error) {
 	e, secret, err := c.Client.CreateEndpoint(ctx, r)
 	c.recordEndpoint(ctx, "endpoint_created", e, err)
 	return e, secret, err
@@ -179,7 +183,8 @@ func (c auditedClient) ResumeEndpoint(ctx context.Context, id string) (askback.E
 }
 
 func (c auditedClient) recordEndpoint(ctx context.Context, event string, e askback.Endpoint, err error) {
-	c.record(ctx, err, event, slog.String("endpoint", e.ID), slog.String("owner", e.Owner), slog.String("origin", e.Origin))
+	c.record(ctx, err, event, slog.String("endpoint", e.ID), slog.String("owner", e.Owner),
+		slog.String("origin", e.Origin))
 }
 
 func (c auditedClient) AddContact(ctx context.Context, r askback.ContactRequest) (askback.Contact, error) {
@@ -201,7 +206,8 @@ func (c auditedClient) ContactCode(ctx context.Context, channel string) (askback
 }
 
 func (c auditedClient) recordContact(ctx context.Context, event string, of askback.Contact, err error) {
-	c.record(ctx, err, event, slog.String("contact", of.ID), slog.String("person", of.Person), slog.String("channel", of.Channel))
+	c.record(ctx, err, event, slog.String("contact", of.ID), slog.String("person", of.Person),
+		slog.String("channel", of.Channel))
 }
 
 func (c auditedClient) PutPerson(ctx context.Context, r askback.PersonRequest) (askback.Person, error) {
@@ -228,7 +234,9 @@ func (c auditedClient) DeleteGroup(ctx context.Context, name string) (askback.Gr
 	return g, err
 }
 
-func (c auditedClient) PutRoutes(ctx context.Context, routes []askback.Route, revision int64) (askback.RouteList, error) {
+func (c auditedClient) PutRoutes(
+	ctx context.Context, routes []askback.Route, revision int64,
+) (askback.RouteList, error) {
 	all, err := c.Client.PutRoutes(ctx, routes, revision)
 	c.record(ctx, err, "routes_put", slog.Int64("revision", all.Revision), slog.Int("routes", len(routes)))
 	return all, err
@@ -255,11 +263,13 @@ func (l *Log) Committed(event askback.EventType, a askback.Ask) {
 	}
 	o := a.Outcome
 	attrs := []slog.Attr{
-		slog.String("by_kind", string(o.Actor.Kind)), slog.String("by", o.Actor.Name), slog.String("via", string(o.Channel)),
-		slog.String("ask", a.ID), slog.String("session", a.SessionID), slog.String("agent", a.Agent), slog.String("token", a.Owner),
+		slog.String("by_kind", string(o.Actor.Kind)), slog.String("by", o.Actor.Name),
+		slog.String("via", string(o.Channel)), slog.String("ask", a.ID), slog.String("session", a.SessionID),
+		slog.String("agent", a.Agent), slog.String("token", a.Owner),
 	}
 	if c := a.Confirmation; c != nil {
-		attrs = append(attrs, slog.String("tool", c.ToolName), slog.String("server", c.Server), slog.String("digest", c.Digest))
+		attrs = append(attrs, slog.String("tool", c.ToolName), slog.String("server", c.Server),
+			slog.String("digest", c.Digest))
 		if o.Digest != "" && o.Digest != c.Digest {
 			attrs = append(attrs, slog.String("approved_digest", o.Digest))
 		}
@@ -289,7 +299,9 @@ func auditEvent(event askback.EventType, o *askback.Outcome) string {
 }
 
 func principalAttrs(p askback.Principal) []slog.Attr {
-	return []slog.Attr{slog.String("by_kind", string(p.Kind)), slog.String("by", p.Name), slog.String("via", string(p.Channel))}
+	return []slog.Attr{
+		slog.String("by_kind", string(p.Kind)), slog.String("by", p.Name), slog.String("via", string(p.Channel)),
+	}
 }
 
 func tokenAttrs(t askback.Token) []slog.Attr {
@@ -298,7 +310,8 @@ func tokenAttrs(t askback.Token) []slog.Attr {
 
 // record writes a line of the audit log.
 func (l *Log) record(ctx context.Context, event string, attrs ...slog.Attr) {
-	l.audit.LogAttrs(context.WithoutCancel(ctx), slog.LevelInfo, "audit", append([]slog.Attr{slog.String("event", event)}, attrs...)...)
+	l.audit.LogAttrs(context.WithoutCancel(ctx), slog.LevelInfo, "audit",
+		append([]slog.Attr{slog.String("event", event)}, attrs...)...)
 }
 
 // reject logs a rejected secret or log-in. Clients without a valid token can cause any

@@ -64,8 +64,14 @@ func TestRequestHasOneLine(t *testing.T) {
 		t.Fatalf("got %d lines, want 2: %s", len(got), b.String())
 	}
 	for i, want := range []map[string]any{
-		{"msg": "request", "method": "POST", "path": "/api/v1/asks/askback_…", "status": 418.0, "bytes": 5.0, "kind": "agent", "name": "bot"},
-		{"msg": "request", "method": "POST", "path": "/api/v1/asks/askback_…", "status": 418.0, "bytes": 5.0, "remote": "192.0.2.1"},
+		{
+			"msg": "request", "method": "POST", "path": "/api/v1/asks/askback_…", "status": 418.0, "bytes": 5.0,
+			"kind": "agent", "name": "bot",
+		},
+		{
+			"msg": "request", "method": "POST", "path": "/api/v1/asks/askback_…", "status": 418.0, "bytes": 5.0,
+			"remote": "192.0.2.1",
+		},
 	} {
 		for key, value := range want {
 			if got[i][key] != value {
@@ -135,7 +141,8 @@ func TestSecretsInValuesAreRedacted(t *testing.T) {
 	l.Error("wrong", "error", errors.New("the token "+secret+" is wrong"), "long", strings.Repeat("x", 10_000))
 	l.Committed("question_declined", declined(secret))
 	got := lines(t, &b)
-	if len(got) != 2 || got[0]["error"] != "the token askback_… is wrong" || got[1]["event"] != "declined" || got[1]["by"] != "askback_…" {
+	if len(got) != 2 || got[0]["error"] != "the token askback_… is wrong" || got[1]["event"] != "declined" ||
+		got[1]["by"] != "askback_…" {
 		t.Errorf("got %s", b.String())
 	}
 	if n := b.Len(); n > 3_000 {
@@ -204,7 +211,9 @@ func TestAuditLogHasEveryChange(t *testing.T) {
 		}
 		return a.ID
 	}
-	call := askback.Request{Confirmation: &askback.Confirmation{ToolName: "rm", Input: json.RawMessage(`{"path":"/tmp"}`)}}
+	call := askback.Request{
+		Confirmation: &askback.Confirmation{ToolName: "rm", Input: json.RawMessage(`{"path":"/tmp"}`)},
+	}
 	question := askback.Request{Questions: []askback.Question{{Text: "Which?", Options: askback.Options("a", "b")}}}
 	var failed []error
 	check := func(err error) { failed = append(failed, err) }
@@ -235,14 +244,17 @@ func TestAuditLogHasEveryChange(t *testing.T) {
 		t.Fatal("a second answer was accepted")
 	}
 	want := []string{
-		"token_created admin root terminal", "token_revoked admin root terminal", "login_link_created responder ana web", "login responder ana web",
-		"logout responder ana web", "answered person ana web", "declined person ana web", "cancelled agent bot api", "denied person ana web",
-		"approved person ana web", "approved person ana web", "grant_made person ana web", "approved policy ana", "grant_revoked responder ana web", "login_refused",
+		"token_created admin root terminal", "token_revoked admin root terminal",
+		"login_link_created responder ana web", "login responder ana web", "logout responder ana web",
+		"answered person ana web", "declined person ana web", "cancelled agent bot api", "denied person ana web",
+		"approved person ana web", "approved person ana web", "grant_made person ana web", "approved policy ana",
+		"grant_revoked responder ana web", "login_refused",
 	}
 	if diff := cmp.Diff(want, events(t, &b)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
-	if s := b.String(); strings.Contains(s, "my reason") || strings.Contains(s, "/tmp") || strings.Contains(s, "askback_") {
+	if s := b.String(); strings.Contains(s, "my reason") || strings.Contains(s, "/tmp") ||
+		strings.Contains(s, "askback_") {
 		t.Errorf("the log has content of the asks: %s", s)
 	}
 }
@@ -276,19 +288,21 @@ func TestAuditLogHasChangesOfDirectory(t *testing.T) {
 	root := e.As(askback.Principal{Kind: askback.Admin, Name: "root", Channel: askback.ChannelTerminal})
 	ana := e.As(askback.Principal{Kind: askback.Responder, Name: "ana"})
 	err := errors.Join(
-		errOf(root.PutPerson(ctx, askback.PersonRequest{Name: "eli", Email: "eli@example.com"})), errOf(root.PutGroup(ctx, "ops", []string{"eli"})),
+		errOf(root.PutPerson(ctx, askback.PersonRequest{Name: "eli", Email: "eli@example.com"})),
+		errOf(root.PutGroup(ctx, "ops", []string{"eli"})),
 		errOf(root.PutRoutes(ctx, []askback.Route{{To: []string{"@ops"}}}, 0)), errOf(root.PutRoutes(ctx, nil, 1)),
 		errOf(root.DeleteGroup(ctx, "ops")), errOf(root.DeletePerson(ctx, "eli")),
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if errOf(ana.PutPerson(ctx, askback.PersonRequest{Name: "ana"})) == nil || errOf(root.DeleteGroup(ctx, "ops")) == nil {
+	if errOf(ana.PutPerson(ctx, askback.PersonRequest{Name: "ana"})) == nil ||
+		errOf(root.DeleteGroup(ctx, "ops")) == nil {
 		t.Fatal("a change is not refused")
 	}
 	want := []string{
-		"person_put admin root terminal", "group_put admin root terminal", "routes_put admin root terminal", "routes_put admin root terminal",
-		"group_deleted admin root terminal", "person_deleted admin root terminal",
+		"person_put admin root terminal", "group_put admin root terminal", "routes_put admin root terminal",
+		"routes_put admin root terminal", "group_deleted admin root terminal", "person_deleted admin root terminal",
 	}
 	if diff := cmp.Diff(want, events(t, &b)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)

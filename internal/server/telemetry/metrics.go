@@ -44,18 +44,26 @@ func New(version string, log *slog.Logger) *Metrics {
 	s := &Metrics{
 		registry: prometheus.NewRegistry(),
 		asks:     counter("asks_total", "Asks that were made, by kind: question or approval.", "kind"),
-		settled: counter("asks_settled_total", "Asks that ended, by kind, by status (answered, declined, cancelled or expired), and by who ended them "+
-			"(person, timer, policy, agent or operator).", "kind", "status", "by"),
+		settled: counter("asks_settled_total",
+			"Asks that ended, by kind, by status (answered, declined, cancelled or expired), and by who ended them "+
+				"(person, timer, policy, agent or operator).", "kind", "status", "by"),
 		late: counter("late_answers_total", "Answers that came after the ask had ended, by kind of the ask.", "kind"),
-		attempts: counter("delivery_attempts_total", "Attempts to send a message about an ask that have ended, by result: sent or failed.",
+		attempts: counter("delivery_attempts_total",
+			"Attempts to send a message about an ask that have ended, by result: sent or failed.",
 			"result"),
-		answer: histogram("answer_seconds", "Time from an ask until a person answered it, by kind.", answerBounds, "kind"),
-		ack:    histogram("ack_seconds", "Time from the end of an ask until its agent acknowledged it, by kind.", ackBounds, "kind"),
-		requests: counter("http_requests_total", "HTTP requests that have ended, by route and status. Long polls and event streams end when there is an answer or the client leaves.",
+		answer: histogram("answer_seconds", "Time from an ask until a person answered it, by kind.", answerBounds,
+			"kind"),
+		ack: histogram("ack_seconds", "Time from the end of an ask until its agent acknowledged it, by kind.",
+			ackBounds, "kind"),
+		requests: counter("http_requests_total", "HTTP requests that have ended, by route and status. Long polls "+
+			"and event streams end when there is an answer or the client leaves.",
 			"route", "code"),
 		took: histogram("http_request_seconds", "Duration of HTTP requests, by route.", requestBounds, "route"),
 	}
-	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "askback_build_info", Help: "The version of Askback; the value is 1."}, []string{"version"})
+	build := prometheus.NewGaugeVec(
+		prometheus.GaugeOpts{Name: "askback_build_info", Help: "The version of Askback; the value is 1."},
+		[]string{"version"},
+	)
 	build.WithLabelValues(version).Set(1)
 	s.registry.MustRegister(build, s.asks, s.settled, s.late, s.attempts, s.answer, s.ack, s.requests, s.took,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -79,7 +87,8 @@ func counter(name, help string, labels ...string) *prometheus.CounterVec {
 }
 
 func histogram(name, help string, bounds []float64, labels ...string) *prometheus.HistogramVec {
-	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "askback_" + name, Help: help, Buckets: bounds}, labels)
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "askback_" + name, Help: help, Buckets: bounds},
+		labels)
 }
 
 // ServeHTTP replies with all metrics. The caller has checked the permission.
@@ -161,11 +170,12 @@ type watcher struct {
 
 // The metrics of a watcher.
 var (
-	pending  = gauge("asks_pending", "Open asks.")
-	oldest   = gauge("oldest_pending_ask_seconds", "Age of the oldest open ask; 0 without one.")
-	calls    = gauge("waiting_calls", "Calls of agents and programs that wait for the end of an ask.")
-	streams  = gauge("event_streams", "Open event streams, including the streams of pages.")
-	effects  = gauge("effects", "Messages and other effects that have not succeeded yet, by state: waiting for an attempt, claimed, or dead (given up).", "state")
+	pending = gauge("asks_pending", "Open asks.")
+	oldest  = gauge("oldest_pending_ask_seconds", "Age of the oldest open ask; 0 without one.")
+	calls   = gauge("waiting_calls", "Calls of agents and programs that wait for the end of an ask.")
+	streams = gauge("event_streams", "Open event streams, including the streams of pages.")
+	effects = gauge("effects", "Messages and other effects that have not succeeded yet, by state: waiting for an "+
+		"attempt, claimed, or dead (given up).", "state")
 	size     = gauge("database_bytes", "Size of the database, with its write-ahead log.")
 	failed   = gauge("database_failed", "1 if the database can be neither read nor written until a restart.")
 	full     = gauge("disk_full", "1 if the disk has no room for the database.")

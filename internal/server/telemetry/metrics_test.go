@@ -33,7 +33,8 @@ func wantLines(t *testing.T, got string, lines ...string) {
 		if !strings.Contains(got, "\n"+line+"\n") {
 			name, _, _ := strings.Cut(line, "{")
 			name, _, _ = strings.Cut(name, " ")
-			t.Errorf("no line %s; those with %s are\n%s", line, name, strings.Join(regexp.MustCompile(`(?m)^`+name+`.*$`).FindAllString(got, -1), "\n"))
+			t.Errorf("no line %s; those with %s are\n%s", line, name,
+				strings.Join(regexp.MustCompile(`(?m)^`+name+`.*$`).FindAllString(got, -1), "\n"))
 		}
 	}
 }
@@ -44,10 +45,12 @@ func TestMetricsCountAsks(t *testing.T) {
 	m := telemetry.New("1.2.3", slog.New(slog.DiscardHandler))
 	e := engine.New(memstore.New(), &engine.Options{Now: func() time.Time { return now }, Observer: m})
 	m.Watch(e.Load, func() telemetry.Database { return telemetry.Database{Bytes: 4096, Damaged: 2, DiskFull: true} })
-	agent, ana := e.As(askback.Principal{Kind: askback.Agent, Name: "robot"}), e.As(askback.Principal{Kind: askback.Responder, Name: "ana"})
+	agent, ana := e.As(askback.Principal{Kind: askback.Agent, Name: "robot"}),
+		e.As(askback.Principal{Kind: askback.Responder, Name: "ana"})
 	ask := func() askback.Ask {
 		t.Helper()
-		a, err := agent.Ask(t.Context(), askback.Request{Questions: []askback.Question{{Text: "Which secret database?"}}, Agent: "robot"})
+		a, err := agent.Ask(t.Context(),
+			askback.Request{Questions: []askback.Question{{Text: "Which secret database?"}}, Agent: "robot"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,10 +62,13 @@ func TestMetricsCountAsks(t *testing.T) {
 	if _, err := ana.Decline(t.Context(), ask().ID, ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ana.Answer(t.Context(), first.ID, askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Other: "SQLite"}}}); err != nil {
+	if _, err := ana.Answer(t.Context(), first.ID,
+		askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Other: "SQLite"}}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ana.Answer(t.Context(), first.ID, askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Other: "PostgreSQL"}}}); !errors.Is(err, askback.ErrSettled) {
+	if _, err := ana.Answer(
+		t.Context(), first.ID, askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Other: "PostgreSQL"}}},
+	); !errors.Is(err, askback.ErrSettled) {
 		t.Fatalf("got %v, want %v", err, askback.ErrSettled)
 	}
 	now = now.Add(5 * time.Second)
@@ -132,7 +138,8 @@ func TestMetricsCountWaitingCalls(t *testing.T) {
 	defer tick.Stop()
 	for end := time.After(time.Minute); ; {
 		got := read(t, m)
-		if strings.Contains(got, "\naskback_waiting_calls 1\n") && strings.Contains(got, "\naskback_event_streams 1\n") {
+		if strings.Contains(got, "\naskback_waiting_calls 1\n") &&
+			strings.Contains(got, "\naskback_event_streams 1\n") {
 			break
 		}
 		select {
@@ -173,7 +180,8 @@ func TestRequestsAreCountedByRoute(t *testing.T) {
 func TestMetricsAreReadWithoutTheDatabase(t *testing.T) {
 	var log strings.Builder
 	m := telemetry.New("", slog.New(slog.NewTextHandler(&log, nil)))
-	m.Watch(func(context.Context) (engine.Load, error) { return engine.Load{}, askback.ErrDiskFull }, func() telemetry.Database { return telemetry.Database{Failed: true} })
+	m.Watch(func(context.Context) (engine.Load, error) { return engine.Load{}, askback.ErrDiskFull },
+		func() telemetry.Database { return telemetry.Database{Failed: true} })
 	got := read(t, m)
 	wantLines(t, got, "askback_database_failed 1", `askback_asks_total{kind="question"} 0`)
 	if strings.Contains(got, "askback_asks_pending ") || !strings.Contains(log.String(), askback.ErrDiskFull.Error()) {
@@ -185,7 +193,8 @@ func TestMetricsAreReadWithoutTheDatabase(t *testing.T) {
 // metric of Askback (F16).
 func TestDashboardAndAlertsUseMetricsThatExist(t *testing.T) {
 	m := telemetry.New("", slog.New(slog.DiscardHandler))
-	m.Watch(func(context.Context) (engine.Load, error) { return engine.Load{}, nil }, func() telemetry.Database { return telemetry.Database{} })
+	m.Watch(func(context.Context) (engine.Load, error) { return engine.Load{}, nil },
+		func() telemetry.Database { return telemetry.Database{} })
 	m.Committed(askback.EventQuestionAnswered, askback.Ask{Outcome: &askback.Outcome{}})
 	m.Served(httptest.NewRequest("GET", "/", nil), http.StatusOK, 0)
 	var known []string
@@ -211,7 +220,8 @@ func TestDashboardAndAlertsUseMetricsThatExist(t *testing.T) {
 		}
 		for _, name := range known {
 			metric := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
-			if file == "README.md" && strings.HasPrefix(metric, "askback_") && !strings.Contains(string(b), "`"+metric) {
+			if file == "README.md" && strings.HasPrefix(metric, "askback_") &&
+				!strings.Contains(string(b), "`"+metric) {
 				t.Errorf("%s lacks %s", file, metric)
 			}
 		}

@@ -33,7 +33,9 @@ type Traces struct {
 
 // ErrProtocol is returned if OTEL_EXPORTER_OTLP_PROTOCOL has another value than
 // http/protobuf.
-var ErrProtocol = errors.New("traces are sent by http/protobuf only: set OTEL_EXPORTER_OTLP_PROTOCOL to it, or leave it out")
+var ErrProtocol = errors.New(
+	"traces are sent by http/protobuf only: set OTEL_EXPORTER_OTLP_PROTOCOL to it, or leave it out",
+)
 
 // NewTraces returns traces that are sent to the collector in the environment, or nil if it
 // names none. Errors of sending are written to log.
@@ -44,9 +46,11 @@ func NewTraces(ctx context.Context, version string, log *slog.Logger, getenv fun
 	case strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true"), exporter == "none", endpoint+exporter == "":
 		return nil, nil
 	case exporter != "" && exporter != "otlp":
-		return nil, fmt.Errorf("traces are sent by OTLP only: set OTEL_TRACES_EXPORTER to otlp or none, not %q", exporter)
+		return nil, fmt.Errorf("traces are sent by OTLP only: set OTEL_TRACES_EXPORTER to otlp or none, not %q",
+			exporter)
 	}
-	if p := cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), getenv("OTEL_EXPORTER_OTLP_PROTOCOL")); p != "" && p != "http/protobuf" {
+	if p := cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), getenv("OTEL_EXPORTER_OTLP_PROTOCOL")); p != "" &&
+		p != "http/protobuf" {
 		return nil, ErrProtocol
 	}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces are not sent", "error", err) }))
@@ -54,12 +58,15 @@ func NewTraces(ctx context.Context, version string, log *slog.Logger, getenv fun
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
-	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "askback"), attribute.String("service.version", version)), resource.WithFromEnv())
+	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "askback"),
+		attribute.String("service.version", version)), resource.WithFromEnv())
 	if err != nil {
 		return nil, fmt.Errorf("traces: OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
 	provider := sdk.NewTracerProvider(sdk.WithBatcher(sender), sdk.WithResource(about))
-	return &Traces{provider, provider.Tracer("github.com/askback/askback", trace.WithInstrumentationVersion(version))}, nil
+	return &Traces{
+		provider, provider.Tracer("github.com/askback/askback", trace.WithInstrumentationVersion(version)),
+	}, nil
 }
 
 // Close sends the remaining spans, and stops.
@@ -72,13 +79,15 @@ func (t *Traces) Committed(event askback.EventType, a askback.Ask) {
 		return
 	}
 	about := []attribute.KeyValue{
-		attribute.String("askback.ask.id", a.ID), attribute.String("askback.session.id", a.SessionID), attribute.String("askback.kind", kindOf(&a)),
+		attribute.String("askback.ask.id", a.ID), attribute.String("askback.session.id", a.SessionID),
+		attribute.String("askback.kind", kindOf(&a)),
 	}
 	o := a.Outcome
 	switch {
 	case event.Settles():
 		t.span(a.TraceParent, "wait for an answer", trace.SpanKindInternal, a.CreatedAt, o.At, append(about,
-			attribute.String("askback.status", string(o.Status)), attribute.String("askback.by", string(o.Actor.Kind)), attribute.String("askback.via", string(o.Channel)),
+			attribute.String("askback.status", string(o.Status)), attribute.String("askback.by", string(o.Actor.Kind)),
+			attribute.String("askback.via", string(o.Channel)),
 			attribute.Bool("askback.approved", o.Approved()))...)
 	case event == askback.EventAnswerAcked:
 		t.span(a.TraceParent, "resume with the answer", trace.SpanKindInternal, o.At, a.AckedAt, about...)
@@ -97,7 +106,8 @@ func (t *Traces) Served(r *http.Request, status int, took time.Duration) {
 	}
 	ends := time.Now()
 	span := t.start(r.Header.Get("Traceparent"), cmp.Or(route, r.Method), trace.SpanKindServer, ends.Add(-took),
-		attribute.String("http.request.method", r.Method), attribute.String("http.route", route), attribute.Int("http.response.status_code", status))
+		attribute.String("http.request.method", r.Method), attribute.String("http.route", route),
+		attribute.Int("http.response.status_code", status))
 	if status >= http.StatusInternalServerError {
 		span.SetStatus(codes.Error, http.StatusText(status))
 	}
@@ -113,6 +123,7 @@ func (t *Traces) span(parent, name string, kind trace.SpanKind, begins, ends tim
 // not valid.
 func (t *Traces) start(parent, name string, kind trace.SpanKind, at time.Time, about ...attribute.KeyValue) trace.Span {
 	ctx := propagation.TraceContext{}.Extract(context.Background(), propagation.MapCarrier{"traceparent": parent})
-	_, span := t.tracer.Start(ctx, name, trace.WithTimestamp(at), trace.WithSpanKind(kind), trace.WithAttributes(about...))
+	_, span := t.tracer.Start(ctx, name, trace.WithTimestamp(at), trace.WithSpanKind(kind),
+		trace.WithAttributes(about...))
 	return span
 }

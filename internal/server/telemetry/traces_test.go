@@ -69,11 +69,16 @@ func TestAskHasSpans(t *testing.T) {
 	}
 	asked := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
 	a := askback.Ask{
-		ID: "ask_1", SessionID: "ses_1", Agent: "secret robot", Owner: "secret robot", CreatedAt: asked, TraceParent: parent,
-		Questions: []askback.Question{{ID: "q1", Text: "secret question"}},
+		ID: "ask_1", SessionID: "ses_1", Agent: "secret robot", Owner: "secret robot", CreatedAt: asked,
+		TraceParent: parent,
+		Questions:   []askback.Question{{ID: "q1", Text: "secret question"}},
 	}
 	traces.Committed(askback.EventQuestionPending, a)
-	a.Outcome = &askback.Outcome{Status: askback.Answered, At: asked.Add(50 * time.Hour), Actor: askback.Actor{Kind: askback.ActorPerson, Name: "secret ana"}, Channel: askback.ChannelAPI, Comment: "secret comment"}
+	a.Outcome = &askback.Outcome{
+		Status: askback.Answered, At: asked.Add(50 * time.Hour),
+		Actor: askback.Actor{Kind: askback.ActorPerson, Name: "secret ana"}, Channel: askback.ChannelAPI,
+		Comment: "secret comment",
+	}
 	traces.Committed(askback.EventQuestionAnswered, a)
 	a.AckedAt = asked.Add(51 * time.Hour)
 	traces.Committed(askback.EventAnswerAcked, a)
@@ -126,7 +131,8 @@ func TestRequestHasSpan(t *testing.T) {
 		t.Fatalf("got %d spans, want 1: %v", len(got), got)
 	}
 	s := got[0]
-	if s.Name != "GET /asks/{id}" || hex.EncodeToString(s.TraceId) != traceID || s.EndTimeUnixNano-s.StartTimeUnixNano != uint64(time.Second) ||
+	if s.Name != "GET /asks/{id}" || hex.EncodeToString(s.TraceId) != traceID ||
+		s.EndTimeUnixNano-s.StartTimeUnixNano != uint64(time.Second) ||
 		s.Status.GetCode() != otlp.Status_STATUS_CODE_ERROR || strings.Contains(s.String(), "secret") {
 		t.Errorf("got %v", s)
 	}
@@ -147,11 +153,19 @@ func TestEnvironmentConfiguresTraces(t *testing.T) {
 		{env: map[string]string{"OTEL_TRACES_EXPORTER": "none", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}},
 		{env: map[string]string{"OTEL_SDK_DISABLED": "true", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}},
 		{env: map[string]string{"OTEL_TRACES_EXPORTER": "zipkin"}, want: `not "zipkin"`},
-		{env: map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, want: "http/protobuf only"},
-		{env: map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"}, on: true},
+		{
+			env:  map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
+			want: "http/protobuf only",
+		},
+		{
+			env: map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"},
+			on:  true,
+		},
 	} {
-		traces, err := telemetry.NewTraces(t.Context(), "", slog.New(slog.DiscardHandler), func(key string) string { return c.env[key] })
-		if (traces != nil) != c.on || (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+		traces, err := telemetry.NewTraces(t.Context(), "", slog.New(slog.DiscardHandler),
+			func(key string) string { return c.env[key] })
+		if (traces != nil) != c.on || (err != nil) != (c.want != "") ||
+			err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: got %v, %v", c.env, traces, err)
 		}
 		if traces != nil {

@@ -72,7 +72,9 @@ type Issuer struct {
 
 // New starts an issuer with one client.
 func New(t testing.TB, clientID, clientSecret string) *Issuer {
-	i := &Issuer{ClientID: clientID, ClientSecret: clientSecret, codes: map[string]url.Values{}, asked: map[string]int{}}
+	i := &Issuer{
+		ClientID: clientID, ClientSecret: clientSecret, codes: map[string]url.Values{}, asked: map[string]int{},
+	}
 	i.Rotate()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/.well-known/openid-configuration", i.discovery)
@@ -156,7 +158,8 @@ func (i *Issuer) Forge(c Claims) string {
 func (i *Issuer) discovery(w http.ResponseWriter, _ *http.Request) {
 	write(w, Claims{
 		"issuer": i.URL, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token",
-		"jwks_uri": i.URL + "/keys", "userinfo_endpoint": i.URL + "/userinfo", "id_token_signing_alg_values_supported": []string{"ES256"},
+		"jwks_uri": i.URL + "/keys", "userinfo_endpoint": i.URL + "/userinfo",
+		"id_token_signing_alg_values_supported": []string{"ES256"},
 	})
 }
 
@@ -213,7 +216,9 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(`{"error":"invalid_grant"}`))
 		return
 	}
-	c := Claims{"iss": i.URL, "aud": i.ClientID, "nonce": asked.Get("nonce"), "exp": time.Now().Add(time.Minute).Unix()}.With(i.Person)
+	c := Claims{
+		"iss": i.URL, "aud": i.ClientID, "nonce": asked.Get("nonce"), "exp": time.Now().Add(time.Minute).Unix(),
+	}.With(i.Person)
 	if i.Token != nil {
 		c = i.Token(c)
 	}
