@@ -51,7 +51,8 @@ var list = []Agent{
 	{Name: antigravity.Name, Title: "Antigravity", Config: &antigravity.Config},
 	{
 		Name: claudecode.Name, Title: "Claude Code", MCP: "claude-code", ACP: "claude",
-		Config: &claudecode.Config, Dialect: &claudecode.Dialect, Hook: (*claudecode.Hook)(nil), Canaries: claudecode.Canaries,
+		Config: &claudecode.Config, Dialect: &claudecode.Dialect, Hook: (*claudecode.Hook)(nil),
+		Canaries: claudecode.Canaries,
 	},
 	{
 		Name: codex.Name, Title: "Codex", MCP: "codex", MCPWait: 240 * time.Second, ACP: "codex",
@@ -74,7 +75,10 @@ var list = []Agent{
 		Config: &opencode.Config, Dialect: &opencode.Dialect, Hook: (*opencode.Hook)(nil), Canaries: opencode.Canaries,
 		HookHelp: "Read an event of Askback's plugin for OpenCode from standard input, ask, and print the reply.",
 	},
-	{Name: vscode.Name, Title: "Visual Studio Code", MCP: "visual studio code", Config: &vscode.Config, Dialect: &vscode.Dialect},
+	{
+		Name: vscode.Name, Title: "Visual Studio Code", MCP: "visual studio code", Config: &vscode.Config,
+		Dialect: &vscode.Dialect,
+	},
 }
 
 // All returns the agents, sorted by name.

@@ -15,7 +15,8 @@ func TestListIsSortedAndHooksAreChecked(t *testing.T) {
 		t.Errorf("the list is not sorted: %v", allNames())
 	}
 	for i, a := range all {
-		if a.Title == "" || a.Config == nil || (a.Hook == nil) != (a.Canaries == nil) || i > 0 && a.Name == all[i-1].Name {
+		if a.Title == "" || a.Config == nil || (a.Hook == nil) != (a.Canaries == nil) ||
+			i > 0 && a.Name == all[i-1].Name {
 			t.Errorf("the row of %q is not complete, or is there twice", a.Name)
 		}
 	}

@@ -190,7 +190,9 @@ func allFiles(t testing.TB) (out []config.File) {
 	t.Helper()
 	for _, client := range allNames() {
 		for _, scope := range []config.Scope{config.Project, config.User} {
-			for _, o := range []config.Options{{}, {URL: "https://ask.example.com/", HookURL: "https://ask.example.com/hooks/claude-code"}} {
+			for _, o := range []config.Options{
+				{}, {URL: "https://ask.example.com/", HookURL: "https://ask.example.com/hooks/claude-code"},
+			} {
 				files, err := filesOf(client, scope, o)
 				if client == "vscode" && scope == config.User {
 					if !errors.Is(err, config.ErrUnsupported) {
@@ -253,7 +255,8 @@ func TestPastedTextIsAWholeFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = f.Edit([]byte("{\n"))
-		if refused, ok := errors.AsType[*config.EditError](err); !ok || refused.Paste != string(want) || refused.Fix != "correct the file" {
+		if refused, ok := errors.AsType[*config.EditError](err); !ok || refused.Paste != string(want) ||
+			refused.Fix != "correct the file" {
 			t.Errorf("%s: got %v, %+v, want\n%s", f.Path, err, refused, want)
 		}
 	}
@@ -266,7 +269,8 @@ func TestSecondInitReplacesEntries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	remote, err := filesOf("claude-code", config.Project, config.Options{URL: "https://x.example", HookURL: "https://x.example/hooks/claude-code"})
+	remote, err := filesOf("claude-code", config.Project,
+		config.Options{URL: "https://x.example", HookURL: "https://x.example/hooks/claude-code"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +287,8 @@ func TestSecondInitReplacesEntries(t *testing.T) {
 		if remote[i].Removes() {
 			continue
 		}
-		if err != nil || strings.Contains(string(second), "my tools") || !strings.Contains(string(second), "x.example") {
+		if err != nil || strings.Contains(string(second), "my tools") ||
+			!strings.Contains(string(second), "x.example") {
 			t.Errorf("%s: %v", second, err)
 		}
 		out, err := remove[i].Edit(second)
@@ -305,7 +310,11 @@ func TestUnknownAgentOrScopeIsRejected(t *testing.T) {
 // Every content is either rejected or edited. Strict JSON stays valid, and a second edit does not change the
 // result (T5).
 func FuzzEdit(f *testing.F) {
-	for _, s := range []string{`{}`, "{\n\t// mine\n\t\"mcpServers\": {\"a\": {},}, /* x */\n}", `{"hooks":{"Stop":[{"hooks":[]}]},"permissions":{"allow":["a"]}}`, "\ufeff{\"a\":[1,2,]}\r\n", "[", `{"servers":[]}`, "[mcp_servers]\nx = 1"} {
+	for _, s := range []string{
+		`{}`, "{\n\t// mine\n\t\"mcpServers\": {\"a\": {},}, /* x */\n}",
+		`{"hooks":{"Stop":[{"hooks":[]}]},"permissions":{"allow":["a"]}}`, "\ufeff{\"a\":[1,2,]}\r\n", "[",
+		`{"servers":[]}`, "[mcp_servers]\nx = 1",
+	} {
 		f.Add(s)
 	}
 	files := allFiles(f)

@@ -87,7 +87,9 @@ func (p *clientPlayer) play(line string) string {
 	case "expire":
 		o.Status, o.Actor = askback.Expired, askback.Actor{Kind: askback.ActorTimer}
 	case "default":
-		o.Status, o.Actor, o.Defaulted, o.Answers = askback.Expired, askback.Actor{Kind: askback.ActorTimer}, true, p.asks[of].Defaults()
+		o.Status, o.Actor, o.Defaulted, o.Answers = askback.Expired, askback.Actor{
+			Kind: askback.ActorTimer,
+		}, true, p.asks[of].Defaults()
 	default:
 		p.t.Fatalf("unknown command %q", line)
 	}
@@ -104,7 +106,10 @@ func (p *clientPlayer) start(raw []byte) string {
 	text := ""
 	for i, call := range input.Calls {
 		r := call.Request
-		ask := askback.Ask{ID: fmt.Sprint("ask_", i+1), Kind: askback.Questions, Questions: r.Questions, Confirmation: r.Confirmation, Status: askback.Pending, CreatedAt: nine}
+		ask := askback.Ask{
+			ID: fmt.Sprint("ask_", i+1), Kind: askback.Questions, Questions: r.Questions, Confirmation: r.Confirmation,
+			Status: askback.Pending, CreatedAt: nine,
+		}
 		var out []byte
 		if r.Confirmation != nil {
 			ask.Kind = askback.Confirm
@@ -136,7 +141,8 @@ func (p *clientPlayer) answer(ask askback.Ask, o askback.Outcome, body string) a
 	if err != nil {
 		p.t.Fatalf("%s: %v", body, err)
 	}
-	o.Status, o.Answers, o.Comment, o.Decision, o.Input, o.Reason = askback.Answered, a.Answers, a.Comment, a.Decision, a.Input, a.Reason
+	o.Status, o.Answers, o.Comment, o.Decision, o.Input, o.Reason = askback.Answered, a.Answers, a.Comment, a.Decision,
+		a.Input, a.Reason
 	return o
 }
 
@@ -156,9 +162,12 @@ func (p *clientPlayer) result(b []byte, err error) string {
 func TestMistakeEndsWithAValidExample(t *testing.T) {
 	long := strings.Repeat("ä", 20_000)
 	inputs := []string{
-		"", "null", "[]", "7", "{", `{"questions": null}`, `{"questions": [7]}`, `{"questions": []}`, `{"questions": [{"question": "A?", "options": ["a"]}]}`,
-		`{"questions": [{"question": ` + `"` + long + `"}]}`, `{"question": 5, "` + long + `": 1}`, `{"action_request": {}}`, "\xff",
-		`{"questions": [{"question": "A?", "options": "` + long + `", "choices": [{"id": 1}], "header": {}, "type": "x", "id": []}]}`,
+		"", "null", "[]", "7", "{", `{"questions": null}`, `{"questions": [7]}`, `{"questions": []}`,
+		`{"questions": [{"question": "A?", "options": ["a"]}]}`,
+		`{"questions": [{"question": ` + `"` + long + `"}]}`, `{"question": 5, "` + long + `": 1}`,
+		`{"action_request": {}}`, "\xff",
+		`{"questions": [{"question": "A?", "options": "` + long +
+			`", "choices": [{"id": 1}], "header": {}, "type": "x", "id": []}]}`,
 	}
 	for _, c := range agents.Dialects() {
 		name := c.Name
@@ -215,7 +224,9 @@ func FuzzClients(f *testing.F) {
 }
 
 // consent matches a result that a client takes for an approval.
-var consent = regexp.MustCompile(`"approved":true|"payload":true|"confirmed":true|"type":"(approve|accept|edit)"|^true$|Yes, proceed`)
+var consent = regexp.MustCompile(
+	`"approved":true|"payload":true|"confirmed":true|"type":"(approve|accept|edit)"|^true$|Yes, proceed`,
+)
 
 // checkApprovals checks that only an approval results in an approval in the format of the client. It does so
 // only if all calls of an input are confirmations.
@@ -228,7 +239,11 @@ func checkApprovals(t *testing.T, name string, raw []byte, in compat.Input) {
 		asks = append(asks, askback.Ask{Kind: askback.Confirm, Confirmation: call.Request.Confirmation})
 	}
 	for _, o := range []askback.Outcome{
-		{Status: askback.Answered, Decision: askback.Deny}, {Status: askback.Declined}, {Status: askback.Cancelled}, {Status: askback.Expired}, {Status: askback.Expired, Defaulted: true},
+		{Status: askback.Answered, Decision: askback.Deny},
+		{Status: askback.Declined},
+		{Status: askback.Cancelled},
+		{Status: askback.Expired},
+		{Status: askback.Expired, Defaulted: true},
 	} {
 		for i := range asks {
 			asks[i].Status, asks[i].Outcome = o.Status, &o
@@ -282,7 +297,10 @@ func TestResultOfAnotherAskIsRejected(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := askback.Ask{Kind: askback.Questions, Status: askback.Answered, Questions: []askback.Question{{ID: "q1", Text: "B?"}}, Outcome: &askback.Outcome{Status: askback.Answered}}
+	other := askback.Ask{
+		Kind: askback.Questions, Status: askback.Answered, Questions: []askback.Question{{ID: "q1", Text: "B?"}},
+		Outcome: &askback.Outcome{Status: askback.Answered},
+	}
 	if out, err := call.Result(other); err == nil {
 		t.Errorf("got %s", out)
 	}

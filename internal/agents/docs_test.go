@@ -54,7 +54,8 @@ func newFile(t *testing.T, client string, scope config.Scope, where, file string
 			if err != nil {
 				t.Fatal(err)
 			}
-			return fmt.Sprintf("\n```%s\n%s\n```\n\n", strings.TrimPrefix(path.Ext(file), "."), strings.TrimSpace(string(content)))
+			return fmt.Sprintf("\n```%s\n%s\n```\n\n", strings.TrimPrefix(path.Ext(file), "."),
+				strings.TrimSpace(string(content)))
 		}
 	}
 	t.Fatalf("%s, %s: no file %s", client, scope, file)

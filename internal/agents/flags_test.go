@@ -14,8 +14,16 @@ func TestAddedFlagsOfAHookAreKept(t *testing.T) {
 		options       config.Options
 		before, after string
 	}{
-		"a command": {config.Options{Command: "/opt/askback"}, `askback hook claude-code"`, `askback hook claude-code --defer 5m"`},
-		"a URL":     {config.Options{URL: "https://x.example", HookURL: "https://x.example/hooks/claude-code"}, `/claude-code"`, `/claude-code?defer=5m"`},
+		"a command": {
+			config.Options{Command: "/opt/askback"},
+			`askback hook claude-code"`,
+			`askback hook claude-code --defer 5m"`,
+		},
+		"a URL": {
+			config.Options{URL: "https://x.example", HookURL: "https://x.example/hooks/claude-code"},
+			`/claude-code"`,
+			`/claude-code?defer=5m"`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			edit := func(o config.Options, before []byte) []byte {
@@ -39,11 +47,13 @@ func TestAddedFlagsOfAHookAreKept(t *testing.T) {
 			}
 			older := bytes.ReplaceAll(flagged, []byte(`"matcher": "AskUserQuestion"`), []byte(`"matcher": "Ask"`))
 			got := edit(c.options, older)
-			if bytes.Count(got, []byte(c.after)) != bytes.Count(flagged, []byte(c.after)) || bytes.Contains(got, []byte(`"Ask"`)) {
+			if bytes.Count(got, []byte(c.after)) != bytes.Count(flagged, []byte(c.after)) ||
+				bytes.Contains(got, []byte(`"Ask"`)) {
 				t.Errorf("edit of an older version: got\n%s", got)
 			}
 			c.options.Remove = true
-			if got, want := edit(c.options, flagged), edit(c.options, written); !bytes.Equal(got, want) || bytes.Contains(got, []byte("askback")) {
+			if got, want := edit(c.options, flagged), edit(c.options, written); !bytes.Equal(got, want) ||
+				bytes.Contains(got, []byte("askback")) {
 				t.Errorf("removed: got\n%s\nwant\n%s", got, want)
 			}
 		})

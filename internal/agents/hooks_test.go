@@ -36,26 +36,29 @@ func hooksOf(t *testing.T, client string, o config.Options) (hooks []config.Hook
 func TestHooksOfEachClientAreFound(t *testing.T) {
 	gate := true
 	for client, want := range map[string]string{
-		"claude-code": "PermissionRequest *, PreToolUse AskUserQuestion, Elicitation *, ElicitationResult *, PostToolUse *, PostToolUseFailure *, UserPromptSubmit, Stop, SessionEnd",
-		"codex":       "PermissionRequest .*, PreToolUse .*, UserPromptSubmit, Stop, Interrupt, SessionEnd",
-		"copilot":     "permissionRequest, PreToolUse AskUserQuestion",
-		"cursor":      "beforeShellExecution, beforeMCPExecution",
-		"gemini":      "BeforeTool ask_user, BeforeTool ^(?!(?:ask_user|",
-		"opencode":    "",
-		"vscode":      "",
+		"claude-code": "PermissionRequest *, PreToolUse AskUserQuestion, Elicitation *, ElicitationResult *, " +
+			"PostToolUse *, PostToolUseFailure *, UserPromptSubmit, Stop, SessionEnd",
+		"codex":    "PermissionRequest .*, PreToolUse .*, UserPromptSubmit, Stop, Interrupt, SessionEnd",
+		"copilot":  "permissionRequest, PreToolUse AskUserQuestion",
+		"cursor":   "beforeShellExecution, beforeMCPExecution",
+		"gemini":   "BeforeTool ask_user, BeforeTool ^(?!(?:ask_user|",
+		"opencode": "",
+		"vscode":   "",
 	} {
 		hooks, got := hooksOf(t, client, config.Options{Gate: &gate, Command: "/opt/my tools/askback"})
 		if !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%s: got %s, want %s", client, got, want)
 		}
 		for _, h := range hooks {
-			if !strings.Contains(h.Command, "'/opt/my tools/askback' hook "+client) || clientOf(client).NeedsServer(h) != (client != "claude-code") {
+			if !strings.Contains(h.Command, "'/opt/my tools/askback' hook "+client) ||
+				clientOf(client).NeedsServer(h) != (client != "claude-code") {
 				t.Errorf("%s: got %+v", client, h)
 			}
 		}
 	}
 	hooks, _ := hooksOf(t, "claude-code", config.Options{HookURL: "https://x.example/hooks/claude-code"})
-	if len(hooks) != 9 || hooks[0].URL != "https://x.example/hooks/claude-code" || hooks[0].Headers["Authorization"] != "Bearer $ASKBACK_TOKEN" || !clientOf("claude-code").NeedsServer(hooks[0]) {
+	if len(hooks) != 9 || hooks[0].URL != "https://x.example/hooks/claude-code" ||
+		hooks[0].Headers["Authorization"] != "Bearer $ASKBACK_TOKEN" || !clientOf("claude-code").NeedsServer(hooks[0]) {
 		t.Errorf("got %+v", hooks)
 	}
 }

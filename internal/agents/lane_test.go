@@ -29,11 +29,13 @@ func TestLaneOfEachClientIsFound(t *testing.T) {
 				found = true
 				headers, expanded := l.Expand(func(name string) string { return strings.ToLower(name) })
 				switch {
-				case url == "" && (len(l.Command) < 2 || l.Command[0] != "askback" || !slices.Contains(l.Command, "mcp")):
+				case url == "" &&
+					(len(l.Command) < 2 || l.Command[0] != "askback" || !slices.Contains(l.Command, "mcp")):
 					t.Errorf("%s: got the command %q", client, l.Command)
 				case url != "" && l.URL != url+"/mcp":
 					t.Errorf("%s: got the URL %s", client, l.URL)
-				case url != "" && client != "vscode" && (!expanded || headers["Authorization"] != "Bearer askback_token"):
+				case url != "" && client != "vscode" &&
+					(!expanded || headers["Authorization"] != "Bearer askback_token"):
 					t.Errorf("%s: got the headers %v, %v", client, headers, expanded)
 				}
 			}
@@ -47,7 +49,9 @@ func TestLaneOfEachClientIsFound(t *testing.T) {
 // A command gets the variables that its client passes on.
 func TestLaneHasTheEnvironmentOfItsClient(t *testing.T) {
 	environ := []string{"ASKBACK_TOKEN=t", "ASKBACK_DB=d", "OTHER=o"}
-	for client, want := range map[string]string{"codex": "ASKBACK_DB ASKBACK_TOKEN", "gemini": "ASKBACK_DB OTHER", "cursor": "ASKBACK_DB ASKBACK_TOKEN OTHER"} {
+	for client, want := range map[string]string{
+		"codex": "ASKBACK_DB ASKBACK_TOKEN", "gemini": "ASKBACK_DB OTHER", "cursor": "ASKBACK_DB ASKBACK_TOKEN OTHER",
+	} {
 		files, err := filesOf(client, config.Project, config.Options{})
 		if err != nil {
 			t.Fatal(err)

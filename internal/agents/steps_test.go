@@ -34,7 +34,8 @@ func TestNextStepsMentionNoDocument(t *testing.T) {
 		{}:                        `"plugin": [["./.askback/opencode.js", {"gate": true}]]`,
 		{Command: "/opt/askback"}: `"plugin": [["./.askback/opencode.js", {"command": "/opt/askback", "gate": true}]]`,
 	} {
-		if steps := strings.Join(clientOf("opencode").NextSteps(config.Project, o), "\n"); !strings.Contains(steps, want) {
+		if steps := strings.Join(clientOf("opencode").NextSteps(config.Project, o), "\n"); !strings.Contains(steps,
+			want) {
 			t.Errorf("got %s, want %s", steps, want)
 		}
 	}

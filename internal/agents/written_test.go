@@ -10,7 +10,9 @@ import (
 // The entries that askback init writes for each client are recognized, even with other times, but only with
 // its program or its server.
 func TestWrittenEntriesAreRecognized(t *testing.T) {
-	own := config.Written{Programs: []string{"askback", "/opt/my tools/askback"}, URLs: []string{"https://ask.example.com"}}
+	own := config.Written{
+		Programs: []string{"askback", "/opt/my tools/askback"}, URLs: []string{"https://ask.example.com"},
+	}
 	other := config.Written{Programs: []string{"/usr/bin/askback"}, URLs: []string{"https://ask.example"}}
 	gate := true
 	for _, client := range allNames() {
@@ -28,12 +30,16 @@ func TestWrittenEntriesAreRecognized(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				content = []byte(strings.NewReplacer(`"23h"`, `"90m"`, "--limit 23h59m", "--limit 5m", "hook claude-code", "hook claude-code --defer 5m").Replace(string(content)))
-				if l, ok := clientOf(client).LaneIn(content); ok && (!own.HasLane(clientOf(client), config.Project, l) || other.HasLane(clientOf(client), config.Project, l)) {
+				content = []byte(strings.NewReplacer(`"23h"`, `"90m"`, "--limit 23h59m", "--limit 5m",
+					"hook claude-code", "hook claude-code --defer 5m").Replace(string(content)))
+				if l, ok := clientOf(client).LaneIn(content); ok &&
+					(!own.HasLane(clientOf(client), config.Project, l) ||
+						other.HasLane(clientOf(client), config.Project, l)) {
 					t.Errorf("%s: %+v", client, l)
 				}
 				for _, h := range clientOf(client).HooksIn(content) {
-					if !own.HasHook(clientOf(client), config.Project, h) || other.HasHook(clientOf(client), config.Project, h) {
+					if !own.HasHook(clientOf(client), config.Project, h) ||
+						other.HasHook(clientOf(client), config.Project, h) {
 						t.Errorf("%s: %+v", client, h)
 					}
 				}
@@ -64,8 +70,12 @@ func TestChangedEntriesAreNotRecognized(t *testing.T) {
 			t.Errorf("%s: got %+v, %v", entry, l, ok)
 		}
 	}
-	for _, lines := range []string{"env = {PATH = \".\"}", "cwd = \"/tmp\"", "\n[mcp_servers.askback.env]\nPATH = \".\""} {
-		l, ok := clientOf("codex").LaneIn([]byte("[mcp_servers.askback]\ncommand = \"askback\"\nargs = [\"mcp\"]\n" + lines + "\n"))
+	for _, lines := range []string{
+		"env = {PATH = \".\"}", "cwd = \"/tmp\"", "\n[mcp_servers.askback.env]\nPATH = \".\"",
+	} {
+		l, ok := clientOf("codex").LaneIn(
+			[]byte("[mcp_servers.askback]\ncommand = \"askback\"\nargs = [\"mcp\"]\n" + lines + "\n"),
+		)
 		if !ok || own.HasLane(clientOf("codex"), config.Project, l) {
 			t.Errorf("%s: got %+v, %v", lines, l, ok)
 		}

@@ -39,7 +39,9 @@ func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 // play forwards a request for a permission, and waits for the end of its ask.
 func play(t *testing.T, client *scripted, agent io.Writer) *acp.Proxy {
 	t.Helper()
-	p := &acp.Proxy{Asks: client, Command: "agent", Run: "r", Program: agents.OverACP, Note: func(text string) { t.Errorf("got the note %q", text) }}
+	p := &acp.Proxy{Asks: client, Command: "agent", Run: "r", Program: agents.OverACP, Note: func(text string) {
+		t.Errorf("got the note %q", text)
+	}}
 	p.Start(agent, io.Discard)
 	_ = p.FromEditor(strings.NewReader(initialize + "\n")) // a broken agent does not get the outcome
 	if err := p.FromAgent(t.Context(), strings.NewReader(initialized+"\n"+toolCall+"\n"+permission+"\n")); err != nil {
@@ -104,7 +106,8 @@ func TestUnreachableAskbackIsNoted(t *testing.T) {
 	p := &acp.Proxy{Asks: &unreachable{}, Note: func(text string) { notes = append(notes, text); cancel() }}
 	p.Start(io.Discard, io.Discard)
 	p.Watch(ctx)
-	if want := "Askback cannot be reached, so only the editor asks: the server cannot be reached"; len(notes) != 1 || notes[0] != want {
+	if want := "Askback cannot be reached, so only the editor asks: the server cannot be reached"; len(notes) != 1 ||
+		notes[0] != want {
 		t.Errorf("got the notes %q, want %q", notes, want)
 	}
 }

@@ -70,7 +70,8 @@ func readQuestion(method string, params json.RawMessage, id, run string, from or
 		return question{}, false
 	}
 	r := &q.ask
-	r.Agent, r.SessionKey, r.Key, r.Context = from.label, q.session, hook.Key("acp", run, q.session, q.tool, id), context
+	r.Agent, r.SessionKey, r.Key, r.Context = from.label, q.session, hook.Key("acp", run, q.session, q.tool,
+		id), context
 	q.ask, err = r.Normalize()
 	return q, err == nil
 }
@@ -99,7 +100,8 @@ func (q *question) readPermission(p jcs.Value, src []byte, call members) bool {
 		return false
 	}
 	q.ask.Confirmation = &askback.Confirmation{
-		ToolName: cmp.Or(jsonrpc2.StringAt(shown["name"]), jsonrpc2.StringAt(shown["kind"]), "tool"), Input: input, Description: jsonrpc2.StringAt(shown["title"]), NoEdit: true,
+		ToolName: cmp.Or(jsonrpc2.StringAt(shown["name"]), jsonrpc2.StringAt(shown["kind"]), "tool"), Input: input,
+		Description: jsonrpc2.StringAt(shown["title"]), NoEdit: true,
 	}
 	q.result = func(ask askback.Ask) (any, bool) { return outcome(ask, allow, reject) }
 	return true

@@ -75,7 +75,8 @@ func (p *Proxy) Start(agent, editor io.Writer) {
 	p.agent.to, p.editor.to = agent, editor
 	p.asker = &dialog.Asker{Client: p.Asks, Otherwise: "only the editor asks", Notify: p.Note}
 	p.name = p.Command
-	p.opening, p.folders, p.calls, p.reused = map[string]string{}, map[string]string{}, map[string]members{}, map[string]bool{}
+	p.opening, p.folders, p.calls, p.reused = map[string]string{}, map[string]string{}, map[string]members{},
+		map[string]bool{}
 	p.answered = map[string]bool{}
 }
 
@@ -104,7 +105,9 @@ func (p *Proxy) FromAgent(ctx context.Context, in io.Reader) error {
 			p.forget()
 		}
 		if ok && p.reusesID(m) {
-			_ = p.agent.send(map[string]any{"jsonrpc": "2.0", "id": m.ID, "error": map[string]any{"code": -32600, "message": "this id is in use"}})
+			_ = p.agent.send(map[string]any{
+				"jsonrpc": "2.0", "id": m.ID, "error": map[string]any{"code": -32600, "message": "this id is in use"},
+			})
 			return nil
 		}
 		var opened *dialog.Dialog[openDialog]
@@ -219,7 +222,8 @@ func (p *Proxy) update(session string, update json.RawMessage) {
 			p.reused[key] = true
 		}
 	}
-	if status := jsonrpc2.StringAt(update, "status"); p.crowded || p.reused[key] || status == "completed" || status == "failed" {
+	if status := jsonrpc2.StringAt(update, "status"); p.crowded || p.reused[key] ||
+		status == "completed" || status == "failed" {
 		delete(p.calls, key)
 		return
 	}
@@ -248,10 +252,14 @@ func (p *Proxy) request(ctx context.Context, m jsonrpc2.Message) *dialog.Dialog[
 	session := jsonrpc2.StringAt(m.Params, "sessionId")
 	key := session + "\n" + jsonrpc2.StringAt(m.Params, "toolCall", "toolCallId")
 	call := p.calls[key]
-	if (p.crowded || p.reused[key]) && m.Method == methodPermission && jsonrpc2.At(m.Params, "toolCall", "rawInput") == nil {
+	if (p.crowded || p.reused[key]) && m.Method == methodPermission &&
+		jsonrpc2.At(m.Params, "toolCall", "rawInput") == nil {
 		return nil // the editor may show arguments that are not known here
 	}
-	from := origin{Origin: hook.Origin{CWD: p.folders[session]}, Agent: p.name, label: hook.Label(cmp.Or(p.Program(p.name), Name), p.folders[session])}
+	from := origin{
+		Origin: hook.Origin{CWD: p.folders[session]}, Agent: p.name,
+		label: hook.Label(cmp.Or(p.Program(p.name), Name), p.folders[session]),
+	}
 	q, ok := readQuestion(m.Method, m.Params, string(m.ID), p.Run, from, call)
 	if !ok || p.version != "1" {
 		return nil
@@ -267,7 +275,9 @@ func (p *Proxy) ask(ctx context.Context, open *dialog.Dialog[openDialog]) {
 		if !p.decide(open, ok) || p.agent.send(response(d.id, result)) != nil {
 			return false
 		}
-		_ = p.editor.send(map[string]any{"jsonrpc": "2.0", "method": "$/cancel_request", "params": map[string]any{"requestId": d.id}})
+		_ = p.editor.send(map[string]any{
+			"jsonrpc": "2.0", "method": "$/cancel_request", "params": map[string]any{"requestId": d.id},
+		})
 		return true
 	})
 	p.dialogs.Close(open)

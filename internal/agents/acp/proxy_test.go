@@ -87,7 +87,10 @@ func newFixtureOn(t *testing.T, instance *askbacktest.Instance) *fixture {
 	atEditor, toEditor := io.Pipe()
 	atAgent, toAgent := io.Pipe()
 	f.editor, f.agent = newSide(t, toProxy, atEditor), newSide(t, agentToProxy, atAgent)
-	f.proxy = &acp.Proxy{Asks: f.instance.Agent("local"), Command: "agent", Run: "r", Program: agents.OverACP, Note: func(text string) { t.Log(text) }}
+	f.proxy = &acp.Proxy{
+		Asks: f.instance.Agent("local"), Command: "agent", Run: "r", Program: agents.OverACP,
+		Note: func(text string) { t.Log(text) },
+	}
 	f.proxy.Start(toAgent, toEditor)
 	go func() { _ = f.proxy.FromEditor(fromEditor) }()
 	go func() { _ = f.proxy.FromAgent(context.Background(), fromAgent) }()
@@ -150,12 +153,16 @@ func (f *fixture) withdrawn(ask askback.Ask, reason string) {
 // The answer of a person closes the dialog of the editor. The late answer of the editor is dropped.
 func TestPersonDecidesBeforeTheEditor(t *testing.T) {
 	t.Parallel()
-	for want, a := range map[string]askback.Answer{approved: {Decision: askback.Approve}, denied: {Decision: askback.Deny}} {
+	for want, a := range map[string]askback.Answer{
+		approved: {Decision: askback.Approve}, denied: {Decision: askback.Deny},
+	} {
 		f := newFixture(t)
 		f.opens()
 		ask := f.next()
-		if c := ask.Confirmation; ask.Agent != "gemini · shop" || c.ToolName != "execute" || c.Description != "Run make" || !c.NoEdit ||
-			string(c.Input) != `{"kind":"execute","rawInput":{"command":"make"},"title":"Run make"}` || !strings.Contains(string(ask.Context), `"cwd":"/srv/shop"`) {
+		if c := ask.Confirmation; ask.Agent != "gemini · shop" || c.ToolName != "execute" ||
+			c.Description != "Run make" || !c.NoEdit ||
+			string(c.Input) != `{"kind":"execute","rawInput":{"command":"make"},"title":"Run make"}` ||
+			!strings.Contains(string(ask.Context), `"cwd":"/srv/shop"`) {
 			t.Errorf("got the ask %+v of %s, input %s, context %s", c, ask.Agent, c.Input, ask.Context)
 		}
 		f.answer(ask, a)
@@ -184,7 +191,9 @@ func TestEditorDecidesBeforeThePerson(t *testing.T) {
 	for name, c := range map[string]struct{ message, reason string }{
 		"answered": {allowed, "Decided in the editor"},
 		"failed":   {`{"jsonrpc":"2.0","id":"p","error":{"code":-32603,"message":"no"}}`, "Decided in the editor"},
-		"stopped":  {`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}`, "The turn was cancelled"},
+		"stopped": {
+			`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}`, "The turn was cancelled",
+		},
 	} {
 		t.Log(name)
 		f := newFixture(t)
@@ -201,7 +210,8 @@ func TestAgentCancelsItsRequest(t *testing.T) {
 	for _, message := range []string{
 		closed,
 		strings.Replace(toolCall, "Run make", "Run rm", 1),
-		strings.Replace(toolCall, `"tool_call"`, `"tool_call_update"`, 1)[:len(toolCall)-len(`"make"}}}}`)+len(`_update`)] + `"rm"}}}}`,
+		strings.Replace(toolCall, `"tool_call"`, `"tool_call_update"`,
+			1)[:len(toolCall)-len(`"make"}}}}`)+len(`_update`)] + `"rm"}}}}`,
 	} {
 		f := newFixture(t)
 		f.opens()
@@ -352,7 +362,8 @@ func TestFirstRejectingOptionIsChosen(t *testing.T) {
 	f := newFixture(t)
 	f.editor.writes(initialize)
 	f.agent.expects(initialize)
-	f.agent.writes(initialized, toolCall, strings.Replace(permission, `"kind":"reject_once"}`, `"kind":"reject_once"},{"optionId":"stop","name":"No, and stop","kind":"reject_once"}`, 1))
+	f.agent.writes(initialized, toolCall, strings.Replace(permission, `"kind":"reject_once"}`,
+		`"kind":"reject_once"},{"optionId":"stop","name":"No, and stop","kind":"reject_once"}`, 1))
 	f.answer(f.next(), askback.Answer{Decision: askback.Deny})
 	f.agent.expects(denied)
 }
@@ -363,7 +374,8 @@ func TestArgumentsAreShownWithoutTitle(t *testing.T) {
 	f := newFixture(t)
 	f.editor.writes(initialize)
 	f.agent.expects(initialize)
-	f.agent.writes(initialized, strings.Replace(permission, `"toolCallId":"c"`, `"toolCallId":"c","rawInput":{"command":"make"}`, 1))
+	f.agent.writes(initialized,
+		strings.Replace(permission, `"toolCallId":"c"`, `"toolCallId":"c","rawInput":{"command":"make"}`, 1))
 	if c := f.next().Confirmation; string(c.Input) != `{"rawInput":{"command":"make"}}` || c.ToolName != "tool" {
 		t.Errorf("got %s with %s", c.ToolName, c.Input)
 	}
@@ -396,7 +408,8 @@ func TestKeptCallsAreBounded(t *testing.T) {
 	f.agent.writes(initialized)
 	f.editor.expects(initialized)
 	update := func(id, title, rest string) {
-		call := strings.NewReplacer(`"toolCallId":"c"`, fmt.Sprintf(`"toolCallId":"%s"%s`, id, rest), "Run make", title).Replace(toolCall)
+		call := strings.NewReplacer(`"toolCallId":"c"`, fmt.Sprintf(`"toolCallId":"%s"%s`, id, rest), "Run make",
+			title).Replace(toolCall)
 		f.agent.writes(call)
 		f.editor.expects(call)
 	}

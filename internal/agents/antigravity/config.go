@@ -9,7 +9,10 @@ const Name = "antigravity"
 // Config is the configuration of Antigravity.
 var Config = config.Client{
 	Files: files, NextSteps: nextSteps,
-	Traces: config.Traces{Programs: []string{"agy"}, Home: []string{".gemini/antigravity-cli", ".gemini/config"}, List: []string{"mcp", "list"}},
+	Traces: config.Traces{
+		Programs: []string{"agy"}, Home: []string{".gemini/antigravity-cli", ".gemini/config"},
+		List: []string{"mcp", "list"},
+	},
 }
 
 // mcpServer is the configuration of an MCP server in the format of Antigravity.
@@ -35,5 +38,6 @@ func files(scope config.Scope, o config.Options) ([]config.File, error) {
 }
 
 func nextSteps(_ config.Scope, _ config.Options) []string {
-	return []string{"restart Antigravity, or reload its servers with /mcp in agy, and allow the tools of askback; this configuration follows its documentation, and was not tested with it"}
+	return []string{"restart Antigravity, or reload its servers with /mcp in agy, and allow the tools of askback; " +
+		"this configuration follows its documentation, and was not tested with it"}
 }

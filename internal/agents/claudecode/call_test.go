@@ -35,7 +35,9 @@ func cannotAsk(ev claudecode.Event) bool {
 	return errors.Is(err, hook.ErrCannotAsk)
 }
 
-func runEvent(ctx context.Context, r *hook.Runner, owner string, client hook.Client, ev claudecode.Event) (hook.Reply, error) {
+func runEvent(
+	ctx context.Context, r *hook.Runner, owner string, client hook.Client, ev claudecode.Event,
+) (hook.Reply, error) {
 	job, err := claudecode.Handle(ev)
 	if err != nil {
 		return hook.Reply{}, err

@@ -10,7 +10,8 @@ func Canaries(h config.Hook) []hook.Canary {
 	switch h.Event {
 	case PreToolUse:
 		return []hook.Canary{{
-			What: "a question", Want: `"permissionDecision":"allow"`, Env: map[string]string{EntrypointVariable: "sdk-cli"},
+			What: "a question", Want: `"permissionDecision":"allow"`,
+			Env: map[string]string{EntrypointVariable: "sdk-cli"},
 			Event: func(text, token string) map[string]any {
 				input := hook.CanaryQuestion(text, map[string]any{"multiSelect": false})
 				return canaryEvent(PreToolUse, QuestionTool, token, input, "toolu_"+token)
@@ -18,7 +19,8 @@ func Canaries(h config.Hook) []hook.Canary {
 		}}
 	case PermissionRequest:
 		return []hook.Canary{{
-			What: "a permission", Permission: true, Want: `"behavior":"deny"`, Env: map[string]string{EntrypointVariable: "cli"},
+			What: "a permission", Permission: true, Want: `"behavior":"deny"`,
+			Env: map[string]string{EntrypointVariable: "cli"},
 			Event: func(text, token string) map[string]any {
 				tool, input := hook.CanaryCall(text)
 				return canaryEvent(PermissionRequest, tool, token, input, "")

@@ -16,7 +16,9 @@ const Name = "claude-code"
 // Config is the configuration of Claude Code.
 var Config = config.Client{
 	Files: files, NextSteps: nextSteps,
-	Traces:    config.Traces{Programs: []string{"claude"}, Home: []string{".claude", ".claude.json"}, List: []string{"mcp", "list"}},
+	Traces: config.Traces{
+		Programs: []string{"claude"}, Home: []string{".claude", ".claude.json"}, List: []string{"mcp", "list"},
+	},
 	IsOwnHook: isOwnHook, HookLists: true, HookPath: Path, HoldsAsks: true,
 	Variables: []string{EntrypointVariable, SessionVariable, PluginVariable, ProjectVariable},
 }
@@ -40,7 +42,10 @@ func files(scope config.Scope, o config.Options) ([]config.File, error) {
 	for _, h := range configHooks {
 		edits = append(edits, hookEdit(h.event, config.Compact(h.group(o))))
 	}
-	files := []config.File{config.JSONFile(servers, config.Member(mcpServer(o), "mcpServers", "askback")), config.JSONFile(settings[0], edits...)}
+	files := []config.File{
+		config.JSONFile(servers, config.Member(mcpServer(o), "mcpServers", "askback")),
+		config.JSONFile(settings[0], edits...),
+	}
 	if scope == config.Project {
 		other := config.JSONFile(settings[1], edits...)
 		other.Moved = true
@@ -51,7 +56,9 @@ func files(scope config.Scope, o config.Options) ([]config.File, error) {
 
 // hookEdit returns an edit that adds a group of hooks for an event.
 func hookEdit(event, group string) config.Edit {
-	return config.Edit{Path: []string{"hooks", event}, Value: group, List: true, Group: "hooks", IsOwn: isOwnHook, Hook: hookName}
+	return config.Edit{
+		Path: []string{"hooks", event}, Value: group, List: true, Group: "hooks", IsOwn: isOwnHook, Hook: hookName,
+	}
 }
 
 // HasHook reports whether settings of Claude Code have a hook of Askback for an event. It returns false if
@@ -61,7 +68,8 @@ func HasHook(settings []byte, event string) bool {
 }
 
 func mcpServer(o config.Options) config.Server {
-	return config.Server{Type: config.Transport(o), Timeout: config.MaxWait * 1000}.WithAddress(o, "${"+config.TokenVariable+"}")
+	return config.Server{Type: config.Transport(o), Timeout: config.MaxWait * 1000}.WithAddress(o,
+		"${"+config.TokenVariable+"}")
 }
 
 // Plugin returns the files of Claude Code's plugin, by path in the plugin's folder. They contain the hooks
@@ -75,7 +83,9 @@ func Plugin() map[string][]byte {
 	}
 	return map[string][]byte{
 		"hooks/hooks.json": []byte(config.Indented(config.Compact(map[string]any{"hooks": groups}), "", "  ") + "\n"),
-		".mcp.json":        []byte(config.Indented(config.Compact(map[string]any{"mcpServers": map[string]config.Server{"askback": mcpServer(o)}}), "", "  ") + "\n"),
+		".mcp.json": []byte(config.Indented(
+			config.Compact(map[string]any{"mcpServers": map[string]config.Server{"askback": mcpServer(o)}}), "", "  ",
+		) + "\n"),
 	}
 }
 
@@ -94,9 +104,10 @@ func SharesHooks(settings []byte) bool {
 func allowTools() (edits []config.Edit) {
 	for i, tool := range OwnTools {
 		rule, last := config.Compact("mcp__askback__"+tool), i == len(OwnTools)-1
-		edits = append(edits, config.Edit{Path: []string{"permissions", "allow"}, Value: rule, List: true, IsOwn: func(v string) bool {
-			return v == rule || last && v == `"mcp__askback"`
-		}})
+		edits = append(edits,
+			config.Edit{Path: []string{"permissions", "allow"}, Value: rule, List: true, IsOwn: func(v string) bool {
+				return v == rule || last && v == `"mcp__askback"`
+			}})
 	}
 	return edits
 }
@@ -139,11 +150,15 @@ type hookEntry struct {
 
 // group returns the hook in the format of Claude Code's settings.
 func (h configHook) group(o config.Options) hookGroup {
-	entry := hookEntry{Type: "command", Command: config.HookCommand(o.Command, hookName), Timeout: h.timeout, Async: h.async}
+	entry := hookEntry{
+		Type: "command", Command: config.HookCommand(o.Command, hookName), Timeout: h.timeout, Async: h.async,
+	}
 	if o.HookURL != "" {
 		entry = hookEntry{
 			Type: "http", URL: o.HookURL, Timeout: h.timeout,
-			Headers: map[string]string{"Authorization": "Bearer $" + config.TokenVariable, EntrypointHeader: "$" + EntrypointVariable},
+			Headers: map[string]string{
+				"Authorization": "Bearer $" + config.TokenVariable, EntrypointHeader: "$" + EntrypointVariable,
+			},
 			Allowed: []string{config.TokenVariable, EntrypointVariable},
 		}
 	}
@@ -160,7 +175,8 @@ func isOwnHook(entry string) bool {
 	program, flags, ok := strings.Cut(h.Command, " hook "+hookName)
 	address, _, _ := strings.Cut(h.URL, "?")
 	return ok && strings.Contains(program, "askback") && (flags == "" || flags[0] == ' ') ||
-		h.Type == "http" && strings.HasSuffix(address, "/"+hookName) && strings.Contains(h.Headers["Authorization"], config.TokenVariable)
+		h.Type == "http" && strings.HasSuffix(address, "/"+hookName) &&
+			strings.Contains(h.Headers["Authorization"], config.TokenVariable)
 }
 
 // pluginID is the name of the plugin with its marketplace.
@@ -180,10 +196,12 @@ func InstalledPlugin(list []byte) bool {
 }
 
 func nextSteps(_ config.Scope, o config.Options) (todo []string) {
-	todo = []string{"start Claude Code here; when it asks about the MCP server askback, choose to use it (continuing without it is preselected)"}
+	todo = []string{"start Claude Code here; when it asks about the MCP server askback, choose to use it " +
+		"(continuing without it is preselected)"}
 	if o.HookURL != "" {
 		todo = append(todo, "set "+config.TokenVariable+" to the token of an agent where Claude Code starts; "+
-			"Claude Code sends hooks only to loopback and to public addresses: for a server on a private network, use --no-http")
+			"Claude Code sends hooks only to loopback and to public addresses: for a server on a private network, "+
+			"use --no-http")
 	}
 	return todo
 }

@@ -65,7 +65,8 @@ func TestPluginHasTheEntriesOfInit(t *testing.T) {
 	if diff := cmp.Diff(written.Servers, plugin.Servers); diff != "" {
 		t.Errorf("servers (-init +plugin):\n%s", diff)
 	}
-	if len(written.Permissions["allow"]) == 0 || slices.ContainsFunc(written.Permissions["allow"], func(rule string) bool { return !strings.HasPrefix(rule, "mcp__askback__") }) {
+	if len(written.Permissions["allow"]) == 0 || slices.ContainsFunc(written.Permissions["allow"],
+		func(rule string) bool { return !strings.HasPrefix(rule, "mcp__askback__") }) {
 		t.Errorf("got the rules %v", written.Permissions)
 	}
 }
@@ -84,7 +85,9 @@ func TestMarketplaceHasThePlugin(t *testing.T) {
 		Plugins []struct{ Name, Source, Description string }
 	}
 	var manifest struct{ Name, Description string }
-	for path, into := range map[string]any{"../../../.claude-plugin/marketplace.json": &market, pluginFolder + "/.claude-plugin/plugin.json": &manifest} {
+	for path, into := range map[string]any{
+		"../../../.claude-plugin/marketplace.json": &market, pluginFolder + "/.claude-plugin/plugin.json": &manifest,
+	} {
 		raw, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -94,7 +97,8 @@ func TestMarketplaceHasThePlugin(t *testing.T) {
 	if len(market.Plugins) != 1 || market.Name != "askback" {
 		t.Fatalf("got %+v", market)
 	}
-	if p := market.Plugins[0]; p.Name != manifest.Name || p.Description != manifest.Description || filepath.Join("../../..", p.Source) != filepath.Clean(pluginFolder) {
+	if p := market.Plugins[0]; p.Name != manifest.Name || p.Description != manifest.Description ||
+		filepath.Join("../../..", p.Source) != filepath.Clean(pluginFolder) {
 		t.Errorf("got %+v, want %+v in %s", p, manifest, pluginFolder)
 	}
 }

@@ -32,11 +32,15 @@ func allocated(do func()) uint64 {
 // tree would need a hundred bytes for each byte (T5).
 func TestReadAllocatesAtMostTwiceTheSizeOfTheEvent(t *testing.T) {
 	zeros := "[" + strings.Repeat("0,", claudecode.MaxInput/2-200) + "0]"
-	for _, member := range []string{`"tool_response":` + zeros, `"tool_input":{"n":` + zeros + `}`, `"requested_schema":{"properties":` + zeros + `}`, `"message":` + zeros} {
+	for _, member := range []string{
+		`"tool_response":` + zeros, `"tool_input":{"n":` + zeros + `}`,
+		`"requested_schema":{"properties":` + zeros + `}`, `"message":` + zeros,
+	} {
 		raw := []byte(`{"session_id":"s1","hook_event_name":"PreToolUse","tool_name":"Bash",` + member + `}`)
 		var ev claudecode.Event
 		var err error
-		if took := allocated(func() { ev, err = claudecode.Read(raw, "") }); took > 2*claudecode.MaxInput || err != nil {
+		if took := allocated(func() { ev, err = claudecode.Read(raw, "") }); took > 2*claudecode.MaxInput ||
+			err != nil {
 			t.Errorf("%.30s…: %d bytes allocate %d, %v", member, len(raw), took, err)
 		}
 		if held := len(ev.Input) + len(ev.Schema) + len(ev.Message); held > 0 || !cannotAsk(ev) {
@@ -49,7 +53,8 @@ func TestReadAllocatesAtMostTwiceTheSizeOfTheEvent(t *testing.T) {
 // question is not asked.
 func TestTooLongStringIsRejected(t *testing.T) {
 	for _, name := range []string{"prompt_id", "cwd", "tool_name", "message", "agent_id"} {
-		raw := fmt.Sprintf(`{"session_id":"s1","hook_event_name":"PermissionRequest","tool_input":{},%q:%q}`, name, strings.Repeat("x", 1<<20))
+		raw := fmt.Sprintf(`{"session_id":"s1","hook_event_name":"PermissionRequest","tool_input":{},%q:%q}`, name,
+			strings.Repeat("x", 1<<20))
 		if ev, err := claudecode.Read([]byte(raw), ""); err == nil {
 			t.Errorf("%s: got %.100v, want an error", name, ev)
 		}
@@ -76,7 +81,8 @@ func TestInputOfToolIsParsedOnce(t *testing.T) {
 	}
 	ran := event(t, strings.Replace(ranBash, `{"command":"make"}`, string(input), 1))
 	cost := func(asks int) uint64 {
-		client := engine.New(memstore.New(), &engine.Options{MaxOpen: 1000}).As(askback.Principal{Kind: askback.Agent, Name: "bot"})
+		client := engine.New(memstore.New(),
+			&engine.Options{MaxOpen: 1000}).As(askback.Principal{Kind: askback.Agent, Name: "bot"})
 		for i := range asks {
 			r, _ := requestOf(event(t, strings.Replace(runBash, "make", fmt.Sprintf("make %d", i), 1)))
 			if _, err := client.Ask(t.Context(), r); err != nil {
@@ -123,12 +129,15 @@ func TestOnlyOwnToolsNeedNoApproval(t *testing.T) {
 			full := "mcp__askback__" + tool
 			ev := event(t, strings.Replace(raw, `"Bash"`, `"`+full+`"`, 1))
 			if _, asks := requestOf(ev); asks || cannotAsk(ev) || !slices.Contains(allowed.Permissions.Allow, full) {
-				t.Errorf("%s: asked %t, cannot be asked %t, or not among %q", full, asks, cannotAsk(ev), allowed.Permissions.Allow)
+				t.Errorf("%s: asked %t, cannot be asked %t, or not among %q", full, asks, cannotAsk(ev),
+					allowed.Permissions.Allow)
 			}
 		}
 		for tool, want := range map[string]bool{
-			"mcp__askback__delete_everything": true, "mcp__askback__evil__run": true, "mcp__askback__get_answer__x": true, "mcp__askback2__get_answer": true,
-			"mcp__Askback__get_answer": true, "get_answer": true, "mcp____Bash": false, "mcp____": false, "mcp__": false, "mcp__askback": false, "mcp__askback__": false,
+			"mcp__askback__delete_everything": true, "mcp__askback__evil__run": true,
+			"mcp__askback__get_answer__x": true, "mcp__askback2__get_answer": true, "mcp__Askback__get_answer": true,
+			"get_answer": true, "mcp____Bash": false, "mcp____": false, "mcp__": false, "mcp__askback": false,
+			"mcp__askback__": false,
 		} {
 			ev := event(t, strings.Replace(raw, `"Bash"`, `"`+tool+`"`, 1))
 			if _, asks := requestOf(ev); asks != want || cannotAsk(ev) == want {

@@ -63,7 +63,9 @@ func readDialect(_ compat.Client, raw []byte) (compat.Call, error) {
 // sentQuestions returns the questions exactly as they were sent, and uses their texts as the keys of named,
 // because Claude Code matches the answers only by these texts. If the input was repaired, it returns the
 // questions of the request.
-func sentQuestions(asked []askback.Question, named []compat.ClientQuestion, raw []byte, sent jcs.Value) (json.RawMessage, error) {
+func sentQuestions(
+	asked []askback.Question, named []compat.ClientQuestion, raw []byte, sent jcs.Value,
+) (json.RawMessage, error) {
 	if sent.Kind != jcs.Array || len(sent.Elements()) != len(named) {
 		return jcs.Marshal(asked)
 	}
@@ -91,7 +93,8 @@ func keepFields(raw []byte, v jcs.Value, levels [][]string) []byte {
 	case v.Kind == jcs.Object:
 		for _, m := range v.Members() {
 			if slices.Contains(levels[0], m.Name) {
-				parts = append(parts, slices.Concat([]byte(compat.Quoted(m.Name)+":"), keepFields(raw, m.Value, levels[1:])))
+				parts = append(parts,
+					slices.Concat([]byte(compat.Quoted(m.Name)+":"), keepFields(raw, m.Value, levels[1:])))
 			}
 		}
 		return slices.Concat([]byte("{"), bytes.Join(parts, []byte(",")), []byte("}"))
@@ -103,7 +106,9 @@ func dialectReply(questions json.RawMessage, all []compat.ClientAnswer, ask askb
 	if err := compat.AnsweredOnly(ask); err != nil {
 		return nil, err
 	}
-	out := dialectResult{Questions: questions, Answers: map[string]string{}, Annotations: map[string]dialectAnnotation{}}
+	out := dialectResult{
+		Questions: questions, Answers: map[string]string{}, Annotations: map[string]dialectAnnotation{},
+	}
 	if ask.Outcome.Defaulted {
 		out.AfkTimeout = max(1, ask.Outcome.At.Sub(ask.CreatedAt).Milliseconds())
 	}

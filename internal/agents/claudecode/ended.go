@@ -32,7 +32,8 @@ func endedAsks(ctx context.Context, client hook.Client, ev Event) (ids []string,
 	if err != nil {
 		return ids, err
 	}
-	if nameless := ev.Message == "" && ev.ElicitationID == ""; ev.Name == ElicitationResult && nameless && len(ids) > 1 {
+	if nameless := ev.Message == "" && ev.ElicitationID == ""; ev.Name == ElicitationResult &&
+		nameless && len(ids) > 1 {
 		return nil, nil // it is unknown which of the forms was answered
 	}
 	return ids, nil
@@ -56,7 +57,9 @@ func withGracePeriod(ctx context.Context, period time.Duration) (context.Context
 
 // canEndAsks reports whether events of this name may make asks obsolete.
 func canEndAsks(name string) bool {
-	return slices.Contains([]string{PostToolUse, PostToolUseFailure, ElicitationResult, UserPromptSubmit, Stop, SessionEnd}, name)
+	return slices.Contains(
+		[]string{PostToolUse, PostToolUseFailure, ElicitationResult, UserPromptSubmit, Stop, SessionEnd}, name,
+	)
 }
 
 // endingEvent is an event that may make many asks obsolete.
@@ -95,7 +98,8 @@ func (e endingEvent) endsAsk(ask askback.Ask) bool {
 // isAbout reports whether an ask is about the tool call of the event. For [QuestionTool] it
 // ignores the answers, which are added to the arguments when the tool runs.
 func (e endingEvent) isAbout(ask askback.Ask) bool {
-	if (ask.Confirmation == nil) != (e.ev.Tool == QuestionTool) || ask.Confirmation != nil && !isTool(*ask.Confirmation, e.ev.Tool) {
+	if (ask.Confirmation == nil) != (e.ev.Tool == QuestionTool) ||
+		ask.Confirmation != nil && !isTool(*ask.Confirmation, e.ev.Tool) {
 		return false
 	}
 	p, ok := e.asked()
@@ -115,6 +119,7 @@ func isTool(c askback.Confirmation, name string) bool {
 }
 
 func sameQuestion(a, b askback.Question) bool {
-	return a.ID == b.ID && a.Text == b.Text && a.Header == b.Header && a.MultiSelect == b.MultiSelect && a.NoOther == b.NoOther &&
+	return a.ID == b.ID && a.Text == b.Text && a.Header == b.Header && a.MultiSelect == b.MultiSelect &&
+		a.NoOther == b.NoOther &&
 		a.Optional == b.Optional && slices.Equal(a.Options, b.Options) && slices.Equal(a.Default, b.Default)
 }

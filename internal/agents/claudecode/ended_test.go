@@ -37,7 +37,8 @@ func TestOnlyAskOfDeferrableCallOutlivesItsHook(t *testing.T) {
 		"a question in claude -p": {headless(t, askDB), false},
 	} {
 		r, ok := requestOf(c.ev)
-		if got := hook.NeedsHook(askback.Ask{Agent: r.Agent, Context: r.Context}, []string{claudecode.Name}); !ok || got != c.want {
+		if got := hook.NeedsHook(askback.Ask{Agent: r.Agent, Context: r.Context}, []string{claudecode.Name}); !ok ||
+			got != c.want {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)
 		}
 	}
@@ -65,7 +66,10 @@ func TestResumedCallFindsItsAsk(t *testing.T) {
 		if n := len(server.Asks()); n != 1 {
 			t.Errorf("headless first: %t, got %d asks, want 1", headlessFirst, n)
 		}
-		other := event(t, strings.Replace(strings.Replace(runBash, `"PermissionRequest"`, `"PreToolUse","tool_use_id":"toolu_1"`, 1), `"make"`, `"rm"`, 1))
+		other := event(t, strings.Replace(
+			strings.Replace(runBash, `"PermissionRequest"`, `"PreToolUse","tool_use_id":"toolu_1"`, 1), `"make"`,
+			`"rm"`, 1,
+		))
 		if reply, err := runHook(t.Context(), client, other); reply.Output != nil || err == nil {
 			t.Errorf("other arguments under the same id: got %s, %v; want an error", reply.Output, err)
 		}
@@ -89,7 +93,8 @@ func TestToolThatRanEndsOnlyItsOwnAsk(t *testing.T) {
 			}
 		}
 		f.WantAsks("another call ran", askback.Pending, askback.Pending)
-		if err := withdrawEnded(t.Context(), f.Client(), of(claudecode.PostToolUse, "reviewer", "toolu_2")); err != nil {
+		if err := withdrawEnded(t.Context(), f.Client(),
+			of(claudecode.PostToolUse, "reviewer", "toolu_2")); err != nil {
 			t.Error(err)
 		}
 		f.WantAsks("the first ran", askback.Cancelled, askback.Pending)

@@ -87,19 +87,22 @@ const (
 // entrypoint does not tell them apart.
 func Read(raw []byte, entrypoint string) (Event, error) {
 	m, err := hook.ReadMembers(raw, slices.Concat(foreignMembers, []string{
-		"hook_event_name", "session_id", "prompt_id", "turn_id", "cwd", "permission_mode", "agent_type", "agent_id", "tool_name", "tool_use_id",
-		"mcp_server_name", "message", "mode", "elicitation_id", "tool_input", "requested_schema", "mcp_server",
+		"hook_event_name", "session_id", "prompt_id", "turn_id", "cwd", "permission_mode", "agent_type", "agent_id",
+		"tool_name", "tool_use_id", "mcp_server_name", "message", "mode", "elicitation_id", "tool_input",
+		"requested_schema", "mcp_server",
 	})...)
 	if err != nil {
 		return Event{}, err
 	}
 	ev := Event{
-		Name: m.Text("hook_event_name"), SessionID: m.Text("session_id"), PromptID: m.Text("prompt_id"), CWD: m.Text("cwd"),
-		PermissionMode: m.Text("permission_mode"), Subagent: m.Text("agent_type"), SubagentID: m.Text("agent_id"),
-		Tool: m.Text("tool_name"), ToolUseID: m.Text("tool_use_id"), Input: m.Input(raw, "tool_input"),
+		Name: m.Text("hook_event_name"), SessionID: m.Text("session_id"), PromptID: m.Text("prompt_id"),
+		CWD: m.Text("cwd"), PermissionMode: m.Text("permission_mode"), Subagent: m.Text("agent_type"),
+		SubagentID: m.Text("agent_id"), Tool: m.Text("tool_name"), ToolUseID: m.Text("tool_use_id"),
+		Input:      m.Input(raw, "tool_input"),
 		ToolServer: readToolServer(m.Object(raw, "mcp_server", maxServer)),
-		Server:     m.Text("mcp_server_name"), Message: m.Text("message"), Mode: m.Text("mode"), Schema: m.Object(raw, "requested_schema", maxForm),
-		ElicitationID: m.Text("elicitation_id"), Headless: IsHeadless(entrypoint), foreign: m.HasAny(foreignMembers),
+		Server:     m.Text("mcp_server_name"), Message: m.Text("message"), Mode: m.Text("mode"),
+		Schema: m.Object(raw, "requested_schema", maxForm), ElicitationID: m.Text("elicitation_id"),
+		Headless: IsHeadless(entrypoint), foreign: m.HasAny(foreignMembers),
 	}
 	turn := m.Text("turn_id") // a member of all events of Codex, except SessionEnd
 	nameless := ev.Name == "" || ev.SessionID == ""

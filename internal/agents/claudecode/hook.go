@@ -24,7 +24,9 @@ func Handle(ev Event) (hook.Job, error) {
 	case !canEndAsks(ev.Name):
 		return hook.Job{}, nil
 	}
-	return hook.Job{Withdraw: func(ctx context.Context, client hook.Client) error { return withdrawEnded(ctx, client, ev) }}, nil
+	return hook.Job{
+		Withdraw: func(ctx context.Context, client hook.Client) error { return withdrawEnded(ctx, client, ev) },
+	}, nil
 }
 
 // needsApproval reports whether an event is about a tool that a person may approve.

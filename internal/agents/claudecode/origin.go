@@ -61,8 +61,8 @@ func parseOrigin(context json.RawMessage) (origin, bool) {
 	}
 	var c origin
 	texts := map[string]*string{
-		"hook": &c.Hook, "claude_session": &c.SessionID, "subagent": &c.Subagent, "subagent_id": &c.SubagentID, "tool_use_id": &c.ToolUseID,
-		"mcp_server": &c.Server, "elicitation_id": &c.ElicitationID,
+		"hook": &c.Hook, "claude_session": &c.SessionID, "subagent": &c.Subagent, "subagent_id": &c.SubagentID,
+		"tool_use_id": &c.ToolUseID, "mcp_server": &c.Server, "elicitation_id": &c.ElicitationID,
 	}
 	for _, m := range v.Members() {
 		if into := texts[m.Name]; into != nil {

@@ -19,20 +19,37 @@ func TestOnlyToolsOfThePluginAreAllowed(t *testing.T) {
 		event, tool, server string
 		allowed, asks       bool
 	}{
-		"the plugin":                           {"PreToolUse", name, plugin, true, false},
-		"the plugin, in its permission":        {"PermissionRequest", name, plugin, false, false},
-		"another tool of the plugin's server":  {"PreToolUse", "mcp__plugin_askback_askback__delete", plugin, false, true},
-		"a server of the project":              {"PreToolUse", name, `,"mcp_server":{"name":"plugin_askback_askback","source":"project"}`, false, true},
-		"a server with the name in the event":  {"PreToolUse", name, `,"mcp_server":{"name":"plugin:askback:askback","source":"project"}`, false, true},
-		"an unknown server":                    {"PreToolUse", name, "", false, false},
-		"a server in another form":             {"PreToolUse", name, `,"mcp_server":"plugin:askback:askback"`, false, false},
-		"another plugin":                       {"PreToolUse", "mcp__plugin_other_askback__ask_user_question", `,"mcp_server":{"name":"plugin:other:askback","source":"plugin"}`, false, true},
+		"the plugin":                    {"PreToolUse", name, plugin, true, false},
+		"the plugin, in its permission": {"PermissionRequest", name, plugin, false, false},
+		"another tool of the plugin's server": {
+			"PreToolUse", "mcp__plugin_askback_askback__delete", plugin, false, true,
+		},
+		"a server of the project": {
+			"PreToolUse", name, `,"mcp_server":{"name":"plugin_askback_askback","source":"project"}`, false, true,
+		},
+		"a server with the name in the event": {
+			"PreToolUse", name, `,"mcp_server":{"name":"plugin:askback:askback","source":"project"}`, false, true,
+		},
+		"an unknown server": {"PreToolUse", name, "", false, false},
+		"a server in another form": {
+			"PreToolUse", name, `,"mcp_server":"plugin:askback:askback"`, false, false,
+		},
+		"another plugin": {
+			"PreToolUse", "mcp__plugin_other_askback__ask_user_question",
+			`,"mcp_server":{"name":"plugin:other:askback","source":"plugin"}`, false, true,
+		},
 		"the plugin under another tool's name": {"PreToolUse", "mcp__askback__ask_user_question", plugin, false, true},
-		"the server of init":                   {"PreToolUse", "mcp__askback__ask_user_question", `,"mcp_server":{"name":"askback","source":"project"}`, false, false},
-		"a tool that is not of MCP":            {"PreToolUse", "Bash", plugin, false, true},
+		"the server of init": {
+			"PreToolUse", "mcp__askback__ask_user_question", `,"mcp_server":{"name":"askback","source":"project"}`,
+			false, false,
+		},
+		"a tool that is not of MCP": {"PreToolUse", "Bash", plugin, false, true},
 	} {
 		t.Run(what, func(t *testing.T) {
-			ev := event(t, fmt.Sprintf(`{"session_id":"s1","prompt_id":"p1","hook_event_name":%q,"tool_name":%q,"tool_input":{"a":1}%s}`, c.event, c.tool, c.server))
+			ev := event(t, fmt.Sprintf(
+				`{"session_id":"s1","prompt_id":"p1","hook_event_name":%q,"tool_name":%q,"tool_input":{"a":1}%s}`,
+				c.event, c.tool, c.server,
+			))
 			if out, ok := claudecode.AllowOwnTool(ev); ok != c.allowed || ok != (out != nil) {
 				t.Errorf("allowed: got %v, %s", ok, out)
 			}

@@ -109,7 +109,8 @@ func TestAnswerWithACommentIsNotSentAsForm(t *testing.T) {
 			t.Fatal(err)
 		}
 		ask.Status, ask.Outcome = askback.Answered, &askback.Outcome{
-			Status: askback.Answered, Comment: comment, Answers: []askback.QuestionAnswer{{ID: ask.Questions[0].ID, Question: ask.Questions[0].Text, Other: "42"}},
+			Status: askback.Answered, Comment: comment,
+			Answers: []askback.QuestionAnswer{{ID: ask.Questions[0].ID, Question: ask.Questions[0].Text, Other: "42"}},
 		}
 		if out, ok := decisionOf(ev, ask); ok != want || want != json.Valid(out) {
 			t.Errorf("with %q: got %s, %t; want %t", comment, out, ok, want)

@@ -18,7 +18,9 @@ func Call(ev Event) (hook.Call, bool) {
 	if !ok {
 		return hook.Call{}, false
 	}
-	return hook.Call{Request: p.request, Unique: ev.ToolUseID != "", Deferred: deferred(ev), Program: program, Decide: p.decide}, true
+	return hook.Call{
+		Request: p.request, Unique: ev.ToolUseID != "", Deferred: deferred(ev), Program: program, Decide: p.decide,
+	}, true
 }
 
 // prepared is the request for an event, with the data to convert its outcome.
@@ -78,7 +80,8 @@ func Questions(input json.RawMessage) (compat.Call, error) {
 	for i, q := range call.Request.Questions {
 		if len(q.Options) == 0 {
 			return compat.Call{}, askback.Invalid{{
-				Pointer: fmt.Sprintf("/questions/%d/options", i), Detail: "this question has no options", Fix: "give it two to four, each with a label",
+				Pointer: fmt.Sprintf("/questions/%d/options", i), Detail: "this question has no options",
+				Fix: "give it two to four, each with a label",
 			}}
 		}
 	}

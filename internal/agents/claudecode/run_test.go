@@ -166,7 +166,8 @@ func TestDeferredCallIsAnsweredLater(t *testing.T) {
 	cancel()
 	wantOutput(t, <-done, nil, `"permissionDecision":"defer"`)
 	for _, name := range []string{claudecode.SessionEnd, claudecode.Stop} {
-		if out, err := runHook(t.Context(), client, claudecode.Event{Name: name, SessionID: "s1"}); out.Output != nil || err != nil {
+		if out, err := runHook(t.Context(), client, claudecode.Event{Name: name, SessionID: "s1"}); out.Output != nil ||
+			err != nil {
 			t.Errorf("%s: got %s, %v", name, out.Output, err)
 		}
 	}
@@ -237,7 +238,9 @@ func (consumedClient) Consume(context.Context, string, string) (askback.Ask, err
 func TestErrorLeadsToNoDecision(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana", askbacktest.Approve("Bash"))
-	for raw, client := range map[string]hook.Client{askDB: brokenClient{}, ranBash: brokenClient{}, runBash: consumedClient{server.Agent("local")}} {
+	for raw, client := range map[string]hook.Client{
+		askDB: brokenClient{}, ranBash: brokenClient{}, runBash: consumedClient{server.Agent("local")},
+	} {
 		if out, err := runHook(t.Context(), client, event(t, raw)); out.Output != nil || err == nil {
 			t.Errorf("%s: got %s, %v; want an error and no output", raw, out.Output, err)
 		}
@@ -254,7 +257,9 @@ func (fullServer) Wait(context.Context, string) (askback.Ask, error) {
 // An ask is withdrawn if the hook cannot wait for it, even if it is deferrable. Without a decision the run
 // continues, and the answer could not be delivered.
 func TestAskIsWithdrawnIfItsHookCannotWait(t *testing.T) {
-	for name, ev := range map[string]claudecode.Event{"a permission": event(t, runBash), "a call that can be deferred": headless(t, askDB)} {
+	for name, ev := range map[string]claudecode.Event{
+		"a permission": event(t, runBash), "a call that can be deferred": headless(t, askDB),
+	} {
 		server := askbacktest.New(t)
 		server.Person("ana")
 		out, err := runHook(t.Context(), fullServer{server.Agent("local")}, ev)
@@ -291,7 +296,8 @@ func TestUnshowableCallIsAnError(t *testing.T) {
 // The configuration that askback init writes has the header of this package. It has all of its events except
 // Interrupt, which only Codex sends.
 func TestConfigurationHasEachEvent(t *testing.T) {
-	files, err := claudecode.Config.FilesFor(config.User, config.Options{URL: "https://x.example", HookURL: "https://x.example" + claudecode.Path})
+	files, err := claudecode.Config.FilesFor(config.User,
+		config.Options{URL: "https://x.example", HookURL: "https://x.example" + claudecode.Path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,14 +306,17 @@ func TestConfigurationHasEachEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{
-		"https://x.example" + claudecode.Path, claudecode.EntrypointHeader, "$" + claudecode.EntrypointVariable, claudecode.PermissionRequest, claudecode.PreToolUse, claudecode.Elicitation, claudecode.ElicitationResult,
-		claudecode.PostToolUse, claudecode.PostToolUseFailure, claudecode.UserPromptSubmit, claudecode.Stop, claudecode.SessionEnd,
+		"https://x.example" + claudecode.Path, claudecode.EntrypointHeader, "$" + claudecode.EntrypointVariable,
+		claudecode.PermissionRequest, claudecode.PreToolUse, claudecode.Elicitation, claudecode.ElicitationResult,
+		claudecode.PostToolUse, claudecode.PostToolUseFailure, claudecode.UserPromptSubmit, claudecode.Stop,
+		claudecode.SessionEnd,
 	} {
 		if !strings.Contains(string(settings), `"`+name+`"`) {
 			t.Errorf("%s is not in %s", name, settings)
 		}
 	}
-	if !claudecode.IsHeadless("sdk-cli") || claudecode.IsHeadless("cli") || claudecode.IsHeadless("sdk-ts") || claudecode.IsHeadless("") {
+	if !claudecode.IsHeadless("sdk-cli") || claudecode.IsHeadless("cli") || claudecode.IsHeadless("sdk-ts") ||
+		claudecode.IsHeadless("") {
 		t.Error("want only sdk-cli to be headless")
 	}
 }
@@ -323,7 +332,9 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		r, ok := requestOf(ev)
-		ask := askback.Ask{Agent: r.Agent, Questions: r.Questions, Confirmation: r.Confirmation, Context: r.Context, Title: r.Title}
+		ask := askback.Ask{
+			Agent: r.Agent, Questions: r.Questions, Confirmation: r.Confirmation, Context: r.Context, Title: r.Title,
+		}
 		if _, err := r.Normalize(); ok && err != nil {
 			t.Errorf("%s: the request is rejected: %v", raw, err)
 		}
@@ -332,7 +343,8 @@ func FuzzRead(f *testing.F) {
 		}
 		for _, status := range []askback.Status{askback.Declined, askback.Cancelled, askback.Expired} {
 			ask.Status, ask.Outcome = status, &askback.Outcome{Status: status}
-			if out, _ := decisionOf(ev, ask); strings.Contains(string(out), "allow") || strings.Contains(string(out), "accept") {
+			if out, _ := decisionOf(ev, ask); strings.Contains(string(out), "allow") ||
+				strings.Contains(string(out), "accept") {
 				t.Errorf("%s: %s is a decision that allows: %s", raw, status, out)
 			}
 		}
@@ -344,7 +356,8 @@ func FuzzRead(f *testing.F) {
 func TestKeysAreStable(t *testing.T) {
 	for raw, want := range map[string]string{
 		runBash: "claude-code:980f8bd0ad6dbc72e2ba9ea7db96e2ae7a9fe9496a9ee1d31554acd288d4e741",
-		strings.Replace(runBash, `"PermissionRequest"`, `"PreToolUse","tool_use_id":"toolu_1"`, 1): "claude-code:547aac08588cc4837304d421525f07d1f186f638bb84b409dfe79051d902fd1f",
+		strings.Replace(runBash, `"PermissionRequest"`, `"PreToolUse","tool_use_id":"toolu_1"`,
+			1): "claude-code:547aac08588cc4837304d421525f07d1f186f638bb84b409dfe79051d902fd1f",
 	} {
 		if r, _ := requestOf(event(t, raw)); r.Key != want {
 			t.Errorf("%s: got %s, want %s", raw, r.Key, want)

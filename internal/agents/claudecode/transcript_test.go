@@ -74,7 +74,9 @@ func (p *player) play(line string) string {
 	case "expire":
 		o.Status, o.Actor = askback.Expired, askback.Actor{Kind: askback.ActorTimer}
 	case "default":
-		o.Status, o.Actor, o.Defaulted, o.Answers = askback.Expired, askback.Actor{Kind: askback.ActorTimer}, true, p.ask.Defaults()
+		o.Status, o.Actor, o.Defaulted, o.Answers = askback.Expired, askback.Actor{
+			Kind: askback.ActorTimer,
+		}, true, p.ask.Defaults()
 	default:
 		p.t.Fatalf("unknown command %q", line)
 	}
@@ -102,8 +104,8 @@ func (p *player) event(raw, entrypoint string, headless bool) string {
 		return "no request\n"
 	}
 	p.ask = askback.Ask{
-		ID: "ask_1", Agent: r.Agent, Kind: askback.Questions, Title: r.Title, Questions: r.Questions, Confirmation: r.Confirmation,
-		Context: r.Context, Status: askback.Pending, CreatedAt: nine,
+		ID: "ask_1", Agent: r.Agent, Kind: askback.Questions, Title: r.Title, Questions: r.Questions,
+		Confirmation: r.Confirmation, Context: r.Context, Status: askback.Pending, CreatedAt: nine,
 	}
 	var content any = r.Questions
 	if r.Confirmation != nil {
@@ -130,7 +132,8 @@ func (p *player) answer(o askback.Outcome, body string) (askback.Outcome, error)
 	if err != nil {
 		return o, err
 	}
-	o.Status, o.Answers, o.Comment, o.Decision, o.Input, o.Reason = askback.Answered, a.Answers, a.Comment, a.Decision, a.Input, a.Reason
+	o.Status, o.Answers, o.Comment, o.Decision, o.Input, o.Reason = askback.Answered, a.Answers, a.Comment, a.Decision,
+		a.Input, a.Reason
 	return o, nil
 }
 

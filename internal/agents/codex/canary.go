@@ -13,7 +13,8 @@ func Canaries(h config.Hook) []hook.Canary {
 		question := hook.Canary{
 			What: "a question", Want: `"permissionDecision":"deny"`,
 			Event: func(text, token string) map[string]any {
-				return canaryEvent(PreToolUse, QuestionTool, token, hook.CanaryQuestion(text, map[string]any{"id": "doctor"}))
+				return canaryEvent(PreToolUse, QuestionTool, token,
+					hook.CanaryQuestion(text, map[string]any{"id": "doctor"}))
 			},
 		}
 		if !h.Gate() {

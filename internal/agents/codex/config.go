@@ -83,9 +83,11 @@ func cutMatch(text string, pattern *regexp.Regexp) (before, match, after string)
 func tablesOf(o config.Options, gate bool) string {
 	lines := []string{"[mcp_servers.askback]"}
 	if o.URL == "" {
-		lines = append(lines, "command = "+config.Compact(o.Command), "args = "+tomlArray(config.WaitingServer), "env_vars = "+tomlArray(locationVariables))
+		lines = append(lines, "command = "+config.Compact(o.Command), "args = "+tomlArray(config.WaitingServer),
+			"env_vars = "+tomlArray(locationVariables))
 	} else {
-		lines = append(lines, "url = "+config.Compact(o.URL+"/mcp"), "bearer_token_env_var = "+config.Compact(config.TokenVariable))
+		lines = append(lines, "url = "+config.Compact(o.URL+"/mcp"),
+			"bearer_token_env_var = "+config.Compact(config.TokenVariable))
 	}
 	lines = append(lines, fmt.Sprintf("tool_timeout_sec = %d", config.MaxWait))
 	return strings.Join(append(lines, hookLines(o, gate)...), "\n") + "\n"
@@ -109,7 +111,8 @@ func hookLines(o config.Options, gate bool) []string {
 	question := answer
 	if gate {
 		matcher = ".*"
-		question = run + " --gate --limit " + gateLimit + ` || sh -c 'echo "This call was not approved, so it must not run." >&2; exit 2'`
+		question = run + " --gate --limit " + gateLimit +
+			` || sh -c 'echo "This call was not approved, so it must not run." >&2; exit 2'`
 	}
 	const status = "Waiting for an answer in Askback"
 	var lines []string
@@ -135,10 +138,12 @@ func hookLines(o config.Options, gate bool) []string {
 
 func nextSteps(scope config.Scope, _ config.Options) (todo []string) {
 	if scope == config.Project {
-		todo = append(todo, "Codex silently ignores .codex/config.toml until this project is trusted: start codex here and trust it, run codex exec --trust, or use --user")
+		todo = append(todo, "Codex silently ignores .codex/config.toml until this project is trusted: start codex "+
+			"here and trust it, run codex exec --trust, or use --user")
 	}
 	todo = append(todo,
 		`start codex once, and trust the hooks of Askback when it says "Hooks need review"; until then codex exec silently skips them, and a guard (--gate) guards nothing`,
-		"restart Codex if it is running; its daemon, which runs the hooks too, keeps the old environment until you run codex app-server daemon restart")
+		"restart Codex if it is running; its daemon, which runs the hooks too, keeps the old environment until you "+
+			"run codex app-server daemon restart")
 	return todo
 }

@@ -18,8 +18,12 @@ const (
 )
 
 var (
-	ttyKey      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*["']?unified_exec_tty["']?\s*=`) })
-	featuresKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*["']?features["']?\s*[=.]`) })
+	ttyKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^\s*["']?unified_exec_tty["']?\s*=`)
+	})
+	featuresKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^\s*["']?features["']?\s*[=.]`)
+	})
 )
 
 // withoutTTYSetting returns the text without ttySetting. It also removes the table if nothing else is in it.
@@ -32,7 +36,8 @@ func withoutTTYSetting(text string) (string, error) {
 	for _, t := range tables {
 		if t.is("features") {
 			n := len(t.lines)
-			t.lines = slices.DeleteFunc(t.lines, func(l string) bool { return strings.HasSuffix(strings.TrimSpace(l), guardMark) })
+			t.lines = slices.DeleteFunc(t.lines,
+				func(l string) bool { return strings.HasSuffix(strings.TrimSpace(l), guardMark) })
 			if n > 1 && len(t.lines) == 1 {
 				t.lines = nil
 			}

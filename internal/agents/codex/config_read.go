@@ -66,7 +66,9 @@ func laneIn(content []byte) (l config.Lane, ok bool) {
 	l.Passed = []string{}
 	var command, token string
 	var args []string
-	into := map[string]any{"command": &command, "args": &args, "env_vars": &l.Passed, "url": &l.URL, "bearer_token_env_var": &token}
+	into := map[string]any{
+		"command": &command, "args": &args, "env_vars": &l.Passed, "url": &l.URL, "bearer_token_env_var": &token,
+	}
 	for _, t := range tables {
 		l.Changed = l.Changed || t.is("mcp_servers", "askback", "env")
 		if !t.is("mcp_servers", "askback") {

@@ -35,7 +35,9 @@ var (
 	})
 	serverKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*["']?askback["']?\s*[.=]`) })
 	hooksKey  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*["']?hooks["']?\s*[=.]`) })
-	eventKey  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*["']?[A-Z][A-Za-z]+["']?\s*[=.]`) })
+	eventKey  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^\s*["']?[A-Z][A-Za-z]+["']?\s*[=.]`)
+	})
 )
 
 // checkTOML returns an error with a line number if a text is not TOML. Codex would not start with it, and
@@ -151,15 +153,24 @@ func ownTables(tables []tomlTable, remove bool) ([]bool, error) {
 		switch {
 		case t.is("mcp_servers", "askback"):
 			if own[i] = !t.array && (marked || isOwnServer(body)); !own[i] {
-				return nil, config.Obstacle{Reason: "the MCP server askback was written by hand", Fix: "remove it from the file"}
+				return nil, config.Obstacle{
+					Reason: "the MCP server askback was written by hand", Fix: "remove it from the file",
+				}
 			}
 		case t.isBelow("mcp_servers", "askback"):
 			own[i] = remove // settings of the client for this server, which are invalid without it
 		case t.path == nil && rootKey().MatchString(body), t.is("mcp_servers") && serverKey().MatchString(body):
-			return nil, config.Obstacle{Reason: "the MCP server askback, or the table that contains it, was written by hand", Fix: "remove it from the file"}
-		case t.path == nil && hooksKey().MatchString(body), t.is("hooks") && eventKey().MatchString(body), len(t.path) == 2 && t.path[0] == "hooks" && t.path[1] != "state" && !t.array:
+			return nil, config.Obstacle{
+				Reason: "the MCP server askback, or the table that contains it, was written by hand",
+				Fix:    "remove it from the file",
+			}
+		case t.path == nil && hooksKey().MatchString(body), t.is("hooks") && eventKey().MatchString(body),
+			len(t.path) == 2 && t.path[0] == "hooks" && t.path[1] != "state" && !t.array:
 			if !remove {
-				return nil, config.Obstacle{Reason: "the hooks are not written as [[hooks.EVENT]], so Askback cannot add its own", Fix: "write them in that form"}
+				return nil, config.Obstacle{
+					Reason: "the hooks are not written as [[hooks.EVENT]], so Askback cannot add its own",
+					Fix:    "write them in that form",
+				}
 			}
 		}
 	}
@@ -177,7 +188,8 @@ func isOwnServer(body string) bool {
 			return false
 		}
 	}
-	return strings.Contains(body, "askback") && strings.Contains(body, `args = ["mcp"`) || strings.Contains(body, `bearer_token_env_var = "`+config.TokenVariable+`"`)
+	return strings.Contains(body, "askback") && strings.Contains(body, `args = ["mcp"`) ||
+		strings.Contains(body, `bearer_token_env_var = "`+config.TokenVariable+`"`)
 }
 
 // ownHook matches the commands of the hooks that Askback adds, and the commands that its documentation once
@@ -204,7 +216,10 @@ func addOwnHooks(tables []tomlTable, own []bool) error {
 			group[event] = i
 			commands := len(commandKey().FindAllString(t.text(), -1))
 			if runs && commands > 1 {
-				return config.Obstacle{Reason: fmt.Sprintf("a hook of askback for %s is in a list with other hooks", event), Fix: "remove it from the file"}
+				return config.Obstacle{
+					Reason: fmt.Sprintf("a hook of askback for %s is in a list with other hooks", event),
+					Fix:    "remove it from the file",
+				}
 			}
 			own[i], others[i] = runs, !runs && commands > 0
 		case t.array && t.is("hooks", event, "hooks") && runs:

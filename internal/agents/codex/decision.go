@@ -51,7 +51,8 @@ func (p prepared) decide(ask askback.Ask) (out []byte, ok bool) {
 func (p prepared) answer(ask askback.Ask) ([]byte, bool) {
 	result, err := p.call.Result(ask)
 	if none, ok := errors.AsType[*compat.Unanswered](err); ok && none.Status == askback.Declined {
-		return encode(toolOutput{Event: PreToolUse, Decision: "deny", Reason: "The tool did not fail: the user was asked in Askback, but gave no answer. Do not ask the same question again. " + none.Error()})
+		return encode(toolOutput{Event: PreToolUse, Decision: "deny", Reason: "The tool did not fail: the user was " +
+			"asked in Askback, but gave no answer. Do not ask the same question again. " + none.Error()})
 	}
 	if err != nil {
 		return nil, false
@@ -60,7 +61,8 @@ func (p prepared) answer(ask askback.Ask) ([]byte, bool) {
 	if ask.Outcome.Defaulted {
 		state = "the user was asked in Askback, and a timer applied the defaults; no person chose them."
 	}
-	return encode(toolOutput{Event: PreToolUse, Decision: "deny", Reason: "The tool did not fail: " + state + " Continue with this result, and do not ask the same question again: " + string(result)})
+	return encode(toolOutput{Event: PreToolUse, Decision: "deny", Reason: "The tool did not fail: " + state +
+		" Continue with this result, and do not ask the same question again: " + string(result)})
 }
 
 // permission returns the decision about a PermissionRequest. It returns false if no person decided.

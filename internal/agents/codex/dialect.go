@@ -15,9 +15,10 @@ func dialectQuestion(r *compat.Reader, n compat.Node) compat.ClientQuestion {
 	a := compat.ClientQuestion{KeyField: "id"}
 	r.Fields(n, map[string]func(compat.Node){
 		"id": r.Text(&a.Key), "header": r.Text(&a.Header), "question": r.Text(&a.Text),
-		"options":  r.Options(&a, "label", "description"),
-		"isOther":  func(compat.Node) {}, // free text is always offered
-		"isSecret": r.RejectIfSet("answers are stored and shown to others, so a question must not ask for a secret", "ask for it elsewhere"),
+		"options": r.Options(&a, "label", "description"),
+		"isOther": func(compat.Node) {}, // free text is always offered
+		"isSecret": r.RejectIfSet("answers are stored and shown to others, so a question must not ask for a secret",
+			"ask for it elsewhere"),
 	})
 	if a.Key == "" {
 		r.Problem(n.Pointer+"/id", "id is missing", "name it in snake_case")

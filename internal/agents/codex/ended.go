@@ -24,7 +24,8 @@ func withdrawEnded(ctx context.Context, client hook.Client, ev Event) error {
 // turn, whose asks stay open.
 func endsAsk(ev Event, ask askback.Ask) bool {
 	c, ok := parseOrigin(ask.Context)
-	if !ok || c.Session != ev.SessionID || !hook.IsBy(ask, Name) || c.Hook != PermissionRequest && c.Hook != PreToolUse {
+	if !ok || c.Session != ev.SessionID || !hook.IsBy(ask, Name) ||
+		c.Hook != PermissionRequest && c.Hook != PreToolUse {
 		return false
 	}
 	sameTurn := c.Turn == ev.TurnID || c.Turn == ""

@@ -55,7 +55,8 @@ var ErrForeign = fmt.Errorf("%w than Codex", hook.ErrForeign)
 // variables only if it was installed with npm.
 func Read(raw []byte) (Event, error) {
 	m, err := hook.ReadMembers(raw, slices.Concat(foreignMembers, []string{
-		"hook_event_name", "session_id", "turn_id", "cwd", "permission_mode", "agent_type", "agent_id", "tool_name", "tool_use_id", "tool_input",
+		"hook_event_name", "session_id", "turn_id", "cwd", "permission_mode", "agent_type", "agent_id", "tool_name",
+		"tool_use_id", "tool_input",
 	})...)
 	if err != nil {
 		return Event{}, err
@@ -84,7 +85,8 @@ var foreignMembers = []string{"prompt_id", "hookName", "hookEventName", "session
 // Questions and the tools of Askback need no approval, because they only ask people. An unknown event could
 // be about a call.
 func Gated(ev Event) bool {
-	return !slices.Contains([]string{PermissionRequest, PostToolUse, UserPromptSubmit, Stop, Interrupt, SessionEnd}, ev.Name) && ev.Tool != QuestionTool && !hook.IsOwnTool(hook.SplitToolName(ev.Tool))
+	return !slices.Contains([]string{PermissionRequest, PostToolUse, UserPromptSubmit, Stop, Interrupt, SessionEnd},
+		ev.Name) && ev.Tool != QuestionTool && !hook.IsOwnTool(hook.SplitToolName(ev.Tool))
 }
 
 // Asks reports whether an event is a call that waits for a person. Another event only
@@ -103,7 +105,8 @@ func Asks(ev Event, gate bool) bool {
 // person is at its terminal. Codex has a dialog for questions only in plan mode. The dialogs of sub-agents
 // belong to threads of their own.
 func HasDialog(ev Event) bool {
-	return ev.SubagentID == "" && (ev.Name == PermissionRequest || ev.Name == PreToolUse && ev.Tool == QuestionTool && ev.PermissionMode == "plan")
+	return ev.SubagentID == "" && (ev.Name == PermissionRequest ||
+		ev.Name == PreToolUse && ev.Tool == QuestionTool && ev.PermissionMode == "plan")
 }
 
 // An origin is the context of an ask. People see it, and it determines which events end the
@@ -135,7 +138,8 @@ func parseOrigin(raw json.RawMessage) (origin, bool) {
 	}
 	var c origin
 	texts := map[string]*string{
-		"hook": &c.Hook, "session": &c.Session, "turn": &c.Turn, "tool_use_id": &c.ToolUseID, "subagent": &c.Subagent, "subagent_id": &c.SubagentID,
+		"hook": &c.Hook, "session": &c.Session, "turn": &c.Turn, "tool_use_id": &c.ToolUseID, "subagent": &c.Subagent,
+		"subagent_id":   &c.SubagentID,
 		"codex_session": &c.Session, // asks of older versions
 	}
 	for _, m := range v.Members() {

@@ -40,7 +40,9 @@ type Hook struct {
 
 // Traits implements [hook.Command]. Codex kills only the shell of a hook, not the hook.
 func (c *Hook) Traits() hook.Traits {
-	return hook.Traits{Guard: hook.GuardOf(c.Gate), Limited: c.Gate, Limit: c.Limit, NeedsServer: true, EndsWithParent: true}
+	return hook.Traits{
+		Guard: hook.GuardOf(c.Gate), Limited: c.Gate, Limit: c.Limit, NeedsServer: true, EndsWithParent: true,
+	}
 }
 
 // Read implements [hook.Command]. After an error Codex shows its own dialog, unless the hook is a guard.

@@ -32,7 +32,8 @@ func prepare(ev Event) (prepared, bool) {
 			return prepared{}, false
 		}
 		p.request, p.call = call.Request, call
-	case ev.Name != PermissionRequest && ev.Name != PreToolUse || !Asks(ev, true) || !hook.IsShowable(ev.Tool, ev.Input):
+	case ev.Name != PermissionRequest && ev.Name != PreToolUse || !Asks(ev, true) ||
+		!hook.IsShowable(ev.Tool, ev.Input):
 		return prepared{}, false
 	default:
 		p.request = hook.Permission(Name, ev.Tool, ev.Input)
@@ -49,5 +50,6 @@ func prepare(ev Event) (prepared, bool) {
 // key returns the idempotency key of an event. Equal keys do not identify one call: the model makes the id of
 // a call and may repeat it, and [PermissionRequest] has no id.
 func key(ev Event) string {
-	return hook.Key(Name, ev.Name, ev.SessionID, ev.TurnID, ev.ToolUseID, ev.SubagentID, ev.CWD, ev.PermissionMode, ev.Subagent, ev.Tool, hook.Canonical(ev.Input))
+	return hook.Key(Name, ev.Name, ev.SessionID, ev.TurnID, ev.ToolUseID, ev.SubagentID, ev.CWD, ev.PermissionMode,
+		ev.Subagent, ev.Tool, hook.Canonical(ev.Input))
 }

@@ -94,7 +94,9 @@ func TestDifferentCallsHaveDifferentKeys(t *testing.T) {
 		}
 		keys[r.Key] = raw
 	}
-	if r, _ := requestOf(event(t, strings.Replace(call, `{"command":"make"}`, `{ "command" : "make" }`, 1))); keys[r.Key] != call {
+	if r, _ := requestOf(
+		event(t, strings.Replace(call, `{"command":"make"}`, `{ "command" : "make" }`, 1)),
+	); keys[r.Key] != call {
 		t.Error("the same call has another key")
 	}
 }
@@ -148,10 +150,12 @@ func TestEndOfTurnWithdrawsItsAsks(t *testing.T) {
 		if _, err := ana.Next(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := run(t.Context(), client, event(t, `{"session_id":"c1","turn_id":"t1","hook_event_name":"Interrupt"}`)); err != nil {
+		if _, err := run(t.Context(), client,
+			event(t, `{"session_id":"c1","turn_id":"t1","hook_event_name":"Interrupt"}`)); err != nil {
 			t.Fatal(err)
 		}
-		if out := <-done; strings.Contains(string(out.Output), `"allow"`) || server.Asks()[0].Status != askback.Cancelled {
+		if out := <-done; strings.Contains(string(out.Output), `"allow"`) ||
+			server.Asks()[0].Status != askback.Cancelled {
 			t.Errorf("got %s of a %s ask, want it cancelled", out.Output, server.Asks()[0].Status)
 		}
 	}
@@ -175,9 +179,13 @@ func FuzzRead(f *testing.F) {
 		if out, decided := decisionOf(ev, ask); decided {
 			t.Errorf("%s: got the decision %s for a pending ask", raw, out)
 		}
-		outcomes := []askback.Outcome{{Status: askback.Answered, Decision: askback.Deny, Reason: text, Input: json.RawMessage(`{}`)}, {Status: askback.Answered, Comment: text}}
+		outcomes := []askback.Outcome{
+			{Status: askback.Answered, Decision: askback.Deny, Reason: text, Input: json.RawMessage(`{}`)},
+			{Status: askback.Answered, Comment: text},
+		}
 		for _, status := range []askback.Status{askback.Declined, askback.Cancelled, askback.Expired} {
-			outcomes = append(outcomes, askback.Outcome{Status: status, Reason: text}, askback.Outcome{Status: status, Decision: askback.Approve, Comment: text})
+			outcomes = append(outcomes, askback.Outcome{Status: status, Reason: text},
+				askback.Outcome{Status: status, Decision: askback.Approve, Comment: text})
 		}
 		for _, o := range outcomes {
 			ask.Status, ask.Outcome = o.Status, &o

@@ -96,14 +96,15 @@ func (p *player) event(raw string) string {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return fmt.Sprintf("asks %t, as a gate %t: %s %s\nin session %s, context %s\n", without, with, r.Agent, b, r.SessionKey, r.Context)
+	return fmt.Sprintf("asks %t, as a gate %t: %s %s\nin session %s, context %s\n", without, with, r.Agent, b,
+		r.SessionKey, r.Context)
 }
 
 // askOf returns the ask that the engine would create for a request.
 func askOf(r askback.Request) askback.Ask {
 	ask := askback.Ask{
-		ID: "ask_1", Agent: r.Agent, Kind: askback.Questions, Title: r.Title, Questions: r.Questions, Confirmation: r.Confirmation,
-		Context: r.Context, Status: askback.Pending, CreatedAt: nine,
+		ID: "ask_1", Agent: r.Agent, Kind: askback.Questions, Title: r.Title, Questions: r.Questions,
+		Confirmation: r.Confirmation, Context: r.Context, Status: askback.Pending, CreatedAt: nine,
 	}
 	if r.Confirmation != nil {
 		ask.Kind = askback.Confirm
@@ -120,7 +121,8 @@ func (p *player) answer(o askback.Outcome, body string) (askback.Outcome, error)
 	if err != nil {
 		return o, err
 	}
-	o.Status, o.Answers, o.Comment, o.Decision, o.Input, o.Reason = askback.Answered, a.Answers, a.Comment, a.Decision, a.Input, a.Reason
+	o.Status, o.Answers, o.Comment, o.Decision, o.Input, o.Reason = askback.Answered, a.Answers, a.Comment, a.Decision,
+		a.Input, a.Reason
 	return o, nil
 }
 

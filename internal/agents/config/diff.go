@@ -66,7 +66,8 @@ func hunk(out *strings.Builder, ops []linediff.Line, from, to int) {
 		return n
 	}
 	oldN, newN := count(ops[from:to], '+'), count(ops[from:to], '-')
-	oldAt, newAt := count(ops[:from], '+')+min(oldN, 1), count(ops[:from], '-')+min(newN, 1) // an empty range names the line before it
+	// an empty range names the line before it
+	oldAt, newAt := count(ops[:from], '+')+min(oldN, 1), count(ops[:from], '-')+min(newN, 1)
 	fmt.Fprintf(out, "@@ -%d,%d +%d,%d @@\n", oldAt, oldN, newAt, newN)
 	for _, o := range ops[from:to] {
 		fmt.Fprintf(out, "%c%s\n", o.Sign, o.Text)

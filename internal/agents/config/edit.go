@@ -12,9 +12,10 @@ import (
 // An Edit sets a member of an object in a JSON file, or adds an element to a list.
 type Edit struct {
 	Path  []string
-	Value string                    // compact JSON
-	List  bool                      // Path is a list, and Value is an element to add
-	Group string                    // if not "", each element has a list of this name, which can contain entries of Askback
+	Value string // compact JSON
+	List  bool   // Path is a list, and Value is an element to add
+	// if not "", each element has a list of this name, which can contain entries of Askback
+	Group string
 	IsOwn func(compact string) bool // reports whether Askback wrote an entry
 	// Hook is the name in the command of a hook, or "". The edit keeps the flags of such a hook, because a
 	// person may have added some.
@@ -272,7 +273,8 @@ func (e Edit) insert(src string) (string, error) {
 // appendEntry adds an entry at the end of v, indented like the others. A list on one line stays
 // on one line.
 func appendEntry(src string, v value, text string) string {
-	if n := len(v.entries); v.kind == '[' && n > 0 && v.entries[n-1].comma == 0 && !strings.Contains(src[v.start:v.end], "\n") {
+	if n := len(v.entries); v.kind == '[' && n > 0 && v.entries[n-1].comma == 0 &&
+		!strings.Contains(src[v.start:v.end], "\n") {
 		end := v.entries[n-1].value.end
 		return src[:end] + ", " + text + src[end:]
 	}
@@ -280,7 +282,8 @@ func appendEntry(src string, v value, text string) string {
 	outer := indentOf(src, v.start)
 	unit := indentUnit(src)
 	inner := outer + unit
-	if n := len(v.entries); n > 0 && strings.TrimSpace(src[strings.LastIndexByte(src[:v.entries[n-1].start], '\n')+1:v.entries[n-1].start]) == "" {
+	if n := len(v.entries); n > 0 &&
+		strings.TrimSpace(src[strings.LastIndexByte(src[:v.entries[n-1].start], '\n')+1:v.entries[n-1].start]) == "" {
 		inner = indentOf(src, v.entries[n-1].start)
 	}
 	text = WithNewlines(src, Indented(text, inner, unit))

@@ -21,7 +21,8 @@ func queryPattern(name string) *regexp.Regexp {
 // some. Flags that only hook has stay. If earlier is not a hook of this kind, WithFlags returns hook.
 func WithFlags(hook, earlier, name string) string {
 	pattern := queryPattern(name)
-	if was, now := pattern.FindStringSubmatch(earlier), pattern.FindStringSubmatchIndex(hook); was != nil && now != nil {
+	if was, now := pattern.FindStringSubmatch(earlier), pattern.FindStringSubmatchIndex(hook); was != nil &&
+		now != nil {
 		return hook[:now[2]] + was[1] + hook[now[3]:]
 	}
 	pattern = flagsPattern(name)

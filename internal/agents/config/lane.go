@@ -86,7 +86,9 @@ func (l Lane) Environment(environ []string) map[string]string {
 }
 
 // reference matches a reference to an environment variable, in the forms of all clients.
-var reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{(?:env:)?(\w+)\}|\{env:(\w+)\}|\$(\w+)`) })
+var reference = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$\{(?:env:)?(\w+)\}|\{env:(\w+)\}|\$(\w+)`)
+})
 
 // Expand returns the headers with the values of environment variables. ok is false if a variable is not set,
 // or if the client asks its user for it.

@@ -32,7 +32,8 @@ type RecordStep struct {
 func NewRecord(original, after []byte) Record {
 	r := Record{Missing: original == nil, Sum: sumOf(after)}
 	var step RecordStep
-	for _, o := range linediff.Compare(strings.SplitAfter(string(after), "\n"), strings.SplitAfter(string(original), "\n")) {
+	for _, o := range linediff.Compare(strings.SplitAfter(string(after), "\n"),
+		strings.SplitAfter(string(original), "\n")) {
 		if o.Sign == ' ' && (step.Drop > 0 || step.Insert != "") {
 			r.Steps, step = append(r.Steps, step), RecordStep{}
 		}

@@ -56,7 +56,8 @@ func (w Written) HasHook(c *Client, scope Scope, h Hook) bool {
 	return slices.ContainsFunc(all, func(o Options) bool {
 		return slices.ContainsFunc(written(c, scope, o), func(content []byte) bool {
 			return slices.ContainsFunc(c.HooksIn(content), func(own Hook) bool {
-				return own.Event == h.Event && own.URL == h.URL && maps.Equal(own.Headers, h.Headers) && withoutFlags(own.Command) == withoutFlags(h.Command)
+				return own.Event == h.Event && own.URL == h.URL && maps.Equal(own.Headers, h.Headers) &&
+					withoutFlags(own.Command) == withoutFlags(h.Command)
 			})
 		})
 	})

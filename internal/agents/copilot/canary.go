@@ -14,10 +14,13 @@ func Canaries(h config.Hook) []hook.Canary {
 			Event: func(text, token string) map[string]any {
 				field := map[string]any{"type": "string", "title": text, "enum": []any{"yes", "no"}}
 				input := map[string]any{
-					"message":         text,
-					"requestedSchema": map[string]any{"properties": map[string]any{"answer": field}, "required": []any{"answer"}},
+					"message": text,
+					"requestedSchema": map[string]any{
+						"properties": map[string]any{"answer": field}, "required": []any{"answer"},
+					},
 				}
-				return hook.ToolEvent(PreToolUse, QuestionTool, token, input, map[string]any{"timestamp": "2026-11-22T07:21:28.344Z"})
+				return hook.ToolEvent(PreToolUse, QuestionTool, token, input,
+					map[string]any{"timestamp": "2026-11-22T07:21:28.344Z"})
 			},
 		}}
 	case PermissionRequest:
@@ -26,8 +29,8 @@ func Canaries(h config.Hook) []hook.Canary {
 			Event: func(text, token string) map[string]any {
 				tool, input := hook.CanaryCall(text)
 				return map[string]any{
-					"hookName": PermissionRequest, "sessionId": token, "timestamp": 1795492516884, "cwd": hook.CanaryFolder,
-					"toolName": tool, "toolInput": input, "permissionSuggestions": []any{},
+					"hookName": PermissionRequest, "sessionId": token, "timestamp": 1795492516884,
+					"cwd": hook.CanaryFolder, "toolName": tool, "toolInput": input, "permissionSuggestions": []any{},
 				}
 			},
 		}}

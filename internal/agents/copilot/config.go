@@ -42,7 +42,10 @@ type hookEntry struct {
 // Code's. It denies a call whose hook fails, so the command of a hook does nothing for people who do not have
 // the program.
 func files(scope config.Scope, o config.Options) ([]config.File, error) {
-	s := mcpServer{Type: "local", Command: o.Command, Args: config.WaitingServer, Tools: []string{"*"}, Timeout: config.MaxWait * 1000}
+	s := mcpServer{
+		Type: "local", Command: o.Command, Args: config.WaitingServer, Tools: []string{"*"},
+		Timeout: config.MaxWait * 1000,
+	}
 	if o.URL != "" {
 		remote := config.Server{}.WithAddress(o, "${"+config.TokenVariable+"}")
 		s = mcpServer{Type: "http", URL: remote.URL, Headers: remote.Headers, Tools: s.Tools, Timeout: s.Timeout}
@@ -75,7 +78,8 @@ func hooksFile(path string, o config.Options) config.File {
 	}
 	f := config.JSONFile(path, edits(o.Gate != nil && *o.Gate)...)
 	f.Write = func(f config.File, present []byte) ([]byte, error) {
-		return config.EditJSON(present, f.Removes(), edits(o.Gate != nil && *o.Gate || o.Gate == nil && ownGuard().Match(present))...)
+		return config.EditJSON(present, f.Removes(),
+			edits(o.Gate != nil && *o.Gate || o.Gate == nil && ownGuard().Match(present))...)
 	}
 	return f
 }
@@ -104,8 +108,11 @@ func isOwnHook(entry string) bool {
 
 func nextSteps(scope config.Scope, _ config.Options) (todo []string) {
 	if scope == config.Project {
-		todo = append(todo, "Copilot reads .github/mcp.json and .github/hooks only in trusted folders, and at the terminal only in a Git repository: start copilot here and trust the folder; for copilot -p, add --trust-folder")
+		todo = append(todo, "Copilot reads .github/mcp.json and .github/hooks only in trusted folders, and at the "+
+			"terminal only in a Git repository: start copilot here and trust the folder; for copilot -p, add "+
+			"--trust-folder")
 	}
-	todo = append(todo, "Copilot asks at the terminal before it uses the tools of askback: allow them there, or start it with --allow-tool askback, which copilot -p needs")
+	todo = append(todo, "Copilot asks at the terminal before it uses the tools of askback: allow them there, or "+
+		"start it with --allow-tool askback, which copilot -p needs")
 	return todo
 }

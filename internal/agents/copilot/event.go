@@ -41,7 +41,8 @@ type Event struct {
 // Read parses the input of a hook. If the event is not from Copilot or not handled, the error is
 // [hook.ErrForeign].
 func Read(raw []byte) (Event, error) {
-	m, err := hook.ReadMembers(raw, "hookName", "sessionId", "timestamp", "cwd", "toolName", "toolInput", "agentType", "agentId",
+	m, err := hook.ReadMembers(raw,
+		"hookName", "sessionId", "timestamp", "cwd", "toolName", "toolInput", "agentType", "agentId",
 		"hook_event_name", "session_id", "tool_name", "tool_input", "agent_type", "agent_id")
 	if err != nil {
 		return Event{}, err
@@ -51,14 +52,15 @@ func Read(raw []byte) (Event, error) {
 	switch {
 	case m.Text("hookName") == PermissionRequest && stamp.Kind == jcs.Number:
 		ev = Event{
-			Name: PermissionRequest, Session: m.Text("sessionId"), Time: string(stamp.Raw(raw)), Subagent: m.Text("agentType"), SubagentID: m.Text("agentId"),
+			Name: PermissionRequest, Session: m.Text("sessionId"), Time: string(stamp.Raw(raw)),
+			Subagent: m.Text("agentType"), SubagentID: m.Text("agentId"),
 			Input: m.Input(raw, "toolInput"),
 		}
 		ev.Server, ev.Tool = splitTool(m.Text("toolName"))
 	case m.Text("hook_event_name") == PreToolUse && m.Time("timestamp") != "":
 		ev = Event{
-			Name: PreToolUse, Session: m.Text("session_id"), Time: m.Time("timestamp"), Subagent: m.Text("agent_type"), SubagentID: m.Text("agent_id"),
-			Tool: m.Text("tool_name"), Input: m.Input(raw, "tool_input"),
+			Name: PreToolUse, Session: m.Text("session_id"), Time: m.Time("timestamp"), Subagent: m.Text("agent_type"),
+			SubagentID: m.Text("agent_id"), Tool: m.Text("tool_name"), Input: m.Input(raw, "tool_input"),
 		}
 	}
 	if ev.Session == "" || ev.Tool == "" {

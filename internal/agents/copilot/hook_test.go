@@ -37,7 +37,8 @@ func TestGuardAsksAboutEachCommand(t *testing.T) {
 	const event = `{"hookName":"permissionRequest","sessionId":"s1","timestamp":1,"cwd":"/","toolName":"bash","toolInput":{"command":"COMMAND"}}`
 	for command, asked := range map[string]bool{
 		"ls -la docs": false, "cat a.txt": false, "grep -rn a .": false, "tail -n 3 a": false,
-		"rg a": true, "rg --pre ./evil.sh a": true, "rg --hostname-bin ./evil.sh a": true, "date -s 10:00": true, "date 01020304": true,
+		"rg a": true, "rg --pre ./evil.sh a": true, "rg --hostname-bin ./evil.sh a": true, "date -s 10:00": true,
+		"date 01020304": true,
 	} {
 		raw := []byte(strings.Replace(event, "COMMAND", command, 1))
 		if _, err := read(raw); errors.Is(err, errNotAsked) == asked {
@@ -47,7 +48,8 @@ func TestGuardAsksAboutEachCommand(t *testing.T) {
 			t.Errorf("%s, guarded: %v", command, err)
 		}
 	}
-	if _, err := readFor([]byte(strings.Replace(event, `"bash"`, `"askback/get_answer"`, 1)), true); !errors.Is(err, errNotAsked) {
+	if _, err := readFor([]byte(strings.Replace(event, `"bash"`, `"askback/get_answer"`, 1)), true); !errors.Is(err,
+		errNotAsked) {
 		t.Errorf("own tool: got %v", err)
 	}
 }

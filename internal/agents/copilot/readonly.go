@@ -24,8 +24,10 @@ func isReadOnly(ev Event) bool {
 	}
 	command, _ := v.Get("command")
 	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(" ./_-:,", r)
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune(" ./_-:,", r)
 	}
 	words := strings.Fields(command.Text())
-	return len(words) > 0 && strings.TrimFunc(command.Text(), plain) == "" && slices.Contains(readOnlyCommands, words[0])
+	return len(words) > 0 && strings.TrimFunc(command.Text(), plain) == "" &&
+		slices.Contains(readOnlyCommands, words[0])
 }

@@ -14,8 +14,9 @@ func Canaries(h config.Hook) []hook.Canary {
 		What: "a command", Permission: true, Want: `"permission":"deny"`,
 		Event: func(text, token string) map[string]any {
 			return map[string]any{
-				"conversation_id": token, "generation_id": token, "hook_event_name": BeforeShellExecution, "cursor_version": "2.0.77",
-				"workspace_roots": []any{hook.CanaryFolder}, "command": text, "sandbox": false, "cwd": hook.CanaryFolder,
+				"conversation_id": token, "generation_id": token, "hook_event_name": BeforeShellExecution,
+				"cursor_version": "2.0.77", "workspace_roots": []any{hook.CanaryFolder}, "command": text,
+				"sandbox": false, "cwd": hook.CanaryFolder,
 			}
 		},
 	}}

@@ -29,7 +29,8 @@ const guardCommand = " hook cursor --gate --limit 23h59m"
 
 // files returns the files of Cursor. They include the file with hooks only if the guard is added or removed.
 func files(_ config.Scope, o config.Options) ([]config.File, error) {
-	files := []config.File{config.JSONFile(".cursor/mcp.json", config.Member(config.Server{}.WithAddress(o, "${env:"+config.TokenVariable+"}"), "mcpServers", "askback"))}
+	files := []config.File{config.JSONFile(".cursor/mcp.json",
+		config.Member(config.Server{}.WithAddress(o, "${env:"+config.TokenVariable+"}"), "mcpServers", "askback"))}
 	if o.Gate == nil && !o.Remove {
 		return files, nil
 	}
@@ -39,7 +40,8 @@ func files(_ config.Scope, o config.Options) ([]config.File, error) {
 			Value: config.Compact(hookEntry{config.ShellQuote(o.Command) + guardCommand, config.MaxWait, true}),
 		}
 	}
-	hooks := config.JSONFile(".cursor/hooks.json", entry("beforeShellExecution"), entry("beforeMCPExecution"), config.HookVersion)
+	hooks := config.JSONFile(".cursor/hooks.json", entry("beforeShellExecution"), entry("beforeMCPExecution"),
+		config.HookVersion)
 	hooks.Moved = o.Gate != nil && !*o.Gate
 	return append(files, hooks), nil
 }
@@ -55,9 +57,11 @@ func isOwnHook(entry string) bool {
 }
 
 func nextSteps(_ config.Scope, o config.Options) (todo []string) {
-	todo = []string{"in Cursor's settings, turn on the server askback and allow its tools without confirmation; otherwise Cursor itself asks you before each question"}
+	todo = []string{"in Cursor's settings, turn on the server askback and allow its tools without confirmation; " +
+		"otherwise Cursor itself asks you before each question"}
 	if o.Gate != nil && *o.Gate {
-		todo = append(todo, "try whether the guard blocks a command in your version of Cursor: it follows Cursor's documentation, and was not tested with it")
+		todo = append(todo, "try whether the guard blocks a command in your version of Cursor: it follows Cursor's "+
+			"documentation, and was not tested with it")
 	}
 	return todo
 }

@@ -37,11 +37,15 @@ type Event struct {
 // Read parses the input of a hook. If the event is from another program or not handled, the error is
 // [hook.ErrForeign].
 func Read(raw []byte) (Event, error) {
-	m, err := hook.ReadMembers(raw, "hook_event_name", "conversation_id", "generation_id", "cwd", "command", "tool_name", "tool_input", "url")
+	m, err := hook.ReadMembers(raw, "hook_event_name", "conversation_id", "generation_id", "cwd", "command",
+		"tool_name", "tool_input", "url")
 	if err != nil {
 		return Event{}, err
 	}
-	ev := Event{Name: m.Text("hook_event_name"), Conversation: m.Text("conversation_id"), Generation: m.Text("generation_id"), CWD: m.Text("cwd")}
+	ev := Event{
+		Name: m.Text("hook_event_name"), Conversation: m.Text("conversation_id"), Generation: m.Text("generation_id"),
+		CWD: m.Text("cwd"),
+	}
 	switch ev.Name {
 	case BeforeShellExecution:
 		ev.Tool = shellTool
@@ -84,7 +88,8 @@ func toolInput(raw []byte, m hook.Members) json.RawMessage {
 // Guarded reports whether a person must approve the call of an event in a hook that guards tools. The tools
 // of Askback need no approval, because they only ask people. own is Askback's server.
 func Guarded(ev Event, own hook.Server) bool {
-	isOwn := ev.Name == BeforeMCPExecution && slices.Contains(hook.OwnTools, ev.Tool) && (own.IsCommandLine(ev.Server) || own.IsURL(ev.Server))
+	isOwn := ev.Name == BeforeMCPExecution && slices.Contains(hook.OwnTools, ev.Tool) &&
+		(own.IsCommandLine(ev.Server) || own.IsURL(ev.Server))
 	return !isOwn
 }
 
@@ -97,14 +102,17 @@ func Call(ev Event) (hook.Call, bool) {
 	confirmation.NoEdit = true // the output cannot have other arguments
 	r, err := askback.Request{
 		Agent: hook.Label(Name, ev.CWD), SessionKey: ev.Conversation, Confirmation: confirmation,
-		Key:     hook.Key(Name, ev.Name, ev.Conversation, ev.Generation, ev.CWD, ev.Server, ev.Tool, hook.Canonical(ev.Input)),
+		Key: hook.Key(Name, ev.Name, ev.Conversation, ev.Generation, ev.CWD, ev.Server, ev.Tool,
+			hook.Canonical(ev.Input)),
 		Context: hook.Origin{Hook: ev.Name, Session: ev.Conversation, CWD: ev.CWD, Seated: true}.JSON(),
 	}.Normalize()
 	if err != nil {
 		return hook.Call{}, false
 	}
 	own := *r.Confirmation
-	return hook.Call{Request: r, Program: "Cursor", Decide: func(ask askback.Ask) ([]byte, bool) { return decisionOutput(own, ask) }}, true
+	return hook.Call{
+		Request: r, Program: "Cursor", Decide: func(ask askback.Ask) ([]byte, bool) { return decisionOutput(own, ask) },
+	}, true
 }
 
 type output struct {

@@ -15,7 +15,9 @@ import (
 var errNotAsked = errors.New("not asked")
 
 // own is Askback's server: its programs on macOS and Windows, and its address.
-var own = hook.Server{Programs: []string{"askback", "/Users/My Name/bin/askback", `C:\askback.exe`}, URL: "https://ask.example.com"}
+var own = hook.Server{
+	Programs: []string{"askback", "/Users/My Name/bin/askback", `C:\askback.exe`}, URL: "https://ask.example.com",
+}
 
 func read(raw []byte) (hook.Call, error) {
 	ev, err := cursor.Read(raw)

@@ -111,7 +111,9 @@ func TestEachChangeOfTheConnectionIsNoted(t *testing.T) {
 			s.set(askback.ErrNotFound)
 			checked()
 			a.NoteAttached("Codex", "All is well.")
-			if got, want := notes(), []string{"Attached to Codex.", back, "Attached to Codex. All is well."}; !slices.Equal(got, want) {
+			if got, want := notes(), []string{
+				"Attached to Codex.", back, "Attached to Codex. All is well.",
+			}; !slices.Equal(got, want) {
 				t.Errorf("%s: got the notes %q, want %q", name, got, want)
 			}
 			s.set(nil)
@@ -146,7 +148,8 @@ func TestRejectedTokenEndsRun(t *testing.T) {
 	for _, rejected := range []error{askback.ErrUnauthorized, askback.ErrForbidden} {
 		synctest.Test(t, func(t *testing.T) {
 			a, s, _ := newAsker(t, rejected)
-			if err := a.Run(t.Context(), func(context.Context) error { t.Error("followed"); return nil }); !errors.Is(err, rejected) {
+			if err := a.Run(t.Context(),
+				func(context.Context) error { t.Error("followed"); return nil }); !errors.Is(err, rejected) {
 				t.Errorf("at the start, got %v, want %v", err, rejected)
 			}
 			s.set(askback.ErrNotFound)
@@ -173,7 +176,8 @@ func TestOnlyDeliveredOutcomesAreAcked(t *testing.T) {
 			calls++
 			return delivered && ask.Outcome.Decision == askback.Deny
 		})
-		if want := map[bool][]string{true: {"key"}}[delivered]; calls != 1 || !slices.Equal(s.acked, want) || notes() != nil {
+		if want := map[bool][]string{true: {"key"}}[delivered]; calls != 1 ||
+			!slices.Equal(s.acked, want) || notes() != nil {
 			t.Errorf("delivered %t: %d calls, acked %q, want %q", delivered, calls, s.acked, want)
 		}
 	}
@@ -186,7 +190,8 @@ func TestFailedAskIsNoted(t *testing.T) {
 	s.Outcome = askback.Outcome{Status: askback.Answered, Decision: askback.Approve}
 	deliver := func(askback.Ask) bool { t.Error("delivered"); return false }
 	a.Ask(t.Context(), askback.Request{Key: "key"}, deliver)
-	if got := notes(); len(got) != 1 || !strings.HasPrefix(got[0], "Askback cannot ask about one request, so only the terminal asks: ") {
+	if got := notes(); len(got) != 1 ||
+		!strings.HasPrefix(got[0], "Askback cannot ask about one request, so only the terminal asks: ") {
 		t.Errorf("got the notes %q", got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -21,7 +21,8 @@ func Canaries(h config.Hook) []hook.Canary {
 		if c.Permission {
 			tool, input = hook.CanaryCall(text)
 		}
-		return hook.ToolEvent(BeforeTool, tool, token, input, map[string]any{"transcript_path": "/dev/null", "timestamp": "2026-11-22T07:06:19.264Z"})
+		return hook.ToolEvent(BeforeTool, tool, token, input,
+			map[string]any{"transcript_path": "/dev/null", "timestamp": "2026-11-22T07:06:19.264Z"})
 	}
 	return []hook.Canary{c}
 }

@@ -52,8 +52,11 @@ func files(_ config.Scope, o config.Options) ([]config.File, error) {
 	s.URL, s.HTTPURL = "", s.URL
 	servers := config.Member(s, "mcpServers", "askback")
 	edits := func(gate bool) []config.Edit {
-		edits := []config.Edit{servers, hookEdit("ask_user", config.HookCommand(o.Command, hookName)+limitFlag, isOwnQuestionHook)}
-		if guard := hookEdit(guardedTools, config.ShellQuote(o.Command)+guardCommand+` || { echo "askback failed" >&2; exit 2; }`, isOwnGuard); gate || o.Remove {
+		edits := []config.Edit{
+			servers, hookEdit("ask_user", config.HookCommand(o.Command, hookName)+limitFlag, isOwnQuestionHook),
+		}
+		if guard := hookEdit(guardedTools, config.ShellQuote(o.Command)+guardCommand+
+			` || { echo "askback failed" >&2; exit 2; }`, isOwnGuard); gate || o.Remove {
 			edits = append(edits, guard)
 		}
 		return edits
@@ -75,8 +78,13 @@ func files(_ config.Scope, o config.Options) ([]config.File, error) {
 
 // hookEdit returns the edit that adds a hook for the tools of a matcher.
 func hookEdit(matcher, command string, isOwn func(string) bool) config.Edit {
-	group := hookGroup{matcher, []hookEntry{{Name: "askback", Type: "command", Command: command, Timeout: config.MaxWait * 1000}}}
-	return config.Edit{Path: []string{"hooks", "BeforeTool"}, List: true, Group: "hooks", IsOwn: isOwn, Hook: hookName, Value: config.Compact(group)}
+	group := hookGroup{
+		matcher, []hookEntry{{Name: "askback", Type: "command", Command: command, Timeout: config.MaxWait * 1000}},
+	}
+	return config.Edit{
+		Path: []string{"hooks", "BeforeTool"}, List: true, Group: "hooks", IsOwn: isOwn, Hook: hookName,
+		Value: config.Compact(group),
+	}
 }
 
 // isOwnGuard reports whether any version of Askback wrote the entry of a guard.
@@ -102,9 +110,13 @@ func commandOf(entry string) (flags string, ok bool) {
 }
 
 func nextSteps(_ config.Scope, o config.Options) (todo []string) {
-	todo = []string{"Gemini CLI starts MCP servers and runs hooks of a project only in trusted folders: start gemini here once and trust the folder; for gemini -p, set GEMINI_CLI_TRUST_WORKSPACE=true instead"}
+	todo = []string{"Gemini CLI starts MCP servers and runs hooks of a project only in trusted folders: start " +
+		"gemini here once and trust the folder; for gemini -p, set GEMINI_CLI_TRUST_WORKSPACE=true instead"}
 	if o.Gate != nil && *o.Gate {
-		todo = append(todo, "after an approval by the guard, Gemini CLI still asks at the terminal, and gemini -p rejects the call; to avoid this, allow the tool with a policy, such as [[rule]] with toolName = [\"run_shell_command\", \"write_file\", \"replace\"], decision = \"allow\" and priority = 100 in ~/.gemini/policies/guard.toml; the policy also applies where the guard does not run")
+		todo = append(todo, "after an approval by the guard, Gemini CLI still asks at the terminal, and gemini -p "+
+			"rejects the call; to avoid this, allow the tool with a policy, such as [[rule]] with toolName = "+
+			"[\"run_shell_command\", \"write_file\", \"replace\"], decision = \"allow\" and priority = 100 in "+
+			"~/.gemini/policies/guard.toml; the policy also applies where the guard does not run")
 	}
 	return todo
 }

@@ -9,7 +9,8 @@ import (
 
 // Dialect is the format of Gemini CLI's tool ask_user.
 var Dialect = compat.Client{
-	Name: Name, Example: compat.ExampleQuestions, ReadCall: compat.QuestionsBy(dialectQuestion, compat.Answered(dialectReply)),
+	Name: Name, Example: compat.ExampleQuestions,
+	ReadCall: compat.QuestionsBy(dialectQuestion, compat.Answered(dialectReply)),
 }
 
 // dialectQuestion reads a question of Gemini CLI's tool ask_user: a choice, yes or no, or text.

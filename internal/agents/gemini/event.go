@@ -38,12 +38,14 @@ type Event struct {
 
 // Read parses the input of a hook. If the event is from another program, the error is [hook.ErrForeign].
 func Read(raw []byte) (Event, error) {
-	m, err := hook.ReadMembers(raw, "hook_event_name", "session_id", "timestamp", "cwd", "tool_name", "tool_input", "mcp_context")
+	m, err := hook.ReadMembers(raw, "hook_event_name", "session_id", "timestamp", "cwd", "tool_name", "tool_input",
+		"mcp_context")
 	if err != nil {
 		return Event{}, err
 	}
 	ev := Event{
-		Session: m.Text("session_id"), Time: m.Time("timestamp"), CWD: m.Text("cwd"), Tool: m.Text("tool_name"), Input: m.Input(raw, "tool_input"),
+		Session: m.Text("session_id"), Time: m.Time("timestamp"), CWD: m.Text("cwd"), Tool: m.Text("tool_name"),
+		Input: m.Input(raw, "tool_input"),
 	}
 	if m.Text("hook_event_name") != BeforeTool || ev.Session == "" || ev.Time == "" || ev.Tool == "" {
 		return Event{}, hook.ErrForeign
@@ -149,7 +151,8 @@ type specific struct {
 func decisionOutput(own askback.Confirmation, ask askback.Ask) ([]byte, bool) {
 	if edited := editedInput(own, ask); edited != nil {
 		if lacksMember(edited, own.Input) {
-			return encode(output{Decision: "deny", Reason: "Not approved as called. Call the tool again with these arguments, which will be asked about again: " + string(edited)})
+			return encode(output{Decision: "deny", Reason: "Not approved as called. Call the tool again with these " +
+				"arguments, which will be asked about again: " + string(edited)})
 		}
 		return encode(output{Decision: "allow", Specific: &specific{BeforeTool, edited}})
 	}

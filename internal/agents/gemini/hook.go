@@ -14,7 +14,9 @@ type Hook struct {
 
 // Traits implements [hook.Command].
 func (c *Hook) Traits() hook.Traits {
-	return hook.Traits{Guard: hook.GuardOf(c.Gate), Limited: true, Limit: c.Limit, NeedsServer: true, EndsWithParent: true}
+	return hook.Traits{
+		Guard: hook.GuardOf(c.Gate), Limited: true, Limit: c.Limit, NeedsServer: true, EndsWithParent: true,
+	}
 }
 
 // Read implements [hook.Command]. A question without an answer is left to the dialog of Gemini CLI.

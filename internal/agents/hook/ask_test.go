@@ -57,7 +57,8 @@ func TestOtherCallDoesNotFindTheAsk(t *testing.T) {
 			wantOutput(t, <-replies, "defer")
 			call.Request.Agent = hook.Label("codex", "/srv/shop")
 			change(&call.Request)
-			if reply, err := f.Runner.Run(t.Context(), "bot", f.Client(), call); reply.Output != nil || !errors.Is(err, askback.ErrKeyReused) {
+			if reply, err := f.Runner.Run(t.Context(), "bot", f.Client(), call); reply.Output != nil ||
+				!errors.Is(err, askback.ErrKeyReused) {
 				t.Errorf("%s: got %q, %v; want %v", name, reply.Output, err, askback.ErrKeyReused)
 			}
 			f.WantAsks(name, askback.Pending)

@@ -142,7 +142,8 @@ func VerdictOf(own askback.Confirmation, ask askback.Ask) (Verdict, string) {
 	text, _, _ := asktool.Result(ask)
 	switch {
 	case o.Approved() && len(o.Input) > 0:
-		return Denied, "Not approved as called. Call the tool again with these arguments, which will be asked about again: " + string(o.Input)
+		return Denied, "Not approved as called. Call the tool again with these arguments, which will be asked " +
+			"about again: " + string(o.Input)
 	case o.Approved():
 		return Allowed, text
 	case o.Status == askback.Answered && o.Decision == askback.Deny:
@@ -159,5 +160,6 @@ func Answered(ask askback.Ask) (string, bool) {
 		return "", false
 	}
 	text, _, _ := asktool.Result(ask)
-	return "This is not a failure. The user was asked in Askback. " + text + " Continue with this answer. Do not ask again.", true
+	return "This is not a failure. The user was asked in Askback. " + text +
+		" Continue with this answer. Do not ask again.", true
 }

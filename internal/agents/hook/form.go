@@ -103,7 +103,9 @@ func questionOf(name string, v jcs.Value) (askback.Question, field, bool) {
 // formatOf returns the format of the answers to a property. It returns false if no format has a rule of the
 // schema, because people could then answer with a value that the schema rejects.
 func formatOf(kind string, v jcs.Value) (format string, ok bool) {
-	for _, rule := range []string{"pattern", "multipleOf", "exclusiveMinimum", "exclusiveMaximum", "maxItems", "uniqueItems"} {
+	for _, rule := range []string{
+		"pattern", "multipleOf", "exclusiveMinimum", "exclusiveMaximum", "maxItems", "uniqueItems",
+	} {
 		if _, has := v.Get(rule); has {
 			return "", false
 		}

@@ -32,19 +32,25 @@ func TestFormRejectsAnswersThatItsSchemaRejects(t *testing.T) {
 	for _, q := range r.Questions {
 		formats, defaults = append(formats, q.Format), append(defaults, q.Default)
 	}
-	if d := cmp.Diff([]string{"integer 0..100", "", "", "date"}, formats) + cmp.Diff([][]string{{"5"}, {"Yes"}, {"America"}, {"2027-01-31"}}, defaults); d != "" {
+	if d := cmp.Diff([]string{"integer 0..100", "", "", "date"},
+		formats) + cmp.Diff([][]string{{"5"}, {"Yes"}, {"America"}, {"2027-01-31"}}, defaults); d != "" {
 		t.Error(d)
 	}
 	ask := askback.Ask{Kind: askback.Questions, Questions: r.Questions}
 	answers := func(count, when string) (askback.Ask, error) {
 		a, err := askback.Answer{Answers: []askback.QuestionAnswer{
-			{ID: "q1", Other: count}, {ID: "q2", Selected: []string{"No"}}, {ID: "q3", Selected: []string{"Europe"}}, {ID: "q4", Other: when},
+			{ID: "q1", Other: count},
+			{ID: "q2", Selected: []string{"No"}},
+			{ID: "q3", Selected: []string{"Europe"}},
+			{ID: "q4", Other: when},
 		}}.Normalize(ask)
 		settled := ask
 		settled.Outcome = &askback.Outcome{Status: askback.Answered, Answers: a.Answers}
 		return settled, err
 	}
-	for _, bad := range [][2]string{{"42abc", "2027-01-31"}, {"101", "2027-01-31"}, {"1,5", "2027-01-31"}, {"7", "31.02.2027"}} {
+	for _, bad := range [][2]string{
+		{"42abc", "2027-01-31"}, {"101", "2027-01-31"}, {"1,5", "2027-01-31"}, {"7", "31.02.2027"},
+	} {
 		if _, err := answers(bad[0], bad[1]); err == nil {
 			t.Errorf("%q was accepted", bad)
 		}
@@ -60,7 +66,10 @@ func TestFormRejectsAnswersThatItsSchemaRejects(t *testing.T) {
 
 // A schema is not asked if no format of a question has one of its rules.
 func TestFormWithAnUnsupportedRuleIsNotAsked(t *testing.T) {
-	for _, rule := range []string{`"type":"string","pattern":"^a"`, `"type":"integer","multipleOf":5`, `"type":"number","exclusiveMinimum":0`, `"type":"string","format":"email","maxLength":9`, `"type":"string","format":"ipv4"`} {
+	for _, rule := range []string{
+		`"type":"string","pattern":"^a"`, `"type":"integer","multipleOf":5`, `"type":"number","exclusiveMinimum":0`,
+		`"type":"string","format":"email","maxLength":9`, `"type":"string","format":"ipv4"`,
+	} {
 		if _, ok := hook.ReadForm(json.RawMessage(`{"type":"object","properties":{"x":{` + rule + `}}}`)); ok {
 			t.Errorf("%s is asked", rule)
 		}
@@ -70,7 +79,9 @@ func TestFormWithAnUnsupportedRuleIsNotAsked(t *testing.T) {
 // A form whose fields are all optional is accepted without answers. A comment or notes are never lost: the
 // form is then not accepted, and the agent's own dialog asks the person.
 func TestFormWithoutAnswersIsAccepted(t *testing.T) {
-	form, ok := hook.ReadForm(json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"},"draft":{"type":"boolean"}}}`))
+	form, ok := hook.ReadForm(
+		json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"},"draft":{"type":"boolean"}}}`),
+	)
 	if !ok {
 		t.Fatal("the form is not asked")
 	}
@@ -87,11 +98,20 @@ func TestFormWithoutAnswersIsAccepted(t *testing.T) {
 		answer askback.Answer
 		want   string // "" if not accepted
 	}{
-		"nothing":        {askback.Answer{Answers: []askback.QuestionAnswer{q("q1", "", ""), q("q2", "", "")}}, `{}`},
-		"one field":      {askback.Answer{Answers: []askback.QuestionAnswer{q("q1", "orders", ""), q("q2", "", "")}}, `{"name":"orders"}`},
-		"only a comment": {askback.Answer{Comment: "later", Answers: []askback.QuestionAnswer{q("q1", "", ""), q("q2", "", "")}}, ""},
-		"a comment, too": {askback.Answer{Comment: "but not on Fridays", Answers: []askback.QuestionAnswer{q("q1", "orders", ""), q("q2", "", "")}}, ""},
-		"only notes":     {askback.Answer{Answers: []askback.QuestionAnswer{q("q1", "", "I do not know"), q("q2", "", "")}}, ""},
+		"nothing": {askback.Answer{Answers: []askback.QuestionAnswer{q("q1", "", ""), q("q2", "", "")}}, `{}`},
+		"one field": {
+			askback.Answer{Answers: []askback.QuestionAnswer{q("q1", "orders", ""), q("q2", "", "")}},
+			`{"name":"orders"}`,
+		},
+		"only a comment": {
+			askback.Answer{Comment: "later", Answers: []askback.QuestionAnswer{q("q1", "", ""), q("q2", "", "")}}, "",
+		},
+		"a comment, too": {askback.Answer{
+			Comment: "but not on Fridays", Answers: []askback.QuestionAnswer{q("q1", "orders", ""), q("q2", "", "")},
+		}, ""},
+		"only notes": {
+			askback.Answer{Answers: []askback.QuestionAnswer{q("q1", "", "I do not know"), q("q2", "", "")}}, "",
+		},
 	} {
 		ask := askback.Ask{Kind: askback.Questions, Questions: r.Questions}
 		a, err := c.answer.Normalize(ask)
@@ -103,7 +123,9 @@ func TestFormWithoutAnswersIsAccepted(t *testing.T) {
 			t.Errorf("%s: got %s, %v, want %s", name, content, ok, c.want)
 		}
 	}
-	declined := askback.Ask{Kind: askback.Questions, Questions: r.Questions, Outcome: &askback.Outcome{Status: askback.Declined}}
+	declined := askback.Ask{
+		Kind: askback.Questions, Questions: r.Questions, Outcome: &askback.Outcome{Status: askback.Declined},
+	}
 	if content, ok := form.Accepted(declined); ok {
 		t.Errorf("declined: got %s", content)
 	}

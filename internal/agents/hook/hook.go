@@ -120,7 +120,8 @@ func (r *Runner) Run(ctx context.Context, owner string, client Client, call Call
 		return newReply(ctx, client, call, ask)
 	}
 	if ctx.Err() == nil {
-		return Reply{}, errors.Join(fmt.Errorf("wait for %s: %w", id, err), r.leave(key, id, abandoned, withdrawAbandoned))
+		return Reply{}, errors.Join(fmt.Errorf("wait for %s: %w", id, err),
+			r.leave(key, id, abandoned, withdrawAbandoned))
 	}
 	if call.Deferred != nil {
 		return Reply{Output: call.Deferred}, r.leave(key, id, deferred, withdrawAbandoned)

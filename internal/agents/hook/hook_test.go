@@ -24,8 +24,12 @@ func TestOnlyAsksWithoutAnotherReaderNeedTheirHook(t *testing.T) {
 		`["hook"]`: false,
 		``:         false,
 	} {
-		for label, known := range map[string]bool{"claude-code": true, hook.Label("gemini", "/srv/shop"): true, "deploy-bot": false, hook.Label("deploy-bot", "/srv/gemini"): false} {
-			if got := hook.NeedsHook(askback.Ask{Agent: label, Context: json.RawMessage(context)}, []string{"claude-code", "gemini"}); got != (want && known) {
+		for label, known := range map[string]bool{
+			"claude-code": true, hook.Label("gemini", "/srv/shop"): true, "deploy-bot": false,
+			hook.Label("deploy-bot", "/srv/gemini"): false,
+		} {
+			if got := hook.NeedsHook(askback.Ask{Agent: label, Context: json.RawMessage(context)},
+				[]string{"claude-code", "gemini"}); got != (want && known) {
 				t.Errorf("%s with the context %s: got %v, want %v", label, context, got, want && known)
 			}
 		}

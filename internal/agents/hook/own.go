@@ -13,7 +13,8 @@ const OwnServer = "askback"
 // OwnTools lists all tools of Askback's MCP server. They need no approval, because they only ask people and
 // handle these asks. Other tools of a server with the same name need approval.
 var OwnTools = []string{
-	asktool.AskUserQuestion, asktool.ConfirmAction, "wait_for_answer", "get_answer", "list_open_questions", "withdraw_question", "permission_prompt",
+	asktool.AskUserQuestion, asktool.ConfirmAction, "wait_for_answer", "get_answer", "list_open_questions",
+	"withdraw_question", "permission_prompt",
 }
 
 // IsOwnTool reports whether server has the name of Askback's MCP server and tool is one of OwnTools. Other

@@ -65,7 +65,8 @@ func Race(ctx context.Context, client Client, r askback.Request, failed func(err
 // isRefusal reports whether asking again would not help.
 func isRefusal(err error) bool {
 	_, invalid := errors.AsType[askback.Invalid](err)
-	return invalid || errors.Is(err, askback.ErrKeyReused) || errors.Is(err, askback.ErrEnded) || errors.Is(err, errNotConsumed) || errors.Is(err, errTooOften)
+	return invalid || errors.Is(err, askback.ErrKeyReused) || errors.Is(err, askback.ErrEnded) ||
+		errors.Is(err, errNotConsumed) || errors.Is(err, errTooOften)
 }
 
 var errNotConsumed = errors.New("the approval could not be consumed")

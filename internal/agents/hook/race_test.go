@@ -30,7 +30,9 @@ func (c *raceClient) Ask(_ context.Context, r askback.Request) (askback.Ask, err
 
 // Wait returns an approval.
 func (c *raceClient) Wait(context.Context, string) (askback.Ask, error) {
-	return askback.Ask{Status: askback.Answered, Outcome: &askback.Outcome{Status: askback.Answered, Decision: askback.Approve}}, nil
+	return askback.Ask{
+		Status: askback.Answered, Outcome: &askback.Outcome{Status: askback.Answered, Decision: askback.Approve},
+	}, nil
 }
 
 func (c *raceClient) Consume(context.Context, string, string) (askback.Ask, error) {
@@ -62,9 +64,11 @@ func TestRaceEndsAfterRefusal(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
 			c.client.begun = time.Now()
-			_, err := hook.Race(ctx, &c.client, askback.Request{Key: "k"}, func(err error) { t.Errorf("%s: it is tried again after %v", name, err) })
+			_, err := hook.Race(ctx, &c.client, askback.Request{Key: "k"},
+				func(err error) { t.Errorf("%s: it is tried again after %v", name, err) })
 			if err == nil || errors.Is(err, context.DeadlineExceeded) || len(c.client.asked) != c.asked {
-				t.Errorf("%s: got %v after %d attempts, want an error after %d", name, err, len(c.client.asked), c.asked)
+				t.Errorf("%s: got %v after %d attempts, want an error after %d", name, err, len(c.client.asked),
+					c.asked)
 			}
 		})
 	}
@@ -82,8 +86,10 @@ func TestRaceRetriesWithGrowingPauses(t *testing.T) {
 			return askback.Ask{}, nil
 		}
 		var reported []error
-		got, err := hook.Race(t.Context(), &c, askback.Request{Key: "k"}, func(err error) { reported = append(reported, err) })
-		if err != nil || !got.Outcome.Approved() || len(reported) != 1 || !errors.Is(reported[0], askback.ErrUnreachable) {
+		got, err := hook.Race(t.Context(), &c, askback.Request{Key: "k"},
+			func(err error) { reported = append(reported, err) })
+		if err != nil || !got.Outcome.Approved() || len(reported) != 1 ||
+			!errors.Is(reported[0], askback.ErrUnreachable) {
 			t.Errorf("got %+v, %v, reported %v; want the approval, and one error", got, err, reported)
 		}
 		var want []time.Duration
@@ -150,7 +156,8 @@ func race(t *testing.T, f *hooktest.Fixture) (end context.CancelCauseFunc, ended
 	ctx, cancel := context.WithCancelCause(t.Context())
 	out := make(chan raced, 1)
 	go func() {
-		ask, err := hook.Race(ctx, f.Client(), newCall().Request, func(err error) { t.Errorf("it is tried again after %v", err) })
+		ask, err := hook.Race(ctx, f.Client(), newCall().Request,
+			func(err error) { t.Errorf("it is tried again after %v", err) })
 		out <- raced{ask, err}
 	}()
 	synctest.Wait()

@@ -109,7 +109,8 @@ func TestHookDuringWithdrawalAsksAgain(t *testing.T) {
 		_, replies := start(f, newCall())
 		f.WantAsks("during the withdrawal", askback.Pending)
 		<-time.After(5 * time.Second)
-		f.Answer(f.WantAsks("after the withdrawal", askback.Cancelled, askback.Pending)[1], askback.Decide(askback.Deny, "no"))
+		f.Answer(f.WantAsks("after the withdrawal", askback.Cancelled, askback.Pending)[1],
+			askback.Decide(askback.Deny, "no"))
 		wantOutput(t, <-replies, "deny")
 	})
 }
@@ -132,7 +133,8 @@ func TestAskOfDeferredCallStaysOpen(t *testing.T) {
 		leave, replies := start(f, deferrable())
 		now := make(chan struct{})
 		close(now)
-		if _, err := f.Runner.Run(t.Context(), "bot", failingWaiter{f.Client(), now}, deferrable()); !errors.Is(err, askback.ErrTooMany) {
+		if _, err := f.Runner.Run(t.Context(), "bot", failingWaiter{f.Client(), now},
+			deferrable()); !errors.Is(err, askback.ErrTooMany) {
 			t.Errorf("got %v, want %v", err, askback.ErrTooMany)
 		}
 		f.WantAsks("one cannot wait", askback.Pending)
@@ -158,7 +160,8 @@ func TestHooksOfTwoPrincipalsShareNoAsk(t *testing.T) {
 		f := hooktest.NewFixture(t)
 		leave, _ := start(f, newCall())
 		stop, _ := f.Start(func(ctx context.Context) (hook.Reply, error) {
-			return f.Runner.Run(ctx, "other", f.Engine.As(askback.Principal{Kind: askback.Agent, Name: "other"}), newCall())
+			return f.Runner.Run(ctx, "other", f.Engine.As(askback.Principal{Kind: askback.Agent, Name: "other"}),
+				newCall())
 		})
 		leave()
 		f.WantAsks("the ask of bot", askback.Cancelled)

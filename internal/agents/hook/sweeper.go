@@ -115,7 +115,9 @@ func withdrawnAsGone(ask askback.Ask) bool {
 }
 
 // EachPending calls do for each open ask in a list.
-func EachPending(ctx context.Context, list func(context.Context, askback.Query) (askback.Page, error), do func(askback.Ask)) error {
+func EachPending(
+	ctx context.Context, list func(context.Context, askback.Query) (askback.Page, error), do func(askback.Ask),
+) error {
 	q := askback.Query{Status: askback.Pending, Limit: askback.MaxLimit}
 	for {
 		page, err := list(ctx, q)

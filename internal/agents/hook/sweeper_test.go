@@ -103,7 +103,8 @@ func TestHookAsksAgainAfterEarlyWithdrawal(t *testing.T) {
 			sweep(t, s)
 			<-time.After(30 * time.Second)
 			sweep(t, s)
-			f.Answer(f.WantAsks("withdrawn", askback.Cancelled, askback.Pending)[1], askback.Decide(askback.Approve, ""))
+			f.Answer(f.WantAsks("withdrawn", askback.Cancelled, askback.Pending)[1],
+				askback.Decide(askback.Approve, ""))
 			wantOutput(t, <-replies, "allow")
 		})
 	}
@@ -143,11 +144,14 @@ func TestFailedWithdrawalIsRepeated(t *testing.T) {
 func TestSlowSweepIsFollowedByALongPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var read time.Duration
-		s := &hook.Sweeper{Programs: []string{"codex", "claude-code", "gemini"}, List: func(context.Context, askback.Query) (askback.Page, error) {
-			<-time.After(2 * time.Second)
-			read += 2 * time.Second
-			return askback.Page{}, nil
-		}}
+		s := &hook.Sweeper{
+			Programs: []string{"codex", "claude-code", "gemini"},
+			List: func(context.Context, askback.Query) (askback.Page, error) {
+				<-time.After(2 * time.Second)
+				read += 2 * time.Second
+				return askback.Page{}, nil
+			},
+		}
 		begun := time.Now()
 		for time.Since(begun) < time.Hour {
 			if err := s.Sweep(t.Context(), time.Now()); err != nil {

@@ -14,7 +14,10 @@ const Name = "opencode"
 // Config is the configuration of OpenCode.
 var Config = config.Client{
 	Files: files, NextSteps: nextSteps,
-	Traces: config.Traces{Programs: []string{"opencode"}, Home: []string{".config/opencode"}, List: []string{"mcp", "list"}, ListRuns: true},
+	Traces: config.Traces{
+		Programs: []string{"opencode"}, Home: []string{".config/opencode"}, List: []string{"mcp", "list"},
+		ListRuns: true,
+	},
 }
 
 // mcpServer is the configuration of an MCP server in the format of OpenCode.
@@ -37,9 +40,12 @@ func files(scope config.Scope, o config.Options) ([]config.File, error) {
 	// rules, tools are allowed. The last matching rule applies.
 	allow := config.Member("allow", "permission", "askback_*")
 	allow.OnlyIfParent = true
-	load := config.Edit{Path: []string{"plugin"}, Value: config.Compact(reference), List: true, Keep: true, IsOwn: func(entry string) bool {
-		return pluginOf(entry) == reference
-	}}
+	load := config.Edit{
+		Path:  []string{"plugin"},
+		Value: config.Compact(reference), List: true, Keep: true, IsOwn: func(entry string) bool {
+			return pluginOf(entry) == reference
+		},
+	}
 	if o.Command != "askback" {
 		load.Value = config.Compact([]any{reference, map[string]string{"command": o.Command}})
 	}
@@ -123,8 +129,10 @@ func IsCurrentPlugin(content []byte) bool { return string(content) == Plugin }
 func nextSteps(scope config.Scope, o config.Options) (todo []string) {
 	todo = []string{
 		`restart OpenCode; if another configuration file has "permission" rules that ask for every tool, allow "askback_*" there`,
-		"with a plugin, OpenCode installs @opencode-ai/plugin from npm into ~/.config/opencode when it starts: this takes seconds once, or over a minute at each start without npm",
-		"opencode run has no dialog: to approve its calls in Askback, add this to the configuration: " + gateEntry(scope, o),
+		"with a plugin, OpenCode installs @opencode-ai/plugin from npm into ~/.config/opencode when it starts: this " +
+			"takes seconds once, or over a minute at each start without npm",
+		"opencode run has no dialog: to approve its calls in Askback, add this to the configuration: " +
+			gateEntry(scope, o),
 	}
 	return todo
 }

@@ -10,7 +10,9 @@ import (
 // The plugin that askback init writes for OpenCode is found in each scope, with the program that it
 // runs.
 func TestPluginOfOpenCodeIsFound(t *testing.T) {
-	for scope, want := range map[config.Scope]string{config.Project: ".askback/opencode.js", config.User: ".config/opencode/askback.js"} {
+	for scope, want := range map[config.Scope]string{
+		config.Project: ".askback/opencode.js", config.User: ".config/opencode/askback.js",
+	} {
 		for _, program := range []string{"askback", "/opt/askback"} {
 			files, err := opencode.Config.FilesFor(scope, config.Options{Command: program})
 			if err != nil {
@@ -33,7 +35,9 @@ func TestPluginOfOpenCodeIsFound(t *testing.T) {
 			}
 		}
 	}
-	for _, content := range []string{"", "{", `{"plugin": {}}`, `{"plugin": "./.askback/opencode.js"}`, `{"plugin": ["./other.js", 5, []]}`} {
+	for _, content := range []string{
+		"", "{", `{"plugin": {}}`, `{"plugin": "./.askback/opencode.js"}`, `{"plugin": ["./other.js", 5, []]}`,
+	} {
 		if _, _, ok := opencode.LoadedPlugin(config.Project, []byte(content)); ok {
 			t.Errorf("%s: found", content)
 		}

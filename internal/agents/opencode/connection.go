@@ -61,7 +61,8 @@ func (c *connection) begin(ctx context.Context, ev Event) {
 	}
 	c.f.remember(ev.Folder)
 	c.dialogs.MuteAmbiguous(errAmbiguous, func(d Event) bool {
-		return ev.CallID != "" && d.SessionID == ev.SessionID && d.MessageID == ev.MessageID && d.CallID == ev.CallID && d.Permission == ev.Permission
+		return ev.CallID != "" && d.SessionID == ev.SessionID && d.MessageID == ev.MessageID && d.CallID == ev.CallID &&
+			d.Permission == ev.Permission
 	})
 	c.dialogs.Ask(d, func(ctx context.Context) { c.ask(ctx, d) })
 }

@@ -72,7 +72,8 @@ func (f *Follower) keepFollowing(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return nil
 		case ok && status.status == http.StatusUnauthorized && f.Password != "":
-			return errors.New("the server of OpenCode rejects the password: check OPENCODE_SERVER_PASSWORD and OPENCODE_SERVER_USERNAME")
+			return errors.New("the server of OpenCode rejects the password: check OPENCODE_SERVER_PASSWORD and " +
+				"OPENCODE_SERVER_USERNAME")
 		case ok && status.status == http.StatusUnauthorized:
 			return errors.New("the server of OpenCode requires a password: set OPENCODE_SERVER_PASSWORD")
 		case attached:

@@ -115,7 +115,8 @@ func attach(t *testing.T) *attachment {
 	t.Helper()
 	a := newAttachment(t)
 	a.follow()
-	if got, want := wait(t, a.notes, "a note"), "Attached to OpenCode at "+a.URL+". Its requests are in the inbox as well."; got != want {
+	if got, want := wait(t, a.notes,
+		"a note"), "Attached to OpenCode at "+a.URL+". Its requests are in the inbox as well."; got != want {
 		t.Errorf("got the note %q, want %q", got, want)
 	}
 	return a
@@ -129,7 +130,8 @@ func (a *attachment) bounded() context.Context {
 
 // permission sends the event of a permission.
 func (a *attachment) permission(id, rest string) {
-	a.events <- `{"directory":"/srv/app","payload":{"type":"permission.asked","properties":{"id":"` + id + `","sessionID":"ses_1","permission":"bash"` + rest + `}}}`
+	a.events <- `{"directory":"/srv/app","payload":{"type":"permission.asked","properties":{"id":"` + id +
+		`","sessionID":"ses_1","permission":"bash"` + rest + `}}}`
 }
 
 const makeIt = `,"patterns":["make"],"metadata":{"command":"make"}`
@@ -188,7 +190,10 @@ func TestOnlyApprovalsAreSent(t *testing.T) {
 	}{
 		{askback.Answer{Decision: askback.Approve}, `{"reply":"once"}`},
 		{askback.Answer{Decision: askback.ApproveAll}, `{"reply":"once"}`},
-		{askback.Answer{Decision: askback.Deny, Reason: "once"}, `{"message":"Denied by \"ana\": do not do this. Reason: \"once\".","reply":"reject"}`},
+		{
+			askback.Answer{Decision: askback.Deny, Reason: "once"},
+			`{"message":"Denied by \"ana\": do not do this. Reason: \"once\".","reply":"reject"}`,
+		},
 	} {
 		id := fmt.Sprintf("per_%d", i)
 		a.permission(id, fmt.Sprintf(`,"metadata":{"command":"make %d"}`, i))
@@ -293,7 +298,8 @@ func TestCallsWithTheSameIDAreNotConfused(t *testing.T) {
 func TestUnknownEventsAreIgnored(t *testing.T) {
 	a := attach(t)
 	for _, event := range []string{
-		`nonsense`, `[]`, `{"payload":7}`, `{"payload":{"type":"permission.asked","properties":[]}}`, `{"payload":{"type":"permission.asked"}}`,
+		`nonsense`, `[]`, `{"payload":7}`, `{"payload":{"type":"permission.asked","properties":[]}}`,
+		`{"payload":{"type":"permission.asked"}}`,
 		`{"payload":{"type":"tool.execute.before","properties":{"tool":"bash","sessionID":"s","callID":"c","args":{}}}}`,
 		`{"payload":{"type":"permission.replied","properties":{}}}`, `{"payload":{"type":"session.idle"}}`,
 	} {
@@ -314,8 +320,14 @@ func TestUnknownEventsAreIgnored(t *testing.T) {
 
 // A missing or wrong password ends the command.
 func TestPasswordIsRequired(t *testing.T) {
-	for given, want := range map[string]string{"": "requires a password: set OPENCODE_SERVER_PASSWORD", "other": "rejects the password: check OPENCODE_SERVER_PASSWORD"} {
-		f := &Follower{Asks: askbacktest.New(t).Agent("local"), URL: newFake(t).URL, User: "opencode", Password: given, Note: func(string) {}}
+	for given, want := range map[string]string{
+		"":      "requires a password: set OPENCODE_SERVER_PASSWORD",
+		"other": "rejects the password: check OPENCODE_SERVER_PASSWORD",
+	} {
+		f := &Follower{
+			Asks: askbacktest.New(t).Agent("local"), URL: newFake(t).URL, User: "opencode", Password: given,
+			Note: func(string) {},
+		}
 		if err := f.Run(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("with the password %q, got %v, want %q", given, err, want)
 		}

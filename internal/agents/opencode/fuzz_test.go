@@ -23,7 +23,10 @@ type recording struct {
 }
 
 func (r *recording) RoundTrip(req *http.Request) (*http.Response, error) {
-	reply := &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(strings.NewReader(r.message))}
+	reply := &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}},
+		Body: io.NopCloser(strings.NewReader(r.message)),
+	}
 	if req.URL.Path == "/global/event" {
 		reply.Body = io.NopCloser(strings.NewReader(r.events))
 	}
@@ -52,7 +55,8 @@ func FuzzServer(f *testing.F) {
 	unapproved := hooktest.Unapproved("once")
 	for i := range unapproved {
 		f.Add(connectedEvent+"\n"+permissionEvent, messageReply, i)
-		f.Add(permissionEvent+"\n"+repliedEvent+"\n"+permissionEvent, `{"parts":[{"callID":"call_1"},{"callID":"call_1"}]}`, i)
+		f.Add(permissionEvent+"\n"+repliedEvent+"\n"+permissionEvent,
+			`{"parts":[{"callID":"call_1"},{"callID":"call_1"}]}`, i)
 		f.Add(questionEvent, `null`, i)
 		f.Add("data: []\ndata: {\n"+strings.ReplaceAll(permissionEvent, `"bash"`, `"once"`), `[`, i)
 	}

@@ -55,10 +55,14 @@ func TestNotesDescribeTheConnection(t *testing.T) {
 	asks := askbacktest.New(t).Agent("local")
 	html := func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, "<html>") }
 	for want, handler := range map[string]http.Handler{
-		"The program at URL is not a server of OpenCode: /global/event: 404 Not Found. Waiting for one …": http.NotFoundHandler(),
-		"The program at URL is not a server of OpenCode: /global/event: 302 Found. Waiting for one …":     http.RedirectHandler("/login", http.StatusFound),
-		"The program at URL is not a server of OpenCode: it sends no events. Waiting for one …":           http.HandlerFunc(html),
-		"No connection to OpenCode at URL: /global/event: 502 Bad Gateway. Trying again …": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		"The program at URL is not a server of OpenCode: /global/event: 404 Not Found. Waiting " +
+			"for one …": http.NotFoundHandler(),
+		"The program at URL is not a server of OpenCode: /global/event: 302 Found. Waiting " +
+			"for one …": http.RedirectHandler("/login", http.StatusFound),
+		"The program at URL is not a server of OpenCode: it sends no events. Waiting for one …": http.HandlerFunc(html),
+		"No connection to OpenCode at URL: /global/event: 502 Bad Gateway. Trying again …": http.HandlerFunc(func(
+			w http.ResponseWriter, _ *http.Request,
+		) {
 			w.WriteHeader(http.StatusBadGateway)
 		}),
 	} {
@@ -94,7 +98,9 @@ func TestMissingServerIsNoted(t *testing.T) {
 // While Askback cannot be reached, the notes do not claim that its inbox has the requests.
 func TestNotesOmitTheInboxWithoutAskback(t *testing.T) {
 	t.Parallel()
-	notesOf(t, unreachable{}, newFake(t).URL, "Askback cannot be reached, so only OpenCode asks: the server cannot be reached", "Attached to OpenCode at URL.")
+	notesOf(t, unreachable{}, newFake(t).URL,
+		"Askback cannot be reached, so only OpenCode asks: the server cannot be reached",
+		"Attached to OpenCode at URL.")
 }
 
 // silence is a transport that never replies.
@@ -113,7 +119,8 @@ func TestSilentServerIsNoted(t *testing.T) {
 		f.server.client.Transport = silence{}
 		err := f.server.events(t.Context(), func(event) {})
 		problem, details := f.noConnection(err)
-		if want := "No connection to OpenCode at http://opencode: it does not reply. Trying again …"; problem+details != want {
+		if want := "No connection to OpenCode at http://opencode: it does not reply. Trying again …"; problem+
+			details != want {
 			t.Errorf("got the note %q, want %q", problem+details, want)
 		}
 	})
@@ -127,8 +134,10 @@ func TestNumberOfFoldersIsLimited(t *testing.T) {
 		f.remember("/often")
 	}
 	all := f.openFolders()
-	if len(all) != maxFolders+3 || !slices.Contains(all, "") || !slices.Contains(all, "/given") || !slices.Contains(all, "/0") ||
-		!slices.Contains(all, "/often") || !slices.Contains(all, fmt.Sprint("/", 2*maxFolders-1)) || slices.Contains(all, "/1") {
+	if len(all) != maxFolders+3 || !slices.Contains(all, "") || !slices.Contains(all, "/given") ||
+		!slices.Contains(all, "/0") ||
+		!slices.Contains(all, "/often") || !slices.Contains(all, fmt.Sprint("/", 2*maxFolders-1)) ||
+		slices.Contains(all, "/1") {
 		t.Errorf("got %d folders: %q", len(all), all)
 	}
 }

@@ -22,7 +22,9 @@ func node(t *testing.T, script string, args ...string) string {
 		t.Skip("LEFT OUT: the plugin of OpenCode; node is missing")
 	}
 	dir := t.TempDir()
-	for name, text := range map[string]string{"plugin.mjs": opencode.Plugin, "test.mjs": "import plugin from \"./plugin.mjs\"\n" + script} {
+	for name, text := range map[string]string{
+		"plugin.mjs": opencode.Plugin, "test.mjs": "import plugin from \"./plugin.mjs\"\n" + script,
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -40,14 +42,27 @@ func node(t *testing.T, script string, args ...string) string {
 func TestGateAllowsOnlyToolsThatItAsksAbout(t *testing.T) {
 	cases := []struct{ gate, rules, want string }{
 		{`false`, `{"*":"ask"}`, `{"*":"ask"}`},
-		{`true`, `{"bash":"ask","read":"ask","external_directory":"ask","doom_loop":"ask"}`, `{"bash":"allow","read":"ask","external_directory":"ask","doom_loop":"ask"}`},
-		{`true`, `{"bash":{"*":"ask","rm *":"deny","ls":"allow"}}`, `{"bash":{"*":"allow","rm *":"deny","ls":"allow"}}`},
+		{
+			`true`, `{"bash":"ask","read":"ask","external_directory":"ask","doom_loop":"ask"}`,
+			`{"bash":"allow","read":"ask","external_directory":"ask","doom_loop":"ask"}`,
+		},
+		{
+			`true`, `{"bash":{"*":"ask","rm *":"deny","ls":"allow"}}`,
+			`{"bash":{"*":"allow","rm *":"deny","ls":"allow"}}`,
+		},
 		{`true`, `"ask"`, `{"*":"ask","bash":{"*":"allow"},"codesearch":{"*":"allow"},"edit":{"*":"allow"},"webfetch":{"*":"allow"},"websearch":{"*":"allow"}}`},
 		{`true`, `"deny"`, `{"*":"deny","bash":{"*":"deny"},"codesearch":{"*":"deny"},"edit":{"*":"deny"},"webfetch":{"*":"deny"},"websearch":{"*":"deny"}}`},
-		{`["bash"]`, `{"*":"ask","edit":"ask","bash":{"rm *":"deny"}}`, `{"*":"ask","edit":"ask","bash":{"*":"allow","rm *":"deny"}}`},
-		{`["bash"]`, `{"bash":"deny","*":"ask"}`, `{"*":"ask","bash":{"*":"allow"}}`}, // the last rule that matches applies
+		{
+			`["bash"]`, `{"*":"ask","edit":"ask","bash":{"rm *":"deny"}}`,
+			`{"*":"ask","edit":"ask","bash":{"*":"allow","rm *":"deny"}}`,
+		},
+		// the last rule that matches applies
+		{`["bash"]`, `{"bash":"deny","*":"ask"}`, `{"*":"ask","bash":{"*":"allow"}}`},
 		{`["bash"]`, `{"*":"ask","bash":"deny"}`, `{"*":"ask","bash":"deny"}`},
-		{`true`, `{"github_*":"ask","re*":"ask","github_merge":"deny"}`, `{"github_*":"allow","re*":"ask","github_merge":"deny"}`},
+		{
+			`true`, `{"github_*":"ask","re*":"ask","github_merge":"deny"}`,
+			`{"github_*":"allow","re*":"ask","github_merge":"deny"}`,
+		},
 		{`true`, `{"askback_*":"ask"}`, `{"askback_*":"ask"}`},
 		{`true`, `null`, `null`},
 		{`"false"`, `{"bash":"ask"}`, `{"bash":"allow"}`}, // any other value turns the gate on

@@ -110,7 +110,8 @@ func confirmation(ev Event) (askback.Request, error) {
 		return askback.Request{}, err
 	}
 	return askback.Request{Confirmation: &askback.Confirmation{
-		ToolName: ev.Permission, Input: input, Description: hook.Description(ev.Args), NoEdit: ev.Name == PermissionAsked,
+		ToolName: ev.Permission, Input: input, Description: hook.Description(ev.Args),
+		NoEdit: ev.Name == PermissionAsked,
 	}}, nil
 }
 

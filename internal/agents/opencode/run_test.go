@@ -34,7 +34,8 @@ func run(ctx context.Context, t *testing.T, client hook.Client, raw string) (hoo
 // (F7, F9).
 func TestEachRequestIsAskedOnce(t *testing.T) {
 	server := askbacktest.New(t)
-	server.Person("ana", askbacktest.Answer("Which DB?", "SQLite"), askbacktest.Approve("bash"), askbacktest.Approve("bash"), askbacktest.Deny("bash", "not twice"), askbacktest.Approve("bash"))
+	server.Person("ana", askbacktest.Answer("Which DB?", "SQLite"), askbacktest.Approve("bash"),
+		askbacktest.Approve("bash"), askbacktest.Deny("bash", "not twice"), askbacktest.Approve("bash"))
 	client := server.Agent("local")
 	for _, step := range []struct{ event, want string }{
 		{askDB, `{"answers":[["SQLite"]]}`},
@@ -142,7 +143,8 @@ func FuzzEvents(f *testing.F) {
 			{Status: askback.Answered},
 		} {
 			ask.Status, ask.Outcome = o.Status, &o
-			if got, _ := opencode.Decide(ev, ask); got.Permission == "once" || got.Decision == "approved" || got.Permission == "always" {
+			if got, _ := opencode.Decide(ev, ask); got.Permission == "once" || got.Decision == "approved" ||
+				got.Permission == "always" {
 				t.Errorf("%s: %+v results in %+v", raw, o, got)
 			}
 		}

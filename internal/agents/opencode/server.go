@@ -39,7 +39,9 @@ func newServer(f *Follower) *server {
 	return &server{
 		url: strings.TrimRight(f.URL, "/"), user: f.User, password: f.Password,
 		// A redirect would send the password to another address.
-		client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		client: &http.Client{
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
 	}
 }
 
@@ -186,7 +188,8 @@ func (s *server) open(ctx context.Context, folder string) (all []Event, err erro
 // of a request.
 func isID(id, prefix string) bool {
 	rest, ok := strings.CutPrefix(id, prefix)
-	return ok && rest != "" && strings.Trim(rest, "-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+	return ok && rest != "" &&
+		strings.Trim(rest, "-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
 // readEvent reads the properties of an event. It returns false if the event makes no ask, or if its ids do

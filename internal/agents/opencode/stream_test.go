@@ -41,7 +41,9 @@ func (s stream) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	context.AfterFunc(r.Context(), func() { _ = s.lines.CloseWithError(r.Context().Err()) })
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: s.lines}, nil
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: s.lines,
+	}, nil
 }
 
 // A connection lasts as long as events arrive, and is closed after a silence.
@@ -156,7 +158,9 @@ func TestNothingIsSentAfterTheConnectionEnds(t *testing.T) {
 			synctest.Wait() // until follow waits for this dialog
 		}}
 		client.Outcome = askback.Outcome{Status: askback.Answered, Decision: askback.Approve}
-		f := &Follower{Asks: client, URL: "http://opencode", Note: func(text string) { t.Errorf("got the note %q", text) }}
+		f := &Follower{
+			Asks: client, URL: "http://opencode", Note: func(text string) { t.Errorf("got the note %q", text) },
+		}
 		f.prepare()
 		f.server.client.Transport = stream{lines}
 		go func() { _, _ = io.WriteString(events, permissionWithoutCall+"\n") }()

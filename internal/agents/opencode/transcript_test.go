@@ -62,7 +62,8 @@ func (p *player) play(line string) string {
 		if err != nil {
 			return "rejected: " + err.Error() + "\n"
 		}
-		o.Status, o.Answers, o.Comment, o.Decision, o.Input, o.Reason = askback.Answered, a.Answers, a.Comment, a.Decision, a.Input, a.Reason
+		o.Status, o.Answers, o.Comment, o.Decision, o.Input, o.Reason = askback.Answered, a.Answers, a.Comment,
+			a.Decision, a.Input, a.Reason
 	case "decline":
 		o.Status, o.Reason = askback.Declined, rest
 	case "cancel":
@@ -101,8 +102,8 @@ func (p *player) event(raw string) string {
 // pending returns the ask of a request, as the engine would store it.
 func pending(r askback.Request) askback.Ask {
 	a := askback.Ask{
-		ID: "ask_1", Agent: r.Agent, Kind: askback.Questions, Title: r.Title, Questions: r.Questions, Confirmation: r.Confirmation,
-		Context: r.Context, Status: askback.Pending, CreatedAt: nine,
+		ID: "ask_1", Agent: r.Agent, Kind: askback.Questions, Title: r.Title, Questions: r.Questions,
+		Confirmation: r.Confirmation, Context: r.Context, Status: askback.Pending, CreatedAt: nine,
 	}
 	if r.Confirmation != nil {
 		a.Kind = askback.Confirm

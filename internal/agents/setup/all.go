@@ -90,7 +90,8 @@ func (c *Setup) plans() (plans []clientPlan, failed error) {
 			}
 			if c.Remove {
 				reason = map[bool]string{false: "in this folder", true: "in your home folder"}[user]
-				p.changes = slices.DeleteFunc(p.changes, func(one change) bool { return !one.differs() || seen[agents.RealPath(one.path)] })
+				p.changes = slices.DeleteFunc(p.changes,
+					func(one change) bool { return !one.differs() || seen[agents.RealPath(one.path)] })
 			}
 			for _, one := range p.changes {
 				seen[agents.RealPath(one.path)] = true
@@ -101,7 +102,8 @@ func (c *Setup) plans() (plans []clientPlan, failed error) {
 		}
 	}
 	if len(plans) == 0 && failed == nil && !c.Remove {
-		failed = usageError("no agent was found in the PATH or in your home folder; name it, as in askback init claude-code: " + strings.Join(Names(), ", "))
+		failed = usageError("no agent was found in the PATH or in your home folder; name it, as in askback init " +
+			"claude-code: " + strings.Join(Names(), ", "))
 	}
 	return plans, failed
 }
@@ -125,7 +127,9 @@ func (c *Setup) remaining(done plan) string {
 	}
 	var paths []string
 	for _, one := range p.changes {
-		if one.differs() && !slices.ContainsFunc(done.changes, func(other change) bool { return agents.RealPath(other.path) == agents.RealPath(one.path) }) {
+		if one.differs() && !slices.ContainsFunc(done.changes, func(other change) bool {
+			return agents.RealPath(other.path) == agents.RealPath(one.path)
+		}) {
 			paths = append(paths, agents.HomePath(one.path))
 		}
 	}

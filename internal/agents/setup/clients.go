@@ -57,7 +57,8 @@ func (c *Setup) requireServer(ctx context.Context, plans []clientPlan) {
 	var clients []string
 	for _, p := range plans {
 		client := p.setup.config()
-		if slices.ContainsFunc(p.plan.changes, func(one change) bool { return slices.ContainsFunc(client.HooksIn(one.after), client.NeedsServer) }) {
+		if slices.ContainsFunc(p.plan.changes,
+			func(one change) bool { return slices.ContainsFunc(client.HooksIn(one.after), client.NeedsServer) }) {
 			clients = append(clients, p.setup.Agent)
 		}
 	}
@@ -65,7 +66,8 @@ func (c *Setup) requireServer(ctx context.Context, plans []clientPlan) {
 		return
 	}
 	if problem := c.MissingServer(ctx); problem != "" {
-		c.Note(problem + ": keep askback serve running; without it, the hooks of " + strings.Join(clients, ", ") + " ask no person, and a guard blocks each call")
+		c.Note(problem + ": keep askback serve running; without it, the hooks of " + strings.Join(clients, ", ") +
+			" ask no person, and a guard blocks each call")
 	}
 }
 

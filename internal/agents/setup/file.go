@@ -93,20 +93,23 @@ func resolve(folder string, scope config.Scope, path string) (string, error) {
 	found, err := filepath.EvalSymlinks(there)
 	for errors.Is(err, os.ErrNotExist) {
 		if _, err := os.Lstat(there); err == nil {
-			return "", usageError(shownPath(scope, path) + " is a broken link; nothing was changed. Remove it, or create the file that it leads to, and run this command again")
+			return "", usageError(shownPath(scope, path) + " is a broken link; nothing was changed. Remove it, or " +
+				"create the file that it leads to, and run this command again")
 		}
 		there, rest = filepath.Dir(there), filepath.Join(filepath.Base(there), rest)
 		found, err = filepath.EvalSymlinks(there)
 	}
 	if errors.Is(err, syscall.ENOTDIR) {
-		return "", usageError(shownPath(scope, notFolder(root, path)) + " is not a folder; nothing was changed. Move it away and run this command again")
+		return "", usageError(shownPath(scope, notFolder(root, path)) +
+			" is not a folder; nothing was changed. Move it away and run this command again")
 	}
 	if err != nil || scope != config.Project {
 		return filepath.Join(found, rest), err
 	}
 	within, err := filepath.Rel(root, found)
 	if err != nil || within != "." && !filepath.IsLocal(within) {
-		return "", usageError(path + " is a link out of this folder, to " + found + "; nothing was changed, because a project must not change other files. " +
+		return "", usageError(path + " is a link out of this folder, to " + found +
+			"; nothing was changed, because a project must not change other files. " +
 			"Replace the link with a file or a folder and run this command again, or change your own files with --user")
 	}
 	return filepath.Join(folder, within, rest), nil
@@ -131,7 +134,8 @@ func (c change) write(known records) error {
 		return err
 	}
 	if now, err := readFile(c.path); err != nil || !bytes.Equal(now, c.before) || (now == nil) != (c.before == nil) {
-		return cmp.Or(err, error(&Error{Text: c.path + " has changed meanwhile, so it was not written; run askback init again"}))
+		return cmp.Or(err,
+			error(&Error{Text: c.path + " has changed meanwhile, so it was not written; run askback init again"}))
 	}
 	r := known[path]
 	if c.after == nil {

@@ -12,7 +12,8 @@ import (
 func unknownClient(name string) string {
 	all := Names()
 	if like := similarClients(name); len(like) > 0 {
-		return fmt.Sprintf("unknown client %s; did you mean %s? The names are %s", name, strings.Join(like, " or "), strings.Join(all, ", "))
+		return fmt.Sprintf("unknown client %s; did you mean %s? The names are %s", name, strings.Join(like, " or "),
+			strings.Join(all, ", "))
 	}
 	return fmt.Sprintf("unknown client %s; use one of %s", name, strings.Join(all, ", "))
 }

@@ -160,13 +160,16 @@ func (c *Setup) conclude(p plan, prefix string) {
 	case c.Remove:
 		return
 	case options.URL != "" && !c.config().AsksForToken && os.Getenv(config.TokenVariable) == "":
-		c.Note(prefix + config.TokenVariable + " must be set to an agent's token when the client starts: askback token add --kind agent --name NAME")
+		c.Note(prefix + config.TokenVariable +
+			" must be set to an agent's token when the client starts: askback token add --kind agent --name NAME")
 	}
 	for _, todo := range c.config().NextSteps(scope, options) {
 		c.Note(prefix + todo)
 	}
-	if c.Agent == claudecode.Name && scope == config.Project && !options.Shared && isUnignored(".claude/settings.local.json") {
-		c.Note(prefix + "Git ignores .claude/settings.local.json as soon as Claude Code has started here once; do not commit it before")
+	if c.Agent == claudecode.Name && scope == config.Project && !options.Shared &&
+		isUnignored(".claude/settings.local.json") {
+		c.Note(prefix + "Git ignores .claude/settings.local.json as soon as Claude Code has started here once; do " +
+			"not commit it before")
 	}
 }
 
@@ -223,7 +226,8 @@ func (c *Setup) options(scope config.Scope, folder string) (config.Options, erro
 	o.Gate = c.Gate
 	switch {
 	case !c.config().Guards && c.Gate != nil:
-		return o, usageError("--gate is for " + strings.Join(agents.Names(isGuarded), ", ") + " only, not for " + c.Agent)
+		return o,
+			usageError("--gate is for " + strings.Join(agents.Names(isGuarded), ", ") + " only, not for " + c.Agent)
 	case c.Agent != claudecode.Name && c.HTTP != nil:
 		return o, usageError("--http is for the hooks of " + claudecode.Name + " only, not for " + c.Agent)
 	case c.Agent == claudecode.Name && (c.HTTP == nil && o.URL != "" || c.HTTP != nil && *c.HTTP):

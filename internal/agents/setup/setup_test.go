@@ -15,8 +15,14 @@ func TestReportOfAClientIsOneLine(t *testing.T) {
 	for _, c := range []struct{ client, program, script, want string }{
 		{"opencode", "opencode", "sleep 60", "opencode mcp list did not finish within 0.3 s"},
 		{"gemini", "gemini", "exit 3", "gemini mcp list failed: exit status 3"},
-		{"copilot", "copilot", "echo No servers.", "copilot mcp list does not list the server askback yet: do the steps above first"},
-		{"claude-code", "claude", "echo 'askback:  askback mcp - Connected'", "claude mcp list: askback: askback mcp - Connected"},
+		{
+			"copilot", "copilot", "echo No servers.",
+			"copilot mcp list does not list the server askback yet: do the steps above first",
+		},
+		{
+			"claude-code", "claude", "echo 'askback:  askback mcp - Connected'",
+			"claude mcp list: askback: askback mcp - Connected",
+		},
 		{"codex", "codex", "cat <<'END'\n" +
 			"Name     Command  Args            Cwd  Status   Auth\n" +
 			"askback  askback  mcp --wait 23h  -    enabled  Unsupported\nEND", "codex mcp list: askback is enabled"},
@@ -37,9 +43,9 @@ func TestReportOfAClientIsOneLine(t *testing.T) {
 // The error for an unknown name suggests the right name.
 func TestUnknownClientGetsASuggestion(t *testing.T) {
 	for name, want := range map[string]string{
-		"claude": "claude-code", "Claude Code": "claude-code", "vs-code": "vscode", "Visual Studio Code": "vscode", "code": "vscode",
-		"github-copilot": "copilot", "gemini-cli": "gemini", "agy": "antigravity", "cusror": "cursor", "open_code": "opencode",
-		"emacs": "", "": "", "e": "",
+		"claude": "claude-code", "Claude Code": "claude-code", "vs-code": "vscode", "Visual Studio Code": "vscode",
+		"code": "vscode", "github-copilot": "copilot", "gemini-cli": "gemini", "agy": "antigravity",
+		"cusror": "cursor", "open_code": "opencode", "emacs": "", "": "", "e": "",
 	} {
 		if got := strings.Join(similarClients(name), " "); got != want {
 			t.Errorf("%q: got %q, want %q", name, got, want)

@@ -21,9 +21,12 @@ var Config = config.Client{
 // stores it.
 func files(scope config.Scope, o config.Options) ([]config.File, error) {
 	if scope == config.User {
-		return nil, fmt.Errorf("%w: the file with a user's servers depends on the profile of Visual Studio Code; use the project scope, or the editor's command MCP: Open User Configuration", config.ErrUnsupported)
+		return nil, fmt.Errorf("%w: the file with a user's servers depends on the profile of Visual Studio Code; "+
+			"use the project scope, or the editor's command MCP: Open User Configuration", config.ErrUnsupported)
 	}
-	edits := []config.Edit{config.Member(config.Server{Type: config.Transport(o)}.WithAddress(o, "${input:askback_token}"), "servers", "askback")}
+	edits := []config.Edit{config.Member(
+		config.Server{Type: config.Transport(o)}.WithAddress(o, "${input:askback_token}"), "servers", "askback",
+	)}
 	if o.URL != "" || o.Remove {
 		edits = append(edits, config.Edit{
 			Path: []string{"inputs"}, List: true,
@@ -35,5 +38,6 @@ func files(scope config.Scope, o config.Options) ([]config.File, error) {
 }
 
 func nextSteps(_ config.Scope, _ config.Options) []string {
-	return []string{"start the server askback in .vscode/mcp.json (Start, above its name), and allow its tools when the editor first asks"}
+	return []string{"start the server askback in .vscode/mcp.json (Start, above its name), and allow its tools when " +
+		"the editor first asks"}
 }

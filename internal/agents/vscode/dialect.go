@@ -46,7 +46,8 @@ type dialectAnswer struct {
 // declined without a reason, every question is skipped. After any other outcome without an
 // answer or default, it returns an *[compat.Unanswered].
 func dialectReply(all []compat.ClientAnswer, ask askback.Ask) (any, error) {
-	if err := compat.AnsweredOnly(ask); err != nil && (ask.Outcome.Status != askback.Declined || ask.Outcome.Reason != "") {
+	if err := compat.AnsweredOnly(ask); err != nil &&
+		(ask.Outcome.Status != askback.Declined || ask.Outcome.Reason != "") {
 		return nil, err
 	}
 	out := map[string]dialectAnswer{}

@@ -47,7 +47,10 @@ func newAppServer(t testing.TB) *appServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &appServer{t: t, socket: filepath.Join(dir, "s"), answers: make(chan answer, 9), steered: make(chan string, 9), listed: make(chan bool, 99)}
+	a := &appServer{
+		t: t, socket: filepath.Join(dir, "s"), answers: make(chan answer, 9), steered: make(chan string, 9),
+		listed: make(chan bool, 99),
+	}
 	t.Cleanup(func() { a.stop(); _ = os.RemoveAll(dir) })
 	return a
 }
@@ -113,7 +116,8 @@ func (a *appServer) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *appServer) resume(conn *websocket.Conn, id int) {
-	a.send(conn, `{"id":%d,"result":{"thread":{"id":"t","cwd":"/srv/shop"},"initialTurnsPage":{"data":[{"id":"u","items":[
+	a.send(conn,
+		`{"id":%d,"result":{"thread":{"id":"t","cwd":"/srv/shop"},"initialTurnsPage":{"data":[{"id":"u","items":[
 		{"type":"fileChange","id":"i","changes":[{"path":"/srv/a","kind":{"type":"add"},"diff":"x\n"}]}]}]}}}`, id)
 	a.mu.Lock()
 	a.conn = conn

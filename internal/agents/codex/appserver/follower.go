@@ -73,7 +73,8 @@ func (f *Follower) follow(ctx context.Context, asker *dialog.Asker) error {
 // noConnection returns the note for an error of dial.
 func noConnection(socket string, err error) string {
 	if errors.Is(err, errNoDaemon) {
-		return "Codex's daemon is not running: no program listens on " + socket + ". Start codex at a terminal, or run codex app-server daemon start. Waiting for it …"
+		return "Codex's daemon is not running: no program listens on " + socket +
+			". Start codex at a terminal, or run codex app-server daemon start. Waiting for it …"
 	}
 	return "No connection to Codex's daemon: " + err.Error() + ". Trying again …"
 }

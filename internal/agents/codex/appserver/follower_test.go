@@ -29,7 +29,10 @@ type attachment struct {
 
 func attach(t *testing.T) *attachment {
 	t.Helper()
-	a := &attachment{appServer: newAppServer(t), t: t, instance: askbacktest.New(t), notes: make(chan string, 99), follows: make(chan string, 99)}
+	a := &attachment{
+		appServer: newAppServer(t), t: t, instance: askbacktest.New(t), notes: make(chan string, 99),
+		follows: make(chan string, 99),
+	}
 	a.person = a.instance.Person("ana")
 	a.start()
 	a.follow()
@@ -38,7 +41,9 @@ func attach(t *testing.T) *attachment {
 
 func (a *attachment) follow() {
 	ctx, cancel := context.WithCancel(a.t.Context())
-	f := &Follower{Asks: a.instance.Agent("local"), Socket: a.socket, Version: "test", Note: func(text string) { a.notes <- text }, Retry: 10 * time.Millisecond}
+	f := &Follower{Asks: a.instance.Agent("local"), Socket: a.socket, Version: "test", Note: func(text string) {
+		a.notes <- text
+	}, Retry: 10 * time.Millisecond}
 	f.Following = func(thread string) func() {
 		a.follows <- thread
 		return func() { a.follows <- "-" + thread }
@@ -123,7 +128,8 @@ func TestOnlyApprovalsAreSent(t *testing.T) {
 		a := attach(t)
 		a.request(raw)
 		ask := a.next()
-		if ask.Agent != "codex · shop" || !ask.Confirmation.NoEdit || !strings.Contains(string(ask.Context), `"cwd":"/srv/shop"`) {
+		if ask.Agent != "codex · shop" || !ask.Confirmation.NoEdit ||
+			!strings.Contains(string(ask.Context), `"cwd":"/srv/shop"`) {
 			t.Errorf("got the ask %+v with the context %s", ask.Confirmation, ask.Context)
 		}
 		a.answer(ask.ID, approve)
@@ -159,7 +165,8 @@ func TestFormOfMCPServerIsAsked(t *testing.T) {
 	if ask.Title != "probe: Where to?" || len(ask.Questions) != 2 {
 		t.Fatalf("got %q: %+v", ask.Title, ask.Questions)
 	}
-	a.answer(ask.ID, askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Other: "3"}, {ID: "q2", Selected: []string{"eu"}}}})
+	a.answer(ask.ID,
+		askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Other: "3"}, {ID: "q2", Selected: []string{"eu"}}}})
 	a.receives(answer{1, `{"action":"accept","content":{"n":3,"region":"eu"}}`})
 }
 
@@ -242,7 +249,10 @@ func TestRequestSurvivesLostConnection(t *testing.T) {
 // A daemon that is shutting down accepts a connection and closes it.
 func TestBrokenConnectionIsRetried(t *testing.T) {
 	t.Parallel()
-	a := attachment{appServer: newAppServer(t), t: t, instance: askbacktest.New(t), notes: make(chan string, 99), follows: make(chan string, 99)}
+	a := attachment{
+		appServer: newAppServer(t), t: t, instance: askbacktest.New(t), notes: make(chan string, 99),
+		follows: make(chan string, 99),
+	}
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: a.socket})
 	if err == nil {
 		err = l.SetDeadline(time.Now().Add(patience))
@@ -283,8 +293,13 @@ func TestNotesDescribeTheAttachment(t *testing.T) {
 		asks hook.Client
 		want []string
 	}{
-		"reached": {askbacktest.New(t).Agent("local"), []string{"Attached to Codex 0.169.0. Its requests are in the inbox as well as at its terminal."}},
-		"away":    {unreachable{}, []string{"Askback cannot be reached, so Codex asks only at its terminal: the server cannot be reached", "Attached to Codex 0.169.0."}},
+		"reached": {askbacktest.New(t).Agent("local"), []string{
+			"Attached to Codex 0.169.0. Its requests are in the inbox as well as at its terminal.",
+		}},
+		"away": {unreachable{}, []string{
+			"Askback cannot be reached, so Codex asks only at its terminal: the server cannot be reached",
+			"Attached to Codex 0.169.0.",
+		}},
 	} {
 		a := newAppServer(t)
 		a.start()
@@ -314,7 +329,9 @@ func TestOtherProgramIsRejected(t *testing.T) {
 	}
 	a.server = &http.Server{Handler: http.NotFoundHandler()}
 	go func() { _ = a.server.Serve(l) }()
-	f := &Follower{Asks: askbacktest.New(t).Agent("local"), Socket: a.socket, Note: func(text string) { t.Errorf("got the note %q", text) }}
+	f := &Follower{Asks: askbacktest.New(t).Agent("local"), Socket: a.socket, Note: func(text string) {
+		t.Errorf("got the note %q", text)
+	}}
 	if err := f.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "not the app-server of Codex") {
 		t.Errorf("got %v", err)
 	}

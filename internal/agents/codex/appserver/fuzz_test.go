@@ -64,8 +64,14 @@ func FuzzMessages(f *testing.F) {
 		for _, ask := range []string{commandAsk, editAsk, grantAsk, questionAsk, toolAsk} {
 			f.Add(strings.Join([]string{initialized, listed, resumed, ask}, "\n"), i)
 		}
-		f.Add(strings.Join([]string{initialized, listed, editAsk, resumed, `{"method":"turn/completed","params":{"threadId":"t","turn":{"id":"u"}}}`}, "\n"), i)
-		f.Add(strings.Join([]string{initialized, `{"method":"thread/started","params":{"thread":{"id":"t"}}}`, `{"id":`, `[]`, `null`, `{"id":1,"result":{}}`}, "\n"), i)
+		f.Add(strings.Join([]string{
+			initialized, listed, editAsk, resumed,
+			`{"method":"turn/completed","params":{"threadId":"t","turn":{"id":"u"}}}`,
+		}, "\n"), i)
+		f.Add(strings.Join([]string{
+			initialized, `{"method":"thread/started","params":{"thread":{"id":"t"}}}`, `{"id":`, `[]`, `null`,
+			`{"id":1,"result":{}}`,
+		}, "\n"), i)
 	}
 	f.Fuzz(func(t *testing.T, messages string, outcome int) {
 		r := &recording{}
@@ -89,7 +95,8 @@ func FuzzMessages(f *testing.F) {
 			if err := json.Unmarshal(raw, &m); err != nil {
 				t.Fatalf("sent %s: %v", raw, err)
 			}
-			if m.Method == "" && (m.Result.Decision != "" && m.Result.Decision != "decline" || m.Result.Action != "" && m.Result.Action != "decline" || len(m.Result.Permissions) > 0) {
+			if m.Method == "" && (m.Result.Decision != "" && m.Result.Decision != "decline" ||
+				m.Result.Action != "" && m.Result.Action != "decline" || len(m.Result.Permissions) > 0) {
 				t.Fatalf("after %+v, sent %s", asks.Outcome, raw)
 			}
 		}

@@ -39,12 +39,17 @@ type question struct {
 
 // readDialog reads a request. It returns false if the request is unknown, incomplete, or cannot be shown in
 // full. folder is the folder of the thread. changes returns the changes of an item.
-func readDialog(method string, id, params json.RawMessage, folder string, changes func(turn, item string) json.RawMessage) (question, bool) {
+func readDialog(
+	method string, id, params json.RawMessage, folder string, changes func(turn, item string) json.RawMessage,
+) (question, bool) {
 	p, err := jcs.Parse(params)
 	if err != nil || p.Kind != jcs.Object {
 		return question{}, false
 	}
-	d := question{thread: jsonrpc2.StringOf(p, "threadId"), turn: jsonrpc2.StringOf(p, "turnId"), item: jsonrpc2.StringOf(p, "itemId")}
+	d := question{
+		thread: jsonrpc2.StringOf(p, "threadId"), turn: jsonrpc2.StringOf(p, "turnId"),
+		item: jsonrpc2.StringOf(p, "itemId"),
+	}
 	if d.thread == "" || d.turn == "" || d.item == "" && method != methodElicitation {
 		return question{}, false
 	}
@@ -67,7 +72,8 @@ func readDialog(method string, id, params json.RawMessage, folder string, change
 	r := &d.ask
 	r.Agent, r.SessionKey = hook.Label(codex.Name, folder), d.thread
 	// The id of an item is the id that the model gave its call, which is unique only within a turn.
-	r.Key = hook.Key("codex-app", method, d.thread, d.turn, d.item, jsonrpc2.StringOf(p, "approvalId"), raw(p, params, "startedAtMs"), string(id))
+	r.Key = hook.Key("codex-app", method, d.thread, d.turn, d.item, jsonrpc2.StringOf(p, "approvalId"),
+		raw(p, params, "startedAtMs"), string(id))
 	r.Context = hook.Origin{Hook: method, Session: d.thread, CWD: folder, Seated: true}.JSON()
 	if c := r.Confirmation; c != nil {
 		c.NoEdit = true // Codex runs only the arguments that it asked about
@@ -87,7 +93,9 @@ func (d *question) readCommand(p jcs.Value, src []byte) bool {
 	if kind := jsonrpc2.StringOf(p, "kind"); kind != "" && kind != "command" || !offersAccept(p) {
 		return false
 	}
-	c := askback.Confirmation{ToolName: "Bash", Description: jsonrpc2.StringOf(p, "reason"), Input: object(p, src, bookkeeping)}
+	c := askback.Confirmation{
+		ToolName: "Bash", Description: jsonrpc2.StringOf(p, "reason"), Input: object(p, src, bookkeeping),
+	}
 	if jsonrpc2.StringOf(p, "command") == "" {
 		if network, _ := p.Get("networkApprovalContext"); network.Kind != jcs.Object {
 			return false
@@ -115,7 +123,8 @@ func (d *question) readFileChange(p jcs.Value, changes json.RawMessage) bool {
 		return false
 	}
 	input, err := jcs.Marshal(map[string]json.RawMessage{"changes": changes})
-	d.confirm(askback.Confirmation{ToolName: "apply_patch", Description: jsonrpc2.StringOf(p, "reason"), Input: input}, decision("accept"), decision("decline"))
+	d.confirm(askback.Confirmation{ToolName: "apply_patch", Description: jsonrpc2.StringOf(p, "reason"), Input: input},
+		decision("accept"), decision("decline"))
 	return err == nil
 }
 
@@ -128,7 +137,8 @@ func (d *question) readPermissions(p jcs.Value, src []byte) bool {
 	}
 	granted := func(permissions any) any { return map[string]any{"permissions": permissions, "scope": "turn"} }
 	d.confirm(askback.Confirmation{
-		ToolName: "request_permissions", Description: jsonrpc2.StringOf(p, "reason"), Input: object(p, src, bookkeeping),
+		ToolName: "request_permissions", Description: jsonrpc2.StringOf(p, "reason"),
+		Input: object(p, src, bookkeeping),
 	}, granted(json.RawMessage(slices.Clone(wanted.Raw(src)))), granted(struct{}{}))
 	return true
 }
@@ -168,7 +178,8 @@ func (d *question) readElicitation(p jcs.Value, src []byte) bool {
 		return false
 	}
 	accepted := map[string]any{"action": "accept", "content": struct{}{}}
-	d.confirm(askback.Confirmation{Server: server, ToolName: jsonrpc2.StringOf(meta, "tool_name"), Input: input}, accepted, map[string]any{"action": "decline"})
+	d.confirm(askback.Confirmation{Server: server, ToolName: jsonrpc2.StringOf(meta, "tool_name"), Input: input},
+		accepted, map[string]any{"action": "decline"})
 	return d.ask.Confirmation.ToolName != ""
 }
 

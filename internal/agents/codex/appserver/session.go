@@ -118,7 +118,8 @@ func (s *session) initialize(ctx context.Context, rejected func(error), ended <-
 			return
 		}
 		_ = s.send(map[string]any{"method": "initialized"}) // otherwise, the connection is closed
-		s.asker.NoteAttached("Codex "+release(jsonrpc2.StringAt(result, "userAgent")), "Its requests are in the inbox as well as at its terminal.")
+		s.asker.NoteAttached("Codex "+release(jsonrpc2.StringAt(result, "userAgent")),
+			"Its requests are in the inbox as well as at its terminal.")
 		s.listThreads(ctx, "")
 		go s.keepListing(ctx, ended)
 	})

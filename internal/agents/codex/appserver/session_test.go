@@ -17,7 +17,8 @@ import (
 
 // newRecorded returns a session and the messages that it sends. All requests of the session are denied.
 func newRecorded(messages ...string) (*session, *recording) {
-	return newRecordedOf(&hooktest.Client{Outcome: askback.Outcome{Status: askback.Answered, Decision: askback.Deny}}, messages...)
+	return newRecordedOf(&hooktest.Client{Outcome: askback.Outcome{Status: askback.Answered, Decision: askback.Deny}},
+		messages...)
 }
 
 func newRecordedOf(asks hook.Client, messages ...string) (*session, *recording) {
@@ -86,10 +87,12 @@ func TestEarlierMessagesDecideWhichRequestsAreAsked(t *testing.T) {
 		messages []string
 		want     []int // the ids of the requests that are answered
 	}{
-		"a request":                              {[]string{initialized, listed, resumed, editAsk}, []int{2}},
-		"a request before its thread is known":   {[]string{initialized, listed, editAsk, resumed}, []int{2}},
-		"the edits of a turn that has ended":     {[]string{initialized, listed, resumed, turnEnded, editAsk}, nil},
-		"the edits of a turn that has not ended": {[]string{initialized, listed, resumed, otherTurnEnded, editAsk}, []int{2}},
+		"a request":                            {[]string{initialized, listed, resumed, editAsk}, []int{2}},
+		"a request before its thread is known": {[]string{initialized, listed, editAsk, resumed}, []int{2}},
+		"the edits of a turn that has ended":   {[]string{initialized, listed, resumed, turnEnded, editAsk}, nil},
+		"the edits of a turn that has not ended": {
+			[]string{initialized, listed, resumed, otherTurnEnded, editAsk}, []int{2},
+		},
 	} {
 		s, r := newRecorded(c.messages...)
 		if err := s.run(t.Context()); err != nil {
@@ -178,7 +181,8 @@ func TestAnswerAfterTheEndOfItsRequestIsNotSent(t *testing.T) {
 
 func TestEachPageOfThreadsIsListed(t *testing.T) {
 	t.Parallel()
-	s, r := newRecorded(initialized, `{"id":2,"result":{"data":[],"nextCursor":"c"}}`, `{"id":3,"result":{"data":[],"nextCursor":null}}`)
+	s, r := newRecorded(initialized, `{"id":2,"result":{"data":[],"nextCursor":"c"}}`,
+		`{"id":3,"result":{"data":[],"nextCursor":null}}`)
 	if err := s.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}

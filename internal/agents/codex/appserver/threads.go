@@ -58,7 +58,8 @@ func (s *session) notice(ctx context.Context, method string, params json.RawMess
 		s.start(id, turn, item)
 		s.storeItem(id, turn, item)
 	case "item/fileChange/patchUpdated":
-		s.storeChanges(id, jsonrpc2.StringAt(params, "turnId"), jsonrpc2.StringAt(params, "itemId"), jsonrpc2.At(params, "changes"))
+		s.storeChanges(id, jsonrpc2.StringAt(params, "turnId"), jsonrpc2.StringAt(params, "itemId"),
+			jsonrpc2.At(params, "changes"))
 	}
 }
 
@@ -68,7 +69,9 @@ func (s *session) follow(ctx context.Context, id string) {
 	s.mu.Lock()
 	known := s.threads[id] != nil
 	if !known {
-		s.threads[id] = &thread{changes: map[edit]json.RawMessage{}, started: map[edit]json.RawMessage{}, reused: map[edit]bool{}}
+		s.threads[id] = &thread{
+			changes: map[edit]json.RawMessage{}, started: map[edit]json.RawMessage{}, reused: map[edit]bool{},
+		}
 	}
 	s.mu.Unlock()
 	if known {
@@ -157,7 +160,8 @@ func (s *session) storeChanges(id, turn, item string, changes json.RawMessage) {
 		}
 	}
 	s.dialogs.End(errChanged, func(d openDialog) bool {
-		return d.thread == id && d.turn == turn && d.item == item && d.changes != nil && string(d.changes) != string(changes)
+		return d.thread == id && d.turn == turn && d.item == item && d.changes != nil &&
+			string(d.changes) != string(changes)
 	})
 }
 

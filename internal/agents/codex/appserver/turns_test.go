@@ -10,7 +10,8 @@ import (
 // (T49).
 func TestEditsOfItemsWithTheSameIDAreUnknown(t *testing.T) {
 	item := func(diff string) string {
-		return `{"type":"fileChange","id":"i","changes":[{"path":"/srv/a","kind":{"type":"add"},"diff":"` + diff + `"}]}`
+		return `{"type":"fileChange","id":"i","changes":[{"path":"/srv/a","kind":{"type":"add"},"diff":"` + diff +
+			`"}]}`
 	}
 	for _, c := range []struct {
 		items []string
@@ -25,7 +26,9 @@ func TestEditsOfItemsWithTheSameIDAreUnknown(t *testing.T) {
 		{[]string{item("x")}, item("y"), false},
 	} {
 		s := newSession(&Follower{}, nil, &recording{})
-		s.threads["t"] = &thread{changes: map[edit]json.RawMessage{}, started: map[edit]json.RawMessage{}, reused: map[edit]bool{}}
+		s.threads["t"] = &thread{
+			changes: map[edit]json.RawMessage{}, started: map[edit]json.RawMessage{}, reused: map[edit]bool{},
+		}
 		s.storeTurns("t", json.RawMessage(`[{"id":"u","items":[`+strings.Join(c.items, ",")+`]}]`))
 		if c.later != "" {
 			s.notice(t.Context(), "item/started", json.RawMessage(`{"threadId":"t","turnId":"u","item":`+c.later+`}`))

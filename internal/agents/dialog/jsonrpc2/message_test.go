@@ -31,7 +31,8 @@ func TestMessagesAreRead(t *testing.T) {
 	}
 	for text, failed := range map[string]bool{
 		"": false, "null": false, "a line of a log": false, " []": false, "{}": false, `{"x":1}`: false,
-		"{": true, `[{"method":"\ud800"}]`: true, `{"id":1,"id":2}`: true, `{"method":"m"}{}`: true, `{"method":"\ud800"}`: true, "{\"method\":\"\xff\"}": true,
+		"{": true, `[{"method":"\ud800"}]`: true, `{"id":1,"id":2}`: true, `{"method":"m"}{}`: true,
+		`{"method":"\ud800"}`: true, "{\"method\":\"\xff\"}": true,
 		`{"method":"m","params":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}`: true,
 	} {
 		if m, ok, err := jsonrpc2.Read([]byte(text)); ok || (err != nil) != failed {

@@ -67,7 +67,8 @@ func (f *Fixture) WantAsks(when string, status ...askback.Status) []askback.Ask 
 // Answer answers an ask as ana.
 func (f *Fixture) Answer(ask askback.Ask, a askback.Answer) {
 	f.t.Helper()
-	if _, err := f.Engine.As(askback.Principal{Kind: askback.Responder, Name: "ana"}).Answer(f.t.Context(), ask.ID, a); err != nil {
+	if _, err := f.Engine.As(askback.Principal{Kind: askback.Responder, Name: "ana"}).Answer(f.t.Context(), ask.ID,
+		a); err != nil {
 		f.t.Fatal(err)
 	}
 }

@@ -125,8 +125,8 @@ func outcome(status askback.Status, kind askback.ActorKind) askback.Outcome {
 func Pending(c hook.Call) askback.Ask {
 	r := c.Request
 	ask := askback.Ask{
-		ID: "ask_1", Agent: r.Agent, Kind: askback.Questions, Title: r.Title, Questions: r.Questions, Confirmation: r.Confirmation,
-		Context: r.Context, Status: askback.Pending, CreatedAt: morning,
+		ID: "ask_1", Agent: r.Agent, Kind: askback.Questions, Title: r.Title, Questions: r.Questions,
+		Confirmation: r.Confirmation, Context: r.Context, Status: askback.Pending, CreatedAt: morning,
 	}
 	if r.Confirmation != nil {
 		ask.Kind = askback.Confirm
@@ -157,7 +157,8 @@ func OnlyApprovalAllows(t *testing.T, c hook.Call, allows func(out []byte) bool)
 		}
 	}
 	denied := outcome(askback.Answered, askback.ActorPerson)
-	denied.Decision, denied.Reason, denied.Comment = askback.Deny, `approved", "behavior": "allow", "decision": "allow`, "allow"
+	denied.Decision, denied.Reason, denied.Comment = askback.Deny,
+		`approved", "behavior": "allow", "decision": "allow`, "allow"
 	check("denied", settle(open, denied))
 	approved := outcome(askback.Answered, askback.ActorPerson)
 	approved.Decision = askback.Approve
