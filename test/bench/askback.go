@@ -116,7 +116,9 @@ func serverOptions() *engine.Options {
 
 // openServer starts a server on a free port. HTTP requests need a token, but the clients of p use the engine
 // directly. note is called for each change of the state of a connection, and may be nil.
-func openServer(ctx context.Context, path string, note func(net.Conn, http.ConnState)) (p *product, address string, err error) {
+func openServer(
+	ctx context.Context, path string, note func(net.Conn, http.ConnState),
+) (p *product, address string, err error) {
 	if p, err = openEngine(ctx, path, serverOptions()); err != nil {
 		return nil, "", err
 	}

@@ -144,7 +144,10 @@ func TestEachCaseIsALineOfJSON(t *testing.T) {
 }
 
 func TestInvalidOptionsAreErrors(t *testing.T) {
-	for _, args := range []string{"-only sandwich", "-peers=sandwich", "-only growth -docs .", "-c 0", "-c x", "-what sandwich", "-rounds 0", "stray"} {
+	for _, args := range []string{
+		"-only sandwich", "-peers=sandwich", "-only growth -docs .", "-c 0", "-c x", "-what sandwich", "-rounds 0",
+		"stray",
+	} {
 		if err := run(t.Context(), strings.Fields(args), io.Discard, io.Discard); err == nil {
 			t.Errorf("%s: no error", args)
 		}

@@ -89,7 +89,9 @@ func rotated(all []contender, n int) []contender {
 }
 
 // measurePlace adds a round of the contenders of a place.
-func (r report) measurePlace(ctx context.Context, contenders []contender, p plan, runs, round int, idle *patience) error {
+func (r report) measurePlace(
+	ctx context.Context, contenders []contender, p plan, runs, round int, idle *patience,
+) error {
 	inOrder := rotated(contenders, round)
 	all, err := measurePlace(ctx, inOrder, p, runs, idle)
 	if err != nil {

@@ -28,7 +28,9 @@ func (fakeSubject) answer(context.Context, string) error { return nil }
 func (fakeSubject) close() error                         { return nil }
 
 func fakeContender(name string, order *[]string) contender {
-	return contender{name, inProcess, func(context.Context, string) (subject, error) { return fakeSubject{name, order}, nil }}
+	return contender{
+		name, inProcess, func(context.Context, string) (subject, error) { return fakeSubject{name, order}, nil },
+	}
 }
 
 func TestSlicesOfCasesAreInterleaved(t *testing.T) { synctest.Test(t, testInterleavedSlices) }

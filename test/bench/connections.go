@@ -157,7 +157,8 @@ func serveChild(ctx context.Context, out *json.Encoder, path string, numbers []i
 	if err := out.Encode(footprint{"connections", n, 0, settledMemory()}); err != nil {
 		return err
 	}
-	err = waitIdle(ctx, func() bool { return busy.Load() == int64(n) && blockedGoroutines() >= uint64(goroutinesPerRequest*n) })
+	err = waitIdle(ctx,
+		func() bool { return busy.Load() == int64(n) && blockedGoroutines() >= uint64(goroutinesPerRequest*n) })
 	if err != nil {
 		return err
 	}
@@ -182,7 +183,9 @@ func (p *product) sendTargets(ctx context.Context, out *json.Encoder, address st
 func (p *product) prepare(ctx context.Context, address string, n int) (pollTargets, error) {
 	at := pollTargets{Address: address}
 	for len(at.Asks) < n {
-		who := askback.Principal{Kind: askback.Agent, Name: fmt.Sprint("agent ", len(at.Tokens)), Channel: askback.ChannelAPI}
+		who := askback.Principal{
+			Kind: askback.Agent, Name: fmt.Sprint("agent ", len(at.Tokens)), Channel: askback.ChannelAPI,
+		}
 		secret, err := p.createToken(ctx, who)
 		if err != nil {
 			return at, err

@@ -77,7 +77,9 @@ func pairsIn(d time.Duration) (pairs int, slice time.Duration) {
 
 // measurePlace measures contenders on new databases with the given number of concurrent runs, in slices: A B
 // C C B A. So the pairs of slices of all contenders have the same mean time.
-func measurePlace(ctx context.Context, contenders []contender, p plan, runs int, idle *patience) (all []measurement, err error) {
+func measurePlace(
+	ctx context.Context, contenders []contender, p plan, runs int, idle *patience,
+) (all []measurement, err error) {
 	subjects := make([]*opened, len(contenders))
 	for i, c := range contenders {
 		if subjects[i], err = openContender(ctx, c, p); err != nil {

@@ -165,8 +165,9 @@ func (g *generator) addAsk(n int, owner string, at time.Time) error {
 		return err
 	}
 	a := askback.Ask{
-		ID: id, SessionID: ids.Swap(id, ids.Session), Agent: owner, Kind: askback.Questions, Questions: g.request.Questions,
-		Context: g.request.Context, OnTimeout: g.request.OnTimeout, Quorum: g.request.Quorum,
+		ID: id, SessionID: ids.Swap(id, ids.Session), Agent: owner, Kind: askback.Questions,
+		Questions: g.request.Questions, Context: g.request.Context, OnTimeout: g.request.OnTimeout,
+		Quorum: g.request.Quorum,
 	}
 	if g.session.Session.ID != "" {
 		a.SessionID = g.session.Session.ID
@@ -217,7 +218,9 @@ type timedInput struct {
 // settlement returns the inputs that settle ask n at the given time and, for most asks,
 // acknowledge the outcome.
 func settlement(n int, at time.Time) []timedInput {
-	inputs := []timedInput{{lifecycle.Answered{By: answerer.Name, Via: askback.ChannelAPI, Answer: reply(), At: at}, at}}
+	inputs := []timedInput{
+		{lifecycle.Answered{By: answerer.Name, Via: askback.ChannelAPI, Answer: reply(), At: at}, at},
+	}
 	if n%40 == 7 {
 		inputs[0].input = lifecycle.Declined{By: answerer.Name, Via: askback.ChannelAPI, Reason: "not today", At: at}
 	}
@@ -233,7 +236,8 @@ func (g *generator) addEvents(stream, subject string, at time.Time, history []li
 		if err != nil {
 			return err
 		}
-		g.change.Events = append(g.change.Events, store.Event{Stream: stream, Subject: subject, Type: string(h.Type), At: at, Data: data})
+		g.change.Events = append(g.change.Events,
+			store.Event{Stream: stream, Subject: subject, Type: string(h.Type), At: at, Data: data})
 	}
 	return nil
 }
@@ -275,7 +279,8 @@ func (g *generator) step(in lifecycle.Input, at time.Time) error {
 func (g *generator) endSession(at time.Time) (err error) {
 	if g.session.Session.AsksPending == 0 {
 		err = g.step(lifecycle.SessionCommand{
-			By: askback.Actor{Kind: askback.ActorAgent, Name: g.started.Owner}, Via: askback.ChannelAPI, Command: askback.Complete{Status: askback.SessionCompleted}, At: at,
+			By: askback.Actor{Kind: askback.ActorAgent, Name: g.started.Owner}, Via: askback.ChannelAPI,
+			Command: askback.Complete{Status: askback.SessionCompleted}, At: at,
 		}, at)
 	}
 	g.started.Updated = at
@@ -292,7 +297,8 @@ func put(c *store.Change, r store.Record, state interface {
 },
 ) (err error) {
 	columns := state.Columns()
-	r.Open, r.Unacked, r.Status, r.To, r.Due = columns.Open, columns.Unacked, columns.Status, slices.Clone(columns.To), columns.Due
+	r.Open, r.Unacked, r.Status, r.To, r.Due = columns.Open, columns.Unacked, columns.Status, slices.Clone(columns.To),
+		columns.Due
 	if r.Fixed, err = state.AppendFixed(nil); err != nil {
 		return err
 	}

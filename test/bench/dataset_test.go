@@ -127,7 +127,9 @@ func TestScaleIsMeasured(t *testing.T) {
 			}
 			figures[l.Figure] = true
 		}
-		for _, want := range []string{"time of a cycle, in process, 2 runs, of empty", "start and first page", "inbox, first page", "clean-up"} {
+		for _, want := range []string{
+			"time of a cycle, in process, 2 runs, of empty", "start and first page", "inbox, first page", "clean-up",
+		} {
 			if !figures[want] {
 				t.Errorf("no figure %q in %s", want, out.String())
 			}

@@ -89,13 +89,15 @@ const rangeLegend = "Line in a bar: lowest and highest round. Solid mark: gate. 
 func (d *document) charts() []picture {
 	all := []picture{
 		{peersPicture, chart{
-			title:  fmt.Sprintf("Askback compared with other products at %d runs", gateRuns),
-			about:  "Cycles per second of Askback divided by cycles per second of the product in the same round; more than 1: Askback is faster.",
+			title: fmt.Sprintf("Askback compared with other products at %d runs", gateRuns),
+			about: "Cycles per second of Askback divided by cycles per second of the product in the same round; " +
+				"more than 1: Askback is faster.",
 			groups: d.peerBars(), legend: "Line in a bar: lowest and highest round. Solid mark: gate.",
 		}},
 		{speedPicture, chart{
-			title:  "Speed of Askback as a share of its references",
-			about:  "Cycles per second divided by cycles per second of record (the same rows) or bare (the minimum); more is better.",
+			title: "Speed of Askback as a share of its references",
+			about: "Cycles per second divided by cycles per second of record (the same rows) or bare (the " +
+				"minimum); more is better.",
 			groups: d.goalBars(false), legend: rangeLegend,
 		}},
 		{latencyPicture, chart{
@@ -110,10 +112,13 @@ func (d *document) charts() []picture {
 // peerBars returns a group for each place of Askback, with the peers that were measured at
 // gateRuns runs.
 func (d *document) peerBars() []barGroup {
-	over, inside := barGroup{heading: "Askback with agent and person over HTTP"}, barGroup{heading: "Askback with the agent in the process, answers over HTTP"}
+	over, inside := barGroup{heading: "Askback with agent and person over HTTP"}, barGroup{
+		heading: "Askback with the agent in the process, answers over HTTP",
+	}
 	for _, r := range d.peers {
 		if r.runs == gateRuns {
-			over.bars = append(over.bars, bar{label: r.title, value: r.remote, gate: r.gate, note: strings.TrimSpace(r.bound() + " " + r.text())})
+			over.bars = append(over.bars,
+				bar{label: r.title, value: r.remote, gate: r.gate, note: strings.TrimSpace(r.bound() + " " + r.text())})
 			inside.bars = append(inside.bars, bar{label: r.title, value: r.byPost})
 		}
 	}
@@ -133,7 +138,8 @@ func (d *document) goalBars(atMost bool) []barGroup {
 		if i < 0 {
 			i, groups = len(groups), append(groups, barGroup{heading: heading})
 		}
-		groups[i].bars = append(groups[i].bars, bar{label: runsText(v.runs), value: v.got, gate: v.gate, stretch: v.stretch, note: v.text()})
+		groups[i].bars = append(groups[i].bars,
+			bar{label: runsText(v.runs), value: v.got, gate: v.gate, stretch: v.stretch, note: v.text()})
 	}
 	return groups
 }
@@ -153,14 +159,16 @@ func (d *document) markdown(now time.Time) string {
 	var out strings.Builder
 	p := d.plan
 	fmt.Fprintf(&out, "\nMeasured on %s: %d rounds, %s for each case, %d processors (%s/%s), %s.\n",
-		now.UTC().Format(time.DateOnly), p.rounds, p.duration, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+		now.UTC().Format(time.DateOnly), p.rounds, p.duration, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH,
+		runtime.Version())
 	if p.duration < representative {
 		fmt.Fprint(&out, "This was a quick run, which is not representative.\n")
 	}
 	d.writePeers(&out)
 	d.writeGoals(&out)
 	fmt.Fprint(&out, "\n### Absolute figures\n\n",
-		"These figures are of this one run on this one machine, where clients, servers and databases share the processors.\n",
+		"These figures are of this one run on this one machine, where clients, servers and databases share the "+
+			"processors.\n",
 		"They differ on any other machine. Do not quote them; quote the ratios.\n\n```text\n", d.absolute(), "```\n\n")
 	return out.String()
 }
@@ -169,7 +177,8 @@ func (d *document) markdown(now time.Time) string {
 func (d *document) absolute() string {
 	var kept []string
 	for table := range strings.SplitSeq(trimLines(d.tables.String()), "\n\n") {
-		if title, _, _ := strings.Cut(table, "\n"); !slices.Contains([]string{goalsTitle, peersTitle, lacksTitle}, title) {
+		if title, _, _ := strings.Cut(table,
+			"\n"); !slices.Contains([]string{goalsTitle, peersTitle, lacksTitle}, title) {
 			kept = append(kept, strings.TrimRight(table, "\n"))
 		}
 	}
@@ -181,11 +190,13 @@ func (d *document) writePeers(out *strings.Builder) {
 	if set == nil || len(set.version)+len(set.leftOut) == 0 {
 		return
 	}
-	fmt.Fprint(out, "\n### Other products\n\nRatios of cycles per second, Askback divided by the product: median [lowest..highest] of the rounds.\n")
+	fmt.Fprint(out, "\n### Other products\n\nRatios of cycles per second, Askback divided by the product: median "+
+		"[lowest..highest] of the rounds.\n")
 	if len(d.peerBars()) > 0 {
 		fmt.Fprintf(out, "\n![Bars: how many times faster Askback is than other products](bench/%s)\n", peersPicture)
 	}
-	fmt.Fprint(out, "\n| runs | product | place of its agent and person | Askback remote / product | goal | Askback in process, answer by POST / product |\n|---|---|---|---|---|---|\n")
+	fmt.Fprint(out, "\n| runs | product | place of its agent and person | Askback remote / product | goal | Askback "+
+		"in process, answer by POST / product |\n|---|---|---|---|---|---|\n")
 	results := slices.Clone(d.peers)
 	slices.SortStableFunc(results, func(a, b peerResult) int { return cmp.Compare(a.runs, b.runs) })
 	for _, r := range results {
@@ -206,9 +217,11 @@ func (d *document) writeGoals(out *strings.Builder) {
 	if len(d.verdicts) == 0 {
 		return
 	}
-	fmt.Fprintf(out, "\n### Goals\n\n![Bars: cycles per second of Askback as a share of record and bare](bench/%s)\n\n![Bars: times of Askback as a multiple of bare, and of MCP as a multiple of HTTP](bench/%s)\n",
+	fmt.Fprintf(out, "\n### Goals\n\n![Bars: cycles per second of Askback as a share of record and bare](bench/%s)\n"+
+		"\n![Bars: times of Askback as a multiple of bare, and of MCP as a multiple of HTTP](bench/%s)\n",
 		speedPicture, latencyPicture)
-	fmt.Fprint(out, "\n| runs | place | what | of | ratio: median [lowest..highest] | gate | stretch | result |\n|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprint(out, "\n| runs | place | what | of | ratio: median [lowest..highest] | gate | stretch | result |\n"+
+		"|---|---|---|---|---|---|---|---|\n")
 	for _, v := range d.verdicts {
 		fmt.Fprintf(out, "| %d | %s | %s | %s | %s | %s %g | %s %g | %s |\n",
 			v.runs, v.place, v.what, v.by, v.got, v.sign(), v.gate, v.sign(), v.stretch, v.text())

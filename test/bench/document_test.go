@@ -17,11 +17,15 @@ import (
 func newDocument() *document {
 	d := &document{
 		plan: plan{rounds: 3, duration: time.Second, peers: &peerSet{
-			version: map[string]string{"restate": "1.7", "nats": "2"}, leftOut: map[string]error{"eino": errors.New("no compiler")},
+			version: map[string]string{"restate": "1.7", "nats": "2"},
+			leftOut: map[string]error{"eino": errors.New("no compiler")},
 		}},
 		verdicts: []verdict{
 			{goal: goals[0], runs: 1, got: spread{0.85, 0.8, 0.9}},
-			{goal: goal{what: "p99", by: "bare", place: remote, gate: 2, stretch: 1.5, atMost: true}, runs: 64, got: spread{1.4, 1.3, 1.5}},
+			{
+				goal: goal{what: "p99", by: "bare", place: remote, gate: 2, stretch: 1.5, atMost: true}, runs: 64,
+				got: spread{1.4, 1.3, 1.5},
+			},
 		},
 		peers: []peerResult{
 			{peer: knownPeers[0], version: "2", runs: gateRuns, remote: spread{2, 1.5, 2.5}, byPost: spread{3, 3, 3}},
@@ -157,7 +161,9 @@ func (e element) number(t *testing.T, attr string) float64 {
 
 func TestBarsAreProportionalToTheirValues(t *testing.T) {
 	c := chart{title: "Title", groups: []barGroup{{heading: "One", bars: []bar{
-		{label: "a", value: spread{2, 1, 3}, gate: 4}, {label: "b", value: spread{6, 6, 6}}, {label: "c", value: spread{12, 12, 12}},
+		{label: "a", value: spread{2, 1, 3}, gate: 4},
+		{label: "b", value: spread{6, 6, 6}},
+		{label: "c", value: spread{12, 12, 12}},
 	}}}}
 	var widths []float64
 	var gate, first element
@@ -189,7 +195,9 @@ func TestBarsAreProportionalToTheirValues(t *testing.T) {
 func near(a, b float64) bool { return a-b < 0.5 && b-a < 0.5 }
 
 func TestPictureHasTextForScreenReaders(t *testing.T) {
-	c := chart{title: "A <b> & c", about: "More is better.", groups: []barGroup{{heading: "Group", bars: []bar{{label: "x<y", value: spread{2.5, 2, 3}, note: "held"}}}}}
+	c := chart{title: "A <b> & c", about: "More is better.", groups: []barGroup{
+		{heading: "Group", bars: []bar{{label: "x<y", value: spread{2.5, 2, 3}, note: "held"}}},
+	}}
 	texts := map[string][]string{}
 	var root element
 	for i, e := range elements(t, c.svg()) {
@@ -216,7 +224,9 @@ func TestPictureHasTextForScreenReaders(t *testing.T) {
 }
 
 func TestTicksAreRoundNumbers(t *testing.T) {
-	for limit, want := range map[float64]float64{1: 0.2, 1.5: 0.2, 3: 0.5, 7: 1, 12: 2, 40: 5, 78: 10, 100: 20, 950: 200} {
+	for limit, want := range map[float64]float64{
+		1: 0.2, 1.5: 0.2, 3: 0.5, 7: 1, 12: 2, 40: 5, 78: 10, 100: 20, 950: 200,
+	} {
 		if got := tickStep(limit); !near(got*1000, want*1000) {
 			t.Errorf("up to %g: got %g, want %g", limit, got, want)
 		}

@@ -71,11 +71,15 @@ func newBareFrame() ([]byte, error) {
 		ID: "ask_01k000000000000000000000000", SessionID: "ses_01k000000000000000000000000", Agent: asker.Name,
 		Kind: askback.Questions, Questions: r.Questions, Context: r.Context, Status: askback.Pending,
 	}
-	data, err := json.Marshal(map[string]any{"question_id": a.ID, "session_id": a.SessionID, "questions": a.Form(), "ask": a})
+	data, err := json.Marshal(map[string]any{
+		"question_id": a.ID, "session_id": a.SessionID, "questions": a.Form(), "ask": a,
+	})
 	if err != nil {
 		return nil, err
 	}
-	line, err := askback.Event{Seq: 1, SessionID: a.SessionID, Type: askback.EventQuestionPending, Data: data}.MarshalJSON()
+	line, err := askback.Event{
+		Seq: 1, SessionID: a.SessionID, Type: askback.EventQuestionPending, Data: data,
+	}.MarshalJSON()
 	return fmt.Appendf(nil, "id: MTAuMQ\n%s\ndata: %s\n\n", askEventLine, line), err
 }
 

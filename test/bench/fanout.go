@@ -93,7 +93,9 @@ func summarize(rounds [][]streamRound, i, streams int) fanOutResult {
 		of = append(of, millis(percentile(mine, 0.5))/millis(percentile(bare, 0.5)))
 		loads = append(loads, r[i].others)
 	}
-	return fanOutResult{streamServers[i].name, streams, spreadOf(p50s), spreadOf(maxes), spreadOf(of), spreadOf(loads).Median}
+	return fanOutResult{
+		streamServers[i].name, streams, spreadOf(p50s), spreadOf(maxes), spreadOf(of), spreadOf(loads).Median,
+	}
 }
 
 // measureStreams opens one server with its followers on a new database, and
@@ -225,12 +227,14 @@ const goalPerFollower = 30 * time.Microsecond
 
 // printFanOut prints how long one event takes to reach all followers.
 func printFanOut(w io.Writer, p plan, all []fanOutResult) error {
-	fmt.Fprintf(w, "\nOne event to all followers, from the ask until the last of them has received it. Median of %d rounds of %d events [min..max].\n", p.rounds, eventsPerRound)
+	fmt.Fprintf(w, "\nOne event to all followers, from the ask until the last of them has received it. Median of %d "+
+		"rounds of %d events [min..max].\n", p.rounds, eventsPerRound)
 	t := newTable(w)
 	fmt.Fprintln(t, "streams\twhat\tp50 ms\tslowest ms\tgoal ms\tof bare\tothers' load")
 	for _, f := range all {
 		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t≤ %s\t%s\t%.2f\n",
-			f.Streams, f.What, f.P50, f.Max, short(millis(time.Duration(f.Streams)*goalPerFollower)), f.OfBare, f.Others)
+			f.Streams, f.What, f.P50, f.Max, short(millis(time.Duration(f.Streams)*goalPerFollower)), f.OfBare,
+			f.Others)
 	}
 	return t.Flush()
 }

@@ -99,7 +99,8 @@ func printGrowth(w io.Writer, g growth) error {
 	if g.each() > goalGrowth {
 		verdict = "MISSED"
 	}
-	_, err := fmt.Fprintf(w, "\nThe database grows by %s bytes for each settled ask (goal ≤ %d): %s. Measured with %d asks of the question in docs/programs.md, answered and acknowledged.\n",
+	_, err := fmt.Fprintf(w, "\nThe database grows by %s bytes for each settled ask (goal ≤ %d): %s. Measured with "+
+		"%d asks of the question in docs/programs.md, answered and acknowledged.\n",
 		short(g.each()), goalGrowth, verdict, g.Asks)
 	return err
 }

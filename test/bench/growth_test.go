@@ -18,7 +18,8 @@ func TestGrowthIsDividedBySettledAsks(t *testing.T) {
 	var out strings.Builder
 	for bytes, want := range map[int64]string{goalGrowth: "held", goalGrowth + 1: "MISSED"} {
 		out.Reset()
-		if err := printGrowth(&out, growth{"growth", 1, bytes}); err != nil || !strings.Contains(out.String(), "(goal ≤ 1500): "+want) {
+		if err := printGrowth(&out, growth{"growth", 1, bytes}); err != nil ||
+			!strings.Contains(out.String(), "(goal ≤ 1500): "+want) {
 			t.Errorf("%d bytes: got %q, %v", bytes, out.String(), err)
 		}
 	}

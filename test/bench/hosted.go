@@ -40,8 +40,10 @@ func (h hostedWaiting) each() float64 { return float64(h.Disk-h.Messages) / floa
 
 // hostedPrompt, hostedText and hostedInput are the messages of a waiting run.
 const (
-	hostedPrompt = "Prepare the release of this week. The notes are in the folder notes, and the tickets in the tracker. Do not publish anything before I have agreed."
-	hostedText   = "I have read the notes and the tickets. Two of them are still open, and both change what the release notes promise, so I need a decision."
+	hostedPrompt = "Prepare the release of this week. The notes are in the folder notes, and the tickets in the " +
+		"tracker. Do not publish anything before I have agreed."
+	hostedText = "I have read the notes and the tickets. Two of them are still open, and both change what the " +
+		"release notes promise, so I need a decision."
 	hostedInput  = `{"questions":[{"question":"Two tickets are open. How do I go on?","header":"Release","options":[{"label":"Wait for them","description":"The release moves to Thursday"},{"label":"Leave them out","description":"The notes promise less"}]}]}`
 	hostedResult = "The release is prepared."
 )
@@ -54,12 +56,17 @@ func (hostedModel) Reply(_ context.Context, r agents.ModelRequest, _ func(string
 	if r.Messages[len(r.Messages)-1].Result != nil {
 		return agents.ModelReply{Text: hostedResult}, nil
 	}
-	return agents.ModelReply{Text: hostedText, Usage: conversation.Usage{InputTokens: 1532, OutputTokens: 187, CostUSD: 0.0074}, Calls: []conversation.Call{{ID: "call_1", Tool: agents.AskUserQuestion, Input: json.RawMessage(hostedInput)}}}, nil
+	return agents.ModelReply{
+		Text: hostedText, Usage: conversation.Usage{InputTokens: 1532, OutputTokens: 187, CostUSD: 0.0074},
+		Calls: []conversation.Call{{ID: "call_1", Tool: agents.AskUserQuestion, Input: json.RawMessage(hostedInput)}},
+	}, nil
 }
 
 // openHost opens an engine that runs the agent of the benchmark.
 func openHost(ctx context.Context, path string) (*product, error) {
-	runner, err := agents.NewRunner(agents.Definition{Name: "release", Prompt: "You prepare releases.", Model: hostedModel{}, Tools: []string{agents.AskUserQuestion}})
+	runner, err := agents.NewRunner(agents.Definition{
+		Name: "release", Prompt: "You prepare releases.", Model: hostedModel{}, Tools: []string{agents.AskUserQuestion},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +96,8 @@ func hostChild(ctx context.Context, out *json.Encoder, path string, numbers []in
 	if len(numbers) > 0 {
 		err = startHosted(ctx, person, numbers[0])
 	}
-	if err := errors.Join(err, out.Encode(hostedState{Goroutines: settledGoroutines(), Resident: settledMemory()})); err != nil {
+	if err := errors.Join(err,
+		out.Encode(hostedState{Goroutines: settledGoroutines(), Resident: settledMemory()})); err != nil {
 		return err
 	}
 	<-ctx.Done()
@@ -263,8 +271,10 @@ func printHosted(w io.Writer, h hostedWaiting) error {
 	t := newTable(w)
 	fmt.Fprintln(t, "what\tvalue\tgoal\tresult")
 	fmt.Fprintf(t, "goroutines of all runs\t%d\t≤ 0\t%s\n", h.Goroutines, verdict(h.Goroutines <= 0))
-	fmt.Fprintf(t, "bytes on the disk for each, beyond its messages\t%s\t≤ %d\t%s\n", short(h.each()), goalHostedDisk, verdict(h.each() <= goalHostedDisk))
-	fmt.Fprintf(t, "ms from the start of a new process to the end of the first run that is answered\t%s\t≤ %s\t%s\n", h.Start, short(millis(goalHostedStart)), verdict(h.Start.Median <= millis(goalHostedStart)))
+	fmt.Fprintf(t, "bytes on the disk for each, beyond its messages\t%s\t≤ %d\t%s\n", short(h.each()), goalHostedDisk,
+		verdict(h.each() <= goalHostedDisk))
+	fmt.Fprintf(t, "ms from the start of a new process to the end of the first run that is answered\t%s\t≤ %s\t%s\n",
+		h.Start, short(millis(goalHostedStart)), verdict(h.Start.Median <= millis(goalHostedStart)))
 	fmt.Fprintf(t, "resident bytes for each\t%s\t\t\n", short(float64(h.Resident)/float64(h.Runs)))
 	return t.Flush()
 }

@@ -12,7 +12,8 @@ func TestHostedRunsWaitWithoutGoroutines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h.Runs != 50 || h.Goroutines > 5 || h.Disk <= h.Messages || h.each() > 20_000 || h.Start.Median <= 0 || h.Start.Median > millis(goalHostedStart) {
+	if h.Runs != 50 || h.Goroutines > 5 || h.Disk <= h.Messages || h.each() > 20_000 || h.Start.Median <= 0 ||
+		h.Start.Median > millis(goalHostedStart) {
 		t.Errorf("got %+v, %.0f bytes each", h, h.each())
 	}
 }
@@ -54,7 +55,8 @@ func TestWaitingRunTakesAtMostTwoKilobytes(t *testing.T) {
 	}
 	h := hostedWaiting{Runs: runs, Disk: with - without, Messages: messages}
 	if h.each() > limit {
-		t.Errorf("a waiting run takes %.0f bytes beyond its messages, which take %d, want at most %d", h.each(), messages/runs, limit)
+		t.Errorf("a waiting run takes %.0f bytes beyond its messages, which take %d, want at most %d", h.each(),
+			messages/runs, limit)
 	}
 }
 
@@ -63,8 +65,10 @@ func TestHostedGoalsAreMissedAboveTheirBounds(t *testing.T) {
 		h    hostedWaiting
 		want int
 	}{
-		{hostedWaiting{Runs: 1, Disk: goalHostedDisk + 1, Messages: 1, Start: spread{Median: millis(goalHostedStart)}}, 0},
-		{hostedWaiting{Runs: 1, Disk: goalHostedDisk + 2, Messages: 1, Start: spread{Median: millis(goalHostedStart) + 1}, Goroutines: 1}, 3},
+		{hostedWaiting{Runs: 1, Disk: goalHostedDisk +
+			1, Messages: 1, Start: spread{Median: millis(goalHostedStart)}}, 0},
+		{hostedWaiting{Runs: 1, Disk: goalHostedDisk +
+			2, Messages: 1, Start: spread{Median: millis(goalHostedStart) + 1}, Goroutines: 1}, 3},
 	} {
 		var out strings.Builder
 		if err := printHosted(&out, c.h); err != nil || strings.Count(out.String(), "MISSED") != c.want {

@@ -92,16 +92,22 @@ var parts = map[string]part{
 func parse(args []string, notes io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(notes)
-	flags.DurationVar(&o.duration, "dur", 2*time.Second, "`duration` of one case in one round, in slices of about 250ms")
+	flags.DurationVar(&o.duration, "dur", 2*time.Second,
+		"`duration` of one case in one round, in slices of about 250ms")
 	flags.IntVar(&o.rounds, "rounds", 5, "`number` of rounds; each runs all cases")
 	runs := flags.String("c", "1,16,64", "`numbers` of concurrent runs")
 	flags.IntVar(&o.pending, "pre", 0, "`number` of asks that are pending before")
-	flags.StringVar(&o.dir, "dir", ".", "`folder` for the databases, on the disk to measure; they are deleted afterwards")
+	flags.StringVar(&o.dir, "dir", ".",
+		"`folder` for the databases, on the disk to measure; they are deleted afterwards")
 	flags.DurationVar(&o.patience, "wait", 0, "maximum `duration` to wait, in total, for an idle machine")
-	flags.IntVar(&o.large.pending, "pending", 0, "`number` of pending asks in the large database of scale; 1000000 by default, or 20000 with -quick")
-	flags.IntVar(&o.large.settled, "settled", 0, "`number` of settled asks in it; 5000000 by default, or 100000 with -quick")
-	flags.StringVar(&o.data, "data", "", "`file` with the large database of scale, kept afterwards; it is made if it does not exist")
-	only := flags.String("only", strings.Join(partNames[:6], ","), "`parts` to measure; scale must be named, because it needs 10 GB")
+	flags.IntVar(&o.large.pending, "pending", 0,
+		"`number` of pending asks in the large database of scale; 1000000 by default, or 20000 with -quick")
+	flags.IntVar(&o.large.settled, "settled", 0,
+		"`number` of settled asks in it; 5000000 by default, or 100000 with -quick")
+	flags.StringVar(&o.data, "data", "",
+		"`file` with the large database of scale, kept afterwards; it is made if it does not exist")
+	only := flags.String("only", strings.Join(partNames[:6], ","),
+		"`parts` to measure; scale must be named, because it needs 10 GB")
 	names := flags.String("what", "", "`cases` of cycle to measure, such as record,askback; all by default")
 	quick := flags.Bool("quick", false, "run for half a minute; the results are not representative")
 	flags.BoolFunc("peers", "measure other products too; -peers=NAME,NAME selects them", func(list string) (err error) {
@@ -123,7 +129,8 @@ func parse(args []string, notes io.Writer) (o options, err error) {
 		o.followers, o.settled, o.hosted = 100, 1000, 1000
 	}
 	o.large = dataset{cmp.Or(o.large.pending, large.pending), cmp.Or(o.large.settled, large.settled)}
-	if flags.NArg() > 0 || o.duration <= 0 || o.rounds < 1 || o.pending < 0 || o.large.pending < 0 || o.large.settled < 0 {
+	if flags.NArg() > 0 || o.duration <= 0 || o.rounds < 1 || o.pending < 0 ||
+		o.large.pending < 0 || o.large.settled < 0 {
 		return o, errors.New("invalid options: see go run ./test/bench -help")
 	}
 	if o.runs, err = parseNumbers(*runs); err != nil {
@@ -197,7 +204,8 @@ func cyclePart(ctx context.Context, p plan, tables, lines, notes io.Writer) erro
 		return err
 	}
 	p.results.add(p, r)
-	return errors.Join(writeCycles(lines, p, r), printCycles(tables, p, r), writePeers(lines, p, r), printPeers(tables, p, r))
+	return errors.Join(writeCycles(lines, p, r), printCycles(tables, p, r), writePeers(lines, p, r),
+		printPeers(tables, p, r))
 }
 
 func memoryPart(ctx context.Context, p plan, tables, lines, _ io.Writer) error {

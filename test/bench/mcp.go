@@ -140,7 +140,8 @@ type toolOption struct {
 // version is the revision of MCP. toolMeta is the declaration of each call for that revision.
 const (
 	version  = "2026-07-28"
-	toolMeta = `{"io.modelcontextprotocol/protocolVersion": "` + version + `", "io.modelcontextprotocol/clientCapabilities": {},
+	toolMeta = `{"io.modelcontextprotocol/protocolVersion": "` + version +
+		`", "io.modelcontextprotocol/clientCapabilities": {},
 		"io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"}}`
 )
 
@@ -155,8 +156,9 @@ func (c *mcpProduct) call(ctx context.Context, tool string, args toolArguments) 
 		return err
 	}
 	for name, value := range map[string]string{
-		"Authorization": "Bearer " + c.secret, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
-		"Mcp-Protocol-Version": version, "Mcp-Method": "tools/call", "Mcp-Name": tool,
+		"Authorization": "Bearer " + c.secret, "Content-Type": "application/json",
+		"Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": version, "Mcp-Method": "tools/call",
+		"Mcp-Name": tool,
 	} {
 		r.Header.Set(name, value)
 	}
@@ -183,7 +185,8 @@ func (c *mcpProduct) call(ctx context.Context, tool string, args toolArguments) 
 	if err := json.Unmarshal(data, &reply); err != nil {
 		return fmt.Errorf("read %s %q: %w", res.Status, raw, err)
 	}
-	if got := reply.Result.Structured.Outcome.Answers; len(reply.Result.Content) == 0 || len(got) == 0 || got[0].String() != "yes" {
+	if got := reply.Result.Structured.Outcome.Answers; len(reply.Result.Content) == 0 || len(got) == 0 ||
+		got[0].String() != "yes" {
 		return fmt.Errorf("the result differs from the answer: %s", raw)
 	}
 	return nil

@@ -189,13 +189,15 @@ func printMemory(w io.Writer, all []footprint) error {
 
 // printConnections prints the memory per long poll.
 func printConnections(w io.Writer, all []footprint) error {
-	fmt.Fprintln(w, "\nMemory of a server whose waiters are long polls, each on its own connection (without the memory of the kernel).")
+	fmt.Fprintln(w, "\nMemory of a server whose waiters are long polls, each on its own connection (without the "+
+		"memory of the kernel).")
 	return printFootprints(w, all, goalConnected)
 }
 
 // printStreams prints the memory per event stream.
 func printStreams(w io.Writer, all []footprint) error {
-	fmt.Fprintln(w, "\nMemory of a server whose waiters are event streams, each on its own connection (without the memory of the kernel).")
+	fmt.Fprintln(w, "\nMemory of a server whose waiters are event streams, each on its own connection (without the "+
+		"memory of the kernel).")
 	return printFootprints(w, all, goalStream)
 }
 

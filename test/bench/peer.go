@@ -46,7 +46,9 @@ type peerLine struct {
 
 // startPeer starts a program in folder, which stores its data in the folder data. It returns once the peer is
 // ready, with the version of the peer.
-func startPeer(ctx context.Context, command []string, folder, data string, within time.Duration) (*peerProcess, string, error) {
+func startPeer(
+	ctx context.Context, command []string, folder, data string, within time.Duration,
+) (*peerProcess, string, error) {
 	c := &peerProcess{
 		cmd:   exec.Command(command[0], command[1:]...),
 		lines: make(chan string, 1), errs: &tail{}, ended: make(chan struct{}), grace: peerEnd,
@@ -137,10 +139,13 @@ func (c *peerProcess) measure(ctx context.Context, runs int, d time.Duration) (m
 
 func (l peerLine) measurement() (measurement, error) {
 	if l.Cycles <= 0 || l.Seconds <= 0 || l.P50 < 0 || l.P99 < l.P50 {
-		return measurement{}, fmt.Errorf("the peer reports %d cycles in %g seconds with p50 %g ms and p99 %g ms", l.Cycles, l.Seconds, l.P50, l.P99)
+		return measurement{}, fmt.Errorf("the peer reports %d cycles in %g seconds with p50 %g ms and p99 %g ms",
+			l.Cycles, l.Seconds, l.P50, l.P99)
 	}
 	milliseconds := func(v float64) time.Duration { return time.Duration(v * float64(time.Millisecond)) }
-	return measurement{PerSecond: float64(l.Cycles) / l.Seconds, P50: milliseconds(l.P50), P99: milliseconds(l.P99)}, nil
+	return measurement{
+		PerSecond: float64(l.Cycles) / l.Seconds, P50: milliseconds(l.P50), P99: milliseconds(l.P99),
+	}, nil
 }
 
 // stop ends the peer and the processes that it started: first by the end of stdin, and then with SIGKILL. It

@@ -114,7 +114,9 @@ func TestPeerReportsItsCycles(t *testing.T) {
 }
 
 func TestInvalidMeasurementsOfPeersAreErrors(t *testing.T) {
-	for _, l := range []peerLine{{}, {Cycles: 1}, {Cycles: 1, Seconds: 1, P50: 2, P99: 1}, {Seconds: 1}, {Ready: true}} {
+	for _, l := range []peerLine{
+		{}, {Cycles: 1}, {Cycles: 1, Seconds: 1, P50: 2, P99: 1}, {Seconds: 1}, {Ready: true},
+	} {
 		if m, err := l.measurement(); err == nil {
 			t.Errorf("%+v: got %+v, want an error", l, m)
 		}
@@ -122,7 +124,9 @@ func TestInvalidMeasurementsOfPeersAreErrors(t *testing.T) {
 }
 
 func TestPeerThatDoesNotStartReportsTheReason(t *testing.T) {
-	for name, want := range map[string]string{"silent": "no reply within 20ms", "ended": "it has ended: PostgreSQL is not installed"} {
+	for name, want := range map[string]string{
+		"silent": "no reply within 20ms", "ended": "it has ended: PostgreSQL is not installed",
+	} {
 		within := time.Minute
 		if name == "silent" {
 			within = 20 * time.Millisecond
@@ -132,7 +136,8 @@ func TestPeerThatDoesNotStartReportsTheReason(t *testing.T) {
 			t.Errorf("%s: got %v, %v; want %q", name, c, err, want)
 		}
 	}
-	if _, _, err := startPeer(t.Context(), []string{"./missing"}, t.TempDir(), "", time.Minute); !errors.Is(err, os.ErrNotExist) {
+	if _, _, err := startPeer(t.Context(), []string{"./missing"}, t.TempDir(), "",
+		time.Minute); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing program: got %v", err)
 	}
 }
@@ -198,7 +203,8 @@ func TestPeersAreMeasuredInEachRound(t *testing.T) {
 			t.Errorf("%v: got %d rounds, want %d", k, got, want)
 		}
 	}
-	if reason := p.peers.leftOut["dbos"]; reason == nil || !strings.Contains(reason.Error(), "disk full") || p.peers.running["dbos"] != nil {
+	if reason := p.peers.leftOut["dbos"]; reason == nil || !strings.Contains(reason.Error(), "disk full") ||
+		p.peers.running["dbos"] != nil {
 		t.Errorf("dbos is left out because of %v", reason)
 	}
 	if got, want := len(r.keys(p)), len(p.runs)*len(contenders); got != want {

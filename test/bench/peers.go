@@ -39,12 +39,14 @@ var knownPeers = []peer{
 	{
 		name: "nats", title: "NATS JetStream, SyncAlways", place: "its own protocol",
 		setup: [][]string{{"go", "build", "-o", "nats", "."}}, run: []string{"./nats"},
-		lacks: "a list of open questions (only messages by subject), who may answer, deadlines; one answer only because this program sets an expected sequence",
+		lacks: "a list of open questions (only messages by subject), who may answer, deadlines; one answer only " +
+			"because this program sets an expected sequence",
 	},
 	{
 		name: "eino", title: "Eino with SQLite", place: byPost,
 		setup: [][]string{{"go", "build", "-o", "eino", "."}}, run: []string{"./eino"},
-		lacks: "a list of questions, who may answer, history, deadlines; one answer only because of a table that this program adds; the agent must be in the process",
+		lacks: "a list of questions, who may answer, history, deadlines; one answer only because of a table that " +
+			"this program adds; the agent must be in the process",
 	},
 	{
 		name: "restate", title: "Restate", place: remote,
@@ -60,7 +62,8 @@ var knownPeers = []peer{
 		name: "langgraph", title: "LangGraph with SQLite", place: byPost,
 		setup: [][]string{npmInstall, {"npm", "rebuild", "better-sqlite3", "--loglevel=error"}},
 		run:   []string{"node", "peer.mjs"}, gate: 12,
-		lacks: "a list of questions for people, who answered, deadlines; two simultaneous answers run the code twice, a later one is accepted and dropped",
+		lacks: "a list of questions for people, who answered, deadlines; two simultaneous answers run the code " +
+			"twice, a later one is accepted and dropped",
 	},
 }
 
@@ -255,7 +258,8 @@ func (r report) peerResults(p plan) []peerResult {
 			}
 			out = append(out, peerResult{
 				peer: one, version: p.peers.version[one.name], runs: runs, remote: of(remote), byPost: of(byPost),
-				p50: r.spread(k, p50), speed: r.spread(k, perSecond), others: max(r.spread(mine(remote), others).Median, r.spread(k, others).Median),
+				p50: r.spread(k, p50), speed: r.spread(k, perSecond),
+				others: max(r.spread(mine(remote), others).Median, r.spread(k, others).Median),
 			})
 		}
 	}
@@ -307,7 +311,8 @@ func (r peerResult) bound() string {
 
 // The lines that begin the comparisons with the peers.
 const (
-	peersTitle = "Peers: cycles/s of Askback divided by cycles/s of the peer in the same round, with Askback's agent over HTTP (remote) and in the process."
+	peersTitle = "Peers: cycles/s of Askback divided by cycles/s of the peer in the same round, with Askback's " +
+		"agent over HTTP (remote) and in the process."
 	lacksTitle = "What the peers do not keep, and Askback keeps for each question:"
 )
 
@@ -318,7 +323,8 @@ func printPeers(w io.Writer, p plan, r report) error {
 	}
 	fmt.Fprintln(w, "\n"+peersTitle)
 	t := newTable(w)
-	fmt.Fprintln(t, "runs\tpeer\tversion\tits place\tremote\tgate\t\tin process, answer by POST\tits cycles/s\tits p50 ms")
+	fmt.Fprintln(t,
+		"runs\tpeer\tversion\tits place\tremote\tgate\t\tin process, answer by POST\tits cycles/s\tits p50 ms")
 	results := r.peerResults(p)
 	slices.SortStableFunc(results, func(a, b peerResult) int { return cmp.Compare(a.runs, b.runs) })
 	for _, v := range results {

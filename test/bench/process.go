@@ -29,8 +29,8 @@ func child(ctx context.Context, args []string) error {
 		return err
 	}
 	do, ok := map[string]childCommand{
-		"memory": memoryChild, "serve": serveChild, "load": loadChild, "resume": resumeChild, "reads": readsChild, "clean": cleanChild,
-		"host": hostChild, "rehost": rehostChild,
+		"memory": memoryChild, "serve": serveChild, "load": loadChild, "resume": resumeChild, "reads": readsChild,
+		"clean": cleanChild, "host": hostChild, "rehost": rehostChild,
 	}[args[0]]
 	if !ok {
 		return fmt.Errorf("child: no command %s", args[0])

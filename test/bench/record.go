@@ -85,7 +85,9 @@ func recordOf(open func(context.Context, string) (subject, error)) func(context.
 
 // copyFrom makes one ask and one answer in the database at path, copies their rows to r,
 // and deletes them from the database.
-func (r *record) copyFrom(ctx context.Context, path string, open func(context.Context, string) (subject, error)) (err error) {
+func (r *record) copyFrom(
+	ctx context.Context, path string, open func(context.Context, string) (subject, error),
+) (err error) {
 	p, err := open(ctx, path)
 	if err != nil {
 		return err
@@ -110,7 +112,8 @@ func (r *record) copyFrom(ctx context.Context, path string, open func(context.Co
 		return err
 	}
 	r.answered.row[recordFixed], r.answered.row[recordFixedSum] = nil, nil // an update does not change them
-	return errors.Join(runStatement(conn, `delete from records where kind = 'ask'`), runStatement(conn, `delete from history`))
+	return errors.Join(runStatement(conn, `delete from records where kind = 'ask'`),
+		runStatement(conn, `delete from history`))
 }
 
 // sampleOf reads the row of an ask and its latest event.
@@ -118,7 +121,8 @@ func sampleOf(conn *sqlite.Conn, id string) (s sample, err error) {
 	if s.row, err = readRow(conn, `select `+recordColumns+` from records where id = ?`, id); err != nil {
 		return s, err
 	}
-	s.event, err = readRow(conn, `select `+historyColumns+` from history where subject = ? order by seq desc limit 1`, id)
+	s.event, err = readRow(conn, `select `+historyColumns+` from history where subject = ? order by seq desc limit 1`,
+		id)
 	return s, err
 }
 

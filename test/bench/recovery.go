@@ -60,7 +60,9 @@ func measureRecovery(ctx context.Context, p plan, n int) (r recovery, err error)
 		open, first = append(open, found.Open), append(first, found.First)
 		size = append(size, float64(found.Resident))
 	}
-	return recovery{"recovery", n, p.rounds, spreadOf(restart), spreadOf(open), spreadOf(first), spreadOf(size)}, c.kill()
+	return recovery{
+		"recovery", n, p.rounds, spreadOf(restart), spreadOf(open), spreadOf(first), spreadOf(size),
+	}, c.kill()
 }
 
 // replaceProcess kills a process, starts another, and reads the measurements of the new process.
@@ -124,7 +126,8 @@ func resumeChild(ctx context.Context, out *json.Encoder, path string, _ []int) e
 const goalRestart = 150 * time.Millisecond
 
 func printRecovery(w io.Writer, all []recovery) error {
-	fmt.Fprintln(w, "\nkill -9, then the same database in a new process: median [min..max] in ms. No time may grow with the number of pending asks.")
+	fmt.Fprintln(w, "\nkill -9, then the same database in a new process: median [min..max] in ms. No time may grow "+
+		"with the number of pending asks.")
 	t := newTable(w)
 	fmt.Fprintln(t, "pending\tkills\tkill to first resumed run\tgate\topen\topen to first resumed run\tresident MB")
 	for _, r := range all {
@@ -137,6 +140,7 @@ func printRecovery(w io.Writer, all []recovery) error {
 	}
 	first, last := all[0], all[len(all)-1]
 	per := (last.Resident.Median - first.Resident.Median) / float64(last.Pending-first.Pending)
-	_, err := fmt.Fprintf(w, "A pending ask without a waiter takes %s bytes of the new process (goal ≤ %d).\n", short(per), goalAlone)
+	_, err := fmt.Fprintf(w, "A pending ask without a waiter takes %s bytes of the new process (goal ≤ %d).\n",
+		short(per), goalAlone)
 	return err
 }

@@ -61,7 +61,8 @@ func openManyAgents(ctx context.Context, path string) (subject, error) {
 	}
 	m := &manyAgents{product: p}
 	for n := range datasetAgents {
-		m.agents = append(m.agents, p.engine.As(askback.Principal{Kind: askback.Agent, Name: agentName(n), Channel: askback.ChannelAPI}))
+		m.agents = append(m.agents,
+			p.engine.As(askback.Principal{Kind: askback.Agent, Name: agentName(n), Channel: askback.ChannelAPI}))
 	}
 	return m, nil
 }
@@ -92,7 +93,9 @@ func measureScale(ctx context.Context, p plan, progress io.Writer) (s *scale, er
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	paths := map[string]string{smallDatabase: filepath.Join(dir, "small.db"), largeDatabase: filepath.Join(dir, "large.db")}
+	paths := map[string]string{
+		smallDatabase: filepath.Join(dir, "small.db"), largeDatabase: filepath.Join(dir, "large.db"),
+	}
 	if p.data != "" {
 		paths[largeDatabase] = p.data
 	}
@@ -134,7 +137,8 @@ func (s *scale) measureCycles(ctx context.Context, dir, large string, progress i
 		for _, runs := range s.plan.runs {
 			for i, c := range scaleCases {
 				paths := map[string]string{
-					emptyDatabase: filepath.Join(dir, fmt.Sprintf("empty-%d-%d-%d.db", round, runs, i)), largeDatabase: large,
+					emptyDatabase: filepath.Join(dir, fmt.Sprintf("empty-%d-%d-%d.db", round, runs, i)),
+					largeDatabase: large,
 				}
 				order := []string{emptyDatabase, largeDatabase}
 				if round%2 == 1 {
@@ -247,14 +251,16 @@ func (s *scale) lines() (all []scaleLine) {
 // print prints the tables.
 func (s *scale) print(w io.Writer) error {
 	p := s.plan
-	fmt.Fprintf(w, "\nThe cycle on a database with %d pending and %d settled asks, of an empty one: median of %d rounds of %s [min..max].\n",
+	fmt.Fprintf(w, "\nThe cycle on a database with %d pending and %d settled asks, of an empty one: median of %d "+
+		"rounds of %s [min..max].\n",
 		p.large.pending, p.large.settled, p.rounds, p.duration)
 	t := newTable(w)
 	fmt.Fprintln(t, "runs\tplace\tempty, cycles/s\tlarge, cycles/s\ttime of a cycle\tgoal\tp50\tp99\tCPU\tothers' load")
 	for _, runs := range p.runs {
 		for _, c := range scaleCases {
 			empty, large := scaleKey{emptyDatabase, c.place, runs}, scaleKey{largeDatabase, c.place, runs}
-			fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t≤ %g\t%s\t%s\t%s\t%.2f\n", runs, c.place, s.spread(empty, perSecond), s.spread(large, perSecond),
+			fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t≤ %g\t%s\t%s\t%s\t%.2f\n",
+				runs, c.place, s.spread(empty, perSecond), s.spread(large, perSecond),
 				s.of(c, runs, timeEach), goalScale, s.of(c, runs, p50), s.of(c, runs, p99), s.of(c, runs, cpu),
 				max(s.spread(empty, others).Median, s.spread(large, others).Median))
 		}
@@ -263,7 +269,8 @@ func (s *scale) print(w io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(w, "\nReads in ms, and deletions: a database with %d pending and %d settled asks, and the large one.\n"+
-		"Lists with few matches may grow to 250 ms, and deletions with the number of pending asks that are older. The others may not grow.\n",
+		"Lists with few matches may grow to 250 ms, and deletions with the number of pending asks that are older. "+
+		"The others may not grow.\n",
 		smallDataset.pending, smallDataset.settled)
 	t = newTable(w)
 	fmt.Fprintln(t, "what\tsmall\tlarge\tratio")

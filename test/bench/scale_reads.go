@@ -52,7 +52,8 @@ func readsChild(ctx context.Context, out *json.Encoder, path string, _ []int) er
 			return err
 		}
 	}
-	return errors.Join(out.Encode(scaleFigure{"memory of the process, MB", float64(settledMemory()) / 1e6}), out.Encode(scaleFigure{}))
+	return errors.Join(out.Encode(scaleFigure{"memory of the process, MB", float64(settledMemory()) / 1e6}),
+		out.Encode(scaleFigure{}))
 }
 
 // medianTime returns the median time of several calls of do: see readRepeats and

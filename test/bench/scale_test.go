@@ -66,7 +66,8 @@ func TestUnexpectedOutcomeIsAnError(t *testing.T) {
 	person := s.(*manyAgents).person
 	for name, settle := range map[string]func(id string) error{
 		"another answer": func(id string) error {
-			_, err := person.Answer(t.Context(), id, askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"no"}}}})
+			_, err := person.Answer(t.Context(), id,
+				askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"no"}}}})
 			return err
 		},
 		"declined": func(id string) error {

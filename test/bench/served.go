@@ -36,7 +36,8 @@ func listenLoopback() (net.Listener, string, error) {
 func serve(ln net.Listener, h http.Handler, note func(net.Conn, http.ConnState)) (stop func() error) {
 	s := &http.Server{
 		Handler: h, ConnState: note,
-		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 64 << 10,
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ln) }()
@@ -58,11 +59,15 @@ type httpAnswered struct {
 	stop    func() error
 }
 
-func withHTTPAnswers(open func(context.Context, string) (subject, error)) func(context.Context, string) (subject, error) {
+func withHTTPAnswers(
+	open func(context.Context, string) (subject, error),
+) func(context.Context, string) (subject, error) {
 	return func(ctx context.Context, path string) (subject, error) { return openHTTPAnswered(ctx, path, open) }
 }
 
-func openHTTPAnswered(ctx context.Context, path string, open func(context.Context, string) (subject, error)) (*httpAnswered, error) {
+func openHTTPAnswered(
+	ctx context.Context, path string, open func(context.Context, string) (subject, error),
+) (*httpAnswered, error) {
 	s, err := open(ctx, path)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,9 @@ func TestPlaceOfAContenderMatchesItsClients(t *testing.T) {
 		case *product:
 			_, agentAway := s.agent.(*httpapi.Client)
 			_, personAway := s.person.(*httpapi.Client)
-			got = map[[2]bool]string{{false, false}: inProcess, {false, true}: byPost, {true, true}: remote}[[2]bool{agentAway, personAway}]
+			got = map[[2]bool]string{
+				{false, false}: inProcess, {false, true}: byPost, {true, true}: remote,
+			}[[2]bool{agentAway, personAway}]
 		default:
 			got = inProcess
 		}
@@ -46,7 +48,8 @@ func TestPlaceOfAContenderMatchesItsClients(t *testing.T) {
 func TestContendersOfEveryGoalExist(t *testing.T) {
 	for _, g := range goals {
 		for _, name := range []string{cmp.Or(g.of, "askback"), g.by} {
-			if !slices.ContainsFunc(contenders, func(c contender) bool { return c.name == name && c.place == g.place }) {
+			if !slices.ContainsFunc(contenders,
+				func(c contender) bool { return c.name == name && c.place == g.place }) {
 				t.Errorf("%s against %s: there is no contender %s, %s", g.what, g.by, name, g.place)
 			}
 		}

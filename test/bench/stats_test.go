@@ -63,7 +63,8 @@ func TestRatiosCompareTheSameRound(t *testing.T) {
 
 func TestShortRoundsNumbers(t *testing.T) {
 	for v, want := range map[float64]string{
-		0: "0", 0.284: "0.28", 9.5: "9.50", 42.42: "42.4", 830.4: "830", 1234: "1234", 9996: "10.0k", 26_888: "26.9k", 123_456: "123k",
+		0: "0", 0.284: "0.28", 9.5: "9.50", 42.42: "42.4", 830.4: "830", 1234: "1234", 9996: "10.0k", 26_888: "26.9k",
+		123_456: "123k",
 	} {
 		if got := short(v); got != want {
 			t.Errorf("%g: got %s, want %s", v, got, want)

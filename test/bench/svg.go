@@ -60,7 +60,8 @@ func (c chart) svg() []byte {
 	height := c.height()
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" aria-labelledby="title desc">`+"\n",
 		chartWidth, height, chartWidth, height)
-	fmt.Fprintf(&out, "<title id=\"title\">%s</title>\n<desc id=\"desc\">%s</desc>\n<style>%s</style>\n", escaped(c.title), escaped(c.describe()), chartStyle)
+	fmt.Fprintf(&out, "<title id=\"title\">%s</title>\n<desc id=\"desc\">%s</desc>\n<style>%s</style>\n",
+		escaped(c.title), escaped(c.describe()), chartStyle)
 	fmt.Fprintf(&out, `<rect class="back" width="%d" height="%d" rx="6"/>`+"\n", chartWidth, height)
 	writeText(&out, "title", chartMargin, 28, c.title)
 	writeText(&out, "small", chartMargin, 50, c.about)
@@ -123,15 +124,18 @@ func (b bar) draw(out *bytes.Buffer, y, limit float64) {
 	x := func(v float64) float64 { return chartX(v, limit) }
 	top := y + (chartRow-chartBar)/2
 	writeText(out, "", chartMargin, y+17, b.label)
-	fmt.Fprintf(out, `<rect class="bar" x="%d" y="%.1f" width="%.1f" height="%d" rx="2"/>`+"\n", chartMargin+chartLabels, top, x(b.value.Median)-x(0), chartBar)
+	fmt.Fprintf(out, `<rect class="bar" x="%d" y="%.1f" width="%.1f" height="%d" rx="2"/>`+"\n",
+		chartMargin+chartLabels, top, x(b.value.Median)-x(0), chartBar)
 	middle := top + chartBar/2
-	fmt.Fprintf(out, `<line class="range" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>`+"\n", x(b.value.Min), x(b.value.Max), middle, middle)
+	fmt.Fprintf(out, `<line class="range" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>`+"\n", x(b.value.Min),
+		x(b.value.Max), middle, middle)
 	for _, bound := range []struct {
 		class string
 		at    float64
 	}{{"gate", b.gate}, {"stretch", b.stretch}} {
 		if bound.at > 0 {
-			fmt.Fprintf(out, `<line class="%s" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>`+"\n", bound.class, x(bound.at), x(bound.at), y+1, y+chartRow-1)
+			fmt.Fprintf(out, `<line class="%s" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>`+"\n", bound.class,
+				x(bound.at), x(bound.at), y+1, y+chartRow-1)
 		}
 	}
 	writeText(out, "", chartMargin+chartLabels+chartBars+10, y+17, strings.TrimSpace(short(b.value.Median)+"  "+b.note))

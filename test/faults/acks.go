@@ -61,7 +61,9 @@ func outcomeText(o *askback.Outcome) string {
 	for i, a := range o.Answers {
 		values[i] = append(a.Values(), a.Notes)
 	}
-	text, err := json.Marshal([]any{o.Status, o.Actor.Kind, o.Actor.Name, o.Channel, o.Decision, o.Reason, o.Comment, values, o.Defaulted})
+	text, err := json.Marshal([]any{
+		o.Status, o.Actor.Kind, o.Actor.Name, o.Channel, o.Decision, o.Reason, o.Comment, values, o.Defaulted,
+	})
 	if err != nil {
 		return err.Error()
 	}

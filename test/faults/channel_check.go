@@ -21,7 +21,8 @@ const questionCanary = "Does the canary sing at"
 
 // check compares the messages that both people see about an ask with the deliveries that the server lists.
 func (t *channelKillTest) check(ctx context.Context, asked askback.Ask) error {
-	a, err := as(ctx, t, t.agent, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) { return c.Get(ctx, asked.ID) })
+	a, err := as(ctx, t, t.agent,
+		func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) { return c.Get(ctx, asked.ID) })
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,8 @@ func (t *channelKillTest) checkSights(a askback.Ask, v *venue, person string, de
 	all := sightsOf(v, person, a)
 	switch {
 	case question == nil || outcomes != 1:
-		t.violate(lost, "%s: the server has no question or %d outcomes for %s at %s: %+v", a.ID, outcomes, person, v.name, deliveries)
+		t.violate(lost, "%s: the server has no question or %d outcomes for %s at %s: %+v", a.ID, outcomes, person,
+			v.name, deliveries)
 	case question.Status == askback.DeliverySent && len(all) == 0:
 		t.violate(lost, "%s: %s does not see it at %s, although it was sent: %+v", a.ID, person, v.name, *question)
 	case len(all) > 0 && !closed(all):
@@ -101,7 +103,8 @@ func (t *channelKillTest) checkWebhooks() error {
 		}
 	}
 	for _, a := range t.asks {
-		if got := order[a.ID]; !slices.Equal(got, []string{string(askback.EventQuestionPending), string(askback.EventQuestionAnswered)}) {
+		if got := order[a.ID]; !slices.Equal(got,
+			[]string{string(askback.EventQuestionPending), string(askback.EventQuestionAnswered)}) {
 			t.violate(lost, "%s: the webhooks are %q", a.ID, got)
 		}
 	}
@@ -124,7 +127,10 @@ const (
 // checkSecrets checks that secrets of the settings, tokens, links, and text of asks are not in the log at the
 // level debug, the metrics, the states, the deliveries or the traces.
 func (t *channelKillTest) checkSecrets(ctx context.Context) error {
-	for _, path := range []string{"/metrics", "/readyz", "/livez", "/healthz", "/api/v1/asks/ask_unknown", "/a/" + forgedLink, "/api/v1/deliveries?limit=200"} {
+	for _, path := range []string{
+		"/metrics", "/readyz", "/livez", "/healthz", "/api/v1/asks/ask_unknown", "/a/" + forgedLink,
+		"/api/v1/deliveries?limit=200",
+	} {
 		for _, token := range []string{"", t.operator.token, forgedToken} {
 			if err := t.scrape(ctx, path, token); err != nil {
 				return err
@@ -132,8 +138,9 @@ func (t *channelKillTest) checkSecrets(ctx context.Context) error {
 		}
 	}
 	secrets := map[string]string{
-		"the secret of webhooks": strings.TrimPrefix(askbacktest.ReceiverSecret, "whsec_"), "the token of the agent": t.agent.token,
-		"the token of the operator": t.operator.token, "text of an ask": questionCanary,
+		"the secret of webhooks": strings.TrimPrefix(askbacktest.ReceiverSecret, "whsec_"),
+		"the token of the agent": t.agent.token, "the token of the operator": t.operator.token,
+		"text of an ask": questionCanary,
 	}
 	for person, a := range t.people {
 		secrets["the token of "+person] = a.token
@@ -150,7 +157,8 @@ func (t *channelKillTest) checkSecrets(ctx context.Context) error {
 		for _, person := range fakes.People {
 			for i, s := range v.seen(person) {
 				raw := fmt.Sprintf("%s\n%+v", s.Text, s)
-				for _, found := range append(secretLinks.FindAllStringSubmatch(raw, -1), secretReplies.FindAllStringSubmatch(raw, -1)...) {
+				for _, found := range append(secretLinks.FindAllStringSubmatch(raw, -1),
+					secretReplies.FindAllStringSubmatch(raw, -1)...) {
 					links++
 					secrets[fmt.Sprintf("a link or an address of message %d to %s at %s", i, person, v.name)] = found[1]
 				}
@@ -158,7 +166,8 @@ func (t *channelKillTest) checkSecrets(ctx context.Context) error {
 		}
 	}
 	if links == 0 || t.log.Len() == 0 || t.scraped.Len() == 0 {
-		t.violate(failed, "there is nothing to search: %d links, %d bytes of logs, %d bytes of reports", links, t.log.Len(), t.scraped.Len())
+		t.violate(failed, "there is nothing to search: %d links, %d bytes of logs, %d bytes of reports", links,
+			t.log.Len(), t.scraped.Len())
 	}
 	t.search("the log", t.log.String(), secrets)
 	t.search("what the server reports", t.scraped.String(), secrets)

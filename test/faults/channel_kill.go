@@ -53,7 +53,8 @@ type channelKillTest struct {
 
 func newChannelKillTest(dir, program string, seed uint64, mutant string) *channelKillTest {
 	return &channelKillTest{
-		serverProcess: newServerProcess(dir, program, "channels.db"), rand: rand.New(rand.NewPCG(seed, 6)), mutant: mutant, people: map[string]account{},
+		serverProcess: newServerProcess(dir, program, "channels.db"), rand: rand.New(rand.NewPCG(seed, 6)),
+		mutant: mutant, people: map[string]account{},
 	}
 }
 
@@ -71,7 +72,8 @@ func (t *channelKillTest) run(ctx context.Context, n int) error {
 	if err := t.prepare(ctx, services.Services); err != nil {
 		return err
 	}
-	if err := t.serve(ctx, func(ctx context.Context) error { return t.beforeKills(ctx) }); err != nil || len(t.bad) > 0 {
+	if err := t.serve(ctx, func(ctx context.Context) error { return t.beforeKills(ctx) }); err != nil ||
+		len(t.bad) > 0 {
 		return err
 	}
 	for t.kills = 0; t.kills < n && ctx.Err() == nil && len(t.bad) == 0; t.kills++ {
@@ -110,7 +112,8 @@ const checkInterval = 25
 // prepare writes the settings and creates the tokens.
 func (t *channelKillTest) prepare(ctx context.Context, all []fakes.Service) (err error) {
 	settings := filepath.Join(filepath.Dir(t.path), "channels.yaml")
-	if err := os.WriteFile(settings, []byte("public_url: "+publicPages+"\nlimits: {digest_after: off}\n"+fakes.Settings(all)), 0o600); err != nil {
+	if err := os.WriteFile(settings,
+		[]byte("public_url: "+publicPages+"\nlimits: {digest_after: off}\n"+fakes.Settings(all)), 0o600); err != nil {
 		return err
 	}
 	t.env = append(append(t.env, "ASKBACK_CONFIG="+settings), t.traces.environment()...)
@@ -143,7 +146,8 @@ func (t *channelKillTest) prepare(ctx context.Context, all []fakes.Service) (err
 
 // serve runs a server while a function runs, and kills it.
 func (t *channelKillTest) serve(ctx context.Context, during func(context.Context) error) error {
-	c, err := startChild(ctx, t.env, t.program, "serve", "--listen", "127.0.0.1:0", "--db", t.path, "--log-level", "debug")
+	c, err := startChild(ctx, t.env, t.program, "serve", "--listen", "127.0.0.1:0", "--db", t.path, "--log-level",
+		"debug")
 	if err != nil {
 		return err
 	}
@@ -180,7 +184,9 @@ func (t *channelKillTest) violate(f fault, format string, args ...any) {
 }
 
 // as calls a server as the owner of a token. It retries until a server replies.
-func as[T any](ctx context.Context, t *channelKillTest, a account, what func(context.Context, *httpapi.Client) (T, error)) (T, error) {
+func as[T any](
+	ctx context.Context, t *channelKillTest, a account, what func(context.Context, *httpapi.Client) (T, error),
+) (T, error) {
 	out, _, err := call(ctx, t.conn, a.token, what)
 	return out, err
 }
@@ -255,7 +261,8 @@ func (t *channelKillTest) answerIn(ctx context.Context, v *venue, person string)
 	if _, err := v.press(ctx, person, sightsOf(v, person, a)[0], "Yes"); err != nil {
 		return err
 	}
-	settled, err := as(ctx, t, t.agent, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) { return c.Wait(ctx, a.ID) })
+	settled, err := as(ctx, t, t.agent,
+		func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) { return c.Wait(ctx, a.ID) })
 	if err != nil {
 		t.violate(lost, "the answer of %s at %s did not arrive: %v", person, v.name, err)
 		return nil
@@ -271,7 +278,8 @@ func (t *channelKillTest) answerIn(ctx context.Context, v *venue, person string)
 
 // closed reports whether one of the messages about an ask shows that it is settled, and none is live.
 func closed(all []fakes.Message) bool {
-	return slices.ContainsFunc(all, func(m fakes.Message) bool { return m.Settled }) && !slices.ContainsFunc(all, func(m fakes.Message) bool { return m.Live })
+	return slices.ContainsFunc(all, func(m fakes.Message) bool { return m.Settled }) &&
+		!slices.ContainsFunc(all, func(m fakes.Message) bool { return m.Live })
 }
 
 // await waits until so returns true for the messages about an ask, for both people in all venues. Otherwise
@@ -413,7 +421,8 @@ func (t *channelKillTest) settle(ctx context.Context, a askback.Ask) error {
 		if _, err := v.press(ctx, person, all[0], "Yes"); err != nil {
 			return err
 		}
-		_, err := as(ctx, t, t.agent, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) { return c.Wait(ctx, a.ID) })
+		_, err := as(ctx, t, t.agent,
+			func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) { return c.Wait(ctx, a.ID) })
 		return err
 	}
 	_, err := as(ctx, t, t.people[person], func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
@@ -428,7 +437,8 @@ func (t *channelKillTest) settle(ctx context.Context, a askback.Ask) error {
 func (t *channelKillTest) report() report {
 	return report{
 		noun: "kills", what: "while all channels send", n: t.kills, bad: t.bad,
-		detail: fmt.Sprintf("%d asks to %s and a webhook, %d of them answered in each; %d messages repeated by a kill", len(t.asks), strings.Join(t.names(), ", "), t.rounds, t.repeats),
+		detail: fmt.Sprintf("%d asks to %s and a webhook, %d of them answered in each; %d messages repeated by a kill",
+			len(t.asks), strings.Join(t.names(), ", "), t.rounds, t.repeats),
 	}
 }
 

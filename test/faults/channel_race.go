@@ -30,7 +30,9 @@ type channelRaceTest struct {
 }
 
 func newChannelRaceTest(seed uint64, mutant string) *channelRaceTest {
-	t := &channelRaceTest{seed: seed, mutant: mutant, patience: venueTime, rows: table{{"ana at", "ben at", "races", "won by ana", "told"}}}
+	t := &channelRaceTest{seed: seed, mutant: mutant, patience: venueTime, rows: table{
+		{"ana at", "ben at", "races", "won by ana", "told"},
+	}}
 	if mutant != "" {
 		t.patience = venueTime / 10
 	}
@@ -55,7 +57,8 @@ func (t *channelRaceTest) run(ctx context.Context, n int) error {
 					return err
 				}
 			}
-			t.rows = append(t.rows, []string{row.x, row.y, fmt.Sprint(row.races), fmt.Sprint(row.ana), fmt.Sprint(row.told)})
+			t.rows = append(t.rows,
+				[]string{row.x, row.y, fmt.Sprint(row.races), fmt.Sprint(row.ana), fmt.Sprint(row.told)})
 			if len(t.bad) > 0 {
 				return nil
 			}
@@ -86,7 +89,8 @@ func (t *channelRaceTest) rig(ctx context.Context, r *rand.Rand, i, j, n int, ro
 			if ctx.Err() != nil { // the end of the tests interrupted the race
 				return ctx.Err()
 			}
-			t.bad = append(t.bad, violated(asFault(err), "seed %d, race %d of ana at %s and ben at %s: %v", t.seed, row.races, row.x, row.y, err))
+			t.bad = append(t.bad, violated(asFault(err), "seed %d, race %d of ana at %s and ben at %s: %v", t.seed,
+				row.races, row.x, row.y, err))
 			return ctx.Err()
 		}
 		t.done++
@@ -187,7 +191,9 @@ func (g *channelRig) race(ctx context.Context, r *rand.Rand, row *pairRow) error
 	open := map[string]fakes.Message{}
 	for _, person := range fakes.People {
 		if !until(ctx, func() bool { all := g.about(person, a); return len(all) == 1 && all[0].Live }) {
-			return raceError{lost, fmt.Sprintf("%s has no message that can be answered: %s", person, shownAs(g.about(person, a)))}
+			return raceError{
+				lost, fmt.Sprintf("%s has no message that can be answered: %s", person, shownAs(g.about(person, a))),
+			}
 		}
 		if open[person], err = g.at[person].opened(ctx, person, g.about(person, a)[0]); err != nil {
 			return raceError{failed, fmt.Sprintf("%s could not open the message: %v", person, err)}
@@ -263,7 +269,10 @@ func (g *channelRig) check(ctx context.Context, a askback.Ask, replies map[strin
 }
 
 func (t *channelRaceTest) report() report {
-	return report{noun: "races", what: "of two people in two channels", n: t.done, detail: "one winner each, and no message left that can be answered", table: t.rows, bad: t.bad}
+	return report{
+		noun: "races", what: "of two people in two channels", n: t.done,
+		detail: "one winner each, and no message left that can be answered", table: t.rows, bad: t.bad,
+	}
 }
 
 // droppedOutcome is the mutant that does not send one of ten outcomes.

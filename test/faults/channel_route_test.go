@@ -24,7 +24,9 @@ type routedRig struct {
 }
 
 func newRoutedRig(t *testing.T, s engine.Settings, at time.Time) *routedRig {
-	g := &routedRig{t: t, channelRig: &channelRig{at: map[string]*venue{"ana": routedVenue(t, "slack"), "ben": routedVenue(t, "telegram")}}}
+	g := &routedRig{t: t, channelRig: &channelRig{
+		at: map[string]*venue{"ana": routedVenue(t, "slack"), "ben": routedVenue(t, "telegram")},
+	}}
 	g.ahead.Store(int64(time.Until(at)))
 	o := engine.Options{Channels: map[string]engine.Channel{}, Now: g.now}
 	for person, v := range g.at {
@@ -47,7 +49,8 @@ func newRoutedRig(t *testing.T, s engine.Settings, at time.Time) *routedRig {
 	g.start()
 	t.Cleanup(func() { g.stop() })
 	for person, v := range g.at {
-		if err := v.join(t.Context(), person, g.engine.As(askback.Principal{Kind: askback.Responder, Name: person}), nil); err != nil {
+		if err := v.join(t.Context(), person, g.engine.As(askback.Principal{Kind: askback.Responder, Name: person}),
+			nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -89,7 +92,9 @@ func routedVenue(t *testing.T, name string) *venue {
 }
 
 // wait waits until a person sees a message about an ask for which ok returns true.
-func (g *routedRig) wait(what, person string, a askback.Ask, step string, ok func(fakes.Message) bool) (found fakes.Message) {
+func (g *routedRig) wait(
+	what, person string, a askback.Ask, step string, ok func(fakes.Message) bool,
+) (found fakes.Message) {
 	g.t.Helper()
 	ctx, cancel := context.WithTimeout(g.t.Context(), venueTime)
 	defer cancel()
@@ -137,12 +142,16 @@ func TestEscalationReachesPeopleInTheirChannels(t *testing.T) {
 	g := newRoutedRig(t, engine.Settings{
 		People: []askback.Person{{Name: "zoe"}, {Name: "ana"}, {Name: "ben", TimeZone: "UTC", Quiet: "12:15-12:30"}},
 		Routes: []askback.Route{{
-			To:       []string{"zoe"},
-			Escalate: []askback.Escalation{{After: minutes(10), To: []string{"ana"}}, {After: minutes(20), To: []string{"ben"}}},
+			To: []string{"zoe"},
+			Escalate: []askback.Escalation{
+				{After: minutes(10), To: []string{"ana"}}, {After: minutes(20), To: []string{"ben"}},
+			},
 		}},
 	}, noon)
 	const step = "step 1"
-	a := g.ask(askback.Request{Questions: []askback.Question{{Text: "Go on with step 1?", Options: askback.Options("Yes", "No"), NoOther: true}}})
+	a := g.ask(askback.Request{Questions: []askback.Question{
+		{Text: "Go on with step 1?", Options: askback.Options("Yes", "No"), NoOther: true},
+	}})
 	g.wantNone("before the escalation", "ana", a, step)
 	g.advance(11 * time.Minute)
 	g.wait("after ten minutes", "ana", a, step, live)
@@ -165,7 +174,8 @@ func TestEscalationReachesPeopleInTheirChannels(t *testing.T) {
 		t.Fatal(err)
 	}
 	end, err := g.agent.Wait(ctx, a.ID)
-	if err != nil || !end.Settled() || end.Outcome.Actor.Name != "ben" || end.Outcome.Channel != askback.ChannelTelegram {
+	if err != nil || !end.Settled() || end.Outcome.Actor.Name != "ben" ||
+		end.Outcome.Channel != askback.ChannelTelegram {
 		t.Fatalf("got %+v, %v, want the answer of ben in Telegram", end.Outcome, err)
 	}
 	g.wait("after the answer", "ana", a, step, settled)
@@ -192,7 +202,9 @@ func TestTwoApprovalsAreShownInBothChannels(t *testing.T) {
 		step   string
 		second askback.Decision
 	}{{"step 1", askback.Deny}, {"step 2", askback.Approve}} {
-		a := g.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "deploy", Input: []byte(`{"to":"` + in.step + `"}`)}})
+		a := g.ask(askback.Request{
+			Confirmation: &askback.Confirmation{ToolName: "deploy", Input: []byte(`{"to":"` + in.step + `"}`)},
+		})
 		for person := range g.at {
 			g.wait("asked", person, a, in.step, func(m fakes.Message) bool { return !m.Settled })
 		}

@@ -45,7 +45,9 @@ func (c *traceCollector) text() string {
 // environment returns the variables that make a server send traces, so often that even a short-lived server
 // sends some.
 func (c *traceCollector) environment() []string {
-	return []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.url, "OTEL_EXPORTER_OTLP_COMPRESSION=none", "OTEL_BSP_SCHEDULE_DELAY=20"}
+	return []string{
+		"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.url, "OTEL_EXPORTER_OTLP_COMPRESSION=none", "OTEL_BSP_SCHEDULE_DELAY=20",
+	}
 }
 
 // checkTraces checks that the traces contain neither secrets nor names, and that they contain the spans of
@@ -64,7 +66,8 @@ func (t *channelKillTest) checkTraces(ctx context.Context, secrets map[string]st
 		t.search("an export of traces", text, map[string]string{"the name " + name: string(rune(len(name))) + name})
 	}
 	t.search("an export of traces", text, secrets)
-	t.search("an export of traces", text, map[string]string{"a token that is not valid": forgedToken, "a link that is not valid": forgedLink})
+	t.search("an export of traces", text,
+		map[string]string{"a token that is not valid": forgedToken, "a link that is not valid": forgedLink})
 }
 
 // search reports each secret that a text contains.

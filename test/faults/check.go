@@ -73,7 +73,9 @@ func (c *checker) check(ctx context.Context) (bad []violation, err error) {
 
 // checkNewEvents checks the events since the last check, and returns the ids of their
 // asks.
-func (c *checker) checkNewEvents(ctx context.Context, db store.Store) (touched map[string]bool, bad []violation, err error) {
+func (c *checker) checkNewEvents(
+	ctx context.Context, db store.Store,
+) (touched map[string]bool, bad []violation, err error) {
 	touched = map[string]bool{}
 	if bad, err = c.checkLastEvent(ctx, db); err != nil {
 		return touched, bad, err
@@ -117,7 +119,9 @@ func (c *checker) checkEvent(e store.Event) (bad []violation) {
 	c.seq, c.lastSeq[e.Stream] = e.Seq, e.StreamSeq
 	if isSessionEvent(e) {
 		if first := e.Type == "session_started"; first != (e.StreamSeq == 1) {
-			bad = append(bad, violated(inconsistent, "%s: event %d, %s, is out of place: a session begins with one session_started", e.Stream, e.Seq, e.Type))
+			bad = append(bad, violated(inconsistent,
+				"%s: event %d, %s, is out of place: a session begins with one session_started", e.Stream, e.Seq,
+				e.Type))
 		}
 		return bad
 	}
@@ -201,7 +205,9 @@ func (c *checker) checkAsk(ctx context.Context, db store.Store, id string) ([]vi
 
 // columnsOf returns the columns of a record that are part of its state.
 func columnsOf(r store.Record) lifecycle.Row {
-	return lifecycle.Row{ID: r.ID, Stream: r.Stream, Owner: r.Owner, Agent: r.Agent, Status: r.Status, Created: r.Created}
+	return lifecycle.Row{
+		ID: r.ID, Stream: r.Stream, Owner: r.Owner, Agent: r.Agent, Status: r.Status, Created: r.Created,
+	}
 }
 
 // checkRecord compares a record with its history and with the acknowledgements.
@@ -218,10 +224,12 @@ func (c *checker) checkRecord(r store.Record) (bad []violation) {
 	if l.steps < r.Version { // a deadline that has passed may share a version with a late answer
 		violate(inconsistent, "the version is %d, but there are only %d events", r.Version, l.steps)
 	}
-	if s.Ask.Settled() == r.Open || s.Ask.Unacked() != r.Unacked || string(s.Ask.Status) != r.Status || s.Ask.ID != r.ID || s.Ask.SessionID != r.Stream {
+	if s.Ask.Settled() == r.Open || s.Ask.Unacked() != r.Unacked || string(s.Ask.Status) != r.Status ||
+		s.Ask.ID != r.ID || s.Ask.SessionID != r.Stream {
 		violate(inconsistent, "the columns differ from the state")
 	}
-	if ended := strings.TrimPrefix(l.settledBy, "question_"); s.Ask.Settled() != (ended != "") || s.Ask.Settled() && ended != r.Status {
+	if ended := strings.TrimPrefix(l.settledBy, "question_"); s.Ask.Settled() != (ended != "") ||
+		s.Ask.Settled() && ended != r.Status {
 		violate(inconsistent, "the status is %s, but the history says %q", r.Status, l.settledBy)
 	}
 	if (l.received || l.consumed) != !s.Ask.AckedAt.IsZero() {
@@ -242,7 +250,8 @@ func (c *checker) checkAcks(s lifecycle.AskState) (bad []violation) {
 	case settled && !a.Settled():
 		bad = append(bad, violated(lost, "%s was acknowledged as %s, but is pending", a.ID, outcome))
 	case settled && outcomeText(a.Outcome) != outcome:
-		bad = append(bad, violated(duplicated, "%s was acknowledged as %s, but is %s", a.ID, outcome, outcomeText(a.Outcome)))
+		bad = append(bad,
+			violated(duplicated, "%s was acknowledged as %s, but is %s", a.ID, outcome, outcomeText(a.Outcome)))
 	}
 	if c.ackLog.consumed[a.ID] && s.Ask.ConsumedAt.IsZero() {
 		bad = append(bad, violated(lost, "the consumption of %s was acknowledged, but is not stored", a.ID))

@@ -26,9 +26,13 @@ var corruptions = []struct {
 		update records set version = 1, open = 1, status = 'pending', state = cast('{"v":1,"status":"pending"}' as blob)`, lost,
 	},
 	{"key removed", `update records set key = null`, lost},
-	{"answer changed", `update records set state = cast(replace(cast(state as text), 'approved', 'denied') as blob)`, duplicated},
 	{
-		"second outcome", `insert into history select seq + 1, stream, n + 1, subject, 'question_declined', at, data, null
+		"answer changed",
+		`update records set state = cast(replace(cast(state as text), 'approved', 'denied') as blob)`, duplicated,
+	},
+	{
+		"second outcome",
+		`insert into history select seq + 1, stream, n + 1, subject, 'question_declined', at, data, null
 		from history order by seq desc limit 1; update records set version = version + 1`, duplicated,
 	},
 	{
@@ -38,7 +42,10 @@ var corruptions = []struct {
 	{"event deleted", `delete from history where type = 'question_answered'`, inconsistent},
 	{"last event deleted", `delete from history where type = 'question_consumed'`, inconsistent},
 	{"gap in sequence numbers", `update history set seq = seq + 1 where type = 'question_consumed'`, inconsistent},
-	{"gap in sequence numbers of a session", `update history set n = n + 1 where type = 'question_consumed'`, inconsistent},
+	{
+		"gap in sequence numbers of a session", `update history set n = n + 1 where type = 'question_consumed'`,
+		inconsistent,
+	},
 	{"version without event", `update records set version = version + 1`, inconsistent},
 	{"wrong column", `update records set open = 1`, inconsistent},
 	{"event without record", `insert into history select seq + 1, 'ses_x', 1, 'ask_x', 'question_pending', at, data, null from history limit 1 offset 2`, inconsistent},

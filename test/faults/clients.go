@@ -68,7 +68,10 @@ func (c *clientPool) run(ctx context.Context) *sync.WaitGroup {
 		all.Go(func() { a.run(ctx) })
 	}
 	for i := range personCount {
-		p := &person{clientPool: c, account: c.people[i%len(c.people)], rand: rand.New(rand.NewPCG(c.seed, uint64(agentCount+i)))}
+		p := &person{
+			clientPool: c, account: c.people[i%len(c.people)],
+			rand: rand.New(rand.NewPCG(c.seed, uint64(agentCount+i))),
+		}
 		all.Go(func() { p.run(ctx) })
 	}
 	return &all
@@ -104,7 +107,9 @@ func (c *clientPool) noError(ctx context.Context, what string, err error) bool {
 
 // recordOutcome records the outcome that a call returned to a client that tried to settle the ask. own
 // reports whether this client gave an outcome. It must return true if and only if err is nil.
-func (c *clientPool) recordOutcome(ctx context.Context, what string, a askback.Ask, err error, own func(*askback.Outcome) bool) {
+func (c *clientPool) recordOutcome(
+	ctx context.Context, what string, a askback.Ask, err error, own func(*askback.Outcome) bool,
+) {
 	if !errors.Is(err, askback.ErrSettled) && !c.noError(ctx, what, err) {
 		return
 	}
@@ -194,7 +199,8 @@ func (c *clientPool) waitWhilePaused(ctx context.Context) {
 func withoutOutcome(then, now [agentCount]agentState) (bad []violation) {
 	for i, s := range then {
 		if s.waiting && now[i].turn == s.turn {
-			bad = append(bad, violated(lost, "agent %d waited for %s when the server was killed, and received no outcome afterwards", i, s.id))
+			bad = append(bad, violated(lost,
+				"agent %d waited for %s when the server was killed, and received no outcome afterwards", i, s.id))
 		}
 	}
 	return bad
@@ -242,9 +248,10 @@ func (a *agent) step(ctx context.Context, n int) {
 // ask makes an ask with a key, and retries until a server responds. It reports whether the
 // ask was made.
 func (a *agent) ask(ctx context.Context, key string) (askback.Ask, bool) {
-	asked, _, err := call(ctx, a.conn, a.account.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
-		return c.Ask(ctx, request(key))
-	})
+	asked, _, err := call(ctx,
+		a.conn, a.account.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
+			return c.Ask(ctx, request(key))
+		})
 	if !a.noError(ctx, "ask "+key, err) {
 		return asked, false
 	}
@@ -258,9 +265,10 @@ func (a *agent) ask(ctx context.Context, key string) (askback.Ask, bool) {
 // wait waits for an outcome, across restarts of the server. It reports whether there is an
 // outcome.
 func (a *agent) wait(ctx context.Context, id string) (askback.Ask, bool) {
-	settled, _, err := call(ctx, a.conn, a.account.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
-		return c.Wait(ctx, id)
-	})
+	settled, _, err := call(ctx,
+		a.conn, a.account.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
+			return c.Wait(ctx, id)
+		})
 	if !a.noError(ctx, "wait "+id, err) {
 		return settled, false
 	}
@@ -275,9 +283,10 @@ func (a *agent) wait(ctx context.Context, id string) (askback.Ask, bool) {
 // consume consumes an approval. ErrConsumed is expected if the response to an earlier
 // attempt was lost.
 func (a *agent) consume(ctx context.Context, of askback.Ask) {
-	_, retried, err := call(ctx, a.conn, a.account.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
-		return c.Consume(ctx, of.ID, of.Confirmation.Digest)
-	})
+	_, retried, err := call(ctx,
+		a.conn, a.account.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
+			return c.Consume(ctx, of.ID, of.Confirmation.Digest)
+		})
 	switch {
 	case retried && errors.Is(err, askback.ErrConsumed):
 	case a.noError(ctx, "consume "+of.ID, err):
@@ -339,16 +348,18 @@ func (p *person) answer(ctx context.Context, id string) func(context.Context) {
 		answer = askback.Decide([]askback.Decision{askback.Approve, askback.Approve, askback.Deny}[p.rand.IntN(3)], "")
 	}
 	answer.Comment = p.uniqueText()
-	return p.settle("answer "+id, p.account, p.isOwn(answer.Comment), func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
-		return c.Answer(ctx, id, answer)
-	})
+	return p.settle("answer "+id,
+		p.account, p.isOwn(answer.Comment), func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
+			return c.Answer(ctx, id, answer)
+		})
 }
 
 func (p *person) decline(id string) func(context.Context) {
 	text := p.uniqueText()
-	return p.settle("decline "+id, p.account, p.isOwn(text), func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
-		return c.Decline(ctx, id, text)
-	})
+	return p.settle("decline "+id,
+		p.account, p.isOwn(text), func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
+			return c.Decline(ctx, id, text)
+		})
 }
 
 // cancel returns a function that cancels an ask in the name of its agent. A repeated
@@ -362,7 +373,10 @@ func (p *person) cancel(at agentState) func(context.Context) {
 }
 
 // settle returns a function that settles an ask with do and records the outcome. It can be called repeatedly.
-func (p *person) settle(what string, as account, own func(*askback.Outcome) bool, do func(context.Context, *httpapi.Client) (askback.Ask, error)) func(context.Context) {
+func (p *person) settle(
+	what string, as account, own func(*askback.Outcome) bool,
+	do func(context.Context, *httpapi.Client) (askback.Ask, error),
+) func(context.Context) {
 	return func(ctx context.Context) {
 		a, _, err := call(ctx, p.conn, as.token, do)
 		p.recordOutcome(ctx, what, a, err, own)

@@ -15,7 +15,8 @@ import (
 
 func TestAgentWithoutOutcomeIsReported(t *testing.T) {
 	var then, now [agentCount]agentState
-	then[0], now[0] = agentState{turn: 3, id: "ask_a", waiting: true}, agentState{turn: 4}              // received its outcome
+	// received its outcome
+	then[0], now[0] = agentState{turn: 3, id: "ask_a", waiting: true}, agentState{turn: 4}
 	then[1], now[1] = agentState{turn: 5, id: "ask_b", waiting: true}, agentState{turn: 5, id: "ask_b"} // received none
 	// was not waiting for an outcome
 	then[2], now[2] = agentState{turn: 7, id: "ask_c", waiting: false}, agentState{turn: 7, id: "ask_c"}
@@ -23,7 +24,8 @@ func TestAgentWithoutOutcomeIsReported(t *testing.T) {
 	if len(got) != 1 || got[0].fault != lost {
 		t.Fatalf("got %v, want a violation for agent 1", got)
 	}
-	if want := "agent 1 waited for ask_b when the server was killed, and received no outcome afterwards"; got[0].what != want {
+	if want := "agent 1 waited for ask_b when the server was killed, and received no " +
+		"outcome afterwards"; got[0].what != want {
 		t.Errorf("got %q, want %q", got[0].what, want)
 	}
 }
@@ -31,7 +33,9 @@ func TestAgentWithoutOutcomeIsReported(t *testing.T) {
 // A call without an error must return the outcome of its caller. A call with ErrSettled must return the
 // outcome of another person.
 func TestOutcomeMustMatchTheError(t *testing.T) {
-	ana := &askback.Outcome{Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Comment: "1"}
+	ana := &askback.Outcome{
+		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Comment: "1",
+	}
 	settled := fmt.Errorf("answer: %w", askback.ErrSettled)
 	for _, c := range []struct {
 		what    string
@@ -40,9 +44,15 @@ func TestOutcomeMustMatchTheError(t *testing.T) {
 		want    []fault
 	}{
 		{"own outcome", ana, nil, nil},
-		{"outcome of another", &askback.Outcome{Status: askback.Declined, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ben"}}, settled, nil},
+		{
+			"outcome of another",
+			&askback.Outcome{Status: askback.Declined, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ben"}},
+			settled, nil,
+		},
 		{"own outcome, with ErrSettled", ana, settled, []fault{duplicated}},
-		{"outcome of another, without an error", &askback.Outcome{Status: askback.Answered, Comment: "2"}, nil, []fault{duplicated}},
+		{"outcome of another, without an error", &askback.Outcome{Status: askback.Answered, Comment: "2"}, nil, []fault{
+			duplicated,
+		}},
 		{"no outcome", nil, settled, []fault{failed}},
 		{"another error", nil, askback.ErrForbidden, []fault{failed}},
 	} {
@@ -62,10 +72,13 @@ func TestOutcomeMustMatchTheError(t *testing.T) {
 func TestSecondOutcomeOfAnAskIsReported(t *testing.T) {
 	c := &clientPool{ackLog: newAckLog()}
 	settled := func(name string) askback.Ask {
-		return askback.Ask{ID: "ask_1", Outcome: &askback.Outcome{Status: askback.Declined, Actor: askback.Actor{Name: name}}}
+		return askback.Ask{
+			ID: "ask_1", Outcome: &askback.Outcome{Status: askback.Declined, Actor: askback.Actor{Name: name}},
+		}
 	}
 	c.recordOutcome(t.Context(), "wait", settled("ana"), nil, func(*askback.Outcome) bool { return true })
-	c.recordOutcome(t.Context(), "decline", settled("ben"), askback.ErrSettled, func(*askback.Outcome) bool { return false })
+	c.recordOutcome(t.Context(), "decline", settled("ben"), askback.ErrSettled,
+		func(*askback.Outcome) bool { return false })
 	if len(c.bad) != 1 || c.bad[0].fault != duplicated {
 		t.Errorf("got %v, want a violation for two outcomes", c.bad)
 	}

@@ -39,7 +39,9 @@ func (l *connection) connect(ctx context.Context) (instance.Server, *http.Client
 	if err != nil {
 		return s, nil, err
 	}
-	var httpClient http.RoundTripper = &http.Transport{DialContext: s.Dial, MaxIdleConnsPerHost: 2 * agentCount, IdleConnTimeout: time.Minute}
+	var httpClient http.RoundTripper = &http.Transport{
+		DialContext: s.Dial, MaxIdleConnsPerHost: 2 * agentCount, IdleConnTimeout: time.Minute,
+	}
 	if l.wrap != nil {
 		httpClient = l.wrap(httpClient)
 	}
@@ -60,7 +62,9 @@ func (l *connection) reset(s instance.Server) {
 
 // call retries a call until a server responds and is not busy, or ctx is done. retried
 // reports whether an earlier attempt was lost, and may have taken effect.
-func call[T any](ctx context.Context, l *connection, token string, what func(context.Context, *httpapi.Client) (T, error)) (out T, retried bool, err error) {
+func call[T any](
+	ctx context.Context, l *connection, token string, what func(context.Context, *httpapi.Client) (T, error),
+) (out T, retried bool, err error) {
 	for {
 		s, httpClient, err := l.connect(ctx)
 		if err == nil {

@@ -131,8 +131,10 @@ func (n *node) has(name string) bool {
 // have two Unicode forms, characters that need escapes or surrogates, and words
 // that are also JSON values.
 var pieces = []string{
-	"a", "b", "k", "K", "path", "Path", "id", "to", "x", "0", "1", "1.0", "true", "null", "é", "e\u0301", "Å", "A\u030a", "å", "о", "o",
-	"ﬁ", "fi", "ｋ", "ß", "ss", "İ", "i", "ключ", "\u200b", " ", "/", "\\", `"`, "\n", "\x00", "\x1f", "\x7f", "\u2028", "\ufb33", "\ufffd", "\uffff", "😀", "\U0010ffff", "__proto__",
+	"a", "b", "k", "K", "path", "Path", "id", "to", "x", "0", "1", "1.0", "true", "null", "é", "e\u0301", "Å",
+	"A\u030a", "å", "о", "o",
+	"ﬁ", "fi", "ｋ", "ß", "ss", "İ", "i", "ключ", "\u200b", " ", "/", "\\", `"`, "\n", "\x00", "\x1f", "\x7f", "\u2028",
+	"\ufb33", "\ufffd", "\uffff", "😀", "\U0010ffff", "__proto__",
 }
 
 // drawText returns a random string of at most the given number of pieces.
@@ -224,7 +226,10 @@ func newText(r *rand.Rand, s string) *node {
 func drawNumber(r *rand.Rand) string {
 	switch r.IntN(6) {
 	case 0:
-		return []string{"0", "-0", "0.0", "1", "1.0", "1e0", "10e-1", "0.1", "1E21", "1e-7", "9007199254740992", "5e-324", "1.7976931348623157e308"}[r.IntN(13)]
+		return []string{
+			"0", "-0", "0.0", "1", "1.0", "1e0", "10e-1", "0.1", "1E21", "1e-7", "9007199254740992", "5e-324",
+			"1.7976931348623157e308",
+		}[r.IntN(13)]
 	case 1:
 		return strconv.FormatFloat(r.NormFloat64()*1e6, 'f', r.IntN(4), 64)
 	case 2:

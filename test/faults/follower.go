@@ -38,7 +38,9 @@ func (h entry) String() string { return fmt.Sprintf("%s %d %s", h.session, h.seq
 var pageURL = regexp.MustCompile(`"page_url":(null|"[^"]*"),?`)
 
 // settledEvents are the types of events with an outcome.
-var settledEvents = map[string]bool{"question_answered": true, "question_declined": true, "question_cancelled": true, "question_expired": true}
+var settledEvents = map[string]bool{
+	"question_answered": true, "question_declined": true, "question_cancelled": true, "question_expired": true,
+}
 
 // A frame is one server-sent event. It is parsed without [httpapi.Client], which is under
 // test too.

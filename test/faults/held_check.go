@@ -21,7 +21,8 @@ func (g *heldGame) end(ctx context.Context) {
 	var a askback.Ask
 	for {
 		var err error
-		a, _, err = call(ctx, g.clientPool.conn, g.ben.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) { return c.Get(ctx, g.id) })
+		a, _, err = call(ctx, g.clientPool.conn, g.ben.token,
+			func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) { return c.Get(ctx, g.id) })
 		if err != nil {
 			g.clientPool.violate(lost, "%s: %v; held: %d", g.id, err, len(a.Held))
 			return
@@ -36,9 +37,10 @@ func (g *heldGame) end(ctx context.Context) {
 	}
 	if !a.Settled() {
 		var err error
-		a, _, err = call(ctx, g.clientPool.conn, g.agent.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
-			return c.Cancel(ctx, g.id, "no answer")
-		})
+		a, _, err = call(ctx,
+			g.clientPool.conn, g.agent.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
+				return c.Cancel(ctx, g.id, "no answer")
+			})
 		if err != nil && !errors.Is(err, askback.ErrSettled) {
 			g.clientPool.violate(failed, "withdraw %s: %v", g.id, err)
 			return
@@ -134,7 +136,9 @@ func (h *heldHistory) apply(e store.Event) (bad []violation, err error) {
 }
 
 // compare compares the record of an ask with its history and with the outcome that the clients received.
-func (h *heldTest) compare(ctx context.Context, db *sqlite.Store, id string, one *heldHistory) (bad []violation, err error) {
+func (h *heldTest) compare(
+	ctx context.Context, db *sqlite.Store, id string, one *heldHistory,
+) (bad []violation, err error) {
 	r, err := db.Read(ctx, kindAsk, id)
 	if err != nil {
 		return nil, err
@@ -145,14 +149,17 @@ func (h *heldTest) compare(ctx context.Context, db *sqlite.Store, id string, one
 	}
 	a := s.Ask
 	if len(s.Held) > 0 || !a.Settled() || one.settled != "question_"+string(a.Status) {
-		return []violation{violated(inconsistent, "%s is %s with %d held answers, and its history says %q", id, a.Status, len(s.Held), one.settled)}, nil
+		return []violation{violated(inconsistent, "%s is %s with %d held answers, and its "+
+			"history says %q", id, a.Status, len(s.Held), one.settled)}, nil
 	}
 	if told := h.clientPool.ackLog.outcomes[id]; told != "" && told != outcomeText(a.Outcome) {
-		bad = append(bad, violated(duplicated, "%s: a client was told %s, and stored is %s", id, told, outcomeText(a.Outcome)))
+		bad = append(bad,
+			violated(duplicated, "%s: a client was told %s, and stored is %s", id, told, outcomeText(a.Outcome)))
 	}
 	switch by := a.Outcome.Actor; {
 	case by.Kind == askback.ActorPerson && by.Name == h.ana.name && !one.held[by.Name]:
-		bad = append(bad, violated(accepted, "%s: the answer of %s is the outcome, and the history says that it was undone", id, by.Name))
+		bad = append(bad, violated(accepted,
+			"%s: the answer of %s is the outcome, and the history says that it was undone", id, by.Name))
 	case by.Kind == askback.ActorPerson:
 		h.counts.sent++
 	case a.Status == askback.Cancelled:
@@ -176,8 +183,19 @@ func (h *heldTest) report() report {
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{c.asks, "asks"}, {c.held, "answers held"}, {c.undone, "undone"}, {c.sent, "sent"}, {c.withdrawn, "withdrawn"}, {c.expired, "expired"}, {c.late, "late"}} {
+	}{
+		{c.asks, "asks"},
+		{c.held, "answers held"},
+		{c.undone, "undone"},
+		{c.sent, "sent"},
+		{c.withdrawn, "withdrawn"},
+		{c.expired, "expired"},
+		{c.late, "late"},
+	} {
 		parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 	}
-	return report{noun: "kills", what: "with answers that can be undone", n: h.kills, detail: strings.Join(parts, ", "), bad: h.bad}
+	return report{
+		noun: "kills", what: "with answers that can be undone", n: h.kills, detail: strings.Join(parts, ", "),
+		bad: h.bad,
+	}
 }

@@ -46,7 +46,9 @@ type heldTest struct {
 type heldCounts struct{ asks, held, undone, sent, withdrawn, expired, late int }
 
 func newHeldTest(dir, program string, seed uint64) (*heldTest, error) {
-	h := &heldTest{serverProcess: newServerProcess(dir, program, "held.db"), seed: seed, rand: rand.New(rand.NewPCG(seed, 8))}
+	h := &heldTest{
+		serverProcess: newServerProcess(dir, program, "held.db"), seed: seed, rand: rand.New(rand.NewPCG(seed, 8)),
+	}
 	place, err := instance.At(h.path)
 	if err != nil {
 		return nil, err
@@ -110,7 +112,8 @@ func (h *heldTest) serve(ctx context.Context, during func()) error {
 	code, err := c.end(func([]byte) {})
 	h.kills++
 	if code >= 0 && ctx.Err() == nil {
-		h.bad = append(h.bad, violated(failed, "a server ended with code %d before it was killed: %s", code, c.notes.String()))
+		h.bad = append(h.bad,
+			violated(failed, "a server ended with code %d before it was killed: %s", code, c.notes.String()))
 	}
 	return err
 }
@@ -143,14 +146,17 @@ type heldGame struct {
 // ask is settled.
 func (g *heldGame) play(ctx context.Context) {
 	g.gives, g.undone = map[string][2]int{}, map[string]bool{}
-	request := askback.Request{Key: g.key, Title: g.key, Questions: []askback.Question{{Text: "Which one?", Options: askback.Options("red", "green")}}}
+	request := askback.Request{Key: g.key, Title: g.key, Questions: []askback.Question{
+		{Text: "Which one?", Options: askback.Options("red", "green")},
+	}}
 	if g.rand.IntN(3) == 0 {
 		request.Timeout, request.OnTimeout = time.Second, askback.OnTimeoutDecline
 	}
 	if g.rand.IntN(2) == 0 {
 		request.SessionKey = fmt.Sprintf("held %d", g.rand.IntN(4))
 	}
-	a, _, err := call(ctx, g.clientPool.conn, g.agent.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) { return c.Ask(ctx, request) })
+	a, _, err := call(ctx, g.clientPool.conn, g.agent.token,
+		func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) { return c.Ask(ctx, request) })
 	if !g.clientPool.noError(ctx, "ask "+g.key, err) {
 		return
 	}
@@ -208,9 +214,10 @@ func (g *heldGame) answerOrHold(who account) func(context.Context) {
 		switch {
 		case what == 0 || pause.For(ctx, after) != nil:
 		case what == 1:
-			a, _, err := call(ctx, g.clientPool.conn, who.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
-				return c.Answer(ctx, g.id, askback.Choose("green"))
-			})
+			a, _, err := call(ctx,
+				g.clientPool.conn, who.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
+					return c.Answer(ctx, g.id, askback.Choose("green"))
+				})
 			g.learn(ctx, "answer", a, err)
 		default:
 			g.hold(ctx, who, "green")
@@ -224,18 +231,20 @@ func (g *heldGame) withdraw() func(context.Context) {
 		if pause.For(ctx, after) != nil {
 			return
 		}
-		a, _, err := call(ctx, g.clientPool.conn, g.agent.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
-			return c.Cancel(ctx, g.id, "not needed")
-		})
+		a, _, err := call(ctx,
+			g.clientPool.conn, g.agent.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
+				return c.Cancel(ctx, g.id, "not needed")
+			})
 		g.learn(ctx, "withdraw", a, err)
 	}
 }
 
 func (g *heldGame) hold(ctx context.Context, who account, label string) {
 	g.give(who.name, 0)
-	a, _, err := call(ctx, g.clientPool.conn, who.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
-		return c.Hold(ctx, g.id, askback.Choose(label))
-	})
+	a, _, err := call(ctx,
+		g.clientPool.conn, who.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
+			return c.Hold(ctx, g.id, askback.Choose(label))
+		})
 	g.give(who.name, 1)
 	g.learn(ctx, "hold", a, err)
 }
@@ -257,9 +266,10 @@ func (g *heldGame) undo(ctx context.Context, who account) {
 	g.mu.Lock()
 	before := g.gives[who.name]
 	g.mu.Unlock()
-	a, _, err := call(ctx, g.clientPool.conn, who.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
-		return c.Undo(ctx, g.id)
-	})
+	a, _, err := call(ctx,
+		g.clientPool.conn, who.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
+			return c.Undo(ctx, g.id)
+		})
 	g.learn(ctx, "undo", a, err)
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -11,7 +11,8 @@ import (
 
 // The check of histories finds each forbidden event of held answers, and nothing in a correct history.
 func TestHeldHistoryCheckDetectsForbiddenEvents(t *testing.T) {
-	const pending, held, undone, answered, expired = "question_pending", "answer_held", "answer_undone", "question_answered", "question_expired"
+	const pending, held, undone, answered, expired = "question_pending", "answer_held", "answer_undone",
+		"question_answered", "question_expired"
 	for name, c := range map[string]struct {
 		events []string
 		want   string

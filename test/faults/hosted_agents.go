@@ -83,10 +83,14 @@ func hostedShapes(run string) map[string]hostedShape {
 			[]string{"Which way does " + run + " go?", "files.delete " + run + "/first", "Finish " + run},
 		},
 		run + "-left": {
-			run + "-left is done.", 2, 3, []string{"write " + run + "/left"}, []string{"How far does " + run + " go to the left?"},
+			run + "-left is done.", 2, 3,
+			[]string{"write " + run + "/left"},
+			[]string{"How far does " + run + " go to the left?"},
 		},
 		run + "-right": {
-			run + "-right is done.", 2, 2, []string{"write " + run + "/right"}, []string{"files.write " + run + "/right"},
+			run + "-right is done.", 2, 2,
+			[]string{"write " + run + "/right"},
+			[]string{"files.write " + run + "/right"},
 		},
 	}
 }
@@ -101,7 +105,8 @@ func (t *hostedTest) writeAgents(runs []string) error {
 		return err
 	}
 	var settings strings.Builder
-	fmt.Fprintf(&settings, "agents: %q\nmcp_servers:\n  files: {command: [%q, -log, %q, %q]}\n", t.agents, t.filesServer, t.callLog, filepath.Join(t.dir, "work"))
+	fmt.Fprintf(&settings, "agents: %q\nmcp_servers:\n  files: {command: [%q, -log, %q, %q]}\n", t.agents,
+		t.filesServer, t.callLog, filepath.Join(t.dir, "work"))
 	if len(runs) > 0 {
 		settings.WriteString("models:\n")
 	}

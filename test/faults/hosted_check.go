@@ -52,7 +52,8 @@ func (t *hostedTest) check(ctx context.Context, runs []string) error {
 	for _, r := range records {
 		shape, ok := shapes[r.session.Agent]
 		if !ok {
-			t.bad = append(t.bad, violated(duplicated, "there is a second session of the agent %s: %s", r.session.Agent, r.session.ID))
+			t.bad = append(t.bad,
+				violated(duplicated, "there is a second session of the agent %s: %s", r.session.Agent, r.session.ID))
 			continue
 		}
 		delete(shapes, r.session.Agent)
@@ -147,9 +148,10 @@ func (t *hostedTest) records(ctx context.Context, n int) (all []*hostedRecord, e
 	byID := map[string]*hostedRecord{}
 	page := askback.SessionQuery{Limit: askback.MaxLimit}
 	for len(byID) < n {
-		got, _, err := call(ctx, t.conn, t.person.token, func(ctx context.Context, c *httpapi.Client) (askback.SessionPage, error) {
-			return c.Sessions(ctx, page)
-		})
+		got, _, err := call(ctx,
+			t.conn, t.person.token, func(ctx context.Context, c *httpapi.Client) (askback.SessionPage, error) {
+				return c.Sessions(ctx, page)
+			})
 		if err != nil {
 			return nil, err
 		}

@@ -49,8 +49,8 @@ type hostedTest struct {
 func newHostedTest(dir, program string, seed uint64) (*hostedTest, error) {
 	dir = filepath.Join(dir, "hosted")
 	t := &hostedTest{
-		serverProcess: newServerProcess(dir, program, "hosted.db"), rand: rand.New(rand.NewPCG(seed, 7)), dir: dir, checked: map[string]bool{},
-		agents: filepath.Join(dir, "agents"), settings: filepath.Join(dir, "askback.yaml"),
+		serverProcess: newServerProcess(dir, program, "hosted.db"), rand: rand.New(rand.NewPCG(seed, 7)), dir: dir,
+		checked: map[string]bool{}, agents: filepath.Join(dir, "agents"), settings: filepath.Join(dir, "askback.yaml"),
 		filesServer: filepath.Join(dir, "files-server"), callLog: filepath.Join(dir, "calls"),
 	}
 	t.env = append(t.env, "ASKBACK_CONFIG="+t.settings)
@@ -61,7 +61,8 @@ func newHostedTest(dir, program string, seed uint64) (*hostedTest, error) {
 
 // run kills the server at least n times, in rounds of hostedRuns runs.
 func (t *hostedTest) run(ctx context.Context, n int) (err error) {
-	out, err := exec.CommandContext(ctx, "go", "build", "-o", t.filesServer, "github.com/askback/askback/examples/files-server").CombinedOutput()
+	out, err := exec.CommandContext(ctx, "go", "build", "-o", t.filesServer,
+		"github.com/askback/askback/examples/files-server").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("build the files server: %w: %s", err, out)
 	}
@@ -163,7 +164,8 @@ func (t *hostedTest) serve(ctx context.Context, during func() error) error {
 	code, endErr := c.end(func([]byte) {})
 	t.kills++
 	if code >= 0 && ctx.Err() == nil {
-		t.bad = append(t.bad, violated(failed, "a server ended with code %d before it was killed: %s", code, c.notes.String()))
+		t.bad = append(t.bad,
+			violated(failed, "a server ended with code %d before it was killed: %s", code, c.notes.String()))
 	}
 	return errors.Join(err, endErr)
 }
@@ -172,9 +174,10 @@ func (t *hostedTest) serve(ctx context.Context, during func() error) error {
 func (t *hostedTest) start(ctx context.Context, runs []string) error {
 	var sessions []string
 	for _, run := range runs {
-		s, _, err := call(ctx, t.conn, t.agent.token, func(ctx context.Context, c *httpapi.Client) (askback.Session, error) {
-			return c.Start(ctx, askback.SessionRequest{Key: run, Agent: run, Prompt: "Begin."})
-		})
+		s, _, err := call(ctx,
+			t.conn, t.agent.token, func(ctx context.Context, c *httpapi.Client) (askback.Session, error) {
+				return c.Start(ctx, askback.SessionRequest{Key: run, Agent: run, Prompt: "Begin."})
+			})
 		if err != nil {
 			return fmt.Errorf("start %s: %w", run, err)
 		}
@@ -182,7 +185,8 @@ func (t *hostedTest) start(ctx context.Context, runs []string) error {
 	}
 	for _, id := range sessions {
 		for {
-			s, _, err := call(ctx, t.conn, t.agent.token, func(ctx context.Context, c *httpapi.Client) (askback.Session, error) { return c.Session(ctx, id) })
+			s, _, err := call(ctx, t.conn, t.agent.token,
+				func(ctx context.Context, c *httpapi.Client) (askback.Session, error) { return c.Session(ctx, id) })
 			if err != nil {
 				return fmt.Errorf("read the session of a run: %w", err)
 			}
@@ -201,9 +205,10 @@ func (t *hostedTest) start(ctx context.Context, runs []string) error {
 // with an approval.
 func (t *hostedTest) answer(ctx context.Context) error {
 	for {
-		page, _, err := call(ctx, t.conn, t.person.token, func(ctx context.Context, c *httpapi.Client) (askback.Page, error) {
-			return c.List(ctx, askback.Query{Limit: askback.MaxLimit})
-		})
+		page, _, err := call(ctx,
+			t.conn, t.person.token, func(ctx context.Context, c *httpapi.Client) (askback.Page, error) {
+				return c.List(ctx, askback.Query{Limit: askback.MaxLimit})
+			})
 		if err != nil {
 			return err
 		}
@@ -212,9 +217,10 @@ func (t *hostedTest) answer(ctx context.Context) error {
 			if a.Kind == askback.Questions {
 				given = askback.Choose(a.Questions[0].Options[0].Label)
 			}
-			_, _, err := call(ctx, t.conn, t.person.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
-				return c.Answer(ctx, a.ID, given)
-			})
+			_, _, err := call(ctx,
+				t.conn, t.person.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
+					return c.Answer(ctx, a.ID, given)
+				})
 			if err != nil && !errors.Is(err, askback.ErrSettled) {
 				return fmt.Errorf("answer %s: %w", a.ID, err)
 			}
@@ -227,5 +233,6 @@ func (t *hostedTest) answer(ctx context.Context) error {
 
 func (t *hostedTest) report() report {
 	return report{noun: "kills", what: "of hosted runs", n: t.kills, bad: t.bad, detail: fmt.Sprintf(
-		"%d runs with %d sessions ended alike; %d calls that change something were interrupted and not repeated", t.runs, len(t.checked), t.interrupted)}
+		"%d runs with %d sessions ended alike; %d calls that change something were interrupted and not repeated",
+		t.runs, len(t.checked), t.interrupted)}
 }

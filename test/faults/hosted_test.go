@@ -29,7 +29,9 @@ func TestKilledHostedRunsEndWithTheSameResult(t *testing.T) {
 func TestHostedCheckDetectsDefects(t *testing.T) {
 	want := hostedShapes("run-1")["run-1"]
 	record := func() hostedRecord {
-		r := hostedRecord{session: askback.Session{Agent: "run-1", Status: askback.SessionCompleted, Result: json.RawMessage(`{"text":"run-1 is done."}`)}, replies: want.replies, asks: append([]string{}, want.asks...)}
+		r := hostedRecord{session: askback.Session{
+			Agent: "run-1", Status: askback.SessionCompleted, Result: json.RawMessage(`{"text":"run-1 is done."}`),
+		}, replies: want.replies, asks: append([]string{}, want.asks...)}
 		for i := range want.calls {
 			c := hostedCall{id: string(rune('a' + i)), results: 1}
 			if i < len(want.writes) {
@@ -43,21 +45,38 @@ func TestHostedCheckDetectsDefects(t *testing.T) {
 		spoil func(r *hostedRecord, made map[string]int)
 		want  string
 	}{
-		"nothing":               {func(*hostedRecord, map[string]int) {}, ""},
-		"an interrupted write":  {func(r *hostedRecord, made map[string]int) { r.calls[0].isError = true; made[want.writes[0]] = 0 }, ""},
-		"a write twice":         {func(_ *hostedRecord, made map[string]int) { made[want.writes[0]] = 2 }, "duplicated"},
-		"an error and twice":    {func(r *hostedRecord, made map[string]int) { r.calls[0].isError = true; made[want.writes[0]] = 2 }, "duplicated"},
+		"nothing": {func(*hostedRecord, map[string]int) {}, ""},
+		"an interrupted write": {
+			func(r *hostedRecord, made map[string]int) { r.calls[0].isError = true; made[want.writes[0]] = 0 }, "",
+		},
+		"a write twice": {
+			func(_ *hostedRecord, made map[string]int) { made[want.writes[0]] = 2 }, "duplicated",
+		},
+		"an error and twice": {
+			func(r *hostedRecord, made map[string]int) { r.calls[0].isError = true; made[want.writes[0]] = 2 },
+			"duplicated",
+		},
 		"a result without call": {func(_ *hostedRecord, made map[string]int) { delete(made, want.writes[0]) }, "lost"},
 		"two results":           {func(r *hostedRecord, _ map[string]int) { r.calls[3].results = 2 }, "inconsistent"},
 		"no result":             {func(r *hostedRecord, _ map[string]int) { r.calls[3].results = 0 }, "inconsistent"},
-		"asked twice":           {func(r *hostedRecord, _ map[string]int) { r.asks = append(r.asks, r.asks[0]) }, "duplicated"},
-		"not asked":             {func(r *hostedRecord, _ map[string]int) { r.asks = r.asks[1:] }, "lost"},
-		"another question":      {func(r *hostedRecord, _ map[string]int) { r.asks = append(r.asks, "Why?") }, "duplicated"},
-		"a reply twice":         {func(r *hostedRecord, _ map[string]int) { r.replies++ }, "duplicated"},
-		"a reply is missing":    {func(r *hostedRecord, _ map[string]int) { r.replies-- }, "lost"},
-		"another end":           {func(r *hostedRecord, _ map[string]int) { r.session.Status = askback.SessionFailed }, "inconsistent"},
-		"another result":        {func(r *hostedRecord, _ map[string]int) { r.session.Result = json.RawMessage(`{}`) }, "inconsistent"},
-		"one more call":         {func(r *hostedRecord, _ map[string]int) { r.calls = append(r.calls, hostedCall{id: "z", results: 1}) }, "inconsistent"},
+		"asked twice": {
+			func(r *hostedRecord, _ map[string]int) { r.asks = append(r.asks, r.asks[0]) }, "duplicated",
+		},
+		"not asked": {func(r *hostedRecord, _ map[string]int) { r.asks = r.asks[1:] }, "lost"},
+		"another question": {
+			func(r *hostedRecord, _ map[string]int) { r.asks = append(r.asks, "Why?") }, "duplicated",
+		},
+		"a reply twice":      {func(r *hostedRecord, _ map[string]int) { r.replies++ }, "duplicated"},
+		"a reply is missing": {func(r *hostedRecord, _ map[string]int) { r.replies-- }, "lost"},
+		"another end": {
+			func(r *hostedRecord, _ map[string]int) { r.session.Status = askback.SessionFailed }, "inconsistent",
+		},
+		"another result": {
+			func(r *hostedRecord, _ map[string]int) { r.session.Result = json.RawMessage(`{}`) }, "inconsistent",
+		},
+		"one more call": {func(r *hostedRecord, _ map[string]int) {
+			r.calls = append(r.calls, hostedCall{id: "z", results: 1})
+		}, "inconsistent"},
 		"the writes in another order": {func(r *hostedRecord, _ map[string]int) {
 			r.calls[0], r.calls[1] = r.calls[1], r.calls[0]
 		}, "inconsistent"},

@@ -82,7 +82,8 @@ func newLoad(e *engine.Engine, p loadPlan, out io.Writer) *load {
 		agent: e.As(askback.Principal{Kind: askback.Agent, Name: loadAsker, Channel: askback.ChannelAPI}),
 	}
 	for _, name := range []string{"ana", "ben", "cem", "dua"} {
-		l.people = append(l.people, e.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelWeb}))
+		l.people = append(l.people,
+			e.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelWeb}))
 	}
 	return l
 }
@@ -216,7 +217,9 @@ func request(key string) askback.Request {
 	case dice < 25:
 		r.Timeout, r.OnTimeout = 20*time.Millisecond, askback.OnTimeoutDefault
 	}
-	r.Questions = []askback.Question{{Text: "Which one?", Options: askback.Options("red", "green"), Default: []string{"red"}}}
+	r.Questions = []askback.Question{
+		{Text: "Which one?", Options: askback.Options("red", "green"), Default: []string{"red"}},
+	}
 	return r
 }
 

@@ -84,7 +84,8 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	r.took = time.Since(began)
 	r.print(out)
 	if failed := len(r.bad) > 0 && o.mutant == "" || err != nil && ctx.Err() == nil; o.keep || failed {
-		fmt.Fprintf(out, "faults: the databases are in %s\nfaults: to repeat, except for timing: %s -keep\n", dir, o.command())
+		fmt.Fprintf(out, "faults: the databases are in %s\nfaults: to repeat, except for timing: %s -keep\n", dir,
+			o.command())
 	} else {
 		err = errors.Join(err, os.RemoveAll(dir))
 	}
@@ -117,7 +118,8 @@ func runTests(ctx context.Context, o options, dir string) (r result, err error) 
 	if err := r.add(ctx, newChannelRaceTest(o.seed, o.mutant), o.channels); err != nil || len(r.bad) > 0 {
 		return r, err
 	}
-	if err := r.add(ctx, newEngineTest(dir, self, o.seed, o.mutant), o.load); err != nil || len(r.bad) > 0 || o.binary+o.server+o.streams+o.reach+o.hosted+o.held == 0 {
+	if err := r.add(ctx, newEngineTest(dir, self, o.seed, o.mutant), o.load); err != nil || len(r.bad) > 0 ||
+		o.binary+o.server+o.streams+o.reach+o.hosted+o.held == 0 {
 		return r, err
 	}
 	return r, r.killProgram(ctx, o, dir)

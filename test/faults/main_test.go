@@ -79,7 +79,8 @@ func runMain(t *testing.T, ctx context.Context, args string) (string, error) {
 }
 
 func TestKillsLoseNothing(t *testing.T) {
-	if out, err := runMain(t, t.Context(), "-n 4 -binary 2 -server 2 -streams 1 -channels 0 -reach 0 -hosted 0 -held 2 -seed 1"); err != nil {
+	if out, err := runMain(t, t.Context(),
+		"-n 4 -binary 2 -server 2 -streams 1 -channels 0 -reach 0 -hosted 0 -held 2 -seed 1"); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
@@ -90,7 +91,8 @@ func TestMutantIsDetected(t *testing.T) {
 	for _, mutant := range slices.Sorted(maps.Keys(mutants)) {
 		t.Run(mutant, func(t *testing.T) {
 			out, err := runMain(t, t.Context(), "-n 4000 -seed 1 -mutant "+mutant)
-			if !errors.Is(err, errViolated) || !regexp.MustCompile("(?m)^faults: (lost|duplicated|accepted): ").MatchString(out) {
+			if !errors.Is(err, errViolated) ||
+				!regexp.MustCompile("(?m)^faults: (lost|duplicated|accepted): ").MatchString(out) {
 				t.Errorf("got error %v, want %v and a violation in\n%s", err, errViolated, out)
 			}
 		})

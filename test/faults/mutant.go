@@ -87,7 +87,8 @@ func copyOf(c store.Change) store.Change {
 		c.Events[i].Data = bytes.Clone(c.Events[i].Data)
 	}
 	c.Release = slices.Clone(c.Release)
-	c.Delete, c.Done, c.Prune, c.Unindex = slices.Clone(c.Delete), slices.Clone(c.Done), slices.Clone(c.Prune), slices.Clone(c.Unindex)
+	c.Delete, c.Done, c.Prune, c.Unindex = slices.Clone(c.Delete), slices.Clone(c.Done), slices.Clone(c.Prune),
+		slices.Clone(c.Unindex)
 	return c
 }
 
@@ -145,8 +146,9 @@ func (l *droppingTransport) fakeAnswer(res *http.Response, said []byte, by strin
 	}
 	a.Status = askback.Answered
 	a.Outcome = &askback.Outcome{
-		Status: a.Status, Actor: askback.Actor{Kind: askback.ActorPerson, Name: by}, Channel: askback.ChannelAPI, At: time.Now(),
-		Decision: answer.Decision, Reason: answer.Reason, Comment: answer.Comment, Answers: answer.Answers,
+		Status: a.Status, Actor: askback.Actor{Kind: askback.ActorPerson, Name: by}, Channel: askback.ChannelAPI,
+		At: time.Now(), Decision: answer.Decision, Reason: answer.Reason, Comment: answer.Comment,
+		Answers: answer.Answers,
 	}
 	raw, err := json.Marshal(a)
 	if err != nil {

@@ -119,8 +119,9 @@ func inexactNumber(r *rand.Rand, c *toolCall) bool {
 		return false
 	}
 	n.literal = pick(r, []string{
-		"9007199254740993", "-9007199254740993", "9007199254740993.0", "9007199254740993e0", "18446744073709551615", "1e400", "-1e309", "1e-400", "2e-324",
-		"0.30000000000000001", "0.1000000000000000055511151231257827", "123456789012345678901234567890", "1.00000000000000000000001", "333333333.33333329",
+		"9007199254740993", "-9007199254740993", "9007199254740993.0", "9007199254740993e0", "18446744073709551615",
+		"1e400", "-1e309", "1e-400", "2e-324", "0.30000000000000001", "0.1000000000000000055511151231257827",
+		"123456789012345678901234567890", "1.00000000000000000000001", "333333333.33333329",
 		longer(n.literal),
 	})
 	return c.onTree(true)
@@ -146,7 +147,8 @@ func longer(s string) string {
 // otherType replaces a value with a value of another type that looks similar or is also empty. It may also
 // put a value into an array, or take a value out of an array.
 func otherType(r *rand.Rand, c *toolCall) bool {
-	n := pick(r, slices.DeleteFunc(c.args.all(keyword, number, text, array, object), func(n *node) bool { return n == c.args }))
+	n := pick(r,
+		slices.DeleteFunc(c.args.all(keyword, number, text, array, object), func(n *node) bool { return n == c.args }))
 	if n == nil {
 		return false
 	}
@@ -165,9 +167,16 @@ func otherType(r *rand.Rand, c *toolCall) bool {
 		inner := *n
 		*n = node{kind: array, children: []*node{&inner}}
 	case n.literal == "null":
-		*n = *pick(r, []*node{newText(r, "null"), newText(r, ""), {kind: number, literal: "0"}, {kind: keyword, literal: "false"}, {kind: object}})
+		*n = *pick(r, []*node{
+			newText(r, "null"), newText(r, ""),
+			{kind: number, literal: "0"},
+			{kind: keyword, literal: "false"},
+			{kind: object},
+		})
 	case n.kind == keyword:
-		*n = *pick(r, []*node{newText(r, n.literal), {kind: number, literal: map[string]string{"true": "1", "false": "0"}[n.literal]}})
+		*n = *pick(r, []*node{
+			newText(r, n.literal), {kind: number, literal: map[string]string{"true": "1", "false": "0"}[n.literal]},
+		})
 	default:
 		*n = *newText(r, n.literal)
 	}

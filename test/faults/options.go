@@ -44,15 +44,23 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	flags.IntVar(&o.load, "n", 1000, "`number` of kills of an engine under load")
 	flags.IntVar(&o.binary, "binary", -1, "`number` of kills of the program (default: 30 % of -n)")
 	flags.IntVar(&o.server, "server", -1, "`number` of kills of the server while agents wait (default: -n)")
-	flags.IntVar(&o.streams, "streams", -1, "`number` of kills of the server while clients follow event streams (default: 25 % of -n)")
-	flags.IntVar(&o.pairs, "pairs", -1, fmt.Sprintf("`number` of pairs of an approved and a changed call (default: %d times -n)", pairsPerKill))
-	flags.IntVar(&o.races, "races", -1, fmt.Sprintf("`number` of races on each store (default: %d times -n)", racesPerKill))
+	flags.IntVar(&o.streams, "streams", -1,
+		"`number` of kills of the server while clients follow event streams (default: 25 % of -n)")
+	flags.IntVar(&o.pairs, "pairs", -1,
+		fmt.Sprintf("`number` of pairs of an approved and a changed call (default: %d times -n)", pairsPerKill))
+	flags.IntVar(&o.races, "races", -1,
+		fmt.Sprintf("`number` of races on each store (default: %d times -n)", racesPerKill))
 	flags.IntVar(&o.channels, "channels", -1, "`number` of races for each pair of channels (default: -n)")
-	flags.IntVar(&o.reach, "reach", -1, "`number` of kills of the server while it sends through all channels (default: 30 % of -n)")
+	flags.IntVar(&o.reach, "reach", -1,
+		"`number` of kills of the server while it sends through all channels (default: 30 % of -n)")
 	flags.IntVar(&o.hosted, "hosted", -1, "`number` of kills of the server while it runs agents (default: 50 % of -n)")
-	flags.IntVar(&o.held, "held", -1, "`number` of kills of the server while people give answers and undo them (default: 30 % of -n)")
-	short := flags.Bool("short", false, fmt.Sprintf("run %d kills of the engine, %d of the program, %d of the server, %d with event streams, %d with channels, %d with hosted runs, %d with answers that can be undone, %d pairs, %d races and %d for each pair of channels",
-		shortLoad, shortBinary, shortServer, shortStreams, shortReach, shortHosted, shortHeld, shortPairs, shortRaces, shortChannel))
+	flags.IntVar(&o.held, "held", -1,
+		"`number` of kills of the server while people give answers and undo them (default: 30 % of -n)")
+	short := flags.Bool("short", false, fmt.Sprintf("run %d kills of the engine, %d of the program, %d of the "+
+		"server, %d with event streams, %d with channels, %d with hosted runs, %d with answers that can be undone, "+
+		"%d pairs, %d races and %d for each pair of channels",
+		shortLoad, shortBinary, shortServer, shortStreams, shortReach, shortHosted, shortHeld, shortPairs, shortRaces,
+		shortChannel))
 	flags.Uint64Var(&o.seed, "seed", rand.Uint64N(1_000_000), "`seed` of the random numbers")
 	flags.BoolVar(&o.keep, "keep", false, "do not delete the databases")
 	flags.StringVar(&o.mutant, "mutant", "", "`name` of a defect that the tests must detect: "+mutantNames())
@@ -61,7 +69,8 @@ func parse(args []string, out io.Writer) (o options, err error) {
 		return o, err
 	}
 	if *short {
-		o.load, o.binary, o.server, o.streams, o.pairs, o.races = shortLoad, shortBinary, shortServer, shortStreams, shortPairs, shortRaces
+		o.load, o.binary, o.server, o.streams, o.pairs, o.races = shortLoad, shortBinary, shortServer, shortStreams,
+			shortPairs, shortRaces
 		o.channels, o.reach, o.hosted, o.held = shortChannel, shortReach, shortHosted, shortHeld
 	}
 	setDefault(&o.binary, o.load*3/10)
@@ -92,7 +101,9 @@ func (o *options) selectMutantTest() error {
 	if !ok {
 		return fmt.Errorf("unknown mutant %s: use one of %s", o.mutant, mutantNames())
 	}
-	for _, times := range []*int{&o.load, &o.binary, &o.server, &o.streams, &o.pairs, &o.races, &o.channels, &o.reach, &o.hosted, &o.held} {
+	for _, times := range []*int{
+		&o.load, &o.binary, &o.server, &o.streams, &o.pairs, &o.races, &o.channels, &o.reach, &o.hosted, &o.held,
+	} {
 		if times != keep(o) {
 			*times = 0
 		}
@@ -102,7 +113,8 @@ func (o *options) selectMutantTest() error {
 
 // command returns the command line that repeats the run with the same seed and numbers.
 func (o options) command() string {
-	command := fmt.Sprintf("go run ./test/faults -n %d -binary %d -server %d -streams %d -pairs %d -races %d -channels %d -reach %d -hosted %d -held %d -seed %d",
+	command := fmt.Sprintf("go run ./test/faults -n %d -binary %d -server %d -streams %d -pairs %d -races %d "+
+		"-channels %d -reach %d -hosted %d -held %d -seed %d",
 		o.load, o.binary, o.server, o.streams, o.pairs, o.races, o.channels, o.reach, o.hosted, o.held, o.seed)
 	if o.mutant != "" {
 		command += " -mutant " + o.mutant

@@ -116,7 +116,8 @@ func (b *programTest) lookUp(ctx context.Context, key string) (id string, o *ask
 // ask runs "askback ask" and kills it after some time. Its stdin has an answer,
 // is closed, or stays open.
 func (b *programTest) ask(ctx context.Context, key string, lifetime time.Duration) error {
-	c, err := b.start(ctx, "ask", "--key", key, "--json", commandQuestion+", "+key+"?", colours[0], colours[1], colours[2])
+	c, err := b.start(ctx, "ask", "--key", key, "--json", commandQuestion+", "+key+"?", colours[0], colours[1],
+		colours[2])
 	if err != nil {
 		return err
 	}
@@ -189,13 +190,17 @@ func (b *programTest) recordOutput(ctx context.Context, key string, notes, print
 // settle runs "askback answer", "decline" or "cancel" and kills it after some time. Exit code 0 acknowledges
 // the outcome, except after a repeated cancel.
 func (b *programTest) settle(ctx context.Context, id string) error {
-	o := askback.Outcome{Channel: askback.ChannelTerminal, Actor: askback.Actor{Kind: askback.ActorPerson, Name: b.user}}
+	o := askback.Outcome{
+		Channel: askback.ChannelTerminal, Actor: askback.Actor{Kind: askback.ActorPerson, Name: b.user},
+	}
 	var args []string
 	switch colour := colours[b.rand.IntN(len(colours))]; b.rand.IntN(8) {
 	case 0:
 		o.Status, o.Reason, args = askback.Declined, "not now", []string{"decline", id, "--reason", "not now"}
 	case 1:
-		o.Status, o.Actor, args = askback.Cancelled, askback.Actor{Kind: askback.ActorAgent, Name: commandAsker}, []string{"cancel", id}
+		o.Status, o.Actor, args = askback.Cancelled, askback.Actor{
+			Kind: askback.ActorAgent, Name: commandAsker,
+		}, []string{"cancel", id}
 	default:
 		o.Status, args = askback.Answered, []string{"answer", id, colour}
 		o.Answers = []askback.QuestionAnswer{{ID: "q1", Selected: []string{colour}}}
@@ -220,7 +225,8 @@ func (b *programTest) settle(ctx context.Context, id string) error {
 func (b *programTest) finish(ctx context.Context, key string) error {
 	var first askback.Outcome
 	for turn := range 2 {
-		c, err := b.start(ctx, "ask", "--key", key, "--json", commandQuestion+", "+key+"?", colours[0], colours[1], colours[2])
+		c, err := b.start(ctx, "ask", "--key", key, "--json", commandQuestion+", "+key+"?", colours[0], colours[1],
+			colours[2])
 		if err != nil {
 			return err
 		}
@@ -248,7 +254,8 @@ func (b *programTest) finish(ctx context.Context, key string) error {
 			first = o
 		}
 		if outcomeText(&o) != outcomeText(&first) {
-			b.bad = append(b.bad, violated(duplicated, "%s: printed %s and then %s", key, outcomeText(&first), outcomeText(&o)))
+			b.bad = append(b.bad,
+				violated(duplicated, "%s: printed %s and then %s", key, outcomeText(&first), outcomeText(&o)))
 		}
 		if err := b.recordOutput(ctx, key, c.notes.Bytes(), printed.Bytes(), code); err != nil {
 			return err

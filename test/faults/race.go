@@ -83,7 +83,8 @@ func (c *race) label() string { return fmt.Sprintf("racer %d", c.number) }
 // request returns a request to confirm a call, in the session of this race.
 func (c *race) request(tool string, input json.RawMessage) askback.Request {
 	return askback.Request{
-		Agent: c.label(), SessionKey: c.label(), Confirmation: &askback.Confirmation{ToolName: tool, Server: "infra", Input: input},
+		Agent: c.label(), SessionKey: c.label(),
+		Confirmation: &askback.Confirmation{ToolName: tool, Server: "infra", Input: input},
 	}
 }
 
@@ -236,7 +237,9 @@ func (c *race) askCoveredAfter(ctx context.Context, r *rand.Rand, revoked bool) 
 		group.Go(func() {
 			spent, err := client.Consume(ctx, a.ID, a.Outcome.Digest)
 			spent.ID = a.ID
-			c.record(reply{action: actionConsumeGranted, who: racerName, ask: spent, digest: a.Outcome.Digest, err: err})
+			c.record(reply{
+				action: actionConsumeGranted, who: racerName, ask: spent, digest: a.Outcome.Digest, err: err,
+			})
 		})
 	}
 	group.Wait()

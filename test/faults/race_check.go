@@ -278,7 +278,8 @@ func (c *raceChecker) checkGrantedAsks() {
 		}
 		a := t.ask
 		if stored := c.stored[a.ID]; jsonText(stored) != jsonText(a.Outcome) && !c.endedWithSession(a, stored) {
-			c.violate(duplicated, "%s was returned as %s, but the outcome is %s", a.ID, jsonText(a.Outcome), jsonText(stored))
+			c.violate(duplicated, "%s was returned as %s, but the outcome is %s", a.ID, jsonText(a.Outcome),
+				jsonText(stored))
 		}
 		if a.Outcome == nil {
 			c.counts["an ask was left to people"]++
@@ -297,7 +298,8 @@ func (c *raceChecker) checkGrantedAsks() {
 // endedWithSession reports whether an ask that was returned as pending was cancelled later
 // because its session failed.
 func (c *raceChecker) endedWithSession(returned askback.Ask, stored *askback.Outcome) bool {
-	return c.failed && returned.Outcome == nil && stored.Status == askback.Cancelled && stored.Actor.Kind == askback.ActorTimer
+	return c.failed && returned.Outcome == nil && stored.Status == askback.Cancelled &&
+		stored.Actor.Kind == askback.ActorTimer
 }
 
 // checkGranted checks an ask that a grant approved, and the calls that consumed its

@@ -62,7 +62,9 @@ func (c *movedClock) now() time.Time { return time.Now().Add(time.Duration(c.ahe
 func (c *movedClock) jump(at time.Time) { c.ahead.Add(int64(max(0, at.Sub(c.now())))) }
 
 func newRaceTest(dir, where string, seed uint64, mutant string) *raceTest {
-	return &raceTest{where: where, path: filepath.Join(dir, "races.db"), seed: seed, mutant: mutant, counts: map[string]int{}}
+	return &raceTest{
+		where: where, path: filepath.Join(dir, "races.db"), seed: seed, mutant: mutant, counts: map[string]int{},
+	}
 }
 
 // run runs n races, or fewer if there is a violation.
@@ -186,5 +188,8 @@ func (p *raceTest) report() report {
 	for _, what := range slices.Sorted(maps.Keys(p.counts)) {
 		t = append(t, []string{what, strconv.Itoa(p.counts[what])})
 	}
-	return report{noun: "races", what: p.where, n: p.done, detail: fmt.Sprintf("%d concurrent, on one or two engines", concurrentRaces), table: t, bad: p.bad}
+	return report{
+		noun: "races", what: p.where, n: p.done,
+		detail: fmt.Sprintf("%d concurrent, on one or two engines", concurrentRaces), table: t, bad: p.bad,
+	}
 }

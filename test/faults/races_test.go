@@ -83,7 +83,9 @@ func TestRaceCheckerDetectsViolations(t *testing.T) {
 		{"two answers succeed", func(c *raceChecker) { c.one(actionAnswer, lostRace).err = nil }, duplicated},
 		{"answer and cancel succeed", func(c *raceChecker) { c.one(actionCancel, nil).err = nil }, duplicated},
 		{"no outcome", func(c *raceChecker) { c.final.Outcome, c.final.Status = nil, askback.Pending }, lost},
-		{"ErrSettled without outcome", func(c *raceChecker) { c.one(actionAnswer, lostRace).ask.Outcome = nil }, duplicated},
+		{"ErrSettled without outcome", func(c *raceChecker) {
+			c.one(actionAnswer, lostRace).ask.Outcome = nil
+		}, duplicated},
 		{"unexpected error", func(c *raceChecker) { c.one(actionAnswer, lostRace).err = askback.ErrNotFound }, failed},
 		{"digest of the original arguments after an edit", func(c *raceChecker) {
 			o := *c.final.Outcome
@@ -92,9 +94,15 @@ func TestRaceCheckerDetectsViolations(t *testing.T) {
 		}, accepted},
 		{"answer after the deadline", func(c *raceChecker) { c.asked.Deadline = c.final.Outcome.At }, accepted},
 		{"consumed twice", func(c *raceChecker) { c.one(actionConsume, lostRace).err = nil }, duplicated},
-		{"consumed with other arguments", func(c *raceChecker) { c.one(actionConsume, won).digest = c.asked.Confirmation.Digest }, accepted},
-		{"approval cannot be consumed", func(c *raceChecker) { c.one(actionConsume, won).err = askback.ErrConsumed }, rejected},
-		{"approval by a grant consumed twice", func(c *raceChecker) { c.one(actionConsumeGranted, lostRace).err = nil }, duplicated},
+		{"consumed with other arguments", func(c *raceChecker) {
+			c.one(actionConsume, won).digest = c.asked.Confirmation.Digest
+		}, accepted},
+		{"approval cannot be consumed", func(c *raceChecker) {
+			c.one(actionConsume, won).err = askback.ErrConsumed
+		}, rejected},
+		{"approval by a grant consumed twice", func(c *raceChecker) {
+			c.one(actionConsumeGranted, lostRace).err = nil
+		}, duplicated},
 		{"grant used after its revocation", func(c *raceChecker) { c.move("grant_used", "grant_revoked") }, accepted},
 		{"approval by a grant consumed after its end", func(c *raceChecker) {
 			i := slices.IndexFunc(c.history, func(e store.Event) bool {
@@ -112,14 +120,20 @@ func TestRaceCheckerDetectsViolations(t *testing.T) {
 		{"grant not revoked", func(c *raceChecker) { c.grants[0].RevokedAt = time.Time{} }, inconsistent},
 		{"grant listed twice", func(c *raceChecker) { c.grants = append(c.grants, c.grants[0]) }, duplicated},
 		{"revocation failed", func(c *raceChecker) { c.one(actionRevoke, nil).err = askback.ErrBusy }, failed},
-		{"approved by a grant after its revocation", func(c *raceChecker) { c.one(actionAskCovered, nil).revoked = true }, accepted},
-		{"approval of a call that the grant does not cover", func(c *raceChecker) { c.one(actionAskCovered, nil).action = actionAskOther }, accepted},
+		{"approved by a grant after its revocation", func(c *raceChecker) {
+			c.one(actionAskCovered, nil).revoked = true
+		}, accepted},
+		{"approval of a call that the grant does not cover", func(c *raceChecker) {
+			c.one(actionAskCovered, nil).action = actionAskOther
+		}, accepted},
 		{"approval by a grant in the name of a person", func(c *raceChecker) {
 			o := *c.one(actionAskCovered, nil).ask.Outcome
 			o.Actor.Kind = askback.ActorPerson
 			c.one(actionAskCovered, nil).ask.Outcome, c.stored[c.one(actionAskCovered, nil).ask.ID] = &o, &o
 		}, accepted},
-		{"stored outcome differs", func(c *raceChecker) { c.stored[c.one(actionAskCovered, nil).ask.ID] = nil }, duplicated},
+		{"stored outcome differs", func(c *raceChecker) {
+			c.stored[c.one(actionAskCovered, nil).ask.ID] = nil
+		}, duplicated},
 	}
 	for _, f := range cases {
 		t.Run(f.name, func(t *testing.T) {

@@ -95,7 +95,8 @@ func compareEvents(lines []store.Event, events []entry) (bad []violation) {
 			return append(bad, violated(lost, "event %d is missing in the replay", l.Seq))
 		}
 		if h := events[i]; h.session != l.Stream || h.seq != l.StreamSeq || h.kind != l.Type {
-			return append(bad, violated(inconsistent, "event %d, %s %d %s, is replayed as %s", l.Seq, l.Stream, l.StreamSeq, l.Type, h))
+			return append(bad, violated(inconsistent, "event %d, %s %d %s, is replayed as %s", l.Seq, l.Stream,
+				l.StreamSeq, l.Type, h))
 		}
 	}
 	return bad

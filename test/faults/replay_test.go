@@ -17,7 +17,8 @@ import (
 
 // frameOf returns the id, the type and the data of a server-sent event.
 func frameOf(session string, seq int, kind, data string) (id, event string, raw []byte) {
-	return fmt.Sprintf("c%d", seq), kind, fmt.Appendf(nil, `{"seq":%d,"session_id":%q,"type":%q,"data":%s}`, seq, session, kind, data)
+	return fmt.Sprintf("c%d",
+		seq), kind, fmt.Appendf(nil, `{"seq":%d,"session_id":%q,"type":%q,"data":%s}`, seq, session, kind, data)
 }
 
 // A record reports events that are missing, repeated or in the wrong order (F11).
@@ -56,7 +57,10 @@ func TestRecordDetectsInvalidEvents(t *testing.T) {
 		"no cursor":       {"", "message", `{"seq":1,"type":"message"}`, inconsistent},
 		"truncated event": {"c", "message", `{"seq":1,"ty`, inconsistent},
 		"two types":       {"c", "message", `{"seq":1,"type":"snapshot"}`, inconsistent},
-		"no outcome":      {"c", "question_answered", `{"seq":1,"type":"question_answered","data":{"question_id":"ask_1","outcome":null}}`, lost},
+		"no outcome": {
+			"c", "question_answered",
+			`{"seq":1,"type":"question_answered","data":{"question_id":"ask_1","outcome":null}}`, lost,
+		},
 	} {
 		r := newRecord("a reader")
 		r.add(c.id, c.event, []byte(c.data))
@@ -75,7 +79,9 @@ func faultsOf(bad []violation) (out []fault) {
 
 // A follower must receive exactly the events of the history, unchanged (F11).
 func TestRecordMustMatchTheHistory(t *testing.T) {
-	a, b, c := entry{"ses_a", "message", 1, [32]byte{1}}, entry{"ses_a", "message", 2, [32]byte{2}}, entry{"ses_b", "message", 1, [32]byte{3}}
+	a, b, c := entry{"ses_a", "message", 1, [32]byte{1}}, entry{"ses_a", "message", 2, [32]byte{2}}, entry{
+		"ses_b", "message", 1, [32]byte{3},
+	}
 	changed := b
 	changed.sum = [32]byte{9}
 	for _, test := range []struct {
@@ -96,7 +102,10 @@ func TestRecordMustMatchTheHistory(t *testing.T) {
 			t.Errorf("%s: -want +got\n%s", test.what, diff)
 		}
 	}
-	lines := []store.Event{{Seq: 7, Stream: "ses_a", StreamSeq: 1, Type: "message"}, {Seq: 8, Stream: "ses_a", StreamSeq: 2, Type: "message"}}
+	lines := []store.Event{
+		{Seq: 7, Stream: "ses_a", StreamSeq: 1, Type: "message"},
+		{Seq: 8, Stream: "ses_a", StreamSeq: 2, Type: "message"},
+	}
 	for what, events := range map[string][]entry{"event missing": {a}, "another event": {a, c}} {
 		if bad := compareEvents(lines, events); len(bad) != 1 {
 			t.Errorf("%s: got %v", what, bad)
@@ -147,7 +156,8 @@ func TestFollowerContinuesAfterItsLastCompleteEvent(t *testing.T) {
 	f := &follower{record: newRecord("a reader"), path: "/events", rand: rand.New(rand.NewPCG(1, 1))}
 	for range 50 {
 		before := f.at
-		if err := f.follow(t.Context(), instance.Server{URL: "http://askback.invalid"}, &http.Client{Transport: server}); err != nil {
+		if err := f.follow(t.Context(), instance.Server{URL: "http://askback.invalid"},
+			&http.Client{Transport: server}); err != nil {
 			t.Fatal(err)
 		}
 		if server.cursor != before {
@@ -175,5 +185,7 @@ func (s *oneAndAHalf) RoundTrip(r *http.Request) (*http.Response, error) {
 		fmt.Fprintf(&body, "id: %s\nevent: %s\ndata: %s\n\n", strings.Repeat("c", seq), event, data)
 	}
 	cut := strings.TrimSuffix(body.String(), "\n")
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(cut)), Request: r}, nil
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(cut)), Request: r,
+	}, nil
 }

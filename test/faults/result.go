@@ -48,7 +48,8 @@ func (r result) err(mutant string) error {
 	case mutant != "" && !detected:
 		return fmt.Errorf("%w: %s", errUndetected, mutant)
 	case mutant != "":
-		return fmt.Errorf("%w: the mutant %s was detected after %s", errViolated, mutant, r.reports[len(r.reports)-1].summary())
+		return fmt.Errorf("%w: the mutant %s was detected after %s", errViolated, mutant,
+			r.reports[len(r.reports)-1].summary())
 	case len(r.bad) > 0:
 		return errViolated
 	}

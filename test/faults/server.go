@@ -51,7 +51,8 @@ func stateDir(dir string) string { return filepath.Join(dir, "state") }
 // because with it a server would not tune its collector.
 func isolatedEnv(dir string) []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "ASKBACK_") || strings.HasPrefix(v, "XDG_STATE_HOME=") || strings.HasPrefix(v, "GOGC=")
+		return strings.HasPrefix(v, "ASKBACK_") || strings.HasPrefix(v, "XDG_STATE_HOME=") ||
+			strings.HasPrefix(v, "GOGC=")
 	})
 	return append(env, "XDG_STATE_HOME="+stateDir(dir))
 }

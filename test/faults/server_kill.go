@@ -192,7 +192,8 @@ func (o *serverTest) end(ctx context.Context, c *child) error {
 	code, err := c.end(func([]byte) {})
 	o.kills++
 	if code >= 0 && ctx.Err() == nil {
-		o.bad = append(o.bad, violated(failed, "a server ended with code %d before it was killed: %s", code, c.notes.String()))
+		o.bad = append(o.bad,
+			violated(failed, "a server ended with code %d before it was killed: %s", code, c.notes.String()))
 	}
 	return err
 }
@@ -220,7 +221,8 @@ func (o *serverTest) report() report {
 	slices.Sort(o.waited)
 	detail := ""
 	if n := len(o.waited); n > 0 {
-		detail = fmt.Sprintf("%d of %d agents waiting (median), all of them %d times; ", o.waited[n/2], agentCount, o.fullWaits)
+		detail = fmt.Sprintf("%d of %d agents waiting (median), all of them %d times; ", o.waited[n/2], agentCount,
+			o.fullWaits)
 	}
 	return report{noun: "kills", what: "of the server", n: o.kills, detail: detail + o.checker.compared(), bad: o.bad}
 }

@@ -44,7 +44,8 @@ func databaseWithSession(t *testing.T) *checker {
 	var last askback.Ask
 	for range 2 {
 		last, err = agent.Ask(t.Context(), askback.Request{
-			SessionKey: "s", Questions: []askback.Question{{Text: "Which one?", Options: askback.Options("red", "green")}},
+			SessionKey: "s",
+			Questions:  []askback.Question{{Text: "Which one?", Options: askback.Options("red", "green")}},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -48,7 +48,10 @@ type streamTest struct {
 }
 
 func newStreamTest(dir, program string, seed uint64, mutant string) (*streamTest, error) {
-	s := &streamTest{serverProcess: newServerProcess(dir, program, "streams.db"), mutant: mutant, rand: rand.New(rand.NewPCG(seed, 4)), seed: seed, sentTexts: newSentTexts()}
+	s := &streamTest{
+		serverProcess: newServerProcess(dir, program, "streams.db"), mutant: mutant,
+		rand: rand.New(rand.NewPCG(seed, 4)), seed: seed, sentTexts: newSentTexts(),
+	}
 	place, err := instance.At(s.path)
 	if err != nil {
 		return nil, err
@@ -139,7 +142,8 @@ func (s *streamTest) serve(ctx context.Context, during func()) error {
 	code, err := c.end(func([]byte) {})
 	s.kills++
 	if code >= 0 && ctx.Err() == nil {
-		s.bad = append(s.bad, violated(failed, "a server ended with code %d before it was killed: %s", code, c.notes.String()))
+		s.bad = append(s.bad,
+			violated(failed, "a server ended with code %d before it was killed: %s", code, c.notes.String()))
 	}
 	return err
 }
@@ -148,9 +152,10 @@ func (s *streamTest) serve(ctx context.Context, during func()) error {
 func (s *streamTest) startSessions(ctx context.Context) {
 	for i := range streamCount {
 		key := fmt.Sprintf("stream %d", i)
-		made, _, err := call(ctx, s.clientPool.conn, s.agent.token, func(ctx context.Context, c *httpapi.Client) (askback.Session, error) {
-			return c.Start(ctx, askback.SessionRequest{Key: key})
-		})
+		made, _, err := call(ctx,
+			s.clientPool.conn, s.agent.token, func(ctx context.Context, c *httpapi.Client) (askback.Session, error) {
+				return c.Start(ctx, askback.SessionRequest{Key: key})
+			})
 		if !s.clientPool.noError(ctx, "start "+key, err) {
 			return
 		}
@@ -164,14 +169,20 @@ func (s *streamTest) startSessions(ctx context.Context) {
 func (s *streamTest) follow(ctx context.Context, readers *sync.WaitGroup) {
 	httpClient := &connection{place: s.clientPool.conn.place, wrap: mutantStream(s.mutant)}
 	chance := func(i int) *rand.Rand { return rand.New(rand.NewPCG(s.seed, uint64(1000+i))) }
-	all := &follower{record: s.record("the follower of all", ""), conn: httpClient, path: "/api/v1/events", token: s.reader.token, rand: chance(0)}
-	client := &clientFollower{record: s.record("the client follower of all", ""), conn: httpClient, token: s.reader.token, rand: chance(1)}
+	all := &follower{
+		record: s.record("the follower of all", ""), conn: httpClient, path: "/api/v1/events", token: s.reader.token,
+		rand: chance(0),
+	}
+	client := &clientFollower{
+		record: s.record("the client follower of all", ""), conn: httpClient, token: s.reader.token, rand: chance(1),
+	}
 	readers.Go(func() { all.run(ctx) })
 	readers.Go(func() { client.run(ctx) })
 	for i, one := range s.streams {
 		f := &follower{
-			record: s.record("the follower of "+one.id, one.id), conn: httpClient, path: "/api/v1/sessions/" + one.id + "/events",
-			token: []string{s.reader.token, s.agent.token}[i%2], rand: chance(2 + i),
+			record: s.record("the follower of "+one.id, one.id), conn: httpClient,
+			path: "/api/v1/sessions/" + one.id + "/events", token: []string{s.reader.token, s.agent.token}[i%2],
+			rand: chance(2 + i),
 		}
 		readers.Go(func() { f.run(ctx) })
 	}
@@ -247,7 +258,8 @@ func (s *streamTest) report() report {
 	for _, r := range s.records {
 		events, cuts = events+len(r.all), cuts+r.cuts
 	}
-	detail := fmt.Sprintf("%d readers, %d cut connections, %d events received; %d stored events and %d acknowledgements compared",
+	detail := fmt.Sprintf(
+		"%d readers, %d cut connections, %d events received; %d stored events and %d acknowledgements compared",
 		len(s.records), cuts, events, s.lines, s.clientPool.ackLog.acks+len(s.sentTexts.acked))
 	return report{noun: "kills", what: "of the server with event streams", n: s.kills, detail: detail, bad: s.bad}
 }

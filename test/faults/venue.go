@@ -42,8 +42,9 @@ func newVenues(all []fakes.Service) (venues []*venue) {
 	for _, s := range all {
 		if d := s.Describe(); d.Name != "webhook" {
 			venues = append(venues, &venue{
-				Service: s, name: d.Name, channel: d.Channel, addresses: d.Addresses, browsers: map[string]*fakes.Browser{},
-				hides: func(string, fakes.Message) bool { return false },
+				Service: s, name: d.Name, channel: d.Channel, addresses: d.Addresses,
+				browsers: map[string]*fakes.Browser{},
+				hides:    func(string, fakes.Message) bool { return false },
 			})
 		}
 	}
@@ -124,7 +125,9 @@ func (v *venue) told(person string) (text string) {
 
 // join makes a person known who has no receiver in the settings. browser returns a browser that is logged in,
 // which only push messages need.
-func (v *venue) join(ctx context.Context, person string, c askback.Contacts, browser func(context.Context) (*fakes.Browser, error)) error {
+func (v *venue) join(
+	ctx context.Context, person string, c askback.Contacts, browser func(context.Context) (*fakes.Browser, error),
+) error {
 	switch v.name {
 	case "telegram":
 		return v.joinTelegram(ctx, person, c)
@@ -142,7 +145,8 @@ func (v *venue) join(ctx context.Context, person string, c askback.Contacts, bro
 			return err
 		}
 		v.browsers[person] = b
-		_, err = c.AddContact(ctx, askback.ContactRequest{Channel: v.channel, Label: "browser of " + person, Address: subscription})
+		_, err = c.AddContact(ctx,
+			askback.ContactRequest{Channel: v.channel, Label: "browser of " + person, Address: subscription})
 		return err
 	}
 	return nil
@@ -158,7 +162,8 @@ func (v *venue) joinTelegram(ctx context.Context, person string, c askback.Conta
 		return err
 	}
 	linked := func() bool {
-		return slices.ContainsFunc(v.seen(person), func(m fakes.Message) bool { return strings.HasPrefix(m.Text, "This chat is linked") })
+		return slices.ContainsFunc(v.seen(person),
+			func(m fakes.Message) bool { return strings.HasPrefix(m.Text, "This chat is linked") })
 	}
 	if !until(ctx, linked) {
 		return errors.Join(errors.New("the chat was not linked"), v.problem(), context.Cause(ctx))
@@ -171,7 +176,8 @@ func (v *venue) localBrowser(e *engine.Engine, person string) func(context.Conte
 	return func(ctx context.Context) (*fakes.Browser, error) {
 		secret, err := e.NewSecret()
 		if err == nil {
-			err = e.Adopt(ctx, askback.Principal{Kind: askback.Responder, Name: person, Channel: askback.ChannelWeb}, secret)
+			err = e.Adopt(ctx, askback.Principal{Kind: askback.Responder, Name: person, Channel: askback.ChannelWeb},
+				secret)
 		}
 		pages := &http.Client{Transport: handlerTransport{web.New(e, e, e, &web.Options{Push: v.push})}}
 		return &fakes.Browser{

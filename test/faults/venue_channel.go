@@ -51,7 +51,8 @@ func (v *venue) openPost(log *slog.Logger) (engine.Channel, func(context.Context
 			return nil, nil, err
 		}
 		o.Receivers[person+"-phone"] = post.Receiver{
-			Template: post.Ntfy, URL: address + "/questions", Token: fakes.NtfyToken(person), ReplyTopic: fakes.NtfyReplies, Person: person, Allow: []egress.Allowed{allowed},
+			Template: post.Ntfy, URL: address + "/questions", Token: fakes.NtfyToken(person),
+			ReplyTopic: fakes.NtfyReplies, Person: person, Allow: []egress.Allowed{allowed},
 		}
 	}
 	c, err := post.New(o)
@@ -87,7 +88,8 @@ func (v *venue) openTelegram(log *slog.Logger) (engine.Channel, func(context.Con
 		return nil, nil, err
 	}
 	c, err := telegram.New(telegram.Options{
-		Token: telegramtest.Token, URL: v.addresses["api"], Allow: []egress.Allowed{allowed}, Burst: 1 << 30, Log: log, Link: askLink,
+		Token: telegramtest.Token, URL: v.addresses["api"], Allow: []egress.Allowed{allowed}, Burst: 1 << 30, Log: log,
+		Link: askLink,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -122,7 +124,9 @@ func (v *venue) openPush(log *slog.Logger) (engine.Channel, func(context.Context
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := webpush.New(webpush.Options{Subject: publicPages, Allow: []egress.Allowed{allowed}, Roots: v.roots(), Log: log})
+	c, err := webpush.New(webpush.Options{
+		Subject: publicPages, Allow: []egress.Allowed{allowed}, Roots: v.roots(), Log: log,
+	})
 	if err != nil {
 		return nil, nil, err
 	}

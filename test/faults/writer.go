@@ -56,7 +56,8 @@ func (w *sentTexts) compare(history []store.Event) (bad []violation) {
 		case n == 0 && w.acked[what]:
 			bad = append(bad, violated(lost, "%q was acknowledged and is not in the history", what))
 		case n > tries:
-			bad = append(bad, violated(duplicated, "%q was sent %d times and is in the history %d times", what, tries, n))
+			bad = append(bad,
+				violated(duplicated, "%q was sent %d times and is in the history %d times", what, tries, n))
 		}
 	}
 	return bad
@@ -122,9 +123,10 @@ func (w *writer) step(ctx context.Context, n int) {
 // endTurn ends the turn of a session, which cancels its open asks. The next ask or message
 // begins another turn.
 func (w *writer) endTurn(ctx context.Context, id string) {
-	_, _, err := call(ctx, w.conn, w.account.token, func(ctx context.Context, c *httpapi.Client) (askback.Session, error) {
-		return c.Send(ctx, id, askback.EndTurn{})
-	})
+	_, _, err := call(ctx,
+		w.conn, w.account.token, func(ctx context.Context, c *httpapi.Client) (askback.Session, error) {
+			return c.Send(ctx, id, askback.EndTurn{})
+		})
 	if !errors.Is(err, context.Canceled) {
 		w.noError(ctx, "end the turn", err)
 	}
@@ -146,9 +148,10 @@ func (w *writer) ask(ctx context.Context, n int, at stream) (id string, ok bool)
 	case 1:
 		r.SessionKey = ""
 	}
-	asked, _, err := call(ctx, w.conn, w.agent.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
-		return c.Ask(ctx, r)
-	})
+	asked, _, err := call(ctx,
+		w.conn, w.agent.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
+			return c.Ask(ctx, r)
+		})
 	if !w.noError(ctx, "ask "+key, err) {
 		return "", false
 	}

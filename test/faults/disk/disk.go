@@ -89,7 +89,8 @@ func (r *reader) begin(c call) {
 	delete(r.waiting, c.fd)
 	r.found.Requests++
 	if r.synced < since {
-		r.found.Early = append(r.found.Early, fmt.Sprintf("line %d: a reply to the request of line %d without a sync in between", r.line, since))
+		r.found.Early = append(r.found.Early,
+			fmt.Sprintf("line %d: a reply to the request of line %d without a sync in between", r.line, since))
 	}
 }
 

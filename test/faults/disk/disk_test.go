@@ -36,7 +36,9 @@ func TestEarlyRepliesAreDetected(t *testing.T) {
 		"no sync":                {read + "\n" + write, 1},
 		"sync before":            {sync + "\n" + read + "\n" + write, 1},
 		"sync of something else": {read + "\n8  fsync(5</x/askback.db>) = 0\n" + write, 1},
-		"sync failed":            {read + "\n8  fsync(5</x/askback.db-wal>) = -1 EIO (Input/output error)\n" + write, 1},
+		"sync failed": {
+			read + "\n8  fsync(5</x/askback.db-wal>) = -1 EIO (Input/output error)\n" + write, 1,
+		},
 		"sync begun before the request": {
 			"8  fsync(5</x/askback.db-wal> <unfinished ...>\n" + read + "\n8  <... fsync resumed>) = 0\n" + write, 1,
 		},
