@@ -117,7 +117,8 @@ func (e *editor) received(what string, which func(editorMessage) bool) editorMes
 func (e *editor) call(id, method string, params any, into any) {
 	e.f.t.Helper()
 	e.send(map[string]any{"id": id, "method": method, "params": params})
-	m := e.received("the result of "+method, func(m editorMessage) bool { return m.Method == "" && string(m.ID) == `"`+id+`"` })
+	m := e.received("the result of "+method,
+		func(m editorMessage) bool { return m.Method == "" && string(m.ID) == `"`+id+`"` })
 	if m.Error != nil {
 		e.f.t.Fatalf("%s: %s", method, m.Error)
 	}
@@ -129,7 +130,8 @@ func (e *editor) call(id, method string, params any, into any) {
 // prompt starts a session and a turn in it.
 func (e *editor) prompt(text string) {
 	e.f.t.Helper()
-	e.call("init", "initialize", map[string]any{"protocolVersion": 1, "clientCapabilities": map[string]any{}}, &struct{}{})
+	e.call("init", "initialize", map[string]any{"protocolVersion": 1, "clientCapabilities": map[string]any{}},
+		&struct{}{})
 	var session struct {
 		ID string `json:"sessionId"`
 	}
@@ -142,7 +144,8 @@ func (e *editor) prompt(text string) {
 // permission waits for a request for a permission. It returns its id, and its options by their kinds.
 func (e *editor) permission() (id json.RawMessage, options map[string]string) {
 	e.f.t.Helper()
-	m := e.received("a request for a permission", func(m editorMessage) bool { return m.Method == "session/request_permission" })
+	m := e.received("a request for a permission",
+		func(m editorMessage) bool { return m.Method == "session/request_permission" })
 	var params struct {
 		Options []struct {
 			ID   string `json:"optionId"`
@@ -162,7 +165,9 @@ func (e *editor) permission() (id json.RawMessage, options map[string]string) {
 // choose answers a request for a permission.
 func (e *editor) choose(id json.RawMessage, option string) {
 	e.f.t.Helper()
-	e.send(map[string]any{"id": id, "result": map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": option}}})
+	e.send(map[string]any{
+		"id": id, "result": map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": option}},
+	})
 }
 
 // The dialog of an editor and the ask are open at the same time, and the first answer counts. The agent is
@@ -172,13 +177,15 @@ func TestFirstAnswerInEditorOrAskbackCounts(t *testing.T) {
 	shell := func(id, line string) call {
 		return call{id, "run_shell_command", map[string]any{"command": line, "description": "Make a file"}}
 	}
-	f := newFixture(t, gemini, shell("call_1", "touch one"), shell("call_2", "mkdir two"), shell("call_3", "ln -s x three"))
+	f := newFixture(t, gemini, shell("call_1", "touch one"), shell("call_2", "mkdir two"),
+		shell("call_3", "ln -s x three"))
 	e := f.edit("--acp", "--model", "gemini-2.5-pro")
 	e.prompt("Do it.")
 
 	id, options := e.permission()
 	ask := f.Open(1)[0]
-	if c := ask.Confirmation; ask.Agent != "gemini · project" || c == nil || !strings.Contains(string(c.Input), "touch one") || !strings.Contains(string(ask.Context), f.project) {
+	if c := ask.Confirmation; ask.Agent != "gemini · project" || c == nil ||
+		!strings.Contains(string(c.Input), "touch one") || !strings.Contains(string(ask.Context), f.project) {
 		t.Errorf("got the ask %+v of %s, context %s", c, ask.Agent, ask.Context)
 	}
 	f.Answer(ask.ID, askback.Answer{Decision: askback.Approve})

@@ -10,7 +10,9 @@ import (
 var (
 	colour = map[string]any{"questions": []any{map[string]any{
 		"question": "Which colour now?", "header": "Colour",
-		"options": []any{map[string]any{"label": "red"}, map[string]any{"label": "green"}, map[string]any{"label": "blue"}},
+		"options": []any{
+			map[string]any{"label": "red"}, map[string]any{"label": "green"}, map[string]any{"label": "blue"},
+		},
 	}}}
 	wire = map[string]any{"action": "Wire 1000 EUR to account 7"}
 )

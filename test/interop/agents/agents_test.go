@@ -70,7 +70,9 @@ type client struct {
 	unless []string
 }
 
-var clients = map[string]client{"claude": claude, "codex": codex, "opencode": opencode, "copilot": copilot, "gemini": gemini}
+var clients = map[string]client{
+	"claude": claude, "codex": codex, "opencode": opencode, "copilot": copilot, "gemini": gemini,
+}
 
 // platform returns the name of this platform in npm.
 func platform() string {
@@ -98,7 +100,10 @@ func newFixture(t *testing.T, c client, script ...call) *fixture {
 	if _, err := os.Stat(program); err != nil {
 		t.Skipf("LEFT OUT: %s is not there for %s: %v", c.program, platform(), err)
 	}
-	f := &fixture{Instance: clienttest.New(t), t: t, client: c, program: program, model: newModel(t, script...), proxy: clienttest.BlockingProxy(t, c.unless...)}
+	f := &fixture{
+		Instance: clienttest.New(t), t: t, client: c, program: program, model: newModel(t, script...),
+		proxy: clienttest.BlockingProxy(t, c.unless...),
+	}
 	f.project = filepath.Join(f.Home, "project")
 	for _, dir := range []string{f.project, filepath.Join(f.Home, "tmp")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -13,7 +13,8 @@ import (
 func TestAttachedCodexAsksOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, codexWithHooks("codex", "--user"),
-		call{"call_1", "exec_command", map[string]any{"cmd": "sleep 3"}}, codexPermission.call("call_2"), codexPermission.call("call_3"))
+		call{"call_1", "exec_command", map[string]any{"cmd": "sleep 3"}}, codexPermission.call("call_2"),
+		codexPermission.call("call_3"))
 	attached := f.attach()
 	f.stopDaemon()
 	s := clienttest.NewScreen(t, f.project, f.environ(), f.program, "Do it.")

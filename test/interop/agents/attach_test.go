@@ -48,7 +48,9 @@ trust_level = "trusted"
 
 // command is a call of Codex's shell that needs a permission, because it runs outside the sandbox.
 func command(id, line string) call {
-	return call{id, "exec_command", map[string]any{"cmd": line, "sandbox_permissions": "require_escalated", "justification": "May I?"}}
+	return call{id, "exec_command", map[string]any{
+		"cmd": line, "sandbox_permissions": "require_escalated", "justification": "May I?",
+	}}
 }
 
 // attach starts askback attach codex.
@@ -147,18 +149,28 @@ func TestFirstAnswerToCodexCounts(t *testing.T) {
 		command("call_1", "touch ../one"), command("call_2", "touch ../two"), command("call_3", "touch ../three"),
 		call{"call_4", "request_user_input", map[string]any{"questions": []any{map[string]any{
 			"id": "db", "header": "DB", "question": "Which database?",
-			"options": []any{map[string]any{"label": "PostgreSQL", "description": "a server"}, map[string]any{"label": "SQLite", "description": "a file"}},
+			"options": []any{map[string]any{"label": "PostgreSQL", "description": "a server"}, map[string]any{
+				"label": "SQLite", "description": "a file",
+			}},
 		}}}},
 		call{"call_5", "write", map[string]any{"x": "five"}},
-		call{"call_6", "exec_command", map[string]any{"cmd": "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: ../six\n+hello\n*** End Patch\nEOF\n"}},
-		call{"call_7", "request_permissions", map[string]any{"reason": "May I use the network?", "permissions": map[string]any{"network": map[string]any{"enabled": true}}}},
-		call{"call_8", "request_permissions", map[string]any{"reason": "And now?", "permissions": map[string]any{"network": map[string]any{"enabled": true}}}},
+		call{"call_6", "exec_command", map[string]any{
+			"cmd": "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: ../six\n+hello\n*** End Patch\nEOF\n",
+		}},
+		call{"call_7", "request_permissions", map[string]any{
+			"reason":      "May I use the network?",
+			"permissions": map[string]any{"network": map[string]any{"enabled": true}},
+		}},
+		call{"call_8", "request_permissions", map[string]any{
+			"reason": "And now?", "permissions": map[string]any{"network": map[string]any{"enabled": true}},
+		}},
 	)
 	s := f.terminal("Do it.")
 	f.attach()
 
 	ask := f.Open(1)[0]
-	if c := ask.Confirmation; ask.Agent != "codex · project" || c == nil || c.ToolName != "Bash" || !c.NoEdit || c.Description != "May I?" ||
+	if c := ask.Confirmation; ask.Agent != "codex · project" || c == nil || c.ToolName != "Bash" || !c.NoEdit ||
+		c.Description != "May I?" ||
 		!strings.Contains(string(c.Input), "touch ../one") || !strings.Contains(string(ask.Context), f.project) {
 		t.Errorf("got the ask %+v by %s, context %s", c, ask.Agent, ask.Context)
 	}
@@ -195,7 +207,8 @@ func TestFirstAnswerToCodexCounts(t *testing.T) {
 	}
 
 	ask = f.Open(1)[0]
-	if c := ask.Confirmation; c == nil || c.ToolName != "write" || c.Server != "probe" || string(c.Input) != `{"x":"five"}` {
+	if c := ask.Confirmation; c == nil || c.ToolName != "write" || c.Server != "probe" ||
+		string(c.Input) != `{"x":"five"}` {
 		t.Errorf("got the ask %+v", c)
 	}
 	f.Answer(ask.ID, askback.Answer{Decision: askback.Approve})
@@ -204,7 +217,8 @@ func TestFirstAnswerToCodexCounts(t *testing.T) {
 	}
 
 	ask = f.Open(1)[0]
-	if c := ask.Confirmation; c == nil || c.ToolName != "apply_patch" || !strings.Contains(string(c.Input), "hello") || f.exists("six") {
+	if c := ask.Confirmation; c == nil || c.ToolName != "apply_patch" ||
+		!strings.Contains(string(c.Input), "hello") || f.exists("six") {
 		t.Errorf("got the ask %+v", c)
 	}
 	f.Answer(ask.ID, askback.Answer{Decision: askback.Approve})
@@ -229,7 +243,8 @@ func TestFirstAnswerToCodexCounts(t *testing.T) {
 // decides.
 func TestRequestOfCodexSurvivesRestarts(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, attachedCodex(t), command("call_1", "touch ../one"), command("call_2", "touch ../two"), command("call_3", "touch ../three"))
+	f := newFixture(t, attachedCodex(t), command("call_1", "touch ../one"), command("call_2", "touch ../two"),
+		command("call_3", "touch ../three"))
 	s := f.terminal("Do it.")
 	attached := f.attach()
 	ask := f.Open(1)[0]

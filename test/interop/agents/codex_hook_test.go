@@ -19,7 +19,8 @@ func TestGuardOfCodexRunsEditedCommand(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, codexWithHooks("codex", "--user", "--gate"), codexGuarded.call("call_1"))
 	r := f.start(withoutSandbox...)
-	f.Answer(f.Open(1)[0].ID, askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"command":"echo edited >> other"}`)})
+	f.Answer(f.Open(1)[0].ID,
+		askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"command":"echo edited >> other"}`)})
 	_ = f.model.result("call_1")
 	r.end()
 	f.wantMade()
@@ -32,7 +33,8 @@ func TestGuardOfCodexRunsEditedCommand(t *testing.T) {
 // tools of other servers need approval.
 func TestGuardOfCodexAllowsQuestions(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, codexWithHooks("codex", "--user", "--gate"), call{"call_1", "ask_user_question", colour}, codexQuestion.call("call_2"), call{"call_3", "write", map[string]any{"x": "one"}})
+	f := newFixture(t, codexWithHooks("codex", "--user", "--gate"), call{"call_1", "ask_user_question", colour},
+		codexQuestion.call("call_2"), call{"call_3", "write", map[string]any{"x": "one"}})
 	r := f.start("Do it.")
 	for _, id := range []string{"call_1", "call_2"} {
 		ask := f.Open(1)[0]
@@ -59,7 +61,8 @@ func TestGuardOfCodexAllowsQuestions(t *testing.T) {
 // terminal that could get such input.
 func TestGuardOfCodexDeniesTerminals(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, codexWithHooks("codex", "--user", "--gate"), call{"call_1", "exec_command", map[string]any{"cmd": "bash", "tty": true}})
+	f := newFixture(t, codexWithHooks("codex", "--user", "--gate"),
+		call{"call_1", "exec_command", map[string]any{"cmd": "bash", "tty": true}})
 	r := f.start(withoutSandbox...)
 	f.Answer(f.Open(1)[0].ID, askback.Answer{Decision: askback.Approve})
 	if got := f.model.result("call_1"); !strings.Contains(got, "TTY execution is disabled") {
@@ -161,12 +164,14 @@ func TestConfigurationChangedByCodexIsUpdatedAndRemoved(t *testing.T) {
 		t.Error("Codex keeps comments now")
 	}
 	f.mustRun(f.Program, "init", "codex", "--user")
-	if list := f.mustRun(f.program, "mcp", "list"); !strings.Contains(list, "askback") || !strings.Contains(list, "other") || !strings.Contains(list, "probe") {
+	if list := f.mustRun(f.program, "mcp", "list"); !strings.Contains(list, "askback") ||
+		!strings.Contains(list, "other") || !strings.Contains(list, "probe") {
 		t.Errorf("updated: got the servers\n%s", list)
 	}
 	f.mustRun(f.Program, "init", "codex", "--user", "--remove")
 	withoutFolders := strings.NewReplacer(f.Home, "", os.TempDir(), "").Replace
-	if list := f.mustRun(f.program, "mcp", "list"); strings.Contains(withoutFolders(list), "askback") || !strings.Contains(list, "other") || !strings.Contains(list, "probe") {
+	if list := f.mustRun(f.program, "mcp", "list"); strings.Contains(withoutFolders(list), "askback") ||
+		!strings.Contains(list, "other") || !strings.Contains(list, "probe") {
 		t.Errorf("removed: got the servers\n%s", list)
 	}
 	if raw, err := os.ReadFile(path); err != nil || strings.Contains(withoutFolders(string(raw)), "askback") {
@@ -180,9 +185,12 @@ func TestCodexQuestionAtTheTerminalIsAnsweredInAskback(t *testing.T) {
 	t.Parallel()
 	secret := map[string]any{"questions": []any{map[string]any{
 		"id": "key", "question": "Which key is it?", "header": "Key", "isSecret": true, "isOther": true,
-		"options": []any{map[string]any{"label": "none", "description": "There is no key"}, map[string]any{"label": "old", "description": "The old key"}},
+		"options": []any{map[string]any{"label": "none", "description": "There is no key"}, map[string]any{
+			"label": "old", "description": "The old key",
+		}},
 	}}}
-	f := newFixture(t, codexWithHooks("codex", "--user"), codexQuestion.call("call_1"), call{"call_2", "request_user_input", secret})
+	f := newFixture(t, codexWithHooks("codex", "--user"), codexQuestion.call("call_1"),
+		call{"call_2", "request_user_input", secret})
 	s := f.startTerminal(codexQuestion.terminal...)
 	ask := f.Open(1)[0]
 	s.WaitFor("Waiting for an answer in Askback")
@@ -206,29 +214,33 @@ func TestConfigurationOfCodexStaysValid(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, more := range map[string]string{
-		"nothing":             "",
-		"no line feed":        "[profiles.a]\nmodel = \"x\"",
-		"empty lines":         "\n\n\n",
-		"a header in a text":  "[profiles.a]\nmodel = \"\"\"\n[features]\n[[hooks.Stop]]\n# askback: end.\n\"\"\"\n",
-		"literal strings":     "[profiles.a]\nmodel = '''\n[x] \\''' # [\n\"model_provider\" = '['\n",
-		"arrays":              "[mcp_servers.other]\ncommand = \"true\"\nargs = [\n  \"[a]\", # ]\n]\nenv = { A = \"}\" }\n",
+		"nothing":            "",
+		"no line feed":       "[profiles.a]\nmodel = \"x\"",
+		"empty lines":        "\n\n\n",
+		"a header in a text": "[profiles.a]\nmodel = \"\"\"\n[features]\n[[hooks.Stop]]\n# askback: end.\n\"\"\"\n",
+		"literal strings":    "[profiles.a]\nmodel = '''\n[x] \\''' # [\n\"model_provider\" = '['\n",
+		"arrays": "[mcp_servers.other]\ncommand = \"true\"\nargs = [\n  \"[a]\", # ]\n]\nenv = { A " +
+			"= \"}\" }\n",
 		"hooks of the person": "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = \"true\"\n",
-		"inline hooks":        "[[hooks.PermissionRequest]]\nmatcher = \"^Bash$\"\nhooks = [\n  { type = \"command\", command = \"true\" },\n]\n",
-		"a table of hooks":    "[hooks]\n\n[[hooks.Stop]]\nhooks = [{ type = \"command\", command = \"true\" }]\n",
-		"states of hooks":     "[hooks.state]\n\n[hooks.state.\"/a.toml:stop:0:0\"]\ntrusted_hash = \"sha256:00\"\n",
-		"quoted names":        "[projects.\"/a/[b].c\"]\ntrust_level = \"trusted\" # [x]\n",
+		"inline hooks": "[[hooks.PermissionRequest]]\nmatcher = \"^Bash$\"\nhooks = [\n  { type = " +
+			"\"command\", command = \"true\" },\n]\n",
+		"a table of hooks": "[hooks]\n\n[[hooks.Stop]]\nhooks = [{ type = \"command\", command = \"true\" }]\n",
+		"states of hooks":  "[hooks.state]\n\n[hooks.state.\"/a.toml:stop:0:0\"]\ntrusted_hash = \"sha256:00\"\n",
+		"quoted names":     "[projects.\"/a/[b].c\"]\ntrust_level = \"trusted\" # [x]\n",
 	} {
 		for _, newline := range []string{"\n", "\r\n"} {
 			before := strings.ReplaceAll(string(base)+more, "\n", newline)
 			f.write(".codex/config.toml", []byte(before))
 			for _, args := range [][]string{{"--gate"}, {"--no-gate"}} {
 				f.mustRun(f.Program, append([]string{"init", "codex", "--user"}, args...)...)
-				if list := f.mustRun(f.program, "mcp", "list"); !strings.Contains(list, "askback") || !strings.Contains(list, "probe") {
+				if list := f.mustRun(f.program, "mcp", "list"); !strings.Contains(list, "askback") ||
+					!strings.Contains(list, "probe") {
 					t.Errorf("%s, %q: got the servers\n%s", name, newline, list)
 				}
 			}
 			f.mustRun(f.Program, "init", "codex", "--user", "--remove")
-			if after, err := os.ReadFile(filepath.Join(f.Home, ".codex", "config.toml")); err != nil || strings.TrimRight(string(after), "\r\n") != strings.TrimRight(before, "\r\n") {
+			if after, err := os.ReadFile(filepath.Join(f.Home, ".codex", "config.toml")); err != nil ||
+				strings.TrimRight(string(after), "\r\n") != strings.TrimRight(before, "\r\n") {
 				t.Errorf("%s, %q: got %v\n%s\nwant\n%s", name, newline, err, after, before)
 			}
 		}

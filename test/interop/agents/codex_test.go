@@ -58,7 +58,10 @@ func codexWithHooks(init ...string) client {
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		f.append(".codex/config.toml", fmt.Sprintf("\n[mcp_servers.probe]\ncommand = %s\nargs = [%q]\n\n[projects.%q]\ntrust_level = \"trusted\"\n", probe, probeWord, f.project))
+		f.append(".codex/config.toml", fmt.Sprintf(
+			"\n[mcp_servers.probe]\ncommand = %s\nargs = [%q]\n\n[projects.%q]\ntrust_level = \"trusted\"\n", probe,
+			probeWord, f.project,
+		))
 	}
 	return c
 }

@@ -15,7 +15,8 @@ var copilot = client{
 	},
 	environ: func(f *fixture) []string {
 		return []string{
-			"COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + f.model.url, "COPILOT_MODEL=gpt-5.4", "COPILOT_AUTO_UPDATE=false",
+			"COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + f.model.url, "COPILOT_MODEL=gpt-5.4",
+			"COPILOT_AUTO_UPDATE=false",
 		}
 	},
 }
@@ -29,8 +30,10 @@ var copilotHooks = hookLane{
 	},
 	ask: func(id string) call {
 		return call{id, "ask_user", map[string]any{"message": "Which colour now?", "requestedSchema": map[string]any{
-			"properties": map[string]any{"colour": map[string]any{"type": "string", "title": "Colour", "enum": []string{"red", "green"}}},
-			"required":   []string{"colour"},
+			"properties": map[string]any{
+				"colour": map[string]any{"type": "string", "title": "Colour", "enum": []string{"red", "green"}},
+			},
+			"required": []string{"colour"},
 		}}}
 	},
 	terminal: []string{"-i"},
@@ -43,9 +46,15 @@ func copilotLanes() []lane {
 	permissions := copilotHooks.permissionCells()
 	maps.Copy(permissions, map[situation]func(*testing.T){away: copilotHooks.awayAtTerminal})
 	return []lane{
-		{agent: "GitHub Copilot CLI", kind: permission, by: "permissionRequest hook", cells: permissions, not: map[situation]string{dialog: copilotWaits}},
-		{agent: "GitHub Copilot CLI", kind: question, by: "hook of ask_user", cells: copilotHooks.questionCells(), not: map[situation]string{
-			dialog: copilotWaits, headless: "copilot -p does not offer the tool ask_user.",
-		}},
+		{
+			agent: "GitHub Copilot CLI", kind: permission, by: "permissionRequest hook", cells: permissions,
+			not: map[situation]string{dialog: copilotWaits},
+		},
+		{
+			agent: "GitHub Copilot CLI",
+			kind:  question, by: "hook of ask_user", cells: copilotHooks.questionCells(), not: map[situation]string{
+				dialog: copilotWaits, headless: "copilot -p does not offer the tool ask_user.",
+			},
+		},
 	}
 }

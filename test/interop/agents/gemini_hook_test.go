@@ -47,7 +47,9 @@ var geminiQuestions = hookLane{
 	ask: func(id string) call {
 		return call{id, "ask_user", map[string]any{"questions": []any{map[string]any{
 			"question": "Which colour now?", "header": "Colour", "type": "choice",
-			"options": []any{map[string]any{"label": "red", "description": "warm"}, map[string]any{"label": "green", "description": "fresh"}},
+			"options": []any{map[string]any{"label": "red", "description": "warm"}, map[string]any{
+				"label": "green", "description": "fresh",
+			}},
 		}}}}
 	},
 	terminal: []string{"--model", "gemini-2.5-pro", "--prompt-interactive"},
@@ -75,7 +77,10 @@ func decidedAndEditedInGemini(t *testing.T) {
 	geminiGuard.decided(t)
 	f := newFixture(t, geminiGuard.client, geminiGuard.touch("call_1", "one"))
 	r := f.start("Do it.")
-	f.Answer(f.Open(1)[0].ID, askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"command":"touch edited && touch second","description":"Make two files"}`)})
+	f.Answer(f.Open(1)[0].ID, askback.Answer{
+		Decision: askback.Approve,
+		Input:    json.RawMessage(`{"command":"touch edited && touch second","description":"Make two files"}`),
+	})
 	f.wantTouched("call_1", "one", false)
 	if !f.touched("edited") || !f.touched("second") {
 		t.Error("the edited command did not run")
@@ -88,11 +93,13 @@ func TestFailedGeminiGuardBlocks(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*fixture){
 		"the program is missing": func(f *fixture) {
-			f.change("project/.gemini/settings.json", "askback hook gemini --gate", "askback-is-missing hook gemini --gate")
+			f.change("project/.gemini/settings.json", "askback hook gemini --gate",
+				"askback-is-missing hook gemini --gate")
 		},
 		"an unknown flag": func(f *fixture) { f.change("project/.gemini/settings.json", "--gate", "--gate --unknown") },
 		"the program is killed": func(f *fixture) {
-			f.change("project/.gemini/settings.json", "askback hook gemini --gate", "sh -c 'kill -9 $$' hook gemini --gate")
+			f.change("project/.gemini/settings.json", "askback hook gemini --gate",
+				"sh -c 'kill -9 $$' hook gemini --gate")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,7 +125,8 @@ func TestInitAllowsNoToolOfGemini(t *testing.T) {
 	f.start("Do it.").end()
 	f.model.mu.Lock()
 	defer f.model.mu.Unlock()
-	if got := f.model.unexpected; len(got) == 0 || !strings.Contains(got[0], "run_shell_command is not offered") || f.touched("one") {
+	if got := f.model.unexpected; len(got) == 0 || !strings.Contains(got[0], "run_shell_command is not offered") ||
+		f.touched("one") {
 		t.Errorf("got the requests %v, want none with the tool", got)
 	}
 	f.model.unexpected = nil
@@ -132,7 +140,8 @@ func TestGeminiGuardDoesNotAskAboutReading(t *testing.T) {
 	c.prepare = func(f *fixture) {
 		prepare(f)
 		f.write("project/note.txt", []byte("the colour is red\n"))
-		f.write(".gemini/policies/guard.toml", []byte(strings.Replace(guardPolicy, `"replace"`, `"replace", "invoke_agent"`, 1)))
+		f.write(".gemini/policies/guard.toml",
+			[]byte(strings.Replace(guardPolicy, `"replace"`, `"replace", "invoke_agent"`, 1)))
 	}
 	f := newFixture(t, c,
 		call{"call_1", "read_file", map[string]any{"file_path": "note.txt"}},

@@ -17,7 +17,8 @@ var gemini = client{
 	},
 	environ: func(f *fixture) []string {
 		return []string{
-			"GEMINI_API_KEY=x", "GOOGLE_GEMINI_BASE_URL=" + f.model.host, "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_CLI_NO_RELAUNCH=true",
+			"GEMINI_API_KEY=x", "GOOGLE_GEMINI_BASE_URL=" + f.model.host, "GEMINI_CLI_TRUST_WORKSPACE=true",
+			"GEMINI_CLI_NO_RELAUNCH=true",
 			"GEMINI_TELEMETRY_ENABLED=false",
 		}
 	},

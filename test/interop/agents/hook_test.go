@@ -15,13 +15,16 @@ import (
 // edited arguments, so an approval with edited arguments is rejected.
 func TestPersonDecidesAboutToolOfCodex(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, codexWithHooks("codex", "--user"), call{"call_1", "write", map[string]any{"x": "one"}}, call{"call_2", "write", map[string]any{"x": "two"}})
+	f := newFixture(t, codexWithHooks("codex", "--user"), call{"call_1", "write", map[string]any{"x": "one"}},
+		call{"call_2", "write", map[string]any{"x": "two"}})
 	r := f.start("Write it.")
 	ask := f.Open(1)[0]
-	if c := ask.Confirmation; ask.Agent != "codex · project" || c == nil || c.ToolName != "write" || c.Server != "probe" || !c.NoEdit {
+	if c := ask.Confirmation; ask.Agent != "codex · project" || c == nil || c.ToolName != "write" ||
+		c.Server != "probe" || !c.NoEdit {
 		t.Errorf("got the ask %+v by %s", c, ask.Agent)
 	}
-	_, err := f.Person.Answer(bounded(t), ask.ID, askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"x":"other"}`)})
+	_, err := f.Person.Answer(bounded(t), ask.ID,
+		askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"x":"other"}`)})
 	if _, ok := errors.AsType[askback.Invalid](err); !ok {
 		t.Errorf("other arguments: got %v, want them refused", err)
 	}
@@ -30,7 +33,8 @@ func TestPersonDecidesAboutToolOfCodex(t *testing.T) {
 		t.Errorf("approved: the model got %q", result)
 	}
 	f.Answer(f.Open(1)[0].ID, askback.Answer{Decision: askback.Deny, Reason: "not on a Friday"})
-	if result := f.model.result("call_2"); strings.Contains(result, "wrote") || !strings.Contains(result, "not on a Friday") {
+	if result := f.model.result("call_2"); strings.Contains(result, "wrote") ||
+		!strings.Contains(result, "not on a Friday") {
 		t.Errorf("denied: the model got %q", result)
 	}
 	r.end()
@@ -123,7 +127,8 @@ func TestToolsOfOtherServersOfCopilotAreAsked(t *testing.T) {
 			"type": "local", "command": program, "args": []string{probeWord}, "tools": []string{"*"},
 		}}})
 	}
-	f := newFixture(t, c, call{"call_1", "write", map[string]any{"x": "one"}}, call{"call_2", "ask_user_question", colour})
+	f := newFixture(t, c, call{"call_1", "write", map[string]any{"x": "one"}},
+		call{"call_2", "ask_user_question", colour})
 	r := f.start("Do it.")
 	ask := f.Open(1)[0]
 	if c := ask.Confirmation; c == nil || c.ToolName != "write" || c.Server != "probe" || !c.NoEdit {

@@ -50,7 +50,8 @@ func (m request) attached(t *testing.T, script ...call) (*fixture, *clienttest.S
 	prepare := c.prepare
 	c.prepare = func(f *fixture) {
 		prepare(f)
-		if raw, err := os.ReadFile(filepath.Join(f.Home, ".codex", "config.toml")); err != nil || !strings.Contains(string(raw), "hooks = false") {
+		if raw, err := os.ReadFile(filepath.Join(f.Home, ".codex", "config.toml")); err != nil ||
+			!strings.Contains(string(raw), "hooks = false") {
 			f.change(".codex/config.toml", "[features]\n", "[features]\nhooks = false\n")
 		}
 	}

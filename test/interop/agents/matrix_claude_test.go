@@ -62,10 +62,11 @@ var claudeQuestion = request{
 
 var claudePermission = request{
 	kind: permission, tool: "Bash", args: map[string]any{"command": makeLine, "description": "Add a line"},
-	yes: askback.Answer{Decision: askback.Approve}, saysYes: ran, no: askback.Answer{Decision: askback.Deny, Reason: "not today"}, saysNo: "not today",
-	headless: []string{"Do it."}, terminal: []string{"--permission-mode", "default", "Do it."},
-	dialog: []string{makeLine, "❯ 1. Yes"},
-	accept: func(_ *fixture, s *clienttest.Screen) { s.PressUntil("Enter", clienttest.Lacks("❯ 1. Yes")) },
+	yes: askback.Answer{Decision: askback.Approve}, saysYes: ran,
+	no: askback.Answer{Decision: askback.Deny, Reason: "not today"}, saysNo: "not today", headless: []string{"Do it."},
+	terminal: []string{"--permission-mode", "default", "Do it."},
+	dialog:   []string{makeLine, "❯ 1. Yes"},
+	accept:   func(_ *fixture, s *clienttest.Screen) { s.PressUntil("Enter", clienttest.Lacks("❯ 1. Yes")) },
 }
 
 // deferred answers after the run has ended. The run is then resumed.

@@ -38,7 +38,9 @@ func codexLanes() []lane {
 			restart:  func(t *testing.T) { g.restart(t, guarded) },
 			headless: func(t *testing.T) { g.away(t, guarded) },
 			twice:    func(t *testing.T) { g.twice(t, guarded) },
-		}, not: map[situation]string{dialog: noDialogDuringHook, away: "Without Askback, a guard blocks the call at the terminal too."}},
+		}, not: map[situation]string{
+			dialog: noDialogDuringHook, away: "Without Askback, a guard blocks the call at the terminal too.",
+		}},
 	}
 }
 

@@ -58,7 +58,8 @@ func (l hookLane) with(change func(*fixture), remote bool) client {
 // permissionCells returns the tests of a lane of permissions without a terminal.
 func (l hookLane) permissionCells() map[situation]func(*testing.T) {
 	return map[situation]func(*testing.T){
-		inTime: l.decided, late: l.decidedLate, restart: l.decidedAfterRestart, headless: l.headlessAway, twice: l.decidedTwice,
+		inTime: l.decided, late: l.decidedLate, restart: l.decidedAfterRestart, headless: l.headlessAway,
+		twice: l.decidedTwice,
 	}
 }
 
@@ -139,7 +140,8 @@ func (l hookLane) headlessAway(t *testing.T) {
 // atTerminal starts the client at a terminal.
 func (f *fixture) atTerminal(l hookLane) *clienttest.Screen {
 	f.t.Helper()
-	return clienttest.NewScreen(f.t, f.project, f.environ(), append(append([]string{f.program}, l.terminal...), "Do it.")...)
+	return clienttest.NewScreen(f.t, f.project, f.environ(),
+		append(append([]string{f.program}, l.terminal...), "Do it.")...)
 }
 
 // press waits for a text on the screen, and then presses keys. Each key must change the line that
@@ -182,7 +184,8 @@ func (l hookLane) awayAtTerminal(t *testing.T) {
 // questionCells returns the tests of a lane of questions at a terminal.
 func (l hookLane) questionCells() map[situation]func(*testing.T) {
 	return map[situation]func(*testing.T){
-		inTime: l.answered, late: l.answeredInDialog, restart: l.answeredAfterRestart, away: l.awayQuestion, twice: l.answeredTwice,
+		inTime: l.answered, late: l.answeredInDialog, restart: l.answeredAfterRestart, away: l.awayQuestion,
+		twice: l.answeredTwice,
 	}
 }
 

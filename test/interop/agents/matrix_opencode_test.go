@@ -13,7 +13,9 @@ var (
 	// OpenCode rejects options without a description.
 	describedColour = map[string]any{"questions": []any{map[string]any{
 		"question": "Which colour now?", "header": "Colour",
-		"options": []any{map[string]any{"label": "red", "description": "warm"}, map[string]any{"label": "green", "description": "calm"}},
+		"options": []any{map[string]any{"label": "red", "description": "warm"}, map[string]any{
+			"label": "green", "description": "calm",
+		}},
 	}}}
 
 	openCodeQuestion = request{
@@ -67,7 +69,8 @@ func openCodeLanes() (all []lane) {
 		headless: func(t *testing.T) { m.away(t, remote) },
 		twice:    func(t *testing.T) { m.twice(t, gated()) },
 	}, not: map[situation]string{
-		late: "The gate of OpenCode has no time-out.", dialog: "`opencode run` has no dialog.", away: "`opencode run` has no dialog.",
+		late: "The gate of OpenCode has no time-out.", dialog: "`opencode run` has no dialog.",
+		away: "`opencode run` has no dialog.",
 	}})
 }
 

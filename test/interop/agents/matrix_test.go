@@ -98,7 +98,8 @@ func TestCoveringCellsIncludeEachRowAndSituation(t *testing.T) {
 		for s := range l.cells {
 			total++
 			row = row || chosen[cellKey(l, s)]
-			if !slices.ContainsFunc(lanes, func(other lane) bool { return other.agent == l.agent && chosen[cellKey(other, s)] }) {
+			if !slices.ContainsFunc(lanes,
+				func(other lane) bool { return other.agent == l.agent && chosen[cellKey(other, s)] }) {
 				t.Errorf("%s: no row has a test of %q", l.agent, s)
 			}
 		}

@@ -66,6 +66,7 @@ func (m *model) messages(w http.ResponseWriter, r *http.Request) {
 	event("content_block_start", map[string]any{"index": 0, "content_block": start})
 	event("content_block_delta", map[string]any{"index": 0, "delta": delta})
 	event("content_block_stop", map[string]any{"index": 0})
-	event("message_delta", map[string]any{"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": usage})
+	event("message_delta",
+		map[string]any{"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": usage})
 	event("message_stop", map[string]any{})
 }

@@ -39,7 +39,10 @@ type model struct {
 
 func newModel(t testing.TB, script ...call) *model {
 	t.Helper()
-	m := &model{t: t, script: script, held: map[string]chan struct{}{}, results: map[string]string{}, changed: make(chan struct{})}
+	m := &model{
+		t: t, script: script, held: map[string]chan struct{}{}, results: map[string]string{},
+		changed: make(chan struct{}),
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/responses", m.responses)
 	mux.HandleFunc("POST /v1/chat/completions", m.completions)
@@ -78,7 +81,8 @@ type tool struct {
 func offered(tools []tool, name string) (tool, bool) {
 	for _, t := range tools {
 		full := t.Name + t.Function.Name
-		if before, ok := strings.CutSuffix(full, name); ok && (before == "" || ofServer(strings.TrimRight(before, "_-"))) {
+		if before, ok := strings.CutSuffix(full, name); ok &&
+			(before == "" || ofServer(strings.TrimRight(before, "_-"))) {
 			t.Name = full
 			return t, true
 		}
@@ -189,9 +193,13 @@ func (m *model) responses(w http.ResponseWriter, r *http.Request) {
 			results[item.CallID] = clienttest.ContentText(item.Output)
 		}
 	}
-	item := map[string]any{"type": "message", "role": "assistant", "id": "msg_1", "content": []any{map[string]any{"type": "output_text", "text": "Done."}}}
+	item := map[string]any{"type": "message", "role": "assistant", "id": "msg_1", "content": []any{
+		map[string]any{"type": "output_text", "text": "Done."},
+	}}
 	if c, as, ok := m.turn(in.Tools, results); ok {
-		item = map[string]any{"type": "function_call", "id": "fc_" + c.id, "call_id": c.id, "name": as.Name, "arguments": m.arguments(c)}
+		item = map[string]any{
+			"type": "function_call", "id": "fc_" + c.id, "call_id": c.id, "name": as.Name, "arguments": m.arguments(c),
+		}
 		if as.Namespace != "" {
 			item["namespace"] = as.Namespace
 		}
@@ -233,7 +241,8 @@ func (m *model) completions(w http.ResponseWriter, r *http.Request) {
 	message, finish := map[string]any{"role": "assistant", "content": "Done."}, "stop"
 	if c, as, ok := m.turn(in.Tools, results); ok {
 		message, finish = map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{map[string]any{
-			"index": 0, "id": c.id, "type": "function", "function": map[string]any{"name": as.Name, "arguments": m.arguments(c)},
+			"index": 0, "id": c.id, "type": "function",
+			"function": map[string]any{"name": as.Name, "arguments": m.arguments(c)},
 		}}}, "tool_calls"
 	}
 	out := map[string]any{

@@ -112,7 +112,8 @@ func (s *openCodeServer) prompt() string {
 		s.t.Fatal(err)
 	}
 	s.mustRequest("POST", "/session/"+session.ID+"/prompt_async", map[string]any{
-		"model": map[string]any{"providerID": "scripted", "modelID": "model"}, "parts": []any{map[string]any{"type": "text", "text": "Do it."}},
+		"model": map[string]any{"providerID": "scripted", "modelID": "model"},
+		"parts": []any{map[string]any{"type": "text", "text": "Do it."}},
 	})
 	return session.ID
 }
@@ -170,7 +171,8 @@ func TestSessionsOfOpenCodeGetTheirOwnAnswers(t *testing.T) {
 // Askback and askback attach may be killed in between.
 func TestAttachedOpenCodeRequestsAreAskedInAskback(t *testing.T) {
 	t.Parallel()
-	s := serveOpenCode(t, call{"call_1", "question", database}, touch("call_2", "two"), touch("call_3", "three"), touch("call_4", "four"))
+	s := serveOpenCode(t, call{"call_1", "question", database}, touch("call_2", "two"), touch("call_3", "three"),
+		touch("call_4", "four"))
 	kill := s.attach()
 	s.prompt()
 	first := s.Open(1)[0]

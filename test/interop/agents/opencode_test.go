@@ -30,7 +30,8 @@ var opencode = client{
 		// With a plugin, OpenCode waits until it has installed this package.
 		installed := map[string]any{"dependencies": map[string]any{"@opencode-ai/plugin": opencodeVersion}}
 		f.writeJSON(".config/opencode/package.json", installed)
-		f.writeJSON(".config/opencode/package-lock.json", map[string]any{"lockfileVersion": 3, "packages": map[string]any{"": installed}})
+		f.writeJSON(".config/opencode/package-lock.json",
+			map[string]any{"lockfileVersion": 3, "packages": map[string]any{"": installed}})
 		f.write(".config/opencode/node_modules/.keep", nil)
 	},
 	unless: []string{"registry.npmjs.org"}, // contains the types of plugins
@@ -45,7 +46,9 @@ var opencode = client{
 // database is a question of OpenCode's own tool.
 var database = map[string]any{"questions": []any{map[string]any{
 	"question": "Which database?", "header": "DB",
-	"options": []any{map[string]any{"label": "PostgreSQL", "description": "server"}, map[string]any{"label": "SQLite", "description": "file"}},
+	"options": []any{map[string]any{"label": "PostgreSQL", "description": "server"}, map[string]any{
+		"label": "SQLite", "description": "file",
+	}},
 }}}
 
 // touch is a call that makes a file.
@@ -58,7 +61,8 @@ func touch(id, name string) call {
 func TestOpenCodeAsksAtTheTerminalAndInAskback(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, opencode,
-		call{"call_1", "question", database}, call{"call_2", "question", database}, call{"call_3", "question", database})
+		call{"call_1", "question", database}, call{"call_2", "question", database},
+		call{"call_3", "question", database})
 	s := f.startTerminal("--model", "scripted/model", "--prompt", "Do it.")
 	result := func(id, want string) {
 		t.Helper()
@@ -67,7 +71,8 @@ func TestOpenCodeAsksAtTheTerminalAndInAskback(t *testing.T) {
 		}
 	}
 	first := f.Open(1)[0]
-	if first.Agent != "opencode · project" || first.Questions[0].Text != "Which database?" || !strings.Contains(string(first.Context), f.project) {
+	if first.Agent != "opencode · project" || first.Questions[0].Text != "Which database?" ||
+		!strings.Contains(string(first.Context), f.project) {
 		t.Errorf("got %+v", first)
 	}
 	f.Answer(first.ID, askback.Choose("SQLite"))
@@ -95,10 +100,12 @@ func TestOpenCodeAsksAtTheTerminalAndInAskback(t *testing.T) {
 // and decided after Askback was killed in between.
 func TestPermissionsOfOpenCodeAreDecidedOnce(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, opencode, touch("call_1", "one"), touch("call_2", "two"), touch("call_3", "three"), touch("call_4", "four"))
+	f := newFixture(t, opencode, touch("call_1", "one"), touch("call_2", "two"), touch("call_3", "three"),
+		touch("call_4", "four"))
 	s := f.startTerminal("--model", "scripted/model", "--prompt", "Do it.")
 	first := f.Open(1)[0]
-	if c := first.Confirmation; c == nil || c.ToolName != "bash" || !c.NoEdit || !strings.Contains(string(c.Input), "touch one") {
+	if c := first.Confirmation; c == nil || c.ToolName != "bash" || !c.NoEdit ||
+		!strings.Contains(string(c.Input), "touch one") {
 		t.Errorf("got %+v", c)
 	}
 	f.Answer(first.ID, askback.Answer{Decision: askback.Approve})
@@ -131,7 +138,8 @@ func gated(environ ...string) client {
 	c.prepare = func(f *fixture) {
 		opencode.prepare(f)
 		f.writeJSON("project/opencode.json", map[string]any{
-			"permission": map[string]any{"*": "ask"}, "plugin": []any{[]any{"./.askback/opencode.js", map[string]any{"gate": true}}},
+			"permission": map[string]any{"*": "ask"},
+			"plugin":     []any{[]any{"./.askback/opencode.js", map[string]any{"gate": true}}},
 		})
 	}
 	c.environ = func(f *fixture) []string { return append(opencode.environ(f), environ...) }
@@ -141,10 +149,13 @@ func gated(environ ...string) client {
 // In opencode run, each call waits for its approval, even if Askback is killed in between.
 func TestGateOfOpenCodeRunsOnlyApprovedCalls(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, gated(), touch("call_1", "one"), touch("call_2", "two"), touch("call_3", "three"), touch("call_4", "four"))
+	f := newFixture(t, gated(), touch("call_1", "one"), touch("call_2", "two"), touch("call_3", "three"),
+		touch("call_4", "four"))
 	r := f.start("Do it.")
 	f.Answer(f.Open(1)[0].ID, askback.Answer{Decision: askback.Approve})
-	f.Answer(f.Open(1)[0].ID, askback.Answer{Decision: askback.Approve, Input: []byte(`{"command":"touch edited","description":"Make a file"}`)})
+	f.Answer(f.Open(1)[0].ID, askback.Answer{
+		Decision: askback.Approve, Input: []byte(`{"command":"touch edited","description":"Make a file"}`),
+	})
 	third := f.Open(1)[0]
 	if f.exists("project/three") {
 		t.Error("the call ran without an approval")

@@ -36,10 +36,14 @@ func serveProbe(in io.Reader, out io.Writer) {
 		case "tools/list":
 			result = map[string]any{"tools": []any{map[string]any{
 				"name": "write", "description": "Writes something.",
-				"inputSchema": map[string]any{"type": "object", "properties": map[string]any{"x": map[string]any{"type": "string"}}},
+				"inputSchema": map[string]any{
+					"type": "object", "properties": map[string]any{"x": map[string]any{"type": "string"}},
+				},
 			}}}
 		case "tools/call":
-			result = map[string]any{"content": []any{map[string]any{"type": "text", "text": "wrote " + string(call.Params.Arguments)}}}
+			result = map[string]any{
+				"content": []any{map[string]any{"type": "text", "text": "wrote " + string(call.Params.Arguments)}},
+			}
 		default:
 			result = map[string]any{}
 		}

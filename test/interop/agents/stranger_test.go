@@ -25,15 +25,18 @@ var strangersClients = []struct {
 // odd contains the files of a stranger's project: with comments, unusual white space, other servers and other
 // hooks. OpenCode adds $schema itself if it is missing.
 var odd = map[string]string{
-	".mcp.json":             "{ \"mcpServers\" : {   } }",
-	".claude/settings.json": "{\n   \"enabledMcpjsonServers\": [ \"askback\" ],\n \"hooks\": {\"Stop\": [ {\"hooks\": [ {\"type\": \"command\", \"command\": \"true\"} ]} ] } }\n\n",
-	".gemini/settings.json": "{\n\t// of the stranger\n\t\"context\": {\"fileName\": [ \"NOTES.md\" ]},\n\n\t\"mcpServers\": {}\n}\n",
-	"opencode.json":         "{\r\n\t\"$schema\": \"https://opencode.ai/config.json\",\r\n    \"permission\": { \"*\": \"ask\" }, /* careful */\r\n}",
-	".cursor/mcp.json":      "{}",
-	".vscode/mcp.json":      "{\n}\n",
-	".github/mcp.json":      "{\"mcpServers\": {\n}}",
-	".codex/config.toml":    "# mine\n\nhide_agent_reasoning  =  true",
-	"README.md":             "A project.\n",
+	".mcp.json": "{ \"mcpServers\" : {   } }",
+	".claude/settings.json": "{\n   \"enabledMcpjsonServers\": [ \"askback\" ],\n \"hooks\": {\"Stop\": [ " +
+		"{\"hooks\": [ {\"type\": \"command\", \"command\": \"true\"} ]} ] } }\n\n",
+	".gemini/settings.json": "{\n\t// of the stranger\n\t\"context\": {\"fileName\": [ \"NOTES.md\" ]},\n\n" +
+		"\t\"mcpServers\": {}\n}\n",
+	"opencode.json": "{\r\n\t\"$schema\": \"https://opencode.ai/config.json\",\r\n    \"permission\": { \"*\": " +
+		"\"ask\" }, /* careful */\r\n}",
+	".cursor/mcp.json":   "{}",
+	".vscode/mcp.json":   "{\n}\n",
+	".github/mcp.json":   "{\"mcpServers\": {\n}}",
+	".codex/config.toml": "# mine\n\nhide_agent_reasoning  =  true",
+	"README.md":          "A project.\n",
 }
 
 // tree returns the files and folders of a project, with their modes and contents, except for Git's own files.
@@ -101,7 +104,10 @@ func TestStrangersProjectIsConfiguredAndRestored(t *testing.T) {
 	}
 	all.unless = append(codex.unless, opencode.unless...)
 	f := newFixture(t, all, call{"call_1", "ask_user_question", colour})
-	for _, name := range []string{".mcp.json", ".claude/settings.local.json", ".codex/config.toml", ".cursor/mcp.json", ".gemini/settings.json", ".github/mcp.json", "opencode.json", ".vscode/mcp.json"} {
+	for _, name := range []string{
+		".mcp.json", ".claude/settings.local.json", ".codex/config.toml", ".cursor/mcp.json", ".gemini/settings.json",
+		".github/mcp.json", "opencode.json", ".vscode/mcp.json",
+	} {
 		if !strings.Contains(f.tree()[name], "askback") {
 			t.Errorf("%s was not configured", name)
 		}

@@ -13,7 +13,8 @@ func TestStoppedTurnOfCodexCancelsItsAsk(t *testing.T) {
 	t.Parallel()
 	c := codexWithHooks("codex", "--user")
 	f := newFixture(t, c, call{"call_1", "write", map[string]any{"x": "one"}})
-	s := clienttest.NewScreen(t, f.project, f.environ(), f.program, "--dangerously-bypass-hook-trust", "--no-daemon", "Write it.")
+	s := clienttest.NewScreen(t, f.project, f.environ(), f.program, "--dangerously-bypass-hook-trust", "--no-daemon",
+		"Write it.")
 	ask := f.Open(1)[0]
 	over := time.After(patience)
 	for ask.Status != askback.Cancelled {

@@ -61,7 +61,9 @@ var (
 
 // permissionSetups returns the setups in which claude -p asks for permissions.
 func permissionSetups() map[string]setup {
-	return map[string]setup{"by hook": local, "by the hook of an address": remoteHTTP, "by the permission tool": permissionTool}
+	return map[string]setup{
+		"by hook": local, "by the hook of an address": remoteHTTP, "by the permission tool": permissionTool,
+	}
 }
 
 // slots limits the concurrent processes of Claude Code, which take some hundred
@@ -74,7 +76,10 @@ func newFixture(t testing.TB, w setup, script ...turn) *fixture {
 	program := claude(t)
 	slots <- struct{}{}
 	t.Cleanup(func() { <-slots })
-	f := &fixture{Instance: clienttest.New(t), t: t, claude: program, model: newModel(t, script...), outside: clienttest.BlockingProxy(t)}
+	f := &fixture{
+		Instance: clienttest.New(t), t: t, claude: program, model: newModel(t, script...),
+		outside: clienttest.BlockingProxy(t),
+	}
 	f.project = filepath.Join(f.Home, "project")
 	if w.remote {
 		f.more = []string{"ASKBACK_URL=" + f.URL, "ASKBACK_TOKEN=" + f.AgentToken}
@@ -214,7 +219,8 @@ func claude(t testing.TB) string {
 	if !ok {
 		t.Fatal("only tests have packages")
 	}
-	path := filepath.Join(clienttest.Packages(tt), "node_modules", "@anthropic-ai", "claude-code-"+runtime.GOOS+"-"+arch, "claude")
+	path := filepath.Join(clienttest.Packages(tt), "node_modules", "@anthropic-ai",
+		"claude-code-"+runtime.GOOS+"-"+arch, "claude")
 	if _, err := os.Stat(path); err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +246,8 @@ func (f *fixture) write(name string, v any) {
 func (f *fixture) environ() []string {
 	return append(f.Environ(
 		"ANTHROPIC_BASE_URL="+f.model.url, "ANTHROPIC_API_KEY="+key, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
-		"DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1",
+		"DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
+		"CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1",
 		"CLAUDE_CODE_TMPDIR="+f.Home,
 		"HTTP_PROXY="+f.outside, "HTTPS_PROXY="+f.outside, "http_proxy="+f.outside, "https_proxy="+f.outside,
 		"NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1", "TERM=xterm-256color", "SHELL=/bin/bash",

@@ -27,7 +27,8 @@ func TestNothingRunsUnapprovedWithoutServer(t *testing.T) {
 		})
 		t.Run("terminal "+name, func(t *testing.T) {
 			t.Parallel()
-			f := newFixture(t, w, calls("toolu_1", "AskUserQuestion", database()), bash("toolu_2", "touch made"), text("Done."))
+			f := newFixture(t, w, calls("toolu_1", "AskUserQuestion", database()), bash("toolu_2", "touch made"),
+				text("Done."))
 			f.Kill()
 			s := f.startTerminal("--permission-mode", "default", "Do it.")
 			s.chooseSecond("SQLite")

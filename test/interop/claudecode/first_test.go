@@ -13,7 +13,8 @@ func TestFirstAnswerCounts(t *testing.T) {
 	for name, w := range map[string]setup{"by hook": local, "by the hook of an address": remoteHTTP} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFixture(t, w, calls("toolu_1", "AskUserQuestion", database()), calls("toolu_2", "AskUserQuestion", database()), text("Thank you."))
+			f := newFixture(t, w, calls("toolu_1", "AskUserQuestion", database()),
+				calls("toolu_2", "AskUserQuestion", database()), text("Thank you."))
 			s := f.startTerminal("Ask me twice.")
 
 			ask := f.Open(1)[0]
@@ -53,7 +54,8 @@ func TestFirstDecisionCounts(t *testing.T) {
 	for name, w := range map[string]setup{"by hook": local, "by the hook of an address": remoteHTTP} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFixture(t, w, bash("toolu_1", "touch approved"), bash("toolu_2", "touch denied"), bash("toolu_3", "touch terminal"), bash("toolu_4", "touch escaped"))
+			f := newFixture(t, w, bash("toolu_1", "touch approved"), bash("toolu_2", "touch denied"),
+				bash("toolu_3", "touch terminal"), bash("toolu_4", "touch escaped"))
 			s := f.startTerminal("--permission-mode", "default", "Do it.")
 
 			ask := f.Open(1)[0]

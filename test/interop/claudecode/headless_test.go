@@ -73,7 +73,8 @@ var withPermissionTool = []string{"--permission-prompt-tool", "mcp__askback__per
 // runs replaces it (A1, B7, F9).
 func TestQuestionByMCPIsAnswered(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, local, calls("toolu_1", "mcp__askback__ask_user_question", database()), calls("toolu_2", "mcp__askback__ask_user_question", database()), text("Thank you."))
+	f := newFixture(t, local, calls("toolu_1", "mcp__askback__ask_user_question", database()),
+		calls("toolu_2", "mcp__askback__ask_user_question", database()), text("Thank you."))
 	r := f.start("Ask me.")
 	f.Answer(f.Open(1)[0].ID, askback.Choose("SQLite"))
 	f.wantResult("toolu_1", `{"Which database?":"SQLite"}`)
@@ -101,7 +102,8 @@ func TestAnswerAfterTheCallIsReturnedByTheNext(t *testing.T) {
 	f = newFixture(t, remoteHTTP,
 		calls("toolu_1", "mcp__askback__ask_user_question", database()),
 		turn{later: func() turn {
-			return calls("toolu_2", "mcp__askback__wait_for_answer", map[string]any{"question_id": <-open, "max_wait_s": 60})
+			return calls("toolu_2", "mcp__askback__wait_for_answer",
+				map[string]any{"question_id": <-open, "max_wait_s": 60})
 		}},
 		text("Thank you."),
 	)
@@ -126,7 +128,8 @@ func TestAskUserQuestionIsAnswered(t *testing.T) {
 			f := newFixture(t, w, calls("toolu_1", "AskUserQuestion", database()), text("Thank you."))
 			r := f.start(append(withPermissionTool, "Ask me.")...)
 			ask := f.Open(1)[0]
-			if got := ask.Questions[0]; got.Text != "Which database?" || len(got.Options) != 2 || got.Options[1].Description != "A file" {
+			if got := ask.Questions[0]; got.Text != "Which database?" || len(got.Options) != 2 ||
+				got.Options[1].Description != "A file" {
 				t.Errorf("a person is asked %+v", got)
 			}
 			f.Answer(ask.ID, askback.Choose("SQLite"))

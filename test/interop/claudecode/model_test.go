@@ -67,7 +67,9 @@ func newModel(t testing.TB, script ...turn) *model {
 		m.unexpected = append(m.unexpected, r.Method+" "+r.URL.String())
 		m.mu.Unlock()
 		w.WriteHeader(http.StatusNotFound)
-		reply(w, map[string]any{"type": "error", "error": map[string]string{"type": "not_found_error", "message": "no such thing"}})
+		reply(w, map[string]any{
+			"type": "error", "error": map[string]string{"type": "not_found_error", "message": "no such thing"},
+		})
 	})
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
@@ -152,7 +154,8 @@ func (m *model) write(w http.ResponseWriter, in request, said turn) {
 		content = append(content, map[string]any{"type": "text", "text": said.text})
 	}
 	for _, c := range said.calls {
-		content, stop = append(content, map[string]any{"type": "tool_use", "id": c.id, "name": c.tool, "input": c.input}), "tool_use"
+		content, stop = append(content,
+			map[string]any{"type": "tool_use", "id": c.id, "name": c.tool, "input": c.input}), "tool_use"
 	}
 	usage := map[string]int{"input_tokens": 10, "output_tokens": 5}
 	message := map[string]any{ // ids must be unique
@@ -189,7 +192,8 @@ func (m *model) write(w http.ResponseWriter, in request, said turn) {
 		event("content_block_delta", map[string]any{"index": i, "delta": delta})
 		event("content_block_stop", map[string]any{"index": i})
 	}
-	event("message_delta", map[string]any{"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": usage})
+	event("message_delta",
+		map[string]any{"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": usage})
 	event("message_stop", map[string]any{})
 }
 

@@ -43,7 +43,8 @@ func TestPersonDecidesAboutTools(t *testing.T) {
 				t.Error("the approved tool did not run")
 			}
 
-			f.Answer(f.Open(1)[0].ID, askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"command":"touch changed"}`)})
+			f.Answer(f.Open(1)[0].ID,
+				askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"command":"touch changed"}`)})
 			f.wantResult("toolu_2", "")
 			if !f.fileExists("changed") || f.fileExists("asked") {
 				t.Error("it did not run as it was changed")
@@ -62,7 +63,8 @@ func TestPersonDecidesAboutTools(t *testing.T) {
 				t.Error("the denied tool ran")
 			}
 
-			f.Answer(f.Open(1)[0].ID, askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeTool}})
+			f.Answer(f.Open(1)[0].ID,
+				askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeTool}})
 			f.wantResult("toolu_6", "")
 			if !f.fileExists("all") || !f.fileExists("granted") {
 				t.Error("what was granted did not run")

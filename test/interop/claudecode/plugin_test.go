@@ -31,7 +31,8 @@ const pluginTool = "mcp__plugin_askback_askback__ask_user_question"
 func TestPluginAsksPeople(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, setup{plugin: true},
-		calls("toolu_1", pluginTool, database()), calls("toolu_2", "AskUserQuestion", database()), bash("toolu_3", "touch approved"), bash("toolu_4", "touch denied"), text("Thank you."))
+		calls("toolu_1", pluginTool, database()), calls("toolu_2", "AskUserQuestion", database()),
+		bash("toolu_3", "touch approved"), bash("toolu_4", "touch denied"), text("Thank you."))
 	s := f.startTerminal("--permission-mode", "default", "Ask me.")
 	f.Answer(f.Open(1)[0].ID, askback.Choose("SQLite"))
 	f.wantResult("toolu_1", `{"Which database?":"SQLite"}`)
@@ -45,7 +46,9 @@ func TestPluginAsksPeople(t *testing.T) {
 	if !f.fileExists("approved") || f.fileExists("denied") {
 		t.Error("the approved tool did not run, or the denied one did")
 	}
-	if out := string(f.in(f.claude, "plugin", "validate", filepath.Join(f.root(), "plugin", "claude-code"))); !strings.Contains(out, "commands: askback:askback") || !strings.Contains(out, "skills: askback:ask-people") {
+	if out := string(
+		f.in(f.claude, "plugin", "validate", filepath.Join(f.root(), "plugin", "claude-code")),
+	); !strings.Contains(out, "commands: askback:askback") || !strings.Contains(out, "skills: askback:ask-people") {
 		t.Errorf("got %s", out)
 	}
 }
@@ -54,7 +57,8 @@ func TestPluginAsksPeople(t *testing.T) {
 // enough (F9).
 func TestPluginAndInitTogetherAskOnce(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, setup{plugin: true}, bash("toolu_1", "touch approved"), calls("toolu_2", "AskUserQuestion", database()), bash("toolu_3", "touch denied"), text("Thank you."))
+	f := newFixture(t, setup{plugin: true}, bash("toolu_1", "touch approved"),
+		calls("toolu_2", "AskUserQuestion", database()), bash("toolu_3", "touch denied"), text("Thank you."))
 	f.in(f.Program, "init", "claude-code")
 	s := f.startTerminal("--permission-mode", "default", "Do it.")
 	s.startWith("touch approved")

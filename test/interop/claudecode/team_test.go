@@ -11,7 +11,8 @@ import (
 // without them, and no error is shown. Only the MCP server is reported as failed (T46).
 func TestSharedHooksHaveNoEffectWithoutAskback(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, setup{args: []string{"--shared"}}, bash("toolu_1", "touch approved"), calls("toolu_2", "AskUserQuestion", database()), text("Thank you."))
+	f := newFixture(t, setup{args: []string{"--shared"}}, bash("toolu_1", "touch approved"),
+		calls("toolu_2", "AskUserQuestion", database()), text("Thank you."))
 	if f.fileExists(settings) {
 		t.Errorf("%s exists", settings)
 	}
@@ -35,7 +36,8 @@ func TestSharedHooksHaveNoEffectWithoutAskback(t *testing.T) {
 // earlier version wrote into the shared file are moved there (F9).
 func TestHooksOfOnePersonAreNotShared(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, setup{args: []string{"--shared"}}, calls("toolu_1", "AskUserQuestion", database()), text("Thank you."))
+	f := newFixture(t, setup{args: []string{"--shared"}}, calls("toolu_1", "AskUserQuestion", database()),
+		text("Thank you."))
 	const guard = "command -v askback >/dev/null || exit 0; exec "
 	f.change(".claude/settings.json", guard, "") // as earlier versions wrote it
 	f.in("git", "init", "-q")
@@ -48,7 +50,8 @@ func TestHooksOfOnePersonAreNotShared(t *testing.T) {
 	ask := f.Open(1)[0]
 	s.waitFor("Which database?")
 	f.Person.Decline(bounded(t), ask.ID, "no")
-	if out := string(f.in("git", "status", "--short", "--untracked-files=all")); strings.Contains(out, "settings.local.json") {
+	if out := string(f.in("git", "status", "--short", "--untracked-files=all")); strings.Contains(out,
+		"settings.local.json") {
 		t.Errorf("Git does not ignore the hooks:\n%s", out)
 	}
 }

@@ -98,7 +98,8 @@ func TestActionBuildsTheProgram(t *testing.T) {
 	})
 	temp := t.TempDir()
 	environ := append(os.Environ(), "PATH="+strings.Join(path, string(os.PathListSeparator)), "RUNNER_TEMP="+temp,
-		"XDG_STATE_HOME="+temp, "GITHUB_RUN_ID=1", "GITHUB_REPOSITORY=shop/api", "GITHUB_ACTION=approval", "GITHUB_JOB=production")
+		"XDG_STATE_HOME="+temp, "GITHUB_RUN_ID=1", "GITHUB_REPOSITORY=shop/api", "GITHUB_ACTION=approval",
+		"GITHUB_JOB=production")
 	results := make(chan actiontest.Result, 1)
 	go func() {
 		defer close(results)

@@ -17,7 +17,8 @@ func TestAnswerIsReturnedAfterTimeoutOfTheSDK(t *testing.T) {
 		known := most
 		known.Name = "gemini-cli"
 		one, other := newAgent(t, w.script, most), newAgent(t, w.script, known)
-		held, lost := ask("Which database?", "PostgreSQL", "SQLite").withTimeout(0), ask("Which cache?", "Redis", "None").withTimeout(0)
+		held, lost := ask("Which database?", "PostgreSQL",
+			"SQLite").withTimeout(0), ask("Which cache?", "Redis", "None").withTimeout(0)
 		first, second := one.start("call", held), other.start("call", lost)
 
 		r := one.result(first)

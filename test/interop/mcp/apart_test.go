@@ -31,7 +31,8 @@ func TestAgentsAreSeparate(t *testing.T) {
 				t.Errorf("%s lists\n%s", name, diff)
 			}
 			for _, tool := range []string{"get_answer", "wait_for_answer", "withdraw_question"} {
-				if r := a.call(laterCall(tool, others)); !r.IsError || !strings.Contains(r.text(), "you have no question called") {
+				if r := a.call(laterCall(tool, others)); !r.IsError ||
+					!strings.Contains(r.text(), "you have no question called") {
 					t.Errorf("%s: %s of the other's question: %+v", name, tool, r)
 				}
 			}
@@ -86,7 +87,8 @@ func TestWithdrawnQuestionIsCancelled(t *testing.T) {
 			t.Errorf("got %+v", r)
 		}
 		p.Open(0)
-		if r := a.call(laterCall("get_answer", id)); !r.IsError || r.Structured.Outcome == nil || r.Structured.Outcome.Status != askback.Cancelled {
+		if r := a.call(laterCall("get_answer", id)); !r.IsError || r.Structured.Outcome == nil ||
+			r.Structured.Outcome.Status != askback.Cancelled {
 			t.Errorf("afterwards: %+v", r)
 		}
 	})

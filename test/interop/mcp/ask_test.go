@@ -91,7 +91,8 @@ func TestConfirmationReturnsTheDecision(t *testing.T) {
 			done := a.start("call", call{Tool: "confirm_action", Input: action, Timeout: patience.Milliseconds()})
 			p.Answer(p.Open(1)[0].ID, test.answer)
 			r := a.result(done)
-			if r.IsError || r.Structured.Confirmed == nil || *r.Structured.Confirmed != test.confirmed || r.Structured.Outcome == nil {
+			if r.IsError || r.Structured.Confirmed == nil || *r.Structured.Confirmed != test.confirmed ||
+				r.Structured.Outcome == nil {
 				t.Errorf("%s: got %+v", name, r)
 				continue
 			}

@@ -121,7 +121,9 @@ func (a *agent) callAndTimeOut(p *clienttest.Instance, c call) {
 
 // timeOutAll calls start, whose calls must time out. It repeats this with longer
 // timeouts until at least openQuestions questions are open.
-func (a *agent) timeOutAll(p *clienttest.Instance, openQuestions int, start func(withTimeout time.Duration) []<-chan reply) {
+func (a *agent) timeOutAll(
+	p *clienttest.Instance, openQuestions int, start func(withTimeout time.Duration) []<-chan reply,
+) {
 	a.t.Helper()
 	for withTimeout := short; ; withTimeout *= 2 {
 		for _, c := range start(withTimeout) {

@@ -29,7 +29,8 @@ import (
 var applies = []string{
 	"caching", "dns-rebinding-protection", "http-header-validation", "input-required-result-unsupported-methods",
 	"input-required-result-validate-input", "logging-set-level", "ping", "prompts-list", "resources-list",
-	"sep-2164-resource-not-found", "server-initialize", "server-session-lifecycle", "server-sse-multiple-streams", "tools-list",
+	"sep-2164-resource-not-found", "server-initialize", "server-session-lifecycle", "server-sse-multiple-streams",
+	"tools-list",
 }
 
 // An exemption is the reason why a scenario, or some of its checks, does not
@@ -53,17 +54,19 @@ const (
 
 // exempt contains the scenarios that do not apply, or apply in part.
 var exempt = map[string]exemption{
-	"completion-complete":                           {completions, []string{`method not found: "completion/complete"`}},
-	"elicitation-sep1034-defaults":                  fixture("test_elicitation_sep1034_defaults"),
-	"elicitation-sep1330-enums":                     fixture("test_elicitation_sep1330_enums"),
-	"http-custom-header-server-validation":          {headers, []string{"no tool with x-mcp-header annotations"}},
-	"input-required-result-basic-elicitation":       fixture("test_input_required_result_elicitation"),
-	"input-required-result-basic-list-roots":        fixture("test_input_required_result_list_roots"),
-	"input-required-result-basic-sampling":          fixture("test_input_required_result_sampling"),
-	"input-required-result-capability-check":        fixture("test_input_required_result_capabilities"),
-	"input-required-result-ignore-extra-params":     fixture("test_input_required_result_elicitation"),
-	"input-required-result-missing-input-response":  fixture("Server returned JSON-RPC error instead of re-requesting"),
-	"input-required-result-multi-round":             fixture("Expected InputRequiredResult with inputRequests and requestState"),
+	"completion-complete":                          {completions, []string{`method not found: "completion/complete"`}},
+	"elicitation-sep1034-defaults":                 fixture("test_elicitation_sep1034_defaults"),
+	"elicitation-sep1330-enums":                    fixture("test_elicitation_sep1330_enums"),
+	"http-custom-header-server-validation":         {headers, []string{"no tool with x-mcp-header annotations"}},
+	"input-required-result-basic-elicitation":      fixture("test_input_required_result_elicitation"),
+	"input-required-result-basic-list-roots":       fixture("test_input_required_result_list_roots"),
+	"input-required-result-basic-sampling":         fixture("test_input_required_result_sampling"),
+	"input-required-result-capability-check":       fixture("test_input_required_result_capabilities"),
+	"input-required-result-ignore-extra-params":    fixture("test_input_required_result_elicitation"),
+	"input-required-result-missing-input-response": fixture("Server returned JSON-RPC error instead of re-requesting"),
+	"input-required-result-multi-round": fixture(
+		"Expected InputRequiredResult with inputRequests and requestState",
+	),
 	"input-required-result-multiple-input-requests": fixture("test_input_required_result_multiple_inputs"),
 	"input-required-result-non-tool-request":        fixture("test_input_required_result_prompt"),
 	"input-required-result-request-state":           fixture("test_input_required_result_request_state"),
@@ -79,16 +82,23 @@ var exempt = map[string]exemption{
 	"resources-subscribe":                           {resources, []string{`method not found: "resources/subscribe"`}},
 	"resources-templates-read":                      {resources, []string{"Resource not found"}},
 	"resources-unsubscribe":                         {resources, []string{`method not found: "resources/subscribe"`}},
-	"sep-2640-skills-directory":                     {skills, []string{"did not declare the io.modelcontextprotocol/skills extension"}},
-	"sep-2640-skills-enumeration":                   {skills, []string{"did not declare the io.modelcontextprotocol/skills extension"}},
-	"sep-2640-skills-manifest":                      {skills, []string{"did not declare the io.modelcontextprotocol/skills extension"}},
-	"server-sse-polling":                            {resuming, []string{"Server did not send priming event", "Server did not send retry field"}},
-	"server-stateless": {"of 28 checks one, and four that need fixtures: an empty list of prompts is not refused, which old clients ask for unasked", []string{
-		"handles prompts but did not declare prompts", "test_missing_capability", "test_streaming_elicitation", "test_logging_tool",
+	"sep-2640-skills-directory": {
+		skills, []string{"did not declare the io.modelcontextprotocol/skills extension"},
+	},
+	"sep-2640-skills-enumeration": {skills, []string{"did not declare the io.modelcontextprotocol/skills extension"}},
+	"sep-2640-skills-manifest":    {skills, []string{"did not declare the io.modelcontextprotocol/skills extension"}},
+	"server-sse-polling": {
+		resuming, []string{"Server did not send priming event", "Server did not send retry field"},
+	},
+	"server-stateless": {"of 28 checks one, and four that need fixtures: an empty list of prompts is not refused, " +
+		"which old clients ask for unasked", []string{
+		"handles prompts but did not declare prompts", "test_missing_capability", "test_streaming_elicitation",
+		"test_logging_tool",
 	}},
 	"tasks-capability-negotiation": fixture("slow_compute"),
 	"tasks-dispatch-and-envelope":  fixture("failing_job", "greet", "slow_compute"),
-	"tasks-lifecycle":              fixture("failing_job", "greet", "slow_compute", "protocol_error_job", "no task was created by the preceding step"),
+	"tasks-lifecycle": fixture("failing_job", "greet", "slow_compute", "protocol_error_job",
+		"no task was created by the preceding step"),
 	"tasks-mrtr-composition":       fixture("test_tool_with_task"),
 	"tasks-mrtr-input":             fixture("confirm_delete", "multi_input"),
 	"tasks-request-headers":        fixture("greet", "slow_compute", "routing-task fixture from Check 2 unavailable"),
@@ -182,7 +192,8 @@ func conformance(t *testing.T, packages, address string, args []string) map[stri
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "node", append([]string{
-		"--import", filepath.Join(dir, "suite.mjs"), program, "server", "--url", address, "--suite", "all", "--output-dir", out,
+		"--import", filepath.Join(dir, "suite.mjs"), program, "server", "--url", address, "--suite", "all",
+		"--output-dir", out,
 	}, args...)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
 	proctest.Bind(cmd)
@@ -242,11 +253,13 @@ func TestUnexpectedScenarioResultIsAnError(t *testing.T) {
 		checks   []check
 		fine     bool
 	}{
-		"passes":                   {"ping", []check{good, schema}, true},
-		"fails":                    {"ping", []check{good, {"two", "FAILURE", "no"}}, false},
-		"warns":                    {"ping", []check{good, {"two", "WARNING", "no"}}, false},
-		"checks nothing":           {"ping", []check{schema}, false},
-		"exempt":                   {"tools-call-image", []check{schema, {"two", "FAILURE", `unknown tool "test_image_content"`}}, true},
+		"passes":         {"ping", []check{good, schema}, true},
+		"fails":          {"ping", []check{good, {"two", "FAILURE", "no"}}, false},
+		"warns":          {"ping", []check{good, {"two", "WARNING", "no"}}, false},
+		"checks nothing": {"ping", []check{schema}, false},
+		"exempt": {
+			"tools-call-image", []check{schema, {"two", "FAILURE", `unknown tool "test_image_content"`}}, true,
+		},
 		"exempt, but passes":       {"tools-call-image", []check{good, schema}, false},
 		"exempt for another cause": {"tools-call-image", []check{{"two", "FAILURE", "the server crashed"}}, false},
 		"bad on the wire": {"tools-call-image", []check{

@@ -65,7 +65,8 @@ func TestInspectorAsksAndReadsTheAnswer(t *testing.T) {
 		c := ask("Which database?", "PostgreSQL", "SQLite")
 		go func() {
 			defer close(results) // even if the call fails
-			results <- inspect(t, p, s, era, "--method", "tools/call", "--tool-name", c.Tool, "--tool-args-json", c.Input)
+			results <- inspect(t, p, s, era, "--method", "tools/call", "--tool-name", c.Tool, "--tool-args-json",
+				c.Input)
 		}()
 		k := p.Open(1)[0]
 		p.Answer(k.ID, askback.Choose("SQLite"))
@@ -73,7 +74,8 @@ func TestInspectorAsksAndReadsTheAnswer(t *testing.T) {
 		read(t, <-results, &r)
 		a.wantAnswer(r, "Which database?", "SQLite")
 		r = result{}
-		read(t, inspect(t, p, s, era, "--method", "tools/call", "--tool-name", "get_answer", "--tool-arg", "question_id="+k.ID), &r)
+		read(t, inspect(t, p, s, era, "--method", "tools/call", "--tool-name", "get_answer", "--tool-arg",
+			"question_id="+k.ID), &r)
 		a.wantAnswer(r, "Which database?", "SQLite")
 	})
 }

@@ -178,7 +178,8 @@ func overAPI(t *testing.T, p *clienttest.Instance, body string) callResult {
 		var problem struct {
 			Detail string `json:"detail"`
 		}
-		if read(t, raw, &problem); res.StatusCode != http.StatusUnprocessableEntity && res.StatusCode != http.StatusBadRequest {
+		if read(t, raw, &problem); res.StatusCode != http.StatusUnprocessableEntity &&
+			res.StatusCode != http.StatusBadRequest {
 			t.Fatalf("%s: %s", res.Status, raw)
 		}
 		return callResult{Error: problem.Detail}

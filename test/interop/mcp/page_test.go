@@ -73,7 +73,8 @@ func (b browser) shown(address string, res *http.Response, err error) string {
 func (b browser) field(page, kind, name, value string) {
 	b.t.Helper()
 	for _, tag := range regexp.MustCompile(`<(input|button)[^>]*>`).FindAllString(page, -1) {
-		if strings.Contains(tag, `type="`+kind+`"`) && strings.Contains(tag, `name="`+name+`"`) && strings.Contains(tag, `value="`+value+`"`) {
+		if strings.Contains(tag, `type="`+kind+`"`) && strings.Contains(tag, `name="`+name+`"`) &&
+			strings.Contains(tag, `value="`+value+`"`) {
 			return
 		}
 	}

@@ -182,7 +182,9 @@ func (f *fixture) request(method, path, body string, header http.Header) respons
 	if body != "" {
 		in.Header.Set("Content-Type", "application/json")
 	}
-	own := http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	own := http.Client{
+		Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	res, err := own.Do(in)
 	if err != nil {
 		f.t.Fatal(err)

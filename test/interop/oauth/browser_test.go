@@ -30,7 +30,8 @@ func TestPersonSignsInWithBrowser(t *testing.T) {
 	w.wantText("All clear", "Answered", "ana")
 	w.checkWidth("3-answered")
 	got, err := f.Person.Get(t.Context(), k.ID)
-	if err != nil || got.Outcome == nil || got.Outcome.Actor.Name != "ana" || got.Outcome.Channel != askback.ChannelWeb {
+	if err != nil || got.Outcome == nil || got.Outcome.Actor.Name != "ana" ||
+		got.Outcome.Channel != askback.ChannelWeb {
 		t.Errorf("the outcome is %+v, %v", got.Outcome, err)
 	}
 	w.Press(`form[action="/logout"] button`)
@@ -61,7 +62,8 @@ func TestUnknownPeopleCannotSignInWithBrowser(t *testing.T) {
 	w.Open(k.PageURL)
 	w.Press(signInLink)
 	w.wantText("Issuer: who are you?")
-	w.Open(f.URL + "/login/oidc/callback?" + url.Values{"state": {"AAAAAAAAAAAAAAAAAAAAAAAAAA"}, "code": {"x"}, "iss": {f.setup.Issuer}}.Encode())
+	w.Open(f.URL + "/login/oidc/callback?" +
+		url.Values{"state": {"AAAAAAAAAAAAAAAAAAAAAAAAAA"}, "code": {"x"}, "iss": {f.setup.Issuer}}.Encode())
 	w.wantNoText("Which database?", "Log out")
 	w.checkWidth("6-foreign-state")
 	c.Check(t)

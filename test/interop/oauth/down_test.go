@@ -19,20 +19,24 @@ func TestServerStartsWithoutIssuer(t *testing.T) {
 	k := f.ask("Which?")
 	wantStatus(t, "a token of Askback", f.initializeWithToken(f.AgentToken), http.StatusOK)
 	wantStatus(t, "without a token", f.initialize(), http.StatusUnauthorized)
-	wantStatus(t, "where to sign in", f.request(http.MethodGet, "/.well-known/oauth-protected-resource/mcp", "", http.Header{}), http.StatusOK)
-	wantStatus(t, "what looks like a token of the issuer", f.initializeWithToken(f.unsignedToken()), http.StatusServiceUnavailable)
+	wantStatus(t, "where to sign in",
+		f.request(http.MethodGet, "/.well-known/oauth-protected-resource/mcp", "", http.Header{}), http.StatusOK)
+	wantStatus(t, "what looks like a token of the issuer", f.initializeWithToken(f.unsignedToken()),
+		http.StatusServiceUnavailable)
 	if ready := f.request(http.MethodGet, "/readyz", "", http.Header{}); ready.status != http.StatusOK {
 		t.Errorf("not ready: %+v", ready)
 	}
 	p := newPerson(t)
 	at, v := p.follow(f.loginURL("/asks/"+k.ID), "ana", "")
-	if v.status != http.StatusServiceUnavailable || !strings.Contains(v.body, "Log-in is not available") || f.isLoggedIn(p) {
+	if v.status != http.StatusServiceUnavailable ||
+		!strings.Contains(v.body, "Log-in is not available") || f.isLoggedIn(p) {
 		t.Errorf("signing in comes to %s, %d:\n%s", at, v.status, v.body)
 	}
 
 	f.open()
 	good := f.sign(f.claims(), nil, "")
-	until(t, "a token of the issuer is good", func() error { return checkStatus(f.initializeWithToken(good), http.StatusOK) })
+	until(t, "a token of the issuer is good",
+		func() error { return checkStatus(f.initializeWithToken(good), http.StatusOK) })
 	until(t, "ana can sign in", func() error {
 		_, v = p.follow(f.loginURL("/asks/"+k.ID), "ana", "")
 		return checkStatus(response{status: v.status}, http.StatusOK)
@@ -67,7 +71,8 @@ func TestServerRunsAfterIssuerGoesDown(t *testing.T) {
 			return checkStatus(got, http.StatusServiceUnavailable)
 		})
 	}
-	if _, v := newPerson(t).follow(f.loginURL("/"), "ana", f.setup.Issuer); v.status != http.StatusSeeOther && v.status != http.StatusFound && v.status != http.StatusServiceUnavailable {
+	if _, v := newPerson(t).follow(f.loginURL("/"), "ana", f.setup.Issuer); v.status != http.StatusSeeOther &&
+		v.status != http.StatusFound && v.status != http.StatusServiceUnavailable {
 		t.Errorf("signing in: got %d\n%s", v.status, v.body)
 	}
 	f.Restart()
@@ -99,7 +104,8 @@ func TestUnresponsiveIssuerDoesNotBlockServer(t *testing.T) {
 	begun := time.Now()
 	go func() {
 		defer close(done) // even if the request fails
-		done <- f.request(http.MethodPost, "/mcp", initializeBody, http.Header{"Authorization": {"Bearer " + f.unsignedToken()}})
+		done <- f.request(http.MethodPost, "/mcp", initializeBody,
+			http.Header{"Authorization": {"Bearer " + f.unsignedToken()}})
 	}()
 	for range 10 {
 		wantStatus(t, "a token of Askback", f.initializeWithToken(f.AgentToken), http.StatusOK)
@@ -114,7 +120,8 @@ func TestUnresponsiveIssuerDoesNotBlockServer(t *testing.T) {
 	}
 	_ = l.Close()
 	f.open()
-	until(t, "a token of the issuer is good", func() error { return checkStatus(f.initializeWithToken(f.sign(f.claims(), nil, "")), http.StatusOK) })
+	until(t, "a token of the issuer is good",
+		func() error { return checkStatus(f.initializeWithToken(f.sign(f.claims(), nil, "")), http.StatusOK) })
 }
 
 // unsignedToken returns an unsigned token that looks like a token of the issuer. The issuer need not run.

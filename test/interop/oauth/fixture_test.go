@@ -92,7 +92,9 @@ func newFixture(t *testing.T, change func(*issuerSetup)) *fixture {
 // retries.
 func (f *fixture) waitForIssuer() {
 	f.t.Helper()
-	client := &http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{
+		Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	until(f.t, "Askback finds the issuer", func() error {
 		res, err := client.Get(f.URL + "/login/oidc")
 		if err != nil {
@@ -128,7 +130,8 @@ func (f *fixture) settings(url string) string {
 
 // settingsFor returns the settings with one person.
 func (f *fixture) settingsFor(url, name, email string) string {
-	return fmt.Sprintf("public_url: %s\npeople: [{name: %s, email: %s}]\nlogin: {oidc: {issuer: %q, client_id: %s, client_secret: %q}}\nundo: 0\n",
+	return fmt.Sprintf("public_url: %s\npeople: [{name: %s, email: %s}]\nlogin: {oidc: {issuer: %q, client_id: %s, "+
+		"client_secret: %q}}\nundo: 0\n",
 		url, name, email, f.setup.Issuer, clientID, clientSecret)
 }
 

@@ -36,7 +36,8 @@ func TestAgentSignsIn(t *testing.T) {
 			t.Errorf("it registered and was sent away once, but: %+v", m)
 		}
 		sent := parsed(t, m.Redirects[0]).Query()
-		if sent.Get("resource") != f.resource() || sent.Get("code_challenge_method") != "S256" || sent.Get("code_challenge") == "" {
+		if sent.Get("resource") != f.resource() || sent.Get("code_challenge_method") != "S256" ||
+			sent.Get("code_challenge") == "" {
 			t.Errorf("it asks the issuer for %v", sent)
 		}
 		var tools []string
@@ -117,7 +118,8 @@ func TestExpiredAccessTokenIsRenewed(t *testing.T) {
 		f.Answer(want[0], askback.Choose("No"))
 		a.wantAnswer(a.result(again), "Answered late?", "No")
 		a.wantAnswer(a.result(late), "Answered late?", "No")
-		a.wantAnswer(a.result(a.startCall("get_answer", map[string]any{"question_id": want[0]})), "Answered late?", "No")
+		a.wantAnswer(a.result(a.startCall("get_answer", map[string]any{"question_id": want[0]})), "Answered late?",
+			"No")
 	})
 }
 
@@ -141,7 +143,9 @@ func TestTokensOfAskbackRemainValid(t *testing.T) {
 	wantStatus(t, "a token of Askback", f.initializeWithToken(f.AgentToken), http.StatusOK)
 	wantStatus(t, "a person's token", f.initializeWithToken(f.PersonToken), http.StatusForbidden)
 	k := f.ask("Only for robot?")
-	for _, sub := range []string{"robot", "Robot", " robot", "robot ", "robot\n", "robot\u200b", "\u202erobot", "oidc:robot", "mcp:robot"} {
+	for _, sub := range []string{
+		"robot", "Robot", " robot", "robot ", "robot\n", "robot\u200b", "\u202erobot", "oidc:robot", "mcp:robot",
+	} {
 		token := f.sign(f.claims().withClaim("sub", sub), nil, "")
 		got := f.callTool(token, "get_answer", map[string]any{"question_id": k.ID})
 		if got.status != http.StatusUnauthorized && !strings.Contains(got.body, "you have no question called") {
@@ -173,8 +177,9 @@ func TestAccountsAreSeparateAgents(t *testing.T) {
 		seen[name] = who
 	}
 	subs := []string{
-		"a b", "a_b", "a-b", "a  b", "a/b", "a%20b", "A b", "a b ", " a b", "a\tb", "a\u00a0b", "é", "e\u0301", "a\u200bb", "a\u202eb", "x", "X",
-		long + "1", long + "2", strings.Repeat("é", 127) + "1", strings.Repeat("é", 127) + "2", "1", "01", "ana@example.com", "oauth:ana@example.com",
+		"a b", "a_b", "a-b", "a  b", "a/b", "a%20b", "A b", "a b ", " a b", "a\tb", "a\u00a0b", "é", "e\u0301",
+		"a\u200bb", "a\u202eb", "x", "X", long + "1", long + "2", strings.Repeat("é", 127) + "1",
+		strings.Repeat("é", 127) + "2", "1", "01", "ana@example.com", "oauth:ana@example.com",
 	}
 	for _, sub := range subs {
 		agentName(sub, "", nil)
@@ -248,8 +253,9 @@ func (f *fixture) callTool(token, name string, input map[string]any) response {
 	call, err := json.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{
 			"name": name, "arguments": input, "_meta": map[string]any{
-				"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": map[string]any{},
-				"io.modelcontextprotocol/clientInfo": map[string]any{"name": "tester", "version": "1"},
+				"io.modelcontextprotocol/protocolVersion":    "2026-07-28",
+				"io.modelcontextprotocol/clientCapabilities": map[string]any{},
+				"io.modelcontextprotocol/clientInfo":         map[string]any{"name": "tester", "version": "1"},
 			},
 		},
 	})
@@ -257,7 +263,8 @@ func (f *fixture) callTool(token, name string, input map[string]any) response {
 		f.t.Fatal(err)
 	}
 	return f.request(http.MethodPost, "/mcp", string(call), http.Header{
-		"Authorization": {"Bearer " + token}, "Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {name},
+		"Authorization": {"Bearer " + token}, "Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"},
+		"Mcp-Name": {name},
 	})
 }
 
@@ -268,7 +275,9 @@ func TestResourceMetadataNamesTheIssuer(t *testing.T) {
 	f := newFixture(t, nil)
 	got := f.initialize()
 	wantStatus(t, "without a token", got, http.StatusUnauthorized)
-	if want := `resource_metadata="` + f.URL + `/.well-known/oauth-protected-resource/mcp"`; !strings.HasPrefix(got.challenge, "Bearer ") || !strings.Contains(got.challenge, want) {
+	if want := `resource_metadata="` + f.URL + `/.well-known/oauth-protected-resource/mcp"`; !strings.HasPrefix(
+		got.challenge, "Bearer ",
+	) || !strings.Contains(got.challenge, want) {
 		t.Errorf("got %q, want %s", got.challenge, want)
 	}
 	const path = "/.well-known/oauth-protected-resource/mcp"
@@ -278,7 +287,8 @@ func TestResourceMetadataNamesTheIssuer(t *testing.T) {
 		Resource string   `json:"resource"`
 		Servers  []string `json:"authorization_servers"`
 	}
-	if err := json.Unmarshal([]byte(got.body), &metadata); err != nil || metadata.Resource != f.resource() || !slices.Equal(metadata.Servers, []string{f.setup.Issuer}) {
+	if err := json.Unmarshal([]byte(got.body), &metadata); err != nil || metadata.Resource != f.resource() ||
+		!slices.Equal(metadata.Servers, []string{f.setup.Issuer}) {
 		t.Errorf("%s: %s, %v", path, got.body, err)
 	}
 }

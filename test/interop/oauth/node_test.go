@@ -101,7 +101,8 @@ func (s *process) state() string {
 	}
 	text := ""
 	for line := range strings.Lines(string(status)) {
-		if key, _, _ := strings.Cut(line, ":"); slices.Contains([]string{"State", "Threads", "VmRSS", "voluntary_ctxt_switches"}, key) {
+		if key, _, _ := strings.Cut(line,
+			":"); slices.Contains([]string{"State", "Threads", "VmRSS", "voluntary_ctxt_switches"}, key) {
 			text += strings.TrimSpace(line) + "; "
 		}
 	}

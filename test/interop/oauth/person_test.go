@@ -132,7 +132,8 @@ func (p *person) cookies(address string) map[string]string {
 // exchange exchanges a code for tokens, as the client askback.
 func (f *fixture) exchange(t *testing.T, form url.Values, into any) {
 	t.Helper()
-	in, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.setup.Issuer+"/token", strings.NewReader(form.Encode()))
+	in, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.setup.Issuer+"/token",
+		strings.NewReader(form.Encode()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,12 +56,14 @@ func TestAuthorizationRequestIsProtected(t *testing.T) {
 	k := f.ask("Which?")
 	p, other := newPerson(t), newPerson(t)
 	v, w := p.step(f.loginURL("/asks/"+k.ID), nil), other.step(f.loginURL("/asks/"+k.ID), nil)
-	if v.redirect() == nil || w.redirect() == nil || !strings.HasPrefix(v.redirect().String(), f.setup.Issuer+"/auth?") {
+	if v.redirect() == nil || w.redirect() == nil ||
+		!strings.HasPrefix(v.redirect().String(), f.setup.Issuer+"/auth?") {
 		t.Fatalf("%d to %s: %s", v.status, v.redirect(), v.body)
 	}
 	one, two := v.redirect().Query(), w.redirect().Query()
 	for name, want := range map[string]string{
-		"client_id": clientID, "redirect_uri": f.URL + "/login/oidc/callback", "response_type": "code", "code_challenge_method": "S256",
+		"client_id": clientID, "redirect_uri": f.URL + "/login/oidc/callback", "response_type": "code",
+		"code_challenge_method": "S256",
 	} {
 		if got := one.Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
@@ -79,7 +81,8 @@ func TestAuthorizationRequestIsProtected(t *testing.T) {
 		t.Errorf("the issuer hears of the ask: %s", v.redirect())
 	}
 	for _, line := range v.header.Values("Set-Cookie") {
-		if !strings.Contains(line, "HttpOnly") || !strings.Contains(line, "SameSite=Lax") || !strings.Contains(line, "Max-Age=") {
+		if !strings.Contains(line, "HttpOnly") || !strings.Contains(line, "SameSite=Lax") ||
+			!strings.Contains(line, "Max-Age=") {
 			t.Errorf("a cookie for a while, not for scripts and not for other sites: %s", line)
 		}
 	}
@@ -115,7 +118,8 @@ func TestOnlyVerifiedPeopleSignIn(t *testing.T) {
 				}
 			}
 			p := newPerson(t)
-			if at, v := p.follow(f.loginURL("/"), "unknown", ""); v.status == http.StatusOK || f.isLoggedIn(p) || strings.Contains(v.body, "<b>") {
+			if at, v := p.follow(f.loginURL("/"), "unknown", ""); v.status == http.StatusOK || f.isLoggedIn(p) ||
+				strings.Contains(v.body, "<b>") {
 				t.Errorf("who refuses at the issuer comes to %s, %d:\n%s", at, v.status, v.body)
 			}
 		})
@@ -131,7 +135,8 @@ func TestAnswerNamesTheSignedInPerson(t *testing.T) {
 	p.follow(f.loginURL("/asks/"+k.ID), "ana", "")
 	p.step(f.URL+"/asks/"+k.ID, url.Values{"q1": {"0"}, "action": {"answer"}})
 	got, err := f.Person.Get(t.Context(), k.ID)
-	if err != nil || got.Outcome == nil || got.Outcome.Actor.Name != "ana" || got.Outcome.Channel != askback.ChannelWeb {
+	if err != nil || got.Outcome == nil || got.Outcome.Actor.Name != "ana" ||
+		got.Outcome.Channel != askback.ChannelWeb {
 		t.Errorf("the outcome is %+v, %v", got.Outcome, err)
 	}
 	p.step(f.URL+"/logout", url.Values{})
@@ -186,7 +191,8 @@ func TestForeignCallbacksAreRejected(t *testing.T) {
 
 	// An attacker may change the authorization request.
 	for what, change := range map[string][2]string{
-		"a code of another log-in": {"nonce", "AAAAAAAAAAAAAAAAAAAAAAAAAA"}, "a code without the verifier": {"code_challenge", challenge("another")},
+		"a code of another log-in":    {"nonce", "AAAAAAAAAAAAAAAAAAAAAAAAAA"},
+		"a code without the verifier": {"code_challenge", challenge("another")},
 	} {
 		p := newPerson(t)
 		ask := p.step(f.loginURL("/"), nil).redirect()
@@ -210,7 +216,8 @@ func TestForeignCallbacksAreRejected(t *testing.T) {
 	}
 	another := newPerson(t)
 	refused("a callback that was used", another, back.String())
-	refused("a callback that was used, with a state of one's own", another, with(back, "state", another.step(f.loginURL("/"), nil).redirect().Query().Get("state")))
+	refused("a callback that was used, with a state of one's own", another,
+		with(back, "state", another.step(f.loginURL("/"), nil).redirect().Query().Get("state")))
 	if v := again.step(back.String(), nil); v.status < 400 || v.status > 499 {
 		t.Errorf("a callback that was used, in the same browser: got %d\n%s", v.status, v.body)
 	}
@@ -234,7 +241,8 @@ func TestConcurrentSignInsLeadToTheirPages(t *testing.T) {
 	f := newFixture(t, nil)
 	one, two := f.ask("Which?"), f.ask("How?")
 	p := newPerson(t)
-	first, second := p.step(f.loginURL("/asks/"+one.ID), nil).redirect(), p.step(f.loginURL("/asks/"+two.ID), nil).redirect()
+	first, second := p.step(f.loginURL("/asks/"+one.ID),
+		nil).redirect(), p.step(f.loginURL("/asks/"+two.ID), nil).redirect()
 	for page, begun := range map[string]*url.URL{one.PageURL: first, two.PageURL: second} {
 		if at, v := p.follow(begun.String(), "ana", ""); at.String() != page || v.status != http.StatusOK {
 			t.Errorf("it comes to %s, %d, want %s:\n%s", at, v.status, page, v.body)
@@ -249,7 +257,8 @@ func TestFormWithoutSignInIsRejected(t *testing.T) {
 	f := newFixture(t, nil)
 	k := f.ask("Which?")
 	for path, form := range map[string]url.Values{
-		"/asks/" + k.ID: {"q1": {"0"}, "action": {"answer"}}, "/asks/" + k.ID + "/claim": {}, "/asks/" + k.ID + "/seen": {}, "/grants/gr_1/revoke": {},
+		"/asks/" + k.ID: {"q1": {"0"}, "action": {"answer"}}, "/asks/" + k.ID + "/claim": {},
+		"/asks/" + k.ID + "/seen": {}, "/grants/gr_1/revoke": {},
 	} {
 		p := newPerson(t)
 		v := p.step(f.URL+path, form)
@@ -272,9 +281,10 @@ func TestRedirectsStayOnAskback(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	for _, to := range []string{
-		"https://evil.example/", "//evil.example/", `/\evil.example`, `\\evil.example`, "/%2F/evil.example", "/%5Cevil.example", "/./%2Fevil.example",
-		"/\t/evil.example", "/\n/evil.example", "/../..//evil.example", "javascript:alert(1)", "http:evil.example", "asks/1", "@evil.example", "",
-		f.URL + ".evil.example/", "/asks/../logout", "/" + strings.Repeat("x", 10_000),
+		"https://evil.example/", "//evil.example/", `/\evil.example`, `\\evil.example`, "/%2F/evil.example",
+		"/%5Cevil.example", "/./%2Fevil.example",
+		"/\t/evil.example", "/\n/evil.example", "/../..//evil.example", "javascript:alert(1)", "http:evil.example",
+		"asks/1", "@evil.example", "", f.URL + ".evil.example/", "/asks/../logout", "/" + strings.Repeat("x", 10_000),
 	} {
 		p := newPerson(t)
 		first := p.step(f.loginURL(to), nil)
@@ -286,7 +296,8 @@ func TestRedirectsStayOnAskback(t *testing.T) {
 		}
 		back, _ := p.follow(first.redirect().String(), "ana", f.URL+"/login/oidc/callback")
 		v := p.step(back.String(), nil)
-		if at := v.redirect(); at == nil || !strings.HasPrefix(at.String(), f.URL+"/") || strings.HasPrefix(at.EscapedPath(), "//") {
+		if at := v.redirect(); at == nil || !strings.HasPrefix(at.String(), f.URL+"/") ||
+			strings.HasPrefix(at.EscapedPath(), "//") {
 			t.Errorf("%.60q leads to %s, %d, %.200q", to, at, v.status, v.header.Get("Location"))
 		}
 	}

@@ -52,14 +52,23 @@ func TestForgedTokensAreRejected(t *testing.T) {
 		{what: "signed by another key under this one's id", claims: good, by: "foreign"},
 		{what: "with its own key inside", claims: good, header: head{"jwk": true}, by: "foreign"},
 		{what: "with its own key inside and no id", claims: good, header: head{"jwk": true, "kid": nil}, by: "foreign"},
-		{what: "with the address of its key", claims: good, header: head{"jku": "http://127.0.0.1:1/keys"}, by: "foreign"},
+		{
+			what: "with the address of its key", claims: good, header: head{"jku": "http://127.0.0.1:1/keys"},
+			by: "foreign",
+		},
 		{what: "with an unknown key", claims: good, header: head{"kid": "../../etc/passwd"}, by: "foreign"},
 		{what: "not signed", claims: good, header: head{"alg": "none"}, by: "none"},
 		{what: "not signed, in capitals", claims: good, header: head{"alg": "NONE"}, by: "none"},
 		{what: "not signed, with alg RS256", claims: good, by: "none"},
 		{what: "signed with the public key as a secret", claims: good, header: head{"alg": "HS256"}, by: "pem"},
-		{what: "with an extension that must be understood", claims: good, header: head{"crit": []string{"evil"}, "evil": true}},
-		{what: "that is an ID token by its type", claims: good.withClaim("nonce", "n").withClaim("aud", []string{clientID, own}).withClaim("azp", clientID), header: head{"typ": "JWT"}},
+		{what: "with an extension that must be understood", claims: good, header: head{
+			"crit": []string{"evil"}, "evil": true,
+		}},
+		{
+			what:   "that is an ID token by its type",
+			claims: good.withClaim("nonce", "n").withClaim("aud", []string{clientID, own}).withClaim("azp", clientID),
+			header: head{"typ": "JWT"},
+		},
 	} {
 		got := f.initializeWithToken(f.sign(token.claims, token.header, token.by))
 		wantStatus(t, "a token "+token.what, got, http.StatusUnauthorized)
@@ -105,8 +114,11 @@ func TestMalformedAuthorizationIsRejected(t *testing.T) {
 		}
 	}
 	in := url.Values{"access_token": {token}}
-	wantStatus(t, "in the address", f.request(http.MethodPost, "/mcp?"+in.Encode(), initializeBody, http.Header{}), http.StatusUnauthorized)
-	wantStatus(t, "in a cookie", f.request(http.MethodPost, "/mcp", initializeBody, http.Header{"Cookie": {"askback=" + token}}), http.StatusUnauthorized)
+	wantStatus(t, "in the address", f.request(http.MethodPost, "/mcp?"+in.Encode(), initializeBody, http.Header{}),
+		http.StatusUnauthorized)
+	wantStatus(t, "in a cookie",
+		f.request(http.MethodPost, "/mcp", initializeBody, http.Header{"Cookie": {"askback=" + token}}),
+		http.StatusUnauthorized)
 	wantStatus(t, "as it should be", f.initializeWithToken(token), http.StatusOK)
 }
 
@@ -121,12 +133,15 @@ func TestTokensForOtherAudiencesAreRejected(t *testing.T) {
 	wantStatus(t, "the ID token of the agent's client", f.initializeWithToken(m.Tokens.ID), http.StatusUnauthorized)
 	wantStatus(t, "the refresh token", f.initializeWithToken(m.Tokens.Refresh), http.StatusUnauthorized)
 
-	for resource, want := range map[string]int{"http://127.0.0.1:1/mcp": http.StatusUnauthorized, "": http.StatusUnauthorized, f.resource(): http.StatusOK} {
+	for resource, want := range map[string]int{
+		"http://127.0.0.1:1/mcp": http.StatusUnauthorized, "": http.StatusUnauthorized, f.resource(): http.StatusOK,
+	} {
 		got := f.tokens(t, resource)
 		wantStatus(t, "the access token of the client askback for "+resource, f.initializeWithToken(got.Access), want)
 		wantStatus(t, "the ID token of the client askback", f.initializeWithToken(got.ID), http.StatusUnauthorized)
 		for _, token := range []string{got.Access, got.ID} {
-			if page := f.request(http.MethodGet, "/", "", http.Header{"Cookie": {"askback=" + token}}); page.status == http.StatusOK {
+			if page := f.request(http.MethodGet, "/", "",
+				http.Header{"Cookie": {"askback=" + token}}); page.status == http.StatusOK {
 				t.Errorf("as a cookie: got 200: %s", page.body)
 			}
 		}
@@ -142,8 +157,9 @@ func (f *fixture) tokens(t *testing.T, resource string) (got struct {
 	t.Helper()
 	const verifier = "a-verifier-of-43-characters-or-more-for-a-test"
 	query := url.Values{
-		"client_id": {clientID}, "redirect_uri": {f.URL + "/login/oidc/callback"}, "response_type": {"code"}, "scope": {"openid email profile"},
-		"code_challenge": {challenge(verifier)}, "code_challenge_method": {"S256"}, "state": {"s"}, "nonce": {"n"},
+		"client_id": {clientID}, "redirect_uri": {f.URL + "/login/oidc/callback"}, "response_type": {"code"},
+		"scope": {"openid email profile"}, "code_challenge": {challenge(verifier)}, "code_challenge_method": {"S256"},
+		"state": {"s"}, "nonce": {"n"},
 	}
 	form := url.Values{
 		"grant_type": {"authorization_code"}, "redirect_uri": query["redirect_uri"], "code_verifier": {verifier},
@@ -168,7 +184,9 @@ func TestForgedTokensCauseFewRequestsToTheIssuer(t *testing.T) {
 	good := f.sign(f.claims(), nil, "")
 	wantStatus(t, "a good token", f.initializeWithToken(good), http.StatusOK)
 	for i := range 100 {
-		wantStatus(t, "a forged token", f.initializeWithToken(f.sign(f.claims(), map[string]any{"kid": fmt.Sprint(i)}, "foreign")), http.StatusUnauthorized)
+		wantStatus(t, "a forged token",
+			f.initializeWithToken(f.sign(f.claims(), map[string]any{"kid": fmt.Sprint(i)}, "foreign")),
+			http.StatusUnauthorized)
 	}
 	wantStatus(t, "a good token beside them", f.initializeWithToken(good), http.StatusOK)
 	var seen map[string]int
@@ -195,5 +213,6 @@ func TestNewKeysOfIssuerAreAccepted(t *testing.T) {
 		return nil
 	})
 	// The library accepts the new keys shortly before it rejects the old keys.
-	until(t, "a token of a key that is gone is refused", func() error { return checkStatus(f.initializeWithToken(old), http.StatusUnauthorized) })
+	until(t, "a token of a key that is gone is refused",
+		func() error { return checkStatus(f.initializeWithToken(old), http.StatusUnauthorized) })
 }

@@ -28,7 +28,10 @@ type run struct {
 // start starts a script, which asks with a key. The function that it returns waits for the end of the script.
 func start(t *testing.T, p *clienttest.Instance, script, key string, more map[string]any) (wait func() run) {
 	t.Helper()
-	config := map[string]any{"modules": filepath.Join(clienttest.Packages(t), "node_modules"), "url": p.URL, "token": p.AgentToken, "key": key}
+	config := map[string]any{
+		"modules": filepath.Join(clienttest.Packages(t), "node_modules"), "url": p.URL, "token": p.AgentToken,
+		"key": key,
+	}
 	for name, value := range more {
 		config[name] = value
 	}
@@ -78,13 +81,18 @@ func TestInterruptsOfAGUIAreResumed(t *testing.T) {
 		want   string
 	}{
 		{"approved", askback.Decide(askback.Approve, ""), `{"ran":{"to":"prod"},"region":"eu"}`},
-		{"other arguments", askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"to":"staging"}`)}, `{"ran":{"to":"staging"},"region":"eu"}`},
+		{
+			"other arguments",
+			askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"to":"staging"}`)},
+			`{"ran":{"to":"staging"},"region":"eu"}`,
+		},
 		{"denied", askback.Decide(askback.Deny, "not on Fridays"), `{"ran":null,"region":"eu"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			wait := start(t, p, "agui.mjs", c.name, map[string]any{"interrupts": 2})
 			asks := open(p, 2)
-			if got := string(asks[0].Confirmation.Input); got != `{"to":"prod"}` || asks[0].Confirmation.ToolName != "deploy" {
+			if got := string(asks[0].Confirmation.Input); got != `{"to":"prod"}` ||
+				asks[0].Confirmation.ToolName != "deploy" {
 				t.Errorf("the call is %s of %s", got, asks[0].Confirmation.ToolName)
 			}
 			restart(p)
@@ -111,7 +119,8 @@ func TestOnlyApprovalRunsCallOfAGUI(t *testing.T) {
 	if _, err := p.Person.Decline(t.Context(), p.Open(1)[0].ID, "not mine"); err != nil {
 		t.Fatal(err)
 	}
-	if got := wait(); string(got.Result) != `{"ran":null,"region":null}` || !strings.Contains(string(got.Reply), `"cancelled"`) {
+	if got := wait(); string(got.Result) != `{"ran":null,"region":null}` ||
+		!strings.Contains(string(got.Reply), `"cancelled"`) {
 		t.Errorf("got %s: %s", got.Result, got.Reply)
 	}
 	wait = start(t, p, "agui.mjs", "approved", map[string]any{"interrupts": 1})
@@ -119,7 +128,8 @@ func TestOnlyApprovalRunsCallOfAGUI(t *testing.T) {
 	if got := wait(); string(got.Result) != `{"ran":{"to":"prod"},"region":null}` {
 		t.Errorf("got %s: %s", got.Result, got.Reply)
 	}
-	if got := start(t, p, "agui.mjs", "approved", map[string]any{"interrupts": 1})(); got.Status != 409 || got.Result != nil {
+	if got := start(t, p, "agui.mjs", "approved", map[string]any{"interrupts": 1})(); got.Status != 409 ||
+		got.Result != nil {
 		t.Errorf("the approval was used twice: %d %s", got.Status, got.Result)
 	}
 }
@@ -131,7 +141,8 @@ func TestTaskOfA2AGetsTheAnswer(t *testing.T) {
 	ask := p.Open(1)[0]
 	restart(p)
 	p.Answer(ask.ID, askback.Choose("SQLite"))
-	if got := wait(); got.State != "TASK_STATE_COMPLETED" || !got.Same || string(got.Result) != `"done: [{\"text\":\"SQLite\"}]"` {
+	if got := wait(); got.State != "TASK_STATE_COMPLETED" || !got.Same ||
+		string(got.Result) != `"done: [{\"text\":\"SQLite\"}]"` {
 		t.Errorf("got %s, the same task: %v, %s", got.State, got.Same, got.Result)
 	}
 }

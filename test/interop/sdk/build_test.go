@@ -23,7 +23,8 @@ func buildPackage(packages string) (string, error) {
 	}
 	pack := exec.Command("npm", "pack", "--offline", "--loglevel=error", "--pack-destination", dir)
 	pack.Dir = source
-	pack.Env = append(os.Environ(), "PATH="+filepath.Join(packages, "node_modules", ".bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	pack.Env = append(os.Environ(),
+		"PATH="+filepath.Join(packages, "node_modules", ".bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 	if out, err := pack.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("npm pack: %w\n%s", err, out)
 	}

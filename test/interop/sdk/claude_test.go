@@ -33,7 +33,8 @@ func TestClaudeAgentSDKAsksPeople(t *testing.T) {
 	write := `{"name": "Bash", "input": {"command": "echo prod > target", "description": "Deploy the shop"}}`
 	t.Run("approved with other arguments", func(t *testing.T) {
 		p, folder := start(t, write)
-		server.Answer(server.Open(1)[0].ID, askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"command": "echo staging > target"}`)})
+		server.Answer(server.Open(1)[0].ID,
+			askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"command": "echo staging > target"}`)})
 		r := p.agentResult()
 		if got, err := os.ReadFile(filepath.Join(folder, "target")); err != nil || string(got) != "staging\n" {
 			t.Errorf("got %q, %v, %+v, want the changed command", got, err, r)
@@ -48,7 +49,8 @@ func TestClaudeAgentSDKAsksPeople(t *testing.T) {
 		}
 	})
 	t.Run("question", func(t *testing.T) {
-		p, _ := start(t, `{"name": "AskUserQuestion", "input": {"questions": [{"question": "Which database?", "header": "Database", "multiSelect": false,
+		p, _ := start(t,
+			`{"name": "AskUserQuestion", "input": {"questions": [{"question": "Which database?", "header": "Database", "multiSelect": false,
 			"options": [{"label": "PostgreSQL", "description": "A server"}, {"label": "SQLite", "description": "One file"}]}]}}`)
 		open := server.Open(1)[0]
 		if open.Kind != askback.Questions {
@@ -68,7 +70,8 @@ func TestClaudeAgentSDKAsksPeople(t *testing.T) {
 		server.Restart()
 		server.Answer(open.ID, askback.Decide(askback.Approve, ""))
 		r := in(t, folder, write, "deferring").agentResult()
-		if got, err := os.ReadFile(filepath.Join(folder, "target")); err != nil || string(got) != "prod\n" || len(r.Ran) != 0 {
+		if got, err := os.ReadFile(filepath.Join(folder, "target")); err != nil ||
+			string(got) != "prod\n" || len(r.Ran) != 0 {
 			t.Errorf("got %q, %v, %+v, want the approved command", got, err, r)
 		}
 	})

@@ -91,7 +91,8 @@ func TestProgramsOfDocumentsRun(t *testing.T) {
 			}
 			server := clienttest.New(t)
 			run := exec.CommandContext(t.Context(), args[0], args[1:]...)
-			run.Env = append(pythonPath(t), server.Environ("ASKBACK_URL="+server.URL, "ASKBACK_TOKEN="+server.AgentToken)...)
+			run.Env = append(pythonPath(t),
+				server.Environ("ASKBACK_URL="+server.URL, "ASKBACK_TOKEN="+server.AgentToken)...)
 			var out bytes.Buffer
 			run.Stdout, run.Stderr = &out, os.Stderr
 			if err := run.Start(); err != nil {
@@ -118,7 +119,8 @@ func TestPythonTypesPassAStrictCheck(t *testing.T) {
 	if err != nil {
 		leftout.Skip(t, "the types of the package for Python (mypy is missing)")
 	}
-	check := exec.CommandContext(t.Context(), mypy, "--strict", "--enable-incomplete-feature=Unpack", "--cache-dir="+t.TempDir(), "src")
+	check := exec.CommandContext(t.Context(), mypy, "--strict", "--enable-incomplete-feature=Unpack",
+		"--cache-dir="+t.TempDir(), "src")
 	check.Dir = "../../../sdk/python"
 	if out, err := check.CombinedOutput(); err != nil {
 		t.Errorf("mypy: %v\n%s", err, out)
@@ -168,7 +170,9 @@ func TestToolsAcceptTheAPIDescription(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for name, text := range map[string][]byte{"openapi.json": raw, ".spectral.yaml": []byte(`extends: ["spectral:oas"]`)} {
+	for name, text := range map[string][]byte{
+		"openapi.json": raw, ".spectral.yaml": []byte(`extends: ["spectral:oas"]`),
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +182,8 @@ func TestToolsAcceptTheAPIDescription(t *testing.T) {
 		{"@stoplight/spectral-cli/dist/index.js", "lint", "openapi.json", "--fail-severity", "error"},
 		{"typescript/bin/tsc", "--strict", "--noEmit", "api.ts"},
 	} {
-		run := exec.CommandContext(t.Context(), node(t), append([]string{filepath.Join(modules, args[0])}, args[1:]...)...)
+		run := exec.CommandContext(t.Context(), node(t),
+			append([]string{filepath.Join(modules, args[0])}, args[1:]...)...)
 		run.Dir = dir
 		if out, err := run.CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", args[0], err, out)

@@ -61,7 +61,9 @@ func TestAgentsOfFrameworksPauseForApproval(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			server := clienttest.New(t)
 			start := func(state string) *caller {
-				args := []string{node(t), filepath.Join(dir, f.name+".js"), filepath.Join(dir, f.name+state), f.name + "-" + state}
+				args := []string{
+					node(t), filepath.Join(dir, f.name+".js"), filepath.Join(dir, f.name+state), f.name + "-" + state,
+				}
 				return driver{args: args}.start(t, server.URL, server.AgentToken, `{"to":"prod"}`)
 			}
 			t.Run("approved after restarts", func(t *testing.T) { f.approved(t, server, start) })

@@ -11,7 +11,8 @@ import (
 
 // confirmation returns an ask as a server could reply with it, with a status and an outcome.
 func confirmation(status, outcome string) string {
-	return fmt.Sprintf(`{"id": "ask_1", "session_id": "ses_1", "agent": "robot", "kind": "confirmation", "questions": [],
+	return fmt.Sprintf(
+		`{"id": "ask_1", "session_id": "ses_1", "agent": "robot", "kind": "confirmation", "questions": [],
 		"confirmation": {"tool_name": "deploy", "server": null, "input": {"to": "prod", "count": 3}, "digest": "sha256:1"},
 		"status": %q, "page_url": "http://127.0.0.1/asks/ask_1", "warnings": [], "outcome": %s, "acked_at": null, "consumed_at": null}`, status, outcome)
 }
@@ -33,11 +34,20 @@ func TestUnusableRepliesNeverApprove(t *testing.T) {
 	}{
 		{"an unknown decision", confirmation("answered", outcomeOf("answered", `"maybe"`, `"sha256:1"`)), approved},
 		{"no decision", confirmation("answered", outcomeOf("answered", "null", "null")), approved},
-		{"an approval without a digest", confirmation("answered", outcomeOf("answered", `"approved"`, "null")), approved},
+		{
+			"an approval without a digest", confirmation("answered", outcomeOf("answered", `"approved"`, "null")),
+			approved,
+		},
 		{"an unknown status", confirmation("settled", outcomeOf("settled", `"approved"`, `"sha256:1"`)), approved},
-		{"an approval of an expired ask", confirmation("expired", outcomeOf("expired", `"approved"`, `"sha256:1"`)), approved},
+		{
+			"an approval of an expired ask", confirmation("expired", outcomeOf("expired", `"approved"`, `"sha256:1"`)),
+			approved,
+		},
 		{"no outcome", confirmation("answered", "null"), approved},
-		{"questions", strings.Replace(approved, `"confirmation", "questions"`, `"questions", "questions"`, 1), approved},
+		{
+			"questions", strings.Replace(approved, `"confirmation", "questions"`, `"questions", "questions"`, 1),
+			approved,
+		},
 		{"an empty object", `{}`, approved},
 		{"true", `true`, approved},
 		{"a page", `<html>approved</html>`, approved},
@@ -73,7 +83,8 @@ func TestUnusableRepliesNeverApprove(t *testing.T) {
 			}))
 			defer server.Close()
 			short := 300
-			callers = append(callers, d.start(t, server.URL, "none", call{Call: "confirm", Request: deploy("a"), WaitMs: &short, Patience: &short}))
+			callers = append(callers, d.start(t, server.URL, "none",
+				call{Call: "confirm", Request: deploy("a"), WaitMs: &short, Patience: &short}))
 		}
 		for i, p := range callers {
 			if r := p.result(); r.Approved || r.Error == "" && !strings.Contains(r.Message, "do not do this") {
@@ -83,7 +94,9 @@ func TestUnusableRepliesNeverApprove(t *testing.T) {
 		if away.Load() {
 			t.Error("a request followed a redirect")
 		}
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, approved) }))
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, approved)
+		}))
 		defer server.Close()
 		if r := d.start(t, server.URL, "none", call{Call: "confirm", Request: deploy("a")}).result(); !r.Approved {
 			t.Errorf("got %+v from replies that approve, want an approval", r)
@@ -110,7 +123,8 @@ func TestSilentServerNeverApproves(t *testing.T) {
 		if r.Approved || r.Error != "PendingError" {
 			t.Errorf("got %+v from a silent server, want a PendingError", r)
 		}
-		r = d.start(t, "http://127.0.0.1:1", "none", call{Call: "confirm", Request: deploy("a"), Patience: &short}).result()
+		r = d.start(t, "http://127.0.0.1:1", "none",
+			call{Call: "confirm", Request: deploy("a"), Patience: &short}).result()
 		if r.Approved || r.Error != "UnreachableError" {
 			t.Errorf("got %+v without a server, want an UnreachableError", r)
 		}

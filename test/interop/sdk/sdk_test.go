@@ -40,7 +40,9 @@ var languages = []language{
 		dir := project(t, "drive.mjs")
 		return []string{node(t), filepath.Join(dir, "drive.mjs")}, nil
 	}},
-	{"Python", func(t *testing.T) ([]string, []string) { return []string{python(t), "drive.py", "sync"}, pythonPath(t) }},
+	{"Python", func(t *testing.T) ([]string, []string) {
+		return []string{python(t), "drive.py", "sync"}, pythonPath(t)
+	}},
 	{"Python with asyncio", func(t *testing.T) ([]string, []string) {
 		return []string{python(t), "drive.py", "async"}, pythonPath(t)
 	}},
@@ -135,7 +137,10 @@ func (d driver) start(t *testing.T, url, token string, argument any) *caller {
 	}
 	p := &caller{t: t, done: make(chan error, 1)}
 	p.cmd = exec.CommandContext(t.Context(), d.args[0], append(d.args[1:len(d.args):len(d.args)], string(raw))...)
-	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "ASKBACK_URL=" + url, "ASKBACK_TOKEN=" + token}, d.environ...)
+	p.cmd.Env = append(
+		[]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "ASKBACK_URL=" + url, "ASKBACK_TOKEN=" + token},
+		d.environ...,
+	)
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, os.Stderr
 	proctest.Bind(p.cmd)
 	if err := p.cmd.Start(); err != nil {

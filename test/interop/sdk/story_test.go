@@ -11,10 +11,14 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-var database = object{"key": "run-1/database", "question": "Which database?", "options": []string{"PostgreSQL", "SQLite"}}
+var database = object{
+	"key": "run-1/database", "question": "Which database?", "options": []string{"PostgreSQL", "SQLite"},
+}
 
 func deploy(key string) object {
-	return object{"key": key, "tool_name": "deploy", "description": "Deploy the shop", "input": object{"to": "prod", "count": 3}}
+	return object{
+		"key": key, "tool_name": "deploy", "description": "Deploy the shop", "input": object{"to": "prod", "count": 3},
+	}
 }
 
 // The answer reaches three callers: one waited while the server was killed and restarted, one was started
@@ -70,7 +74,8 @@ func TestApprovalWithChangedArgumentsIsUsedOnce(t *testing.T) {
 		server := clienttest.New(t)
 		p := d.start(t, server.URL, server.AgentToken, call{Call: "confirm", Request: deploy("a")})
 		open := server.Open(1)[0]
-		server.Answer(open.ID, askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"to": "stagıng €", "count": 1e21}`)})
+		server.Answer(open.ID,
+			askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"to": "stagıng €", "count": 1e21}`)})
 		r := p.result()
 		if !r.Approved || !r.Edited || !strings.Contains(string(r.Input), "stagıng €") {
 			t.Errorf("got %+v, want an approval with changed arguments", r)
@@ -79,7 +84,8 @@ func TestApprovalWithChangedArgumentsIsUsedOnce(t *testing.T) {
 		if err != nil || a.ConsumedAt.IsZero() {
 			t.Errorf("got %+v, %v, want a consumed approval", a, err)
 		}
-		if r := d.start(t, server.URL, server.AgentToken, call{Call: "confirm", Request: deploy("a")}).result(); r.Approved || r.Error != "ConsumedError" {
+		if r := d.start(t, server.URL, server.AgentToken,
+			call{Call: "confirm", Request: deploy("a")}).result(); r.Approved || r.Error != "ConsumedError" {
 			t.Errorf("got %+v for the second call, want an error", r)
 		}
 	})
@@ -151,7 +157,9 @@ func TestMissingVariableIsExplained(t *testing.T) {
 			want   []string
 		}{
 			{d.start(t, "", "", c), []string{"set ASKBACK_URL", "http://127.0.0.1:7575"}},
-			{d.start(t, "http://127.0.0.1:7575", "", c), []string{"set ASKBACK_TOKEN", "askback token add --kind agent"}},
+			{d.start(t, "http://127.0.0.1:7575", "", c), []string{
+				"set ASKBACK_TOKEN", "askback token add --kind agent",
+			}},
 		} {
 			r := p.caller.result()
 			if r.Error != "AskbackError" {
@@ -205,7 +213,8 @@ func TestErrorsHaveTheMessageOfTheServer(t *testing.T) {
 		if r := do("askback_wrong", call{Call: "ask", Request: database}); r.Error != "AccessError" || r.Message == "" {
 			t.Errorf("got %+v for an unknown token", r)
 		}
-		if r := do(server.AgentToken, call{Call: "ask", Request: database, WaitMs: &zero}); r.Error != "PendingError" || !strings.Contains(r.Message, "/asks/ask_") {
+		if r := do(server.AgentToken, call{Call: "ask", Request: database, WaitMs: &zero}); r.Error != "PendingError" ||
+			!strings.Contains(r.Message, "/asks/ask_") {
 			t.Errorf("got %+v for a wait that ended, want an error with the page", r)
 		}
 		other := object{"key": database["key"], "question": "Another question?"}

@@ -40,9 +40,12 @@ type check struct {
 var webhookHeaders = []string{"webhook-id", "webhook-timestamp", "webhook-signature"}
 
 // sent returns the headers and the body of a message as a receiver gets them.
-func sent(t *testing.T, d askback.Delivery, about askback.Ask, age time.Duration, secrets []string) (map[string]string, string) {
+func sent(
+	t *testing.T, d askback.Delivery, about askback.Ask, age time.Duration, secrets []string,
+) (map[string]string, string) {
 	t.Helper()
-	to := askbacktest.NewReceiver(t, &askbacktest.ReceiverOptions{Secrets: secrets, Now: func() time.Time { return time.Now().Add(-age) }})
+	to := askbacktest.NewReceiver(t,
+		&askbacktest.ReceiverOptions{Secrets: secrets, Now: func() time.Time { return time.Now().Add(-age) }})
 	allowed, err := webhook.ParseAllowed(to.Address())
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +57,8 @@ func sent(t *testing.T, d askback.Delivery, about askback.Ask, age time.Duration
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, err := c.Send(t.Context(), askback.Notification{Delivery: d, Ask: about, Address: to.URL(), Secrets: secrets}); err != nil {
+	if _, err := c.Send(t.Context(),
+		askback.Notification{Delivery: d, Ask: about, Address: to.URL(), Secrets: secrets}); err != nil {
 		t.Fatal(err)
 	}
 	m := to.Wait(1)[0]
@@ -72,13 +76,18 @@ func sent(t *testing.T, d askback.Delivery, about askback.Ask, age time.Duration
 func deliveries() (list []askback.Delivery, about askback.Ask) {
 	about = askback.Ask{
 		ID: "ask_1", SessionID: "ses_1", Agent: "write-poem", Kind: askback.Questions, Status: askback.Answered,
-		Questions: []askback.Question{{ID: "q1", Text: "איזה סגנון? ما هو الأسلوب؟ 🌸 \u2028 \"<&>\" \\ \x00", Options: askback.Options("haiku", "俳句")}},
+		Questions: []askback.Question{{
+			ID: "q1", Text: "איזה סגנון? ما هو الأسلوب؟ 🌸 \u2028 \"<&>\" \\ \x00",
+			Options: askback.Options("haiku", "俳句"),
+		}},
 		Outcome: &askback.Outcome{
 			Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, At: time.Now(),
 			Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"俳句"}}},
 		},
 	}
-	session := askback.Session{ID: "ses_1", Agent: "write-poem", Status: askback.SessionCompleted, Result: json.RawMessage(`{"poem":"古池や"}`)}
+	session := askback.Session{
+		ID: "ses_1", Agent: "write-poem", Status: askback.SessionCompleted, Result: json.RawMessage(`{"poem":"古池や"}`),
+	}
 	return []askback.Delivery{
 		{ID: "dlv_1", AskID: "ask_1", SessionID: "ses_1", Event: askback.EventQuestionPending},
 		{ID: "dlv_2", AskID: "ask_1", SessionID: "ses_1", Event: askback.EventQuestionAnswered},
@@ -105,7 +114,8 @@ func checks(t *testing.T) (out []check) {
 			add("the secret before a rotation", len(secrets) == 2, func(c *check) { c.Secret = oldSecret })
 			add("another secret", false, func(c *check) { c.Secret = otherSecret })
 			add("a longer body", false, func(c *check) { c.Body += " " })
-			add("another answer", false, func(c *check) { c.Body = strings.Replace(c.Body, "write-poem", "Write-poem", 1) })
+			add("another answer", false,
+				func(c *check) { c.Body = strings.Replace(c.Body, "write-poem", "Write-poem", 1) })
 			add("an empty body", false, func(c *check) { c.Body = "" })
 			add("another id", false, func(c *check) { c.Headers["webhook-id"] = "dlv_4" })
 			add("another time", false, func(c *check) {
