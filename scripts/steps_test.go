@@ -109,7 +109,8 @@ env "$mark" sh -c 'sleep 1000 &'
 step left left_behind "$mark"
 step none left_behind "$mark"
 summary`)
-	if !strings.Contains(got, "is left behind: sleep 1000 (in ") || !strings.HasSuffix(got, "try: FAILED: [left]\n") || code != 1 {
+	if !strings.Contains(got, "is left behind: sleep 1000 (in ") ||
+		!strings.HasSuffix(got, "try: FAILED: [left]\n") || code != 1 {
 		t.Errorf("exit code %d, want 1, and the process in\n%s", code, got)
 	}
 }
@@ -139,10 +140,13 @@ func TestMissingProgramsArePrintedBeforeInstallation(t *testing.T) {
 	}
 	for how, want := range map[string]string{
 		// The script replaces apt_install, which would run apt-get.
-		"INSTALL=": "no-such-program is not installed; it is for the moon\nINSTALLS no-such-package and-another\nLEFT OUT: the moon (no-such-program is not installed)\n",
+		"INSTALL=": "no-such-program is not installed; it is for the moon\nINSTALLS no-such-package and-another\n" +
+			"LEFT OUT: the moon (no-such-program is not installed)\n",
 		// Without a PATH there is no apt-get. The script needs only builtins.
-		"PATH=":      "no-such-program is not installed; it is for the moon\nthere is no apt-get to install it with\nLEFT OUT: the moon (no-such-program is not installed)\n",
-		"INSTALL=no": "no-such-program is not installed; it is for the moon\nINSTALL=no: nothing is installed\nLEFT OUT: the moon (no-such-program is not installed)\n",
+		"PATH=": "no-such-program is not installed; it is for the moon\nthere is no apt-get to install it " +
+			"with\nLEFT OUT: the moon (no-such-program is not installed)\n",
+		"INSTALL=no": "no-such-program is not installed; it is for the moon\nINSTALL=no: nothing is installed\nLEFT " +
+			"OUT: the moon (no-such-program is not installed)\n",
 	} {
 		got, _ := script(t, `
 source `+here+`/need.sh

@@ -18,7 +18,10 @@ func follows(t *testing.T, text string) (printed string, notes []string) {
 	lines := make(chan line, 100)
 	for text := range strings.Lines(text) {
 		word := strings.SplitN(strings.TrimSpace(text), " ", 4)
-		e := event{Package: "github.com/askback/askback/" + word[0], Test: strings.Trim(word[1], "-"), Action: word[2], Elapsed: 1.5}
+		e := event{
+			Package: "github.com/askback/askback/" + word[0], Test: strings.Trim(word[1], "-"), Action: word[2],
+			Elapsed: 1.5,
+		}
 		if len(word) == 4 {
 			e.Output = word[3] + "\n"
 		}
@@ -165,9 +168,11 @@ func enterModule(t *testing.T, files map[string]string) {
 
 func TestResultsOfGoTestAreReported(t *testing.T) {
 	enterModule(t, map[string]string{
-		"go.mod":            "module example.com/tried\n",
-		"good/good_test.go": "package good\n\nimport \"testing\"\n\nfunc TestGood(t *testing.T) { t.Skip(\"LEFT OUT: the moon\") }\n",
-		"bad/bad_test.go":   "package bad\n\nimport \"testing\"\n\nfunc TestBad(t *testing.T) { t.Error(\"it is bad\") }\n",
+		"go.mod": "module example.com/tried\n",
+		"good/good_test.go": "package good\n\nimport \"testing\"\n\nfunc TestGood(t *testing.T) { t.Skip(\"LEFT " +
+			"OUT: the moon\") }\n",
+		"bad/bad_test.go": "package bad\n\nimport \"testing\"\n\nfunc TestBad(t *testing.T) { t.Error(\"it " +
+			"is bad\") }\n",
 		"none/none_test.go": "package none\n\nfunc broken() { undefined() }\n",
 	})
 	var out strings.Builder
@@ -181,7 +186,9 @@ func TestResultsOfGoTestAreReported(t *testing.T) {
 		}
 	}
 	got := strings.Join(r.notes(), "\n")
-	for _, want := range []string{"FAILED: example.com/tried/bad TestBad", "FAILED: example.com/tried/none", "LEFT OUT: the moon"} {
+	for _, want := range []string{
+		"FAILED: example.com/tried/bad TestBad", "FAILED: example.com/tried/none", "LEFT OUT: the moon",
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
@@ -191,9 +198,11 @@ func TestResultsOfGoTestAreReported(t *testing.T) {
 // With one lane, the lists run one after the other, in order.
 func TestLanesAreBounded(t *testing.T) {
 	enterModule(t, map[string]string{
-		"go.mod":      "module example.com/tried\n",
-		"a/a_test.go": "package a\n\nimport (\n\t\"os\"\n\t\"testing\"\n\t\"time\"\n)\n\nfunc TestA(t *testing.T) {\n\ttime.Sleep(300 * time.Millisecond)\n\t_ = os.WriteFile(\"../a.ended\", nil, 0o600)\n}\n",
-		"b/b_test.go": "package b\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestB(t *testing.T) {\n\tif _, err := os.Stat(\"../a.ended\"); err != nil {\n\t\tt.Fatal(err)\n\t}\n}\n",
+		"go.mod": "module example.com/tried\n",
+		"a/a_test.go": "package a\n\nimport (\n\t\"os\"\n\t\"testing\"\n\t\"time\"\n)\n\nfunc TestA(t *testing.T) " +
+			"{\n\ttime.Sleep(300 * time.Millisecond)\n\t_ = os.WriteFile(\"../a.ended\", nil, 0o600)\n}\n",
+		"b/b_test.go": "package b\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestB(t *testing.T) {\n\tif _, " +
+			"err := os.Stat(\"../a.ended\"); err != nil {\n\t\tt.Fatal(err)\n\t}\n}\n",
 	})
 	var out strings.Builder
 	if err := run(newReport(&out), 1, []string{"./a", ";", "./b"}); err != nil {

@@ -75,7 +75,9 @@ func draw(size int, square bool) image.Image {
 				}
 			}
 			if opaque > 0 {
-				img.SetNRGBA(x, y, color.NRGBA{uint8(red / opaque), uint8(green / opaque), uint8(blue / opaque), uint8(255 * opaque / sum)})
+				img.SetNRGBA(x, y, color.NRGBA{
+					uint8(red / opaque), uint8(green / opaque), uint8(blue / opaque), uint8(255 * opaque / sum),
+				})
 			}
 		}
 	}

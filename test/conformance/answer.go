@@ -71,13 +71,20 @@ func allAnswerShapes() []answerShape {
 		},
 		{"a label where nothing else counts", closed, askback.Choose("SQLite"), given(chosen("1", one, "SQLite"))},
 		{"text instead of a label", one, askback.Choose("MySQL"), given(own(chosen("1", one), "MySQL", ""))},
-		{"other text", one, answers(askback.QuestionAnswer{ID: "q1", Other: odd}), given(own(chosen("1", one), odd, ""))},
 		{
-			"a label with notes", one, answers(askback.QuestionAnswer{ID: "q1", Selected: []string{"SQLite"}, Notes: odd}),
+			"other text", one, answers(askback.QuestionAnswer{ID: "q1", Other: odd}),
+			given(own(chosen("1", one), odd, "")),
+		},
+		{
+			"a label with notes", one,
+			answers(askback.QuestionAnswer{ID: "q1", Selected: []string{"SQLite"}, Notes: odd}),
 			given(own(chosen("1", one, "SQLite"), "", odd)),
 		},
 		{"several labels", many, askback.Choose("us", "eu"), given(chosen("1", many, "us", "eu"))},
-		{"labels and text", many, askback.Choose("eu", "the moon"), given(own(chosen("1", many, "eu"), "the moon", ""))},
+		{
+			"labels and text", many, askback.Choose("eu", "the moon"),
+			given(own(chosen("1", many, "eu"), "the moon", "")),
+		},
 		{"a label twice", many, askback.Choose("eu", "eu"), given(chosen("1", many, "eu"))},
 		{"free text", free, askback.Choose("ACME"), given(own(chosen("1", free), "ACME", ""))},
 		{
@@ -91,11 +98,16 @@ func allAnswerShapes() []answerShape {
 				Comment: odd,
 			},
 			askback.Outcome{Comment: odd, Answers: []askback.QuestionAnswer{
-				chosen("1", form, "SQLite"), chosen("2", form, "eu", "us"), chosen("3", form), own(chosen("4", form), "ACME", ""),
+				chosen("1", form, "SQLite"), chosen("2", form, "eu", "us"), chosen("3", form),
+				own(chosen("4", form), "ACME", ""),
 			}},
 		},
-		{"an approval", confirmation(), askback.Decide(askback.Approve, ""), askback.Outcome{Decision: askback.Approve}},
-		{"a denial", confirmation(), askback.Decide(askback.Deny, odd), askback.Outcome{Decision: askback.Deny, Reason: odd}},
+		{"an approval", confirmation(), askback.Decide(askback.Approve, ""), askback.Outcome{
+			Decision: askback.Approve,
+		}},
+		{"a denial", confirmation(), askback.Decide(askback.Deny, odd), askback.Outcome{
+			Decision: askback.Deny, Reason: odd,
+		}},
 	}
 }
 
@@ -141,8 +153,10 @@ func fullRequest() askback.Request {
 			Text: "Which colours?", MultiSelect: true, Optional: true, NoOther: true,
 			Options: askback.Options("red", "blue"), Default: []string{"red", "blue"},
 		}},
-		SessionKey: "run 7", Agent: "designer", Title: "The page", To: []string{"ana", "judge"}, Tags: []string{"ui", "prod"},
-		Context: json.RawMessage(`{"file":"a<b>.css","lines":[1,2]}`), Timeout: time.Hour, OnTimeout: askback.OnTimeoutDefault,
+		SessionKey: "run 7", Agent: "designer", Title: "The page", To: []string{"ana", "judge"},
+		Tags:    []string{"ui", "prod"},
+		Context: json.RawMessage(`{"file":"a<b>.css","lines":[1,2]}`), Timeout: time.Hour,
+		OnTimeout: askback.OnTimeoutDefault,
 	}
 }
 
@@ -154,7 +168,8 @@ func askUnchanged(f fixture) {
 	want.Agent, want.Title, want.To, want.Tags, want.Context = q.Agent, q.Title, q.To, q.Tags, q.Context
 	want.Questions = q.Questions
 	want.Questions[0].ID, want.Questions[1].ID = "q1", "q2"
-	want.Kind, want.Status, want.Quorum, want.OnTimeout = askback.Questions, askback.Pending, 1, askback.OnTimeoutDefault
+	want.Kind, want.Status, want.Quorum, want.OnTimeout = askback.Questions, askback.Pending, 1,
+		askback.OnTimeoutDefault
 	want.Deadline = got.CreatedAt.Add(time.Hour)
 	f.wantSame(got, want)
 	if !strings.HasPrefix(got.ID, "ask_") || !strings.HasPrefix(got.SessionID, "ses_") || got.CreatedAt.IsZero() {
@@ -185,7 +200,9 @@ func noSharedMemory(f fixture) {
 	}
 	scribble(q.Questions, q.To, q.Tags, q.Context)
 	f.wantPending(whole)
-	for _, a := range []askback.Ask{asked, f.noError(ana.Get(f.ctx(), asked.ID)), f.noError(ana.Claim(f.ctx(), asked.ID))} {
+	for _, a := range []askback.Ask{
+		asked, f.noError(ana.Get(f.ctx(), asked.ID)), f.noError(ana.Claim(f.ctx(), asked.ID)),
+	} {
 		scribble(a.Questions, a.To, a.Tags, a.Context)
 	}
 	claimed := f.noError(ana.Get(f.ctx(), asked.ID))
@@ -193,7 +210,8 @@ func noSharedMemory(f fixture) {
 	claimed.Claims[0].Name = "?"
 	f.wantPending(whole)
 
-	answer := answers(askback.QuestionAnswer{ID: "q1", Selected: []string{"A"}}, askback.QuestionAnswer{ID: "q2", Selected: []string{"red"}})
+	answer := answers(askback.QuestionAnswer{ID: "q1", Selected: []string{"A"}},
+		askback.QuestionAnswer{ID: "q2", Selected: []string{"red"}})
 	won := f.noError(ana.Answer(f.ctx(), asked.ID, answer))
 	want := won.Clone()
 	answer.Answers[0].Selected[0], answer.Answers[1].Selected[0] = "?", "?"
@@ -244,7 +262,8 @@ func lateAnswer(f fixture) {
 	won := f.noError(ana.Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
 	for _, late := range []func() (askback.Ask, error){
 		func() (askback.Ask, error) { return ben.Answer(f.ctx(), a.ID, askback.Choose("PostgreSQL")) },
-		func() (askback.Ask, error) { return ben.Answer(f.ctx(), a.ID, askback.Choose("SQLite")) }, // the same answer by another person
+		// the same answer by another person
+		func() (askback.Ask, error) { return ben.Answer(f.ctx(), a.ID, askback.Choose("SQLite")) },
 		func() (askback.Ask, error) { return ben.Answer(f.ctx(), a.ID, askback.Choose()) },
 		func() (askback.Ask, error) { return ana.Answer(f.ctx(), a.ID, askback.Choose("PostgreSQL")) },
 		func() (askback.Ask, error) { return ana.Decline(f.ctx(), a.ID, "no") },
@@ -266,7 +285,8 @@ func decline(f fixture) {
 		want.Status = askback.Declined
 		want.Outcome = &askback.Outcome{
 			Status: askback.Declined, Reason: "ask ben",
-			Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelAPI, At: got.Outcome.At,
+			Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelAPI,
+			At: got.Outcome.At,
 		}
 		f.wantSame(got, want)
 		f.wantSame(f.noError(agent.Wait(f.ctx(), want.ID)), want)
@@ -282,7 +302,8 @@ func cancel(f fixture) {
 	want.Status = askback.Cancelled
 	want.Outcome = &askback.Outcome{
 		Status: askback.Cancelled, Reason: "found it",
-		Actor: askback.Actor{Kind: askback.ActorAgent, Name: "deploybot"}, Channel: askback.ChannelAPI, At: got.Outcome.At,
+		Actor: askback.Actor{Kind: askback.ActorAgent, Name: "deploybot"}, Channel: askback.ChannelAPI,
+		At: got.Outcome.At,
 	}
 	f.wantSame(got, want)
 	f.wantSame(f.noError(agent.Wait(f.ctx(), want.ID)), want)
@@ -338,7 +359,8 @@ func consumeOnce(f fixture) {
 		f.Errorf("got no ack after Consume")
 	}
 	if !want.ConsumedAt.IsZero() || !spent.ConsumedAt.Equal(spent.AckedAt) {
-		f.Errorf("consumed at %v before Consume and at %v after it, acknowledged at %v", want.ConsumedAt, spent.ConsumedAt, spent.AckedAt)
+		f.Errorf("consumed at %v before Consume and at %v after it, acknowledged at %v", want.ConsumedAt,
+			spent.ConsumedAt, spent.AckedAt)
 	}
 	want.AckedAt, want.ConsumedAt = spent.AckedAt, spent.ConsumedAt
 	f.wantSame(spent, want)
@@ -366,7 +388,8 @@ func ackOnce(f fixture) {
 		return slices.ContainsFunc(page.Items, func(one askback.Ask) bool { return one.ID == a.ID })
 	}
 	late := askback.Query{Unacked: true}
-	if !waits(late) || !waits(askback.Query{Unacked: true, Status: askback.Answered}) || waits(askback.Query{Unacked: true, Status: askback.Declined}) {
+	if !waits(late) || !waits(askback.Query{Unacked: true, Status: askback.Answered}) ||
+		waits(askback.Query{Unacked: true, Status: askback.Declined}) {
 		f.Errorf("the answered ask is missing in the list of unacked asks")
 	}
 	other, err := f.as(askback.Agent, "otherbot").List(f.ctx(), late)
@@ -376,7 +399,8 @@ func ackOnce(f fixture) {
 	open, gone := f.ask(agent, database()), f.ask(agent, database())
 	f.noError(agent.Cancel(f.ctx(), gone.ID, "found it"))
 	page, err := agent.List(f.ctx(), late)
-	if f.wantError(err, nil); slices.ContainsFunc(page.Items, func(one askback.Ask) bool { return one.ID == open.ID || one.ID == gone.ID }) {
+	if f.wantError(err, nil); slices.ContainsFunc(page.Items,
+		func(one askback.Ask) bool { return one.ID == open.ID || one.ID == gone.ID }) {
 		f.Errorf("a pending or cancelled ask is in the list of unacked asks")
 	}
 	got := f.noError(agent.Ack(f.ctx(), a.ID))
@@ -395,8 +419,10 @@ func ackOnce(f fixture) {
 func consumeUnapproved(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	ends := map[string]func(id string) (askback.Ask, error){
-		"pending":   func(id string) (askback.Ask, error) { return ana.Get(f.ctx(), id) },
-		"denied":    func(id string) (askback.Ask, error) { return ana.Answer(f.ctx(), id, askback.Decide(askback.Deny, "")) },
+		"pending": func(id string) (askback.Ask, error) { return ana.Get(f.ctx(), id) },
+		"denied": func(id string) (askback.Ask, error) {
+			return ana.Answer(f.ctx(), id, askback.Decide(askback.Deny, ""))
+		},
 		"declined":  func(id string) (askback.Ask, error) { return ana.Decline(f.ctx(), id, "") },
 		"cancelled": func(id string) (askback.Ask, error) { return agent.Cancel(f.ctx(), id, "") },
 	}

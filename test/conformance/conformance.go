@@ -32,7 +32,10 @@ type Clock interface {
 // Client tests an implementation of [askback.Client]. It calls open for each test case.
 // open must return a new, empty subject.
 func Client(t *testing.T, open func(t *testing.T) Subject) {
-	for _, tests := range [][]testCase{answering, asking, refusing, listing, snoozing, holding, granting, running, following, racing, contacting, directing} {
+	for _, tests := range [][]testCase{
+		answering, asking, refusing, listing, snoozing, holding, granting, running, following, racing, contacting,
+		directing,
+	} {
 		for _, f := range tests {
 			t.Run(f.name, func(t *testing.T) { f.show(fixture{t, open(t)}) })
 		}

@@ -15,23 +15,30 @@ var directing = []testCase{
 
 func directoryIsChanged(f fixture) {
 	eve := f.as(askback.Admin, "eve")
-	p, err := eve.PutPerson(f.ctx(), askback.PersonRequest{Name: "dana o'neil/2", Email: "dana@example.com", Slack: "U1", TimeZone: "UTC", Quiet: "22:00-07:00"})
-	if err != nil || p.Email != "dana@example.com" || p.Slack != "U1" || p.TimeZone != "UTC" || p.Quiet != "22:00-07:00" || p.Source != askback.SourceAPI || p.By != "eve" || p.ChangedAt.IsZero() {
+	p, err := eve.PutPerson(f.ctx(), askback.PersonRequest{
+		Name: "dana o'neil/2", Email: "dana@example.com", Slack: "U1", TimeZone: "UTC", Quiet: "22:00-07:00",
+	})
+	if err != nil || p.Email != "dana@example.com" || p.Slack != "U1" || p.TimeZone != "UTC" ||
+		p.Quiet != "22:00-07:00" || p.Source != askback.SourceAPI || p.By != "eve" || p.ChangedAt.IsZero() {
 		f.Errorf("got %+v, %v", p, err)
 	}
 	g, err := eve.PutGroup(f.ctx(), "deploy 1", []string{p.Name})
-	if err != nil || g.Name != "deploy 1" || !slices.Equal(g.People, []string{p.Name}) || g.Source != askback.SourceAPI || g.By != "eve" {
+	if err != nil || g.Name != "deploy 1" || !slices.Equal(g.People, []string{p.Name}) ||
+		g.Source != askback.SourceAPI || g.By != "eve" {
 		f.Errorf("got %+v, %v", g, err)
 	}
 	want := askback.Route{
-		Match: askback.Match{Agent: "web-*", Kind: askback.Questions, Tags: []string{"shop"}}, To: []string{"@deploy 1"}, Channels: []string{"slack"},
-		Remind: []askback.Span{askback.Span(time.Minute)}, Escalate: []askback.Escalation{{After: askback.Span(time.Hour), To: []string{"eve"}}},
-		Timeout: askback.Span(2 * time.Hour), OnTimeout: askback.OnTimeoutDecline, NoSelfApproval: true, Join: true,
+		Match: askback.Match{Agent: "web-*", Kind: askback.Questions, Tags: []string{"shop"}},
+		To:    []string{"@deploy 1"}, Channels: []string{"slack"}, Remind: []askback.Span{askback.Span(time.Minute)},
+		Escalate: []askback.Escalation{{After: askback.Span(time.Hour), To: []string{"eve"}}},
+		Timeout:  askback.Span(2 * time.Hour), OnTimeout: askback.OnTimeoutDecline, NoSelfApproval: true,
+		Join: true,
 	}
 	all, err := eve.PutRoutes(f.ctx(), []askback.Route{want}, 0)
 	listed, listErr := f.person("ana").Routes(f.ctx())
 	for _, one := range []askback.RouteList{all, listed} {
-		if len(one.Items) != 1 || one.Items[0].Escalate[0].To[0] != "eve" || one.Items[0].Timeout != want.Timeout || one.Items[0].Source != askback.SourceAPI || one.Revision != 1 || one.By != "eve" || one.ChangedAt.IsZero() {
+		if len(one.Items) != 1 || one.Items[0].Escalate[0].To[0] != "eve" || one.Items[0].Timeout != want.Timeout ||
+			one.Items[0].Source != askback.SourceAPI || one.Revision != 1 || one.By != "eve" || one.ChangedAt.IsZero() {
 			f.Errorf("got %+v", one)
 		}
 	}

@@ -106,7 +106,8 @@ func eventOrder(f fixture) {
 	if got, want := dataField(events[0], "ask"), text(ask); got != want {
 		f.Errorf("got ask %s, want %s", got, want)
 	}
-	if got := dataField(events[1], "type"); got != `"awaiting_user_response"` || dataField(events[1], "questions") != text(ask.Questions) {
+	if got := dataField(events[1], "type"); got != `"awaiting_user_response"` ||
+		dataField(events[1], "questions") != text(ask.Questions) {
 		f.Errorf("got state %s, want the questions of the ask", events[1].Data)
 	}
 	f.noError(ana.Claim(f.ctx(), ask.ID))
@@ -143,8 +144,10 @@ func eventsFromBeginning(f fixture) {
 	one := f.start(agent, askback.SessionRequest{Key: "run"})
 	f.ask(agent, inSession("run"))
 	for _, session := range []string{one.ID, ""} {
-		if ev := f.follow(ana, session, askback.Beginning).event(); ev.Type != askback.EventSessionStarted || ev.Seq != 1 || ev.SessionID != one.ID {
-			f.Errorf("stream %q begins with %s %d of %s, want the start of %s", session, ev.Type, ev.Seq, ev.SessionID, one.ID)
+		if ev := f.follow(ana, session, askback.Beginning).event(); ev.Type != askback.EventSessionStarted ||
+			ev.Seq != 1 || ev.SessionID != one.ID {
+			f.Errorf("stream %q begins with %s %d of %s, want the start of %s", session, ev.Type, ev.Seq, ev.SessionID,
+				one.ID)
 		}
 	}
 }
@@ -188,11 +191,13 @@ func eventSnapshot(f fixture) {
 	if got, want := dataField(shot, "asks"), text([]askback.Ask{open}); got != want {
 		f.Errorf("got asks %s, want %s", got, want)
 	}
-	if one := f.wantSession(agent, open.SessionID, askback.SessionWaiting, 1, 2); dataField(shot, "session") != text(one) {
+	if one := f.wantSession(agent, open.SessionID, askback.SessionWaiting, 1,
+		2); dataField(shot, "session") != text(one) {
 		f.Errorf("got session %s, want %s", dataField(shot, "session"), text(one))
 	}
 	all := f.follow(ana, "", "").event()
-	if got, want := dataField(all, "asks"), text([]askback.Ask{open, elsewhere}); got != want && got != text([]askback.Ask{elsewhere, open}) {
+	if got, want := dataField(all, "asks"), text([]askback.Ask{open, elsewhere}); got != want &&
+		got != text([]askback.Ask{elsewhere, open}) {
 		f.Errorf("got asks %s, want %s", got, want)
 	}
 	own := f.follow(agent, elsewhere.SessionID, "").event()

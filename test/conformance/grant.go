@@ -43,7 +43,8 @@ func (f fixture) wantByGrant(a askback.Ask, id string) {
 	switch {
 	case !a.Settled():
 		f.Errorf("got a pending ask, want one answered by grant %s", id)
-	case !a.Outcome.Approved() || a.Outcome.Actor.Kind != askback.ActorPolicy || a.Outcome.GrantID != id || a.Outcome.Channel != "":
+	case !a.Outcome.Approved() || a.Outcome.Actor.Kind != askback.ActorPolicy || a.Outcome.GrantID != id ||
+		a.Outcome.Channel != "":
 		f.Errorf("got outcome %s, want an approval by policy with grant %s", text(a.Outcome), id)
 	}
 }
@@ -59,7 +60,9 @@ func (f fixture) wantOpen(a askback.Ask) {
 func editedArguments(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	ask := f.ask(agent, confirmation())
-	edited := askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{ "path": "/var/builds/old", "older_than_days": 90 }`)}
+	edited := askback.Answer{
+		Decision: askback.Approve, Input: json.RawMessage(`{ "path": "/var/builds/old", "older_than_days": 90 }`),
+	}
 	got := f.noError(ana.Answer(f.ctx(), ask.ID, edited))
 	if want := `{"path":"/var/builds/old","older_than_days":90}`; string(got.Outcome.Input) != want {
 		f.Errorf("got arguments %s, want %s", got.Outcome.Input, want)
@@ -84,7 +87,9 @@ func editedArguments(f fixture) {
 func equalArguments(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	ask := f.ask(agent, confirmation())
-	same := askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"older_than_days":3e1,"path":"\u002fvar/builds"}`)}
+	same := askback.Answer{
+		Decision: askback.Approve, Input: json.RawMessage(`{"older_than_days":3e1,"path":"\u002fvar/builds"}`),
+	}
 	got := f.noError(ana.Answer(f.ctx(), ask.ID, same))
 	if got.Outcome.Input != nil || got.Outcome.Digest != ask.Confirmation.Digest {
 		f.Errorf("got outcome %s, want the arguments of the ask", text(got.Outcome))
@@ -272,7 +277,8 @@ func listGrants(f fixture) {
 	}
 	for i, g := range all {
 		uses := map[bool]int{true: 1}[g.ToolName == "b"]
-		if g.ID != ids[i] || g.By != "ana" || g.Owner != "deploybot" || g.Scope != askback.ScopeInput || g.Uses != uses || g.ExpiresAt.Sub(g.CreatedAt) != time.Hour {
+		if g.ID != ids[i] || g.By != "ana" || g.Owner != "deploybot" || g.Scope != askback.ScopeInput ||
+			g.Uses != uses || g.ExpiresAt.Sub(g.CreatedAt) != time.Hour {
 			f.Errorf("got grant %s, want %s of ana for an hour with %d uses", text(g), ids[i], uses)
 		}
 	}

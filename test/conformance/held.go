@@ -104,7 +104,9 @@ func heldIsReplaced(f fixture) {
 	if h := got.Held[0]; h.Decision != askback.Deny || h.Reason != "a slip" {
 		f.Errorf("got %+v, want the denial", h)
 	}
-	if got := f.noError(ana.Answer(f.ctx(), a.ID, askback.Decide(askback.Approve, "after all"))); !got.Outcome.Approved() {
+	if got := f.noError(
+		ana.Answer(f.ctx(), a.ID, askback.Decide(askback.Approve, "after all")),
+	); !got.Outcome.Approved() {
 		f.Errorf("got %s, want the approval that was sent", text(got))
 	}
 }

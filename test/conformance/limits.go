@@ -43,7 +43,8 @@ func (f fixture) wantQuestions(got askback.Ask, want askback.Request) {
 	f.Helper()
 	for i, q := range want.Questions {
 		if i >= len(got.Questions) || !slices.Equal(labels(got.Questions[i]), labels(q)) {
-			f.Errorf("question %d of %s is not the question of the request, with %d options", i+1, got.ID, len(q.Options))
+			f.Errorf("question %d of %s is not the question of the request, with %d options", i+1, got.ID,
+				len(q.Options))
 		}
 	}
 }

@@ -104,7 +104,9 @@ func listOrder(f fixture) {
 		}
 	}
 	for _, client := range []askback.Client{agent, ana} {
-		for i, status := range []askback.Status{askback.Answered, askback.Declined, askback.Cancelled, askback.Pending, askback.Expired} {
+		for i, status := range []askback.Status{
+			askback.Answered, askback.Declined, askback.Cancelled, askback.Pending, askback.Expired,
+		} {
 			var want []askback.Ask
 			if i < 4 {
 				want = []askback.Ask{all[i], all[4+i], all[8+i]}
@@ -114,12 +116,16 @@ func listOrder(f fixture) {
 			if status == askback.Pending {
 				f.wantOrder("pending asks", got, want)
 			} else {
-				f.wantOrder(string(status)+" asks", got, slices.DeleteFunc(slices.Clone(settled), func(a askback.Ask) bool { return a.Status != status }))
+				f.wantOrder(string(status)+" asks", got,
+					slices.DeleteFunc(slices.Clone(settled), func(a askback.Ask) bool { return a.Status != status }))
 			}
 		}
 		for _, limit := range []int{0, 1, 2} {
-			f.wantOrder("settled asks", f.list(client, askback.Query{Status: askback.SettledStatus, Limit: limit}, nothing), settled)
-			f.wantOrder("found asks", f.list(client, askback.Query{Status: askback.SettledStatus, Search: "database", Limit: limit}, nothing), settled)
+			f.wantOrder("settled asks",
+				f.list(client, askback.Query{Status: askback.SettledStatus, Limit: limit}, nothing), settled)
+			f.wantOrder("found asks",
+				f.list(client, askback.Query{Status: askback.SettledStatus, Search: "database", Limit: limit}, nothing),
+				settled)
 		}
 		got := f.list(client, askback.Query{Status: askback.AnyStatus}, nothing)
 		newest := slices.Clone(all)
@@ -148,13 +154,15 @@ func pages(f fixture) {
 				f.Errorf("%+v: got %d asks, of which %d are different", q, len(got), len(twice))
 			}
 			late := ids(during)
-			f.wantIDs(fmt.Sprintf("%+v", q), slices.DeleteFunc(got, func(a askback.Ask) bool { return slices.Contains(late, a.ID) }), before)
+			f.wantIDs(fmt.Sprintf("%+v", q),
+				slices.DeleteFunc(got, func(a askback.Ask) bool { return slices.Contains(late, a.ID) }), before)
 		}
 	}
 	// A full page is the last page if no items follow.
 	page, err := ana.List(f.ctx(), askback.Query{Limit: len(there)})
 	if err != nil || len(page.Items) != len(there) || page.NextCursor != "" {
-		f.Errorf("got %d asks, cursor %q and error %v, want %d and no cursor", len(page.Items), page.NextCursor, err, len(there))
+		f.Errorf("got %d asks, cursor %q and error %v, want %d and no cursor", len(page.Items), page.NextCursor, err,
+			len(there))
 	}
 }
 
@@ -190,20 +198,23 @@ func filters(f fixture) {
 		q.Agent, q.SessionKey, q.To = label, session, to
 		return f.ask(agent, q)
 	}
-	a, b, c, d := put("", "one"), put("painter", "one", "ana"), put("painter", "two", "ana", "ben"), put("", "two", "ana")
+	a, b, c, d := put("",
+		"one"), put("painter", "one", "ana"), put("painter", "two", "ana", "ben"), put("", "two", "ana")
 	b = f.noError(ana.Answer(f.ctx(), b.ID, askback.Choose("SQLite")))
 	for _, client := range []askback.Client{agent, ana} {
 		for name, tc := range map[string]struct {
 			q    askback.Query
 			want []askback.Ask
 		}{
-			"agent":             {askback.Query{Agent: "painter"}, []askback.Ask{c}},
-			"agent, all":        {askback.Query{Agent: "painter", Status: askback.AnyStatus}, []askback.Ask{b, c}},
-			"agent, answered":   {askback.Query{Agent: "painter", Status: askback.Answered}, []askback.Ask{b}},
-			"its own name":      {askback.Query{Agent: "deploybot"}, []askback.Ask{a, d}},
-			"unknown agent":     {askback.Query{Agent: "unknown"}, nil},
-			"session":           {askback.Query{SessionID: a.SessionID}, []askback.Ask{a}},
-			"session, all":      {askback.Query{SessionID: a.SessionID, Status: askback.AnyStatus}, []askback.Ask{a, b}},
+			"agent":           {askback.Query{Agent: "painter"}, []askback.Ask{c}},
+			"agent, all":      {askback.Query{Agent: "painter", Status: askback.AnyStatus}, []askback.Ask{b, c}},
+			"agent, answered": {askback.Query{Agent: "painter", Status: askback.Answered}, []askback.Ask{b}},
+			"its own name":    {askback.Query{Agent: "deploybot"}, []askback.Ask{a, d}},
+			"unknown agent":   {askback.Query{Agent: "unknown"}, nil},
+			"session":         {askback.Query{SessionID: a.SessionID}, []askback.Ask{a}},
+			"session, all": {
+				askback.Query{SessionID: a.SessionID, Status: askback.AnyStatus}, []askback.Ask{a, b},
+			},
 			"session and agent": {askback.Query{SessionID: c.SessionID, Agent: "painter"}, []askback.Ask{c}},
 			"to":                {askback.Query{To: "ben"}, []askback.Ask{a, c}},
 			"to, all":           {askback.Query{To: "ana", Status: askback.AnyStatus}, []askback.Ask{a, b, c, d}},

@@ -31,7 +31,8 @@ func concurrentAnswers(f fixture) {
 	for i, err := range errs {
 		if err == nil {
 			winners++
-			if name := fmt.Sprintf("person%d", i); want.Outcome.Actor.Name != name || want.Outcome.Answers[0].Other != "the choice of "+name {
+			if name := fmt.Sprintf("person%d", i); want.Outcome.Actor.Name != name ||
+				want.Outcome.Answers[0].Other != "the choice of "+name {
 				f.Errorf("the answer of %s succeeded, but the outcome is %s", name, text(want.Outcome))
 			}
 			f.wantSame(got[i], want)

@@ -116,7 +116,8 @@ func (f fixture) wantOperatorView(operator askback.Client) {
 	f.Helper()
 	agent, ana := f.agent(), f.person("ana")
 	const secret = "a secret of the run"
-	one := f.start(agent, askback.SessionRequest{Key: "run", Title: secret, Metadata: json.RawMessage(`{"x":"` + secret + `"}`)})
+	one := f.start(agent,
+		askback.SessionRequest{Key: "run", Title: secret, Metadata: json.RawMessage(`{"x":"` + secret + `"}`)})
 	call := toolCall("deploy", `{"x":"`+secret+`"}`)
 	call.To = []string{"ana"}
 	f.noError(ana.Answer(f.ctx(), f.ask(agent, call).ID, askback.Decide(askback.ApproveAll, secret)))
@@ -124,7 +125,8 @@ func (f fixture) wantOperatorView(operator askback.Client) {
 	f.send(agent, one.ID, askback.Complete{Result: json.RawMessage(`"` + secret + `"`)})
 	stats, err := operator.Stats(f.ctx())
 	if err != nil || stats.Pending != 1 || stats.Settled[askback.Answered] != 1 {
-		f.Errorf("stats: got %s, %v, want one ask pending and one answered, even though it is addressed to ana", text(stats), err)
+		f.Errorf("stats: got %s, %v, want one ask pending and one answered, even though it is addressed to ana",
+			text(stats), err)
 	}
 	agents, errAgents := operator.Agents(f.ctx())
 	people, errPeople := operator.People(f.ctx())
@@ -136,10 +138,13 @@ func (f fixture) wantOperatorView(operator askback.Client) {
 	if err := errors.Join(errAgents, errPeople, errGrants, errSessions, errSession, errHidden, errTokens); err != nil {
 		f.Errorf("operator: %v", err)
 	}
-	if len(grants.Items) != 1 || len(sessions.Items) != 1 || got.Status != askback.SessionCompleted || got.AsksTotal != 1 || len(hidden.Items) != 0 {
-		f.Errorf("got grants %s, sessions %s, %s and, searched, %s", text(grants), text(sessions), text(got), text(hidden))
+	if len(grants.Items) != 1 || len(sessions.Items) != 1 || got.Status != askback.SessionCompleted ||
+		got.AsksTotal != 1 || len(hidden.Items) != 0 {
+		f.Errorf("got grants %s, sessions %s, %s and, searched, %s", text(grants), text(sessions), text(got),
+			text(hidden))
 	}
-	if all := text(agents) + text(people) + text(grants) + text(sessions) + text(got) + text(tokens); strings.Contains(all, secret) {
+	if all := text(agents) + text(people) + text(grants) + text(sessions) + text(got) +
+		text(tokens); strings.Contains(all, secret) {
 		f.Errorf("an operator sees messages: %s", all)
 	}
 	_, err = operator.Messages(f.ctx(), one.ID, "", 0)
@@ -165,7 +170,8 @@ func hiddenAsks(f fixture) {
 				continue
 			}
 			if said, want := strings.ReplaceAll(err.Error(), a.ID, unknown), none.Error(); said != want {
-				f.Errorf("%s: %s: got %q for a hidden ask and %q for an unknown one, want the same", who, operation.name, said, want)
+				f.Errorf("%s: %s: got %q for a hidden ask and %q for an unknown one, want the same", who,
+					operation.name, said, want)
 			}
 		}
 	}
@@ -202,13 +208,20 @@ func invalidRequests(f fixture) {
 				q.Questions = append(q.Questions, askback.Question{Text: text})
 			}
 		}), []string{"/questions"}},
-		{"both kinds", ask(func(q *askback.Request) { q.Confirmation = confirmation().Confirmation }), []string{"/confirmation"}},
-		{"blank question", ask(func(q *askback.Request) { q.Questions[0].Text = " \n" }), []string{"/questions/0/question"}},
+		{"both kinds", ask(func(q *askback.Request) {
+			q.Confirmation = confirmation().Confirmation
+		}), []string{"/confirmation"}},
+		{"blank question", ask(func(q *askback.Request) {
+			q.Questions[0].Text = " \n"
+		}), []string{"/questions/0/question"}},
 		{
-			"long question", ask(func(q *askback.Request) { q.Questions[0].Text = strings.Repeat("é", limits.MaxQuestion+1) }),
+			"long question",
+			ask(func(q *askback.Request) { q.Questions[0].Text = strings.Repeat("é", limits.MaxQuestion+1) }),
 			[]string{"/questions/0/question"},
 		},
-		{"one option", ask(func(q *askback.Request) { q.Questions[0].Options = askback.Options("A") }), []string{"/questions/0/options"}},
+		{"one option", ask(func(q *askback.Request) {
+			q.Questions[0].Options = askback.Options("A")
+		}), []string{"/questions/0/options"}},
 		{
 			"a label twice", ask(func(q *askback.Request) { q.Questions[0].Options = askback.Options("A", "B", "A") }),
 			[]string{"/questions/0/options/2/label"},
@@ -218,21 +231,32 @@ func invalidRequests(f fixture) {
 			q.To = []string{"ana", ""}
 		}), []string{"/questions/1/options/1/label", "/to/1"}},
 		{
-			"an impossible default", ask(func(q *askback.Request) { q.Questions[0].NoOther, q.Questions[0].Default = true, []string{"C"} }),
+			"an impossible default",
+			ask(func(q *askback.Request) { q.Questions[0].NoOther, q.Questions[0].Default = true, []string{"C"} }),
 			[]string{"/questions/0/default"},
 		},
-		{"two sessions", ask(func(q *askback.Request) { q.SessionID, q.SessionKey = "ses_1", "run" }), []string{"/session_key"}},
-		{"a number as context", ask(func(q *askback.Request) { q.Context = json.RawMessage("7") }), []string{"/context"}},
-		{"an ending without deadline", ask(func(q *askback.Request) { q.OnTimeout = askback.OnTimeoutDecline }), []string{"/on_timeout"}},
+		{"two sessions", ask(func(q *askback.Request) {
+			q.SessionID, q.SessionKey = "ses_1", "run"
+		}), []string{"/session_key"}},
+		{"a number as context", ask(func(q *askback.Request) {
+			q.Context = json.RawMessage("7")
+		}), []string{"/context"}},
+		{"an ending without deadline", ask(func(q *askback.Request) {
+			q.OnTimeout = askback.OnTimeoutDecline
+		}), []string{"/on_timeout"}},
 		{
-			"silence without a default", ask(func(q *askback.Request) { q.Timeout, q.OnTimeout = time.Hour, askback.OnTimeoutDefault }),
+			"silence without a default",
+			ask(func(q *askback.Request) { q.Timeout, q.OnTimeout = time.Hour, askback.OnTimeoutDefault }),
 			[]string{"/questions/0/default"},
 		},
 		{
-			"a deadline long past", ask(func(q *askback.Request) { q.Deadline = time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC) }),
+			"a deadline long past",
+			ask(func(q *askback.Request) { q.Deadline = time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC) }),
 			[]string{"/deadline"},
 		},
-		{"no tool", confirm(func(q *askback.Request) { q.Confirmation.ToolName = "" }), []string{"/confirmation/tool_name"}},
+		{"no tool", confirm(func(q *askback.Request) {
+			q.Confirmation.ToolName = ""
+		}), []string{"/confirmation/tool_name"}},
 		{
 			"arguments in a list", confirm(func(q *askback.Request) { q.Confirmation.Input = json.RawMessage("[1]") }),
 			[]string{"/confirmation/input"},
@@ -241,11 +265,13 @@ func invalidRequests(f fixture) {
 			q.Confirmation.Input = json.RawMessage(`{"row":{"ids":[1,9007199254740993]}}`)
 		}), []string{"/confirmation/input/row/ids/1"}},
 		{
-			"a name twice", confirm(func(q *askback.Request) { q.Confirmation.Input = json.RawMessage(`{"path":"/tmp","path":"/"}`) }),
+			"a name twice",
+			confirm(func(q *askback.Request) { q.Confirmation.Input = json.RawMessage(`{"path":"/tmp","path":"/"}`) }),
 			[]string{"/confirmation/input/path"},
 		},
 		{
-			"an approval by silence", confirm(func(q *askback.Request) { q.Timeout, q.OnTimeout = time.Hour, askback.OnTimeoutDefault }),
+			"an approval by silence",
+			confirm(func(q *askback.Request) { q.Timeout, q.OnTimeout = time.Hour, askback.OnTimeoutDefault }),
 			[]string{"/on_timeout"},
 		},
 	} {
@@ -282,16 +308,23 @@ func invalidAnswers(f fixture) {
 		{"notes alone", database(), one(askback.QuestionAnswer{ID: "q1", Notes: "hm"}), []string{"/answers/0"}},
 		{"two for one", database(), askback.Choose("SQLite", "PostgreSQL"), []string{"/answers/0/selected"}},
 		{
-			"a label and text for one", database(), one(askback.QuestionAnswer{ID: "q1", Selected: []string{"SQLite"}, Other: "or not"}),
+			"a label and text for one", database(),
+			one(askback.QuestionAnswer{ID: "q1", Selected: []string{"SQLite"}, Other: "or not"}),
 			[]string{"/answers/0/selected"},
 		},
 		{"no option", closed, askback.Choose("MySQL"), []string{"/answers/0/selected"}},
-		{"no such question", database(), one(askback.QuestionAnswer{ID: "q2", Selected: []string{"SQLite"}}), []string{"/answers/0/id", "/answers"}},
+		{"no such question", database(), one(askback.QuestionAnswer{ID: "q2", Selected: []string{"SQLite"}}), []string{
+			"/answers/0/id", "/answers",
+		}},
 		{
 			"no such text", database(), one(askback.QuestionAnswer{Question: "What?", Selected: []string{"SQLite"}}),
 			[]string{"/answers/0/question", "/answers"},
 		},
-		{"one question twice", database(), answers(chosen("1", database(), "SQLite"), chosen("1", database(), "SQLite")), []string{"/answers/1"}},
+		{
+			"one question twice", database(),
+			answers(chosen("1", database(), "SQLite"), chosen("1", database(), "SQLite")),
+			[]string{"/answers/1"},
+		},
 		{
 			"a decision on questions", database(),
 			askback.Answer{Answers: askback.Choose("SQLite").Answers, Decision: askback.Approve},

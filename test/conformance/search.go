@@ -23,9 +23,12 @@ func searches(f fixture) {
 	answered, denied, secret := f.ask(agent, first), f.ask(agent, call), f.ask(agent, private)
 	f.ask(agent, open)
 	answered = f.noError(ana.Answer(f.ctx(), answered.ID, askback.Answer{
-		Answers: []askback.QuestionAnswer{{ID: answered.Questions[0].ID, Selected: []string{"SQLite"}, Notes: "Faster locally."}}, Comment: "Until March.",
+		Answers: []askback.QuestionAnswer{
+			{ID: answered.Questions[0].ID, Selected: []string{"SQLite"}, Notes: "Faster locally."},
+		}, Comment: "Until March.",
 	}))
-	denied = f.noError(ben.Answer(f.ctx(), denied.ID, askback.Answer{Decision: askback.Deny, Reason: "not on a Monday"}))
+	denied = f.noError(ben.Answer(f.ctx(), denied.ID,
+		askback.Answer{Decision: askback.Deny, Reason: "not on a Monday"}))
 	secret = f.noError(ben.Answer(f.ctx(), secret.ID, askback.Choose("SQLite")))
 	one, two, both := []askback.Ask{answered}, []askback.Ask{denied}, []askback.Ask{answered, denied}
 	for text, want := range map[string][]askback.Ask{
@@ -40,9 +43,13 @@ func searches(f fixture) {
 			f.wantIDs(text, f.list(ana, q, nothing), want)
 		}
 	}
-	f.wantIDs("the recipient", f.list(ben, askback.Query{Status: askback.SettledStatus, Search: "secret"}, nothing), []askback.Ask{secret})
-	f.wantIDs("the owner", f.list(agent, askback.Query{Status: askback.Answered, Search: "table"}, nothing), []askback.Ask{answered, denied, secret})
-	f.wantIDs("another agent", f.list(f.as(askback.Agent, "other"), askback.Query{Status: askback.SettledStatus, Search: "table"}, nothing), nil)
+	f.wantIDs("the recipient", f.list(ben, askback.Query{Status: askback.SettledStatus, Search: "secret"}, nothing),
+		[]askback.Ask{secret})
+	f.wantIDs("the owner", f.list(agent, askback.Query{Status: askback.Answered, Search: "table"}, nothing),
+		[]askback.Ask{answered, denied, secret})
+	f.wantIDs("another agent",
+		f.list(f.as(askback.Agent, "other"), askback.Query{Status: askback.SettledStatus, Search: "table"}, nothing),
+		nil)
 	for name, q := range map[string]askback.Query{
 		"decision": {Status: askback.Answered, By: "ana"},
 		"agent":    {Status: askback.SettledStatus, Agent: answered.Agent},

@@ -44,7 +44,9 @@ func (f fixture) start(agent askback.Sessions, q askback.SessionRequest) askback
 
 // wantSession requires this status and these numbers of asks of a session, and returns the
 // session.
-func (f fixture) wantSession(client askback.Sessions, id string, status askback.SessionStatus, pending, total int) askback.Session {
+func (f fixture) wantSession(
+	client askback.Sessions, id string, status askback.SessionStatus, pending, total int,
+) askback.Session {
 	f.Helper()
 	one, err := client.Session(f.ctx(), id)
 	if err != nil || one.Status != status || one.AsksPending != pending || one.AsksTotal != total {
@@ -64,11 +66,14 @@ func (f fixture) send(client askback.Sessions, id string, t askback.Command) ask
 
 func sessionWaits(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
-	one := f.start(agent, askback.SessionRequest{Key: "run", Title: "Nightly", Metadata: json.RawMessage(`{"branch":"main"}`)})
-	if one.Status != askback.SessionRunning || one.Owner != "deploybot" || one.Agent != "deploybot" || one.Title != "Nightly" || string(one.Metadata) != `{"branch":"main"}` || one.Hosted {
+	one := f.start(agent,
+		askback.SessionRequest{Key: "run", Title: "Nightly", Metadata: json.RawMessage(`{"branch":"main"}`)})
+	if one.Status != askback.SessionRunning || one.Owner != "deploybot" || one.Agent != "deploybot" ||
+		one.Title != "Nightly" || string(one.Metadata) != `{"branch":"main"}` || one.Hosted {
 		f.Errorf("got session %s, want a running session of deploybot", text(one))
 	}
-	first, second := f.ask(agent, inSession("run")), f.ask(agent, askback.Request{SessionID: one.ID, Questions: database().Questions})
+	first, second := f.ask(agent, inSession("run")), f.ask(agent,
+		askback.Request{SessionID: one.ID, Questions: database().Questions})
 	if first.SessionID != one.ID || second.SessionID != one.ID {
 		f.Errorf("got asks in sessions %s and %s, want %s", first.SessionID, second.SessionID, one.ID)
 	}
@@ -123,11 +128,14 @@ func singleAskSession(f fixture) {
 	f.wantError(err, askback.ErrNotFound)
 
 	second := f.ask(agent, database())
-	if one := f.send(ana, second.SessionID, askback.EndSession{Reason: "not now"}); one.Status != askback.SessionCompleted || one.AsksPending != 0 {
+	if one := f.send(ana, second.SessionID,
+		askback.EndSession{Reason: "not now"}); one.Status != askback.SessionCompleted || one.AsksPending != 0 {
 		f.Errorf("got session %s, want an ended session", text(one))
 	}
 	got := f.noError(agent.Get(f.ctx(), second.ID))
-	if got.Status != askback.Cancelled || got.Outcome.Actor != (askback.Actor{Kind: askback.ActorPerson, Name: "ana"}) || got.Outcome.Reason != "not now" {
+	if got.Status != askback.Cancelled ||
+		got.Outcome.Actor != (askback.Actor{Kind: askback.ActorPerson, Name: "ana"}) ||
+		got.Outcome.Reason != "not now" {
 		f.Errorf("got outcome %s, want it cancelled by ana", text(got.Outcome))
 	}
 	third := f.ask(agent, database())
@@ -144,11 +152,24 @@ func endSession(f fixture) {
 		phase   string
 		by      askback.Actor
 	}{
-		{ana, askback.EndTurn{Reason: "why"}, askback.SessionCompleted, "idle", askback.Actor{Kind: askback.ActorPerson, Name: "ana"}},
-		{ana, askback.EndSession{Reason: "why"}, askback.SessionCancelled, "", askback.Actor{Kind: askback.ActorPerson, Name: "ana"}},
-		{agent, askback.EndSession{Reason: "why"}, askback.SessionCancelled, "", askback.Actor{Kind: askback.ActorAgent, Name: "deploybot"}},
-		{agent, askback.Complete{}, askback.SessionCompleted, "", askback.Actor{Kind: askback.ActorAgent, Name: "deploybot"}},
-		{agent, askback.Complete{Status: askback.SessionFailed, Error: "out of disk"}, askback.SessionFailed, "", askback.Actor{Kind: askback.ActorAgent, Name: "deploybot"}},
+		{ana, askback.EndTurn{Reason: "why"}, askback.SessionCompleted, "idle", askback.Actor{
+			Kind: askback.ActorPerson, Name: "ana",
+		}},
+		{ana, askback.EndSession{Reason: "why"}, askback.SessionCancelled, "", askback.Actor{
+			Kind: askback.ActorPerson, Name: "ana",
+		}},
+		{agent, askback.EndSession{Reason: "why"}, askback.SessionCancelled, "", askback.Actor{
+			Kind: askback.ActorAgent, Name: "deploybot",
+		}},
+		{agent, askback.Complete{}, askback.SessionCompleted, "", askback.Actor{
+			Kind: askback.ActorAgent, Name: "deploybot",
+		}},
+		{
+			agent,
+			askback.Complete{Status: askback.SessionFailed, Error: "out of disk"},
+			askback.SessionFailed, "",
+			askback.Actor{Kind: askback.ActorAgent, Name: "deploybot"},
+		},
 	} {
 		one := f.start(agent, askback.SessionRequest{})
 		q := askback.Request{SessionID: one.ID, Questions: database().Questions}
@@ -160,7 +181,8 @@ func endSession(f fixture) {
 		}
 		for i, ask := range asks {
 			ask = f.noError(agent.Wait(f.ctx(), ask.ID))
-			if i == 0 && ask.Status != askback.Answered || i > 0 && (ask.Status != askback.Cancelled || ask.Outcome.Actor != c.by) {
+			if i == 0 && ask.Status != askback.Answered ||
+				i > 0 && (ask.Status != askback.Cancelled || ask.Outcome.Actor != c.by) {
 				f.Errorf("%T: ask %d got outcome %s", c.command, i, text(ask.Outcome))
 			}
 		}
@@ -187,7 +209,9 @@ func finalSessions(f fixture) {
 func resumeSession(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	one := f.start(agent, askback.SessionRequest{Key: "run"})
-	todos := []askback.Todo{{Content: "Read", Status: askback.TodoCompleted}, {Content: "Write", Status: askback.TodoPending}}
+	todos := []askback.Todo{
+		{Content: "Read", Status: askback.TodoCompleted}, {Content: "Write", Status: askback.TodoPending},
+	}
 	f.send(agent, one.ID, askback.SetTodos{Todos: todos})
 	ask := f.ask(agent, inSession("run"))
 	_, err := agent.Send(f.ctx(), one.ID, askback.ResumeSession{})
@@ -241,7 +265,13 @@ func foreignSessions(f fixture) {
 	f.wantError(err, askback.ErrNotFound)
 	_, err = other.Messages(f.ctx(), one.ID, "", 0)
 	f.wantError(err, askback.ErrNotFound)
-	for _, t := range []askback.Command{askback.Report{Text: "x"}, askback.EndSession{}, askback.Complete{}, askback.ResumeSession{}, askback.SetTodos{}} {
+	for _, t := range []askback.Command{
+		askback.Report{Text: "x"},
+		askback.EndSession{},
+		askback.Complete{},
+		askback.ResumeSession{},
+		askback.SetTodos{},
+	} {
 		_, err := other.Send(f.ctx(), one.ID, t)
 		f.wantError(err, askback.ErrNotFound)
 	}
@@ -291,7 +321,8 @@ func listSessions(f fixture) {
 		{"all", askback.SessionQuery{Limit: 2}, sorted},
 		{"completed", askback.SessionQuery{Status: askback.SessionCompleted}, ids[1:2]},
 		{"another agent's", askback.SessionQuery{Agent: "otherbot"}, nil},
-		{"found", askback.SessionQuery{Search: "dEpLoY The", Limit: 1}, slices.DeleteFunc(slices.Clone(sorted), func(id string) bool { return id == ids[1] })},
+		{"found", askback.SessionQuery{Search: "dEpLoY The", Limit: 1}, slices.DeleteFunc(slices.Clone(sorted),
+			func(id string) bool { return id == ids[1] })},
 	} {
 		if got := list(c.q); !slices.Equal(got, c.want) {
 			f.Errorf("%s: got %q, want %q", c.name, got, c.want)
@@ -317,7 +348,8 @@ func invalidCommands(f fixture) {
 		_, err := c.who.Send(f.ctx(), one.ID, c.command)
 		f.wantInvalid(err, c.pointer)
 	}
-	_, err := agent.Start(f.ctx(), askback.SessionRequest{Metadata: json.RawMessage(`[]`), Title: string(make([]rune, 300))})
+	_, err := agent.Start(f.ctx(),
+		askback.SessionRequest{Metadata: json.RawMessage(`[]`), Title: string(make([]rune, 300))})
 	f.wantInvalid(err, "/title", "/metadata")
 	f.wantSession(agent, one.ID, askback.SessionRunning, 0, 0)
 }
@@ -328,11 +360,14 @@ func directory(f fixture) {
 	f.noError(ana.Answer(f.ctx(), f.ask(agent, confirmation()).ID, askback.Decide(askback.Deny, "")))
 	f.ask(agent, database())
 	stats, err := ana.Stats(f.ctx())
-	if err != nil || stats.Pending != 1 || stats.Settled[askback.Answered] != 2 || len(stats.Answers) != 1 || stats.Answers[0].Denied != 1 || len(stats.Agents) != 1 {
+	if err != nil || stats.Pending != 1 || stats.Settled[askback.Answered] != 2 || len(stats.Answers) != 1 ||
+		stats.Answers[0].Denied != 1 || len(stats.Agents) != 1 {
 		f.Errorf("got statistics %s, %v", text(stats), err)
 	}
 	agents, err := ana.Agents(f.ctx())
-	if err != nil || !slices.ContainsFunc(agents, func(a askback.AgentStats) bool { return a.Name == "deploybot" && a.Pending == 1 }) {
+	if err != nil || !slices.ContainsFunc(agents, func(a askback.AgentStats) bool {
+		return a.Name == "deploybot" && a.Pending == 1
+	}) {
 		f.Errorf("got agents %s, %v, want deploybot with one open ask", text(agents), err)
 	}
 	if _, err := ana.People(f.ctx()); err != nil {

@@ -23,12 +23,18 @@ func completedSession(f fixture) {
 		_, err := agent.Ask(f.ctx(), q)
 		f.wantError(err, askback.ErrEnded)
 	}
-	for _, t := range []askback.Command{askback.SendMessage{Text: "thanks"}, askback.ResumeSession{}, askback.EndTurn{}, askback.EndSession{}} {
+	for _, t := range []askback.Command{
+		askback.SendMessage{Text: "thanks"}, askback.ResumeSession{}, askback.EndTurn{}, askback.EndSession{},
+	} {
 		_, err := ana.Send(f.ctx(), one.ID, t)
 		f.wantError(err, askback.ErrEnded)
 	}
 	for _, t := range []askback.Command{
-		askback.Report{Text: "x"}, askback.Complete{}, askback.Complete{Status: askback.SessionFailed}, askback.SetTodos{}, askback.ResumeSession{},
+		askback.Report{Text: "x"},
+		askback.Complete{},
+		askback.Complete{Status: askback.SessionFailed},
+		askback.SetTodos{},
+		askback.ResumeSession{},
 	} {
 		_, err := agent.Send(f.ctx(), one.ID, t)
 		f.wantError(err, askback.ErrEnded)

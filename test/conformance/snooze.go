@@ -20,7 +20,9 @@ var snoozing = []testCase{
 func tomorrow() time.Time { return time.Now().Add(24 * time.Hour).UTC().Truncate(time.Millisecond) }
 
 // wantList requires the items and the snoozes of a list.
-func (f fixture) wantList(what string, client askback.Asks, snoozed *bool, items []askback.Ask, marks ...askback.Snooze) {
+func (f fixture) wantList(
+	what string, client askback.Asks, snoozed *bool, items []askback.Ask, marks ...askback.Snooze,
+) {
 	f.Helper()
 	page, err := client.List(f.ctx(), askback.Query{Snoozed: snoozed})
 	if err != nil {
@@ -118,7 +120,9 @@ func snoozeOfSettledAsk(f fixture) {
 func snoozeIsChecked(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	a := f.ask(agent, database())
-	for _, until := range []time.Time{time.Now().Add(-48 * time.Hour), time.Now().Add(limits.MaxSnooze + 48*time.Hour)} {
+	for _, until := range []time.Time{
+		time.Now().Add(-48 * time.Hour), time.Now().Add(limits.MaxSnooze + 48*time.Hour),
+	} {
 		_, err := ana.Snooze(f.ctx(), a.ID, until)
 		f.wantInvalid(err, "/until")
 	}
@@ -138,6 +142,7 @@ func snoozePages(f fixture) {
 		f.snooze(ana, a.ID, tomorrow())
 	}
 	f.wantIDs("snoozed", f.list(ana, askback.Query{Snoozed: new(true), Limit: 2}, nothing), all[2:7])
-	f.wantIDs("others", f.list(ana, askback.Query{Snoozed: new(false), Limit: 2}, nothing), append(slices.Clone(all[:2]), all[7:]...))
+	f.wantIDs("others", f.list(ana, askback.Query{Snoozed: new(false), Limit: 2}, nothing),
+		append(slices.Clone(all[:2]), all[7:]...))
 	f.wantIDs("all", f.list(ana, askback.Query{Limit: 2}, nothing), all)
 }

@@ -44,7 +44,9 @@ func expired(a askback.Ask, got askback.Ask) askback.Ask {
 
 func deadlines(f fixture, clock Clock) {
 	ana := f.person("ana")
-	for _, on := range []askback.OnTimeout{"", askback.OnTimeoutFail, askback.OnTimeoutDecline, askback.OnTimeoutDefault, askback.OnTimeoutWait} {
+	for _, on := range []askback.OnTimeout{
+		"", askback.OnTimeoutFail, askback.OnTimeoutDecline, askback.OnTimeoutDefault, askback.OnTimeoutWait,
+	} {
 		want := f.ask(f.agent(), timed(on))
 		clock.Advance(9 * time.Minute)
 		f.wantPending(want)
@@ -65,7 +67,8 @@ func deadlines(f fixture, clock Clock) {
 		}
 		f.wantSame(got, want)
 		if got.Outcome != nil && (got.Outcome.Reason == "" || got.Outcome.At.Before(got.Deadline)) {
-			f.Errorf("on_timeout %q: got reason %q at %v, want one, after %v", on, got.Outcome.Reason, got.Outcome.At, got.Deadline)
+			f.Errorf("on_timeout %q: got reason %q at %v, want one, after %v", on, got.Outcome.Reason, got.Outcome.At,
+				got.Deadline)
 		}
 		f.wantSame(f.noError(f.agent().Wait(f.ctx(), want.ID)), want)
 	}
@@ -104,7 +107,8 @@ func timerNeverApproves(f fixture, clock Clock) {
 func answerAfterTimer(f fixture, clock Clock) {
 	a := f.ask(f.agent(), timed(askback.OnTimeoutFail))
 	clock.Advance(10 * time.Minute)
-	got, err := f.person("ana").Answer(f.ctx(), a.ID, answers(askback.QuestionAnswer{ID: "q1", Selected: []string{"A"}}))
+	got, err := f.person("ana").Answer(f.ctx(), a.ID,
+		answers(askback.QuestionAnswer{ID: "q1", Selected: []string{"A"}}))
 	f.wantSettled(got, err, expired(a, got))
 	got, err = f.agent().Cancel(f.ctx(), a.ID, "")
 	f.wantSettled(got, err, expired(a, got))

@@ -19,7 +19,8 @@ var queries = map[string]string{
 // body returns a valid body of a cell, in JSON for the API and as a form for pages.
 func (w *world) body(c cell) string {
 	path, isAPI := strings.CutPrefix(c.path, "/api/v1")
-	isAPI = isAPI || strings.HasPrefix(path, "/conversations/") || strings.HasPrefix(path, "/agent/") || strings.HasPrefix(path, "/hooks/")
+	isAPI = isAPI || strings.HasPrefix(path, "/conversations/") || strings.HasPrefix(path, "/agent/") ||
+		strings.HasPrefix(path, "/hooks/")
 	switch {
 	case c.method == "GET" || c.method == "DELETE":
 		return ""
@@ -123,7 +124,9 @@ func (w *world) toolCall(c cell) string {
 	arguments := map[string]any{}
 	switch c.path {
 	case "ask_user_question":
-		arguments["questions"] = []any{map[string]any{"question": "Which?", "options": []any{map[string]any{"label": "A"}, map[string]any{"label": "B"}}}}
+		arguments["questions"] = []any{map[string]any{
+			"question": "Which?", "options": []any{map[string]any{"label": "A"}, map[string]any{"label": "B"}},
+		}}
 		arguments["max_wait_s"] = 0
 	case "confirm_action":
 		arguments["action"], arguments["max_wait_s"] = "Deploy.", 0

@@ -111,7 +111,8 @@ func (w *world) try(c cell) (string, *world) {
 		c.secret = secret
 		reply := w.send(c)
 		if i > 1 && reply.String() != got {
-			w.t.Errorf("%s %s of %s: got %s for an invalid token and %s for %q", c.method, c.path, c.record, got, reply, secret)
+			w.t.Errorf("%s %s of %s: got %s for an invalid token and %s for %q", c.method, c.path, c.record, got,
+				reply, secret)
 		}
 		got = reply.String()
 	}
@@ -156,7 +157,8 @@ func (r reply) json() string {
 // target returns the path of a cell with the ids of its record.
 func (w *world) target(c cell) string {
 	id := cmp.Or(w.ids[c.record], c.record)
-	path := strings.NewReplacer("{id}", id, "{agent}", "worker", "{token}", strings.TrimPrefix(w.link, "/a/"), "{$}", "").Replace(c.path)
+	path := strings.NewReplacer("{id}", id, "{agent}", "worker", "{token}", strings.TrimPrefix(w.link, "/a/"), "{$}",
+		"").Replace(c.path)
 	name := "flat"
 	if c.record != "-" {
 		name = c.record
@@ -260,8 +262,9 @@ func (w *world) lastCursor(c cell) string {
 func TestWebhookSignatureOnlyStartsItsAgent(t *testing.T) {
 	w := newWorld(t)
 	for path, want := range map[string]int{
-		"/hooks/worker": http.StatusAccepted, "/hooks/other": http.StatusUnauthorized, "/api/v1/hooks/claude-code": http.StatusUnauthorized,
-		"/api/v1/asks": http.StatusUnauthorized, "/mcp": http.StatusUnauthorized, "/run": http.StatusUnauthorized,
+		"/hooks/worker": http.StatusAccepted, "/hooks/other": http.StatusUnauthorized,
+		"/api/v1/hooks/claude-code": http.StatusUnauthorized, "/api/v1/asks": http.StatusUnauthorized,
+		"/mcp": http.StatusUnauthorized, "/run": http.StatusUnauthorized,
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+path, strings.NewReader(`{}`))
 		w.must(err)

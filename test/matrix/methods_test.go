@@ -24,7 +24,8 @@ func TestEveryMethodRequiresPermission(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := engine.New(memstore.New(), nil)
-	ask, err := e.As(principals["owner"]).Ask(t.Context(), askback.Request{Questions: []askback.Question{{Text: "Name?"}}})
+	ask, err := e.As(principals["owner"]).Ask(t.Context(),
+		askback.Request{Questions: []askback.Question{{Text: "Name?"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,8 @@ func (w *world) apiRoutes() (all []string) {
 	var document struct {
 		Paths map[string]map[string]json.RawMessage
 	}
-	w.must(json.Unmarshal([]byte(w.send(cell{row: row{method: "GET", path: "/api/openapi.json"}, caller: "none"}).body), &document))
+	w.must(json.Unmarshal([]byte(w.send(cell{row: row{method: "GET", path: "/api/openapi.json"}, caller: "none"}).body),
+		&document))
 	for path, methods := range document.Paths {
 		for method := range methods {
 			if method = strings.ToUpper(method); slices.Contains([]string{"GET", "POST", "PUT", "DELETE"}, method) {
@@ -53,7 +54,8 @@ func pagePatterns(t *testing.T) (all []string) {
 			if !ok || len(call.Args) != 2 {
 				return true
 			}
-			if method, ok := call.Fun.(*ast.SelectorExpr); ok && (method.Sel.Name == "Handle" || method.Sel.Name == "HandleFunc") {
+			if method, ok := call.Fun.(*ast.SelectorExpr); ok &&
+				(method.Sel.Name == "Handle" || method.Sel.Name == "HandleFunc") {
 				all = append(all, valueOf(t, consts, call.Args[0]))
 			}
 			return true
@@ -138,7 +140,10 @@ func (w *world) tools() (all []string) {
 	var reply struct {
 		Result struct{ Tools []struct{ Name string } }
 	}
-	c := cell{row: row{method: "POST", path: "/mcp"}, caller: "owner", body: `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`}
+	c := cell{
+		row: row{method: "POST", path: "/mcp"}, caller: "owner",
+		body: `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`,
+	}
 	w.must(json.Unmarshal([]byte(w.send(c).json()), &reply))
 	for _, tool := range reply.Result.Tools {
 		all = append(all, "MCP "+tool.Name)

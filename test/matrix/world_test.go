@@ -51,7 +51,9 @@ type world struct {
 }
 
 // The callers: tokens and, after "web-", browsers.
-var callers = []string{"none", "bad", "owner", "agent", "asked", "person", "op", "admin", "web-asked", "web-person", "web-op", "web-admin"}
+var callers = []string{
+	"none", "bad", "owner", "agent", "asked", "person", "op", "admin", "web-asked", "web-person", "web-op", "web-admin",
+}
 
 var principals = map[string]askback.Principal{
 	"owner": {Kind: askback.Agent, Name: "bot"}, "agent": {Kind: askback.Agent, Name: "robot"},
@@ -64,7 +66,8 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, secrets: map[string]string{}, ids: map[string]string{}}
 	runner, err := agent.NewRunner(agent.Definition{
-		Name: "worker", Model: script{}, Tools: []string{agent.AskUserQuestion, "files"}, To: []string{answerer}, AsyncQuestions: true,
+		Name: "worker", Model: script{}, Tools: []string{agent.AskUserQuestion, "files"}, To: []string{answerer},
+		AsyncQuestions: true,
 		Toolsets: []agent.Toolset{agent.Functions("files", agent.Func("write", "Writes.", func(context.Context, struct {
 			Text string `json:"text"`
 		},
@@ -76,7 +79,8 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	now := func() time.Time { return time.Now().Add(time.Duration(w.clock.Load())) }
-	w.engine = engine.New(memstore.New(), &engine.Options{Runner: runner, Now: now, Channels: map[string]engine.Channel{"webhook": receiver{}}})
+	w.engine = engine.New(memstore.New(),
+		&engine.Options{Runner: runner, Now: now, Channels: map[string]engine.Channel{"webhook": receiver{}}})
 	w.engine.Set(engine.Settings{Undo: limits.MaxUndo})
 	w.makeCallers()
 	w.serve()
@@ -90,14 +94,16 @@ func (w *world) serve() {
 	done := make(chan struct{})
 	go func() { defer close(done); _ = w.engine.Run(ctx) }()
 	signer := answerlink.New(func() ([]byte, error) { return make([]byte, 32), nil }, answerlink.Page)
-	api := httpapi.NewHandler(w.engine, &httpapi.Options{Hooks: hooks{}, Metrics: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})})
+	api := httpapi.NewHandler(w.engine,
+		&httpapi.Options{Hooks: hooks{}, Metrics: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})})
 	tools := mcpserver.New(&mcpserver.Options{Secret: make([]byte, 32)})
 	mux := http.NewServeMux()
 	for _, path := range []string{"/api/", "/conversations/", "/agent/", "/hooks/", "/metrics", "/healthz", "/readyz"} {
 		mux.Handle(path, api)
 	}
 	mux.Handle(login.ResourcePath, tools.Handler(w.engine))
-	mux.Handle("/", web.New(w.engine, w.engine, w.engine, &web.Options{Links: &web.Links{Signer: signer, Person: w.engine.Person}}))
+	mux.Handle("/",
+		web.New(w.engine, w.engine, w.engine, &web.Options{Links: &web.Links{Signer: signer, Person: w.engine.Person}}))
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	w.must(err)
 	w.url = "http://" + listener.Addr().String()
@@ -145,11 +151,13 @@ func (w *world) makeCallers() {
 		w.must(w.engine.Adopt(ctx, p, browser))
 		w.secrets["web-"+name] = browser
 	}
-	revoked, secret, err := w.as("admin").CreateToken(ctx, askback.TokenRequest{Kind: askback.Responder, Name: answerer})
+	revoked, secret, err := w.as("admin").CreateToken(ctx,
+		askback.TokenRequest{Kind: askback.Responder, Name: answerer})
 	w.must(err)
 	_, err = w.as("admin").RevokeToken(ctx, revoked.ID)
 	w.must(err)
-	_, expired, err := w.as("admin").CreateToken(ctx, askback.TokenRequest{Kind: askback.Responder, Name: answerer, ExpiresIn: time.Minute})
+	_, expired, err := w.as("admin").CreateToken(ctx,
+		askback.TokenRequest{Kind: askback.Responder, Name: answerer, ExpiresIn: time.Minute})
 	w.must(err)
 	w.clock.Store(int64(2 * time.Minute))
 	w.tokens = []string{"garbage", secret, expired}
@@ -165,19 +173,23 @@ func (w *world) makeRecords() {
 	done, err := owner.Ask(ctx, askback.Request{Questions: question, To: []string{answerer}, SessionKey: "job"})
 	w.must(err)
 	w.ids["done"], w.ids["session"] = done.ID, done.SessionID
-	_, err = asked.Answer(ctx, done.ID, askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Other: hush + "answer"}}})
+	_, err = asked.Answer(ctx, done.ID,
+		askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Other: hush + "answer"}}})
 	w.must(err)
 	approved, err := owner.Ask(ctx, askback.Request{
-		To: []string{answerer}, Confirmation: &askback.Confirmation{ToolName: "deploy", Input: json.RawMessage(`{"n":"` + hush + `argument"}`)},
+		To:           []string{answerer},
+		Confirmation: &askback.Confirmation{ToolName: "deploy", Input: json.RawMessage(`{"n":"` + hush + `argument"}`)},
 	})
 	w.must(err)
 	settled, err := asked.Answer(ctx, approved.ID, askback.Answer{Decision: askback.ApproveAll})
 	w.must(err)
 	w.ids["approved"], w.ids["grant"] = approved.ID, settled.Outcome.GrantID
-	held, err := owner.Ask(ctx, askback.Request{Questions: []askback.Question{{Text: "Sure?"}}, To: []string{answerer}, SessionKey: "held"})
+	held, err := owner.Ask(ctx,
+		askback.Request{Questions: []askback.Question{{Text: "Sure?"}}, To: []string{answerer}, SessionKey: "held"})
 	w.must(err)
 	w.ids["held"], w.ids["held-session"] = held.ID, held.SessionID
-	_, err = asked.Hold(ctx, held.ID, askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Other: unsent + "answer"}}})
+	_, err = asked.Hold(ctx, held.ID,
+		askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Other: unsent + "answer"}}})
 	w.must(err)
 	w.makeRun()
 	public, err := owner.Ask(ctx, askback.Request{Questions: []askback.Question{{Text: "For everyone?"}}})
@@ -214,7 +226,8 @@ func (w *world) makeRun() {
 			return
 		}
 		w.ids["run-done"] = a.ID
-		_, err = w.as("asked").Answer(ctx, a.ID, askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Other: hush + "answer"}}})
+		_, err = w.as("asked").Answer(ctx, a.ID,
+			askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Other: hush + "answer"}}})
 		w.must(err)
 	}
 }
@@ -235,7 +248,9 @@ func (script) Reply(_ context.Context, r agent.ModelRequest, _ func(string)) (ag
 			agent.NewCall("a", agent.AskUserQuestion, `{"questions":[{"question":"`+hush+`question?"}]}`, false),
 		}}, nil
 	case 1:
-		return agent.ModelReply{Calls: []conversation.Call{agent.NewCall("b", "files__write", `{"text":"`+hush+`argument"}`, false)}}, nil
+		return agent.ModelReply{
+			Calls: []conversation.Call{agent.NewCall("b", "files__write", `{"text":"`+hush+`argument"}`, false)},
+		}, nil
 	}
 	return agent.ModelReply{Text: "Done."}, nil
 }

@@ -24,18 +24,22 @@ func TestChannelCommandsWorkWithoutTheService(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
 	dir := t.TempDir()
-	build := exec.CommandContext(ctx, "go", "build", "-o", dir+string(filepath.Separator), "./cmd/askback", "./test/fakes")
+	build := exec.CommandContext(ctx, "go", "build", "-o", dir+string(filepath.Separator), "./cmd/askback",
+		"./test/fakes")
 	build.Dir = repository
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	control, server := freeAddress(t), freeAddress(t)
-	replace := strings.NewReplacer("go run ./test/fakes", "exec fakes", "127.0.0.1:7600", control, "ASKBACK_CONFIG=fakes.yaml askback serve", "export ASKBACK_CONFIG=fakes.yaml; exec askback serve --listen "+server, "askback ask", "exec askback ask")
+	replace := strings.NewReplacer("go run ./test/fakes", "exec fakes", "127.0.0.1:7600", control,
+		"ASKBACK_CONFIG=fakes.yaml askback serve",
+		"export ASKBACK_CONFIG=fakes.yaml; exec askback serve --listen "+server, "askback ask", "exec askback ask")
 	var commands []*exec.Cmd
 	for line := range strings.SplitSeq(block(t, "phone.md", "## Trying a channel", "console"), "\n") {
 		cmd := exec.CommandContext(ctx, "sh", "-c", replace.Replace(strings.TrimPrefix(line, "$ ")))
 		cmd.Dir, cmd.Stderr = dir, t.Output()
-		cmd.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"), "XDG_STATE_HOME="+filepath.Join(dir, "state"))
+		cmd.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"),
+			"XDG_STATE_HOME="+filepath.Join(dir, "state"))
 		commands = append(commands, cmd)
 	}
 	if len(commands) != 5 {

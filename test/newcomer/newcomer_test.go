@@ -77,7 +77,8 @@ func newNewcomer(t *testing.T, page, service string) *newcomer {
 	t.Cleanup(func() { _ = p.End() })
 	n := &newcomer{t: t, ctx: ctx, commands: commands, phone: p.Service(service)}
 	if len(n.commands) > 6 || n.commands[0] != "go install ./cmd/askback" {
-		t.Fatalf("docs/%s has the commands %q, want at most six, which begin with go install ./cmd/askback", page, n.commands)
+		t.Fatalf("docs/%s has the commands %q, want at most six, which begin with go install ./cmd/askback", page,
+			n.commands)
 	}
 	n.setUp()
 	return n
@@ -120,11 +121,13 @@ func (n *newcomer) setUp() {
 		n.t.Fatal(err)
 	}
 	n.env = slices.DeleteFunc(os.Environ(), func(s string) bool {
-		return strings.HasPrefix(s, "ASKBACK_") || strings.HasPrefix(s, "XDG_STATE_HOME=") || strings.HasPrefix(s, "GIT_") || strings.HasPrefix(s, "PWD=")
+		return strings.HasPrefix(s, "ASKBACK_") || strings.HasPrefix(s, "XDG_STATE_HOME=") ||
+			strings.HasPrefix(s, "GIT_") || strings.HasPrefix(s, "PWD=")
 	})
 	origin := filepath.Join(dir, "origin")
 	n.env = append(n.env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
-		"GIT_AUTHOR_NAME=test", "GIT_AUTHOR_EMAIL=test@example.com", "GIT_COMMITTER_NAME=test", "GIT_COMMITTER_EMAIL=test@example.com")
+		"GIT_AUTHOR_NAME=test", "GIT_AUTHOR_EMAIL=test@example.com", "GIT_COMMITTER_NAME=test",
+		"GIT_COMMITTER_EMAIL=test@example.com")
 	n.run(n.env, "git", "clone", "-q", "--shared", "--no-checkout", tree, origin)
 	ofTree := append(slices.Clone(n.env), "GIT_DIR="+filepath.Join(origin, ".git"), "GIT_WORK_TREE="+tree)
 	n.run(ofTree, "git", "add", "-A")
@@ -135,7 +138,8 @@ func (n *newcomer) setUp() {
 		n.env = append(n.env, name+"="+n.run(nil, "go", "env", name))
 	}
 	n.log = filepath.Join(dir, "times")
-	n.env = append(n.env, "GOPATH="+filepath.Join(dir, "go"), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "TERM=dumb", "PATH="+n.timed(dir, "go")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	n.env = append(n.env, "GOPATH="+filepath.Join(dir, "go"), "XDG_STATE_HOME="+filepath.Join(dir, "state"),
+		"TERM=dumb", "PATH="+n.timed(dir, "go")+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
 // timed returns a folder with commands that record their start and end times.
@@ -150,7 +154,8 @@ func (n *newcomer) timed(dir string, names ...string) string {
 		if err != nil {
 			n.t.Fatal(err)
 		}
-		script := fmt.Sprintf("#!/bin/sh\nbegan=$(date +%%s.%%N)\n%q \"$@\"\ncode=$?\necho \"%s $1 $began $(date +%%s.%%N)\" >> %q\nexit $code\n", path, name, n.log)
+		script := fmt.Sprintf("#!/bin/sh\nbegan=$(date +%%s.%%N)\n%q \"$@\"\ncode=$?\necho \"%s $1 $began $(date "+
+			"+%%s.%%N)\" >> %q\nexit $code\n", path, name, n.log)
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o755); err != nil {
 			n.t.Fatal(err)
 		}
@@ -168,7 +173,8 @@ func (n *newcomer) open(replace ...string) {
 	if n.stdin, err = n.shell.StdinPipe(); err != nil {
 		n.t.Fatal(err)
 	}
-	n.shell.Stdout, n.shell.Stderr = writer(func(p []byte) { n.out.Write(p) }, &n.mu), writer(func(p []byte) { n.err.Write(p) }, &n.mu)
+	n.shell.Stdout, n.shell.Stderr = writer(func(p []byte) { n.out.Write(p) },
+		&n.mu), writer(func(p []byte) { n.err.Write(p) }, &n.mu)
 	if err := n.shell.Start(); err != nil {
 		n.t.Fatal(err)
 	}
@@ -301,7 +307,8 @@ func (n *newcomer) took(command string) time.Duration {
 func TestNewcomerAnswersWithNtfy(t *testing.T) {
 	n := newNewcomer(t, "phone.md", "ntfy")
 	address := n.phone.Describe().Addresses["ana"]
-	n.open("https://ntfy.sh", address, ", reply_topic:", fmt.Sprintf(`, allow: ["%s"], reply_topic:`, strings.TrimPrefix(address, "http://")))
+	n.open("https://ntfy.sh", address, ", reply_topic:",
+		fmt.Sprintf(`, allow: ["%s"], reply_topic:`, strings.TrimPrefix(address, "http://")))
 	began := time.Now()
 	n.paste(n.commands...)
 	n.answer("SQLite", began)
@@ -317,7 +324,8 @@ func TestNewcomerAnswersInTelegram(t *testing.T) {
 	d := n.phone.Describe()
 	address := d.Addresses["api"]
 	n.open(`channels: {telegram: {token: "${TELEGRAM_TOKEN}"}}`, // a free port, because another server may run here
-		fmt.Sprintf(`{listen: "127.0.0.1:0", channels: {telegram: {token: "${TELEGRAM_TOKEN}", url: %q, allow: [%q]}}}`, address, strings.TrimPrefix(address, "http://")),
+		fmt.Sprintf(`{listen: "127.0.0.1:0", channels: {telegram: {token: "${TELEGRAM_TOKEN}", url: %q, allow: [%q]}}}`,
+			address, strings.TrimPrefix(address, "http://")),
 		"1234567890:AA…", d.Secrets[0])
 	began := time.Now()
 	n.paste(append(slices.Clone(n.commands[:4]), printBackground)...)

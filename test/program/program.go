@@ -19,7 +19,8 @@ func Build(ctx context.Context, dir string) (string, error) {
 		return path, nil
 	}
 	path := filepath.Join(dir, "askback")
-	out, err := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/askback/askback/cmd/askback").CombinedOutput()
+	out, err := exec.CommandContext(ctx, "go", "build", "-o", path,
+		"github.com/askback/askback/cmd/askback").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build askback: %w\n%s", err, out)
 	}

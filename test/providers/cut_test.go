@@ -100,7 +100,8 @@ func TestModelFaultsLoseAndRepeatNothing(t *testing.T) {
 			func(url string) (agent.Model, error) {
 				return anthropic.New("claude-test", modeltest.Key, &anthropic.Options{BaseURL: url})
 			},
-			anthropictest.Stream("tool_use", anthropictest.Text("I have ", "a “question”."), anthropictest.ToolUse("toolu_1", "ask_user_question", input[:half], input[half:])),
+			anthropictest.Stream("tool_use", anthropictest.Text("I have ", "a “question”."),
+				anthropictest.ToolUse("toolu_1", "ask_user_question", input[:half], input[half:])),
 			anthropictest.Stream("end_turn", anthropictest.Text("It is ", "red.")),
 		},
 		"openai": {
@@ -108,7 +109,8 @@ func TestModelFaultsLoseAndRepeatNothing(t *testing.T) {
 			func(url string) (agent.Model, error) {
 				return openai.New("gpt-test", modeltest.Key, &openai.Options{BaseURL: url})
 			},
-			openaitest.Stream("tool_calls", openaitest.Text("I have ", "a “question”."), openaitest.Call(0, "call_1", "ask_user_question", input[:half], input[half:])),
+			openaitest.Stream("tool_calls", openaitest.Text("I have ", "a “question”."),
+				openaitest.Call(0, "call_1", "ask_user_question", input[:half], input[half:])),
 			openaitest.Stream("stop", openaitest.Text("It is ", "red.")),
 		},
 	} {
@@ -132,7 +134,9 @@ func TestModelFaultsLoseAndRepeatNothing(t *testing.T) {
 // runFaultyModel runs an agent once for each fault, and requires that all runs are equal.
 func runFaultyModel(t *testing.T, m agent.Model, faults []modelFault) {
 	t.Helper()
-	runner, err := agent.NewRunner(agent.Definition{Name: "painter", Prompt: "You paint.", Model: m, Tools: []string{agent.AskUserQuestion}})
+	runner, err := agent.NewRunner(agent.Definition{
+		Name: "painter", Prompt: "You paint.", Model: m, Tools: []string{agent.AskUserQuestion},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,9 +176,11 @@ func runFaultyModel(t *testing.T, m agent.Model, faults []modelFault) {
 			}
 		case ev.Type.EndsSession():
 			s, err := ana.Session(ctx, ev.SessionID)
-			if err != nil || s.Status != askback.SessionCompleted || !strings.Contains(string(s.Result), "It is red.") ||
+			if err != nil || s.Status != askback.SessionCompleted ||
+				!strings.Contains(string(s.Result), "It is red.") ||
 				replies[s.ID] != 2 || asks[s.ID] != 1 || s.AsksTotal != 1 {
-				t.Fatalf("%v: %s %s %s after %d replies and %d asks, %v", open[ev.SessionID], s.Status, s.Result, s.Error, replies[s.ID], asks[s.ID], err)
+				t.Fatalf("%v: %s %s %s after %d replies and %d asks, %v", open[ev.SessionID], s.Status, s.Result,
+					s.Error, replies[s.ID], asks[s.ID], err)
 			}
 			delete(open, ev.SessionID)
 		}

@@ -17,7 +17,11 @@ import (
 // the scene.
 func TestAnimationShowsTheScenes(t *testing.T) {
 	violet := color.RGBA{0x8a, 0x4f, 0xc7, 255}
-	scenes := []scene{{painted(color.White), 2 * time.Second}, {painted(color.White), time.Second}, {painted(color.White), 3500 * time.Millisecond}}
+	scenes := []scene{
+		{painted(color.White), 2 * time.Second},
+		{painted(color.White), time.Second},
+		{painted(color.White), 3500 * time.Millisecond},
+	}
 	scenes[1].picture.(draw.Image).Set(30, 20, violet)
 	scenes[1].picture.(draw.Image).Set(33, 24, color.Black)
 	raw, err := animate(scenes)

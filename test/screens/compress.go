@@ -55,7 +55,8 @@ func newQuantizer(size int, pictures ...image.Image) quantizer {
 		}
 	}
 	colors := slices.SortedFunc(maps.Keys(counts), func(a, b color.RGBA) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a.R, b.R), cmp.Compare(a.G, b.G), cmp.Compare(a.B, b.B))
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a.R, b.R), cmp.Compare(a.G, b.G),
+			cmp.Compare(a.B, b.B))
 	})
 	q := quantizer{index: map[color.RGBA]uint8{}}
 	for _, c := range colors[:min(size, len(colors))] {

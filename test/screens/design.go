@@ -66,7 +66,10 @@ func newDesign() (*design, error) {
 		paths[name] = found[1]
 	}
 	d.style = d.get(paths["style"])
-	d.frame = pages.Frame{Style: paths["style"], Script: paths["script"], Icon: paths["icon"], TouchIcon: paths["touch"], CountedIcon: paths["counted"], Now: p.now()}
+	d.frame = pages.Frame{
+		Style: paths["style"], Script: paths["script"], Icon: paths["icon"], TouchIcon: paths["touch"],
+		CountedIcon: paths["counted"], Now: p.now(),
+	}
 	d.stories, err = storiesOf(p, d.frame)
 	return d, err
 }
@@ -195,8 +198,8 @@ func (d *design) serveIndex(w http.ResponseWriter, q url.Values) {
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_ = designTemplate.Execute(w, map[string]any{
-		"Style": style, "Theme": q.Get("theme"), "Width": width, "Height": height, "Groups": groups, "Colors": colors, "Sizes": sizes,
-		"Widths": []int{360, 800, 1400}, "Themes": []string{"", "light", "dark"},
+		"Style": style, "Theme": q.Get("theme"), "Width": width, "Height": height, "Groups": groups, "Colors": colors,
+		"Sizes": sizes, "Widths": []int{360, 800, 1400}, "Themes": []string{"", "light", "dark"},
 	})
 }
 
@@ -216,7 +219,10 @@ func drawDesign(folder, only string) error {
 	for _, s := range d.stories {
 		for _, size := range [][2]int64{{360, 740}, {800, 900}, {1400, 900}} {
 			for _, dark := range []bool{false, true} {
-				p := picture{fmt.Sprintf("%s-%d%s", s.slug(), size[0], map[bool]string{true: "-dark"}[dark]), s.address(""), size[0], size[1], dark}
+				p := picture{
+					fmt.Sprintf("%s-%d%s", s.slug(), size[0], map[bool]string{true: "-dark"}[dark]), s.address(""),
+					size[0], size[1], dark,
+				}
 				if !strings.Contains(p.name, only) {
 					continue
 				}

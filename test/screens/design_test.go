@@ -74,14 +74,17 @@ func TestDesignShowsEachStory(t *testing.T) {
 			t.Errorf("%s is %d times on the page", s.slug(), n)
 		}
 		page := get(t, d, s.address("dark"))
-		if !strings.Contains(page, designStyle+"?theme=dark") || strings.Contains(page, d.frame.Style) || len(page) < 500 {
+		if !strings.Contains(page, designStyle+"?theme=dark") ||
+			strings.Contains(page, d.frame.Style) || len(page) < 500 {
 			t.Errorf("%s has not the dark style sheet", s.slug())
 		}
 	}
-	if !strings.Contains(index, "--agent-ground") || !strings.Contains(index, "#f4edfb") || !strings.Contains(index, "#221c2e") {
+	if !strings.Contains(index, "--agent-ground") || !strings.Contains(index, "#f4edfb") ||
+		!strings.Contains(index, "#221c2e") {
 		t.Error("the page does not have the colors of both themes")
 	}
-	if dark := get(t, d, designStyle+"?theme=dark"); !strings.Contains(dark, "@media all {") || strings.Contains(dark, "prefers-color-scheme") {
+	if dark := get(t, d, designStyle+"?theme=dark"); !strings.Contains(dark, "@media all {") ||
+		strings.Contains(dark, "prefers-color-scheme") {
 		t.Error("the dark style sheet depends on the system")
 	}
 }

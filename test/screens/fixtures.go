@@ -22,10 +22,19 @@ var examples = []example{
 	{"database", "planner", 3 * time.Hour, askback.Request{
 		Context: json.RawMessage(`"The service gets about 40 requests a second, and one of us is on call."`),
 		Questions: []askback.Question{{
-			Text: "Which database should the new billing service use?", Header: "Database", Default: []string{"PostgreSQL"},
+			Text: "Which database should the new billing service use?", Header: "Database",
+			Default: []string{"PostgreSQL"},
 			Options: []askback.Option{
-				{Label: "PostgreSQL", Description: "The team already runs one. Needs a connection pool.", Preview: "services:\n  billing:\n    image: billing:2.4\n    environment:\n      DATABASE_URL: postgres://billing@db.internal:5432/billing?sslmode=verify-full\n      POOL_SIZE: 20"},
-				{Label: "SQLite", Description: "One file beside the program. No server to run.", Preview: "services:\n  billing:\n    image: billing:2.4\n    volumes: [billing-data:/var/lib/billing]"},
+				{
+					Label: "PostgreSQL", Description: "The team already runs one. Needs a connection pool.",
+					Preview: "services:\n  billing:\n    image: billing:2.4\n    environment:\n      DATABASE_URL: " +
+						"postgres://billing@db.internal:5432/billing?sslmode=verify-full\n      POOL_SIZE: 20",
+				},
+				{
+					Label: "SQLite", Description: "One file beside the program. No server to run.",
+					Preview: "services:\n  billing:\n    image: billing:2.4\n    volumes: " +
+						"[billing-data:/var/lib/billing]",
+				},
 				{Label: "None", Description: "Keep everything in memory until the design is settled."},
 			},
 		}},
@@ -37,15 +46,20 @@ var examples = []example{
 	{"migrate", "deploy-bot", 12 * time.Minute, askback.Request{
 		Timeout: time.Hour, OnTimeout: askback.OnTimeoutDecline, Tags: []string{"prod"},
 		Confirmation: &askback.Confirmation{
-			ToolName: "db.migrate", Server: "warehouse", Dangerous: true, Description: "Remove the table that nothing uses any more.",
-			Input: json.RawMessage(`{"database":"prod","sql":"drop table orders_2019;\nvacuum","dry_run":false}`),
+			ToolName: "db.migrate", Server: "warehouse", Dangerous: true,
+			Description: "Remove the table that nothing uses any more.",
+			Input:       json.RawMessage(`{"database":"prod","sql":"drop table orders_2019;\nvacuum","dry_run":false}`),
 		},
 	}},
 	{"form", "release", 9 * time.Minute, askback.Request{
-		Title: "Release 2.4", Tags: []string{"release"}, Context: json.RawMessage(`"The build is green, and **two** flaky tests were skipped."`),
+		Title: "Release 2.4", Tags: []string{"release"},
+		Context: json.RawMessage(`"The build is green, and **two** flaky tests were skipped."`),
 		Questions: []askback.Question{
 			{Text: "Which version number?", Options: askback.Options("2.4.0", "3.0.0")},
-			{Text: "Who should hear of it?", MultiSelect: true, Options: askback.Options("Customers", "Partners", "The team")},
+			{
+				Text: "Who should hear of it?", MultiSelect: true,
+				Options: askback.Options("Customers", "Partners", "The team"),
+			},
 			{Text: "Anything to add to the notes?", Optional: true},
 		},
 	}},
@@ -56,15 +70,23 @@ var examples = []example{
 		ToolName: "tickets.label", Input: json.RawMessage(`{"ticket":4711,"label":"billing"}`),
 	}}},
 	{"later", "writer", time.Minute, askback.Request{Questions: []askback.Question{{
-		Text: "Which picture should the next newsletter have?", Options: askback.Options("The harbour", "The team", "None"),
+		Text:    "Which picture should the next newsletter have?",
+		Options: askback.Options("The harbour", "The team", "None"),
 	}}}},
 	{"settled", "planner", 26 * time.Hour, askback.Request{Questions: []askback.Question{{
 		Text: "Which region should the replicas be in?", Options: askback.Options("Frankfurt", "Dublin", "Both"),
 	}}}},
-	{"denied", "deploy-bot", 27 * time.Hour, askback.Request{Tags: []string{"prod"}, Confirmation: &askback.Confirmation{
-		ToolName: "db.migrate", Server: "warehouse", Dangerous: true, Input: json.RawMessage(`{"database":"prod","sql":"drop table orders"}`),
+	{
+		"denied",
+		"deploy-bot", 27 * time.Hour,
+		askback.Request{Tags: []string{"prod"}, Confirmation: &askback.Confirmation{
+			ToolName: "db.migrate", Server: "warehouse", Dangerous: true,
+			Input: json.RawMessage(`{"database":"prod","sql":"drop table orders"}`),
+		}},
+	},
+	{"withdrawn", "writer", 28 * time.Hour, askback.Request{Questions: []askback.Question{
+		{Text: "Should the post have a picture of the team?", Options: askback.Options("Yes", "No")},
 	}}},
-	{"withdrawn", "writer", 28 * time.Hour, askback.Request{Questions: []askback.Question{{Text: "Should the post have a picture of the team?", Options: askback.Options("Yes", "No")}}}},
 	{"granted", "deploy-bot", 25 * time.Hour, askback.Request{Confirmation: &askback.Confirmation{
 		ToolName: "tests.run", Input: json.RawMessage(`{"suite":"unit","race":true}`),
 	}}},
@@ -89,16 +111,23 @@ func fixtures(e *engine.Engine, setClock func(time.Time), now time.Time) (map[st
 	}
 	setClock(now.Add(-25*time.Hour + time.Minute))
 	ana := e.As(askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb})
-	if _, err := ana.Answer(ctx, ids["settled"], askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"Both"}, Notes: "Dublin first."}}, Comment: "The contract for Frankfurt starts in May."}); err != nil {
+	if _, err := ana.Answer(ctx, ids["settled"], askback.Answer{Answers: []askback.QuestionAnswer{
+		{ID: "q1", Selected: []string{"Both"}, Notes: "Dublin first."},
+	}, Comment: "The contract for Frankfurt starts in May."}); err != nil {
 		return nil, err
 	}
-	if _, err := ana.Answer(ctx, ids["granted"], askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{ExpiresIn: 7 * 24 * time.Hour}}); err != nil {
+	if _, err := ana.Answer(
+		ctx, ids["granted"],
+		askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{ExpiresIn: 7 * 24 * time.Hour}},
+	); err != nil {
 		return nil, err
 	}
-	if _, err := ana.Answer(ctx, ids["denied"], askback.Answer{Decision: askback.Deny, Reason: "Not on a Monday."}); err != nil {
+	if _, err := ana.Answer(ctx, ids["denied"],
+		askback.Answer{Decision: askback.Deny, Reason: "Not on a Monday."}); err != nil {
 		return nil, err
 	}
-	if _, err := e.As(askback.Principal{Kind: askback.Agent, Name: "writer", Channel: askback.ChannelMCP}).Cancel(ctx, ids["withdrawn"], ""); err != nil {
+	if _, err := e.As(askback.Principal{Kind: askback.Agent, Name: "writer", Channel: askback.ChannelMCP}).Cancel(ctx,
+		ids["withdrawn"], ""); err != nil {
 		return nil, err
 	}
 	if err := standingApprovals(e, ana); err != nil {
@@ -110,7 +139,8 @@ func fixtures(e *engine.Engine, setClock func(time.Time), now time.Time) (map[st
 	if err := snooze(ana, ids, setClock, now); err != nil {
 		return nil, err
 	}
-	if _, err := e.As(askback.Principal{Kind: askback.Responder, Name: "ben", Channel: askback.ChannelWeb}).Claim(ctx, ids["form"]); err != nil {
+	if _, err := e.As(askback.Principal{Kind: askback.Responder, Name: "ben", Channel: askback.ChannelWeb}).Claim(ctx,
+		ids["form"]); err != nil {
 		return nil, err
 	}
 	return ids, nil
@@ -141,9 +171,13 @@ func standingApprovals(e *engine.Engine, person askback.Client) error {
 		{"support", "tickets.reopen", `{"ticket":4711}`, false, askback.ScopeInput},
 	} {
 		agent := e.As(askback.Principal{Kind: askback.Agent, Name: g.agent, Channel: askback.ChannelAPI})
-		a, err := agent.Ask(ctx, askback.Request{Agent: g.agent, Confirmation: &askback.Confirmation{ToolName: g.tool, Input: json.RawMessage(g.input), Dangerous: g.dangerous}})
+		a, err := agent.Ask(ctx, askback.Request{Agent: g.agent, Confirmation: &askback.Confirmation{
+			ToolName: g.tool, Input: json.RawMessage(g.input), Dangerous: g.dangerous,
+		}})
 		if err == nil {
-			a, err = person.Answer(ctx, a.ID, askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: g.scope, ExpiresIn: 7 * 24 * time.Hour}})
+			a, err = person.Answer(ctx, a.ID, askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{
+				Scope: g.scope, ExpiresIn: 7 * 24 * time.Hour,
+			}})
 		}
 		if err == nil && g.tool == "tickets.reopen" {
 			_, err = person.Revoke(ctx, a.Outcome.GrantID)
@@ -156,7 +190,9 @@ func standingApprovals(e *engine.Engine, person askback.Client) error {
 }
 
 // session makes a session with a settled ask, an open ask and messages.
-func session(e *engine.Engine, ana askback.Client, setClock func(time.Time), now time.Time, ids map[string]string) error {
+func session(
+	e *engine.Engine, ana askback.Client, setClock func(time.Time), now time.Time, ids map[string]string,
+) error {
 	ctx := context.Background()
 	bot := e.As(askback.Principal{Kind: askback.Agent, Name: "nightly", Channel: askback.ChannelAPI})
 	setClock(now.Add(-3 * time.Hour))
@@ -167,7 +203,8 @@ func session(e *engine.Engine, ana askback.Client, setClock func(time.Time), now
 	ids["session"] = s.ID
 	setClock(now.Add(-2 * time.Hour))
 	a, err := bot.Ask(ctx, askback.Request{SessionID: s.ID, Agent: "nightly", Questions: []askback.Question{{
-		Text: "12 of 4 000 orders have no customer. Skip them?", Options: askback.Options("Skip them", "Stop the import"),
+		Text:    "12 of 4 000 orders have no customer. Skip them?",
+		Options: askback.Options("Skip them", "Stop the import"),
 	}}})
 	if err != nil {
 		return err
@@ -177,11 +214,14 @@ func session(e *engine.Engine, ana askback.Client, setClock func(time.Time), now
 		return err
 	}
 	setClock(now.Add(-90 * time.Minute))
-	if _, err := bot.Send(ctx, s.ID, askback.Report{Text: "3 988 orders are imported. The report is next."}); err != nil {
+	if _, err := bot.Send(ctx, s.ID,
+		askback.Report{Text: "3 988 orders are imported. The report is next."}); err != nil {
 		return err
 	}
 	if _, err := bot.Send(ctx, s.ID, askback.SetTodos{Todos: []askback.Todo{
-		{Content: "Import the orders", Status: askback.TodoCompleted}, {Content: "Send the report", Status: askback.TodoInProgress}, {Content: "Archive the files", Status: askback.TodoPending},
+		{Content: "Import the orders", Status: askback.TodoCompleted},
+		{Content: "Send the report", Status: askback.TodoInProgress},
+		{Content: "Archive the files", Status: askback.TodoPending},
 	}}); err != nil {
 		return err
 	}

@@ -143,7 +143,8 @@ func (p *product) ana() askback.Client {
 
 // newBrowser starts Chromium. The caller calls stop.
 func newBrowser() (ctx context.Context, stop func()) {
-	allocator, cancelAll := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU)...)
+	allocator, cancelAll := chromedp.NewExecAllocator(context.Background(),
+		append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU)...)
 	ctx, cancel := chromedp.NewContext(allocator)
 	return ctx, func() { cancel(); cancelAll() }
 }
@@ -170,7 +171,8 @@ func run(folder, only string, docs bool) error {
 	if err != nil {
 		return err
 	}
-	if err := chromedp.Run(ctx, chromedp.Navigate(server.URL+web.LoginPath(secret)), chromedp.Click(`form[action="/login"] button`), chromedp.WaitVisible("#list, .list-empty")); err != nil {
+	if err := chromedp.Run(ctx, chromedp.Navigate(server.URL+web.LoginPath(secret)),
+		chromedp.Click(`form[action="/login"] button`), chromedp.WaitVisible("#list, .list-empty")); err != nil {
 		return err
 	}
 	for _, one := range pictures {
@@ -203,7 +205,9 @@ func (p picture) take(ctx context.Context, address, file string, small bool) err
 	var png []byte
 	err := chromedp.Run(ctx,
 		emulation.SetDeviceMetricsOverride(p.width, p.height, 1, p.width < 500),
-		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+		}),
 		chromedp.Navigate(address),
 		chromedp.CaptureScreenshot(&png),
 	)

@@ -52,16 +52,25 @@ func storiesOf(p *product, frame pages.Frame) ([]story, error) {
 		{Name: "Inbox", Path: "/", Place: pages.InBar},
 		{Name: "History", Path: "/history", Place: pages.InBar},
 		{Name: "Sessions", Path: "/sessions", Place: pages.InBar},
-		{Name: "Standing approvals", Path: "/grants", About: "Calls that run without asking you.", Place: pages.InHeader},
+		{
+			Name: "Standing approvals", Path: "/grants", About: "Calls that run without asking you.",
+			Place: pages.InHeader,
+		},
 		{Name: "Agents", Path: "/agents", About: "Who asks, how often, and how long they wait."},
 	}
 	for _, a := range b.list(askback.Query{}) {
 		b.inbox.Asks = append(b.inbox.Asks, view.Brief(a))
 	}
 	b.inbox.Sort(frame.Now)
-	b.inbox.Snoozes.Until = map[string]time.Time{b.ids["mail"]: frame.Now.Add(-10 * time.Minute), b.ids["later"]: frame.Now.Add(14 * time.Hour)}
+	b.inbox.Snoozes.Until = map[string]time.Time{
+		b.ids["mail"]: frame.Now.Add(-10 * time.Minute), b.ids["later"]: frame.Now.Add(14 * time.Hour),
+	}
 	b.inbox.Snoozes.Count = "1"
-	for _, add := range []func(*book){inboxStories, rowStories, questionStories, approvalStories, errorStories, settledStories, lateStories, decideStories, listStories, runStories, figureStories, tokenStories, deliveryStories, endpointStories, linkStories, reassignStories, contactStories, routeStories, peopleStories, messageStories} {
+	for _, add := range []func(*book){
+		inboxStories, rowStories, questionStories, approvalStories, errorStories, settledStories, lateStories,
+		decideStories, listStories, runStories, figureStories, tokenStories, deliveryStories, endpointStories,
+		linkStories, reassignStories, contactStories, routeStories, peopleStories, messageStories,
+	} {
 		if add(b); b.err != nil {
 			return nil, b.err
 		}
@@ -100,7 +109,9 @@ func (b *book) ask(r askback.Request) askback.Ask {
 	if r.Agent == "" {
 		r.Agent = "release"
 	}
-	a, err := b.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot", Channel: askback.ChannelAPI}).Ask(context.Background(), r)
+	a, err := b.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot", Channel: askback.ChannelAPI}).Ask(
+		context.Background(), r,
+	)
 	b.check(err)
 	return a
 }
@@ -118,7 +129,10 @@ func (b *book) open(group, name string, a askback.Ask, fill func(*view.Form)) {
 
 // settle returns an ask with an outcome by ana, which change completes.
 func (b *book) settle(a askback.Ask, change func(*askback.Outcome)) askback.Ask {
-	o := askback.Outcome{Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelWeb, At: b.frame.Now.Add(-time.Minute)}
+	o := askback.Outcome{
+		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"},
+		Channel: askback.ChannelWeb, At: b.frame.Now.Add(-time.Minute),
+	}
 	change(&o)
 	a.Outcome = &o
 	return a
@@ -173,7 +187,9 @@ func rowStories(b *book) {
 	claimed.Claims = append(claimed.Claims, askback.Claim{Name: "ben", At: b.frame.Now})
 	soon := b.fixture("short")
 	soon.Deadline, soon.Tags = b.frame.Now.Add(5*time.Minute), []string{"prod", "a tag with many words in it"}
-	long := b.ask(askback.Request{Agent: strings.Repeat("long-name-", 12), Questions: []askback.Question{{Text: strings.Repeat("A question that goes on and on. ", 20)}}})
+	long := b.ask(askback.Request{Agent: strings.Repeat("long-name-", 12), Questions: []askback.Question{
+		{Text: strings.Repeat("A question that goes on and on. ", 20)},
+	}})
 	hidden := b.ask(askback.Request{Agent: "עוזר", Questions: []askback.Question{{Text: "האם להמשיך? \u202etxt.exe"}}})
 	settled := b.settle(b.fixture("database"), func(o *askback.Outcome) {
 		o.Answers = []askback.QuestionAnswer{{ID: "q1", Selected: []string{"SQLite"}}}
@@ -188,18 +204,28 @@ func rowStories(b *book) {
 	b.add("Rows", "open", "/", b.fragment(pages.Row(b.frame, current, view.Brief(b.fixture("mail")))))
 	b.add("Rows", "of a later page", "/rows", b.fragment(pages.MoreRows(b.frame, b.inbox)))
 	b.add("Rows", "new in the live list", "/", b.fragment(
-		pages.RowChange(b.frame, b.inbox, view.Brief(b.fixture("short")), true), pages.RowChange(b.frame, b.inbox, view.Brief(claimed), false), pages.SnoozeCount(b.inbox)))
+		pages.RowChange(b.frame, b.inbox, view.Brief(b.fixture("short")), true),
+		pages.RowChange(b.frame, b.inbox, view.Brief(claimed), false), pages.SnoozeCount(b.inbox)))
 }
 
 func questionStories(b *book) {
 	b.open("Questions", "with previews", b.fixture("database"), nil)
 	b.open("Questions", "one choice", b.fixture("short"), nil)
 	b.open("Questions", "several", b.fixture("form"), nil)
-	b.open("Questions", "free text", b.ask(askback.Request{Questions: []askback.Question{{Text: "What should the release be called?", Default: []string{"Harbour"}}}}), nil)
-	b.open("Questions", "any number", b.ask(askback.Request{Questions: []askback.Question{{Text: "Which channels?", MultiSelect: true, Options: askback.Options("Slack", "E-mail", "Webhook")}}}), nil)
+	b.open("Questions", "free text", b.ask(askback.Request{
+		Questions: []askback.Question{{Text: "What should the release be called?", Default: []string{"Harbour"}}},
+	}), nil)
+	b.open("Questions", "any number", b.ask(askback.Request{Questions: []askback.Question{
+		{Text: "Which channels?", MultiSelect: true, Options: askback.Options("Slack", "E-mail", "Webhook")},
+	}}), nil)
 	b.open("Questions", "markdown and warnings", b.ask(askback.Request{
-		Title: "Import", Context: json.RawMessage(`"# Results\n\n- **12** orders fail\n- see [the log](https://example.com/log)\n\n` + "```" + `\nselect 1;\n` + "```" + `"`),
-		Warnings:  []askback.Problem{{Pointer: "/questions/0", Detail: "an option appeared twice", Fix: "it was removed"}},
+		Title: "Import", Context: json.RawMessage(
+			`"# Results\n\n- **12** orders fail\n- see [the log](https://example.com/log)\n\n` + "```" +
+				`\nselect 1;\n` + "```" + `"`,
+		),
+		Warnings: []askback.Problem{
+			{Pointer: "/questions/0", Detail: "an option appeared twice", Fix: "it was removed"},
+		},
 		Questions: []askback.Question{{Text: "Go on?", Options: askback.Options("Yes", "No"), Optional: true}},
 	}), nil)
 	b.open("Questions", "draft restored", b.fixture("short"), func(f *view.Form) {
@@ -216,9 +242,12 @@ func approvalStories(b *book) {
 		ToolName: "Edit", Input: json.RawMessage(`{"file_path":"/src/billing/rate.go","old_string":"const rate = 19\n\nfunc gross(net int) int {","new_string":"const rate = 21\n\nfunc gross(net int) int {"}`),
 	}}), nil)
 	b.open("Approvals", "hidden characters", b.ask(askback.Request{Confirmation: &askback.Confirmation{
-		ToolName: "Bash", NoEdit: true, Input: json.RawMessage(`{"command":"ls \u202e# fr- mr` + strings.Repeat(" ", 200) + `; rm -rf /srv"}`), Description: "Lists the files.",
+		ToolName: "Bash", NoEdit: true,
+		Input:       json.RawMessage(`{"command":"ls \u202e# fr- mr` + strings.Repeat(" ", 200) + `; rm -rf /srv"}`),
+		Description: "Lists the files.",
 	}}), nil)
-	b.open("Approvals", "edited", b.fixture("label"), func(f *view.Form) { f.Input = "{\n  \"label\": \"refund\",\n  \"ticket\": 4711\n}" })
+	b.open("Approvals", "edited", b.fixture("label"),
+		func(f *view.Form) { f.Input = "{\n  \"label\": \"refund\",\n  \"ticket\": 4711\n}" })
 	b.open("Approvals", "always allow", b.fixture("label"), func(f *view.Form) { f.Scope = askback.ScopeTool })
 }
 
@@ -248,10 +277,14 @@ var outcomes = []struct {
 	change    func(*askback.Outcome)
 }{
 	{"answered", "short", func(o *askback.Outcome) {
-		o.Answers = []askback.QuestionAnswer{{ID: "q1", Question: "Ship the blog post today?", Selected: []string{"Today"}, Notes: "Before noon."}}
+		o.Answers = []askback.QuestionAnswer{
+			{ID: "q1", Question: "Ship the blog post today?", Selected: []string{"Today"}, Notes: "Before noon."},
+		}
 		o.Comment = "Tell the team first."
 	}},
-	{"declined", "form", func(o *askback.Outcome) { o.Status, o.Reason = askback.Declined, "Ask the release manager." }},
+	{"declined", "form", func(o *askback.Outcome) {
+		o.Status, o.Reason = askback.Declined, "Ask the release manager."
+	}},
 	{"withdrawn", "short", func(o *askback.Outcome) {
 		o.Status, o.Actor = askback.Cancelled, askback.Actor{Kind: askback.ActorAgent, Name: "writer"}
 	}},
@@ -260,7 +293,9 @@ var outcomes = []struct {
 	}},
 	{"defaults applied", "database", func(o *askback.Outcome) {
 		o.Status, o.Actor, o.Channel, o.Defaulted = askback.Expired, askback.Actor{Kind: askback.ActorTimer}, "", true
-		o.Answers = []askback.QuestionAnswer{{ID: "q1", Question: "Which database should the new billing service use?", Selected: []string{"PostgreSQL"}}}
+		o.Answers = []askback.QuestionAnswer{{
+			ID: "q1", Question: "Which database should the new billing service use?", Selected: []string{"PostgreSQL"},
+		}}
 	}},
 	{"approved", "mail", func(o *askback.Outcome) { o.Decision = askback.Approve }},
 	{"approved as edited", "label", func(o *askback.Outcome) {
@@ -285,14 +320,17 @@ func lateStories(b *book) {
 	for _, name := range []string{"ben", "ana"} {
 		a := b.settle(b.fixture("short"), func(o *askback.Outcome) {
 			o.Actor.Name = name
-			o.Answers = []askback.QuestionAnswer{{ID: "q1", Question: "Ship the blog post today?", Selected: []string{"Today"}}}
+			o.Answers = []askback.QuestionAnswer{
+				{ID: "q1", Question: "Ship the blog post today?", Selected: []string{"Today"}},
+			}
 		})
 		v, i := view.Of(a), b.inbox
 		form := view.NewForm(v)
 		form.Entries[0].Picks, form.Comment = []int{1}, "After the review."
 		i.Current = a.ID
 		title := map[string]string{"ben": "after another person", "ana": "after the same person"}[name]
-		b.add("Late answers", title, askback.PagePath(a.ID), pages.Conflict(b.frame, i, v, view.ConflictOf(*a.Outcome, "ana"), form))
+		b.add("Late answers", title, askback.PagePath(a.ID),
+			pages.Conflict(b.frame, i, v, view.ConflictOf(*a.Outcome, "ana"), form))
 	}
 }
 
@@ -305,11 +343,14 @@ func decideStories(b *book) {
 	b.add("Decide", "several calls", pages.DecidePath, pages.DecidePage(b.frame, d))
 	b.add("Decide", "nothing to decide", pages.DecidePath, pages.DecidePage(b.frame, pages.Decide{}))
 	approved := view.Of(b.settle(b.fixture("label"), func(o *askback.Outcome) { o.Decision = askback.Approve }))
-	b.add("Decide", "decided", pages.DecidePath, pages.DecidedPage(b.frame, pages.Decided{Approve: true, Results: []pages.DecideResult{{Ask: approved, Done: true}}}))
-	denied := view.Of(b.settle(b.fixture("mail"), func(o *askback.Outcome) { o.Decision, o.Actor.Name = askback.Deny, "ben" }))
-	b.add("Decide", "decided in part", pages.DecidePath, pages.DecidedPage(b.frame, pages.Decided{Approve: true, Results: []pages.DecideResult{
-		{Ask: approved, Done: true},
-		{Ask: denied, Why: "It was settled before.", By: denied.Outcome.Sentence},
-		{Ask: view.Of(b.fixture("migrate")), Why: "This call must be decided on its own page. Open it there."},
-	}}))
+	b.add("Decide", "decided", pages.DecidePath, pages.DecidedPage(b.frame,
+		pages.Decided{Approve: true, Results: []pages.DecideResult{{Ask: approved, Done: true}}}))
+	denied := view.Of(b.settle(b.fixture("mail"),
+		func(o *askback.Outcome) { o.Decision, o.Actor.Name = askback.Deny, "ben" }))
+	b.add("Decide", "decided in part",
+		pages.DecidePath, pages.DecidedPage(b.frame, pages.Decided{Approve: true, Results: []pages.DecideResult{
+			{Ask: approved, Done: true},
+			{Ask: denied, Why: "It was settled before.", By: denied.Outcome.Sentence},
+			{Ask: view.Of(b.fixture("migrate")), Why: "This call must be decided on its own page. Open it there."},
+		}}))
 }

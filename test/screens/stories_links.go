@@ -27,7 +27,10 @@ func linkStories(b *book) {
 	a := b.fixture("settled")
 	b.add("Links", "settled", path, pages.LinkSettled(f, view.Of(a), true, view.Conflict{}))
 	held := b.frame
-	held.Held.Items = []pages.HeldItem{{Ask: call, Held: view.Held{Name: held.Name, Yours: true, Word: "Approved", Detail: safetext.Line("mail"), SendsAt: held.Now.Add(5 * time.Second)}}}
+	held.Held.Items = []pages.HeldItem{{Ask: call, Held: view.Held{
+		Name: held.Name, Yours: true, Word: "Approved", Detail: safetext.Line("mail"),
+		SendsAt: held.Now.Add(5 * time.Second),
+	}}}
 	_ = pages.Held // a text that each page of a person contains
 	b.add("Inbox", "undo", "/asks/x", pages.LinkSettled(held, view.Of(a), true, view.Conflict{}))
 	b.add("Links", "too late", path, pages.LinkSettled(f, view.Of(a), false, view.ConflictOf(*a.Outcome, "ben")))

@@ -35,13 +35,16 @@ func listStories(b *book) {
 	b.add("History", "search", "/history", pages.HistoryList(b.on("/history"), filtered))
 	b.add("History", "empty", "/history", pages.HistoryList(b.on("/history"), pages.History{}))
 	h.Current = b.ids["settled"]
-	b.add("History", "open ask", "/history/"+h.Current, pages.HistoryAsk(b.on("/history"), h, view.Of(b.fixture("settled"))))
+	b.add("History", "open ask", "/history/"+h.Current,
+		pages.HistoryAsk(b.on("/history"), h, view.Of(b.fixture("settled"))))
 	b.sessionStories()
 	grants, err := b.ana().Grants(context.Background(), askback.GrantQuery{})
 	b.check(err)
 	past, err := b.ana().Grants(context.Background(), askback.GrantQuery{Ended: true})
 	b.check(err)
-	l := pages.GrantList{Groups: view.GroupGrants(grantViews(grants.Items)), Past: grantViews(past.Items), MayRevoke: true}
+	l := pages.GrantList{
+		Groups: view.GroupGrants(grantViews(grants.Items)), Past: grantViews(past.Items), MayRevoke: true,
+	}
 	if len(l.Past) > 0 {
 		l.Revoked = &l.Past[0]
 	}
@@ -72,15 +75,28 @@ func (b *book) sessionStories() {
 	b.check(err)
 	asks := b.list(askback.Query{Status: askback.AnyStatus, SessionID: s.ID})
 	sent := []askback.Delivery{
-		{AskID: asks[len(asks)-1].ID, Channel: "webhook", Target: "https://agents.example.com", Event: askback.EventQuestionPending, Status: askback.DeliverySent, Attempts: 1, At: b.frame.Now.Add(-115 * time.Minute)},
-		{AskID: asks[len(asks)-1].ID, Channel: "webhook", Target: "https://agents.example.com", Event: askback.EventQuestionAnswered, Status: askback.DeliveryQueued, Attempts: 4, At: b.frame.Now.Add(-2 * time.Minute), RetryAt: b.frame.Now.Add(time.Hour), Error: "no reply in 30 s"},
+		{
+			AskID: asks[len(asks)-1].ID, Channel: "webhook", Target: "https://agents.example.com",
+			Event: askback.EventQuestionPending, Status: askback.DeliverySent, Attempts: 1,
+			At: b.frame.Now.Add(-115 * time.Minute),
+		},
+		{
+			AskID: asks[len(asks)-1].ID, Channel: "webhook", Target: "https://agents.example.com",
+			Event: askback.EventQuestionAnswered, Status: askback.DeliveryQueued, Attempts: 4,
+			At: b.frame.Now.Add(-2 * time.Minute), RetryAt: b.frame.Now.Add(time.Hour), Error: "no reply in 30 s",
+		},
 	}
 	late := []reports.LateAnswer{{
-		AskID: asks[len(asks)-1].ID, Name: "ben", Channel: askback.ChannelTerminal, At: b.frame.Now, Answer: askback.Answer{Comment: "Only after the backup."},
+		AskID: asks[len(asks)-1].ID, Name: "ben", Channel: askback.ChannelTerminal, At: b.frame.Now,
+		Answer: askback.Answer{Comment: "Only after the backup."},
 	}}
-	b.add("Sessions", "timeline", "/sessions/"+s.ID, pages.Session(b.on("/sessions"), pages.SessionPage{Session: view.SessionOf(s), Moments: view.Timeline(s, asks, messages.Items, late, view.DeliveriesOf(sent, kinds.Titles())), More: true}))
+	b.add("Sessions", "timeline", "/sessions/"+s.ID, pages.Session(b.on("/sessions"), pages.SessionPage{
+		Session: view.SessionOf(s),
+		Moments: view.Timeline(s, asks, messages.Items, late, view.DeliveriesOf(sent, kinds.Titles())), More: true,
+	}))
 	s.Status, s.Error, s.CompletedAt = askback.SessionFailed, "The connection to the warehouse was lost.", b.frame.Now
-	b.add("Sessions", "failed", "/sessions/"+s.ID, pages.Session(b.on("/sessions"), pages.SessionPage{Session: view.SessionOf(s), Moments: view.Timeline(s, asks, nil, nil, nil)}))
+	b.add("Sessions", "failed", "/sessions/"+s.ID, pages.Session(b.on("/sessions"),
+		pages.SessionPage{Session: view.SessionOf(s), Moments: view.Timeline(s, asks, nil, nil, nil)}))
 }
 
 // figureStories are the pages with figures.
@@ -93,11 +109,14 @@ func figureStories(b *book) {
 	people, err := b.ana().People(ctx)
 	b.check(err)
 	periods := []pages.Period{{Value: "24h", Name: "24 hours"}, {Value: "7d", Name: "7 days", Chosen: true}}
-	b.add("Figures", "numbers", "/numbers", pages.NumbersOf(b.on("/numbers"), pages.NumbersPage{Name: "7 days", Periods: periods, Partial: true, Numbers: view.OfFigures(f)}))
-	b.add("Figures", "no numbers", "/numbers", pages.NumbersOf(b.on("/numbers"), pages.NumbersPage{Name: "7 days", Periods: periods}))
+	b.add("Figures", "numbers", "/numbers", pages.NumbersOf(b.on("/numbers"),
+		pages.NumbersPage{Name: "7 days", Periods: periods, Partial: true, Numbers: view.OfFigures(f)}))
+	b.add("Figures", "no numbers", "/numbers",
+		pages.NumbersOf(b.on("/numbers"), pages.NumbersPage{Name: "7 days", Periods: periods}))
 	b.add("Figures", "agents", "/agents", pages.Agents(b.on("/agents"), view.OfAgents(f, agents, nil), false))
 	b.add("Figures", "no agents", "/agents", pages.Agents(b.on("/agents"), nil, false))
-	b.add("Figures", "people", "/people", pages.People(b.on("/people"), pages.PeoplePage{People: view.OfPeople(f, people)}))
+	b.add("Figures", "people", "/people",
+		pages.People(b.on("/people"), pages.PeoplePage{People: view.OfPeople(f, people)}))
 	b.add("Figures", "no people", "/people", pages.People(b.on("/people"), pages.PeoplePage{}))
 }
 
@@ -105,19 +124,31 @@ func figureStories(b *book) {
 func tokenStories(b *book) {
 	var all []view.Token
 	for _, t := range []askback.Token{
-		{ID: "tok_01jzzzzzzzzzzzzzzzzzzzzzzz", Kind: askback.Agent, Name: "deploy-bot", Channel: askback.ChannelAPI, CreatedAt: b.frame.Now.Add(-9 * time.Hour)},
-		{ID: "tok_01jyyyyyyyyyyyyyyyyyyyyyyy", Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb, CreatedAt: b.frame.Now.Add(-time.Hour), ExpiresAt: b.frame.Now.AddDate(0, 1, 0)},
-		{ID: "tok_01jxxxxxxxxxxxxxxxxxxxxxxx", Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb, CreatedAt: b.frame.Now.Add(-50 * time.Hour), ExpiresAt: b.frame.Now.AddDate(0, 0, 3)},
+		{
+			ID: "tok_01jzzzzzzzzzzzzzzzzzzzzzzz", Kind: askback.Agent, Name: "deploy-bot", Channel: askback.ChannelAPI,
+			CreatedAt: b.frame.Now.Add(-9 * time.Hour),
+		},
+		{
+			ID: "tok_01jyyyyyyyyyyyyyyyyyyyyyyy", Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb,
+			CreatedAt: b.frame.Now.Add(-time.Hour), ExpiresAt: b.frame.Now.AddDate(0, 1, 0),
+		},
+		{
+			ID: "tok_01jxxxxxxxxxxxxxxxxxxxxxxx", Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb,
+			CreatedAt: b.frame.Now.Add(-50 * time.Hour), ExpiresAt: b.frame.Now.AddDate(0, 0, 3),
+		},
 	} {
 		all = append(all, view.OfToken(t))
 	}
 	ended := all[0]
 	ended.RevokedAt = b.frame.Now
 	form := pages.TokenForm{Kind: string(askback.Agent), Lasts: "90d"}
-	b.add("Tokens", "list", "/tokens", pages.Tokens(b.on("/tokens"), pages.TokenPage{Tokens: all, Ended: []view.Token{ended}, Form: form, Revoked: &ended, MayChange: true}))
+	b.add("Tokens", "list", "/tokens", pages.Tokens(b.on("/tokens"),
+		pages.TokenPage{Tokens: all, Ended: []view.Token{ended}, Form: form, Revoked: &ended, MayChange: true}))
 	form.Problem = "This name cannot be used: it is blank."
-	b.add("Tokens", "form with an error", "/tokens", pages.Tokens(b.on("/tokens"), pages.TokenPage{Tokens: all, Form: form, MayChange: true}))
-	b.add("Tokens", "new token", "/tokens", pages.NewToken(b.on("/tokens"), all[0], "askback_0123456789abcdefghijklmnopqrstuvwxyz0123", "http://127.0.0.1:7575"))
+	b.add("Tokens", "form with an error", "/tokens",
+		pages.Tokens(b.on("/tokens"), pages.TokenPage{Tokens: all, Form: form, MayChange: true}))
+	b.add("Tokens", "new token", "/tokens", pages.NewToken(b.on("/tokens"), all[0],
+		"askback_0123456789abcdefghijklmnopqrstuvwxyz0123", "http://127.0.0.1:7575"))
 	b.add("Tokens", "log-ins", "/logins", pages.Logins(b.on("/logins"), all[1:], all[1].ID))
 }
 
@@ -129,8 +160,11 @@ func messageStories(b *book) {
 	b.add("Messages", "log in", "/login", pages.Login(visitor, "secret"))
 	b.add("Messages", "log in as another", "/login", pages.Login(b.frame, "secret"))
 	b.add("Messages", "not logged in", "/", pages.Message(visitor, pages.Notice{
-		Heading: "Log in first", Body: []string{"Your agents' questions are behind a log-in."}, Command: "askback login", After: "Open the link that it prints.",
+		Heading: "Log in first", Body: []string{"Your agents' questions are behind a log-in."},
+		Command: "askback login", After: "Open the link that it prints.",
 		SignIn: pages.SignIn{Name: "Example", URL: "/login/oidc", Alternative: "Or type this in a terminal:"},
 	}))
-	b.add("Messages", "error", "/", pages.Message(b.frame, pages.Notice{Heading: "The server has a problem", Body: []string{"Try again in a moment."}, Home: true, Retry: true}))
+	b.add("Messages", "error", "/", pages.Message(b.frame, pages.Notice{
+		Heading: "The server has a problem", Body: []string{"Try again in a moment."}, Home: true, Retry: true,
+	}))
 }

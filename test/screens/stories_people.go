@@ -15,8 +15,15 @@ var team = struct {
 	people []askback.Person
 	groups []askback.Group
 }{
-	[]askback.Person{{Name: "ana", Email: "ana@example.com"}, {Name: "ben"}, {Name: "cem"}, {Name: "a-person-with-a-name-that-is-longer-than-a-column-of-a-phone"}},
-	[]askback.Group{{Name: "oncall", People: []string{"ben", "cem"}}, {Name: "payments", People: []string{"ana", "ben", "a-person-with-a-name-that-is-longer-than-a-column-of-a-phone"}}},
+	[]askback.Person{
+		{Name: "ana", Email: "ana@example.com"},
+		{Name: "ben"},
+		{Name: "cem"},
+		{Name: "a-person-with-a-name-that-is-longer-than-a-column-of-a-phone"},
+	},
+	[]askback.Group{{Name: "oncall", People: []string{"ben", "cem"}}, {Name: "payments", People: []string{
+		"ana", "ben", "a-person-with-a-name-that-is-longer-than-a-column-of-a-phone",
+	}}},
 }
 
 // reassignStories are the form that gives an ask to others, and the pages after it.
@@ -34,7 +41,8 @@ func reassignStories(b *book) {
 	a := b.fixture("form")
 	show("form", a, nil)
 	show("form with an error", a, func(f *pages.ReassignForm) {
-		f.Others, f.Problem = "dan", view.RawText("None of the named people is known here, so none could answer: \"dan\".").Text()
+		f.Others, f.Problem = "dan",
+			view.RawText("None of the named people is known here, so none could answer: \"dan\".").Text()
 	})
 	a.To = []string{"ana", "@oncall"}
 	a.Recipients = []string{"ana", "ben", "cem"}
@@ -55,7 +63,10 @@ func reassignStories(b *book) {
 // contactStories are the page of the chats and browsers where people get asks.
 func contactStories(b *book) {
 	one := func(id, person, channel, label string, used time.Duration) askback.Contact {
-		c := askback.Contact{ID: "ctc_01jzzzzzzzzzzzzzzzzzzzzzz" + id, Person: person, Channel: channel, Label: label, CreatedAt: b.frame.Now.AddDate(0, -1, 0)}
+		c := askback.Contact{
+			ID: "ctc_01jzzzzzzzzzzzzzzzzzzzzzz" + id, Person: person, Channel: channel, Label: label,
+			CreatedAt: b.frame.Now.AddDate(0, -1, 0),
+		}
 		if used > 0 {
 			c.UsedAt = b.frame.Now.Add(-used)
 		}
@@ -63,7 +74,9 @@ func contactStories(b *book) {
 	}
 	all := []askback.Contact{
 		one("1", "ana", "telegram", "Ana", 14*time.Minute), one("2", "ana", "webpush", "Chrome on Android", 0),
-		one("3", "ben", "telegram", "a label that a person has chosen in a chat and that is longer than a phone is wide", time.Hour), one("4", "cem", "webpush", "Safari on iPhone", 200*time.Hour),
+		one("3", "ben", "telegram",
+			"a label that a person has chosen in a chat and that is longer than a phone is wide",
+			time.Hour), one("4", "cem", "webpush", "Safari on iPhone", 200*time.Hour),
 	}
 	all[3].Ended = true
 	var views []view.Contact
@@ -75,11 +88,19 @@ func contactStories(b *book) {
 		b.add("Contacts", name, pages.ContactsPath, pages.Contacts(b.on(pages.ContactsPath), l))
 	}
 	show("own", pages.ContactList{Contacts: views[:2], Chats: chats, PushKey: "x", Codes: true})
-	show("all", pages.ContactList{Contacts: views, All: true, Chats: chats, Result: &pages.ContactResult{Good: true, Word: "Removed", Detail: view.RawText("Telegram Ana at work").Text()}})
+	show("all", pages.ContactList{Contacts: views, All: true, Chats: chats, Result: &pages.ContactResult{
+		Good: true, Word: "Removed", Detail: view.RawText("Telegram Ana at work").Text(),
+	}})
 	show("none", pages.ContactList{Chats: chats, Codes: true})
-	code := view.OfContactCode(askback.ContactCode{Code: "K7M2PXQ4", Channel: "telegram", To: "@askback_bot", URL: "https://t.me/askback_bot?start=K7M2PXQ4", ExpiresAt: b.frame.Now.Add(10 * time.Minute)}, kinds.Titles())
+	code := view.OfContactCode(askback.ContactCode{
+		Code: "K7M2PXQ4", Channel: "telegram", To: "@askback_bot", URL: "https://t.me/askback_bot?start=K7M2PXQ4",
+		ExpiresAt: b.frame.Now.Add(10 * time.Minute),
+	}, kinds.Titles())
 	show("code", pages.ContactList{Contacts: views[:1], Chats: chats, Codes: true, Code: code})
-	show("failed", pages.ContactList{Chats: chats, Result: &pages.ContactResult{Word: "No code was made", Detail: view.RawText("Without https, make it in a terminal, with the command below.").Text()}})
+	show("failed", pages.ContactList{Chats: chats, Result: &pages.ContactResult{
+		Word:   "No code was made",
+		Detail: view.RawText("Without https, make it in a terminal, with the command below.").Text(),
+	}})
 }
 
 // routeStories are the page of routes and the form of a route.
@@ -87,27 +108,50 @@ func routeStories(b *book) {
 	span := func(d time.Duration) askback.Span { return askback.Span(d) }
 	routes := []askback.Route{
 		{
-			Match: askback.Match{Agent: "deploy-*", Kind: askback.Confirm, Tags: []string{"prod"}}, To: []string{"@payments"}, Quorum: 2, NoSelfApproval: true,
-			Remind: []askback.Span{span(30 * time.Minute)}, Escalate: []askback.Escalation{{After: span(2 * time.Hour), To: []string{"@oncall"}}}, Source: askback.SourceSettings,
+			Match: askback.Match{Agent: "deploy-*", Kind: askback.Confirm, Tags: []string{"prod"}},
+			To:    []string{"@payments"}, Quorum: 2, NoSelfApproval: true,
+			Remind:   []askback.Span{span(30 * time.Minute)},
+			Escalate: []askback.Escalation{{After: span(2 * time.Hour), To: []string{"@oncall"}}},
+			Source:   askback.SourceSettings,
 		},
-		{Match: askback.Match{Agent: "an-agent-with-a-name-that-is-longer-than-a-column-of-a-phone"}, To: []string{"ana", "ben"}, Channels: []string{"telegram", "email"}, Source: askback.SourceAPI},
-		{Match: askback.Match{Kind: askback.Questions}, To: []string{"@gone"}, Timeout: span(24 * time.Hour), OnTimeout: askback.OnTimeoutDecline, Source: askback.SourceAPI, Warning: "there is no group gone any more"},
+		{
+			Match: askback.Match{Agent: "an-agent-with-a-name-that-is-longer-than-a-column-of-a-phone"},
+			To:    []string{"ana", "ben"}, Channels: []string{"telegram", "email"}, Source: askback.SourceAPI,
+		},
+		{
+			Match: askback.Match{Kind: askback.Questions}, To: []string{"@gone"}, Timeout: span(24 * time.Hour),
+			OnTimeout: askback.OnTimeoutDecline, Source: askback.SourceAPI, Warning: "there is no group gone any more",
+		},
 	}
-	l := pages.RouteList{Revision: "3", By: view.RawText("ana").Text(), MayChange: true, Check: pages.RouteCheck{First: -1}}
+	l := pages.RouteList{
+		Revision: "3", By: view.RawText("ana").Text(), MayChange: true, Check: pages.RouteCheck{First: -1},
+	}
 	for _, r := range routes {
 		l.Routes = append(l.Routes, view.OfRoute(r))
 	}
 	f := b.on(pages.RoutesPath)
 	show := func(name string, l pages.RouteList) { b.add("Routes", name, pages.RoutesPath, pages.Routes(f, l)) }
 	show("list", l)
-	l.Check = pages.RouteCheck{Agent: "deploy-eu", Kind: "confirmation", Tags: "prod", Asked: true, First: 0, Rules: []int{1}}
+	l.Check = pages.RouteCheck{
+		Agent: "deploy-eu", Kind: "confirmation", Tags: "prod", Asked: true, First: 0, Rules: []int{1},
+	}
 	l.MayChange, l.Done = false, ""
 	show("route of an ask", l)
-	show("moved", pages.RouteList{Routes: l.Routes[1:], MayChange: true, Done: "Moved up.", Check: pages.RouteCheck{First: -1}})
-	show("changed meanwhile", pages.RouteList{Problem: "The routes were changed after this page was loaded. They are shown as they are now.", MayChange: true, Check: pages.RouteCheck{First: -1, Asked: true}})
-	form := pages.RouteForm{Agent: "deploy-*", Kind: "confirmation", Tags: "prod", To: "@payments", Quorum: "2", NoSelfApproval: true, Remind: "30m", Escalate: "2h: @oncall\n1d: ana"}
+	show("moved",
+		pages.RouteList{Routes: l.Routes[1:], MayChange: true, Done: "Moved up.", Check: pages.RouteCheck{First: -1}})
+	show("changed meanwhile", pages.RouteList{
+		Problem:   "The routes were changed after this page was loaded. They are shown as they are now.",
+		MayChange: true, Check: pages.RouteCheck{First: -1, Asked: true},
+	})
+	form := pages.RouteForm{
+		Agent: "deploy-*", Kind: "confirmation", Tags: "prod", To: "@payments", Quorum: "2", NoSelfApproval: true,
+		Remind: "30m", Escalate: "2h: @oncall\n1d: ana",
+	}
 	b.add("Routes", "form", pages.RoutesPath, pages.EditRoute(f, form))
-	form.Index, form.Problems = "0", []view.Problem{{Field: "escalate", Text: view.RawText("Write a time, a colon and who is asked then, such as 2h: @oncall.").Text()}}
+	form.Index, form.Problems = "0", []view.Problem{{
+		Field: "escalate",
+		Text:  view.RawText("Write a time, a colon and who is asked then, such as 2h: @oncall.").Text(),
+	}}
 	b.add("Routes", "form with an error", pages.RoutesPath, pages.EditRoute(f, form))
 }
 
@@ -115,25 +159,39 @@ func routeStories(b *book) {
 func peopleStories(b *book) {
 	people := []askback.Person{
 		{Name: "ana", Email: "ana@example.com", Groups: []string{"payments"}, Source: askback.SourceSettings},
-		{Name: "ben", Groups: []string{"oncall", "payments"}, Source: askback.SourceAPI, Slack: "U012AB3CD", TimeZone: "Europe/Berlin", Quiet: "22:00-07:00", By: "ana", ChangedAt: b.frame.Now.Add(-time.Hour)},
+		{
+			Name: "ben", Groups: []string{"oncall", "payments"}, Source: askback.SourceAPI, Slack: "U012AB3CD",
+			TimeZone: "Europe/Berlin", Quiet: "22:00-07:00", By: "ana", ChangedAt: b.frame.Now.Add(-time.Hour),
+		},
 		{Name: "cem", Source: askback.SourceToken},
 	}
 	groups := []askback.Group{
 		{Name: "oncall", People: []string{"ben", "cem"}, Source: askback.SourceSettings},
-		{Name: "payments", People: team.groups[1].People, Source: askback.SourceAPI, By: "ana", ChangedAt: b.frame.Now, Warning: "no person called a-person-with-a-name-that-is-longer-than-a-column-of-a-phone is known"},
+		{
+			Name: "payments", People: team.groups[1].People, Source: askback.SourceAPI, By: "ana",
+			ChangedAt: b.frame.Now,
+			Warning:   "no person called a-person-with-a-name-that-is-longer-than-a-column-of-a-phone is known",
+		},
 	}
-	p := pages.PeoplePage{People: view.OfPeople(reports.Figures{}, people), MayChange: true, Done: "The group is saved."}
+	p := pages.PeoplePage{
+		People: view.OfPeople(reports.Figures{}, people), MayChange: true, Done: "The group is saved.",
+	}
 	for _, g := range groups {
 		p.Groups = append(p.Groups, view.OfGroup(g))
 	}
 	b.add("People", "groups", pages.PeoplePath, pages.People(b.on(pages.PeoplePath), p))
 	form := pages.EntryForm{
-		Title: "New person", Path: pages.PeoplePath, Name: "dan", New: true, Hint: "As agents and routes name them: ana",
-		Fields:   []pages.EntryField{{Name: "email", Label: "E-mail", Hint: "Empty: none.", Value: "dan@example.com"}},
-		Problems: []view.Problem{{Field: "name", Text: view.RawText("There is a person with this name already.").Text()}},
+		Title: "New person", Path: pages.PeoplePath, Name: "dan", New: true,
+		Hint:   "As agents and routes name them: ana",
+		Fields: []pages.EntryField{{Name: "email", Label: "E-mail", Hint: "Empty: none.", Value: "dan@example.com"}},
+		Problems: []view.Problem{
+			{Field: "name", Text: view.RawText("There is a person with this name already.").Text()},
+		},
 	}
 	b.add("People", "form with an error", pages.PeoplePath, pages.EditEntry(b.on(pages.PeoplePath), form))
 	b.add("People", "edit a group", pages.PeoplePath, pages.EditEntry(b.on(pages.PeoplePath), pages.EntryForm{
-		Title: "Edit a group", Path: pages.GroupsPath, Name: "payments", Fields: []pages.EntryField{{Name: "people", Label: "People", Hint: "ana, ben: with commas between them", Value: "ana, ben"}},
+		Title: "Edit a group", Path: pages.GroupsPath, Name: "payments", Fields: []pages.EntryField{
+			{Name: "people", Label: "People", Hint: "ana, ben: with commas between them", Value: "ana, ben"},
+		},
 	}))
 }

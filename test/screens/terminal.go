@@ -37,10 +37,16 @@ type terminalKeys struct{ until, keys string }
 var terminalPictures = []terminalPicture{
 	{"terminal-question", "database", 100, 26, []terminalKeys{{"more keys", "\x1b[B"}, {"> +2", ""}}},
 	{"terminal-approval", "mail", 80, 24, []terminalKeys{{"more keys", ""}}},
-	{"terminal-dangerous", "migrate", 80, 24, []terminalKeys{{"more keys", "a"}, {"Type approve", "appr"}, {"appr\\n", ""}}},
-	{"terminal-inbox", "", 120, 30, []terminalKeys{{"One moment|more keys", "jjj"}, {">.*mail.send(.|\\n)*more keys", ""}}},
+	{"terminal-dangerous", "migrate", 80, 24, []terminalKeys{
+		{"more keys", "a"}, {"Type approve", "appr"}, {"appr\\n", ""},
+	}},
+	{"terminal-inbox", "", 120, 30, []terminalKeys{
+		{"One moment|more keys", "jjj"}, {">.*mail.send(.|\\n)*more keys", ""},
+	}},
 	{"terminal-inbox-narrow", "", 80, 24, []terminalKeys{{"open", "j"}, {">.*Which database", ""}}},
-	{"terminal-batch", "", 80, 24, []terminalKeys{{"open", "j"}, {">.*Which database", "jxjxjjjx"}, {"3 selected", "a"}, {"Enter shows the rest", ""}}},
+	{"terminal-batch", "", 80, 24, []terminalKeys{
+		{"open", "j"}, {">.*Which database", "jxjxjjjx"}, {"3 selected", "a"}, {"Enter shows the rest", ""},
+	}},
 }
 
 // inboxPicture is the value of asTerminal for the inbox. Other values are names of asks.
@@ -84,7 +90,8 @@ func drawTerminals(folder, only string, docs bool) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		if err := os.WriteFile(filepath.Join(folder, p.name+".svg"), []byte(terminalSVG(screen, p.columns, p.rows)), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, p.name+".svg"), []byte(terminalSVG(screen, p.columns, p.rows)),
+			0o644); err != nil {
 			return err
 		}
 	}
@@ -98,7 +105,8 @@ func (p terminalPicture) take() (vt10x.Terminal, error) {
 		return nil, err
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), asTerminal+"="+cmp.Or(p.ask, inboxPicture), "TERM=xterm-256color", "NO_COLOR=", "ACCESSIBLE=")
+	cmd.Env = append(os.Environ(), asTerminal+"="+cmp.Or(p.ask, inboxPicture), "TERM=xterm-256color", "NO_COLOR=",
+		"ACCESSIBLE=")
 	screen, end, err := startAtTerminal(cmd, p.columns, p.rows, p.keys)
 	if err != nil {
 		return nil, err
@@ -109,7 +117,9 @@ func (p terminalPicture) take() (vt10x.Terminal, error) {
 
 // startAtTerminal starts a program at a pseudo-terminal, and types the keys. It returns the screen,
 // and a function that ends the program.
-func startAtTerminal(cmd *exec.Cmd, columns, rows int, keys []terminalKeys) (screen vt10x.Terminal, end func(), err error) {
+func startAtTerminal(
+	cmd *exec.Cmd, columns, rows int, keys []terminalKeys,
+) (screen vt10x.Terminal, end func(), err error) {
 	file, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: uint16(rows), Cols: uint16(columns)})
 	if err != nil {
 		return nil, nil, err
@@ -226,7 +236,8 @@ func terminalSVG(screen vt10x.Terminal, columns, rows int) string {
 			}
 			if trimmed := strings.TrimRight(text, " "); trimmed != "" {
 				fmt.Fprintf(&b, `<text x="%d" y="%d" textLength="%d" lengthAdjust="spacingAndGlyphs"%s>%s</text>`+"\n",
-					padding+start*cellWidth, padding+y*cellHeight+fontSize, len([]rune(trimmed))*cellWidth, class, escapeSVG(trimmed))
+					padding+start*cellWidth, padding+y*cellHeight+fontSize, len([]rune(trimmed))*cellWidth, class,
+					escapeSVG(trimmed))
 			}
 		}
 	}

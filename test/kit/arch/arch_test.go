@@ -118,7 +118,8 @@ func TestTablesNameExistingPackages(t *testing.T) {
 	}
 	for key := range layers {
 		folder, below := strings.CutSuffix(key, "/...")
-		if !slices.ContainsFunc(repo.files, func(f *file) bool { return f.pkg == key || below && under(f.pkg, folder) }) {
+		if !slices.ContainsFunc(repo.files,
+			func(f *file) bool { return f.pkg == key || below && under(f.pkg, folder) }) {
 			t.Errorf("layers has a row for package %s, which does not exist", key)
 		}
 	}

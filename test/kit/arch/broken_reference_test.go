@@ -8,9 +8,10 @@ var references = []violation{
 	{
 		rule: "cited rows exist",
 		files: map[string]string{
-			"docs/features.md": "A row is cited as in `(F9)`.\n\n| row |\n|---|\n| A1 | asks |\n| F7 | digests |\n\nSee F8.\n",
-			"docs/threats.md":  "| T1 | an agent answers |\n| W1 | in the wrong table |\n",
-			"docs/cli.md":      "```\nF9\n```\n",
+			"docs/features.md": "A row is cited as in `(F9)`.\n\n| row |\n|---|\n| A1 | asks |\n| F7 | digests |\n\n" +
+				"See F8.\n",
+			"docs/threats.md": "| T1 | an agent answers |\n| W1 | in the wrong table |\n",
+			"docs/cli.md":     "```\nF9\n```\n",
 			"engine/a.go": `// Package engine keeps asks (A1, F7).
 package engine
 
@@ -59,10 +60,12 @@ const first = "F9" // G13; U+E000, 0xF5 and C0 are no rows
 	{
 		rule: "cited tests exist",
 		files: map[string]string{
-			"docs/features.md":         "`engine.TestAsk`, `engine.TestGone`,\n`askback.Example`, `askback.FuzzAsk`, `engine.TestHelper`, `internal/pages.ExamplePage`",
-			"a_test.go":                "package askback_test\nfunc Example() {}",
-			"engine/a_test.go":         "package engine_test\nfunc TestAsk() {}\nfunc (s) TestGone() {}",
-			"engine/a.go":              "package engine\n// `engine.TestGone` is not cited by a document.\nfunc TestHelper() {}",
+			"docs/features.md": "`engine.TestAsk`, `engine.TestGone`,\n`askback.Example`, " +
+				"`askback.FuzzAsk`, `engine.TestHelper`, `internal/pages.ExamplePage`",
+			"a_test.go":        "package askback_test\nfunc Example() {}",
+			"engine/a_test.go": "package engine_test\nfunc TestAsk() {}\nfunc (s) TestGone() {}",
+			"engine/a.go": "package engine\n// `engine.TestGone` is not cited by a document.\nfunc " +
+				"TestHelper() {}",
 			"internal/pages/x_test.go": "package pages\nfunc ExamplePage() {}",
 		},
 		want: []string{
@@ -113,8 +116,10 @@ package engine // see docs/gone.md, AGENTS.md and https://example.com/a.md`,
 	{
 		rule: "cited files exist",
 		files: map[string]string{
-			"docs/cli.md": "`engine/a.go`, `engine/b.go`, engine/*.go, engine/testdata/*.txt, (docs/cli.md), `engine.TestA`, `engine/x.TestA`.\n" +
-				"`encoding/json`, /engine/none, https://example.com/engine/none, testdata/none.\n`go test -race ./engine`, `go test ./gone`.\n\n```\nengine/none\n```\n",
+			"docs/cli.md": "`engine/a.go`, `engine/b.go`, engine/*.go, engine/testdata/*.txt, (docs/cli.md), " +
+				"`engine.TestA`, `engine/x.TestA`.\n" +
+				"`encoding/json`, /engine/none, https://example.com/engine/none, testdata/none.\n`go test -race " +
+				"./engine`, `go test ./gone`.\n\n```\nengine/none\n```\n",
 			"engine/a.go": `package engine
 
 // See engine/hub. It is like store/sqlite.
@@ -162,8 +167,10 @@ const b = 1`,
 	{
 		rule: "links resolve",
 		files: map[string]string{
-			"README.md": "[a](docs/cli.md), [b](docs/cli.md#askback-ask), [c](docs/gone.md), [d](docs/cli.md#askback-run),\n" +
-				"[e](https://example.com/x.md), [f](#words), [g](#none), `[h](none.md)`\n[i]: docs/other.md\n<img src=\"docs/a.gif\"> <a href=\"docs/cli.md\">\n\n## Words\n\n```\n# none\n[i](none.md)\n```\n",
+			"README.md": "[a](docs/cli.md), [b](docs/cli.md#askback-ask), [c](docs/gone.md), " +
+				"[d](docs/cli.md#askback-run),\n" +
+				"[e](https://example.com/x.md), [f](#words), [g](#none), `[h](none.md)`\n[i]: docs/other.md\n<img " +
+				"src=\"docs/a.gif\"> <a href=\"docs/cli.md\">\n\n## Words\n\n```\n# none\n[i](none.md)\n```\n",
 			"docs/cli.md": "### `askback` ask\n\n[up](../README.md#words) [folder](../docs)\n",
 		},
 		want: []string{
@@ -177,8 +184,9 @@ const b = 1`,
 	{
 		rule: "documents are listed",
 		files: map[string]string{
-			"README.md":             strings.Repeat("\n", 131),
-			"docs/README.md":        "[a](cli.md), [b](api.md), [b](api.md#asks), [c](design.md), [d](bench/README.md), [up](../README.md)\n",
+			"README.md": strings.Repeat("\n", 131),
+			"docs/README.md": "[a](cli.md), [b](api.md), [b](api.md#asks), [c](design.md), " +
+				"[d](bench/README.md), [up](../README.md)\n",
 			"docs/api.md":           "",
 			"docs/bench/a.svg":      "",
 			"docs/bench/README.md":  "",
@@ -198,7 +206,8 @@ const b = 1`,
 	{
 		rule: "doc links resolve",
 		files: map[string]string{
-			"a.go": "package askback\ntype Ask struct{ ID string }\nfunc (a *Ask) Settled() {}\ntype Asker interface { Wait() }\nvar A, B int",
+			"a.go": "package askback\ntype Ask struct{ ID string }\nfunc (a *Ask) Settled() {}\ntype Asker " +
+				"interface { Wait() }\nvar A, B int",
 			"engine/a.go": `package engine
 
 import ("net/http"; "` + module + `")
@@ -210,7 +219,8 @@ import ("net/http"; "` + module + `")
 func New(http.Handler, askback.Ask) *Engine
 
 type Engine struct{}`,
-			"engine/b.go": "package engine\n\n// Run reads [Ask], [askback.Ask.ID], [askback.Ask.Settled] and [askback.B].\nfunc (e *Engine) Run() {}",
+			"engine/b.go": "package engine\n\n// Run reads [Ask], [askback.Ask.ID], [askback.Ask.Settled] and " +
+				"[askback.B].\nfunc (e *Engine) Run() {}",
 		},
 		want: []string{
 			"engine/a.go:6: [askback.Answer] names nothing",
@@ -222,10 +232,13 @@ type Engine struct{}`,
 	{
 		rule: "spellings are current",
 		files: map[string]string{
-			"cmd/askback/spelling.go": "package main\n\nvar oldSpellings = [][2]string{{\"token create\", \"token add\"}, {\"notify\", \"channel\"}}\n",
-			"README.md": "`token create` and `askback --db x notify`; `notify` is a word.\n\n```sh\na=$(askback token\ncreate --kind agent)\n" +
+			"cmd/askback/spelling.go": "package main\n\nvar oldSpellings = [][2]string{{\"token create\", \"token " +
+				"add\"}, {\"notify\", \"channel\"}}\n",
+			"README.md": "`token create` and `askback --db x notify`; `notify` is a word.\n\n```sh\na=$(askback " +
+				"token\ncreate --kind agent)\n" +
 				"askback token add\naskback token created\n```\n",
-			"web/a.go":     "package web\n\n// The token creates. Run askback notify test.\nconst a = \"run askback token create\"\n",
+			"web/a.go": "package web\n\n// The token creates. Run askback notify test.\nconst a = \"run askback " +
+				"token create\"\n",
 			"web/a.templ":  "package web\n\ntempl Page() {\n\t<b>askback token create</b>\n}\n",
 			"CHANGELOG.md": "`askback token create` is now `askback token add`.\n",
 		},
@@ -256,8 +269,9 @@ var long = ` + "`one\nsays whether`" + `
 			"internal/lifecycle/testdata/one.txt":      "# Nobody answers.\nnobody\n",
 			"internal/wire/openapi/schemas/A.json":     `{"description": "Null if there is none."}`,
 			"internal/wire/openapi/schemas/gen/A.json": `{"description": "Null if there is none."}`,
-			"store/a.templ":                            "package store\n\n// A page.\ntempl Page() {\n\t<b>Nobody</b>\n}\n",
-			"internal/pages/a_templ.go":                "package pages\n\n// nobody\n",
+			"store/a.templ": "package store\n\n// A page.\ntempl Page() {\n" +
+				"\t<b>Nobody</b>\n}\n",
+			"internal/pages/a_templ.go": "package pages\n\n// nobody\n",
 		},
 		want: []string{
 			`README.md:1: "Beside it" has a plainer form`,

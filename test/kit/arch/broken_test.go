@@ -36,8 +36,9 @@ var violations = []violation{
 	{
 		rule: "merges are complete",
 		files: map[string]string{
-			"web/assets/a.css": "a {}\n" + strings.Repeat("<", 7) + " HEAD\nb {}\n=======\nc {}\n" + strings.Repeat(">", 7) + " 1a2b3c4\n",
-			"docs/a.md":        "Title\n=======\n<<<<<<<<\n",
+			"web/assets/a.css": "a {}\n" + strings.Repeat("<",
+				7) + " HEAD\nb {}\n=======\nc {}\n" + strings.Repeat(">", 7) + " 1a2b3c4\n",
+			"docs/a.md": "Title\n=======\n<<<<<<<<\n",
 		},
 		want: []string{
 			"web/assets/a.css:2: a conflict of a merge is left",
@@ -86,14 +87,16 @@ var violations = []violation{
 	{
 		rule: "channels are listed",
 		files: map[string]string{
-			"internal/channels/kinds/a.go": `package kinds; import ( _ "` + module + `/channel/slack"; _ "` + module + `/channel/webhook" )`,
-			"channel/slack/a.go":           `package slack`,
-			"channel/pigeon/a.go":          `package pigeon`,
-			"channel/pigeon/b.go":          `package pigeon`,
-			"channel/channeltest/a.go":     `package channeltest; import _ "` + module + `/channel/slack"`,
-			"cmd/askback/a.go":             `package main; import ( _ "` + module + `/channel/slack"; _ "` + module + `/channel/webhook" )`,
-			"cmd/askback/a_test.go":        `package main; import _ "` + module + `/channel/slack"`,
-			"test/faults/a.go":             `package main; import _ "` + module + `/channel/slack"`,
+			"internal/channels/kinds/a.go": `package kinds; import ( _ "` + module + `/channel/slack"; _ "` +
+				module + `/channel/webhook" )`,
+			"channel/slack/a.go":       `package slack`,
+			"channel/pigeon/a.go":      `package pigeon`,
+			"channel/pigeon/b.go":      `package pigeon`,
+			"channel/channeltest/a.go": `package channeltest; import _ "` + module + `/channel/slack"`,
+			"cmd/askback/a.go": `package main; import ( _ "` + module + `/channel/slack"; _ "` +
+				module + `/channel/webhook" )`,
+			"cmd/askback/a_test.go": `package main; import _ "` + module + `/channel/slack"`,
+			"test/faults/a.go":      `package main; import _ "` + module + `/channel/slack"`,
 		},
 		want: []string{
 			"channel/pigeon is not in internal/channels/kinds",
@@ -112,10 +115,12 @@ var violations = []violation{
 			"internal/ids/a.go":    `package ids; import _ "github.com/google/uuid"`,
 		},
 		want: []string{
-			"internal/access/a.go:1: internal/access does not own github.com/google/go-cmp/cmp: see owners in test/kit/arch/table_test.go",
+			"internal/access/a.go:1: internal/access does not own github.com/google/go-cmp/cmp: see owners in " +
+				"test/kit/arch/table_test.go",
 			"engine/a.go:1: engine does not own modernc.org/sqlite: see owners in test/kit/arch/table_test.go",
 			"engine/a_test.go:1: engine does not own modernc.org/sqlite/lib: see owners in test/kit/arch/table_test.go",
-			"internal/ids/a.go:1: internal/ids does not own github.com/google/uuid: see owners in test/kit/arch/table_test.go",
+			"internal/ids/a.go:1: internal/ids does not own github.com/google/uuid: see owners in " +
+				"test/kit/arch/table_test.go",
 		},
 	},
 	{
@@ -126,8 +131,9 @@ var violations = []violation{
 	{
 		rule: "pure imports only",
 		files: map[string]string{
-			"a.go":                        `package askback; import ( _ "strings"; _ "github.com/rivo/uniseg"; _ "os" )`,
-			"internal/lifecycle/a.go":     `package lifecycle; import ( _ "` + module + `"; _ "github.com/rivo/uniseg" )`,
+			"a.go": `package askback; import ( _ "strings"; _ "github.com/rivo/uniseg"; _ "os" )`,
+			"internal/lifecycle/a.go": `package lifecycle; import ( _ "` + module +
+				`"; _ "github.com/rivo/uniseg" )`,
 			"internal/wire/jcs/a.go":      `package jcs; import _ "math/rand/v2"`,
 			"internal/wire/jcs/a_test.go": `package canon_test; import _ "os"`,
 			"engine/a.go":                 `package engine; import _ "os"`,
@@ -204,7 +210,8 @@ func h() { for range 3 { } }`,
 			"internal/lifecycle/a.go:11: internal/lifecycle is pure and must not change the package variable table",
 			"internal/lifecycle/a.go:5: internal/lifecycle is pure and must not change the package variable table",
 			"internal/lifecycle/a.go:6: internal/lifecycle is pure and must not change the package variable last",
-			"internal/lifecycle/a.go:7: internal/lifecycle is pure and must not change the package variable askback.Limits",
+			"internal/lifecycle/a.go:7: internal/lifecycle is pure and must not change the package variable " +
+				"askback.Limits",
 		},
 	},
 	{
@@ -340,12 +347,15 @@ func (b Box[T]) Open() {}`,
 	{
 		rule: "the root is small",
 		files: map[string]string{
-			"a.go":      "package askback; const (" + numbered("A%d = 1; ", maxRootNames-1) + "); var b = 1; func (t T) C() {}; type T int",
+			"a.go": "package askback; const (" + numbered("A%d = 1; ",
+				maxRootNames-1) + "); var b = 1; func (t T) C() {}; type T int",
 			"b.go":      "package askback; func F() {}",
 			"a_test.go": "package askback; func G() {}",
 			"web/a.go":  "package web; func H() {}",
 		},
-		want: []string{"the root exports 251 names, at most 250 are allowed: move the names that a program does not need"},
+		want: []string{
+			"the root exports 251 names, at most 250 are allowed: move the names that a program does not need",
+		},
 	},
 	{
 		rule:  "folders are small",
@@ -358,8 +368,9 @@ func (b Box[T]) Open() {}`,
 	{
 		rule: "functions are short",
 		files: map[string]string{
-			"engine/a.go":               "package engine\nfunc f() {" + strings.Repeat("\n", maxFunctionLines-1) + "}",
-			"engine/b.go":               "package engine\n\n// g is long.\nfunc g() {" + strings.Repeat("\n", maxFunctionLines) + "}",
+			"engine/a.go": "package engine\nfunc f() {" + strings.Repeat("\n", maxFunctionLines-1) + "}",
+			"engine/b.go": "package engine\n\n// g is long.\nfunc g() {" + strings.Repeat("\n",
+				maxFunctionLines) + "}",
 			"engine/a_test.go":          "package engine\nfunc h() {" + strings.Repeat("\n", maxFunctionLines) + "}",
 			"store/storetest/a.go":      "package storetest\nfunc i() {" + strings.Repeat("\n", maxFunctionLines) + "}",
 			"internal/pages/a_templ.go": "package pages\nfunc j() {" + strings.Repeat("\n", maxFunctionLines) + "}",
@@ -389,9 +400,12 @@ func (b Box[T]) Open() {}`,
 				"func TestC(t *testing.T) {\n\tother.Omit(t)\n}",
 		},
 		want: []string{
-			"web/a_test.go:6: scripts/test.sh does not find this test: write racedetector.Omit(t) as a statement of the test",
-			"web/a_test.go:9: scripts/test.sh does not find this test: write racedetector.Omit(t) as a statement of the test",
-			"web/b_test.go:3: scripts/test.sh does not find this test: write racedetector.Omit(t) as a statement of the test",
+			"web/a_test.go:6: scripts/test.sh does not find this test: write racedetector.Omit(t) as a statement " +
+				"of the test",
+			"web/a_test.go:9: scripts/test.sh does not find this test: write racedetector.Omit(t) as a statement " +
+				"of the test",
+			"web/b_test.go:3: scripts/test.sh does not find this test: write racedetector.Omit(t) as a statement " +
+				"of the test",
 		},
 	},
 }
@@ -419,7 +433,8 @@ func TestRulesReportViolations(t *testing.T) {
 // For each rule there is a tree of files that violates it.
 func TestEveryRuleHasAViolation(t *testing.T) {
 	for name := range rules {
-		if !slices.ContainsFunc(slices.Concat(violations, references), func(v violation) bool { return v.rule == name && len(v.want) > 0 }) {
+		if !slices.ContainsFunc(slices.Concat(violations, references),
+			func(v violation) bool { return v.rule == name && len(v.want) > 0 }) {
 			t.Errorf("no tree breaks the rule %q", name)
 		}
 	}

@@ -10,7 +10,9 @@ import (
 
 // docLink matches a link of a doc comment, as go doc reads it: an exported name
 // in brackets, with its type or package before it.
-var docLink = regexp.MustCompile(`(?:^|[\s(])\[\*?((?:[a-z][a-z0-9]*\.)?[A-Z][A-Za-z0-9]*(?:\.[A-Z][A-Za-z0-9]*)?)\](?:$|[\s).,:;])`)
+var docLink = regexp.MustCompile(
+	`(?:^|[\s(])\[\*?((?:[a-z][a-z0-9]*\.)?[A-Z][A-Za-z0-9]*(?:\.[A-Z][A-Za-z0-9]*)?)\](?:$|[\s).,:;])`,
+)
 
 // docLinksResolve requires that doc links name a declaration of the package or
 // of an imported package. Declarations of other modules are not checked.

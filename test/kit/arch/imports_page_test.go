@@ -53,7 +53,8 @@ func importsPage(t *tree) string {
 		o := owners[library]
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", library, importable(o.packages), o.why)
 	}
-	fmt.Fprintf(&b, "\nOnly tests and suites import these: `%s`.\n", strings.Join(slices.Sorted(slices.Values(testLibraries)), "`,\n`"))
+	fmt.Fprintf(&b, "\nOnly tests and suites import these: `%s`.\n",
+		strings.Join(slices.Sorted(slices.Values(testLibraries)), "`,\n`"))
 	return b.String()
 }
 

@@ -120,7 +120,9 @@ func forTests(library string) bool {
 
 func owns(pkg, library string) bool {
 	for prefix, o := range owners {
-		if under(library, prefix) && slices.ContainsFunc(o.packages, func(p string) bool { return p == pkg || p == "test/bench" && under(pkg, p) }) {
+		if under(library, prefix) && slices.ContainsFunc(o.packages, func(p string) bool {
+			return p == pkg || p == "test/bench" && under(pkg, p)
+		}) {
 			return true
 		}
 	}

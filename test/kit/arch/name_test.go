@@ -75,7 +75,9 @@ func rootIsSmall(t *tree, report report) {
 		}
 	}
 	if n > maxRootNames {
-		report(token.NoPos, "the root exports %d names, at most %d are allowed: move the names that a program does not need", n, maxRootNames)
+		report(token.NoPos,
+			"the root exports %d names, at most %d are allowed: move the names that a program does not need", n,
+			maxRootNames)
 	}
 }
 
@@ -123,7 +125,8 @@ func foldersAreSmall(t *tree, report report) {
 			}
 		}
 		if len(names) > limit {
-			report(token.NoPos, "%s has %d folders, at most %d are allowed: group what belongs together", folder, len(names), limit)
+			report(token.NoPos, "%s has %d folders, at most %d are allowed: group what belongs together", folder,
+				len(names), limit)
 		}
 	}
 }
@@ -178,7 +181,8 @@ func omittedTestsAreFound(t *tree, report report) {
 		}
 		f.uses(func(importPath, name string, at token.Pos) {
 			if importPath == module+"/test/kit/racedetector" && name == "Omit" && !found[at] {
-				report(at, "scripts/test.sh does not find this test: write racedetector.Omit(t) as a statement of the test")
+				report(at,
+					"scripts/test.sh does not find this test: write racedetector.Omit(t) as a statement of the test")
 			}
 		})
 	}

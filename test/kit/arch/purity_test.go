@@ -100,7 +100,8 @@ func noChangedVariables(t *tree, report report) {
 					change(n.Value)
 				}
 			case *ast.CallExpr:
-				if b, ok := n.Fun.(*ast.Ident); ok && slices.Contains([]string{"clear", "copy", "delete"}, b.Name) && len(n.Args) > 0 {
+				if b, ok := n.Fun.(*ast.Ident); ok && slices.Contains([]string{"clear", "copy", "delete"}, b.Name) &&
+					len(n.Args) > 0 {
 					change(n.Args[0])
 				}
 			}

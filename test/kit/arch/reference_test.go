@@ -255,7 +255,8 @@ func filesExist(t *tree, report report) {
 func nothingOutsideIsCited(t *tree, report report) {
 	for _, p := range t.passages() {
 		p.find(citedOutside, func(line int, groups []string) {
-			report(token.NoPos, "%s:%d: %q refers to something that is not in the repository", p.file, line, groups[1]+groups[2])
+			report(token.NoPos, "%s:%d: %q refers to something that is not in the repository", p.file, line,
+				groups[1]+groups[2])
 		})
 	}
 }

@@ -18,7 +18,10 @@ var layers = map[string][]string{
 	"conversation": {"."},
 
 	// Models of hosted runs.
-	"agent":                               {".", "asktool", "conversation", "internal/wire/decode", "internal/directory", "internal/wire/jcs", "internal/hosted/schedule", "internal/text/spelling"},
+	"agent": {
+		".", "asktool", "conversation", "internal/wire/decode", "internal/directory", "internal/wire/jcs",
+		"internal/hosted/schedule", "internal/text/spelling",
+	},
 	"agent/host":                          {".", "agent", "engine", "store/memstore", "store/sqlite"},
 	"agent/scripted":                      {"agent", "conversation"},
 	"agent/anthropic":                     {"agent", "conversation", "internal/hosted/modelhttp"},
@@ -39,14 +42,32 @@ var layers = map[string][]string{
 
 	// The engine combines time, storage and effects. It computes digests and ids itself;
 	// docs/design/packages.md has the reason.
-	"engine":      {".", "reports", "internal/limits", "internal/lifecycle", "internal/access", "store", "engine/auth", "engine/internal/*", "internal/ids", "internal/wire/revision"},
+	"engine": {
+		".", "reports", "internal/limits", "internal/lifecycle", "internal/access", "store", "engine/auth",
+		"engine/internal/*", "internal/ids", "internal/wire/revision",
+	},
 	"engine/auth": {".", "internal/limits", "store", "internal/ids"},
 	// The parts of the engine import the core of transactions, and do not import each other.
-	"engine/internal/txn":    {".", "internal/limits", "internal/lifecycle", "internal/access", "store", "internal/ids", "internal/wire/jcs", "internal/wire/revision"},
-	"engine/internal/people": {".", "internal/limits", "engine/internal/txn", "engine/auth", "internal/lifecycle", "internal/access", "store", "internal/directory", "internal/ids", "internal/text/lookalike"},
-	"engine/internal/send":   {".", "internal/limits", "engine/internal/txn", "internal/lifecycle", "internal/access", "store", "internal/ids"},
-	"engine/internal/runs":   {".", "internal/limits", "engine/internal/txn", "conversation", "internal/lifecycle", "internal/access", "store", "internal/directory", "internal/ids"},
-	"engine/internal/feed":   {".", "reports", "internal/text/resumecontext", "internal/limits", "engine/internal/txn", "engine/auth", "conversation", "internal/lifecycle", "internal/access", "store", "internal/ids", "internal/text/search", "internal/wire/codec"},
+	"engine/internal/txn": {
+		".", "internal/limits", "internal/lifecycle", "internal/access", "store", "internal/ids", "internal/wire/jcs",
+		"internal/wire/revision",
+	},
+	"engine/internal/people": {
+		".", "internal/limits", "engine/internal/txn", "engine/auth", "internal/lifecycle", "internal/access", "store",
+		"internal/directory", "internal/ids", "internal/text/lookalike",
+	},
+	"engine/internal/send": {
+		".", "internal/limits", "engine/internal/txn", "internal/lifecycle", "internal/access", "store", "internal/ids",
+	},
+	"engine/internal/runs": {
+		".", "internal/limits", "engine/internal/txn", "conversation", "internal/lifecycle", "internal/access",
+		"store", "internal/directory", "internal/ids",
+	},
+	"engine/internal/feed": {
+		".", "reports", "internal/text/resumecontext", "internal/limits", "engine/internal/txn", "engine/auth",
+		"conversation", "internal/lifecycle", "internal/access", "store", "internal/ids", "internal/text/search",
+		"internal/wire/codec",
+	},
 
 	// Frontends for people and agents.
 	"httpapi":   {".", "internal/*"},
@@ -58,19 +79,38 @@ var layers = map[string][]string{
 	"internal/pages": {"internal/text/view"},
 
 	// Channels carry asks to programs and people.
-	"channel/telegram":              {".", "internal/channels", "internal/egress", "internal/ids", "internal/mac", "internal/message/notice", "internal/pause", "internal/settings", "internal/text/safetext", "internal/text/view"},
+	"channel/telegram": {
+		".", "internal/channels", "internal/egress", "internal/ids", "internal/mac", "internal/message/notice",
+		"internal/pause", "internal/settings", "internal/text/safetext", "internal/text/view",
+	},
 	"channel/telegram/telegramtest": {},
 
-	"channel/email":               {".", "internal/channels", "internal/egress", "internal/mac", "internal/message/notice", "internal/pause", "internal/settings", "internal/text/view"},
-	"channel/email/emailtest":     {},
-	"channel/post":                {".", "internal/message/answerlink", "internal/channels", "internal/directory", "internal/egress", "internal/message/notice", "internal/pause", "internal/settings"},
-	"channel/post/posttest":       {".", "channel/channeltest", "channel/post", "engine", "internal/message/answerlink", "internal/egress"},
-	"channel/channeltest":         {".", "internal/limits", "engine", "store/memstore", "internal/text/safetext"},
-	"channel/slack":               {".", "internal/channels", "internal/egress", "internal/mac", "internal/message/notice", "internal/pause", "internal/settings", "internal/text/safetext", "internal/text/view"},
-	"channel/slack/slacktest":     {},
-	"channel/webpush":             {".", "internal/channels", "internal/egress", "internal/message/notice", "internal/pause", "internal/settings"},
+	"channel/email": {
+		".", "internal/channels", "internal/egress", "internal/mac", "internal/message/notice", "internal/pause",
+		"internal/settings", "internal/text/view",
+	},
+	"channel/email/emailtest": {},
+	"channel/post": {
+		".", "internal/message/answerlink", "internal/channels", "internal/directory", "internal/egress",
+		"internal/message/notice", "internal/pause", "internal/settings",
+	},
+	"channel/post/posttest": {
+		".", "channel/channeltest", "channel/post", "engine", "internal/message/answerlink", "internal/egress",
+	},
+	"channel/channeltest": {".", "internal/limits", "engine", "store/memstore", "internal/text/safetext"},
+	"channel/slack": {
+		".", "internal/channels", "internal/egress", "internal/mac", "internal/message/notice", "internal/pause",
+		"internal/settings", "internal/text/safetext", "internal/text/view",
+	},
+	"channel/slack/slacktest": {},
+	"channel/webpush": {
+		".", "internal/channels", "internal/egress", "internal/message/notice", "internal/pause", "internal/settings",
+	},
 	"channel/webpush/webpushtest": {".", "channel/channeltest", "channel/webpush", "engine", "internal/egress"},
-	"channel/webhook":             {".", "internal/channels", "internal/egress", "internal/settings", "internal/text/safetext", "internal/wire/compat"},
+	"channel/webhook": {
+		".", "internal/channels", "internal/egress", "internal/settings", "internal/text/safetext",
+		"internal/wire/compat",
+	},
 
 	"internal/channels":       {".", "internal/message/answerlink", "internal/egress", "internal/settings"},
 	"internal/channels/kinds": {"channel/*", "internal/channels"},
@@ -80,30 +120,52 @@ var layers = map[string][]string{
 	// The ask tools for models, used by every program that serves them.
 	"asktool": {".", "internal/wire/jcs", "internal/wire/codec", "internal/wire/decode"},
 
-	"test/kit/arch":                   {},
-	"test/kit/browsertest":            {},
-	"test/kit/freeport":               {},
-	"test/kit/proctest":               {},
-	"internal/command/doctor":         {".", "agent/mcptools", "engine", "engine/auth", "internal/agents", "internal/agents/claudecode", "internal/agents/config", "internal/agents/hook", "internal/agents/opencode", "internal/egress", "internal/local/connection", "internal/local/instance", "internal/server/config", "internal/server/hosting", "internal/server/login", "internal/settings", "internal/text/safetext", "internal/text/view", "store", "store/sqlite"},
-	"internal/egress":                 {"."},
-	"test/kit/fakes":                  {"askbacktest", "channel/channeltest", "channel/email/emailtest", "channel/post/posttest", "channel/slack/slacktest", "channel/telegram/telegramtest", "channel/webpush/webpushtest", "internal/egress", "internal/pause"},
-	"test/kit/filltest":               {},
-	"test/kit/golden":                 {},
-	"internal/server/gctune":          {},
-	"internal/wire/jcs":               {"."},
-	"internal/wire/codec":             {},
-	"internal/wire/codecgen":          {"internal/wire/codec"},
-	"internal/server/config":          {".", "internal/limits", "agent/anthropic", "channel/webhook", "internal/channels", "internal/channels/kinds", "internal/directory", "internal/egress", "internal/hosted/modelhttp", "internal/hosted/schedule", "internal/settings"},
-	"internal/settings":               {".", "internal/text/spelling"},
-	"internal/directory":              {".", "internal/limits", "internal/text/lookalike"},
-	"internal/wire/decode":            {".", "internal/limits", "internal/wire/jcs", "internal/text/safetext", "internal/text/lookalike", "internal/text/spelling"},
-	"internal/wire/compat":            {".", "internal/text/resumecontext", "internal/limits", "internal/wire/jcs", "internal/wire/decode"},
-	"internal/command/githubaction":   {".", "internal/limits", "asktool", "internal/text/safetext"},
-	"internal/ids":                    {},
-	"test/kit/leftout":                {},
-	"internal/local/connection":       {".", "engine", "engine/auth", "httpapi", "store/sqlite", "internal/*"},
-	"internal/local/instance":         {"internal/pause"},
-	"internal/server/hosting":         {"agent", "agent/anthropic", "agent/mcptools", "agent/openai", "agent/scripted", "channel/webhook", "engine", "httpapi", "internal/hosted/demo", "internal/server/config"},
+	"test/kit/arch":        {},
+	"test/kit/browsertest": {},
+	"test/kit/freeport":    {},
+	"test/kit/proctest":    {},
+	"internal/command/doctor": {
+		".", "agent/mcptools", "engine", "engine/auth", "internal/agents", "internal/agents/claudecode",
+		"internal/agents/config", "internal/agents/hook", "internal/agents/opencode", "internal/egress",
+		"internal/local/connection", "internal/local/instance", "internal/server/config", "internal/server/hosting",
+		"internal/server/login", "internal/settings", "internal/text/safetext", "internal/text/view", "store",
+		"store/sqlite",
+	},
+	"internal/egress": {"."},
+	"test/kit/fakes": {
+		"askbacktest", "channel/channeltest", "channel/email/emailtest", "channel/post/posttest",
+		"channel/slack/slacktest", "channel/telegram/telegramtest", "channel/webpush/webpushtest", "internal/egress",
+		"internal/pause",
+	},
+	"test/kit/filltest":      {},
+	"test/kit/golden":        {},
+	"internal/server/gctune": {},
+	"internal/wire/jcs":      {"."},
+	"internal/wire/codec":    {},
+	"internal/wire/codecgen": {"internal/wire/codec"},
+	"internal/server/config": {
+		".", "internal/limits", "agent/anthropic", "channel/webhook", "internal/channels", "internal/channels/kinds",
+		"internal/directory", "internal/egress", "internal/hosted/modelhttp", "internal/hosted/schedule",
+		"internal/settings",
+	},
+	"internal/settings":  {".", "internal/text/spelling"},
+	"internal/directory": {".", "internal/limits", "internal/text/lookalike"},
+	"internal/wire/decode": {
+		".", "internal/limits", "internal/wire/jcs", "internal/text/safetext", "internal/text/lookalike",
+		"internal/text/spelling",
+	},
+	"internal/wire/compat": {
+		".", "internal/text/resumecontext", "internal/limits", "internal/wire/jcs", "internal/wire/decode",
+	},
+	"internal/command/githubaction": {".", "internal/limits", "asktool", "internal/text/safetext"},
+	"internal/ids":                  {},
+	"test/kit/leftout":              {},
+	"internal/local/connection":     {".", "engine", "engine/auth", "httpapi", "store/sqlite", "internal/*"},
+	"internal/local/instance":       {"internal/pause"},
+	"internal/server/hosting": {
+		"agent", "agent/anthropic", "agent/mcptools", "agent/openai", "agent/scripted", "channel/webhook", "engine",
+		"httpapi", "internal/hosted/demo", "internal/server/config",
+	},
 	"internal/server/login/logintest": {},
 	"internal/server/login":           {"internal/wire/jcs", "internal/egress", "internal/mac"},
 	"internal/message/notice":         {".", "internal/text/safetext", "internal/text/view"},
@@ -125,18 +187,33 @@ var layers = map[string][]string{
 	"internal/server/serverlog":       {".", "internal/access", "internal/message/answerlink"},
 	"internal/server/telemetry":       {".", "engine"},
 	"internal/text/spelling":          {},
-	"internal/text/view":              {".", "reports", "internal/text/resumecontext", "internal/limits", "internal/text/lookalike", "internal/text/safetext", "internal/text/markdown", "internal/text/search", "internal/text/spelling", "internal/text/linediff"},
+	"internal/text/view": {
+		".", "reports", "internal/text/resumecontext", "internal/limits", "internal/text/lookalike",
+		"internal/text/safetext", "internal/text/markdown", "internal/text/search", "internal/text/spelling",
+		"internal/text/linediff",
+	},
 
 	// Coding agents. One row applies to the folders of all agents, so that no agent imports another.
-	"internal/agents":                 {"internal/agents/*", "internal/wire/compat"},
-	"internal/agents/...":             {".", "internal/limits", "asktool", "internal/agents/config", "internal/agents/dialog", "internal/agents/dialog/jsonrpc2", "internal/agents/hook", "internal/pause", "internal/wire/compat", "internal/wire/decode", "internal/wire/jcs"},
-	"internal/agents/codex/appserver": {".", "asktool", "internal/agents/codex", "internal/agents/dialog", "internal/agents/dialog/jsonrpc2", "internal/agents/hook", "internal/pause", "internal/wire/jcs"},
+	"internal/agents": {"internal/agents/*", "internal/wire/compat"},
+	"internal/agents/...": {
+		".", "internal/limits", "asktool", "internal/agents/config", "internal/agents/dialog",
+		"internal/agents/dialog/jsonrpc2", "internal/agents/hook", "internal/pause", "internal/wire/compat",
+		"internal/wire/decode", "internal/wire/jcs",
+	},
+	"internal/agents/codex/appserver": {
+		".", "asktool", "internal/agents/codex", "internal/agents/dialog", "internal/agents/dialog/jsonrpc2",
+		"internal/agents/hook", "internal/pause", "internal/wire/jcs",
+	},
 	"internal/agents/config":          {"internal/wire/jcs", "internal/text/linediff"},
 	"internal/agents/dialog":          {".", "internal/agents/hook", "internal/pause"},
 	"internal/agents/dialog/jsonrpc2": {"internal/wire/jcs"},
-	"internal/agents/setup":           {"internal/agents", "internal/agents/*", "internal/local/instance", "internal/text/spelling"},
-	"internal/agents/hook":            {".", "internal/limits", "asktool", "internal/wire/jcs", "internal/pause"},
-	"internal/agents/hook/hooktest":   {".", "engine", "internal/agents/hook", "internal/wire/decode", "store/memstore", "test/kit/golden"},
+	"internal/agents/setup": {
+		"internal/agents", "internal/agents/*", "internal/local/instance", "internal/text/spelling",
+	},
+	"internal/agents/hook": {".", "internal/limits", "asktool", "internal/wire/jcs", "internal/pause"},
+	"internal/agents/hook/hooktest": {
+		".", "engine", "internal/agents/hook", "internal/wire/decode", "store/memstore", "test/kit/golden",
+	},
 
 	"internal/command/githubaction/actiontest": {},
 	"internal/wire/openapi/openapitest":        {"internal/wire/openapi"},
@@ -148,12 +225,15 @@ var layers = map[string][]string{
 	"test/bench/...":   {"*"},
 	"test/faults/...":  {"*"},
 	"test/fakes":       {"test/kit/fakes"},
-	"test/providers":   {"agent", "agent/anthropic", "agent/anthropic/anthropictest", "agent/openai", "agent/openai/openaitest", "engine", "internal/hosted/modelhttp/modeltest", "store/memstore"},
-	"test/matrix":      {"*"},
-	"test/newcomer":    {"test/kit/fakes", "test/kit/freeport", "internal/pause"},
-	"test/program":     {},
-	"test/screens":     {"*"},
-	"scripts/...":      {},
+	"test/providers": {
+		"agent", "agent/anthropic", "agent/anthropic/anthropictest", "agent/openai", "agent/openai/openaitest",
+		"engine", "internal/hosted/modelhttp/modeltest", "store/memstore",
+	},
+	"test/matrix":   {"*"},
+	"test/newcomer": {"test/kit/fakes", "test/kit/freeport", "internal/pause"},
+	"test/program":  {},
+	"test/screens":  {"*"},
+	"scripts/...":   {},
 }
 
 // frontends do not import each other, even in tests. A suite that tests a
@@ -188,8 +268,8 @@ var pure = map[string]string{
 // pureImports are the standard packages that pure packages may import.
 var pureImports = []string{
 	"bytes", "cmp", "context", "crypto/sha256", "encoding/hex", "encoding/json", "errors", "fmt",
-	"io", "iter", "maps", "math", "math/big", "math/bits", "net/url", "path", "regexp", "slices", "strconv", "strings", "time",
-	"unicode", "unicode/utf16", "unicode/utf8",
+	"io", "iter", "maps", "math", "math/big", "math/bits", "net/url", "path", "regexp", "slices", "strconv", "strings",
+	"time", "unicode", "unicode/utf16", "unicode/utf8",
 }
 
 // pooled are pure packages that may import sync, for a pool of memory. No result
@@ -238,7 +318,10 @@ var owners = map[string]owner{
 	"github.com/nats-io/nats-server/v2": {packages: []string{"test/bench/peers/nats"}},
 	"github.com/nats-io/nats.go":        {packages: []string{"test/bench/peers/nats"}},
 
-	"github.com/alecthomas/kong": {[]string{"cmd/askback", "internal/command/completion"}, "one describes the command line, the other completes lines by the description"},
+	"github.com/alecthomas/kong": {
+		[]string{"cmd/askback", "internal/command/completion"},
+		"one describes the command line, the other completes lines by the description",
+	},
 
 	"github.com/anthropics/anthropic-sdk-go": {packages: []string{"agent/anthropic"}},
 	"github.com/sashabaranov/go-openai":      {packages: []string{"agent/openai"}},
@@ -249,33 +332,57 @@ var owners = map[string]owner{
 
 	"github.com/boombuler/barcode": {packages: []string{"internal/text/qrcode"}},
 
-	"charm.land/bubbletea/v2":         {packages: []string{"terminal"}},
-	"golang.org/x/sys":                {packages: []string{"terminal"}},
-	"golang.org/x/term":               {packages: []string{"terminal"}},
-	"github.com/a-h/templ":            {[]string{"web", "internal/pages"}, "one defines the pages, the other renders them"},
-	"github.com/coreos/go-oidc/v3":    {packages: []string{"internal/server/login"}},
-	"golang.org/x/oauth2":             {packages: []string{"internal/server/login"}},
-	"golang.org/x/time":               {packages: []string{"internal/server/login"}},
-	"github.com/google/jsonschema-go": {[]string{"internal/wire/openapi/openapitest", "agent"}, "one validates what the server sends, the other makes schemas of the inputs of Go functions"},
+	"charm.land/bubbletea/v2": {packages: []string{"terminal"}},
+	"golang.org/x/sys":        {packages: []string{"terminal"}},
+	"golang.org/x/term":       {packages: []string{"terminal"}},
+	"github.com/a-h/templ": {
+		[]string{"web", "internal/pages"}, "one defines the pages, the other renders them",
+	},
+	"github.com/coreos/go-oidc/v3": {packages: []string{"internal/server/login"}},
+	"golang.org/x/oauth2":          {packages: []string{"internal/server/login"}},
+	"golang.org/x/time":            {packages: []string{"internal/server/login"}},
+	"github.com/google/jsonschema-go": {
+		[]string{"internal/wire/openapi/openapitest", "agent"},
+		"one validates what the server sends, the other makes schemas of the inputs of Go functions",
+	},
 
-	"github.com/modelcontextprotocol/go-sdk": {[]string{"mcpserver", "agent/mcptools", "examples/files-server"}, "one serves the ask tools, one calls the tools of other servers, the last is an example of a server"},
-	"github.com/goccy/go-yaml":               {[]string{"internal/server/config", "agent/scripted", "internal/command/githubaction/actiontest"}, "one reads settings, one scripts of models, and the last runs action.yml"},
+	"github.com/modelcontextprotocol/go-sdk": {
+		[]string{"mcpserver", "agent/mcptools", "examples/files-server"},
+		"one serves the ask tools, one calls the tools of other servers, the last is an example of a server",
+	},
+	"github.com/goccy/go-yaml": {
+		[]string{"internal/server/config", "agent/scripted", "internal/command/githubaction/actiontest"},
+		"one reads settings, one scripts of models, and the last runs action.yml",
+	},
 
-	"github.com/standard-webhooks/standard-webhooks/libraries": {[]string{"channel/webhook", "test/interop/webhooks"}, "a test compares it with the library for JavaScript"},
-	"github.com/wneessen/go-mail":                              {packages: []string{"channel/email"}},
-	"github.com/emersion/go-message":                           {[]string{"channel/email", "channel/email/emailtest"}, "one reads replies, the other reads what was sent"},
-	"github.com/emersion/go-msgauth":                           {packages: []string{"channel/email"}},
-	"github.com/emersion/go-smtp":                              {packages: []string{"channel/email/emailtest"}},
-	"github.com/emersion/go-imap/v2":                           {[]string{"channel/email", "channel/email/emailtest"}, "one reads a mailbox, the other serves one to tests"},
-	"github.com/emersion/go-sasl":                              {[]string{"channel/email", "channel/email/emailtest"}, "one logs in to a mailbox, the other serves one to tests"},
-	"golang.org/x/net":                                         {packages: []string{"channel/email"}},
-	"code.dny.dev/ssrf":                                        {packages: []string{"internal/egress"}},
-	"github.com/slack-go/slack":                                {packages: []string{"channel/slack"}},
-	"github.com/gorilla/websocket":                             {[]string{"channel/slack/slacktest", "internal/agents/codex/appserver"}, "one is a fake of Slack, the other a client of Codex's app-server"},
-	"github.com/prometheus/client_golang":                      {packages: []string{"internal/server/telemetry"}},
-	"go.opentelemetry.io/otel":                                 {packages: []string{"internal/server/telemetry"}},
-	"go.opentelemetry.io/proto/otlp":                           {[]string{"internal/server/telemetry", "cmd/askback"}, "a test of the program reads the traces that it sends"},
-	"google.golang.org/protobuf":                               {[]string{"internal/server/telemetry", "cmd/askback"}, "their tests decode traces"},
+	"github.com/standard-webhooks/standard-webhooks/libraries": {
+		[]string{"channel/webhook", "test/interop/webhooks"}, "a test compares it with the library for JavaScript",
+	},
+	"github.com/wneessen/go-mail": {packages: []string{"channel/email"}},
+	"github.com/emersion/go-message": {
+		[]string{"channel/email", "channel/email/emailtest"}, "one reads replies, the other reads what was sent",
+	},
+	"github.com/emersion/go-msgauth": {packages: []string{"channel/email"}},
+	"github.com/emersion/go-smtp":    {packages: []string{"channel/email/emailtest"}},
+	"github.com/emersion/go-imap/v2": {
+		[]string{"channel/email", "channel/email/emailtest"}, "one reads a mailbox, the other serves one to tests",
+	},
+	"github.com/emersion/go-sasl": {
+		[]string{"channel/email", "channel/email/emailtest"}, "one logs in to a mailbox, the other serves one to tests",
+	},
+	"golang.org/x/net":          {packages: []string{"channel/email"}},
+	"code.dny.dev/ssrf":         {packages: []string{"internal/egress"}},
+	"github.com/slack-go/slack": {packages: []string{"channel/slack"}},
+	"github.com/gorilla/websocket": {
+		[]string{"channel/slack/slacktest", "internal/agents/codex/appserver"},
+		"one is a fake of Slack, the other a client of Codex's app-server",
+	},
+	"github.com/prometheus/client_golang": {packages: []string{"internal/server/telemetry"}},
+	"go.opentelemetry.io/otel":            {packages: []string{"internal/server/telemetry"}},
+	"go.opentelemetry.io/proto/otlp": {
+		[]string{"internal/server/telemetry", "cmd/askback"}, "a test of the program reads the traces that it sends",
+	},
+	"google.golang.org/protobuf": {[]string{"internal/server/telemetry", "cmd/askback"}, "their tests decode traces"},
 
 	"github.com/go-json-experiment/json": {
 		[]string{"internal/wire/codec", "internal/wire/jcs", "test/faults"},
@@ -297,7 +404,13 @@ var testLibraries = []string{
 }
 
 // suites are packages with code for tests.
-var suites = []string{"test/kit/fakes", "channel/webpush/webpushtest", "channel/telegram/telegramtest", "store/storetest", "askbacktest", "test/conformance", "test/kit/filltest", "test/kit/golden", "test/kit/browsertest", "test/kit/freeport", "test/kit/proctest", "test/program", "test/screens", "channel/post/posttest", "channel/channeltest", "channel/email/emailtest", "channel/slack/slacktest", "internal/hosted/modelhttp/modeltest", "agent/anthropic/anthropictest", "agent/openai/openaitest"}
+var suites = []string{
+	"test/kit/fakes", "channel/webpush/webpushtest", "channel/telegram/telegramtest", "store/storetest", "askbacktest",
+	"test/conformance", "test/kit/filltest", "test/kit/golden", "test/kit/browsertest", "test/kit/freeport",
+	"test/kit/proctest", "test/program", "test/screens", "channel/post/posttest", "channel/channeltest",
+	"channel/email/emailtest", "channel/slack/slacktest", "internal/hosted/modelhttp/modeltest",
+	"agent/anthropic/anthropictest", "agent/openai/openaitest",
+}
 
 // vagueNames are package names without a meaning.
 var vagueNames = []string{

@@ -45,7 +45,8 @@ func (t *tree) readTexts(root fs.FS) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && d.Name() != "testdata" && skipped(d.Name()), d.IsDir() && d.Name() == "fuzz", d.IsDir() && d.Name() == "node_modules":
+		case d.IsDir() && d.Name() != "testdata" && skipped(d.Name()), d.IsDir() && d.Name() == "fuzz",
+			d.IsDir() && d.Name() == "node_modules":
 			return fs.SkipDir
 		}
 		t.names[name] = true
@@ -69,7 +70,8 @@ func hasProse(name string) bool {
 // isSchema reports whether the file is a schema of the API, or contains rules for one.
 func isSchema(name string) bool {
 	dir := path.Dir(name)
-	return path.Ext(name) == ".json" && (dir == "internal/wire/openapi/schemas" || dir == "internal/wire/openapi/schemas/rules")
+	return path.Ext(name) == ".json" &&
+		(dir == "internal/wire/openapi/schemas" || dir == "internal/wire/openapi/schemas/rules")
 }
 
 // proseOf returns src with spaces instead of everything that is not prose.

@@ -11,7 +11,9 @@ import (
 
 // unclear matches phrases that have a plainer form: "reports whether", "no caller", "is not a", "if no ask is
 // open".
-var unclear = regexp.MustCompile(`(?i)\b(says?\s+whether|whoever|nobody|somebody|(?:is|are)\s+none|of\s+ours|beside\s+it)\b`)
+var unclear = regexp.MustCompile(
+	`(?i)\b(says?\s+whether|whoever|nobody|somebody|(?:is|are)\s+none|of\s+ours|beside\s+it)\b`,
+)
 
 // wordingExempt lists the files whose text is not checked, each with a reason.
 var wordingExempt = map[string]string{
@@ -27,7 +29,8 @@ func wordingIsPlain(t *tree, report report) {
 			continue
 		}
 		p.find(unclear, func(line int, groups []string) {
-			report(token.NoPos, "%s:%d: %q has a plainer form", p.file, line, strings.Join(strings.Fields(groups[1]), " "))
+			report(token.NoPos, "%s:%d: %q has a plainer form", p.file, line,
+				strings.Join(strings.Fields(groups[1]), " "))
 		})
 	}
 }
@@ -85,7 +88,8 @@ func spellingsAreCurrent(t *tree, report report) {
 			continue
 		}
 		p.find(old, func(line int, groups []string) {
-			report(token.NoPos, "%s:%d: %q is an old spelling; %s has the new one", p.file, line, cmp.Or(groups[1], groups[2]), spellingFile)
+			report(token.NoPos, "%s:%d: %q is an old spelling; %s has the new one", p.file, line,
+				cmp.Or(groups[1], groups[2]), spellingFile)
 		})
 	}
 }
@@ -115,5 +119,7 @@ func (t *tree) oldSpellings() *regexp.Regexp {
 	if len(several) == 0 {
 		return nil
 	}
-	return regexp.MustCompile("(?:\\baskback (?:--\\S+ \\S+ )*(" + strings.Join(words, "|") + ")|`(" + strings.Join(several, "|") + "))\\b")
+	return regexp.MustCompile(
+		"(?:\\baskback (?:--\\S+ \\S+ )*(" + strings.Join(words, "|") + ")|`(" + strings.Join(several, "|") + "))\\b",
+	)
 }

@@ -64,7 +64,8 @@ func start(names []string) (*Browser, error) {
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		// Windows are used again, so a spare process for the next page is not worth its start.
-		chromedp.Flag("disable-features", "site-per-process,Translate,BlinkGenPropertyTrees,SpareRendererForSitePerProcess"),
+		chromedp.Flag("disable-features",
+			"site-per-process,Translate,BlinkGenPropertyTrees,SpareRendererForSitePerProcess"),
 	)
 	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, _ := chromedp.NewContext(allocator)
@@ -114,7 +115,9 @@ func (b *Browser) NewWindow(t testing.TB, v Viewport, m *Monitor) *Window {
 	w.Run(
 		network.Enable(), log.Enable(), runtime.Enable(), fetch.Enable(),
 		emulation.SetDeviceMetricsOverride(v.Width, v.Height, 1, v.Width < 500),
-		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme},
+		}),
 		emulation.SetFocusEmulationEnabled(true), // other tests may open windows above this one
 		emulation.SetScriptExecutionDisabled(v.NoScript),
 	)

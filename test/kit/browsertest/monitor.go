@@ -74,7 +74,8 @@ func (m *Monitor) handle(ctx context.Context, ev any) {
 		m.add(&m.violations, "dialog: "+ev.Message)
 		go func() { _ = chromedp.Run(ctx, page.HandleJavaScriptDialog(false)) }()
 	case *log.EventEntryAdded:
-		if ev.Entry.Source == log.SourceSecurity || ev.Entry.Level == log.LevelError && !strings.Contains(ev.Entry.Text, "the server responded with a status of") {
+		if ev.Entry.Source == log.SourceSecurity || ev.Entry.Level == log.LevelError && !strings.Contains(ev.Entry.Text,
+			"the server responded with a status of") {
 			m.add(&m.violations, "log: "+ev.Entry.Text+" "+ev.Entry.URL)
 		}
 	case *runtime.EventExceptionThrown:

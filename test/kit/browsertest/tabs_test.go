@@ -62,7 +62,9 @@ func testTabs(t *testing.T, start func() (*Browser, error)) {
 			fetched <- r.URL.Path
 		}
 		w.Header().Set("Content-Type", "text/html")
-		_, _ = w.Write([]byte(`<!doctype html><title>t</title><main style="padding-top: env(safe-area-inset-top)">m</main>`))
+		_, _ = w.Write(
+			[]byte(`<!doctype html><title>t</title><main style="padding-top: env(safe-area-inset-top)">m</main>`),
+		)
 	}))
 	t.Cleanup(server.Close)
 
@@ -71,7 +73,8 @@ func testTabs(t *testing.T, start func() (*Browser, error)) {
 		var m Monitor
 		w := b.NewWindow(t, Viewport{Width: 360, Height: 740}, &m)
 		w.Open(server.URL + "/")
-		w.Run(chromedp.Evaluate(state, &found[i], awaited), chromedp.Evaluate(`fetch("/kept").then((r) => r.text())`, nil, awaited))
+		w.Run(chromedp.Evaluate(state, &found[i], awaited),
+			chromedp.Evaluate(`fetch("/kept").then((r) => r.text())`, nil, awaited))
 		leave(w)
 		m.Check(t)
 	}
@@ -83,7 +86,8 @@ func testTabs(t *testing.T, start func() (*Browser, error)) {
 					if err != nil {
 						return err
 					}
-					return browser.SetPermission(&browser.PermissionDescriptor{Name: "notifications"}, browser.PermissionSettingGranted).
+					return browser.SetPermission(&browser.PermissionDescriptor{Name: "notifications"},
+						browser.PermissionSettingGranted).
 						WithOrigin(server.URL).WithBrowserContextID(info.BrowserContextID).Do(b.browser())
 				}),
 				chromedp.ActionFunc(func(ctx context.Context) error {
@@ -92,7 +96,9 @@ func testTabs(t *testing.T, start func() (*Browser, error)) {
 				}),
 				runtime.AddBinding("told"),
 				emulation.SetSafeAreaInsetsOverride(&emulation.SafeAreaInsets{Top: 20}),
-				emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}),
+				emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
+					{Name: "prefers-reduced-motion", Value: "reduce"},
+				}),
 				emulation.SetDeviceMetricsOverride(800, 600, 1, false),
 			)
 			w.Open(server.URL + "/more")

@@ -130,7 +130,8 @@ func (w *Window) next(action chromedp.Action) {
 			for tick := time.Tick(10 * time.Millisecond); ; {
 				var done bool
 				// An error means that the browser is replacing the page.
-				err := chromedp.Evaluate(`window.pressDone !== false && document.readyState === "complete"`, &done).Do(ctx)
+				err := chromedp.Evaluate(`window.pressDone !== false && document.readyState === "complete"`,
+					&done).Do(ctx)
 				if err == nil && done {
 					return nil
 				}

@@ -46,7 +46,9 @@ func TestFailedTestLogsThePage(t *testing.T) {
 	for _, clean := range failed.cleanups {
 		clean()
 	}
-	for _, want := range []string{server.URL + "/asks/1", `focus: <input id="why">`, `disabled: <button id="yes"`, "Deploy?"} {
+	for _, want := range []string{
+		server.URL + "/asks/1", `focus: <input id="why">`, `disabled: <button id="yes"`, "Deploy?",
+	} {
 		if !strings.Contains(failed.log.String(), want) {
 			t.Errorf("the log lacks %q:\n%s", want, failed.log.String())
 		}

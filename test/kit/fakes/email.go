@@ -42,8 +42,10 @@ func (s *email) Describe() Description {
 	user := url.UserPassword(emailtest.User, emailtest.Password).String()
 	smtp, imap := "smtp://"+user+"@"+s.SMTPAddress, "imap://"+user+"@"+s.IMAPAddress
 	d := Description{
-		Name: "email", Channel: "email", Addresses: map[string]string{"smtp": smtp, "imap": imap}, People: map[string]string{}, Secrets: []string{emailtest.Password},
-		Settings: fmt.Sprintf("  email:\n    smtp: %q\n    from: %q\n    reply: %q\n    inbound: %q\n", smtp, EmailFrom, EmailReply, imap),
+		Name: "email", Channel: "email", Addresses: map[string]string{"smtp": smtp, "imap": imap},
+		People: map[string]string{}, Secrets: []string{emailtest.Password},
+		Settings: fmt.Sprintf("  email:\n    smtp: %q\n    from: %q\n    reply: %q\n    inbound: %q\n", smtp,
+			EmailFrom, EmailReply, imap),
 	}
 	for _, person := range People {
 		d.People[person] = "email: " + EmailAddress(person)
@@ -127,13 +129,17 @@ func (s *email) reply(person, message, to, text string) {
 	id := fmt.Sprintf("<reply-%d@example.com>", s.replies)
 	s.replied[id] = message
 	s.mu.Unlock()
-	s.Deliver(s.t, fmt.Sprintf("From: %s\nTo: %s\nSubject: Re: x\nMessage-ID: %s\nContent-Type: text/plain; charset=utf-8\n\n%s\n", EmailAddress(person), to, id, text))
+	s.Deliver(s.t, fmt.Sprintf(
+		"From: %s\nTo: %s\nSubject: Re: x\nMessage-ID: %s\nContent-Type: text/plain; charset=utf-8\n\n%s\n",
+		EmailAddress(person), to, id, text,
+	))
 }
 
 // Fail implements [Service].
 func (s *email) Fail(how channeltest.Failure, skip, count int) error {
 	f := map[channeltest.Failure]emailtest.Failure{
-		channeltest.TooMany: {Mail: 450}, channeltest.Broken: {Data: 451}, channeltest.LostReply: {LostReply: true}, channeltest.Slow: {Slow: true},
+		channeltest.TooMany: {Mail: 450}, channeltest.Broken: {Data: 451}, channeltest.LostReply: {LostReply: true},
+		channeltest.Slow: {Slow: true},
 	}[how]
 	s.since(s.FailAs(f, skip, count))
 	return nil

@@ -101,7 +101,8 @@ func (m Message) Button(label string) (Button, error) {
 	if m.ReplyTo != "" {
 		return Button{Label: label, Value: m.ReplyTo}, nil
 	}
-	i := slices.IndexFunc(m.Buttons, func(b Button) bool { return b.Label == label || strings.HasSuffix(b.Label, ". "+label) })
+	i := slices.IndexFunc(m.Buttons,
+		func(b Button) bool { return b.Label == label || strings.HasSuffix(b.Label, ". "+label) })
 	if i < 0 {
 		return Button{}, ErrNoButton
 	}
@@ -168,7 +169,8 @@ var askIDs = regexp.MustCompile(`ask_[0-9a-z]{26}`)
 
 // has reports whether a message has one of the texts, or no texts are given.
 func (m Message) has(texts []string) bool {
-	return len(texts) == 0 || slices.ContainsFunc(texts, func(s string) bool { return m.Ask == s || strings.Contains(m.Text, s) })
+	return len(texts) == 0 ||
+		slices.ContainsFunc(texts, func(s string) bool { return m.Ask == s || strings.Contains(m.Text, s) })
 }
 
 // only returns the messages with one of the texts.

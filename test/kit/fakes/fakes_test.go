@@ -77,7 +77,8 @@ func TestProgramIsControlledOverHTTP(t *testing.T) {
 	phone := p.Service("ntfy")
 	address := phone.Describe().Addresses["ana"]
 	publish := func() int {
-		status, _ := send(t, http.MethodPost, address, "application/json", `{"topic": "questions", "title": "T", "message": "Step 7?", "actions": [
+		status, _ := send(t, http.MethodPost,
+			address, "application/json", `{"topic": "questions", "title": "T", "message": "Step 7?", "actions": [
 			{"action": "http", "label": "Yes", "url": "`+address+`/replies", "method": "POST", "body": "token-of-yes"},
 			{"action": "view", "label": "Open", "url": "https://ask.example.com/a/1"}]}`)
 		return status
@@ -95,7 +96,8 @@ func TestProgramIsControlledOverHTTP(t *testing.T) {
 		t.Errorf("with another text: got %+v, %v", none, err)
 	}
 	all, err := phone.Messages("ana", "Step 7")
-	if err != nil || len(all) != 1 || !all[0].Live || !slices.Equal(all[0].Links, []string{"https://ask.example.com/a/1"}) || len(all[0].Buttons) != 1 {
+	if err != nil || len(all) != 1 || !all[0].Live ||
+		!slices.Equal(all[0].Links, []string{"https://ask.example.com/a/1"}) || len(all[0].Buttons) != 1 {
 		t.Fatalf("got %+v, %v, want the message with one button that answers and a link", all, err)
 	}
 	if _, err := all[0].Button("No"); err == nil {
@@ -108,7 +110,8 @@ func TestProgramIsControlledOverHTTP(t *testing.T) {
 	if _, err := phone.Press(t.Context(), "ana", all[0].ID, yes); err != nil {
 		t.Fatal(err)
 	}
-	if _, got := send(t, http.MethodGet, address+"/replies/json?poll=1&since=all", "", ""); strings.Count(got, "token-of-yes") != 1 {
+	if _, got := send(t, http.MethodGet, address+"/replies/json?poll=1&since=all", "",
+		""); strings.Count(got, "token-of-yes") != 1 {
 		t.Errorf("the reply topic has %q, want what the button sends", got)
 	}
 	if _, err := phone.Write(t.Context(), "ana", "", "text"); err == nil {
@@ -128,17 +131,20 @@ func TestControlRejectsPagesInABrowser(t *testing.T) {
 	server := httptest.NewServer(fakes.Control(all))
 	defer server.Close()
 	client := server.URL
-	if status, got := send(t, http.MethodPost, client+"/telegram/ana/press", form, "message=1&button=Yes"); status != http.StatusBadRequest || !strings.Contains(got, "no message") {
+	if status, got := send(t, http.MethodPost, client+"/telegram/ana/press", form,
+		"message=1&button=Yes"); status != http.StatusBadRequest || !strings.Contains(got, "no message") {
 		t.Errorf("got %d %q, want an error for a message that is not there", status, got)
 	}
-	if status, got := send(t, http.MethodPost, client+"/telegram/ana/write", form, url.Values{"text": {"hello"}}.Encode()); status != http.StatusOK {
+	if status, got := send(t, http.MethodPost, client+"/telegram/ana/write", form,
+		url.Values{"text": {"hello"}}.Encode()); status != http.StatusOK {
 		t.Errorf("got %d %q", status, got)
 	}
 	if _, got := send(t, http.MethodGet, client+"/telegram/ana", "", ""); !strings.Contains(got, `"hello"`) {
 		t.Errorf("got %s, want what the person wrote", got)
 	}
 	for _, bad := range []string{"how=unknown", "how=slow&count=-1"} {
-		if status, got := send(t, http.MethodPost, client+"/telegram/fail", form, bad); status != http.StatusBadRequest {
+		if status, got := send(t, http.MethodPost, client+"/telegram/fail", form,
+			bad); status != http.StatusBadRequest {
 			t.Errorf("%s: got %d %s", bad, status, got)
 		}
 	}

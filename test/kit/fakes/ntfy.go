@@ -44,7 +44,8 @@ func (n *ntfy) Describe() Description {
 	for _, person := range People {
 		s := n.servers[person]
 		d.Addresses[person] = s.Server
-		fmt.Fprintf(&b, "    %s-phone:\n      template: ntfy\n      url: %q\n      reply_topic: %s\n      to: %s\n      allow: [%q]\n",
+		fmt.Fprintf(&b, "    %s-phone:\n      template: ntfy\n      url: %q\n      reply_topic: %s\n      to: %s\n  "+
+			"    allow: [%q]\n",
 			person, s.URL, NtfyReplies, person, strings.TrimPrefix(s.Server, "http://"))
 		if s.Token != "" {
 			fmt.Fprintf(&b, "      token: %q\n", s.Token)

@@ -99,7 +99,8 @@ func (b *Browser) Open(ctx context.Context, m Message) (Message, error) {
 		return m, fmt.Errorf("the page of the message was answered %s", reply.Status)
 	}
 	for _, c := range choice.FindAllStringSubmatch(page, -1) {
-		m.Buttons = append(m.Buttons, Button{Label: html.UnescapeString(c[3]), Value: url.Values{c[1]: {c[2]}, "action": {"answer"}}.Encode()})
+		m.Buttons = append(m.Buttons,
+			Button{Label: html.UnescapeString(c[3]), Value: url.Values{c[1]: {c[2]}, "action": {"answer"}}.Encode()})
 	}
 	return m, nil
 }

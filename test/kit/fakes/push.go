@@ -30,7 +30,8 @@ func newPush(t testing.TB, _ Options) Service {
 func (s *push) Describe() Description {
 	return Description{
 		Name: "push", Channel: "webpush", Addresses: map[string]string{"service": s.URL}, Certificate: string(s.PEM),
-		Settings: fmt.Sprintf("  webpush: {subject: \"mailto:ops@example.com\", allow: [%q]}\n", strings.TrimPrefix(s.URL, "https://")),
+		Settings: fmt.Sprintf("  webpush: {subject: \"mailto:ops@example.com\", allow: [%q]}\n",
+			strings.TrimPrefix(s.URL, "https://")),
 	}
 }
 
@@ -62,7 +63,10 @@ func (s *push) Messages(person string, texts ...string) (all []Message, err erro
 	}
 	shown, err := b.Shown()
 	for _, n := range shown {
-		all = append(all, Message{ID: n.Tag, Ask: n.Tag, Text: n.Title + "\n" + n.Body, Links: []string{n.Path}, Live: !n.Settled, Settled: n.Settled})
+		all = append(all, Message{
+			ID: n.Tag, Ask: n.Tag, Text: n.Title + "\n" + n.Body, Links: []string{n.Path}, Live: !n.Settled,
+			Settled: n.Settled,
+		})
 	}
 	return only(all, texts), err
 }

@@ -62,7 +62,8 @@ func (s *remote) Messages(person string, texts ...string) (all []Message, err er
 // Press implements [Service].
 func (s *remote) Press(ctx context.Context, person, message string, b Button) (string, error) {
 	var out shown
-	err := s.call(ctx, http.MethodPost, "/"+person+"/press", url.Values{"message": {message}, "button": {b.Label}, "value": {b.Value}}, &out)
+	err := s.call(ctx, http.MethodPost, "/"+person+"/press",
+		url.Values{"message": {message}, "button": {b.Label}, "value": {b.Value}}, &out)
 	return out.Reply, err
 }
 

@@ -34,7 +34,8 @@ func newSlack(t testing.TB, _ Options) Service {
 		}
 		how := s.failing.Next()
 		f, ok := map[channeltest.Failure]slacktest.Fault{
-			channeltest.TooMany: {RetryAfter: 2}, channeltest.Broken: {Status: 500}, channeltest.LostReply: {Lost: true}, channeltest.Slow: {Hold: make(chan struct{})},
+			channeltest.TooMany: {RetryAfter: 2}, channeltest.Broken: {Status: 500},
+			channeltest.LostReply: {Lost: true}, channeltest.Slow: {Hold: make(chan struct{})},
 		}[how]
 		return f, ok
 	}
@@ -46,7 +47,8 @@ func (s *slack) Describe() Description {
 	d := Description{
 		Name: "slack", Channel: "slack", Addresses: map[string]string{"api": s.URL}, People: map[string]string{},
 		Secrets: []string{slacktest.BotToken, slacktest.AppToken},
-		Settings: fmt.Sprintf("  slack:\n    bot_token: %q\n    app_token: %q\n    channel: %q\n    team: %q\n    api_url: %q\n",
+		Settings: fmt.Sprintf(
+			"  slack:\n    bot_token: %q\n    app_token: %q\n    channel: %q\n    team: %q\n    api_url: %q\n",
 			slacktest.BotToken, slacktest.AppToken, slacktest.RoomName, slacktest.Team, s.URL),
 	}
 	for person, u := range SlackMembers {

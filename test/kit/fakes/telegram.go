@@ -31,8 +31,10 @@ func newTelegram(t testing.TB, _ Options) Service {
 // Describe implements [Service].
 func (s *telegram) Describe() Description {
 	return Description{
-		Name: "telegram", Channel: "telegram", Addresses: map[string]string{"api": s.URL}, Secrets: []string{telegramtest.Token},
-		Settings: fmt.Sprintf("  telegram:\n    token: %q\n    url: %q\n    allow: [%q]\n", telegramtest.Token, s.URL, strings.TrimPrefix(s.URL, "http://")),
+		Name: "telegram", Channel: "telegram", Addresses: map[string]string{"api": s.URL},
+		Secrets: []string{telegramtest.Token},
+		Settings: fmt.Sprintf("  telegram:\n    token: %q\n    url: %q\n    allow: [%q]\n", telegramtest.Token, s.URL,
+			strings.TrimPrefix(s.URL, "http://")),
 	}
 }
 
@@ -42,7 +44,10 @@ func (s *telegram) Messages(person string, texts ...string) (all []Message, err 
 		return nil, err
 	}
 	for _, in := range s.Server.Messages(telegramAccounts[person]) {
-		m := Message{ID: strconv.FormatInt(in.ID, 10), Text: in.Text, Links: in.Links(), Live: in.Live(), Settled: strings.HasPrefix(in.Text, "Done: ")}
+		m := Message{
+			ID: strconv.FormatInt(in.ID, 10), Text: in.Text, Links: in.Links(), Live: in.Live(),
+			Settled: strings.HasPrefix(in.Text, "Done: "),
+		}
 		m.Ask = askIDs.FindString(strings.Join(m.Links, " "))
 		for _, row := range in.Buttons {
 			for _, b := range row {

@@ -24,8 +24,10 @@ func newWebhook(t testing.TB, _ Options) Service {
 // Describe implements [Service].
 func (s *webhook) Describe() Description {
 	return Description{
-		Name: "webhook", Channel: "webhook", Addresses: map[string]string{"url": s.URL()}, Secrets: []string{askbacktest.ReceiverSecret},
-		Settings: fmt.Sprintf("  webhook: {url: %q, secret: %q, allow: [%q]}\n", s.URL(), askbacktest.ReceiverSecret, s.Address()),
+		Name: "webhook", Channel: "webhook", Addresses: map[string]string{"url": s.URL()},
+		Secrets: []string{askbacktest.ReceiverSecret},
+		Settings: fmt.Sprintf("  webhook: {url: %q, secret: %q, allow: [%q]}\n", s.URL(), askbacktest.ReceiverSecret,
+			s.Address()),
 	}
 }
 
@@ -35,7 +37,9 @@ func (s *webhook) Messages(person string, texts ...string) (all []Message, err e
 		return nil, fmt.Errorf("webhooks go to %s", Receiver)
 	}
 	for _, a := range s.Attempts() {
-		m := Message{ID: a.ID, Ask: a.Question.ID, Text: string(a.Body), Event: string(a.Event), Settled: a.Outcome != nil}
+		m := Message{
+			ID: a.ID, Ask: a.Question.ID, Text: string(a.Body), Event: string(a.Event), Settled: a.Outcome != nil,
+		}
 		if a.PageURL != "" {
 			m.Links = []string{a.PageURL}
 		}
@@ -60,10 +64,12 @@ func (s *webhook) Write(context.Context, string, string, string) (string, error)
 // Fail implements [Service].
 func (s *webhook) Fail(how channeltest.Failure, skip, count int) error {
 	before := len(s.Attempts())
-	s.Next(slices.Concat(slices.Repeat([]askbacktest.Fault{askbacktest.Accept}, skip), slices.Repeat([]askbacktest.Fault{map[channeltest.Failure]askbacktest.Fault{
-		channeltest.TooMany: askbacktest.StatusRetryAfter(429, 2*time.Second), channeltest.Broken: askbacktest.Status(503),
-		channeltest.LostReply: askbacktest.LoseReply(), channeltest.Slow: askbacktest.Hang(),
-	}[how]}, count))...)
+	s.Next(slices.Concat(slices.Repeat([]askbacktest.Fault{askbacktest.Accept}, skip),
+		slices.Repeat([]askbacktest.Fault{map[channeltest.Failure]askbacktest.Fault{
+			channeltest.TooMany: askbacktest.StatusRetryAfter(429, 2*time.Second),
+			channeltest.Broken:  askbacktest.Status(503), channeltest.LostReply: askbacktest.LoseReply(),
+			channeltest.Slow: askbacktest.Hang(),
+		}[how]}, count))...)
 	s.since(func() (failed int) {
 		for _, a := range s.Attempts()[before:] {
 			if a.Result != "accepted" && a.Result != "repeated" {

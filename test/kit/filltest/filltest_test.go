@@ -61,8 +61,9 @@ func TestEachLeafCanBeChanged(t *testing.T) {
 	}
 	want := []string{
 		"Large", "Count", "Seq", "Weight", "At", "Timeout", "Raw",
-		"Parts[0].Name", "Parts[0].Names[0]", "Parts[0].Names[1]", "Parts[1].Name", "Parts[1].Names[0]", "Parts[1].Names[1]",
-		"Best.Name", "Best.Names[0]", "Best.Names[1]", "First.Name", "First.Names[0]", "First.Names[1]",
+		"Parts[0].Name", "Parts[0].Names[0]", "Parts[0].Names[1]", "Parts[1].Name", "Parts[1].Names[0]",
+		"Parts[1].Names[1]", "Best.Name", "Best.Names[0]", "Best.Names[1]", "First.Name", "First.Names[0]",
+		"First.Names[1]",
 	}
 	if diff := cmp.Diff(want, paths); diff != "" {
 		t.Error(diff)

@@ -29,7 +29,10 @@ func Check(t testing.TB, path, got string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("%s changed (-want +got). If the change is intended, run the test with -update and review the diff.\n%s", path, diff)
+		t.Errorf(
+			"%s changed (-want +got). If the change is intended, run the test with -update and review the diff.\n%s",
+			path, diff,
+		)
 	}
 }
 
