@@ -4,7 +4,8 @@
 //	# poem.yaml
 //	- reply: I need to know the style.
 //	  tools:
-//	    - {name: ask_user_question, input: {questions: [{question: What style?, options: [{label: haiku}, {label: sonnet}]}]}}
+//	    - name: ask_user_question
+//	      input: {questions: [{question: What style?, options: [{label: haiku}, {label: sonnet}]}]}
 //	- expect: haiku
 //	  reply: "Old pond. A frog leaps in."
 //

@@ -119,16 +119,7 @@ func parse(args []string, notes io.Writer) (o options, err error) {
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	o.memory, o.waiters, o.connected, o.recovery = []int{10_000, 100_000, 200_000}, 10_000, 10_000, []int{1000, 100_000}
-	o.followers, o.settled, o.hosted = 1000, 5000, 10_000
-	large := dataset{1_000_000, 5_000_000}
-	if *quick {
-		large = dataset{20_000, 100_000}
-		o.duration, o.rounds = 300*time.Millisecond, 3
-		o.memory, o.waiters, o.connected, o.recovery = []int{1000, 5000}, 1000, 1000, []int{100, 5000}
-		o.followers, o.settled, o.hosted = 100, 1000, 1000
-	}
-	o.large = dataset{cmp.Or(o.large.pending, large.pending), cmp.Or(o.large.settled, large.settled)}
+	o.setSizes(*quick)
 	if flags.NArg() > 0 || o.duration <= 0 || o.rounds < 1 || o.pending < 0 ||
 		o.large.pending < 0 || o.large.settled < 0 {
 		return o, errors.New("invalid options: see go run ./test/bench -help")
@@ -152,6 +143,20 @@ func parse(args []string, notes io.Writer) (o options, err error) {
 		}
 	}
 	return o, nil
+}
+
+// setSizes sets the sizes of what is measured. Flags that were set keep the sizes of the large database.
+func (o *options) setSizes(quick bool) {
+	o.memory, o.waiters, o.connected, o.recovery = []int{10_000, 100_000, 200_000}, 10_000, 10_000, []int{1000, 100_000}
+	o.followers, o.settled, o.hosted = 1000, 5000, 10_000
+	large := dataset{1_000_000, 5_000_000}
+	if quick {
+		large = dataset{20_000, 100_000}
+		o.duration, o.rounds = 300*time.Millisecond, 3
+		o.memory, o.waiters, o.connected, o.recovery = []int{1000, 5000}, 1000, 1000, []int{100, 5000}
+		o.followers, o.settled, o.hosted = 100, 1000, 1000
+	}
+	o.large = dataset{cmp.Or(o.large.pending, large.pending), cmp.Or(o.large.settled, large.settled)}
 }
 
 // parseNumbers parses a comma-separated list of positive numbers, which may be

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -443,9 +442,10 @@ func (t *channelKillTest) report() report {
 }
 
 func (t *channelKillTest) names() []string {
-	names := map[string]bool{}
+	var names []string
 	for _, v := range t.venues {
-		names[v.name] = true
+		names = append(names, v.name)
 	}
-	return slices.Sorted(maps.Keys(names))
+	slices.Sort(names)
+	return slices.Compact(names)
 }

@@ -120,7 +120,7 @@ func (c *Line) give(f *kong.Flag, value string) {
 	c.given[f.Name], c.next = append(c.given[f.Name], value), nil
 }
 
-// flags returns the flags of the command, and then those of the program.
+// flags returns the flags of the command, and then the flags of the program.
 func (c *Line) flags() (all []*kong.Flag) {
 	for _, group := range slices.Backward(c.node.AllFlags(true)) {
 		all = append(all, group...)

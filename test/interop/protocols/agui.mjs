@@ -17,7 +17,7 @@ const interrupts = [
   { id: "i2", reason: "input_required", message: "Which region?", responseSchema: { type: "string", enum: ["eu", "us"] } },
 ].slice(0, config.interrupts);
 
-// events returns the events of a run. One that is resumed runs the call only if it is approved.
+// events returns the events of a run. A resumed run makes the call only if it is approved.
 function events({ threadId, runId, resume }) {
   const started = { type: "RUN_STARTED", threadId, runId };
   if (!resume) {
