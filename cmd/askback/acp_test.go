@@ -37,7 +37,10 @@ func TestAskIsWithdrawnWhenItsAgentEnds(t *testing.T) {
 	}
 	defer editor.Close()
 	instance := askbacktest.New(t)
-	p := &acp.Proxy{Asks: instance.Agent("local"), Command: "agent", Run: "r", Program: agents.OverACP, Note: func(text string) { t.Log(text) }}
+	p := &acp.Proxy{
+		Asks: instance.Agent("local"), Command: "agent", Run: "r", Program: agents.OverACP,
+		Note: func(text string) { t.Log(text) },
+	}
 	result := make(chan error, 1)
 	go func() {
 		result <- runAgent(t.Context(), p, streams{in: in, out: io.Discard, err: io.Discard}, []string{

@@ -86,9 +86,11 @@ func (c *agentCheck) describe(ctx context.Context, io streams, a config.Agent, d
 	name := cmp.Or(a.Model, config.DefaultModel)
 	model := file.AllModels(os.LookupEnv)[name]
 	printLine(io.out, fmt.Sprintf("%s (%s)", a.Name, a.File))
-	printLine(io.out, fmt.Sprintf("  model %s: %s", name, strings.TrimSpace(model.Provider+" "+cmp.Or(model.Model, model.Script))))
+	printLine(io.out,
+		fmt.Sprintf("  model %s: %s", name, strings.TrimSpace(model.Provider+" "+cmp.Or(model.Model, model.Script))))
 	if d.Schedule != nil {
-		printLine(io.out, fmt.Sprintf("  starts at %s (%s), next at %s", d.Schedule.Text(), d.Schedule.Zone(), d.Schedule.Next(time.Now()).Local().Format(time.DateTime)))
+		printLine(io.out, fmt.Sprintf("  starts at %s (%s), next at %s", d.Schedule.Text(), d.Schedule.Zone(),
+			d.Schedule.Next(time.Now()).Local().Format(time.DateTime)))
 	}
 	for _, line := range c.tools(ctx, a, d) {
 		printLine(io.out, "  "+line)
@@ -183,8 +185,11 @@ func (c *agentAdd) Run(io streams, all *commands) error {
 	dir = cmp.Or(dir, defaultAgents)
 	path := filepath.Join(dir, c.Name+".md")
 	text := newDefinition(c.Name, usableModel(file))
-	if _, err := config.LoadAgent(path, strings.NewReader(text), os.LookupEnv); err != nil || c.Name != filepath.Base(c.Name) {
-		return usage(fmt.Sprintf("%q is not a valid name: use at most 64 lower-case letters, digits, -, _ and dots", c.Name))
+	if _, err := config.LoadAgent(path, strings.NewReader(text), os.LookupEnv); err != nil ||
+		c.Name != filepath.Base(c.Name) {
+		return usage(
+			fmt.Sprintf("%q is not a valid name: use at most 64 lower-case letters, digits, -, _ and dots", c.Name),
+		)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return unusableFile(err)

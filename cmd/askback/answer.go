@@ -79,7 +79,10 @@ func (c *answerCommand) granted(ask askback.Ask) string {
 }
 
 // settle finds the ask that typed identifies, settles it by calling call, and reports the result.
-func settle(ctx context.Context, io streams, find lookup, typed, reason string, call func(ctx context.Context, id, reason string) (askback.Ask, error)) error {
+func settle(
+	ctx context.Context, io streams, find lookup, typed, reason string,
+	call func(ctx context.Context, id, reason string) (askback.Ask, error),
+) error {
 	id, err := find.find(ctx, typed)
 	if err != nil {
 		return err
@@ -130,7 +133,9 @@ func (c *answerCommand) decision(in io.Reader) (askback.Answer, error) {
 		if err != nil {
 			return out, err
 		}
-		out.Decision, out.Grant = askback.ApproveAll, &askback.GrantRequest{Scope: askback.Scope(c.Scope), ExpiresIn: expires}
+		out.Decision, out.Grant = askback.ApproveAll, &askback.GrantRequest{
+			Scope: askback.Scope(c.Scope), ExpiresIn: expires,
+		}
 	default:
 		out.Decision = askback.Deny
 	}
@@ -217,7 +222,8 @@ func splitAnswer(ask askback.Ask, text string) (int, string, error) {
 	}
 	m := numbered.FindStringSubmatch(text)
 	if m == nil {
-		return 0, "", usage(fmt.Sprintf("this ask has %d questions: name the question, as in q1=%s", len(ask.Questions), text))
+		return 0, "",
+			usage(fmt.Sprintf("this ask has %d questions: name the question, as in q1=%s", len(ask.Questions), text))
 	}
 	i, _ := strconv.Atoi(m[1])
 	if i > len(ask.Questions) {

@@ -85,9 +85,11 @@ func (c *askCommand) request(in io.Reader) (askback.Request, error) {
 	}
 	switch n := len(c.Description); {
 	case c.Question == "":
-		return askback.Request{}, usage(`missing question; for example: askback ask "Which database?" PostgreSQL SQLite`)
+		return askback.Request{},
+			usage(`missing question; for example: askback ask "Which database?" PostgreSQL SQLite`)
 	case n > 0 && n != len(c.Options):
-		return askback.Request{}, usage(fmt.Sprintf("%s for %s: give one --description for each option, in order", view.Count(n, "description"), view.Count(len(c.Options), "option")))
+		return askback.Request{}, usage(fmt.Sprintf("%s for %s: give one --description for each option, in order",
+			view.Count(n, "description"), view.Count(len(c.Options), "option")))
 	}
 	if err := checkOptions(c.Options); err != nil {
 		return askback.Request{}, err
@@ -156,7 +158,9 @@ func (c *confirmCommand) Run(ctx context.Context, io streams, all *commands) err
 
 // askAndWait creates the ask, waits until it is settled at the prompt or elsewhere, and
 // prints the outcome.
-func askAndWait(ctx context.Context, all *commands, io streams, r askback.Request, flags requestFlags, suggestYes bool) (err error) {
+func askAndWait(
+	ctx context.Context, all *commands, io streams, r askback.Request, flags requestFlags, suggestYes bool,
+) (err error) {
 	conn, err := all.connector(instance.KindAsk)
 	if err != nil {
 		return err
@@ -242,7 +246,9 @@ func consume(ctx context.Context, conn *connection.Connector, ask askback.Ask) e
 
 // wait waits until the ask is settled, at the prompt or elsewhere, and returns it. If ctx
 // is cancelled first, it returns ask unchanged and an error.
-func wait(ctx context.Context, conn *connection.Connector, p *prompt, ask askback.Ask, suggestYes bool) (askback.Ask, error) {
+func wait(
+	ctx context.Context, conn *connection.Connector, p *prompt, ask askback.Ask, suggestYes bool,
+) (askback.Ask, error) {
 	note(p.io.err, p.invitation(conn.PageURL(ask)))
 	prompting, stop := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -263,7 +269,8 @@ func wait(ctx context.Context, conn *connection.Connector, p *prompt, ask askbac
 // interrupted returns the error for a wait that the user ended. It contains the commands
 // that withdraw and answer the ask and, if keyed is true, how to continue waiting.
 func interrupted(ask askback.Ask, keyed bool) error {
-	text := fmt.Sprintf("%s is still open. To withdraw it:\n  askback cancel %s\nTo answer it:\n  %s", ask.ID, ask.ID, answerCommandFor(ask))
+	text := fmt.Sprintf("%s is still open. To withdraw it:\n  askback cancel %s\nTo answer it:\n  %s", ask.ID, ask.ID,
+		answerCommandFor(ask))
 	if keyed {
 		text += "\nTo continue waiting, run the same command with the same --key."
 	}

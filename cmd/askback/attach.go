@@ -46,7 +46,10 @@ func (c *attachCodex) Run(ctx context.Context, io streams, all *commands) error 
 	if err != nil {
 		return err
 	}
-	f := &appserver.Follower{Asks: attending(conn), Socket: socket, Version: version(), Following: recordFollowed, Note: func(text string) { note(io.err, text) }}
+	f := &appserver.Follower{
+		Asks: attending(conn), Socket: socket, Version: version(), Following: recordFollowed,
+		Note: func(text string) { note(io.err, text) },
+	}
 	return thenClose(io, conn, f.Run(ctx))
 }
 

@@ -21,12 +21,14 @@ type attachOpenCode struct {
 // are still open, because OpenCode asks as well.
 func (c *attachOpenCode) Run(ctx context.Context, io streams, all *commands) error {
 	address, err := url.Parse(c.URL)
-	if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" || address.User != nil {
+	if err != nil || address.Host == "" ||
+		address.Scheme != "http" && address.Scheme != "https" || address.User != nil {
 		return usage("--url is not the address of a server; write it as in http://127.0.0.1:4096")
 	}
 	f := &opencode.Follower{
 		URL: strings.TrimRight(c.URL, "/"), Note: func(text string) { note(io.err, text) },
-		User: cmp.Or(os.Getenv("OPENCODE_SERVER_USERNAME"), "opencode"), Password: os.Getenv("OPENCODE_SERVER_PASSWORD"),
+		User:     cmp.Or(os.Getenv("OPENCODE_SERVER_USERNAME"), "opencode"),
+		Password: os.Getenv("OPENCODE_SERVER_PASSWORD"),
 	}
 	for _, folder := range c.Folder {
 		path, err := filepath.Abs(folder)

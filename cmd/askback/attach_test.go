@@ -20,7 +20,8 @@ func TestOneProcessIsAttachedToASocket(t *testing.T) {
 		return release
 	}
 	release := attach("/run/codex.sock")
-	if _, err := attachOnce("/run/codex.sock", instance.Hold); err == nil || !strings.Contains(err.Error(), "already attached to /run/codex.sock") {
+	if _, err := attachOnce("/run/codex.sock", instance.Hold); err == nil ||
+		!strings.Contains(err.Error(), "already attached to /run/codex.sock") {
 		t.Errorf("the second one: got %v", err)
 	}
 	attach("/run/other.sock")()
@@ -39,7 +40,8 @@ func TestAttachingNeedsNoLock(t *testing.T) {
 	}
 	release()
 	want := errors.New("read-only file system")
-	if _, err := attachOnce("/run/codex.sock", func(string) (*instance.Lock, error) { return nil, want }); !errors.Is(err, want) {
+	if _, err := attachOnce("/run/codex.sock",
+		func(string) (*instance.Lock, error) { return nil, want }); !errors.Is(err, want) {
 		t.Errorf("got %v, want %v", err, want)
 	}
 }

@@ -103,7 +103,8 @@ type linkTelegram struct {
 // Run prints the link to open or the code to send. With --qr, it draws the link.
 func (c *linkTelegram) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	if c.QR && !terminal.IsTerminal(io.out) {
-		return usage("--qr draws on a terminal, but standard output is not a terminal; askback channel link telegram prints the link")
+		return usage("--qr draws on a terminal, but standard output is not a terminal; askback channel link " +
+			"telegram prints the link")
 	}
 	code, err := conn.User.ContactCode(ctx, "telegram")
 	if err != nil {
@@ -117,9 +118,14 @@ func (c *linkTelegram) Run(ctx context.Context, io streams, conn *connection.Con
 		printLine(io.out, send)
 		return nil
 	case c.QR:
-		return drawLink(io, code.URL, fmt.Sprintf("scan this code with a phone that has Telegram within %d minutes, and press Start; it works once:", minutes))
+		return drawLink(io, code.URL, fmt.Sprintf(
+			"scan this code with a phone that has Telegram within %d minutes, and press Start; it works once:", minutes,
+		))
 	}
-	note(io.err, fmt.Sprintf("open this link where Telegram is and press Start, or send %q to %s, within %d minutes; it works once:", send, to, minutes))
+	note(io.err, fmt.Sprintf(
+		"open this link where Telegram is and press Start, or send %q to %s, within %d minutes; it works once:", send,
+		to, minutes,
+	))
 	printLine(io.out, code.URL)
 	return nil
 }
@@ -131,13 +137,17 @@ type channelTest struct {
 // Run sends a test message to a receiver, without the server, and prints the result.
 func (c *channelTest) Run(ctx context.Context, io streams, all *commands) error {
 	if all.Config == "" {
-		return usage("no settings: name the file with --config or ASKBACK_CONFIG; it has the receivers under channels.post")
+		return usage(
+			"no settings: name the file with --config or ASKBACK_CONFIG; it has the receivers under channels.post",
+		)
 	}
 	file, err := all.settings()
 	if err != nil {
 		return err
 	}
-	host := channels.Host{Version: version(), User: connection.UserName(), People: func() []askback.Person { return engineSettings(file).People }}
+	host := channels.Host{Version: version(), User: connection.UserName(), People: func() []askback.Person {
+		return engineSettings(file).People
+	}}
 	var names []string
 	for _, s := range file.EachChannel() {
 		s, ok := s.(channels.Testing)

@@ -19,13 +19,16 @@ func TestChannelTestNamesTheRejectedAddress(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
 	settings := filepath.Join(t.TempDir(), "askback.yaml")
-	if err := os.WriteFile(settings, []byte("channels: {post: {phone: {template: ntfy, url: 'http://127.0.0.1:9/questions'}}}\n"), 0o600); err != nil {
+	if err := os.WriteFile(settings,
+		[]byte("channels: {post: {phone: {template: ntfy, url: 'http://127.0.0.1:9/questions'}}}\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("askback", "channel", "test", "phone")
 	cmd.Env = append(env, "ASKBACK_CONFIG="+settings, "ASKBACK_DB="+database)
 	out, err := cmd.CombinedOutput()
-	if got := string(out); err == nil || !strings.Contains(got, "127.0.0.1:9 is not public, and no setting allows it; correct the address, or allow it") {
+	if got := string(out); err == nil || !strings.Contains(got,
+		"127.0.0.1:9 is not public, and no setting allows it; correct the address, or allow it") {
 		t.Errorf("got %v, %q", err, got)
 	}
 }
@@ -41,7 +44,10 @@ func TestPhoneGetsTheQuestionAndItsOutcome(t *testing.T) {
 		t.Fatal(err)
 	}
 	settings := filepath.Join(t.TempDir(), "askback.yaml")
-	content := fmt.Sprintf("channels:\n  post:\n    phone: {template: ntfy, url: %q, reply_topic: replies, to: eva, allow: [%q]}\n", phone.URL, at.Host)
+	content := fmt.Sprintf(
+		"channels:\n  post:\n    phone: {template: ntfy, url: %q, reply_topic: replies, to: eva, allow: [%q]}\n",
+		phone.URL, at.Host,
+	)
 	if err := os.WriteFile(settings, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -53,14 +59,16 @@ func TestPhoneGetsTheQuestionAndItsOutcome(t *testing.T) {
 	s.start()
 	s.agent = strings.TrimSpace(mustRun(t, s.env, "token", "add", "--kind", "agent", "--name", "robot"))
 	s.user = strings.TrimSpace(mustRun(t, s.env, "token", "add", "--kind", "responder", "--name", "ana"))
-	id := s.call(s.agent, "POST", "/asks", `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`, 201)["id"].(string)
+	id := s.call(s.agent, "POST", "/asks", `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`,
+		201)["id"].(string)
 	eventually(func() bool { return len(phone.Messages()) == 2 }) // a settled question is not sent
 	s.call(s.user, "POST", "/asks/"+id+"/answer", `{"answer": "SQLite"}`, 200)
 	for limit := time.Now().Add(time.Minute); len(phone.Messages()) < 3 && time.Now().Before(limit); {
 		s.call(s.user, "GET", "/asks/"+id, "", 200)
 	}
 	got := phone.Shown()
-	if last := got[len(got)-1]; !strings.Contains(last.Text, "answered by ana") || len(got) != 2 || strings.Contains(last.Text, "127.0.0.1") {
+	if last := got[len(got)-1]; !strings.Contains(last.Text, "answered by ana") || len(got) != 2 ||
+		strings.Contains(last.Text, "127.0.0.1") {
 		t.Errorf("got %+v, want the test message and the outcome", got)
 	}
 	id = s.call(s.agent, "POST", "/asks", `{"question": "Which one?", "options": ["a", "b"]}`, 201)["id"].(string)

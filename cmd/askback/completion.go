@@ -48,7 +48,8 @@ func (c *completionCommand) Run(ctx context.Context, io streams, all *commands) 
 
 func (all *commands) completionSource() completion.Source {
 	return completion.Source{
-		Client: all.clientFor, Clients: setup.Names(), Latest: latest, Grants: allGrants, Endpoints: allEndpoints, TokenUse: usedBy,
+		Client: all.clientFor, Clients: setup.Names(), Latest: latest, Grants: allGrants, Endpoints: allEndpoints,
+		TokenUse: usedBy,
 		Get: func(ctx context.Context, client askback.Inbox, typed string) (askback.Ask, error) {
 			return lookup{client: client, verb: "answer", decides: true}.get(ctx, typed)
 		},

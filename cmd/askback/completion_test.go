@@ -112,7 +112,8 @@ func (s *shellSession) requireFiles(want ...string) {
 // hostile is text that runs touch if a shell or a terminal interprets it. hostileTag and hostileAgent have no
 // line breaks, because the name of an agent has none.
 const (
-	hostile      = "$(touch one) `touch two` \" ' ; touch three; # !! ~ *\ntouch four\n\x1b[2J\u202e<(touch five) \\ | touch six & "
+	hostile = "$(touch one) `touch two` \" ' ; touch three; # !! ~ *\ntouch four\n\x1b[2J\u202e<(touch five) " +
+		"\\ | touch six & "
 	hostileTag   = "y$(touch twelve) `touch thirteen` \"' ; touch fourteen & "
 	hostileAgent = "x$(touch seven) `touch eight` \"' ; touch nine; # !! ~ * \\ | touch ten &"
 )
@@ -128,9 +129,15 @@ func askHostile(t *testing.T, s *testServer) (call, question, session string) {
 		}
 		return s.call(s.agent, "POST", "/asks", string(raw), 201)
 	}
-	a := create(map[string]any{"agent": hostileAgent, "title": hostile, "confirmation": map[string]any{"tool_name": "run", "input": map[string]any{"x": hostile}}})
+	a := create(map[string]any{"agent": hostileAgent, "title": hostile, "confirmation": map[string]any{
+		"tool_name": "run", "input": map[string]any{"x": hostile},
+	}})
 	nextMillisecond()
-	b := create(map[string]any{"agent": "Deploy bot", "questions": []any{map[string]any{"question": hostile, "options": []string{hostile, "no"}}}, "tags": []string{"release", hostileTag}})
+	b := create(map[string]any{
+		"agent":     "Deploy bot",
+		"questions": []any{map[string]any{"question": hostile, "options": []string{hostile, "no"}}},
+		"tags":      []string{"release", hostileTag},
+	})
 	return a["id"].(string), b["id"].(string), a["session_id"].(string)
 }
 
@@ -190,8 +197,14 @@ func TestShellsNeverRunTextOfAgents(t *testing.T) {
 	server := newServer(t)
 	_, question, _ := askHostile(t, server)
 	modes := map[string][]string{
-		"bash": {"", "bind 'TAB: menu-complete'", "bind 'TAB: complete'; bind 'set show-all-if-ambiguous on'", "bind 'set show-all-if-unmodified on'", "bind 'TAB: insert-completions'"},
-		"zsh":  {"", "setopt menu_complete", "unsetopt menu_complete; setopt prompt_subst", "zstyle ':completion:*' menu select", "setopt sh_word_split glob_subst ksh_arrays"},
+		"bash": {
+			"", "bind 'TAB: menu-complete'", "bind 'TAB: complete'; bind 'set show-all-if-ambiguous on'",
+			"bind 'set show-all-if-unmodified on'", "bind 'TAB: insert-completions'",
+		},
+		"zsh": {
+			"", "setopt menu_complete", "unsetopt menu_complete; setopt prompt_subst",
+			"zstyle ':completion:*' menu select", "setopt sh_word_split glob_subst ksh_arrays",
+		},
 		"fish": {""},
 	}
 	for _, sh := range shells {
@@ -204,7 +217,8 @@ func TestShellsNeverRunTextOfAgents(t *testing.T) {
 				}
 				for _, typed := range []string{
 					"askback decline \t\t\t", "askback show ask_\t\t\t", "askback answer " + question + " \t\t\t",
-					"askback list --agent \t\t\t", "askback list --agent=\t\t\t", "askback ask --tag \t\t\t", "askback list --agent x\t\t\t",
+					"askback list --agent \t\t\t", "askback list --agent=\t\t\t", "askback ask --tag \t\t\t",
+					"askback list --agent x\t\t\t",
 					"askback $(touch eleven) \t\t\x15", "askback `touch eleven` \t\t\x15",
 				} {
 					s.typeKeys(typed + "\r\r") // the first Enter may only choose from a menu
@@ -283,7 +297,8 @@ func TestPathsNamesAndIDsHaveCandidates(t *testing.T) {
 		kind := v.Tag.Get("complete")
 		known := completion.Known(kind)
 		if kind != "" && !known || isListed && !known {
-			t.Errorf("%s %s: the tag complete is %q; want a tag that package completion knows", n.FullPath(), v.Name, kind)
+			t.Errorf("%s %s: the tag complete is %q; want a tag that package completion knows", n.FullPath(), v.Name,
+				kind)
 		}
 	}
 	root := (&commands{}).parser().Model.Node
@@ -304,7 +319,9 @@ func TestCandidatesDependOnTheLine(t *testing.T) {
 	s := newServer(t)
 	call, question, session := askHostile(t, s)
 	nextMillisecond()
-	forms := s.call(s.agent, "POST", "/asks", `{"questions": [{"question": "Size?", "options": ["small", "large"]}, {"question": "Why?"}]}`, 201)["id"].(string)
+	forms := s.call(s.agent, "POST", "/asks",
+		`{"questions": [{"question": "Size?", "options": ["small", "large"]}, {"question": "Why?"}]}`,
+		201)["id"].(string)
 	for _, c := range []struct {
 		words []string
 		want  []string // the values

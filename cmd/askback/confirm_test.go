@@ -19,7 +19,8 @@ func TestConfirmAndConfirmActionHaveTheSameDigest(t *testing.T) {
 	p := launch(t, env, "confirm", action, "--details", details)
 	p.waitForStderr(t, "ask_")
 	var got askback.Ask
-	if err := json.Unmarshal([]byte(mustRun(t, env, "show", "--json", askID.FindString(p.err.String()))), &got); err != nil {
+	if err := json.Unmarshal([]byte(mustRun(t, env, "show", "--json", askID.FindString(p.err.String()))),
+		&got); err != nil {
 		t.Fatal(err)
 	}
 	agent := engine.New(memstore.New(), nil).As(askback.Principal{Kind: askback.Agent, Name: askback.LocalAgent})
@@ -28,6 +29,7 @@ func TestConfirmAndConfirmActionHaveTheSameDigest(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Confirmation.Digest != want.Confirmation.Digest {
-		t.Errorf("got %s of %s, want %s of %s", got.Confirmation.Digest, got.Confirmation.Input, want.Confirmation.Digest, want.Confirmation.Input)
+		t.Errorf("got %s of %s, want %s of %s", got.Confirmation.Digest, got.Confirmation.Input,
+			want.Confirmation.Digest, want.Confirmation.Input)
 	}
 }

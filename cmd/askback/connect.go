@@ -35,7 +35,9 @@ func (all *commands) options(file config.Config, kind string) (connection.Option
 		return connection.Options{}, err
 	}
 	set := newChannelSet(file, channels.Host{Key: tokens.SecretKey})
-	o := connection.Options{Place: place, Tokens: tokens, Engine: engineOptions(file, set, nil), Kind: kind, Version: version()}
+	o := connection.Options{
+		Place: place, Tokens: tokens, Engine: engineOptions(file, set, nil), Kind: kind, Version: version(),
+	}
 	o.Engine.NoEffects = kind == "" // such a command exits early, and would interrupt what it sends
 	if kind == instance.KindServe { // a server never connects to another server
 		return o, nil
@@ -72,7 +74,9 @@ func connector(o connection.Options) (*connection.Connector, error) {
 	}
 	conn := connection.New(o)
 	if !conn.IsLocal() && o.Tokens.Given == "" {
-		return nil, exitError{exitRefused, "ASKBACK_URL names a server elsewhere, which must not get a local token: set ASKBACK_TOKEN"}
+		return nil, exitError{
+			exitRefused, "ASKBACK_URL names a server elsewhere, which must not get a local token: set ASKBACK_TOKEN",
+		}
 	}
 	return conn, nil
 }

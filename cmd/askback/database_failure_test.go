@@ -30,14 +30,20 @@ type localCommand struct {
 func startLocal(t *testing.T, args ...string) *localCommand {
 	t.Helper()
 	dir := t.TempDir()
-	for name, value := range map[string]string{"HOME": dir, "XDG_STATE_HOME": dir, "ASKBACK_DB": "", "ASKBACK_URL": "", "ASKBACK_TOKEN": "", "ASKBACK_CONFIG": ""} {
+	for name, value := range map[string]string{
+		"HOME": dir, "XDG_STATE_HOME": dir, "ASKBACK_DB": "", "ASKBACK_URL": "", "ASKBACK_TOKEN": "",
+		"ASKBACK_CONFIG": "",
+	} {
 		t.Setenv(name, value)
 	}
 	in, out, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &localCommand{t: t, place: instance.Place{Database: filepath.Join(dir, "askback", "askback.db")}, stderr: &syncBuffer{}, stdin: out, exited: make(chan int, 1)}
+	c := &localCommand{
+		t: t, place: instance.Place{Database: filepath.Join(dir, "askback", "askback.db")}, stderr: &syncBuffer{},
+		stdin: out, exited: make(chan int, 1),
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -74,7 +80,8 @@ func (c *localCommand) ask(s instance.Server) (status int, body string) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(c.t.Context(), "POST", s.URL+"/api/v1/asks", strings.NewReader(`{"questions":[{"question":"Which?"}]}`))
+	r, err := http.NewRequestWithContext(c.t.Context(), "POST", s.URL+"/api/v1/asks",
+		strings.NewReader(`{"questions":[{"question":"Which?"}]}`))
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -142,12 +149,14 @@ func TestProcessEndsWhenItsDatabaseFails(t *testing.T) {
 			}
 			restore := c.breakDisk()
 			defer restore()
-			if status, body := c.ask(s); status != http.StatusServiceUnavailable || !strings.Contains(body, ":unknown") && !strings.Contains(body, ":stopping") {
+			if status, body := c.ask(s); status != http.StatusServiceUnavailable ||
+				!strings.Contains(body, ":unknown") && !strings.Contains(body, ":stopping") {
 				t.Errorf("on a broken disk: got %d %s, want 503", status, body)
 			}
 			select {
 			case code := <-c.exited:
-				if stderr := c.stderr.String(); code != exitRefused || !strings.Contains(stderr, "askback: the database failed; restart Askback") {
+				if stderr := c.stderr.String(); code != exitRefused ||
+					!strings.Contains(stderr, "askback: the database failed; restart Askback") {
 					t.Errorf("got exit code %d and\n%s\nwant %d and the reason", code, stderr, exitRefused)
 				}
 			case <-time.After(time.Minute):

@@ -68,7 +68,8 @@ func debugHandler() http.Handler {
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !egress.IsLoopback(r.Host) {
-			http.Error(w, "this server does not serve this host name; use a loopback address", http.StatusMisdirectedRequest)
+			http.Error(w, "this server does not serve this host name; use a loopback address",
+				http.StatusMisdirectedRequest)
 			return
 		}
 		switch r.Header.Get("Sec-Fetch-Site") {

@@ -25,8 +25,10 @@ func (c *answerCommand) isSeveral() bool {
 // Dangerous calls are never decided together with others. A call that cannot be decided does not prevent the
 // others.
 func (c *answerCommand) decideSeveral(ctx context.Context, io streams, conn *connection.Connector) error {
-	if !c.Approve && !c.Deny || c.All || c.Input != "" || c.Notes != "" || len(c.Other) > 0 || c.Scope != "" || c.Expires != "" {
-		return usage("to decide several calls, give --approve or --deny; only --reason, --comment and --yes can be combined with it")
+	if !c.Approve && !c.Deny || c.All || c.Input != "" || c.Notes != "" || len(c.Other) > 0 ||
+		c.Scope != "" || c.Expires != "" {
+		return usage("to decide several calls, give --approve or --deny; only --reason, --comment and --yes can be " +
+			"combined with it")
 	}
 	asks, err := c.selected(ctx, io, conn)
 	if err != nil {
@@ -97,7 +99,9 @@ func (c *answerCommand) selected(ctx context.Context, io streams, conn *connecti
 
 // openCalls returns all open calls of the session. It prints a note with the number of open questions, which
 // it leaves out.
-func (c *answerCommand) openCalls(ctx context.Context, io streams, conn *connection.Connector) (calls []askback.Ask, err error) {
+func (c *answerCommand) openCalls(
+	ctx context.Context, io streams, conn *connection.Connector,
+) (calls []askback.Ask, err error) {
 	questions := 0
 	q := askback.Query{SessionID: c.Session, Limit: askback.MaxLimit}
 	for more := true; more; more = q.Cursor != "" {
@@ -122,7 +126,9 @@ func (c *answerCommand) openCalls(ctx context.Context, io streams, conn *connect
 		note(io.err, view.Count(questions, "question")+" of this session must be answered on "+each)
 	}
 	if len(calls) == 0 {
-		return nil, exitError{exitRefused, "the session " + c.Session + " has no open calls; askback list shows the open asks"}
+		return nil, exitError{
+			exitRefused, "the session " + c.Session + " has no open calls; askback list shows the open asks",
+		}
 	}
 	return calls, nil
 }

@@ -13,12 +13,16 @@ import (
 // T12: dangerous calls, and those with hidden characters, are never decided with others.
 func TestDangerousCallsAreDecidedAlone(t *testing.T) {
 	call := func(dangerous bool, input string) askback.Ask {
-		return askback.Ask{ID: "ask_1", Kind: askback.Confirm, Confirmation: &askback.Confirmation{ToolName: "db.migrate", Dangerous: dangerous, Input: json.RawMessage(input)}}
+		return askback.Ask{ID: "ask_1", Kind: askback.Confirm, Confirmation: &askback.Confirmation{
+			ToolName: "db.migrate", Dangerous: dangerous, Input: json.RawMessage(input),
+		}}
 	}
 	if err := decidable([]askback.Ask{call(false, `{"a":1}`)}); err != nil {
 		t.Errorf("got %v, want none", err)
 	}
-	for want, a := range map[string]askback.Ask{"is dangerous": call(true, `{}`), "hard to see": call(false, "{\"a\":\"x\u200by\"}")} {
+	for want, a := range map[string]askback.Ask{
+		"is dangerous": call(true, `{}`), "hard to see": call(false, "{\"a\":\"x\u200by\"}"),
+	} {
 		err := decidable([]askback.Ask{call(false, `{}`), a})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
@@ -44,7 +48,8 @@ func TestAllCallsOfASessionAreDecided(t *testing.T) {
 	s.call(s.agent, "POST", "/asks", `{"session_key": "run", "questions": [{"question": "Which one?"}]}`, 201)
 	p := launch(t, s.env, "answer", "--session", session, "--deny", "--yes")
 	if !p.wait() || p.result != nil {
-		t.Fatalf("got %v: %q", p.result, regexp.MustCompile(`(?m)^(askback: .*|  ask_.*)$`).FindAllString(p.err.String(), -1))
+		t.Fatalf("got %v: %q", p.result,
+			regexp.MustCompile(`(?m)^(askback: .*|  ask_.*)$`).FindAllString(p.err.String(), -1))
 	}
 	if got := strings.Count(p.err.String(), ": denied by "); got != calls {
 		t.Errorf("decided %d calls, want %d", got, calls)
@@ -64,7 +69,8 @@ func TestYesTypedBeforeTheCallsIsDiscarded(t *testing.T) {
 	s := newServer(t)
 	var ids []string
 	for _, name := range []string{"one", "two"} {
-		body := `{"confirmation": {"tool_name": "label", "input": {"` + name + `": "` + strings.Repeat("x", 70) + ` forged"}}}`
+		body := `{"confirmation": {"tool_name": "label", "input": {"` + name + `": "` + strings.Repeat("x",
+			70) + ` forged"}}}`
 		ids = append(ids, s.call(s.agent, "POST", "/asks", body, 201)["id"].(string))
 	}
 	at := startTerminal(t, s.env, 80, "askback", "answer", ids[0], ids[1], "--approve")

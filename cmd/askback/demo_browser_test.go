@@ -92,7 +92,10 @@ func TestNewcomerSeesAWholeRunInTheBrowser(t *testing.T) {
 	for _, v := range []struct {
 		name string
 		browsertest.Viewport
-	}{{"1400", browsertest.Viewport{Width: 1400, Height: 900}}, {"360", browsertest.Viewport{Width: 360, Height: 740}}} {
+	}{
+		{"1400", browsertest.Viewport{Width: 1400, Height: 900}},
+		{"360", browsertest.Viewport{Width: 360, Height: 740}},
+	} {
 		w := demoWindow{browser.NewWindow(t, v.Viewport, &monitor), t, v.name}
 		to := link.FindString(s.process.err.String() + s.process.out.String())
 		if v.name == "360" || to == "" { // a link works once
@@ -101,7 +104,8 @@ func TestNewcomerSeesAWholeRunInTheBrowser(t *testing.T) {
 		w.Open(to)
 		w.Press(`form[action="/login"] button`)
 		w.click(`a[href="/run"]`, `document.querySelector("#prompt")`)
-		w.is(`document.getElementById("prompt").value === "` + demo.Prompt + `" && document.querySelector("input[name=agent]:checked").value === "demo"`)
+		w.is(`document.getElementById("prompt").value === "` + demo.Prompt +
+			`" && document.querySelector("input[name=agent]:checked").value === "demo"`)
 		w.picture("start")
 		w.click(".start-run > button", `location.pathname.startsWith("/sessions/")`)
 		w.is(`document.getElementById("typing-text")?.textContent.startsWith("I am going to")`) // it streams

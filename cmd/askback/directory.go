@@ -67,7 +67,11 @@ func printFitted(io streams, lines []string) {
 func personLine(p askback.Person) string {
 	parts := []string{safetext.Name(p.Name).String(), "(" + string(p.Source) + ")"}
 	for _, part := range []struct{ what, value string }{
-		{"", p.Email}, {"Slack ", p.Slack}, {"quiet ", strings.TrimSpace(p.Quiet + " " + p.TimeZone)}, {"in @", strings.Join(p.Groups, ", @")}, {"WARNING: ", p.Warning},
+		{"", p.Email},
+		{"Slack ", p.Slack},
+		{"quiet ", strings.TrimSpace(p.Quiet + " " + p.TimeZone)},
+		{"in @", strings.Join(p.Groups, ", @")},
+		{"WARNING: ", p.Warning},
 	} {
 		if part.value != "" {
 			parts = append(parts, part.what+part.value)
@@ -86,7 +90,8 @@ type personAdd struct {
 
 // Run adds or replaces a person.
 func (c *personAdd) Run(ctx context.Context, io streams, conn *connection.Connector) error {
-	p, err := conn.User.PutPerson(ctx, askback.PersonRequest{Name: c.Name, Email: c.Email, Slack: c.Slack, TimeZone: c.TimeZone, Quiet: c.Quiet})
+	p, err := conn.User.PutPerson(ctx,
+		askback.PersonRequest{Name: c.Name, Email: c.Email, Slack: c.Slack, TimeZone: c.TimeZone, Quiet: c.Quiet})
 	if err == nil {
 		noteWarning(io, p.Warning)
 	}
@@ -116,7 +121,9 @@ func noteWarning(io streams, warning string) {
 // unknownName replaces a not-found error with an error that names the item. It returns other errors unchanged.
 func unknownName(err error, what, name string) error {
 	if errors.Is(err, askback.ErrNotFound) {
-		return exitError{exitRefused, fmt.Sprintf("there is no %s %q; see askback %s list", what, safetext.Line(name), what)}
+		return exitError{
+			exitRefused, fmt.Sprintf("there is no %s %q; see askback %s list", what, safetext.Line(name), what),
+		}
 	}
 	return err
 }
@@ -211,7 +218,9 @@ func (c *routeList) Run(ctx context.Context, io streams, conn *connection.Connec
 // routeLine describes a route in one line.
 func routeLine(r askback.Route) string {
 	match := []string{}
-	for _, part := range []struct{ what, value string }{{"agent ", r.Match.Agent}, {"", string(r.Match.Kind)}, {"tags ", strings.Join(r.Match.Tags, ", ")}} {
+	for _, part := range []struct {
+		what, value string
+	}{{"agent ", r.Match.Agent}, {"", string(r.Match.Kind)}, {"tags ", strings.Join(r.Match.Tags, ", ")}} {
 		if part.value != "" {
 			match = append(match, part.what+part.value)
 		}

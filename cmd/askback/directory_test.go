@@ -16,12 +16,15 @@ import (
 // mail address. A removed person is gone (F12).
 func TestChannelsUsePeopleAddedOverTheAPI(t *testing.T) {
 	var file config.Config
-	file.Channels = map[string]channels.Settings{"slack": slack.Settings{BotToken: "xoxb-1", AppToken: "xapp-1", Channel: "C1", Team: "T1"}}
+	file.Channels = map[string]channels.Settings{
+		"slack": slack.Settings{BotToken: "xoxb-1", AppToken: "xapp-1", Channel: "C1", Team: "T1"},
+	}
 	file.People = []config.Person{{Name: "cem", Slack: "U1", Email: "cem@example.com"}}
 	set := newChannelSet(file, channels.Host{})
 	e := engine.New(memstore.New(), engineOptions(file, set, nil))
 	admin := e.As(askback.Principal{Kind: askback.Admin, Name: "olga"})
-	if _, err := admin.PutPerson(t.Context(), askback.PersonRequest{Name: "dana", Slack: "U2", Email: "dana@example.com"}); err != nil {
+	if _, err := admin.PutPerson(t.Context(),
+		askback.PersonRequest{Name: "dana", Slack: "U2", Email: "dana@example.com"}); err != nil {
 		t.Fatal(err)
 	}
 	known := func() (members []string) {

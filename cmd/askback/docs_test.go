@@ -220,7 +220,10 @@ func TestOperationsPageHasAValidSettingsFile(t *testing.T) {
 		t.Fatal("docs/operations.md has no settings file")
 	}
 	got, err := config.Load("operations.md", strings.NewReader(text), func(name string) (string, bool) {
-		value, ok := map[string]string{"BEN_EMAIL": "ben@example.com", "OIDC_SECRET": "s3cret", "ANTHROPIC_API_KEY": "k", "TICKETS_TOKEN": "t", "ASKBACK_WEBHOOK_SECRET": "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="}[name]
+		value, ok := map[string]string{
+			"BEN_EMAIL": "ben@example.com", "OIDC_SECRET": "s3cret", "ANTHROPIC_API_KEY": "k", "TICKETS_TOKEN": "t",
+			"ASKBACK_WEBHOOK_SECRET": "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=",
+		}[name]
 		return value, ok
 	})
 	if err != nil {
@@ -240,12 +243,17 @@ func TestOperationsPageHasAValidSettingsFile(t *testing.T) {
 		}
 	}
 	if o.Channels["webhook"] == nil || o.Settings.CallbackURL != "https://agents.example.com/answers" {
-		t.Errorf("got channels %v and callback %q, want the channels and the callback of the file", o.Channels, o.Settings.CallbackURL)
+		t.Errorf("got channels %v and callback %q, want the channels and the callback of the file", o.Channels,
+			o.Settings.CallbackURL)
 	}
-	if o.Settings.MaxOpen != 100 || o.Settings.AsksPerMinute != 60 || o.Settings.Retention != 90*24*time.Hour || len(o.Settings.People) != 3 {
+	if o.Settings.MaxOpen != 100 || o.Settings.AsksPerMinute != 60 || o.Settings.Retention != 90*24*time.Hour ||
+		len(o.Settings.People) != 3 {
 		t.Errorf("engine options: got %+v", o)
 	}
-	if diff := cmp.Diff(askback.Person{Name: "ana", Email: "ana@example.com", TimeZone: "Europe/Berlin", Quiet: "22:00-07:00"}, o.Settings.People[0]); diff != "" {
+	if diff := cmp.Diff(
+		askback.Person{Name: "ana", Email: "ana@example.com", TimeZone: "Europe/Berlin", Quiet: "22:00-07:00"},
+		o.Settings.People[0],
+	); diff != "" {
 		t.Error(diff)
 	}
 }

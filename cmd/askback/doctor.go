@@ -15,8 +15,8 @@ type doctorCommand struct {
 // Run prints the findings of all checks. It returns an error if one of them is a failure.
 func (c *doctorCommand) Run(ctx context.Context, io streams, all *commands) error {
 	found := doctor.Check(ctx, doctor.Program{
-		Config: all.Config, Listen: defaultListen, Settings: all.settings, Database: all.database, StateDir: stateDir, Connector: all.connector,
-		EngineSettings: engineSettings, CheckIssuer: checkIssuer, Origin: origin,
+		Config: all.Config, Listen: defaultListen, Settings: all.settings, Database: all.database, StateDir: stateDir,
+		Connector: all.connector, EngineSettings: engineSettings, CheckIssuer: checkIssuer, Origin: origin,
 	}, doctor.Options{PublicURL: c.PublicURL, Lanes: c.Lanes})
 	var err error
 	if c.JSON {

@@ -17,7 +17,8 @@ func TestDoctorChecksAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	settings, clerk := filepath.Join(dir, "askback.yaml"), filepath.Join(dir, "agents", "clerk.md")
-	env, _ := sandbox(t, "NOTES_KEY=of-the-notes", "CLERK_SECRET="+clerkSecret, "ASKBACK_CONFIG="+settings, "ANTHROPIC_API_KEY=")
+	env, _ := sandbox(t, "NOTES_KEY=of-the-notes", "CLERK_SECRET="+clerkSecret, "ASKBACK_CONFIG="+settings,
+		"ANTHROPIC_API_KEY=")
 	findings := func() (lines []string) {
 		cmd := exec.Command("askback", "doctor")
 		cmd.Env = env
@@ -54,10 +55,12 @@ func TestDoctorChecksAgents(t *testing.T) {
 		}
 		want(tt.what, "FAIL", tt.want)
 	}
-	if err := os.WriteFile(clerk, []byte(strings.Replace(text, "model: clerk", "model: sonnet", 1)), 0o600); err != nil {
+	if err := os.WriteFile(clerk, []byte(strings.Replace(text, "model: clerk", "model: sonnet", 1)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(findings(), ""); !strings.Contains(got, "FAIL") || !strings.Contains(got, "sonnet") && !strings.Contains(got, "model") {
+	if got := strings.Join(findings(), ""); !strings.Contains(got, "FAIL") ||
+		!strings.Contains(got, "sonnet") && !strings.Contains(got, "model") {
 		t.Errorf("a model without a key: got %q", got)
 	}
 }

@@ -32,7 +32,8 @@ func TestDoctorCommandChecksThePublicURL(t *testing.T) {
 	}})
 	defer front.Close()
 	authority := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw}), 0o600); err != nil {
+	if err := os.WriteFile(authority,
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -45,7 +46,8 @@ func TestDoctorCommandChecksThePublicURL(t *testing.T) {
 	} {
 		p := launch(t, c.env, "doctor", "--public-url", front.URL)
 		if !p.wait() || exitCode(p.result) != c.code || !strings.Contains(p.out.String(), c.want) {
-			t.Errorf("exit code %d, want %d and %q:\n%s%s", exitCode(p.result), c.code, c.want, p.out.String(), p.err.String())
+			t.Errorf("exit code %d, want %d and %q:\n%s%s", exitCode(p.result), c.code, c.want, p.out.String(),
+				p.err.String())
 		}
 	}
 }

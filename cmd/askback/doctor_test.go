@@ -42,7 +42,8 @@ func TestDoctorFindsADamagedPage(t *testing.T) {
 		if err := os.WriteFile(database, damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := runDoctor(t, env, 1); !strings.Contains(got, "FAIL  database") || !strings.Contains(got, "restore a backup") {
+		if got := runDoctor(t, env, 1); !strings.Contains(got, "FAIL  database") ||
+			!strings.Contains(got, "restore a backup") {
 			t.Errorf("page %d: got\n%s", at/page+1, got)
 		}
 	}
@@ -164,7 +165,8 @@ func TestDoctorReportsADamagedIndex(t *testing.T) {
 	addAnsweredAsk(t, env, "Which one?")
 	addAnsweredAsk(t, env, "Which other?")
 	for _, statement := range []string{
-		"update search_data set block = x'ff' where id > 10", "delete from search_docsize", "delete from search_config", "drop table search_data",
+		"update search_data set block = x'ff' where id > 10", "delete from search_docsize",
+		"delete from search_config", "drop table search_data",
 	} {
 		db, err := sql.Open("sqlite", database)
 		if err != nil {
@@ -200,7 +202,8 @@ func TestDoctorNamesDamagedRecord(t *testing.T) {
 	if err := os.WriteFile(database, damaged, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := runDoctor(t, env, 1); !strings.Contains(got, "FAIL  database") || !regexp.MustCompile(`match: ask ask_[0-9a-z]{26};`).MatchString(got) {
+	if got := runDoctor(t, env, 1); !strings.Contains(got, "FAIL  database") ||
+		!regexp.MustCompile(`match: ask ask_[0-9a-z]{26};`).MatchString(got) {
 		t.Errorf("got\n%s, want the id of the damaged ask", got)
 	}
 }

@@ -45,7 +45,9 @@ channels:
 	if err := os.WriteFile(settings, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h := &mailHouse{&testServer{t: t, env: append(env, "ASKBACK_CONFIG="+settings, "ASKBACK_DB="+database)}, mails, settings}
+	h := &mailHouse{
+		&testServer{t: t, env: append(env, "ASKBACK_CONFIG="+settings, "ASKBACK_DB="+database)}, mails, settings,
+	}
 	h.place.Database = database
 	return h
 }
@@ -87,13 +89,15 @@ func TestMailIsAnsweredByReply(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	h.begin()
-	id := h.call(h.agent, "POST", "/asks", `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`, 201)["id"].(string)
+	id := h.call(h.agent, "POST", "/asks", `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`,
+		201)["id"].(string)
 	asked := h.letters(2)[1]
 	if !strings.Contains(asked.Text, "Which database?") || !strings.Contains(asked.Text, publicAddress+"/a/") {
 		t.Errorf("the mail is\n%s", asked.Text)
 	}
 	to := asked.ReplyTo()
-	h.mails.Deliver(t, "From: ana@example.com\nTo: "+to+"\nSubject: Re: x\nMessage-ID: <1@example.com>\n\n2\n\n> Which database?\n")
+	h.mails.Deliver(t,
+		"From: ana@example.com\nTo: "+to+"\nSubject: Re: x\nMessage-ID: <1@example.com>\n\n2\n\n> Which database?\n")
 	end := h.letters(3)[2]
 	if end.Header.Get("In-Reply-To") != asked.Header.Get("Message-Id") || !strings.Contains(end.Text, "SQLite") {
 		t.Errorf("the outcome is %v\n%s", end.Header, end.Text)
@@ -103,7 +107,8 @@ func TestMailIsAnsweredByReply(t *testing.T) {
 		t.Errorf("the outcome is %v", outcome)
 	}
 	for _, path := range []string{"/deliveries?question_id=" + id, "/asks/" + id} {
-		if got := fmt.Sprint(h.call(h.agent, "GET", path, "", 200)); strings.Contains(got, "ana@example.com") || strings.Contains(got, to) {
+		if got := fmt.Sprint(h.call(h.agent, "GET", path, "", 200)); strings.Contains(got, "ana@example.com") ||
+			strings.Contains(got, to) {
 			t.Errorf("the agent reads an address in %s: %s", path, got)
 		}
 	}
@@ -118,7 +123,8 @@ func TestKillsNeitherLoseNorRepeatMails(t *testing.T) {
 	asked := map[string]string{} // ids by reply address
 	for i := range 8 {
 		before := h.ids()
-		id := h.call(h.agent, "POST", "/asks", `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`, 201)["id"].(string)
+		id := h.call(h.agent, "POST", "/asks", `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`,
+			201)["id"].(string)
 		h.killAfter(i, func() bool { return len(h.ids()) > len(before) })
 		var to emailtest.Letter
 		for msg, l := range h.ids() {
@@ -128,7 +134,9 @@ func TestKillsNeitherLoseNorRepeatMails(t *testing.T) {
 		}
 		asked[to.ReplyTo()] = id
 		before = h.ids()
-		h.mails.Deliver(t, fmt.Sprintf("From: ana@example.com\nTo: %s\nSubject: Re: x\nMessage-ID: <%d@example.com>\n\n2\n", to.ReplyTo(), i))
+		h.mails.Deliver(t, fmt.Sprintf(
+			"From: ana@example.com\nTo: %s\nSubject: Re: x\nMessage-ID: <%d@example.com>\n\n2\n", to.ReplyTo(), i,
+		))
 		h.killAfter(i, func() bool { return h.mails.Unseen(t) == 0 && len(h.ids()) > len(before) })
 	}
 	if len(asked) != 8 || len(h.ids()) != 16 {
@@ -190,15 +198,19 @@ func TestMailScannersAnswerNothing(t *testing.T) {
 	h := newMailHouse(t)
 	h.begin()
 	for i, ask := range []string{
-		`{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`, `{"question": "Which name?"}`, `{"question": "Which?", "options": ["a", "b"], "multiSelect": true}`,
-		`{"tool_name": "deploy", "input": {"to": "prod"}}`, `{"tool_name": "drop", "input": {"table": "users"}, "dangerous": true}`,
+		`{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`, `{"question": "Which name?"}`,
+		`{"question": "Which?", "options": ["a", "b"], "multiSelect": true}`,
+		`{"tool_name": "deploy", "input": {"to": "prod"}}`,
+		`{"tool_name": "drop", "input": {"table": "users"}, "dangerous": true}`,
 	} {
 		body := ask
 		if strings.Contains(ask, "tool_name") {
 			body = `{"confirmation": ` + ask + `}`
 		}
 		id := h.call(h.agent, "POST", "/asks", body, 201)["id"].(string)
-		for _, link := range regexp.MustCompile(regexp.QuoteMeta(publicAddress)+`\S+`).FindAllString(h.letters(i + 1)[i].Text, -1) {
+		for _, link := range regexp.MustCompile(regexp.QuoteMeta(publicAddress)+`\S+`).FindAllString(
+			h.letters(i + 1)[i].Text, -1,
+		) {
 			h.scan(strings.TrimPrefix(link, publicAddress))
 		}
 		if got := h.call(h.user, "GET", "/asks/"+id, "", 200); got["status"] != "pending" {
@@ -241,7 +253,9 @@ func (h *mailHouse) scan(path string) {
 		}
 	}
 	hidden := url.Values{}
-	for _, found := range regexp.MustCompile(`<input[^>]*type="hidden"[^>]*name="([^"]*)"[^>]*value="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+	for _, found := range regexp.MustCompile(
+		`<input[^>]*type="hidden"[^>]*name="([^"]*)"[^>]*value="([^"]*)"`,
+	).FindAllStringSubmatch(page, -1) {
 		hidden.Set(found[1], found[2])
 	}
 	for _, body := range []string{"", hidden.Encode()} { // it presses the button of each form
@@ -258,12 +272,14 @@ func TestEmailPageHasValidSettings(t *testing.T) {
 	}
 	_, sample, _ := strings.Cut(string(page), "```yaml\n")
 	sample, _, _ = strings.Cut(sample, "```")
-	got, err := config.Load("docs/email.md", strings.NewReader(sample), func(string) (string, bool) { return "s3cret", true })
+	got, err := config.Load("docs/email.md", strings.NewReader(sample),
+		func(string) (string, bool) { return "s3cret", true })
 	if err != nil {
 		t.Fatal(err)
 	}
 	e, ok := got.Channels["email"].(email.Settings)
-	if !ok || e.SMTP.Password != "s3cret" || e.Inbound.Port != 993 || e.Reply == "" || e.From == "" || e.AuthservID == "" || len(got.People) != 1 {
+	if !ok || e.SMTP.Password != "s3cret" || e.Inbound.Port != 993 || e.Reply == "" || e.From == "" ||
+		e.AuthservID == "" || len(got.People) != 1 {
 		t.Errorf("got %+v", e)
 	}
 	for _, key := range []string{"smtp", "from", "reply", "inbound", "authserv_id"} {

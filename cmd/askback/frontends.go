@@ -51,7 +51,9 @@ type frontends struct {
 
 func newFrontends(i *connection.Instance, o frontendOptions) *frontends {
 	public := i.PublicURL()
-	api := &httpapi.Options{PublicURL: public, Version: version(), Log: o.log, MaxStreams: maxStreams, Proof: i.Proof, Hooks: o.hooks}
+	api := &httpapi.Options{
+		PublicURL: public, Version: version(), Log: o.log, MaxStreams: maxStreams, Proof: i.Proof, Hooks: o.hooks,
+	}
 	api.Ready = func(ctx context.Context) (httpapi.Readiness, error) {
 		r, err := readiness(i.Health(), o.settings)
 		if err == nil {
@@ -67,7 +69,10 @@ func newFrontends(i *connection.Instance, o frontendOptions) *frontends {
 		api.Yield = i.Yield
 	}
 	mcp := &mcpserver.Options{PublicURL: public, Secret: o.key, Version: version(), Log: o.log}
-	pages := &web.Options{Zone: time.Local, Log: o.log, PublicURL: public, Push: o.channels.push, Chats: o.channels.chats(), Titles: kinds.Titles()}
+	pages := &web.Options{
+		Zone: time.Local, Log: o.log, PublicURL: public, Push: o.channels.push, Chats: o.channels.chats(),
+		Titles: kinds.Titles(),
+	}
 	pages.Links = o.channels.links(i.Engine())
 	f := &frontends{}
 	if o.login != nil {
@@ -108,7 +113,9 @@ func (f *frontends) Finish() { f.mcp.Finish() }
 // database describes the database of an instance for metrics.
 func database(i *connection.Instance) telemetry.Database {
 	h := i.Health()
-	return telemetry.Database{Bytes: h.Bytes, Failed: h.Failed != nil, DiskFull: h.DiskFull != nil, Damaged: len(h.Damaged)}
+	return telemetry.Database{
+		Bytes: h.Bytes, Failed: h.Failed != nil, DiskFull: h.DiskFull != nil, Damaged: len(h.Damaged),
+	}
 }
 
 // readiness returns the problem that /readyz reports, or nil.
@@ -123,7 +130,8 @@ func readiness(h sqlite.Health, settings *reloader) (r httpapi.Readiness, err er
 		r.Settings = "the file is rejected; the previous settings apply"
 	}
 	if settings.hosted().IsRejected() {
-		r.Settings = strings.TrimPrefix(r.Settings+"; the definitions of agents are rejected; the previous ones apply", "; ")
+		r.Settings = strings.TrimPrefix(r.Settings+"; the definitions of agents are rejected; the previous ones apply",
+			"; ")
 	}
 	switch {
 	case h.Failed != nil:
@@ -131,7 +139,10 @@ func readiness(h sqlite.Health, settings *reloader) (r httpapi.Readiness, err er
 	case h.DiskFull != nil:
 		return r, askback.ErrDiskFull
 	case h.Unreadable:
-		return r, fmt.Errorf("%w: a page of the database file cannot be read, so lists omit records (%s); restore a backup", askback.ErrDamaged, strings.Join(r.Damaged, ", "))
+		return r, fmt.Errorf(
+			"%w: a page of the database file cannot be read, so lists omit records (%s); restore a backup",
+			askback.ErrDamaged, strings.Join(r.Damaged, ", "),
+		)
 	}
 	return r, nil
 }

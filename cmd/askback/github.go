@@ -43,7 +43,8 @@ func (c *githubCommand) ask(ctx context.Context, io streams, all *commands) (err
 		return usage(err.Error())
 	}
 	if os.Getenv("ASKBACK_URL") == "" {
-		return usage("input url is missing: set it to the address of your server, such as ${{ vars.ASKBACK_URL }}, and token to ${{ secrets.ASKBACK_TOKEN }}")
+		return usage("input url is missing: set it to the address of your server, such as ${{ vars.ASKBACK_URL }}, " +
+			"and token to ${{ secrets.ASKBACK_TOKEN }}")
 	}
 	conn, err := all.connector("")
 	if err != nil {
@@ -74,7 +75,9 @@ func (c *githubCommand) ask(ctx context.Context, io streams, all *commands) (err
 }
 
 // askForAttempt creates the ask of the step, or finds the ask of an earlier attempt of the run.
-func askForAttempt(ctx context.Context, conn *connection.Connector, io streams, step githubaction.Step) (ask askback.Ask, err error) {
+func askForAttempt(
+	ctx context.Context, conn *connection.Connector, io streams, step githubaction.Step,
+) (ask askback.Ask, err error) {
 	keys := step.Keys()
 	for i, key := range keys {
 		r := step.Request
@@ -98,7 +101,9 @@ func askForAttempt(ctx context.Context, conn *connection.Connector, io streams, 
 
 // finish consumes an approval, writes the outputs and reports how the ask ended. It writes the outputs after
 // it has consumed the approval, so that a step that fails has no output of an approval.
-func (c *githubCommand) finish(ctx context.Context, conn *connection.Connector, io streams, step githubaction.Step, ask askback.Ask) error {
+func (c *githubCommand) finish(
+	ctx context.Context, conn *connection.Connector, io streams, step githubaction.Step, ask askback.Ask,
+) error {
 	if !step.Edits {
 		if err := checkInput(io, ask, false); err != nil {
 			return err

@@ -101,7 +101,8 @@ func TestWorkflowContinuesAfterAnApproval(t *testing.T) {
 	}
 	w.answer(t, id, map[string]any{"decision": "approved", "comment": "after lunch"})
 	check(t, <-results, false, map[string]string{
-		"status": "answered", "decision": "approved", "arguments": `{"version":"1.4.0"}`, "comment": "after lunch", "by": "ana", "id": id,
+		"status": "answered", "decision": "approved", "arguments": `{"version":"1.4.0"}`, "comment": "after lunch",
+		"by": "ana", "id": id,
 	})
 	if got := w.server.call(w.server.user, "GET", "/asks/"+id, "", 200); got["consumed_at"] == nil {
 		t.Error("the approval was not consumed")
@@ -132,7 +133,8 @@ func TestWorkflowWaitsForAnApprover(t *testing.T) {
 	w.server.call(admin, "PUT", "/routes", `{"items": [{"match": {"kind": "confirmation"}, "to": ["ana", "ben"], "approvers": ["ben"]}], "revision": 0}`, 200)
 	results := w.run(t, deployCall)
 	id := w.server.waitForAsk()
-	if got := w.server.call(w.server.user, "POST", "/asks/"+id+"/answer", `{"decision": "approved"}`, 403); !strings.Contains(fmt.Sprint(got["detail"]), "only ben may decide this") {
+	if got := w.server.call(w.server.user, "POST", "/asks/"+id+"/answer", `{"decision": "approved"}`,
+		403); !strings.Contains(fmt.Sprint(got["detail"]), "only ben may decide this") {
 		t.Errorf("ana: got %v", got)
 	}
 	select {
@@ -183,7 +185,9 @@ func TestStepsOfWorkflowsHaveTheirOwnAsks(t *testing.T) {
 		ids[id] = what
 	}
 	once("the first step")
-	for _, name := range []string{"GITHUB_ACTION", "GITHUB_JOB", "GITHUB_RUN_ID", "GITHUB_REPOSITORY", "GITHUB_SERVER_URL"} {
+	for _, name := range []string{
+		"GITHUB_ACTION", "GITHUB_JOB", "GITHUB_RUN_ID", "GITHUB_REPOSITORY", "GITHUB_SERVER_URL",
+	} {
 		w.github[name] += "1"
 		once(name)
 	}
@@ -249,30 +253,41 @@ func TestWorkflowRunsApprovedArguments(t *testing.T) {
 }
 
 // commandText contains commands for a shell, for the log of a runner and for its file of outputs.
-const commandText = "\"; touch pwned; $(touch pwned) `touch pwned` ${IFS}' \n::set-output name=decision::approved\n::add-mask::a\n" +
-	"::stop-commands::x\n##[set-output name=decision]approved\ndecision=approved\ndecision<<EOF\napproved\nEOF\n%0A::warning::x\r::error::x\nask ##[add-mask]b\n"
+const commandText = "\"; touch pwned; $(touch pwned) `touch pwned` ${IFS}' \n::set-output name=decision::approved\n" +
+	"::add-mask::a\n" +
+	"::stop-commands::x\n##[set-output name=decision]approved\ndecision=approved\ndecision<<EOF\napproved\nEOF\n" +
+	"%0A::warning::x\r::error::x\nask ##[add-mask]b\n"
 
 // Neither the shell nor the runner interprets text of the workflow or of people as commands.
 func TestTextIsNotRunInAWorkflow(t *testing.T) {
 	t.Parallel()
 	w := newWorkflow(t)
-	results := w.run(t, map[string]string{"question": commandText, "details": commandText, "options": "a $(touch pwned)\nb `touch pwned`", "to": "ana"})
+	results := w.run(t, map[string]string{
+		"question": commandText, "details": commandText, "options": "a $(touch pwned)\nb `touch pwned`", "to": "ana",
+	})
 	id := w.server.waitForAsk()
 	ask := w.server.call(w.server.user, "GET", "/asks/"+id, "", 200)
 	got := ask["questions"].([]any)[0].(map[string]any)["question"].(string)
-	if strings.TrimSpace(strings.ReplaceAll(commandText, "\r", "")) != strings.TrimSpace(strings.ReplaceAll(got, "\r", "")) {
+	if strings.TrimSpace(strings.ReplaceAll(commandText, "\r", "")) != strings.TrimSpace(
+		strings.ReplaceAll(got, "\r", ""),
+	) {
 		t.Errorf("the question is %q, want %q", got, commandText)
 	}
-	w.answer(t, id, map[string]any{"comment": commandText, "answers": []any{map[string]any{"id": "q1", "other": commandText, "notes": commandText}}})
+	w.answer(t, id, map[string]any{"comment": commandText, "answers": []any{
+		map[string]any{"id": "q1", "other": commandText, "notes": commandText},
+	}})
 	res := <-results
 	stored := w.server.call(w.server.user, "GET", "/asks/"+id, "", 200)["outcome"].(map[string]any)
 	answer := stored["answers"].([]any)[0].(map[string]any)["other"].(string)
-	check(t, res, false, map[string]string{"status": "answered", "answer": answer, "comment": stored["comment"].(string), "decision": "", "id": id})
+	check(t, res, false, map[string]string{
+		"status": "answered", "answer": answer, "comment": stored["comment"].(string), "decision": "", "id": id,
+	})
 	if len(res.Commands) > 0 {
 		t.Errorf("the runner executed %q:\n%s", res.Commands, res.Log)
 	}
 	var outcome askback.Outcome
-	if err := json.Unmarshal([]byte(res.Outputs["outcome"]), &outcome); err != nil || outcome.Answers[0].Other != answer {
+	if err := json.Unmarshal([]byte(res.Outputs["outcome"]), &outcome); err != nil ||
+		outcome.Answers[0].Other != answer {
 		t.Errorf("the outcome is %q: %v", res.Outputs["outcome"], err)
 	}
 
@@ -300,7 +315,10 @@ func TestInvalidWorkflowInputsAreReported(t *testing.T) {
 		{map[string]string{"question": "a", "tool": "b"}, "write one of the inputs"},
 		{map[string]string{"tool": "deploy", "arguments": "[1]"}, "input arguments: write a JSON object"},
 		{map[string]string{"tool": "deploy", "arguments": "{"}, "input arguments: write a JSON object"},
-		{map[string]string{"action": "deploy", "default": "yes", "timeout": "1s"}, "input default: it cannot be combined with action"},
+		{
+			map[string]string{"action": "deploy", "default": "yes", "timeout": "1s"},
+			"input default: it cannot be combined with action",
+		},
 		{map[string]string{"tool": "deploy", "edits": "yes", "quorum": "-1"}, "input edits: write true or false"},
 		{map[string]string{"tool": "deploy", "edits": "yes", "quorum": "-1"}, "input quorum: write a number"},
 		{map[string]string{"question": "a", "timeout": "soon"}, "input timeout: write a time"},

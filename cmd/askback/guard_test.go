@@ -30,14 +30,16 @@ func TestDoctorComparesTheClockWithAllTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := engine.New(db, &engine.Options{Now: func() time.Time { return time.Now().Add(ahead) }})
-		_, err = e.As(askback.Principal{Kind: askback.Agent, Name: "bot"}).Ask(t.Context(), askback.Request{Questions: []askback.Question{{Text: "Which?"}}})
+		_, err = e.As(askback.Principal{Kind: askback.Agent, Name: "bot"}).Ask(t.Context(),
+			askback.Request{Questions: []askback.Question{{Text: "Which?"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if got := runDoctor(t, env, 1); !strings.Contains(got, "FAIL  clock") || !strings.Contains(got, "h59m") && !strings.Contains(got, "48h0m") {
+		if got := runDoctor(t, env, 1); !strings.Contains(got, "FAIL  clock") ||
+			!strings.Contains(got, "h59m") && !strings.Contains(got, "48h0m") {
 			t.Errorf("after something was stored %v ahead: got\n%s", ahead, got)
 		}
 	}
@@ -62,7 +64,8 @@ func TestServerEndsWhenItsDatabaseIsReplaced(t *testing.T) {
 			case <-time.After(testTimeout):
 				t.Fatalf("it still serves:\n%s", p.err.String())
 			}
-			if text := p.err.String(); p.result == nil || !strings.Contains(text, "was moved, replaced or deleted while it was open") {
+			if text := p.err.String(); p.result == nil ||
+				!strings.Contains(text, "was moved, replaced or deleted while it was open") {
 				t.Errorf("got %v and\n%s", p.result, text)
 			}
 		})
@@ -135,8 +138,9 @@ func TestSlowBodyWithoutATokenIsCutOff(t *testing.T) {
 	slow := map[string]chan string{}
 	for _, header := range []string{"X: y", "Authorization: Bearer askback_wrong", "Cookie: askback=askback_wrong"} {
 		for _, request := range []string{
-			"POST /api/v1/asks", "PUT /api/v1/people/x", "POST /mcp", "POST /login", "POST /logout", "POST /a/x", "POST /", "POST /asks/x", "POST /nothing", "POST /hooks/x",
-			"POST /conversations/x/cancel", "GET /login", "GET /healthz", "GET /assets/x",
+			"POST /api/v1/asks", "PUT /api/v1/people/x", "POST /mcp", "POST /login", "POST /logout", "POST /a/x",
+			"POST /", "POST /asks/x", "POST /nothing", "POST /hooks/x", "POST /conversations/x/cancel", "GET /login",
+			"GET /healthz", "GET /assets/x",
 		} {
 			slow[request+" "+header] = send(request, header)
 		}
@@ -163,7 +167,8 @@ func slowStatus(ctx context.Context, address, request, header string) string {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	context.AfterFunc(ctx, func() { _ = conn.Close() })
-	fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: %s\r\n%s\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100000\r\n\r\n", request, address, header)
+	fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: %s\r\n%s\r\nContent-Type: application/x-www-form-urlencoded\r\n"+
+		"Content-Length: 100000\r\n\r\n", request, address, header)
 	go func() {
 		tick := time.NewTicker(500 * time.Millisecond)
 		defer tick.Stop()
@@ -186,7 +191,8 @@ func TestServerWithADamagedPageServesTheRest(t *testing.T) {
 	s := newServer(t)
 	var ids []string
 	for i := range 60 {
-		ids = append(ids, s.call(s.agent, "POST", "/asks", fmt.Sprintf(`{"question": "Which one, %d?", "context": %q}`, i, strings.Repeat("x", 300)), 201)["id"].(string))
+		ids = append(ids, s.call(s.agent, "POST", "/asks", fmt.Sprintf(`{"question": "Which one, %d?", "context": %q}`,
+			i, strings.Repeat("x", 300)), 201)["id"].(string))
 	}
 	s.call("", "GET", "//readyz", "", 200)
 	if err := s.process.cmd.Process.Signal(os.Interrupt); err != nil {

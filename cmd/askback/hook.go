@@ -33,7 +33,8 @@ func hookCommands() kong.Plugins {
 		if a.Hook == nil {
 			continue
 		}
-		help := cmp.Or(a.HookHelp, "Read the event of a hook of "+a.Title+" from standard input, ask, and print the decision.")
+		help := cmp.Or(a.HookHelp,
+			"Read the event of a hook of "+a.Title+" from standard input, ask, and print the decision.")
 		fields = append(fields, reflect.StructField{
 			Name: fmt.Sprint("Agent", i), Type: reflect.TypeOf(a.Hook).Elem(),
 			Tag: reflect.StructTag(fmt.Sprintf(`cmd:"" name:%q help:%q`, a.Name, help)),

@@ -77,7 +77,8 @@ func TestGuardSurvivesRestartOfServer(t *testing.T) {
 	s.start()
 	s.call(s.user, "POST", "/asks/"+id+"/answer", `{"decision": "approved", "input": {"command": "make test"}}`, 200)
 	<-p.ended
-	if p.result != nil || !strings.Contains(p.out.String(), `"permissionDecision":"allow"`) || !strings.Contains(p.out.String(), `"updatedInput":{"command":"make test"}`) {
+	if p.result != nil || !strings.Contains(p.out.String(), `"permissionDecision":"allow"`) ||
+		!strings.Contains(p.out.String(), `"updatedInput":{"command":"make test"}`) {
 		t.Errorf("got %v, %s, %s, want approval", p.result, p.out.String(), p.err.String())
 	}
 }
@@ -92,7 +93,8 @@ func TestHookDoesNotAskForAFollowedThread(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	permission := strings.Replace(strings.Replace(codexCall, "PreToolUse", "PermissionRequest", 1), `"tool_use_id":"call_1",`, "", 1)
+	permission := strings.Replace(strings.Replace(codexCall, "PreToolUse", "PermissionRequest", 1),
+		`"tool_use_id":"call_1",`, "", 1)
 	p := launch(t, s.env, "hook", "codex")
 	sendEvent(t, p, permission)
 	<-p.ended

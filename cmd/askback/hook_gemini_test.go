@@ -13,7 +13,10 @@ const geminiCall = `{"session_id":"s1","cwd":"/srv","hook_event_name":"BeforeToo
 func TestGuardOfGeminiBlocksWithoutApproval(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	own := strings.Replace(geminiCall, `"tool_name"`, `"mcp_context":{"server_name":"askback","tool_name":"get_answer","command":"`+programPath(t)+`","args":["mcp"]},"tool_name"`, 1)
+	own := strings.Replace(geminiCall, `"tool_name"`,
+		`"mcp_context":{"server_name":"askback","tool_name":"get_answer","command":"`+programPath(t)+
+			`","args":["mcp"]},"tool_name"`,
+		1)
 	question := strings.Replace(geminiCall, "run_shell_command", "ask_user", 1)
 	for name, c := range map[string]struct {
 		event   string
@@ -36,12 +39,14 @@ func TestGuardOfGeminiBlocksWithoutApproval(t *testing.T) {
 			args = append(args, "--gate")
 		}
 		out, stderr, code := runHookCommand(t, s.env, c.event, args...)
-		if out != "" || (code == 2) != c.blocks || strings.HasPrefix(stderr, "askback: ") != c.blocks || !c.blocks && code != 0 {
+		if out != "" || (code == 2) != c.blocks || strings.HasPrefix(stderr, "askback: ") != c.blocks ||
+			!c.blocks && code != 0 {
 			t.Errorf("%s: got %q, %q and code %d", name, out, stderr, code)
 		}
 	}
 	s.kill()
-	if out, stderr, code := runHookCommand(t, s.env, geminiCall, "gemini", "--gate"); out != "" || code != 2 || stderr == "" {
+	if out, stderr, code := runHookCommand(t, s.env, geminiCall, "gemini", "--gate"); out != "" ||
+		code != 2 || stderr == "" {
 		t.Errorf("without a server: got %q, %q and code %d", out, stderr, code)
 	}
 }

@@ -20,7 +20,8 @@ const (
 func (s *testServer) sendHook(query, event, entrypoint string) <-chan string {
 	s.t.Helper()
 	announced, _ := s.place.Last()
-	req, err := http.NewRequestWithContext(s.t.Context(), "POST", announced.URL+claudecode.Path+query, strings.NewReader(event))
+	req, err := http.NewRequestWithContext(s.t.Context(), "POST", announced.URL+claudecode.Path+query,
+		strings.NewReader(event))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -90,7 +91,8 @@ func TestHookGetsNoDecisionWhenTheServerEnds(t *testing.T) {
 func TestDeferredHookSurvivesServerRestart(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	if reply := <-s.sendHook("?defer=1s", questionEvent, "sdk-cli"); !strings.Contains(reply, `"permissionDecision":"defer"`) {
+	if reply := <-s.sendHook("?defer=1s", questionEvent,
+		"sdk-cli"); !strings.Contains(reply, `"permissionDecision":"defer"`) {
 		t.Fatalf("got %s, want a deferral", reply)
 	}
 	id := s.waitForAsk()
@@ -104,7 +106,8 @@ func TestDeferredHookSurvivesServerRestart(t *testing.T) {
 	s.kill()
 	s.start()
 	reply := <-s.sendHook("?defer=1s", questionEvent, "sdk-cli")
-	if !strings.HasPrefix(reply, "200 OK ") || !strings.Contains(reply, `"permissionDecision":"allow"`) || !strings.Contains(reply, `"answers":{"Which database?":"SQLite"}`) {
+	if !strings.HasPrefix(reply, "200 OK ") || !strings.Contains(reply, `"permissionDecision":"allow"`) ||
+		!strings.Contains(reply, `"answers":{"Which database?":"SQLite"}`) {
 		t.Errorf("got %s, want the answer", reply)
 	}
 }

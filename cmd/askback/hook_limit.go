@@ -23,7 +23,9 @@ const endTime = 10 * time.Second
 // has passed, or halfway if limit is short. If answer then takes longer, because the server does not
 // reply, withinLimit does not wait for it. It returns the result of end, unless answer has printed a
 // decision: after the limit, an agent may run the tool.
-func withinLimit(ctx context.Context, in streams, limit time.Duration, end func() error, answer func(context.Context, streams) error) error {
+func withinLimit(
+	ctx context.Context, in streams, limit time.Duration, end func() error, answer func(context.Context, streams) error,
+) error {
 	late := time.After(limit)
 	ctx, cancel := context.WithTimeout(ctx, max(limit-endTime, limit/2))
 	defer cancel()

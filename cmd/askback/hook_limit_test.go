@@ -54,7 +54,8 @@ func TestGuardsEndWithinTheirLimit(t *testing.T) {
 		}
 	})
 	for flags, event := range map[string]string{
-		"gemini --limit": geminiCall, "cursor --limit": cursorCall, "codex --limit": codexCall, "copilot --wait": copilotEvent, "gemini --gate --limit": "",
+		"gemini --limit": geminiCall, "cursor --limit": cursorCall, "codex --limit": codexCall,
+		"copilot --wait": copilotEvent, "gemini --gate --limit": "",
 	} {
 		t.Run(flags, func(t *testing.T) {
 			t.Parallel()
@@ -88,19 +89,20 @@ func TestHookEndsAtItsLimit(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			begun, late := time.Now(), make(chan error, 1)
 			var printed strings.Builder
-			err := withinLimit(t.Context(), streams{out: &printed}, c.limit, func() error { return blocked }, func(ctx context.Context, in streams) error {
-				<-ctx.Done()
-				if waited := time.Since(begun); waited != c.waits {
-					t.Errorf("limit %s: waited for %s, want %s", c.limit, waited, c.waits)
-				}
-				if c.print {
-					_, _ = io.WriteString(in.out, "yes")
-				}
-				<-time.After(time.Hour)
-				_, err := io.WriteString(in.out, " or no")
-				late <- err
-				return nil
-			})
+			err := withinLimit(t.Context(), streams{out: &printed},
+				c.limit, func() error { return blocked }, func(ctx context.Context, in streams) error {
+					<-ctx.Done()
+					if waited := time.Since(begun); waited != c.waits {
+						t.Errorf("limit %s: waited for %s, want %s", c.limit, waited, c.waits)
+					}
+					if c.print {
+						_, _ = io.WriteString(in.out, "yes")
+					}
+					<-time.After(time.Hour)
+					_, err := io.WriteString(in.out, " or no")
+					late <- err
+					return nil
+				})
 			if took := time.Since(begun); !errors.Is(err, c.want) || took != c.limit {
 				t.Errorf("limit %s: got %v after %s, want %v", c.limit, err, took, c.want)
 			}

@@ -109,7 +109,8 @@ func TestAskOfKilledHookThatHeldTheDatabaseIsWithdrawn(t *testing.T) {
 	if open := mustRun(t, env, "list", "--json"); strings.Contains(open, id) {
 		t.Errorf("%s is still pending: %s", id, open)
 	}
-	if ask := mustRun(t, env, "show", "--json", id); !strings.Contains(ask, `"status":"cancelled"`) && !strings.Contains(ask, `"status": "cancelled"`) {
+	if ask := mustRun(t, env, "show", "--json", id); !strings.Contains(ask, `"status":"cancelled"`) &&
+		!strings.Contains(ask, `"status": "cancelled"`) {
 		t.Errorf("got %s, want status cancelled", ask)
 	}
 }

@@ -24,7 +24,8 @@ func newExamples(t *testing.T) *testServer {
 // answerNext answers the open ask of a session, which must contain a text.
 func (s *testServer) answerNext(session, about, answer string) {
 	s.t.Helper()
-	s.until("/asks?session_id="+session, "ask about "+about, func(page map[string]any) bool { return strings.Contains(text(page["items"]), about) })
+	s.until("/asks?session_id="+session, "ask about "+about,
+		func(page map[string]any) bool { return strings.Contains(text(page["items"]), about) })
 	s.call(s.user, "POST", "/asks/"+s.askOf(session)["id"].(string)+"/answer", answer, 200)
 }
 
@@ -92,7 +93,8 @@ func TestExampleResearchUsesSubAgents(t *testing.T) {
 	s.completed(session)
 	children := 0
 	for _, one := range s.call(s.user, "GET", "/sessions", "", 200)["items"].([]any) {
-		if one := one.(map[string]any); one["parent_id"] == session && one["agent"] == "reader" && one["status"] == "completed" {
+		if one := one.(map[string]any); one["parent_id"] == session && one["agent"] == "reader" &&
+			one["status"] == "completed" {
 			children++
 		}
 	}

@@ -48,19 +48,26 @@ func (s *hostileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(s.status)
 		settled := s.asks[true]
 		s.write(w, map[string]any{
-			"type": "urn:askback:problem:" + s.problem, "title": "title", "status": s.status, "detail": "detail", "ask_id": settled.ID, "ask": settled, "outcome": settled.Outcome,
-			"errors": []askback.Problem{{Pointer: "/pointer", Detail: "detail", Fix: "fix"}}, "question_ids": []string{settled.ID},
+			"type": "urn:askback:problem:" + s.problem, "title": "title", "status": s.status, "detail": "detail",
+			"ask_id": settled.ID, "ask": settled, "outcome": settled.Outcome,
+			"errors":       []askback.Problem{{Pointer: "/pointer", Detail: "detail", Fix: "fix"}},
+			"question_ids": []string{settled.ID},
 		})
 		return
 	}
 	open := r.Method == http.MethodGet && r.URL.Query().Get("status") != "all"
 	switch path := r.URL.Path; {
 	case path == "/api/v1/asks" && r.Method == http.MethodGet:
-		s.write(w, askback.Page{Items: []askback.Ask{s.asks[!open]}, NextCursor: map[bool]string{true: "cursor"}[r.URL.Query().Get("cursor") == ""]})
+		s.write(w, askback.Page{
+			Items:      []askback.Ask{s.asks[!open]},
+			NextCursor: map[bool]string{true: "cursor"}[r.URL.Query().Get("cursor") == ""],
+		})
 	case strings.HasPrefix(path, "/api/v1/grants"):
 		grant := askback.Grant{
-			ID: "grt_00000000000000000000000000", Owner: "owner", Agent: "agent", ToolName: "tool", Server: "server", Scope: askback.ScopeSession,
-			SessionID: "ses_1", Digest: "digest", AskID: "ask_1", Input: []byte(`{"a":"b"}`), By: "ana", CreatedAt: hostileTime, ExpiresAt: hostileTime,
+			ID: "grt_00000000000000000000000000", Owner: "owner", Agent: "agent", ToolName: "tool", Server: "server",
+			Scope:     askback.ScopeSession,
+			SessionID: "ses_1", Digest: "digest", AskID: "ask_1", Input: []byte(`{"a":"b"}`), By: "ana",
+			CreatedAt: hostileTime, ExpiresAt: hostileTime,
 		}
 		if r.Method == http.MethodGet {
 			s.write(w, askback.GrantPage{Items: []askback.Grant{grant}})
@@ -68,7 +75,10 @@ func (s *hostileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		s.write(w, grant)
 	case strings.HasPrefix(path, "/api/v1/tokens"):
-		token := map[string]any{"id": "tok_00000000000000000000000000", "kind": "agent", "name": "robot", "via": "api", "created_at": hostileTime}
+		token := map[string]any{
+			"id": "tok_00000000000000000000000000", "kind": "agent", "name": "robot", "via": "api",
+			"created_at": hostileTime,
+		}
 		switch r.Method {
 		case http.MethodGet:
 			s.write(w, map[string]any{"items": []any{token}})
@@ -79,8 +89,9 @@ func (s *hostileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	case strings.HasPrefix(path, "/api/v1/endpoints"):
 		e := askback.Endpoint{
-			ID: "whe_00000000000000000000000000", Owner: "owner", Origin: "https://agents.example.com", Status: askback.EndpointDisabled, Reason: "reason", By: "ana",
-			CreatedAt: hostileTime, ChangedAt: hostileTime, FailingSince: hostileTime, SecretAt: hostileTime, OldSecretUntil: hostileTime,
+			ID: "whe_00000000000000000000000000", Owner: "owner", Origin: "https://agents.example.com",
+			Status: askback.EndpointDisabled, Reason: "reason", By: "ana", CreatedAt: hostileTime,
+			ChangedAt: hostileTime, FailingSince: hostileTime, SecretAt: hostileTime, OldSecretUntil: hostileTime,
 		}
 		switch {
 		case r.Method == http.MethodGet:
@@ -134,11 +145,13 @@ func (s *hostileServer) withControlText(value any, name string) any {
 			v[i] = s.withControlText(v[i], name)
 		}
 	case string:
-		if strings.HasSuffix(name, "_at") || name == "failing_since" || name == "old_secret_until" || name == "at" || name == "deadline" || name == "type" && s.status != 0 {
+		if strings.HasSuffix(name, "_at") || name == "failing_since" || name == "old_secret_until" || name == "at" ||
+			name == "deadline" || name == "type" && s.status != 0 {
 			return v
 		}
 		s.count++
-		if s.only == s.count-1 || s.only < 0 && name != "kind" && name != "status" && name != "decision" && name != "id" {
+		if s.only == s.count-1 ||
+			s.only < 0 && name != "kind" && name != "status" && name != "decision" && name != "id" {
 			return controlText + v + controlText
 		}
 	}
@@ -148,22 +161,35 @@ func (s *hostileServer) withControlText(value any, name string) any {
 // hostileAsk returns an ask with text in as many fields as its kind and status allow.
 func hostileAsk(kind askback.AskKind, settled bool) askback.Ask {
 	a := askback.Ask{
-		ID: "ask_00000000000000000000000000", SessionID: "ses_00000000000000000000000001", Agent: "agent", Owner: "owner", Path: []string{"parent"}, Kind: kind, Title: "title",
-		Context: []byte(`{"a":"b"}`), To: []string{"ana"}, Tags: []string{"tag"}, Status: askback.Pending, CreatedAt: hostileTime, Deadline: hostileTime, OnTimeout: askback.OnTimeoutWait,
-		PageURL: "http://127.0.0.1/page", Claims: []askback.Claim{{Name: "ben", At: hostileTime}}, Warnings: []askback.Problem{{Pointer: "/p", Detail: "d", Fix: "f"}},
+		ID: "ask_00000000000000000000000000", SessionID: "ses_00000000000000000000000001", Agent: "agent",
+		Owner: "owner", Path: []string{"parent"}, Kind: kind, Title: "title",
+		Context: []byte(`{"a":"b"}`), To: []string{"ana"}, Tags: []string{"tag"}, Status: askback.Pending,
+		CreatedAt: hostileTime, Deadline: hostileTime, OnTimeout: askback.OnTimeoutWait,
+		PageURL: "http://127.0.0.1/page", Claims: []askback.Claim{{Name: "ben", At: hostileTime}},
+		Warnings: []askback.Problem{{Pointer: "/p", Detail: "d", Fix: "f"}},
 	}
 	if kind == askback.Confirm {
-		a.Confirmation = &askback.Confirmation{ToolName: "tool", Server: "server", Description: "description", Input: []byte(`{"a":"b"}`), InputPreview: "preview", Tier: "confirm", Dangerous: true, Context: "context", Digest: "digest"}
+		a.Confirmation = &askback.Confirmation{
+			ToolName: "tool", Server: "server", Description: "description", Input: []byte(`{"a":"b"}`),
+			InputPreview: "preview", Tier: "confirm", Dangerous: true, Context: "context", Digest: "digest",
+		}
 	} else {
-		a.Questions = []askback.Question{{ID: "q1", Text: "question", Header: "header", Default: []string{"one"}, Options: []askback.Option{{Label: "one", Description: "description", Preview: "preview"}, {Label: "two"}}}}
+		a.Questions = []askback.Question{{
+			ID: "q1", Text: "question", Header: "header", Default: []string{"one"},
+			Options: []askback.Option{{Label: "one", Description: "description", Preview: "preview"}, {Label: "two"}},
+		}}
 	}
 	if !settled {
 		return a
 	}
 	a.Status, a.AckedAt = askback.Answered, hostileTime
 	a.Outcome = &askback.Outcome{
-		Status: askback.Answered, Comment: "comment", Reason: "reason", Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelWeb, At: hostileTime, GrantID: "grt_1",
-		Answers: []askback.QuestionAnswer{{ID: "q1", Question: "question", Selected: []string{"one"}, Other: "other", Notes: "notes"}},
+		Status: askback.Answered, Comment: "comment", Reason: "reason",
+		Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelWeb, At: hostileTime,
+		GrantID: "grt_1",
+		Answers: []askback.QuestionAnswer{
+			{ID: "q1", Question: "question", Selected: []string{"one"}, Other: "other", Notes: "notes"},
+		},
 	}
 	if kind == askback.Confirm {
 		a.Outcome.Answers, a.Outcome.Decision, a.Outcome.Digest = nil, askback.Deny, "digest"
@@ -312,7 +338,8 @@ func TestHostileServerCannotControlTheTerminal(t *testing.T) {
 			}
 			h.only = -1
 			for problem, status := range map[string]int{
-				"unauthorized": 401, "forbidden": 403, "not-found": 404, "settled": 409, "consumed": 409, "invalid": 422, "key-reused": 422, "something-new": 418,
+				"unauthorized": 401, "forbidden": 403, "not-found": 404, "settled": 409, "consumed": 409,
+				"invalid": 422, "key-reused": 422, "something-new": 418,
 			} {
 				h.problem, h.status = problem, status
 				check(problem)
@@ -328,11 +355,15 @@ func TestHostileServerCannotControlTheTerminal(t *testing.T) {
 func TestListsAreSafeInAPipe(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("ASKBACK_TOKEN", "askback_token")
-	h := &hostileServer{asks: map[bool]askback.Ask{false: hostileAsk(askback.Confirm, false), true: hostileAsk(askback.Questions, true)}}
+	h := &hostileServer{asks: map[bool]askback.Ask{
+		false: hostileAsk(askback.Confirm, false), true: hostileAsk(askback.Questions, true),
+	}}
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	t.Setenv("ASKBACK_URL", server.URL)
-	for _, args := range [][]string{{"list"}, {"list", "--status", "all"}, {"grant", "list"}, {"token", "list"}, {"webhook", "list"}} {
+	for _, args := range [][]string{
+		{"list"}, {"list", "--status", "all"}, {"grant", "list"}, {"token", "list"}, {"webhook", "list"},
+	} {
 		h.only = 0
 		for n := 1; h.only < n; h.only++ {
 			h.remaining = 5

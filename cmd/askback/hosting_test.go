@@ -24,7 +24,8 @@ func newHost(t *testing.T) (*testServer, string) {
 	if err := os.CopyFS(dir, os.DirFS("testdata/hosting")); err != nil {
 		t.Fatal(err)
 	}
-	env, database := sandbox(t, "NOTES_KEY=of-the-notes", "CLERK_SECRET="+clerkSecret, "ASKBACK_CONFIG="+filepath.Join(dir, "askback.yaml"))
+	env, database := sandbox(t, "NOTES_KEY=of-the-notes", "CLERK_SECRET="+clerkSecret,
+		"ASKBACK_CONFIG="+filepath.Join(dir, "askback.yaml"))
 	s := &testServer{t: t, env: env, place: instance.Place{Database: database}}
 	s.start()
 	s.agent = strings.TrimSpace(mustRun(t, env, "token", "add", "--kind", "agent", "--name", "robot"))
@@ -52,7 +53,8 @@ func TestServerRunsAgentsWithMCPTools(t *testing.T) {
 	s, dir := newHost(t)
 	id := s.call(s.user, "POST", "/sessions", `{"agent": "clerk", "prompt": "Note milk."}`, 201)["id"].(string)
 	confirmation := s.waitForAsk()
-	if ask := s.call(s.user, "GET", "/asks/"+confirmation, "", 200); ask["confirmation"].(map[string]any)["server"] != "notes" {
+	if ask := s.call(s.user, "GET", "/asks/"+confirmation, "",
+		200); ask["confirmation"].(map[string]any)["server"] != "notes" {
 		t.Errorf("got the ask %v", ask)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "notes")); err == nil {
@@ -89,7 +91,9 @@ func TestServerRunsAgentsWithMCPTools(t *testing.T) {
 	}
 	s.call(s.user, "POST", "/sessions/"+again+"/cancel", "", 200)
 	s.call(s.user, "POST", "/sessions", `{"agent": "clerk", "prompt": "Note milk."}`, 201)
-	if !eventually(func() bool { pids = strings.Fields(fileText(t, filepath.Join(dir, "pids"))); return len(pids) == 2 }) {
+	if !eventually(
+		func() bool { pids = strings.Fields(fileText(t, filepath.Join(dir, "pids"))); return len(pids) == 2 },
+	) {
 		t.Fatalf("got the processes %v", pids)
 	}
 	if err := s.process.cmd.Process.Signal(os.Interrupt); err != nil {

@@ -57,7 +57,9 @@ func TestImpostorReceivesOnlyTheChallenge(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { lock.Release() })
-	if err := place.Announce(instance.Server{Instance: "stale", URL: url, PID: 1, Kind: instance.KindAsk, Secret: "secret of the process before"}); err != nil {
+	if err := place.Announce(instance.Server{
+		Instance: "stale", URL: url, PID: 1, Kind: instance.KindAsk, Secret: "secret of the process before",
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ env, args []string }{

@@ -65,7 +65,9 @@ func (c *inboxCommand) openTerminal(io streams) (*terminal.TTY, *instance.Lock, 
 		lock, err = instance.Hold(path)
 	}
 	if errors.Is(err, instance.ErrHeld) {
-		err = exitError{exitRefused, "another askback asks a question in this terminal: answer it, or use another terminal"}
+		err = exitError{
+			exitRefused, "another askback asks a question in this terminal: answer it, or use another terminal",
+		}
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, tty.Close())
@@ -79,7 +81,8 @@ func printInbox(ctx context.Context, io streams, conn *connection.Connector) err
 	if err := list.Run(ctx, io, conn); err != nil {
 		return err
 	}
-	note(io.err, "to read one: askback show ASK; to answer it: askback answer ASK ANSWER, or --approve or --deny for a call")
+	note(io.err,
+		"to read one: askback show ASK; to answer it: askback answer ASK ANSWER, or --approve or --deny for a call")
 	return nil
 }
 

@@ -83,7 +83,8 @@ func TestInboxEditsArguments(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t, `EDITOR=sed -i s/old/new/`, "VISUAL=")
 	file := filepath.Join(t.TempDir(), "call.json")
-	if err := os.WriteFile(file, []byte(`{"confirmation": {"tool_name": "run", "input": {"path": "old"}}}`), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(`{"confirmation": {"tool_name": "run", "input": {"path": "old"}}}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := startInbox(t, env, 100, `Nothing is waiting`)
@@ -102,7 +103,8 @@ func TestInboxEditsArguments(t *testing.T) {
 func TestInboxSurvivesJobControl(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t, "TERM=xterm", "NO_COLOR=", "ACCESSIBLE=")
-	s := startTerminal(t, env, 80, "sh", "-c", `set -m; askback inbox; stty -a; echo "again"; fg; echo "it ended with $?"`)
+	s := startTerminal(t, env, 80, "sh", "-c",
+		`set -m; askback inbox; stty -a; echo "again"; fg; echo "it ended with $?"`)
 	s.waitForScreen(`Nothing is waiting`)
 	s.typeKeys("\x1a")
 	s.waitForScreen(`(?s)\x1b\[\?1049l.*[^-]icanon.*again\r.*\x1b\[\?1049h.*Nothing is waiting`)

@@ -60,7 +60,8 @@ func checkIssuer(o config.OIDC, public string) error {
 	case public == "":
 		return usage("login.oidc needs public_url: the issuer sends people back to it, and tokens of agents are for it")
 	case o.ClientID == public+login.ResourcePath:
-		return usage("login.oidc.client_id must differ from the audience of agents' tokens: register this server under another name")
+		return usage("login.oidc.client_id must differ from the audience of agents' tokens: register this server " +
+			"under another name")
 	}
 	return nil
 }
@@ -71,5 +72,7 @@ func loginSettings(o config.OIDC, public string, key []byte) *login.Settings {
 	if o == (config.OIDC{}) {
 		return nil
 	}
-	return &login.Settings{Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: o.ClientSecret, PublicURL: public, Key: key}
+	return &login.Settings{
+		Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: o.ClientSecret, PublicURL: public, Key: key,
+	}
 }

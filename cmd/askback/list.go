@@ -102,7 +102,8 @@ func (c *listCommand) similar(ctx context.Context, client askback.Inbox) string 
 	var names []string
 	for _, ask := range page.Items {
 		name := strconv.Quote(ask.Agent)
-		if ask.Agent != c.Agent && strings.Contains(strings.ToLower(ask.Agent), strings.ToLower(c.Agent)) && !slices.Contains(names, name) {
+		if ask.Agent != c.Agent && strings.Contains(strings.ToLower(ask.Agent), strings.ToLower(c.Agent)) &&
+			!slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -116,7 +117,8 @@ func (c *listCommand) similar(ctx context.Context, client askback.Inbox) string 
 // the end, it notes a dangerous call, and the outcome if there is one.
 func listLine(ask askback.Ask, now time.Time) string {
 	v := view.Of(ask)
-	line := fmt.Sprintf("%s  %-9s  %4s  %s: %s", v.ID, ask.Status, elapsed(now.Sub(ask.CreatedAt)), v.From(), v.Headline())
+	line := fmt.Sprintf("%s  %-9s  %4s  %s: %s", v.ID, ask.Status, elapsed(now.Sub(ask.CreatedAt)), v.From(),
+		v.Headline())
 	if c := v.Confirmation; c != nil {
 		line += " " + c.ArgumentsLine.String()
 	}

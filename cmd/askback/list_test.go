@@ -31,7 +31,8 @@ func TestListTitleShowsThatMoreAsksExist(t *testing.T) {
 		c := listCommand{Status: test.status, Cursor: test.cursor}
 		c.draw(&out, askback.Page{Items: asks, NextCursor: test.next}, 80, time.Now())
 		if title, _, _ := strings.Cut(out.String(), "\n"); title != test.want {
-			t.Errorf("status %s, cursor %q, next %q: title is %q, want %q", test.status, test.cursor, test.next, title, test.want)
+			t.Errorf("status %s, cursor %q, next %q: title is %q, want %q", test.status, test.cursor, test.next, title,
+				test.want)
 		}
 	}
 }
@@ -39,7 +40,8 @@ func TestListTitleShowsThatMoreAsksExist(t *testing.T) {
 // The note for an empty page names the next cursor if later pages may have asks.
 func TestEmptyPageHasTheNextCursor(t *testing.T) {
 	c := listCommand{Status: "pending"}
-	if got, want := c.empty("ask_1"), "No asks on this page, but there may be more; continue with --cursor ask_1"; got != want {
+	if got, want := c.empty("ask_1"),
+		"No asks on this page, but there may be more; continue with --cursor ask_1"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := c.empty(""); !strings.HasPrefix(got, "No open questions.") {
@@ -51,7 +53,10 @@ func TestEmptyPageHasTheNextCursor(t *testing.T) {
 func TestListShowsTheArgumentsOfApprovals(t *testing.T) {
 	asks := make([]askback.Ask, 2)
 	for i, input := range []string{`{"path": "a.txt"}`, `{"path": "b.txt"}`} {
-		asks[i] = askback.Ask{ID: "ask_01m81fsg1tjwk21qxw7zbe621" + string(rune('a'+i)), Kind: askback.Confirm, Status: askback.Pending, Agent: "bot"}
+		asks[i] = askback.Ask{
+			ID: "ask_01m81fsg1tjwk21qxw7zbe621" + string(rune('a'+i)), Kind: askback.Confirm, Status: askback.Pending,
+			Agent: "bot",
+		}
 		asks[i].Confirmation = &askback.Confirmation{ToolName: "remove", Input: json.RawMessage(input)}
 	}
 	var out bytes.Buffer

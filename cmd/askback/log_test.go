@@ -16,8 +16,10 @@ import (
 
 // otherPaths are the paths that are not in the OpenAPI document.
 var otherPaths = []string{
-	"/", "/asks/{id}", "/asks/{id}/claim", "/asks/{id}/seen", "/grants", "/grants/{id}/revoke", "/agents", "/people", "/numbers", "/tokens", "/tokens/{id}/revoke", "/logins", "/logins/{id}/end", "/more", "/login", "/logout", "/login/oidc", "/login/oidc/callback", "/mcp",
-	"/assets/{id}", "/nowhere/{id}", "/api/openapi.json", "/api/docs", "/metrics", "/.well-known/oauth-protected-resource/mcp",
+	"/", "/asks/{id}", "/asks/{id}/claim", "/asks/{id}/seen", "/grants", "/grants/{id}/revoke", "/agents", "/people",
+	"/numbers", "/tokens", "/tokens/{id}/revoke", "/logins", "/logins/{id}/end", "/more", "/login", "/logout",
+	"/login/oidc", "/login/oidc/callback", "/mcp", "/assets/{id}", "/nowhere/{id}", "/api/openapi.json", "/api/docs",
+	"/metrics", "/.well-known/oauth-protected-resource/mcp",
 }
 
 // The log never contains a secret, whatever the route and the part of the request that contained it (T22).
@@ -33,9 +35,13 @@ func TestLogContainsNoSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	secrets["user token"], secrets["agent token"], secrets["link"] = strings.TrimSpace(string(user)), s.agent, link.Query().Get("secret")
+	secrets["user token"], secrets["agent token"], secrets["link"] = strings.TrimSpace(string(user)), s.agent,
+		link.Query().Get("secret")
 	secrets["client secret"] = "s3cret"
-	for _, body := range []string{"{", `{"question": "Which?", "options": ["a", "b"], "agent": "` + s.agent + `"}`, `{"kind": "agent", "name": "` + s.agent + `"}`} {
+	for _, body := range []string{
+		"{", `{"question": "Which?", "options": ["a", "b"], "agent": "` + s.agent + `"}`,
+		`{"kind": "agent", "name": "` + s.agent + `"}`,
+	} {
 		for _, path := range []string{"/api/v1/asks", "/api/v1/tokens"} {
 			s.request("POST", path, secrets["user token"], body)
 			s.request("POST", path, s.agent, body)
@@ -58,8 +64,9 @@ func TestLogContainsNoSecret(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"msg=request method=GET path=/healthz", "msg=request method=POST path=/login ", "event=login by_kind=responder by=ana", "event=login_refused",
-		"event=token_refused", "event=login_link_created", "event=token_created",
+		"msg=request method=GET path=/healthz", "msg=request method=POST path=/login ",
+		"event=login by_kind=responder by=ana", "event=login_refused", "event=token_refused",
+		"event=login_link_created", "event=token_created",
 	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log lacks %q", want)
@@ -105,15 +112,20 @@ func (s *oidcServer) sendEverywhere(secret string) {
 		s.t.Fatalf("%d paths: %v", len(api.Paths), err)
 	}
 	parameter := regexp.MustCompile(`\{[^}]*\}`)
-	query := "?" + url.Values{"secret": {secret}, "cursor": {secret}, "after": {secret}, "code": {secret}, "state": {secret}, "to": {"/" + secret}, "wait": {"0"}}.Encode()
+	query := "?" + url.Values{
+		"secret": {secret}, "cursor": {secret}, "after": {secret}, "code": {secret}, "state": {secret},
+		"to": {"/" + secret}, "wait": {"0"},
+	}.Encode()
 	for path := range api.Paths {
 		for _, method := range []string{"GET", "POST", "DELETE"} {
-			s.request(method, parameter.ReplaceAllString(path, url.PathEscape(pathSegment(secret)))+query, secret, `{"secret": "`+secret+`"}`)
+			s.request(method, parameter.ReplaceAllString(path, url.PathEscape(pathSegment(secret)))+query, secret,
+				`{"secret": "`+secret+`"}`)
 		}
 	}
 	for _, p := range otherPaths {
 		for _, method := range []string{"GET", "POST"} {
-			s.request(method, parameter.ReplaceAllString(p, url.PathEscape(pathSegment(secret)))+query, secret, url.Values{"secret": {secret}}.Encode())
+			s.request(method, parameter.ReplaceAllString(p, url.PathEscape(pathSegment(secret)))+query, secret,
+				url.Values{"secret": {secret}}.Encode())
 		}
 	}
 }
@@ -133,11 +145,15 @@ func (s *oidcServer) request(method, path, secret, body string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	req.Header = http.Header{"Authorization": {"Bearer " + secret}, "Cookie": {"askback=" + secret}, "Content-Type": {"application/json"}}
+	req.Header = http.Header{
+		"Authorization": {"Bearer " + secret}, "Cookie": {"askback=" + secret}, "Content-Type": {"application/json"},
+	}
 	if !strings.HasPrefix(body, "{") {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	client := &http.Client{Timeout: testTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Timeout: testTimeout, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	res, err := client.Do(req)
 	if err != nil {
 		s.t.Fatal(err)
@@ -149,10 +165,12 @@ func (s *oidcServer) request(method, path, secret, body string) {
 func TestServePrintsTheNextCommandsAtATerminal(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
-	s := startTerminal(t, env, 80, "askback", "--db", database, "serve", "--listen", "127.0.0.1:0", "--public-url", "https://ask.example.com")
+	s := startTerminal(t, env, 80, "askback", "--db", database, "serve", "--listen", "127.0.0.1:0", "--public-url",
+		"https://ask.example.com")
 	s.waitForScreen(`(?s)Askback listens on http://127\.0\.0\.1:\d+\r\nPeople reach it at https://ask\.example\.com\r\n.*askback --db \S+ login\r\n.*` +
 		`askback --db \S+ ask "Which database\?" PostgreSQL SQLite\r\n.*Ctrl\+C`)
-	if link := mustRun(t, env, "--db", database, "login"); !strings.HasPrefix(link, "https://ask.example.com/login?secret=") {
+	if link := mustRun(t, env, "--db", database, "login"); !strings.HasPrefix(link,
+		"https://ask.example.com/login?secret=") {
 		t.Errorf("the link is %s", link)
 	}
 	s.waitForScreen("event=login_link_created")

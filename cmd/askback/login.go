@@ -41,7 +41,8 @@ func (c loginCommand) Run(ctx context.Context, io streams, conn *connection.Conn
 	}
 	link, minutes := pages+web.LoginPath(secret), int(limits.LoginTime.Minutes())
 	if c.QR {
-		return drawLink(io, link, fmt.Sprintf("scan this code with a phone within %d minutes; it logs in one browser, once:", minutes))
+		return drawLink(io, link,
+			fmt.Sprintf("scan this code with a phone within %d minutes; it logs in one browser, once:", minutes))
 	}
 	note(io.err, fmt.Sprintf("open this link within %d minutes; it works once:", minutes))
 	printLine(io.out, link)
@@ -74,8 +75,12 @@ func drawLink(io streams, link, explanation string) error {
 	screen := terminal.StreamOptions(io.out)
 	width, height := screen.Width(), terminal.Rows(io.out)
 	if width < columns || height < rows {
-		return exitError{exitRefused, fmt.Sprintf("the window has %d columns and %d rows, and the QR code needs %d and %d: "+
-			"make it larger or its text smaller, or send yourself the link that is printed without --qr", width, height, columns, rows)}
+		return exitError{
+			exitRefused,
+			fmt.Sprintf("the window has %d columns and %d rows, and the QR code needs %d and %d: "+
+				"make it larger or its text smaller, or send yourself the link that is printed without --qr", width,
+				height, columns, rows),
+		}
 	}
 	note(io.err, explanation)
 	_, err = fmt.Fprintln(io.out, strings.Join(code.Draw(screen.Style), "\n"))

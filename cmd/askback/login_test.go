@@ -24,7 +24,9 @@ func TestLoginDrawsTheLinkAsAQRCode(t *testing.T) {
 		s := startTerminal(t, append(env, "TERM=xterm", style), 80, "askback", "login", "--qr")
 		s.waitExit(0)
 		note, drawn, _ := strings.Cut(s.screen.String(), "\r\n")
-		if want := "scan this code with a phone within 10 minutes; it logs in one browser, once:"; !strings.Contains(note, want) {
+		if want := "scan this code with a phone within 10 minutes; it logs in one browser, once:"; !strings.Contains(
+			note, want,
+		) {
 			t.Errorf("got %q, want %q", note, want)
 		}
 		colored := strings.Contains(drawn, "\x1b[38;5;16;48;5;231m")
@@ -34,7 +36,8 @@ func TestLoginDrawsTheLinkAsAQRCode(t *testing.T) {
 		drawn = regexp.MustCompile("\x1b\\[[0-9;]*m|\r").ReplaceAllString(drawn, "")
 		rows := strings.Split(strings.TrimSuffix(drawn, "\n"), "\n")
 		got, err := qrtest.Read(rows, !colored)
-		if err != nil || !regexp.MustCompile(`^https://ask\.example\.com/login\?secret=askback_[\w-]{43}$`).MatchString(got) {
+		if err != nil ||
+			!regexp.MustCompile(`^https://ask\.example\.com/login\?secret=askback_[\w-]{43}$`).MatchString(got) {
 			t.Errorf("got %q, %v from\n%s", got, err, drawn)
 		}
 		if len(rows) > 23 {

@@ -113,7 +113,9 @@ func (l lookup) each(ctx context.Context, status askback.Status, do func(askback
 
 // missing returns the error for an id that matches no ask.
 func (l lookup) missing(typed string) error {
-	return exitError{exitRefused, fmt.Sprintf("there is no ask %s that you may %s; askback list shows the open ones", typed, l.verb)}
+	return exitError{
+		exitRefused, fmt.Sprintf("there is no ask %s that you may %s; askback list shows the open ones", typed, l.verb),
+	}
 }
 
 // explain replaces a not-found error with an error that names the ask. It returns other errors unchanged.
@@ -166,7 +168,9 @@ type idKind struct {
 
 // missing returns the error for an id that names nothing, or nothing that the user may change.
 func (k idKind) missing(id string) error {
-	return exitError{exitRefused, fmt.Sprintf("there is no %s %s that you may %s; %s shows the ids", k.noun, id, k.verb, k.list)}
+	return exitError{
+		exitRefused, fmt.Sprintf("there is no %s %s that you may %s; %s shows the ids", k.noun, id, k.verb, k.list),
+	}
 }
 
 // find returns the only listed id that typed shortens, or typed itself if it is a complete id.

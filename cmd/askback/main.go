@@ -94,7 +94,8 @@ func run(ctx context.Context, args []string, io streams) (exit int) {
 		conn, err = all.connector("")
 		return conn, err
 	}
-	parser := all.parser(kong.Writers(io.out, io.err), kong.BindTo(ctx, (*context.Context)(nil)), kong.BindToProvider(connect))
+	parser := all.parser(kong.Writers(io.out, io.err), kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.BindToProvider(connect))
 	args, renamed := respell(parser.Model.Flags, withHelpFlag(args))
 	note(io.err, renamed)
 	parsed, err := parser.Parse(args)
@@ -115,9 +116,15 @@ var parseTexts = []struct {
 }{
 	{regexp.MustCompile(`^expected "(.*)"$`), "missing $1"},
 	{regexp.MustCompile(`^(--\S+): expected \S+ value but got "EOL" .*$`), "$1 needs a value"},
-	{regexp.MustCompile(`^(--\S+): expected \S+ value but got "(.*)" \(.*$`), `$1 needs a value; if the value begins with -, write $1="$2"`},
+	{
+		regexp.MustCompile(`^(--\S+): expected \S+ value but got "(.*)" \(.*$`),
+		`$1 needs a value; if the value begins with -, write $1="$2"`,
+	},
 	{regexp.MustCompile(`^(--\S+): expected a valid \d+ bit int but got (".*")$`), "$1 must be a whole number, not $2"},
-	{regexp.MustCompile(`^(--\S+): expected duration but got (".*?"): .*$`), "$1 must be a time such as 30s, 10m or 2h, not $2"},
+	{
+		regexp.MustCompile(`^(--\S+): expected duration but got (".*?"): .*$`),
+		"$1 must be a time such as 30s, 10m or 2h, not $2",
+	},
 	{regexp.MustCompile(`(must be one of .*),""( but got )`), "$1$2"},
 	{regexp.MustCompile(`^(?:\w+ ?)+: (--\S+ .*)$`), "$1"}, // the path of the command, which is added below
 }
@@ -170,7 +177,9 @@ func (all *commands) parser(more ...kong.Option) *kong.Kong {
 	all.Hook.Plugins = hookCommands()
 	return kong.Must(all, append(more,
 		kong.Name("askback"),
-		kong.Vars{"clients": strings.Join(setup.Names(), ", "), "guarded": setup.GuardedTitles(), "version": versionLine()},
+		kong.Vars{
+			"clients": strings.Join(setup.Names(), ", "), "guarded": setup.GuardedTitles(), "version": versionLine(),
+		},
 		kong.Description("Askback lets AI agents ask people and get an answer, however long it takes.\n"+
 			"An ask is one or more questions, or a tool call that needs approval."),
 		kong.PostBuild(func(k *kong.Kong) error {

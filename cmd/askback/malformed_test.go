@@ -193,7 +193,8 @@ func askHTTP(t *testing.T, url, token, input string) callResult {
 	var problem struct {
 		Detail string `json:"detail"`
 	}
-	if err := json.Unmarshal(raw, &problem); err != nil || res.StatusCode != http.StatusBadRequest && res.StatusCode != http.StatusUnprocessableEntity {
+	if err := json.Unmarshal(raw, &problem); err != nil ||
+		res.StatusCode != http.StatusBadRequest && res.StatusCode != http.StatusUnprocessableEntity {
 		t.Fatalf("%s: %s, %v", res.Status, raw, err)
 	}
 	return callResult{Error: problem.Detail}
@@ -250,7 +251,8 @@ func withdrawAsk(t *testing.T, client askback.Client) (callResult, bool) {
 	if len(page.Items) == 0 {
 		return callResult{}, false
 	}
-	if _, err := client.Cancel(context.WithoutCancel(t.Context()), page.Items[0].ID, ""); err != nil && !errors.Is(err, askback.ErrSettled) {
+	if _, err := client.Cancel(context.WithoutCancel(t.Context()), page.Items[0].ID, ""); err != nil &&
+		!errors.Is(err, askback.ErrSettled) {
 		t.Fatal(err)
 	}
 	return resultOf(t, page.Items[0]), true

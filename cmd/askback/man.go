@@ -27,7 +27,8 @@ func writeManual(w io.Writer, root *kong.Node) error {
 	manFlags(&b, root.Flags)
 	fmt.Fprint(&b, ".SH COMMANDS\n")
 	manCommands(&b, root)
-	fmt.Fprintf(&b, ".SH SEE ALSO\n%s\n", roff("https://github.com/askback/askback/blob/main/docs/cli.md has examples, files and exit codes."))
+	fmt.Fprintf(&b, ".SH SEE ALSO\n%s\n",
+		roff("https://github.com/askback/askback/blob/main/docs/cli.md has examples, files and exit codes."))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

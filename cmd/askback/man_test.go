@@ -75,7 +75,8 @@ func TestManualIsValidRoff(t *testing.T) {
 
 func TestRoffEscapesText(t *testing.T) {
 	for in, want := range map[string]string{
-		`a\b`: `a\eb`, "--db": `\-\-db`, ".TH x": `\&.TH x`, "'x": `\&'x`, "a\n.b": "a .b", `"q"`: `\(dqq\(dq`, "…": `\[u2026]`,
+		`a\b`: `a\eb`, "--db": `\-\-db`, ".TH x": `\&.TH x`, "'x": `\&'x`, "a\n.b": "a .b", `"q"`: `\(dqq\(dq`,
+		"…": `\[u2026]`,
 	} {
 		if got := roff(in); got != want {
 			t.Errorf("%q: got %s, want %s", in, got, want)

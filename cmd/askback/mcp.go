@@ -47,7 +47,8 @@ func (c *mcpCommand) Run(ctx context.Context, io streams, all *commands) error {
 		return err
 	}
 	server := mcpserver.New(&mcpserver.Options{
-		Version: version(), Secret: o.Tokens.Key(), Folder: projectFolder(), Wait: c.Wait, ClaudeSession: os.Getenv(claudecode.SessionVariable),
+		Version: version(), Secret: o.Tokens.Key(), Folder: projectFolder(), Wait: c.Wait,
+		ClaudeSession: os.Getenv(claudecode.SessionVariable),
 	})
 	return thenClose(io, conn, server.ServeStdio(ctx, conn.Agent, io.in, io.out))
 }

@@ -13,7 +13,8 @@ func TestMetricsCountAsksAnswersAndRequests(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	operator := strings.TrimSpace(mustRun(t, s.env, "token", "add", "--kind", "operator", "--name", "prometheus"))
-	asked := s.call(s.agent, "POST", "/asks", `{"question": "Which canary database?", "options": ["PostgreSQL", "SQLite"]}`, http.StatusCreated)
+	asked := s.call(s.agent, "POST", "/asks",
+		`{"question": "Which canary database?", "options": ["PostgreSQL", "SQLite"]}`, http.StatusCreated)
 	id, _ := asked["id"].(string)
 	s.call(s.user, "POST", "/asks/"+id+"/answer", `{"answers": [{"id": "q1", "selected": ["SQLite"]}]}`, http.StatusOK)
 	s.call(s.agent, "POST", "/asks", `{"question": "Which canary port?"}`, http.StatusCreated)
@@ -32,7 +33,8 @@ func TestMetricsCountAsksAnswersAndRequests(t *testing.T) {
 	}
 	defer reply.Body.Close()
 	b, err := io.ReadAll(reply.Body)
-	if err != nil || reply.StatusCode != http.StatusOK || !strings.HasPrefix(reply.Header.Get("Content-Type"), "text/plain") {
+	if err != nil || reply.StatusCode != http.StatusOK ||
+		!strings.HasPrefix(reply.Header.Get("Content-Type"), "text/plain") {
 		t.Fatalf("got %s, %q, %v", reply.Status, reply.Header.Get("Content-Type"), err)
 	}
 	got := string(b)

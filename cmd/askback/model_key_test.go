@@ -88,14 +88,16 @@ func TestAnthropicKeyAloneEnablesTheDefaultModel(t *testing.T) {
 	requests := recordHeaders(fake)
 	fake.Add(
 		modeltest.Reply{Body: anthropictest.Stream("tool_use", anthropictest.Text("I ask."),
-			anthropictest.ToolUse("toolu_1", "ask_user_question", `{"question": "Which?", `, `"options": ["Ada", "Grace"]}`))},
+			anthropictest.ToolUse("toolu_1", "ask_user_question", `{"question": "Which?", `,
+				`"options": ["Ada", "Grace"]}`))},
 		modeltest.Reply{Body: anthropictest.Stream("end_turn", anthropictest.Text("Ada ", "it is."))})
 	s := serveAgents(t, t.TempDir(), "ANTHROPIC_API_KEY="+modeltest.Key, "ANTHROPIC_BASE_URL="+fake.URL)
 	if got := s.answered("Ada")["result"]; got != "Ada it is." {
 		t.Errorf("got the result %v", got)
 	}
 	for _, r := range requests() {
-		if r.Method != "POST" || r.URL.Path != "/v1/messages" || r.Header.Get("X-Api-Key") != modeltest.Key || r.Header.Get("Anthropic-Version") != "2023-06-01" ||
+		if r.Method != "POST" || r.URL.Path != "/v1/messages" || r.Header.Get("X-Api-Key") != modeltest.Key ||
+			r.Header.Get("Anthropic-Version") != "2023-06-01" ||
 			r.Header.Get("Content-Type") != "application/json" || r.Header.Get("Authorization") != "" {
 			t.Errorf("got %s %s with %v", r.Method, r.URL, r.Header)
 		}
@@ -107,7 +109,8 @@ func TestAnthropicKeyAloneEnablesTheDefaultModel(t *testing.T) {
 	system, _ := json.Marshal(first["system"])
 	tools, _ := json.Marshal(first["tools"])
 	messages, _ := json.Marshal(first["messages"])
-	if first["model"] != anthropic.Newest("sonnet") || first["stream"] != true || first["max_tokens"] == nil || !strings.Contains(string(system), "You find names.") ||
+	if first["model"] != anthropic.Newest("sonnet") || first["stream"] != true || first["max_tokens"] == nil ||
+		!strings.Contains(string(system), "You find names.") ||
 		!strings.Contains(string(tools), `"ask_user_question"`) || !strings.Contains(string(messages), "Find a name.") {
 		t.Errorf("got the body %v", first)
 	}
@@ -128,10 +131,12 @@ func TestOpenAIModelNeedsThreeLinesOfSettings(t *testing.T) {
 	fake := openaitest.New(t)
 	requests := recordHeaders(fake)
 	fake.Add(
-		modeltest.Reply{Body: openaitest.Stream("tool_calls", openaitest.Call(0, "call_1", "ask_user_question", `{"question": "Which?", `, `"options": ["Ada", "Grace"]}`))},
+		modeltest.Reply{Body: openaitest.Stream("tool_calls", openaitest.Call(0, "call_1", "ask_user_question",
+			`{"question": "Which?", `, `"options": ["Ada", "Grace"]}`))},
 		modeltest.Reply{Body: openaitest.Stream("stop", openaitest.Text("Grace ", "it is."))})
 	dir := t.TempDir()
-	settings := "models:\n  default: {provider: openai, base_url: \"" + fake.URL + "\", model: some-model, api_key: \"${MODEL_KEY}\"}\n"
+	settings := "models:\n  default: {provider: openai, base_url: \"" + fake.URL +
+		"\", model: some-model, api_key: \"${MODEL_KEY}\"}\n"
 	if err := os.WriteFile(filepath.Join(dir, "askback.yaml"), []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -140,17 +145,20 @@ func TestOpenAIModelNeedsThreeLinesOfSettings(t *testing.T) {
 		t.Errorf("got the result %v", got)
 	}
 	for _, r := range requests() {
-		if r.Method != "POST" || r.URL.Path != "/v1/chat/completions" || r.Header.Get("Authorization") != "Bearer "+modeltest.Key {
+		if r.Method != "POST" || r.URL.Path != "/v1/chat/completions" ||
+			r.Header.Get("Authorization") != "Bearer "+modeltest.Key {
 			t.Errorf("got %s %s with %v", r.Method, r.URL, r.Header)
 		}
 	}
 	first := decodeBody(t, fake, 0)
 	body, _ := json.Marshal(first)
-	if first["model"] != "some-model" || first["stream"] != true || !strings.Contains(string(body), `"role":"system"`) || !strings.Contains(string(body), "You find names.") {
+	if first["model"] != "some-model" || first["stream"] != true ||
+		!strings.Contains(string(body), `"role":"system"`) || !strings.Contains(string(body), "You find names.") {
 		t.Errorf("got the body %s", body)
 	}
 	second, _ := json.Marshal(decodeBody(t, fake, 1)["messages"])
-	if !strings.Contains(string(second), `"role":"tool"`) || !strings.Contains(string(second), `"tool_call_id":"call_1"`) || !strings.Contains(string(second), "Grace") {
+	if !strings.Contains(string(second), `"role":"tool"`) ||
+		!strings.Contains(string(second), `"tool_call_id":"call_1"`) || !strings.Contains(string(second), "Grace") {
 		t.Errorf("the second request has no result: %s", second)
 	}
 }

@@ -53,7 +53,9 @@ func (s *oidcServer) tryStart() bool {
 	s.home = "http://" + address
 	s.writeSettings("ana@example.com")
 	s.process = launch(s.t, s.env, "serve", "--config", s.file, "--listen", address)
-	if !eventually(func() bool { return s.process.hasEnded() || strings.Contains(s.process.err.String(), "msg=serving") }) {
+	if !eventually(func() bool {
+		return s.process.hasEnded() || strings.Contains(s.process.err.String(), "msg=serving")
+	}) {
 		s.t.Fatalf("the server did not start:\n%s", s.process.err.String())
 	}
 	if !s.process.hasEnded() {
@@ -68,7 +70,8 @@ func (s *oidcServer) tryStart() bool {
 // writeSettings writes a settings file with the person ana and this e-mail address.
 func (s *oidcServer) writeSettings(email string) {
 	s.t.Helper()
-	text := fmt.Sprintf("public_url: %s\npeople: [{name: ana, email: %s}]\nlogin: {oidc: {issuer: %q, client_id: askback, client_secret: \"${OIDC_SECRET}\"}}\nlog: {level: debug}\nundo: 0\n", s.home, email, s.issuer.URL)
+	text := fmt.Sprintf("public_url: %s\npeople: [{name: ana, email: %s}]\nlogin: {oidc: {issuer: %q, client_id: "+
+		"askback, client_secret: \"${OIDC_SECRET}\"}}\nlog: {level: debug}\nundo: 0\n", s.home, email, s.issuer.URL)
 	if err := os.WriteFile(s.file, []byte(text), 0o600); err != nil {
 		s.t.Fatal(err)
 	}
@@ -103,11 +106,15 @@ func (s *oidcServer) get(b *http.Client, page string) (status int, final, body s
 // listTools lists the tools of /mcp, and returns the status and WWW-Authenticate.
 func (s *oidcServer) listTools(token string) (status int, challenge string) {
 	s.t.Helper()
-	req, err := http.NewRequest("POST", s.home+"/mcp", strings.NewReader(`{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}`))
+	req, err := http.NewRequest("POST", s.home+"/mcp",
+		strings.NewReader(`{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}`))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	req.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Authorization": {"Bearer " + token}}
+	req.Header = http.Header{
+		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+		"Authorization": {"Bearer " + token},
+	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		s.t.Fatal(err)
@@ -122,14 +129,17 @@ func (s *oidcServer) listTools(token string) (status int, challenge string) {
 func TestPersonLogsInWithOIDC(t *testing.T) {
 	t.Parallel()
 	s := newOIDCServer(t)
-	id := s.call(s.agent, "POST", "/asks", `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`, 201)["id"].(string)
+	id := s.call(s.agent, "POST", "/asks", `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`,
+		201)["id"].(string)
 	ask := s.home + "/asks/" + id
 	ana := s.newBrowser()
-	if status, _, body := s.get(ana, ask); status != 401 || !strings.Contains(body, s.home+"/login/oidc?to=%2Fasks%2F"+id) {
+	if status, _, body := s.get(ana, ask); status != 401 ||
+		!strings.Contains(body, s.home+"/login/oidc?to=%2Fasks%2F"+id) {
 		t.Errorf("got %d %s", status, body)
 	}
 	s.issuer.Person = logintest.Claims{"sub": "u2", "email": "eve@example.com", "email_verified": true}
-	if status, _, body := s.get(s.newBrowser(), s.home+"/login/oidc?to=/"); status != 403 || !strings.Contains(body, "eve@example.com") {
+	if status, _, body := s.get(s.newBrowser(), s.home+"/login/oidc?to=/"); status != 403 ||
+		!strings.Contains(body, "eve@example.com") {
 		t.Errorf("an unknown person: got %d %s, want 403", status, body)
 	}
 	s.issuer.Person = logintest.Claims{"sub": "u1", "email": "ana@example.com", "email_verified": true}
@@ -149,7 +159,8 @@ func TestPersonLogsInWithOIDC(t *testing.T) {
 	}
 	res.Body.Close()
 	got, err := json.Marshal(s.call(s.agent, "GET", "/asks/"+id, "", 200)["outcome"])
-	if want := `"name":"ana"`; err != nil || !strings.Contains(string(got), want) || !strings.Contains(string(got), "SQLite") || !strings.Contains(string(got), `"via":"web"`) {
+	if want := `"name":"ana"`; err != nil || !strings.Contains(string(got), want) ||
+		!strings.Contains(string(got), "SQLite") || !strings.Contains(string(got), `"via":"web"`) {
 		t.Errorf("got %s, %v", got, err)
 	}
 	s.writeSettings("ana@example.org")
@@ -164,12 +175,17 @@ func TestPersonRemovedFromSettingsIsLoggedOut(t *testing.T) {
 	t.Parallel()
 	s := newOIDCServer(t)
 	s.issuer.Person = logintest.Claims{"sub": "u1", "email": "ana@example.com", "email_verified": true}
-	token := s.issuer.Sign(logintest.Claims{"iss": s.issuer.URL, "sub": "u1", "aud": s.home + "/mcp", "exp": time.Now().Add(time.Hour).Unix()})
+	token := s.issuer.Sign(logintest.Claims{
+		"iss": s.issuer.URL, "sub": "u1", "aud": s.home + "/mcp", "exp": time.Now().Add(time.Hour).Unix(),
+	})
 	for name, settings := range map[string]string{
-		"no person has an address": "public_url: " + s.home + "\npeople: [{name: ben}]\nlogin: {oidc: {issuer: " + strconv.Quote(s.issuer.URL) + ", client_id: askback}}\n",
-		"no person":                "public_url: " + s.home + "\nlogin: {oidc: {issuer: " + strconv.Quote(s.issuer.URL) + ", client_id: askback}}\n",
-		"no log-in":                "public_url: " + s.home + "\npeople: [{name: ana, email: ana@example.com}]\n",
-		"another issuer":           "public_url: " + s.home + "\npeople: [{name: ana, email: ana@example.com}]\nlogin: {oidc: {issuer: \"https://id.example.com\", client_id: askback}}\n",
+		"no person has an address": "public_url: " + s.home + "\npeople: [{name: ben}]\nlogin: {oidc: {issuer: " +
+			strconv.Quote(s.issuer.URL) + ", client_id: askback}}\n",
+		"no person": "public_url: " + s.home + "\nlogin: {oidc: {issuer: " + strconv.Quote(s.issuer.URL) +
+			", client_id: askback}}\n",
+		"no log-in": "public_url: " + s.home + "\npeople: [{name: ana, email: ana@example.com}]\n",
+		"another issuer": "public_url: " + s.home + "\npeople: [{name: ana, email: ana@example.com}]\nlogin: {oidc: " +
+			"{issuer: \"https://id.example.com\", client_id: askback}}\n",
 	} {
 		s.writeSettings("ana@example.com")
 		ana := s.newBrowser()
@@ -200,7 +216,9 @@ func TestPersonRemovedFromSettingsIsLoggedOut(t *testing.T) {
 func TestAgentUsesATokenOfTheIssuer(t *testing.T) {
 	t.Parallel()
 	s := newOIDCServer(t)
-	claims := logintest.Claims{"iss": s.issuer.URL, "sub": "u1", "aud": s.home + "/mcp", "exp": time.Now().Add(time.Hour).Unix()}
+	claims := logintest.Claims{
+		"iss": s.issuer.URL, "sub": "u1", "aud": s.home + "/mcp", "exp": time.Now().Add(time.Hour).Unix(),
+	}
 	token := s.issuer.Sign(claims)
 	status, challenge := s.listTools("")
 	_, metadata, _ := strings.Cut(challenge, `resource_metadata="`)
@@ -213,7 +231,8 @@ func TestAgentUsesATokenOfTheIssuer(t *testing.T) {
 		Servers  []string `json:"authorization_servers"`
 	}
 	_, _, body := s.get(http.DefaultClient, metadata)
-	if err := json.Unmarshal([]byte(body), &document); err != nil || document.Resource != s.home+"/mcp" || len(document.Servers) != 1 || document.Servers[0] != s.issuer.URL {
+	if err := json.Unmarshal([]byte(body), &document); err != nil || document.Resource != s.home+"/mcp" ||
+		len(document.Servers) != 1 || document.Servers[0] != s.issuer.URL {
 		t.Errorf("%s: got %s, %v", metadata, body, err)
 	}
 	if status, _ := s.listTools(token); status != 200 {
@@ -234,7 +253,8 @@ func TestInvalidOIDCSettingsAreRejected(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
 	file := filepath.Join(t.TempDir(), "askback.yaml")
-	if err := os.WriteFile(file, []byte("people: [{name: ana, email: ana@example.com}]\nlogin: {oidc: {issuer: \"https://id.example.com\", client_id: askback}}\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("people: [{name: ana, email: ana@example.com}]\nlogin: {oidc: {issuer: "+
+		"\"https://id.example.com\", client_id: askback}}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p := launch(t, env, "serve", "--config", file, "--listen", "127.0.0.1:0")
@@ -243,7 +263,9 @@ func TestInvalidOIDCSettingsAreRejected(t *testing.T) {
 	}
 	q := launch(t, env, "serve", "--config", file, "--listen", "127.0.0.1:0", "--public-url", "https://ask.example.com")
 	q.waitForStderr(t, "msg=serving")
-	if err := os.WriteFile(file, []byte("login: {oidc: {issuer: \"https://id.example.com\", client_id: \"https://ask.example.com/mcp\"}}\n"), 0o600); err != nil {
+	if err := os.WriteFile(file,
+		[]byte("login: {oidc: {issuer: \"https://id.example.com\", client_id: \"https://ask.example.com/mcp\"}}\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	env, _ = sandbox(t)
@@ -257,11 +279,13 @@ func TestInvalidOIDCSettingsAreRejected(t *testing.T) {
 func TestDoctorReportsWhetherTheIssuerAnswers(t *testing.T) {
 	t.Parallel()
 	s := newOIDCServer(t)
-	if got := mustRun(t, s.env, "doctor", "--config", s.file); !strings.Contains(got, "ok    log-in         "+s.issuer.URL+" answers; after log-in, people return to "+s.home+"/login/oidc/callback") {
+	if got := mustRun(t, s.env, "doctor", "--config", s.file); !strings.Contains(got, "ok    log-in         "+
+		s.issuer.URL+" answers; after log-in, people return to "+s.home+"/login/oidc/callback") {
 		t.Errorf("got\n%s", got)
 	}
 	s.issuer.Answer(http.StatusBadGateway)
-	if got := mustRun(t, s.env, "doctor", "--config", s.file); !strings.Contains(got, "warn  log-in         the issuer did not reply, or its reply is not valid") {
+	if got := mustRun(t, s.env, "doctor", "--config", s.file); !strings.Contains(got,
+		"warn  log-in         the issuer did not reply, or its reply is not valid") {
 		t.Errorf("got\n%s", got)
 	}
 }

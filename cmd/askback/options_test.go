@@ -24,7 +24,8 @@ func TestMaximumNumberOfOptionsCanBeAnswered(t *testing.T) {
 	}
 	ctx, stop := context.WithTimeout(t.Context(), testTimeout) // ask does not exit if the answer is rejected
 	defer stop()
-	cmd := exec.CommandContext(ctx, "askback", append([]string{"ask", "--multi", "--key", "k", "Which ones?"}, labels...)...)
+	cmd := exec.CommandContext(ctx, "askback",
+		append([]string{"ask", "--multi", "--key", "k", "Which ones?"}, labels...)...)
 	cmd.Env, cmd.Stdin = env, strings.NewReader(strings.Join(keys, ",")+"\n")
 	var prompt syncBuffer
 	cmd.Stderr = &prompt

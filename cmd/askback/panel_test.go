@@ -21,7 +21,8 @@ func startPanel(t *testing.T, env []string, name string, args ...string) *termin
 func TestPanelAnswersWithArrowKeys(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
-	s := startPanel(t, env, "sh", "-c", `db=$(askback ask 'Which database?' PostgreSQL SQLite 2>/dev/null); echo "it is <$db>"`)
+	s := startPanel(t, env, "sh", "-c",
+		`db=$(askback ask 'Which database?' PostgreSQL SQLite 2>/dev/null); echo "it is <$db>"`)
 	s.typeKeys("\x1b[B")
 	s.waitForScreen(`>    2`)
 	s.typeKeys("\r")
@@ -37,7 +38,8 @@ func TestPanelDecidesACall(t *testing.T) {
 		keys []string
 		exit int
 	}{
-		"a": {[]string{"a"}, 0}, "y": {[]string{"y"}, 0}, "d": {[]string{"d"}, exitNo}, "Enter": {[]string{"\r", "d"}, exitNo},
+		"a": {[]string{"a"}, 0}, "y": {[]string{"y"}, 0}, "d": {[]string{"d"}, exitNo},
+		"Enter":    {[]string{"\r", "d"}, exitNo},
 		"a reason": {[]string{"n", "not now", "\r", "d"}, exitNo},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -63,7 +65,8 @@ func TestPanelDecidesACall(t *testing.T) {
 func TestInterruptClosesThePanel(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
-	s := startPanel(t, env, "sh", "-c", `trap : INT; askback ask 'Which database?' PostgreSQL SQLite; echo "it ended with $?"; stty -a`)
+	s := startPanel(t, env, "sh", "-c",
+		`trap : INT; askback ask 'Which database?' PostgreSQL SQLite; echo "it ended with $?"; stty -a`)
 	s.typeKeys("\x03")
 	s.waitForScreen(`is still open. To withdraw it:`)
 	s.waitForScreen(`it ended with 130`)
@@ -114,8 +117,9 @@ func TestPanelSurvivesJobControl(t *testing.T) {
 func TestPlainModeAsksLineByLine(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ variable, flag string }{
-		"flag": {"TERM=xterm", "--plain"}, "variable": {"ASKBACK_PLAIN=1", "--no-other"}, "no colours": {"NO_COLOR=1", "--no-other"},
-		"screen reader": {"ACCESSIBLE=1", "--no-other"}, "dumb": {"TERM=dumb", "--no-other"},
+		"flag": {"TERM=xterm", "--plain"}, "variable": {"ASKBACK_PLAIN=1", "--no-other"},
+		"no colours": {"NO_COLOR=1", "--no-other"}, "screen reader": {"ACCESSIBLE=1", "--no-other"},
+		"dumb": {"TERM=dumb", "--no-other"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -133,7 +137,8 @@ func TestPanelEditsArguments(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t, `EDITOR=sed -i s/old/new/`, "VISUAL=")
 	file := filepath.Join(t.TempDir(), "call.json")
-	if err := os.WriteFile(file, []byte(`{"confirmation": {"tool_name": "run", "input": {"path": "old"}}}`), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(`{"confirmation": {"tool_name": "run", "input": {"path": "old"}}}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := startPanel(t, env, "askback", "ask", "--json", "--file", file)

@@ -39,7 +39,8 @@ func TestPhonePageLeadsToAnAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	env, _ := sandbox(t)
-	fake := strings.NewReplacer("https://ntfy.sh", ntfy.Server, ", reply_topic:", fmt.Sprintf(`, allow: ["%s"], reply_topic:`, at.Host), `$(go env GOPATH)/bin:`, "")
+	fake := strings.NewReplacer("https://ntfy.sh", ntfy.Server, ", reply_topic:",
+		fmt.Sprintf(`, allow: ["%s"], reply_topic:`, at.Host), `$(go env GOPATH)/bin:`, "")
 	p := &process{env: env, dir: t.TempDir()}
 	if err := p.start("sh", "-c", "set -e\n"+fake.Replace(strings.Join(commands[1:], "\n"))); err != nil {
 		t.Fatal(err)
@@ -57,11 +58,15 @@ func TestPhonePageLeadsToAnAnswer(t *testing.T) {
 	if question.ID == "" {
 		t.Fatalf("no question arrived:\n%s%s", p.out.String(), p.err.String())
 	}
-	topic := regexp.MustCompile(regexp.QuoteMeta(ntfy.Server) + `/(askback-[0-9a-f]{24})"`).FindStringSubmatch(p.out.String())
-	if topic == nil || question.Topic != topic[1] || ntfy.Messages()[0].Topic != topic[1] || ntfy.Messages()[0].Title != "Test from Askback" {
+	topic := regexp.MustCompile(regexp.QuoteMeta(ntfy.Server) + `/(askback-[0-9a-f]{24})"`).FindStringSubmatch(
+		p.out.String(),
+	)
+	if topic == nil || question.Topic != topic[1] || ntfy.Messages()[0].Topic != topic[1] ||
+		ntfy.Messages()[0].Title != "Test from Askback" {
 		t.Fatalf("the commands print the topic %q; the question is in %s:\n%s", topic, question.Topic, p.out.String())
 	}
-	button := question.Buttons[slices.IndexFunc(question.Buttons, func(b posttest.Button) bool { return b.Label == "SQLite" })]
+	button := question.Buttons[slices.IndexFunc(question.Buttons,
+		func(b posttest.Button) bool { return b.Label == "SQLite" })]
 	r, err := http.Post(button.URL, "", strings.NewReader(button.Body))
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +88,8 @@ func TestPhonePageHasValidSettings(t *testing.T) {
 	for _, block := range codeBlocks(phonePage(t), "yaml") {
 		got, err := config.Load("phone.md", strings.NewReader(block), func(name string) (string, bool) {
 			value, ok := map[string]string{
-				"DISCORD_WEBHOOK": "https://discord.com/api/webhooks/1/secret", "TEAMS_WEBHOOK": "https://prod.example.com/workflows/1",
+				"DISCORD_WEBHOOK":    "https://discord.com/api/webhooks/1/secret",
+				"TEAMS_WEBHOOK":      "https://prod.example.com/workflows/1",
 				"MATTERMOST_WEBHOOK": "https://chat.example.com/hooks/key",
 			}[name]
 			if !ok {

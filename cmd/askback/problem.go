@@ -79,7 +79,8 @@ func argumentOf(pointer string) string {
 }
 
 // lists replaces lists and members of the API by commands and flags.
-var lists = strings.NewReplacer("a person of GET /people", "a person (askback person list)", "a group of GET /groups", "a group (askback group list)",
+var lists = strings.NewReplacer("a person of GET /people",
+	"a person (askback person list)", "a group of GET /groups", "a group (askback group list)",
 	"write time_zone: Europe/Berlin", "add --time-zone, such as --time-zone Europe/Berlin")
 
 // jsonMember matches a fix that is one member of a JSON object, with a text as its value.
@@ -143,7 +144,8 @@ func advice(err error) string {
 // around them.
 func checkOptions(options []string) error {
 	if len(options) == 1 {
-		return usage(fmt.Sprintf("there is one option, %q: give at least two options, or none for a free text answer", options[0]))
+		return usage(fmt.Sprintf("there is one option, %q: give at least two options, or none for a free text answer",
+			options[0]))
 	}
 	seen := map[string]bool{}
 	for _, o := range options {

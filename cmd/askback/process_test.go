@@ -52,7 +52,8 @@ func sandbox(t *testing.T, extra ...string) (env []string, database string) {
 	env = slices.DeleteFunc(os.Environ(), func(s string) bool {
 		return strings.HasPrefix(s, "ASKBACK_") || strings.HasPrefix(s, "XDG_") || strings.HasPrefix(s, "GOGC=")
 	})
-	return append(append(env, "XDG_STATE_HOME="+dir, "TERM=dumb"), extra...), filepath.Join(dir, "askback", "askback.db")
+	return append(append(env, "XDG_STATE_HOME="+dir, "TERM=dumb"),
+		extra...), filepath.Join(dir, "askback", "askback.db")
 }
 
 // stateHome returns the XDG_STATE_HOME of the sandbox with this database.

@@ -54,7 +54,8 @@ func TestOneOfThreeSimultaneousAnswersIsAccepted(t *testing.T) {
 	}
 	labels := []string{"PostgreSQL", "SQLite", "MariaDB"}
 	for round := range 3 {
-		s := startPanel(t, env, "askback", append([]string{"ask", fmt.Sprintf("Which database, %d?", round)}, labels...)...)
+		s := startPanel(t, env, "askback",
+			append([]string{"ask", fmt.Sprintf("Which database, %d?", round)}, labels...)...)
 		id := askID.FindString(s.screen.String())
 		for i, w := range windows {
 			w.Open(server.url() + "/asks/" + id)
@@ -85,8 +86,10 @@ func TestOneOfThreeSimultaneousAnswersIsAccepted(t *testing.T) {
 			text := w.Text()
 			return strings.Contains(text, "nswered") && strings.Contains(text, won)
 		}
-		if !within(liveTime, func() bool { stale = slices.DeleteFunc(slices.Clone(stale), shows); return len(stale) == 0 }) {
-			t.Fatalf("round %d: %s won, and the first of %d pages that do not change shows %s", round, won, len(stale), stale[0].Text())
+		if !within(liveTime,
+			func() bool { stale = slices.DeleteFunc(slices.Clone(stale), shows); return len(stale) == 0 }) {
+			t.Fatalf("round %d: %s won, and the first of %d pages that do not change shows %s", round, won, len(stale),
+				stale[0].Text())
 		}
 	}
 	monitor.Check(t)

@@ -9,7 +9,8 @@ import (
 func TestAskAndDraftSurviveACrash(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	id := s.call(s.agent, "POST", "/asks", `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`, 201)["id"].(string)
+	id := s.call(s.agent, "POST", "/asks", `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`,
+		201)["id"].(string)
 	s.call(s.user, "PUT", "/asks/"+id+"/draft", `{"other": "Maybe MariaDB, bec"}`, 204)
 	s.kill()
 	s.start()
@@ -84,7 +85,8 @@ func TestAskIsKeptUntilAPersonAnswers(t *testing.T) {
 	const body = `{"question": "Anybody?", "key": "run-1"}`
 	id := s.call(s.agent, "POST", "/asks", body, 201)["id"].(string)
 	s.kill()
-	if got := mustRun(t, s.env, "list"); !strings.Contains(got, id) { // without a server, the command reads the database
+	// without a server, the command reads the database
+	if got := mustRun(t, s.env, "list"); !strings.Contains(got, id) {
 		t.Errorf("%s is not listed:\n%s", id, got)
 	}
 	s.start()
@@ -106,7 +108,8 @@ func TestAskIsKeptUntilAPersonAnswers(t *testing.T) {
 func TestCompatPathsAreServed(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	id := s.call(s.agent, "POST", "/asks", `{"session_key": "run", "question": "Which?", "options": ["a", "b"]}`, 201)["session_id"].(string)
+	id := s.call(s.agent, "POST", "/asks", `{"session_key": "run", "question": "Which?", "options": ["a", "b"]}`,
+		201)["session_id"].(string)
 	rows := s.call(s.user, "GET", "//agent/questions", "", 200)["questions"].([]any)
 	if len(rows) != 1 || rows[0].(map[string]any)["session_id"] != id {
 		t.Errorf("got %v, want one question of session %s", rows, id)

@@ -84,7 +84,9 @@ func (c *runCommand) serveCommand(all *commands) string {
 
 // connect returns a connector. If no server runs, this process will serve the database, with the hosted
 // agents of the settings or of --agents.
-func (c *runCommand) connect(ctx context.Context, io streams, all *commands) (*connection.Connector, *hosting.Host, error) {
+func (c *runCommand) connect(
+	ctx context.Context, io streams, all *commands,
+) (*connection.Connector, *hosting.Host, error) {
 	file, err := all.settings()
 	if err != nil {
 		return nil, nil, err
@@ -138,7 +140,8 @@ func (c *runCommand) request(io *streams) (r askback.SessionRequest, err error) 
 	case c.Resume == "" && c.Agent == demo.Name && len(c.Prompt) == 0 && c.Payload == "":
 		r.Prompt = demo.Prompt
 	case c.Resume == "" && len(c.Prompt) == 0 && c.Payload == "":
-		return r, usage(`missing prompt; write the task of the agent, - to read it from standard input, or --payload FILE`)
+		return r,
+			usage(`missing prompt; write the task of the agent, - to read it from standard input, or --payload FILE`)
 	}
 	if fromInput {
 		raw, err := readFile("-", io.in)

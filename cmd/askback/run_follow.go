@@ -266,7 +266,8 @@ func (f *follower) askInput(ctx context.Context, ev askback.Event, d eventData) 
 
 // knows reports whether an ask is shown or waits to be shown.
 func (f *follower) knows(id string) bool {
-	return f.asking != nil && f.asking.id == id || slices.ContainsFunc(f.asks, func(a askback.Ask) bool { return a.ID == id })
+	return f.asking != nil && f.asking.id == id ||
+		slices.ContainsFunc(f.asks, func(a askback.Ask) bool { return a.ID == id })
 }
 
 // childInput handles an event of any session. It ignores sessions that are not children of the run.

@@ -60,7 +60,8 @@ func hostServer(t *testing.T, database string) (waits <-chan struct{}) {
 		Path string `json:"path,omitempty"`
 	}
 	function := func(name string, call func(context.Context) (string, error)) agent.Function {
-		return agent.ReadOnlyFunc(name, "A tool of a test.", func(ctx context.Context, _ input) (string, error) { return call(ctx) })
+		return agent.ReadOnlyFunc(name, "A tool of a test.",
+			func(ctx context.Context, _ input) (string, error) { return call(ctx) })
 	}
 	tools := agent.Functions("tools",
 		function("look", func(context.Context) (string, error) { return "a\nb", nil }),
@@ -77,8 +78,9 @@ func hostServer(t *testing.T, database string) (waits <-chan struct{}) {
 			t.Fatal(err)
 		}
 		all = append(all, agent.Definition{
-			Name: name, Description: "The agent " + name + ".", Prompt: "You are " + name + ".", Model: model, Bubble: true,
-			Tools: []string{"tools", "ask_user_question", "spawn_agents"}, Toolsets: []agent.Toolset{tools},
+			Name: name, Description: "The agent " + name + ".", Prompt: "You are " + name + ".", Model: model,
+			Bubble: true, Tools: []string{"tools", "ask_user_question", "spawn_agents"},
+			Toolsets: []agent.Toolset{tools},
 		})
 	}
 	runner, err := agent.NewRunner(all...)
@@ -97,7 +99,10 @@ func hostServer(t *testing.T, database string) (waits <-chan struct{}) {
 		t.Fatal(err)
 	}
 	set := newChannelSet(config.Config{}, channels.Host{Key: tokens.SecretKey})
-	o := connection.Options{Place: place, Tokens: tokens, Engine: engineOptions(config.Config{}, set, nil), Kind: instance.KindServe, Version: version(), Listen: "127.0.0.1:0"}
+	o := connection.Options{
+		Place: place, Tokens: tokens, Engine: engineOptions(config.Config{}, set, nil), Kind: instance.KindServe,
+		Version: version(), Listen: "127.0.0.1:0",
+	}
 	o.Engine.Runner = runner
 	o.Handler = func(i *connection.Instance) connection.Handler {
 		return newFrontends(i, frontendOptions{kind: instance.KindServe, key: tokens.Key(), channels: set})
@@ -181,7 +186,8 @@ func TestRunOnARemoteServerIsFollowed(t *testing.T) {
 	p.waitForErr(t, `answer at\n`+server.URL+`/asks/ask_`)
 	mustRun(t, elsewhere, "answer", askID.FindString(mustRun(t, env, "list")), "haiku")
 	p.waitExit(t, 0)
-	if text := p.err.String(); !strings.Contains(text, "Settled: answered by ana") || p.out.String() != "Old pond.\nA frog leaps in.\n" {
+	if text := p.err.String(); !strings.Contains(text, "Settled: answered by ana") ||
+		p.out.String() != "Old pond.\nA frog leaps in.\n" {
 		t.Errorf("standard output has %q, standard error\n%s", p.out.String(), text)
 	}
 }
@@ -191,7 +197,8 @@ func TestHostedAgentsAreCandidates(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
 	hostServer(t, database)
-	if got := mustRun(t, env, "completion", "fish", "--", "run", "po"); !strings.Contains(got, "poem\tThe agent poem.") {
+	if got := mustRun(t, env, "completion", "fish", "--", "run",
+		"po"); !strings.Contains(got, "poem\tThe agent poem.") {
 		t.Errorf("got %q", got)
 	}
 }
@@ -269,7 +276,8 @@ func TestRunIsRejectedWithAnAgentToken(t *testing.T) {
 	}
 	p := launch(t, append(slices.Clone(env), token("agent")), "run", "worker", "Go.")
 	p.waitExit(t, exitUsage)
-	if got := p.err.String(); got != "askback: ASKBACK_TOKEN is the token of an agent, but a person must answer this run: unset ASKBACK_TOKEN\n" {
+	if got := p.err.String(); got != "askback: ASKBACK_TOKEN is the token of an agent, but a person must answer "+
+		"this run: unset ASKBACK_TOKEN\n" {
 		t.Errorf("standard error has\n%s", got)
 	}
 	p = launch(t, append(slices.Clone(env), token("responder")), "run", "worker", "Go.")
@@ -317,7 +325,8 @@ func TestCancelledRunIsResumed(t *testing.T) {
 	if got := again.out.String(); got != "Done.\n" {
 		t.Errorf("got %q", got)
 	}
-	if got := mustRun(t, env, "run", "--resume", id, "--json"); !strings.Contains(got, `"id": "`+id+`"`) || !strings.Contains(got, `"result": "Done."`) {
+	if got := mustRun(t, env, "run", "--resume", id, "--json"); !strings.Contains(got, `"id": "`+id+`"`) ||
+		!strings.Contains(got, `"result": "Done."`) {
 		t.Errorf("got %q", got)
 	}
 }

@@ -172,7 +172,9 @@ func cmdNewToken(ts *testscript.TestScript, neg bool, args []string) {
 func cmdRevokeToken(ts *testscript.TestScript, neg bool, args []string) {
 	requireArgs(ts, neg, args, 1)
 	ts.Check(ts.Exec("askback", "token", "list"))
-	ids := regexp.MustCompile(`(?m)^(tok_\w+)  \w+ +`+regexp.QuoteMeta(args[0])+" ").FindAllStringSubmatch(ts.ReadFile("stdout"), -1)
+	ids := regexp.MustCompile(`(?m)^(tok_\w+)  \w+ +`+regexp.QuoteMeta(args[0])+" ").FindAllStringSubmatch(
+		ts.ReadFile("stdout"), -1,
+	)
 	if len(ids) == 0 {
 		ts.Fatalf("no token with the name %s", args[0])
 	}
@@ -192,7 +194,8 @@ func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
 func scriptEnv(ts *testscript.TestScript) []string {
 	var all []string
 	for _, name := range []string{
-		"PATH", "HOME", "XDG_STATE_HOME", "ASKBACK_URL", "ASKBACK_TOKEN", "ASKBACK_DB", "ASKBACK_CONFIG", "TMPDIR", "GOCOVERDIR", "ME", "CLAUDE_CODE_ENTRYPOINT",
+		"PATH", "HOME", "XDG_STATE_HOME", "ASKBACK_URL", "ASKBACK_TOKEN", "ASKBACK_DB", "ASKBACK_CONFIG", "TMPDIR",
+		"GOCOVERDIR", "ME", "CLAUDE_CODE_ENTRYPOINT",
 	} {
 		if value := ts.Getenv(name); value != "" {
 			all = append(all, name+"="+value)
@@ -230,7 +233,9 @@ func cmdWaitMatch(ts *testscript.TestScript, neg bool, args []string) {
 
 func cmdSignal(ts *testscript.TestScript, neg bool, args []string) {
 	requireArgs(ts, neg, args, 2)
-	s, ok := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL, "HUP": syscall.SIGHUP}[args[1]]
+	s, ok := map[string]syscall.Signal{
+		"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL, "HUP": syscall.SIGHUP,
+	}[args[1]]
 	if !ok {
 		ts.Fatalf("unknown signal %s", args[1])
 	}

@@ -52,7 +52,8 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	if o.Listen, o.PublicURL, err = c.addresses(file); err != nil {
 		return err
 	}
-	log, set := records.Logger, newChannelSet(file, channels.Host{Key: o.Tokens.SecretKey, Log: records.Logger, PublicURL: o.PublicURL})
+	log, set := records.Logger, newChannelSet(file,
+		channels.Host{Key: o.Tokens.SecretKey, Log: records.Logger, PublicURL: o.PublicURL})
 	dir, err := hosting.Dir(c.Agents, all.Config, file)
 	if err != nil {
 		return err
@@ -78,7 +79,8 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	o.Handler = func(i *connection.Instance) connection.Handler {
 		front = newFrontends(i, frontendOptions{
 			kind: instance.KindServe, key: o.Tokens.Key(), log: log, records: records, settings: settings,
-			login: loginSettings(file.Login.OIDC, i.PublicURL(), o.Tokens.Key()), metrics: counted, channels: set, hooks: hooks,
+			login: loginSettings(file.Login.OIDC, i.PublicURL(), o.Tokens.Key()), metrics: counted, channels: set,
+			hooks: hooks,
 		})
 		return front
 	}
@@ -94,7 +96,9 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 }
 
 // serve becomes the server of the database, until watch returns.
-func (c *serveCommand) serve(ctx context.Context, io streams, all *commands, o connection.Options, watch func(*connection.Instance)) error {
+func (c *serveCommand) serve(
+	ctx context.Context, io streams, all *commands, o connection.Options, watch func(*connection.Instance),
+) error {
 	at, err := connection.New(o).TakeOver(ctx)
 	switch {
 	case errors.Is(err, context.Canceled): // by a signal
@@ -126,7 +130,9 @@ func (f *frontends) watch(ctx context.Context, settings *reloader, at *connectio
 // warnOfAddress logs a warning if browsers elsewhere may not reach the pages.
 func warnOfAddress(log *slog.Logger, o connection.Options) {
 	if !egress.IsLoopback(o.Listen) && o.PublicURL == "" {
-		log.Warn("without --public-url, links work on this machine only, and browsers elsewhere can log in only over HTTPS")
+		log.Warn(
+			"without --public-url, links work on this machine only, and browsers elsewhere can log in only over HTTPS",
+		)
 	}
 }
 
@@ -213,7 +219,10 @@ func (c *serveCommand) addresses(file config.Config) (listen, public string, err
 // overridden returns the keys of the settings file that a flag or an environment variable
 // overrides.
 func (c *serveCommand) overridden(all *commands) (keys []string) {
-	for key, value := range map[string]string{"listen": c.Listen, "public_url": c.PublicURL, "database": all.DB, "log": c.LogFormat + c.LogLevel, "debug_listen": c.DebugListen, "agents": c.Agents} {
+	for key, value := range map[string]string{
+		"listen": c.Listen, "public_url": c.PublicURL, "database": all.DB, "log": c.LogFormat + c.LogLevel,
+		"debug_listen": c.DebugListen, "agents": c.Agents,
+	} {
 		if value != "" {
 			keys = append(keys, key)
 		}
@@ -226,7 +235,8 @@ func (c *serveCommand) overridden(all *commands) (keys []string) {
 func origin(public string) (string, error) {
 	public = strings.TrimRight(public, "/")
 	u, err := url.Parse(public)
-	if err != nil || public != "" && (u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || public != u.Scheme+"://"+u.Host) {
+	if err != nil ||
+		public != "" && (u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || public != u.Scheme+"://"+u.Host) {
 		return "", usage("--public-url must be a scheme, name and port, as in https://ask.example.com")
 	}
 	return public, nil

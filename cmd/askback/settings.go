@@ -51,7 +51,9 @@ const (
 // engineOptions returns the options for the engine of the local database. records may be
 // nil.
 func engineOptions(file config.Config, channels *channelSet, records *serverlog.Log) *engine.Options {
-	o := &engine.Options{MaxOpen: maxOpen, MaxSessions: maxSessions, MaxWaiters: maxWaiters, Settings: engineSettings(file)}
+	o := &engine.Options{
+		MaxOpen: maxOpen, MaxSessions: maxSessions, MaxWaiters: maxWaiters, Settings: engineSettings(file),
+	}
 	if records != nil {
 		o.Log, o.Observer = records.Logger, records
 	}
@@ -72,7 +74,8 @@ const defaultDigestAfter = 10
 func engineSettings(file config.Config) engine.Settings {
 	callbacks, _ := file.Channels[webhook.Name].(webhook.Settings)
 	s := engine.Settings{
-		MaxOpen: file.Limits.PendingPerAgent, AsksPerMinute: file.Limits.AsksPerMinute, DigestAfter: max(0, cmp.Or(file.Limits.DigestAfter, defaultDigestAfter)), Retention: file.Retention.Settled,
+		MaxOpen: file.Limits.PendingPerAgent, AsksPerMinute: file.Limits.AsksPerMinute, DigestAfter: max(0,
+			cmp.Or(file.Limits.DigestAfter, defaultDigestAfter)), Retention: file.Retention.Settled,
 		Undo:   max(0, cmp.Or(file.Undo, limits.DefaultUndo)),
 		Groups: file.Groups, Routes: file.Routes, Issuer: file.Login.OIDC.Issuer, CallbackURL: callbacks.URL,
 	}
@@ -94,7 +97,9 @@ func engineSettings(file config.Config) engine.Settings {
 		return all
 	}
 	for _, p := range file.People {
-		person := askback.Person{Name: p.Name, Email: p.Email, Slack: p.Slack, TimeZone: p.TimeZone, Quiet: p.Quiet.String()}
+		person := askback.Person{
+			Name: p.Name, Email: p.Email, Slack: p.Slack, TimeZone: p.TimeZone, Quiet: p.Quiet.String(),
+		}
 		s.People, s.Receivers = append(s.People, person), append(s.Receivers, s.Reach(person)...)
 	}
 	return s
@@ -223,7 +228,8 @@ func (r *reloader) reload(set func(engine.Settings)) {
 	warnOfLogin(r.log, file)
 	r.log.Info("settings read", "file", r.path)
 	if r.initial.Login.OIDC != (config.OIDC{}) && file.Login != r.initial.Login {
-		r.log.Warn("login.oidc has changed: people who logged in with it are logged out, and cannot log in with it again until the server restarts")
+		r.log.Warn("login.oidc has changed: people who logged in with it are logged out, and cannot log in with it " +
+			"again until the server restarts")
 	}
 	for _, key := range r.needRestart(file) {
 		r.log.Warn("this setting takes effect when the server restarts", "key", key)

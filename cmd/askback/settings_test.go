@@ -33,8 +33,9 @@ func TestChannelsKeepTheirSettingsUntilARestart(t *testing.T) {
 		"webhook": webhook.Settings{URL: "https://a.example.com", Secret: "one"}, "webpush": webpush.Settings{},
 	}}}
 	now, restart := r.channels(config.Config{Channels: map[string]channels.Settings{
-		"telegram": telegram.Settings{Token: "1:x", Groups: []int64{-1, -2}}, "email": email.Settings{From: "ask@example.com"},
-		"webhook": webhook.Settings{URL: "https://b.example.com", Secret: "two"}, "webpush": webpush.Settings{},
+		"telegram": telegram.Settings{Token: "1:x", Groups: []int64{-1, -2}},
+		"email":    email.Settings{From: "ask@example.com"},
+		"webhook":  webhook.Settings{URL: "https://b.example.com", Secret: "two"}, "webpush": webpush.Settings{},
 	}})
 	want := maps.Clone(r.initial.Channels)
 	want["webhook"] = webhook.Settings{URL: "https://b.example.com", Secret: "one"}
@@ -42,7 +43,9 @@ func TestChannelsKeepTheirSettingsUntilARestart(t *testing.T) {
 		t.Error(diff)
 	}
 	slices.Sort(restart)
-	if want := []string{"channels.email", "channels.slack", "channels.telegram", "channels.webhook"}; !slices.Equal(restart, want) {
+	if want := []string{
+		"channels.email", "channels.slack", "channels.telegram", "channels.webhook",
+	}; !slices.Equal(restart, want) {
 		t.Errorf("got %q, want %q", restart, want)
 	}
 }

@@ -53,10 +53,14 @@ func TestCommandsShareOneDatabase(t *testing.T) {
 	env, database := sandbox(t)
 	stop := make(chan struct{})
 	seen := monitorLock(t, database, stop)
-	g := &askGroup{t: t, env: env, place: instance.Place{Database: database}, asks: map[int]*process{}, rand: rand.New(rand.NewPCG(seed, 0))}
+	g := &askGroup{
+		t: t, env: env, place: instance.Place{Database: database}, asks: map[int]*process{},
+		rand: rand.New(rand.NewPCG(seed, 0)),
+	}
 	all := make([]*process, asks)
 	for i := range all {
-		all[i] = launch(t, env, "ask", fmt.Sprintf("Question %d?", i), fmt.Sprintf("yes %d", i), fmt.Sprintf("no %d", i))
+		all[i] = launch(t, env, "ask", fmt.Sprintf("Question %d?", i), fmt.Sprintf("yes %d", i),
+			fmt.Sprintf("no %d", i))
 		g.asks[i] = all[i]
 	}
 	killed := map[int]bool{}
@@ -78,7 +82,8 @@ func TestCommandsShareOneDatabase(t *testing.T) {
 		}
 		want := fmt.Sprintf("no %d\n", i)
 		if !p.wait() || exitCode(p.result) != 0 || p.out.String() != want {
-			t.Errorf("ask %d: exit code %d and %q, want 0 and %q\n%s", i, exitCode(p.result), p.out.String(), want, p.err.String())
+			t.Errorf("ask %d: exit code %d and %q, want 0 and %q\n%s", i, exitCode(p.result), p.out.String(), want,
+				p.err.String())
 		}
 	}
 	o := seen()
@@ -150,7 +155,8 @@ func TestOnlyTheOwnerHasAccessToFiles(t *testing.T) {
 	dir := filepath.Dir(database)
 	want := map[string]os.FileMode{
 		dir: os.ModeDir | 0o700, database: 0o600, database + ".lock": 0o600,
-		filepath.Join(dir, "server.json"): 0o600, filepath.Join(dir, "agent.token"): 0o600, filepath.Join(dir, "user.token"): 0o600,
+		filepath.Join(dir, "server.json"): 0o600, filepath.Join(dir, "agent.token"): 0o600,
+		filepath.Join(dir, "user.token"): 0o600,
 	}
 	for path, mode := range want {
 		if info, err := os.Stat(path); err != nil || info.Mode() != mode {

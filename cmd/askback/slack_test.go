@@ -63,7 +63,8 @@ func TestQuestionIsAnsweredInSlack(t *testing.T) {
 	} {
 		slack := slacktest.New(t)
 		s := slackServer(t, slack, secrets)
-		if got := mustRun(t, s.env, "channel", "test", "slack"); !strings.Contains(got, "Slack accepted the message for #agents") {
+		if got := mustRun(t, s.env, "channel", "test", "slack"); !strings.Contains(got,
+			"Slack accepted the message for #agents") {
 			t.Errorf("%s: got %q", mode, got)
 		}
 		if mode == "HTTP" {
@@ -76,7 +77,8 @@ func TestQuestionIsAnsweredInSlack(t *testing.T) {
 		if ack := slack.Press(slacktest.Ana, first, "SQLite", nil); !ack.OK {
 			t.Errorf("%s: got %+v", mode, ack)
 		}
-		if got := fmt.Sprint(s.call(s.agent, "GET", "/asks/"+id, "", 200)["outcome"]); !strings.Contains(got, "SQLite") || !strings.Contains(got, "ana") || !strings.Contains(got, "slack") {
+		if got := fmt.Sprint(s.call(s.agent, "GET", "/asks/"+id, "", 200)["outcome"]); !strings.Contains(got,
+			"SQLite") || !strings.Contains(got, "ana") || !strings.Contains(got, "slack") {
 			t.Errorf("%s: got the outcome %s", mode, got)
 		}
 		slack.Wait("the outcome", func() bool {
@@ -88,7 +90,8 @@ func TestQuestionIsAnsweredInSlack(t *testing.T) {
 			return false
 		})
 		if _, second := askInSlack(s, slack, slackQuestion); second.Thread != first.TS {
-			t.Errorf("%s: the second question of the session is in the thread %q, want %q", mode, second.Thread, first.TS)
+			t.Errorf("%s: the second question of the session is in the thread %q, want %q", mode, second.Thread,
+				first.TS)
 		}
 		if p := slack.Problems(); len(p) > 0 {
 			t.Errorf("%s: Slack rejected %q", mode, p)
@@ -107,7 +110,9 @@ func TestSlackPageHasValidSettings(t *testing.T) {
 	for _, block := range blocks {
 		text, _, _ := strings.Cut(block, "```")
 		got, err := config.Load("slack.md", strings.NewReader(text), func(name string) (string, bool) {
-			token, ok := map[string]string{"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "SLACK_SIGNING_SECRET": "s3cret"}[name]
+			token, ok := map[string]string{
+				"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "SLACK_SIGNING_SECRET": "s3cret",
+			}[name]
 			return token, ok
 		})
 		if err != nil {
@@ -123,7 +128,9 @@ func TestSlackPageHasValidSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"- chat:write", "messages_tab_enabled: true", "is_enabled: true", "socket_mode_enabled: true", slackPath + "\n"} {
+	for _, part := range []string{
+		"- chat:write", "messages_tab_enabled: true", "is_enabled: true", "socket_mode_enabled: true", slackPath + "\n",
+	} {
 		if !strings.Contains(string(manifest), part) {
 			t.Errorf("the manifest lacks %q", part)
 		}

@@ -68,7 +68,10 @@ func TestOldSpellingsRunWithANote(t *testing.T) {
 func TestOldSpellingIsFoundBetweenFlags(t *testing.T) {
 	flags := (&commands{}).parser().Model.Flags
 	for _, c := range []struct{ args, want, note string }{
-		{"--db x token --config=y create --name a", "--db x token add --config=y --name a", `"token create" is now "token add"`},
+		{
+			"--db x token --config=y create --name a", "--db x token add --config=y --name a",
+			`"token create" is now "token add"`,
+		},
 		{"link -v telegram --qr", "channel link telegram -v --qr", `"link telegram" is now "channel link telegram"`},
 		{"help group set", "group add --help", `"group set" is now "group add"`},
 		{"token", "token", ""},

@@ -15,7 +15,8 @@ func TestFlatFormAsksOneQuestion(t *testing.T) {
 		t.Helper()
 		ask := s.askOf(session)
 		s.call(s.user, "POST", "/asks/"+ask["id"].(string)+"/answer", `{"answer": `+answer+`}`, 200)
-		s.until("/asks/"+ask["id"].(string), "outcome", func(got map[string]any) bool { return got["status"] == "answered" })
+		s.until("/asks/"+ask["id"].(string), "outcome",
+			func(got map[string]any) bool { return got["status"] == "answered" })
 		return ask["questions"].([]any)[0].(map[string]any)
 	}
 	s.requireLike(answer(`"Session"`), "auth.json")
@@ -48,7 +49,8 @@ func TestConfirmActionNeedsAPerson(t *testing.T) {
 	s := newStory(t, "flat.txtar")
 	session := s.run("review", "Review it.")
 	first := s.askOf(session)
-	if text := text(first["confirmation"]); !strings.Contains(text, "Apply 8 auto-fixes for linting errors") || !strings.Contains(text, "3 import sorting") {
+	if text := text(first["confirmation"]); !strings.Contains(text, "Apply 8 auto-fixes for linting errors") ||
+		!strings.Contains(text, "3 import sorting") {
 		t.Errorf("the confirmation is %s", text)
 	}
 	s.call(s.user, "POST", "/asks/"+first["id"].(string)+"/answer", `{"decision": "approved"}`, 200)
@@ -57,7 +59,8 @@ func TestConfirmActionNeedsAPerson(t *testing.T) {
 		return len(items) == 1 && items[0].(map[string]any)["id"] != first["id"]
 	})
 	s.call(s.user, "POST", "/conversations/"+session+"/respond", `{}`, 404) // a route at the root
-	s.call(s.user, "POST", "//conversations/"+session+"/respond", `{"answers": {"Confirm: Delete 15 test files": "No, cancel"}}`, 200)
+	s.call(s.user, "POST", "//conversations/"+session+"/respond",
+		`{"answers": {"Confirm: Delete 15 test files": "No, cancel"}}`, 200)
 	if got := s.ended(session); got["status"] != "completed" {
 		t.Errorf("got %v", got)
 	}

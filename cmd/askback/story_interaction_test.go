@@ -20,9 +20,12 @@ func TestAnswersReachTheRunThatAsked(t *testing.T) {
 	color, option := s.askOf(colors), s.askOf(options)
 	s.requireLike(color["questions"].([]any)[0], "question.json")
 	s.requireLike(option["questions"].([]any)[0], "options.json")
-	s.call(s.user, "POST", "/sessions/"+options+"/answer", `{"question_id": "`+color["id"].(string)+`", "answer": "Blue"}`, 404)
-	s.call(s.user, "POST", "/sessions/"+options+"/answer", `{"question_id": "`+option["id"].(string)+`", "answer": "Option A"}`, 200)
-	s.call(s.user, "POST", "/sessions/"+colors+"/answer", `{"answer": "Blue"}`, 200) // without an id, as from an older client
+	s.call(s.user, "POST", "/sessions/"+options+"/answer",
+		`{"question_id": "`+color["id"].(string)+`", "answer": "Blue"}`, 404)
+	s.call(s.user, "POST", "/sessions/"+options+"/answer",
+		`{"question_id": "`+option["id"].(string)+`", "answer": "Option A"}`, 200)
+	// without an id, as from an older client
+	s.call(s.user, "POST", "/sessions/"+colors+"/answer", `{"answer": "Blue"}`, 200)
 	for session, want := range map[string]string{colors: "It is blue.", options: "Option A it is."} {
 		if got := s.ended(session); got["status"] != "completed" || !strings.Contains(text(got["result"]), want) {
 			t.Errorf("got %v, want %s", got, want)
@@ -46,7 +49,8 @@ func TestStaleAnswerDoesNotAnswerTheNextQuestion(t *testing.T) {
 		t.Errorf("the stale answer settled the next question: %v", got)
 	}
 	s.call(s.user, "POST", "/sessions/"+session+"/answer", `{"question_id": "`+live+`", "answer": "CORRECT"}`, 200)
-	s.until("/sessions/"+session, "end", func(got map[string]any) bool { return strings.Contains(text(got["result"]), "live one") })
+	s.until("/sessions/"+session, "end",
+		func(got map[string]any) bool { return strings.Contains(text(got["result"]), "live one") })
 }
 
 // A person sees the tool that an agent asks to run, with its arguments and its reason. The person approves
@@ -58,14 +62,16 @@ func TestToolNeedsApprovalUntilAPersonApprovesAll(t *testing.T) {
 	ask := s.askOf(session)
 	confirmation := ask["confirmation"].(map[string]any)
 	if confirmation["tool_name"] != "write" || confirmation["server"] != "files" || confirmation["tier"] != "confirm" ||
-		differs(confirmation["input"], map[string]any{"path": "foo.txt", "text": "one"}, "") != "" || !strings.Contains(text(ask), "Agent was fixing a bug") {
+		differs(confirmation["input"], map[string]any{"path": "foo.txt", "text": "one"}, "") != "" ||
+		!strings.Contains(text(ask), "Agent was fixing a bug") {
 		t.Errorf("the person sees %s", text(ask))
 	}
 	work := filepath.Join(s.dir, "work", "foo.txt")
 	if _, err := os.Stat(work); err == nil {
 		t.Error("the tool ran before the approval")
 	}
-	s.call(s.user, "POST", "/asks/"+ask["id"].(string)+"/answer", `{"decision": `+s.payload("approve_all.json")+`, "grant": {"scope": "tool"}}`, 200)
+	s.call(s.user, "POST", "/asks/"+ask["id"].(string)+"/answer",
+		`{"decision": `+s.payload("approve_all.json")+`, "grant": {"scope": "tool"}}`, 200)
 
 	s.until("/asks?status=pending&session_id="+session, "confirmation of delete", func(page map[string]any) bool {
 		items := page["items"].([]any)
@@ -75,7 +81,8 @@ func TestToolNeedsApprovalUntilAPersonApprovesAll(t *testing.T) {
 	if got, err := os.ReadFile(work); err != nil || string(got) != "two" {
 		t.Errorf("the file is %q, %v, want the text of the second write", got, err)
 	}
-	s.call(s.user, "POST", "/asks/"+last+"/answer", `{"decision": `+s.payload("denied.json")+`, "reason": "keep it"}`, 200)
+	s.call(s.user, "POST", "/asks/"+last+"/answer", `{"decision": `+s.payload("denied.json")+`, "reason": "keep it"}`,
+		200)
 	if got := s.ended(session); got["status"] != "completed" {
 		t.Errorf("got %v", got)
 	}

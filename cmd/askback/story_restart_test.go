@@ -28,8 +28,10 @@ func TestRunWaitsThroughARestartAndContinues(t *testing.T) {
 	events := s.follow("/events")
 	session := s.run("tutor", "Plan a lesson.")
 	ask := s.askOf(session)["id"].(string)
-	s.requireLike(events.wait("question_pending", session, nil), "event.json", "uuid", ask, `"session"`, `"`+session+`"`)
-	s.until("/sessions/"+session, "waiting session", func(got map[string]any) bool { return got["status"] == "waiting_for_input" })
+	s.requireLike(events.wait("question_pending", session, nil), "event.json", "uuid", ask, `"session"`,
+		`"`+session+`"`)
+	s.until("/sessions/"+session, "waiting session",
+		func(got map[string]any) bool { return got["status"] == "waiting_for_input" })
 	s.requireText(session, "paused.txt")
 
 	s.kill()
@@ -40,9 +42,11 @@ func TestRunWaitsThroughARestartAndContinues(t *testing.T) {
 	}
 	s.call(s.user, "POST", "/sessions/"+session+"/resume", `{"message": "Go on"}`, 409)
 	events = s.follow("/events")
-	s.requireLike(s.call(s.user, "POST", "/sessions/"+session+"/answer", s.payload("answer.json"), 200), "answered.json")
+	s.requireLike(s.call(s.user, "POST", "/sessions/"+session+"/answer", s.payload("answer.json"), 200),
+		"answered.json")
 	events.wait("question_answered", session, nil)
-	if got := s.ended(session); got["status"] != "completed" || !strings.Contains(text(got["result"]), "for beginners") {
+	if got := s.ended(session); got["status"] != "completed" ||
+		!strings.Contains(text(got["result"]), "for beginners") {
 		t.Errorf("got %v", got)
 	}
 	s.requireText(session, "resume.txt")
@@ -50,19 +54,22 @@ func TestRunWaitsThroughARestartAndContinues(t *testing.T) {
 	if none["has_pending_question"] != false || none["question_id"] != nil {
 		t.Errorf("got %v, want no question", none)
 	}
-	if got := s.call(s.user, "POST", "/sessions/"+session+"/answer", s.payload("answer.json", "latest", ask, "Python", "Go"), 409); got["success"] != false {
+	if got := s.call(s.user, "POST", "/sessions/"+session+"/answer",
+		s.payload("answer.json", "latest", ask, "Python", "Go"), 409); got["success"] != false {
 		t.Errorf("the second answer got %v", got)
 	}
 
 	s.call(s.user, "POST", "/sessions/"+session+"/resume", `{"message": "Shorter"}`, 200)
-	s.until("/sessions/"+session, "second turn", func(got map[string]any) bool { return strings.Contains(text(got["result"]), "Use print.") })
+	s.until("/sessions/"+session, "second turn",
+		func(got map[string]any) bool { return strings.Contains(text(got["result"]), "Use print.") })
 }
 
 // requireText requires that the resume context of a session is this payload.
 func (s *story) requireText(session, name string) {
 	s.t.Helper()
 	announced, _ := s.place.Last()
-	req, err := http.NewRequestWithContext(s.t.Context(), "GET", announced.URL+"/api/v1/sessions/"+session+"/resume-context", nil)
+	req, err := http.NewRequestWithContext(s.t.Context(), "GET",
+		announced.URL+"/api/v1/sessions/"+session+"/resume-context", nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -116,7 +123,9 @@ func TestRunWaitsForDays(t *testing.T) {
 		}
 		store := memstore.New()
 		serve := func() (askback.Client, func()) {
-			runner, err := agent.NewRunner(agent.Definition{Name: "tutor", Model: model, Tools: []string{agent.AskUserQuestion, agent.TodoWrite}})
+			runner, err := agent.NewRunner(agent.Definition{
+				Name: "tutor", Model: model, Tools: []string{agent.AskUserQuestion, agent.TodoWrite},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -141,12 +150,15 @@ func TestRunWaitsForDays(t *testing.T) {
 		if err != nil || len(page.Items) != 1 || time.Since(page.Items[0].CreatedAt) < 7*24*time.Hour-time.Minute {
 			t.Fatalf("got %+v, %v, want the ask of a week ago", page.Items, err)
 		}
-		answers := askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"Python"}}, {ID: "q2", Selected: []string{"Beginner"}}}}
+		answers := askback.Answer{Answers: []askback.QuestionAnswer{
+			{ID: "q1", Selected: []string{"Python"}}, {ID: "q2", Selected: []string{"Beginner"}},
+		}}
 		if _, err := ana.Answer(t.Context(), page.Items[0].ID, answers); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if s, err = ana.Session(t.Context(), s.ID); err != nil || s.Status != askback.SessionCompleted || !strings.Contains(string(s.Result), "for beginners") {
+		if s, err = ana.Session(t.Context(), s.ID); err != nil || s.Status != askback.SessionCompleted ||
+			!strings.Contains(string(s.Result), "for beginners") {
 			t.Errorf("got %+v, %v", s, err)
 		}
 	})

@@ -56,7 +56,9 @@ func newStory(t *testing.T, name string, env ...string) *story {
 func newServerIn(t *testing.T, dir string, extra ...string) *testServer {
 	t.Helper()
 	env, database := sandbox(t, extra...)
-	s := &testServer{t: t, dir: dir, env: append(env, "ASKBACK_CONFIG="+filepath.Join(dir, "askback.yaml"), "ASKBACK_DB="+database)}
+	s := &testServer{
+		t: t, dir: dir, env: append(env, "ASKBACK_CONFIG="+filepath.Join(dir, "askback.yaml"), "ASKBACK_DB="+database),
+	}
 	s.place.Database = database
 	s.start()
 	s.agent = strings.TrimSpace(mustRunIn(t, dir, s.env, "token", "add", "--kind", "agent", "--name", "robot"))
@@ -146,7 +148,8 @@ func (s *testServer) hook(agent, payload string) string {
 // askOf waits for the open ask of a session, and returns it.
 func (s *testServer) askOf(session string) map[string]any {
 	s.t.Helper()
-	open := s.until("/asks?session_id="+session, "open ask", func(page map[string]any) bool { return len(page["items"].([]any)) == 1 })
+	open := s.until("/asks?session_id="+session, "open ask",
+		func(page map[string]any) bool { return len(page["items"].([]any)) == 1 })
 	return open["items"].([]any)[0].(map[string]any)
 }
 
@@ -283,7 +286,8 @@ var buildFilesServer = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	filesServerDir = dir
-	out, err := exec.Command("go", "build", "-o", dir, "github.com/askback/askback/examples/files-server").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", dir,
+		"github.com/askback/askback/examples/files-server").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build the files server: %w: %s", err, out)
 	}

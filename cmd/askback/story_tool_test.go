@@ -19,9 +19,11 @@ func TestAskAmongOtherToolsStopsTheRunUntilTheResponse(t *testing.T) {
 	s := newToolStory(t)
 	events := s.follow("/events")
 	session := s.run("mixed", "Plan it.")
-	frame := events.wait("state_change", session, func(data map[string]any) bool { return data["type"] == "awaiting_user_response" })
+	frame := events.wait("state_change", session,
+		func(data map[string]any) bool { return data["type"] == "awaiting_user_response" })
 	s.requireLike(frame, "state_change.json")
-	input := events.wait("tool_input_ready", session, func(data map[string]any) bool { return strings.Contains(text(data), "Which database") })
+	input := events.wait("tool_input_ready", session,
+		func(data map[string]any) bool { return strings.Contains(text(data), "Which database") })
 	s.requireLike(input["input"], "input.json")
 	plan := filepath.Join(s.dir, "work", "notes", "plan.txt")
 	if _, err := os.Stat(plan); err == nil {
@@ -48,7 +50,8 @@ func TestAskAmongOtherToolsStopsTheRunUntilTheResponse(t *testing.T) {
 		results = append(results, text(data["output"]))
 	}
 	if len(results) != 3 || !strings.Contains(results[0], "readme.txt") || !strings.Contains(results[1], "SQLite") ||
-		!strings.Contains(results[1], "Export") || strings.Contains(results[1], "Dark mode") || !strings.Contains(results[2], "Wrote") {
+		!strings.Contains(results[1], "Export") || strings.Contains(results[1], "Dark mode") ||
+		!strings.Contains(results[2], "Wrote") {
 		t.Errorf("the results are %q, want the results of the list, the answer and the write", results)
 	}
 }
@@ -79,7 +82,8 @@ func TestCancelEndsTheTurnWithAValidHistory(t *testing.T) {
 		t.Errorf("the ask is %v", got)
 	}
 	events.wait("agent_complete", session, nil)
-	if results := events.all("tool_complete", session); len(results) != 2 || results[0]["is_error"] != true || results[1]["is_error"] != true {
+	if results := events.all("tool_complete", session); len(results) != 2 || results[0]["is_error"] != true ||
+		results[1]["is_error"] != true {
 		t.Errorf("the results are %v, want an error for each of the two calls", results)
 	}
 	if got := s.call(s.user, "GET", "/sessions/"+session+"/messages", "", 200); strings.Contains(text(got), "I go on") {
@@ -90,7 +94,8 @@ func TestCancelEndsTheTurnWithAValidHistory(t *testing.T) {
 	}
 
 	s.call(s.user, "POST", "/sessions/"+session+"/messages", `{"text": "Go on"}`, 202)
-	s.until("/sessions/"+session+"/messages", "reply", func(got map[string]any) bool { return strings.Contains(text(got), "I go on") })
+	s.until("/sessions/"+session+"/messages", "reply",
+		func(got map[string]any) bool { return strings.Contains(text(got), "I go on") })
 }
 
 // A sub-agent does not have the tool. If it is called nevertheless, it gets an error that names
@@ -99,7 +104,8 @@ func TestSubAgentCannotAsk(t *testing.T) {
 	t.Parallel()
 	s := newToolStory(t)
 	session := s.run("parent", "Find out.")
-	if got := s.ended(session); got["status"] != "completed" || !strings.Contains(text(got["result"]), "not allowed to ask") {
+	if got := s.ended(session); got["status"] != "completed" ||
+		!strings.Contains(text(got["result"]), "not allowed to ask") {
 		t.Errorf("got %v", got)
 	}
 	if got := s.call(s.user, "GET", "/asks?status=all", "", 200)["items"].([]any); len(got) != 0 {

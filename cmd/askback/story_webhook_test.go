@@ -13,7 +13,8 @@ import (
 func newAsyncStory(t *testing.T, agents string) (*story, *askbacktest.Receiver) {
 	t.Helper()
 	r := askbacktest.NewReceiver(t, nil)
-	return newStory(t, "webhook.txtar", "AGENTS="+agents, "SECRET="+askbacktest.ReceiverSecret, "ALLOW="+r.Address(), "CALLBACK="+r.URL()+"/questions"), r
+	return newStory(t, "webhook.txtar", "AGENTS="+agents, "SECRET="+askbacktest.ReceiverSecret, "ALLOW="+r.Address(),
+		"CALLBACK="+r.URL()+"/questions"), r
 }
 
 // A webhook starts an agent, which asks and waits. The answer resumes it, and the run completes. Only the
@@ -22,21 +23,25 @@ func TestWebhookRunAsksAndCompletes(t *testing.T) {
 	t.Parallel()
 	s, _ := newAsyncStory(t, "./agents")
 	session := s.hook("write-poem", `{"original_topic": "love"}`)
-	questions := s.until("//agent/questions?status=pending", "question", func(got map[string]any) bool { return len(got["questions"].([]any)) == 1 })
+	questions := s.until("//agent/questions?status=pending", "question",
+		func(got map[string]any) bool { return len(got["questions"].([]any)) == 1 })
 	ask := questions["questions"].([]any)[0].(map[string]any)["id"].(string)
 	ids := []string{"sess-456", session, "q-123", ask}
 	s.requireLike(questions, "questions.json", ids...)
-	if got := s.call(s.user, "GET", "//agent/session/"+session, "", 200); got["status"] != "pending_input" || got["completed_at"] != nil {
+	if got := s.call(s.user, "GET", "//agent/session/"+session, "", 200); got["status"] != "pending_input" ||
+		got["completed_at"] != nil {
 		t.Errorf("the waiting session is %v", got)
 	}
 
 	s.call(s.user, "POST", "//agent/answer/ses_00000000000000000000000000", s.payload("answer.json", ids...), 404)
 	answered := s.call(s.user, "POST", "//agent/answer/"+session, s.payload("answer.json", ids...), 200)
 	s.requireLike(answered, "answered.json", ids...)
-	done := s.until("//agent/session/"+session, "completed session", func(got map[string]any) bool { return got["status"] == "completed" })
+	done := s.until("//agent/session/"+session, "completed session",
+		func(got map[string]any) bool { return got["status"] == "completed" })
 	s.requireLike(done, "session.json", ids...)
 
-	again := s.call(s.user, "POST", "//agent/answer/"+session, s.payload("answer.json", append(ids, "haiku", "sonnet")...), 200)
+	again := s.call(s.user, "POST", "//agent/answer/"+session,
+		s.payload("answer.json", append(ids, "haiku", "sonnet")...), 200)
 	if again["status"] != "already_answered" {
 		t.Errorf("the second answer got %v", again)
 	}
@@ -75,7 +80,8 @@ func TestCallbackHasTheQuestionOfTheRun(t *testing.T) {
 func TestExampleDefinitionStarts(t *testing.T) {
 	t.Parallel()
 	s, _ := newAsyncStory(t, "./agents")
-	if got := s.ended(s.hook("complex-research", `{}`)); got["status"] != "completed" || got["agent"] != "complex-research" {
+	if got := s.ended(s.hook("complex-research", `{}`)); got["status"] != "completed" ||
+		got["agent"] != "complex-research" {
 		t.Errorf("got %v", got)
 	}
 }
@@ -105,12 +111,15 @@ func TestTimeOutFailsTheRunOrAppliesTheDefault(t *testing.T) {
 	}
 	s.call(s.user, "POST", "//agent/answer/"+fails, `{"question_id": "`+ask+`", "answer": "haiku"}`, 404)
 	got := s.ended(defaults)
-	if got["status"] != "completed" || differs(got["result"], map[string]any{"poem_path": "poem/default.md"}, "") != "" {
+	if got["status"] != "completed" ||
+		differs(got["result"], map[string]any{"poem_path": "poem/default.md"}, "") != "" {
 		t.Errorf("got %v, want a completed run", got)
 	}
 	asks := s.call(s.user, "GET", "/asks?status=all&session_id="+defaults, "", 200)["items"].([]any)
 	outcome := asks[0].(map[string]any)["outcome"]
-	if differs(outcome, map[string]any{"status": "expired", "default_applied": true, "by": map[string]any{"kind": "timer"}}, "") != "" {
+	if differs(outcome,
+		map[string]any{"status": "expired", "default_applied": true, "by": map[string]any{"kind": "timer"}},
+		"") != "" {
 		t.Errorf("the outcome is %v, want an outcome by a timer", outcome)
 	}
 }
@@ -122,11 +131,15 @@ func TestRepeatedWebhookStartsOneRun(t *testing.T) {
 	announced, _ := s.place.Last()
 	deliver := func() (session string) {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), "POST", announced.URL+"/hooks/write-poem", strings.NewReader(`{"original_topic": "love"}`))
+		req, err := http.NewRequestWithContext(t.Context(), "POST", announced.URL+"/hooks/write-poem",
+			strings.NewReader(`{"original_topic": "love"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		req.Header = http.Header{"Authorization": {"Bearer " + s.agent}, "Content-Type": {"application/json"}, "Idempotency-Key": {"delivery-1"}}
+		req.Header = http.Header{
+			"Authorization": {"Bearer " + s.agent}, "Content-Type": {"application/json"},
+			"Idempotency-Key": {"delivery-1"},
+		}
 		res, err := http.DefaultClient.Do(req)
 		if err != nil {
 			t.Fatal(err)
@@ -135,7 +148,8 @@ func TestRepeatedWebhookStartsOneRun(t *testing.T) {
 		var started struct {
 			SessionID string `json:"session_id"`
 		}
-		if err := json.NewDecoder(res.Body).Decode(&started); err != nil || res.StatusCode != 202 || started.SessionID == "" {
+		if err := json.NewDecoder(res.Body).Decode(&started); err != nil || res.StatusCode != 202 ||
+			started.SessionID == "" {
 			t.Fatalf("%s: %+v, %v", res.Status, started, err)
 		}
 		return started.SessionID

@@ -35,8 +35,12 @@ func TestTelegramPageLeadsToAnAnswer(t *testing.T) {
 	env, _ := sandbox(t)
 	dir := t.TempDir()
 	// A free port, because another server may run on this machine.
-	fake := fmt.Sprintf(`{listen: "127.0.0.1:0", channels: {telegram: {token: "${TELEGRAM_TOKEN}", url: %q, allow: [%q]}}}`, s.URL, at.Host)
-	script := strings.NewReplacer(`channels: {telegram: {token: "${TELEGRAM_TOKEN}"}}`, fake, "1234567890:AA…", telegramtest.Token, `$(go env GOPATH)/bin:`, "").Replace(strings.Join(commands[1:3], "\n"))
+	fake := fmt.Sprintf(
+		`{listen: "127.0.0.1:0", channels: {telegram: {token: "${TELEGRAM_TOKEN}", url: %q, allow: [%q]}}}`, s.URL,
+		at.Host,
+	)
+	script := strings.NewReplacer(`channels: {telegram: {token: "${TELEGRAM_TOKEN}"}}`, fake, "1234567890:AA…",
+		telegramtest.Token, `$(go env GOPATH)/bin:`, "").Replace(strings.Join(commands[1:3], "\n"))
 	shell := func(command string) *process {
 		p := &process{env: env, dir: dir}
 		if err := p.start("sh", "-c", script+"\n"+command); err != nil {
@@ -57,14 +61,17 @@ func TestTelegramPageLeadsToAnAnswer(t *testing.T) {
 	eventually(func() bool {
 		link := shell(commands[4])
 		<-link.ended
-		code = regexp.MustCompile(`https://t\.me/` + telegramtest.Username + `\?start=(\w+)`).FindStringSubmatch(link.out.String())
+		code = regexp.MustCompile(`https://t\.me/` + telegramtest.Username + `\?start=(\w+)`).FindStringSubmatch(
+			link.out.String(),
+		)
 		return code != nil
 	})
 	if code == nil {
 		t.Fatalf("%q prints no link; the log of the server:\n%s", commands[4], server.err.String())
 	}
 	s.Write(user, user, "/start "+code[1], 0)
-	if _, err := s.Wait(user, func(m telegramtest.Message) bool { return strings.HasPrefix(m.Text, "This chat is linked") }); err != nil {
+	if _, err := s.Wait(user,
+		func(m telegramtest.Message) bool { return strings.HasPrefix(m.Text, "This chat is linked") }); err != nil {
 		t.Fatalf("%v; the log of the server:\n%s", err, server.err.String())
 	}
 	ask := shell(commands[5])
@@ -79,7 +86,8 @@ func TestTelegramPageLeadsToAnAnswer(t *testing.T) {
 	if got := ask.out.String(); got != "SQLite\n" {
 		t.Errorf("got %q from %q, want the answer:\n%s", got, commands[5], ask.err.String())
 	}
-	if _, err := s.Wait(user, func(m telegramtest.Message) bool { return strings.Contains(m.Text, "It was answered by") }); err != nil {
+	if _, err := s.Wait(user,
+		func(m telegramtest.Message) bool { return strings.Contains(m.Text, "It was answered by") }); err != nil {
 		t.Errorf("the message does not tell the outcome: %v; it is %+v", err, s.Messages(user))
 	}
 	for _, out := range []string{server.err.String(), server.out.String(), ask.err.String()} {
@@ -103,7 +111,8 @@ func TestNotifyTestChecksTheBot(t *testing.T) {
 	env = append(env, "ASKBACK_CONFIG="+settings)
 	test := func(token string) (string, error) {
 		t.Helper()
-		content := fmt.Sprintf("channels:\n  telegram: {token: %q, url: %q, allow: [%q], groups: [%d]}\n", token, s.URL, at.Host, room)
+		content := fmt.Sprintf("channels:\n  telegram: {token: %q, url: %q, allow: [%q], groups: [%d]}\n", token,
+			s.URL, at.Host, room)
 		if err := os.WriteFile(settings, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -116,14 +125,16 @@ func TestNotifyTestChecksTheBot(t *testing.T) {
 		t.Errorf("without the group: %q, %v", out, err)
 	}
 	s.AddGroup(room)
-	if out, err := test(telegramtest.Token); err != nil || !strings.Contains(out, "The token belongs to @"+telegramtest.Username) {
+	if out, err := test(telegramtest.Token); err != nil ||
+		!strings.Contains(out, "The token belongs to @"+telegramtest.Username) {
 		t.Errorf("got %q, %v", out, err)
 	}
 	if got := s.Last(room).Text; !strings.HasPrefix(got, "Test from Askback") {
 		t.Errorf("the group got %q", got)
 	}
 	wrong := "1234567890:" + strings.Repeat("W", 35)
-	if out, err := test(wrong); err == nil || !strings.Contains(out, "check channels.telegram.token") || strings.Contains(out, "WWW") {
+	if out, err := test(wrong); err == nil || !strings.Contains(out, "check channels.telegram.token") ||
+		strings.Contains(out, "WWW") {
 		t.Errorf("with another token: %q, %v", out, err)
 	}
 }
@@ -137,7 +148,8 @@ func newTelegramServer(t *testing.T, s *telegramtest.Server, user int64) *testSe
 	}
 	env, database := sandbox(t)
 	settings := filepath.Join(t.TempDir(), "askback.yaml")
-	content := fmt.Sprintf("channels:\n  telegram: {token: %q, url: %q, allow: [%q]}\n", telegramtest.Token, s.URL, at.Host)
+	content := fmt.Sprintf("channels:\n  telegram: {token: %q, url: %q, allow: [%q]}\n", telegramtest.Token, s.URL,
+		at.Host)
 	if err := os.WriteFile(settings, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +159,8 @@ func newTelegramServer(t *testing.T, s *telegramtest.Server, user int64) *testSe
 	code := regexp.MustCompile(`[A-Z2-7]{16}`).FindString(mustRun(t, server.env, "channel", "link", "telegram"))
 	s.AddUser(user)
 	s.Write(user, user, "/start "+code, 0)
-	if _, err := s.Wait(user, func(m telegramtest.Message) bool { return strings.HasPrefix(m.Text, "This chat is linked") }); err != nil {
+	if _, err := s.Wait(user,
+		func(m telegramtest.Message) bool { return strings.HasPrefix(m.Text, "This chat is linked") }); err != nil {
 		t.Fatal(err)
 	}
 	server.agent = strings.TrimSpace(mustRun(t, server.env, "token", "add", "--kind", "agent", "--name", "robot"))
@@ -207,7 +220,9 @@ func TestTelegramSurvivesKill(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	if _, err := s.Wait(user, func(m telegramtest.Message) bool { return strings.HasPrefix(m.Text, "Done: 4 questions") }); err != nil || len(live()) > 0 {
+	if _, err := s.Wait(user, func(m telegramtest.Message) bool {
+		return strings.HasPrefix(m.Text, "Done: 4 questions")
+	}); err != nil || len(live()) > 0 {
 		t.Errorf("after the outcome: %v, %+v", err, s.Messages(user))
 	}
 }

@@ -18,7 +18,9 @@ const tracesTime = 5 * time.Second
 // observe returns the metrics of a server, and a function that stops its traces. Both count
 // the requests and the events of asks. Without a collector in the environment there are no
 // traces.
-func observe(ctx context.Context, records *serverlog.Log, o *engine.Options) (_ *telemetry.Metrics, stop func(), err error) {
+func observe(
+	ctx context.Context, records *serverlog.Log, o *engine.Options,
+) (_ *telemetry.Metrics, stop func(), err error) {
 	metrics := telemetry.New(version(), records.Logger)
 	traces, err := telemetry.NewTraces(ctx, version(), records.Logger, os.Getenv)
 	if err != nil {

@@ -137,7 +137,8 @@ func (s *terminalSession) waitExit(want int) {
 func TestPromptIsOnTheTerminalWhileOutputIsAPipe(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
-	s := startTerminal(t, env, 80, "sh", "-c", `db=$(askback ask 'Which database?' PostgreSQL SQLite 2>/dev/null); echo "it is <$db>"`)
+	s := startTerminal(t, env, 80, "sh", "-c",
+		`db=$(askback ask 'Which database?' PostgreSQL SQLite 2>/dev/null); echo "it is <$db>"`)
 	s.waitForScreen(`Type one of 1-3`)
 	s.typeKeys("2\n")
 	s.waitExit(0)
@@ -185,7 +186,8 @@ func TestOnlyATypedYesApproves(t *testing.T) {
 func TestTypeAheadIsDiscarded(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t, "TERM=dumb")
-	s := startTerminal(t, env, 80, "sh", "-c", `echo ready; read go; askback ask 'Which database?' PostgreSQL SQLite; echo "it ended with $?"`)
+	s := startTerminal(t, env, 80, "sh", "-c",
+		`echo ready; read go; askback ask 'Which database?' PostgreSQL SQLite; echo "it ended with $?"`)
 	s.waitForScreen(`ready`)
 	s.typeKeys("go\nSQLite\nPostgreSQL\n")
 	s.waitForScreen(`(?s)Type one of 1-3.*> $`)
@@ -203,7 +205,9 @@ func TestPastedLinesAreOneAnswer(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t, "TERM=dumb")
 	file := filepath.Join(t.TempDir(), "questions.json")
-	if err := os.WriteFile(file, []byte(`{"questions": [{"question": "Name?"}, {"question": "Place?", "options": ["north", "south"]}]}`), 0o600); err != nil {
+	if err := os.WriteFile(file,
+		[]byte(`{"questions": [{"question": "Name?"}, {"question": "Place?", "options": ["north", "south"]}]}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := startTerminal(t, env, 80, "askback", "ask", "--file", file)
@@ -275,7 +279,8 @@ func TestRowsFitANarrowTerminal(t *testing.T) {
 	const columns = 34
 	env, _ := sandbox(t, "TERM=dumb")
 	s := startTerminal(t, env, columns, "sh", "-c", `askback ask "$@" 2>/dev/null`, "sh",
-		"Which of the databases that we talked about should we use?", "PostgreSQL, a server that you run yourself", "SQLite")
+		"Which of the databases that we talked about should we use?", "PostgreSQL, a server that you run yourself",
+		"SQLite")
 	s.waitForScreen(`> $`)
 	s.typeKeys("2\n")
 	s.waitExit(0)
@@ -291,8 +296,11 @@ func TestRowsFitANarrowTerminal(t *testing.T) {
 func TestBackgroundCommandIsNotStopped(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
-	s := startTerminal(t, env, 80, "sh", "-c", `set -m; askback ask 'Which database?' PostgreSQL SQLite & wait $!; echo "it ended with $?"`)
-	s.waitForScreen(`this command runs in the background and cannot prompt; answer at\r\nhttp://\S+/asks/ask_\w{26}\r\n`)
+	s := startTerminal(t, env, 80, "sh", "-c",
+		`set -m; askback ask 'Which database?' PostgreSQL SQLite & wait $!; echo "it ended with $?"`)
+	s.waitForScreen(
+		`this command runs in the background and cannot prompt; answer at\r\nhttp://\S+/asks/ask_\w{26}\r\n`,
+	)
 	mustRun(t, env, "answer", askID.FindString(s.screen.String()), "1")
 	s.waitForScreen(`it ended with 0`)
 }
@@ -408,10 +416,12 @@ func TestPagerShowsFoldedText(t *testing.T) {
 	t.Parallel()
 	// The pager is one process, so that Ctrl+C ends it at any time. A shell could miss it while
 	// it starts the next program.
-	env, _ := sandbox(t, "TERM=dumb", `PAGER=exec awk '/"line/ { n++ } END { print n; print "reading"; fflush(); getline < "/dev/tty" }'`)
+	env, _ := sandbox(t, "TERM=dumb",
+		`PAGER=exec awk '/"line/ { n++ } END { print n; print "reading"; fflush(); getline < "/dev/tty" }'`)
 	file := filepath.Join(t.TempDir(), "call.json")
 	lines := strings.TrimSuffix(strings.Repeat(`"line",`, 5000), ",")
-	if err := os.WriteFile(file, []byte(`{"confirmation": {"tool_name": "run", "input": {"script": [`+lines+`]}}}`), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(`{"confirmation": {"tool_name": "run", "input": {"script": [`+lines+`]}}}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := startTerminal(t, env, 80, "askback", "ask", "--file", file)

@@ -80,7 +80,8 @@ func (c *tokenList) Run(ctx context.Context, io streams, conn *connection.Connec
 
 // tokenLine describes a token in one line.
 func tokenLine(id string, t askback.Token, now time.Time) string {
-	line := fmt.Sprintf("%s  %-9s  %s  %s  %s, %s", id, t.Kind, safetext.Name(t.Name), validity(t, now), usedBy(t), t.CreatedAt.Local().Format("2 Jan 15:04"))
+	line := fmt.Sprintf("%s  %-9s  %s  %s  %s, %s", id, t.Kind, safetext.Name(t.Name), validity(t, now), usedBy(t),
+		t.CreatedAt.Local().Format("2 Jan 15:04"))
 	if !t.LastUsedAt.IsZero() {
 		line += "; used " + t.LastUsedAt.Local().Format("2 Jan 15:04")
 	}

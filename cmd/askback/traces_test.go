@@ -52,7 +52,8 @@ func TestTraceContinuesAfterACrash(t *testing.T) {
 	s.agent = strings.TrimSpace(mustRun(t, env, "token", "add", "--kind", "agent", "--name", "canary-robot"))
 	s.user = strings.TrimSpace(mustRun(t, env, "token", "add", "--kind", "responder", "--name", "canary-ana"))
 	announced, _ := s.place.Last()
-	req, err := http.NewRequestWithContext(t.Context(), "POST", announced.URL+"/api/v1/asks", strings.NewReader(`{"question": "Which canary?"}`))
+	req, err := http.NewRequestWithContext(t.Context(), "POST", announced.URL+"/api/v1/asks",
+		strings.NewReader(`{"question": "Which canary?"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,8 @@ type webhookList struct {
 
 // Run prints the endpoints, one per line.
 func (c *webhookList) Run(ctx context.Context, io streams, conn *connection.Connector) error {
-	all, err := allEndpoints(ctx, conn.User, askback.EndpointQuery{Owner: c.Owner, Status: askback.EndpointStatus(c.Status)})
+	all, err := allEndpoints(ctx, conn.User,
+		askback.EndpointQuery{Owner: c.Owner, Status: askback.EndpointStatus(c.Status)})
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,9 @@ func (c *webhookList) Run(ctx context.Context, io streams, conn *connection.Conn
 }
 
 // allEndpoints returns the endpoints that a query selects.
-func allEndpoints(ctx context.Context, client askback.Endpoints, q askback.EndpointQuery) (all []askback.Endpoint, err error) {
+func allEndpoints(
+	ctx context.Context, client askback.Endpoints, q askback.EndpointQuery,
+) (all []askback.Endpoint, err error) {
 	q.Limit = askback.MaxLimit
 	for more := true; more; more = q.Cursor != "" {
 		page, err := client.Endpoints(ctx, q)
@@ -137,7 +140,10 @@ type endpointArg struct {
 }
 
 // change calls do with the id of the endpoint, and prints the changed endpoint.
-func (a endpointArg) change(ctx context.Context, io streams, conn *connection.Connector, do func(context.Context, string) (askback.Endpoint, error)) error {
+func (a endpointArg) change(
+	ctx context.Context, io streams, conn *connection.Connector,
+	do func(context.Context, string) (askback.Endpoint, error),
+) error {
 	id, err := a.find(ctx, conn)
 	if err != nil {
 		return err
@@ -232,7 +238,8 @@ func (c *webhookTest) Run(ctx context.Context, io streams, conn *connection.Conn
 	case !t.Accepted:
 		return exitError{exitRefused, "not accepted: " + t.Error}
 	}
-	printLine(io.out, strings.TrimSpace(fmt.Sprintf("accepted: %d %s", t.Code, http.StatusText(t.Code)))+fmt.Sprintf(", in %d ms", t.Duration.Milliseconds()))
+	printLine(io.out, strings.TrimSpace(fmt.Sprintf("accepted: %d %s", t.Code, http.StatusText(t.Code)))+
+		fmt.Sprintf(", in %d ms", t.Duration.Milliseconds()))
 	return nil
 }
 

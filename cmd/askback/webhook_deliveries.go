@@ -88,7 +88,8 @@ func (c *webhookRetry) Run(ctx context.Context, io streams, conn *connection.Con
 	d, err := conn.User.RetryDelivery(ctx, strings.TrimSpace(c.ID))
 	switch {
 	case errors.Is(err, askback.ErrNotFound):
-		return exitError{exitRefused, "no delivery with the id " + safetext.Line(c.ID).String() + " was given up; askback webhook deliveries --status failed shows the ids"}
+		return exitError{exitRefused, "no delivery with the id " + safetext.Line(c.ID).String() +
+			" was given up; askback webhook deliveries --status failed shows the ids"}
 	case err == nil:
 		note(io.err, "sent again: "+deliveryLine(d, time.Now()))
 	}

@@ -65,7 +65,8 @@ func TestReceiverIsManagedOnTheCommandLine(t *testing.T) {
 		}
 	}
 	settings := filepath.Join(t.TempDir(), "askback.yaml")
-	if err := os.WriteFile(settings, fmt.Appendf(nil, "channels:\n  webhook: {allow: [%q]}\n", program.Listener.Addr()), 0o600); err != nil {
+	if err := os.WriteFile(settings,
+		fmt.Appendf(nil, "channels:\n  webhook: {allow: [%q]}\n", program.Listener.Addr()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := &testServer{t: t, env: append(env, "ASKBACK_CONFIG="+settings, "ASKBACK_DB="+database)}
@@ -74,13 +75,16 @@ func TestReceiverIsManagedOnTheCommandLine(t *testing.T) {
 	s.agent = strings.TrimSpace(mustRun(t, s.env, "token", "add", "--kind", "agent", "--name", "robot"))
 	ask := func(text string) {
 		t.Helper()
-		s.call(s.agent, "POST", "/asks", `{"question": "`+text+`", "callback_url": "`+program.URL+`/calls?key=hidden"}`, 201)
+		s.call(s.agent, "POST", "/asks",
+			`{"question": "`+text+`", "callback_url": "`+program.URL+`/calls?key=hidden"}`, 201)
 	}
 
-	set(http.StatusNoContent, strings.TrimSpace(mustRun(t, s.env, "webhook", "add", "--owner", "robot", program.URL+"/calls?key=hidden")))
+	set(http.StatusNoContent,
+		strings.TrimSpace(mustRun(t, s.env, "webhook", "add", "--owner", "robot", program.URL+"/calls?key=hidden")))
 	list := mustRun(t, s.env, "webhook", "list")
 	id := strings.Fields(list)[0]
-	if !strings.HasPrefix(id, "whe_") || !strings.Contains(list, program.URL+"  robot; secret of ") || strings.Contains(list, "hidden") || strings.Contains(list, "whsec_") {
+	if !strings.HasPrefix(id, "whe_") || !strings.Contains(list, program.URL+"  robot; secret of ") ||
+		strings.Contains(list, "hidden") || strings.Contains(list, "whsec_") {
 		t.Errorf("got %q", list)
 	}
 	if out := mustRun(t, s.env, "webhook", "test", id[20:]); !strings.HasPrefix(out, "accepted: 204 No Content, in ") {
@@ -114,7 +118,8 @@ func TestReceiverIsManagedOnTheCommandLine(t *testing.T) {
 	if !eventually(func() bool { // a second after the first test
 		test = launch(t, s.env, "webhook", "test", id)
 		return test.wait() && !strings.Contains(test.err.String(), "less than a second ago")
-	}) || exitCode(test.result) != exitRefused || !strings.Contains(test.err.String(), "not accepted: the reply was 410 Gone") {
+	}) || exitCode(test.result) != exitRefused ||
+		!strings.Contains(test.err.String(), "not accepted: the reply was 410 Gone") {
 		t.Errorf("got exit code %d, %q", exitCode(test.result), test.err.String())
 	}
 	set(http.StatusNoContent, "")
@@ -122,7 +127,8 @@ func TestReceiverIsManagedOnTheCommandLine(t *testing.T) {
 	if out := mustRun(t, s.env, "webhook", "resend", "--since", "1h", id); out != "1 queued\n" {
 		t.Errorf("got %q", out)
 	}
-	wantMessages("test", "question_pending One?", "question_pending Two?", "question_pending Three?", "test", "question_pending Three?")
+	wantMessages("test", "question_pending One?", "question_pending Two?", "question_pending Three?", "test",
+		"question_pending Three?")
 	mustRun(t, s.env, "webhook", "remove", id)
 	if out := mustRun(t, s.env, "webhook", "list"); out != "" {
 		t.Errorf("got %q, want no receiver", out)

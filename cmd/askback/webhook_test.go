@@ -48,7 +48,8 @@ func TestCallbackReceivesOutcomeAfterACrash(t *testing.T) {
 	t.Parallel()
 	program, s := newCaller(t)
 	program.Always(askbacktest.Status(http.StatusServiceUnavailable))
-	body := `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"], "callback_url": "` + program.URL() + `/calls"}`
+	body := `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"], "callback_url": "` +
+		program.URL() + `/calls"}`
 	id := s.call(s.agent, "POST", "/asks", body, 201)["id"].(string)
 	s.call(s.user, "POST", "/asks/"+id+"/answer", `{"answer": "SQLite"}`, 200)
 	s.kill()
@@ -56,7 +57,8 @@ func TestCallbackReceivesOutcomeAfterACrash(t *testing.T) {
 	s.start()
 	got := program.Wait(2)
 	rejected(t, program)
-	if len(got) != 2 || got[0].Event != "question_pending" || got[1].Event != "question_answered" || got[0].ID == got[1].ID || !strings.HasPrefix(got[0].ID, "dlv_") {
+	if len(got) != 2 || got[0].Event != "question_pending" || got[1].Event != "question_answered" ||
+		got[0].ID == got[1].ID || !strings.HasPrefix(got[0].ID, "dlv_") {
 		t.Fatalf("got messages %+v, want the question and its outcome, each with its id", got)
 	}
 	if answers := got[1].Outcome.Answers; len(answers) != 1 || answers[0].String() != "SQLite" {
@@ -70,8 +72,10 @@ func TestCallbackOfSessionReceivesItsEndAfterACrash(t *testing.T) {
 	t.Parallel()
 	program, s := newCaller(t)
 	program.Always(askbacktest.Status(http.StatusServiceUnavailable))
-	session := s.call(s.agent, "POST", "/sessions", `{"external": true, "session_key": "run", "callback_url": "`+program.URL()+`/calls"}`, 201)["id"].(string)
-	id := s.call(s.agent, "POST", "/asks", `{"question": "Which style?", "options": ["haiku", "sonnet"], "session_key": "run"}`, 201)["id"].(string)
+	session := s.call(s.agent, "POST", "/sessions",
+		`{"external": true, "session_key": "run", "callback_url": "`+program.URL()+`/calls"}`, 201)["id"].(string)
+	id := s.call(s.agent, "POST", "/asks",
+		`{"question": "Which style?", "options": ["haiku", "sonnet"], "session_key": "run"}`, 201)["id"].(string)
 	s.kill()
 	s.start()
 	s.call(s.user, "POST", "/asks/"+id+"/answer", `{"answer": "haiku"}`, 200)
@@ -83,12 +87,15 @@ func TestCallbackOfSessionReceivesItsEndAfterACrash(t *testing.T) {
 	ids := map[string]bool{}
 	for _, m := range program.Wait(3) {
 		events, ids[m.ID] = append(events, string(m.Event)), true
-		if m.Event == "session_completed" && (m.Session.ID != session || m.Session.Status != "completed" || string(m.Session.Result) != `{"poem":"Old pond."}`) {
+		if m.Event == "session_completed" && (m.Session.ID != session || m.Session.Status != "completed" ||
+			string(m.Session.Result) != `{"poem":"Old pond."}`) {
 			t.Errorf("got session %+v, want it as it ended", m.Session)
 		}
 	}
 	rejected(t, program)
-	if pending, answered := slices.Index(events, "question_pending"), slices.Index(events, "question_answered"); len(ids) != 3 || !slices.Contains(events, "session_completed") || pending < 0 || answered < pending {
+	if pending, answered := slices.Index(events, "question_pending"), slices.Index(
+		events, "question_answered",
+	); len(ids) != 3 || !slices.Contains(events, "session_completed") || pending < 0 || answered < pending {
 		t.Errorf("got events %q, want the question before its outcome, and the end of the session", events)
 	}
 }
@@ -99,7 +106,8 @@ func TestOperatorListsAndRetriesDeliveries(t *testing.T) {
 	t.Parallel()
 	program, s := newCaller(t)
 	program.Always(askbacktest.Status(http.StatusGone))
-	body := `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"], "callback_url": "` + program.URL() + `/calls?key=hidden"}`
+	body := `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"], "callback_url": "` +
+		program.URL() + `/calls?key=hidden"}`
 	id := s.call(s.agent, "POST", "/asks", body, 201)["id"].(string)
 	list := func(flags ...string) string {
 		return mustRun(t, s.env, append([]string{"webhook", "deliveries"}, flags...)...)
@@ -113,20 +121,23 @@ func TestOperatorListsAndRetriesDeliveries(t *testing.T) {
 			t.Errorf("%q is not in %q", want, failed)
 		}
 	}
-	if of := list("--ask", id); !strings.HasPrefix(of, failed[:strings.IndexByte(failed, ' ')]) || strings.Count(of, "\n") != 1 {
+	if of := list("--ask", id); !strings.HasPrefix(of, failed[:strings.IndexByte(failed, ' ')]) ||
+		strings.Count(of, "\n") != 1 {
 		t.Errorf("got %q for the ask, want %q", of, failed)
 	}
 	if got := list("--status", "sent"); got != "" {
 		t.Errorf("got sent deliveries %q", got)
 	}
 	show := mustRun(t, s.env, "show", id)
-	if !strings.Contains(show, "Webhook to http://127.0.0.1:") || !strings.Contains(show, "Asked, given up") || strings.Contains(show+failed, "hidden") {
+	if !strings.Contains(show, "Webhook to http://127.0.0.1:") || !strings.Contains(show, "Asked, given up") ||
+		strings.Contains(show+failed, "hidden") {
 		t.Errorf("got %q", show)
 	}
 	dlv, _, _ := strings.Cut(failed, " ")
 	mustRun(t, s.env, "webhook", "retry", dlv)
 	// The endpoint is disabled after 410 Gone, so the delivery is given up without a further attempt.
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(failed, "this receiver is disabled") && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(failed, "this receiver is disabled") &&
+		time.Now().Before(deadline); {
 		failed = list("--status", "failed")
 	}
 	if !strings.HasPrefix(failed, dlv) || !strings.Contains(failed, "this receiver is disabled") {

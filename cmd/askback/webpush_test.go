@@ -43,8 +43,10 @@ func TestBrowserGetsQuestionsAfterARestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := strings.Replace(codeBlocks(string(page), "yaml")[0], "{}", fmt.Sprintf(`{subject: "mailto:ops@example.com", allow: [%q]}`, at.Host), 1)
-	env = append(env, "ASKBACK_CONFIG="+write("askback.yaml", settings), "SSL_CERT_FILE="+write("ca.pem", string(s.PEM)))
+	settings := strings.Replace(codeBlocks(string(page), "yaml")[0], "{}",
+		fmt.Sprintf(`{subject: "mailto:ops@example.com", allow: [%q]}`, at.Host), 1)
+	env = append(env, "ASKBACK_CONFIG="+write("askback.yaml", settings),
+		"SSL_CERT_FILE="+write("ca.pem", string(s.PEM)))
 	server := &testServer{t: t, env: env, place: instance.Place{Database: database}}
 	server.start()
 	inbox := newPageReader(t, env, server.url())
@@ -56,7 +58,8 @@ func TestBrowserGetsQuestionsAfterARestart(t *testing.T) {
 	}
 	b := s.Subscribe(t, found[1])
 	inbox.post("/push", url.Values{"address": {b.Subscription()}}, http.StatusOK)
-	if list := mustRun(t, env, "channel", "list"); !strings.Contains(list, "webpush") || strings.Contains(list, b.Endpoint) {
+	if list := mustRun(t, env, "channel", "list"); !strings.Contains(list, "webpush") ||
+		strings.Contains(list, b.Endpoint) {
 		t.Errorf("got contacts %q", list)
 	}
 	server.kill()
@@ -76,7 +79,8 @@ func TestBrowserGetsQuestionsAfterARestart(t *testing.T) {
 		}
 		return m
 	}
-	if m := received(1); m.Settled || !strings.Contains(m.Body, "Which database?") || !strings.Contains(m.Body, "PostgreSQL") {
+	if m := received(1); m.Settled || !strings.Contains(m.Body, "Which database?") ||
+		!strings.Contains(m.Body, "PostgreSQL") {
 		t.Errorf("got %+v, want the question", m)
 	}
 	mustRun(t, env, "answer", "latest", "SQLite")
