@@ -168,12 +168,14 @@ func (c *Line) allows(a Candidate) bool {
 		return false
 	}
 	bash := strings.HasPrefix(c.shell, "bash")
-	return !bash || strings.HasPrefix(c.kept+a.Value, c.word) && (c.shell == "bash" || !strings.ContainsFunc(a.Value, needsQuotes))
+	return !bash ||
+		strings.HasPrefix(c.kept+a.Value, c.word) && (c.shell == "bash" || !strings.ContainsFunc(a.Value, needsQuotes))
 }
 
 // needsQuotes reports whether a character may have a meaning for a shell.
 func needsQuotes(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:@=+,", r))
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+		strings.ContainsRune("_-./:@=+,", r))
 }
 
 func (c *Line) candidates(ctx context.Context) Candidates {
@@ -224,7 +226,8 @@ func (c *Line) flagCandidates() (all []Candidate) {
 	excluded := func(f *kong.Flag) bool {
 		return slices.ContainsFunc(flags, func(g *kong.Flag) bool {
 			same := f == g && !f.IsCumulative()
-			return c.given[g.Name] != nil && (same || slices.ContainsFunc(f.Xor, func(x string) bool { return slices.Contains(g.Xor, x) }))
+			return c.given[g.Name] != nil &&
+				(same || slices.ContainsFunc(f.Xor, func(x string) bool { return slices.Contains(g.Xor, x) }))
 		})
 	}
 	for _, f := range flags {

@@ -15,7 +15,9 @@ func TestUnsafeValuesAreNotCandidates(t *testing.T) {
 	}{}).Model.Node
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		c := Read(program, Source{}, shell, []string{"list", "--agent", ""})
-		for _, value := range []string{"", "a\nb", "a\tb", "\x1b[2J", "a\u202eb", "a\u200bb", askCandidate(askback.Ask{ID: "$(touch one)"}).Value} {
+		for _, value := range []string{
+			"", "a\nb", "a\tb", "\x1b[2J", "a\u202eb", "a\u200bb", askCandidate(askback.Ask{ID: "$(touch one)"}).Value,
+		} {
 			if c.allows(Candidate{Value: value}) {
 				t.Errorf("%s: %q is a candidate", shell, value)
 			}

@@ -20,8 +20,9 @@ import (
 // complete. After an error, they return none.
 var completers = map[string]func(*Line, context.Context) []Candidate{
 	"pending": (*Line).pending, "ask": (*Line).asks, "answer": (*Line).answers, "session": (*Line).sessions,
-	"agent": (*Line).agents, "person": (*Line).people, "tag": (*Line).tags, "grant": (*Line).grants, "token": (*Line).tokens,
-	"endpoint": (*Line).endpoints, "delivery": (*Line).deliveries, "contact": (*Line).contacts, "hosted": (*Line).hosted, "group": (*Line).groups,
+	"agent": (*Line).agents, "person": (*Line).people, "tag": (*Line).tags, "grant": (*Line).grants,
+	"token": (*Line).tokens, "endpoint": (*Line).endpoints, "delivery": (*Line).deliveries,
+	"contact": (*Line).contacts, "hosted": (*Line).hosted, "group": (*Line).groups,
 	"client": func(c *Line, _ context.Context) (all []Candidate) {
 		for _, name := range c.source.Clients {
 			all = append(all, Candidate{Value: name})

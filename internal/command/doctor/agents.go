@@ -39,7 +39,8 @@ func (d *doctor) checkAgents(ctx context.Context) {
 	}
 	for i, definition := range definitions {
 		if err := definition.CheckTools(ctx); err != nil {
-			d.FailAll(check, "correct "+agents[i].File+" or the server under mcp_servers", errors.New(strings.Join(hosting.Located(agents[i], err), "\n")))
+			d.FailAll(check, "correct "+agents[i].File+" or the server under mcp_servers",
+				errors.New(strings.Join(hosting.Located(agents[i], err), "\n")))
 			continue
 		}
 		d.OK(check, "%s is valid, and its tools are there: %s", agents[i].Name, toolsOf(agents[i]))

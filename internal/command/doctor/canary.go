@@ -39,7 +39,9 @@ func newCanary(entry string, permission bool) canary {
 // ask asks through a client's entry, answers as the local user, and returns an error if the answer is not in
 // the output. want is a text that each output with an answer contains. If the ask is then still open, it is
 // withdrawn.
-func (c canary) ask(ctx context.Context, conn *connection.Connector, want string, through func(context.Context) (string, error)) error {
+func (c canary) ask(
+	ctx context.Context, conn *connection.Connector, want string, through func(context.Context) (string, error),
+) error {
 	answered := make(chan error, 1)
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()

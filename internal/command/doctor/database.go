@@ -42,7 +42,8 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 		return
 	}
 	if isShared(info) || !isOwn(info) {
-		d.Fail(check, "chown it to this user, and chmod 600 "+d.database, "%s belongs to another user, or other users can read it", d.database)
+		d.Fail(check, "chown it to this user, and chmod 600 "+d.database,
+			"%s belongs to another user, or other users can read it", d.database)
 		return
 	}
 	if err := (instance.Place{Database: d.database}).CheckNames(); err != nil {
@@ -51,7 +52,8 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 	}
 	about, err := inspect(ctx, d.database, d.locked)
 	if ctx.Err() != nil { // the database may be intact
-		d.Warn(check, "run doctor again, and let it finish: it reads the whole database", "%s was not checked to the end", d.database)
+		d.Warn(check, "run doctor again, and let it finish: it reads the whole database",
+			"%s was not checked to the end", d.database)
 		return
 	}
 	if err != nil {
@@ -73,18 +75,23 @@ func (d *doctor) checkContent(about inspection, size int64) {
 		d.Fail(check, "stop all askback processes, and restore a backup", "%s is damaged: %s", d.database, about.broken)
 	case about.version > sqlite.SchemaVersion:
 		d.Fail(check, "install that version, or restore an older backup",
-			"%s was written by a newer askback: its schema is %d, and this version supports up to %d", d.database, about.version, sqlite.SchemaVersion)
+			"%s was written by a newer askback: its schema is %d, and this version supports up to %d", d.database,
+			about.version, sqlite.SchemaVersion)
 	case about.version < sqlite.SchemaVersion:
-		d.Warn(check, "make a backup: the next command upgrades it", "%s has schema %d; this version uses %d", d.database, about.version, sqlite.SchemaVersion)
+		d.Warn(check, "make a backup: the next command upgrades it", "%s has schema %d; this version uses %d",
+			d.database, about.version, sqlite.SchemaVersion)
 	case about.rows.Damaged > 0:
-		d.Fail(check, "damaged records are not used; restore them from a backup", "%s is damaged: the checksums of %d of %d records and events do not match: %s",
+		d.Fail(check, "damaged records are not used; restore them from a backup",
+			"%s is damaged: the checksums of %d of %d records and events do not match: %s",
 			d.database, about.rows.Damaged, about.rows.Rows, damagedNames(about.rows))
 	case about.search != "":
-		d.Warn(check, "no action is needed: once a search or a change reads the damaged part, it is filled again", "%s is intact, except the search index: %s", d.database, about.search)
+		d.Warn(check, "no action is needed: once a search or a change reads the damaged part, it is filled again",
+			"%s is intact, except the search index: %s", d.database, about.search)
 	default:
 		without := ""
 		if n := about.rows.Without; n > 0 {
-			without = fmt.Sprintf("; %d of %d records and events have no checksum, since an older version wrote them", n, about.rows.Rows)
+			without = fmt.Sprintf("; %d of %d records and events have no checksum, since an older version wrote them",
+				n, about.rows.Rows)
 		}
 		d.OK(check, "%s is intact: schema %d, %s%s", d.database, about.version, formatSize(size), without)
 	}
@@ -110,7 +117,8 @@ func (d *doctor) checkDisk(size int64) {
 	case !known:
 		d.OK("disk", "free space cannot be measured on this system")
 	case free < max(minFree, size/10):
-		d.Warn("disk", "free some space: with a full disk, nothing can be asked or answered", "%s free", formatSize(free))
+		d.Warn("disk", "free some space: with a full disk, nothing can be asked or answered", "%s free",
+			formatSize(free))
 	default:
 		d.OK("disk", "%s free", formatSize(free))
 	}
@@ -262,7 +270,8 @@ func isAskback(path string) error {
 	var header [100]byte
 	_, err = io.ReadFull(f, header[:])
 	switch {
-	case err == nil && string(header[:16]) == "SQLite format 3\x00" && binary.BigEndian.Uint32(header[68:]) == applicationID:
+	case err == nil && string(header[:16]) == "SQLite format 3\x00" &&
+		binary.BigEndian.Uint32(header[68:]) == applicationID:
 		return nil
 	case err != nil && err != io.EOF && err != io.ErrUnexpectedEOF:
 		return err

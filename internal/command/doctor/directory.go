@@ -15,7 +15,8 @@ import (
 // readDirectory reads the record with the people, groups and routes of the API, if it exists, and
 // the names of the people with a token.
 func (i *inspection) readDirectory(ctx context.Context, db *sql.DB) (err error) {
-	rows, err := db.QueryContext(ctx, "select kind, id, fixed, state from records where kind in (?, ?)", engine.KindDirectory, auth.KindToken)
+	rows, err := db.QueryContext(ctx, "select kind, id, fixed, state from records where kind in (?, ?)",
+		engine.KindDirectory, auth.KindToken)
 	if err != nil {
 		return err
 	}
@@ -41,7 +42,8 @@ func (d *doctor) checkDirectory(row store.Record, tokens []string) {
 	const check = "directory"
 	about, err := engine.InspectDirectory(d.program.EngineSettings(d.file), row, tokens, d.recipients())
 	if err != nil {
-		d.Fail(check, "asks are rejected until this can be read: use the version that wrote it, or restore a backup", "the people, groups and routes of the API: %v", err)
+		d.Fail(check, "asks are rejected until this can be read: use the version that wrote it, or restore a backup",
+			"the people, groups and routes of the API: %v", err)
 		return
 	}
 	for _, warning := range about.Warnings {

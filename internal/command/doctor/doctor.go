@@ -155,13 +155,16 @@ func (d *doctor) checkIssuer(ctx context.Context) {
 		d.Warn(check, "correct the setting, or give askback serve --public-url", "%v", err)
 		return
 	}
-	i := login.NewIssuer(login.Settings{Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: o.ClientSecret, PublicURL: d.file.PublicURL})
+	i := login.NewIssuer(login.Settings{
+		Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: o.ClientSecret, PublicURL: d.file.PublicURL,
+	})
 	if err := i.Reach(ctx); err != nil {
 		d.Warn(check, "check login.oidc.issuer and the network", "%v", err)
 		return
 	}
 	if d.file.NoPersonCanLogIn() {
-		d.Warn(check, "give people an email, in the settings or with askback person add", "%s answers, but no person has an email to log in with", o.Issuer)
+		d.Warn(check, "give people an email, in the settings or with askback person add",
+			"%s answers, but no person has an email to log in with", o.Issuer)
 		return
 	}
 	d.OK(check, "%s answers; after log-in, people return to %s", o.Issuer, d.file.PublicURL+login.CallbackPath)
@@ -237,7 +240,8 @@ func (d *doctor) checkTokens() {
 		case !isOwn(info):
 			d.Fail(check, "delete it; the next command creates a new one", "%s belongs to another user", path)
 		case isShared(info):
-			d.Fail(check, "revoke this token with askback token remove, then delete the file: others may have read it", "other users have access to %s (%#o)", path, info.Mode().Perm())
+			d.Fail(check, "revoke this token with askback token remove, then delete the file: others may have read it",
+				"other users have access to %s (%#o)", path, info.Mode().Perm())
 		case info.Size() == 0:
 			d.Fail(check, "delete it; the next command creates a new one", "%s is empty", path)
 		}

@@ -26,9 +26,10 @@ func (d *doctor) lastFinding() string {
 func TestDoctorReportsAClockThatWasSetBack(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for ago, want := range map[time.Duration]string{
-		time.Hour:         "ok|clock|the clock is not behind the latest time in the database|",
-		-4 * time.Second:  "ok|clock|the clock is not behind the latest time in the database|",
-		-2 * time.Minute:  "FAIL|clock|the clock is 2m0s behind the latest time in the database|set the clock; until then, deadlines pass late",
+		time.Hour:        "ok|clock|the clock is not behind the latest time in the database|",
+		-4 * time.Second: "ok|clock|the clock is not behind the latest time in the database|",
+		-2 * time.Minute: "FAIL|clock|the clock is 2m0s behind the latest time in the database|set the clock; " +
+			"until then, deadlines pass late",
 		-time.Millisecond: "ok|clock|the clock is not behind the latest time in the database|",
 	} {
 		d := &doctor{}
@@ -83,7 +84,8 @@ func TestDoctorAcceptsAServerAtAnotherPort(t *testing.T) {
 func TestDoctorCountsRecordsWithoutChecksum(t *testing.T) {
 	d := &doctor{database: "askback.db"}
 	d.checkContent(inspection{version: sqlite.SchemaVersion, rows: sqlite.Verification{Rows: 9, Without: 5}}, 1<<20)
-	if want := fmt.Sprintf("ok|database|askback.db is intact: schema %d, 1024 kB; 5 of 9 records and events have no checksum, since an older version wrote them|", sqlite.SchemaVersion); d.lastFinding() != want {
+	if want := fmt.Sprintf("ok|database|askback.db is intact: schema %d, 1024 kB; 5 of 9 records and events have no "+
+		"checksum, since an older version wrote them|", sqlite.SchemaVersion); d.lastFinding() != want {
 		t.Errorf("got %s, want %s", d.lastFinding(), want)
 	}
 }
@@ -102,7 +104,10 @@ func TestInterruptedDoctorDoesNotReportDamage(t *testing.T) {
 	cancel()
 	d := &doctor{database: path}
 	d.checkDatabase(ctx)
-	want := Findings{{"database", warned, path + " was not checked to the end", "run doctor again, and let it finish: it reads the whole database"}}
+	want := Findings{{
+		"database", warned, path + " was not checked to the end",
+		"run doctor again, and let it finish: it reads the whole database",
+	}}
 	if diff := cmp.Diff(want, d.Findings, cmp.AllowUnexported(Finding{})); diff != "" {
 		t.Error(diff)
 	}

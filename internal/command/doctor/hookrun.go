@@ -40,11 +40,14 @@ func (l laneCheck) checkHooks(ctx context.Context, f File) {
 		switch {
 		case len(checks) == 0:
 		case !l.quiet:
-			l.Warn(check, "to try it, ask something in the agent itself", "%s: the hook %s was not tried, because people could be notified", f, h.Event)
+			l.Warn(check, "to try it, ask something in the agent itself",
+				"%s: the hook %s was not tried, because people could be notified", f, h.Event)
 		case f.Agent.Config.NeedsServer(h) && !l.proved:
-			l.Warn(check, "run askback serve, and check again", "%s: the hook %s asks no person, because no server is running", f, h.Event)
+			l.Warn(check, "run askback serve, and check again",
+				"%s: the hook %s asks no person, because no server is running", f, h.Event)
 		case h.URL != "" && os.Getenv(config.TokenVariable) == "":
-			l.Warn(check, "set "+config.TokenVariable+" where the client starts; check again with it", "%s: the hook %s needs a token that is not set here", f, h.Event)
+			l.Warn(check, "set "+config.TokenVariable+" where the client starts; check again with it",
+				"%s: the hook %s needs a token that is not set here", f, h.Event)
 		default:
 			for _, one := range checks {
 				l.checkHook(ctx, f, h, one)
@@ -62,7 +65,9 @@ func (l laneCheck) checkHook(ctx context.Context, f File, h config.Hook, check h
 		if h.URL != "" {
 			return l.post(ctx, h, check, check.Payload(c.text, c.token))
 		}
-		return hookRun{command: []string{"sh", "-c", h.Command}, env: check.Env, in: check.Payload(c.text, c.token)}.output(ctx)
+		return hookRun{
+			command: []string{"sh", "-c", h.Command}, env: check.Env, in: check.Payload(c.text, c.token),
+		}.output(ctx)
 	})
 	l.report(f, check.What+" by the hook "+h.Event, check.Permission, err)
 }
@@ -122,7 +127,8 @@ func hookEnvironment(more map[string]string) []string {
 		name, _, _ := strings.Cut(one, "=")
 		return slices.Contains(without, name)
 	})
-	folders := slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(folder string) bool { return !filepath.IsAbs(folder) })
+	folders := slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")),
+		func(folder string) bool { return !filepath.IsAbs(folder) })
 	env = append(env, "PATH="+strings.Join(folders, string(filepath.ListSeparator)))
 	for name, value := range more {
 		env = append(env, name+"="+value)

@@ -88,9 +88,11 @@ func (d *doctor) checkHooks(ctx context.Context) {
 	names := strings.Join(clients, ", ")
 	switch problem := MissingServer(ctx, d.program.Connector); {
 	case problem != "":
-		d.Warn(check, "run askback serve", "%s, so the hooks of %s ask no person, and a guard blocks each call", problem, names)
+		d.Warn(check, "run askback serve", "%s, so the hooks of %s ask no person, and a guard blocks each call",
+			problem, names)
 	case os.Getenv("ASKBACK_URL") == "" && d.proved && d.server.Kind != instance.KindServe:
-		d.Warn(check, "run askback serve", "process %d (%s) answers the hooks of %s until it ends", d.server.PID, d.server.Kind, names)
+		d.Warn(check, "run askback serve", "process %d (%s) answers the hooks of %s until it ends", d.server.PID,
+			d.server.Kind, names)
 	default:
 		d.OK(check, "a server answers the hooks of %s", names)
 	}

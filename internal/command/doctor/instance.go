@@ -42,7 +42,8 @@ func (d *doctor) checkHolder(ctx context.Context) {
 	case err != nil:
 		d.Fail(check, "give this user write access", "%v", err)
 	case d.locked && !announced:
-		d.Fail(check, "check again in a moment; if this remains, end the process that has the database or its lock file open",
+		d.Fail(check,
+			"check again in a moment; if this remains, end the process that has the database or its lock file open",
 			"an unknown process holds the database: there is no server.json")
 	case d.locked:
 		d.checkProof(ctx)
@@ -83,8 +84,10 @@ func (d *doctor) checkPort() {
 	case err == nil && ln.Close() == nil:
 		d.OK(check, "%s is free", listen)
 	case d.proved:
-		d.Warn(check, "find out what it is before you start askback serve there", "another program listens on %s: %v", listen, err)
+		d.Warn(check, "find out what it is before you start askback serve there", "another program listens on %s: %v",
+			listen, err)
 	default:
-		d.Fail(check, "end the program that listens there, or give askback serve another --listen", "%s cannot be used: %v", listen, err)
+		d.Fail(check, "end the program that listens there, or give askback serve another --listen",
+			"%s cannot be used: %v", listen, err)
 	}
 }

@@ -80,7 +80,8 @@ func (l laneCheck) checkServer(ctx context.Context, f File, lane config.Lane) {
 	}
 	headers, expanded := lane.Expand(os.Getenv)
 	if !expanded {
-		l.Warn(check, "set "+config.TokenVariable+" where the client starts; check again with it", "%s needs a token that is not set here", f)
+		l.Warn(check, "set "+config.TokenVariable+" where the client starts; check again with it",
+			"%s needs a token that is not set here", f)
 		return
 	}
 	command := slices.Clone(lane.Command)
@@ -88,7 +89,8 @@ func (l laneCheck) checkServer(ctx context.Context, f File, lane config.Lane) {
 		command[0] = l.own.paths[command[0]]
 	}
 	server, err := mcptools.New("askback", mcptools.Options{
-		Command: command, URL: lane.URL, Headers: headers, Env: lane.Environment(os.Environ()), Start: laneTime, Call: laneTime,
+		Command: command, URL: lane.URL, Headers: headers, Env: lane.Environment(os.Environ()), Start: laneTime,
+		Call: laneTime,
 	})
 	if err != nil {
 		l.Fail(check, "askback init writes the entry again", "%s: %v", f, err)

@@ -16,7 +16,8 @@ import (
 // machine.
 type ownEntries struct {
 	written config.Written
-	hooks   config.Written    // also has the default address, to which [laneCheck.post] sends nothing unless the server is there
+	// also has the default address, to which [laneCheck.post] sends nothing unless the server is there
+	hooks   config.Written
 	paths   map[string]string // the absolute paths of the programs
 	foreign string            // why askback in the PATH is not one of the programs, or ""
 }
@@ -84,7 +85,8 @@ func isInProject(path string) bool {
 	if real, err := filepath.EvalSymlinks(folder); err == nil {
 		folder = real
 	}
-	if home, err := os.UserHomeDir(); err == nil && isBelow(filepath.Dir(agents.RealPath(filepath.Join(home, "askback"))), folder) {
+	if home, err := os.UserHomeDir(); err == nil &&
+		isBelow(filepath.Dir(agents.RealPath(filepath.Join(home, "askback"))), folder) {
 		return false
 	}
 	return isBelow(agents.RealPath(path), folder)

@@ -24,7 +24,9 @@ func (l laneCheck) checkOpenCode(ctx context.Context, f File) {
 		path = filepath.Join(home, path)
 	}
 	if !loaded {
-		l.Warn(check, fix, "%s does not load the plugin %s, so OpenCode asks its own questions and permissions only at the terminal", f, agents.HomePath(path))
+		l.Warn(check, fix,
+			"%s does not load the plugin %s, so OpenCode asks its own questions and permissions only at the terminal",
+			f, agents.HomePath(path))
 		return
 	}
 	switch content, err := agents.ReadFile(path); {
@@ -42,13 +44,17 @@ func (l laneCheck) checkOpenCode(ctx context.Context, f File) {
 	case executable == "":
 		l.refuse(l.own, f.String(), program+" hook opencode", "")
 	case !l.quiet:
-		l.OK(check, "%s: the plugin %s is from this version; nothing was asked, because people could be notified", f, agents.HomePath(path))
+		l.OK(check, "%s: the plugin %s is from this version; nothing was asked, because people could be notified", f,
+			agents.HomePath(path))
 	default:
 		ctx, cancel := context.WithTimeout(ctx, laneTime)
 		defer cancel()
 		one := opencode.Canaries(config.Hook{})[0]
 		c := newCanary("opencode, plugin ("+agents.HomePath(path)+")", false)
-		err := c.ask(ctx, l.conn, one.Want, hookRun{command: []string{executable, "hook", "opencode"}, in: one.Payload(c.text, c.token), open: true}.output)
+		err := c.ask(ctx, l.conn, one.Want,
+			hookRun{
+				command: []string{executable, "hook", "opencode"}, in: one.Payload(c.text, c.token), open: true,
+			}.output)
 		l.report(f, one.What+" as the plugin "+agents.HomePath(path)+" sends it", false, err)
 	}
 }
@@ -61,7 +67,8 @@ func (l laneCheck) checkClaudePlugin(ctx context.Context) {
 	switch installed, enabled := installedClaudePlugin(); {
 	case !installed:
 	case !enabled:
-		l.Warn("lane", "claude plugin enable askback@askback, or askback init claude-code", "claude-code: the %s is installed, but not enabled in this folder", name)
+		l.Warn("lane", "claude plugin enable askback@askback, or askback init claude-code",
+			"claude-code: the %s is installed, but not enabled in this folder", name)
 	default:
 		files := claudecode.Plugin()
 		agent, _ := agents.Named(claudecode.Name)
@@ -84,7 +91,9 @@ func installedClaudePlugin() (installed, enabled bool) {
 	}
 	// without a list, no plugin is installed
 	list, _ := agents.ReadFile(filepath.Join(folder, "plugins", "installed_plugins.json"))
-	for _, path := range []string{filepath.Join(folder, "settings.json"), ".claude/settings.json", ".claude/settings.local.json"} {
+	for _, path := range []string{
+		filepath.Join(folder, "settings.json"), ".claude/settings.json", ".claude/settings.local.json",
+	} {
 		settings, _ := agents.ReadFile(path)
 		if on, known := claudecode.EnablesPlugin(settings); known {
 			enabled = on

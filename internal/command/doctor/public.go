@@ -26,13 +26,19 @@ const publicTime = 10 * time.Second
 
 // Advice about a proxy. Caddy, Traefik, tailscale serve and cloudflared need no change by default.
 const (
-	fixProto = "let the proxy set X-Forwarded-Proto. nginx: proxy_set_header X-Forwarded-Proto https. Caddy, Traefik, tailscale serve and cloudflared set it, " +
-		"unless another proxy is in front of them: then trust that one (Caddy: trusted_proxies, Traefik: forwardedHeaders.trustedIPs)"
-	fixHost = "let the proxy forward Host. nginx: proxy_set_header Host $http_host. Caddy: remove header_up Host. Traefik: passHostHeader: true. " +
+	fixProto = "let the proxy set X-Forwarded-Proto. nginx: proxy_set_header X-Forwarded-Proto https. Caddy, " +
+		"Traefik, tailscale serve and cloudflared set it, " +
+		"unless another proxy is in front of them: then trust that one (Caddy: trusted_proxies, Traefik: " +
+		"forwardedHeaders.trustedIPs)"
+	fixHost = "let the proxy forward Host. nginx: proxy_set_header Host $http_host. Caddy: remove header_up Host. " +
+		"Traefik: passHostHeader: true. " +
 		"cloudflared: remove httpHostHeader. tailscale serve forwards it"
-	fixStream = "let the proxy pass on streams without delay. nginx: proxy_buffering off, and no proxy_ignore_headers X-Accel-Buffering. Caddy: no encode for text/event-stream. " +
-		"Traefik: no buffering or compress middleware. cloudflared: a tunnel with a name, not --url alone. tailscale serve passes them on"
-	fixReach = "check that the proxy runs, forwards to the address where askback serve listens, and that the name leads to it"
+	fixStream = "let the proxy pass on streams without delay. nginx: proxy_buffering off, and no " +
+		"proxy_ignore_headers X-Accel-Buffering. Caddy: no encode for text/event-stream. " +
+		"Traefik: no buffering or compress middleware. cloudflared: a tunnel with a name, not --url alone. " +
+		"tailscale serve passes them on"
+	fixReach = "check that the proxy runs, forwards to the address where askback serve listens, and that the name " +
+		"leads to it"
 )
 
 // A publicCheck checks a server at its public address, as a phone reaches it.
@@ -110,7 +116,8 @@ func (p publicCheck) checkAddress() bool {
 	u, _ := url.Parse(p.url) // origin has checked it
 	switch {
 	case u.Scheme != "https":
-		p.Fail(check, "put a proxy with https in front: docs/phone.md has three", "%s is not https, and browsers keep log-ins only over https", p.url)
+		p.Fail(check, "put a proxy with https in front: docs/phone.md has three",
+			"%s is not https, and browsers keep log-ins only over https", p.url)
 		return false
 	case egress.IsLoopback(u.Host):
 		p.Warn(check, "give the address that the phone uses", "%s leads to this machine only", p.url)
@@ -131,7 +138,8 @@ func (p publicCheck) checkReach(ctx context.Context) bool {
 	var reply struct{ Status, Proof string }
 	switch {
 	case res.StatusCode/100 == 3:
-		p.Fail(check, "give that address, or let the proxy forward instead", "%s redirects to %s", p.url, res.Header.Get("Location"))
+		p.Fail(check, "give that address, or let the proxy forward instead", "%s redirects to %s", p.url,
+			res.Header.Get("Location"))
 		return false
 	case res.StatusCode/100 == 5:
 		p.Fail(check, fixReach, "%s replies with status %s: the proxy does not reach the server", p.url, res.Status)
@@ -140,7 +148,8 @@ func (p publicCheck) checkReach(ctx context.Context) bool {
 		p.Fail(check, fixReach, "the server at %s is not Askback (status %s)", p.url, res.Status)
 		return false
 	case p.proof == nil:
-		p.Warn(check, "run this on the machine of the server", "an Askback answers at %s; no server runs here to compare it with", p.url)
+		p.Warn(check, "run this on the machine of the server",
+			"an Askback answers at %s; no server runs here to compare it with", p.url)
 	case reply.Proof != p.proof(nonce):
 		p.Fail(check, fixReach, "another Askback answers at %s, not the server of this database", p.url)
 		return false
@@ -163,7 +172,8 @@ func (p publicCheck) reachFailed(err error) {
 	case errors.As(err, &host):
 		p.Fail(check, "get a certificate for this name", "the certificate at %s is for another name: %v", p.url, host)
 	case errors.As(err, &certificate):
-		p.Fail(check, "use a certificate that phones trust, such as one of Let's Encrypt", "the certificate at %s is not valid: %v", p.url, certificate.Err)
+		p.Fail(check, "use a certificate that phones trust, such as one of Let's Encrypt",
+			"the certificate at %s is not valid: %v", p.url, certificate.Err)
 	default:
 		p.Fail(check, fixReach, "%s cannot be reached: %v", p.url, err)
 	}
@@ -189,7 +199,8 @@ func (p publicCheck) checkProto(ctx context.Context) bool {
 			return true
 		}
 	}
-	p.Fail(check, fixProto, "the server does not recognize https, so people cannot log in, or its cookies are not secure")
+	p.Fail(check, fixProto,
+		"the server does not recognize https, so people cannot log in, or its cookies are not secure")
 	return false
 }
 
@@ -203,7 +214,8 @@ func (p publicCheck) checkHost(ctx context.Context) bool {
 		return false
 	}
 	if res.StatusCode != http.StatusSeeOther {
-		p.Fail(check, fixHost, "the proxy sends the server another name than %s, so the server rejects forms as if another site had sent them (status %s)", p.url, res.Status)
+		p.Fail(check, fixHost, "the proxy sends the server another name than %s, so the server rejects forms as if "+
+			"another site had sent them (status %s)", p.url, res.Status)
 		return false
 	}
 	p.OK(check, "the server sees the name that browsers use")
@@ -223,14 +235,17 @@ func (p publicCheck) checkStream(ctx context.Context) {
 		return
 	}
 	defer func() { _, _, _ = p.do(context.WithoutCancel(ctx), http.MethodPost, "/logout", url.Values{}) }()
-	if inbox, _, err := p.do(ctx, http.MethodGet, "/", nil); res.StatusCode != http.StatusSeeOther || err != nil || inbox.StatusCode != http.StatusOK {
-		p.Fail("log-in", "let the proxy pass on cookies in both directions, and change no forms", "the log-in does not work (status %s): the cookie does not arrive", res.Status)
+	if inbox, _, err := p.do(ctx, http.MethodGet, "/", nil); res.StatusCode != http.StatusSeeOther || err != nil ||
+		inbox.StatusCode != http.StatusOK {
+		p.Fail("log-in", "let the proxy pass on cookies in both directions, and change no forms",
+			"the log-in does not work (status %s): the cookie does not arrive", res.Status)
 		return
 	}
 	p.OK("log-in", "a browser can log in, and its cookie arrives")
 	began := time.Now()
 	if err := p.readHeartbeat(ctx); err != nil {
-		p.Fail("stream", fixStream, "no event arrived within %s, so open pages do not change by themselves: %v", p.wait, err)
+		p.Fail("stream", fixStream, "no event arrived within %s, so open pages do not change by themselves: %v",
+			p.wait, err)
 		return
 	}
 	p.OK("stream", "events pass the proxy without delay (%d ms)", time.Since(began).Milliseconds())

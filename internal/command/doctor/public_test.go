@@ -66,7 +66,9 @@ func (p *proxy) check(t *testing.T, address string, wait time.Duration, secret s
 		doctor: &doctor{}, url: address, client: newPublicClient(transport), wait: wait,
 		proof: func(nonce string) string { return instance.Proof(secret, nonce) },
 		login: func(ctx context.Context) (string, error) {
-			return p.engine.As(askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb}).LoginSecret(ctx)
+			return p.engine.As(
+				askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb},
+			).LoginSecret(ctx)
 		},
 	}
 	c.run(t.Context())
@@ -118,18 +120,44 @@ func TestDoctorChecksThePublicURL(t *testing.T) {
 			"ok|public URL|https://example.com has a valid certificate and leads to the server of this database|\n",
 			"ok|https|", "ok|host|", "ok|log-in|", "ok|stream|events pass the proxy without delay (",
 		}},
-		"no https":           {address: "http://example.com", want: []string{"FAIL|public URL|http://example.com is not https"}},
-		"another name":       {address: "https://ask.example.org", want: []string{"FAIL|public URL|the certificate at https://ask.example.org is for another name: x509"}},
-		"this machine only":  {address: "https://127.0.0.1", want: []string{"warn|public URL|https://127.0.0.1 leads to this machine only|", "ok|public URL|", "ok|https|", "ok|host|", "ok|log-in|", "ok|stream|"}},
-		"another server":     {secret: "other", want: []string{"FAIL|public URL|another Askback answers at https://example.com"}},
-		"a redirect":         {modify: reply(http.StatusFound), want: []string{"FAIL|public URL|https://example.com redirects to https://example.org/|"}},
-		"no server":          {modify: reply(http.StatusBadGateway), want: []string{"FAIL|public URL|https://example.com replies with status 502 Bad Gateway: the proxy does not reach the server|check that the proxy runs"}},
-		"another program":    {modify: reply(http.StatusNotFound), want: []string{"FAIL|public URL|the server at https://example.com is not Askback (status 404 Not Found)|"}},
-		"no header":          {rewrite: func(r *httputil.ProxyRequest) { r.Out.Host = r.In.Host }, want: []string{"ok|public URL|", "FAIL|https|the server does not recognize https|let the proxy set X-Forwarded-Proto. nginx: proxy_set_header X-Forwarded-Proto https. Caddy", "ok|host|"}},
-		"no header, no name": {rewrite: func(*httputil.ProxyRequest) {}, want: []string{"ok|public URL|", "FAIL|https|", "FAIL|host|"}},
+		"no https": {
+			address: "http://example.com", want: []string{"FAIL|public URL|http://example.com is not https"},
+		},
+		"another name": {address: "https://ask.example.org", want: []string{
+			"FAIL|public URL|the certificate at https://ask.example.org is for another name: x509",
+		}},
+		"this machine only": {address: "https://127.0.0.1", want: []string{
+			"warn|public URL|https://127.0.0.1 leads to this machine only|", "ok|public URL|", "ok|https|", "ok|host|",
+			"ok|log-in|", "ok|stream|",
+		}},
+		"another server": {
+			secret: "other", want: []string{"FAIL|public URL|another Askback answers at https://example.com"},
+		},
+		"a redirect": {modify: reply(http.StatusFound), want: []string{
+			"FAIL|public URL|https://example.com redirects to https://example.org/|",
+		}},
+		"no server": {modify: reply(http.StatusBadGateway), want: []string{
+			"FAIL|public URL|https://example.com replies with status 502 Bad Gateway: the proxy does not reach the " +
+				"server|check that the proxy runs",
+		}},
+		"another program": {modify: reply(http.StatusNotFound), want: []string{
+			"FAIL|public URL|the server at https://example.com is not Askback (status 404 Not Found)|",
+		}},
+		"no header": {rewrite: func(r *httputil.ProxyRequest) { r.Out.Host = r.In.Host }, want: []string{
+			"ok|public URL|",
+			"FAIL|https|the server does not recognize https|let the proxy set X-Forwarded-Proto. nginx: " +
+				"proxy_set_header X-Forwarded-Proto https. Caddy",
+			"ok|host|",
+		}},
+		"no header, no name": {
+			rewrite: func(*httputil.ProxyRequest) {}, want: []string{"ok|public URL|", "FAIL|https|", "FAIL|host|"},
+		},
 		"no name": {
 			rewrite: func(r *httputil.ProxyRequest) { r.SetXForwarded() },
-			want:    []string{"ok|public URL|", "ok|https|", "FAIL|host|the proxy sends the server another name than https://example.com"},
+			want: []string{
+				"ok|public URL|", "ok|https|",
+				"FAIL|host|the proxy sends the server another name than https://example.com",
+			},
 		},
 		"no cookies": {
 			modify: func(r *http.Response) error {
@@ -138,11 +166,15 @@ func TestDoctorChecksThePublicURL(t *testing.T) {
 				}
 				return nil
 			},
-			want: []string{"ok|public URL|", "ok|https|", "ok|host|", "FAIL|log-in|the log-in does not work (status 303 See Other): the cookie does not arrive|"},
+			want: []string{
+				"ok|public URL|", "ok|https|", "ok|host|",
+				"FAIL|log-in|the log-in does not work (status 303 See Other): the cookie does not arrive|",
+			},
 		},
 		"a buffer": {wait: time.Second, modify: bufferAll, want: []string{
 			"ok|public URL|", "ok|https|", "ok|host|", "ok|log-in|",
-			"FAIL|stream|no event arrived within 1s, so open pages do not change by themselves: the proxy holds back the reply|let the proxy pass on streams without delay. nginx: proxy_buffering off",
+			"FAIL|stream|no event arrived within 1s, so open pages do not change by themselves: the proxy holds " +
+				"back the reply|let the proxy pass on streams without delay. nginx: proxy_buffering off",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -162,7 +194,8 @@ func TestDoctorChecksThePublicURL(t *testing.T) {
 			got := lines(newProxy(t, c.rewrite, c.modify).check(t, c.address, c.wait, c.secret))
 			rows := strings.SplitAfter(strings.TrimSuffix(got, "\n"), "\n")
 			for i, want := range c.want {
-				want = strings.ReplaceAll(want, "recognize https|", "recognize https, so people cannot log in, or its cookies are not secure|")
+				want = strings.ReplaceAll(want, "recognize https|",
+					"recognize https, so people cannot log in, or its cookies are not secure|")
 				if i >= len(rows) || !strings.HasPrefix(rows[i], strings.TrimSuffix(want, "\n")) {
 					t.Errorf("line %d does not begin with %s", i+1, want)
 				}
@@ -180,7 +213,9 @@ func TestDoctorLogsOut(t *testing.T) {
 	if got := lines(p.check(t, "https://example.com", time.Minute, "secret")); !strings.Contains(got, "ok|stream|") {
 		t.Fatal(got)
 	}
-	list, err := p.engine.As(askback.Principal{Kind: askback.Admin, Name: "root", Channel: askback.ChannelAPI}).Tokens(t.Context())
+	list, err := p.engine.As(askback.Principal{Kind: askback.Admin, Name: "root", Channel: askback.ChannelAPI}).Tokens(
+		t.Context(),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

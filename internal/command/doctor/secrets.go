@@ -20,7 +20,8 @@ import (
 
 // readSecrets reads the records that may have encrypted secrets.
 func (i *inspection) readSecrets(ctx context.Context, db *sql.DB) (err error) {
-	rows, err := db.QueryContext(ctx, "select kind, id, fixed, state from records where kind in ('endpoint', 'contact')")
+	rows, err := db.QueryContext(ctx,
+		"select kind, id, fixed, state from records where kind in ('endpoint', 'contact')")
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,8 @@ func (i *inspection) readSecrets(ctx context.Context, db *sql.DB) (err error) {
 // the secrets in the database. A missing key is a problem only if there are secrets.
 func (d *doctor) checkSecrets(all []store.Record) {
 	const check = "secrets"
-	const lost = "restore it from the backup of this database; without it, askback webhook rotate makes new secrets, and people add their contacts again"
+	const lost = "restore it from the backup of this database; without it, askback webhook rotate makes new " +
+		"secrets, and people add their contacts again"
 	dir, err := d.program.StateDir()
 	if err != nil {
 		return // another check has reported it
@@ -56,7 +58,9 @@ func (d *doctor) checkSecrets(all []store.Record) {
 		d.Fail(check, lost, "%s is not a regular file of this user", path)
 		return
 	case isShared(info):
-		d.Fail(check, "chmod 600 "+path+", and rotate the secrets with askback webhook rotate: others may have read it", "other users have access to %s (%#o)", path, info.Mode().Perm())
+		d.Fail(check,
+			"chmod 600 "+path+", and rotate the secrets with askback webhook rotate: others may have read it",
+			"other users have access to %s (%#o)", path, info.Mode().Perm())
 		return
 	}
 	key, err := connection.ReadSecretKey(dir)
@@ -75,7 +79,8 @@ func (d *doctor) checkSecrets(all []store.Record) {
 	case sealed == 0 && info == nil:
 		d.OK(check, "no key is needed yet; it will be created in %s when needed", path)
 	case key == nil && sealed > 0:
-		d.Fail(check, lost, "%s has no key, and the database has %s that it encrypted", path, view.Count(sealed, "secret"))
+		d.Fail(check, lost, "%s has no key, and the database has %s that it encrypted", path,
+			view.Count(sealed, "secret"))
 	case closed > 0:
 		d.Fail(check, lost, "%s cannot decrypt the secrets of %s in the database", path, view.Count(closed, "record"))
 	default:
@@ -101,10 +106,14 @@ func (d *doctor) checkChannels() {
 	u, err := url.Parse(d.file.PublicURL)
 	switch {
 	case d.file.PublicURL == "":
-		d.Warn(check, fix, "%s: public_url is not set, so messages have no link that a phone opens, and asks that need the page cannot be answered on a phone", names)
+		d.Warn(check, fix, "%s: public_url is not set, so messages have no link that a phone opens, and asks that "+
+			"need the page cannot be answered on a phone", names)
 	case err == nil && egress.IsLoopback(u.Host):
-		d.Warn(check, fix, "%s: public_url is %s, which only this machine reaches, so messages have no link that a phone opens", names, d.file.PublicURL)
+		d.Warn(check, fix,
+			"%s: public_url is %s, which only this machine reaches, so messages have no link that a phone opens",
+			names, d.file.PublicURL)
 	default:
-		d.OK(check, "%s: messages link to %s; check it with askback doctor --public-url %s", names, d.file.PublicURL, d.file.PublicURL)
+		d.OK(check, "%s: messages link to %s; check it with askback doctor --public-url %s", names, d.file.PublicURL,
+			d.file.PublicURL)
 	}
 }

@@ -80,11 +80,13 @@ func TestDoctorChecksTheKeyOfSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(sealed, "FAIL|secrets|"+path+" has no key, and the database has 2 secrets that it encrypted|restore it from the backup")
+	check(sealed,
+		"FAIL|secrets|"+path+" has no key, and the database has 2 secrets that it encrypted|restore it from the backup")
 	if _, err := tokens.SecretKey(); err != nil { // another key
 		t.Fatal(err)
 	}
-	check(sealed, "FAIL|secrets|"+path+" cannot decrypt the secrets of 1 record in the database|restore it from the backup")
+	check(sealed,
+		"FAIL|secrets|"+path+" cannot decrypt the secrets of 1 record in the database|restore it from the backup")
 	check(plain, "ok|secrets|only this user can read "+path)
 	if err := os.WriteFile(path, []byte("not a key"), 0o600); err != nil {
 		t.Fatal(err)
@@ -99,9 +101,11 @@ func TestDoctorChecksTheKeyOfSecrets(t *testing.T) {
 // askback doctor warns if a phone cannot open the links in the messages of a channel.
 func TestDoctorWarnsOfChannelsWithoutAPublicURL(t *testing.T) {
 	for url, want := range map[string]string{
-		"":                        "warn|channels|channels.email, channels.telegram: public_url is not set",
-		"http://127.0.0.1:7575":   "warn|channels|channels.email, channels.telegram: public_url is http://127.0.0.1:7575, which only this machine reaches",
-		"https://ask.example.com": "ok|channels|channels.email, channels.telegram: messages link to https://ask.example.com",
+		"": "warn|channels|channels.email, channels.telegram: public_url is not set",
+		"http://127.0.0.1:7575": "warn|channels|channels.email, channels.telegram: public_url is " +
+			"http://127.0.0.1:7575, which only this machine reaches",
+		"https://ask.example.com": "ok|channels|channels.email, channels.telegram: messages link to " +
+			"https://ask.example.com",
 	} {
 		d := &doctor{file: config.Config{PublicURL: url}}
 		d.checkChannels()

@@ -25,14 +25,18 @@ func env(more map[string]string) func(string) string {
 			return value
 		}
 		return map[string]string{
-			"GITHUB_OUTPUT": "out", "GITHUB_RUN_ID": "4711", "GITHUB_REPOSITORY": "shop/api", "GITHUB_ACTION": "approval", "INPUT_ACTION": "Deploy",
+			"GITHUB_OUTPUT": "out", "GITHUB_RUN_ID": "4711", "GITHUB_REPOSITORY": "shop/api",
+			"GITHUB_ACTION": "approval", "INPUT_ACTION": "Deploy",
 		}[name]
 	}
 }
 
 // No text that is written to a log becomes a command of the runner.
 func FuzzLogContainsNoCommands(f *testing.F) {
-	for _, s := range []string{"::add-mask::x", "a\n::set-output name=a::b", "x ##[set-output name=a]b", "\r::error::x", "##[##[error]x", "::TOKEN::\n::error::x", "\u2028::error::x", "askback: ::error::x"} {
+	for _, s := range []string{
+		"::add-mask::x", "a\n::set-output name=a::b", "x ##[set-output name=a]b", "\r::error::x", "##[##[error]x",
+		"::TOKEN::\n::error::x", "\u2028::error::x", "askback: ::error::x",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -40,7 +44,8 @@ func FuzzLogContainsNoCommands(f *testing.F) {
 		log := githubaction.NewLog(&b, "TOKEN")
 		_, _ = io.WriteString(log, text)
 		log.Close("")
-		if got := actiontest.Commands(b.String()); len(got) > 0 || !strings.HasPrefix(b.String(), "::stop-commands::TOKEN\n") {
+		if got := actiontest.Commands(b.String()); len(got) > 0 ||
+			!strings.HasPrefix(b.String(), "::stop-commands::TOKEN\n") {
 			t.Errorf("%q has the commands %q:\n%s", text, got, b.String())
 		}
 		_, written, _ := strings.Cut(b.String(), "\n") // without the line that stops commands
@@ -58,10 +63,12 @@ func FuzzLogContainsNoCommands(f *testing.F) {
 // A value of an output cannot set another output.
 func TestValueCannotSetAnotherOutput(t *testing.T) {
 	var b strings.Builder
-	if err := githubaction.WriteOutputs(&b, []githubaction.Output{{"a", "1\nEOF\nb<<EOF\n2"}}, "EOF"); err == nil || b.Len() > 0 {
+	if err := githubaction.WriteOutputs(&b, []githubaction.Output{{"a", "1\nEOF\nb<<EOF\n2"}}, "EOF"); err == nil ||
+		b.Len() > 0 {
 		t.Errorf("a value with the delimiter was written: %q", b.String())
 	}
-	if err := githubaction.WriteOutputs(&b, []githubaction.Output{{"a", "1\n2\n"}, {"b", ""}}, "EOF"); err != nil || b.String() != "a<<EOF\n1\n2\n\nEOF\nb<<EOF\n\nEOF\n" {
+	if err := githubaction.WriteOutputs(&b, []githubaction.Output{{"a", "1\n2\n"}, {"b", ""}}, "EOF"); err != nil ||
+		b.String() != "a<<EOF\n1\n2\n\nEOF\nb<<EOF\n\nEOF\n" {
 		t.Errorf("got %q, %v", b.String(), err)
 	}
 }
@@ -80,13 +87,18 @@ func TestEachAttemptTriesTheKeysOfEarlierAttempts(t *testing.T) {
 	if len(first) != 1 || !strings.HasPrefix(first[0], "github/4711/") {
 		t.Errorf("the first attempt has the keys %q", first)
 	}
-	if got, want := read(map[string]string{"GITHUB_RUN_ATTEMPT": "3"}), []string{first[0], first[0] + "/2", first[0] + "/3"}; !slices.Equal(got, want) {
+	if got, want := read(map[string]string{"GITHUB_RUN_ATTEMPT": "3"}), []string{
+		first[0], first[0] + "/2", first[0] + "/3",
+	}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := read(map[string]string{"GITHUB_RUN_ATTEMPT": "3", "INPUT_KEY": "mine"}); !slices.Equal(got, []string{"mine"}) {
+	if got := read(map[string]string{"GITHUB_RUN_ATTEMPT": "3", "INPUT_KEY": "mine"}); !slices.Equal(got,
+		[]string{"mine"}) {
 		t.Errorf("got %q, want the key of the input", got)
 	}
-	for _, name := range []string{"INPUT_ACTION", "INPUT_DETAILS", "INPUT_TO", "INPUT_STARTED_BY", "ASKBACK_MATRIX", "GITHUB_JOB"} {
+	for _, name := range []string{
+		"INPUT_ACTION", "INPUT_DETAILS", "INPUT_TO", "INPUT_STARTED_BY", "ASKBACK_MATRIX", "GITHUB_JOB",
+	} {
 		if got := read(map[string]string{name: "other"}); got[0] == first[0] {
 			t.Errorf("the key does not depend on %s", name)
 		}
@@ -147,12 +159,15 @@ func TestActionHasEveryInputAndOutput(t *testing.T) {
 			t.Errorf("%s is %q, want %q", githubaction.Variable(name), got, want)
 		}
 	}
-	if diff := cmp.Diff(slices.Sorted(slices.Values(githubaction.Inputs())), slices.Sorted(slices.Values(described))); diff != "" {
+	if diff := cmp.Diff(slices.Sorted(slices.Values(githubaction.Inputs())),
+		slices.Sorted(slices.Values(described))); diff != "" {
 		t.Errorf("inputs that are read (-) and described (+):\n%s", diff)
 	}
 	written := map[string]bool{}
 	for _, a := range []askback.Ask{
-		{Kind: askback.Confirm, Confirmation: &askback.Confirmation{}, Outcome: &askback.Outcome{Status: askback.Answered, Decision: askback.Approve}},
+		{Kind: askback.Confirm, Confirmation: &askback.Confirmation{}, Outcome: &askback.Outcome{
+			Status: askback.Answered, Decision: askback.Approve,
+		}},
 		{Outcome: &askback.Outcome{Status: askback.Answered, Answers: []askback.QuestionAnswer{{Other: "a"}}}},
 	} {
 		outputs, err := githubaction.Outputs(a, "")

@@ -106,7 +106,8 @@ func Read(env func(string) string) (Step, error) {
 	in := &inputs{env: env}
 	s := Step{Output: env("GITHUB_OUTPUT"), key: strings.TrimSpace(in.text("key")), attempt: 1}
 	if s.Output == "" {
-		in.bad = append(in.bad, errors.New("GITHUB_OUTPUT is not set: this command is for a step of a GitHub workflow; use askback ask or askback confirm elsewhere"))
+		in.bad = append(in.bad, errors.New("GITHUB_OUTPUT is not set: this command is for a step of a GitHub "+
+			"workflow; use askback ask or askback confirm elsewhere"))
 	}
 	s.Request = in.request()
 	s.Edits = s.Request.Confirmation != nil && !s.Request.Confirmation.NoEdit

@@ -148,7 +148,8 @@ func (a *Action) step(ctx context.Context, job Job, step Step, at contexts, res 
 	// These are the options that the runner uses.
 	cmd := exec.CommandContext(ctx, "bash", "--noprofile", "--norc", "-e", "-o", "pipefail", script)
 	cmd.Dir = job.Dir
-	cmd.Env = append(job.Environ[:len(job.Environ):len(job.Environ)], "GITHUB_ACTION_PATH="+a.dir, "GITHUB_OUTPUT="+file)
+	cmd.Env = append(job.Environ[:len(job.Environ):len(job.Environ)], "GITHUB_ACTION_PATH="+a.dir,
+		"GITHUB_OUTPUT="+file)
 	for name, text := range step.Env {
 		value, err := at.expand(text)
 		if err != nil {
