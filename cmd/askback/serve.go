@@ -78,9 +78,8 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	defer stopTraces()
 	o.Handler = func(i *connection.Instance) connection.Handler {
 		front = newFrontends(i, frontendOptions{
-			kind: instance.KindServe, key: o.Tokens.Key(), log: log, records: records, settings: settings,
+			kind: instance.KindServe, key: o.Tokens.Key(), log: log, records: records, settings: settings, hooks: hooks,
 			login: loginSettings(file.Login.OIDC, i.PublicURL(), o.Tokens.Key()), metrics: counted, channels: set,
-			hooks: hooks,
 		})
 		return front
 	}

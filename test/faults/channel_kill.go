@@ -442,10 +442,9 @@ func (t *channelKillTest) report() report {
 }
 
 func (t *channelKillTest) names() []string {
-	var names []string
+	var all []string
 	for _, v := range t.venues {
-		names = append(names, v.name)
+		all = append(all, v.name)
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return slices.Compact(slices.Sorted(slices.Values(all)))
 }
