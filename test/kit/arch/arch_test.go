@@ -47,6 +47,7 @@ var rules = map[string]rule{
 	"doc links resolve":            docLinksResolve,
 	"wording is plain":             wordingIsPlain,
 	"spellings are current":        spellingsAreCurrent,
+	"lines are narrow":             linesAreNarrow,
 	"merges are complete":          mergesAreComplete,
 }
 

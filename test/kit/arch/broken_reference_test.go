@@ -263,6 +263,10 @@ none. */
 const text = "a page of ours" + "of hours, Whoever"
 
 var long = ` + "`one\nsays whether`" + `
+
+// B is that of A, and one that
+// those who read those of C know.
+const B = "those that"
 `,
 			"internal/access/a_test.go":                "package access_test\n\n// The row beside it.\n",
 			"README.md":                                "Beside it. `nobody`\n",
@@ -277,6 +281,11 @@ var long = ` + "`one\nsays whether`" + `
 			`README.md:1: "Beside it" has a plainer form`,
 			`a.go:10: "says whether" has a plainer form`,
 			`a.go:3: "says whether" has a plainer form`,
+			`a.go:12: "one that" has a plainer form`,
+			`a.go:12: "that of" has a plainer form`,
+			`a.go:13: "those of" has a plainer form`,
+			`a.go:13: "those who" has a plainer form`,
+			`a.go:14: "those that" has a plainer form`,
 			`a.go:4: "is none" has a plainer form`,
 			`a.go:4: "nobody" has a plainer form`,
 			`a.go:4: "somebody" has a plainer form`,
@@ -288,6 +297,31 @@ var long = ` + "`one\nsays whether`" + `
 			`internal/wire/openapi/schemas/A.json:1: "is none" has a plainer form`,
 			`internal/lifecycle/testdata/one.txt:1: "Nobody" has a plainer form`,
 			`store/a.templ:5: "Nobody" has a plainer form`,
+		},
+	},
+	{
+		rule: "lines are narrow",
+		files: map[string]string{
+			"a.go": "package askback\n\n" +
+				"// A" + strings.Repeat(" word", 24) + "\n" +
+				"const A = 1 // " + strings.Repeat("é", 105) + "\n" +
+				"var B = `" + strings.Repeat("x", 120) + "`\n" +
+				"func f() {\n" + strings.Repeat("\t", 31) + "\n}\n" +
+				"const D = \"a key: " + strings.Repeat("x", 110) + "\"\n" +
+				"const C = `one\n" + strings.Repeat("x", 121) + "\n`\n",
+			"SKILL.md": "---\ndescription: One" + strings.Repeat(" word", 24) + "\n---\n",
+			"README.md": "One" + strings.Repeat(" word", 24) + "\n" +
+				"- [" + strings.Repeat("x", 120) + "](a.md)\n" +
+				"|" + strings.Repeat(" word", 24) + " |\n" +
+				"```\n" + strings.Repeat("word ", 25) + "\n```\n" +
+				"# " + strings.Repeat("word ", 25) + "\n" +
+				"1. One" + strings.Repeat(" word", 24) + "\n",
+		},
+		want: []string{
+			"README.md:1: the line has more than 120 columns",
+			"README.md:8: the line has more than 120 columns",
+			"a.go:3: the line has more than 120 columns",
+			"a.go:7: the line has more than 120 columns",
 		},
 	},
 }

@@ -19,6 +19,7 @@ type file struct {
 	name    string // path from the root, with slashes
 	pkg     string // its folder, "." for the root
 	test    bool
+	raw     string
 	lines   int
 	ast     *ast.File
 	imports []importedPackage
@@ -72,6 +73,7 @@ func read(root fs.FS) (*tree, error) {
 			name:    name,
 			pkg:     path.Dir(name),
 			test:    strings.HasSuffix(name, "_test.go"),
+			raw:     string(src),
 			lines:   bytes.Count(src, []byte("\n")),
 			ast:     f,
 			imports: importsOf(f),

@@ -10,10 +10,10 @@ import (
 )
 
 // unclear matches phrases that have a plainer form: "reports whether", "no caller", "is not a", "if no ask is
-// open".
+// open". In place of "that of", "those that" or "one that", the noun is repeated.
 var unclear = regexp.MustCompile(
-	`(?i)\b(says?\s+whether|whoever|nobody|somebody|(?:is|are)\s+none|of\s+ours|beside\s+it)\b`,
-)
+	`(?i)\b(says?\s+whether|whoever|nobody|somebody|(?:is|are)\s+none|of\s+ours|beside\s+it|` +
+		`that\s+of|those\s+(?:of|that|who)|ones?\s+that|the\s+one\s+of|that\s+which)\b`)
 
 // wordingExempt lists the files whose text is not checked, each with a reason.
 var wordingExempt = map[string]string{
