@@ -16,6 +16,10 @@ import (
 // writerCount is how many writers run concurrently.
 const writerCount = 64
 
+// runCount is how many sessions a writer uses that are not followed. The writers together may have fewer than 1000
+// open sessions, the maximum of an agent.
+const runCount = 12
+
 // sentTexts counts the texts that were sent to sessions. Each text is unique. An acknowledged text must be in
 // the history, and no text may be there more often than it was sent.
 type sentTexts struct {
@@ -136,7 +140,7 @@ func (w *writer) text(what string, n int) string {
 	return fmt.Sprintf("%s %d of writer %d", what, n, w.number)
 }
 
-// ask asks in a followed session, in a new session, or without a session. It returns the id of the ask, and
+// ask asks in a followed session, in another session of the writer, or without a session. It returns the id of the ask, and
 // reports whether the ask was made.
 func (w *writer) ask(ctx context.Context, n int, at stream) (id string, ok bool) {
 	key := fmt.Sprintf("writer %d ask %d", w.number, n)
@@ -144,7 +148,7 @@ func (w *writer) ask(ctx context.Context, n int, at stream) (id string, ok bool)
 	r.Timeout, r.OnTimeout, r.SessionKey = 0, "", at.key
 	switch w.rand.IntN(8) {
 	case 0:
-		r.SessionKey = fmt.Sprintf("run %d of writer %d", n/4, w.number)
+		r.SessionKey = fmt.Sprintf("run %d of writer %d", n/4%runCount, w.number)
 	case 1:
 		r.SessionKey = ""
 	}
