@@ -59,11 +59,13 @@ const reasons = {
 };
 document.addEventListener("htmx:after:request", (event) => {
   const { sourceElement: form, response, text } = event.detail.ctx;
-  if (!form.matches("form.ask") || response.status < 400 || response.status === 409 || /<form class="ask"/.test(text)) return;
+  if (!form.matches("form.ask") || response.status < 400 || response.status === 409 || /<form class="ask"/.test(text))
+    return;
   event.preventDefault();
   keepForm(form, reasons[response.status] || "Not sent: the server has a problem.");
 });
 document.addEventListener("htmx:error", (event) => {
   const form = event.detail.ctx?.sourceElement;
-  if (form?.matches?.("form.ask") && !event.detail.ctx.response) keepForm(form, "Not sent: the server cannot be reached.");
+  if (form?.matches?.("form.ask") && !event.detail.ctx.response)
+    keepForm(form, "Not sent: the server cannot be reached.");
 });

@@ -74,7 +74,14 @@ const deciding = "form.ask button, form.ask .choice label, form.quick button, fo
 
 // signOf returns the effect of a press on an element. A page that changes in place may give the
 // same element another effect.
-const signOf = (element) => [element.closest("form")?.getAttribute("action"), element.closest("form")?.dataset.ask, element.name, element.value, element.textContent].join(" ");
+const signOf = (element) =>
+  [
+    element.closest("form")?.getAttribute("action"),
+    element.closest("form")?.dataset.ask,
+    element.name,
+    element.value,
+    element.textContent,
+  ].join(" ");
 
 // A press counts only if the element under the pointer at its end was there at its begin, and if
 // neither the page nor the finger moved.
@@ -85,7 +92,9 @@ const placeOf = (element) => {
 };
 const isUnmoved = (from, element) => {
   const to = placeOf(element);
-  return from.element === element && from.sign === to.sign && Math.hypot(to.left - from.left, to.top - from.top) <= movedBy;
+  return (
+    from.element === element && from.sign === to.sign && Math.hypot(to.left - from.left, to.top - from.top) <= movedBy
+  );
 };
 let pressed = null;
 addEventListener("pointerdown", (event) => {
@@ -107,6 +116,11 @@ addEventListener("click", (event) => {
 
 // A held key decides nothing, because the focus may have moved to another ask meanwhile.
 addEventListener("keydown", (event) => {
-  if (event.repeat && (event.key === "Enter" || event.key === " ") && event.target.matches?.("button, a, summary, input:not([type=text], [type=search])")) event.preventDefault();
+  if (
+    event.repeat &&
+    (event.key === "Enter" || event.key === " ") &&
+    event.target.matches?.("button, a, summary, input:not([type=text], [type=search])")
+  )
+    event.preventDefault();
   if (event.key === "Enter" && isComposing(event)) event.stopPropagation();
 }, true);

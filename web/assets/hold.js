@@ -19,7 +19,14 @@ function release() {
 document.addEventListener("pointerdown", (event) => {
   const button = event.target.closest?.(".hold");
   const approve = button?.closest("form").querySelector(".approve-once");
-  if (!button || event.button !== 0 || !event.isTrusted || approve.disabled || getComputedStyle(approve).visibility !== "visible") return;
+  if (
+    !button ||
+    event.button !== 0 ||
+    !event.isTrusted ||
+    approve.disabled ||
+    getComputedStyle(approve).visibility !== "visible"
+  )
+    return;
   held = button;
   const from = placeOf(button);
   button.classList.add("is-held");

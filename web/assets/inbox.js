@@ -16,7 +16,8 @@ htmx.registerExtension("trusted", {
   htmx_before_morph_node: (_, { oldNode, newNode }) => {
     if (oldNode.id === "list") keepLoadedRows(oldNode, newNode);
     if (oldNode.classList?.contains("is-measured")) newNode.classList.add("is-measured");
-    if (oldNode.localName === "details" && oldNode.closest(".timeline, .cancel-run")) newNode.toggleAttribute("open", oldNode.open);
+    if (oldNode.localName === "details" && oldNode.closest(".timeline, .cancel-run"))
+      newNode.toggleAttribute("open", oldNode.open);
     if (oldNode.id === "open-ask" && oldNode.dataset.open === newNode.dataset?.open) return false;
     if (oldNode.id === "open-ask") oldNode.dataset.open = newNode.dataset.open;
     else if (oldNode.id !== "detail") return true;
@@ -28,7 +29,10 @@ htmx.registerExtension("trusted", {
 
 const rows = () => [...document.querySelectorAll("#list > .row")];
 const openRows = () => rows().filter((row) => !row.matches(".is-settled, .is-held"));
-const currentID = () => (location.pathname.match(/^\/(?:asks|history)\/(ask_[0-9a-z]+)$/) || [])[1] || document.getElementById("open-ask")?.dataset.open || "";
+const currentID = () =>
+  (location.pathname.match(/^\/(?:asks|history)\/(ask_[0-9a-z]+)$/) || [])[1] ||
+  document.getElementById("open-ask")?.dataset.open ||
+  "";
 const prefersNoMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 // refresh marks the row of the open ask, and shows the number of open asks in the heading,
@@ -64,7 +68,10 @@ function refresh() {
 function showIcon(count) {
   const icon = document.getElementById("icon");
   if (!icon) return;
-  const path = parseInt(count) === 0 ? icon.dataset.plain : icon.dataset.counted.replace("NUMBER", /^[1-9]$/.test(count) ? count : "many");
+  const path =
+    parseInt(count) === 0
+      ? icon.dataset.plain
+      : icon.dataset.counted.replace("NUMBER", /^[1-9]$/.test(count) ? count : "many");
   if (icon.getAttribute("href") !== path) icon.setAttribute("href", path);
 }
 document.addEventListener("htmx:finally:swap", refresh);
@@ -126,8 +133,11 @@ let arrivedAt = -Infinity;
 const isEarly = (event) => {
   const button = event.target.closest?.("button");
   const since = (at) => performance.now() - at <= readingTime;
-  return button?.matches(".quick button:not([name=until])") && since(movedAt) || button?.closest("form.ask") && event.detail > 0 && since(arrivedAt) ||
-    button?.closest(".bulk") && !mayDecide();
+  return (
+    (button?.matches(".quick button:not([name=until])") && since(movedAt)) ||
+    (button?.closest("form.ask") && event.detail > 0 && since(arrivedAt)) ||
+    (button?.closest(".bulk") && !mayDecide())
+  );
 };
 
 const readingTime = 500; // milliseconds
@@ -159,7 +169,10 @@ function putInPlace(list, element, isLoaded) {
   }
   later.delete(element.dataset.ask);
   if (isLoaded) furtherPages.add(element.id);
-  list.insertBefore(element, isLast ? null : [...list.children].find((other) => other.dataset.place > element.dataset.place));
+  list.insertBefore(
+    element,
+    isLast ? null : [...list.children].find((other) => other.dataset.place > element.dataset.place),
+  );
 }
 
 function takeIncoming() {
@@ -205,7 +218,8 @@ document.addEventListener("scroll", () => {
 // An emptied search shows all asks again.
 document.addEventListener("input", (event) => {
   const field = event.target;
-  if (field.matches?.("input[type=search]") && field.value === "" && field.defaultValue !== "") field.form.requestSubmit();
+  if (field.matches?.("input[type=search]") && field.value === "" && field.defaultValue !== "")
+    field.form.requestSubmit();
 });
 
 // A menu of the list applies immediately; without scripts, its button applies it.
@@ -254,9 +268,16 @@ function leave(row) {
 // the person typed is shown below it. If the same person settled the ask in another window, own is
 // a sentence about it.
 async function showSettled(form, own) {
-  const chosen = [...form.querySelectorAll(".choice input:checked")].map((input) => ["Chosen", input.closest("label").querySelector(".name").textContent]);
+  const chosen = [...form.querySelectorAll(".choice input:checked")].map((input) => [
+    "Chosen",
+    input.closest("label").querySelector(".name").textContent,
+  ]);
   const typed = [...form.querySelectorAll("textarea")]
-    .filter((field) => field.value.trim() !== "" && (field.id !== "input" || field.value !== field.defaultValue || field.hasAttribute("data-edited")))
+    .filter(
+      (field) =>
+        field.value.trim() !== "" &&
+        (field.id !== "input" || field.value !== field.defaultValue || field.hasAttribute("data-edited")),
+    )
     .map((field) => [field.labels[0]?.textContent || "", field.value]);
   const kept = [...chosen, ...typed];
   await htmx.ajax("GET", location.pathname + location.search, { target: "body", swap: "innerMorph" });
@@ -362,7 +383,10 @@ function move(step, held) {
 // choose picks the n-th option of the first question without an answer.
 function choose(n) {
   const questions = [...document.querySelectorAll("form.ask fieldset.question")];
-  const question = questions.find((q) => !q.querySelector("input:checked")) || questions.find((q) => q.contains(document.activeElement)) || questions[0];
+  const question =
+    questions.find((q) => !q.querySelector("input:checked")) ||
+    questions.find((q) => q.contains(document.activeElement)) ||
+    questions[0];
   const input = question?.querySelectorAll(".choice.from-agent input")[n - 1];
   if (!input) return;
   input.click();
@@ -427,7 +451,11 @@ document.addEventListener("keydown", (event) => {
 const noticeTime = 10000; // milliseconds
 function endNotice() {
   const here = new URL(location.href);
-  if (document.getElementById("list") && !document.querySelector("#list[data-history]") && here.searchParams.has("done")) {
+  if (
+    document.getElementById("list") &&
+    !document.querySelector("#list[data-history]") &&
+    here.searchParams.has("done")
+  ) {
     here.searchParams.delete("done");
     history.replaceState(history.state, "", here);
   }
@@ -450,13 +478,25 @@ let gone = -Infinity;
 const goes = { i: "/", h: "/history" };
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || isComposing(event) || event.repeat && !"jk".includes(event.key)) return;
+  if (
+    event.ctrlKey ||
+    event.metaKey ||
+    event.altKey ||
+    isComposing(event) ||
+    (event.repeat && !"jk".includes(event.key))
+  )
+    return;
   const field = event.target.closest("textarea, input:not([type=radio]):not([type=checkbox]), select, dialog");
   if (event.key === "Escape" && field && !field.matches("dialog")) return field.blur();
   if (field) return;
   const go = performance.now() - gone < goTime && goes[event.key];
   gone = -Infinity;
-  const act = go && (() => document.querySelector(`.nav a[href="${go}"]`)?.click()) || keys[event.key] || (/^[1-9]$/.test(event.key) && document.querySelector("form.ask fieldset.question") && (() => choose(Number(event.key))));
+  const act =
+    (go && (() => document.querySelector(`.nav a[href="${go}"]`)?.click())) ||
+    keys[event.key] ||
+    (/^[1-9]$/.test(event.key) &&
+      document.querySelector("form.ask fieldset.question") &&
+      (() => choose(Number(event.key))));
   if (!act) return;
   event.preventDefault();
   act(event.repeat);

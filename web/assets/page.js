@@ -54,11 +54,14 @@ function showMissing() {
   const place = document.getElementById("missing");
   if (!place) return;
   const questions = [...place.closest("form").querySelectorAll("fieldset.question")];
-  const isAnswered = (q) => q.querySelector(".choice input:checked:not([value=own])") || q.querySelector("textarea[id$='-other']")?.value.trim();
+  const isAnswered = (q) =>
+    q.querySelector(".choice input:checked:not([value=own])") ||
+    q.querySelector("textarea[id$='-other']")?.value.trim();
   const missing = questions.flatMap((q, i) => (q.hasAttribute("data-required") && !isAnswered(q) ? [i + 1] : []));
   let text = "";
   if (missing.length > 0 && questions.length > 1) text = `Still to answer: question ${missing.join(", ")}`;
-  else if (missing.length > 0) text = questions[0].querySelector(".choice") ? "Choose an answer, then send it." : "Write an answer, then send it.";
+  else if (missing.length > 0)
+    text = questions[0].querySelector(".choice") ? "Choose an answer, then send it." : "Write an answer, then send it.";
   place.hidden = text === "";
   if (place.textContent !== text) place.textContent = text;
 }

@@ -69,7 +69,10 @@ function keepLoadedRows(list, first) {
   const known = new Set([...first.children].map((element) => element.id));
   for (const element of list.children) {
     if (known.has(element.id) || !(element.dataset.place > last) && !furtherPages.has(element.id)) continue;
-    first.insertBefore(element.cloneNode(true), [...first.children].find((other) => other.dataset.place > element.dataset.place) || null);
+    first.insertBefore(
+      element.cloneNode(true),
+      [...first.children].find((other) => other.dataset.place > element.dataset.place) || null,
+    );
   }
   first.dataset.loaded = "true";
   first.toggleAttribute("data-more", list.hasAttribute("data-more"));

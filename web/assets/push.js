@@ -6,17 +6,22 @@ const pushState = () => document.getElementById("push-state");
 // pushProblem returns the reason why this browser cannot show notifications, or "".
 function pushProblem() {
   if (!isSecureContext) return "This browser can show notifications only if Askback is opened over https.";
-  const apple = /iPhone|iPad/.test(navigator.userAgent) || (navigator.platform === "MacIntel" && navigator.maxTouchPoints > 1);
-  if (apple && !("PushManager" in window)) return "On an iPhone or iPad, add Askback to the home screen first: Share, then Add to Home Screen. Open it there.";
-  if (!("serviceWorker" in navigator && "PushManager" in window && "Notification" in window)) return "This browser cannot show notifications of web pages.";
-  if (Notification.permission === "denied") return "Notifications of Askback are blocked in the settings of this browser.";
+  const apple =
+    /iPhone|iPad/.test(navigator.userAgent) || (navigator.platform === "MacIntel" && navigator.maxTouchPoints > 1);
+  if (apple && !("PushManager" in window))
+    return "On an iPhone or iPad, add Askback to the home screen first: Share, then Add to Home Screen. Open it there.";
+  if (!("serviceWorker" in navigator && "PushManager" in window && "Notification" in window))
+    return "This browser cannot show notifications of web pages.";
+  if (Notification.permission === "denied")
+    return "Notifications of Askback are blocked in the settings of this browser.";
   return "";
 }
 
-const pushForm = (path, values = {}) => fetch(path, { method: "POST", body: new URLSearchParams(values) }).then((reply) => {
-  if (!reply.ok) throw new Error(`the server replied ${reply.status}`);
-  return reply.json();
-});
+const pushForm = (path, values = {}) =>
+  fetch(path, { method: "POST", body: new URLSearchParams(values) }).then((reply) => {
+    if (!reply.ok) throw new Error(`the server replied ${reply.status}`);
+    return reply.json();
+  });
 const addressOf = (subscription) => ({ address: JSON.stringify(subscription) });
 
 // contact is the id of this browser as a contact. It is "" if the browser is not a contact, and
@@ -35,9 +40,13 @@ async function showPush(failure = "") {
   const state = pushState();
   if (!state) return;
   let problem = pushProblem();
-  if (!failure && !problem) await findContact().catch(() => (problem = "It is not known whether this browser shows notifications."));
+  if (!failure && !problem)
+    await findContact().catch(() => (problem = "It is not known whether this browser shows notifications."));
   const on = !!contact && !problem;
-  const text = failure || problem || (on ? "This browser shows new questions as notifications." : "This browser does not show notifications.");
+  const text =
+    failure ||
+    problem ||
+    (on ? "This browser shows new questions as notifications." : "This browser does not show notifications.");
   const line = state.querySelector("span");
   if (line.textContent !== text) line.textContent = text;
   state.querySelector(".push-on").hidden = on || !!problem;
@@ -51,7 +60,12 @@ async function showPush(failure = "") {
 function sameKey(subscription, key) {
   const bytes = subscription.options?.applicationServerKey;
   if (!bytes) return true;
-  return btoa(String.fromCharCode(...new Uint8Array(bytes))).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "") === key;
+  return (
+    btoa(String.fromCharCode(...new Uint8Array(bytes)))
+      .replaceAll("+", "-")
+      .replaceAll("/", "_")
+      .replace(/=+$/, "") === key
+  );
 }
 
 const bytesOf = (key) => Uint8Array.from(atob(key.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
@@ -75,7 +89,8 @@ async function turnPushOff() {
 // showContacts loads the list of contacts again, to which this browser was added or from which it
 // was removed.
 async function showContacts() {
-  if (document.querySelector(".contacts-page")) await htmx.ajax("GET", location.pathname, { target: "body", swap: "innerMorph" });
+  if (document.querySelector(".contacts-page"))
+    await htmx.ajax("GET", location.pathname, { target: "body", swap: "innerMorph" });
 }
 
 document.addEventListener("click", (event) => {
@@ -87,7 +102,10 @@ document.addEventListener("click", (event) => {
     return;
   }
   const turn = button.matches(".push-on") ? turnPushOn(pushState().dataset.key) : turnPushOff();
-  turn.then(() => showContacts()).then(() => showPush()).catch((error) => showPush(`That did not work: ${error.message}`));
+  turn
+    .then(() => showContacts())
+    .then(() => showPush())
+    .catch((error) => showPush(`That did not work: ${error.message}`));
 });
 
 // showBadge shows the number of open asks on the icon of the installed app, if the list has all of

@@ -52,14 +52,18 @@ function selectTo(row) {
   const from = all.findIndex((other) => other.dataset.ask === lastSelected);
   const to = all.indexOf(row);
   if (to < 0) return;
-  for (const one of all.slice(Math.min(from < 0 ? to : from, to), Math.max(from, to) + 1)) selected.add(one.dataset.ask);
+  for (const one of all.slice(Math.min(from < 0 ? to : from, to), Math.max(from, to) + 1))
+    selected.add(one.dataset.ask);
   lastSelected = row.dataset.ask;
   showSelection();
   announce(`${selected.size} selected`);
 }
 
 // focusedRow returns the row with the focus, the open row, or the first row.
-const focusedRow = () => document.activeElement?.closest?.("#list > .row") || openRows().find((row) => row.classList.contains("is-current")) || openRows()[0];
+const focusedRow = () =>
+  document.activeElement?.closest?.("#list > .row") ||
+  openRows().find((row) => row.classList.contains("is-current")) ||
+  openRows()[0];
 
 // decideSelected opens the page that decides the selected asks, if there are any.
 function decideSelected() {

@@ -31,7 +31,13 @@ addEventListener("push", (event) => event.waitUntil(Promise.all([notify(read(eve
 function read(data) {
   try {
     const m = data.json();
-    if (typeof m.tag === "string" && typeof m.title === "string" && typeof m.path === "string" && m.path.startsWith("/asks/")) return m;
+    if (
+      typeof m.tag === "string" &&
+      typeof m.title === "string" &&
+      typeof m.path === "string" &&
+      m.path.startsWith("/asks/")
+    )
+      return m;
   } catch {
     // This version does not know the message.
   }
@@ -49,8 +55,14 @@ async function notify(m) {
   }
   // It has no icon, because that would be loaded first. The system shows the icon of the installed app.
   await registration.showNotification(m.title, {
-    body: m.body, tag: m.tag, data: { path: m.path }, timestamp: Date.now(),
-    renotify: !m.settled, silent: !!m.settled, requireInteraction: !!m.urgent, actions: m.settled ? [] : [{ action: "open", title: "Open" }],
+    body: m.body,
+    tag: m.tag,
+    data: { path: m.path },
+    timestamp: Date.now(),
+    renotify: !m.settled,
+    silent: !!m.settled,
+    requireInteraction: !!m.urgent,
+    actions: m.settled ? [] : [{ action: "open", title: "Open" }],
   });
 }
 

@@ -41,7 +41,9 @@ document.addEventListener("submit", (event) => {
 // gets the focus, once.
 const focused = new Set();
 function noticeHeld() {
-  const button = [...document.querySelectorAll("#held button[data-focus]")].find((one) => !focused.has(one.form.dataset.ask + one.form.dataset.left));
+  const button = [...document.querySelectorAll("#held button[data-focus]")].find(
+    (one) => !focused.has(one.form.dataset.ask + one.form.dataset.left),
+  );
   if (button) {
     focused.add(button.form.dataset.ask + button.form.dataset.left);
     undoing.delete(button.form.dataset.ask);
@@ -74,7 +76,12 @@ async function refreshHeld() {
 }
 
 async function loadHeld() {
-  const query = new URLSearchParams(heldItems().map((item) => item.dataset.ask).filter((id) => !undoing.has(id)).map((id) => ["ask", id]));
+  const query = new URLSearchParams(
+    heldItems()
+      .map((item) => item.dataset.ask)
+      .filter((id) => !undoing.has(id))
+      .map((id) => ["ask", id]),
+  );
   const reply = await fetch("/held?" + query);
   const bar = heldBar();
   if (!reply.ok || reply.redirected || !bar) return;

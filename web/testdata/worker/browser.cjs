@@ -59,7 +59,8 @@ const registration = {
     seen.shown.push(n);
     shownNow++;
   },
-  getNotifications: async ({ tag = "" } = {}) => seen.shown.filter((n) => !tag || n.tag === tag).map((n) => ({ ...n, close: () => close(n) })),
+  getNotifications: async ({ tag = "" } = {}) =>
+    seen.shown.filter((n) => !tag || n.tag === tag).map((n) => ({ ...n, close: () => close(n) })),
   pushManager: {
     subscribe: async (options) => {
       seen.subscribed.push(options);
@@ -78,7 +79,15 @@ const fetch = async (path, { method = "GET", body } = {}) => {
 const navigator = { setAppBadge: async (n) => void (seen.badge = n), clearAppBadge: async () => void (seen.badge = 0) };
 const worker = {
   addEventListener: (type, f) => (listeners[type] ||= []).push(f),
-  clients, registration, fetch, navigator, URL, URLSearchParams, location: new URL(origin + "/sw.js"), caches: {}, skipWaiting: async () => {},
+  clients,
+  registration,
+  fetch,
+  navigator,
+  URL,
+  URLSearchParams,
+  location: new URL(origin + "/sw.js"),
+  caches: {},
+  skipWaiting: async () => {},
 };
 
 async function dispatch(event) {
