@@ -19,8 +19,8 @@ const maxCalls = 1000
 // Tools that need no approval: Askback's own, and tools that only read or only ask. The
 // calls of a subagent (task) need their own approvals.
 const free = [
-  "glob", "grep", "invalid", "list", "list_mcp_resource_templates", "list_mcp_resources", "lsp", "plan_enter", "plan_exit",
-  "question", "read", "skill", "task", "todoread", "todowrite",
+  "glob", "grep", "invalid", "list", "list_mcp_resource_templates", "list_mcp_resources", "lsp", "plan_enter",
+  "plan_exit", "question", "read", "skill", "task", "todoread", "todowrite",
   "askback_ask_user_question", "askback_confirm_action", "askback_get_answer", "askback_list_open_questions",
   "askback_permission_prompt", "askback_wait_for_answer", "askback_withdraw_question",
 ]
@@ -58,7 +58,8 @@ function hook(command, event) {
 async function answer(client, type, id, reply) {
   const post = (url, body) => client._client.post({ url, body, headers: { "Content-Type": "application/json" } })
   const at = encodeURIComponent(id)
-  if (type === "question.asked" && Array.isArray(reply.answers)) await post(`/question/${at}/reply`, { answers: reply.answers })
+  if (type === "question.asked" && Array.isArray(reply.answers))
+    await post(`/question/${at}/reply`, { answers: reply.answers })
   if (type === "question.asked" && reply.rejected === true) await post(`/question/${at}/reject`, {})
   if (type !== "permission.asked") return
   if (reply.reply === "once") await post(`/permission/${at}/reply`, { reply: "once" })
@@ -141,7 +142,9 @@ const Askback = async ({ client, directory }, options = {}) => {
     const timer = setTimeout(async () => {
       try {
         const known = !full.has(properties.sessionID)
-        const args = known ? (calls.get(callName(properties.sessionID, properties.tool?.callID)) ?? undefined) : undefined
+        const args = known
+          ? (calls.get(callName(properties.sessionID, properties.tool?.callID)) ?? undefined)
+          : undefined
         const asking = hook(command, { type, directory, properties, args })
         request.stop = asking.stop
         const { reply } = await asking.done
@@ -162,7 +165,11 @@ const Askback = async ({ client, directory }, options = {}) => {
   // ask waits for the approval of a call, and returns the arguments that were approved.
   async function ask({ tool, sessionID, callID }, args) {
     const sent = JSON.stringify(args) // another plugin may change them while a person decides
-    const event = { type: "tool.execute.before", directory, properties: { tool, sessionID, callID, args: JSON.parse(sent) } }
+    const event = {
+      type: "tool.execute.before",
+      directory,
+      properties: { tool, sessionID, callID, args: JSON.parse(sent) },
+    }
     const { reply, error } = await hook(command, event).done
     if (reply?.decision === "approved") return reply.args ?? JSON.parse(sent)
     if (reply?.decision === "denied") throw new Error(reply.reason || "Denied in Askback.")

@@ -10,7 +10,8 @@ function __askback_complete
     set -l lines (command askback completion fish -- $words[2..-1] 2>/dev/null </dev/null)
     if test "$lines[1]" = files
         set -l flag (string match --regex -- '^--[a-z-]+=' $current)
-        __fish_complete_path (string replace --regex -- '^--[a-z-]+=' '' $current) | string replace --regex -- '^' "$flag"
+        __fish_complete_path (string replace --regex -- '^--[a-z-]+=' '' $current) |
+            string replace --regex -- '^' "$flag"
     else
         printf '%s\n' $lines[2..-1]
     end
