@@ -4,7 +4,12 @@ import type { Askback, WaitOptions } from "./client.ts";
 import { callKey, verdict } from "./verdict.ts";
 import type { ConfirmRequest, Input } from "./wire.ts";
 
-type Part = { type: string; approvalId?: string; isAutomatic?: boolean; toolCall?: { toolCallId: string; toolName: string; input: unknown } };
+type Part = {
+  type: string;
+  approvalId?: string;
+  isAutomatic?: boolean;
+  toolCall?: { toolCallId: string; toolName: string; input: unknown };
+};
 
 interface Response {
   type: "tool-approval-response";
@@ -17,15 +22,28 @@ function request(tool_name: string, input: unknown, call: string, run: string): 
   return { tool_name, input: input as Input, key: callKey(run, call), no_edit: true };
 }
 
-/** Asks people about the approval requests in the content of a result, and returns the content of the next message, of role tool. */
-export async function approvals(askback: Askback, content: readonly Part[], run: string, options?: WaitOptions): Promise<Response[]> {
+/**
+ * Asks people about the approval requests in the content of a result, and returns the content of the next message,
+ * of role tool.
+ */
+export async function approvals(
+  askback: Askback,
+  content: readonly Part[],
+  run: string,
+  options?: WaitOptions,
+): Promise<Response[]> {
   return Promise.all(
     content.flatMap(({ type, approvalId, isAutomatic, toolCall: call }) =>
       type !== "tool-approval-request" || isAutomatic || !call || !approvalId
         ? []
-        : verdict(askback.decide(request(call.toolName, call.input, call.toolCallId, run), options)).then(({ approved, message }) => ({
-            type: "tool-approval-response" as const, approvalId, approved, reason: message,
-          })),
+        : verdict(askback.decide(request(call.toolName, call.input, call.toolCallId, run), options)).then(
+            ({ approved, message }) => ({
+              type: "tool-approval-response" as const,
+              approvalId,
+              approved,
+              reason: message,
+            }),
+          ),
     ),
   );
 }

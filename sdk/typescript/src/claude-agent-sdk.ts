@@ -1,4 +1,5 @@
-// For @anthropic-ai/claude-agent-sdk: a callback for the option canUseTool, and the option hooks for runs that end while people decide.
+// For @anthropic-ai/claude-agent-sdk: a callback for the option canUseTool, and the option hooks for runs that end
+// while people decide.
 
 import type { Answered, Askback, WaitOptions } from "./client.ts";
 import { AskbackError, NotAnsweredError } from "./errors.ts";
@@ -13,7 +14,10 @@ interface Call {
 
 type Result = { behavior: "allow"; updatedInput: Record<string, unknown> } | { behavior: "deny"; message: string };
 
-/** Returns a callback that asks people for approvals, and asks them the questions of AskUserQuestion. run is your name for the run. */
+/**
+ * Returns a callback that asks people for approvals, and asks them the questions of AskUserQuestion. run is your name
+ * for the run.
+ */
 export function canUseTool(askback: Askback, run: string) {
   return (tool_name: string, input: Input, call: Call) => decide(askback, run, tool_name, input, call);
 }
@@ -24,12 +28,19 @@ export function canUseTool(askback: Askback, run: string) {
  * given, the run ends, and its result has deferred_tool_use. Resume the session with the same run and the
  * prompt noMessage to ask for the answer again, also in another process.
  */
-export function deferring(askback: Askback, run: string, matcher: string, { waitMs = 10_000 }: { waitMs?: number } = {}) {
+export function deferring(
+  askback: Askback,
+  run: string,
+  matcher: string,
+  { waitMs = 10_000 }: { waitMs?: number } = {},
+) {
   const ask = async (event: object, toolUseID: string | undefined, { signal }: { signal: AbortSignal }) => {
     const { tool_name, tool_input } = event as { tool_name: string; tool_input: Input };
     try {
       const r = await decide(askback, run, tool_name, tool_input, { signal, toolUseID: toolUseID ?? "" }, { waitMs });
-      return r.behavior === "allow" ? decision("allow", { updatedInput: r.updatedInput }) : decision("deny", { permissionDecisionReason: r.message });
+      return r.behavior === "allow"
+        ? decision("allow", { updatedInput: r.updatedInput })
+        : decision("deny", { permissionDecisionReason: r.message });
     } catch (err) {
       if (!(err instanceof AskbackError)) throw err; // onFailure blocks the call
       return decision("defer", { permissionDecisionReason: err.message });
@@ -43,11 +54,21 @@ export async function* noMessage(): AsyncGenerator<never, void> {
   await new Promise<never>(() => {});
 }
 
-function decision(permissionDecision: "allow" | "deny" | "defer", more: { updatedInput?: Input; permissionDecisionReason?: string }) {
+function decision(
+  permissionDecision: "allow" | "deny" | "defer",
+  more: { updatedInput?: Input; permissionDecisionReason?: string },
+) {
   return { hookSpecificOutput: { hookEventName: "PreToolUse" as const, permissionDecision, ...more } };
 }
 
-async function decide(askback: Askback, run: string, tool_name: string, input: Input, call: Call, options?: WaitOptions): Promise<Result> {
+async function decide(
+  askback: Askback,
+  run: string,
+  tool_name: string,
+  input: Input,
+  call: Call,
+  options?: WaitOptions,
+): Promise<Result> {
   const key = callKey(run, call.toolUseID);
   const waiting = { ...options, signal: call.signal };
   if (tool_name === "AskUserQuestion") return questions(askback, input, key, waiting);
@@ -70,5 +91,7 @@ async function questions(askback: Askback, input: Input, key: string, options: W
 }
 
 function texts(answered: Answered): { [question: string]: string } {
-  return Object.fromEntries(Object.entries(answered.answers).map(([q, a]) => [q, Array.isArray(a) ? a.join(", ") : (a ?? "")]));
+  return Object.fromEntries(
+    Object.entries(answered.answers).map(([q, a]) => [q, Array.isArray(a) ? a.join(", ") : (a ?? "")]),
+  );
 }

@@ -10,14 +10,20 @@ export interface AskbackOptions {
   token?: string;
   /** Sends requests instead of the global fetch. */
   fetch?: typeof fetch;
-  /** How long a request is repeated while the server cannot be reached, in milliseconds: 30 000 if not given. A wait for a person has no such limit. */
+  /**
+   * How long a request is repeated while the server cannot be reached, in milliseconds: 30 000 if not given. A wait for
+   * a person has no such limit.
+   */
   patienceMs?: number;
   /** Default values for the fields of each request. */
   defaults?: { session_key?: string; agent?: string; to?: readonly string[]; tags?: readonly string[] };
 }
 
 export interface WaitOptions {
-  /** How long to wait for a person, in milliseconds. Then the call throws a PendingError, and the ask stays open. Without it, as long as it takes. */
+  /**
+   * How long to wait for a person, in milliseconds. Then the call throws a PendingError, and the ask stays open.
+   * Without it, as long as it takes.
+   */
   waitMs?: number;
   /** Ends the wait. The ask stays open. */
   signal?: AbortSignal;
@@ -39,7 +45,9 @@ export class Answered {
   /** The answers by the texts of the questions: labels or texts, a list for a multi-select, null without an answer. */
   get answers(): { [question: string]: string | string[] | null } {
     const multi = new Map(this.ask.questions.map((q) => [q.id, q.multiSelect]));
-    return Object.fromEntries(this.outcome.answers.map((a) => [a.question, multi.get(a.id) ? values(a) : (values(a)[0] ?? null)]));
+    return Object.fromEntries(
+      this.outcome.answers.map((a) => [a.question, multi.get(a.id) ? values(a) : (values(a)[0] ?? null)]),
+    );
   }
 
   /** The answer to the first question as a text, or "" without an answer. */
@@ -129,7 +137,8 @@ export class Askback {
     if ("confirmation" in request) throw new AskbackError("use confirm for a confirmation");
     const ask = await this.wait(await this.open(request, options.signal), options);
     const o = ask.outcome;
-    if (!o || (o.status !== "answered" && !(o.status === "expired" && o.default_applied))) throw new NotAnsweredError(ask);
+    if (!o || (o.status !== "answered" && !(o.status === "expired" && o.default_applied)))
+      throw new NotAnsweredError(ask);
     await this.#ack(ask, options.signal);
     return new Answered(ask, o);
   }
@@ -163,7 +172,16 @@ export class Askback {
   /** Opens a confirmation without waiting. */
   async openConfirmation(request: ConfirmRequest, signal?: AbortSignal): Promise<Ask> {
     const { tool_name, input, server, description, input_preview, dangerous, no_edit, context, ...common } = request;
-    const confirmation = { tool_name, input: input ?? {}, server, description, input_preview, dangerous, no_edit, context };
+    const confirmation = {
+      tool_name,
+      input: input ?? {},
+      server,
+      description,
+      input_preview,
+      dangerous,
+      no_edit,
+      context,
+    };
     return this.#create({ ...common, confirmation }, signal);
   }
 
@@ -178,7 +196,8 @@ export class Askback {
       const wait = Math.max(1, Math.ceil(Math.min(pollTime, left / 1000)));
       last = await this.#poll(last, wait, left, options.signal);
       early = Date.now() - begun < 1000 ? early + 1 : 0;
-      if (early && last.status === "pending") await sleep(Math.min(2000, 50 * 2 ** early, Math.max(0, end - Date.now())), options.signal);
+      if (early && last.status === "pending")
+        await sleep(Math.min(2000, 50 * 2 ** early, Math.max(0, end - Date.now())), options.signal);
     }
     return last;
   }
@@ -192,7 +211,10 @@ export class Askback {
   async cancel(ask: Ask | string, reason?: string): Promise<Ask> {
     const id = typeof ask === "string" ? ask : ask.id;
     const body = reason === undefined ? {} : { reason };
-    return asAsk(await this.#transport.repeat({ method: "POST", path: askPath(id, "/cancel"), body }, this.#patience), id);
+    return asAsk(
+      await this.#transport.repeat({ method: "POST", path: askPath(id, "/cancel"), body }, this.#patience),
+      id,
+    );
   }
 
   async #create(body: { [key: string]: unknown }, signal?: AbortSignal): Promise<Ask> {
@@ -201,11 +223,17 @@ export class Askback {
     return asAsk(await this.#transport.repeat(call, this.#patience, signal));
   }
 
-  /** Polls once. While the server is away it repeats the poll, and at the end of the wait it returns the ask of the last poll. */
+  /**
+   * Polls once. While the server is away it repeats the poll, and at the end of the wait it returns the ask of the last
+   * poll.
+   */
   async #poll(last: Ask, wait: number, left: number, signal?: AbortSignal): Promise<Ask> {
     try {
       const limit = Math.min(30_000, left + 2000);
-      return asAsk(await this.#transport.repeat({ method: "GET", path: askPath(last.id), wait, limit }, left, signal), last.id);
+      return asAsk(
+        await this.#transport.repeat({ method: "GET", path: askPath(last.id), wait, limit }, left, signal),
+        last.id,
+      );
     } catch (err) {
       if (left !== Infinity && err instanceof UnreachableError) throw new PendingError(last);
       throw err;
@@ -215,7 +243,10 @@ export class Askback {
   async #consume(ask: Ask, input: Input, signal?: AbortSignal): Promise<void> {
     const { server, tool_name } = ask.confirmation ?? { server: null, tool_name: "" };
     const body = { digest: await digest(ask.agent, server, tool_name, input) };
-    asAsk(await this.#transport.repeat({ method: "POST", path: askPath(ask.id, "/consume"), body }, this.#patience, signal), ask.id);
+    asAsk(
+      await this.#transport.repeat({ method: "POST", path: askPath(ask.id, "/consume"), body }, this.#patience, signal),
+      ask.id,
+    );
   }
 
   /** Records that the agent has the outcome. It is shown to people, and nothing depends on it. */
@@ -237,7 +268,9 @@ function askPath(id: string, resource = ""): string {
 function asAsk(reply: unknown, id?: string): Ask {
   const ask = (typeof reply === "object" && reply !== null ? reply : {}) as Partial<Ask>;
   if (typeof ask.id !== "string" || typeof ask.status !== "string" || (id !== undefined && ask.id !== id)) {
-    throw new UnreachableError(`the reply is not the ask${id ? " " + id : ""}: ${canonical(reply ?? null).slice(0, 200)}`);
+    throw new UnreachableError(
+      `the reply is not the ask${id ? " " + id : ""}: ${canonical(reply ?? null).slice(0, 200)}`,
+    );
   }
   return ask as Ask;
 }

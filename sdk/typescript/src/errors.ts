@@ -45,7 +45,8 @@ function notAnswered(ask: Ask): string {
     cancelled: `The ask was cancelled${name}.`,
     expired: "The deadline passed, and no person answered.",
   };
-  return `${what[ask.status] ?? `The ask ended with an unknown status, ${JSON.stringify(ask.status)}.`}${reason} This is not consent.`;
+  const ended = what[ask.status] ?? `The ask ended with an unknown status, ${JSON.stringify(ask.status)}.`;
+  return `${ended}${reason} This is not consent.`;
 }
 
 /** The body of a reply with an error: a problem (RFC 9457). */

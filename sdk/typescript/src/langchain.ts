@@ -15,25 +15,49 @@ interface Interrupt {
   value?: unknown;
 }
 
-type Decision = { type: "approve" } | { type: "edit"; editedAction: { name: string; args: Input } } | { type: "reject"; message: string };
+type Decision =
+  | { type: "approve" }
+  | { type: "edit"; editedAction: { name: string; args: Input } }
+  | { type: "reject"; message: string };
 
 /**
  * Asks people about the interrupts of a result, uses the approvals, and returns the value for
  * new Command({ resume }). Resume the agent immediately. run is your name for the run, such as the thread_id.
  */
-export async function resume(askback: Askback, result: object, run: string, options?: WaitOptions): Promise<{ [interrupt: string]: { decisions: Decision[] } }> {
+export async function resume(
+  askback: Askback,
+  result: object,
+  run: string,
+  options?: WaitOptions,
+): Promise<{ [interrupt: string]: { decisions: Decision[] } }> {
   const { __interrupt__: interrupts = [] } = result as { __interrupt__?: Interrupt[] };
-  const answers = await Promise.all(interrupts.map(({ id, value }) => decideAll(askback, value, callKey(run, id), options)));
-  return Object.fromEntries(await Promise.all(answers.map(async (all, i) => [interrupts[i]?.id, { decisions: await Promise.all(all.map((use) => use())) }])));
+  const answers = await Promise.all(
+    interrupts.map(({ id, value }) => decideAll(askback, value, callKey(run, id), options)),
+  );
+  return Object.fromEntries(
+    await Promise.all(
+      answers.map(async (all, i) => [interrupts[i]?.id, { decisions: await Promise.all(all.map((use) => use())) }]),
+    ),
+  );
 }
 
-async function decideAll(askback: Askback, value: unknown, key: string, options?: WaitOptions): Promise<(() => Promise<Decision>)[]> {
-  const { actionRequests, reviewConfigs } = value as { actionRequests: Action[]; reviewConfigs: { actionName: string; allowedDecisions: string[] }[] };
+async function decideAll(
+  askback: Askback,
+  value: unknown,
+  key: string,
+  options?: WaitOptions,
+): Promise<(() => Promise<Decision>)[]> {
+  const { actionRequests, reviewConfigs } = value as {
+    actionRequests: Action[];
+    reviewConfigs: { actionName: string; allowedDecisions: string[] }[];
+  };
   return Promise.all(
     actionRequests.map(async ({ name, args, description }, i) => {
       const allowed = reviewConfigs.find((c) => c.actionName === name)?.allowedDecisions ?? [];
       const about = { ...(description && { description }), ...(!allowed.includes("edit") && { no_edit: true }) };
-      const decided = await verdict(askback.decide({ tool_name: name, input: args, key: `${key}/${i}`, ...about }, options));
+      const decided = await verdict(
+        askback.decide({ tool_name: name, input: args, key: `${key}/${i}`, ...about }, options),
+      );
       return async () => {
         const v = decided.approved ? await decided.spend() : decided;
         if (!v.approved) return { type: "reject", message: v.message };

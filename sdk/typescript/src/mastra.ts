@@ -15,13 +15,22 @@ interface Agent<O> {
   declineToolCallGenerate(options: { runId: string; toolCallId: string; reason: string }): Promise<O>;
 }
 
-/** Asks people about the calls for which an agent is suspended, uses the approvals, and continues until the agent ends. */
-export async function settle<O extends Suspended>(askback: Askback, agent: Agent<O>, output: O, options?: WaitOptions): Promise<O> {
+/**
+ * Asks people about the calls for which an agent is suspended, uses the approvals, and continues until the agent ends.
+ */
+export async function settle<O extends Suspended>(
+  askback: Askback,
+  agent: Agent<O>,
+  output: O,
+  options?: WaitOptions,
+): Promise<O> {
   let last = output;
   while (last.finishReason === "suspended" && last.suspendPayload) {
     const { toolCallId, toolName: tool_name, args } = last.suspendPayload;
     const runId = last.runId ?? "";
-    const v = await verdict(askback.confirm({ tool_name, input: args, key: callKey(runId, toolCallId), no_edit: true }, options));
+    const v = await verdict(
+      askback.confirm({ tool_name, input: args, key: callKey(runId, toolCallId), no_edit: true }, options),
+    );
     last = v.approved
       ? await agent.approveToolCallGenerate({ runId, toolCallId })
       : await agent.declineToolCallGenerate({ runId, toolCallId, reason: v.message });

@@ -55,7 +55,11 @@ export class Transport {
     const limit = AbortSignal.timeout(more + (wait ?? 0) * 1000);
     const request: RequestInit = {
       method,
-      headers: { Authorization: `Bearer ${this.#token}`, ...(body && { "Content-Type": "application/json" }), ...(key && { "Idempotency-Key": key }) },
+      headers: {
+        Authorization: `Bearer ${this.#token}`,
+        ...(body && { "Content-Type": "application/json" }),
+        ...(key && { "Idempotency-Key": key }),
+      },
       redirect: "manual", // another address must not get the token
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
     };
@@ -88,7 +92,8 @@ function parse(reply: Response, text: string): unknown {
 /** Returns the pause in milliseconds before a request is repeated, or null if it must not be repeated. */
 function pauseAfter(err: unknown, failures: number): number | null {
   const backoff = Math.min(2000, 100 * 2 ** failures) * (0.75 + Math.random() / 2);
-  if (err instanceof ProblemError) return transient.has(err.status) ? Math.max(backoff, (err.retryAfter ?? 0) * 1000) : null;
+  if (err instanceof ProblemError)
+    return transient.has(err.status) ? Math.max(backoff, (err.retryAfter ?? 0) * 1000) : null;
   return err instanceof UnreachableError ? backoff : null;
 }
 

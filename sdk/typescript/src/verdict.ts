@@ -25,7 +25,13 @@ export async function verdict(decided: Promise<Decision>): Promise<Verdict> {
     return { approved: d.approved, input: d.input, edited: d.edited, message: d.message, spend };
   } catch (err) {
     if (!denies(err)) throw err;
-    const denied: Verdict = { approved: false, input: {}, edited: false, message: explain(err), spend: async () => denied };
+    const denied: Verdict = {
+      approved: false,
+      input: {},
+      edited: false,
+      message: explain(err),
+      spend: async () => denied,
+    };
     return denied;
   }
 }
@@ -35,7 +41,11 @@ function denies(err: unknown): err is Error {
 }
 
 function explain(err: Error): string {
-  if (err instanceof ConsumedError) return "This approval was used before, so the call may have run already. Check that first; then it can be asked again.";
+  if (err instanceof ConsumedError)
+    return (
+      "This approval was used before, so the call may have run already. " +
+      "Check that first; then it can be asked again."
+    );
   return `Not approved: do not do this. ${err.message}`;
 }
 

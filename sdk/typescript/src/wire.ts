@@ -52,7 +52,9 @@ export interface Common {
 }
 
 /** One question in the flat form, or one to four questions. */
-export type AskRequest = Common & { context?: string | { [key: string]: unknown } } & (Question | { questions: readonly Question[] });
+export type AskRequest = Common & { context?: string | { [key: string]: unknown } } & (
+    Question | { questions: readonly Question[] }
+  );
 
 /** A call that needs an approval. */
 export interface ConfirmRequest extends Common {

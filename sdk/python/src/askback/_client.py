@@ -68,13 +68,18 @@ class _Base:
     def _open_confirmation(self, tool_name: str, input: Input | None, fields: Mapping[str, Any]) -> Flow[Ask]:
         return flow.create(flow.confirmation(tool_name, input, {**self._defaults, **fields}), self._patience)
 
-    def _decide(self, tool_name: str, input: Input | None, fields: ConfirmFields, wait: float | None) -> Flow[BaseDecision]:
-        decision = BaseDecision((yield from flow.wait_for((yield from self._open_confirmation(tool_name, input, fields)), wait)))
+    def _decide(
+        self, tool_name: str, input: Input | None, fields: ConfirmFields, wait: float | None
+    ) -> Flow[BaseDecision]:
+        ask = yield from self._open_confirmation(tool_name, input, fields)
+        decision = BaseDecision((yield from flow.wait_for(ask, wait)))
         if not decision.approved:
             yield from flow.ack(decision.ask)
         return decision
 
-    def _confirm(self, tool_name: str, input: Input | None, fields: ConfirmFields, wait: float | None) -> Flow[BaseDecision]:
+    def _confirm(
+        self, tool_name: str, input: Input | None, fields: ConfirmFields, wait: float | None
+    ) -> Flow[BaseDecision]:
         decision = yield from self._decide(tool_name, input, fields, wait)
         if decision.approved:
             yield from decision.spending(None, self._patience)
@@ -130,7 +135,10 @@ class Askback(_Base):
     def decide(
         self, tool_name: str, input: Input | None = None, *, wait: float | None = None, **fields: Unpack[ConfirmFields]
     ) -> Decision:
-        """Ask for the approval of a call as confirm does, but leave its use to spend, or to confirm with the same key."""
+        """Ask for the approval of a call as confirm does, but leave its use to spend.
+
+        A call of confirm with the same key can use it, too.
+        """
         return Decision(self._run(self._decide(tool_name, input, fields, wait)).ask, self)
 
     def open(self, question: str | None = None, **fields: Unpack[AskFields]) -> Ask:
@@ -196,7 +204,9 @@ class AsyncDecision(BaseDecision):
 class AsyncAskback(_Base):
     """Asks people as Askback does, for asyncio. A cancelled call leaves its ask open."""
 
-    async def ask(self, question: str | None = None, *, wait: float | None = None, **fields: Unpack[AskFields]) -> Answered:
+    async def ask(
+        self, question: str | None = None, *, wait: float | None = None, **fields: Unpack[AskFields]
+    ) -> Answered:
         """Ask a question, or up to four, as Askback.ask does."""
         return await self._run(self._ask(question, fields, wait))
 
@@ -209,14 +219,19 @@ class AsyncAskback(_Base):
     async def decide(
         self, tool_name: str, input: Input | None = None, *, wait: float | None = None, **fields: Unpack[ConfirmFields]
     ) -> AsyncDecision:
-        """Ask for the approval of a call as confirm does, but leave its use to spend, or to confirm with the same key."""
+        """Ask for the approval of a call as confirm does, but leave its use to spend.
+
+        A call of confirm with the same key can use it, too.
+        """
         return AsyncDecision((await self._run(self._decide(tool_name, input, fields, wait))).ask, self)
 
     async def open(self, question: str | None = None, **fields: Unpack[AskFields]) -> Ask:
         """Open an ask without waiting."""
         return await self._run(self._open(question, fields))
 
-    async def open_confirmation(self, tool_name: str, input: Input | None = None, **fields: Unpack[ConfirmFields]) -> Ask:
+    async def open_confirmation(
+        self, tool_name: str, input: Input | None = None, **fields: Unpack[ConfirmFields]
+    ) -> Ask:
         """Open a confirmation without waiting."""
         return await self._run(self._open_confirmation(tool_name, input, fields))
 

@@ -70,7 +70,11 @@ def _authorization(proxy: SplitResult) -> dict[str, str]:
 
 
 async def _tunnel(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, url: SplitResult, proxy: SplitResult, tls: ssl.SSLContext
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    url: SplitResult,
+    proxy: SplitResult,
+    tls: ssl.SSLContext,
 ) -> Connection:
     """Return a connection with TLS to the server, inside a connection to the proxy."""
     host = url.hostname or ""

@@ -238,7 +238,9 @@ class BaseDecision:
     def input(self) -> dict[str, Any]:
         """The arguments to run: the arguments of the request, or the changed arguments of a person."""
         edited = self.outcome.get("input")
-        return edited if edited is not None else cast("dict[str, Any]", (self.ask["confirmation"] or {}).get("input", {}))
+        if edited is not None:
+            return edited
+        return cast("dict[str, Any]", (self.ask["confirmation"] or {}).get("input", {}))
 
     @property
     def edited(self) -> bool:

@@ -42,7 +42,11 @@ _DENIES = (NotAnsweredError, ConsumedError, DigestError, InvalidError)
 
 def _denied(err: AskbackError) -> Verdict:
     if isinstance(err, ConsumedError):
-        return Verdict(False, "This approval was used before, so the call may have run already. Check that first; then it can be asked again.")
+        return Verdict(
+            False,
+            "This approval was used before, so the call may have run already. "
+            "Check that first; then it can be asked again.",
+        )
     return Verdict(False, f"Not approved: do not do this. {err}")
 
 

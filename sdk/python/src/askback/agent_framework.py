@@ -14,7 +14,9 @@ async def approvals(askback: AsyncAskback, response: Any, run: str, wait: float 
     It uses the approvals, so run the agent with them immediately.
     """
     requests = list(response.user_input_requests)
-    calls = [ToolCall(f.name, arguments(f.arguments), call_key(run, f.call_id)) for f in (r.function_call for r in requests)]
+    calls = [
+        ToolCall(f.name, arguments(f.arguments), call_key(run, f.call_id)) for f in (r.function_call for r in requests)
+    ]
     contents = []
     for request, v in zip(requests, await averdicts(askback, calls, wait)):
         reply = getattr(request, "to_function_approval_response", None) or request.create_response  # the older name

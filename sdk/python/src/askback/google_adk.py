@@ -10,7 +10,9 @@ from ._verdict import ToolCall, averdicts, call_key
 CONFIRMATION = "adk_request_confirmation"
 
 
-async def responses(askback: AsyncAskback, events: Sequence[Any], run: str, wait: float | None = None) -> list[dict[str, Any]]:
+async def responses(
+    askback: AsyncAskback, events: Sequence[Any], run: str, wait: float | None = None
+) -> list[dict[str, Any]]:
     """Ask people about the confirmations that events request, and return the arguments of a FunctionResponse for each.
 
     It uses the approvals, so send the responses immediately, as the next message.

@@ -20,13 +20,20 @@ def resume(askback: Askback, result: Mapping[str, Any], run: str, wait: float | 
     for interrupt in result.get("__interrupt__") or ():
         groups.append((interrupt.id, interrupt.value["action_requests"]))
         for i, action in enumerate(interrupt.value["action_requests"]):
-            allowed = [d for c in interrupt.value["review_configs"] if c["action_name"] == action["name"] for d in c["allowed_decisions"]]
+            allowed = [
+                decision
+                for config in interrupt.value["review_configs"]
+                if config["action_name"] == action["name"]
+                for decision in config["allowed_decisions"]
+            ]
             fields: ConfirmFields = {} if "edit" in allowed else {"no_edit": True}
             if action.get("description"):
                 fields["description"] = action["description"]
             calls.append(ToolCall(action["name"], action["args"], call_key(run, f"{interrupt.id}/{i}"), fields))
     decided = iter(verdicts(askback, calls, wait))
-    return {id: {"decisions": [_decision(action["name"], next(decided)) for action in actions]} for id, actions in groups}
+    return {
+        id: {"decisions": [_decision(action["name"], next(decided)) for action in actions]} for id, actions in groups
+    }
 
 
 def _decision(name: str, v: Verdict) -> dict[str, Any]:

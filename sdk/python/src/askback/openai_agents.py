@@ -9,8 +9,13 @@ from ._client import AsyncAskback
 from ._verdict import ToolCall, arguments, averdicts, call_key
 
 
-async def settle(askback: AsyncAskback, state: Any, interruptions: Sequence[Any], run: str, wait: float | None = None) -> None:
-    """Ask people about interruptions, and settle them in a state. It uses the approvals, so run the agent with it immediately."""
+async def settle(
+    askback: AsyncAskback, state: Any, interruptions: Sequence[Any], run: str, wait: float | None = None
+) -> None:
+    """Ask people about interruptions, and settle them in a state.
+
+    It uses the approvals, so run the agent with the state immediately.
+    """
     calls = []
     for item in interruptions:
         raw = item.raw_item if isinstance(item.raw_item, Mapping) else vars(item.raw_item)

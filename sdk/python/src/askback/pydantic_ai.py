@@ -10,7 +10,10 @@ from ._verdict import ToolCall, averdicts, call_key
 
 
 async def approvals(askback: AsyncAskback, requests: Any, run: str, wait: float | None = None) -> dict[str, Any]:
-    """Ask people about deferred calls, and return the approvals for DeferredToolResults. Run the agent with it immediately."""
+    """Ask people about deferred calls, and return the approvals for DeferredToolResults.
+
+    It uses the approvals, so run the agent with them immediately.
+    """
     framework = importlib.import_module("pydantic_ai")  # not needed by the other adapters
     calls = [ToolCall(p.tool_name, p.args_as_dict(), call_key(run, p.tool_call_id), {}) for p in requests.approvals]
     results = {}
