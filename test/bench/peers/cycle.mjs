@@ -1,9 +1,13 @@
-// cycle.mjs runs the cycles of a peer that is written in JavaScript: ask, wait and answer. README.md describes the lines that it reads and writes.
+// cycle.mjs runs the cycles of a peer that is written in JavaScript: ask, wait and answer. README.md describes
+// the lines that it reads and writes.
 import { createServer, request, Agent } from "node:http";
 import { createInterface } from "node:readline";
 
 export const question = JSON.stringify({
-  question: "Deploy build 4711 to production?", run: "0123456789abcdef", options: ["yes", "no", "later"], context: "x".repeat(160),
+  question: "Deploy build 4711 to production?",
+  run: "0123456789abcdef",
+  options: ["yes", "no", "later"],
+  context: "x".repeat(160),
 });
 export const answer = JSON.stringify({ answer: "yes", by: "ann@example.com", note: "checked the dashboards" });
 

@@ -9,13 +9,23 @@ const acp = await import(pathToFileURL(require.resolve('@agentclientprotocol/sdk
 const { agent, client } = acp.methods;
 
 let calls = 0;
-acp.agent({ name: 'probe' })
-  .onRequest(agent.initialize, () => ({ protocolVersion: 1, agentInfo: { name: 'probe', version: '1' }, agentCapabilities: {} }))
+acp
+  .agent({ name: 'probe' })
+  .onRequest(agent.initialize, () => ({
+    protocolVersion: 1,
+    agentInfo: { name: 'probe', version: '1' },
+    agentCapabilities: {},
+  }))
   .onRequest(agent.session.new, () => ({ sessionId: 'session' }))
   .onRequest(agent.session.prompt, async ({ params, client: editor }) => {
     const outcome = await editor.request(client.session.requestPermission, {
       sessionId: params.sessionId,
-      toolCall: { toolCallId: `call_${++calls}`, title: 'Delete the logs', kind: 'delete', rawInput: { path: '/logs' } },
+      toolCall: {
+        toolCallId: `call_${++calls}`,
+        title: 'Delete the logs',
+        kind: 'delete',
+        rawInput: { path: '/logs' },
+      },
       options: [
         { optionId: 'always', name: 'Always', kind: 'allow_always' },
         { optionId: 'once', name: 'Once', kind: 'allow_once' },
@@ -24,7 +34,10 @@ acp.agent({ name: 'probe' })
     });
     await editor.notify(client.session.update, {
       sessionId: params.sessionId,
-      update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: `${outcome.outcome.outcome} ${outcome.outcome.optionId}` } },
+      update: {
+        sessionUpdate: 'agent_message_chunk',
+        content: { type: 'text', text: `${outcome.outcome.outcome} ${outcome.outcome.optionId}` },
+      },
     });
     return { stopReason: 'end_turn' };
   })

@@ -1,4 +1,5 @@
-// editor.mjs is an editor. Its arguments are the folder of the packages, and the command of an agent. It runs two turns.
+// editor.mjs is an editor. Its arguments are the folder of the packages, and the command of an agent. It
+// runs two turns.
 // Each line of standard input is the option to choose in its dialog. It writes each event on one line.
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -32,7 +33,10 @@ await acp.client({ name: 'editor' })
     await ctx.request(agent.initialize, { protocolVersion: 1, clientCapabilities: {} });
     const { sessionId } = await ctx.request(agent.session.new, { cwd: process.cwd(), mcpServers: [] });
     for (let turn = 0; turn < 3; turn++) {
-      const { stopReason } = await ctx.request(agent.session.prompt, { sessionId, prompt: [{ type: 'text', text: 'Do it.' }] });
+      const { stopReason } = await ctx.request(agent.session.prompt, {
+        sessionId,
+        prompt: [{ type: 'text', text: 'Do it.' }],
+      });
       report('turn', stopReason);
     }
   });

@@ -33,4 +33,10 @@ async function call({ tool, input, timeout, meta }) {
   return client.request({ method: "tools/call", params }, CallToolResultSchema, timeout ? { timeout } : undefined);
 }
 
-drive({ connect, about, call, tools: async () => (await client.listTools()).tools, sent: ({ input }) => JSON.stringify(JSON.parse(input)) });
+drive({
+  connect,
+  about,
+  call,
+  tools: async () => (await client.listTools()).tools,
+  sent: ({ input }) => JSON.stringify(JSON.parse(input)),
+});

@@ -7,7 +7,10 @@ let client, transport;
 
 async function connect() {
   const pin = "2026-07-28";
-  client = new Client({ name: server.name, version: "1" }, { capabilities: server.capabilities, versionNegotiation: { mode: { pin } } });
+  client = new Client(
+    { name: server.name, version: "1" },
+    { capabilities: server.capabilities, versionNegotiation: { mode: { pin } } },
+  );
   if (server.capabilities.elicitation) client.setRequestHandler("elicitation/create", elicit);
   transport = server.command
     ? new StdioClientTransport({ command: server.command, args: ["mcp"], env: server.env, stderr: "inherit" })
@@ -32,4 +35,10 @@ async function call({ tool, input, timeout, meta }) {
   return client.callTool(params, timeout ? { timeout } : undefined);
 }
 
-drive({ connect, about, call, tools: async () => (await client.listTools()).tools, sent: ({ input }) => JSON.stringify(JSON.parse(input)) });
+drive({
+  connect,
+  about,
+  call,
+  tools: async () => (await client.listTools()).tools,
+  sent: ({ input }) => JSON.stringify(JSON.parse(input)),
+});

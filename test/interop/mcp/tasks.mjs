@@ -17,7 +17,10 @@ async function connect() {
   const transport = server.command
     ? new StdioClientTransport({ command: server.command, args: ["mcp"], env: server.env, stderr: "inherit" })
     : new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers } });
-  client = new Client(clientInfo, { capabilities: clientCapabilities, versionNegotiation: { mode: { pin: protocolVersion } } });
+  client = new Client(clientInfo, {
+    capabilities: clientCapabilities,
+    versionNegotiation: { mode: { pin: protocolVersion } },
+  });
   await client.connect(transport);
   session = createTaskSessionFromClient(client, {
     endpointId: "askback",
@@ -77,7 +80,8 @@ async function listen({ task }) {
   notified.set(task, new Promise((done) => {
     client.fallbackNotificationHandler = async (notification) => {
       await handle?.(notification);
-      if (notification.method === "notifications/tasks" && notification.params.taskId === task) done(notification.params.status);
+      if (notification.method === "notifications/tasks" && notification.params.taskId === task)
+        done(notification.params.status);
     };
   }));
   await client.listen(contributeTaskFilterV2({ notifications: {} }, [task]).notifications);

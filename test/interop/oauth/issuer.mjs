@@ -29,7 +29,12 @@ const resourceIndicators = {
 };
 
 const provider = new Provider(setup.issuer, {
-  jwks: { keys: [jwk(own.privateKey, { kid: kid.rsa, alg: "RS256" }), jwk(elliptic.privateKey, { kid: kid.elliptic, alg: "ES256" })] },
+  jwks: {
+    keys: [
+      jwk(own.privateKey, { kid: kid.rsa, alg: "RS256" }),
+      jwk(elliptic.privateKey, { kid: kid.elliptic, alg: "ES256" }),
+    ],
+  },
   clients: setup.clients,
   claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
   // According to the specification, claims of scopes are at the userinfo
@@ -45,10 +50,17 @@ const provider = new Provider(setup.issuer, {
 });
 
 const page = (title, body) =>
-  `<!DOCTYPE html><html lang="en"><meta name="viewport" content="width=device-width"><title>${title}</title><main><h1>${title}</h1>${body}</main></html>`;
-const logIn = page("Issuer: who are you?", `<form method="post"><input name="login" autofocus> <button>Sign in</button></form>`);
-const agree = page("Issuer: do you agree?", `<form method="post"><input type="hidden" name="agree" value="yes"><button>Agree</button></form>
-  <form method="post"><input type="hidden" name="agree" value="no"><button class="refuse">Refuse</button></form>`);
+  `<!DOCTYPE html><html lang="en"><meta name="viewport" content="width=device-width">` +
+  `<title>${title}</title><main><h1>${title}</h1>${body}</main></html>`;
+const logIn = page(
+  "Issuer: who are you?",
+  `<form method="post"><input name="login" autofocus> <button>Sign in</button></form>`,
+);
+const agree = page(
+  "Issuer: do you agree?",
+  `<form method="post"><input type="hidden" name="agree" value="yes"><button>Agree</button></form>
+  <form method="post"><input type="hidden" name="agree" value="no"><button class="refuse">Refuse</button></form>`,
+);
 
 async function body(request) {
   const parts = [];
@@ -58,10 +70,13 @@ async function body(request) {
 
 // granted returns a grant for everything that the client requested.
 async function granted({ grantId, session, params, prompt: { details } }) {
-  const grant = (grantId && (await provider.Grant.find(grantId))) || new provider.Grant({ accountId: session.accountId, clientId: params.client_id });
+  const grant =
+    (grantId && (await provider.Grant.find(grantId))) ||
+    new provider.Grant({ accountId: session.accountId, clientId: params.client_id });
   if (details.missingOIDCScope) grant.addOIDCScope(details.missingOIDCScope.join(" "));
   if (details.missingOIDCClaims) grant.addOIDCClaims(details.missingOIDCClaims);
-  for (const [resource, scopes] of Object.entries(details.missingResourceScopes ?? {})) grant.addResourceScope(resource, scopes.join(" "));
+  for (const [resource, scopes] of Object.entries(details.missingResourceScopes ?? {}))
+    grant.addResourceScope(resource, scopes.join(" "));
   return { consent: { grantId: await grant.save() } };
 }
 

@@ -10,7 +10,8 @@ drive(
   commands({
     memory,
     unauthorized: UnauthorizedError,
-    clientOf: () => new Client({ name: "tester", version: "1" }, { versionNegotiation: { mode: { pin: "2026-07-28" } } }),
+    clientOf: () =>
+      new Client({ name: "tester", version: "1" }, { versionNegotiation: { mode: { pin: "2026-07-28" } } }),
     transportOf: () => new StreamableHTTPClientTransport(new URL(server.url), { authProvider: memory }),
     call: (client, params, options) => client.callTool(params, options),
   }),

@@ -94,7 +94,12 @@ export function commands({ memory, transportOf, clientOf, call, unauthorized }) 
       await transport.finishAuth(back.get("code"), back.get("iss") ?? undefined);
       return connect();
     },
-    about: () => ({ tokens: memory.kept, client: memory.client, redirects: memory.redirects, registrations: memory.registrations }),
+    about: () => ({
+      tokens: memory.kept,
+      client: memory.client,
+      redirects: memory.redirects,
+      registrations: memory.registrations,
+    }),
     tools: async () => (await client.listTools()).tools.map((tool) => tool.name),
     call: async ({ tool, input, timeout }) => call(client, { name: tool, arguments: input }, { timeout }),
   };

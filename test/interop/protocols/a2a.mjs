@@ -4,7 +4,14 @@ import { createServer } from "node:http";
 import { ask, config, load, print } from "./dialect.mjs";
 
 const { Message, Role, SendMessageRequest, Task, TaskState, AgentCard } = await load("@a2a-js/sdk");
-const { AgentEvent, DefaultRequestHandler, InMemoryTaskStore, JsonRpcTransportHandler, ServerCallContext, UnauthenticatedUser } = await load("@a2a-js/sdk/server");
+const {
+  AgentEvent,
+  DefaultRequestHandler,
+  InMemoryTaskStore,
+  JsonRpcTransportHandler,
+  ServerCallContext,
+  UnauthenticatedUser,
+} = await load("@a2a-js/sdk/server");
 const { ClientFactory } = await load("@a2a-js/sdk/client");
 
 const text = (value) => ({ content: { $case: "text", value }, metadata: undefined, filename: "", mediaType: "" });
@@ -15,10 +22,16 @@ const executor = {
   async execute(context, bus) {
     const of = { taskId: context.taskId, contextId: context.contextId };
     const again = context.task !== undefined;
-    const parts = again ? [{ text: `done: ${JSON.stringify(Message.toJSON(context.userMessage).parts)}` }] : config.parts;
+    const parts = again
+      ? [{ text: `done: ${JSON.stringify(Message.toJSON(context.userMessage).parts)}` }]
+      : config.parts;
     const task = Task.fromJSON({
-      id: of.taskId, contextId: of.contextId,
-      status: { state: again ? "TASK_STATE_COMPLETED" : "TASK_STATE_INPUT_REQUIRED", message: Message.toJSON(said("ROLE_AGENT", parts, of)) },
+      id: of.taskId,
+      contextId: of.contextId,
+      status: {
+        state: again ? "TASK_STATE_COMPLETED" : "TASK_STATE_INPUT_REQUIRED",
+        message: Message.toJSON(said("ROLE_AGENT", parts, of)),
+      },
     });
     bus.publish(AgentEvent.task(task));
     bus.finished();
@@ -37,13 +50,23 @@ const server = createServer(async (req, res) => {
 await new Promise((done) => server.listen(0, "127.0.0.1", done));
 
 const card = AgentCard.fromJSON({
-  name: "deployer", description: "Deploys.", version: "1", defaultInputModes: ["text/plain", "application/json"], defaultOutputModes: ["text/plain"], skills: [],
-  capabilities: {}, supportedInterfaces: [{ url: `http://127.0.0.1:${server.address().port}`, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+  name: "deployer",
+  description: "Deploys.",
+  version: "1",
+  defaultInputModes: ["text/plain", "application/json"],
+  defaultOutputModes: ["text/plain"],
+  skills: [],
+  capabilities: {},
+  supportedInterfaces: [
+    { url: `http://127.0.0.1:${server.address().port}`, protocolBinding: "JSONRPC", protocolVersion: "1.0" },
+  ],
 });
 const handler = new JsonRpcTransportHandler(new DefaultRequestHandler(card, new InMemoryTaskStore(), executor));
 
 const client = await new ClientFactory().createFromAgentCard(card);
-const task = await client.sendMessage(SendMessageRequest.fromJSON({ message: Message.toJSON(said("ROLE_USER", [{ text: "deploy" }])) }));
+const task = await client.sendMessage(
+  SendMessageRequest.fromJSON({ message: Message.toJSON(said("ROLE_USER", [{ text: "deploy" }])) }),
+);
 if (task.status.state !== TaskState.TASK_STATE_INPUT_REQUIRED) throw new Error("the task does not wait");
 
 const { status, reply } = await ask("a2a", Task.toJSON(task));
@@ -51,6 +74,12 @@ if (status !== 200 || !reply.message) {
   print({ status, reply });
 } else {
   const end = await client.sendMessage(SendMessageRequest.fromJSON(reply));
-  print({ status, reply, same: end.id === task.id, state: Task.toJSON(end).status.state, result: end.status.message.parts[0].content.value });
+  print({
+    status,
+    reply,
+    same: end.id === task.id,
+    state: Task.toJSON(end).status.state,
+    result: end.status.message.parts[0].content.value,
+  });
 }
 server.close();

@@ -8,13 +8,22 @@ const { RunAgentInputSchema, RunFinishedEventSchema } = await load("@ag-ui/core/
 
 const interrupts = [
   {
-    id: "i1", reason: "tool_call", toolCallId: "c1", message: "Deploy the shop?",
+    id: "i1",
+    reason: "tool_call",
+    toolCallId: "c1",
+    message: "Deploy the shop?",
     responseSchema: {
-      type: "object", required: ["approved"],
+      type: "object",
+      required: ["approved"],
       properties: { approved: { type: "boolean" }, editedArgs: { type: "object" } },
     },
   },
-  { id: "i2", reason: "input_required", message: "Which region?", responseSchema: { type: "string", enum: ["eu", "us"] } },
+  {
+    id: "i2",
+    reason: "input_required",
+    message: "Which region?",
+    responseSchema: { type: "string", enum: ["eu", "us"] },
+  },
 ].slice(0, config.interrupts);
 
 // events returns the events of a run. A resumed run makes the call only if it is approved.
@@ -31,13 +40,20 @@ function events({ threadId, runId, resume }) {
     ];
   }
   const entries = Object.fromEntries(resume.map((entry) => [entry.interruptId, entry]));
-  if (interrupts.some(({ id }) => !entries[id])) return [started, { type: "RUN_ERROR", message: "an interrupt has no entry" }];
+  if (interrupts.some(({ id }) => !entries[id]))
+    return [started, { type: "RUN_ERROR", message: "an interrupt has no entry" }];
   const { status, payload } = entries.i1;
   const ran = status === "resolved" && payload.approved === true ? payload.editedArgs ?? { to: "prod" } : null;
   return [
     started,
     { type: "TOOL_CALL_RESULT", messageId: "m2", toolCallId: "c1", content: JSON.stringify({ ran }) },
-    { type: "RUN_FINISHED", threadId, runId, outcome: { type: "success" }, result: { ran, region: entries.i2?.payload ?? null } },
+    {
+      type: "RUN_FINISHED",
+      threadId,
+      runId,
+      outcome: { type: "success" },
+      result: { ran, region: entries.i2?.payload ?? null },
+    },
   ];
 }
 

@@ -15,7 +15,11 @@ export async function ask(dialect, body) {
     try {
       const res = await fetch(`${config.url}/api/v1/dialects/${dialect}/ask?wait=2s`, {
         method: "POST",
-        headers: { authorization: `Bearer ${config.token}`, "content-type": "application/json", "idempotency-key": config.key },
+        headers: {
+          authorization: `Bearer ${config.token}`,
+          "content-type": "application/json",
+          "idempotency-key": config.key,
+        },
         body: JSON.stringify(body),
       });
       const reply = await res.json();

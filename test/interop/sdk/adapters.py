@@ -79,7 +79,8 @@ def crewai():
 def google_adk():
     from askback.google_adk import responses
 
-    call = Object(id="adk-1", name="adk_request_confirmation", args={"originalFunctionCall": {"id": "call-1", "name": "deploy", "args": INPUT}})
+    original = {"id": "call-1", "name": "deploy", "args": INPUT}
+    call = Object(id="adk-1", name="adk_request_confirmation", args={"originalFunctionCall": original})
     (got,) = asyncio.run(responses(AsyncAskback(), [Object(get_function_calls=lambda: [call])], "run"))
     assert (got["id"], got["name"]) == ("adk-1", "adk_request_confirmation")
     return (INPUT, "") if got["response"]["confirmed"] is True else (None, "not confirmed")

@@ -31,7 +31,13 @@ async def run():
             return {"text": a.text, "answers": a.answers, "defaultApplied": a.default_applied}
         case "confirm":
             d = await done(client.confirm(**request, **wait))
-            return {"approved": d.approved, "input": d.input, "edited": d.edited, "reason": d.reason, "message": d.message}
+            return {
+                "approved": d.approved,
+                "input": d.input,
+                "edited": d.edited,
+                "reason": d.reason,
+                "message": d.message,
+            }
         case "spend":
             d = await done(client.decide(**request, **wait))
             await done(d.spend(command["input"]))

@@ -93,7 +93,8 @@ const worker = {
 async function dispatch(event) {
   const waiting = [];
   for (const f of listeners[event.type] || []) f({ ...event, waitUntil: (p) => waiting.push(p) });
-  for (const result of await Promise.allSettled(waiting)) if (result.status === "rejected") seen.errors.push(String(result.reason));
+  for (const result of await Promise.allSettled(waiting))
+    if (result.status === "rejected") seen.errors.push(String(result.reason));
 }
 
 (async () => {

@@ -1,4 +1,5 @@
-// DBOS Transact: a workflow waits for a message. The answer is a POST that sends the message. Everything is stored in PostgreSQL.
+// DBOS Transact: a workflow waits for a message. The answer is a POST that sends the message. Everything is
+// stored in PostgreSQL.
 import { readFileSync } from "node:fs";
 import { DBOS } from "@dbos-inc/dbos-sdk";
 import { resumed, serve, waiting } from "../cycle.mjs";

@@ -1,4 +1,5 @@
-// postgres.mjs starts a PostgreSQL of its own on a free loopback port. fsync and synchronous_commit keep their default, on.
+// postgres.mjs starts a PostgreSQL of its own on a free loopback port. fsync and synchronous_commit keep
+// their default, on.
 import { execFileSync, spawn } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -21,7 +22,10 @@ function user() {
 export async function startPostgres() {
   const needed = ["initdb", "postgres", "pg_isready"];
   const programs = folders().find((folder) => needed.every((name) => existsSync(join(folder, name))));
-  if (!programs) throw new Error(`PostgreSQL is not installed: no folder in $PATH or /usr/lib/postgresql contains ${needed.join(", ")}`);
+  if (!programs)
+    throw new Error(
+      `PostgreSQL is not installed: no folder in $PATH or /usr/lib/postgresql contains ${needed.join(", ")}`,
+    );
   const run = (name, ...args) => execFileSync(join(programs, name), args, { ...user(), encoding: "utf8", cwd: "/" });
 
   const data = resolve(process.env.PEER_DATA ?? ".", "postgres");
@@ -32,10 +36,20 @@ export async function startPostgres() {
 
   const port = await freePort();
   const settings = {
-    port, listen_addresses: "127.0.0.1", unix_socket_directories: "", max_connections: 200, shared_buffers: "1GB", max_wal_size: "4GB", log_min_messages: "panic",
+    port,
+    listen_addresses: "127.0.0.1",
+    unix_socket_directories: "",
+    max_connections: 200,
+    shared_buffers: "1GB",
+    max_wal_size: "4GB",
+    log_min_messages: "panic",
   };
   const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const server = spawn(join(programs, "postgres"), ["-D", data, ...options], { ...user(), stdio: ["ignore", "ignore", "inherit"], cwd: "/" });
+  const server = spawn(join(programs, "postgres"), ["-D", data, ...options], {
+    ...user(),
+    stdio: ["ignore", "ignore", "inherit"],
+    cwd: "/",
+  });
   server.on("exit", (code, signal) => {
     console.error(`postgres has ended: ${signal ?? `exit code ${code}`}`);
     process.exit(1);

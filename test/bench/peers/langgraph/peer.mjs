@@ -1,4 +1,5 @@
-// LangGraph: the node of a graph interrupts, and its checkpoint is stored in SQLite. An answer is a POST that resumes the graph with a command.
+// LangGraph: the node of a graph interrupts, and its checkpoint is stored in SQLite. An answer is a
+// POST that resumes the graph with a command.
 // SQLite syncs each commit (synchronous=FULL), as Askback does; the default of the checkpointer does not.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +7,9 @@ import { Annotation, Command, END, START, StateGraph, interrupt } from "@langcha
 import { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import { resumed, serve } from "../cycle.mjs";
 
-const { version } = JSON.parse(readFileSync(new URL("node_modules/@langchain/langgraph/package.json", import.meta.url)));
+const { version } = JSON.parse(
+  readFileSync(new URL("node_modules/@langchain/langgraph/package.json", import.meta.url)),
+);
 
 const checkpointer = SqliteSaver.fromConnString(join(process.env.PEER_DATA ?? ".", "langgraph.db"));
 const state = Annotation.Root({ id: Annotation(), question: Annotation(), answer: Annotation() });
@@ -25,7 +28,8 @@ const options = (id) => ({ configurable: { thread_id: id }, durability: "sync" }
 
 await graph.invoke({ id: "setup", question: "" }, options("setup")); // creates the tables
 checkpointer.db.pragma("synchronous = FULL");
-if (checkpointer.db.pragma("journal_mode", { simple: true }) !== "wal") throw new Error("the database does not use WAL");
+if (checkpointer.db.pragma("journal_mode", { simple: true }) !== "wal")
+  throw new Error("the database does not use WAL");
 
 await serve({
   version,

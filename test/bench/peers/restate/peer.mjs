@@ -55,7 +55,8 @@ const service = restate.service({
 });
 const endpoint = await listen(createServer(restate.createEndpointHandler({ services: [service] })));
 
-// register registers the service. It tries again until the server listens; the benchmark ends a peer that does not start.
+// register registers the service. It tries again until the server listens; the benchmark ends a peer that
+// does not start.
 async function register() {
   for (let attempt = 1; ; attempt += 1) {
     try {

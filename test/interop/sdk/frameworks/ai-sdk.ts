@@ -9,14 +9,22 @@ import { z } from "zod";
 const [state = "", run = "", order = ""] = process.argv.slice(2);
 const askback = new Askback();
 const ran: unknown[] = [];
-const usage = { inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 1, text: 1, reasoning: 0 } };
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+};
 const model = new MockLanguageModelV4({
   doGenerate: async ({ prompt }) => {
     const last = prompt.at(-1);
     const content = last?.role === "tool"
       ? [{ type: "text" as const, text: JSON.stringify(last.content) }]
       : [{ type: "tool-call" as const, toolCallId: "call-1", toolName: "deploy", input: order }];
-    return { content, finishReason: { unified: last?.role === "tool" ? "stop" : "tool-calls", raw: undefined }, usage, warnings: [] };
+    return {
+      content,
+      finishReason: { unified: last?.role === "tool" ? "stop" : "tool-calls", raw: undefined },
+      usage,
+      warnings: [],
+    };
   },
 });
 const deploy = tool({
@@ -27,7 +35,11 @@ const deploy = tool({
     return "deployed";
   },
 });
-const options = { model, tools: { deploy: gated(askback, "deploy", deploy, run) }, toolApproval: { deploy: "user-approval" } } as const;
+const options = {
+  model,
+  tools: { deploy: gated(askback, "deploy", deploy, run) },
+  toolApproval: { deploy: "user-approval" },
+} as const;
 
 let messages: ModelMessage[] = [{ role: "user", content: "Deploy the shop" }];
 let content: Parameters<typeof approvals>[1] = [];

@@ -34,7 +34,9 @@ if (existsSync(state)) Object.assign(checkpointer, deserialize(readFileSync(stat
 const agent = createAgent({
   model: new Scripted({}),
   tools: [deploy],
-  middleware: [humanInTheLoopMiddleware({ interruptOn: { deploy: { allowedDecisions: ["approve", "edit", "reject"] } } })],
+  middleware: [
+    humanInTheLoopMiddleware({ interruptOn: { deploy: { allowedDecisions: ["approve", "edit", "reject"] } } }),
+  ],
   checkpointer,
 });
 const config = { configurable: { thread_id: run } };

@@ -12,14 +12,22 @@ import { z } from "zod";
 const [state = "", , order = ""] = process.argv.slice(2);
 const askback = new Askback();
 const ran: unknown[] = [];
-const usage = { inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 1, text: 1, reasoning: 0 } };
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+};
 const model = new MockLanguageModelV4({
   doGenerate: async ({ prompt }) => {
     const last = prompt.at(-1);
     const content = last?.role === "tool"
       ? [{ type: "text" as const, text: JSON.stringify(last.content) }]
       : [{ type: "tool-call" as const, toolCallId: "call-1", toolName: "deploy", input: order }];
-    return { content, finishReason: { unified: last?.role === "tool" ? "stop" : "tool-calls", raw: undefined }, usage, warnings: [] };
+    return {
+      content,
+      finishReason: { unified: last?.role === "tool" ? "stop" : "tool-calls", raw: undefined },
+      usage,
+      warnings: [],
+    };
   },
 });
 const deploy = createTool({
@@ -32,7 +40,13 @@ const deploy = createTool({
     return { done: "deployed" };
   },
 });
-const agent = new Agent({ id: "shop", name: "shop", instructions: "Deploy the shop", model: model as never, tools: { deploy } });
+const agent = new Agent({
+  id: "shop",
+  name: "shop",
+  instructions: "Deploy the shop",
+  model: model as never,
+  tools: { deploy },
+});
 new Mastra({ agents: { agent }, storage: new LibSQLStore({ id: "state", url: `file:${state}.db` }), logger: false });
 
 if (!existsSync(state)) {

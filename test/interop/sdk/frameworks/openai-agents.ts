@@ -12,9 +12,25 @@ const ran: unknown[] = [];
 const model = {
   async getResponse({ input }) {
     const last = Array.isArray(input) ? input.at(-1) : undefined;
-    const output = last?.type === "function_call_result"
-      ? [{ type: "message" as const, role: "assistant" as const, status: "completed" as const, content: [{ type: "output_text" as const, text: JSON.stringify(last.output) }] }]
-      : [{ type: "function_call" as const, callId: "call-1", name: "deploy", arguments: order, status: "completed" as const }];
+    const output =
+      last?.type === "function_call_result"
+        ? [
+            {
+              type: "message" as const,
+              role: "assistant" as const,
+              status: "completed" as const,
+              content: [{ type: "output_text" as const, text: JSON.stringify(last.output) }],
+            },
+          ]
+        : [
+            {
+              type: "function_call" as const,
+              callId: "call-1",
+              name: "deploy",
+              arguments: order,
+              status: "completed" as const,
+            },
+          ];
     return { usage: new Usage(), output };
   },
   getStreamedResponse: () => { throw new Error("not used"); },
