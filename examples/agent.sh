@@ -10,14 +10,16 @@ paused=75 # the exit code that asks to be started again
 call() { # METHOD PATH [BODY]
 	# The token goes through a pipe: all users can see the arguments of a program.
 	printf 'header = "Authorization: Bearer %s"\n' "$ASKBACK_TOKEN" |
-		curl -K - -sS --fail-with-body -X "$1" -H 'Content-Type: application/json' ${3:+--data "$3"} "$ASKBACK_URL/api/v1$2"
+		curl -K - -sS --fail-with-body -X "$1" -H 'Content-Type: application/json' ${3:+--data "$3"} \
+			"$ASKBACK_URL/api/v1$2"
 }
 
 # find prints the first match, which is enough for the ids and labels used here.
 find() { grep -o "$1" <<<"$2" | head -n 1; }
 
 # Both calls are safe to repeat: the same names are the same session and the same ask.
-session=$(find 'ses_[0-9a-z]*' "$(call POST /sessions '{"external": true, "session_key": "'"$run"'", "title": "Write a poem"}')")
+session=$(find 'ses_[0-9a-z]*' "$(call POST /sessions '{"external": true, "session_key": "'"$run"'",
+	"title": "Write a poem"}')")
 ask=$(call POST '/asks?wait=1s' '{"session_key": "'"$run"'", "key": "'"$run"'/style",
 	"question": "What style?", "options": ["haiku", "sonnet"], "allow_custom": false}')
 case $(find '"status":"[a-z]*"' "$ask") in

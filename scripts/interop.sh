@@ -25,7 +25,8 @@ if ! command -v npm >/dev/null || ! npm view @modelcontextprotocol/sdk version >
 	exit 3
 fi
 [[ -n ${ASKBACK_LONG:-} ]] ||
-	echo "LEFT OUT: most cells of the table of agents; each row and situation was tested (run: ASKBACK_LONG=1 make interop)" >>"$notes"
+	echo "LEFT OUT: most cells of the table of agents; each row and situation was tested" \
+		"(run: ASKBACK_LONG=1 make interop)" >>"$notes"
 step "build the program" build_program
 step "go test ./test/interop/..." clients
 step "processes left behind" left_behind "$scratch"

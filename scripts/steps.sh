@@ -14,7 +14,9 @@ beside_names=()
 : >"$notes"
 
 # Go writes its module cache read-only, and a test may have created one.
-trap '((${#beside[@]} == 0)) || kill "${beside[@]}" 2>/dev/null; chmod -R u+w "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
+trap '((${#beside[@]} == 0)) || kill "${beside[@]}" 2>/dev/null
+	chmod -R u+w "$scratch" 2>/dev/null
+	rm -rf "$scratch"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
@@ -72,7 +74,10 @@ finish() {
 }
 
 # build_program builds askback for all packages whose tests run it.
-build_program() { go build -o "$scratch/bin/askback" ./cmd/askback && export ASKBACK_TEST_PROGRAM=$scratch/bin/askback; }
+build_program() {
+	go build -o "$scratch/bin/askback" ./cmd/askback &&
+		export ASKBACK_TEST_PROGRAM=$scratch/bin/askback
+}
 
 # left_behind TEXT… fails if a process runs that has one of the texts in its environment, and kills
 # it. Processes that are ending have some time.
@@ -85,7 +90,8 @@ left_behind() {
 		sleep 0.2
 	done
 	for pid in "${all[@]}"; do
-		printf 'process %s is left behind: %s(in %s)\n' "$pid" "$(tr '\0' ' ' <"/proc/$pid/cmdline")" "$(readlink "/proc/$pid/cwd")"
+		printf 'process %s is left behind: %s(in %s)\n' \
+			"$pid" "$(tr '\0' ' ' <"/proc/$pid/cmdline")" "$(readlink "/proc/$pid/cwd")"
 		kill -9 "$pid"
 	done
 	return 1

@@ -28,7 +28,9 @@ drawing=$(go list -f '{{range .TestImports}}{{.}} {{end}}{{join .XTestImports " 
 # Packages that are not run with the race detector, which is slow: test/kit/arch
 # ensures that the pure packages start no goroutine; the others start separate
 # programs.
-no_race='^github.com/askback/askback(|/(conversation|internal/(lifecycle|access|wire/(jcs|decode|compat)|text/(safetext|markdown|view))|test/kit/arch))$|/(cmd/askback|test|examples)(/|$)'
+no_race='^github.com/askback/askback(|/(conversation|test/kit/arch'
+no_race+='|internal/(lifecycle|access|wire/(jcs|decode|compat)|text/(safetext|markdown|view))))$'
+no_race+='|/(cmd/askback|test|examples)(/|$)'
 
 # SQLite, translated from C, is compiled without the race detector, which slows it
 # six times and finds nothing in it: a connection is used by one goroutine at a time.
@@ -70,7 +72,8 @@ add() {
 	mapfile -t plain < <(grep -Fxvf <(echo "$drawing") <<<"$packages")
 	mapfile -t drawn < <(grep -Fxf <(echo "$drawing") <<<"$packages")
 	((${#plain[@]} == 0)) || tests+=(, -vet=off -timeout 15m "$@" "${plain[@]}")
-	((${#drawn[@]} == 0)) || tests+=(, -vet=off -timeout 15m "$@" "${drawn[@]}" -args -rapid.seed="$seed" -rapid.checks="$cases")
+	((${#drawn[@]} == 0)) ||
+		tests+=(, -vet=off -timeout 15m "$@" "${drawn[@]}" -args -rapid.seed="$seed" -rapid.checks="$cases")
 }
 
 # build_race builds what the tests with the race detector share, so that tests that start at
@@ -79,7 +82,8 @@ build_race() {
 	local libraries
 	libraries=$(go list -f '{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}' ./... | grep -Ev "$no_race") &&
 		"${frugal[@]}" go build "${race[@]}" $libraries &&
-		"${frugal[@]}" go test -vet=off -c "${race[@]}" -o "$scratch" $(grep -E "$longest" <<<"$all") && rm -f "$scratch"/*.test
+		"${frugal[@]}" go test -vet=off -c "${race[@]}" -o "$scratch" $(grep -E "$longest" <<<"$all") &&
+		rm -f "$scratch"/*.test
 }
 
 # Each test runs once: with the race detector if its package has goroutines, unless it is
@@ -150,5 +154,6 @@ else
 	step "short fault tests" "$scratch/faults" -short -seed "$seed"
 fi
 step "processes left behind" left_behind "$scratch"
-echo "LEFT OUT: most code points of large uniform ranges, most injections in a browser (run: make prove N=1000)" >>"$notes"
+echo "LEFT OUT: most code points of large uniform ranges, most injections in a browser" \
+	"(run: make prove N=1000)" >>"$notes"
 summary
