@@ -32,7 +32,8 @@ bench-docs: ## run the benchmarks with other products, and write docs/bench.md
 prove: ## run N fault tests (kills, races, pairs of calls, event streams) and the long tests of hostile text and of accessibility, or the short set
 	@test -d test/faults || { echo "make prove: there is no folder test/faults" >&2; exit 1; }
 	@go run ./test/faults $(if $(N),-n $(N),-short)
-	@$(if $(N),ASKBACK_LONG=1 go test -count=1 -timeout 60m ./terminal ./web -run 'CodePoints|AgentText|OriginalLabel|Accessible|Scrolled',true)
+	@$(if $(N),ASKBACK_LONG=1 go test -count=1 -timeout 60m ./terminal ./web \
+		-run 'CodePoints|AgentText|OriginalLabel|Accessible|Scrolled',true)
 
 screens: ## write the pictures of the documentation; needs Chromium
 	@go run ./test/screens -docs
