@@ -9,9 +9,8 @@ paused=75 # the exit code that asks to be started again
 
 call() { # METHOD PATH [BODY]
 	# The token goes through a pipe: all users can see the arguments of a program.
-	printf 'header = "Authorization: Bearer %s"\n' "$ASKBACK_TOKEN" |
-		curl -K - -sS --fail-with-body -X "$1" -H 'Content-Type: application/json' ${3:+--data "$3"} \
-			"$ASKBACK_URL/api/v1$2"
+	printf 'header = "Authorization: Bearer %s"\n' "$ASKBACK_TOKEN" | curl -K - -sS --fail-with-body -X "$1" \
+		-H 'Content-Type: application/json' ${3:+--data "$3"} "$ASKBACK_URL/api/v1$2"
 }
 
 # find prints the first match, which is enough for the ids and labels used here.
