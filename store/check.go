@@ -15,19 +15,19 @@ const maxChange = 16 << 20
 // A name identifies a record: its kind and id.
 type name struct{ kind, id string }
 
-// Check returns the size of the data in a change, in bytes. It returns an error if the
-// change is invalid. Every store rejects a change that contains one of these:
+// Check returns the size of the data in a change, in bytes. It returns an error if the change is invalid.
+// Every store rejects a change that contains one of these:
 //
-//   - a record without a kind or id, with a negative Version, or a new one without Fixed
-//   - the same record or effect twice
-//   - an effect without an id or kind, or whose record is not in Put
-//   - a new effect with Attempts, Node or Error, or that is dead or held
-//   - a completion without an id, or with Dead, and Retry or Held
-//   - an empty key to release
-//   - an event without a type, one of a stream without a subject, or a filter without a
-//     stream
-//   - text that is not UTF-8 or contains NUL
-//   - more than 16 MiB of data
+// - a record without a kind or id, with a negative Version, or with Version 0 and no Fixed
+// - the same record or effect twice
+// - an effect without an id or kind, or whose record is not in Put
+// - a new effect with Attempts, Node or Error, or that is dead or held
+// - a completion without an id, or with Dead and also Retry or Held
+// - an empty key to release
+// - an event without a type, or with a stream but without a subject
+// - a filter without a stream
+// - text that is not UTF-8 or contains NUL
+// - more than 16 MiB of data
 func (c Change) Check() (size int, err error) {
 	records := make(map[name]bool, len(c.Put)+len(c.Delete))
 	effects := map[string]bool{}
@@ -67,8 +67,8 @@ func (c Change) Check() (size int, err error) {
 	return size, nil
 }
 
-// each checks the elements of one field of a change. It returns the first error, with the
-// name of the field.
+// each checks the elements of a field of a change. It returns the first error, with the name of the field and
+// the index of the element.
 func each[T any](field string, list []T, check func(*T) error) error {
 	for i := range list {
 		if err := check(&list[i]); err != nil {

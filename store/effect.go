@@ -17,14 +17,14 @@ import (
 type Effect struct {
 	ID          string    // unique among all effects; sorts by time of creation
 	Kind        string    // the type of work, such as "send"
-	SubjectKind string    // kind of the record that it belongs to
+	SubjectKind string    // kind of the record to which the effect belongs
 	Subject     string    // id of that record
 	Stream      string    // the session whose history records the result
 	Due         time.Time // not claimed before this time; zero: due when it is committed
 	Created     time.Time
 	Data        []byte // JSON
 
-	// The store sets these. They are empty in a new effect.
+	// The store sets these fields. They are empty in a new effect.
 	Attempts int    // how many times it was claimed
 	Node     string // the process that has claimed it, or ""
 	Error    string // why the last attempt failed
@@ -50,33 +50,33 @@ type Completion struct {
 const (
 	// HeartbeatInterval is the time between two heartbeats of a process.
 	HeartbeatInterval = 5 * time.Second
-	// HeartbeatTimeout is the time after its last heartbeat at which a process
-	// loses its claims. A process may miss two heartbeats before that.
+	// HeartbeatTimeout is the time after its last heartbeat at which a process loses its claims. A process
+	// may miss two heartbeats before it loses them.
 	HeartbeatTimeout = 3 * HeartbeatInterval
 )
 
-// A Queue returns committed work that is due. A node is a process that performs
-// effects. Its name is unique for each start of a process, so that a new process does
-// not have the claims of an old one.
+// A Queue returns committed work that is due. A node is a process that performs effects. Its name is unique
+// for each start of a process, so that a new process does not have the claims of an earlier process.
 //
-// A number n of 0, or more than MaxList, means MaxList.
+// A number n that is not positive, or more than MaxList, means MaxList.
 //
-// The caller passes the time. So one clock decides what is due, and tests can set it. A
-// database that several processes share has its own clock. Beat returns its time, so
-// that the processes can correct their clocks.
+// The caller passes the time. So one clock decides what is due, and tests can set the clock. A database that
+// several processes share has its own clock. Beat returns its time, so that the processes can correct their
+// clocks.
 type Queue interface {
 	// Due returns at most n records whose Due is set and not later than before, in order of
 	// Due, then ID. It omits damaged records.
 	Due(ctx context.Context, before time.Time, n int) ([]Record, error)
-	// Beat records a heartbeat of a node. It returns the time of the store: now,
-	// or the time of a shared database.
+	// Beat records a heartbeat of a node. It returns the time of the store: the clock of a shared database,
+	// otherwise now.
 	Beat(ctx context.Context, node string, now time.Time) (time.Time, error)
 	// Claim claims at most n effects for a node and returns them in order of Due, then ID. It selects effects
-	// that are due at now, not claimed, not held and not dead, and counts an attempt of each. It also frees
-	// the claims of every other node that has had no heartbeat for HeartbeatTimeout, and records a heartbeat.
-	// It omits damaged effects. A store that only one process can open frees every claim when it is opened.
-	// After an error that matches ErrUnknown, the node may have claimed effects that it does not know. If
-	// limits are given, Claim skips further effects of a kind whose Max is reached.
+	// that are due at now, not claimed, not held and not dead, and counts an attempt of each. It omits
+	// damaged effects. If limits are given, Claim skips further effects of a kind whose Max is reached.
+	//
+	// Claim also records a heartbeat of the node, and frees the claims of every node without a heartbeat for
+	// HeartbeatTimeout. A store that only one process can open frees every claim when it is opened. After an
+	// error that matches ErrUnknown, the store may have claimed effects for the node.
 	Claim(ctx context.Context, node string, now time.Time, n int, limit ...KindLimit) ([]Effect, error)
 	// Dead returns dead letters in order of ID. It uses the fields Kind, Stream, After, Newest and Limit of q
 	// and ignores the others. Kind is the kind of the effect; "" matches every kind. It omits damaged
@@ -87,14 +87,15 @@ type Queue interface {
 	Effects(ctx context.Context, q Query) ([]Effect, error)
 }
 
-// A KindLimit is the maximum number of effects whose kind begins with Prefix.
+// A KindLimit is the maximum number of effects whose kind begins with Prefix. If Max is 0, there may be no
+// such effect.
 type KindLimit struct {
 	Prefix string
-	Max    int // 0: none
+	Max    int
 }
 
-// Limiter returns a function that is called with the kind of each effect in turn, and reports whether the
-// effect is within the limits.
+// Limiter returns a function that is called with the kind of each effect in turn. The function reports
+// whether the effect is within the limits, and counts the effect.
 func Limiter(limits []KindLimit) func(kind string) bool {
 	left := slices.Clone(limits)
 	return func(kind string) bool {

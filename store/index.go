@@ -16,18 +16,16 @@ type Document struct {
 	Words string
 }
 
-// An IndexUpdate adds documents to the index. It contains the documents of the events after
-// From and up to To, which are Seqs. If the position of the index is not From, the update is
-// a conflict. The new position is To.
+// An IndexUpdate adds documents to the index: the documents for the events with a Seq after From and up to
+// To. If the position of the index is not From, the update is a conflict. The new position is To.
 //
-// A document is ignored if its record does not exist, or if the index has one of this record.
+// A document is ignored if its record does not exist, or if the index already has a document for the record.
 type IndexUpdate struct {
 	From, To int64
 	Add      []Document
 }
 
-// Check returns an error if the update is invalid: if a document has no kind, id or time, or
-// its text is not UTF-8 or contains NUL.
+// Check returns an error if a document has no kind, id or time, or if its text is not UTF-8 or contains NUL.
 func (u IndexUpdate) Check() error {
 	return each("Add", u.Add, func(d *Document) error {
 		if d.Kind == "" || d.ID == "" || d.At.UnixMilli() <= 0 {
@@ -53,7 +51,8 @@ type Search struct {
 	Limit   int       // maximum number of documents; 0 or more than MaxList means MaxList
 }
 
-// Check returns an error if the search is invalid.
+// Check returns an error unless the search has a phrase and each phrase has a word. The text must be UTF-8
+// without NUL.
 func (s Search) Check() error {
 	if len(s.Phrases) == 0 {
 		return errors.New("invalid search: it needs a phrase")
@@ -72,14 +71,15 @@ func (s Search) Check() error {
 	return nil
 }
 
-// An Index finds records by their words. It is filled apart from commits, by a caller that
-// reads the history after the position of the index. So it may lack the newest records. If
-// its data is lost, the store begins again at position 0. [Change].Unindex removes documents.
+// An Index finds records by their words. The index is updated apart from commits: a caller reads the history
+// after the position of the index and adds documents. So the newest records may be missing. If the data of
+// the index is lost, the store begins again at position 0. [Change].Unindex removes documents.
 type Index interface {
 	// Indexed returns the position of the index: the Seq of the last event whose document
 	// was added, or 0.
 	Indexed(ctx context.Context) (seq int64, err error)
-	// UpdateIndex applies an update as a whole, or returns ErrConflict or another error.
+	// UpdateIndex applies an update as a whole. If it returns an error, such as ErrConflict, nothing was
+	// applied.
 	UpdateIndex(ctx context.Context, u IndexUpdate) error
 	// Find returns the ids of the documents that a search selects, newest first. Documents with the same time
 	// are in the order of their addition, the last one first.

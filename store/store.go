@@ -39,9 +39,8 @@ var (
 	ErrClosed = errors.New("the store is closed")
 )
 
-// A DamagedError reports a record, event or effect that does not match its checksum. For
-// an event, Kind is "event" and ID has its number and its stream; for an effect, Kind is
-// "effect".
+// A DamagedError reports a record, event or effect that does not match its checksum. For an effect, Kind is
+// "effect". For an event, Kind is "event", and ID has the number and the stream of the event.
 type DamagedError struct{ Kind, ID string }
 
 // Error returns a message with Kind and ID.
@@ -59,13 +58,13 @@ type Record struct {
 	Key     string // unique within its kind; "" means none
 	Open    bool   // still active, such as a pending ask
 	Unacked bool   // settled, and the owner has not acknowledged it
-	Owner   string // the name of the principal that owns it
+	Owner   string // the name of the principal that owns the record
 	Agent   string // the label of the agent, for people
 	Status  string
-	To      []string  // the people it is addressed to; empty: every person
-	Created time.Time // UTC with milliseconds, like all times here
+	To      []string  // the people to whom the record is addressed; empty for every person
+	Created time.Time // UTC in milliseconds, like all times here
 	Updated time.Time
-	Due     time.Time // when the engine acts on it next, such as its deadline; zero: never
+	Due     time.Time // when the engine acts on the record next, such as its deadline; zero for never
 
 	Fixed []byte // written once, with the first version
 	State []byte // small, rewritten by each change
@@ -78,8 +77,8 @@ type Ref struct {
 	Version int64
 }
 
-// An Event is one record of the history. The store assigns Seq over all streams and
-// StreamSeq within one, in commit order and without gaps.
+// An Event is one record of the history. The store assigns Seq over all streams and StreamSeq within a
+// stream, in commit order and without gaps.
 type Event struct {
 	Seq       int64
 	Stream    string
@@ -91,13 +90,13 @@ type Event struct {
 }
 
 // A Change is committed as a whole or not at all. Each record in Put must have the version with which it was
-// read (0: it must not exist), and is stored with the next one. If its Fixed is nil, the stored one is kept.
-// If its Key is empty, its old key becomes free. Delete compares versions in the same way.
+// read, or 0 if it must not exist. It is stored with the next version. If its Fixed is nil, the stored Fixed
+// is kept. If its Key is empty, its old key becomes free. Each record in Delete must exist with its version.
 //
-// The store applies Done first, then Release, the deletions and Unindex, then the records of Put in order:
-// the key of each must be free by then. Then it adds Effects, deletes the events that Prune selects, and
-// appends Events in order. An effect whose id is taken is a conflict. Text must be UTF-8 without NUL; see
-// [Change.Check].
+// The store applies Done first, then Release, the deletions and Unindex, then the records of Put in order.
+// The key of each record must be free by then. Then the store adds Effects, deletes the events that Prune
+// selects, and appends Events in order. An effect whose id is taken is a conflict. Text must be UTF-8 without
+// NUL; see [Change.Check].
 //
 // The store does not modify a Change. It copies the data that it keeps, so the caller may reuse the memory
 // after Commit has returned.
@@ -109,12 +108,12 @@ type Change struct {
 	Prune   []EventFilter // events to delete
 	Effects []Effect      // new effects of records in Put
 	Done    []Completion  // results of effects
-	Release []string      // keys: the effects that are held for them may be claimed again
+	Release []string      // keys whose held effects may be claimed again
 }
 
-// An EventFilter selects events to delete: the events about one subject in a stream, or the whole stream if
-// Subject is "". The newest event of all streams is never deleted, nor, with a Subject, the newest of the
-// stream, because the next numbers depend on them.
+// An EventFilter selects events to delete: the events about Subject in a stream, or the whole stream if
+// Subject is "". The newest event of all streams is never deleted. With a Subject, the newest event of the
+// stream is not deleted either. The next numbers depend on these events.
 type EventFilter struct {
 	Stream  string
 	Subject string
@@ -134,13 +133,13 @@ type Query struct {
 	After   string // only ids after this one, in the order of the query
 	Newest  bool
 	Limit   int // maximum number of records; 0 or more than MaxList means MaxList
-	// Scan is the maximum number of records that List examines, including
-	// records that the query does not select; 0 is no maximum. If List stops there, its error is a [MoreError].
+	// Scan is the maximum number of records that List examines, including records that the query does not
+	// select. 0 means no maximum. If List stops there, its error is a [MoreError].
 	Scan int
 }
 
-// A MoreError is returned by List with the records that it has found, if it has examined
-// Query.Scan records. To continue, call List with this value of After.
+// A MoreError is returned by List if it stops after Query.Scan records. List also returns the records that it
+// has found. To continue, call List with this value of After.
 type MoreError struct{ After string }
 
 // Error returns a message with After.
@@ -149,7 +148,7 @@ func (e *MoreError) Error() string {
 }
 
 // A SubjectQuery selects records in the order of their events, newest event first. A record with several such
-// events is selected once for each.
+// events is selected once for each event.
 type SubjectQuery struct {
 	// Query selects the records. After and Newest have no meaning, Stream is the stream of the events, and
 	// Scan counts events.
@@ -184,8 +183,8 @@ type Totals struct {
 // MaxList is the maximum number of records, events or effects that one call returns.
 const MaxList = 1000
 
-// AtMost returns the maximum number of records for a call with the limit n. This is n, or
-// MaxList if n is 0, negative or more than MaxList.
+// AtMost returns the maximum number of records for a call with the limit n. If n is not positive or more than
+// MaxList, it returns MaxList.
 func AtMost(n int) int {
 	if n <= 0 || n > MaxList {
 		return MaxList
@@ -208,13 +207,13 @@ type Store interface {
 	// If ctx ends before the store begins to write the change, nothing is kept.
 	// Once it has begun, Commit waits for the result.
 	Commit(ctx context.Context, c Change) (first int64, err error)
-	// List returns the records that q selects. It omits damaged records. With q.Scan, the
-	// error may be a MoreError.
+	// List returns the records that q selects. It omits damaged records. If it stops after q.Scan records,
+	// the error is a MoreError.
 	List(ctx context.Context, q Query) ([]Record, error)
 	// CountOpen returns the number of open records of a kind and an owner, at most limit.
 	// It also counts damaged records, and is faster than List.
 	CountOpen(ctx context.Context, kind, owner string, limit int) (int, error)
-	// Totals counts the open records of a kind, and the effects. It also counts damaged ones.
+	// Totals counts the open records of a kind, and all effects. It also counts damaged records and effects.
 	Totals(ctx context.Context, kind string) (Totals, error)
 	// History returns at most limit events of one stream or, if stream is "", of all. It
 	// begins with the first Seq greater than after and omits damaged events. A limit of 0
@@ -224,9 +223,8 @@ type Store interface {
 	// before, newest first. If before is 0, it begins with the newest event. It
 	// omits damaged events.
 	Recent(ctx context.Context, stream string, before int64, limit int) ([]Event, error)
-	// Subjects returns the records that events are about, in the order of q. It omits
-	// damaged records. If there may be more, before is the value of q.Before to continue
-	// with, otherwise 0.
+	// Subjects returns the records that events are about, in the order of q. It omits damaged records. If
+	// more may follow, before is the value of q.Before for the next call. Otherwise it is 0.
 	Subjects(ctx context.Context, q SubjectQuery) (list []Subject, before int64, err error)
 	// Head returns the Seq and the StreamSeq of the newest event of a stream. If
 	// stream is "", it returns the newest Seq of all streams, and streamSeq is 0.

@@ -429,7 +429,7 @@ func testRefusedReply(t *testing.T, refusal error) {
 	}
 }
 
-// For a reply topic that cannot be read, the test reports an error without secrets.
+// TestReplies returns an error without secrets if the reply topic cannot be read.
 func TestUnreadableReplyTopicIsReported(t *testing.T) {
 	service := posttest.NewNtfy(t)
 	receiver := receiverAt(t, post.Ntfy, service.URL)

@@ -94,8 +94,8 @@ func Allowed(kind askback.Kind, action Action, relation Relation) bool {
 	})
 }
 
-// appliesTo reports whether the rules for one kind apply to principals of another. The rules for responders
-// and operators also apply to admins; the rules for agents do not.
+// appliesTo reports whether a rule for the kind rule applies to a principal of this kind. The rules for
+// responders and operators also apply to admins. The rules for agents do not.
 func appliesTo(rule, kind askback.Kind) bool {
 	return rule == kind || kind == askback.Admin && rule != askback.Agent
 }

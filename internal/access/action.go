@@ -69,7 +69,8 @@ const (
 // Relations lists every [Relation].
 var Relations = []Relation{Owner, Recipient, Unrelated, Starter, Viewer}
 
-// OfCommand returns the action that sending a command requires.
+// OfCommand returns the action that sending the command c requires. For a command that no principal may send,
+// it returns "".
 func OfCommand(c askback.Command) Action {
 	switch c.(type) {
 	case askback.SendMessage:

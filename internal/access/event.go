@@ -14,8 +14,8 @@ const (
 
 // events has, for each type of event, the share of a principal that may not read the ask to which the event
 // belongs. An event about an ask belongs to that ask. If people are asked about a call of a hosted agent, the
-// call and the message that makes it belong to that ask. A grant belongs to the ask whose answer made it.
-// Nothing else belongs to an ask: an event of a type with the share Whole never does.
+// call and its message belong to that ask. A grant belongs to the ask whose answer made the grant. An event
+// of a type with the share Whole never belongs to an ask.
 var events = map[askback.EventType]Share{
 	askback.EventSnapshot: Whole, // it has the asks that the principal may list
 

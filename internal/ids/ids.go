@@ -52,8 +52,7 @@ func newBits(at time.Time, r io.Reader) (b [16]byte, err error) {
 	return b, nil
 }
 
-// A Generator makes ids that sort in the order in which it made them, even within a millisecond. It is safe
-// for concurrent use.
+// A Generator makes ids that sort by creation, even within a millisecond. It is safe for concurrent use.
 type Generator struct {
 	rand io.Reader
 	mu   sync.Mutex
@@ -64,9 +63,11 @@ type Generator struct {
 // use.
 func NewGenerator(r io.Reader) *Generator { return &Generator{rand: r} }
 
-// New returns a new id for the time at. The first id of a millisecond has random bits. Each further id is
-// larger by a random number of 64 bits, so that it cannot be guessed either. After tens of thousands of ids,
-// the bits are used up and are drawn again.
+// New returns a new id for the time at. Its error wraps the error of the random reader.
+//
+// The first id of a millisecond has random bits. Each further id is larger by a random number of 64 bits, so
+// that it cannot be guessed either. After tens of thousands of ids in a millisecond, the bits overflow. They
+// are then drawn again, and the order begins again.
 func (g *Generator) New(prefix string, at time.Time) (string, error) {
 	b, err := newBits(at, g.rand)
 	if err != nil {
@@ -77,14 +78,14 @@ func (g *Generator) New(prefix string, at time.Time) (string, error) {
 	if next, ok := after(g.last, b); ok {
 		b = next
 	} else {
-		b[6] &= 0x7f // leaves room for the next ones
+		b[6] &= 0x7f // leaves room for the next ids
 	}
 	g.last = b
 	return encode(prefix, b), nil
 }
 
-// after returns the bits last, increased by the last 64 bits of random and one. It reports false if random
-// has another millisecond, or if the sum overflows into the millisecond.
+// after returns the sum of last, the last 64 bits of random, and one. ok is false if the milliseconds of last
+// and random differ, or if the sum overflows into the milliseconds.
 func after(last, random [16]byte) (next [16]byte, ok bool) {
 	if [6]byte(last[:6]) != [6]byte(random[:6]) {
 		return next, false
@@ -96,8 +97,8 @@ func after(last, random [16]byte) (next [16]byte, ok bool) {
 	return next, over == 0 && [6]byte(next[:6]) == [6]byte(last[:6])
 }
 
-// encode returns prefix followed by the 128 bits of b as 26 digits of five bits. The first
-// digit has only three.
+// encode returns prefix followed by the 128 bits of b as 26 digits. The first digit has three bits, each
+// other digit five.
 func encode(prefix string, b [16]byte) string {
 	hi, lo := bigEndian(b[:8]), bigEndian(b[8:])
 	var digits [length]byte
@@ -118,8 +119,8 @@ func bigEndian(b []byte) uint64 {
 	return w
 }
 
-// Swap returns id with another prefix. The session of a single ask has the same digits as
-// the ask.
+// Swap returns the digits of id with another prefix. The session of a single ask has the same digits as the
+// ask.
 func Swap(id, prefix string) string {
 	_, digits, _ := strings.Cut(id, "_")
 	return prefix + digits
@@ -139,7 +140,7 @@ func Valid(prefix, id string) bool {
 	return true
 }
 
-// Bytes returns the 128 bits of an id with this prefix, and reports whether it is one.
+// Bytes returns the 128 bits of id. ok is false if id is not a valid id with this prefix.
 func Bytes(prefix, id string) (b [16]byte, ok bool) {
 	if !Valid(prefix, id) {
 		return b, false

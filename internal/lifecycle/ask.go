@@ -18,12 +18,12 @@ type AskState struct {
 	// digest of the request, to compare a repeat with the same key
 	Request string `store:"request,after=owner"`
 	Refused int    `store:"refused,moving"` // number of late answers in the history
-	Moved   int    `store:"moved,moving"`   // how often it was reassigned
+	Moved   int    `store:"moved,moving"`   // how often the ask was reassigned
 	Granted string `store:"granted,moving"` // grantKey of the request of approve_all, to compare a repeat
 
-	// the answers that are not sent yet, in the order in which they were given
+	// answers that are not sent yet, in the order in which they were given
 	Held     []askback.Held `store:"held,moving"`
-	Channels []string       `store:"channels"` // the channels that carry the question; empty: all
+	Channels []string       `store:"channels"` // channels that carry the question; empty for all
 	Widens   bool           `store:"widens"`   // whether the people of an escalation become approvers
 	// Within lists the only people who can become approvers, if Widens is set. If it is empty, no other route
 	// limits them.
@@ -44,7 +44,7 @@ const MaxRefused = 100
 // sooner changes nothing.
 const claimPause = 30 * time.Second
 
-// maxClaims is the maximum number of claims in an ask. The oldest ones are dropped.
+// maxClaims is the maximum number of claims in an ask. Older claims are dropped.
 const maxClaims = 20
 
 // Asked opens an ask. The questions or the confirmation of Ask must be normalized.
@@ -52,10 +52,10 @@ type Asked struct {
 	Ask     askback.Ask
 	Owner   string
 	Request string
-	// Channels are the channels that carry the question; empty: all.
+	// Channels are the channels that carry the question; empty for all.
 	Channels []string
 	// Widens is set if the people of an escalation become approvers. If Within is not empty, only the people
-	// in it can.
+	// in Within can become approvers.
 	Widens bool
 	Within []string
 	// Callback is the address that receives question_pending and the event of the
@@ -64,7 +64,8 @@ type Asked struct {
 	// CallbackOf is the person who named Callback. The callback then gets only what this person may see. If
 	// it is "", an agent or the settings named Callback.
 	CallbackOf string
-	// Call is the number of the call of a hosted run, which gets the outcome; 0: no hosted run asks.
+	// Call is the number of the call of the hosted run that asks and gets the outcome. It is 0 if no hosted
+	// run asks.
 	Call int
 	At   time.Time
 }
@@ -75,8 +76,9 @@ type Covered struct {
 	At    time.Time
 }
 
-// Answered settles the ask with the answer of a person. A late answer is only recorded in the history. An
-// answer that repeats the outcome changes nothing.
+// Answered settles the ask with the answer of a person. If more approvals are required, an approval is
+// counted as a vote. A late answer is only recorded in the history. An answer that repeats the outcome
+// changes nothing.
 type Answered struct {
 	By      string
 	Via     askback.Channel
@@ -112,9 +114,9 @@ type Claimed struct {
 	At  time.Time
 }
 
-// Due sends the held answers whose time has come, the earliest first. If the ask has expired at the time At,
-// as [AskState.Expires] returns, it sends all of them, and ends the ask if none of them settled it. Otherwise
-// it changes nothing.
+// Due sends the held answers whose time has come, beginning with the earliest. If the ask has expired at the
+// time At, as [AskState.Expires] returns, Due sends all held answers. If no answer settles the ask, Due ends
+// it. If nothing is due, Due changes nothing.
 type Due struct {
 	// Lost are the authors of held answers who may no longer answer. These answers are dropped.
 	Lost []string
@@ -127,7 +129,7 @@ type Consumed struct {
 	At     time.Time
 }
 
-// Acked records that the agent acknowledged the outcome.
+// Acked records that the agent acknowledged the outcome. For a pending ask the error is [askback.ErrPending].
 type Acked struct{ At time.Time }
 
 func (Asked) input()     {}
@@ -140,15 +142,16 @@ func (Due) input()       {}
 func (Consumed) input()  {}
 func (Acked) input()     {}
 
-// Step returns the result of an input. The first input of an ask must be [Asked]. Each later one is
+// Step returns the result of an input. The first input of an ask must be [Asked]. Each later input is
 // [Covered], [Answered], [Declined], [Cancelled], [Claimed], [Seen], [Reassigned], [FollowedUp], [Held],
 // [Undone], [Due], [Consumed], [Acked], [Sent], [ReceiptGiven], [Skipped], [SendFailed], [SendAgain] or
 // [ReceiversAdded], in any order.
 //
 // If Step returns an error, nothing changes, with one exception. After [askback.ErrSettled], the result may
 // record a late answer. The errors are [askback.ErrSettled], [askback.ErrConsumed], [askback.ErrDigest],
-// [askback.ErrNotApproved], [askback.ErrNotApprover], [askback.ErrPending], [askback.ErrSent] and
-// [askback.Invalid]. For an input that these rules do not allow, Step returns another error.
+// [askback.ErrNotApproved], [askback.ErrNotApprover], [askback.ErrPending], [askback.ErrSent],
+// [askback.ErrNotFound] for a delivery, and [askback.Invalid]. For an input that these rules do not allow,
+// Step returns another error.
 func (s AskState) Step(in Input) (Result[AskState], error) {
 	if a, ok := in.(Asked); ok != (s.Ask.ID == "") {
 		return unchanged(s), fmt.Errorf("%T for ask %q: Asked must be the first input, and only the first", in,
@@ -208,8 +211,8 @@ func asked(in Asked) (Result[AskState], error) {
 	return deliver(r, in.At), nil
 }
 
-// notifySession returns the effect that steps the session of the ask with in. The session
-// must not be implicit, because then it has no record.
+// notifySession returns the effect that steps the session of the ask with in. The session must not be
+// implicit, because an implicit session has no record.
 func (s AskState) notifySession(in Input, mustExist bool) []Effect {
 	return []Effect{NotifySession{ID: s.Ask.SessionID, Input: in, MustExist: mustExist}}
 }
@@ -260,9 +263,8 @@ func approvedDigest(s AskState, in Answered, a askback.Answer) string {
 	return s.Ask.Confirmation.Digest
 }
 
-// newGrant returns the grant that approve_all makes on this ask. The grant is for the
-// owner, the agent and the tool of the ask. It covers dangerous calls only if this one is
-// dangerous.
+// newGrant returns the grant that approve_all makes on this ask. The grant is for the owner, the agent and
+// the tool of the ask. It covers dangerous calls only if the call of this ask is dangerous.
 func newGrant(s AskState, in Answered, r askback.GrantRequest) askback.Grant {
 	c := s.Ask.Confirmation
 	g := askback.Grant{
@@ -282,7 +284,7 @@ func newGrant(s AskState, in Answered, r askback.GrantRequest) askback.Grant {
 	return g
 }
 
-// grantKey returns a string by which grant requests are compared, or "" for nil.
+// grantKey returns a string by which grant requests are compared. It returns "" for nil.
 func grantKey(r *askback.GrantRequest) string {
 	if r == nil {
 		return ""
@@ -290,8 +292,9 @@ func grantKey(r *askback.GrantRequest) string {
 	return fmt.Sprintf("%s for %s", r.Scope, r.ExpiresIn)
 }
 
-// covered approves the ask by a grant. It returns [askback.ErrNotApproved] if the ask is not
-// a confirmation, or is pending and not covered by the grant.
+// covered approves the ask by a grant. The error is [askback.ErrNotApproved] if the ask is not a
+// confirmation, or is pending and not covered by the grant. It is [askback.ErrSettled] if the ask has another
+// outcome.
 func covered(s AskState, in Covered) (Result[AskState], error) {
 	g := in.Grant
 	if s.Ask.Kind != askback.Confirm || !s.Ask.Settled() && !g.Covers(s.Ask, in.At) {
@@ -379,8 +382,8 @@ func claimed(s AskState, in Claimed) (Result[AskState], error) {
 	return changed(s, Event{Type: askback.EventQuestionClaimed, By: in.By}), nil
 }
 
-// refuse records an answer that came too late, unless the history already has MaxRefused late answers. It
-// always returns [askback.ErrSettled].
+// refuse records an answer that came too late, unless the history already has MaxRefused late answers. The
+// content of an answer that is too long is omitted. refuse always returns [askback.ErrSettled].
 func refuse(s AskState, by string, via askback.Channel, a askback.Answer) (Result[AskState], error) {
 	if s.Refused >= MaxRefused {
 		return unchanged(s), askback.ErrSettled
@@ -396,13 +399,13 @@ func refuse(s AskState, by string, via askback.Channel, a askback.Answer) (Resul
 	return changed(s, e), askback.ErrSettled
 }
 
-// maxRefusedBytes is the maximum length of a late answer that the history keeps in full. Of a longer answer
-// it keeps only the person, the channel and the status of the ask. The limits of answers are not checked for
-// late answers.
+// maxRefusedBytes is the maximum length of a late answer that the history keeps in full. For a longer answer,
+// the history keeps only the person, the channel and the status of the ask. The limits of answers are not
+// checked for late answers.
 const maxRefusedBytes = 1 << 16
 
-// length returns the approximate length of an answer as JSON. An empty entry counts
-// too, because its field names are written.
+// length returns the approximate length of an answer as JSON. An empty entry counts too, because its field
+// names are written.
 func length(a askback.Answer) int {
 	const entry, value = 64, 4
 	n := len(a.Comment) + len(a.Decision) + len(a.Reason) + len(a.Input)

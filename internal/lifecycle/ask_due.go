@@ -20,8 +20,7 @@ func (s AskState) Columns() Columns {
 	return Columns{Open: !a.Settled(), Unacked: a.Unacked(), Status: string(a.Status), To: a.People(), Due: s.Due()}
 }
 
-// Due returns the time at which the ask must be stepped, by [Due] or by [FollowedUp]; zero:
-// never.
+// Due returns the time at which the ask must be stepped, by [Due] or by [FollowedUp], or zero for never.
 func (s AskState) Due() time.Time {
 	due := s.Moves()
 	if next, ok := s.NextFollowUp(); ok && (due.IsZero() || next.At.Before(due)) {
@@ -40,9 +39,8 @@ func (s AskState) Moves() time.Time {
 	return at
 }
 
-// Expires returns the time at which [Due] ends the ask, or zero if it never does. Claims
-// postpone the deadline to [limits.ClaimHold] after the last one, but by at most
-// [limits.MaxClaimHold] (F5).
+// Expires returns the time at which [Due] ends the ask, or zero if it never does. Claims postpone the
+// deadline to [limits.ClaimHold] after the last claim, but by at most [limits.MaxClaimHold] (F5).
 func (s AskState) Expires() time.Time {
 	a := s.Ask
 	if a.Settled() || a.Deadline.IsZero() || a.OnTimeout == askback.OnTimeoutWait {
@@ -60,7 +58,8 @@ func (s AskState) Expires() time.Time {
 	return due
 }
 
-// due sends the held answers that are due, and ends an ask whose deadline has passed.
+// due sends the held answers that are due. If the ask has expired, due sends all held answers and then ends
+// the ask, unless an answer has settled it.
 func due(s AskState, in Due) (Result[AskState], error) {
 	expires := s.Expires()
 	expired := !expires.IsZero() && !in.At.Before(expires)

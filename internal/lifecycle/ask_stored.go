@@ -15,12 +15,11 @@ import (
 const AskFormat = shortFormat
 
 // AppendFixed appends the part of the state that is written once, as JSON. Its members follow from the tags
-// of [AskState], without the columns; times are in milliseconds since 1970.
+// of [AskState], without the columns. Times are in milliseconds since 1970.
 func (s AskState) AppendFixed(b []byte) ([]byte, error) { return s.appendFixed(b, AskFormat) }
 
-// AppendRequest appends the part of the state that is written once, without the warnings and
-// the position in a trace,
-// as JSON in format 1. Digests of this JSON are stored, so its form is the same in every
+// AppendRequest appends the part of the state that is written once, as JSON in format 1. It omits the
+// warnings and the position in a trace. Digests of this JSON are stored, so its form is the same in every
 // release.
 func (s AskState) AppendRequest(b []byte) ([]byte, error) {
 	s.Ask.Warnings, s.Ask.TraceParent = nil, ""
@@ -40,8 +39,8 @@ func (s AskState) AppendMoving(b []byte) ([]byte, error) {
 	return s.appendMoving(b, AskFormat)
 }
 
-// DecodeAsk returns the state that [AskState.AppendFixed] and [AskState.AppendMoving] appended, in this
-// release or an older one, with the columns of its row.
+// DecodeAsk returns the state that [AskState.AppendFixed] and [AskState.AppendMoving] appended in this or an
+// earlier release, with the columns of its row. It returns an error for a newer format.
 func DecodeAsk(row Row, fixedPart, movingPart []byte) (AskState, error) {
 	var s AskState
 	var fixed, moving int
@@ -72,8 +71,8 @@ func DecodeAsk(row Row, fixedPart, movingPart []byte) (AskState, error) {
 	return s, nil
 }
 
-// readRow sets the fields that the fixed part omits: the columns of the row, fields that follow from others,
-// and fields with their usual value.
+// readRow sets the fields that the fixed part omits: the columns of the row, fields that follow from other
+// fields, and fields with their usual value.
 func (s *AskState) readRow(row Row) {
 	a := &s.Ask
 	a.ID, a.SessionID, s.Owner, a.Agent, a.CreatedAt = row.ID, row.Stream, row.Owner, row.Agent, row.Created
@@ -94,7 +93,7 @@ func (s AskState) whole() bool {
 		!slices.ContainsFunc(s.Held, func(h askback.Held) bool { return len(h.Answers) > len(a.Questions) })
 }
 
-// restore sets the fields that are not stored because they follow from others.
+// restore sets the fields that are not stored because they follow from other fields.
 func (s *AskState) restore() {
 	a := &s.Ask
 	a.Owner = s.Owner

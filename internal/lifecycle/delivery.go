@@ -13,13 +13,13 @@ import (
 	"github.com/askback/askback"
 )
 
-// Send requires that a delivery of the ask or, without AskID, of the session is sent. It is
-// performed after the commit, at least once.
+// Send requires that a delivery is sent. The delivery belongs to the ask or, without AskID, to the session.
+// Send is performed after the commit, at least once.
 type Send struct {
 	ID        string // the id of the delivery
 	AskID     string
 	SessionID string
-	Due       time.Time // not sent before this time; zero: without delay
+	Due       time.Time // not sent before this time; zero for no delay
 	At        time.Time
 }
 
@@ -44,8 +44,8 @@ type Skipped struct {
 	At       time.Time
 }
 
-// SendFailed records that an attempt to send a delivery failed. The next attempt is at
-// Retry; if that is zero, the delivery is given up.
+// SendFailed records that an attempt to send a delivery failed. The next attempt is at Retry. If Retry is
+// zero, the delivery is given up.
 type SendFailed struct {
 	ID    string
 	Error string
@@ -53,8 +53,9 @@ type SendFailed struct {
 	At    time.Time
 }
 
-// SendAgain queues a delivery that was given up, or makes it wait for a queued one. Its attempts start again.
-// Its old effect must be deleted in the same commit, because a queued delivery gets a new one.
+// SendAgain queues a delivery that was given up. If another delivery to its receiver is queued, the delivery
+// waits. Its attempts are counted from 0 again. Its old effect must be deleted in the same commit, because a
+// queued delivery gets a new effect.
 type SendAgain struct {
 	ID string
 	At time.Time
@@ -63,10 +64,10 @@ type SendAgain struct {
 // A Receiver is a phone or a chat room that gets the question and its outcome.
 type Receiver struct {
 	Channel string
-	Name    string // its name in the settings of the channel
-	Person  string // the person who reads it; "": several people
-	// NotBefore is the end of the quiet hours of the person; zero if they are over. A
-	// question or a reminder waits until then.
+	Name    string // name of the receiver in the settings of the channel
+	Person  string // the only person who reads the messages; "" if several people do
+	// NotBefore is the end of the person's quiet hours, or zero if they are over. A question or a reminder
+	// waits until then.
 	NotBefore time.Time
 }
 
@@ -108,7 +109,7 @@ func receiversAdded(s AskState, in ReceiversAdded) (Result[AskState], error) {
 	return r, nil
 }
 
-// addDelivery adds a delivery to a receiver. It returns its effect if it is sent now.
+// addDelivery adds a delivery to a receiver. If the delivery is sent now, addDelivery returns its effect.
 func (s *AskState) addDelivery(to Receiver, event askback.EventType, at time.Time) []Effect {
 	return addDelivery(&s.Deliveries, askback.Delivery{
 		ID: deliveryID(s.Ask.ID, len(s.Deliveries), digitsOf(s.Ask.ID)), AskID: s.Ask.ID, SessionID: s.Ask.SessionID,
@@ -117,7 +118,8 @@ func (s *AskState) addDelivery(to Receiver, event askback.EventType, at time.Tim
 	})
 }
 
-// receivers returns the receivers that have the question, other than its callback.
+// receivers returns the receivers that have the question, without the callback. Receivers that lost the
+// question are omitted.
 func (s AskState) receivers() (all []Receiver) {
 	for _, d := range s.Deliveries {
 		if to := (Receiver{Channel: d.Channel, Name: d.Target, Person: d.Person}); d.Channel != channelWebhook &&
@@ -131,8 +133,8 @@ func (s AskState) receivers() (all []Receiver) {
 	})
 }
 
-// deliver adds a delivery of the events in r to the callback of the ask, if it has one, and to
-// each other receiver.
+// deliver adds deliveries for the events in r that open or settle the ask. Each event is delivered to the
+// callback of the ask, if any, and to each other receiver.
 func deliver(r Result[AskState], at time.Time) Result[AskState] {
 	s := &r.State
 	all := s.receivers()
@@ -154,9 +156,9 @@ func deliver(r Result[AskState], at time.Time) Result[AskState] {
 // adds one, so without a maximum the record would grow forever.
 const maxSessionDeliveries = 20
 
-// deliverSession adds a delivery of the end of the session, or of its present turn, to its callback, if it
-// has one. If the record has the maximum number of deliveries, the oldest delivery that is not being sent is
-// dropped.
+// deliverSession adds a delivery to the callback of the session, if any, for the end of the session or of its
+// present turn. If the record has the maximum number of deliveries, the oldest delivery that is not queued is
+// dropped. A dropped delivery that was waiting is recorded as failed.
 func deliverSession(r Result[SessionState], at time.Time) Result[SessionState] {
 	s := &r.State
 	address := s.Receiver()
@@ -191,21 +193,21 @@ func deliverSession(r Result[SessionState], at time.Time) Result[SessionState] {
 // are sent in order: each begins when the previous one was sent or given up. Different receivers do not wait
 // for each other.
 
-// addDelivery adds a delivery to a receiver. It returns its effect if it is sent now.
+// addDelivery adds d to list. If a delivery to the receiver of d is sent now, addDelivery returns its effect.
 func addDelivery(list *[]askback.Delivery, d askback.Delivery) []Effect {
 	d.Status = askback.DeliveryWaiting
 	*list = append(slices.Clip(*list), d)
 	return sendNext(list, d, d.At)
 }
 
-// sameReceiver reports whether two deliveries of one record have the same receiver. The
-// address of its callback may change.
+// sameReceiver reports whether two deliveries of one record have the same receiver. All deliveries to the
+// callback have the same receiver, because its address may change.
 func sameReceiver(d, e askback.Delivery) bool {
 	return d.Channel == e.Channel && (d.Channel == channelWebhook || d.Target == e.Target)
 }
 
-// dropDelivery removes the oldest delivery that is not queued if a list has at least limit deliveries. It
-// returns the removed delivery, and whether there is one.
+// dropDelivery removes the oldest delivery that is not queued, if list has at least limit deliveries. It
+// returns the removed delivery, and whether a delivery was removed.
 func dropDelivery(list *[]askback.Delivery, limit int) (askback.Delivery, bool) {
 	i := slices.IndexFunc(*list, func(d askback.Delivery) bool { return d.Status != askback.DeliveryQueued })
 	if len(*list) < limit || i < 0 {
@@ -216,8 +218,8 @@ func dropDelivery(list *[]askback.Delivery, limit int) (askback.Delivery, bool) 
 	return dropped, true
 }
 
-// sendNext queues the first waiting delivery to the receiver of a delivery, unless one is already queued. It
-// returns its effect.
+// sendNext queues the first waiting delivery to the receiver of a delivery and returns its effect. If a
+// delivery to this receiver is already queued or no delivery waits, it returns nil.
 func sendNext(list *[]askback.Delivery, of askback.Delivery, at time.Time) []Effect {
 	if deliveryWith(*list, of, askback.DeliveryQueued) >= 0 {
 		return nil
@@ -232,17 +234,17 @@ func sendNext(list *[]askback.Delivery, of askback.Delivery, at time.Time) []Eff
 	return []Effect{Send{ID: d.ID, AskID: d.AskID, SessionID: d.SessionID, Due: d.RetryAt, At: at}}
 }
 
-// deliveryWith returns the index of the first delivery that has a status and the same receiver as another
-// delivery, or -1.
+// deliveryWith returns the index of the first delivery with this status and the receiver of the delivery of,
+// or -1.
 func deliveryWith(list []askback.Delivery, of askback.Delivery, status askback.DeliveryStatus) int {
 	return slices.IndexFunc(list, func(d askback.Delivery) bool { return d.Status == status && sameReceiver(d, of) })
 }
 
-// Delivery returns the delivery with an id, and whether there is one.
+// Delivery returns the delivery with this id. It reports false if there is no such delivery.
 func (s AskState) Delivery(id string) (askback.Delivery, bool) { return deliveryByID(s.Deliveries, id) }
 
-// Delivery returns the delivery with an id, and whether there is one. The delivery has the session after its
-// event.
+// Delivery returns the delivery with this id, and the session as it was after the event. It reports false if
+// there is no such delivery.
 func (s SessionState) Delivery(id string) (askback.Delivery, bool) {
 	d, ok := deliveryByID(s.Deliveries, id)
 	if ok && d.Session == nil {
@@ -270,7 +272,7 @@ func deliveryID(record string, n int, digits string) string {
 	return string(id)
 }
 
-// an id has digits for its time, and random ones
+// An id has digits for its time, and random digits.
 const (
 	idTime, idRandom = 10, 16
 	idAlphabet       = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -282,7 +284,7 @@ func digitsOf(id string) string {
 	return digits[:min(idTime, len(digits))]
 }
 
-// timeDigits returns the digits of an id for a time.
+// timeDigits returns the digits for the time at in an id.
 func timeDigits(at time.Time) string {
 	var digits [idTime]byte
 	for i, ms := len(digits)-1, at.UnixMilli(); i >= 0; i, ms = i-1, ms>>5 {
@@ -291,8 +293,8 @@ func timeDigits(at time.Time) string {
 	return string(digits[:])
 }
 
-// originOf returns the scheme and the host of an address, in lower case. The rest of the address may be
-// secret.
+// originOf returns the scheme and the host of an address, in lower case, or "" for an invalid address. The
+// rest of the address may be secret.
 func originOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -301,8 +303,9 @@ func originOf(address string) string {
 	return u.Scheme + "://" + strings.ToLower(u.Host)
 }
 
-// FirstDelivery returns the delivery of the question to the receiver of another delivery, or an empty one. A
-// receiver that lost the question and got it again has two such deliveries; the later one counts.
+// FirstDelivery returns the delivery of the question to the receiver of another delivery, or the zero
+// Delivery. A receiver that lost the question and got it again has several such deliveries. FirstDelivery
+// then returns the last of them that is not later than the delivery of.
 func (s AskState) FirstDelivery(of askback.Delivery) (first askback.Delivery) {
 	for _, d := range s.Deliveries {
 		if d.Event == askback.EventQuestionPending && sameReceiver(d, of) {
@@ -374,7 +377,7 @@ func delivered[S any](s S, list func(*S) *[]askback.Delivery, in Input) (Result[
 	return r, nil
 }
 
-// endDelivery ends a queued delivery.
+// endDelivery ends a queued delivery, counts its last attempt, and returns the event.
 func endDelivery(
 	list *[]askback.Delivery, id string, at time.Time, event askback.EventType, end func(*askback.Delivery),
 ) (*Event, error) {
@@ -384,8 +387,9 @@ func endDelivery(
 	})
 }
 
-// changeDelivery changes a delivery that has a status, and returns its event. If the delivery
-// has another status, it changes nothing and returns nil.
+// changeDelivery changes a delivery that has this status, and returns its event. If the delivery has another
+// status, nothing changes, and the event is nil. Without a delivery of this id, the error is
+// [askback.ErrNotFound].
 func changeDelivery(
 	list *[]askback.Delivery, id string, status askback.DeliveryStatus, event askback.EventType,
 	change func(*askback.Delivery),

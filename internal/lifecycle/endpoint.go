@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// An EndpointState is the state of a receiver of webhooks. Its secrets are in their stored form: the machine
+// An EndpointState is the state of a receiver of webhooks. Its secrets are in their stored form. The machine
 // does not read them.
 type EndpointState struct {
 	Endpoint  askback.Endpoint `store:",inline"`
@@ -25,7 +25,7 @@ type EndpointMade struct {
 	At       time.Time
 }
 
-// EndpointPaused keeps the deliveries to an active endpoint.
+// EndpointPaused makes an active endpoint paused, so that its deliveries are held.
 type EndpointPaused struct {
 	By string
 	At time.Time
@@ -37,16 +37,18 @@ type EndpointResumed struct {
 	At time.Time
 }
 
-// EndpointRotated replaces the secret of an endpoint.
+// EndpointRotated replaces the secret of an endpoint. The previous secret also signs for
+// [limits.OldSecretTime].
 type EndpointRotated struct {
 	Secret string
 	At     time.Time
 }
 
-// EndpointAccepted records that an attempt succeeded.
+// EndpointAccepted records that an attempt succeeded. The time during which the endpoint failed then ends.
 type EndpointAccepted struct{ At time.Time }
 
-// EndpointFailed records that an attempt failed.
+// EndpointFailed records that an attempt failed. The endpoint is disabled if Gone is set, or if it has failed
+// for [limits.EndpointFailing].
 type EndpointFailed struct {
 	Gone bool // the receiver refuses further messages
 	At   time.Time
@@ -59,11 +61,11 @@ func (EndpointRotated) input()  {}
 func (EndpointAccepted) input() {}
 func (EndpointFailed) input()   {}
 
-// Step returns the result of an input. The first input of an endpoint must be [EndpointMade]. Each later one
-// is another input of an endpoint, in any order. For an input that these rules do not allow, Step returns an
-// error, and nothing changes.
+// Step returns the result of an input. The first input of an endpoint must be [EndpointMade]. Each later
+// input is another input of an endpoint, in any order. For an input that these rules do not allow, Step
+// returns an error, and nothing changes.
 //
-// Endpoints have no history: they belong to no session.
+// Endpoints have no history, because they belong to no session.
 func (s EndpointState) Step(in Input) (Result[EndpointState], error) {
 	if made, ok := in.(EndpointMade); ok != (s.Endpoint.ID == "") {
 		return unchanged(s), fmt.Errorf("%T for endpoint %q: EndpointMade must be the first input, and only the first",
@@ -91,14 +93,14 @@ func (s EndpointState) Columns() Columns {
 	return Columns{Open: true, Status: string(s.Endpoint.Status)}
 }
 
-// Matters reports whether a failed attempt at a time would change the endpoint. If not, the endpoint need not
-// be stepped.
+// Matters reports whether the input failed would change the endpoint. If not, the endpoint need not be
+// stepped.
 func (s EndpointState) Matters(failed EndpointFailed) bool {
 	return !endpointFailed(s, failed).Unchanged
 }
 
-// SigningSecrets returns the secrets that sign at a time, the newest first. The secret "" stands for the
-// secret of the settings.
+// SigningSecrets returns the secrets that sign at the time now, the newest first. A secret "" is the secret
+// of the settings.
 func (s EndpointState) SigningSecrets(now time.Time) []string {
 	if s.Secret == "" || !now.Before(s.Endpoint.OldSecretUntil) {
 		return []string{s.Secret}

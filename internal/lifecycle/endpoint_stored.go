@@ -19,8 +19,9 @@ func (s EndpointState) AppendMoving(b []byte) ([]byte, error) {
 	return s.appendMoving(b, EndpointFormat)
 }
 
-// DecodeEndpoint returns the state that [EndpointState.AppendFixed] and
-// [EndpointState.AppendMoving] appended. The id is from the record of the endpoint.
+// DecodeEndpoint returns the state that [EndpointState.AppendFixed] and [EndpointState.AppendMoving]
+// appended. The argument id is from the record of the endpoint. DecodeEndpoint returns an error for a newer
+// format.
 func DecodeEndpoint(id string, fixedPart, movingPart []byte) (EndpointState, error) {
 	var s EndpointState
 	var fixed, moving int

@@ -5,8 +5,8 @@ import (
 	"github.com/askback/askback/internal/wire/codec"
 )
 
-// DecodeEvent returns the event that [Event.Append] appended as data, in this release or
-// an older one. The type of the event was stored separately as storedType.
+// DecodeEvent returns the event that [Event.Append] appended as data, in this or an earlier release. The type
+// of the event was stored separately as storedType.
 func DecodeEvent(storedType string, data []byte) (Event, error) {
 	e := Event{Type: eventType(storedType)}
 	var err error
@@ -19,8 +19,8 @@ func DecodeEvent(storedType string, data []byte) (Event, error) {
 	return e, err
 }
 
-// UsualState returns the State of an event that is stored without a State. Almost every change of a state has
-// it.
+// UsualState returns the State that an event has if none is stored. Almost every change of a state has its
+// usual State. Events of other types have no State.
 func (e Event) UsualState() string {
 	switch {
 	case e.Type != askback.EventStateChange:

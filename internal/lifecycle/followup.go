@@ -10,7 +10,7 @@ import (
 // FollowedUp performs the next reminder or escalation, if it is due. If several reminders are due because no
 // process was running, they become one.
 type FollowedUp struct {
-	People []string // if it is an escalation: the people in its groups who may answer from now on
+	People []string // for an escalation: the people in its groups who may answer from now on
 	// Receivers are the receivers of the people who may answer after this step. A receiver without the
 	// question gets it, and the others get a reminder.
 	Receivers []Receiver
@@ -18,7 +18,8 @@ type FollowedUp struct {
 	At        time.Time
 }
 
-// Reassigned gives the ask to other people. The approvers stay the same.
+// Reassigned gives the ask to other people. The approvers stay the same. After [MaxReassigned] reassignments,
+// the error is [askback.Invalid].
 type Reassigned struct {
 	By        string
 	Via       askback.Channel
@@ -32,8 +33,7 @@ type Reassigned struct {
 func (FollowedUp) input() {}
 func (Reassigned) input() {}
 
-// NextFollowUp returns the next reminder or escalation of a pending ask, and whether there is
-// one.
+// NextFollowUp returns the next reminder or escalation of a pending ask. It reports false if there is none.
 func (s AskState) NextFollowUp() (askback.FollowUp, bool) {
 	if s.Ask.Settled() {
 		return askback.FollowUp{}, false
@@ -44,7 +44,8 @@ func (s AskState) NextFollowUp() (askback.FollowUp, bool) {
 	return askback.FollowUp{}, false
 }
 
-// next returns the index of the first reminder or escalation that has not happened yet.
+// next returns the index of the first reminder or escalation that has not happened yet, or the number of
+// follow-ups.
 func (s AskState) next() int {
 	i := slices.IndexFunc(s.Ask.FollowUps, func(f askback.FollowUp) bool { return f.DoneAt.IsZero() })
 	if i < 0 {
@@ -100,10 +101,10 @@ func reassigned(s AskState, in Reassigned) (Result[AskState], error) {
 	return move(r, in.Receivers, in.At), nil
 }
 
-// MaxReassigned limits how often an ask can be reassigned, because each time adds to its record.
+// MaxReassigned is the maximum number of reassignments of an ask, because each adds to its record.
 const MaxReassigned = 50
 
-// setPeople sets the names in To, and the people who may answer.
+// setPeople sets the names in To, and the people who may answer. Recipients is nil if the lists are equal.
 func (s *AskState) setPeople(to, people []string) {
 	s.Ask.To, s.Ask.Recipients = to, people
 	if slices.Equal(to, people) {

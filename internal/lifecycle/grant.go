@@ -7,8 +7,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// A GrantState is the state of one grant. It is in force until it is revoked or has
-// expired.
+// A GrantState is the state of a grant. A grant is in force until it is revoked or has expired.
 type GrantState struct {
 	Grant   askback.Grant `store:",inline"`
 	Expired bool          `store:"expired,moving"` // its expiry is in the history
@@ -30,7 +29,7 @@ type GrantUsed struct {
 // false. Otherwise the grant is committed without a change, so that a concurrent revocation is a conflict
 // (F8).
 type GrantRequired struct {
-	MakerValid bool // the token or the sign-in of the person who made it is still valid
+	MakerValid bool // the token or the sign-in of the maker of the grant is still valid
 	At         time.Time
 }
 
@@ -51,12 +50,12 @@ func (GrantRequired) input() {}
 func (GrantRevoked) input()  {}
 func (GrantExpired) input()  {}
 
-// Step returns the result of an input. The first input of a grant must be [GrantMade].
-// Each later one is [GrantUsed], [GrantRequired], [GrantRevoked] or [GrantExpired], in any
-// order. If Step returns an error, nothing changes.
+// Step returns the result of an input. The first input of a grant must be [GrantMade]. Each later input is
+// [GrantUsed], [GrantRequired], [GrantRevoked] or [GrantExpired], in any order. If Step returns an error,
+// nothing changes.
 //
-// The error is [askback.ErrNotApproved]. For an input that these rules do not allow, Step
-// returns another error.
+// The error is [askback.ErrNotApproved] if the grant does not cover the ask or is not in force. For an input
+// that these rules do not allow, Step returns another error.
 func (s GrantState) Step(in Input) (Result[GrantState], error) {
 	if made, ok := in.(GrantMade); ok != (s.Grant.ID == "") {
 		return unchanged(s), fmt.Errorf("%T for grant %q: GrantMade must be the first input, and only the first", in,

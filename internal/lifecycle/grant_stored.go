@@ -18,8 +18,8 @@ func (s GrantState) AppendFixed(b []byte) ([]byte, error) { return s.appendFixed
 func (s GrantState) AppendMoving(b []byte) ([]byte, error) { return s.appendMoving(b, GrantFormat) }
 
 // DecodeGrant returns the state that [GrantState.AppendFixed] and [GrantState.AppendMoving] appended, in this
-// release or an older one. The arguments id and open are from the record of the grant. Older releases
-// recorded the expiry of a grant only in the column open.
+// or an earlier release. The arguments id and open are from the record of the grant. Early releases recorded
+// the expiry of a grant only in the column open. DecodeGrant returns an error for a newer format.
 func DecodeGrant(id string, open bool, fixedPart, movingPart []byte) (GrantState, error) {
 	var s GrantState
 	var fixed, moving int

@@ -9,17 +9,17 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// Held holds the answer of a person, who can undo it until [Due] sends it. It replaces an earlier held answer
-// of the person; the same answer again changes nothing. If the ask is settled, the call is dangerous or For
-// is zero, the answer is not held but sent.
+// Held holds the answer of a person, who can undo the answer until [Due] sends it. The answer replaces an
+// earlier held answer of the person. The same answer again changes nothing. If the ask is settled, the call
+// is dangerous, or For is zero, the answer is sent without holding.
 type Held struct {
 	Answered
 	Declines bool          // the person declines to answer; the answer has only a reason
-	For      time.Duration // how long it is held
+	For      time.Duration // how long the answer is held
 }
 
-// Undone deletes the held answer of a person. Without one it changes nothing, unless the person's answer was
-// already sent.
+// Undone deletes the held answer of a person. Without a held answer, the error is [askback.ErrSettled] if the
+// ask is settled, or [askback.ErrSent] if the person has voted. Otherwise nothing changes.
 type Undone struct {
 	By  string
 	Via askback.Channel
@@ -32,7 +32,7 @@ func (Undone) input() {}
 // The reasons in events of type [askback.EventAnswerUndone], if the person did not undo the answer.
 const (
 	WhyReassigned = "reassigned"  // the ask was given to other people
-	WhyNotAllowed = "not_allowed" // the person may no longer answer it
+	WhyNotAllowed = "not_allowed" // the person may no longer answer the ask
 )
 
 func held(s AskState, in Held) (Result[AskState], error) {
@@ -73,7 +73,7 @@ func sendNow(s AskState, in Held) (Result[AskState], error) {
 	return answered(s, in.Answered)
 }
 
-// heldOf returns the held answer of an input. The answer is normalized.
+// heldOf returns the held answer for the input in and the normalized answer a.
 func heldOf(in Held, a askback.Answer) askback.Held {
 	h := askback.Held{
 		Name: in.By, Channel: in.Via, Declines: in.Declines, Answers: a.Answers, Comment: a.Comment,
@@ -88,8 +88,8 @@ func heldOf(in Held, a askback.Answer) askback.Held {
 	return h
 }
 
-// sameHeld reports whether two held answers have the same content, and were given with the same token: an
-// answer is dropped if its token is revoked.
+// sameHeld reports whether two held answers have the same content and token. Answers with different tokens
+// differ, because an answer is dropped if its token is revoked.
 func sameHeld(a, b askback.Held) bool {
 	outcome := func(h askback.Held) *askback.Outcome {
 		return &askback.Outcome{
@@ -113,8 +113,8 @@ func undone(s AskState, in Undone) (Result[AskState], error) {
 	return unchanged(s), nil
 }
 
-// sendHeld steps a pending ask with a held answer, or drops the answer if its author may no
-// longer give it.
+// sendHeld steps a pending ask with a held answer. If its author may no longer answer, or the step changes
+// nothing, the answer is dropped.
 func sendHeld(s AskState, h askback.Held, in Due) Result[AskState] {
 	s.Held = withoutHeld(s.Held, h.Name)
 	if !slices.Contains(in.Lost, h.Name) && s.Ask.MayDecide(h.Name) {
@@ -129,7 +129,7 @@ func sendHeld(s AskState, h askback.Held, in Due) Result[AskState] {
 	return changed(s, notSent(h, WhyNotAllowed))
 }
 
-// then returns the combined result of r and the step after it.
+// then returns the combined result of r and the following step next.
 func (r Result[S]) then(next Result[S]) Result[S] {
 	if next.Unchanged {
 		return r
@@ -168,12 +168,12 @@ func (s AskState) dropUnaddressed(event Event) Result[AskState] {
 	return changed(s, history...)
 }
 
-// notSent returns the event of a held answer that is dropped.
+// notSent returns the event for the held answer h, which is dropped for the reason why.
 func notSent(h askback.Held, why string) Event {
 	return Event{Type: askback.EventAnswerUndone, By: h.Name, Via: h.Channel, Why: why}
 }
 
-// nextHeld returns the held answer that is sent next, and whether there is one.
+// nextHeld returns the held answer that is sent next. It reports false if no answer is held.
 func (s AskState) nextHeld() (next askback.Held, ok bool) {
 	for _, h := range s.Held {
 		if !ok || h.SendsAt.Before(next.SendsAt) {
@@ -187,7 +187,7 @@ func heldBy(all []askback.Held, name string) (askback.Held, bool) {
 	return (&askback.Ask{Held: all}).HeldBy(name)
 }
 
-// withoutHeld returns the held answers of other people, without changing the list.
+// withoutHeld returns the held answers of people other than name, without changing the list.
 func withoutHeld(all []askback.Held, name string) []askback.Held {
 	if _, ok := heldBy(all, name); !ok {
 		return all

@@ -1,13 +1,11 @@
-// Package lifecycle has the state machines of asks, sessions and grants, as pure
-// functions.
+// Package lifecycle has the state machines of asks, sessions, grants and endpoints, as pure functions.
 //
-// Each machine is a state with a method Step, which takes an [Input] and returns a
-// [Result]. The result depends only on the state and the input: times, ids and digests
-// are part of the input. The transcripts in testdata specify the machines.
+// Each machine is a state with a method Step, which takes an [Input] and returns a [Result]. The result
+// depends only on the state and the input: times, ids and digests are part of the input. The transcripts in
+// testdata specify the machines.
 //
-// An ask is pending until exactly one outcome ends it. The outcome is final, but later
-// events are still recorded: late answers, the use of an approval and the
-// acknowledgement.
+// An ask is pending until exactly one outcome ends it. The outcome is final, but later events are still
+// recorded: late answers, the use of an approval and the acknowledgement.
 package lifecycle
 
 import (
@@ -20,9 +18,9 @@ import (
 // A Result is the result of a step. It is committed as a whole.
 type Result[S any] struct {
 	State     S
-	Unchanged bool     // the input changed nothing: there is nothing to commit
+	Unchanged bool     // the input changed nothing, so there is nothing to commit
 	History   []Event  // the events of the step
-	Effects   []Effect // the steps of other records in the same commit
+	Effects   []Effect // work that the step requires
 }
 
 // changed returns the result of an input that changes the state to s.
@@ -39,8 +37,8 @@ func unchanged[S any](s S) Result[S] {
 // of another machine.
 type Input interface{ input() }
 
-// An Effect is work that a step of one record requires on another record. Both are committed together, or
-// neither is. The exceptions are [Send] and [Resume].
+// An Effect is work that a step of one record requires on another record. The step and the work are committed
+// together. The exceptions are [Send] and [Resume], which are performed after the commit.
 type Effect interface{ effect() }
 
 // MakeGrant steps a new grant with [GrantMade].
@@ -57,15 +55,15 @@ type UseGrant struct {
 	At  time.Time
 }
 
-// RequireGrant steps a grant with [GrantRequired]. It fails with [askback.ErrNotApproved]
-// if that is rejected or the grant was deleted.
+// RequireGrant steps a grant with [GrantRequired]. If the step is rejected or the grant was deleted, the
+// error is [askback.ErrNotApproved].
 type RequireGrant struct {
 	ID string
 	At time.Time
 }
 
-// NotifySession steps a session with [AskOpened] or [AskClosed]. If the session was deleted, it does nothing
-// or, if MustExist is set, is a conflict.
+// NotifySession steps a session with [AskOpened] or [AskClosed]. If the session was deleted, nothing happens
+// or, if MustExist is set, the commit is a conflict.
 type NotifySession struct {
 	ID        string
 	Input     Input
@@ -78,8 +76,7 @@ type CancelOpenAsks struct {
 	Input     Cancelled
 }
 
-// Resume steps the hosted run of a session with the outcome of one of its asks, after the
-// commit.
+// Resume steps the hosted run of a session with the outcome of an ask of this session, after the commit.
 type Resume struct{ AskID, SessionID string }
 
 func (Resume) effect()         {}
@@ -89,8 +86,8 @@ func (RequireGrant) effect()   {}
 func (NotifySession) effect()  {}
 func (CancelOpenAsks) effect() {}
 
-// An Event is one record of the history. It does not repeat the fields of the ask that
-// never change, such as the questions and the outcome.
+// An Event is a record of the history. It does not repeat the fields of the ask that never change, such as
+// the questions and the outcome.
 type Event struct {
 	Type     askback.EventType        `store:"-"` // stored in a separate column
 	By       string                   `store:"by"`
@@ -123,7 +120,7 @@ type Event struct {
 	IsError  bool            `store:"error"`
 	Provider json.RawMessage `store:"provider"` // data that the provider of the model needs back
 
-	To []string `store:"to"` // for an ask: the people and groups that it got
+	To []string `store:"to"` // the people and groups to whom the ask was given
 }
 
 // A Row has the columns of a stored record that are part of its state. The JSON of the state
@@ -137,8 +134,9 @@ type Row struct {
 	Created time.Time
 }
 
-// shortFormat is the first format that omits fields that a [Row] has, fields that follow from others, and
-// usual values. Earlier formats of asks end with 5, and of sessions with 3.
+// shortFormat is the first format that omits three kinds of fields: fields that a [Row] has, fields that
+// follow from other fields, and fields with their usual value. Earlier formats of asks end with 5, and of
+// sessions with 3.
 const shortFormat = 6
 
 // Columns are the parts of a state by which a store selects records.
@@ -147,5 +145,5 @@ type Columns struct {
 	Unacked bool // settled, and not acknowledged
 	Status  string
 	To      []string
-	Due     time.Time // when the record must be stepped; zero: never
+	Due     time.Time // when the record must be stepped; zero for never
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/askback/askback"
 )
 
-// remind adds a delivery to each receiver: a reminder, or the question if the receiver does not have it. A
-// receiver with an unsent delivery gets nothing, so that reminders do not pile up while it cannot be reached
-// or its person has quiet hours.
+// remind adds a delivery to each receiver: a reminder, or the question if the receiver does not have the
+// question. A receiver with an unsent delivery gets nothing. So reminders do not accumulate while a receiver
+// cannot be reached or its person has quiet hours.
 func remind(r Result[AskState], receivers []Receiver, at time.Time) Result[AskState] {
 	s := &r.State
 	for _, to := range receivers {
@@ -26,7 +26,8 @@ func remind(r Result[AskState], receivers []Receiver, at time.Time) Result[AskSt
 	return r
 }
 
-// move adds a delivery to each receiver that loses or gets the question.
+// move adds a delivery to each receiver that loses the question, and to each of receivers that does not have
+// it yet.
 func move(r Result[AskState], receivers []Receiver, at time.Time) Result[AskState] {
 	s := &r.State
 	for _, to := range s.receivers() {
@@ -47,7 +48,7 @@ func (r Receiver) same(other Receiver) bool {
 	return r.Channel == other.Channel && r.Name == other.Name
 }
 
-// lastTo returns the last delivery to a receiver, and whether there is one.
+// lastTo returns the last delivery to a receiver. It reports false if there is no delivery.
 func (s AskState) lastTo(to Receiver) (askback.Delivery, bool) {
 	for _, d := range slices.Backward(s.Deliveries) {
 		if d.Channel == to.Channel && d.Target == to.Name {

@@ -7,8 +7,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// Seen records that a person has the ask on a screen, through the channel Via. It has no event: only the
-// deliveries have the time.
+// Seen records that a person has the ask on a screen, through the channel Via. It makes no event. Only the
+// deliveries record the time.
 type Seen struct {
 	By  string
 	Via askback.Channel
@@ -17,9 +17,10 @@ type Seen struct {
 
 func (Seen) input() {}
 
-// AtFrontend reports whether the people of a channel see the ask itself, and have logged in or work at the
+// AtFrontend reports whether a channel shows the ask itself to people who have logged in or work at the
 // terminal of the agent. Other channels show a message. They identify a person by an account of a service, an
-// address or a link, which are more easily shared. A program that uses the library may name no channel.
+// address or a link, which are more easily shared. AtFrontend returns true for "", because a program that
+// uses the library may name no channel.
 func AtFrontend(via askback.Channel) bool {
 	switch via {
 	case askback.ChannelWeb, askback.ChannelTerminal, askback.ChannelAPI, askback.ChannelHook, askback.ChannelMCP, "":
@@ -28,8 +29,8 @@ func AtFrontend(via askback.Channel) bool {
 	return false
 }
 
-// carries reports whether people reach a channel of answers through a delivery. The two channels have the
-// same name, or the channel of answers is push, which all channels without such a name share.
+// carries reports whether people who read d answer through the channel via. Via has the name of the
+// delivery's channel. Channels without a constant in askback.Channels share the name push.
 func carries(d askback.Delivery, via askback.Channel) bool {
 	own := askback.Channel(d.Channel)
 	return own == via || via == askback.ChannelPush && own != channelWebhook && !slices.Contains(askback.Channels, own)
@@ -51,13 +52,12 @@ func (s *AskState) actedOnScreen(by string, via askback.Channel, at time.Time) {
 	}
 }
 
-// markSeen sets the time in the deliveries that a person has seen, and reports whether it
-// changed one.
+// markSeen sets the time in the deliveries that a person has seen, and reports whether a delivery changed.
 func (s *AskState) markSeen(in Seen) (marked bool) {
 	person := in.By
 	if !AtFrontend(in.Via) &&
 		!slices.ContainsFunc(s.Deliveries, func(d askback.Delivery) bool { return in.shows(d, in.By) }) {
-		person = "" // one of several people who read a room, without a message of their own
+		person = "" // the person is one of several who read a room, and has no message of their own
 	}
 	for i, d := range s.Deliveries {
 		if !d.SeenAt.IsZero() || !mayHaveArrived(d, in.At) || !in.shows(d, person) {
@@ -72,7 +72,7 @@ func (s *AskState) markSeen(in Seen) (marked bool) {
 }
 
 // shows reports whether a delivery to a person shows the ask on the screen of in. A message that the ask was
-// given to others does not show it.
+// given to other people does not show the ask.
 func (in Seen) shows(d askback.Delivery, person string) bool {
 	return d.Person == person && (AtFrontend(in.Via) || carries(d, in.Via)) &&
 		d.Event != askback.EventQuestionReassigned

@@ -11,16 +11,16 @@ import (
 	"github.com/askback/askback"
 )
 
-// A SessionState is the state of one session. Until it ends, it is waiting while an ask
-// is open, and running otherwise (docs/wire.md §1).
+// A SessionState is the state of a session. Until the session ends, it is waiting while an ask is open, and
+// running otherwise (docs/wire.md §1).
 type SessionState struct {
 	Session askback.Session `store:",inline"`
 
-	Callback   string `store:"callback,moving"`    // the address that its asker named for its events, or ""
-	CallbackOf string `store:"callback_of,moving"` // the person who named that address, or ""
-	// Configured is the address in the settings when it began, or "". It is used if Callback is "".
+	Callback   string `store:"callback,moving"`    // the address that the starter named for the events, or ""
+	CallbackOf string `store:"callback_of,moving"` // the person who named Callback, or ""
+	// Configured is the address in the settings when the session began, or "". It is used if Callback is "".
 	Configured string `store:"configured"`
-	// Deliveries are the deliveries to that address, in order, without the oldest.
+	// Deliveries are the latest deliveries to the callback, in order.
 	Deliveries []askback.Delivery `store:"deliveries,moving"`
 	Delivered  int                `store:"delivered,moving"` // the number of all deliveries so far
 }
@@ -28,8 +28,8 @@ type SessionState struct {
 // SessionStarted begins a session.
 type SessionStarted struct {
 	Session askback.Session
-	// Callback is the address that receives the events of the session, or "". If it is "", Configured
-	// receives them: the address of the settings, or "".
+	// Callback is the address that receives the events of the session. If it is "", Configured receives the
+	// events. Configured is the address of the settings, or "".
 	Callback, Configured string
 	CallbackOf           string // the person who named Callback, or ""
 	At                   time.Time
@@ -38,20 +38,20 @@ type SessionStarted struct {
 // CallbackChanged changes the callback of the session.
 type CallbackChanged struct {
 	Callback   string
-	CallbackOf string // the person who named it, or ""
+	CallbackOf string // the person who named Callback, or ""
 	At         time.Time
 }
 
 // AskOpened records that the session has a new ask.
 type AskOpened struct {
-	ID string // of the ask
+	ID string // id of the ask
 	At time.Time
 }
 
 // AskClosed records that an ask of the session was settled.
 type AskClosed struct {
-	ID    string // of the ask
-	Fails bool   // it expired with [askback.OnTimeoutFail]: the session fails with it
+	ID    string // id of the ask
+	Fails bool   // the ask expired with [askback.OnTimeoutFail], so the session fails
 	At    time.Time
 }
 
@@ -65,13 +65,13 @@ type SessionCommand struct {
 
 // RunChanged records a change of the run of a hosted session.
 type RunChanged struct {
-	Status  askback.SessionStatus // running, or the status with which its turn or the run ended
-	Idle    bool                  // only its turn ended
+	Status  askback.SessionStatus // running, or the status with which the turn or the run ended
+	Idle    bool                  // only the turn ended
 	Result  json.RawMessage
 	Error   string
 	Tokens  int64
 	CostUSD float64
-	Cancel  Cancelled // the cancellation of the open asks, if it ended
+	Cancel  Cancelled // cancels the open asks if the turn or the run ended
 	At      time.Time
 }
 
@@ -82,17 +82,17 @@ func (AskOpened) input()       {}
 func (AskClosed) input()       {}
 func (SessionCommand) input()  {}
 
-// MaxSessionAsks is the maximum number of open asks in one session. It is limited because they end with the
-// session, in one commit.
+// MaxSessionAsks is the maximum number of open asks in a session. It is limited because the open asks end
+// with the session, in one commit.
 const MaxSessionAsks = 200
 
-// Step returns the result of an input. The first input of a session must be [SessionStarted]. Each later one
-// is [CallbackChanged], [AskOpened], [AskClosed], [RunChanged], [SessionCommand], [Sent], [SendFailed] or
-// [SendAgain], in any order.
+// Step returns the result of an input. The first input of a session must be [SessionStarted]. Each later
+// input is [CallbackChanged], [AskOpened], [AskClosed], [RunChanged], [SessionCommand], [Sent], [SendFailed]
+// or [SendAgain], in any order.
 //
 // If Step returns an error, nothing changes. The errors are [askback.ErrEnded], [askback.ErrAsksOpen],
-// [askback.Invalid] and, for one open ask too many, an [askback.RetryError]. For an input that these rules do
-// not allow, Step returns another error.
+// [askback.ErrNotFound] for a delivery, [askback.Invalid] and, for too many open asks, an
+// [askback.RetryError]. For an input that these rules do not allow, Step returns another error.
 func (s SessionState) Step(in Input) (Result[SessionState], error) {
 	if started, ok := in.(SessionStarted); ok != (s.Session.ID == "") {
 		return unchanged(s), fmt.Errorf("%T for session %q: SessionStarted must be the first input, and only the first",
@@ -130,8 +130,8 @@ func sessionStarted(in SessionStarted) (Result[SessionState], error) {
 }
 
 // callbackChanged sets the address that receives the events of the session, including events that were not
-// yet sent. The same address again changes nothing. The error is [askback.ErrEnded] if the session is over
-// for good. There is no event in the history: the address may be secret.
+// yet sent. The same address again changes nothing. The error is [askback.ErrEnded] if the session has ended
+// for good. The history gets no event, because the address may be secret.
 func callbackChanged(s SessionState, in CallbackChanged) (Result[SessionState], error) {
 	switch {
 	case s.Callback == in.Callback:
@@ -152,9 +152,9 @@ func callbackChanged(s SessionState, in CallbackChanged) (Result[SessionState], 
 // Receiver returns the address that receives the events of the session, or "".
 func (s SessionState) Receiver() string { return cmp.Or(s.Callback, s.Configured) }
 
-// askOpened counts a new ask. It starts the next turn if the last one had ended. The error
-// is [askback.ErrEnded] if the session has ended for good, and an [askback.RetryError] if
-// it has MaxSessionAsks open asks.
+// askOpened counts a new ask. If the last turn had ended, the next turn starts. The error is
+// [askback.ErrEnded] if the session has ended for good, and an [askback.RetryError] if it has MaxSessionAsks
+// open asks.
 func askOpened(s SessionState, in AskOpened) (Result[SessionState], error) {
 	switch {
 	case s.Session.Final():
@@ -179,7 +179,7 @@ func askClosed(s SessionState, in AskClosed) (Result[SessionState], error) {
 	if s.Session.Ended() {
 		return unchanged(s), nil
 	}
-	if s.Session.Hosted { // its run determines the next step
+	if s.Session.Hosted { // the run determines the next step
 		s.Session.AsksPending = max(0, s.Session.AsksPending-1)
 		return changed(s.settle(in.At)), nil
 	}
@@ -249,8 +249,8 @@ func command(s SessionState, in SessionCommand) (Result[SessionState], error) {
 	return unchanged(s), fmt.Errorf("unknown command %T", in.Command)
 }
 
-// message records a message of a person. It starts the next turn if the last one had
-// ended. Open asks stay open.
+// message records a message of a person. If the last turn had ended, the next turn starts. Open asks stay
+// open. The error is [askback.ErrEnded] if the session has ended for good.
 func (s SessionState) message(in SessionCommand, text string) (Result[SessionState], error) {
 	if s.Session.Final() {
 		return unchanged(s), askback.ErrEnded
@@ -318,7 +318,7 @@ func (s SessionState) resume(in SessionCommand, cmd askback.ResumeSession) (Resu
 }
 
 // complete ends a session for good, with the result that its agent reports. The same report again changes
-// nothing. A different report is an error, because the result is final.
+// nothing. After another end, the error is [askback.ErrEnded], because the result is final.
 func (s SessionState) complete(in SessionCommand, cmd askback.Complete) (Result[SessionState], error) {
 	status, event, word := askback.SessionCompleted, askback.EventSessionCompleted, "completed"
 	if cmd.Status == askback.SessionFailed {
@@ -336,8 +336,7 @@ func (s SessionState) complete(in SessionCommand, cmd askback.Complete) (Result[
 	return s.ended(event, word, in.cancel("the run "+word)), nil
 }
 
-// compact returns raw without white space between its tokens. It returns raw unchanged
-// if it is not JSON.
+// compact returns raw without white space between its tokens. If raw is not JSON, it is returned unchanged.
 func compact(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
@@ -362,8 +361,8 @@ func (c SessionCommand) cancel(reason string) Cancelled {
 	return Cancelled{By: c.By, Via: c.Via, Reason: reason, At: c.At}
 }
 
-// wake starts the next turn if the last one had ended: it sets the status to running, and
-// removes the result and the error.
+// wake starts the next turn if the last turn had ended: it sets the status to running, and removes the result
+// and the error.
 func (s SessionState) wake() SessionState {
 	if s.Session.Ended() {
 		s.Session.Status, s.Session.Phase, s.Session.CompletedAt = askback.SessionRunning, "", time.Time{}
@@ -383,22 +382,23 @@ func (s SessionState) settle(at time.Time) SessionState {
 	return s
 }
 
-// end ends the session, or only its turn if phase is "idle".
+// end ends the session or, if phase is "idle", only its turn.
 func (s SessionState) end(status askback.SessionStatus, phase string, at time.Time) SessionState {
 	s.Session.AsksPending = 0
 	s.Session.Status, s.Session.Phase, s.Session.CompletedAt, s.Session.UpdatedAt = status, phase, at, at
 	return s
 }
 
-// ended returns the result of a step that ended the session, with the effect that cancels
-// its open asks.
+// ended returns the result of a step that ended the session or its turn, with the effect that cancels the
+// open asks.
 func (s SessionState) ended(event askback.EventType, word string, asks Cancelled) Result[SessionState] {
 	r := changed(s, s.snapshot(event), Event{Type: askback.EventStateChange, State: word})
 	r.Effects = []Effect{CancelOpenAsks{SessionID: s.Session.ID, Input: asks}}
 	return deliverSession(r, s.Session.CompletedAt)
 }
 
-// Initial returns a session as it began: the event session_started does not repeat fields that never change.
+// Initial returns the session as it began. The event session_started does not repeat the fields that never
+// change.
 func Initial(s askback.Session) askback.Session {
 	return askback.Session{
 		ID: s.ID, Agent: s.Agent, Owner: s.Owner, Hosted: s.Hosted, Title: s.Title, Payload: s.Payload,

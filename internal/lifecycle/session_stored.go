@@ -17,9 +17,8 @@ func (s SessionState) AppendFixed(b []byte) ([]byte, error) { return s.appendFix
 // AppendMoving appends the part of the state that each step rewrites, as JSON.
 func (s SessionState) AppendMoving(b []byte) ([]byte, error) { return s.appendMoving(b, SessionFormat) }
 
-// DecodeSession returns the state that [SessionState.AppendFixed] and
-// [SessionState.AppendMoving] appended, in this release or an older one, with the columns of its
-// row.
+// DecodeSession returns the state that [SessionState.AppendFixed] and [SessionState.AppendMoving] appended in
+// this or an earlier release, with the columns of its row. It returns an error for a newer format.
 func DecodeSession(row Row, fixedPart, movingPart []byte) (SessionState, error) {
 	var s SessionState
 	var fixed, moving int

@@ -19,7 +19,7 @@ const (
 	MaxText        = 20_000 // notes, other, reason, comment
 	MaxName        = 200    // names, labels of agents, tags, titles
 	MaxKey         = 255
-	MaxSearch      = 1_000 // of a query
+	MaxSearch      = 1_000 // length of a search text
 	MaxNames       = 100   // people to whom an ask is addressed, tags
 	MaxTo          = 2_000 // all names of these people together; each change of the ask stores them again
 	MaxDraft       = 1 << 18
@@ -104,8 +104,8 @@ const (
 	// EndpointFailing is how long an endpoint may fail without accepting a message before it is disabled. It
 	// is longer than all attempts at one delivery together.
 	EndpointFailing = 5 * 24 * time.Hour
-	// OldSecretTime is how long the previous secret signs as well, so that a receiver can change it without
-	// losing a message.
+	// OldSecretTime is how long deliveries are also signed with the previous secret. Until then a receiver
+	// can change to the new secret without losing a message.
 	OldSecretTime = 24 * time.Hour
 )
 

@@ -23,8 +23,8 @@ func Sum(key []byte, purpose string, parts ...string) []byte {
 	return Bare(key, string(text))
 }
 
-// Bare returns the HMAC-SHA256 of a text, without a purpose and a length. It is only for verifying signatures
-// of earlier releases; use [Sum] for all others.
+// Bare returns the HMAC-SHA256 of text, without a purpose and lengths. Apart from Sum, it is only for
+// verifying signatures of earlier releases. Make new signatures with [Sum].
 func Bare(key []byte, text string) []byte {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(text))

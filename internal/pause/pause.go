@@ -18,11 +18,11 @@ func For(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// A Backoff is a series of pauses, each twice as long as the one before.
+// A Backoff is a series of pauses. It begins with First, and each further pause is twice as long, up to Max.
 type Backoff struct {
 	First, Max time.Duration
 
-	next time.Duration // 0: First
+	next time.Duration // 0 at the beginning of the series
 }
 
 // Next returns the next pause.

@@ -89,7 +89,7 @@ func (s *Store) fits(c store.Change) bool {
 	return true
 }
 
-// version returns the version of a record, and 0 for nil.
+// version returns the version of r. For nil it returns 0.
 func version(r *store.Record) int64 {
 	if r == nil {
 		return 0
@@ -109,7 +109,7 @@ func storedForm(r store.Record, old *store.Record) *store.Record {
 	return &r
 }
 
-// replace removes old from the maps and sorted lists and inserts r. Either may be nil.
+// replace removes old from the maps and sorted lists and inserts r. Either record may be nil.
 func (s *Store) replace(old, r *store.Record) {
 	if old != nil {
 		delete(s.records, name{old.Kind, old.ID})
@@ -166,8 +166,8 @@ func (s *Store) newest(stream string) int64 {
 	return s.events[seqs[len(seqs)-1]-1].StreamSeq
 }
 
-// prune deletes the events that f selects. It replaces each by the zero Event, because the
-// index of an event depends on its Seq.
+// prune deletes the events that f selects. It replaces each event by the zero Event, because the index of an
+// event depends on its Seq.
 func (s *Store) prune(f store.EventFilter) {
 	seqs := s.streams[f.Stream]
 	if len(seqs) == 0 {
@@ -197,7 +197,7 @@ func cloneEvent(e store.Event) store.Event {
 	return e
 }
 
-// copyOf returns a copy of a slice. For an empty one it returns nil, as a database does.
+// copyOf returns a copy of s. For an empty slice it returns nil, as a database does.
 func copyOf[S ~[]E, E any](s S) S {
 	if len(s) == 0 {
 		return nil

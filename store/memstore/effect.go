@@ -69,8 +69,7 @@ func (s *Store) release(key string) {
 	}
 }
 
-// replaceEffect removes old from the map and the sorted lists and inserts e. Either may be
-// nil.
+// replaceEffect removes old from the map and the sorted lists and inserts e. Either effect may be nil.
 func (s *Store) replaceEffect(old, e *effect) {
 	if old != nil {
 		delete(s.effects, old.ID)
@@ -186,7 +185,7 @@ func (s *Store) Effects(ctx context.Context, q store.Query) ([]store.Effect, err
 	return s.listEffects(ctx, s.queued, q)
 }
 
-// listEffects returns the effects of a list in order of ID that q selects.
+// listEffects returns the effects in all that q selects. The list all is sorted by ID.
 func (s *Store) listEffects(ctx context.Context, all *sorted[effect], q store.Query) (list []store.Effect, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// index is the index for searches. Its documents are in the order of Find, reversed: by time,
-// then by their addition.
+// An index holds the documents for searches. They are sorted by time, then by their addition. Find returns
+// them in reverse order.
 type index struct {
 	seq       int64
 	documents []document
@@ -22,14 +22,15 @@ type document struct {
 	words []string
 }
 
-// Indexed returns the position of the index.
+// Indexed returns the Seq of the last event whose document was added, or 0.
 func (s *Store) Indexed(ctx context.Context) (seq int64, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.index.seq, s.usable(ctx)
 }
 
-// UpdateIndex adds documents to the index.
+// UpdateIndex adds documents to the index and moves its position to u.To. It returns store.ErrConflict if the
+// position is not u.From.
 func (s *Store) UpdateIndex(ctx context.Context, u store.IndexUpdate) error {
 	if err := u.Check(); err != nil {
 		return err
@@ -68,7 +69,7 @@ func (i *index) remove(ids []string) {
 	}
 }
 
-// Find returns the ids of the documents that a search selects.
+// Find returns the ids of the documents that q selects, newest first.
 func (s *Store) Find(ctx context.Context, q store.Search) (ids []string, err error) {
 	if err := q.Check(); err != nil {
 		return nil, err

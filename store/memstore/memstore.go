@@ -23,7 +23,7 @@ type Store struct {
 	events  []store.Event      // the event with Seq n has index n-1
 	streams map[string][]int64 // the Seqs of each stream
 
-	// Sorted lists of records. List reads the one with the fewest records to skip.
+	// Sorted lists of records. List reads the list with the fewest records to skip.
 	all, open, owned, streamed, due *sorted[store.Record]
 
 	effects    map[string]*effect // by id; the effects are immutable
@@ -100,8 +100,7 @@ func (s *Store) usable(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// List returns the records that q selects. If it has examined q.Scan records, the error may
-// be a store.MoreError.
+// List returns the records that q selects. If it stops after q.Scan records, the error is a store.MoreError.
 func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -168,9 +167,8 @@ func (s *Store) Totals(ctx context.Context, kind string) (t store.Totals, err er
 // afterEveryID sorts after every id, because no id contains this byte: ids are UTF-8.
 const afterEveryID = "\xff"
 
-// narrowest returns the sorted list in which List has the fewest records to skip. All
-// records that q selects are in one section of it. The returned function reports whether a
-// record is in that section.
+// narrowest returns the sorted list in which List skips the fewest records. The records that q selects are
+// all in one section of the list. inSection reports whether a record is in the section.
 func (s *Store) narrowest(q store.Query) (*sorted[store.Record], func(*store.Record) bool) {
 	kind := func(r *store.Record) bool { return r.Kind == q.Kind }
 	open := q.Open != nil && *q.Open
@@ -277,7 +275,8 @@ func (s *Store) Recent(ctx context.Context, stream string, before int64, limit i
 	return list, nil
 }
 
-// Subjects returns the records that events are about, newest event first.
+// Subjects returns the records that events are about, newest event first. If more may follow, before is the
+// value of q.Before for the next call. Otherwise it is 0.
 func (s *Store) Subjects(ctx context.Context, q store.SubjectQuery) (list []store.Subject, before int64, err error) {
 	if err := q.Check(); err != nil {
 		return nil, 0, err

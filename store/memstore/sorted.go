@@ -76,7 +76,7 @@ func (s *sorted[T]) remove(r *T) {
 // ascend yields every element in order.
 func (s *sorted[T]) ascend() iter.Seq[*T] { return s.walk(0, 0) }
 
-// after yields the elements after r, which need not be in the list.
+// after yields the elements after r. The list need not contain r.
 func (s *sorted[T]) after(r *T) iter.Seq[*T] {
 	c, i := s.search(r)
 	if c < len(s.chunks) && s.compare(s.chunks[c][i], r) == 0 {
@@ -115,7 +115,7 @@ func (s *sorted[T]) before(r *T) iter.Seq[*T] {
 	}
 }
 
-// while returns the elements before the first one for which ok returns false.
+// while returns the elements before the first element for which ok returns false.
 func while[T any](elements iter.Seq[*T], ok func(*T) bool) (list []*T) {
 	for e := range elements {
 		if !ok(e) {

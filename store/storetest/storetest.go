@@ -111,7 +111,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 	}
 }
 
-// noon is the base of all times in this suite.
+// noon is the time of the records and events that record and event return.
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 func record(kind, id string) store.Record {
