@@ -140,8 +140,8 @@ func (w *writer) text(what string, n int) string {
 	return fmt.Sprintf("%s %d of writer %d", what, n, w.number)
 }
 
-// ask asks in a followed session, in another session of the writer, or without a session. It returns the id of the ask, and
-// reports whether the ask was made.
+// ask asks in a followed session, in another session of the writer, or without a session. It returns the id of the
+// ask, and reports whether the ask was made.
 func (w *writer) ask(ctx context.Context, n int, at stream) (id string, ok bool) {
 	key := fmt.Sprintf("writer %d ask %d", w.number, n)
 	r := request(key)
