@@ -18,7 +18,7 @@ import (
 // maxWait is the maximum of the wait parameter. To wait longer, a client repeats the request.
 const maxWait = 60 * time.Second
 
-// replyAsk replies with an ask and the address of its page, or returns err.
+// replyAsk replies with status 200, a and the address of its page, or returns err.
 func (c *call) replyAsk(a *revision.Ask, err error) error {
 	if err != nil {
 		return err
@@ -26,16 +26,16 @@ func (c *call) replyAsk(a *revision.Ask, err error) error {
 	return c.writeAsk(http.StatusOK, a)
 }
 
-// writeAsk replies with an ask and the address of its page.
+// writeAsk replies with a and the address of its page.
 func (c *call) writeAsk(status int, a *revision.Ask) error {
 	return c.replyJSON(status, func(b []byte) ([]byte, error) { return a.AppendJSON(b, c.h.options.PublicURL) })
 }
 
-// withPageURL returns an ask with the address of its page, if the server has a public URL.
+// withPageURL returns a with the address of its page, if the server has a public URL.
 func (c *call) withPageURL(a askback.Ask) askback.Ask { return a.WithPageURL(c.h.options.PublicURL) }
 
-// replySettled replies with an ask, or returns err. If err is [askback.ErrSettled], it returns
-// a problem that contains the ask, unless a is nil.
+// replySettled replies with a, or returns err. If err is [askback.ErrSettled], it returns a problem that
+// contains the ask, unless a is nil.
 func (c *call) replySettled(a *revision.Ask, err error) error {
 	if a == nil || !errors.Is(err, askback.ErrSettled) {
 		return c.replyAsk(a, err)
@@ -55,8 +55,8 @@ func (c *call) waitParam() (time.Duration, error) {
 	return min(d, maxWait), err
 }
 
-// durationParam parses the query parameter with the given name. It returns absent if the
-// parameter is missing. The error for an invalid value contains the example.
+// durationParam parses the query parameter with the given name. It returns absent if the parameter is
+// missing. The error for an invalid value contains example.
 func (c *call) durationParam(name string, absent time.Duration, example string) (time.Duration, error) {
 	s := c.param(name)
 	if s == "" {
@@ -108,8 +108,8 @@ func (c *call) ask() error {
 // traceHeader is the header with a position in a trace (W3C Trace Context).
 const traceHeader = "Traceparent"
 
-// traceParent returns the position in a trace that the request is part of, or "". As W3C Trace Context
-// requires, an invalid position is ignored.
+// traceParent returns the position in a trace that the request is part of. It returns "" if the request has
+// no valid position. As W3C Trace Context requires, an invalid position is ignored.
 func (c *call) traceParent() string {
 	if all := c.r.Header[traceHeader]; len(all) == 1 && askback.ValidTraceParent(all[0]) {
 		return all[0]
@@ -117,7 +117,8 @@ func (c *call) traceParent() string {
 	return ""
 }
 
-// findOrAsk returns the ask that the body describes: a new ask, or the existing ask with the same key.
+// findOrAsk returns the ask that the body describes: a new ask, or the existing ask with the same key. The
+// key may also be in the Idempotency-Key header.
 //
 //go:noinline
 func (c *call) findOrAsk() (*revision.Ask, error) { // its large frame must not be on the stack of a wait
@@ -147,9 +148,9 @@ func (c *call) findOrAsk() (*revision.Ask, error) { // its large frame must not 
 	return a, nil
 }
 
-// explain returns the problem for an invalid request or body, and any other error unchanged. The
-// detail of the problem is written for models: where the mistake is, what is expected, and a
-// valid example (F15).
+// explain returns the problem for an invalid request or body. It returns any other error unchanged. The
+// detail of the problem is written for models: where the mistake is, what is expected, and a valid example
+// (F15).
 func (c *call) explain(err error) error {
 	p := problemOf(err)
 	if p.Type == typeInvalid || p.Type == typeSyntax {
@@ -194,7 +195,8 @@ func (c *call) list() error {
 	return c.result(page, err)
 }
 
-// timeParam parses the query parameter with the given name, if the request has it.
+// timeParam parses the query parameter with the given name and stores the time in at. If the parameter is
+// missing, at is unchanged.
 func (c *call) timeParam(name string, at *time.Time) error {
 	s := c.param(name)
 	if s == "" {
@@ -210,7 +212,7 @@ func (c *call) timeParam(name string, at *time.Time) error {
 	return nil
 }
 
-// boolParam returns the value of a query parameter, or nil if it is missing.
+// boolParam returns the value of the query parameter with the given name, or nil if the parameter is missing.
 func (c *call) boolParam(name string) (*bool, error) {
 	switch c.param(name) {
 	case "":
@@ -223,8 +225,8 @@ func (c *call) boolParam(name string) (*bool, error) {
 	return nil, askback.Invalid{{Pointer: "?" + name, Detail: name + " must be true or false", Fix: name + "=true"}}
 }
 
-// limit parses the maximum number of items in a list. It returns 0, which selects the default,
-// if s is "". If s is not a positive number it returns -1, which the checks of queries reject.
+// limit parses s, the maximum number of items in a list. If s is "", it returns 0, which selects the default.
+// If s is not a positive number, it returns -1, which the checks of queries reject.
 func limit(s string) int {
 	if s == "" {
 		return 0
@@ -258,7 +260,8 @@ func (c *call) decline() error {
 	return c.replySettled(revision.Copy(c.client.Decline(c.r.Context(), c.id(), reason)))
 }
 
-// replyHeld replies with an ask whose answer is held, or was sent immediately.
+// replyHeld replies with a. The status is 202 if the answer of the principal is held, and 200 if the answer
+// was sent immediately.
 func (c *call) replyHeld(a askback.Ask, err error) error {
 	if _, held := a.HeldBy(c.principal.Name); held && err == nil {
 		return c.writeAsk(http.StatusAccepted, revision.New(&a, nil))

@@ -44,8 +44,9 @@ func NewClient(address, token string, c *http.Client) *Client {
 
 var _ askback.Client = (*Client)(nil)
 
-// do sends a request and decodes the reply into out, unless out is nil. If the reply is an
-// error, do returns the error that its problem represents and the ask that it contains.
+// do sends a request and decodes the reply into out, unless out is nil. If the reply is a problem, do returns
+// the error that the problem represents and the ask that the problem contains. status is 0 if there was no
+// reply.
 func (c *Client) do(ctx context.Context, r request, out any) (status int, ask askback.Ask, err error) {
 	limited, cancel := withTimeout(ctx, replyTime+r.wait)
 	defer cancel()
@@ -86,8 +87,8 @@ func withTimeout(ctx context.Context, d time.Duration) (context.Context, context
 	return context.WithTimeout(ctx, d)
 }
 
-// parse decodes JSON into out. If out has the method UnmarshalJSON, parse calls it directly,
-// because json.Unmarshal would scan the input once more.
+// parse decodes JSON into out. If out has the method UnmarshalJSON, parse calls this method directly, because
+// json.Unmarshal would scan the input once more.
 func parse(raw []byte, out any) error {
 	_, anything := out.(*json.RawMessage) // its UnmarshalJSON checks nothing
 	if m, ok := out.(json.Unmarshaler); ok && !anything {
@@ -118,19 +119,18 @@ func (c *Client) ask(ctx context.Context, r request) (askback.Ask, error) {
 	return out, nil
 }
 
-// askPath returns the path of an ask, followed by a resource such as "/draft", which may be
-// empty.
+// askPath returns the path of an ask, followed by resource, such as "/draft" or "".
 func askPath(id, resource string) string { return base + "/asks/" + url.PathEscape(id) + resource }
 
-// fetch sends a request and returns the decoded reply, which may be long.
+// fetch sends r and returns the decoded reply, which may be long.
 func fetch[T any](ctx context.Context, c *Client, r request) (out T, err error) {
 	r.long = true
 	_, _, err = c.do(ctx, r, &out)
 	return out, err
 }
 
-// Ask implements [askback.Asker]. A request without a key gets one, so that the transport
-// can repeat the call.
+// Ask implements [askback.Asker]. If r has no key, Ask sends a random key, so that the transport can repeat
+// the request.
 func (c *Client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
 	normal, err := r.Normalize()
 	if err != nil {
@@ -182,8 +182,8 @@ const (
 	longestPollPause = 2 * time.Second
 )
 
-// poll sends one request that waits for the ask: for pollTime, or until the deadline of ctx if
-// that is earlier, in whole seconds rounded up.
+// poll sends a request that waits for the ask. The request waits for pollTime, or until the deadline of ctx
+// if the deadline is earlier. The time is rounded up to whole seconds.
 func (c *Client) poll(ctx context.Context, id string) (askback.Ask, error) {
 	wait := pollTime
 	if end, ok := ctx.Deadline(); ok {
@@ -197,9 +197,9 @@ func (c *Client) poll(ctx context.Context, id string) (askback.Ask, error) {
 // lastReadTime is how long the last read of an ask may take after the end of a wait.
 const lastReadTime = 2 * time.Second
 
-// lastState reads the ask after ctx has ended. If the ask is settled, the error is nil;
-// otherwise it is the cause of ctx. If the server cannot be reached in time, lastState returns
-// last, the ask of the last poll. It returns any other error of the read without an ask.
+// lastState reads the ask after ctx has ended. If the ask is settled, the error is nil. Otherwise the error
+// is the cause of ctx. If the server cannot be reached in time, lastState returns last, the ask of the last
+// poll. After any other error of the read, lastState returns this error without an ask.
 func (c *Client) lastState(ctx context.Context, id string, last askback.Ask) (askback.Ask, error) {
 	readCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastReadTime)
 	defer cancel()
@@ -335,7 +335,8 @@ func (c *Client) SaveDraft(ctx context.Context, id string, draft json.RawMessage
 	return err
 }
 
-// Yield asks the server to release its local database.
+// Yield asks the server to release its local database. The server may still hold the database when Yield
+// returns.
 func (c *Client) Yield(ctx context.Context) error {
 	_, _, err := c.do(ctx, request{method: "POST", path: base + "/yield"}, nil)
 	return err

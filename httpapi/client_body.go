@@ -12,8 +12,8 @@ type body[T any] struct {
 // AppendJSON appends the body to b as JSON.
 func (y body[T]) AppendJSON(b []byte) ([]byte, error) { return y.appendOne(y.value, b) }
 
-// withMember returns a function that appends the object of appendOne with another member,
-// whose value is this JSON.
+// withMember returns a function that appends the object of appendOne with one more member. The member has the
+// given name, and json as its value.
 func withMember[T any](appendOne func(T, []byte) ([]byte, error), name, json string) func(T, []byte) ([]byte, error) {
 	return func(value T, b []byte) ([]byte, error) {
 		b, err := appendOne(value, b)

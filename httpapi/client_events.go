@@ -48,7 +48,7 @@ func isFinal(err error) bool {
 		errors.Is(err, askback.ErrNotFound) || errors.As(err, &invalid)
 }
 
-// stream reads events over successive connections.
+// A stream reads events over successive connections.
 type stream struct {
 	client   *Client
 	session  string
@@ -63,8 +63,9 @@ const (
 	lastPause  = 15 * time.Second       // for every pause
 )
 
-// backOff waits before the next connection: a random time, whose limit doubles with each
-// failure, plus the Retry-After time of the server. It returns an error if ctx ends.
+// backOff waits before the next connection. It waits for a random time, plus the Retry-After time of the
+// server. The limit of the random time doubles with each failure, up to lastPause. backOff returns an error
+// if ctx ends.
 func (s *stream) backOff(ctx context.Context, why error) error {
 	longest := max(s.client.pause, s.retry) << min(s.failures, 6)
 	s.failures++
@@ -75,12 +76,12 @@ func (s *stream) backOff(ctx context.Context, why error) error {
 	return pause.For(ctx, d)
 }
 
-// silenceTime is how long a connection may have no traffic before the client closes it. The
+// silenceTime is how long a connection may have no traffic before the client closes the connection. The
 // server sends a heartbeat every heartbeatTime.
 const silenceTime = 3 * heartbeatTime
 
-// readConnection opens a connection and yields its events until it ends. If yield returns false, more is
-// false. Otherwise err is the reason why the connection ended.
+// readConnection opens a connection and yields its events until the connection ends. more is false if yield
+// returned false. Otherwise err is the reason why the connection ended.
 func (s *stream) readConnection(ctx context.Context, yield func(askback.Event, error) bool) (more bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -151,8 +152,7 @@ func (s *stream) open(ctx context.Context) (*http.Response, error) {
 	return nil, err
 }
 
-// frame is one block of an event stream. If it has only comments or a retry time, data is
-// empty.
+// A frame is a block of an event stream. If the block has only comments or a retry time, data is empty.
 type frame struct {
 	id    string
 	data  []byte

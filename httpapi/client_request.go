@@ -13,28 +13,29 @@ import (
 	"time"
 )
 
-// request is one HTTP request of a [Client].
+// A request describes an HTTP request of a [Client].
 type request struct {
 	method string
 	path   string
 	query  string // encoded
-	body   any    // nil: none
+	body   any    // nil if the request has no body
 	key    string
 	trace  string        // the position in a trace, or ""
 	long   bool          // the reply may be long, and a proxy may compress it
 	wait   time.Duration // maximum time of the server in addition to replyTime
 }
 
-// A sender makes the HTTP requests of a [Client] and sends them.
+// A sender creates and sends the HTTP requests of a [Client].
 type sender struct {
 	url string
-	// start is a request to url, to which a path can be added. If it is nil, url is parsed
-	// together with the path.
+	// start is a request to url, to which a path can be added. If start is nil, url is parsed together with
+	// the path.
 	start *http.Request
 	http  *http.Client
-	// direct is the transport of http, or nil if requests also need the rest of http.
+	// direct is the transport of http. It is nil if requests may need TLS, cookies or the timeout of http.
 	direct *http.Transport
-	// The headers that requests share, without and with a body. Nothing may change them.
+	// The headers for requests without and with a body. Requests share these headers, so no code may change
+	// them.
 	header, bodyHeader http.Header
 }
 
@@ -63,8 +64,9 @@ func newSender(address, token string, c *http.Client) sender {
 	return s
 }
 
-// defaultTransport returns a copy of [http.DefaultTransport] that keeps all idle connections
-// for a while. The original keeps two of them, so many concurrent calls would reconnect.
+// defaultTransport returns a copy of [http.DefaultTransport] that keeps all idle connections for a while. The
+// original keeps two idle connections for each host, so many concurrent calls would reconnect. If a program
+// has replaced the original by another type, defaultTransport returns the replacement.
 var defaultTransport = sync.OnceValue(func() http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
@@ -103,8 +105,8 @@ func (s *sender) request(ctx context.Context, r request) (*http.Request, error) 
 	return in, nil
 }
 
-// address returns a request with the method and the address of r. It parses the address only
-// if the path has escaped characters.
+// address returns a request with the method and the address of r. If s.start is nil or the path has escaped
+// characters, it parses the address.
 func (s *sender) address(ctx context.Context, r request) (*http.Request, error) {
 	if s.start == nil || strings.Contains(r.path, "%") {
 		address := s.url + r.path
@@ -120,7 +122,7 @@ func (s *sender) address(ctx context.Context, r request) (*http.Request, error) 
 	return in, nil
 }
 
-// setBody makes the JSON of v the body of a request.
+// setBody makes the JSON of v the body of in.
 func setBody(in *http.Request, v any) error {
 	b := newBuffer()
 	defer b.release()
@@ -131,14 +133,15 @@ func setBody(in *http.Request, v any) error {
 	b.bytes = raw
 	raw = bytes.Clone(raw) // the transport may still read it after the reply has arrived
 	in.ContentLength = int64(len(raw))
-	// The transport sends a body of this type in one write with the header, but not others.
+	// The transport sends a body of this type in one write with the header. It does not do so for other
+	// types.
 	in.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(raw)), nil }
 	in.Body, err = in.GetBody()
 	return err
 }
 
-// send sends a request, and does not follow redirects. It uses the transport alone if it can,
-// because [http.Client.Do] copies each request for redirects and cookies.
+// send sends in and does not follow redirects. If s.direct is not nil, it skips [http.Client.Do], which
+// copies each request for redirects and cookies.
 func (s *sender) send(in *http.Request) (*http.Response, error) {
 	if s.direct != nil {
 		return s.direct.RoundTrip(in)

@@ -10,9 +10,9 @@ import (
 	"github.com/askback/askback"
 )
 
-// commandRequest returns the request that sends a command to a session, or an error if this
-// client does not support the command. The role of a message is always sent, so that the
-// server does not choose a different one.
+// commandRequest returns the request that sends the command t to a session. It returns an error if this
+// client does not support the command. The role of a message is always sent, so that the server does not
+// choose a different role.
 func commandRequest(id string, t askback.Command) (request, error) {
 	post := func(resource string, content any) (request, error) {
 		return request{method: "POST", path: sessionPath(id, resource), body: content}, nil
@@ -41,13 +41,13 @@ func commandRequest(id string, t askback.Command) (request, error) {
 	return request{}, fmt.Errorf("send %s: this client does not support %T", id, t)
 }
 
-// sessionPath returns the path of a session, followed by a resource such as "/events", which
-// may be empty.
+// sessionPath returns the path of a session, followed by resource, such as "/events" or "".
 func sessionPath(id, resource string) string {
 	return base + "/sessions/" + url.PathEscape(id) + resource
 }
 
-// sessionBody returns the body of the request that starts a session.
+// sessionBody returns the body of the request that starts a session. If no agent of the server runs the
+// session, the body has "external": true.
 func sessionBody(r askback.SessionRequest) body[askback.SessionRequest] {
 	if r.Hosted() {
 		return body[askback.SessionRequest]{r, appendSessionRequest}
@@ -106,8 +106,8 @@ func (c *Client) Messages(ctx context.Context, id, cursor string, limit int) (as
 		request{method: "GET", path: sessionPath(id, "/messages"), query: filter(limit, "cursor", cursor).Encode()})
 }
 
-// filter returns the query parameters of a list: the limit unless it is 0, and the pairs of
-// key and value whose value is not empty.
+// filter returns the query parameters of a list. pairs has a name and a value in turn; empty values are left
+// out. The parameter limit is left out if it is 0.
 func filter(limit int, pairs ...string) url.Values {
 	out := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {

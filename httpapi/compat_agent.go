@@ -11,9 +11,8 @@ import (
 	"github.com/askback/askback/internal/wire/revision"
 )
 
-// maxRows is the approximate maximum of rows in a reply to GET /agent/questions, which has
-// no next page. Open asks are sorted oldest first, so the others follow when these are
-// settled.
+// maxRows is the approximate maximum of rows in a reply to GET /agent/questions, which has no next page. Open
+// asks are sorted oldest first, so later asks follow when the first asks are settled.
 const maxRows = 1000
 
 // agentQuestions serves GET /agent/questions. It replies with a row for each ask.
@@ -29,8 +28,8 @@ func (c *call) agentQuestions() error {
 	return c.result(compat.QuestionRows(asks))
 }
 
-// agentAnswer serves POST /agent/answer/{id}. If a person has already answered or declined the
-// ask, nothing changes and the reply is "already_answered", not an error.
+// agentAnswer serves POST /agent/answer/{id}. The id is the id of a session. If a person has already answered
+// or declined the ask, nothing changes. The reply is "already_answered" then, not an error.
 func (c *call) agentAnswer() error {
 	if _, err := c.client.Session(c.r.Context(), c.id()); err != nil {
 		return err
@@ -50,7 +49,8 @@ func (c *call) agentAnswer() error {
 	return c.reply(http.StatusOK, compat.ResumedReply(c.id()))
 }
 
-// replyLate replies to an answer for an ask that is already settled.
+// replyLate replies to an answer for a, which is already settled. If no person answered or declined a, it
+// returns an error.
 func (c *call) replyLate(a askback.Ask) error {
 	s, err := c.client.Session(c.r.Context(), c.id())
 	if err != nil {
@@ -76,9 +76,8 @@ func (c *call) agentSession() error {
 	return c.result(compat.SessionRow(s, last))
 }
 
-// sessionResult returns the result of a session as text, or the last message of the agent if
-// the session has no result. Unless the client is a [lastMessager], it reads only the first
-// page of messages.
+// sessionResult returns the result of s as text. If s has no result, it returns the last message of the
+// agent, or "". Unless the client is a [lastMessager], it reads only the first page of messages.
 func (c *call) sessionResult(s askback.Session) (string, error) {
 	if len(s.Result) > 0 {
 		var text string

@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/internal/wire/revision"
 )
 
-// respond serves POST /conversations/{id}/respond. The body names each question by its
-// text, which shows that the client has read it.
+// respond serves POST /conversations/{id}/respond. The body names each question by its text. A body that
+// contains only the agent's description of a call does not approve the call.
 func (c *call) respond() error {
 	if _, err := c.client.Session(c.r.Context(), c.id()); err != nil {
 		return err
@@ -40,8 +40,8 @@ func (c *call) respond() error {
 	return badRequest(c.replySettled(settled, err))
 }
 
-// matchAnswer returns the ask that a body answers, and the answer. If the body matches no ask,
-// it returns the error for the first ask in open. If it matches several, the error names them.
+// matchAnswer returns the ask in open that raw answers, and the answer. If raw matches no ask, it returns the
+// error for the first ask. If raw matches several asks, the error contains their ids.
 func matchAnswer(raw []byte, open []askback.Ask) (ask askback.Ask, answer askback.Answer, err error) {
 	var fit compat.SeveralOpenError
 	var wrong error
@@ -75,8 +75,8 @@ func badRequest(err error) error {
 	return p
 }
 
-// ambiguousAnswer returns the problem for an answer that may be meant for another ask. ids are
-// the asks from which the client must choose.
+// ambiguousAnswer returns the problem for an answer that may be meant for another ask. ids are the ids of the
+// asks from which the client must choose.
 func ambiguousAnswer(ids []string, detail string) problem {
 	return problem{Status: http.StatusConflict, Type: "which-ask", Detail: detail, QuestionIDs: ids}
 }
@@ -90,8 +90,8 @@ func (c *call) openAsks(ctx context.Context, session string) ([]askback.Ask, err
 // maxOpen is the number of open asks of a session after which no further page is read.
 const maxOpen = 200
 
-// maxPages limits the memory of one list. A page ends at 4 MB or 200 asks, so this is
-// enough for 1000 asks of common size.
+// maxPages is the maximum number of pages that asksOf reads. It limits the memory of one list. A page ends at
+// 4 MB or 200 asks, so 8 pages are enough for 1000 asks of common size.
 const maxPages = 8
 
 // asksOf returns the asks of the first pages of a query. It reads pages until it has enough

@@ -21,8 +21,10 @@ type unansweredReply struct {
 	Message    string         `json:"message"`
 }
 
-// dialectAsk serves POST /dialects/{name}/ask. It accepts the input of the ask tool that the
-// named client has, and replies in the format of that tool's result.
+// dialectAsk serves POST /dialects/{name}/ask. It accepts the input of the ask tool that the named client
+// has, and replies in the format of the tool's result. The reply consumes the approvals in it. If the format
+// cannot express the state of an ask, the reply is an [unansweredReply]. Its status is 202 while the ask is
+// open.
 func (c *call) dialectAsk() error {
 	client, ok := agents.DialectNamed(c.r.PathValue("name"))
 	if !ok {
@@ -73,7 +75,7 @@ func (c *call) dialectAsk() error {
 	})
 }
 
-// dialectAsks makes an ask for each call of an input, and waits at most for wait until all are settled. With
+// dialectAsks makes an ask for each call of in, and waits at most for wait until all asks are settled. With
 // an idempotency key, each of several calls has a key of its own: the key of the request and the number of
 // the call. If an ask cannot be made, a repeated request with the same key finds the earlier asks. Without a
 // key, the earlier asks are withdrawn.
@@ -109,7 +111,7 @@ func (c *call) dialectAsks(in compat.Input, wait time.Duration) ([]askback.Ask, 
 	return asks, nil
 }
 
-// withdrawNew withdraws the asks that this request made, because no reply can name them.
+// withdrawNew withdraws the open asks that this request made, because no reply can name them.
 func (c *call) withdrawNew(asks []askback.Ask) {
 	for _, a := range asks {
 		if !a.Repeated && !a.Settled() {

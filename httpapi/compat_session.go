@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/internal/wire/compat"
 )
 
-// answerText answers an ask of a session with the text in the body (docs/wire.md §3). It
-// returns the ask before and after the answer.
+// answerText answers an ask of a session with the text in the body (docs/wire.md §3). It returns the ask
+// before and after the answer. It approves a confirmation only if the body contains the id of the ask.
 func (c *call) answerText(session string) (found, now askback.Ask, err error) {
 	t, err := compat.ReadTextAnswer(c.body)
 	if err != nil {
@@ -36,8 +36,8 @@ func (c *call) answerText(session string) (found, now askback.Ask, err error) {
 	return found, now, err
 }
 
-// findAsk returns the ask of the session that t names or, if t has no id, the only open ask
-// (D2).
+// findAsk returns the ask of the session whose id is in t. If t has no id, it returns the only open ask of
+// the session (D2).
 func (c *call) findAsk(session string, t compat.TextAnswer) (askback.Ask, error) {
 	if t.QuestionID == "" {
 		open, err := c.openAsks(c.r.Context(), session)
@@ -93,7 +93,7 @@ func (c *call) resumeContext() error {
 	if err != nil {
 		return err
 	}
-	asks, err := c.asksOf(c.r.Context(), askback.Query{SessionID: s.ID, Status: askback.AnyStatus}, maxSettled)
+	asks, err := c.asksOf(c.r.Context(), askback.Query{SessionID: s.ID, Status: askback.AnyStatus}, maxResumeAsks)
 	if err != nil {
 		return err
 	}
@@ -107,6 +107,6 @@ func (c *call) resumeContext() error {
 	return c.replyRaw("text/plain; charset=utf-8", []byte(compat.ResumeContext(s, asks)+"\n"))
 }
 
-// maxSettled is the number of asks of a session after which no further page is read for a
-// resume context. The newest are read first.
-const maxSettled = 1000
+// maxResumeAsks is the number of asks that a resume context needs at most. The newest asks of the session are
+// read first, in whole pages.
+const maxResumeAsks = 1000

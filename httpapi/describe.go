@@ -6,11 +6,11 @@ import (
 	"github.com/askback/askback/internal/wire/openapi"
 )
 
-// params are the query parameters and headers of a request.
+// params lists the query parameters and headers of a route.
 type params = []openapi.Param
 
-// The kinds of principals that a route is for. An admin may also use the routes for
-// responders and operators. A test compares them with package access.
+// The kinds of principals that may use a route. An admin may also use the routes for responders and
+// operators. A test compares these kinds with package access.
 var (
 	forAgents    = []string{"agent"}
 	forPeople    = []string{"responder"}
@@ -94,11 +94,11 @@ func routeDocs() []openapi.Route {
 	return out
 }
 
-// description is the OpenAPI document of a server, and the HTML page generated from it.
+// A description is the OpenAPI document of a server, and the HTML page generated from the document.
 type description struct{ document, page []byte }
 
-// describeWire returns the description of this server. The page has relative links, so
-// that it also works behind a path prefix.
+// describeWire returns the description of a server with the options o. The page has relative links, so that
+// it also works behind a path prefix.
 func describeWire(o Options) (description, error) {
 	info := about
 	info.Version, info.URL = cmp.Or(o.Version, "unreleased"), o.PublicURL

@@ -21,7 +21,7 @@ func itemsOf[T any](all []T, err error) (items[T], error) {
 	return items[T]{Items: append([]T{}, all...)}, err
 }
 
-// nilIfEmpty returns a slice, or nil if it is empty, as the engine does.
+// nilIfEmpty returns all, or nil if all is empty. The engine also returns nil for an empty list.
 func nilIfEmpty[T any](all []T) []T {
 	if len(all) == 0 {
 		return nil
@@ -62,7 +62,7 @@ func (c *call) deleteGroup() error {
 	return c.result(c.client.DeleteGroup(c.r.Context(), c.r.PathValue("name")))
 }
 
-// wireRoutes is the list of routes in JSON.
+// wireRoutes is the JSON of a list of routes.
 type wireRoutes struct {
 	items[askback.Route]
 	Revision  int64   `json:"revision"`
@@ -73,7 +73,7 @@ type wireRoutes struct {
 // timeFormat is the format of times in replies.
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
-// wireRoutesOf returns a list of routes as it is sent, and err.
+// wireRoutesOf returns all as wireRoutes, and err.
 func wireRoutesOf(all askback.RouteList, err error) (w wireRoutes, _ error) {
 	w.Items, w.Revision = append([]askback.Route{}, all.Items...), all.Revision
 	if all.Revision > 0 {
@@ -82,7 +82,7 @@ func wireRoutesOf(all askback.RouteList, err error) (w wireRoutes, _ error) {
 	return w, err
 }
 
-// list returns the routes of a reply.
+// list returns the list of routes that w contains. The error is not nil if the time in w is invalid.
 func (w wireRoutes) list() (all askback.RouteList, err error) {
 	all.Items, all.Revision = nilIfEmpty(w.Items), w.Revision
 	if w.By != nil {
@@ -114,7 +114,7 @@ func (c *call) stats() error {
 	return c.result(s, err)
 }
 
-// fetchItems returns the items of a list with a single page, or nil if it is empty.
+// fetchItems returns the items of a list with a single page, or nil if the list is empty.
 func fetchItems[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 	list, err := fetch[items[T]](ctx, c, request{method: "GET", path: base + path})
 	return nilIfEmpty(list.Items), err

@@ -111,8 +111,7 @@ func (c *call) resend() error {
 	return c.reply(http.StatusOK, resent{n})
 }
 
-// endpointPath returns the path of an endpoint, followed by a resource such as "/pause", which
-// may be empty.
+// endpointPath returns the path of an endpoint, followed by resource, such as "/pause" or "".
 func endpointPath(id, resource string) string {
 	return base + "/endpoints/" + url.PathEscape(id) + resource
 }

@@ -53,8 +53,8 @@ func (c *call) events() error {
 	return c.endEvents(w, nil)
 }
 
-// sendEvent writes an event and reports whether it succeeded. It encodes and writes on a separate goroutine,
-// because both need twice the stack of the other steps, and the handler would keep that stack while it waits.
+// sendEvent writes ev and reports whether ev was written. It encodes and writes on a separate goroutine,
+// because both steps need twice the stack of other steps. The handler would keep that stack while it waits.
 func (c *call) sendEvent(ctx context.Context, w *heartbeatWriter, ev askback.Event) (sent bool) {
 	done := make(chan struct{})
 	go func() {
@@ -71,7 +71,7 @@ func (c *call) sendEvent(ctx context.Context, w *heartbeatWriter, ev askback.Eve
 	return sent
 }
 
-// encodeAndSend writes an event and reports whether it succeeded.
+// encodeAndSend encodes and writes ev. It reports whether ev was written.
 func (c *call) encodeAndSend(ctx context.Context, w *heartbeatWriter, ev *askback.Event) bool {
 	frame, err := c.h.frames.of(*ev)
 	if err != nil {
@@ -82,7 +82,7 @@ func (c *call) encodeAndSend(ctx context.Context, w *heartbeatWriter, ev *askbac
 }
 
 // endEvents ends a stream. If the header was not sent yet, it returns the error that ended the stream.
-// Otherwise it sends the retry time and returns nil: the client reconnects and gets the error then.
+// Otherwise it sends the retry time and returns nil. The client then reconnects and gets the error.
 func (c *call) endEvents(w *heartbeatWriter, err error) error {
 	w.stop()
 	w.mu.Lock()
@@ -105,9 +105,8 @@ type streams struct {
 	open map[askback.Principal]int
 }
 
-// join counts one more stream of p, or returns [askback.ErrTooMany] if p already has limit
-// streams. If limit is 0, there is no limit. The caller calls leave at the end of the
-// stream.
+// join counts a new stream of p. It returns [askback.ErrTooMany] if p already has limit streams. If limit is
+// 0, there is no limit. The caller calls leave at the end of the stream.
 func (s *streams) join(p askback.Principal, limit int) (leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// eventFrame returns an event as one frame. It needs no escaping: JSON is one line, and
-// cursors and types have no line breaks.
+// eventFrame returns the frame for ev. The frame needs no escaping: JSON is one line, and cursors and types
+// have no line breaks.
 func eventFrame(ev askback.Event) ([]byte, error) {
 	b := make([]byte, 0, len(ev.Data)+256)
 	if ev.Cursor != "" { // an empty id would make the client forget its position
@@ -19,8 +19,8 @@ func eventFrame(ev askback.Event) ([]byte, error) {
 	return append(b, "\n\n"...), err
 }
 
-// frames caches the frames of the last few events, because most streams send the same frames. It keeps
-// neither snapshots nor large frames.
+// frames caches the frames of the last few events, because most streams send the same frames. Snapshots and
+// frames of more than maxSharedFrame bytes are not cached.
 type frames struct {
 	mu     sync.Mutex
 	recent [4]sentFrame
@@ -33,10 +33,10 @@ type sentFrame struct {
 	encoded []byte
 }
 
-// maxSharedFrame is the maximum size in bytes of a frame that is kept.
+// maxSharedFrame is the maximum size in bytes of a frame in the cache.
 const maxSharedFrame = 64 << 10
 
-// of returns the frame of an event, which the caller must not change.
+// of returns the frame for ev, which the caller must not change.
 func (f *frames) of(ev askback.Event) ([]byte, error) {
 	f.mu.Lock()
 	known := f.find(ev)
@@ -58,7 +58,7 @@ func (f *frames) of(ev askback.Event) ([]byte, error) {
 	return b, nil
 }
 
-// find returns the frame of an equal event, or nil. The caller holds the mutex.
+// find returns the cached frame for an event that equals ev, or nil. The caller holds the mutex.
 func (f *frames) find(ev askback.Event) []byte {
 	for i := range f.recent {
 		e := &f.recent[i].event

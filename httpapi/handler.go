@@ -30,34 +30,34 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, secret string) (askback.Principal, error)
 	// As returns the client of a principal.
 	As(askback.Principal) askback.Client
-	// May returns [askback.ErrForbidden] if principals of this kind may never do an
-	// action. The client also checks the permission for each ask.
+	// May returns [askback.ErrForbidden] if principals of this kind may never do the action. The client also
+	// checks the permission for each ask.
 	May(askback.Principal, access.Action) error
 }
 
 // Options configure a [Handler]. The zero value is usable.
 type Options struct {
-	// PublicURL is the URL at which people reach this server, without a slash at the
-	// end. Without it, replies have no links to pages.
+	// PublicURL is the URL at which people reach this server, without a slash at the end. If it is "",
+	// replies have no links to pages.
 	PublicURL string
 	Version   string // the version in the OpenAPI document
-	// Proof returns the proof for a nonce, by which a client recognizes this server before it
-	// sends a token (docs/wire.md §11). If it is nil, there is no proof.
+	// Proof returns the proof for a nonce. A client uses the proof to recognize this server before it sends a
+	// token (docs/wire.md §11). If Proof is nil, replies have no proof.
 	Proof func(nonce string) string
-	// Yield makes this process release the local database to another process. If it is nil, this server
-	// cannot release one.
+	// Yield makes this process release the local database to another process. If Yield is nil, POST /yield
+	// has status 409.
 	Yield func() error
-	// Ready returns the state of this server. The error is the reason why it accepts no calls, such as
-	// [askback.ErrDiskFull]. If it is nil, the server is always ready.
+	// Ready returns the state of this server. The error is the reason why the server accepts no calls, such
+	// as [askback.ErrDiskFull]. If Ready is nil, the server is always ready.
 	Ready func(context.Context) (Readiness, error)
-	// Metrics replies with the metrics of this server. If it is nil, the reply is a problem.
+	// Metrics replies with the metrics of this server. If Metrics is nil, GET /metrics has status 404.
 	Metrics http.Handler
-	// Hooks verifies the signatures of webhooks that start agents. If it is nil, only tokens
-	// start them.
+	// Hooks verifies the signatures of webhooks that start agents. If Hooks is nil, such a webhook needs a
+	// token.
 	Hooks HookVerifier
 	// MaxStreams is the maximum number of open event streams of a principal; 0 means no limit.
 	MaxStreams int
-	Log        *slog.Logger // nil: nothing is logged
+	Log        *slog.Logger // nil disables logging
 }
 
 // A Handler serves the routes of this package. Make one with [NewHandler].
@@ -72,17 +72,17 @@ type Handler struct {
 	hooks      hook.Runner   // the hook calls in progress
 	large      chan struct{} // semaphore: one entry for each large event being parsed
 	unverified unverified
-	// description returns the OpenAPI document; the first call generates it.
+	// description returns the OpenAPI document and its page. The first call generates both.
 	description func() (description, error)
-	// Copies of the constants, which tests change.
+	// Copies of the constants. Tests change these copies.
 	heartbeatTime, frameTime, slowBodyTime, bodyTime, unverifiedTime time.Duration
 	// stopping is cancelled by Stop.
 	stopping context.Context
 	stop     context.CancelFunc
 }
 
-// NewHandler returns a handler that authenticates requests with a. If o is nil, the zero
-// Options apply. NewHandler starts no goroutine.
+// NewHandler returns a handler that authenticates requests with a. If o is nil, the zero Options apply.
+// NewHandler starts no goroutine.
 func NewHandler(a Authenticator, o *Options) *Handler {
 	if o == nil {
 		o = &Options{}
@@ -100,9 +100,9 @@ func NewHandler(a Authenticator, o *Options) *Handler {
 	return h
 }
 
-// Stop ends event streams and waits: a request that waits for an ask gets its current state,
-// and a waiting hook no decision. Later requests that need a token get status 503. Other
-// requests in progress continue.
+// Stop ends event streams and waits. A request that waits for an ask gets the ask in its current state. A
+// waiting hook gets an error. Later requests that need authentication get status 503. Other requests in
+// progress continue.
 func (h *Handler) Stop() { h.stop() }
 
 // ServeHTTP implements [http.Handler].
@@ -121,7 +121,7 @@ type call struct {
 
 	wasRead   bool // the body was read
 	principal askback.Principal
-	client    askback.Client // the client of the principal
+	client    askback.Client // the client for principal
 	secret    string         // the credential of the request
 }
 
@@ -140,7 +140,7 @@ func (h *Handler) wrap(rt *route) http.Handler {
 	})
 }
 
-// fail replies with the problem for an error of a route.
+// fail replies with the problem for err, and logs internal errors.
 func (c *call) fail(rt *route, err error) {
 	log := c.h.log
 	p := problemOf(err)
@@ -161,8 +161,9 @@ func (c *call) fail(rt *route, err error) {
 	c.h.writeProblem(c.w, p)
 }
 
-// prepare checks the query. Unless the route needs no token, it also checks the origin,
-// authenticates the client and reads the body.
+// prepare checks the query. Unless rt is open, it also checks the origin, authenticates the client and reads
+// the body. If the body arrives slowly, it authenticates the client again. It returns [askback.ErrStopping]
+// after Stop.
 func (c *call) prepare(rt *route) error {
 	if err := c.checkQuery(rt.query); err != nil || rt.open {
 		return err
@@ -243,8 +244,8 @@ func (c *call) reauthenticate(ctx context.Context) error {
 	return err
 }
 
-// credential returns the secret of a request: a bearer token or, without one, the log-in
-// cookie. Without either, the secret is "". browser is false if it is a bearer token.
+// credential returns the secret of r: the bearer token or, without a bearer token, the log-in cookie. secret
+// is "" if r has neither. browser is false if secret is a bearer token.
 func credential(r *http.Request) (secret string, browser bool) {
 	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	if ok && strings.EqualFold(scheme, "Bearer") {
@@ -253,8 +254,8 @@ func credential(r *http.Request) (secret string, browser bool) {
 	return login.Secret(r), true
 }
 
-// readBody reads the whole body, which may have up to limit bytes. The Content-Type must be
-// JSON unless the body is empty.
+// readBody reads the whole body into c.body. The body may have up to limit bytes. Its Content-Type must be
+// JSON, unless the body is empty. Each error is a problem.
 func (c *call) readBody(limit int64) error {
 	if c.r.ContentLength == 0 {
 		return nil

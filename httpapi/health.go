@@ -8,7 +8,8 @@ import (
 	"github.com/askback/askback/internal/wire/decode"
 )
 
-// yield serves POST /yield. It makes this process release its local database, if it can.
+// yield serves POST /yield. It makes this process release its local database. It returns a problem if the
+// server cannot release a database.
 func (c *call) yield() error {
 	if err := decode.Nothing(c.body); err != nil {
 		return err
@@ -33,16 +34,16 @@ type health struct {
 	People   *string  `json:"people"`
 }
 
-// A Readiness has the warnings of a server that accepts calls.
+// A Readiness holds the warnings of a server that accepts calls.
 type Readiness struct {
 	Settings string   // the error in the settings file
 	Damaged  []string // the records that were found damaged
 	People   string   // the problems of people, groups and routes
 }
 
-// healthz replies with status 200 and, if the request has a nonce and the server can prove
-// its identity, the proof. The length of a nonce is limited, so that a proof is not a
-// signature of arbitrary text.
+// healthz replies with status 200. If the request has a nonce and the server can prove its identity, the
+// reply has the proof. The length of a nonce is limited, so that a proof is not a signature of arbitrary
+// text.
 func (c *call) healthz() error {
 	out := health{Status: "ok", Damaged: []string{}}
 	if nonce := c.r.URL.Query().Get("nonce"); nonce != "" && c.h.options.Proof != nil {

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// A heartbeatWriter writes a reply that stays open for a long time. It sends heartbeats,
-// because proxies close a connection without traffic after a minute. At each heartbeat it
-// authenticates the client again. It cancels the work for the reply if the client is gone, or
-// its token is not valid or cannot be checked.
+// A heartbeatWriter writes a reply that stays open for a long time. It sends heartbeats, because proxies
+// close a connection without traffic after a minute. Before each write it authenticates the client again. If
+// the client is gone at a heartbeat, or its token is not valid or cannot be checked, the heartbeatWriter
+// cancels the work for the reply.
 type heartbeatWriter struct {
 	call        *call
 	contentType string
@@ -24,8 +24,8 @@ type heartbeatWriter struct {
 	err     error // the reason why nothing more may be sent
 }
 
-// newHeartbeatWriter returns a writer that sends the first heartbeat when first has passed.
-// The caller calls stop before the handler returns.
+// newHeartbeatWriter returns a writer that sends the first heartbeat after the time first. The caller calls
+// stop before the handler returns.
 func (c *call) newHeartbeatWriter(
 	contentType, heartbeat string, first time.Duration, cancel context.CancelFunc,
 ) *heartbeatWriter {
@@ -36,7 +36,8 @@ func (c *call) newHeartbeatWriter(
 	return w
 }
 
-// beat sends a heartbeat and schedules the next one.
+// beat authenticates the client again, sends a heartbeat and schedules the next heartbeat. If the client is
+// gone or not authenticated, it cancels the work instead.
 func (w *heartbeatWriter) beat() {
 	err := w.call.reauthenticate(w.call.r.Context())
 	w.mu.Lock()
@@ -66,8 +67,8 @@ func (w *heartbeatWriter) send(ctx context.Context, b []byte) bool {
 	return w.write(b)
 }
 
-// write writes b, and the header before the first bytes. It reports false if the client is
-// gone or sent a HEAD request. The caller holds the mutex.
+// write writes b, and the header before the first bytes. It returns false if the client is gone or sent a
+// HEAD request. The caller holds the mutex.
 func (w *heartbeatWriter) write(b []byte) bool {
 	c := w.call
 	control := http.NewResponseController(c.w)
@@ -90,7 +91,7 @@ func (w *heartbeatWriter) write(b []byte) bool {
 	return err == nil && control.Flush() == nil
 }
 
-// stop ends the heartbeats. After it, only the caller writes.
+// stop ends the heartbeats. After stop, only the caller writes.
 func (w *heartbeatWriter) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -11,12 +11,12 @@ import (
 	"github.com/askback/askback/internal/agents/claudecode"
 )
 
-// claudeHook replies to a hook of Claude Code. It waits as long as the client keeps the
-// connection. A call that can be deferred waits at most for the time in the parameter defer,
-// unless that is 0. Claude Code
-// treats the status of an error as no decision: only an approval allows a tool.
+// claudeHook replies to a hook of Claude Code. It waits for as long as the client keeps the connection. A
+// call that can be deferred waits at most for the time in the parameter "defer", unless the time is 0. An
+// event of another program gets status 204. Claude Code treats the status of an error as no decision: only an
+// approval allows a tool.
 func (c *call) claudeHook() error {
-	// 0 means as long as the connection is open.
+	// 0 means that the wait has no limit.
 	wait, err := c.durationParam("defer", claudecode.DefaultWait, "10s")
 	if err != nil {
 		return err
@@ -62,8 +62,8 @@ const (
 	largeTime  = 5 * time.Second
 )
 
-// event parses the body and releases it, so that its memory is not held while the call
-// waits for an answer.
+// event parses the body as an event and releases the body, so that its memory is not held while the call
+// waits for an answer. Too many large events get [askback.ErrBusy].
 func (c *call) event() (claudecode.Event, error) {
 	if len(c.body) > largeEvent {
 		late := time.NewTimer(largeTime)
@@ -93,8 +93,8 @@ func unreadable(err error) error {
 	return problem{Status: http.StatusBadRequest, Type: "body", Detail: err.Error()}
 }
 
-// hookClient is the client of the caller of a hook. Its Ask is not cancelled when the
-// caller disconnects: an ask whose id is unknown could not be cancelled.
+// A hookClient is the client of the caller of a hook. Its Ask is not cancelled when the caller disconnects,
+// because an ask whose id is unknown could not be cancelled.
 type hookClient struct {
 	askback.AgentClient
 	call *call
@@ -105,8 +105,8 @@ func (v hookClient) Ask(ctx context.Context, r askback.Request) (askback.Ask, er
 	return v.AgentClient.Ask(context.WithoutCancel(ctx), r)
 }
 
-// Wait returns an error if the token was revoked during the wait, so that no approval is
-// consumed for it.
+// Wait implements [hook.Client]. It returns an error if the token was revoked during the wait, so that no
+// approval is consumed for a revoked token.
 func (v hookClient) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	a, err := v.AgentClient.Wait(ctx, id)
 	if err == nil {
@@ -115,10 +115,10 @@ func (v hookClient) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	return a, err
 }
 
-// endHook replies with a decision, or without one if out is nil. arrived reports whether a
-// decision was written completely. If the server stops before the decision, the error is
-// [askback.ErrStopping]. If the header was sent before an error, endHook aborts
-// the reply, which Claude Code treats as no decision.
+// endHook replies with the decision out. If out is nil, it replies without a decision. arrived reports
+// whether a decision was written completely. If the server stops before the decision, the error is
+// [askback.ErrStopping]. If the header was sent before an error, endHook aborts the reply, which Claude Code
+// treats as no decision.
 func (c *call) endHook(w *heartbeatWriter, out []byte, err error) (arrived bool, _ error) {
 	w.stop()
 	w.mu.Lock()

@@ -24,7 +24,7 @@ type problem struct {
 	Detail string            `json:"detail,omitempty"`
 	Errors []askback.Problem `json:"errors,omitempty"`
 	AskID  string            `json:"ask_id,omitempty"`
-	// QuestionIDs are the asks from which the client must choose.
+	// QuestionIDs are the ids of the asks from which the client must choose.
 	QuestionIDs []string         `json:"question_ids,omitempty"`
 	Approvers   []string         `json:"approvers,omitempty"` // the people who may decide
 	Outcome     *askback.Outcome `json:"outcome,omitempty"`
@@ -74,8 +74,7 @@ var sentinels = []struct {
 	{askback.ErrDamaged, http.StatusInternalServerError, "damaged"},
 }
 
-// problemOf returns the problem for an error. The problem for an unknown error has no
-// details, because they may be secret.
+// problemOf returns the problem for err. An unknown error may contain secrets, so its problem has no details.
 func problemOf(err error) problem {
 	var (
 		invalid askback.Invalid
@@ -125,8 +124,8 @@ func problemOf(err error) problem {
 // Error implements error, so that a handler can return a problem.
 func (p problem) Error() string { return p.Detail }
 
-// writeProblem replies with a problem, and with the headers that belong to its status. If the
-// ask in the problem cannot be encoded, the reply is sent without it.
+// writeProblem replies with p, and with the headers for its status. If the ask or the outcome in p cannot be
+// encoded, the reply has neither.
 func (h *Handler) writeProblem(w http.ResponseWriter, p problem) {
 	p.Title = http.StatusText(p.Status)
 	if p.Type == "" {
@@ -149,7 +148,7 @@ func (h *Handler) writeProblem(w http.ResponseWriter, p problem) {
 	}
 }
 
-// AppendJSON appends the JSON of a problem to b.
+// AppendJSON appends the JSON of p to b.
 func (p problem) AppendJSON(b []byte) (_ []byte, err error) {
 	b = codec.AppendString(append(b, `{"type":`...), p.Type)
 	b = codec.AppendString(append(b, `,"title":`...), p.Title)
@@ -184,8 +183,9 @@ func (p problem) AppendJSON(b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// asError returns the error that a received problem represents, and the ask that the
-// problem contains.
+// asError returns the error that a received problem represents, and the ask in the problem. A problem of an
+// unknown type is the error itself. If its status is 502, 503 or 504, the error is [askback.ErrUnreachable]
+// instead.
 func (p problem) asError() (askback.Ask, error) {
 	var ask askback.Ask
 	if p.Ask != nil {
@@ -209,7 +209,7 @@ func (p problem) asError() (askback.Ask, error) {
 	}
 	switch p.Status {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		// The reply is from a proxy that did not reach the server, or timed out.
+		// The reply is from a proxy that could not reach the server, or whose request timed out.
 		return ask, fmt.Errorf("%w: %s", askback.ErrUnreachable, p.Detail)
 	}
 	return ask, p
@@ -218,7 +218,8 @@ func (p problem) asError() (askback.Ask, error) {
 // maxAfter is the largest Retry-After, in seconds, that a client accepts.
 const maxAfter = 3600
 
-// parseProblem decodes a problem. For any other body it derives a problem from the status.
+// parseProblem decodes body as a problem. If body is not a problem, it derives a problem from the status of
+// res.
 func parseProblem(res *http.Response, body []byte) problem {
 	status := res.StatusCode
 	var p problem

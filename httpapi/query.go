@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/wire/openapi"
 )
 
-// checkQuery rejects unknown and repeated query keys. A misspelt filter must not
+// checkQuery rejects a query that cannot be parsed, and unknown and repeated keys. A misspelt filter must not
 // select everything.
 func (c *call) checkQuery(keys []openapi.Param) error {
 	if hasPlainKeys(c.r.URL.RawQuery, keys) {
@@ -40,8 +40,8 @@ func (c *call) checkQuery(keys []openapi.Param) error {
 	return nil
 }
 
-// hasPlainKeys reports whether a query has only keys of the list, each at most once, and no escapes. It
-// allocates no memory, and most queries pass.
+// hasPlainKeys reports whether query is valid without a further check: it has no escapes, and each key is in
+// keys and occurs once. It allocates no memory. Most queries pass.
 func hasPlainKeys(query string, keys []openapi.Param) bool {
 	if strings.ContainsAny(query, "%+;") {
 		return false
@@ -60,7 +60,7 @@ func hasPlainKeys(query string, keys []openapi.Param) bool {
 	return true
 }
 
-// param returns the first value of a query key, or "" if the query does not have it.
+// param returns the first value of the query key name, or "" if the query does not have this key.
 func (c *call) param(name string) string {
 	query := c.r.URL.RawQuery
 	if query == "" {

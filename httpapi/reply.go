@@ -21,11 +21,10 @@ var (
 	problemType = []string{"application/problem+json"}
 )
 
-// writeTime is how long a client may take to read a reply, which stays in memory until
-// then.
+// writeTime is how long a client may take to read a reply. The reply stays in memory until then.
 const writeTime = 30 * time.Second
 
-// result replies with v as JSON, or returns err.
+// result replies with status 200 and v as JSON, or returns err.
 func (c *call) result(v any, err error) error {
 	if err != nil {
 		return err
@@ -50,7 +49,7 @@ func (c *call) replyJSON(status int, encode func([]byte) ([]byte, error)) error 
 	return nil
 }
 
-// replyRaw replies with a body that is already encoded.
+// replyRaw replies with status 200 and body, whose Content-Type is kind. The error is always nil.
 func (c *call) replyRaw(kind string, body []byte) error {
 	c.writeBody(http.StatusOK, []string{kind}, body, func() {})
 	return nil
@@ -59,7 +58,7 @@ func (c *call) replyRaw(kind string, body []byte) error {
 // writeBody writes a reply in one piece, then calls release. After an error it does not call
 // release, since an HTTP/2 connection may still be reading the body.
 func (c *call) writeBody(status int, contentType []string, body []byte, release func()) {
-	// fails only for a ResponseRecorder of a test
+	// The error is ignored: only a ResponseRecorder of a test returns an error.
 	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTime))
 	if err := writeBody(c.w, status, contentType, body); err != nil {
 		c.h.log.Debug("a reply did not arrive", "error", err)
@@ -77,8 +76,8 @@ func writeBody(w http.ResponseWriter, status int, contentType []string, body []b
 	return err
 }
 
-// appendJSON appends v as JSON. It prefers the methods of v, because json.Encoder would scan
-// the result of MarshalJSON once more.
+// appendJSON appends v as JSON. It calls AppendJSON or MarshalJSON of v if v has such a method, because
+// json.Encoder would scan the result of MarshalJSON once more.
 func appendJSON(b []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case interface {
@@ -96,7 +95,7 @@ func appendJSON(b []byte, v any) ([]byte, error) {
 	return bytes.TrimSuffix(w.Bytes(), []byte("\n")), err
 }
 
-// A buffer is memory for the body of a message, which is reused for other messages.
+// A buffer is memory for the body of a message. It can be reused for other messages.
 type buffer struct{ bytes []byte }
 
 var buffers = sync.Pool{New: func() any { return &buffer{make([]byte, 0, 4<<10)} }}
@@ -119,8 +118,8 @@ func (b *buffer) release() {
 	}
 }
 
-// encode appends the output of the given function, and a line feed. If the function returns an error, encode
-// appends nothing.
+// encode calls the function encode to append to b, and appends a line feed. If the function returns an error,
+// b is unchanged.
 func (b *buffer) encode(encode func([]byte) ([]byte, error)) error {
 	raw, err := encode(b.bytes)
 	if err == nil {
@@ -129,7 +128,7 @@ func (b *buffer) encode(encode func([]byte) ([]byte, error)) error {
 	return err
 }
 
-// readAll appends everything that r returns.
+// readAll reads r until EOF and appends the data to b.
 func (b *buffer) readAll(r io.Reader) error {
 	for {
 		if len(b.bytes) == cap(b.bytes) {

@@ -15,8 +15,8 @@ type route struct {
 	action access.Action // the action to authorize; "" only if open is set
 	or     access.Action // an alternative action, for another kind of principal
 	open   bool          // needs no token
-	signed bool          // takes a signature instead of a token
-	limit  int64         // maximum size of the body in bytes; 0: no body
+	signed bool          // accepts a signature instead of a token
+	limit  int64         // maximum size of the body in bytes; 0 if the route has no body
 	serve  func(*call) error
 	query  params // the only query keys that requests may have
 
@@ -30,19 +30,18 @@ type route struct {
 	errorSchemas         map[int]string
 }
 
-// base is the path prefix of most routes. Some, such as /healthz and /agent/questions, do not
-// have it.
+// base is the path prefix of most routes. Routes such as /healthz and /agent/questions do not have this
+// prefix.
 const base = "/api/v1"
 
-// maxBody is the size limit of most bodies (docs/wire.md §1), in bytes. Drafts and hooks have
-// their own.
+// maxBody is the size limit of most bodies in bytes (docs/wire.md §1). Drafts and hooks have other limits.
 const maxBody = 2 << 20
 
-// routes has all routes, in the order of the documentation page.
+// routes lists all routes, in the order of the documentation page.
 var routes = slices.Concat(askRoutes, sessionRoutes, directoryRoutes, endpointRoutes, contactRoutes, tokenRoutes,
 	serverRoutes, compatRoutes)
 
-// notFoundDetails has the details of the problem for unknown paths, by prefix.
+// notFoundDetails maps a path prefix to the detail of the problem for unknown paths.
 var notFoundDetails = map[string]string{
 	"/api/":           "unknown path",
 	"/conversations/": "unknown path",

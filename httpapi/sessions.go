@@ -7,8 +7,8 @@ import (
 	"github.com/askback/askback/internal/wire/decode"
 )
 
-// startSession serves POST /sessions. It creates a session for a run that the server did not
-// start.
+// startSession serves POST /sessions. It starts a hosted agent, or creates a session for a run elsewhere. The
+// status is 200 if the session existed already.
 func (c *call) startSession() error {
 	r, err := decode.SessionRequest(c.body)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *call) endSession() error {
 	return c.sendCommand(http.StatusOK, askback.EndSession{Reason: reason}, err)
 }
 
-// endTurn serves POST /conversations/{id}/cancel. The next message starts a new turn.
+// endTurn serves POST /conversations/{id}/cancel. The next message of the conversation starts a new turn.
 func (c *call) endTurn() error {
 	reason, err := decode.Reason(c.body)
 	return c.sendCommand(http.StatusOK, askback.EndTurn{Reason: reason}, err)

@@ -18,21 +18,22 @@ import (
 type HookVerifier interface {
 	// CheckHeader returns an error if no body could make a webhook with this header valid.
 	CheckHeader(http.Header) error
-	// Verify returns an error unless the header signs the body with the secret of the agent. The
-	// error is the same for an agent without a secret and for an unknown one.
+	// Verify returns an error unless the header signs the body with the secret of the agent. The error is the
+	// same for an agent without a secret and for an unknown agent.
 	Verify(agent string, h http.Header, body []byte) error
 }
 
 const (
-	// unverifiedTime is how long the body of a webhook may take to arrive. Its signature cannot be verified
+	// unverifiedTime is how long the body of a webhook may take to arrive. The signature cannot be verified
 	// before.
 	unverifiedTime = 10 * time.Second
-	// maxHookKey is the maximum number of characters of the name of a delivery.
+	// maxHookKey is the maximum number of characters in the name of a delivery.
 	maxHookKey = 128
 )
 
-// authenticateHook authenticates a webhook by its signature, and reads its body. Every failure has the same
-// reply, whether or not the agent exists.
+// authenticateHook authenticates a webhook by its signature, and reads its body. An invalid signature has the
+// same reply whether or not the agent exists. If too many webhooks are being read, the error is
+// [askback.ErrBusy].
 func (c *call) authenticateHook(rt *route) error {
 	verifier := c.h.options.Hooks
 	if verifier == nil {
@@ -69,14 +70,14 @@ func (c *call) unsigned(agent string, err error) error {
 	}
 }
 
-// hookStarted is the reply to a webhook that started an agent.
+// A hookStarted is the reply to a webhook that started an agent.
 type hookStarted struct {
 	SessionID string `json:"session_id"`
 	StatusURL string `json:"status_url"`
 }
 
-// startHook serves POST /hooks/{agent}: it starts a run of a hosted agent, whose payload is the
-// body (E1). The same delivery again starts nothing.
+// startHook serves POST /hooks/{agent}. It starts a run of a hosted agent with the body as the payload (E1).
+// A repeated delivery with the same name starts no run.
 func (c *call) startHook() error {
 	if c.principal.Kind != askback.Agent {
 		return askback.ErrForbidden // people start agents by POST /sessions, as themselves
@@ -111,8 +112,9 @@ func (c *call) startHook() error {
 	return c.reply(http.StatusAccepted, hookStarted{s.ID, c.h.options.PublicURL + status})
 }
 
-// hookKey returns the key of the session that this delivery starts, or "" if the sender does not name its
-// deliveries. A signature covers the webhook-id, so a signed delivery has no other name.
+// hookKey returns the key of the session that this delivery starts, or "" if the delivery has no name. With a
+// token, the name is the Idempotency-Key, if the request has this header. Otherwise the name is the
+// webhook-id, which a signature covers.
 func (c *call) hookKey() (string, error) {
 	name, id := "webhook-id", c.r.Header.Get("Webhook-Id")
 	if key := c.r.Header.Get("Idempotency-Key"); c.secret != "" && key != "" {

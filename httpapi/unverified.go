@@ -12,9 +12,9 @@ import (
 // verified. It limits the memory that senders without a secret can use.
 const maxUnverified = 16
 
-// unverified has the webhooks whose bodies are being read before their signatures are verified. Senders
-// without a secret cannot block others: when there are too many webhooks, the oldest webhook of the source
-// with the most webhooks ends. A complete body is read immediately.
+// unverified lists the webhooks whose bodies are being read before their signatures are verified. Senders
+// without a secret cannot block other senders: if there are too many webhooks, the oldest webhook of the
+// source with the most webhooks ends. A complete body is read immediately.
 type unverified struct {
 	mu  sync.Mutex
 	all []*unverifiedBody // oldest first
@@ -26,7 +26,7 @@ type unverifiedBody struct {
 	control *http.ResponseController
 }
 
-// begin adds a webhook, and ends another one if there are too many.
+// begin adds the webhook r. If there are too many webhooks, it ends the read of another webhook.
 func (u *unverified) begin(w http.ResponseWriter, r *http.Request) *unverifiedBody {
 	source, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -44,8 +44,8 @@ func (u *unverified) begin(w http.ResponseWriter, r *http.Request) *unverifiedBo
 	return b
 }
 
-// victim returns the index of the oldest webhook of the source with the most webhooks, counting a new webhook
-// of the given source.
+// victim returns the index of the oldest webhook of the source with the most webhooks. The count includes a
+// new webhook of the given source.
 func (u *unverified) victim(source string) (oldest int) {
 	count := map[string]int{source: 1}
 	for _, b := range u.all {
@@ -59,7 +59,7 @@ func (u *unverified) victim(source string) (oldest int) {
 	return oldest
 }
 
-// end removes a webhook whose body was read. It reports whether begin has ended the webhook.
+// end removes b, whose body was read or could not be read. It reports whether begin has already ended b.
 func (u *unverified) end(b *unverifiedBody) (ended bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
