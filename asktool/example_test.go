@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
@@ -54,9 +55,10 @@ func Example() {
 	// Neither input is valid. The first one can be repaired.
 	fmt.Println(call(ctx, new(lastOptionAsker),
 		[]byte(`{"questions": "[{\"question\": \"Which database?\", \"options\": [\"PostgreSQL\", \"SQLite\"]}]"}`)))
-	fmt.Println(call(ctx, new(lastOptionAsker), []byte(`{"question": "Which database?", "options": ["SQLite"]}`)))
+	mistake, isError := call(ctx, new(lastOptionAsker), []byte(`{"question": "Which database?", "options": ["SQLite"]}`))
+	fmt.Println(strings.Replace(mistake, " Example:", "\nExample:", 1), isError)
 	// Output:
 	// User has answered your questions: "Which database?" = "SQLite". false
-	// /options: a question has 2 to 4 options, or none for free text, not 1 ("Other" is always offered). Example:
-	// {"questions": [{"question": "Which database?"}]} true
+	// /options: a question has 2 to 4 options, or none for free text, not 1 ("Other" is always offered).
+	// Example: {"questions": [{"question": "Which database?"}]} true
 }

@@ -33,7 +33,7 @@ type Reassigned struct {
 func (FollowedUp) input() {}
 func (Reassigned) input() {}
 
-// NextFollowUp returns the next reminder or escalation of a pending ask. It reports false if there is none.
+// NextFollowUp returns the next reminder or escalation of a pending ask. It reports false otherwise.
 func (s AskState) NextFollowUp() (askback.FollowUp, bool) {
 	if s.Ask.Settled() {
 		return askback.FollowUp{}, false

@@ -309,7 +309,9 @@ const B = "those that"
 				"func f() {\n" + strings.Repeat("\t", 31) + "\n}\n" +
 				"const D = \"a key: " + strings.Repeat("x", 110) + "\"\n" +
 				"const C = `one\n" + strings.Repeat("x", 121) + "\n`\n",
-			"SKILL.md": "---\ndescription: One" + strings.Repeat(" word", 24) + "\n---\n",
+			"web/a.templ":      "package web\n\n" + strings.Repeat("<b> ", 31) + "\n",
+			"testdata/a.templ": strings.Repeat("<b> ", 31) + "\n",
+			"SKILL.md":         "---\ndescription: One" + strings.Repeat(" word", 24) + "\n---\n",
 			"README.md": "One" + strings.Repeat(" word", 24) + "\n" +
 				"- [" + strings.Repeat("x", 120) + "](a.md)\n" +
 				"|" + strings.Repeat(" word", 24) + " |\n" +
@@ -322,6 +324,7 @@ const B = "those that"
 			"README.md:8: the line has more than 120 columns",
 			"a.go:3: the line has more than 120 columns",
 			"a.go:7: the line has more than 120 columns",
+			"web/a.templ:3: the line has more than 120 columns",
 		},
 	},
 }

@@ -15,7 +15,7 @@ const maxColumns = 120
 // maxWord is the length of a word from which on its line may be wider. Such a word leaves little room for others.
 const maxWord = 80
 
-// linesAreNarrow requires that the lines of Go files and documents have at most
+// linesAreNarrow requires that the lines of sources and documents have at most
 // maxColumns. Lines with a raw string are exempt, because a break would change
 // it. So are tables, code, headings and the front matter of a document, and
 // lines with a word that cannot be broken, such as a long link or a key.
@@ -33,25 +33,41 @@ func linesAreNarrow(t *tree, report report) {
 		}
 	}
 	for _, x := range t.texts {
-		if path.Ext(x.name) != ".md" {
+		switch {
+		case path.Ext(x.name) == ".md":
+			x.wideProse(report)
+		case slices.Contains(narrowSources, path.Ext(x.name)) && !strings.Contains(x.name, "testdata/"):
+			n := 0
+			for line := range strings.Lines(x.raw) {
+				if n++; isWide(line) {
+					report(token.NoPos, "%s:%d: the line has more than %d columns", x.name, n, maxColumns)
+				}
+			}
+		}
+	}
+}
+
+// narrowSources are the extensions of sources that are not Go, and whose lines are checked. A line of SQL in a
+// released migration cannot be changed.
+var narrowSources = []string{".templ", ".css", ".js", ".mjs", ".ts", ".py", ".sh", ".yaml", ".yml"}
+
+// wideProse reports the lines of a document that are too wide.
+func (x *text) wideProse(report report) {
+	n, code, front := 0, false, false
+	for line := range strings.Lines(x.raw) {
+		n++
+		text := strings.TrimLeft(line, " >")
+		if strings.HasPrefix(text, "```") {
+			code = !code
+		}
+		if n == 1 && text == "---\n" {
+			front = true
+		} else if front {
+			front = text != "---\n"
 			continue
 		}
-		n, code, front := 0, false, false
-		for line := range strings.Lines(x.raw) {
-			n++
-			text := strings.TrimLeft(line, " >")
-			if strings.HasPrefix(text, "```") {
-				code = !code
-			}
-			if n == 1 && text == "---\n" {
-				front = true
-			} else if front {
-				front = text != "---\n"
-				continue
-			}
-			if isWide(line) && !code && !strings.HasPrefix(text, "|") && !strings.HasPrefix(text, "#") {
-				report(token.NoPos, "%s:%d: the line has more than %d columns", x.name, n, maxColumns)
-			}
+		if isWide(line) && !code && !strings.HasPrefix(text, "|") && !strings.HasPrefix(text, "#") {
+			report(token.NoPos, "%s:%d: the line has more than %d columns", x.name, n, maxColumns)
 		}
 	}
 }
