@@ -25,15 +25,15 @@ type Kind struct {
 	// name, or [askback.ChannelPush]. If it is "", the channel carries asks to programs, and no route can
 	// name it.
 	Via askback.Channel
-	// Linked is true if messages of the channel have links to pages of the server. They require a public
-	// address.
+	// Linked is true if messages of the channel have links to pages of the server. Such a channel requires a
+	// public address.
 	Linked bool
-	// Read reads the settings of the channel. It returns nil if the settings use no channel.
+	// Read reads the settings of the channel. It returns nil if the settings do not use the channel.
 	Read func(r *settings.Reader, v settings.Value) Settings
 }
 
-// Settings are the settings of one channel. They are valid and are not changed. They may also be a
-// [Receiving], a [Reaching], a [Testing] or a [Reloading].
+// Settings are the valid settings of one channel. They are not changed. They may also implement [Receiving],
+// [Reaching], [Testing] or [Reloading].
 type Settings interface {
 	// Open returns the channel.
 	Open(h Host) Channel
@@ -41,26 +41,27 @@ type Settings interface {
 
 // A Receiving is a channel with receivers in its settings.
 type Receiving interface {
-	// Receivers returns the receivers. The user of the server reads the receivers without a person.
+	// Receivers returns the receivers. A receiver without a person in the settings belongs to user, the user
+	// of the server.
 	Receivers(user string) []Receiver
 }
 
-// A Reaching is a channel that reaches people by data of the directory, such as an address.
+// A Reaching reaches people by data of the directory, such as an e-mail address.
 type Reaching interface {
-	// Reach returns the receiver of a person, and reports whether there is one.
+	// Reach returns the receiver of a person. It reports false if the channel cannot reach the person.
 	Reach(p askback.Person) (Receiver, bool)
 }
 
 // A Receiver is a phone or a room of a chat. It has the fields of an engine.Receiver.
 type Receiver struct {
-	Channel string // its name
+	Channel string // name of the channel
 	Name    string // address at the channel
-	Person  string // person who reads it; "" for several people
-	// Addressed is true if it gets only asks that name people.
+	Person  string // only person who reads the messages; "" if several people do
+	// Addressed is true if the receiver gets only asks that name people.
 	Addressed bool
 }
 
-// A Testing is a channel that can send test messages.
+// A Testing can send test messages through its channel.
 type Testing interface {
 	// Tests returns the names that Test accepts.
 	Tests() []string
@@ -74,9 +75,10 @@ type SettingsError string
 // Error returns the missing settings.
 func (e SettingsError) Error() string { return string(e) }
 
-// A Reloading is a channel that applies some of its settings without a restart of the server.
+// A Reloading applies some of its settings without a restart of the server.
 type Reloading interface {
-	// Reload returns the settings that apply when the file contains next, which is nil for none.
+	// Reload returns the settings that apply after the file was changed to next. If the file has no settings
+	// of the channel, next is nil.
 	Reload(next Settings) Settings
 }
 
@@ -95,7 +97,7 @@ type Sender interface {
 	Send(ctx context.Context, n askback.Notification) (receipt string, err error)
 }
 
-// An Engine has the methods of the engine that channels need. Package engine documents the other methods.
+// An Engine has the methods of the engine that channels need. Package engine documents these methods.
 type Engine interface {
 	History() History
 	Person(ctx context.Context, name string, via askback.Channel) (askback.PersonClient, error)
@@ -114,21 +116,22 @@ type History interface {
 	Deliveries(ctx context.Context, q askback.DeliveryQuery) (askback.DeliveryPage, error)
 }
 
-// A Host provides what channels need from the program in addition to their settings.
+// A Host provides data of the program that channels need in addition to their settings.
 type Host struct {
-	// Key returns the key that signs links and the values that services send back. It is called at its first
-	// use.
+	// Key returns the key that signs links and values that services send back. Key is called when the key is
+	// first needed.
 	Key       func() ([]byte, error)
 	Log       *slog.Logger
-	Version   string             // of Askback
+	Version   string             // version of Askback
 	User      string             // person who reads the receivers without a person
-	PublicURL string             // public address of the server; "" if it has none
+	PublicURL string             // public address of the server, or ""
 	Pages     *answerlink.Signer // signs the links to pages that need no log-in
 	People    func() []askback.Person
 }
 
 // Link returns a function that returns the address of the page where a person answers an ask without a
-// log-in. The address is "" if the server has no address that people reach. The outcome records via.
+// log-in. The function returns "" if the server has no address that people can reach. The outcome records
+// via.
 func (h Host) Link(via askback.Channel) func(a askback.Ask, person string) string {
 	return func(a askback.Ask, person string) string {
 		page, ok := strings.CutSuffix(a.PageURL, askback.PagePath(a.ID))
@@ -139,7 +142,7 @@ func (h Host) Link(via askback.Channel) func(a askback.Ask, person string) strin
 	}
 }
 
-// Must returns a channel whose settings are valid, so there is no error.
+// Must returns channel. It panics if err is not nil, which means that the settings are not valid.
 func Must[C any](channel C, err error) C {
 	if err != nil {
 		panic(err)
@@ -147,8 +150,8 @@ func Must[C any](channel C, err error) C {
 	return channel
 }
 
-// Failure describes why a test message was not sent. It includes an address that could not be used. Agents do
-// not see that address, but the user of a test has the settings, and no log.
+// Failure returns the reason why a test message was not sent. If an address could not be used, Failure
+// includes the address. Agents do not get the address, but the user of a test has the settings, and no log.
 func Failure(err error) string {
 	var send *askback.SendError
 	if errors.Is(err, egress.ErrAddress) && errors.As(err, &send) && send.Cause != nil {
@@ -158,7 +161,8 @@ func Failure(err error) string {
 	return err.Error()
 }
 
-// Allow returns a function that reads addresses that messages may go to although they are not public.
+// Allow returns a function that reads a list of addresses that are allowed although they are not public. The
+// function appends them to dst.
 func Allow(r *settings.Reader, dst *[]egress.Allowed) func(settings.Value) {
 	one := r.Text("addresses and a port, as in 10.1.0.0/16:8080", func(s string) string {
 		a, err := egress.ParseAllowed(s)

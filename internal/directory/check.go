@@ -11,13 +11,13 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// A Rule is a rule that a value breaks although each of its members is valid.
+// A Rule is a rule for a whole value. A value can break it although each of its members is valid.
 type Rule struct {
 	Detail string // the problem: a sentence about the value
 	Fix    string // the fix
 }
 
-// RouteRule returns the first rule that a route breaks, and whether there is one.
+// RouteRule returns the first rule that a route breaks. It reports false if the route breaks no rule.
 func RouteRule(r *askback.Route) (Rule, bool) {
 	switch {
 	case r.OnTimeout != "" && r.Timeout == 0:
@@ -40,18 +40,19 @@ func RouteRule(r *askback.Route) (Rule, bool) {
 	return Rule{}, false
 }
 
-// EscalationRule is [RouteRule] for an escalation of a route.
+// EscalationRule returns the rule for an escalation of a route, and reports whether e breaks it.
 func EscalationRule(e *askback.Escalation) (Rule, bool) {
 	return Rule{"it has no after or no to", `write {after: 2h, to: ["@oncall"]}`}, e.After == 0 || len(e.To) == 0
 }
 
-// QuietRule is [RouteRule] for the quiet hours of a person.
+// QuietRule returns the rule for the quiet hours of a person, and reports whether quiet and timeZone break
+// it.
 func QuietRule(quiet, timeZone string) (Rule, bool) {
 	return Rule{"it has quiet hours but no time zone", "write time_zone: Europe/Berlin"}, quiet != "" && timeZone == ""
 }
 
-// MissingGroups returns the groups in a route that do not exist, as names with @, and their pointers in
-// the route.
+// MissingGroups returns the groups in a route that do not exist, as names with @, and the JSON pointer of
+// each in the route.
 func MissingGroups(r *askback.Route, exists func(name string) bool) (names, pointers []string) {
 	look := func(list []string, at string) {
 		for i, name := range list {
@@ -68,13 +69,14 @@ func MissingGroups(r *askback.Route, exists func(name string) bool) (names, poin
 	return names, pointers
 }
 
-// Names reports whether a route names a person or, after @, a group.
+// Names reports whether a route or one of its escalations names a person or, after @, a group.
 func Names(r *askback.Route, name string) bool {
 	return slices.Contains(r.To, name) || slices.Contains(r.Approvers, name) ||
 		slices.ContainsFunc(r.Escalate, func(e askback.Escalation) bool { return slices.Contains(e.To, name) })
 }
 
-// PeopleOf returns the different names of people in a route, without the people of its groups.
+// PeopleOf returns the distinct names of people in a route and its escalations, without the people of its
+// groups.
 func PeopleOf(r *askback.Route) (names []string) {
 	add := func(list []string) {
 		for _, name := range list {
@@ -91,8 +93,8 @@ func PeopleOf(r *askback.Route) (names []string) {
 	return names
 }
 
-// ListProblem returns the problem of the length of a list of names, as the end of a sentence whose subject is
-// the list, or "".
+// ListProblem returns the problem with the length of a list of names, or "". The problem is the end of a
+// sentence whose subject is the list.
 func ListProblem(names []string) string {
 	total := 0
 	for _, name := range names {
@@ -107,7 +109,7 @@ func ListProblem(names []string) string {
 	return ""
 }
 
-// A checker collects problems.
+// A checker collects up to limits.MaxProblems problems.
 type checker struct{ problems askback.Invalid }
 
 func (c *checker) add(pointer, fix, format string, args ...any) {
@@ -133,7 +135,7 @@ func (c *checker) rule(pointer string, r Rule, broken bool) {
 	}
 }
 
-// names checks a list of different names.
+// names checks that the names in a list are valid and distinct, and that the list is not too long.
 func (c *checker) names(pointer string, list []string, fix string, check func(string) string) {
 	if problem := ListProblem(list); problem != "" {
 		c.add(pointer, "name fewer", "it %s", problem)
@@ -156,7 +158,7 @@ func (c *checker) err() error {
 	return c.problems
 }
 
-// CheckPerson returns an [askback.Invalid] if a person is not valid.
+// CheckPerson returns an [askback.Invalid] if p is not valid.
 func CheckPerson(p askback.PersonRequest) error {
 	var c checker
 	if problem := NameProblem(p.Name); problem != "" {
@@ -174,7 +176,8 @@ func CheckPerson(p askback.PersonRequest) error {
 	return c.err()
 }
 
-// CheckGroup returns an [askback.Invalid] if a group is not valid.
+// CheckGroup returns an [askback.Invalid] if name, or the list of people, is not valid. A group must have
+// people.
 func CheckGroup(name string, people []string) error {
 	var c checker
 	if problem := GroupNameProblem(name); problem != "" {
@@ -187,8 +190,8 @@ func CheckGroup(name string, people []string) error {
 	return c.err()
 }
 
-// CheckRoutes returns an [askback.Invalid] if a list of routes is not valid. The function exists reports
-// whether a group exists. Channels are the names that a route may have.
+// CheckRoutes returns an [askback.Invalid] if a route is not valid. The function exists reports whether a
+// group exists. The argument channels lists the channels that a route may name.
 func CheckRoutes(routes []askback.Route, channels []string, exists func(group string) bool) error {
 	var c checker
 	for i := range routes {

@@ -1,5 +1,5 @@
-// Package directory has the rules for people, groups and routes. They are the same for the settings file,
-// which adds lines and columns, and for the API, which adds pointers (F12).
+// Package directory has the rules for people, groups and routes. The rules are the same for the settings file
+// and for the API (F12). For a problem, the file adds line and column, and the API adds a pointer.
 package directory
 
 import (
@@ -16,12 +16,12 @@ import (
 	"github.com/askback/askback/internal/text/lookalike"
 )
 
-// The functions whose names end in Problem return the problem of a text, as the end of a sentence whose
-// subject is the text, or "".
+// A function whose name ends in Problem returns the problem of a text, or "". The problem is the end of a
+// sentence whose subject is the text.
 
-// NameProblem checks the name of a person or a group. A name must not begin with @, because groups do, and
-// must not begin or end with a space. It must not have invisible characters or be too long. A name of only
-// dots is rejected, because it cannot be part of an address.
+// NameProblem checks the name of a person or a group. A name must not begin with @, because references to
+// groups do, and must not begin or end with a space. It must not have invisible characters or be too long.
+// The names "." and ".." are rejected, because they cannot be part of a URL path.
 func NameProblem(s string) string {
 	switch {
 	case strings.TrimSpace(s) == "":
@@ -66,7 +66,7 @@ func RecipientProblem(s string) string {
 	return NameProblem(name)
 }
 
-// The prefixes of names in start_by that do not name people or groups.
+// The prefixes of names in start_by that are not names of people or groups.
 const (
 	TokenPrefix = "token:" // before the name of the token of an agent
 	AgentPrefix = "agent:" // before the name of a hosted agent
@@ -119,9 +119,9 @@ func ZoneProblem(s string) string {
 	return ""
 }
 
-// ChannelProblem returns a check of the name of a channel in a route. The name must be one of the known
-// channels; nil: any name is allowed. The callback of an ask is not a channel of a route, because the agent
-// chooses it.
+// ChannelProblem returns a check for the name of a channel in a route. The name must be one of the known
+// channels. If known is nil, any name is allowed. The callback of an ask is not a channel of a route, because
+// the agent chooses the callback.
 func ChannelProblem(known []string) func(string) string {
 	return func(s string) string {
 		if known != nil && !slices.Contains(known, s) {
@@ -131,8 +131,8 @@ func ChannelProblem(known []string) func(string) string {
 	}
 }
 
-// PatternProblem checks a pattern for the names of agents or tools. It rejects a pattern that matches
-// nothing, or whose meaning is misleading.
+// PatternProblem checks a pattern for the names of agents or tools. It rejects a pattern that path.Match
+// rejects, that can match no name, or whose meaning is misleading.
 func PatternProblem(s string) string {
 	_, err := path.Match(s, "")
 	switch {
@@ -171,7 +171,8 @@ func classProblem(s string) string {
 	return ""
 }
 
-// ToolPatternProblem checks a pattern for the names of servers and their tools, which need no joiners.
+// ToolPatternProblem checks a pattern for the names of servers and their tools. Unlike [PatternProblem], it
+// also rejects joiners and variation selectors.
 func ToolPatternProblem(s string) string {
 	if problem := PatternProblem(s); problem != "" {
 		return problem
@@ -195,8 +196,8 @@ func TagProblem(s string) string {
 	return ""
 }
 
-// Quiet has the quiet hours of a person, in their time zone. The zero value means none. If To is
-// before From, it is on the next day.
+// Quiet has the quiet hours of a person, in the time zone of the person. The zero value means that there are
+// none. If To is before From, To is on the next day.
 type Quiet struct {
 	From, To time.Duration // since midnight
 }
@@ -210,7 +211,7 @@ func (q Quiet) String() string {
 	return clock(q.From) + "-" + clock(q.To)
 }
 
-// ParseQuiet parses a range such as 22:00-07:00. It returns a problem of s, or "".
+// ParseQuiet parses a range such as 22:00-07:00. It returns the problem with s, or "".
 func ParseQuiet(s string) (q Quiet, problem string) {
 	from, to, _ := strings.Cut(s, "-")
 	var fromOK, toOK bool
@@ -225,8 +226,7 @@ func ParseQuiet(s string) (q Quiet, problem string) {
 	return q, ""
 }
 
-// parseClock parses a time such as 07:00. It returns the time since midnight, and reports
-// whether s is valid.
+// parseClock parses a time such as 07:00. It returns the time since midnight, and reports whether s is valid.
 func parseClock(s string) (time.Duration, bool) {
 	t, err := time.Parse("15:04", s)
 	if err != nil || len(s) != len("15:04") {

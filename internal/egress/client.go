@@ -23,13 +23,13 @@ const (
 	sendTime    = 30 * time.Second // for everything, from the first look-up of a name to the end of the reply
 )
 
-// MaxReply is the number of bytes of a reply that are read, so that the connection can be used again. The
-// bytes are ignored.
+// MaxReply is the maximum number of bytes that are read from the body of a reply, so that the connection can
+// be used again. The bytes are ignored. It is also the size limit for the headers.
 const MaxReply = 64 << 10
 
 // NewClient returns a client that connects only to addresses that are public or allowed. It checks each
-// address when it connects, follows no redirect and uses no proxy. It looks up names with the resolver, or
-// with the resolver of the system if it is nil.
+// address when it connects, follows no redirect and uses no proxy. It looks up host names with names. If
+// names is nil, it uses the resolver of the system.
 func NewClient(allow []Allowed, names *net.Resolver) *http.Client {
 	g := newGuard(allow)
 	dialer := &net.Dialer{Timeout: connectTime, Control: g.check, Resolver: names}
@@ -45,8 +45,10 @@ func NewClient(allow []Allowed, names *net.Resolver) *http.Client {
 	}
 }
 
-// NoReply returns the error of a request without a reply. Its text is one of a few. It omits the cause, which
-// may have the address or text of the receiver, such as the names in its certificate.
+// NoReply returns the error for a request that got no reply because of err. The text of the error is a fixed
+// sentence. It does not include err, which may contain the address or text of the receiver, such as the names
+// in its certificate. If an address could not be used, the error is an [askback.SendError] with the cause for
+// operators.
 func NoReply(err error) error {
 	var (
 		timeout     net.Error
@@ -76,8 +78,8 @@ func NoReply(err error) error {
 	return errors.New("no reply: the connection failed, or the reply was not HTTP")
 }
 
-// refusedAddress describes, for operators, a connection that was refused. It has the IP address, even
-// if the connection was made to a name.
+// refusedAddress returns an error for operators that describes a connection that was not allowed. The error
+// has the IP address, even if the request was for a host name.
 func refusedAddress(err error) error {
 	var dial *net.OpError
 	if errors.As(err, &dial) && dial.Addr != nil {
@@ -90,8 +92,8 @@ func refusedAddress(err error) error {
 // again.
 const discardTime = time.Second
 
-// Discard reads the rest of a reply, for a short time and up to a length, and closes it. Its
-// contents are ignored: the status is the reply.
+// Discard reads and ignores the rest of a reply, for at most discardTime and MaxReply bytes. Then it closes
+// the body.
 func Discard(reply *http.Response) {
 	late := time.AfterFunc(discardTime, func() { _ = reply.Body.Close() })
 	defer late.Stop()
@@ -99,7 +101,8 @@ func Discard(reply *http.Response) {
 	_ = reply.Body.Close()
 }
 
-// ReplyError returns nil if the receiver has accepted a message, and otherwise an [askback.SendError].
+// ReplyError returns nil if the status of a reply is 2xx. Otherwise it returns an [askback.SendError] with
+// the time in Retry-After. The status 410 means that the receiver is gone, so that the error is final.
 func ReplyError(reply *http.Response, now time.Time) error {
 	status := reply.StatusCode
 	if status/100 == 2 {
@@ -117,8 +120,8 @@ func ReplyError(reply *http.Response, now time.Time) error {
 	return e
 }
 
-// retryAfter returns the value of a Retry-After header: seconds, or a date. For any other
-// value it returns 0.
+// retryAfter returns the value of a Retry-After header, which is a number of seconds or a date. For any other
+// value or a date in the past it returns 0.
 func retryAfter(header string, now time.Time) time.Duration {
 	if n, err := strconv.ParseUint(header, 10, 31); err == nil {
 		return time.Duration(n) * time.Second

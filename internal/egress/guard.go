@@ -1,7 +1,7 @@
 // Package egress connects to addresses that other people wrote, such as callbacks. It connects only to
 // addresses that are public, or that the operator allows. The address is checked when the connection is made,
-// so that a name cannot resolve to another address after the check. Errors have no text of the receiver. The
-// package also recognizes the hosts that only programs on this machine can reach.
+// so that a name cannot resolve to another address after the check. Errors contain no text of the receiver.
+// The package also recognizes hosts that only programs on this machine can reach.
 package egress
 
 import (
@@ -22,7 +22,7 @@ type Allowed struct {
 	Port      uint16
 }
 
-// ParseAllowed reads addresses and a port, such as "10.1.0.0/16:8080", "127.0.0.1:9000" or
+// ParseAllowed parses addresses and a port, such as "10.1.0.0/16:8080", "127.0.0.1:9000" or
 // "[fd00::/8]:8080".
 func ParseAllowed(s string) (Allowed, error) {
 	host, port, err := net.SplitHostPort(s)
@@ -68,7 +68,7 @@ func (g *guard) check(network, address string, conn syscall.RawConn) error {
 		}
 	}
 	if g.public.Safe(network, address, conn) != nil {
-		return ErrAddress // without the address, because a name may have been chosen to reveal it
+		return ErrAddress // the error omits the address, because a name may have been chosen to reveal its address
 	}
 	return nil
 }

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// expand replaces ${NAME} in text by the value of the variable NAME, and $${ by a literal
-// ${. Values are not expanded again. If a name is invalid or its variable is not set,
-// expand adds a problem at v and returns false. Without an environment it replaces nothing.
+// expand replaces ${NAME} in text by the value of the variable NAME, and $${ by a literal ${. Values are not
+// expanded again. If a name is invalid or its variable is not set, expand adds a problem at v and returns
+// false. If r.Env is nil, expand replaces nothing.
 func (r *Reader) expand(v Value, text string) (string, bool) {
 	if r.Env == nil {
 		return text, true
@@ -43,7 +43,7 @@ func (r *Reader) expand(v Value, text string) (string, bool) {
 	}
 }
 
-// IsVariable reports whether a shell can give a variable this name.
+// IsVariable reports whether a shell can give a variable this name, and the name has at most 200 characters.
 func IsVariable(name string) bool { return variablePattern().MatchString(name) }
 
 // variablePattern matches a name of at most 200 characters that a shell can give to a

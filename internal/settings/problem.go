@@ -35,8 +35,8 @@ func (v Invalid) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// maxProblems is the maximum number of problems in an [Invalid]. Further problems are
-// reported when these have been corrected.
+// maxProblems is the maximum number of problems in an [Invalid]. Further problems are reported after the
+// first problems have been corrected.
 const maxProblems = 20
 
 // Quote returns s in quotes, shortened to 40 characters.
@@ -59,8 +59,8 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
-// normalize removes the most frequent differences between names: case and separators. It
-// returns at most 40 characters.
+// normalize removes the most frequent differences between names: case and separators. It returns at most 40
+// characters.
 func normalize(name string) []rune {
 	letters := []rune(strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name)))
 	return letters[:min(len(letters), 40)]

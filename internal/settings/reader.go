@@ -1,6 +1,6 @@
 // Package settings reads the values of a settings file, and collects its problems. It is strict: unknown keys
-// and wrong types are problems with line and column, which are reported together. It does not depend on the
-// format of the file: its input is a tree of nodes.
+// and wrong types are problems with line and column, which are reported together. The package does not depend
+// on the format of the file, because its input is a tree of nodes.
 package settings
 
 import (
@@ -21,17 +21,17 @@ type Node struct {
 // A Field is a key of a group, and its value.
 type Field struct {
 	Name  string
-	At    Position // of the key
+	At    Position // position of the key
 	Value Node
 }
 
-// A Position is a position in a file, from 1.
+// A Position is a position in a file. Line and Column begin at 1.
 type Position struct{ Line, Column int }
 
 // A Kind is the kind of a [Node].
 type Kind uint8
 
-// The kinds. A key without a value is Empty; its position is the position of the key.
+// The kinds. A key without a value is Empty, and the position of the value is the position of the key.
 const (
 	Empty Kind = iota
 	Group
@@ -52,7 +52,7 @@ func (k Kind) String() string {
 	}[k]
 }
 
-// A Value is a node of the file with the path of keys to it.
+// A Value is a node of the file with the path of keys to the node.
 type Value struct {
 	Node
 	Key string
@@ -66,17 +66,17 @@ type Setting struct {
 
 // A Reader reads the values of one file. Its methods add a problem if a value is not valid.
 type Reader struct {
-	Name string // of the file
-	// Env returns the values of variables, which replace ${NAME} in texts. Nil: nothing is
+	Name string // name of the file
+	// Env returns the values of variables, which replace ${NAME} in texts. If Env is nil, nothing is
 	// replaced.
 	Env     func(name string) (value string, ok bool)
-	Renamed map[string]string // hints for keys that other programs use, by key
+	Renamed map[string]string // hints for keys that other programs use, keyed by their names
 
 	problems []Problem
 	secret   bool // the text being read is a secret, which no problem repeats
 }
 
-// AddProblem adds a problem, unless there are already maxProblems.
+// AddProblem adds a problem, unless the reader already has maxProblems.
 func (r *Reader) AddProblem(at Position, fix, format string, args ...any) {
 	if len(r.problems) < maxProblems {
 		r.problems = append(r.problems,

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// Fields reads the group n, which is at path in the file, with a table of settings. Unknown and
-// repeated keys are problems.
+// Fields reads the group n, which is at path in the file, with a table of settings. A node that is not a
+// group, unknown keys and repeated keys are problems.
 func (r *Reader) Fields(n Node, path string, table []Setting) {
 	if n.Kind != Group {
 		r.AddProblem(n.At, "write keys and values, as in "+table[0].Key+": …", "%s is %s", cmp.Or(path, "this file"),
@@ -37,8 +37,8 @@ func (r *Reader) Fields(n Node, path string, table []Setting) {
 	}
 }
 
-// suggestKey returns the fix for an unknown key of a group: the name of the setting here, the most similar
-// key that the group does not have, or all keys.
+// suggestKey returns the fix for an unknown key of a group: the hint in r.Renamed, the most similar key that
+// the group does not have, or all keys.
 func (r *Reader) suggestKey(name string, table []Setting, group Node) string {
 	if s, ok := r.Renamed[name]; ok {
 		return s
@@ -65,8 +65,8 @@ func (r *Reader) Group(table []Setting) func(Value) {
 	}
 }
 
-// List calls each for every entry of the list v. The key of an entry ends with its number, from 1. If v is
-// not a list, List adds a problem.
+// List calls each for every entry of the list v. The key of an entry ends with its number, which is counted
+// from 1. If v is not a list, List adds a problem.
 func (r *Reader) List(v Value, each func(Value)) {
 	if !r.HasValue(v) {
 		return
@@ -81,7 +81,8 @@ func (r *Reader) List(v Value, each func(Value)) {
 }
 
 // Named calls each for every key of the group v, with the value and the position of the key. If v is not a
-// group, it adds a problem with fix. Repeated keys are problems, and so are keys for which check returns one.
+// group, Named adds a problem with fix. A repeated key is a problem. If check returns a problem for a key,
+// Named adds the problem and does not call each.
 func (r *Reader) Named(
 	v Value, fix string, check func(name string) (problem, fix string), each func(name string, here Position, v Value),
 ) {
@@ -107,8 +108,8 @@ func (r *Reader) Named(
 	}
 }
 
-// HasValue reports whether there is a value, and adds a problem if not. A key without a value is probably a
-// mistake.
+// HasValue reports whether v has a value. If not, it adds a problem, because a key without a value is
+// probably a mistake.
 func (r *Reader) HasValue(v Value) bool {
 	if v.Kind == Empty {
 		r.AddProblem(v.At, "write a value, or remove the key", "%s is empty", v.Key)
@@ -117,9 +118,9 @@ func (r *Reader) HasValue(v Value) bool {
 	return true
 }
 
-// Scalar returns a string or an integer: raw is its content in the file, and text has its
-// variables expanded. The file is already parsed, so a variable cannot add keys or entries.
-// Any other value is a problem, and ok is false.
+// Scalar returns a string or an integer. The result raw is its content in the file, and text has its
+// variables expanded. The file is already parsed, so a variable cannot add keys or entries. Any other value
+// is a problem, and ok is false.
 func (r *Reader) Scalar(v Value, example string) (raw, text string, ok bool) {
 	if !r.HasValue(v) {
 		return "", "", false
@@ -141,8 +142,8 @@ func (r *Reader) Scalar(v Value, example string) (raw, text string, ok bool) {
 	return "", "", false
 }
 
-// Text returns a function that reads one line of text and calls set. The result of set is a problem of the
-// text, or "". A number without quotes is a problem.
+// Text returns a function that reads one line of text and calls set. A number without quotes, a blank text
+// and control characters are problems. If set returns a problem with the text, the function adds it.
 func (r *Reader) Text(example string, set func(text string) (problem string)) func(Value) {
 	return func(v Value) {
 		if v.Kind == Integer {
@@ -168,7 +169,7 @@ func (r *Reader) Text(example string, set func(text string) (problem string)) fu
 	}
 }
 
-// excerpt returns a text of the file in quotes. If the text is a secret, it returns "the value" instead.
+// excerpt returns a text of the file in quotes. If the text is a secret, excerpt returns "the value" instead.
 func (r *Reader) excerpt(s string) string {
 	if r.secret {
 		return "the value"
@@ -176,8 +177,8 @@ func (r *Reader) excerpt(s string) string {
 	return Quote(s)
 }
 
-// Secret returns a function that reads one line of text, which no problem repeats, into dst. The result of
-// check is a problem of the text, or "".
+// Secret returns a function that reads one line of text into dst. No problem repeats the text. If check is
+// not nil, it returns the problem with the text, or "".
 func (r *Reader) Secret(dst *string, example string, check func(string) string) func(Value) {
 	if check == nil {
 		check = func(string) string { return "" }
@@ -189,8 +190,8 @@ func (r *Reader) Secret(dst *string, example string, check func(string) string) 
 	}
 }
 
-// TextTo returns a function that reads one line of text into dst. The result of each check is a problem of
-// the text, or "".
+// TextTo returns a function that reads one line of text into dst. Each check returns the problem with the
+// text, or "".
 func (r *Reader) TextTo(dst *string, example string, checks ...func(string) string) func(Value) {
 	return r.Text(example, func(s string) (problem string) {
 		*dst = s
@@ -201,8 +202,8 @@ func (r *Reader) TextTo(dst *string, example string, checks ...func(string) stri
 	})
 }
 
-// Number returns a function that reads a number with or without a unit, and calls set. The result of set is a
-// problem of the number, or "".
+// Number returns a function that reads a number with or without a unit, and calls set. The function set
+// returns the problem with the number, or "".
 func (r *Reader) Number(example string, set func(text string) (problem string)) func(Value) {
 	return func(v Value) {
 		raw, text, ok := r.Scalar(v, example)
@@ -220,7 +221,7 @@ func (r *Reader) Count(dst *int) func(Value) {
 	return r.Number("a whole number from 1 to 1000000", func(s string) string { return readCount(s, dst) })
 }
 
-// CountOrOff is like Count for a setting that can be off, which sets -1.
+// CountOrOff is like [Reader.Count], but also reads off, which sets dst to -1.
 func (r *Reader) CountOrOff(dst *int) func(Value) {
 	return r.Number("a whole number from 1 to 1000000, or off", func(s string) string {
 		if s == "off" {
@@ -231,7 +232,7 @@ func (r *Reader) CountOrOff(dst *int) func(Value) {
 	})
 }
 
-// readCount reads a whole number from 1 to 1000000 into dst. It returns a problem of the number, or "".
+// readCount reads a whole number from 1 to 1000000 into dst. It returns the problem with s, or "".
 func readCount(s string, dst *int) (problem string) {
 	const most = 1_000_000
 	n, err := strconv.Atoi(s)
@@ -242,8 +243,8 @@ func readCount(s string, dst *int) (problem string) {
 	return ""
 }
 
-// Duration returns a function that reads a duration such as 10m or 90d, or a whole number
-// of seconds, into dst. Zero is a problem.
+// Duration returns a function that reads a duration such as 10m or 90d, or a whole number of seconds, into
+// dst. Zero is a problem.
 func (r *Reader) Duration(dst *time.Duration) func(Value) {
 	return r.Number("90s, 10m, 2h or 7d, or a number of seconds", func(s string) string {
 		d, err := askback.ParseDuration(s)
@@ -282,7 +283,8 @@ func (r *Reader) OneOf(dst *string, words ...string) func(Value) {
 	})
 }
 
-// CallbackProblem returns a problem of the address of a program, in the form of the other problems, or "".
+// CallbackProblem returns the problem with the address of a program, or "". The problem is the end of a
+// sentence whose subject is the address.
 func CallbackProblem(s string) (problem string) {
 	if p := askback.CallbackProblem(s); p != "" {
 		return "is wrong: " + p

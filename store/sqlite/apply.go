@@ -9,15 +9,14 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// columns are the columns of records, in the order of the parameters of every statement
-// that writes one.
+// columns are the columns of records, in the order of the parameters of the statements that write a record.
 const columns = `kind, id, version, stream, key, open, owner, agent, status, names, created, updated, due, state, fixed, unacked, recent, sum, fixed_sum`
 
 // eventColumns are the columns of history, in the order of the parameters of insertEvent.
 const eventColumns = `seq, stream, n, subject, type, at, data, sum`
 
-// ofStream is in the column subject instead of the stream, if both are the same: the event is about the
-// session itself. Events of older versions have the stream.
+// ofStream is stored as the subject of an event whose subject equals its stream, such as an event about the
+// session itself. Older versions stored the stream.
 const ofStream = ""
 
 const (
@@ -25,9 +24,9 @@ const (
 		values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)`
 
 	// SQLite rewrites an index if one of its columns is set, even to the same value. So three updates are
-	// tried in turn. The first matches if no indexed column changes, the second sets open, due, unacked and
-	// recent, and the third sets all columns. The first writes three to six pages fewer than the others. If
-	// it does not match, it costs one look-up.
+	// tried in turn. The first update matches if no indexed column changes. The second update sets open, due,
+	// unacked and recent, and the third update sets all columns. The first update writes three to six pages
+	// fewer than the others. If it does not match, it costs one look-up.
 	updateSame = `update records indexed by records_id set version = ?3, ` + unindexed + `
 		where kind = ?1 and id = ?2 and version = ?3 - 1 and stream = ?4 and key is ?5 and owner = ?7
 		and open = ?6 and due is ?13 and unacked = ?16`
@@ -47,11 +46,11 @@ const (
 	selectLast = `select coalesce(max(seq), 0), (select coalesce(max(stream), '') from history indexed by history_stream) from history`
 
 	// The next Seq depends on the newest event of all streams, and the next StreamSeq on the newest event of
-	// the stream. deleteStream keeps the newest event of all streams. deleteEvents keeps both.
+	// the stream. deleteStream keeps the newest event of all streams. deleteEvents keeps both events.
 	deleteStream = `delete from history indexed by history_stream where stream = ?1
 		and seq < (select max(seq) from history)`
-	// No index has the subject, so this reads every event of the stream. It
-	// therefore deletes the events of all given subjects together.
+	// No index contains the subject, so this statement reads every event of the stream. Therefore it deletes
+	// the events of all given subjects together.
 	deleteEvents = `delete from history indexed by history_stream where stream = ?1
 		and subject in (select value from json_each(?2))
 		and seq < (select max(seq) from history indexed by history_stream where stream = ?1)`
@@ -122,8 +121,8 @@ func (w *writer) change(s *sqlite3.Stmt, args ...any) error {
 	return err
 }
 
-// changeOne runs a statement that must change one row. If it does, changeOne sets w.written.
-// If the statement changes none, or an id or a key is taken, the error is store.ErrConflict.
+// changeOne runs a statement that must change one row. If the statement succeeds, changeOne sets w.written.
+// If no row changes, or an id or a key is taken, the error is store.ErrConflict.
 func (w *writer) changeOne(s *sqlite3.Stmt, args ...any) error {
 	err := run(s, args...)
 	switch {
@@ -145,8 +144,8 @@ func isTaken(err error) bool {
 	return code == codes.SQLITE_CONSTRAINT_UNIQUE || code == codes.SQLITE_CONSTRAINT_PRIMARYKEY
 }
 
-// apply writes a request into the open transaction. It sets w.written if a part of it
-// was written, even if it returns an error.
+// apply writes a request into the open transaction. It sets w.written if a part of the request was written,
+// even if it returns an error.
 func (w *writer) apply(r *request) error {
 	w.written = false
 	if r.claim != nil {
@@ -225,7 +224,8 @@ func (w *writer) put(c *cells) error {
 	return store.ErrConflict
 }
 
-// putCells runs a statement that writes a record.
+// putCells runs a statement that writes a record. If no row matches, or the id or the key is taken, the error
+// is store.ErrConflict.
 func (w *writer) putCells(s *sqlite3.Stmt, c *cells) error {
 	return w.changeOne(s, c.kind, c.id, c.version, c.stream, c.key, c.open, c.owner, c.agent, c.status, c.names,
 		c.created, c.updated, c.due, c.state, c.fixed, c.unacked, c.recent, c.sum, c.fixedSum)
@@ -263,7 +263,7 @@ func (w *writer) prune(p pruning) error {
 	return w.change(w.stmt.pruneStream, p.stream)
 }
 
-// readLast sets w.seq and w.newAfter.
+// readLast sets w.seq to the newest Seq, and w.newAfter to the last name of a stream.
 func (w *writer) readLast() error {
 	row := w.stmt.last
 	defer row.Reset()
@@ -274,9 +274,10 @@ func (w *writer) readLast() error {
 	return nil
 }
 
-// headOf returns the StreamSeq of the newest event of a stream, or 0 if the stream is empty. If w.heads is
-// full, headOf deletes an entry, so that the caller can add one. The names of streams sort by time. So a new
-// stream usually sorts after the streams from before the start, and needs no query.
+// headOf returns the StreamSeq of the newest event of a stream, or 0 if the stream is empty. If the stream is
+// not in w.heads and w.heads is full, headOf deletes an entry, so that the caller can add an entry. The names
+// of streams sort by time. So a new stream usually sorts after the streams from before the start, and needs
+// no query.
 func (w *writer) headOf(stream string) (n int64, err error) {
 	if n, ok := w.heads[stream]; ok {
 		return n, nil

@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A request is a change or a claim in the queue of the writer. Its caller has encoded
-// the records, so that the writer has less work.
+// A request is work in the queue of the writer: a change, a claim, or an update of the index. Its caller has
+// encoded the records, so that the writer has less work.
 type request struct {
 	claim   *claim             // nil in a change
 	index   *store.IndexUpdate // nil in a change
@@ -31,8 +31,7 @@ type request struct {
 	done  chan struct{}
 }
 
-// The states of a request. It is either taken by the writer or given up by its caller,
-// never both.
+// The states of a request. A request is either taken by the writer or given up by its caller, never both.
 const (
 	waiting int32 = iota
 	taken
@@ -42,12 +41,11 @@ const (
 func (r *request) take() bool   { return r.state.CompareAndSwap(waiting, taken) }
 func (r *request) giveUp() bool { return r.state.CompareAndSwap(waiting, givenUp) }
 
-// Commit commits the whole change to the disk and returns the Seq of its first event, or 0
-// if it has none. After an error, nothing of the change was kept, unless the error
-// matches store.ErrUnknown.
+// Commit commits the whole change to the disk and returns the Seq of its first event, or 0 without events.
+// After an error, nothing of the change was kept, unless the error matches store.ErrUnknown.
 //
-// If ctx ends before the writer has taken the change, it is not written. After that, Commit
-// waits for the result.
+// If ctx ends before the writer has taken the change, the change is not written. After that, Commit waits for
+// the result.
 func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err error) {
 	size, err := c.Check()
 	if err != nil {
@@ -67,8 +65,8 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 	return s.do(ctx, r)
 }
 
-// do adds a request to the queue and waits for its result. If ctx ends before the writer
-// has taken the request, do returns the error of ctx.
+// do adds a request to the queue and waits for its result. If ctx ends before the writer has taken the
+// request, do returns the error of ctx. If the queue is full, it returns store.ErrFull.
 func (s *Store) do(ctx context.Context, r *request) (first int64, err error) {
 	if err := s.submit(ctx, r); err != nil {
 		return 0, err
@@ -87,7 +85,7 @@ func (s *Store) do(ctx context.Context, r *request) (first int64, err error) {
 // A pruning selects the events of one stream that a change deletes.
 type pruning struct {
 	stream   string
-	subjects []byte // a JSON array; nil: the whole stream
+	subjects []byte // a JSON array; nil for the whole stream
 }
 
 // groupByStream returns one pruning for each filter without a subject. For the other
@@ -114,8 +112,7 @@ func groupByStream(filters []store.EventFilter) (all []pruning, err error) {
 	return all, nil
 }
 
-// submit adds a request to the queue. If the queue is full it returns store.ErrFull and
-// does not wait.
+// submit adds a request to the queue. If the queue is full, submit returns store.ErrFull without waiting.
 func (s *Store) submit(ctx context.Context, r *request) error {
 	leave, err := s.enter(ctx)
 	if err != nil {

@@ -33,15 +33,12 @@ var (
 
 // settings are the pragmas of every connection of an open store. SQLite keeps most of them per connection.
 var settings = []string{
-	// A backup or a shell may hold the lock for a moment. Askback has only one
-	// writer itself.
+	// A backup or a shell may hold the lock for a moment. Askback itself has only one writer.
 	"busy_timeout(10000)",
 	"journal_mode(WAL)",
-	// An acknowledged change survives a power cut only with FULL, because NORMAL
-	// syncs only at checkpoints.
+	// An acknowledged change survives a power cut only with FULL, because NORMAL syncs only at checkpoints.
 	"synchronous(FULL)",
-	// On macOS a plain fsync does not reach the disk. On other systems these have
-	// no effect.
+	// On macOS a plain fsync does not reach the disk. On other systems these settings have no effect.
 	"fullfsync(1)",
 	"checkpoint_fullfsync(1)",
 	// This is the default. A larger value may seem faster, but in a benchmark 16000 was
@@ -51,8 +48,7 @@ var settings = []string{
 	"trusted_schema(0)",
 }
 
-// connect opens a connection with the settings. If readOnly is set, SQLite rejects writes on
-// it.
+// connect opens a connection with the settings. If readOnly is set, SQLite rejects writes.
 func connect(path string, readOnly bool) (*sqlite3.Conn, error) {
 	// 16 MB of pages for the writer. After a commit that moved pages, SQLite scans the whole
 	// table of its cache: with 64 MB, a cycle took a twentieth more processor time.
@@ -100,16 +96,16 @@ func absolute(path string) string {
 	return path
 }
 
-// claimFile writes the application id to a new or empty file and rejects the files of other
-// programs. It reads the header itself, because opening a database in WAL mode may
-// change it.
+// claimFile creates the file if it does not exist, and writes the application id to an empty file. For a file
+// of another program the error is [errForeign]. claimFile reads the header itself, because opening a database
+// in WAL mode may change the file.
 func claimFile(path string) error {
 	isNew, err := checkHeader(path)
 	if err != nil {
 		return err
 	}
-	// A process that was killed while it wrote the id left a journal. SQLite rolls
-	// that write back when the file is opened, so open it and check again.
+	// A process that was killed while it wrote the id left a journal. SQLite rolls the write back when the
+	// file is opened, so open the file and check again.
 	if _, err := os.Stat(path + "-journal"); err == nil {
 		if err := executeOnFile(path, "select count(*) from sqlite_schema"); err != nil {
 			return err
@@ -126,8 +122,8 @@ func claimFile(path string) error {
 	return nil
 }
 
-// checkHeader creates the file at path if it does not exist, and reports whether it is
-// empty. For a file of another program the error is [errForeign].
+// checkHeader creates the file at path if it does not exist, and reports whether it is empty. For a file of
+// another program the error is [errForeign].
 func checkHeader(path string) (isNew bool, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -147,8 +143,7 @@ func checkHeader(path string) (isNew bool, err error) {
 	return false, nil
 }
 
-// executeOnFile opens the file without the pragmas that Open sets, such as the WAL mode, and
-// runs one statement.
+// executeOnFile opens the file without the pragmas that Open sets, such as the WAL mode, and runs statement.
 func executeOnFile(path, statement string) error {
 	db, err := sql.Open("sqlite", dsn(path))
 	if err != nil {
@@ -158,7 +153,8 @@ func executeOnFile(path, statement string) error {
 	return errors.Join(err, db.Close())
 }
 
-// withoutPath returns err without its path. Open adds the path to every error.
+// withoutPath returns the error in an fs.PathError, and any other err unchanged. Open adds the path to every
+// error.
 func withoutPath(err error) error {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
 		return e.Err
@@ -194,7 +190,7 @@ func migrate(ctx context.Context, path string, db *sql.DB, log *slog.Logger) err
 	}
 	done, err := p.Up(ctx)
 	for _, m := range done {
-		if have > 0 { // a new database is no news
+		if have > 0 { // a new database needs no log entry for each migration
 			log.Info("database migrated", "version", m.Source.Version, "took", m.Duration)
 		}
 	}

@@ -29,7 +29,7 @@ type damages struct {
 	rows []store.DamagedError
 }
 
-// add records and logs a damaged row, unless it is already recorded or there are maxDamages.
+// add records and logs a damaged row, unless the row is already recorded or maxDamages rows are.
 func (d *damages) add(row store.DamagedError) {
 	if row == errPage {
 		d.page.Store(true)
@@ -60,15 +60,14 @@ type Verification struct {
 	Names   []string // the first damaged rows, such as "ask ask_01…" or "event 17 of ses_01…"
 }
 
-// verifyRecords selects all records. The last column is 0 if a record is in the wrong indices by owner: its
-// column recent does not match its place before or after the boundary.
+// verifyRecords selects all records. The last column is 0 if the column recent of an open or unacked record
+// does not match its place before or after the boundary. Such a record is in the wrong indices by owner.
 const verifyRecords = `select ` + columns + `,
 	not (open or unacked) or recent = (id > coalesce((select b.id from boundaries b where b.kind = records.kind), ''))
 	from records not indexed`
 
-// Verify compares all records, events and effects of a database with their checksums. The
-// uri has the form of sqlite.org/uri.html. Damaged rows are counted in v and are not an
-// error.
+// Verify compares all records, events and effects of a database with their checksums. The uri has the form of
+// sqlite.org/uri.html. Damaged rows are counted in v and do not cause an error.
 func Verify(ctx context.Context, uri string) (v Verification, err error) {
 	conn, err := sqlite3.OpenConn(uri, sqlite3.OpenReadOnly, sqlite3.OpenURI)
 	if err != nil {

@@ -52,8 +52,8 @@ func (w *writer) update(e *effect) error {
 
 func textOrNull(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
 
-// sum returns the checksum of all columns except sum. Without Held, it equals the checksum of older versions,
-// which had no such column.
+// sum returns the checksum of all columns except sum. If Held is "", it equals the checksum of older
+// versions, which had no column held.
 func (e *effect) sum() int64 {
 	return checksum(e.Data, func(b []byte) []byte {
 		b = appendTexts(b, e.ID, e.Kind, e.SubjectKind, e.Subject, e.Stream, e.Node, e.Error)
@@ -84,11 +84,11 @@ func scanEffect(row *sqlite3.Stmt) (e effect, err error) {
 	return e, nil
 }
 
-// heartbeats maps each node to the time of its last heartbeat. It is not in the file: only
-// one process has the file open, and its first transaction frees all earlier claims.
+// heartbeats maps each node to the time of its last heartbeat. The map is not in the file: only one process
+// has the file open, and its first transaction frees all earlier claims.
 type heartbeats map[string]time.Time
 
-// silent returns the nodes that have had no heartbeat for store.HeartbeatTimeout.
+// silent returns the nodes that have had no heartbeat for store.HeartbeatTimeout, in order.
 func (h heartbeats) silent(now time.Time) (nodes []string) {
 	for node, at := range h {
 		if now.Sub(at) >= store.HeartbeatTimeout {
@@ -128,7 +128,7 @@ type claim struct {
 
 // Claim claims at most n due effects for a node, within the limits. It also records a heartbeat of the node,
 // as Beat does, and frees the claims of nodes without a heartbeat for store.HeartbeatTimeout. The claims are
-// on the disk when it returns.
+// on the disk when Claim returns.
 func (s *Store) Claim(
 	ctx context.Context, node string, now time.Time, n int, limit ...store.KindLimit,
 ) ([]store.Effect, error) {
@@ -155,8 +155,8 @@ func (s *Store) Claim(
 	return r.claim.effects, nil
 }
 
-// Dead returns the dead letters that q selects, in order of ID, or newest first if q.Newest is set. Apart
-// from Newest, it uses only the Kind, Stream, After and Limit of q. It omits damaged dead letters.
+// Dead returns the dead letters that q selects, in order of ID, or newest first if q.Newest is set. It uses
+// only the Kind, Stream, After, Newest and Limit of q. It omits damaged dead letters.
 func (s *Store) Dead(ctx context.Context, q store.Query) ([]store.Effect, error) {
 	text, args := deadSQL(q)
 	return s.effectList(ctx, q.Limit, text, args)
@@ -168,21 +168,21 @@ func deadSQL(q store.Query) (text string, args []any) {
 	c.match("kind", q.Kind)
 	c.match("stream", q.Stream)
 	if q.After == "" {
-		c.terms = append(c.terms, "id > ''") // true for every id, but without it SQLite would scan the index
+		c.terms = append(c.terms, "id > ''") // true for every id; without this condition SQLite would scan the index
 	}
 	c.after(q)
 	return "select " + effectColumns + " from effects indexed by effects_dead" + c.where(q.Newest), c.args
 }
 
-// Effects returns the effects that q selects, in order of ID, or newest first if q.Newest is set. Apart from
-// Newest, it uses only the Kind, After and Limit of q. It omits damaged effects.
+// Effects returns the effects that q selects, in order of ID, or newest first if q.Newest is set. It uses
+// only the Kind, After, Newest and Limit of q. It omits damaged effects.
 func (s *Store) Effects(ctx context.Context, q store.Query) ([]store.Effect, error) {
 	text, args := effectsSQL(q)
 	return s.effectList(ctx, q.Limit, text, args)
 }
 
-// effectsSQL returns the statement of [Store.Effects] and its arguments. It reads the table,
-// which is in the order of id.
+// effectsSQL returns the statement of [Store.Effects] and its arguments. The statement reads the table, which
+// is sorted by id.
 func effectsSQL(q store.Query) (text string, args []any) {
 	var c conditions
 	if q.After == "" {
@@ -193,7 +193,7 @@ func effectsSQL(q store.Query) (text string, args []any) {
 	return "select " + effectColumns + " from effects" + c.where(q.Newest), c.args
 }
 
-// effectList returns the first effects of a statement that are not damaged, at most limit.
+// effectList returns the effects that a statement selects, at most limit. It omits damaged effects.
 func (s *Store) effectList(ctx context.Context, limit int, text string, args []any) (list []store.Effect, err error) {
 	found, err := collect(ctx, s, store.AtMost(limit), scanEffect, text, args...)
 	for _, e := range found.list {
@@ -202,8 +202,9 @@ func (s *Store) effectList(ctx context.Context, limit int, text string, args []a
 	return list, err
 }
 
-// complete applies a completion: it deletes the effect, schedules it again or makes it a dead letter. If the
-// effect does not exist, or its node differs from the node of the completion, the error is store.ErrConflict.
+// complete applies a completion: it deletes the effect, schedules it again, holds it or makes it a dead
+// letter. If the effect does not exist or its node differs from the node of the completion, the error is
+// store.ErrConflict.
 func (w *writer) complete(c *store.Completion) error {
 	if !c.Dead && c.Retry.IsZero() && c.Held == "" {
 		return w.changeOne(w.stmt.deleteEffect, c.ID, textOrNull(c.Node))
@@ -261,9 +262,8 @@ func (w *writer) claim(c *claim) error {
 	return nil
 }
 
-// freeOldClaims frees all claims that earlier processes left in the file. Each transaction
-// calls it; after the first commit it does nothing. It is not part of Open, so that a database
-// on a full disk can be opened.
+// freeOldClaims frees all claims that earlier processes left in the file. Each transaction calls it. After
+// the first commit it does nothing. Open does not call it, so that a database on a full disk can be opened.
 func (w *writer) freeOldClaims() error {
 	if w.freed {
 		return nil
@@ -289,12 +289,12 @@ func (w *writer) free(stmt *sqlite3.Stmt, args ...any) error {
 // noLimit as an argument of effects selects all rows.
 const noLimit = -1
 
-// effects returns the first n rows of a statement, or all if n is noLimit. It omits damaged rows.
+// effects returns the first n undamaged rows of a statement, or all if n is noLimit.
 func (w *writer) effects(n int, stmt *sqlite3.Stmt, args ...any) ([]effect, error) {
 	return w.effectsOf(n, func(string) bool { return true }, stmt, args...)
 }
 
-// effectsOf is like effects, but returns only effects for whose kinds keep returns true.
+// effectsOf is like effects, but returns only effects for whose kind keep returns true.
 func (w *writer) effectsOf(
 	n int, keep func(kind string) bool, stmt *sqlite3.Stmt, args ...any,
 ) (list []effect, err error) {

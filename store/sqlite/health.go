@@ -13,15 +13,15 @@ type Health struct {
 	// Damaged contains the names of the first damaged rows that were read since the
 	// database was opened, as in [Verification].
 	Damaged []string
-	// Unreadable is set if SQLite could not read a page of the file since the database was
-	// opened. Lists omit the records on the page; Damaged names the records that are known.
+	// Unreadable is set if SQLite failed to read a page of the file since the database was opened. Lists omit
+	// the records on the page. Damaged names only the records whose names are known.
 	Unreadable bool
 	// Bytes is the size of the database file and its write-ahead log.
 	Bytes int64
 }
 
-// Health returns the condition of the store. If the disk was full, it checks for room,
-// at most once a second.
+// Health returns the condition of the store. If the disk was full, Health checks for room, at most once a
+// second.
 func (s *Store) Health() Health {
 	s.writer.checkRoom()
 	h := Health{Failed: s.writer.failure(), Damaged: s.damaged.names(), Unreadable: s.damaged.page.Load()}

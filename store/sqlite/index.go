@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// perMillisecond is the number of values that search_ids has for a millisecond.
+// perMillisecond is the number of document numbers for a millisecond in search_ids.
 const (
 	perMillisecond     = 4096
 	perMillisecondText = "4096"
@@ -19,8 +19,8 @@ const (
 const (
 	selectIndexed = `select seq from search_position`
 	setIndexed    = `update search_position set seq = ?2 where seq = ?1`
-	// The number of a document is the first that is free in its millisecond. No row is selected if the record
-	// does not exist or is in the index.
+	// The number of a document is the first free number in its millisecond. No row is selected if the record
+	// does not exist or already has a document.
 	nextDocument = `select max(?3, coalesce((select max(n) + 1 from search_ids where n >= ?3 and n < ?3 + ` +
 		perMillisecondText + `), 0))
 		where exists (select 1 from records indexed by records_id where kind = ?1 and id = ?2)
@@ -56,7 +56,7 @@ func (s *indexWrites) prepare(conn *sqlite3.Conn) (err error) {
 	return nil
 }
 
-// Indexed returns the position of the index.
+// Indexed returns the position of the index. A damaged index is created again, empty.
 func (s *Store) Indexed(ctx context.Context) (seq int64, err error) {
 	err = s.readIndex(ctx, func() error {
 		found := false
@@ -72,8 +72,8 @@ func (s *Store) Indexed(ctx context.Context) (seq int64, err error) {
 	return seq, err
 }
 
-// UpdateIndex adds documents to the index. The writer commits them with other changes. If the
-// index is damaged, it is created again, and the update is a conflict.
+// UpdateIndex adds documents to the index. The writer commits them with other changes. If the index is
+// damaged, it is created again, and the error is store.ErrConflict.
 func (s *Store) UpdateIndex(ctx context.Context, u store.IndexUpdate) error {
 	if err := u.Check(); err != nil {
 		return err
@@ -86,7 +86,8 @@ func (s *Store) UpdateIndex(ctx context.Context, u store.IndexUpdate) error {
 	return err
 }
 
-// Find returns the ids of the documents that a search selects.
+// Find returns the ids of the documents that q selects, newest first. A damaged index is created again,
+// empty.
 func (s *Store) Find(ctx context.Context, q store.Search) (ids []string, err error) {
 	if err := q.Check(); err != nil {
 		return nil, err
@@ -105,8 +106,8 @@ func (s *Store) Find(ctx context.Context, q store.Search) (ids []string, err err
 	return ids, err
 }
 
-// matchText returns a search in the syntax of FTS5. Each phrase is in quotes, so no word is taken for an
-// operator.
+// matchText returns a search in the syntax of FTS5. Each phrase is in quotes, so that FTS5 does not take a
+// word for an operator.
 func matchText(q store.Search) string {
 	var b strings.Builder
 	for i, w := range q.AnyOf {
@@ -144,7 +145,7 @@ func (w *writer) updateIndex(u *store.IndexUpdate) error {
 	return w.flushIndex()
 }
 
-// flushIndex writes the data that FTS5 keeps in memory. Without it, errors of the index would be errors of
+// flushIndex writes the data that FTS5 has in memory. Otherwise an error of the index would be an error of
 // the whole transaction.
 func (w *writer) flushIndex() error {
 	return errors.Join(run(w.stmt.savepoint), run(w.stmt.release))
@@ -164,7 +165,7 @@ func (w *writer) addDocument(d *store.Document) error {
 	return w.change(w.stmt.index.add, n, d.Words)
 }
 
-// unindex removes documents from the index.
+// unindex removes documents from the index and writes the data that FTS5 has in memory.
 func (w *writer) unindex(ids []string) error {
 	for _, id := range ids {
 		if err := w.change(w.stmt.index.remove, id); err != nil {

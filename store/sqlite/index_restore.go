@@ -13,12 +13,12 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// errIndexDamaged means that the search index cannot be read or written. The index can always be filled
-// again, so the writer creates it again, and nothing else is affected.
+// errIndexDamaged means that the search index cannot be read or written. The writer then creates an empty
+// index, which can be filled again. Nothing else is affected.
 var errIndexDamaged = errors.New("the index for searches is damaged")
 
-// indexError marks an error of a statement that reads or writes only the index. A conflict, a
-// full disk and other errors that a damaged table cannot cause are returned unchanged.
+// indexError returns the error for a statement that reads or writes only the index. An error that a damaged
+// table can cause gets errIndexDamaged. Conflicts, a full disk and other errors are returned unchanged.
 func indexError(err error) error {
 	if err == nil || errors.Is(err, store.ErrConflict) {
 		return err
@@ -31,12 +31,12 @@ func indexError(err error) error {
 	return err
 }
 
-// isIndexDamage reports whether err can only come from a damaged index: SQLite has a code
-// for the data of virtual tables, and the index is the only one.
+// isIndexDamage reports whether err can only come from a damaged index. SQLite has an error code for damaged
+// data of virtual tables, and the index is the only virtual table.
 func isIndexDamage(err error) bool { return codeOf(err) == codes.SQLITE_CORRUPT_VTAB }
 
-// readIndex calls read. If that returns errIndexDamaged, the writer creates the index again
-// unless another call has done so, and readIndex calls read a second time.
+// readIndex calls read. If read returns errIndexDamaged, the writer creates the index again unless another
+// call has done so. Then readIndex calls read a second time.
 func (s *Store) readIndex(ctx context.Context, read func() error) error {
 	before := s.writer.restored.Load()
 	err := read()
@@ -49,14 +49,14 @@ func (s *Store) readIndex(ctx context.Context, read func() error) error {
 	return read()
 }
 
-// A restoration is a request to create the index again because of err. The caller has seen that the index was
-// created again before times. If the writer has done so more often, the request is not needed.
+// A restoration is a request to create the index again because of err. When the caller read the index, it had
+// been created again before times. If the number has changed, the request is not needed.
 type restoration struct {
 	before int64
 	err    error
 }
 
-// restore applies a restoration.
+// restore returns an error if the index is still damaged. The writer then creates the index again.
 func (w *writer) restore(r *restoration) error {
 	if w.restored.Load() != r.before {
 		return nil // the index is no longer damaged
@@ -71,7 +71,7 @@ func (w *writer) restore(r *restoration) error {
 	return errors.Join(checkIndex(conn), conn.Close())
 }
 
-// restoreIndex creates the index again, because of an error. No transaction may be open.
+// restoreIndex creates the index again, because of the error because. No transaction may be open.
 func (w *writer) restoreIndex(because error) error {
 	if err := createIndex(w.conn); err != nil {
 		return w.fail("create the index for searches again", err)
@@ -81,7 +81,7 @@ func (w *writer) restoreIndex(because error) error {
 	return nil
 }
 
-// restoreIndex creates the index again, empty, if it is damaged or a table of it is missing.
+// restoreIndex creates an empty index if the index is damaged or one of its tables is missing.
 func restoreIndex(path string, log *slog.Logger) (err error) {
 	conn, err := connect(path, false)
 	if err != nil {
@@ -100,11 +100,11 @@ func restoreIndex(path string, log *slog.Logger) (err error) {
 	return nil
 }
 
-// The first version of the schema with an index, and the last version that changed the contents of its
-// documents. An index of a version in between is created again.
+// firstIndex is the first version of the schema with an index. lastIndex is the last version that changed the
+// contents of documents. An index of a version from firstIndex until before lastIndex is created again.
 const firstIndex, lastIndex = 8, 10
 
-// emptyIndex creates the index again, empty, whether it is damaged or not.
+// emptyIndex creates an empty index, even if the index is not damaged.
 func emptyIndex(path string) (err error) {
 	conn, err := connect(path, false)
 	if err != nil {
@@ -120,13 +120,13 @@ const (
 		'search_config', 'search_data', 'search_docsize', 'search_idx')`
 	indexTables   = 7
 	countPosition = `select count(*) from search_position`
-	// No document has this word. To find that out, FTS5 reads its settings and the description of its
+	// No document contains this word. To find no document, FTS5 reads its settings and the description of its
 	// structure.
 	countNothing = `select count(*) from search where search match '"-"'`
 )
 
-// checkIndex returns an error that matches errIndexDamaged if a table of the index is missing, or if the data
-// that each search reads first is damaged. Its time does not depend on the size of the index.
+// checkIndex returns an error that matches errIndexDamaged if a table of the index is missing, or if data
+// that each search reads first is damaged. The time of the check does not depend on the size of the index.
 func checkIndex(conn *sqlite3.Conn) error {
 	for _, check := range []struct {
 		query string

@@ -36,15 +36,16 @@ func (s *Store) List(ctx context.Context, q store.Query) (list []store.Record, e
 	return list, nil
 }
 
-// The number of records in the first window of a list, which is enough for most lists. Each window is
-// windowGrowth times as long as the previous one.
+// firstWindow is the number of records in the first window of a list, which is enough for most lists. Each
+// window is windowGrowth times as long as the previous window.
 const (
 	firstWindow  = 64
 	windowGrowth = 8
 )
 
-// scan reads a listing in windows, until it has found full records, or all, or has examined left records. It
-// reads the end of a window first, because records may be deleted between two statements.
+// scan reads a listing in windows until it has found full records, has read all records, or has examined left
+// records. In the last case the error is a store.MoreError. It reads the end of a window first, because
+// records may be deleted between two statements.
 func (s *Store) scan(ctx context.Context, l listing, full, left int) (list []store.Record, err error) {
 	for window := firstWindow; left > 0; window *= windowGrowth {
 		window = min(window, left)
@@ -69,7 +70,8 @@ func (s *Store) scan(ctx context.Context, l listing, full, left int) (list []sto
 	return list, &store.MoreError{After: l.cursor().id}
 }
 
-// list returns the first undamaged records of a listing up to the id end, at most limit.
+// list returns the undamaged records of a listing up to the id end, at most limit. If a page cannot be read,
+// it returns the records on the other pages.
 func (s *Store) list(ctx context.Context, limit int, l listing, end string) ([]store.Record, error) {
 	q, limit := l.sql(end), store.AtMost(limit)
 	found, err := collect(ctx, s, limit, scanRecord, q.text, q.args...)
@@ -79,8 +81,8 @@ func (s *Store) list(ctx context.Context, limit int, l listing, end string) ([]s
 	return found.list, err
 }
 
-// windowEnd returns the id that a statement of endSQL selects, or noEnd. It also returns noEnd if a
-// page cannot be read.
+// windowEnd returns the id that a statement of endSQL selects. If there is none or a page cannot be read, it
+// returns noEnd.
 func (s *Store) windowEnd(ctx context.Context, q query) (id string, err error) {
 	err = s.eachRow(ctx, q.text, func(row *sqlite3.Stmt) (bool, error) {
 		id = row.ColumnText(0)
@@ -92,7 +94,7 @@ func (s *Store) windowEnd(ctx context.Context, q query) (id string, err error) {
 	return id, err
 }
 
-// allOpen reports whether a window of a list of closed records has none, so that its rows need not be read.
+// allOpen reports whether a listing of closed records can skip a window because all its records are open.
 // Retention uses it to skip many open records.
 func (s *Store) allOpen(ctx context.Context, l listing, end string) (all bool, err error) {
 	if l.index != "records_id" || l.rest.Open == nil || end == noEnd {
@@ -115,23 +117,23 @@ type query struct {
 	args []any
 }
 
-// A listing is a list, or a part of one, with the index that finds its records. It names the index that
-// probably has the fewest rows, because SQLite has no statistics to choose one.
+// A listing is a list or a part of a list, with the index that finds its records. The index is the index that
+// probably has the fewest rows, because SQLite has no statistics to choose an index.
 type listing struct {
 	index  string
 	found  conditions  // the conditions of the rows that are read from the index
 	rest   store.Query // the filters that are compared with each of these rows
 	newest bool
-	recent bool // it has only recent records
+	recent bool // only recent records
 
 	lower, upper bound
 }
 
-// A bound limits the ids of a listing. The zero value does not.
+// A bound limits the ids of a listing. The zero value is no limit.
 type bound struct{ op, id string }
 
-// newListings returns the listings that together form a list, in its order. A list for one owner has a
-// listing of the records up to the boundary, and a listing of the recent records.
+// newListings returns the listings that together form a list, in the order of the list. A list for one owner
+// has a listing of the records up to the boundary, and a listing of the recent records.
 func newListings(q store.Query, boundary string) []listing {
 	l := newListing(q)
 	if l.index != "records_owner" && l.index != "records_owner_unacked" {
@@ -176,7 +178,7 @@ func newListing(q store.Query) listing {
 	return l
 }
 
-// after limits a listing to the ids after an id, in its order. The id "" limits nothing.
+// after limits a listing to the ids after id, in the order of the listing. The id "" limits nothing.
 func (l *listing) after(id string) {
 	switch {
 	case id == "":
@@ -195,7 +197,7 @@ func (l *listing) cursor() bound {
 	return l.lower
 }
 
-// filters reports whether the list may omit rows that are read from the index.
+// filters reports whether the listing may omit rows that are read from the index.
 func (l listing) filters() bool {
 	r := l.rest
 	return r.Open != nil || r.Unacked || r.Status != "" || r.Owner != "" || r.Agent != "" || r.For != ""
@@ -208,7 +210,7 @@ func (l listing) conditions() conditions {
 	return c
 }
 
-// filter adds the filters of a query by Open, Unacked, Status, Owner, Agent and For.
+// filter adds the conditions for the Open, Unacked, Status, Owner, Agent and For of q.
 func (c *conditions) filter(q store.Query) {
 	if q.Open != nil {
 		c.terms = append(c.terms, "open = "+strconv.Itoa(int(bit(*q.Open))))
@@ -255,8 +257,8 @@ func (l listing) allOpenSQL(end string) query {
 		"(select count(*) from records indexed by records_open where open = 1 and " + ids + ")", c.args}
 }
 
-// endSQL returns the statement that selects the id of the nth row that the list reads from
-// the index, if there are that many.
+// endSQL returns the statement that selects the id of the nth row that the listing reads from the index. With
+// fewer rows, the statement selects no row.
 func (l listing) endSQL(n int) query {
 	c := conditions{slices.Clone(l.found.terms), slices.Clone(l.found.args)}
 	return l.query("id", c, fmt.Sprintf(" limit 1 offset %d", n-1))

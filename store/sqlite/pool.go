@@ -9,7 +9,7 @@ import (
 )
 
 // A pool opens and keeps the connections that read. Each connection keeps the statements that it has
-// prepared. There are at most a few hundred, one for each set of filters.
+// prepared. There is at most one for each set of filters, a few hundred in all.
 type pool struct {
 	path  string
 	slots chan struct{} // has an element for each connection in use
@@ -27,8 +27,8 @@ func newPool(path string) (*pool, error) {
 	return &pool{path: path, slots: make(chan struct{}, readers), idle: []*sqlite3.Conn{conn}}, nil
 }
 
-// get returns a connection, which the caller must return with put. If all are in use, get
-// waits for one.
+// get returns a connection, which the caller must return with put. If all connections are in use, get waits
+// until one is returned or ctx ends.
 func (p *pool) get(ctx context.Context) (*sqlite3.Conn, error) {
 	select {
 	case p.slots <- struct{}{}:
@@ -57,7 +57,7 @@ func (p *pool) put(conn *sqlite3.Conn) {
 	<-p.slots
 }
 
-// close closes the connections. None may be in use.
+// close closes the connections. No connection may be in use.
 func (p *pool) close() error {
 	var errs []error
 	for _, conn := range p.idle {

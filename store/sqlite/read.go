@@ -23,7 +23,7 @@ const (
 		where stream = ?1 and seq > ?2 order by seq`
 	selectRecent = `select ` + eventColumns + ` from history indexed by history_stream
 		where stream = ?1 and seq < ?2 order by seq desc`
-	// The first statement counts the records in the index by owner, the second the recent records.
+	// countOld counts the records in the index by owner, countRecent the recent records.
 	countOld = `select count(*) from (select 1 from records indexed by records_owner
 		where kind = ?1 and open = 1 and recent = 0 and owner = ?2 and id <= ?3 limit ?4)`
 	countRecent = `select count(*) from (select 1 from records indexed by records_open
@@ -72,9 +72,9 @@ func (s *Store) find(ctx context.Context, text, kind, name string) (r store.Reco
 	return r, nil
 }
 
-// readError returns the error for a failed read, or nil if err is nil. If ctx has ended, it returns the error
-// of ctx, because the driver returns a different one. If SQLite cannot read a page, it returns [errPage]. Any
-// other error gets a prefix.
+// readError returns the error for a failed read. If err is nil, it returns nil. If ctx has ended, it returns
+// the error of ctx, because the driver returns a different error. If SQLite cannot read a page, it returns
+// [errPage]. Any other error gets a prefix.
 func readError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -88,11 +88,12 @@ func readError(ctx context.Context, err error) error {
 	return fmt.Errorf("read the database: %v", err)
 }
 
-// errPage is the error for a page of the file that SQLite cannot read. The ids of the
-// records on that page are unknown.
+// errPage is the error for a page of the file that SQLite cannot read. The ids of the records on the page are
+// unknown.
 var errPage = store.DamagedError{Kind: "page", ID: "of the database file"}
 
-// CountOpen returns the number of open records of a kind and an owner, at most limit.
+// CountOpen returns the number of open records of a kind and an owner, at most limit. It also counts damaged
+// records.
 func (s *Store) CountOpen(ctx context.Context, kind, owner string, limit int) (n int, err error) {
 	boundary := s.writer.boundaries.of(kind)
 	for _, text := range []string{countOld, countRecent} {
@@ -107,7 +108,8 @@ func (s *Store) CountOpen(ctx context.Context, kind, owner string, limit int) (n
 	return n, nil
 }
 
-// Totals counts the open records of a kind, and the effects. It reads only indices.
+// Totals counts the open records of a kind, and all effects. It reads only indices, so it also counts damaged
+// records and effects.
 func (s *Store) Totals(ctx context.Context, kind string) (t store.Totals, err error) {
 	for _, count := range []struct {
 		n    *int
@@ -179,12 +181,12 @@ func (s *Store) Head(ctx context.Context, stream string) (seq, streamSeq int64, 
 	return h.seq, h.streamSeq, err
 }
 
-// A head computes the numbers of the newest event of a stream. Both are 0 if there are no events. If the
-// newest event is damaged, its StreamSeq is computed from the newest undamaged event. If all events are
-// damaged, it is read from the row.
+// A head computes the numbers of the newest event of a stream. Both numbers are 0 if there are no events. If
+// the newest event is damaged, its StreamSeq is computed from the newest undamaged event. If all events are
+// damaged, the numbers are read from the row.
 type head struct{ seq, streamSeq, rows int64 }
 
-// add adds the next row of selectHead. It reports whether another row is needed.
+// add adds the next row of selectHead. It reports whether it needs another row.
 func (h *head) add(row *sqlite3.Stmt) (more bool) {
 	e, err := scanEvent(row)
 	switch {
@@ -198,13 +200,13 @@ func (h *head) add(row *sqlite3.Stmt) (more bool) {
 	return true
 }
 
-// A result contains the undamaged rows of a query, and the errors of the damaged ones.
+// A result contains the undamaged rows of a query, and the errors for the damaged rows.
 type result[T any] struct {
 	list    []T // nil if there are no rows
 	damaged []store.DamagedError
 }
 
-// collect reads up to n undamaged rows of a query. It adds the damaged ones to s.damaged. After an error, it
+// collect reads up to n undamaged rows of a query. It adds the damaged rows to s.damaged. After an error, it
 // returns the previous rows.
 func collect[T any](
 	ctx context.Context, s *Store, n int, scan func(*sqlite3.Stmt) (T, error), text string, args ...any,
@@ -226,8 +228,8 @@ func collect[T any](
 	return out, err
 }
 
-// eachRow runs a statement and calls use with each row, until use returns false or an
-// error.
+// eachRow runs a statement and calls use with each row, until use returns false or an error. It returns the
+// error of use unchanged.
 func (s *Store) eachRow(
 	ctx context.Context, text string, use func(*sqlite3.Stmt) (more bool, err error), args ...any,
 ) error {
@@ -241,7 +243,7 @@ func (s *Store) eachRow(
 		return readError(ctx, err)
 	}
 	defer s.read.put(conn)
-	if text != selectID && text != selectKey { // the others may read many rows
+	if text != selectID && text != selectKey { // other statements may read many rows
 		conn.SetInterrupt(ctx.Done())
 		defer conn.SetInterrupt(nil)
 	}
@@ -263,9 +265,9 @@ func (s *Store) eachRow(
 	return nil
 }
 
-// readFailure returns the error for a statement that failed, or nil if err is nil. An errPage
-// is added to s.damaged. An error of a statement that reads the index matches errIndexDamaged
-// if the index may be damaged.
+// readFailure returns the error for a statement that failed. If err is nil, it returns nil. An errPage is
+// added to s.damaged. For a statement that reads the index, the error matches errIndexDamaged if the index
+// may be damaged.
 func (s *Store) readFailure(ctx context.Context, text string, err error) error {
 	if text == selectIndexed || text == selectDocuments {
 		if damage := indexError(err); errors.Is(damage, errIndexDamaged) && ctx.Err() == nil {

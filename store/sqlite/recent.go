@@ -7,13 +7,14 @@ import (
 	sqlite3 "zombiezen.com/go/sqlite"
 )
 
-// A recent record is not in the indices by owner. There, the new records of a thousand owners would be in a
-// thousand pages, and each commit would write many of them. Most records are settled and acknowledged while
-// they are recent, so they are never added.
+// A recent record is not in the indices by owner. In these indices, the new records of a thousand owners
+// would be in a thousand pages, and each commit would write many pages. Most records are settled and
+// acknowledged while they are recent, so they are never added.
 //
 // A record is recent if its id sorts after the boundary of its kind. The writer moves the boundary when more
-// than maxRecent records after it are open or unacked. It then adds the first agedRecords of them to the
-// indices. A List for one owner reads the older records from these indices, and examines every recent one.
+// than maxRecent records after the boundary are open, or more than maxRecent are unacked. It then adds the
+// first agedRecords of these records to the indices. A List for one owner reads the older records from the
+// indices, and examines every recent record.
 var maxRecent, agedRecords = 256, 128 // only tests change them
 
 const (
@@ -26,7 +27,7 @@ const (
 	ageUnacked = `update records indexed by records_unacked set recent = 0 where kind = ?1 and unacked = 1 and id > ?2 and id <= ?3`
 )
 
-// boundaries maps each kind of record to its boundary. The writer changes it while readers use it.
+// boundaries has the boundary of each kind of record. The writer changes it while readers use it.
 type boundaries struct {
 	byKind atomic.Pointer[map[string]string] // never changed, only replaced
 }
@@ -70,11 +71,10 @@ func (w *writer) countNew(kind string) {
 	w.untilAging[kind] = 0 // there may be many recent records from before the start
 }
 
-// age moves the boundaries of the kinds that may have too many recent records. It is a part
-// of the transaction of a batch, because a transaction of its own would cost an fsync. The
-// new boundaries are in w.moved until the transaction is committed. If age fails, the
-// transaction must be rolled back and repeated without it; age tries again after more
-// records were added.
+// age moves the boundaries of the kinds that may have too many recent records. It is a part of the
+// transaction of a batch, because a separate transaction would cost an fsync. The new boundaries are in
+// w.moved until the transaction is committed. If age fails, the transaction must be rolled back and repeated
+// without age. age tries again after more records were added.
 func (w *writer) age() error {
 	for kind, left := range w.untilAging {
 		if left > 0 || w.full.Load() != nil {
@@ -95,11 +95,12 @@ func (w *writer) age() error {
 	return nil
 }
 
-// maxMoves limits how often a batch moves the boundary of a kind, so that its callers do not wait long.
+// maxMoves is the maximum number of times that a batch moves the boundary of a kind, so that its callers do
+// not wait long.
 const maxMoves = 4
 
-// ageKind moves the boundary of a kind if the kind has more than maxRecent recent records.
-// It reports whether it did.
+// ageKind moves the boundary of a kind if the kind has more than maxRecent recent records. It reports whether
+// the boundary moved.
 func (w *writer) ageKind(kind string) (moved bool, err error) {
 	from, ok := w.moved[kind]
 	if !ok {
@@ -128,7 +129,7 @@ func (w *writer) keepBoundaries() {
 	clear(w.moved)
 }
 
-// nextBoundary returns the id that the boundary should have, or from if it need not move.
+// nextBoundary returns the new boundary of a kind, or from if the boundary need not move.
 func (w *writer) nextBoundary(kind, from string) (to string, err error) {
 	to = from
 	for _, nth := range []*sqlite3.Stmt{w.stmt.nthOpen, w.stmt.nthUnacked} {

@@ -10,9 +10,9 @@ import (
 	codes "modernc.org/sqlite/lib"
 )
 
-// The reserve is a file next to the database that only takes up space. SQLite needs
-// some space to open a database even if it writes nothing. If the disk is full, the
-// reserve is deleted to free that space. It is created again when there is room.
+// The reserve is a file next to the database that only takes up space. SQLite needs some space to open a
+// database even if it writes nothing. If the disk is full, the reserve is deleted to free the space. The
+// reserve is created again when there is room.
 
 // reserveSize is the size of the reserve in bytes. It is enough for the index of a
 // write-ahead log of 64 MB and for the small files of the process.
@@ -50,8 +50,8 @@ func fillFile(name string) error {
 // roomCheckInterval is the minimum time between two checks for room on a full disk.
 const roomCheckInterval = time.Second
 
-// checkRoom tests whether a full disk has room for a reserve again, at most once per
-// roomCheckInterval. If it has, checkRoom resets w.full and creates the reserve.
+// checkRoom tests whether a full disk has room for a reserve again, at most once per roomCheckInterval. If
+// the disk has room, checkRoom resets w.full and creates the reserve.
 func (w *writer) checkRoom() {
 	full := w.full.Load()
 	last, now := w.lastCheck.Load(), time.Now().UnixNano()
@@ -67,15 +67,14 @@ func (w *writer) checkRoom() {
 	}
 }
 
-// deleteReserve deletes the reserve, and reports whether it did.
+// deleteReserve deletes the reserve and reports whether it succeeded.
 func deleteReserve(path string) bool { return os.Remove(reservePath(path)) == nil }
 
-// FreeReserve deletes the reserve, a file that only takes up disk space, and reports
-// whether it did. A server can call it to start on a full disk.
+// FreeReserve deletes the reserve, a file that only takes up disk space, and reports whether it succeeded. A
+// server can call FreeReserve to start on a full disk.
 func (s *Store) FreeReserve() bool { return deleteReserve(s.writer.path) }
 
-// isNoRoom reports whether err means that a database could not be opened because the
-// disk is full.
+// isNoRoom reports whether err means that a database could not be opened because the disk is full.
 func isNoRoom(err error) bool {
 	return primaryCode(err) == codes.SQLITE_FULL || codeOf(err) == codes.SQLITE_IOERR_SHMSIZE ||
 		errors.Is(err, syscall.ENOSPC)

@@ -12,7 +12,7 @@ import (
 )
 
 // cellsOf returns the columns of a record as they will be stored, with the next version and the checksums. If
-// the stored Fixed is kept, fixed and fixedSum are null.
+// r.Fixed is nil, fixed and fixedSum are null, so that the stored Fixed is kept.
 func cellsOf(r *store.Record) cells {
 	c := cells{
 		kind: r.Kind, id: r.ID, version: r.Version + 1, stream: r.Stream,
@@ -34,8 +34,8 @@ func dueOf(t time.Time) sql.NullInt64 {
 	return sql.NullInt64{Int64: t.UnixMilli(), Valid: true}
 }
 
-// scanCells reads the columns of the current row. If they are malformed or do not match
-// the checksums, the error is a store.DamagedError.
+// scanCells reads the columns of the current row. If the columns are malformed or do not match the checksums,
+// the error is a store.DamagedError.
 func scanCells(row *sqlite3.Stmt) (c cells, err error) {
 	r := scanner{row: row}
 	c = cells{
@@ -76,7 +76,7 @@ func scanEvent(row *sqlite3.Stmt) (store.Event, error) {
 	return e, err
 }
 
-// scanSummedEvent is like scanEvent, and also reports whether the row has a checksum.
+// scanSummedEvent is like scanEvent, but also reports whether the row has a checksum.
 func scanSummedEvent(row *sqlite3.Stmt) (e store.Event, summed bool, err error) {
 	r := scanner{row: row}
 	e.Seq, e.Stream, e.StreamSeq, e.Subject, e.Type = r.number(), r.text(), r.number(), r.text(), r.text()
@@ -96,9 +96,8 @@ func scanSummedEvent(row *sqlite3.Stmt) (e store.Event, summed bool, err error) 
 // instant returns the UTC time of a column, which is in milliseconds since 1970.
 func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
-// The column "names" has one name per line. A line break is before the first and after
-// the last, so that instr finds whole names only. A line break in a name is escaped as
-// \n, a backslash as \\.
+// The column "names" has one name per line. A line break is before the first name and after the last name, so
+// that instr finds whole names only. A line break in a name is escaped as \n, a backslash as \\.
 var (
 	escapeName   = strings.NewReplacer("\\", `\\`, "\n", `\n`)
 	unescapeName = strings.NewReplacer(`\\`, "\\", `\n`, "\n")

@@ -29,7 +29,7 @@ type rowKey struct {
 	id         string
 }
 
-// A salvage has the records of a list that could be read.
+// A salvage collects the records of a list that can be read.
 type salvage struct {
 	list   []store.Record
 	limit  int
@@ -38,7 +38,8 @@ type salvage struct {
 
 func (v *salvage) isFull() bool { return len(v.list) >= v.limit }
 
-// result returns the records, or errPage if none could be read.
+// result returns the records. If a record or key could not be read and there is no record, the error is
+// errPage.
 func (v *salvage) result() ([]store.Record, error) {
 	if len(v.list) == 0 && v.misses {
 		return nil, errPage
@@ -47,8 +48,8 @@ func (v *salvage) result() ([]store.Record, error) {
 }
 
 // salvageList returns the first readable records of a listing up to the id end, at most limit. It adds the
-// unreadable ones to s.damaged. If a page of the index cannot be read, it reads the records behind it from
-// the other end.
+// unreadable records to s.damaged. If a page of the index cannot be read, salvageList reads the records
+// behind the page from the other end of the list.
 func (s *Store) salvageList(ctx context.Context, l listing, limit int, end string) ([]store.Record, error) {
 	l.upTo(end)
 	v := salvage{limit: limit}
@@ -79,8 +80,8 @@ func (s *Store) salvageList(ctx context.Context, l listing, limit int, end strin
 	return v.result()
 }
 
-// keys returns the first keys that a statement selects, at most salvageChunk. If the error is errPage,
-// they are the keys before the page.
+// keys returns the first keys that a statement selects, at most salvageChunk. If the error is errPage, it
+// also returns the keys before the page.
 func (s *Store) keys(ctx context.Context, v *salvage, text string, args ...any) (keys []rowKey, err error) {
 	err = s.eachRow(ctx, text, func(row *sqlite3.Stmt) (bool, error) {
 		keys = append(keys, rowKey{row.ColumnInt64(0), row.ColumnInt64(1), row.ColumnText(2)})
@@ -90,8 +91,9 @@ func (s *Store) keys(ctx context.Context, v *salvage, text string, args ...any) 
 	return keys, err
 }
 
-// withBehind returns keys and the keys behind a page that cannot be read, at most maxBackwards. It reads the
-// latter from the other end of the list: next returns the keys before the last one, the last key first.
+// withBehind returns keys, followed by the keys behind a page that cannot be read, at most about
+// maxBackwards. It reads the keys behind the page from the other end of the list. The function next returns
+// the keys before last in reverse order. A zero last is the end of the list.
 func withBehind(keys []rowKey, next func(last rowKey) ([]rowKey, error)) ([]rowKey, error) {
 	var behind []rowKey
 	var last rowKey
@@ -139,7 +141,8 @@ const (
 		where due is not null and due <= ?1 and (due, id) > (?2, ?3) and (due, id) < (?4, ?5) order by due desc, id desc`
 )
 
-// salvageDue returns at most n records that are due and can be read.
+// salvageDue returns at most n records that are due and can be read. If no record can be read, the error is
+// errPage.
 func (s *Store) salvageDue(ctx context.Context, before time.Time, n int) ([]store.Record, error) {
 	v := salvage{limit: n}
 	at := rowKey{due: math.MinInt64}
@@ -170,14 +173,15 @@ func (s *Store) salvageDue(ctx context.Context, before time.Time, n int) ([]stor
 }
 
 // A skipper moves past a page that cannot be read. It skips one event, then two, then four and so on, until a
-// statement finds others.
+// statement finds another event.
 type skipper struct {
-	at   int64 // the statement begins after this Seq, or before it if step is negative
+	at   int64 // the statement begins after this Seq or, if step is negative, before it
 	step int64 // 1 or -1
 	skip int64
 }
 
-// past moves past a page, after the statement has found events up to last; 0: it has found none.
+// past moves past a page. The argument last is the Seq of the last event that the statement has found, or 0
+// if it has found none.
 func (k *skipper) past(last int64) {
 	if last != 0 {
 		k.at, k.skip = last, 0
@@ -186,8 +190,8 @@ func (k *skipper) past(last int64) {
 	k.at += k.step * k.skip
 }
 
-// events returns at most limit events of a statement, and skips pages that cannot be read. The statement has
-// k.at as its last argument. If no event can be read, the error is errPage.
+// events returns at most limit events that a statement selects, and skips pages that cannot be read. The last
+// argument of the statement is k.at. If no event can be read, the error is errPage.
 func (s *Store) events(
 	ctx context.Context, limit int, k skipper, text string, args ...any,
 ) (list []store.Event, err error) {
@@ -210,7 +214,7 @@ func (s *Store) events(
 	}
 }
 
-// past moves a skipper past a page. It reports whether there may be events behind it.
+// past moves a skipper past a page. It reports whether there may be events behind the page.
 func (s *Store) past(ctx context.Context, k *skipper, last int64) (bool, error) {
 	newest, _, err := s.Head(ctx, "")
 	if err != nil {

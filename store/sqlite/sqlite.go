@@ -17,9 +17,8 @@ import (
 )
 
 const (
-	// queueLength is the maximum number of changes that wait for the writer: four
-	// batches, which take some tens of milliseconds. Further changes fail with
-	// store.ErrFull.
+	// queueLength is the maximum number of changes that wait for the writer. These are four batches, which
+	// take some tens of milliseconds. Further changes fail with store.ErrFull.
 	queueLength = 1024
 	// readers is the number of connections that read concurrently. More connections than cores would not be
 	// faster.
@@ -31,8 +30,8 @@ type Options struct {
 	Log *slog.Logger // nil logs nothing
 }
 
-// A Store keeps its data in one database file. Only one process may have it open at a
-// time. The store does not enforce that; package internal/local/instance does.
+// A Store keeps its data in one database file. Only one process may have the file open at a time. The store
+// does not enforce this. Package internal/local/instance does.
 type Store struct {
 	log    *slog.Logger
 	writer *writer
@@ -59,11 +58,10 @@ var (
 	_ store.Index = (*Store)(nil)
 )
 
-// Open opens the database at path, creates it if it does not exist, and migrates its
-// schema. It rejects the databases of other programs and of newer versions of Askback.
-// Without a migration, opening takes the same time for any amount of data. A database
-// on a full disk can usually be opened and read; otherwise the error matches
-// store.ErrDiskFull.
+// Open opens the database at path, creates it if it does not exist, and migrates its schema. It rejects the
+// databases of other programs and of newer versions of Askback. Without a migration, the time does not depend
+// on the amount of data. A database on a full disk can usually be opened and read. Otherwise the error
+// matches store.ErrDiskFull.
 func Open(path string, opts *Options) (*Store, error) {
 	log := slog.New(slog.DiscardHandler)
 	if opts != nil && opts.Log != nil {
@@ -99,8 +97,8 @@ func open(path string, log *slog.Logger) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// Close the pool after the writer is open. Otherwise it would be the last
-	// connection to the file, and SQLite would copy the whole write-ahead log.
+	// Close the pool after the writer is open. Otherwise the pool would be the last connection to the file,
+	// and SQLite would copy the whole write-ahead log.
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := migrate(context.Background(), path, db, log); err != nil {
 		return nil, err
@@ -144,9 +142,9 @@ func (s *Store) enter(ctx context.Context) (leave func(), err error) {
 	return s.leave, nil
 }
 
-// Close commits the changes in the queue, waits for reads, moves the write-ahead log
-// into the database file and closes it. If the store has failed, Close only closes the
-// file. Later reads and changes return store.ErrClosed.
+// Close commits the changes in the queue, waits for reads, moves the write-ahead log into the database file
+// and closes the file. If the store has failed, Close only closes the file. Later reads and changes return
+// store.ErrClosed. Further calls of Close return the result of the first call.
 func (s *Store) Close() error {
 	s.once.Do(func() { s.closeErr = s.close() })
 	return s.closeErr
@@ -168,9 +166,9 @@ func (s *Store) close() error {
 // Stats contains the counts of a store since it was opened.
 type Stats struct {
 	Batches int64 // batches taken from the queue
-	Commits int64 // transactions committed, except transactions without Changes
+	Commits int64 // transactions committed, except transactions in which Changes did not grow
 	Changes int64 // changes committed, and calls of Claim that claimed an effect
-	Reruns  int64 // transactions repeated because one change failed
+	Reruns  int64 // transactions repeated because a change or the move of a boundary failed
 }
 
 // Stats returns the counts since the store was opened.

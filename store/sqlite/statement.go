@@ -7,8 +7,8 @@ import (
 	sqlite3 "zombiezen.com/go/sqlite"
 )
 
-// bind sets the parameters of a statement. It panics on a value of any other type, because that is a mistake
-// of this package.
+// bind sets the parameters of a statement. It panics on a value of another type, because this is a mistake of
+// this package.
 func bind(s *sqlite3.Stmt, args ...any) {
 	for i, arg := range args {
 		param := i + 1
@@ -27,7 +27,7 @@ func bind(s *sqlite3.Stmt, args ...any) {
 			bindText(s, param, v)
 		case sql.NullInt64:
 			bindNumber(s, param, v)
-		default: // with the value in the message, every argument of every call would be allocated
+		default: // the value is not in the message, because every argument of every call would then be allocated
 			panic("bind: a parameter has an unexpected type")
 		}
 	}
@@ -57,8 +57,8 @@ func bindNumber(s *sqlite3.Stmt, param int, v sql.NullInt64) {
 	s.BindInt64(param, v.Int64)
 }
 
-// run runs a prepared statement to its end, and ignores its rows. Afterwards its
-// parameters are null, so that SQLite does not keep the data of a change in memory.
+// run runs a prepared statement to its end and ignores its rows. It then sets the parameters to null, so that
+// SQLite does not keep the data of a change in memory.
 func run(s *sqlite3.Stmt, args ...any) error {
 	bind(s, args...)
 	row, err := s.Step()
@@ -80,21 +80,21 @@ func execute(conn *sqlite3.Conn, text string) error {
 	}
 	err = run(s)
 	if closeErr := s.Finalize(); err == nil {
-		err = closeErr // after an error of run, Reset would return the same error
+		err = closeErr // after an error of run, Finalize would return the same error
 	}
 	return err
 }
 
-// A scanner reads the columns of the current row of a statement in order. It sets bad if a
-// value is not of the type that the schema requires.
+// A scanner reads the columns of the current row of a statement in order. It sets bad if a value does not
+// have the type that the schema requires.
 type scanner struct {
 	row *sqlite3.Stmt
 	col int // the next column
 	bad bool
 }
 
-// next returns the number of the next column. It reports whether the column has a value,
-// which must be of the given type.
+// next returns the number of the next column. It reports whether the column has a value of the type want. It
+// sets bad if the column has another type, or is null and not nullable.
 func (s *scanner) next(want sqlite3.ColumnType, nullable bool) (col int, ok bool) {
 	col = s.col
 	s.col++
@@ -147,7 +147,7 @@ func (s *scanner) flag() bool {
 	return n == 1
 }
 
-// bytes returns a copy of a column that may be null. It returns nil for an empty one.
+// bytes returns a copy of a column that may be null. For an empty or null column it returns nil.
 func (s *scanner) bytes() []byte {
 	col, ok := s.next(sqlite3.TypeBlob, true)
 	if !ok {

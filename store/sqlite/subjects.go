@@ -12,8 +12,9 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// Subjects returns the records that events are about, newest event first. It reads the history backwards, so
-// it needs no index of its own. It omits damaged records, and skips pages that cannot be read.
+// Subjects returns the records that events are about, newest event first. If more may follow, before is the
+// value of q.Before for the next call. Otherwise it is 0. Subjects reads the history backwards, so it needs
+// no index for subjects. It omits damaged records, and skips pages that cannot be read.
 func (s *Store) Subjects(ctx context.Context, q store.SubjectQuery) (list []store.Subject, before int64, err error) {
 	if err := q.Check(); err != nil {
 		return nil, 0, err
@@ -47,11 +48,12 @@ type subjectList struct {
 	limit    int
 	found    []store.Subject
 	examined int
-	last     int64 // the Seq of the last event of the last statement; 0: there was none
+	last     int64 // the Seq of the last event that the last statement read, or 0 if it read no event
 	before   int64 // the second result of Subjects
 }
 
-// addSubjects runs the statement of a list.
+// addSubjects runs the statement of l and adds its records to l.found. If it stops at a limit, it sets
+// l.before.
 func (s *Store) addSubjects(ctx context.Context, l *subjectList) error {
 	l.last = 0
 	statement := subjectsSQL(l.query)
@@ -75,16 +77,16 @@ func (s *Store) addSubjects(ctx context.Context, l *subjectList) error {
 	}, statement.args...)
 }
 
-// subjectColumns are the columns of a record. subjectSeq is the number of the column after them, which has
-// the Seq of the event.
+// subjectColumns are the columns of a record. subjectSeq is the index of the next column, the Seq of the
+// event.
 var (
 	subjectColumns = "r." + strings.ReplaceAll(columns, ", ", ", r.")
 	subjectSeq     = strings.Count(columns, ",") + 1
 )
 
-// subjectsSQL returns the statement of Subjects. It has a row for each event of the stream, so that events
-// that are not selected can be counted. In their rows, the columns of the record are null, and no record is
-// read.
+// subjectsSQL returns the statement of Subjects. The statement has a row for each event of the stream, so
+// that events that q does not select can be counted. In the rows of these events, the columns of the record
+// are null, and no record is read.
 func subjectsSQL(q store.SubjectQuery) query {
 	var on conditions
 	on.add("r.kind = ?%d", q.Kind)

@@ -9,9 +9,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// castagnoli is the table for CRC-32C, the checksum of a row. A checksum detects
-// changes by a disk or another program. It is not a signature: a program can write a
-// matching one.
+// castagnoli is the table for CRC-32C, the checksum of a row. A checksum detects changes by a disk or another
+// program. It is not a signature, because a program can write a matching checksum.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // cells contains the columns of a record as they are stored.
@@ -23,7 +22,7 @@ type cells struct {
 	open, unacked, recent                  bool // the writer sets recent
 	state, fixed                           []byte
 
-	// Null in rows of older versions. If a change keeps fixed, its fixedSum is null too.
+	// These are null in rows of older versions. If a change keeps fixed, its fixedSum is also null.
 	sum, fixedSum sql.NullInt64
 }
 
@@ -38,8 +37,8 @@ func checksum(last []byte, fill func([]byte) []byte) int64 {
 	return int64(crc32.Update(crc32.Checksum(*b, castagnoli), castagnoli, last))
 }
 
-// sumOf returns the checksum of all columns except fixed, recent and the checksums. A row
-// must not be read to change recent, which can be computed from the others.
+// sumOf returns the checksum of all columns except fixed, recent and the checksums. A row must not be read to
+// change recent, which can be computed from other columns.
 func (c *cells) sumOf() int64 {
 	return checksum(c.state, func(b []byte) []byte {
 		b = appendTexts(b, c.kind, c.id, c.stream, c.owner, c.agent, c.status)
@@ -59,8 +58,7 @@ func (c *cells) fixedSumOf() int64 {
 	return checksum(c.fixed, func(b []byte) []byte { return appendTexts(b, c.kind, c.id) })
 }
 
-// matches reports whether the checksums of a row are correct. A checksum that is null
-// is not checked.
+// matches reports whether the checksums of a row are correct. A checksum that is null is not checked.
 func (c *cells) matches() bool {
 	return (!c.sum.Valid || c.sum.Int64 == c.sumOf()) && (!c.fixedSum.Valid || c.fixedSum.Int64 == c.fixedSumOf())
 }
@@ -68,8 +66,8 @@ func (c *cells) matches() bool {
 // summed reports whether a row has both checksums.
 func (c *cells) summed() bool { return c.sum.Valid && c.fixedSum.Valid }
 
-// sumEvent returns the checksum of an event with the given numbers and time. The number
-// n is its StreamSeq, and at is in milliseconds since 1970.
+// sumEvent returns the checksum of an event. The arguments are its Seq, its StreamSeq n, and its time at in
+// milliseconds since 1970.
 func sumEvent(e *store.Event, seq, n, at int64) int64 {
 	return checksum(e.Data, func(b []byte) []byte {
 		b = appendTexts(b, e.Stream, e.Subject, e.Type)

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// A batch ends when it has this many requests or bytes. That is enough to share one
-	// fsync, and few enough that the first caller does not wait long for the last.
+	// A batch ends when it has this many requests or bytes. This is enough to share an fsync, and few enough
+	// that the first caller does not wait long for the last request.
 	batchLength = 256
 	batchBytes  = 4 << 20
 )
 
-// errPartlyWritten is returned if a change, or age, failed and a part of it may have been
-// written. The transaction must then be repeated with savepoints, and without age.
+// errPartlyWritten is returned if a change or age failed after a part of its work may have been written. The
+// transaction must then be repeated with savepoints, and without age.
 var errPartlyWritten = errors.New("a change failed after a part of it was written")
 
 // A writer owns the connection that writes. While run runs, only its goroutine uses the
@@ -40,9 +40,10 @@ type writer struct {
 	restored  atomic.Int64          // how often the index was created again
 	lastCheck atomic.Int64          // time of the last check for room, in nanoseconds
 
-	seq      int64            // Seq of the newest event, or unknownSeq
-	heads    map[string]int64 // StreamSeq of the newest event of some streams
-	newAfter string           // a stream that sorts after it has no events unless it is in heads; valid if seq is known
+	seq   int64            // Seq of the newest event, or unknownSeq
+	heads map[string]int64 // StreamSeq of the newest event of some streams
+	// a stream whose name sorts after newAfter has no events unless it is in heads; valid if seq is known
+	newAfter string
 
 	boundaries boundaries
 	untilAging map[string]int    // the number of new records of a kind until age examines it
@@ -55,7 +56,7 @@ type writer struct {
 // unknownSeq means that the Seq must be read from the database.
 const unknownSeq = -1
 
-// maxHeads is the maximum number of entries in writer.heads. They take about 1 MB.
+// maxHeads is the maximum number of entries in writer.heads, which take about 1 MB.
 const maxHeads = 8192
 
 func newWriter(path string, log *slog.Logger, damaged *damages) (*writer, error) {
@@ -95,10 +96,10 @@ func (w *writer) run(queue <-chan *request) {
 	}
 }
 
-// gather returns a batch of waiting requests, beginning with r. It omits requests that
-// their callers have given up. When the queue is empty, gather yields once
-// (runtime.Gosched), so that callers that are about to submit a request join this batch. A
-// transaction costs far more than the changes in it.
+// gather takes requests from the queue, beginning with r, until the batch or the queue ends. It omits
+// requests that their callers have given up. When the queue is empty, gather yields once (runtime.Gosched),
+// so that callers that are about to submit a request join this batch. A transaction costs far more than the
+// changes in it.
 func gather(r *request, queue <-chan *request) (batch []*request) {
 	yielded := false
 	for size := 0; ; {
@@ -125,12 +126,11 @@ func gather(r *request, queue <-chan *request) (batch []*request) {
 	}
 }
 
-// write commits a batch in one transaction. A change whose first statement conflicts has
-// written nothing and is skipped. If a change fails otherwise, but not by an error of the
-// disk, the transaction is repeated with a savepoint around each change. Then only that
-// change is lost. If age fails, the transaction is repeated without it. If the disk has no
-// room for the batch, write tries each change alone. If the index for searches is damaged,
-// write creates it again and repeats the transaction.
+// write commits a batch in one transaction. A change whose first statement conflicts has written nothing and
+// is skipped. If a change fails otherwise, but not by an error of the disk, the transaction is repeated with
+// a savepoint around each change. Then only the failed change is lost. If age fails, the transaction is
+// repeated without age. If the disk has no room for the batch, write tries each change alone. If the index
+// for searches is damaged, write creates the index again and repeats the transaction.
 func (w *writer) write(batch []*request) {
 	err := w.failure()
 	if err == nil {
@@ -154,7 +154,8 @@ func (w *writer) write(batch []*request) {
 	}
 }
 
-// attempt writes a batch in one transaction, or in a second one if that is necessary.
+// attempt writes a batch in one transaction. If a part of the batch fails, it repeats the transaction with
+// savepoints.
 func (w *writer) attempt(batch []*request) error {
 	err := w.transaction(batch, w.applyPlain, w.age)
 	if errors.Is(err, errPartlyWritten) {
@@ -164,9 +165,8 @@ func (w *writer) attempt(batch []*request) error {
 	return err
 }
 
-// transaction writes each request of a batch with apply, calls age unless it is nil, commits,
-// and sets the results in the requests. If transaction returns an error, these results are
-// not valid.
+// transaction writes each request of a batch with apply, calls age unless age is nil, commits, and sets the
+// results in the requests. If transaction returns an error, the results are not valid.
 func (w *writer) transaction(batch []*request, apply func(*request) error, age func() error) (err error) {
 	if err := run(w.stmt.begin); err != nil {
 		return w.fail("begin", err)
@@ -213,8 +213,9 @@ func (w *writer) transaction(batch []*request, apply func(*request) error, age f
 	return nil
 }
 
-// applyPlain writes a request without a savepoint. A conflict that has written nothing is
-// the result of the request. After any other error the transaction must be rolled back.
+// applyPlain writes a request without a savepoint. If the request conflicts and has written nothing,
+// applyPlain sets the error of the request and returns nil. After an error of applyPlain the transaction must
+// be rolled back.
 func (w *writer) applyPlain(r *request) error {
 	err := w.apply(r)
 	switch {
@@ -262,10 +263,10 @@ func (w *writer) rollback() {
 	_ = run(w.stmt.rollback) // fails if SQLite has already rolled back, as after some errors
 }
 
-// fail returns the error for all callers of a batch, or nil if err is nil. After a disk error the store fails
-// for good, for reads as well. The kernel may discard a page whose fsync failed, and then reads and a restart
-// return different data. A full disk and a lock of another process do not make the store fail, because the
-// whole transaction is rolled back.
+// fail returns the error for all callers of a batch. If err is nil, it returns nil. After a disk error the
+// store fails for good, for reads as well. The kernel may discard a page whose fsync failed, and then reads
+// and a restart return different data. A full disk, a damaged index and a lock of another process do not make
+// the store fail, because the whole transaction is rolled back.
 func (w *writer) fail(doing string, err error) error {
 	switch {
 	case err == nil:
@@ -303,7 +304,7 @@ func codeOf(err error) int {
 	return codes.SQLITE_OK
 }
 
-// primaryCode returns the low byte of codeOf, which names the kind of error.
+// primaryCode returns the low byte of codeOf, which is the primary result code.
 func primaryCode(err error) int { return codeOf(err) & 0xff }
 
 // errNoRoom means that the disk had too little room when the database was opened.
@@ -323,8 +324,8 @@ func isDisk(err error) bool {
 	return false
 }
 
-// close moves the write-ahead log into the database and closes it. If the store has failed, close only closes
-// it; the next start recovers from the rest of the log.
+// close moves the write-ahead log into the database and closes the database. If the store has failed, close
+// only closes it. The next start then recovers from the rest of the log.
 func (w *writer) close() error {
 	var err error
 	if w.failure() == nil {

@@ -51,7 +51,7 @@ func testKeys(t *testing.T, sub Subject) {
 }
 
 // testTakenKeys checks that a change with the key of another record is a conflict, and that the key still
-// finds that record. So two requests with one key create one ask.
+// finds the other record. So two requests with the same key create one ask.
 func testTakenKeys(t *testing.T, sub Subject) {
 	s := sub.Store
 	a, b := keyed("ask", "ask_1", "k"), record("ask", "ask_2")
@@ -136,7 +136,7 @@ func testAtomicity(t *testing.T, sub Subject) {
 	checkNumbers(t, allEvents(t, s, ""))
 }
 
-// invalidChanges returns changes that every store must reject, by the reason.
+// invalidChanges returns changes that every store must reject, keyed by the reason.
 func invalidChanges() map[string]store.Change {
 	one := func(change func(*store.Record)) store.Change {
 		r := record("ask", "ask_bad")

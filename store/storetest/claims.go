@@ -13,7 +13,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A limit of some kinds does not delay other effects, whichever is due first.
+// testClaimLimit checks that a limit for some kinds does not delay effects of other kinds, whichever effect
+// is due first.
 func testClaimLimit(t *testing.T, sub Subject) {
 	s := sub.Store
 	var effects []store.Effect
@@ -161,8 +162,8 @@ func testLostClaims(t *testing.T, sub Subject) {
 		[]string{"eff_2"})
 }
 
-// testCompletions checks that a completion is a conflict if the effect does not exist or
-// is not claimed by the given node. Of several concurrent completions, one succeeds.
+// testCompletions checks that a completion is a conflict if the effect does not exist or is not claimed by
+// the node of the completion. One of several concurrent completions succeeds.
 func testCompletions(t *testing.T, sub Subject) {
 	s := sub.Store
 	commitEffects(t, s, effect("eff_1"), effect("eff_2"))
@@ -171,16 +172,16 @@ func testCompletions(t *testing.T, sub Subject) {
 			how.ID, how.Node = id, node
 			return complete(how)
 		}
-		mustConflict(t, s, as("eff_9", "")) // it does not exist
+		mustConflict(t, s, as("eff_9", "")) // the effect does not exist
 		mustConflict(t, s, as("eff_9", "a"))
-		mustConflict(t, s, as("eff_1", "a")) // it is not claimed
+		mustConflict(t, s, as("eff_1", "a")) // the effect is not claimed
 	}
 	mustClaim(t, s, "a", noon, 1)
 	for _, how := range []store.Completion{{}, {Retry: noon}, {Dead: true}} {
 		how.ID = "eff_1"
-		mustConflict(t, s, complete(how)) // it is claimed
+		mustConflict(t, s, complete(how)) // the effect is claimed
 		how.Node = "b"
-		mustConflict(t, s, complete(how)) // it is claimed by another node
+		mustConflict(t, s, complete(how)) // the effect is claimed by another node
 		how.Node = "a"
 		mustConflict(t, s, complete(how, store.Completion{ID: "eff_2", Node: "a"})) // the second is not claimed
 	}
@@ -242,9 +243,8 @@ func testClaimInFailingBatch(t *testing.T, sub Subject) {
 func testClaimsAfterClose(t *testing.T, sub Subject) { checkClaimsAfterRestart(t, sub, true) }
 func testClaimsAfterKill(t *testing.T, sub Subject)  { checkClaimsAfterRestart(t, sub, false) }
 
-// checkClaimsAfterRestart checks that a restart frees every claim, and that effects and
-// their attempts are kept. The store is closed before the restart, or killed if closed is
-// false.
+// checkClaimsAfterRestart checks that a restart frees every claim, and that effects and their attempts are
+// kept. If closed is true, the store is closed before the restart, otherwise it is killed.
 func checkClaimsAfterRestart(t *testing.T, sub Subject, closed bool) {
 	if sub.Reopen == nil {
 		t.Skip("the data ends with the process")

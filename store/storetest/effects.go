@@ -18,7 +18,7 @@ func effect(id string) store.Effect {
 	}
 }
 
-// claimed returns e as Claim must return it to node at the nth attempt.
+// claimed returns e as Claim must return it to node for attempt n.
 func claimed(e store.Effect, node string, n int) store.Effect {
 	e.Node, e.Attempts = node, n
 	return e
@@ -235,8 +235,8 @@ func testEffectList(t *testing.T, sub Subject) {
 	mustEqual(t, "effects", list, []store.Effect{dead, again, claimed(effects[3], "a", 1)})
 }
 
-// testHeldEffects checks that a held effect is not claimed until its key is released, with the
-// change that releases it or not at all.
+// testHeldEffects checks that a held effect is not claimed until its key is released. If the change that
+// releases the key is a conflict, the effect stays held.
 func testHeldEffects(t *testing.T, sub Subject) {
 	s := sub.Store
 	r := commitEffects(t, s, effect("eff_1"), effect("eff_2"), effect("eff_3"), effect("eff_4"))
@@ -247,7 +247,7 @@ func testHeldEffects(t *testing.T, sub Subject) {
 		store.Completion{ID: "eff_3", Node: "a", Held: "k", Retry: noon.Add(time.Minute)},
 		store.Completion{ID: "eff_4", Node: "a", Held: "k"},
 	))
-	mustCommit(t, s, complete(store.Completion{ID: "eff_4", Retry: later})) // it is no longer held
+	mustCommit(t, s, complete(store.Completion{ID: "eff_4", Retry: later})) // the effect is no longer held
 	mustEqual(t, "claimed while held", mustClaim(t, s, "b", noon, 0), noEffects)
 	held := effect("eff_1")
 	held.Attempts, held.Held, held.Error = 1, "k", "paused"
@@ -318,7 +318,7 @@ func testEffectAtomicity(t *testing.T, sub Subject) {
 		[]string{"eff_1", fmt.Sprint("eff_new", winner)})
 }
 
-// testDeletedEffects checks that deleting a record deletes only its effects.
+// testDeletedEffects checks that deleting a record deletes its effects and no others.
 func testDeletedEffects(t *testing.T, sub Subject) {
 	s := sub.Store
 	other, token := effect("eff_other"), effect("eff_token")
@@ -344,7 +344,8 @@ func testDeletedEffects(t *testing.T, sub Subject) {
 	mustEqual(t, "effects", effectIDs(mustClaim(t, s, "b", later, 0)), []string{"eff_free", "eff_other", "eff_token"})
 }
 
-// invalidEffects returns changes with effects or completions that every store must reject, by the reason.
+// invalidEffects returns changes with effects or completions that every store must reject, keyed by the
+// reason.
 func invalidEffects() map[string]store.Change {
 	bad := map[string]store.Change{}
 	one := func(what string, change func(*store.Change)) {

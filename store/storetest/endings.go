@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// callAll calls each method except Commit and Close, and returns the errors by method
-// name.
+// callAll calls each method except Commit, Close and the methods of Index. It returns the errors, keyed by
+// method name.
 func callAll(ctx context.Context, s Store) map[string]error {
 	errs := map[string]error{}
 	_, errs["Read"] = s.Read(ctx, "ask", "ask_1")
@@ -82,9 +82,8 @@ func testCloseWhileBusy(t *testing.T, sub Subject) {
 func testReopen(t *testing.T, sub Subject) { checkRestart(t, sub, true) }
 func testKill(t *testing.T, sub Subject)   { checkRestart(t, sub, false) }
 
-// checkRestart checks that a restart keeps acknowledged changes, and that the numbers of
-// events continue (F2). The store is closed before the restart, or killed if closed is
-// false.
+// checkRestart checks that a restart keeps acknowledged changes, and that the numbers of events continue
+// (F2). If closed is true, the store is closed before the restart, otherwise it is killed.
 func checkRestart(t *testing.T, sub Subject, closed bool) {
 	if sub.Reopen == nil {
 		t.Skip("the data ends with the process")

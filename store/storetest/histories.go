@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// testNumbers checks that with concurrent commits the numbers have no gap, and the events
-// of each change have consecutive numbers (F2).
+// testNumbers checks that the numbers of events have no gap after concurrent commits, and that the events of
+// each change have consecutive numbers (F2).
 func testNumbers(t *testing.T, sub Subject) {
 	s := sub.Store
 	type done struct {
@@ -181,8 +181,7 @@ func testManyStreams(t *testing.T, sub Subject) {
 	checkNumbers(t, allEvents(t, s, ""))
 }
 
-// testVisibility checks that an event is visible to readers only after all events with a
-// smaller Seq.
+// testVisibility checks that readers get an event only after all events with a smaller Seq.
 func testVisibility(t *testing.T, sub Subject) {
 	s := sub.Store
 	const writers, each = 6, 25
@@ -215,7 +214,7 @@ func testVisibility(t *testing.T, sub Subject) {
 	wg.Wait()
 }
 
-// parallel calls run(0) to run(n-1) concurrently and returns when all have returned.
+// parallel calls run(0) to run(n-1) concurrently and returns when all calls have returned.
 func parallel(n int, run func(worker int)) {
 	var wg sync.WaitGroup
 	start := make(chan struct{})

@@ -10,8 +10,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// document returns a document of a record, whose time is a number of milliseconds after
-// noon.
+// document returns a document for the record with this id. Its time is ms milliseconds after noon.
 func document(id string, ms int, words string) store.Document {
 	return store.Document{Kind: "ask", ID: id, At: noon.Add(time.Duration(ms) * time.Millisecond), Words: words}
 }
@@ -45,8 +44,8 @@ func mustIndexed(t *testing.T, s Store) int64 {
 	return seq
 }
 
-// phrases returns the phrases of a test. They are separated by commas, and an asterisk at the end of one
-// makes it a prefix.
+// phrases returns the phrases in text, which are separated by commas. An asterisk at the end of a phrase
+// makes its last word a prefix.
 func phrases(text string) (all []store.Phrase) {
 	for one := range strings.SplitSeq(text, ",") {
 		words, isPrefix := strings.CutSuffix(one, "*")
@@ -123,8 +122,8 @@ func testFind(t *testing.T, sub Subject) {
 	}
 }
 
-// testFindPages checks that pages of a search have every document once, even if documents have the same
-// millisecond.
+// testFindPages checks that the pages of a search have every document once, even if several documents have
+// the same time.
 func testFindPages(t *testing.T, sub Subject) {
 	s := sub.Store
 	var all []store.Document
@@ -158,8 +157,8 @@ func testFindPages(t *testing.T, sub Subject) {
 	mustEqual(t, "after a document", mustFind(t, s, q), "ask_19 ask_18 ask_17 ask_16")
 }
 
-// testIndexPosition checks that an update requires the position, and is ignored for records
-// that do not exist or are in the index.
+// testIndexPosition checks that an update requires the position of the index. Documents are ignored if their
+// record does not exist or already has a document.
 func testIndexPosition(t *testing.T, sub Subject) {
 	s := sub.Store
 	mustEqual(t, "the position of a new index", mustIndexed(t, s), int64(0))
@@ -185,7 +184,8 @@ func testIndexPosition(t *testing.T, sub Subject) {
 	}
 }
 
-// testUnindex checks that a change removes documents, and that a kill keeps the others.
+// testUnindex checks that a change removes documents from the index, and that a kill keeps the other
+// documents.
 func testUnindex(t *testing.T, sub Subject) {
 	s := sub.Store
 	index(t, s, document("ask_1", 1, "table one"), document("ask_2", 2, "table two"),

@@ -35,8 +35,8 @@ func filter(all []store.Record, q store.Query) []store.Record {
 	return out
 }
 
-// queries returns a query for each combination of the given values with all values of
-// Open, Unacked and Newest, with and without a limit.
+// queries returns a query for each combination of the arguments with all values of Open, Unacked and Newest,
+// with and without a limit.
 func queries(kinds, statuses, streams, owners, agents, names []string, afters []string) []store.Query {
 	yes, no := true, false
 	qs := []store.Query{{}}
@@ -119,7 +119,7 @@ func testList(t *testing.T, sub Subject) {
 	}
 }
 
-// testListFor checks that For matches only whole names. It must not match a part of a name, or a string that
+// testListFor checks that For matches only whole names. For must not match a part of a name, or a string that
 // spans two names.
 func testListFor(t *testing.T, sub Subject) {
 	s := sub.Store
@@ -138,7 +138,7 @@ func testListFor(t *testing.T, sub Subject) {
 	}
 }
 
-// testScan checks that a list that stops after Scan records can be continued, without missing or repeated
+// testScan checks that a list that stopped after Scan records can be continued without missing or repeated
 // records.
 func testScan(t *testing.T, sub Subject) {
 	s := sub.Store
@@ -286,8 +286,7 @@ func testManyRecords(t *testing.T, sub Subject) {
 	mustEqual(t, "due", ids(due), remaining[:store.MaxList])
 }
 
-// testDue checks that Due returns only records that are due, in order of Due, then ID
-// (F5).
+// testDue checks that Due returns only records that are due, in order of Due, then ID, then Kind (F5).
 func testDue(t *testing.T, sub Subject) {
 	s := sub.Store
 	at := func(kind, id string, ms int) store.Record {

@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// commitConcurrently commits n changes concurrently. It fails unless one is committed and
-// all others are conflicts, and returns the number of the worker that succeeded.
+// commitConcurrently commits n changes concurrently. It fails the test unless one change is committed and all
+// others are conflicts. It returns the number of the worker that succeeded.
 func commitConcurrently(t *testing.T, s Store, n int, change func(worker int) store.Change) (winner int) {
 	t.Helper()
 	var wins, losses atomic.Int32
@@ -34,14 +34,14 @@ func commitConcurrently(t *testing.T, s Store, n int, change func(worker int) st
 	return winner
 }
 
-// answer returns the change with which a worker answers r.
+// answer returns the change with which a worker answers the ask r.
 func answer(r store.Record, worker int) store.Change {
 	r.Open, r.Status, r.State, r.Fixed = false, "answered", fmt.Append(nil, worker), nil
 	return store.Change{Put: []store.Record{r}, Events: []store.Event{event("ses_1", fmt.Sprint(worker))}}
 }
 
-// testTwoCommits checks that one of two concurrent answers is kept, and one of two concurrent changes that
-// create the same record (E10).
+// testTwoCommits checks that one of two concurrent answers is kept. The same holds for two concurrent changes
+// that create the same record or use the same key (E10).
 func testTwoCommits(t *testing.T, sub Subject) {
 	s := sub.Store
 	for n := range 20 {
@@ -59,9 +59,9 @@ func testTwoCommits(t *testing.T, sub Subject) {
 		func(worker int) store.Change { return put(keyed("ask", fmt.Sprint("ask_k", worker), "once")) })
 }
 
-// testHundredCommits checks that one of a hundred concurrent answers is kept. The other 99
-// return ErrConflict and leave nothing in the record or the history (E10, F6). If each
-// worker reads the record again after a conflict, all commits succeed.
+// testHundredCommits checks that one of a hundred concurrent answers is kept. The other 99 commits return
+// ErrConflict and leave nothing in the record or the history (E10, F6). If each worker reads the record again
+// after a conflict, all commits succeed.
 func testHundredCommits(t *testing.T, sub Subject) {
 	s := sub.Store
 	r := record("ask", "ask_1")
@@ -96,8 +96,8 @@ func testHundredCommits(t *testing.T, sub Subject) {
 	checkNumbers(t, events)
 }
 
-// testPartialConflict checks that a change with a conflict in its second record does not
-// write its first.
+// testPartialConflict checks that a change with a conflict in its second record does not write its first
+// record.
 func testPartialConflict(t *testing.T, sub Subject) {
 	s := sub.Store
 	session := record("session", "ses_1")
@@ -128,7 +128,7 @@ func testFailingChange(t *testing.T, sub Subject) {
 	}
 	var release func()
 	if sub.Stall != nil {
-		release = sub.Stall(t) // so that all are in one batch
+		release = sub.Stall(t) // so that all changes are in one batch
 	}
 	results := make(chan error)
 	for n := range 60 {
@@ -164,13 +164,13 @@ func testFailingChange(t *testing.T, sub Subject) {
 	checkNumbers(t, events)
 }
 
-// An outcome is the result of a Commit that creates the record id.
+// An outcome is the result of a Commit that creates the record with this id.
 type outcome struct {
 	id  string
 	err error
 }
 
-// commitAsync creates the record id in a goroutine and sends the outcome.
+// commitAsync creates a record in a goroutine and sends the outcome.
 func commitAsync(ctx context.Context, s Store, id string, results chan<- outcome) {
 	go func() {
 		c := store.Change{Put: []store.Record{record("ask", id)}, Events: []store.Event{event("ses_1", id)}}
@@ -179,8 +179,8 @@ func commitAsync(ctx context.Context, s Store, id string, results chan<- outcome
 	}()
 }
 
-// checkResults fails unless the store has exactly the records whose Commit returned nil, and
-// every other error is one of errs.
+// checkResults fails the test unless the store has exactly the records whose Commit returned nil, and every
+// other error is one of errs.
 func checkResults(t *testing.T, s Store, outcomes []outcome, errs ...error) {
 	t.Helper()
 	acknowledged := 0
@@ -240,8 +240,8 @@ func testFullQueue(t *testing.T, sub Subject) {
 	checkResults(t, s, outcomes, store.ErrFull)
 }
 
-// testCancellation checks that Commit keeps nothing if it returns the error of ctx,
-// whenever ctx ends. The other methods return the error of a ctx that has ended.
+// testCancellation checks that nothing of a change is kept if Commit returns the error of ctx, whenever ctx
+// ends. The other methods return the error of a ctx that has ended.
 func testCancellation(t *testing.T, sub Subject) {
 	s := sub.Store
 	results := make(chan outcome, 300)
@@ -284,8 +284,8 @@ func testWaitingCancelled(t *testing.T, sub Subject) {
 	results := make(chan outcome)
 	var outcomes []outcome
 	started := 0
-	// The writer may have taken some changes before it was stalled. Their calls of Commit wait, and the
-	// others return.
+	// The writer may have taken some changes before it was stalled. Their calls of Commit wait, and the other
+	// calls return.
 	for ; len(outcomes) == 0 && started < 1000; started++ {
 		ctx, cancel := context.WithCancel(t.Context())
 		commitAsync(ctx, s, id(started), results)

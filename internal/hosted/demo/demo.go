@@ -31,7 +31,7 @@ func Definition() string { return definition }
 // A Model is the model of the agent. Its reply depends on the number of its earlier replies and on the
 // answers of people, so that a repeated request has the same reply.
 type Model struct {
-	// Pause is the time between two words; 0: none.
+	// Pause is the time between two words; 0 for no pause.
 	Pause time.Duration
 }
 
@@ -57,7 +57,7 @@ const (
 	callPublish = "publish"
 )
 
-// next returns the reply to the messages.
+// next returns the reply of the model after messages.
 func next(messages []conversation.Message) agent.ModelReply {
 	replies := 0
 	for _, m := range messages {
@@ -108,7 +108,7 @@ var poems = []struct{ form, text string }{
 		"used nothing at all\nuntil you came."},
 }
 
-// chosen returns the poem for the result of the question, and a remark on it.
+// chosen returns the poem for r, which is the result of the question, and a remark on the choice.
 func chosen(r conversation.ToolResult) (poem, remark string) {
 	for _, p := range poems {
 		if !r.IsError && strings.Contains(strings.ToLower(r.Text), `= "`+p.form) {
@@ -126,7 +126,8 @@ func approved(r conversation.ToolResult) bool {
 	return !r.IsError && strings.HasPrefix(r.Text, "Approved ")
 }
 
-// result returns the newest result of a call. Without a result, it returns an error.
+// result returns the newest result of the call with this id. If the call has no result, it returns a result
+// with IsError set.
 func result(messages []conversation.Message, id string) conversation.ToolResult {
 	found := conversation.ToolResult{IsError: true}
 	for _, m := range messages {
@@ -137,7 +138,7 @@ func result(messages []conversation.Message, id string) conversation.ToolResult 
 	return found
 }
 
-// plan returns a call that marks this many steps as done, and the next step as begun.
+// plan returns a call that marks the first done steps as completed, and the next step as in progress.
 func plan(done int) conversation.Call {
 	var todos []any
 	for i, content := range []string{"Ask which form", "Write the poem", "Ask whether to publish it"} {

@@ -1,5 +1,5 @@
-// Package modelhttp has the common parts of the clients of model providers. Its connections never reveal the
-// key, its streams end only where the provider ends them, and its errors are readable.
+// Package modelhttp has the common parts of the clients of model providers. The key is in no error and goes
+// to no other host. A stream ends only where the provider ends it, and errors are readable.
 package modelhttp
 
 import (
@@ -16,8 +16,9 @@ import (
 	"github.com/askback/askback/internal/egress"
 )
 
-// CheckBaseURL returns an error unless keys may be sent to a base URL: it must use https, or http to this
-// machine. With allowHTTP, http to other machines is also allowed.
+// CheckBaseURL returns an error unless keys may be sent to a base URL. The URL must use https, or http to
+// this machine. With allowHTTP, http to other machines is also allowed. The URL must not have a user, a query
+// or a fragment.
 func CheckBaseURL(base string, allowHTTP bool) error {
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" {
@@ -32,7 +33,7 @@ func CheckBaseURL(base string, allowHTTP bool) error {
 	return errors.New("base_url is neither https nor http to this machine")
 }
 
-// CheckKey returns an error if a key has characters that cannot be sent.
+// CheckKey returns an error if key has characters that cannot be sent in a header.
 func CheckKey(key string) error {
 	for _, r := range key {
 		if r <= ' ' || r > '~' {
@@ -42,11 +43,11 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// DefaultIdle is the maximum time without data from a provider. Hosted providers send data every few seconds;
-// a model on this machine may first have to be loaded.
+// DefaultIdle is the maximum time without data from a provider. Hosted providers send data every few seconds.
+// A model on this machine may first have to be loaded.
 const DefaultIdle = 5 * time.Minute
 
-// The maximum numbers of bytes of a reply and of an error.
+// The maximum sizes of a reply and of the body of an error, in bytes.
 const (
 	maxReply = 64 << 20
 	maxError = 64 << 10
@@ -54,10 +55,11 @@ const (
 
 // NewClient returns a client for requests whose reply is a stream of events.
 //
-// A reply whose status is not 2xx is an error, which [Error] explains. So no redirect is followed, and the
-// headers with the key go to no other host. The body of a reply has no end of its own. If the connection
-// ends, reading returns [io.ErrUnexpectedEOF]; the reader must stop before, at the end mark of the provider.
-// A request ends with an error if the provider sends nothing for the time idle; 0 means [DefaultIdle].
+// A reply whose status is not 2xx, or which is not a stream of events, is an error, which [Error] explains.
+// So no redirect is followed, and the headers with the key go to no other host. At the end of a reply,
+// reading returns [io.ErrUnexpectedEOF], so the reader must stop before, at the end mark of the provider. A
+// request ends with an error if the provider sends nothing for the time idle. If idle is 0, it is
+// [DefaultIdle].
 func NewClient(idle time.Duration) *http.Client {
 	if idle == 0 {
 		idle = DefaultIdle
@@ -90,7 +92,7 @@ type statusError struct {
 
 func (e *statusError) Error() string { return fmt.Sprintf("status %d", e.status) }
 
-// RoundTrip sends a request.
+// RoundTrip sends a request. A reply that is not a stream of events is an error.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
 	b := &body{ctx: ctx, cancel: cancel, idle: t.idle, left: maxReply}
@@ -140,7 +142,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, b.cause(err)
 }
 
-// cause returns errIdle if it is the cause of an error, else the error.
+// cause returns errIdle if the request ended because the provider sent nothing. Otherwise it returns err.
 func (b *body) cause(err error) error {
 	if err != nil && context.Cause(b.ctx) == errIdle {
 		return errIdle

@@ -17,13 +17,13 @@ import (
 	"github.com/askback/askback/agent"
 )
 
-// A Problem is the error object of a provider. All providers use similar forms.
+// A Problem is the error object of a provider. The forms of all providers are similar.
 type Problem struct {
-	Type, Code string // the provider's names of the error, such as overloaded_error
+	Type, Code string // the provider's names for the error, such as overloaded_error
 	Message    string
 }
 
-// ParseProblem returns the problem in the body of a reply, as far as the body has one.
+// ParseProblem returns the problem in the body of a reply. Fields that the body does not have are "".
 func ParseProblem(body []byte) Problem {
 	if s := strings.TrimSpace(string(body)); strings.HasPrefix(s, "[") { // the form of Gemini
 		var list []json.RawMessage
@@ -58,8 +58,8 @@ func ParseProblem(body []byte) Problem {
 	return Problem{Type: field("type"), Code: field("code"), Message: field("message")}
 }
 
-// Error returns the readable error of a request, without secrets. It has at most a line of the provider's
-// text, only if the request was rejected for its content, and never the key.
+// Error returns the readable error for a request that failed with err. The error never contains the key. It
+// contains one line of the provider's text only if the request was rejected for its content.
 func Error(ctx context.Context, err error, key string) *agent.ModelError {
 	var status *statusError
 	var dns *net.DNSError
@@ -92,7 +92,7 @@ func temporary(sentence string) *agent.ModelError {
 	return &agent.ModelError{Err: errors.New(sentence), Retry: true}
 }
 
-// Error returns the error of a problem in the middle of a stream, whose status was 200.
+// Error returns the error for a problem in the middle of a stream whose status was 200.
 func (p Problem) Error(key string) *agent.ModelError {
 	return p.error(p.status(), nil, key)
 }
@@ -141,22 +141,22 @@ func (p Problem) error(status int, header http.Header, key string) *agent.ModelE
 	return e
 }
 
-// ContextLength returns the error of a conversation that is too long for the model.
+// ContextLength returns the error for a conversation that is too long for the model.
 func ContextLength() *agent.ModelError {
 	return &agent.ModelError{Err: errors.New(
 		"the conversation is longer than the model can read; start a new run, or use a model with a larger context",
 	)}
 }
 
-// Refusal returns the error of a model that refuses to reply to its input.
+// Refusal returns the error for a model that refuses to reply to its input.
 func Refusal() *agent.ModelError {
 	return &agent.ModelError{Err: errors.New(
 		"the model refused to reply, because of the rules of its provider; start a new run with other words",
 	)}
 }
 
-// isLength reports whether the conversation is too long. Only OpenAI and llama.cpp have names for this error.
-// The other providers are recognized by their texts.
+// isLength reports whether the problem is that the conversation is too long. Only OpenAI and llama.cpp have
+// names for this problem. The problems of other providers are recognized by their text.
 func (p Problem) isLength(status int) bool {
 	if p.Code == "context_length_exceeded" || p.Type == "exceed_context_size_error" {
 		return true
@@ -180,10 +180,10 @@ func (p Problem) isCredit() bool {
 		strings.Contains(p.Message, "credit balance is too low") // Anthropic, with status 400
 }
 
-// maxLine is the maximum number of bytes of a provider's text in an error.
+// maxLine is the maximum length of a provider's text in an error, in bytes.
 const maxLine = 300
 
-// line returns a text as one short line without the key.
+// line returns s as one line of at most maxLine bytes, without the key and without control characters.
 func line(s, key string) string {
 	if key != "" {
 		s = strings.ReplaceAll(s, key, "***")

@@ -14,9 +14,9 @@ import (
 type Schedule struct {
 	text  string
 	zone  *time.Location
-	times *cron.SpecSchedule // the times on a clock that is never changed
-	// elapsed is set if the hours are "*". Then the schedule follows elapsed time, and otherwise the local
-	// clock.
+	times *cron.SpecSchedule // the times on a clock without changes of its offset
+	// elapsed is set if the hours are "*". The schedule then follows elapsed time. Otherwise it follows the
+	// local clock.
 	elapsed bool
 }
 
@@ -38,7 +38,8 @@ var fieldForm = func() *regexp.Regexp {
 
 // Parse parses the five fields of a cron line: minute, hour, day of the month, month, and day of the week. A
 // field is "*", a value, a range, or a list of these. It may have a step, as in "*/15". If both days are
-// limited, one of them suffices. The times are local times of the zone.
+// limited, a day that matches either field is in the schedule. The times are local times of the zone. The
+// error explains the first wrong field.
 func Parse(text string, zone *time.Location) (Schedule, error) {
 	parts := strings.Fields(text)
 	if len(parts) != len(fields) {
@@ -60,7 +61,7 @@ func Parse(text string, zone *time.Location) (Schedule, error) {
 	if err != nil {
 		return Schedule{}, err
 	}
-	s.times = parsed.(*cron.SpecSchedule) // the parser has no others without descriptors
+	s.times = parsed.(*cron.SpecSchedule) // without descriptors, the parser returns no other type
 	s.times.Location = time.UTC
 	s.elapsed = s.times.Hour&everyValue != 0
 	if s.read(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
@@ -69,7 +70,7 @@ func Parse(text string, zone *time.Location) (Schedule, error) {
 	return s, nil
 }
 
-// everyValue is set in a field of [cron.SpecSchedule] that is "*".
+// everyValue is the bit that [cron.SpecSchedule] sets in a field that is "*".
 const everyValue = 1 << 63
 
 // IsZero reports whether the schedule is the zero value.
@@ -83,15 +84,15 @@ func (s Schedule) Equal(t Schedule) bool {
 // Text returns the cron line, with one space between its fields, or "" for the zero value.
 func (s Schedule) Text() string { return s.text }
 
-// Zone returns the name of the time zone.
+// Zone returns the name of the time zone. The zero value has the zone UTC.
 func (s Schedule) Zone() string { return s.zone.String() }
 
-// Next returns the first time of the schedule after a time, in the time zone of the schedule. It is the zero
-// time if there is no later one.
+// Next returns the first time of the schedule after the time after, in the time zone of the schedule. If the
+// schedule has no later time, Next returns the zero time.
 //
 // If clocks are put forward and skip a time, the schedule uses the moment of the change. If clocks are put
-// back and show a time twice, it uses the first of the two. A schedule for every hour is not affected: it
-// follows the hours that pass.
+// back and show a time twice, it uses the first occurrence. A schedule for every hour is not affected,
+// because it follows the hours that pass.
 func (s Schedule) Next(after time.Time) time.Time {
 	if s.IsZero() {
 		return time.Time{}
@@ -126,13 +127,14 @@ func clock(t time.Time) time.Time {
 	return t.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// moment returns the time at which clocks show shown, with the offset from UTC that applies at t.
+// moment returns the time at which clocks show the local time shown, with the offset from UTC that applies at
+// t.
 func moment(shown, t time.Time) time.Time {
 	_, offset := t.Zone()
 	return shown.Add(-time.Duration(offset) * time.Second).In(t.Location())
 }
 
-// latest returns the later one of two times.
+// latest returns the later time of a and b.
 func latest(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
@@ -140,8 +142,8 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// read returns the first time of the schedule after the local time shown, or the zero time. The library looks
-// five years ahead, and a leap year may be eight years away.
+// read returns the first time of the schedule after the local time shown, or the zero time. It tries twice,
+// because the library looks five years ahead, and a leap year may be eight years away.
 func (s Schedule) read(shown time.Time) time.Time {
 	for range 2 {
 		if next := s.times.Next(shown); !next.IsZero() {

@@ -1,6 +1,6 @@
 // Package answerlink signs the tokens in links and buttons of messages. With a token, one person can answer
-// one ask without a log-in. Nothing is stored. An outcome is final, so a token has at most one effect. After
-// it, the token only shows the outcome.
+// one ask without a log-in. Nothing is stored. An outcome is final, so a token has at most one effect.
+// Afterwards the token only shows the outcome.
 package answerlink
 
 import (
@@ -16,10 +16,10 @@ import (
 	"github.com/askback/askback/internal/mac"
 )
 
-// Path is the path of the pages of links. The token follows.
+// Path is the path of the pages of links. The token follows it.
 const Path = "/a/"
 
-// Redact returns a path in the form for logs, without the token of a link.
+// Redact returns path without the token of a link, for logs.
 func Redact(path string) string {
 	if before, _, ok := strings.Cut(path, Path); ok { // also for //a/TOKEN, which is redirected
 		return before + Path + "…"
@@ -30,15 +30,15 @@ func Redact(path string) string {
 // A Link contains the values to which a token is bound.
 type Link struct {
 	AskID   string
-	Person  string          // person who answers with it
-	Channel askback.Channel // channel in which the person got it; the outcome records it
-	// Choice is the number of the only choice that the token can answer with, counted from 1 in the choices
-	// of package notice. With 0, the person chooses on the page. A link in a mail has no choice, because
-	// programs that check mails press the buttons of pages.
+	Person  string          // person who answers with the token
+	Channel askback.Channel // channel through which the person got the token; the outcome records it
+	// Choice is the number of the only choice that the token can answer with. It is counted from 1 in the
+	// choices of package notice. If it is 0, the person chooses on the page. A link in a mail has no choice,
+	// because programs that check mails press the buttons of pages.
 	Choice int
 }
 
-// A Purpose is the purpose of the tokens of a [Signer]. They are not valid for another purpose.
+// A Purpose is the purpose of the tokens of a [Signer]. A token for one purpose is not valid for another.
 type Purpose string
 
 // Purposes of tokens.
@@ -56,13 +56,14 @@ type Signer struct {
 	key []byte
 }
 
-// New returns a Signer. The key has at least 32 bytes, and is fetched at its first use.
+// New returns a Signer for the purpose p. The function key returns a key of at least 32 bytes. It is called
+// when the key is first needed.
 func New(key func() ([]byte, error), p Purpose) *Signer { return &Signer{source: key, purpose: p} }
 
 // keySize is the size in bytes of the smallest key.
 const keySize = 32
 
-// secret returns the key, which it fetches once.
+// secret returns the key. It fetches the key once.
 func (s *Signer) secret() ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,19 +84,21 @@ func (s *Signer) sum(key, text []byte) []byte {
 	return mac.Sum(key, "answer link "+string(s.purpose), string(text))
 }
 
-// oldSum returns the code of a text in the form of earlier releases. Messages with such links are in use
-// while their asks are open, which may be weeks.
+// oldSum returns the code of text in the form of earlier releases. Messages with such links are in use while
+// their asks are open, which may be weeks.
 func (s *Signer) oldSum(key, text []byte) []byte {
 	return mac.Bare(mac.Bare(key, "askback answer link "+string(s.purpose)), string(text))
 }
 
-// encoding uses characters that need no escape in a path. It is strict, so there is one token for each link.
+// encoding uses characters that need no escape in a path. It is strict, so that each link has only one valid
+// token.
 var encoding = base64.RawURLEncoding.Strict()
 
 // version is the first byte of each token.
 const version = 1
 
-// Sign returns the token of a link. It fails only if the key cannot be fetched.
+// Sign returns the token of a link. It returns an error if the key cannot be fetched, or if the link has no
+// ask, person or channel.
 func (s *Signer) Sign(l Link) (string, error) {
 	key, err := s.secret()
 	switch {
@@ -113,8 +116,8 @@ func (s *Signer) Sign(l Link) (string, error) {
 	return encoding.EncodeToString(append(text, s.sum(key, text)...)), nil
 }
 
-// URL returns the address of the page of a link on a server with a public address. It returns
-// "" if there is no such address or no key.
+// URL returns the address of the page of a link on the server at the address public. If public is "" or Sign
+// fails, it returns "".
 func (s *Signer) URL(public string, l Link) string {
 	if public == "" {
 		return ""
@@ -126,10 +129,11 @@ func (s *Signer) URL(public string, l Link) string {
 	return public + Path + token
 }
 
-// ErrInvalid is the error of a token that was not signed for this purpose with this key.
+// ErrInvalid is returned for a token that was not signed for this purpose with this key.
 var ErrInvalid = errors.New("this is not a valid token of a link")
 
-// maxToken is more than the length of any token, because the label of a person has a limit.
+// maxToken is the maximum length of a token that Verify decodes. Valid tokens are shorter, because the names
+// of people have a limit.
 const maxToken = 4096
 
 // Verify returns the link of a token. The error is [ErrInvalid], or the error of fetching the key.
@@ -153,7 +157,7 @@ func (s *Signer) Verify(token string) (Link, error) {
 	return parse(text[1:])
 }
 
-// parse reads the fields of a signed text.
+// parse parses the signed text of a token, without its version.
 func parse(text []byte) (l Link, err error) {
 	fields := make([]string, 3)
 	for i := range fields {

@@ -8,23 +8,23 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A Button answers an ask with one choice.
+// A Button answers an ask with a choice.
 type Button struct {
 	Label string // safe text
 	URL   string // receives a POST
-	Body  string // of the POST
+	Body  string // body of the POST
 }
 
-// A Choice is one of the answers that buttons of a message offer.
+// A Choice is an answer that a button of a message offers.
 type Choice struct {
 	Label  string // safe text
 	Answer askback.Answer
 	width  int // width of the label, in cells
 }
 
-// Limits are the limits of a service for choices as buttons; 0 means no limit.
+// Limits are the limits of a service for choices as buttons. 0 means no limit.
 type Limits struct {
-	Choices int // the most
+	Choices int // maximum number of choices
 	Label   int // width of the widest label, in cells
 }
 
@@ -36,10 +36,12 @@ func (l Limits) fit(choices []Choice) bool {
 	return l.Label == 0 || !slices.ContainsFunc(choices, func(c Choice) bool { return c.width > l.Label })
 }
 
-// Choices returns the answers that buttons of a service may offer. It returns none if an ask must be answered
-// on its page: an ask with several questions or selections, with more or longer options than the limits, with
-// a dangerous call, or with characters that cannot be seen. The result is all choices or none, and depends
-// only on the question. So an index in it stays valid with any limits.
+// Choices returns the answers that buttons of a service may offer. It returns nil if the ask must be answered
+// on its page. Such an ask has several questions or selections, more or longer options than the limits l, a
+// dangerous call, or characters that cannot be seen.
+//
+// The result is all choices or none. The limits do not change the order of the choices, so the index of a
+// choice is the same with any limits.
 func Choices(a askback.Ask, l Limits) []Choice {
 	choices := choices(a)
 	if !l.fit(choices) {

@@ -1,5 +1,5 @@
-// Package notice draws messages about asks: a title and lines. Askback's own words and text of agents are
-// separate in them, so that each channel can make foreign text harmless in its own way.
+// Package notice draws messages about asks: a title and lines. Askback's own words and the text of agents are
+// separate, so that each channel can escape foreign text in its own way.
 package notice
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A Message is the content of a message that a channel sends. It is whole, or short because the whole does
-// not fit.
+// A Message is the content of a message that a channel sends. It has the whole ask or, if the ask does not
+// fit, a short form.
 type Message struct {
 	Tag      string // the same for all messages about one ask
 	Title    string // safe text
@@ -29,19 +29,19 @@ type Message struct {
 	Settling bool // replaces the message with the same tag, if the service supports that
 }
 
-// A Line consists of Askback's own words, followed by one line of text of the agent or of a person. A channel
+// A Line consists of Askback's own words, followed by a line of text of the agent or of a person. A channel
 // must not let the foreign text act as markup. A link has only an address.
 type Line struct {
 	Own     string
 	Foreign string // safe text
 	Link    string
-	Exact   bool // whether it is shown like source code, with all spaces and in a fixed width
+	Exact   bool // whether the line is shown like source code, with all spaces and in a fixed width
 }
 
 // All returns the lines with the footer.
 func (m Message) All() []Line { return slices.Concat(m.Lines, m.Footer) }
 
-// Text returns all lines as text. It makes foreign text harmless with escape.
+// Text returns all lines as text. It escapes foreign text with escape.
 func (m Message) Text(escape func(string) string) string {
 	var b strings.Builder
 	for i, l := range m.All() {
@@ -58,14 +58,14 @@ func (m Message) Text(escape func(string) string) string {
 // Plain is the escape function for services that show text unchanged.
 func Plain(s string) string { return s }
 
-// Gutter precedes every line of a text of the agent, so that it cannot imitate Askback's own
-// lines (T10).
+// Gutter precedes every line of a text of the agent, so that the text cannot imitate Askback's own lines
+// (T10).
 const Gutter = "│ "
 
 // Own returns a line of Askback's own words.
 func Own(format string, args ...any) Line { return Line{Own: fmt.Sprintf(format, args...)} }
 
-// quote returns the lines of a foreign text.
+// quote returns the lines of a foreign text, each after indent and the gutter. For "" it returns nil.
 func quote(indent, text string) (lines []Line) {
 	if text == "" {
 		return nil
@@ -125,7 +125,8 @@ func Pending(a askback.Ask, buttons []Button) Message {
 	return m
 }
 
-// othersWaiting returns a line about the questions of the same agent that get no separate message.
+// othersWaiting returns a line with the number of questions of the same agent that get no separate message.
+// Without such questions it returns nil.
 func othersWaiting(a askback.Ask) []Line {
 	switch a.OthersWaiting {
 	case 0:
@@ -136,7 +137,8 @@ func othersWaiting(a askback.Ask) []Line {
 	return []Line{Own("%d more questions of this agent wait in the inbox, without a message.", a.OthersWaiting)}
 }
 
-// titleOf returns a title. It includes the label of the agent only if the label is short.
+// titleOf returns the title of the message for an open ask. The title includes the label of the agent only if
+// the label is short.
 func titleOf(v view.Ask) string {
 	noun := "Question"
 	switch {
@@ -156,7 +158,7 @@ func titleOf(v view.Ask) string {
 // titled reports whether the title includes the label of the agent.
 func titled(v view.Ask) bool { return utf8.RuneCountInString(v.From().String()) <= maxTitleLabel }
 
-// fromLines returns a line with the label of the agent if the title does not include it.
+// fromLines returns a line with the label of the agent. If the title includes the label, it returns nil.
 func fromLines(v view.Ask) []Line {
 	if titled(v) {
 		return nil
@@ -168,7 +170,7 @@ func fromLines(v view.Ask) []Line {
 // most 200 bytes, and a phone shows about forty characters.
 const maxTitleLabel = 40
 
-// contextLines returns the lines that a person should read first.
+// contextLines returns the lines with the context of the ask. Without a context it returns nil.
 func contextLines(a askback.Ask) []Line {
 	var text string
 	raw := bytes.TrimSpace(a.Context)
@@ -208,7 +210,7 @@ func callLines(c askback.Confirmation, v view.Ask) (lines []Line) {
 	return lines
 }
 
-// Question returns the lines of one question with everything that it offers.
+// Question returns the lines of a question with its options and defaults.
 func Question(q askback.Question) (lines []Line) {
 	if q.Header != "" {
 		lines = append(lines, Line{Own: "Subject: ", Foreign: safetext.Line(q.Header).String()})
@@ -232,7 +234,7 @@ func Question(q askback.Question) (lines []Line) {
 	return lines
 }
 
-// instruction returns how a question may be answered.
+// instruction returns a line that explains how a question may be answered.
 func instruction(q askback.Question) string {
 	s := "Choose one"
 	switch {
@@ -263,8 +265,9 @@ func howToAnswer(m Message) []Line {
 	return []Line{Own("Answer at the computer: askback inbox")}
 }
 
-// Short returns the message for an ask that does not fit as a whole: the agent, the title and the link, and
-// no part of the question (F3). If names is false, the message has no text of the agent.
+// Short returns the message for an ask that does not fit as a whole. The message has the agent, the title,
+// the tool, the headers and the link, but not the question (F3). If names is false, the message has no text
+// of the agent.
 func Short(a askback.Ask, names bool) Message {
 	v := view.Of(a)
 	m := Message{
@@ -300,7 +303,8 @@ func Short(a askback.Ask, names bool) Message {
 const maxNoticeAnswer = 200
 
 // Settled returns the notice that an ask needs no answer any more. If names is false, the notice has no text
-// of the agent or of a person. If buttons is true, it mentions the buttons of the earlier message.
+// of the agent or of a person. If buttons is true, the notice mentions the buttons of earlier messages.
+// Answers and questions longer than maxNoticeAnswer are omitted.
 func Settled(a askback.Ask, names, buttons bool) Message {
 	v := view.Of(a)
 	m := Message{Tag: a.ID, Title: "No answer needed any more", Quiet: true, Settling: true, Link: a.PageURL}
@@ -335,8 +339,8 @@ func Settled(a askback.Ask, names, buttons bool) Message {
 	return m
 }
 
-// Reassigned returns the notice for people whose question was reassigned to others. It contains nothing of
-// the ask and no link, because they may not open its page.
+// Reassigned returns the notice for people whose question was reassigned to other people. The notice contains
+// nothing of the ask and no link, because these people may not open its page.
 func Reassigned(a askback.Ask) Message {
 	return Message{
 		Tag: a.ID, Title: "No answer needed from you any more", Quiet: true, Settling: true,
@@ -344,7 +348,8 @@ func Reassigned(a askback.Ask) Message {
 	}
 }
 
-// Late returns a sentence for a person whose answer was late: the outcome of the settled ask.
+// Late returns the outcome of a settled ask as a sentence for a person whose answer was late. Short answers
+// follow the sentence.
 func Late(a askback.Ask, person string) string {
 	s := view.ConflictOf(*a.Outcome, person).Sentence.String()
 	for _, answer := range a.Outcome.Answers {
@@ -363,7 +368,7 @@ func TooLate(a askback.Ask, person string) Message {
 	}}
 }
 
-// Counted returns the message for a person whose approval was recorded, but settled nothing: more
+// Counted returns the message for a person whose approval was recorded but settled nothing, because more
 // people must approve.
 func Counted(a askback.Ask) Message {
 	return Message{Tag: a.ID, Title: "Your approval is recorded", Settling: true, Link: a.PageURL, Lines: []Line{
@@ -371,27 +376,26 @@ func Counted(a askback.Ask) Message {
 	}}
 }
 
-// CountedText returns the number of approvals so far, as a sentence without a period.
+// CountedText returns the number of required and recorded approvals, as a sentence without a period.
 func CountedText(a askback.Ask) string {
 	return fmt.Sprintf("You approved this call. It needs %d approvals and has %d", a.Quorum, len(a.Votes))
 }
 
-// Ended returns the message for a person who answered an ask that does not exist any more, or
-// that this person may no longer answer.
+// Ended returns the message for a person who may not answer the ask, or whose ask no longer exists.
 func Ended(id string) Message {
 	return Message{Tag: id, Title: "Your answer was not needed any more", Settling: true, Lines: []Line{
 		Own("The question no longer exists, or you may no longer answer it."),
 	}}
 }
 
-// NotApprover returns the reply to a person whose decision was not recorded, because others decide.
+// NotApprover returns the message for a person whose decision was not recorded, because other people decide.
 func NotApprover(id string, err askback.NotApproverError) Message {
 	return Message{
 		Tag: id, Title: "Your answer was not recorded", Settling: true, Lines: []Line{Deciders("Reason: ", err)},
 	}
 }
 
-// Deciders returns a line with the people who may decide a call.
+// Deciders returns a line with the words own and the people who may decide the call.
 func Deciders(own string, err askback.NotApproverError) Line {
 	return Line{Own: own, Foreign: safetext.Line(err.Error()).String()}
 }
