@@ -1,6 +1,6 @@
-// Package agents lists the coding agents that Askback supports. Each has a folder here, and a row in the
-// list. Commands, labels, documents and askback doctor read the list. The packages hook, dialog and config
-// contain the code that the agents share. The package acp connects any agent that an editor runs.
+// Package agents lists the coding agents that Askback supports. Each agent has a folder here, and a row in
+// the list. Commands, labels, documents and askback doctor read the list. The packages hook, dialog and
+// config contain the code that the agents share. The package acp connects any agent that an editor runs.
 package agents
 
 import (
@@ -24,25 +24,26 @@ import (
 
 // An Agent is a coding agent.
 type Agent struct {
-	Name  string // used in commands such as askback init NAME, and in the labels of its asks
-	Title string // for people
-	// MCP is the beginning of its name as an MCP client, in lower case, or "".
+	Name  string // the name in commands such as askback init NAME, and in the labels of asks
+	Title string // the name for people
+	// MCP is the beginning of the agent's name as an MCP client, in lower case, or "".
 	MCP string
-	// MCPWait is how long a tool call may wait, because the agent ends longer calls. 0 means that no limit is
-	// known.
+	// MCPWait is how long a tool call over MCP may wait, because the agent ends longer calls. It is 0 if no
+	// limit is known.
 	MCPWait time.Duration
-	// ACP is a part of its name in the Agent Client Protocol, in lower case, or "".
+	// ACP is a part of the agent's name in the Agent Client Protocol, in lower case, or "".
 	ACP string
-	// Config is its configuration.
+	// Config describes the configuration of the agent.
 	Config *config.Client
-	// Dialect is the format of its own tool for questions, or nil.
+	// Dialect is the format of the agent's own tool for questions, or nil.
 	Dialect *compat.Client
-	// Hook is the type of the command askback hook NAME, as a nil pointer. It is nil for an agent
-	// without hooks.
+	// Hook is the type of the command askback hook NAME, as a nil pointer. Hook is nil for an agent without
+	// hooks.
 	Hook hook.Command
-	// HookHelp is the help of the command if it does not read the event of a hook, or "".
+	// HookHelp is the help of the command askback hook NAME, or "" for the help that most agents share.
 	HookHelp string
-	// Canaries returns the questions that askback doctor asks through a hook.
+	// Canaries returns the questions that askback doctor asks through a hook. It is nil for an agent without
+	// hooks.
 	Canaries func(config.Hook) []hook.Canary
 }
 
@@ -99,13 +100,14 @@ func Named(name string) (Agent, bool) {
 	return find(func(a Agent) bool { return a.Name == name })
 }
 
-// OverMCP returns the agent with this name as an MCP client, and whether the agent exists.
+// OverMCP returns the agent whose MCP name is a prefix of client, and whether such an agent exists. It
+// ignores case.
 func OverMCP(client string) (Agent, bool) {
 	client = strings.ToLower(client)
 	return find(func(a Agent) bool { return a.MCP != "" && strings.HasPrefix(client, a.MCP) })
 }
 
-// OverACP returns the name of the agent with this name in the Agent Client Protocol, or "".
+// OverACP returns the name of the agent whose ACP name is a part of agent, or "". It ignores case.
 func OverACP(agent string) string {
 	agent = strings.ToLower(agent)
 	a, _ := find(func(a Agent) bool { return a.ACP != "" && strings.Contains(agent, a.ACP) })

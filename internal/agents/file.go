@@ -19,8 +19,9 @@ type FileError struct {
 // Error returns the path and the problem.
 func (e *FileError) Error() string { return e.Path + " " + e.Problem }
 
-// ReadFile returns the content of a file of a client, or nil if it does not exist. A project may come from a
-// stranger, who can make the file a link to a device that never ends.
+// ReadFile returns the content of a file of a client, or nil if the file does not exist. The error is a
+// [*FileError] if the file is not regular or is too large. A project may come from a stranger, who can make
+// the file a link to a device that never ends.
 func ReadFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -36,7 +37,9 @@ func ReadFile(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// RealPath returns the absolute path of a file without symbolic links. The file need not exist.
+// RealPath returns the absolute path of a file, without symbolic links in the path of its folder. If the file
+// itself is a link, the link is not followed. The file need not exist. If the folder cannot be resolved,
+// RealPath returns the absolute path.
 func RealPath(path string) string {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -49,7 +52,8 @@ func RealPath(path string) string {
 	return filepath.Join(folder, filepath.Base(absolute))
 }
 
-// HomePath returns a path with ~ for the home folder.
+// HomePath returns path with ~ for the home folder. It returns path unchanged if path is relative or outside
+// of the home folder.
 func HomePath(path string) string {
 	home, err := os.UserHomeDir()
 	if err != nil || !filepath.IsAbs(path) {

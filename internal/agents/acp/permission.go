@@ -1,5 +1,6 @@
-// Package acp asks people about the requests that an agent sends to an editor. It is a proxy between the two,
-// which speak the Agent Client Protocol over standard input and output. Every message is forwarded unchanged.
+// Package acp asks people about the requests that an agent sends to an editor. It is a proxy between the
+// agent and the editor, which speak the Agent Client Protocol over standard input and output. Messages are
+// forwarded unchanged. Only a late answer of the editor, and a request whose id is in use, are not forwarded.
 // The dialog of the editor and the ask of Askback are open at the same time, and the first answer counts.
 package acp
 
@@ -39,15 +40,16 @@ type question struct {
 	result func(askback.Ask) (any, bool)
 }
 
-// origin is the context of an ask, which people see.
+// An origin is the context of an ask. People see the context.
 type origin struct {
 	hook.Origin
 	Agent string `json:"agent,omitempty"` // the name and the version of the agent
-	label string // of the ask
+	label string // the label of the ask
 }
 
-// readQuestion reads the parameters of a request. It returns false for unknown requests, and for requests
-// that only the editor can ask. id is unique in run.
+// readQuestion reads a request of an agent. It returns false for an unknown method, and for a request that
+// only the editor can show. id is unique in run. call has the members of the tool call that the agent sent
+// before.
 func readQuestion(method string, params json.RawMessage, id, run string, from origin, call members) (question, bool) {
 	p, err := jcs.Parse(params)
 	if err != nil {
@@ -76,8 +78,9 @@ func readQuestion(method string, params json.RawMessage, id, run string, from or
 	return q, err == nil
 }
 
-// readPermission reads a request for a permission. call has the members of the tool call that the
-// agent sent before. There must be exactly one option that allows the call once.
+// readPermission reads a request for a permission. call has the members of the tool call that the agent sent
+// before. Members in the request replace them. readPermission returns false if the call has no id, if it has
+// neither a title nor a raw input, or if [readOptions] returns false.
 func (q *question) readPermission(p jcs.Value, src []byte, call members) bool {
 	tool, _ := p.Get("toolCall")
 	q.tool = jsonrpc2.StringOf(tool, "toolCallId")
@@ -107,7 +110,8 @@ func (q *question) readPermission(p jcs.Value, src []byte, call members) bool {
 	return true
 }
 
-// readForm reads a request for input in a session. If people do not answer it, it is left to the editor.
+// readForm reads a request for the input of a form. It returns false if p is not a form, or if people cannot
+// be asked for the input.
 func (q *question) readForm(p jcs.Value, src []byte) (ok bool) {
 	schema, _ := p.Get("requestedSchema")
 	if jsonrpc2.StringOf(p, "mode") != "form" || schema.Kind != jcs.Object {
@@ -144,7 +148,8 @@ func readOptions(p jcs.Value) (allow, reject string, ok bool) {
 	return allow, reject, once == 1
 }
 
-// outcome returns the answer to a request for a permission. It returns false if there is no decision.
+// outcome returns the answer to a request for a permission. If no option rejects the call, a denial cancels
+// the turn. outcome returns false if there is no decision, or if a person approved other arguments.
 func outcome(ask askback.Ask, allow, reject string) (any, bool) {
 	switch o := ask.Outcome; {
 	case o.Approved() && len(o.Input) == 0:

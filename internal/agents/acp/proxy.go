@@ -21,7 +21,8 @@ import (
 const (
 	// maxLine is the maximum size of a message.
 	maxLine = 64 << 20
-	// maxCalls is the maximum number of tool calls that run at the same time. Agents end each call.
+	// maxCalls is the maximum number of tool calls whose members are kept. It includes the ids that several
+	// calls share.
 	maxCalls = 1000
 )
 
@@ -39,9 +40,10 @@ var errTooLong = errors.New("a message is longer than 64 MiB")
 // it runs.
 type Proxy struct {
 	Asks    hook.Client
-	Command string // the command of the agent, from which its name is taken
-	Run     string // a unique text of this process, because ids of requests repeat
-	// Program returns the program in the labels of an agent with this name, or "" if it is not known.
+	Command string // the agent's command, which is also its name until it sends one
+	Run     string // identifies this process, because other processes use the same ids of requests
+	// Program returns the program in the labels of an agent with this name. It returns "" if the name is
+	// unknown.
 	Program func(agent string) string
 	Note    func(text string) // called with messages for the user; calls do not overlap
 
@@ -54,12 +56,12 @@ type Proxy struct {
 	version  string             // the version of the protocol
 	name     string             // the name of the agent
 	initID   string             // the id of the editor's request initialize
-	opening  map[string]string  // the folders of sessions that the editor opens, by the id of the request
-	folders  map[string]string  // the folders of sessions
-	calls    map[string]members // tool calls that run, by session and id
-	reused   map[string]bool    // the same, for ids that the model gave to several calls
-	crowded  bool               // no members are kept, because more than maxCalls calls ran, or because of forget
-	answered map[string]bool    // requests that Askback has answered and the editor has not answered yet
+	opening  map[string]string  // the folders of sessions that the editor opens, keyed by the id of the request
+	folders  map[string]string  // the folders of sessions, keyed by session
+	calls    map[string]members // the members of tool calls that run, keyed by session and id
+	reused   map[string]bool    // the keys of calls whose id the model gave to several calls
+	crowded  bool               // no members are kept, because of maxCalls or forget
+	answered map[string]bool    // the ids of requests that Askback has answered and the editor has not answered yet
 }
 
 type members = map[string]json.RawMessage
@@ -70,7 +72,7 @@ type openDialog struct {
 	id json.RawMessage
 }
 
-// Start prepares the proxy for an agent and an editor, and sets their writers.
+// Start prepares p to forward messages to the writers agent and editor. Call Start before the other methods.
 func (p *Proxy) Start(agent, editor io.Writer) {
 	p.agent.to, p.editor.to = agent, editor
 	p.asker = &dialog.Asker{Client: p.Asks, Otherwise: "only the editor asks", Notify: p.Note}
@@ -80,10 +82,12 @@ func (p *Proxy) Start(agent, editor io.Writer) {
 	p.answered = map[string]bool{}
 }
 
-// Watch prints a note when Askback cannot be reached, until ctx ends.
+// Watch checks repeatedly whether Askback can be reached, until ctx ends. It calls Note when the connection
+// is lost or found again.
 func (p *Proxy) Watch(ctx context.Context) { p.asker.Watch(ctx) }
 
-// FromEditor forwards the messages of the editor, until they end.
+// FromEditor forwards the messages of the editor from in to the agent until EOF. It does not forward a late
+// answer.
 func (p *Proxy) FromEditor(in io.Reader) error {
 	return eachLine(in, func(line []byte) error {
 		m, ok, err := jsonrpc2.Read(line)
@@ -97,7 +101,8 @@ func (p *Proxy) FromEditor(in io.Reader) error {
 	})
 }
 
-// FromAgent forwards the messages of the agent, until they end.
+// FromAgent forwards the messages of the agent from in to the editor until EOF, and asks people about
+// requests. It rejects a request that reuses the id of a request that the editor has not answered yet.
 func (p *Proxy) FromAgent(ctx context.Context, in io.Reader) error {
 	return eachLine(in, func(line []byte) error {
 		m, ok, err := jsonrpc2.Read(line)
@@ -124,7 +129,8 @@ func (p *Proxy) FromAgent(ctx context.Context, in io.Reader) error {
 	})
 }
 
-// Close ends all dialogs. A later decision of a person has no effect.
+// Close ends all dialogs and waits until their asks are withdrawn. A later decision of a person has no
+// effect.
 func (p *Proxy) Close() {
 	p.dialogs.EndAll(errEnded)
 	p.dialogs.Wait()
@@ -197,9 +203,10 @@ func (p *Proxy) fromAgent(ctx context.Context, m jsonrpc2.Message) *dialog.Dialo
 	return nil
 }
 
-// update keeps the members of a tool call, because a request for a permission refers to them. If they change
-// while people are asked about the call, update ends the ask, because people would approve something else.
-// For the same reason, no members are kept for calls that share an id.
+// update stores the members of a tool call, because a request for a permission refers to them, and deletes
+// them when the call ends. If the members change while people are asked about the call, update ends the
+// dialog, because people would approve something else. For the same reason, it stores no members for calls
+// that share an id.
 func (p *Proxy) update(session string, update json.RawMessage) {
 	kind, id := jsonrpc2.StringAt(update, "sessionUpdate"), jsonrpc2.StringAt(update, "toolCallId")
 	if kind != "tool_call" && kind != "tool_call_update" || id == "" {
@@ -229,15 +236,16 @@ func (p *Proxy) update(session string, update json.RawMessage) {
 	}
 	p.calls[key] = call
 	if len(p.calls)+len(p.reused) > maxCalls {
-		// Keeping only some calls would hide reused ids. If its call is missing, a permission shows less or
-		// is left to the editor.
+		// Keeping only some calls would hide reused ids. Without stored members, people see less of a call,
+		// or only the editor asks about the call.
 		p.crowded = true
 		clear(p.calls)
 	}
 }
 
-// forget ends all dialogs and discards all tool calls. It handles a message that was not understood: the
-// message may have changed a call that people are asked about, or reused its id.
+// forget ends all dialogs and discards the members of all tool calls. No members are kept afterwards. It
+// handles a message that could not be read. The message may have changed a call that people are asked about,
+// or reused the id of a call.
 func (p *Proxy) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -246,8 +254,8 @@ func (p *Proxy) forget() {
 	clear(p.calls)
 }
 
-// request opens a dialog. It returns nil if only the editor can ask. p.mu must be
-// held.
+// request opens a dialog about the request m. It returns nil if only the editor can ask, or if the dialog is
+// already open. p.mu must be held.
 func (p *Proxy) request(ctx context.Context, m jsonrpc2.Message) *dialog.Dialog[openDialog] {
 	session := jsonrpc2.StringAt(m.Params, "sessionId")
 	key := session + "\n" + jsonrpc2.StringAt(m.Params, "toolCall", "toolCallId")
@@ -299,7 +307,7 @@ func response(id json.RawMessage, result any) any {
 	return map[string]any{"jsonrpc": "2.0", "id": id, "result": result}
 }
 
-// A lockedWriter writes whole messages.
+// A lockedWriter writes whole messages, one at a time.
 type lockedWriter struct {
 	mu sync.Mutex
 	to io.Writer
@@ -317,7 +325,8 @@ func (w *lockedWriter) send(message any) error {
 	return w.write(append(line, '\n'))
 }
 
-// eachLine calls do with each line, including its end. The error is nil at the end of the input.
+// eachLine calls do with each line of in, including its newline, until do returns an error. The error is nil
+// at EOF.
 func eachLine(in io.Reader, do func([]byte) error) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {

@@ -15,7 +15,7 @@ var Config = config.Client{
 	},
 }
 
-// mcpServer is the configuration of an MCP server in the format of Antigravity.
+// An mcpServer is the configuration of an MCP server in the format of Antigravity.
 type mcpServer struct {
 	Command   string            `json:"command,omitempty"`
 	Args      []string          `json:"args,omitempty"`
@@ -23,7 +23,7 @@ type mcpServer struct {
 	Headers   map[string]string `json:"headers,omitempty"`
 }
 
-// files returns the file of Antigravity and its command line, agy.
+// files returns the file that Antigravity and its command line, agy, share.
 func files(scope config.Scope, o config.Options) ([]config.File, error) {
 	s := mcpServer{Command: o.Command, Args: []string{"mcp"}}
 	if o.URL != "" {

@@ -72,9 +72,9 @@ func mcpServer(o config.Options) config.Server {
 		"${"+config.TokenVariable+"}")
 }
 
-// Plugin returns the files of Claude Code's plugin, by path in the plugin's folder. They contain the hooks
-// and the MCP server that [config.Client.FilesFor] writes. A plugin cannot have rules that allow tools, so it
-// has a hook that allows its own.
+// Plugin returns the files of Claude Code's plugin, keyed by their path in the plugin's folder. They contain
+// the hooks and the MCP server that [config.Client.FilesFor] writes. A plugin cannot have rules that allow
+// tools, so a further hook allows the tools of Askback.
 func Plugin() map[string][]byte {
 	o := config.Options{Command: "askback"}
 	groups := map[string][]hookGroup{}
@@ -112,8 +112,8 @@ func allowTools() (edits []config.Edit) {
 	return edits
 }
 
-// configHook is a hook for one event. Hooks that only withdraw asks are async, so that they do
-// not delay the session, except at its end.
+// A configHook is a hook for one event. A hook that only withdraws asks is async, so that it does not delay
+// the session. The hook at the end of a session is not async.
 type configHook struct {
 	event, matcher string
 	timeout        int
@@ -182,8 +182,8 @@ func isOwnHook(entry string) bool {
 // pluginID is the name of the plugin with its marketplace.
 const pluginID = "askback@askback"
 
-// EnablesPlugin reports whether settings of Claude Code turn its plugin of Askback on. known is false if they
-// neither turn it on nor off.
+// EnablesPlugin reports whether settings of Claude Code turn Askback's plugin on. known is false if the
+// settings turn the plugin neither on nor off.
 func EnablesPlugin(settings []byte) (enabled, known bool) {
 	text, ok := config.Find(settings, "enabledPlugins", pluginID)
 	return text == "true", ok && (text == "true" || text == "false")

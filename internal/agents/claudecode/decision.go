@@ -41,7 +41,7 @@ type elicitationOutput struct {
 // decide returns the output of a hook for the outcome of its ask. It returns false if there is no decision:
 // Claude Code then shows its own dialog. The caller must consume an approval first, as [hook.Runner.Run]
 // does.
-func (p prepared) decide(ask askback.Ask) (out []byte, ok bool) {
+func (p preparedRequest) decide(ask askback.Ask) (out []byte, ok bool) {
 	switch {
 	case !ask.Settled():
 		return nil, false
@@ -55,7 +55,7 @@ func (p prepared) decide(ask askback.Ask) (out []byte, ok bool) {
 	return decisionOutput(p.event, ask)
 }
 
-func (p prepared) elicitationResult(ask askback.Ask) ([]byte, bool) {
+func (p preparedRequest) elicitationResult(ask askback.Ask) ([]byte, bool) {
 	content, ok := p.form.Accepted(ask)
 	if !ok {
 		return nil, false
@@ -65,7 +65,7 @@ func (p prepared) elicitationResult(ask askback.Ask) ([]byte, bool) {
 
 // answerOutput returns the output that allows [QuestionTool], with the answers in its arguments. Without an
 // answer, it returns the output that denies the call for PreToolUse, and false for other events.
-func (p prepared) answerOutput(ask askback.Ask) ([]byte, bool) {
+func (p preparedRequest) answerOutput(ask askback.Ask) ([]byte, bool) {
 	result, err := p.call.Result(ask)
 	if none, ok := errors.AsType[*compat.Unanswered](err); ok && p.event.Name == PreToolUse {
 		// The session is not interactive, so Claude Code cannot show a dialog.
@@ -85,8 +85,8 @@ func (p prepared) answerOutput(ask askback.Ask) ([]byte, bool) {
 // model set them, they would look like a person's answers.
 var answerFields = []string{"answers", "annotations", "response", "afkTimeoutMs"}
 
-// MergeAnswers returns the input of [QuestionTool] without answerFields, and with the members of result. It
-// returns false if one of the two is not a JSON object, or if result contains no answers.
+// MergeAnswers returns input, the arguments of [QuestionTool], without answerFields and with the members of
+// result. It returns false if input or result is not a JSON object, or if result contains no answers.
 func MergeAnswers(input, result json.RawMessage) (json.RawMessage, bool) {
 	var all map[string]json.RawMessage
 	var given struct {

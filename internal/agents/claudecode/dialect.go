@@ -12,11 +12,11 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// Dialect is the format of Claude Code's tool AskUserQuestion, under the name of its route.
+// Dialect is the format of Claude Code's tool AskUserQuestion. Its name is the name in its route.
 var Dialect = compat.Client{Name: "claude", Example: compat.ExampleQuestions, ReadCall: readDialect}
 
-// dialectResult is the output of AskUserQuestion. The keys of the answers and annotations are
-// the texts of the questions. An answer contains the chosen labels and the text of the person.
+// A dialectResult is the output of AskUserQuestion. The keys of the answers and annotations are the texts of
+// the questions. An answer contains the chosen labels and the text of the person.
 type dialectResult struct {
 	Questions   json.RawMessage              `json:"questions"`
 	Answers     map[string]string            `json:"answers"`
@@ -29,8 +29,8 @@ type dialectAnnotation struct {
 	Notes   string `json:"notes,omitempty"`
 }
 
-// dialectFields are the known fields of a call, of a question and of an option, including names
-// of other clients. Other fields are ignored: Claude Code sets some itself, and its versions
+// dialectFields are the known fields of a call, of a question and of an option, including the names that
+// other clients use. Other fields are ignored, because Claude Code sets some fields itself, and its versions
 // add more.
 var dialectFields = [][]string{
 	{"questions", "question", "header", "options", "multiSelect"},
@@ -60,9 +60,9 @@ func readDialect(_ compat.Client, raw []byte) (compat.Call, error) {
 	}), err
 }
 
-// sentQuestions returns the questions exactly as they were sent, and uses their texts as the keys of named,
-// because Claude Code matches the answers only by these texts. If the input was repaired, it returns the
-// questions of the request.
+// sentQuestions returns sent, the questions exactly as Claude Code sent them, and sets the keys of named to
+// their texts. Claude Code matches the answers only by these texts. If the input was repaired, so that sent
+// does not correspond to named, sentQuestions returns asked.
 func sentQuestions(
 	asked []askback.Question, named []compat.ClientQuestion, raw []byte, sent jcs.Value,
 ) (json.RawMessage, error) {
@@ -79,8 +79,8 @@ func sentQuestions(
 	return sent.Raw(raw), nil
 }
 
-// keepFields returns a copy of a value with only the known fields of its objects. levels lists the known
-// fields of each level of objects, beginning with the outermost. Deeper objects keep all their fields.
+// keepFields returns the JSON of v with only the known fields of its objects. levels lists the known fields
+// of each level of objects, beginning with the outermost. Deeper objects keep all their fields.
 func keepFields(raw []byte, v jcs.Value, levels [][]string) []byte {
 	var parts [][]byte
 	switch {
@@ -129,8 +129,8 @@ func dialectReply(questions json.RawMessage, all []compat.ClientAnswer, ask askb
 	return out, nil
 }
 
-// addChosen adds a remark with each chosen value in quotation marks, if a comma inside one
-// of them makes the answer ambiguous.
+// addChosen adds a remark with the chosen values in quotation marks. It adds no remark unless s has several
+// values, and a comma in a value makes the answer ambiguous.
 func addChosen(s *compat.ClientAnswer) {
 	values := s.Values()
 	if len(values) < 2 || !slices.ContainsFunc(values, func(v string) bool { return strings.Contains(v, ", ") }) {

@@ -12,8 +12,8 @@ type form struct {
 }
 
 // readForm returns the form of an elicitation, with a question for each property. It returns false if the
-// elicitation has no properties or a property that cannot be asked. It also returns false if it is Askback's
-// own or not a form. Claude Code then shows its own dialog.
+// elicitation comes from Askback or is not a form. It also returns false if the form has no properties, or a
+// property that cannot be asked. Claude Code then shows its own dialog.
 func readForm(ev Event) (form, bool) {
 	if ev.Server == hook.OwnServer || ev.Server == pluginName || ev.Mode != "" && ev.Mode != "form" {
 		return form{}, false
@@ -27,6 +27,6 @@ func readForm(ev Event) (form, bool) {
 	return f, true
 }
 
-// fullMessage returns the message with the name of its server, so that people do not think
-// that the agent wrote it.
+// fullMessage returns the message of an elicitation after the name of its MCP server, so that people do not
+// think that the agent wrote the message.
 func fullMessage(ev Event) string { return ev.Server + ": " + ev.Message }

@@ -62,23 +62,23 @@ func canEndAsks(name string) bool {
 	)
 }
 
-// endingEvent is an event that may make many asks obsolete.
+// An endingEvent is an event that may make many asks obsolete.
 type endingEvent struct {
 	ev Event
-	// asked returns the request that a call of the tool would make. It is computed only once, because the
-	// input may be large.
-	asked func() (prepared, bool)
+	// asked returns the request that a PermissionRequest about the same call would make. The request is
+	// computed only once, because the input may be large.
+	asked func() (preparedRequest, bool)
 }
 
 func newEndingEvent(ev Event) endingEvent {
 	asking := ev
 	asking.Name = PermissionRequest
-	return endingEvent{ev, sync.OnceValues(func() (prepared, bool) { return prepare(asking) })}
+	return endingEvent{ev, sync.OnceValues(func() (preparedRequest, bool) { return prepare(asking) })}
 }
 
-// endsAsk reports whether the event makes an open ask obsolete: its tool ran, its form was
-// answered, or its turn is over. The end of a turn or session does not end the ask of a
-// deferrable call, because a resumed session may wait for it.
+// endsAsk reports whether the event makes an open ask obsolete: the tool of the ask ran, its form was
+// answered, or its turn or session is over. The end of a turn or session does not end the ask of a deferrable
+// call, because a resumed session may wait for the ask.
 func (e endingEvent) endsAsk(ask askback.Ask) bool {
 	c, ok := parseOrigin(ask.Context)
 	if !ok || c.SessionID != e.ev.SessionID || !hook.IsBy(ask, Name) {

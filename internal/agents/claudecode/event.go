@@ -57,16 +57,16 @@ type Event struct {
 	Schema        json.RawMessage
 	ElicitationID string
 
-	// Headless is set for a session without a user (claude -p). Its calls can be deferred:
-	// Claude Code ends, and is resumed when there is an answer. It is not part of the event;
-	// see [IsHeadless].
+	// Headless is set for a session without a user (claude -p). Calls of such a session can be deferred:
+	// Claude Code ends, and is resumed when there is an answer. The event does not contain Headless; see
+	// [IsHeadless].
 	Headless bool
 
 	foreign bool // the event has a member of foreignMembers
 }
 
-// ErrForeign is the error for an event of another program: of Codex, or of a program that also runs the hooks
-// in Claude Code's settings, such as GitHub Copilot CLI. The hook must then print nothing.
+// ErrForeign is the error for an event of another program. This is Codex, or a program that also runs the
+// hooks in Claude Code's settings, such as GitHub Copilot CLI. The hook must then print nothing.
 var ErrForeign = fmt.Errorf("%w than Claude Code", hook.ErrForeign)
 
 // The maximum sizes of a form and of a server in an event, in bytes. A larger value is ignored, because
@@ -76,15 +76,14 @@ const (
 	maxServer = 64 << 10
 )
 
-// Read parses the input of a hook. It skips unknown members: each version of Claude Code
-// adds some, and results of tools are most of an event. It also skips arguments and a
-// schema that are too long, but a text that is too long is an error. The event keeps no
-// part of raw.
+// Read parses the input of a hook. It skips unknown members, because each version of Claude Code adds some,
+// and results of tools are most of an event. It also skips arguments and a schema that are too long, but a
+// text that is too long is an error. The event keeps no part of raw.
 //
-// entrypoint is the value of [EntrypointVariable]. If the event has one of foreignMembers,
-// and entrypoint or a required member is empty, the error is [ErrForeign]. So it is for an
-// event of Codex: it has a turn and no prompt. Codex may have been started by Claude Code, so
-// entrypoint does not tell them apart.
+// entrypoint is the value of [EntrypointVariable]. If the event has one of foreignMembers, and entrypoint or
+// a required member is empty, the error is [ErrForeign]. The error is also [ErrForeign] for an event of
+// Codex, which has a turn and no prompt. Claude Code may have started Codex, so entrypoint does not identify
+// an event of Codex.
 func Read(raw []byte, entrypoint string) (Event, error) {
 	m, err := hook.ReadMembers(raw, slices.Concat(foreignMembers, []string{
 		"hook_event_name", "session_id", "prompt_id", "turn_id", "cwd", "permission_mode", "agent_type", "agent_id",
@@ -115,9 +114,9 @@ func Read(raw []byte, entrypoint string) (Event, error) {
 	return ev, nil
 }
 
-// foreignMembers are members that so far only events of other programs have: GitHub Copilot
-// CLI, Visual Studio Code and Cursor. If a later Claude Code adds one of them, its events are
-// still accepted because of their entry point.
+// foreignMembers are members that so far only events of GitHub Copilot CLI, Visual Studio Code and Cursor
+// have. If a later Claude Code adds such a member, its events are still accepted because of their entry
+// point.
 var foreignMembers = []string{"hookName", "hookEventName", "sessionId", "timestamp", "cursor_version"}
 
 // Path is the path of the HTTP endpoint for hooks.

@@ -12,8 +12,9 @@ import (
 // program is the name of the sender in the reason of a withdrawn ask.
 const program = "Claude Code"
 
-// Handle returns the job for an event: an ask, or the withdrawal of asks that have become obsolete. The
-// caller may block the tool only if the error is [hook.ErrCannotAsk].
+// Handle returns the job for an event: an ask, or the withdrawal of asks that have become obsolete. The job
+// is empty for any other event. The error is [hook.ErrCannotAsk] if a person may have to approve a tool but
+// cannot be asked. Only then may the caller block the tool.
 func Handle(ev Event) (hook.Job, error) {
 	call, ok := Call(ev)
 	switch {
@@ -50,8 +51,9 @@ func (c *Hook) guard() hook.Guard {
 	return hook.BlockNothing
 }
 
-// Read implements [hook.Command]. A hook that must block calls is not silent because a variable is
-// missing.
+// Read implements [hook.Command]. The job is empty if another program runs the hook, or if the settings have
+// the same hook as the plugin. With Strict, a missing entry point does not make the job empty, because the
+// hook must block calls.
 func (c *Hook) Read(raw []byte, env hook.Env) (hook.Job, error) {
 	entrypoint := env.Getenv(EntrypointVariable)
 	ev, err := Read(raw, entrypoint)
@@ -77,9 +79,9 @@ func (c *Hook) Read(raw []byte, env hook.Env) (hook.Job, error) {
 	return job, err
 }
 
-// settingsHave reports whether Claude Code's plugin runs this hook and the settings have
-// another one of Askback for the same event. The plugin's must then do nothing, because Claude
-// Code runs both, and people would be asked twice.
+// settingsHave reports whether Claude Code's plugin runs this hook, and the settings have a hook of Askback
+// for the same event. The hook of the plugin must then do nothing, because Claude Code runs both hooks, and
+// people would be asked twice.
 func settingsHave(ev Event, env hook.Env) bool {
 	if env.Getenv(PluginVariable) == "" {
 		return false

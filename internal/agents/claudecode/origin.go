@@ -75,9 +75,8 @@ func parseOrigin(context json.RawMessage) (origin, bool) {
 	return c, c.SessionID != ""
 }
 
-// ran reports whether the tool that ran may be the call of the ask. It compares the ids of
-// the calls for PreToolUse, and the sub-agents for PermissionRequest. The arguments are
-// compared elsewhere.
+// ran reports whether the tool that ran may be the call of the ask. It compares the ids of the calls for
+// PreToolUse, and the sub-agents for PermissionRequest. [endingEvent.isAbout] compares the arguments.
 func (c origin) ran(ev Event) bool {
 	switch c.Hook {
 	case PreToolUse:
@@ -95,5 +94,5 @@ func (c origin) answered(ev Event) bool {
 	return c.Hook == Elicitation && c.Server == ev.Server && agree(c.ElicitationID, ev.ElicitationID)
 }
 
-// agree reports whether two ids are equal, or one of them is "", which means unknown.
+// agree reports whether two ids are equal, or an id is "", which means unknown.
 func agree(a, b string) bool { return a == b || a == "" || b == "" }

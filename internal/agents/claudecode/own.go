@@ -7,8 +7,8 @@ import (
 	"github.com/askback/askback/internal/agents/hook"
 )
 
-// The names of Askback's MCP server: in the names of the tools of Claude Code's plugin, and in the events
-// about these tools.
+// The names of Askback's MCP server in Claude Code's plugin. The names of its tools contain pluginServer.
+// Events about its tools contain pluginName.
 const (
 	pluginServer = "plugin_askback_askback"
 	pluginName   = "plugin:askback:askback"
@@ -26,14 +26,14 @@ const (
 // sourcePlugin is the source of a server that a plugin configures.
 const sourcePlugin = "plugin"
 
-// A ToolServer is the MCP server of a tool. Source is where it is configured, such as plugin.
+// A ToolServer is the MCP server of a tool. Source is the place of its configuration, such as "plugin".
 type ToolServer struct {
 	Name   string `json:"name"`
 	Source string `json:"source"`
 }
 
-// readToolServer parses the member mcp_server of an event. It returns a server without a name if the member
-// has another form.
+// readToolServer parses the member mcp_server of an event. It returns a server without a name if raw is nil
+// or has another form.
 func readToolServer(raw json.RawMessage) ToolServer {
 	var s ToolServer
 	if raw == nil || json.Unmarshal(raw, &s) != nil {
@@ -44,7 +44,7 @@ func readToolServer(raw json.RawMessage) ToolServer {
 
 // isOwn reports whether an event is about a tool of Askback. Tools of other servers can have the same name.
 // For example, plugin_askback_askback is the server of the plugin, or a server that a project configures. If
-// Claude Code sends the server, it must be Askback's.
+// Claude Code sends the server, the server must be Askback's.
 func isOwn(ev Event) bool {
 	server, tool := hook.SplitToolName(ev.Tool)
 	if !slices.Contains(hook.OwnTools, tool) {
@@ -60,7 +60,7 @@ func isOwn(ev Event) bool {
 	return false
 }
 
-// isOfPlugin reports whether the plugin configures the server of a tool.
+// isOfPlugin reports whether Askback's plugin configures the server of the event's tool.
 func (ev Event) isOfPlugin() bool {
 	return ev.ToolServer == ToolServer{Name: pluginName, Source: sourcePlugin}
 }
@@ -68,7 +68,7 @@ func (ev Event) isOfPlugin() bool {
 // allowOwnTool returns the output that lets the model call a tool of Askback in Claude Code's plugin without
 // a dialog. These tools only ask people. askback init writes rules for this purpose, which a plugin cannot
 // have. ok is false for every other event, even for a tool of a server that merely has the same name. The
-// rules of the user take precedence: Claude Code ignores the output if one of them asks or denies.
+// rules of the user take precedence: Claude Code ignores the output if a rule asks or denies.
 func allowOwnTool(ev Event) (out []byte, ok bool) {
 	if ev.Name != PreToolUse || !isOwn(ev) || !ev.isOfPlugin() {
 		return nil, false

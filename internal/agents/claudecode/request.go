@@ -10,9 +10,9 @@ import (
 	"github.com/askback/askback/internal/wire/compat"
 )
 
-// Call returns the call that an event asks about, if there is one. Its request has questions, a confirmation
-// with the exact arguments of a tool, or the form of another MCP server. Equal events have the same key, so
-// that a repeated hook finds its ask.
+// Call returns the call that an event asks about. It returns false if no person is asked. The request of the
+// call has questions, a confirmation with the exact arguments of a tool, or the form of another MCP server.
+// Equal events have the same key, so that a repeated hook finds its ask.
 func Call(ev Event) (hook.Call, bool) {
 	p, ok := prepare(ev)
 	if !ok {
@@ -23,16 +23,16 @@ func Call(ev Event) (hook.Call, bool) {
 	}, true
 }
 
-// prepared is the request for an event, with the data to convert its outcome.
-type prepared struct {
+// A preparedRequest is the request for an event, with the data to convert its outcome.
+type preparedRequest struct {
 	event   Event
 	request askback.Request
 	call    compat.Call // for questions
 	form    form        // for an elicitation
 }
 
-func prepare(ev Event) (prepared, bool) {
-	var p prepared
+func prepare(ev Event) (preparedRequest, bool) {
+	var p preparedRequest
 	var ok bool
 	switch {
 	case ev.Name == Elicitation:
@@ -45,7 +45,7 @@ func prepare(ev Event) (prepared, bool) {
 		p.request, ok = confirmation(ev)
 	}
 	if !ok {
-		return prepared{}, false
+		return preparedRequest{}, false
 	}
 	p.event = ev
 	r := &p.request
@@ -59,24 +59,24 @@ func prepare(ev Event) (prepared, bool) {
 // questions reads a call of AskUserQuestion. In an interactive session it ignores
 // PreToolUse, which would suppress the dialog in the terminal. The PermissionRequest that
 // follows asks in addition to the dialog.
-func questions(ev Event) (prepared, bool) {
+func questions(ev Event) (preparedRequest, bool) {
 	if ev.Name == PreToolUse && !ev.Headless {
-		return prepared{}, false
+		return preparedRequest{}, false
 	}
 	call, err := Questions(ev.Input)
-	return prepared{request: call.Request, call: call}, err == nil
+	return preparedRequest{request: call.Request, call: call}, err == nil
 }
 
-// Questions returns the request for the arguments of [QuestionTool]. It is the same for
-// hooks and for permission_prompt over MCP. The text of the error is for the model.
+// Questions reads input, the arguments of [QuestionTool]. Hooks and permission_prompt over MCP make the same
+// request from equal arguments. The text of the error is for the model.
 func Questions(input json.RawMessage) (compat.Call, error) {
 	call, err := Dialect.Ask(input)
 	if err != nil {
 		return compat.Call{}, err
 	}
 	call.Request.Agent = Name
-	// Every question of this tool has options. If none were found, they had an unknown
-	// name. The question must not be asked without them.
+	// Every question of this tool has options. If no options were found, they had an unknown name. The
+	// question must not be asked without its options.
 	for i, q := range call.Request.Questions {
 		if len(q.Options) == 0 {
 			return compat.Call{}, askback.Invalid{{
@@ -88,9 +88,8 @@ func Questions(input json.RawMessage) (compat.Call, error) {
 	return call, nil
 }
 
-// Permission returns the request for approval of a tool call. It has the same digest for
-// hooks and for permission_prompt over MCP, so that a standing approval applies to both
-// (F8).
+// Permission returns the request for approval of a tool call. The request has the same digest for hooks and
+// for permission_prompt over MCP, so that a standing approval applies to both (F8).
 func Permission(name string, input json.RawMessage) askback.Request {
 	return hook.Permission(Name, name, input)
 }
@@ -104,8 +103,8 @@ func confirmation(ev Event) (askback.Request, bool) {
 	return Permission(ev.Tool, ev.Input), true
 }
 
-// key returns the idempotency key of an event. Only PreToolUse identifies its call; the key
-// of another event depends on its content, so that repeated calls have the same key.
+// key returns the idempotency key of an event. An event with the id of a call, such as PreToolUse, identifies
+// the call. The key of another event depends on its content, so repeated calls have the same key.
 func key(ev Event) string {
 	parts := []string{ev.Name, ev.SessionID, ev.ToolUseID}
 	if ev.ToolUseID == "" {

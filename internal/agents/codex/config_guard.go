@@ -10,8 +10,8 @@ import (
 )
 
 // ttySetting denies commands a terminal. In a terminal, a command that a person approved can get further
-// input from the model, for which Codex runs no hook. The comment marks the line, so that it is removed with
-// the guard.
+// input from the model, for which Codex runs no hook. guardMark marks the line, so that the line is removed
+// with the guard.
 const (
 	ttySetting = "unified_exec_tty = false " + guardMark
 	guardMark  = "# askback: guard"
@@ -26,7 +26,8 @@ var (
 	})
 )
 
-// withoutTTYSetting returns the text without ttySetting. It also removes the table if nothing else is in it.
+// withoutTTYSetting returns text without the lines that guardMark marks in the table of features. It also
+// removes the table if no other lines are in it.
 func withoutTTYSetting(text string) (string, error) {
 	tables, err := readTables(text)
 	if err != nil {
@@ -47,8 +48,8 @@ func withoutTTYSetting(text string) (string, error) {
 	return kept.String(), nil
 }
 
-// withTTYSetting adds ttySetting to the table of features. It returns false if there is no such table. It
-// does not change a setting that a person wrote.
+// withTTYSetting returns text with ttySetting in the table of features. It returns false if text has no
+// features. It does not change a setting that a person wrote, or features that are not a table.
 func withTTYSetting(text string) (string, bool) {
 	tables, err := readTables(text)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"github.com/askback/askback/internal/agents/config"
 )
 
-// tomlText matches a key with a string on one line.
+// tomlText matches the key command or matcher with a string on one line.
 var tomlText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[\s{,])["']?(command|matcher)["']?\s*=\s*("(?:[^"\\\n]|\\.)*"|'[^'\n]*')`)
 })
 
-// hooksIn returns the hooks of Askback in the configuration of Codex.
+// hooksIn returns the hooks of Askback in the configuration of Codex, or nil if it cannot be read.
 func hooksIn(content []byte) (hooks []config.Hook) {
 	tables, err := readTables(string(content))
 	if err != nil {
@@ -57,7 +57,8 @@ func tomlString(text string) (value string) {
 	return value
 }
 
-// laneIn returns the lane in the table that askback init writes.
+// laneIn returns the lane in the table that askback init writes. ok is false if content has no such table, or
+// if a value has another form.
 func laneIn(content []byte) (l config.Lane, ok bool) {
 	tables, err := readTables(string(content))
 	if err != nil {

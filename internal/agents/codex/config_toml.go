@@ -15,7 +15,7 @@ import (
 
 // In a TOML file, the lines of Askback are a block between tomlBegin and tomlEnd. Codex deletes these
 // comments when it changes the file, and inserts tables between them. The tables of Askback are therefore
-// found by their content. The hint may change.
+// found by their content. The text of tomlHint may change.
 const (
 	tomlBegin = "# askback: begin."
 	tomlHint  = " Added by askback init; remove it with askback init --remove."
@@ -27,7 +27,7 @@ func isMarker(line string) bool {
 	return strings.HasPrefix(line, tomlBegin) || strings.HasPrefix(line, tomlEnd)
 }
 
-// The keys that show that a person has written an entry of Askback in another form. Askback cannot add to a
+// The patterns match keys that a person wrote in another form than Askback. Askback cannot add entries to a
 // table in that form.
 var (
 	rootKey = sync.OnceValue(func() *regexp.Regexp {
@@ -123,8 +123,8 @@ func cutOwn(tables []tomlTable, own []bool) (before, after string, found bool) {
 	return kept.String()[:at], kept.String()[at:], true
 }
 
-// splitsHooks reports whether text starts inside a group of hooks. A block of Askback before it would change
-// the group of these hooks.
+// splitsHooks reports whether text starts inside a group of hooks, or cannot be read. A block of Askback
+// before such text would change the group of these hooks.
 func splitsHooks(text string) bool {
 	tables, err := readTables(text)
 	if err != nil {
@@ -143,8 +143,9 @@ func splitsHooks(text string) bool {
 	return false
 }
 
-// ownTables reports for each table whether Askback wrote it: its MCP server, and the groups of hooks that run
-// it. It returns an error if tables that a person wrote prevent the edit.
+// ownTables reports for each table whether Askback wrote the table: its MCP server, and the groups of hooks
+// that run Askback. If remove is set, settings of the client for the server count as well. It returns an
+// error if tables that a person wrote prevent the edit.
 func ownTables(tables []tomlTable, remove bool) ([]bool, error) {
 	own := make([]bool, len(tables))
 	marked := slices.ContainsFunc(tables, func(t tomlTable) bool { return slices.ContainsFunc(t.tail, isMarker) })
@@ -201,8 +202,8 @@ var ownHook = sync.OnceValue(func() *regexp.Regexp {
 // commandKey matches the command of a hook.
 var commandKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bcommand["']?\s*=`) })
 
-// addOwnHooks sets own for the hooks that run Askback, and for their groups if these have no
-// other hooks.
+// addOwnHooks sets own for the hooks that run Askback, and for their groups if these have no other hooks. It
+// returns an error if a hook of Askback is in a list with other hooks.
 func addOwnHooks(tables []tomlTable, own []bool) error {
 	group := map[string]int{} // the current group of each event
 	others := map[int]bool{}  // groups that have hooks of other programs

@@ -30,7 +30,7 @@ type toolOutput struct {
 
 // decide returns the output of a hook for the outcome of its ask. It returns false if there is no decision.
 // The caller must consume an approval first, as [hook.Runner.Run] does.
-func (p prepared) decide(ask askback.Ask) (out []byte, ok bool) {
+func (p preparedRequest) decide(ask askback.Ask) (out []byte, ok bool) {
 	switch {
 	case !ask.Settled():
 		return nil, false
@@ -48,7 +48,7 @@ func (p prepared) decide(ask askback.Ask) (out []byte, ok bool) {
 // denial, which Codex presents as a blocked call. The text must therefore state that this is no failure. If a
 // person declined to answer, the text states that. If there is no answer, answer returns false, and Codex
 // shows its own picker.
-func (p prepared) answer(ask askback.Ask) ([]byte, bool) {
+func (p preparedRequest) answer(ask askback.Ask) ([]byte, bool) {
 	result, err := p.call.Result(ask)
 	if none, ok := errors.AsType[*compat.Unanswered](err); ok && none.Status == askback.Declined {
 		return encode(toolOutput{Event: PreToolUse, Decision: "deny", Reason: "The tool did not fail: the user was " +
@@ -76,8 +76,8 @@ func permission(own askback.Confirmation, ask askback.Ask) ([]byte, bool) {
 	return nil, false
 }
 
-// approval returns the decision about a call of a guarded tool. Without an approval it is a denial, because
-// the tool would run without a decision. Codex requires the arguments with an approval.
+// approval returns the decision about a call of a guarded tool. Without an approval, the decision is a
+// denial, because the tool would run without a decision. Codex requires the arguments with an approval.
 func approval(ev Event, ask askback.Ask) ([]byte, bool) {
 	text, _, _ := asktool.Result(ask)
 	if !ask.Outcome.Approved() {

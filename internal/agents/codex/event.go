@@ -77,8 +77,8 @@ func Read(raw []byte) (Event, error) {
 	return ev, nil
 }
 
-// foreignMembers are members that only events of other programs have: Claude Code, GitHub
-// Copilot CLI, Visual Studio Code and Cursor.
+// foreignMembers are members that only events of Claude Code, GitHub Copilot CLI, Visual Studio Code and
+// Cursor have.
 var foreignMembers = []string{"prompt_id", "hookName", "hookEventName", "sessionId", "cursor_version"}
 
 // Gated reports whether a hook that guards tools must block the call of an event unless a person approved it.
@@ -89,8 +89,8 @@ func Gated(ev Event) bool {
 		ev.Name) && ev.Tool != QuestionTool && !hook.IsOwnTool(hook.SplitToolName(ev.Tool))
 }
 
-// Asks reports whether an event is a call that waits for a person. Another event only
-// withdraws earlier asks, or is ignored.
+// Asks reports whether an event is a call that waits for a person. gate is set if the hook guards tools.
+// Another event only withdraws earlier asks, or is ignored.
 func Asks(ev Event, gate bool) bool {
 	switch ev.Name {
 	case PermissionRequest:

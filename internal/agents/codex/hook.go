@@ -12,7 +12,8 @@ import (
 const program = "Codex"
 
 // Handle returns the job for an event: an ask, or the withdrawal of asks that have become obsolete. With
-// gate, it also asks about the calls of guarded tools ([Gated]), which must not run without an output.
+// gate, it also asks about the calls of guarded tools ([Gated]), which must not run without an output. The
+// error is [hook.ErrCannotAsk] if people must be asked about an event but cannot be asked.
 func Handle(ev Event, gate bool) (hook.Job, error) {
 	var job hook.Job
 	if gate && Gated(ev) {
@@ -45,8 +46,8 @@ func (c *Hook) Traits() hook.Traits {
 	}
 }
 
-// Read implements [hook.Command]. After an error Codex shows its own dialog, unless the hook is a guard.
-// While Codex shows its dialog, askback attach codex asks as well, so the hook does not ask.
+// Read implements [hook.Command]. After an error, Codex shows its own dialog, unless the hook is a guard. The
+// job is empty if Codex shows a dialog and askback attach codex asks about the same request.
 func (c *Hook) Read(raw []byte, env hook.Env) (hook.Job, error) {
 	ev, err := Read(raw)
 	if err != nil {

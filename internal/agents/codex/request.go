@@ -16,25 +16,25 @@ func Call(ev Event) (hook.Call, bool) {
 	return hook.Call{Request: p.request, Program: program, Decide: p.decide}, true
 }
 
-// prepared is the request for an event, with the data to convert its outcome.
-type prepared struct {
+// A preparedRequest is the request for an event, with the data to convert its outcome.
+type preparedRequest struct {
 	event   Event
 	request askback.Request
 	call    compat.Call // for questions
 }
 
-func prepare(ev Event) (prepared, bool) {
-	var p prepared
+func prepare(ev Event) (preparedRequest, bool) {
+	var p preparedRequest
 	switch {
 	case ev.Name == PreToolUse && ev.Tool == QuestionTool:
 		call, err := Dialect.Ask(ev.Input) // the tool rejects a question for a secret, because answers are stored
 		if err != nil {
-			return prepared{}, false
+			return preparedRequest{}, false
 		}
 		p.request, p.call = call.Request, call
 	case ev.Name != PermissionRequest && ev.Name != PreToolUse || !Asks(ev, true) ||
 		!hook.IsShowable(ev.Tool, ev.Input):
-		return prepared{}, false
+		return preparedRequest{}, false
 	default:
 		p.request = hook.Permission(Name, ev.Tool, ev.Input)
 		p.request.Confirmation.NoEdit = ev.Name == PermissionRequest // Codex rejects changed arguments

@@ -22,7 +22,7 @@ func (t tomlTable) text() string { return strings.Join(t.lines, "") }
 // is reports whether the table has this path.
 func (t tomlTable) is(path ...string) bool { return slices.Equal(t.path, path) }
 
-// isBelow reports whether the table is a part of the table at path.
+// isBelow reports whether the table is below the table at path.
 func (t tomlTable) isBelow(path ...string) bool {
 	return len(t.path) > len(path) && slices.Equal(t.path[:len(path)], path)
 }
@@ -131,7 +131,7 @@ type tomlValue struct {
 
 func (v *tomlValue) isOpen() bool { return v.quotes != "" || v.depth > 0 }
 
-// read reads a line of a value.
+// read reads a line of a value, and updates the state. It returns an error if the line is not TOML.
 func (v *tomlValue) read(line string) error {
 	for i := 0; i < len(line); i++ {
 		if v.quotes != "" {

@@ -10,8 +10,8 @@ import (
 // long to answer.
 const MaxWait = 24 * 60 * 60
 
-// WaitingServer is the arguments of the MCP server for a client that waits for MaxWait, or for as long as it
-// gets progress notifications. The server replies earlier.
+// WaitingServer lists the arguments of the MCP server for a client that waits for MaxWait, or for as long as
+// it gets progress notifications. With --wait, the server replies earlier.
 var WaitingServer = []string{"mcp", "--wait", "23h"}
 
 // JSONFile returns a file that is changed by edits.
@@ -30,8 +30,8 @@ func Compact(v any) string {
 	return string(b)
 }
 
-// Server is the configuration of an MCP server in the format of most clients. The fields are in the order of
-// the clients' documentation.
+// A Server is the configuration of an MCP server in the format of most clients. The fields are in the order
+// of the clients' documentation.
 type Server struct {
 	Type    string            `json:"type,omitempty"`
 	Command string            `json:"command,omitempty"`
@@ -69,8 +69,8 @@ func Transport(o Options) string {
 	return "http"
 }
 
-// HookCommand returns the shell command of a hook. It ends with code 0 and no output if the
-// program is missing, so that people without Askback can use the same project.
+// HookCommand returns the shell command of a hook. The command ends with code 0 and no output if the program
+// is missing, so that people without Askback can use the same project.
 func HookCommand(program, client string) string {
 	program = ShellQuote(program)
 	return "command -v " + program + " >/dev/null || exit 0; exec " + program + " hook " + client

@@ -29,8 +29,8 @@ type Options struct {
 	URL     string // the base URL of a server; "" means to run Command
 	HookURL string // the URL of Claude Code's hooks; "" means to run Command
 	Remove  bool   // remove Askback instead
-	// guard the tools of Codex, Copilot, Cursor or Gemini CLI: block each call that no person approves; nil
-	// keeps the setting
+	// Gate, if not nil, adds or removes a guard of the tools of Codex, Copilot, Cursor or Gemini CLI. A guard
+	// blocks each call that no person approves. Nil keeps the setting.
 	Gate   *bool
 	Shared bool // write the hooks of a project into the file that a team shares, not into the user's own file
 }
@@ -40,7 +40,7 @@ type File struct {
 	Path string // relative to the folder of the project or of the user, with slashes
 
 	Paste   string // the text to paste if the file cannot be changed; for a JSON file, see pasted
-	Moved   bool   // another file has the entries now, so they are removed from this one
+	Moved   bool   // the entries are removed from this file, for example because another file has them now
 	Program bool   // the file is a program of Askback, so people do not need to review its lines
 	// Write returns the new content of the file, as Edit does.
 	Write func(f File, present []byte) ([]byte, error)
@@ -53,20 +53,20 @@ type File struct {
 // support.
 var ErrUnsupported = errors.New("this cannot be set up with a file")
 
-// A Client describes the configuration of a program. A function that it does not need is nil.
+// A Client describes the configuration of a program. A function that the program does not need is nil.
 type Client struct {
-	// Files returns the files to change. The error wraps [ErrUnsupported]. Use [Client.FilesFor], which
-	// completes the options.
+	// Files returns the files to change. Its error wraps [ErrUnsupported]. Call [Client.FilesFor] instead,
+	// which completes the options.
 	Files     func(Scope, Options) ([]File, error)
 	Traces    Traces
 	NextSteps func(Scope, Options) []string // the next steps for a person after the files were written
 
 	// IsOwnHook recognizes an entry of Askback in the hooks of a JSON file.
 	IsOwnHook func(entry string) bool
-	HookLists bool   // its hooks are in inner lists, and the client runs no other entries
+	HookLists bool   // the hooks are in inner lists, and the client runs no other entries
 	HookPath  string // the path of the hooks of a server, for a client whose hooks can be URLs
-	HoldsAsks bool   // a command of its hooks can ask while no server runs
-	Guards    bool   // has a hook that guards tools: see [Options.Gate]
+	HoldsAsks bool   // a hook that is a command can ask while no server runs
+	Guards    bool   // the client has a hook that guards tools: see [Options.Gate]
 	// AsksForToken is set for a client that asks its user for the token of a server.
 	AsksForToken bool
 	// Variables lists the environment variables that the client sets for the programs that it starts.
@@ -84,7 +84,7 @@ type Client struct {
 // home folder.
 type Traces struct {
 	Programs, Home []string
-	List           []string // the arguments of the first program that list its MCP servers; nil if it has none
+	List           []string // the arguments with which the first program lists its MCP servers, or nil
 	// ListRuns is set if listing also runs programs that the files of a project name, without asking the
 	// user.
 	ListRuns bool
@@ -104,13 +104,12 @@ func (c *Client) FilesFor(scope Scope, o Options) ([]File, error) {
 	return files, err
 }
 
-// Removes reports whether an edit removes Askback from the file. It can return true without [Options.Remove],
-// if earlier versions wrote the file.
+// Removes reports whether Edit removes Askback from the file, because [Options.Remove] or Moved is set.
 func (f File) Removes() bool { return f.remove }
 
 // Edit returns the new content of a file whose current content is present. A nil slice, as argument or
 // result, means that the file does not exist. If nothing has to change, the result equals present. The error
-// is an *[EditError].
+// is an [*EditError].
 func (f File) Edit(present []byte) ([]byte, error) {
 	if present == nil && f.remove {
 		return nil, nil
@@ -139,10 +138,10 @@ func (f File) pasted() string {
 	return string(whole)
 }
 
-// EditError is the error for a file that cannot be changed reliably.
+// An EditError is the error for a file that cannot be changed reliably.
 type EditError struct {
 	Path, Reason string
-	Fix          string // the step to take before the edit is tried again, as a command
+	Fix          string // the step to take before the next try, in the imperative
 	Paste        string // the text to paste instead, or ""
 }
 

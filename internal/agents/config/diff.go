@@ -7,11 +7,11 @@ import (
 	"github.com/askback/askback/internal/text/linediff"
 )
 
-// contextLines is how many unchanged lines a diff shows before and after a change.
+// contextLines is the number of unchanged lines that a diff shows before and after a change.
 const contextLines = 3
 
-// Diff returns the change of a file as a unified diff, or "" if it does not change. Nil as
-// before or after means that the file does not exist.
+// Diff returns the change of the file at path as a unified diff. It returns "" if the texts are equal. If
+// before or after is nil, the diff shows that the file does not exist.
 func Diff(path string, before, after []byte) string {
 	if string(before) == string(after) {
 		return ""

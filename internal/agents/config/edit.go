@@ -14,13 +14,14 @@ type Edit struct {
 	Path  []string
 	Value string // compact JSON
 	List  bool   // Path is a list, and Value is an element to add
-	// if not "", each element has a list of this name, which can contain entries of Askback
+	// Group, if not "", is the name of a list in each element. Entries of Askback can be in this inner list.
 	Group string
 	IsOwn func(compact string) bool // reports whether Askback wrote an entry
 	// Hook is the name in the command of a hook, or "". The edit keeps the flags of such a hook, because a
 	// person may have added some.
 	Hook string
-	// Keep is set if the entry of Askback stays, because a person may have changed it.
+	// Keep is set if an existing entry of Askback stays unchanged, because a person may have changed the
+	// entry.
 	Keep bool
 	// OnlyIfParent limits the edit to files that already have the parent object of the member.
 	OnlyIfParent bool
@@ -28,8 +29,8 @@ type Edit struct {
 	KeepWithOthers bool
 }
 
-// EditJSON applies edits to the content of a file. If remove is set, it removes the entries of
-// Askback instead. It returns an error if the content is not a JSON object, before or after an edit.
+// EditJSON returns present with the edits, or without the entries of Askback if remove is set. An empty file
+// counts as {}. It returns an error if the content is not a JSON object, before or after an edit.
 func EditJSON(present []byte, remove bool, edits ...Edit) ([]byte, error) {
 	src := string(present)
 	if strings.TrimSpace(src) == "" {
@@ -84,9 +85,8 @@ func (e Edit) apply(src string, remove bool) (string, error) {
 	return e.insert(src)
 }
 
-// applies reports whether an edit with onlyIfParent applies. It applies if the member has
-// the value of the edit, or is to be added to a parent that exists. If a member has another
-// value, a person wrote it.
+// applies reports whether an edit with OnlyIfParent applies. It applies if the member has the value of the
+// edit, or is to be added to an object that exists. A member with another value was written by a person.
 func (e Edit) applies(src string, v value, rest []string, remove bool) bool {
 	if len(rest) == 0 {
 		return compactText(src, v) == e.Value
@@ -112,8 +112,8 @@ func (e Edit) isApplied(src string, root value) bool {
 	return slices.ContainsFunc(v.entries, isValue) && len(e.ownEntries(src, v)) == 1
 }
 
-// find returns the value at path. If it does not exist, it returns the deepest existing
-// parent and the rest of the path.
+// find returns the value at path. If there is no such value, it returns the deepest existing parent and the
+// rest of the path.
 func find(v value, path []string) (at value, rest []string) {
 	for len(path) > 0 {
 		i, ok := v.get(path[0])
@@ -147,8 +147,9 @@ type location struct {
 	i  int
 }
 
-// locate returns the location of an entry of Askback. If an object or list would be empty without that entry,
-// it returns the location of the outermost such object or list instead.
+// locate returns the location of an entry of Askback, or false if there is no such entry. If an object or
+// list would be empty without the entry, it returns the location of the outermost such object or list
+// instead.
 func (e Edit) locate(src string, root value) (location, bool) {
 	var path []location
 	v := root
@@ -173,8 +174,8 @@ func (e Edit) locate(src string, root value) (location, bool) {
 	return path[len(path)-1], true
 }
 
-// ownEntries returns the entries of Askback in a list, or in the groups of the list. If an entry is the only
-// entry of its group, it returns the group.
+// ownEntries returns the locations of the entries of Askback in list, or in the groups of list. For an entry
+// without other entries in its group, it returns the location of the group.
 func (e Edit) ownEntries(src string, list value) (own []location) {
 	for i, el := range list.entries {
 		if e.Group == "" {
@@ -242,7 +243,8 @@ func joinBrackets(src string, open int) string {
 	return src
 }
 
-// insert adds the value at the end of its parent, and creates missing parents.
+// insert adds the value at the end of its parent, and creates missing parents. It returns an error if a
+// parent is not an object, or not a list where the value is an element.
 func (e Edit) insert(src string) (string, error) {
 	root, err := parse(src)
 	if err != nil {
@@ -270,8 +272,8 @@ func (e Edit) insert(src string) (string, error) {
 	return appendEntry(src, v, text), nil
 }
 
-// appendEntry adds an entry at the end of v, indented like the others. A list on one line stays
-// on one line.
+// appendEntry adds an entry at the end of v, indented like the other entries. A list on one line stays on one
+// line.
 func appendEntry(src string, v value, text string) string {
 	if n := len(v.entries); v.kind == '[' && n > 0 && v.entries[n-1].comma == 0 &&
 		!strings.Contains(src[v.start:v.end], "\n") {

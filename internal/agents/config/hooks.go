@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A Hook is a hook of Askback as the configuration of a client contains it: a shell command, or a URL with
-// headers.
+// A Hook is a hook of Askback in the configuration of a client. It runs a shell command, or sends a request
+// to a URL with headers.
 type Hook struct {
 	Event   string
 	Matcher string // the tools; "" means all
@@ -21,7 +21,7 @@ func (h Hook) Gate() bool { return strings.Contains(h.Command, " --gate") }
 // NeedsServer reports whether a hook asks no person while no server runs.
 func (c *Client) NeedsServer(h Hook) bool { return !c.HoldsAsks || h.URL != "" }
 
-// HooksIn returns the hooks of Askback in a file of a client. It returns none if the file cannot be read.
+// HooksIn returns the hooks of Askback in a file of a client. It returns nil if the file cannot be read.
 func (c *Client) HooksIn(content []byte) (hooks []Hook) {
 	if c.Hooks != nil {
 		return c.Hooks(content)
@@ -51,7 +51,7 @@ func (c *Client) HooksIn(content []byte) (hooks []Hook) {
 	return hooks
 }
 
-// hookOf returns the hook in an entry of a group. In some formats the entry is the hook.
+// hookOf returns the hook in an entry of a group. In some formats, the group is the entry.
 func hookOf(event, group, entry string) Hook {
 	var g struct{ Matcher string }
 	var e struct {

@@ -14,10 +14,10 @@ type value struct {
 	entries    []entry
 }
 
-// entry is a member of an object, or an element of an array. An element has no name.
+// An entry is a member of an object, or an element of an array. An element has no name.
 type entry struct {
 	name  string
-	start int // the offsets of the name, or of the element
+	start int // the offset of the name, or of the element
 	value value
 	comma int // the offset of the comma after it, or 0
 }
@@ -35,7 +35,7 @@ func (v value) get(name string) (i int, ok bool) {
 // maxDepth is the maximum depth of nested values, far above the depth of any configuration.
 const maxDepth = 200
 
-// scanner reads JSON with comments.
+// A scanner reads JSON with comments.
 type scanner struct {
 	src string
 	at  int
@@ -144,7 +144,8 @@ func (s *scanner) entries(open byte, depth int) value {
 	return v
 }
 
-// name reads the name of a member and its colon. It adds the name to the names of the object.
+// name reads the name of a member and its colon. It adds the name to the names of the object. A repeated name
+// is an error.
 func (s *scanner) name(names map[string]bool) string {
 	if s.peek() != '"' {
 		s.fail("a name in quotes is missing")

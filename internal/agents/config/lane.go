@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// A Lane is how the configuration of a client makes it reach Askback over MCP: a command, or a URL with
-// headers.
+// A Lane is the connection of a client to Askback over MCP, as its configuration describes it. The connection
+// is a command, or a URL with headers.
 type Lane struct {
 	Command []string
 	URL     string
@@ -23,7 +23,7 @@ type Lane struct {
 // serverPaths are the paths of the MCP server of Askback in the JSON files of clients.
 var serverPaths = [][]string{{"mcpServers", "askback"}, {"servers", "askback"}, {"mcp", "askback"}}
 
-// LaneIn returns the lane in a file of a client. ok is false if the file has none.
+// LaneIn returns the lane in a file of a client. ok is false if the file has no lane or cannot be read.
 func (c *Client) LaneIn(content []byte) (l Lane, ok bool) {
 	if c.Lane != nil {
 		return c.Lane(content)
@@ -91,7 +91,7 @@ var reference = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // Expand returns the headers with the values of environment variables. ok is false if a variable is not set,
-// or if the client asks its user for it.
+// or if the client asks its user for a value.
 func (l Lane) Expand(lookup func(name string) string) (headers map[string]string, ok bool) {
 	headers, ok = map[string]string{}, true
 	for name, value := range l.Headers {

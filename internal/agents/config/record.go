@@ -27,8 +27,7 @@ type RecordStep struct {
 	Insert string `json:"insert,omitempty"`
 }
 
-// NewRecord returns the record of an edit. A nil slice as original means that the file did not
-// exist.
+// NewRecord returns the record of an edit from original to after. If original is nil, the file did not exist.
 func NewRecord(original, after []byte) Record {
 	r := Record{Missing: original == nil, Sum: sumOf(after)}
 	var step RecordStep
@@ -50,8 +49,8 @@ func NewRecord(original, after []byte) Record {
 	return r
 }
 
-// Restore returns the file as it was before. ok is false if present is not the recorded content, because
-// another program or a person has changed the file since.
+// Restore returns the file as it was before Askback was added, or nil if it did not exist. ok is false if
+// present is not the recorded content, because another program or a person has changed the file since.
 func (r Record) Restore(present []byte) (original []byte, ok bool) {
 	if present == nil || r.Sum != sumOf(present) {
 		return nil, false
@@ -81,7 +80,7 @@ func sumOf(content []byte) string {
 // empty file.
 func SameExceptSpace(a, b []byte) bool { return squeeze(a) == squeeze(b) }
 
-// IsBlank reports whether a file contains nothing but white space or an empty object.
+// IsBlank reports whether a file contains only white space, an empty object, or members without content.
 func IsBlank(content []byte) bool { return squeeze(content) == "" }
 
 // emptyMember matches a member without content, and the comma after it.

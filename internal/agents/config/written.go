@@ -70,7 +70,7 @@ var changeableFlags = sync.OnceValue(func() *regexp.Regexp {
 
 func withoutFlags(command string) string { return changeableFlags().ReplaceAllString(command, "") }
 
-// written returns the contents of the new files of a client.
+// written returns the contents of the files that askback init writes if a client has no files yet.
 func written(c *Client, scope Scope, o Options) (all [][]byte) {
 	files, err := c.FilesFor(scope, o)
 	if err != nil {

@@ -5,7 +5,8 @@ import (
 	"github.com/askback/askback/internal/agents/hook"
 )
 
-// Canaries returns the questions that askback doctor asks through a hook.
+// Canaries returns the questions that askback doctor asks through the hook h, or nil if the hook asks
+// nothing.
 func Canaries(h config.Hook) []hook.Canary {
 	switch h.Event {
 	case PreToolUse:

@@ -19,7 +19,7 @@ var Config = config.Client{
 	IsOwnHook: isOwnHook, Guards: true,
 }
 
-// mcpServer is the configuration of an MCP server in the format of GitHub Copilot CLI.
+// An mcpServer is the configuration of an MCP server in the format of GitHub Copilot CLI.
 type mcpServer struct {
 	Type    string            `json:"type"`
 	Command string            `json:"command,omitempty"`
@@ -30,7 +30,7 @@ type mcpServer struct {
 	Timeout int               `json:"timeout"`
 }
 
-// hookEntry is a hook in the format of GitHub Copilot CLI.
+// A hookEntry is a hook in the format of GitHub Copilot CLI.
 type hookEntry struct {
 	Type    string `json:"type"`
 	Matcher string `json:"matcher,omitempty"`
@@ -57,7 +57,7 @@ func files(scope config.Scope, o config.Options) ([]config.File, error) {
 	return []config.File{config.JSONFile(servers, config.Member(s, "mcpServers", "askback")), hooksFile(hooks, o)}, nil
 }
 
-// hooksFile returns the file with hooks. It keeps a guard unless o removes it.
+// hooksFile returns the file with hooks. It keeps an existing guard unless o removes the guard.
 func hooksFile(path string, o config.Options) config.File {
 	entry := func(event, matcher, command string) config.Edit {
 		return config.Edit{

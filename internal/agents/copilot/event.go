@@ -1,6 +1,6 @@
 // Package copilot implements hooks of GitHub Copilot CLI: it makes the ask for an event, and returns the
-// output for its outcome. Copilot runs a permissionRequest hook before its own rules and its dialog. A hook
-// without output leaves the decision to them, and copilot -p then rejects a call that needs a person. A hook
+// output for its outcome. Copilot runs a permissionRequest hook before its own rules and its dialog. Without
+// an output, these rules and the dialog decide, and copilot -p rejects a call that needs a person. A hook
 // that fails or prints something else denies the call. Only an answer of a person, or a grant that a person
 // made, results in an output that allows something.
 package copilot
@@ -88,7 +88,7 @@ func Guarded(ev Event, gate bool) bool {
 }
 
 // Call returns the call that an event asks about. gate is set if the hook guards permissions. Call returns
-// false if no person is asked: Copilot then follows its own rules.
+// false if no person is asked. Copilot then follows its own rules.
 func Call(ev Event, gate bool) (hook.Call, bool) {
 	var r askback.Request
 	ok := false
@@ -120,8 +120,8 @@ func Call(ev Event, gate bool) (hook.Call, bool) {
 	return hook.Call{Request: r, Unique: true, Program: "Copilot", Decide: decide}, true
 }
 
-// questions returns the request for the arguments of [QuestionTool]: a message, and a form in which people
-// may also answer with their own text.
+// questions returns the request for the arguments of [QuestionTool]: a message, and a form that people may
+// also answer with their own text. It returns false if people cannot be asked for the form.
 func questions(input json.RawMessage) (r askback.Request, ok bool) {
 	v, err := jcs.Parse(input)
 	if err != nil {
@@ -140,7 +140,8 @@ func questions(input json.RawMessage) (r askback.Request, ok bool) {
 	return r, true
 }
 
-// permissionOutput returns the output for a settled ask about a permission.
+// permissionOutput returns the output for a settled ask about a permission. It returns false if there is no
+// decision.
 func permissionOutput(own askback.Confirmation, ask askback.Ask) ([]byte, bool) {
 	switch verdict, text := hook.VerdictOf(own, ask); verdict {
 	case hook.Allowed:
@@ -151,8 +152,8 @@ func permissionOutput(own askback.Confirmation, ask askback.Ask) ([]byte, bool) 
 	return nil, false
 }
 
-// answerOutput returns the output for a settled question. A hook cannot return the result of a
-// tool, so it denies the tool and gives the answer as the reason.
+// answerOutput returns the output for a settled question. A hook cannot return the result of a tool, so the
+// output denies the tool, and the reason is the answer. answerOutput returns false if there is no answer.
 func answerOutput(ask askback.Ask) ([]byte, bool) {
 	text, ok := hook.Answered(ask)
 	if !ok {

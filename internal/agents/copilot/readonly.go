@@ -7,9 +7,9 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// readOnlyCommands are commands that Copilot itself usually allows without a dialog. Asking about
-// each of them would teach people to approve without reading. None has an option that writes a file
-// or runs a program, as rg --pre does.
+// readOnlyCommands are commands that Copilot itself usually allows without a dialog. Asking about each of
+// them would teach people to approve without reading. No command here has an option that writes a file or
+// runs a program, as rg --pre does.
 var readOnlyCommands = []string{"cat", "cd", "grep", "head", "ls", "pwd", "tail", "wc", "which"}
 
 // isReadOnly reports whether the call is one plain command of readOnlyCommands. A hook that does

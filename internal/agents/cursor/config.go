@@ -17,7 +17,7 @@ var Config = config.Client{
 	IsOwnHook: isOwnHook, Guards: true,
 }
 
-// hookEntry is a hook in the format of Cursor. The timeout is in seconds.
+// A hookEntry is a hook in the format of Cursor. The timeout is in seconds.
 type hookEntry struct {
 	Command    string `json:"command"`
 	Timeout    int    `json:"timeout"`

@@ -66,14 +66,14 @@ func Read(raw []byte) (Event, error) {
 	return ev, err
 }
 
-// shellInput is the arguments that people approve for a command.
+// A shellInput has the arguments that people approve for a command.
 type shellInput struct {
 	Command string `json:"command"`
 	CWD     string `json:"cwd,omitempty"`
 }
 
-// toolInput returns the arguments of a tool, which are an object or a string with an object. It
-// returns nil for anything else.
+// toolInput returns the arguments of a tool, which are an object or a string that contains an object. It
+// returns nil for any other value, and for an object that is too large.
 func toolInput(raw []byte, m hook.Members) json.RawMessage {
 	text := []byte(m.Text("tool_input"))
 	if len(text) == 0 {

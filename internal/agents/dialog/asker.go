@@ -44,7 +44,8 @@ func (a *Asker) Note(text string) {
 }
 
 // Ask makes an ask, and calls deliver with its outcome. If deliver returns true, the program has received the
-// outcome, and Ask acknowledges it. If ctx ends first, the ask is withdrawn as by [hook.Race].
+// outcome, and Ask acknowledges the outcome. If ctx ends first, the ask is withdrawn as by [hook.Race]. If
+// the ask fails, Ask notifies the user.
 func (a *Asker) Ask(ctx context.Context, r askback.Request, deliver func(askback.Ask) bool) {
 	ask, err := hook.Race(ctx, a.Client, r, a.lost)
 	switch {
@@ -57,13 +58,13 @@ func (a *Asker) Ask(ctx context.Context, r askback.Request, deliver func(askback
 	}
 }
 
-// NoteUnasked notifies the user that a request is left to the program, and why.
+// NoteUnasked notifies the user that a request is left to the program because of err.
 func (a *Asker) NoteUnasked(err error) {
 	a.Note("Askback cannot ask about one request, so " + a.Otherwise + ": " + err.Error())
 }
 
-// NoteAttached notifies the user that a program is followed. It describes the inbox only if Askback can be
-// reached.
+// NoteAttached notifies the user that a program is followed. It adds claim, a sentence about the inbox, only
+// if Askback can be reached.
 func (a *Asker) NoteAttached(program, claim string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -74,7 +75,7 @@ func (a *Asker) NoteAttached(program, claim string) {
 	a.Notify(text)
 }
 
-// lost notifies the user that Askback cannot be reached.
+// lost notifies the user that Askback cannot be reached, unless the user was already notified.
 func (a *Asker) lost(err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -84,7 +85,7 @@ func (a *Asker) lost(err error) {
 	}
 }
 
-// found notifies the user that Askback can be reached again.
+// found notifies the user that Askback can be reached again, if the user was notified of the loss.
 func (a *Asker) found() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -115,7 +116,8 @@ func (a *Asker) Run(ctx context.Context, follow func(context.Context) error) err
 	return cmp.Or(rejected, err)
 }
 
-// Watch checks repeatedly whether Askback can be reached, until ctx ends.
+// Watch checks repeatedly whether Askback can be reached, until ctx ends. It notifies the user of each
+// change.
 func (a *Asker) Watch(ctx context.Context) {
 	for {
 		if err := a.check(ctx); err != nil {
@@ -129,8 +131,8 @@ func (a *Asker) Watch(ctx context.Context) {
 
 var errSilent = errors.New("it does not reply")
 
-// check notifies the user if Askback can no longer, or again, be reached. It returns an error if Askback
-// rejects the token.
+// check notifies the user if Askback can no longer be reached, or can be reached again. It returns an error
+// if Askback rejects the token.
 func (a *Asker) check(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()

@@ -11,7 +11,7 @@ type Set[T any] struct {
 	asking sync.WaitGroup
 
 	mu    sync.Mutex
-	open  map[string]*Dialog[T] // by the id of the request
+	open  map[string]*Dialog[T] // keyed by the id of the request
 	ended bool
 }
 
@@ -41,7 +41,7 @@ func (s *Set[T]) Open(ctx context.Context, id string, about T) *Dialog[T] {
 }
 
 // Ask calls ask in a goroutine, with a context that ends with the dialog. It does nothing if the dialog has
-// ended already.
+// ended or was muted.
 func (s *Set[T]) Ask(d *Dialog[T], ask func(ctx context.Context)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +69,7 @@ func (s *Set[T]) Close(d *Dialog[T]) bool {
 	return true
 }
 
-// End ends the dialogs for which match returns true. The cause is the reason that people see.
+// End ends the dialogs for which matches returns true. The cause is the reason that people see.
 func (s *Set[T]) End(cause error, matches func(T) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -33,7 +33,7 @@ const (
 		"list_mcp_resources|read_file|read_many_files|search_file_content|update_topic|write_todos)$)"
 )
 
-// hookEntry is a hook in the format of Gemini CLI. The timeout is in milliseconds.
+// A hookEntry is a hook in the format of Gemini CLI. The timeout is in milliseconds.
 type hookEntry struct {
 	Name    string `json:"name"`
 	Type    string `json:"type"`
@@ -89,18 +89,18 @@ func hookEdit(matcher, command string, isOwn func(string) bool) config.Edit {
 
 // isOwnGuard reports whether any version of Askback wrote the entry of a guard.
 func isOwnGuard(entry string) bool {
-	command, ok := commandOf(entry)
-	return ok && strings.Contains(command, "--gate")
+	flags, ok := flagsOf(entry)
+	return ok && strings.Contains(flags, "--gate")
 }
 
 // isOwnQuestionHook reports whether any version of Askback wrote the entry of the hook for questions.
 func isOwnQuestionHook(entry string) bool {
-	command, ok := commandOf(entry)
-	return ok && !strings.Contains(command, "--gate")
+	flags, ok := flagsOf(entry)
+	return ok && !strings.Contains(flags, "--gate")
 }
 
-// commandOf returns the flags in the command of a hook that any version of Askback wrote.
-func commandOf(entry string) (flags string, ok bool) {
+// flagsOf returns the flags in the command of a hook. ok is false if no version of Askback wrote the entry.
+func flagsOf(entry string) (flags string, ok bool) {
 	var h hookEntry
 	if json.Unmarshal([]byte(entry), &h) != nil {
 		return "", false

@@ -58,7 +58,8 @@ func Read(raw []byte) (Event, error) {
 	return ev, nil
 }
 
-// readServer reads the context of a tool of an MCP server.
+// readServer reads the context of a tool of an MCP server into ev. It returns an error if the context does
+// not name the server and the tool.
 func (ev *Event) readServer(context []byte) error {
 	v, err := jcs.Parse(context)
 	if err != nil {
@@ -146,8 +147,9 @@ type specific struct {
 	Input json.RawMessage `json:"tool_input"`
 }
 
-// decisionOutput returns the output for a settled ask about a call. It returns false if there is no decision;
-// the hook must then block the call.
+// decisionOutput returns the output for a settled ask about a call. If a person approved other arguments, the
+// output replaces the arguments, or denies the call if a member was removed. decisionOutput returns false if
+// there is no decision. The hook must then block the call.
 func decisionOutput(own askback.Confirmation, ask askback.Ask) ([]byte, bool) {
 	if edited := editedInput(own, ask); edited != nil {
 		if lacksMember(edited, own.Input) {
@@ -192,8 +194,8 @@ func lacksMember(edited, original json.RawMessage) bool {
 	return false
 }
 
-// answerOutput returns the output for a settled question. A hook cannot return the result of a
-// tool, so it denies the tool and gives the answer as the reason.
+// answerOutput returns the output for a settled question. A hook cannot return the result of a tool, so the
+// output denies the tool, and the reason is the answer. answerOutput returns false if there is no answer.
 func answerOutput(ask askback.Ask) ([]byte, bool) {
 	text, ok := hook.Answered(ask)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 
 // A Canary is a question or a permission that askback doctor asks through a hook, and answers itself.
 type Canary struct {
-	What       string            // its name for people
+	What       string            // the name for people
 	Permission bool              // a person would approve or deny it
 	Want       string            // a text that each output with an answer contains
 	Env        map[string]string // the variables that the agent adds to the environment of the hook
@@ -30,7 +30,7 @@ func CanaryOptions() []any {
 	}
 }
 
-// Payload returns the input of the hook.
+// Payload returns the event of c as JSON. It is the input of the hook.
 func (c Canary) Payload(text, token string) []byte {
 	raw, _ := json.Marshal(c.Event(text, token)) // strings, lists and objects can always be encoded
 	return raw

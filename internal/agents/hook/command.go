@@ -11,12 +11,13 @@ import (
 type Command interface {
 	// Traits returns how the hook runs.
 	Traits() Traits
-	// Read returns the job for an event. The error is [ErrForeign] if the event is not from the agent, and
-	// [ErrNotAsked] if no person can be asked. A job that is returned with an error has a guard.
+	// Read returns the job for an event. The error is [ErrForeign] if the event is not from the agent. The
+	// error is [ErrNotAsked] or [ErrCannotAsk] if no person can be asked. The guard of the job applies after
+	// an error, too.
 	Read(raw []byte, env Env) (Job, error)
 }
 
-// ErrNotAsked is the error for a guarded call about which no person can be asked.
+// ErrNotAsked is the error for an event about which no person is asked.
 var ErrNotAsked = errors.New("no person is asked about this event")
 
 // Traits describes how the hook of an agent runs.
@@ -37,14 +38,15 @@ type Traits struct {
 // own rules.
 type Guard int
 
-// A hook blocks no call, a call after an error, or also a call without a decision.
+// BlockNothing blocks no call. BlockErrors blocks a call after an error. BlockUndecided blocks a call after
+// an error or without a decision.
 const (
 	BlockNothing Guard = iota
 	BlockErrors
 	BlockUndecided
 )
 
-// GuardOf returns the guard of a hook that needs an approval of each call if gate is set.
+// GuardOf returns [BlockUndecided] if gate is set, and [BlockNothing] otherwise.
 func GuardOf(gate bool) Guard {
 	if gate {
 		return BlockUndecided
@@ -72,7 +74,7 @@ type Job struct {
 	Guard Guard
 }
 
-// Do asks about a call, or withdraws asks. See [Runner.Run].
+// Do asks about the call of a job, withdraws asks, or returns the output of the job. See [Runner.Run].
 func (r *Runner) Do(ctx context.Context, owner string, client Client, job Job) (Reply, error) {
 	switch {
 	case job.Call != nil:

@@ -80,8 +80,8 @@ func (m Members) Object(raw []byte, name string, limit int) json.RawMessage {
 	return bytes.Clone(v.Raw(raw))
 }
 
-// Input returns a copy of the arguments of a tool. It returns nil if the member is not an
-// object, or too large for a confirmation.
+// Input returns a copy of the arguments of a tool. It returns nil if the member is not an object, or too
+// large for a confirmation.
 func (m Members) Input(raw []byte, name string) json.RawMessage {
 	return m.Object(raw, name, limits.MaxInput)
 }
@@ -94,15 +94,16 @@ func (m Members) HasAny(names []string) bool {
 	})
 }
 
-// Key returns an idempotency key for the parts.
+// Key returns an idempotency key for an event of an agent. parts identify the event.
 func Key(agent string, parts ...string) string {
 	b, _ := json.Marshal(parts) // strings can always be encoded
 	sum := sha256.Sum256(b)
 	return agent + ":" + hex.EncodeToString(sum[:])
 }
 
-// Confirmation returns the confirmation of a tool call. It returns false if the arguments have no canonical
-// form, because a person could not approve exactly these arguments.
+// Confirmation returns the confirmation of a tool call. It returns false if the tool has no name. It also
+// returns false if the arguments have no canonical form, because a person could not approve exactly these
+// arguments.
 func Confirmation(server, tool string, input json.RawMessage) (*askback.Confirmation, bool) {
 	if _, err := jcs.Canonical(input); err != nil || tool == "" {
 		return nil, false
@@ -113,8 +114,7 @@ func Confirmation(server, tool string, input json.RawMessage) (*askback.Confirma
 // A Verdict is the decision of a person about a tool call.
 type Verdict int
 
-// The verdicts. The verdict of an outcome without a decision of a person, or of a grant of a person, is
-// [NoVerdict].
+// The verdicts. The verdict is [NoVerdict] if neither a person nor a grant of a person made the decision.
 const (
 	NoVerdict Verdict = iota
 	Allowed
@@ -152,9 +152,9 @@ func VerdictOf(own askback.Confirmation, ask askback.Ask) (Verdict, string) {
 	return NoVerdict, ""
 }
 
-// Answered returns the text for a model whose tool for questions is denied, because the user has answered in
-// Askback. Models take a denial for a failure, so the text first contradicts that. Answered returns false
-// without an answer of a person.
+// Answered returns the text for a model whose tool for questions is denied, because the question was answered
+// in Askback. Models take a denial for a failure, so the text first contradicts that. Answered returns false
+// if ask has no answers.
 func Answered(ask askback.Ask) (string, bool) {
 	if !ask.Settled() || ask.Kind != askback.Questions || ask.Outcome.Status != askback.Answered {
 		return "", false

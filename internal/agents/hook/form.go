@@ -15,7 +15,7 @@ import (
 // object whose properties are strings, numbers, booleans or choices.
 type Form struct {
 	Questions []askback.Question
-	fields    []field // one for each question
+	fields    []field // the fields of the questions, in the same order
 }
 
 // A field is a property of the input.
@@ -46,8 +46,8 @@ func ReadForm(schema json.RawMessage) (Form, bool) {
 	return f, len(f.fields) > 0
 }
 
-// SetTitle sets the title and the questions of a request from a message with a form. A message that is too
-// long for a title is also part of the first question, so that people see all of it.
+// SetTitle sets the title of r to message, and the questions of r to the questions of the form. A message
+// that is too long for a title is also part of the first question, so that people see the whole message.
 func (f Form) SetTitle(r *askback.Request, message string) {
 	r.Questions = slices.Clone(f.Questions)
 	if r.Title = Title(message); r.Title != message {
@@ -100,8 +100,8 @@ func questionOf(name string, v jcs.Value) (askback.Question, field, bool) {
 	return q, f, ok && supported
 }
 
-// formatOf returns the format of the answers to a property. It returns false if no format has a rule of the
-// schema, because people could then answer with a value that the schema rejects.
+// formatOf returns the format of the answers to a property. It returns false if the schema has a rule that no
+// format can express, because people could then answer with a value that the schema rejects.
 func formatOf(kind string, v jcs.Value) (format string, ok bool) {
 	for _, rule := range []string{
 		"pattern", "multipleOf", "exclusiveMinimum", "exclusiveMaximum", "maxItems", "uniqueItems",
@@ -150,7 +150,8 @@ func numberText(v jcs.Value) string {
 	return string(b)
 }
 
-// defaultOf returns the default of a property as text for people, or nil.
+// defaultOf returns the default of a property as the answer that people see. It returns nil if there is no
+// default, or no valid one for the question.
 func defaultOf(q askback.Question, f field, v jcs.Value) []string {
 	d, has := v.Get("default")
 	if !has || d.Kind == jcs.Null || f.kind == "array" {
@@ -182,7 +183,7 @@ func text(v jcs.Value, name, otherwise string) string {
 }
 
 // choices returns the labels and the values of a property with oneOf, anyOf, or enum, with or without
-// enumNames. ok is false if a label is blank. Without choices, ok is true.
+// enumNames. ok is false if a label or a value is blank. Without choices, ok is true.
 func choices(v jcs.Value) (labels, values []string, ok bool) {
 	for _, way := range []string{"oneOf", "anyOf"} {
 		titled, _ := v.Get(way)

@@ -63,7 +63,7 @@ func (o Origin) JSON() json.RawMessage {
 // tool.
 const MaxEvent = 8 << 20
 
-// maxRepeats is how many asks equal calls may have.
+// maxRepeats is the maximum number of asks for equal calls.
 const maxRepeats = 50
 
 // errTooOften is the error for a call that has maxRepeats asks.
@@ -159,9 +159,9 @@ func newReply(ctx context.Context, client Client, call Call, ask askback.Ask) (R
 	return r, nil
 }
 
-// findOrAsk returns the ask of a call, or makes a new one. A settled ask with the same
-// content belongs to an earlier call, unless the call is unique. An ask that was withdrawn
-// because its hook seemed to have ended is made again.
+// findOrAsk returns the ask of a call, or makes a new ask. A settled ask with the same content belongs to an
+// earlier call, unless the call is unique. An ask that was withdrawn because its hook seemed to have ended is
+// made again.
 func findOrAsk(ctx context.Context, client Client, call Call) (askback.Ask, error) {
 	r := call.Request
 	first := r.Key

@@ -15,9 +15,8 @@ const maxLabel = 40
 // labelSeparator is between the two parts of a label.
 const labelSeparator = " · "
 
-// Label returns the name of an agent for people: its program and the folder in which it works, as
-// in "codex · shop". folder is a path, or the name of a folder. If one of them is "", Label returns
-// the program.
+// Label returns the name of an agent for people: its program and the folder in which it works, as in "codex ·
+// shop". folder is a path, or the name of a folder. If program or folder is "", Label returns the program.
 func Label(program, folder string) string {
 	program = oneLine(program)
 	folder = oneLine(path.Base(strings.ReplaceAll(folder, `\`, "/")))

@@ -17,8 +17,9 @@ var OwnTools = []string{
 	"withdraw_question", "permission_prompt",
 }
 
-// IsOwnTool reports whether server has the name of Askback's MCP server and tool is one of OwnTools. Other
-// servers can have this name: if an event has the address of the server, compare it with a [Server], too.
+// IsOwnTool reports whether server has the name of Askback's MCP server and tool is in OwnTools. Other
+// servers can have this name. If an event has the address of the server, compare the address with a [Server],
+// too.
 func IsOwnTool(server, tool string) bool {
 	return server == OwnServer && slices.Contains(OwnTools, tool)
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // ErrDetached is the cause of a context that ends because the answer cannot be delivered at present. [Race]
-// then leaves the ask open, because the same request will be made again. If it is not made again, the
-// [Sweeper] withdraws the ask.
+// then leaves the ask open, because the same request will be made again. If the request is not made again,
+// the [Sweeper] withdraws the ask.
 var ErrDetached = errors.New("not connected to the agent")
 
 // A Reason is the reason, for people, why an ask was withdrawn. It is the cause of the context of a [Race]
@@ -62,7 +62,7 @@ func Race(ctx context.Context, client Client, r askback.Request, failed func(err
 	}
 }
 
-// isRefusal reports whether asking again would not help.
+// isRefusal reports whether asking again after err would not help.
 func isRefusal(err error) bool {
 	_, invalid := errors.AsType[askback.Invalid](err)
 	return invalid || errors.Is(err, askback.ErrKeyReused) || errors.Is(err, askback.ErrEnded) ||
@@ -71,7 +71,8 @@ func isRefusal(err error) bool {
 
 var errNotConsumed = errors.New("the approval could not be consumed")
 
-// raceOnce asks and waits. If waiting fails, it returns the ask as it was before.
+// raceOnce asks, waits for the outcome, and consumes an approval. If waiting fails, it returns the ask as it
+// was before the wait.
 func raceOnce(ctx context.Context, client Client, r askback.Request) (askback.Ask, error) {
 	for {
 		asked, err := findDialog(ctx, client, r)
@@ -83,7 +84,7 @@ func raceOnce(ctx context.Context, client Client, r askback.Request) (askback.As
 			return asked, err
 		}
 		if ctx.Err() != nil {
-			return ask, context.Cause(ctx) // it was answered too late
+			return ask, context.Cause(ctx) // the answer came too late
 		}
 		if withdrawnAsGone(ask) {
 			continue
@@ -97,7 +98,8 @@ func raceOnce(ctx context.Context, client Client, r askback.Request) (askback.As
 	}
 }
 
-// findDialog returns the ask about a dialog, or makes a new one.
+// findDialog returns the ask about a dialog. It makes a new ask if each earlier ask was withdrawn, or its
+// approval was consumed.
 func findDialog(ctx context.Context, client Client, r askback.Request) (askback.Ask, error) {
 	first := r.Key
 	for n := range maxRepeats {

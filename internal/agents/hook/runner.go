@@ -7,14 +7,14 @@ import (
 )
 
 // A Runner runs the hooks of one process. Equal calls of one principal that wait at the same time share one
-// ask. It is withdrawn only when none of them waits for it any more. If a hook of another process withdraws
+// ask. The ask is withdrawn only when no call waits for it any more. If a hook of another process withdraws
 // the ask, the hooks of this process get no decision. The zero value is ready to use.
 type Runner struct {
 	mu    sync.Mutex
 	calls map[string]*sharedCall
 }
 
-// sharedCall counts the hooks that wait for one call.
+// A sharedCall counts the hooks that wait for equal calls.
 type sharedCall struct {
 	waiting   int           // 0 while the last hook withdraws the asks
 	abandoned []string      // ids of the asks to withdraw
@@ -22,17 +22,17 @@ type sharedCall struct {
 	done      chan struct{} // closed when no hook waits and all asks are withdrawn
 }
 
-// leaveReason is why a hook stops waiting.
+// A leaveReason is the reason why a hook stops waiting.
 type leaveReason int
 
 const (
 	settled   leaveReason = iota // the ask is settled, or the hook made no ask
 	abandoned                    // this hook can no longer deliver the answer
-	deferred                     // the resumed session will deliver it
+	deferred                     // the resumed session will deliver the answer
 )
 
 // join adds a hook to the waiting hooks of a call. If the ask of the call is being withdrawn, join blocks
-// until that has been done, so that the hook makes a new ask.
+// until the ask is withdrawn, so that the hook makes a new ask. The error is the error of ctx.
 func (r *Runner) join(ctx context.Context, key string) error {
 	for {
 		r.mu.Lock()

@@ -20,7 +20,7 @@ var Config = config.Client{
 	},
 }
 
-// mcpServer is the configuration of an MCP server in the format of OpenCode.
+// An mcpServer is the configuration of an MCP server in the format of OpenCode.
 type mcpServer struct {
 	Type    string            `json:"type"`
 	Command []string          `json:"command,omitempty"`
@@ -87,8 +87,8 @@ func pluginOf(entry string) string {
 	return name
 }
 
-// editPlugin writes the plugin, or removes it. It does not change a file that is not the plugin of any
-// version.
+// editPlugin returns the plugin, or nil to remove it. It returns an error if the present file is not the
+// plugin of any version.
 func editPlugin(f config.File, present []byte) ([]byte, error) {
 	mark, _, _ := strings.Cut(Plugin, "\n")
 	switch {

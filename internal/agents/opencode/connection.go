@@ -18,7 +18,7 @@ type connection struct {
 	dialogs dialog.Set[Event]
 }
 
-// find asks about the requests that are already open, in all folders that had requests.
+// find asks about the requests that are already open, in all folders that may have requests.
 func (c *connection) find(ctx context.Context) {
 	for _, folder := range c.f.openFolders() {
 		all, err := c.f.server.open(ctx, folder)
@@ -52,8 +52,8 @@ func (c *connection) handle(ctx context.Context, ev event) {
 	}
 }
 
-// begin asks about a request, unless it has already asked about it. The model can give several calls the same
-// id. Their arguments could then be confused, so only OpenCode asks about them.
+// begin asks about a request, unless people are already asked about it. The model can give several calls the
+// same id. Their arguments could then be confused, so only OpenCode asks about such calls.
 func (c *connection) begin(ctx context.Context, ev Event) {
 	d := c.dialogs.Open(ctx, ev.ID, ev)
 	if d == nil {

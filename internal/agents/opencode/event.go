@@ -45,7 +45,7 @@ type Event struct {
 	CallID     string          // the tool call, if it is known
 }
 
-// Properties are the properties of an event, and an element of the lists of open requests.
+// Properties are the properties of an event, or an element of a list of open requests.
 type Properties struct {
 	ID         string          `json:"id"`
 	RequestID  string          `json:"requestID"` // set in an event that ends a request

@@ -21,7 +21,7 @@ import (
 type Follower struct {
 	Asks           hook.Client
 	URL            string
-	User, Password string   // for the server; without a password, the server requires none
+	User, Password string   // for the server; Password is "" if the server requires no password
 	Folders        []string // further folders that may have open requests, besides the folder of the server
 	// Note is called with messages for the user. Calls do not overlap.
 	Note func(text string)
@@ -58,7 +58,8 @@ func (f *Follower) prepare() {
 	f.asker = &dialog.Asker{Client: f.Asks, Otherwise: "only OpenCode asks", Notify: f.Note}
 }
 
-// keepFollowing follows the server, and connects again whenever the connection is lost.
+// keepFollowing follows the server, and connects again whenever the connection is lost. It returns an error
+// only if the server rejects or requires the password.
 func (f *Follower) keepFollowing(ctx context.Context) error {
 	noted := ""
 	for ctx.Err() == nil {
@@ -88,8 +89,8 @@ func (f *Follower) keepFollowing(ctx context.Context) error {
 	return nil
 }
 
-// noConnection returns the note for an error of follow. The details of an error may differ between two
-// attempts.
+// noConnection returns the note for an error of follow, as a problem and its details. The details may differ
+// between two attempts with the same problem.
 func (f *Follower) noConnection(err error) (problem, details string) {
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		err = failed.Err // the note has the address
@@ -106,8 +107,8 @@ func (f *Follower) noConnection(err error) (problem, details string) {
 	return "No connection to OpenCode at " + f.URL, ": " + err.Error() + ". Trying again …"
 }
 
-// follow handles the events of one connection. Asks stay open when the connection is lost,
-// because the same requests are found again. When ctx ends they are withdrawn.
+// follow handles the events of one connection. Asks stay open when the connection is lost, because the same
+// requests are found again. When ctx ends, the asks are withdrawn.
 func (f *Follower) follow(ctx context.Context, attached func()) error {
 	// The cause of its cancellation is the reason that people see.
 	within, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -139,7 +140,7 @@ func (f *Follower) remember(folder string) {
 	}
 }
 
-// openFolders returns the folders that may have open requests. "" stands for the folder of the server.
+// openFolders returns the folders that may have open requests. The folder of the server is "".
 func (f *Follower) openFolders() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

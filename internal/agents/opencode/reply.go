@@ -46,7 +46,7 @@ const (
 
 // decide returns the reply for the outcome of the ask of an event. It returns false if there is no reply:
 // then the dialog of OpenCode decides. The caller must consume an approval first, as [hook.Runner.Run] does.
-func (p prepared) decide(ask askback.Ask) (r Reply, ok bool) {
+func (p preparedRequest) decide(ask askback.Ask) (r Reply, ok bool) {
 	if !ask.Settled() {
 		return Reply{}, false
 	}
@@ -73,7 +73,7 @@ func (p prepared) decide(ask askback.Ask) (r Reply, ok bool) {
 	return Reply{}, false
 }
 
-func (p prepared) answered(ask askback.Ask) (Reply, bool) {
+func (p preparedRequest) answered(ask askback.Ask) (Reply, bool) {
 	raw, err := p.call.Result(ask)
 	if _, ok := errors.AsType[*compat.Unanswered](err); ok && ask.Outcome.Status == askback.Declined {
 		return Reply{Rejected: true}, true

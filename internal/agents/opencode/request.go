@@ -16,8 +16,8 @@ import (
 // For example, it is too large, or the arguments of its tool are unknown.
 var ErrCannotAsk = errors.New("this request cannot be shown to a person without changes")
 
-// prepared is the request for an event, with the data to convert its outcome.
-type prepared struct {
+// A preparedRequest is the request for an event, with the data to convert its outcome.
+type preparedRequest struct {
 	event   string // its name
 	request askback.Request
 	call    compat.Call // for questions
@@ -41,7 +41,7 @@ func Call(ev Event) (hook.Call, error) {
 }
 
 // prepare returns the request for an event. The error wraps [ErrCannotAsk].
-func prepare(ev Event) (p prepared, err error) {
+func prepare(ev Event) (p preparedRequest, err error) {
 	p.event = ev.Name
 	if ev.Name == QuestionAsked {
 		if p.call, err = questions(ev.Questions); err == nil {
@@ -51,12 +51,12 @@ func prepare(ev Event) (p prepared, err error) {
 		p.request, err = confirmation(ev)
 	}
 	if err != nil {
-		return prepared{}, fmt.Errorf("%w: %w", ErrCannotAsk, err)
+		return preparedRequest{}, fmt.Errorf("%w: %w", ErrCannotAsk, err)
 	}
 	r := &p.request
 	r.Agent, r.SessionKey, r.Key, r.Context = hook.Label(Name, ev.Folder), ev.SessionID, key(ev), ev.origin()
 	if p.request, err = r.Normalize(); err != nil {
-		return prepared{}, fmt.Errorf("%w: %w", ErrCannotAsk, err)
+		return preparedRequest{}, fmt.Errorf("%w: %w", ErrCannotAsk, err)
 	}
 	return p, nil
 }

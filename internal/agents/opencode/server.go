@@ -21,7 +21,7 @@ const (
 	// streamTime is how long the stream of events may take to begin. OpenCode 1.18 never replies to a request
 	// that arrives just when it begins to listen.
 	streamTime = 10 * time.Second
-	// idleTime is the longest time between two events. OpenCode sends one every 10 seconds.
+	// idleTime is the longest time between two events. OpenCode sends an event every 10 seconds.
 	idleTime = time.Minute
 	// maxReply is the maximum size of a reply and of an event in bytes.
 	maxReply = 32 << 20
@@ -55,8 +55,8 @@ func (e errStatus) Error() string {
 	return fmt.Sprintf("%s: %d %s", e.path, e.status, http.StatusText(e.status))
 }
 
-// send sends a request for a folder; "" stands for the folder in which the server was started. The caller
-// closes the body of the reply.
+// send sends a request for a folder, or for the folder in which the server was started if folder is "". The
+// error is an [errStatus] if the reply is not a success. The caller closes the body of the reply.
 func (s *server) send(ctx context.Context, method, path, folder string, body any) (*http.Response, error) {
 	address := s.url + path
 	if folder != "" {
@@ -89,7 +89,7 @@ func (s *server) send(ctx context.Context, method, path, folder string, body any
 	return reply, nil
 }
 
-// call sends a request and reads its reply into out, unless that is nil.
+// call sends a request and reads its reply into out, unless out is nil.
 func (s *server) call(ctx context.Context, method, path, folder string, body, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
@@ -125,7 +125,8 @@ var (
 	errSilent  = errors.New("it does not reply")
 )
 
-// events calls handle for each event until the stream ends. It ignores lines that are not events.
+// events calls handle for each event until the stream ends. It ignores lines that are not events. The error
+// is errSilent if the server sends nothing for streamTime at first, or for idleTime later.
 func (s *server) events(ctx context.Context, handle func(event)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

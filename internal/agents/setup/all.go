@@ -14,15 +14,16 @@ import (
 	"github.com/askback/askback/internal/agents/config"
 )
 
-// A clientPlan is the plan of one of several clients.
+// A clientPlan is the plan of a client.
 type clientPlan struct {
 	setup  *Setup
 	plan   plan
-	reason string // the trace that shows that the client is installed, or where it has Askback
+	reason string // the trace that shows that the client is installed, or the place of its files after --remove
 }
 
-// runAll adds Askback to all installed clients, or removes it from all. It first shows the changes, and asks
-// for a yes. If the files of a client cannot be changed, it continues with the others.
+// runAll adds Askback to all installed clients, or removes Askback from all clients. It first shows the
+// changes, and asks the person to agree. If the files of a client cannot be changed, it continues with the
+// other clients.
 func (c *Setup) runAll(ctx context.Context) error {
 	if c.Shared != nil || c.HTTP != nil || c.Gate != nil {
 		return usageError("--shared, --http and --gate are for one client: name it")
@@ -109,7 +110,7 @@ func (c *Setup) plans() (plans []clientPlan, failed error) {
 }
 
 // scopes returns the values of --user for which the files of all clients are changed. Without --user or
-// --project, --remove uses both.
+// --project, --remove uses both values.
 func (c *Setup) scopes() []bool {
 	if c.Both {
 		return []bool{false, true}

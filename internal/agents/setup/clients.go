@@ -19,7 +19,7 @@ import (
 const listTime = 20 * time.Second
 
 // askClients prints each client's own report about the MCP server askback. It asks all clients in parallel,
-// because each can take listTime. It asks none after --remove and after a dry run.
+// because each can take listTime. It does nothing after --remove and after a dry run.
 func (c *Setup) askClients(ctx context.Context, plans []clientPlan, named bool) {
 	if c.Remove || c.DryRun {
 		return
@@ -49,7 +49,8 @@ func (c *Setup) askClients(ctx context.Context, plans []clientPlan, named bool) 
 	}
 }
 
-// requireServer prints a note if the hooks in the files ask only while a server runs, and none answers now.
+// requireServer prints a note if the hooks in the files ask only while a server runs, and no server answers.
+// It does nothing after --remove and after a dry run.
 func (c *Setup) requireServer(ctx context.Context, plans []clientPlan) {
 	if c.Remove || c.DryRun {
 		return
@@ -83,8 +84,8 @@ func serverList(client string) (name string, ok bool) {
 }
 
 // listed returns the client's own report about the MCP server askback. Some clients run the plugins and
-// servers of a project when they list servers. Because a project may come from a stranger, they are asked in
-// a folder that has only the files of askback init.
+// servers of a project when they list servers. Because a project may come from a stranger, such a client
+// lists the servers of a folder that has only the files of askback init.
 func (p clientPlan) listed(ctx context.Context) string {
 	client := p.setup.Agent
 	if !tracesOf(client).ListRuns {

@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/internal/local/instance"
 )
 
-// A change is the content of a file before and after; nil means that there is no file.
+// A change is the content of a file before and after an edit. Nil means that there is no file.
 type change struct {
 	path          string
 	before, after []byte
@@ -49,7 +49,7 @@ func changeOf(folder string, scope config.Scope, f config.File, known records) (
 	return change{path, before, after, f.Removes(), f.Program}, err
 }
 
-// readClientFile returns the content of a file of a client, or nil if it does not exist.
+// readFile returns the content of a file of a client, or nil if the file does not exist.
 func readFile(path string) ([]byte, error) {
 	content, err := agents.ReadFile(path)
 	if refused, ok := errors.AsType[*agents.FileError](err); ok {
@@ -58,7 +58,7 @@ func readFile(path string) ([]byte, error) {
 	return content, err
 }
 
-// refusal returns an error with the reason why a file cannot be changed, and the step that helps.
+// refusal returns the text of an error: the reason why a file cannot be changed, and the step that helps.
 func refusal(path string, why *config.EditError, removes bool) string {
 	text := path + ": " + why.Reason + "; nothing was changed. To continue, " + why.Fix + " and run this command again"
 	switch {
@@ -127,7 +127,8 @@ func notFolder(root, path string) string {
 	return at
 }
 
-// write makes a change and records how to undo it.
+// write makes a change and records how to undo it. It returns an error if the file has changed since it was
+// read.
 func (c change) write(known records) error {
 	path, err := filepath.Abs(c.path)
 	if err != nil {

@@ -22,7 +22,8 @@ func unknownClient(name string) string {
 const maxTypos = 2
 
 // similarClients returns the names that a person may have meant. It prefers the client with this program,
-// then names that contain the typed text or are contained in it, then names that differ in a few letters.
+// then a name that differs only in punctuation, then names that contain the typed text or are contained in
+// it, then names that differ in a few letters.
 func similarClients(name string) []string {
 	letters := strings.NewReplacer("-", "", "_", "", " ", "", ".", "", "visualstudiocode", "vscode")
 	typed := letters.Replace(letters.Replace(strings.ToLower(name)))

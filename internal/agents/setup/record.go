@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/internal/local/instance"
 )
 
-// records are the records of the files that askback init has changed, by their absolute path.
+// records are the records of the files that askback init has changed, keyed by their absolute path.
 type records map[string]config.Record
 
 // recordsPath returns the path of the file with the records, in the state directory.
@@ -69,9 +69,9 @@ func (c *Setup) writeRecords(r records) error {
 	return instance.WriteFile(path, raw)
 }
 
-// restore returns the content of a file without Askback: the content before askback init, if nothing else has
-// changed since, or else after. It returns nil, so that the file is removed, if askback init created the file
-// and nothing else is in it.
+// restore returns the content of the file at path without Askback. This is the content before askback init if
+// nothing else has changed since, and after otherwise. restore returns nil, so that the file is removed, if
+// askback init created the file and nothing else is in it.
 func (r records) restore(path string, before, after []byte) []byte {
 	path, err := filepath.Abs(path)
 	known, ok := r[path]
@@ -111,7 +111,7 @@ func (r records) update(path string, c change, folders []string) {
 	r[path] = next
 }
 
-// own adds a folder to the record of another file in it, so that removing that file also removes the folder.
+// own adds a folder to the record of a file in it, so that removing the file also removes the folder.
 func (r records) own(folder string) {
 	for path, one := range r {
 		if strings.HasPrefix(path, folder+string(filepath.Separator)) {

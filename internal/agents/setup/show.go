@@ -26,7 +26,7 @@ func (c *Setup) print(one change, brief bool) error {
 	return c.Print(text)
 }
 
-// line describes a change without its content.
+// line returns a line about a change without its content.
 func (c change) line() string {
 	content := c.after
 	if content == nil {
@@ -54,7 +54,7 @@ func (c change) kind() string {
 	return "changed"
 }
 
-// done describes a change that was made.
+// done returns the note about a change that was made.
 func (c change) done() string {
 	if c.after == nil {
 		return "removed " + c.path

@@ -17,8 +17,8 @@ var Config = config.Client{
 	Traces: config.Traces{Programs: []string{"code"}, Home: []string{".vscode", ".config/Code"}},
 }
 
-// files returns the file of Visual Studio Code. The editor asks for the token of a server and
-// stores it.
+// files returns the file of Visual Studio Code for a project. The editor asks for the token of a server and
+// stores it. For the user scope, the error wraps [config.ErrUnsupported].
 func files(scope config.Scope, o config.Options) ([]config.File, error) {
 	if scope == config.User {
 		return nil, fmt.Errorf("%w: the file with a user's servers depends on the profile of Visual Studio Code; "+

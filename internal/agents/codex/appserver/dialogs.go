@@ -10,15 +10,15 @@ import (
 	"github.com/askback/askback/internal/agents/dialog/jsonrpc2"
 )
 
-// An openDialog is a dialog without an answer.
+// An openDialog is a request of the app-server that has no answer yet.
 type openDialog struct {
 	question
 	id      string          // the id of the request
 	changes json.RawMessage // the edits in question, if any
 }
 
-// request asks people about a request of the app-server. A request that cannot be asked is left to the
-// terminal.
+// request asks people about m, a request of the app-server, as soon as its thread is followed. A request that
+// people cannot be asked about is left to the terminal.
 func (s *session) request(ctx context.Context, m jsonrpc2.Message) {
 	id, thread := string(m.ID), jsonrpc2.StringAt(m.Params, "threadId")
 	if thread == "" {
@@ -48,7 +48,7 @@ func (s *session) request(ctx context.Context, m jsonrpc2.Message) {
 	}
 }
 
-// ask asks people and, if they are first, answers the request.
+// ask asks people and, if they are first, answers the request. It adds the reason of a denial to the turn.
 func (s *session) ask(ctx context.Context, open *dialog.Dialog[openDialog]) {
 	d := open.About
 	s.asker.Ask(ctx, d.ask, func(ask askback.Ask) bool {
@@ -64,8 +64,8 @@ func (s *session) ask(ctx context.Context, open *dialog.Dialog[openDialog]) {
 	s.dialogs.Close(open)
 }
 
-// explain adds the reason of a denial to the turn, because the answer to a request has no
-// place for it. If the turn is over, the app-server rejects this.
+// explain adds the reason of a denial, if any, to the turn, because the answer to a request cannot contain a
+// reason. If the turn is over, the app-server rejects the addition.
 func (s *session) explain(d openDialog, ask askback.Ask) {
 	if ask.Outcome.Reason == "" {
 		return

@@ -20,8 +20,8 @@ type Follower struct {
 	Asks    hook.Client
 	Socket  string
 	Version string // the version of this program
-	// Following, if set, is called for each thread whose requests are asked. done is called when they are no
-	// longer asked.
+	// Following, if not nil, is called for each thread that is followed. done, which may be nil, is called
+	// when the thread is no longer followed.
 	Following func(thread string) (done func())
 	// Note is called with messages for the user. Calls do not overlap.
 	Note func(text string)

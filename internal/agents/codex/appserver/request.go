@@ -38,7 +38,7 @@ type question struct {
 }
 
 // readDialog reads a request. It returns false if the request is unknown, incomplete, or cannot be shown in
-// full. folder is the folder of the thread. changes returns the changes of an item.
+// full. folder is the folder of the thread. changes returns the edits of an item, or nil.
 func readDialog(
 	method string, id, params json.RawMessage, folder string, changes func(turn, item string) json.RawMessage,
 ) (question, bool) {
@@ -114,9 +114,9 @@ func offersAccept(p jcs.Value) bool {
 	})
 }
 
-// readFileChange reads a request about edited files. The request does not contain the edits, so it takes the
-// edits of the item. Writing to a folder for the rest of the session cannot be approved once, so it is left
-// to the terminal.
+// readFileChange reads a request about edited files. The request does not contain the edits, so changes has
+// the edits of the item. readFileChange returns false if the edits are unknown. It also returns false for a
+// permission to write to a folder for the rest of the session, which cannot be approved once.
 func (d *question) readFileChange(p jcs.Value, changes json.RawMessage) bool {
 	root, ok := p.Get("grantRoot")
 	if changes == nil || ok && root.Kind != jcs.Null {
@@ -128,8 +128,8 @@ func (d *question) readFileChange(p jcs.Value, changes json.RawMessage) bool {
 	return err == nil
 }
 
-// readPermissions reads a request for more permissions. People grant all of them for the present turn, or
-// none.
+// readPermissions reads a request for more permissions. People grant all permissions for the present turn, or
+// no permission. It returns false if the request contains no permission.
 func (d *question) readPermissions(p jcs.Value, src []byte) bool {
 	wanted, _ := p.Get("permissions")
 	if len(wanted.Members()) == 0 {
@@ -143,7 +143,8 @@ func (d *question) readPermissions(p jcs.Value, src []byte) bool {
 	return true
 }
 
-// readQuestions reads a call of request_user_input. Secrets are asked only at the terminal.
+// readQuestions reads a call of request_user_input. It returns false if a question is invalid or asks for a
+// secret. Only the terminal asks for secrets.
 func (d *question) readQuestions(p jcs.Value, src []byte) bool {
 	input, err := jcs.Marshal(map[string]json.RawMessage{"questions": json.RawMessage(raw(p, src, "questions"))})
 	if err != nil {
@@ -158,8 +159,9 @@ func (d *question) readQuestions(p jcs.Value, src []byte) bool {
 	return err == nil
 }
 
-// readElicitation reads the request of an MCP server for input. The request of Codex itself to call
-// a tool of an MCP server has the same form.
+// readElicitation reads the request of an MCP server for input. The request of Codex itself to call a tool of
+// an MCP server has the same form. It returns false for Askback's server, and for a request that is not a
+// form.
 func (d *question) readElicitation(p jcs.Value, src []byte) bool {
 	server, meta := jsonrpc2.StringOf(p, "serverName"), member(p, "_meta")
 	if server == "" || server == ownServer || jsonrpc2.StringOf(p, "mode") != "form" {
@@ -183,14 +185,14 @@ func (d *question) readElicitation(p jcs.Value, src []byte) bool {
 	return d.ask.Confirmation.ToolName != ""
 }
 
-// readForm reads a form. If people do not answer it, it is left to the terminal.
+// readForm makes d ask for the input of a form. It returns false if people cannot be asked for the input.
 func (d *question) readForm(message string, schema json.RawMessage) (ok bool) {
 	d.result, ok = dialog.Form(&d.ask, message, schema)
 	return ok
 }
 
-// confirm makes d ask for a decision. It has an answer for each decision, except for an approval with other
-// arguments.
+// confirm makes d ask for a decision about c. The answer to the request is approved or denied. An approval of
+// other arguments has no answer.
 func (d *question) confirm(c askback.Confirmation, approved, denied any) {
 	d.ask.Confirmation = &c
 	d.result = func(ask askback.Ask) (any, bool) {
@@ -210,7 +212,8 @@ func isDenial(ask askback.Ask) bool {
 
 func decision(word string) any { return map[string]any{"decision": word} }
 
-// object returns the members of an object that are neither null nor in without.
+// object returns the members of the object v that are neither null nor in without. It also omits the local
+// environment.
 func object(v jcs.Value, src []byte, without []string) json.RawMessage {
 	all := map[string]json.RawMessage{}
 	for _, m := range v.Members() {
@@ -228,7 +231,7 @@ func member(v jcs.Value, name string) jcs.Value {
 	return m
 }
 
-// raw returns the bytes of a member, or "".
+// raw returns the JSON of a member of v, or "" if v has no such member.
 func raw(v jcs.Value, src []byte, name string) string {
 	if m := member(v, name); m.Kind != jcs.Missing {
 		return string(m.Raw(src))

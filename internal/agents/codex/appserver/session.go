@@ -21,8 +21,8 @@ import (
 // listEvery is the time between two requests for the list of threads.
 const listEvery = 15 * time.Second
 
-// A session is one connection to an app-server. One goroutine reads from it, and each open dialog has its
-// own.
+// A session is one connection to an app-server. One goroutine reads from the connection, and each open dialog
+// has a goroutine of its own.
 type session struct {
 	f       *Follower
 	asker   *dialog.Asker
@@ -31,7 +31,7 @@ type session struct {
 
 	mu      sync.Mutex // guards the fields below, and writing to conn
 	lastID  int
-	calls   map[string]func(result, failure json.RawMessage) // by id
+	calls   map[string]func(result, failure json.RawMessage) // keyed by the id of the request
 	threads map[string]*thread
 }
 
@@ -125,8 +125,8 @@ func (s *session) initialize(ctx context.Context, rejected func(error), ended <-
 	})
 }
 
-// keepListing follows all loaded threads at intervals, because following a thread fails while the daemon
-// shuts down.
+// keepListing follows all loaded threads every listEvery until ended is closed, because following a thread
+// fails while the daemon shuts down.
 func (s *session) keepListing(ctx context.Context, ended <-chan struct{}) {
 	for {
 		select {
@@ -145,7 +145,7 @@ func release(agent string) string {
 	return version
 }
 
-// listThreads follows all loaded threads.
+// listThreads follows all loaded threads, from the page at cursor on.
 func (s *session) listThreads(ctx context.Context, cursor string) {
 	params := map[string]any{}
 	if cursor != "" {

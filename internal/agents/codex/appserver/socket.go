@@ -18,7 +18,7 @@ import (
 // commands.
 const maxMessage = 256 << 20
 
-// writeTime is how long sending a message may take.
+// writeTime is how long connecting may take, and how long sending a message may take.
 const writeTime = 10 * time.Second
 
 // Socket returns the path of the socket on which the daemon of Codex listens. home is the value of
@@ -37,7 +37,7 @@ func Socket(home string) (string, error) {
 // errNoDaemon is the error if no daemon listens on the socket.
 var errNoDaemon = errors.New("no daemon of Codex is running")
 
-// dial connects to the socket.
+// dial connects to the socket at path. The error is errNoDaemon if no daemon listens on the socket.
 func dial(ctx context.Context, path string) (*websocket.Conn, error) {
 	dialer := websocket.Dialer{
 		HandshakeTimeout: writeTime,

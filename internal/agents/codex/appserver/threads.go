@@ -63,8 +63,8 @@ func (s *session) notice(ctx context.Context, method string, params json.RawMess
 	}
 }
 
-// follow subscribes to a thread. The app-server then repeats the requests that are still open. Following an
-// empty thread fails, so it is followed once it is active.
+// follow subscribes to a thread, unless it has done so already. The app-server then repeats the requests that
+// are still open. Following an empty thread fails, so such a thread is followed once it is active.
 func (s *session) follow(ctx context.Context, id string) {
 	s.mu.Lock()
 	known := s.threads[id] != nil
@@ -114,7 +114,7 @@ func (s *session) leaveAll() {
 	}
 }
 
-// storeTurns stores the edits of turns.
+// storeTurns stores the edits in a list of turns.
 func (s *session) storeTurns(id string, turns json.RawMessage) {
 	var page []json.RawMessage
 	_ = json.Unmarshal(turns, &page)
@@ -135,8 +135,8 @@ func (s *session) storeItem(id, turn string, item json.RawMessage) {
 	}
 }
 
-// start records that an item has started. If another item with the same id has started, it forgets the edits
-// of both, because people could see the edits of the wrong item.
+// start records the edits with which an item started. If an item with the same id started with other edits,
+// it marks the id as reused, because people could see the edits of the wrong item.
 func (s *session) start(id, turn string, item json.RawMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +149,8 @@ func (s *session) start(id, turn string, item json.RawMessage) {
 	t.started[of] = changes
 }
 
-// storeChanges stores the edits of an item. It ends a dialog about other edits of this item.
+// storeChanges stores the edits of an item, or removes them if several items share its id. It ends each
+// dialog about other edits of this item.
 func (s *session) storeChanges(id, turn, item string, changes json.RawMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -54,7 +54,8 @@ func Read(raw []byte) (m Message, ok bool, err error) {
 	return m, len(found) > 0, nil
 }
 
-// CanonicalID returns the canonical form of an id, so that equal ids are equal texts.
+// CanonicalID returns the canonical form of an id, so that equal ids are equal texts. It returns raw if raw
+// is not JSON.
 func CanonicalID(raw json.RawMessage) json.RawMessage {
 	if c, err := jcs.Canonical(raw); err == nil {
 		return c
@@ -83,7 +84,7 @@ func StringAt(raw json.RawMessage, path ...string) string {
 	return v.Text()
 }
 
-// StringOf returns the member of an object if it is a string, or "".
+// StringOf returns the string with this name in the object v, or "".
 func StringOf(v jcs.Value, name string) string {
 	if m, ok := v.Get(name); ok && m.Kind == jcs.String {
 		return m.Text()

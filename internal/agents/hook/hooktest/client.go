@@ -12,10 +12,10 @@ import (
 type Client struct {
 	hook.Client // the methods that no test calls
 	Outcome     askback.Outcome
-	asked       sync.Map // askback.Ask by key, which is its id
+	asked       sync.Map // the asks, keyed by their key, which is also their id
 }
 
-// Ask returns the settled ask.
+// Ask returns an ask for r that is settled with Outcome.
 func (c *Client) Ask(_ context.Context, r askback.Request) (askback.Ask, error) {
 	ask := askback.Ask{
 		ID: r.Key, Status: c.Outcome.Status, Confirmation: r.Confirmation, Questions: r.Questions, Outcome: &c.Outcome,

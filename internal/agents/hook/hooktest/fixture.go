@@ -30,7 +30,8 @@ func (f *Fixture) Client() askback.AgentClient {
 	return f.Engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
 }
 
-// Start runs a hook, and returns once it waits. leave cancels the hook. An error fails the test.
+// Start runs a hook, and returns once the hook waits. leave cancels the hook. replies gets the reply of the
+// hook. An error fails the test.
 func (f *Fixture) Start(run func(ctx context.Context) (hook.Reply, error)) (leave func(), replies <-chan hook.Reply) {
 	ctx, cancel := context.WithCancel(f.t.Context())
 	out := make(chan hook.Reply, 1)

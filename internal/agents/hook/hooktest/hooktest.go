@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/test/kit/golden"
 )
 
-// Play checks the transcripts in testdata/*.txt: an event, the actions of people, "----", and the ask and the
-// outputs of the hook. read returns the call of an event.
+// Play checks the transcripts in testdata/*.txt. A transcript has an event and the actions of people, then
+// "----", and then the ask and the outputs of the hook. read returns the call of an event.
 func Play(t *testing.T, read func(raw []byte) (hook.Call, error)) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.txt")
@@ -39,7 +39,7 @@ type player struct {
 	ask  askback.Ask
 }
 
-// morning is the time of each ask.
+// morning is the time at which each ask is created.
 var morning = time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
 
 func (p *player) play(line string) string {
@@ -92,7 +92,7 @@ func (p *player) event(raw string) string {
 	return fmt.Sprintf("%s asks %s\nin session %s, %q, context %s\n", r.Agent, b, r.SessionKey, r.Title, r.Context)
 }
 
-// answer returns the outcome with the answer of a person, as the engine would store it.
+// answer returns o with the answer of a person in body, as the engine would store the outcome.
 func (p *player) answer(o askback.Outcome, body string) (askback.Outcome, error) {
 	a, err := decode.Answer([]byte(body))
 	if err == nil {
