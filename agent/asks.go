@@ -40,8 +40,8 @@ func (r *Runner) Question(run conversation.Run, call conversation.Call) (askback
 	return q, err
 }
 
-// Asks returns the people and groups who get the asks of a run, if the run may ask people. The error is
-// [askback.ErrNotFound] if the agent of the run does not exist any more.
+// Asks returns the people and groups who get the asks of a run. asks is false if the run may not ask people.
+// The error is [askback.ErrNotFound] if the agent of the run does not exist any more.
 func (r *Runner) Asks(run conversation.Run) (to []string, asks bool, err error) {
 	s, ok := r.session(run)
 	switch {
@@ -56,10 +56,10 @@ func (r *Runner) Asks(run conversation.Run) (to []string, asks bool, err error) 
 // An advice is an error whose text is an instruction for the model.
 type advice string
 
-// Error returns the sentences for the model.
+// Error returns the text of a.
 func (a advice) Error() string { return string(a) }
 
-// questionTime is the time in which the servers must list their tools for a question.
+// questionTime is the time in which a server must list its tools before a person is asked for an approval.
 const questionTime = 10 * time.Second
 
 // approval returns the request for the approval of a call.
@@ -73,8 +73,8 @@ func (s session) approval(call conversation.Call) (askback.Request, error) {
 	return s.confirmation(call, t)
 }
 
-// ask returns the request of an ask tool. The text of its error explains to the model how to correct the
-// input.
+// ask returns the request for a call of an ask tool. The text of its error explains to the model how to
+// correct the input.
 func (s session) ask(call conversation.Call) (askback.Request, error) {
 	if call.Tool == ConfirmAction {
 		return asktool.Confirmation(call.Input)
@@ -94,10 +94,10 @@ func (s session) ask(call conversation.Call) (askback.Request, error) {
 
 const exampleWithDefault = `{"questions": [{"question": "Which database?", "options": [{"label": "PostgreSQL"}, {"label": "SQLite"}], "default": "SQLite"}]}`
 
-// needsDefaults reports whether the questions of an agent need defaults.
+// needsDefaults reports whether each question of the agent needs a default, unless the question is optional.
 func (d *Definition) needsDefaults() bool { return d.OnTimeout == askback.OnTimeoutDefault }
 
-// schemaWithDefault returns the schema of ask_user_question with a default for each question.
+// schemaWithDefault returns the schema of ask_user_question with a required default in each question.
 func schemaWithDefault() json.RawMessage {
 	schema := string(asktool.Schema(AskUserQuestion))
 	const last = `"multiSelect": {`

@@ -58,7 +58,7 @@ Use it for parts of the work that do not depend on each other. Do not use it for
 }`),
 }
 
-// todos decodes the input of todo_write. The list is not nil.
+// todos decodes and checks the input of todo_write. The list is not nil.
 func todos(input []byte) ([]askback.Todo, error) {
 	set, err := decode.Todos(input)
 	if err == nil {
@@ -67,8 +67,8 @@ func todos(input []byte) ([]askback.Todo, error) {
 	return append([]askback.Todo{}, set.Todos...), err
 }
 
-// Task returns the agent and the prompt of the task of a call with this index. If the task names no agent, it
-// is the agent that made the call.
+// Task returns the agent and the prompt of the task with the index child in call. If the task has no agent,
+// agent is the agent of run. If call has no such task, prompt is "".
 func (r *Runner) Task(run conversation.Run, call conversation.Call, child int) (agent, prompt string) {
 	tasks, err := decode.Tasks(call.Input)
 	if err != nil || child < 0 || child >= len(tasks) {

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// CheckTools lists the tools of the servers. It returns an error with one line for each server that does not
-// reply, each tool in Tools that its server does not have, and each pattern that matches no tool of the
-// agent.
+// CheckTools lists the tools of the servers. Its error has a line for each server that does not reply, or
+// does not have a tool in Tools. If there is no such server, the error has a line for each pattern that
+// matches no tool of the agent.
 func (d *Definition) CheckTools(ctx context.Context) error {
 	var all []error
 	type tool struct{ server, name string }

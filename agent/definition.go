@@ -17,19 +17,19 @@ import (
 )
 
 // A Definition describes a hosted agent: its prompt, its model and its tools (E12). docs/hosted.md describes
-// the same as a file.
+// the file format of a definition.
 type Definition struct {
 	Name        string // at most 64 lower-case letters, digits, -, _ and .
 	Description string // one sentence for people, and for agents that may start it
 	Prompt      string // the system prompt
 
 	Model     Model
-	MaxTokens int // the maximum length of a reply; 0: the default of the model
+	MaxTokens int // the maximum length of a reply, or 0 for the default of the model
 
 	// Tools are the tools that the agent may use. An entry is a built-in tool, the name of a toolset for all
 	// its tools, or a single tool as in "tickets.search".
 	Tools    []string
-	Toolsets []Toolset // each is named in Tools
+	Toolsets []Toolset // Tools has an entry for each toolset
 
 	// AsyncQuestions lets runs that a program started ask people, and offers the tool
 	// ask_user_question even if Tools does not name it.
@@ -49,13 +49,14 @@ type Definition struct {
 	// read-only (D5).
 	Confirm, Allow []string
 
-	// StartBy lists the people and programs that may start runs of the agent and write to them: people,
+	// StartBy lists the people and programs that may start runs of the agent and write to these runs: people,
 	// groups after "@", tokens of agents after "token:", and other agents, as their sub-agent, after
 	// "agent:". If it is nil, everyone may. If it is empty, only the schedule and the signed webhooks of the
 	// agent start it.
 	StartBy []string
 
-	// Schedule has the times at which the server starts runs; nil: at no time. See [ParseSchedule].
+	// Schedule has the times at which the server starts runs. If it is nil, the server starts no runs. See
+	// [ParseSchedule].
 	Schedule Schedule
 
 	// Bubble lets sub-agents ask people, and use tools that a person must approve.
@@ -79,8 +80,8 @@ var (
 	})
 )
 
-// Check returns an error with every mistake in the definition, one in a line. It does not list the tools of
-// the servers; see [Definition.CheckTools].
+// Check returns an error with a line for every mistake in the definition. It does not list the tools of the
+// servers; see [Definition.CheckTools].
 func (d *Definition) Check() error {
 	var all []error
 	add := func(format string, args ...any) {
@@ -127,7 +128,8 @@ func (d *Definition) Check() error {
 	return errors.Join(all...)
 }
 
-// checkToolsets checks the names of the toolsets, and that each toolset is used.
+// checkToolsets checks the names of the toolsets and the Go functions. It also checks that each toolset is
+// used.
 func (d *Definition) checkToolsets(add func(format string, args ...any)) {
 	var names []string
 	for _, t := range d.Toolsets {
@@ -151,7 +153,7 @@ func (d *Definition) checkToolsets(add func(format string, args ...any)) {
 	}
 }
 
-// checkAsks checks the fields for the asks of the agent.
+// checkAsks checks StartBy and the fields for the asks of the agent.
 func (d *Definition) checkAsks(add func(format string, args ...any)) {
 	if problem := directory.ListProblem(d.To); problem != "" {
 		add("to: it %s", problem)
@@ -185,7 +187,8 @@ func (d *Definition) checkAsks(add func(format string, args ...any)) {
 	}
 }
 
-// address sets the fields that all asks of the agent share.
+// address sets the fields of r that all asks of the agent share. A confirmation is declined on a timeout if
+// questions get their defaults.
 func (d *Definition) address(r *askback.Request) {
 	r.To, r.Timeout, r.OnTimeout, r.CallbackURL = slices.Clone(d.To), d.Timeout, d.OnTimeout, d.Callback
 	if r.Confirmation != nil && r.OnTimeout == askback.OnTimeoutDefault {
@@ -210,7 +213,7 @@ func (d *Definition) find(name string) (set Toolset, tool string, ok bool) {
 	return nil, "", false
 }
 
-// names returns the names of the built-in tools and of the toolsets.
+// names returns the names of the built-in tools and the toolsets.
 func (d *Definition) names() []string {
 	names := slices.Clone(builtIn)
 	for _, t := range d.Toolsets {

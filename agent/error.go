@@ -15,14 +15,14 @@ import (
 type ModelError struct {
 	// Err is a sentence for people: the problem and its remedy. It has no secrets.
 	Err error
-	// Retry is set if another attempt may succeed. After is the shortest time until then that the provider
-	// allows; at most [LongestAfter].
+	// Retry is set if another attempt may succeed. After is the shortest time until another attempt that the
+	// provider allows. It is at most [LongestAfter].
 	Retry bool
 	After time.Duration
 	Usage conversation.Usage // the tokens that the failed request used
 }
 
-// Error returns the sentence.
+// Error returns the text of Err.
 func (e *ModelError) Error() string { return e.Err.Error() }
 
 // Unwrap returns Err.
@@ -32,8 +32,8 @@ func (e *ModelError) Unwrap() error { return e.Err }
 // next day, the request is repeated earlier: the number of attempts is limited.
 const LongestAfter = 15 * time.Minute
 
-// StatusError returns the error of a reply with a status other than 2xx. Providers use the statuses alike:
-// 429 and 5xx are temporary, including 529, which Anthropic sends for an overload.
+// StatusError returns the error for a reply with a status other than 2xx. At all providers, the statuses 408,
+// 409, 425, 429 and 5xx are temporary, including 529, which Anthropic sends if it is overloaded.
 func StatusError(status int, header http.Header, now time.Time) *ModelError {
 	e := &ModelError{Retry: true}
 	switch {
@@ -70,8 +70,8 @@ func rejection(status int) string {
 	return fmt.Sprintf("the model provider rejected the request (status %d)", status)
 }
 
-// retryAfter returns the time in the header Retry-After, which is a number of seconds or a date. OpenAI and
-// Azure also send milliseconds in another header.
+// retryAfter returns the time in the header Retry-After, which is a number of seconds or a date. The header
+// Retry-After-Ms of OpenAI and Azure has priority. Without a valid header, the time is 0.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		return limitAfter(ms / 1000)
@@ -86,7 +86,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// limitAfter returns a number of seconds as a duration within 0 and [LongestAfter].
+// limitAfter returns a number of seconds as a duration between 0 and [LongestAfter].
 func limitAfter(seconds float64) time.Duration {
 	if !(seconds > 0) { // NaN too
 		return 0

@@ -13,7 +13,8 @@ import (
 // context of the model.
 const maxResult = 100_000
 
-// Execute runs the tool of a call of [conversation.KindTool] with its input.
+// Execute runs the tool of a call of [conversation.KindTool] with its input. If the tool cannot run, the
+// result has the reason and IsError is set.
 func (r *Runner) Execute(ctx context.Context, run conversation.Run, call conversation.Call) conversation.Executed {
 	s, ok := r.session(run)
 	if !ok {
@@ -62,7 +63,7 @@ func (s session) served(ctx context.Context, name string) (served, error) {
 	return served{}, fmt.Errorf("%s was not called: the agent does not have this tool any more", name)
 }
 
-// call calls the tool. It returns a panic as an error, so that other runs continue.
+// call calls the tool. A panic becomes a result with IsError set, so that other runs continue.
 func (t served) call(ctx context.Context, call conversation.Call) (result conversation.Executed) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -74,7 +75,8 @@ func (t served) call(ctx context.Context, call conversation.Call) (result conver
 	return t.set.Call(ctx, t.Name, call.Input)
 }
 
-// limit returns the result in valid UTF-8, shortened to maxResult.
+// limit returns e with its text in valid UTF-8. A text of more than maxResult characters is truncated, and a
+// note about its length is added.
 func limit(e conversation.Executed) conversation.Executed {
 	e.Text = strings.ToValidUTF8(e.Text, "�")
 	if n := utf8.RuneCountInString(e.Text); n > maxResult {

@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A Function is a tool that is a Go function. [Func] and [ReadOnlyFunc] make a Function. A program can also
+// A Function is a tool that is a Go function. [Func] and [ReadOnlyFunc] return a Function. A program can also
 // set the fields itself, for example with its own schema.
 type Function struct {
 	ToolInfo
@@ -24,10 +24,10 @@ type Function struct {
 }
 
 // Func returns a tool that calls a Go function. A person must approve each call, unless the definition of the
-// agent allows the tool. People see that the tool may destroy something; if it cannot, set its field
-// Destructive to false.
+// agent allows the tool. People see that the tool may destroy something. For a tool that cannot, set its
+// field Destructive to false.
 //
-// The schema of its input describes In, a struct. A field has its name of encoding/json. It is required
+// The schema of the input describes In, a struct. A field has its name of encoding/json. It is required
 // unless it has omitempty or omitzero, and the tag jsonschema is its description. If an input is not valid,
 // the model gets an error, and call is not called. If In is [json.RawMessage], any object is valid.
 //
@@ -55,7 +55,7 @@ func Func[In, Out any](name, description string, call func(ctx context.Context, 
 	}
 }
 
-// ReadOnlyFunc is like [Func], for a function that changes nothing: its calls need no approval, and a call
+// ReadOnlyFunc is like [Func], for a function that changes nothing. Its calls need no approval, and a call
 // that a crash interrupts is repeated.
 func ReadOnlyFunc[In, Out any](name, description string, call func(ctx context.Context, in In) (Out, error)) Function {
 	f := Func(name, description, call)
@@ -63,8 +63,8 @@ func ReadOnlyFunc[In, Out any](name, description string, call func(ctx context.C
 	return f
 }
 
-// inputOf returns the schema of an input, which is "" if each object is valid, and a function that validates
-// and decodes an input.
+// inputOf returns the JSON schema of In, and a function that validates and decodes an input. If In is
+// [json.RawMessage], the schema is nil and the function does not validate.
 func inputOf[In any]() (json.RawMessage, func(json.RawMessage) (In, error), error) {
 	if reflect.TypeFor[In]() == reflect.TypeFor[json.RawMessage]() {
 		return nil, decodeJSON[In], nil
@@ -99,7 +99,8 @@ func decodeJSON[T any](input json.RawMessage) (v T, err error) {
 	return v, err
 }
 
-// textOf returns the text of a function's result for the model.
+// textOf returns out, the result of a function, as text for the model. A string is unchanged, and any other
+// value becomes JSON.
 func textOf(out any) (string, error) {
 	if s, ok := out.(string); ok {
 		return s, nil
@@ -108,7 +109,7 @@ func textOf(out any) (string, error) {
 	return string(b), err
 }
 
-// Functions returns a toolset of Go functions.
+// Functions returns a toolset with the given name and tools.
 func Functions(name string, tools ...Function) Toolset { return functions{name, tools} }
 
 type functions struct {

@@ -13,11 +13,11 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A Model replies to the messages of a run. Several runs may use it concurrently, and it keeps no state of
-// them.
+// A Model is a language model that replies to the messages of a run. Several runs may use it concurrently. It
+// stores no state of a run.
 type Model interface {
-	// Reply sends the request once, and returns the whole reply. It calls text, if it is not nil, with each
-	// piece of the reply's text as it arrives. The pieces of a failed request are not part of the
+	// Reply sends the request once, and returns the whole reply. If text is not nil, Reply calls text with
+	// each piece of the reply's text as the piece arrives. The pieces of a failed request are not part of the
 	// conversation. The error is a [*ModelError].
 	Reply(ctx context.Context, r ModelRequest, text func(piece string)) (ModelReply, error)
 }
@@ -25,12 +25,13 @@ type Model interface {
 // A ModelRequest is the input of a model.
 type ModelRequest struct {
 	System string
-	// as [conversation.Role] requires; the role of the last message is not RoleAssistant
+	// Messages are in the order that [conversation.Role] requires. The last message is not a message of the
+	// assistant.
 	Messages []conversation.Message
 	Tools    []Tool
-	// MaxTokens is the maximum length of the reply; 0: the default of the model.
+	// MaxTokens is the maximum length of the reply. If it is 0, the maximum is the default of the model.
 	MaxTokens int
-	// Attempt is the Attempt of [conversation.RequestModel]. Only a script depends on it.
+	// Attempt is the Attempt of [conversation.RequestModel]. Only scripted models depend on it.
 	Attempt int
 }
 
@@ -38,10 +39,11 @@ type ModelRequest struct {
 type Tool struct {
 	Name        string          // at most 64 letters, digits, underscores and hyphens
 	Description string          // for the model
-	Schema      json.RawMessage // JSON schema of the input, whose type is object; empty: an object with any members
+	Schema      json.RawMessage // JSON schema of the input, whose type is object; empty for an object with any members
 }
 
-// InputSchema returns the schema, or an error if it is not a JSON object.
+// InputSchema returns Schema, or a schema for any object if Schema is empty. It returns an error if Schema is
+// not a JSON object.
 func (t Tool) InputSchema() (json.RawMessage, error) {
 	if len(t.Schema) == 0 {
 		return json.RawMessage(`{"type":"object"}`), nil
@@ -56,10 +58,11 @@ func (t Tool) InputSchema() (json.RawMessage, error) {
 // A ModelReply is the whole reply of a model.
 type ModelReply struct {
 	Text string
-	// Calls have ID, Tool and Input, which is a JSON object. The caller plans them. A call that the model did
-	// not write correctly has the kind [conversation.KindRejected] already, with an error for the model.
+	// Calls have an ID, a Tool and an Input, which is a JSON object. The caller of Reply plans the calls. A
+	// call that the model did not write correctly has the kind [conversation.KindRejected] already, with an
+	// error for the model.
 	Calls    []conversation.Call
 	Provider json.RawMessage // as in [conversation.Message]
 	Usage    conversation.Usage
-	Cut      bool // it reached MaxTokens, so it is not complete
+	Cut      bool // the reply reached its maximum length and is incomplete
 }

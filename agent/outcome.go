@@ -8,18 +8,20 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// notOtherwise follows a denial: the model must not reach the same goal in another way.
-const notOtherwise = " The tool was not called. Do not do the same in another way, such as with another tool."
+// noWorkaround ends the result of a tool call that was not approved. It keeps the model from reaching the
+// same goal in another way.
+const noWorkaround = " The tool was not called. Do not do the same in another way, such as with another tool."
 
-// Outcome returns the input for the run from the outcome of a call's ask, without Call and At. The text and
-// the JSON in its next line are the same as in the MCP tools (docs/wire.md §5).
+// Outcome returns the input for the run from ask, the settled ask of a call. Call and At of the input are not
+// set. The text and the JSON in its next line are the same as in the MCP tools (docs/wire.md §5). If a tool
+// was not approved, the text ends with noWorkaround before the JSON.
 func (r *Runner) Outcome(_ conversation.Run, call conversation.Call, ask askback.Ask) conversation.AskSettled {
 	if call.Kind == conversation.KindTool && ask.Outcome.Approved() {
 		return conversation.AskSettled{Approved: true, AskID: ask.ID, Input: ask.Outcome.Input}
 	}
 	text, structured, isError := asktool.Result(ask)
 	if call.Kind == conversation.KindTool {
-		text += notOtherwise
+		text += noWorkaround
 	}
 	if len(structured) > 0 {
 		text += "\n" + string(structured)

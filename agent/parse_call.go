@@ -9,9 +9,9 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// NewCall returns a call as a model wrote it. If the input is not a JSON object, NewCall puts it into an
-// object as a text, and rejects the call with an error that the model can correct: half an input is never
-// used. cut reports that the reply reached its limit in this call.
+// NewCall returns a call as a model wrote it. If input is not a JSON object, NewCall puts it into an object
+// as a text, and rejects the call with an error that the model can correct. An incomplete input is never
+// used. cut is set if the reply reached its maximum length in this call.
 func NewCall(id, tool, input string, cut bool) conversation.Call {
 	c := conversation.Call{ID: id, Tool: tool}
 	var object map[string]json.RawMessage
@@ -33,7 +33,7 @@ func NewCall(id, tool, input string, cut bool) conversation.Call {
 	return c
 }
 
-// invalidJSON is the member for an input that is not an object.
+// invalidJSON is the name of the member that contains an input that is not an object.
 const invalidJSON = "INVALID_JSON"
 
 func notAnObject(tool string) string {
@@ -41,7 +41,7 @@ func notAnObject(tool string) string {
 		validTool(tool))
 }
 
-// written returns the input of a call as the model wrote it.
+// written returns the input of a call as the model wrote it, even if [NewCall] has put it into an object.
 func written(input json.RawMessage) []byte {
 	var object map[string]string
 	if err := json.Unmarshal(input, &object); err == nil && len(object) == 1 && object[invalidJSON] != "" {
@@ -50,8 +50,8 @@ func written(input json.RawMessage) []byte {
 	return input
 }
 
-// CallIDs returns an id for each call in the messages, by its N. It is the id of the model if that is unique
-// and every provider accepts it.
+// CallIDs returns an id for each call in the messages, keyed by N of the call. The id is the id of the model
+// if this id is unique and every provider accepts it.
 func CallIDs(messages []conversation.Message) map[int]string {
 	ids, used := map[int]string{}, map[string]bool{}
 	for _, m := range messages {
@@ -75,8 +75,8 @@ func validID(id string) bool {
 	return id != "" && len(id) <= 64
 }
 
-// CallTool returns the reply of a program's own model that calls one tool. Its input must be a JSON object.
-// The id of the call is the name of the tool.
+// CallTool returns the reply of a program's own model that calls one tool. input must encode as a JSON
+// object. The id of the call is the name of the tool.
 func CallTool(tool string, input any) (ModelReply, error) {
 	b, err := json.Marshal(input)
 	return ModelReply{Calls: []conversation.Call{NewCall(tool, tool, string(b), false)}}, err

@@ -29,8 +29,8 @@ const (
 	noTool = "There is no tool %q. The tools are %s."
 )
 
-// plan returns a call of the model with its plan. It does not change a call that is rejected already, except
-// a call of ask_user_question, whose decoder repairs some inputs that are not objects.
+// plan returns a call of the model with a valid tool name and a plan. A rejected call keeps its plan, unless
+// it is a call of ask_user_question whose input is not an object. The decoder repairs some of these inputs.
 func (s session) plan(c conversation.Call, o offer) conversation.Call {
 	if c.Kind == "" {
 		c = NewCall(c.ID, c.Tool, string(c.Input), false) // a model of another program may not have done that
@@ -48,7 +48,8 @@ func (s session) plan(c conversation.Call, o offer) conversation.Call {
 	return c
 }
 
-// validTool returns a name that every provider accepts when it gets the call back.
+// validTool returns name with each invalid character replaced by "_", and truncated to maxModelName. Every
+// provider accepts the result.
 func validTool(name string) string {
 	name = notModelName().ReplaceAllString(name, "_")
 	if name == "" {
@@ -57,7 +58,7 @@ func validTool(name string) string {
 	return name[:min(len(name), maxModelName)]
 }
 
-// planOf returns the plan of a call.
+// planOf returns the plan of a call that is not rejected yet.
 func (s session) planOf(c conversation.Call, o offer) conversation.Plan {
 	switch _, isAsk := asktool.Canonical(c.Tool); {
 	case isAsk && s.asker == nil && s.isChild():
@@ -109,7 +110,7 @@ func (s session) planBuiltIn(c conversation.Call, o offer) conversation.Plan {
 	return conversation.Plan{Kind: conversation.KindAsk}
 }
 
-// planServed returns the plan of a call of a server's tool.
+// planServed returns the plan for a call of t, the tool of a server.
 func (s session) planServed(c conversation.Call, t served) conversation.Plan {
 	switch {
 	case !t.confirm:
@@ -125,7 +126,8 @@ func (s session) planServed(c conversation.Call, t served) conversation.Plan {
 	return conversation.Plan{Kind: conversation.KindTool, Confirm: true} // not Reads: an approval is for one call (F7)
 }
 
-// rejected returns the plan of a call that is not made.
+// rejected returns the plan of a call that is not made. It truncates text to the maximum length of a
+// correction.
 func rejected(text string) conversation.Plan {
 	if utf8.RuneCountInString(text) > decode.MaxCorrection {
 		text = string([]rune(text)[:decode.MaxCorrection-1]) + "…"
@@ -134,7 +136,7 @@ func rejected(text string) conversation.Plan {
 }
 
 // confirmation returns the request for the approval of a call. The text of its error explains to the model
-// how to correct the input, which must have one exact form (F7).
+// how to correct the input. The input must have a canonical form (F7).
 func (s session) confirmation(c conversation.Call, t served) (askback.Request, error) {
 	if _, err := jcs.Canonical(c.Input); err != nil {
 		return askback.Request{},

@@ -7,8 +7,8 @@ import "github.com/askback/askback/conversation"
 type Prices struct {
 	Input  float64
 	Output float64
-	// Cached is the price of input that the provider had in its cache, and Stored is the price of input that
-	// the provider adds to its cache. If one is 0, the price is Input.
+	// Cached is the price of input that the provider had in its cache. Stored is the price of input that the
+	// provider adds to its cache. If Cached or Stored is 0, its price is Input.
 	Cached float64
 	Stored float64
 }

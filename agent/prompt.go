@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The sections of the system prompt on when to ask and when not (C4).
+// The sections of the system prompt about when to ask people (C4).
 const (
 	askSection = `## Asking people
 
@@ -73,7 +73,8 @@ func (s session) spawnSection(agents []*hosted) string {
 	return b.String()
 }
 
-// summary returns the text for people below the arguments of a tool.
+// summary returns the text for people below the arguments of a tool: the title or, without a title, the first
+// line of the description.
 func (t served) summary() string {
 	if t.Title != "" {
 		return oneLine(t.Title)
@@ -82,7 +83,7 @@ func (t served) summary() string {
 	return oneLine(first)
 }
 
-// oneLine returns a text on one line of at most summaryLength characters.
+// oneLine returns text on one line, truncated to summaryLength characters.
 func oneLine(text string) string {
 	text = strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "�")
 	if r := []rune(text); len(r) > summaryLength {

@@ -35,8 +35,8 @@ func NewRunner(definitions ...Definition) (*Runner, error) {
 }
 
 // Set replaces the definitions, also for the runs in progress. A run whose definition was removed fails with
-// its next step. If one of the definitions is not valid, Set changes nothing and returns every mistake, one
-// in a line.
+// its next step. If a definition is not valid, Set changes nothing and returns an error with a line for every
+// mistake.
 func (r *Runner) Set(definitions []Definition) error {
 	agents := map[string]*hosted{}
 	var all []error
@@ -58,7 +58,7 @@ func (r *Runner) Set(definitions []Definition) error {
 	return nil
 }
 
-// agent returns the agent with a name, or nil.
+// agent returns the agent with the given name, or nil.
 func (r *Runner) agent(name string) *hosted {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -85,8 +85,8 @@ func (r *Runner) Agents() []askback.HostedAgent {
 	return list
 }
 
-// Recipients returns the people and groups who get the asks of each agent, by agent. An agent whose
-// definition names no people is missing.
+// Recipients returns the people and groups who get the asks of each agent, keyed by the name of the agent. An
+// agent whose definition has no recipients is missing.
 func (r *Runner) Recipients() map[string][]string {
 	to := map[string][]string{}
 	for _, a := range r.all() {
@@ -97,8 +97,8 @@ func (r *Runner) Recipients() map[string][]string {
 	return to
 }
 
-// Limits returns the limits of a run of an agent. The error is [askback.ErrNotFound] if there is
-// no such agent.
+// Limits returns the limits for a run of the agent with the given name. The error is [askback.ErrNotFound] if
+// there is no such agent.
 func (r *Runner) Limits(name string) (conversation.Limits, error) {
 	a := r.agent(name)
 	if a == nil {
@@ -111,12 +111,12 @@ func (r *Runner) Limits(name string) (conversation.Limits, error) {
 type session struct {
 	*hosted
 	conversation.Run
-	// asker is the agent whose definition has the recipients of the run's asks: the outermost agent. It is
+	// asker is the agent whose definition has the recipients of the run's asks. It is the outermost agent, or
 	// nil if the run may not ask people.
 	asker *hosted
 }
 
-// session returns a run with its definition, and reports whether it has a definition.
+// session returns a run with its definition. It returns false if the agent of the run has no definition.
 func (r *Runner) session(run conversation.Run) (session, bool) {
 	a := r.agent(run.Agent)
 	if a == nil {
@@ -134,7 +134,7 @@ func (r *Runner) session(run conversation.Run) (session, bool) {
 	return session{a, run, asker}, true
 }
 
-// isChild reports whether another run started this one.
+// isChild reports whether another run started s.
 func (s session) isChild() bool { return len(s.Path) > 0 }
 
 // gone returns the sentence for a run without a definition.
@@ -143,9 +143,9 @@ func gone(agent string) string {
 }
 
 // Reply requests the model once. It returns a [conversation.ModelReplied] with a plan for each call, a
-// [conversation.ModelFailed], or a [conversation.RunFailed] if the run has no definition. It calls piece, if
-// it is not nil, with each piece of the text as it arrives. The result has the Request and the Attempt of q,
-// but no At.
+// [conversation.ModelFailed], or a [conversation.RunFailed] if the run has no definition. If piece is not
+// nil, Reply calls it with each piece of the text as the piece arrives. A ModelReplied or ModelFailed has the
+// Request of q; a ModelFailed also has its Attempt. At is not set.
 func (r *Runner) Reply(
 	ctx context.Context, run conversation.Run, q conversation.RequestModel, messages []conversation.Message,
 	piece func(string),
@@ -174,7 +174,8 @@ func (r *Runner) Reply(
 	return failed
 }
 
-// request sends a request to the model.
+// request sends a request to the model. A panic of the model becomes an error. An incomplete reply without
+// calls ends in the text cut. An incomplete reply without text and calls becomes an error.
 func (s session) request(ctx context.Context, q ModelRequest, piece func(string)) (reply ModelReply, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -195,11 +196,11 @@ func (s session) request(ctx context.Context, q ModelRequest, piece func(string)
 // cut marks the end of an incomplete reply for the people who read it.
 const cut = "\n\n[The reply ends here because it reached its maximum length.]"
 
-// maxCalls is the maximum number of calls in one reply that are made. Only one of the further calls is
-// stored.
+// maxCalls is the maximum number of calls in a reply that are made. Of any further calls, one is stored with
+// an error for all of them.
 const maxCalls = 64
 
-// replied returns a reply with its plans.
+// replied returns the input for a reply, with a plan for each call.
 func (s session) replied(q conversation.RequestModel, reply ModelReply, o offer) conversation.Input {
 	in := conversation.ModelReplied{
 		Request: q.Request, Text: strings.ToValidUTF8(reply.Text, "�"), Provider: reply.Provider, Usage: reply.Usage,

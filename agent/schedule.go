@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback/internal/hosted/schedule"
 )
 
-// A Schedule has the times at which runs of an agent start by themselves (E15).
+// A Schedule is the times at which runs of an agent start by themselves (E15).
 type Schedule interface {
 	// Next returns the first scheduled time after a given time, or the zero time if no further time exists.
 	Next(after time.Time) time.Time
@@ -16,8 +16,8 @@ type Schedule interface {
 	Zone() string
 }
 
-// ParseSchedule parses the five fields of a line of cron, as in "0 7 * * 1-5", by the clock of a
-// time zone. docs/hosted.md describes them.
+// ParseSchedule parses the five fields of a line of cron, as in "0 7 * * 1-5", by the clock of a time zone.
+// docs/hosted.md describes the fields.
 func ParseSchedule(line string, zone *time.Location) (Schedule, error) {
 	return schedule.Parse(line, zone)
 }
@@ -30,7 +30,8 @@ func (r *Runner) Callback(name string) string {
 	return ""
 }
 
-// StartBy returns the people and programs that may start runs of an agent. It reports false if everyone may.
+// StartBy returns the people and programs that may start runs of an agent. restricted is false if everyone
+// may start runs, or there is no such agent.
 func (r *Runner) StartBy(name string) (names []string, restricted bool) {
 	if a := r.agent(name); a != nil {
 		return a.Definition.StartBy, a.Definition.StartBy != nil

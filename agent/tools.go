@@ -21,10 +21,10 @@ import (
 type server struct {
 	set  Toolset
 	all  bool
-	only []string // if not all
+	only []string // the names of the tools, unless all is set
 }
 
-// servers returns the toolsets of a definition, by name.
+// servers returns the toolsets of a definition, sorted by name.
 func servers(d *Definition) []*server {
 	var list []*server
 	for _, t := range d.Toolsets {
@@ -45,7 +45,8 @@ func servers(d *Definition) []*server {
 // downloaded first.
 const listTime = time.Minute
 
-// tools returns the tools that the agent may use, by name.
+// tools returns the tools that the agent may use, sorted by name. The error is a [*ModelError]. It can be
+// repeated if the tools cannot be listed, but not if a tool of the definition is missing.
 func (s *server) tools(ctx context.Context) (tools []ToolInfo, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -88,7 +89,7 @@ func toolNames(tools []ToolInfo) []string {
 	return names
 }
 
-// An offer is the tools that a run may call.
+// An offer describes the tools that a run may call.
 type offer struct {
 	tools  []Tool // first the built-in tools, then the tools of servers by name, so that providers can cache them
 	served map[string]served
@@ -99,15 +100,15 @@ type offer struct {
 type served struct {
 	*server
 	ToolInfo
-	confirm bool // a person must approve it
+	confirm bool // a person must approve each call
 }
 
-// has reports whether a tool is offered.
+// has reports whether the tool with the given name is offered.
 func (o offer) has(name string) bool {
 	return slices.ContainsFunc(o.tools, func(t Tool) bool { return t.Name == name })
 }
 
-// offer returns the tools of a run that may start these agents. The error is a [*ModelError].
+// offer returns the tools of a run. agents are all agents of the runner. The error is a [*ModelError].
 func (s session) offer(ctx context.Context, agents []*hosted) (offer, error) {
 	o := offer{served: map[string]served{}}
 	for _, a := range s.startable(agents) {
@@ -160,7 +161,8 @@ func (s session) serves(ctx context.Context, server *server) ([]served, error) {
 	return all, err
 }
 
-// describe returns the description of a tool for the model.
+// describe returns the description of t for the model. If a person must approve each call, the description
+// has a note.
 func (s session) describe(t served) string {
 	text := cmp.Or(t.Description, t.Title)
 	switch {
@@ -182,10 +184,10 @@ func (s session) askTool(name string) Tool {
 	return t
 }
 
-// separator is between the names of a server and a tool. No name of a built-in tool has it.
+// separator is the text between the names of a server and a tool. No name of a built-in tool contains it.
 const separator = "__"
 
-// maxModelName is the maximum length of the name of a tool at every provider.
+// maxModelName is the maximum length of a tool's name that every provider accepts.
 const maxModelName = 64
 
 var (

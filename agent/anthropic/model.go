@@ -20,18 +20,19 @@ type Options struct {
 	BaseURL   string // default https://api.anthropic.com
 	AllowHTTP bool   // BaseURL may be http to another machine
 	Prices    agent.Prices
-	// MaxTokens is the maximum length of a reply without its thoughts, for requests without a maximum;
-	// default [DefaultMaxTokens].
+	// MaxTokens is the maximum length of a reply without its thoughts, for requests without a maximum. If it
+	// is 0, the maximum is [DefaultMaxTokens].
 	MaxTokens int
-	// ThinkingTokens is the maximum number of tokens that the model may think before it replies; 0: it does
-	// not think. With Adaptive, the model decides, as newer models require.
+	// ThinkingTokens is the maximum number of tokens that the model may think before it replies. If it is 0,
+	// the model does not think. With Adaptive, which newer models require, the model decides, and
+	// ThinkingTokens is ignored.
 	ThinkingTokens int
 	Adaptive       bool
 	Idle           time.Duration // the longest time without data from the provider; default 5 minutes
 }
 
-// DefaultMaxTokens is enough for a file of some length in the input of a tool, and less than the maximum of
-// every model that is still served.
+// DefaultMaxTokens is the default maximum length of a reply in tokens. It is enough for a file of some length
+// in the input of a tool, and less than the maximum of every model that is still served.
 const DefaultMaxTokens = 16_384
 
 // A Model is a model of Anthropic.
@@ -45,7 +46,8 @@ type Model struct {
 
 var _ agent.Model = (*Model)(nil)
 
-// New returns the model with a name, such as claude-sonnet-4-5. It reads no environment variables.
+// New returns the model with the given name, such as claude-sonnet-4-5. If o is nil, the zero Options apply.
+// New reads no environment variables.
 func New(name, key string, o *Options) (*Model, error) {
 	m := &Model{name: name, key: strings.TrimSpace(key)}
 	if o != nil {
@@ -79,7 +81,7 @@ func New(name, key string, o *Options) (*Model, error) {
 // Close closes the idle connections.
 func (m *Model) Close() { m.http.CloseIdleConnections() }
 
-// Reply sends a request. The error is an [*agent.ModelError].
+// Reply implements [agent.Model]. The error is an [*agent.ModelError].
 func (m *Model) Reply(ctx context.Context, r agent.ModelRequest, text func(piece string)) (agent.ModelReply, error) {
 	params, err := m.params(r)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/internal/hosted/modelhttp"
 )
 
-// An incoming is a reply that arrives.
+// An incoming is the part of a reply that has arrived.
 type incoming struct {
 	model   *Model
 	text    func(string)
@@ -23,7 +23,8 @@ type incoming struct {
 	done    bool // the provider has ended the reply
 }
 
-// event adds an event of the stream.
+// event adds an event of the stream to the reply, and calls in.text with new text. It returns an error if the
+// event is not valid at this place.
 func (in *incoming) event(e sdk.MessageStreamEventUnion) *agent.ModelError {
 	if (e.Type == "message_start") == in.started {
 		return brokenStream()
@@ -66,7 +67,7 @@ func (in *incoming) usage() conversation.Usage {
 	return all
 }
 
-// reply returns the whole reply.
+// reply returns the complete reply, or the error for its stop reason.
 func (in *incoming) reply() (agent.ModelReply, *agent.ModelError) {
 	reply := agent.ModelReply{Usage: in.usage()}
 	switch in.message.StopReason {
@@ -88,7 +89,7 @@ func (in *incoming) reply() (agent.ModelReply, *agent.ModelError) {
 	return reply, nil
 }
 
-// content sets the text, the calls and the thoughts of a reply.
+// content sets the text, the calls and, if the model sent thoughts, the provider data of reply.
 func (in *incoming) content(reply *agent.ModelReply) {
 	var text strings.Builder
 	stored, thinks := thoughts{Provider: providerName, Model: in.model.name}, false

@@ -12,8 +12,9 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// params returns the body of a request. The provider caches everything before a mark: the tools, the system
-// prompt, and the messages up to the last one.
+// params returns the body for the request r. It marks the last tool, the system prompt and the last message,
+// because the provider caches everything up to a mark. It returns an error if the last message is not for the
+// model.
 func (m *Model) params(r agent.ModelRequest) (sdk.MessageNewParams, error) {
 	p := sdk.MessageNewParams{Model: sdk.Model(m.name), MaxTokens: int64(m.o.MaxTokens)}
 	if r.MaxTokens > 0 {
@@ -23,7 +24,7 @@ func (m *Model) params(r agent.ModelRequest) (sdk.MessageNewParams, error) {
 	case m.o.Adaptive:
 		p.Thinking.OfAdaptive = &sdk.ThinkingConfigAdaptiveParam{}
 	case m.o.ThinkingTokens > 0:
-		p.MaxTokens += int64(m.o.ThinkingTokens) // they count
+		p.MaxTokens += int64(m.o.ThinkingTokens) // thinking tokens count, too
 		p.Thinking = sdk.ThinkingConfigParamOfEnabled(int64(m.o.ThinkingTokens))
 	}
 	if !blank(r.System) {
@@ -60,9 +61,9 @@ func toolParam(t agent.Tool) (*sdk.ToolParam, error) {
 	return p, err
 }
 
-// messageParams returns the messages. Messages of users and results of calls are joined to one message until
-// the model replies: the provider requires all results in one message, before any text. It accepts neither
-// empty messages nor empty texts.
+// messageParams returns messages in the form of the API. Consecutive messages of users and results of calls
+// become one message, because the provider requires all results in one message, before any text. Empty
+// messages and texts are left out, because the provider rejects them.
 func (m *Model) messageParams(messages []conversation.Message) []sdk.MessageParam {
 	ids := agent.CallIDs(messages)
 	var all []sdk.MessageParam
@@ -104,14 +105,14 @@ func resultBlock(id string, r *conversation.ToolResult) sdk.ContentBlockParamUni
 // thoughts back unchanged and in their places.
 type thoughts struct {
 	Provider string            `json:"provider"` // "anthropic"
-	Model    string            `json:"model"`    // the model that signed the thoughts, and accepts no others
+	Model    string            `json:"model"`    // the model that signed the thoughts
 	Blocks   []json.RawMessage `json:"blocks"`   // the blocks of the reply; a call is a callBlock
 }
 
 // A callBlock is the place of a call among the blocks.
 type callBlock struct {
 	Type string `json:"type"` // "call"
-	Call int    `json:"call"` // its index
+	Call int    `json:"call"` // the index of the call in the reply
 }
 
 // A textBlock is a text among the blocks.
@@ -122,7 +123,8 @@ type textBlock struct {
 
 const providerName = "anthropic"
 
-// blocks returns the blocks of a reply.
+// blocks returns the content blocks of msg, which is a reply. If this model sent the reply with thoughts, it
+// returns the stored blocks. Otherwise it returns the text and the calls.
 func (m *Model) blocks(msg conversation.Message, ids map[int]string) []sdk.ContentBlockParamUnion {
 	var stored thoughts
 	if json.Unmarshal(msg.Provider, &stored) == nil && stored.Provider == providerName && stored.Model == m.name {

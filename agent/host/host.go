@@ -1,6 +1,6 @@
 // Package host runs hosted agents inside a Go program, with models and tools of the program. [Open] opens a
-// database. [Host.Run] starts an agent, has its asks answered, and returns the result; terminal.Answer
-// answers them at the terminal of the program.
+// database. [Host.Run] starts an agent, has its asks answered, and returns the result. The function
+// terminal.Answer answers asks at the terminal of the program.
 //
 // A program that needs more uses the packages engine and agent, on which this package is built.
 package host
@@ -19,24 +19,24 @@ import (
 )
 
 // Person is the name of the person who starts the runs of a [Host] and answers their asks. If a definition
-// addresses its asks to others, their clients must answer: see [Host.Client].
+// addresses its asks to other people, the clients of these people must answer: see [Host.Client].
 const Person = "you"
 
 // A Host runs agents until it is closed. It is safe for concurrent use.
 type Host struct {
 	engine *engine.Engine
-	store  interface{ Close() error } // nil: nothing is stored
+	store  interface{ Close() error } // nil if nothing is stored
 	stop   context.CancelFunc
 	ended  chan struct{}
 }
 
-// An Answerer answers or declines an ask through the inbox of a person. If it returns nil without doing so,
-// the ask stays open. Its context ends when the ask is settled elsewhere.
+// An Answerer answers or declines the ask a through the inbox of a person. If it does neither and returns
+// nil, the ask stays open. ctx ends when the ask is settled elsewhere.
 type Answerer func(ctx context.Context, inbox askback.Inbox, a askback.Ask) error
 
-// Open starts running agents with these definitions, and continues the runs in the database. The database is
-// a file, which Open creates; "" keeps it in the memory of this process. Only one process with these agents
-// should have it open.
+// Open starts running agents with these definitions, and continues the runs in the database. database is the
+// name of a file, which Open creates if necessary. If it is "", the database is in the memory of this
+// process. Only one process with these agents should have the database open.
 func Open(database string, definitions ...agent.Definition) (*Host, error) {
 	runner, err := agent.NewRunner(definitions...)
 	if err != nil {
@@ -72,11 +72,11 @@ func (h *Host) Close() error {
 	return h.store.Close()
 }
 
-// Client returns the client of a principal. With it, another person can answer, and a program can follow the
-// events of a run.
+// Client returns the client of a principal. Another person can answer with a client, and a program can follow
+// the events of a run.
 func (h *Host) Client(p askback.Principal) askback.Client { return h.engine.As(p) }
 
-// you returns the client of [Person].
+// you returns the client of the person with the name [Person].
 func (h *Host) you() askback.PersonClient {
 	return h.engine.As(askback.Principal{Kind: askback.Responder, Name: Person})
 }

@@ -9,21 +9,21 @@ import (
 	"github.com/askback/askback"
 )
 
-// A wait waits for the end of a run, and has its asks answered.
+// A wait waits for the end of a run and calls an Answerer for the asks of the run.
 type wait struct {
 	client  askback.PersonClient
 	session string
 	answer  Answerer
-	family  map[string]bool // the ids of the run and of the sessions that it started, and of others with false
+	family  map[string]bool // whether a session belongs to the run, by session id
 
-	known   map[string]bool // the asks that were found, by id: each is answered once
+	known   map[string]bool // the ids of the asks found so far; each ask is answered once
 	asks    []askback.Ask   // the asks to answer after the present one
 	present string          // the id of the ask that is being answered, or ""
 	settled context.CancelFunc
-	done    chan error // gets the error with which the present answer ended
+	done    chan error // receives the error of the present answer
 }
 
-// An input is an event, or the error that ends the events.
+// An input is an event, or the error with which the events end.
 type input struct {
 	event askback.Event
 	err   error
@@ -36,7 +36,8 @@ func newWait(client askback.PersonClient, session string, answer Answerer) *wait
 	}
 }
 
-// run returns the session when its turn has ended.
+// run answers the asks of the run until the turn of the run ends, and returns the session. It returns the
+// first error of an answer or of the events, and the error of ctx.
 func (w *wait) run(ctx context.Context) (askback.Session, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer func() {
@@ -78,7 +79,7 @@ func (w *wait) run(ctx context.Context) (askback.Session, error) {
 	}
 }
 
-// ending returns the session when its turn has ended, unless err is set.
+// ending returns err if it is not nil. Otherwise it returns the session of the run.
 func (w *wait) ending(ctx context.Context, err error) (askback.Session, error) {
 	if err != nil {
 		return askback.Session{}, err
@@ -86,7 +87,8 @@ func (w *wait) ending(ctx context.Context, err error) (askback.Session, error) {
 	return w.client.Session(ctx, w.session)
 }
 
-// read sends the events after a cursor until ctx ends.
+// read sends the events of all sessions after a cursor to the channel to. It returns when ctx or the stream
+// ends.
 func (w *wait) read(ctx context.Context, after askback.Cursor, to chan<- input) {
 	for event, err := range w.client.Events(ctx, "", after) {
 		select {
@@ -128,7 +130,7 @@ func (w *wait) event(ctx context.Context, in input) (ended bool, err error) {
 	return false, nil
 }
 
-// findAsks adds the asks that are open.
+// findAsks adds the open asks of the run.
 func (w *wait) findAsks(ctx context.Context) error {
 	q := askback.Query{Limit: askback.MaxLimit}
 	for {
@@ -147,7 +149,7 @@ func (w *wait) findAsks(ctx context.Context) error {
 	}
 }
 
-// add adds an ask to the asks to answer, if it belongs to the run.
+// add adds a to the asks to answer, if it belongs to the run and was not added before.
 func (w *wait) add(ctx context.Context, a askback.Ask) error {
 	if ours, err := w.isOurs(ctx, a.SessionID); err != nil || !ours || w.known[a.ID] {
 		return err
@@ -157,7 +159,8 @@ func (w *wait) add(ctx context.Context, a askback.Ask) error {
 	return nil
 }
 
-// isOurs reports whether a session is the session of the run, or was started by the run.
+// isOurs reports whether the session with this id is the session of the run, or was started by the run or its
+// sub-agents.
 func (w *wait) isOurs(ctx context.Context, id string) (bool, error) {
 	ours, known := w.family[id]
 	if known {

@@ -16,20 +16,21 @@ import (
 // The client keeps the requests of a server, such as pings, until it has sent their results. A server that
 // does not read the results would fill the memory, so the connection ends at these limits.
 const (
-	maxWaiting      = 256        // requests of a command whose results are not sent
-	maxWaitingBytes = maxMessage // of these
-	maxWaitingHTTP  = 16         // the size of requests over HTTP is not known
+	maxWaiting      = 256        // the number of requests of a command whose results are not sent yet
+	maxWaitingBytes = maxMessage // the size of these requests
+	maxWaitingHTTP  = 16         // the number of results that are being sent over HTTP
 )
 
 var errWaiting = errors.New("it sends requests, and does not read their results")
 
-// A budgeted is the transport of a command. It calls end when too many results of requests are not read.
+// A budgeted is the transport of a command. It calls end if too many results of requests are not read, or if
+// a request reuses the identifier of another request.
 type budgeted struct {
 	mcp.Transport
 	end func(error)
 }
 
-// Connect connects.
+// Connect implements [mcp.Transport].
 func (t *budgeted) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := t.Transport.Connect(ctx)
 	if err != nil {
@@ -48,7 +49,8 @@ type budgetedConnection struct {
 	size    int
 }
 
-// Read returns the next message.
+// Read implements [mcp.Connection]. If a request exceeds the limits, it ends the connection and returns
+// errWaiting.
 func (c *budgetedConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.Connection.Read(ctx)
 	if r, ok := m.(*jsonrpc.Request); ok && err == nil && r.IsCall() && !c.add(r) {
@@ -58,7 +60,7 @@ func (c *budgetedConnection) Read(ctx context.Context) (jsonrpc.Message, error) 
 	return m, err
 }
 
-// add counts a request. It reports false if there are too many requests, or another request has its
+// add counts a request. It returns false if there are too many requests, or if another request has the same
 // identifier.
 func (c *budgetedConnection) add(r *jsonrpc.Request) bool {
 	c.mu.Lock()
@@ -74,7 +76,7 @@ func (c *budgetedConnection) add(r *jsonrpc.Request) bool {
 	return c.count <= maxWaiting && c.size <= maxWaitingBytes
 }
 
-// Write sends a message.
+// Write implements [mcp.Connection]. When it has sent a result, the request of the result no longer counts.
 func (c *budgetedConnection) Write(ctx context.Context, m jsonrpc.Message) error {
 	if r, ok := m.(*jsonrpc.Response); ok {
 		c.mu.Lock()
@@ -93,7 +95,7 @@ func (c *budgetedConnection) Write(ctx context.Context, m jsonrpc.Message) error
 	return c.Connection.Write(ctx, m)
 }
 
-// isResult reports whether an HTTP request is the result of a request of the server.
+// isResult reports whether req sends the result of a request of the server.
 func isResult(req *http.Request) bool {
 	if req.Method != http.MethodPost || req.GetBody == nil {
 		return false

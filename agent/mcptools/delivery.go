@@ -15,25 +15,25 @@ const (
 	unsent    = iota
 	sent      // the server may run the tool
 	refused   // the server replied to this request that its session does not exist
-	abandoned // it was not sent, and will not be sent
+	abandoned // the request was not sent, and will not be sent
 )
 
 var errAbandoned = errors.New("the request was abandoned before it was sent")
 
 type deliveryKey struct{}
 
-// withDelivery returns a context whose request records its state in d.
+// withDelivery returns a context for the request of a call. The request records its state in d.
 func withDelivery(ctx context.Context, d *delivery) context.Context {
 	return context.WithValue(ctx, deliveryKey{}, d)
 }
 
-// notRun reports whether the server has not run the tool and will not run it.
+// notRun reports whether the server has not run the tool and will not run it. An unsent request is abandoned.
 func (d *delivery) notRun() bool {
 	return d.state.CompareAndSwap(unsent, abandoned) || d.state.Load() == refused
 }
 
-// deliver sends the request of a call. Other requests with its context, such as a cancellation, do not change
-// its delivery.
+// deliver sends req. If req is the request of a call, deliver records its state in the delivery of its
+// context. Other requests with this context, such as a cancellation, do not change the delivery.
 func deliver(req *http.Request, send http.RoundTripper) (*http.Response, error) {
 	d, _ := req.Context().Value(deliveryKey{}).(*delivery)
 	if d == nil || req.Method != http.MethodPost {

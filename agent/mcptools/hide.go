@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// minSecret is the minimum length of a value that is hidden: shorter values are in texts by chance.
+// minSecret is the minimum length in bytes of a value that is hidden. Shorter values occur in texts by
+// chance.
 const minSecret = 6
 
-// secrets returns the values of the settings that are hidden, the longest first: a value may be part of
-// another value.
+// secrets returns the values of the settings that are hidden, the longest first, because a value may be part
+// of another value.
 func secrets(o Options) (all []string) {
 	add := func(values ...string) {
 		for _, value := range values {
@@ -53,8 +54,8 @@ func secrets(o Options) (all []string) {
 	return slices.Compact(all)
 }
 
-// hide replaces the secrets of the settings in a text: values of headers and of the environment, arguments of
-// the command, and the path, query and credentials of the URL.
+// hide replaces the secrets of the settings in text with "…". These are the values of headers and of the
+// environment, the arguments of the command, and the path, query and credentials of the URL.
 func (s *Server) hide(text string) string {
 	for _, secret := range s.secrets {
 		text = strings.ReplaceAll(text, secret, "…")
@@ -62,7 +63,7 @@ func (s *Server) hide(text string) string {
 	return text
 }
 
-// longest is the length of the longest secret.
+// longest returns the length of the longest secret in bytes, or 0 if there is no secret.
 func (s *Server) longest() int {
 	if len(s.secrets) == 0 {
 		return 0

@@ -12,8 +12,8 @@ import (
 )
 
 // newHTTPClient returns a client that sends the headers of the settings only to the origin of the endpoint,
-// and follows redirects only there. It calls end when the endpoint does not read too many results of its
-// requests.
+// and follows redirects only there. It calls end if the endpoint leaves too many results of its requests
+// unread.
 func newHTTPClient(s *Server, end func(error)) *http.Client {
 	endpoint, _ := url.Parse(s.o.URL) // New has checked it
 	base := http.DefaultTransport.(*http.Transport).Clone()
@@ -39,14 +39,14 @@ type transport struct {
 	endpoint *url.URL
 	headers  map[string]string
 	end      func(error)
-	results  atomic.Int32 // being sent
+	results  atomic.Int32 // the number of results that are being sent
 }
 
 // CloseIdleConnections makes [http.Client.CloseIdleConnections] work.
 func (t *transport) CloseIdleConnections() { t.base.CloseIdleConnections() }
 
-// RoundTrip sends a request. It limits the size of a reply that is not a stream; the reader of a stream
-// limits its events. The reply to a failed request is read as a whole, whatever its type.
+// RoundTrip implements [http.RoundTripper]. It limits the size of each reply except a stream of events, whose
+// reader limits the size of an event. It returns an error if too many results are being sent.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
 	if sameOrigin(req.URL, t.endpoint) {
@@ -72,7 +72,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return reply, nil
 }
 
-// A limited is a body that fails after a number of bytes.
+// A limited is a body whose Read fails after left bytes.
 type limited struct {
 	io.ReadCloser
 	left int

@@ -15,8 +15,8 @@ import (
 	"unicode/utf8"
 )
 
-// inherited are the variables that every command gets. Other variables are not passed on: the environment of
-// the server has secrets, such as the keys of models and the tokens of Askback.
+// inherited lists the variables that every command gets. Other variables are not passed on: the environment
+// of the server has secrets, such as the keys of models and the tokens of Askback.
 var inherited = []string{"PATH", "HOME", "LANG", "TMPDIR"}
 
 // environment returns the environment of a command.
@@ -41,11 +41,12 @@ type process struct {
 	stdout *os.File
 	errs   *lines
 
-	done chan struct{} // closed when it has ended
-	err  error         // of the end
+	done chan struct{} // closed when the process has ended
+	err  error         // the error of the process, set before done is closed
 }
 
-// start starts the command of a server, in its own group of processes.
+// start starts the command of s in its own group of processes. The lines that the command writes to standard
+// error are logged.
 func start(s *Server) (*process, error) {
 	cmd := exec.Command(s.o.Command[0], s.o.Command[1:]...)
 	cmd.Dir, cmd.Env = s.o.Dir, environment(s.o)
@@ -74,7 +75,7 @@ func start(s *Server) (*process, error) {
 	s.log.Info("MCP server started", "pid", cmd.Process.Pid)
 	go func() {
 		p.err = cmd.Wait()
-		kill(cmd) // kill the processes that it started, so that its output ends too
+		kill(cmd) // also kills the processes that the command started, so that its output ends
 		errs.flush()
 		if p.err != nil {
 			s.log.Warn("MCP server ended", "pid", cmd.Process.Pid, "error", p.err)
@@ -98,8 +99,8 @@ func (p *process) outcome() error {
 	return fmt.Errorf("the command ended: %s", how)
 }
 
-// stop ends the process as the specification of MCP describes it: first its input ends, then it
-// gets a signal, and then it is killed. It returns when the process has ended.
+// stop ends the process as the specification of MCP describes. It closes the input, then sends a signal, then
+// kills the process. It returns when the process has ended.
 func (p *process) stop() {
 	_ = p.stdin.Close()
 	if !wait(p.done, p.server.o.Stop) {
@@ -115,19 +116,20 @@ func (p *process) stop() {
 // maxLine is the maximum length of a line in the log in bytes. Longer lines are split.
 const maxLine = 2000
 
-// A lines is a writer that calls write with each line, in which secrets are hidden.
+// A lines is a writer that calls write with each line, in which secrets are hidden. It splits lines of more
+// than maxLine bytes.
 type lines struct {
 	write   func(text string)
 	hide    func(text string) string
-	longest int // length of a secret
+	longest int // the length of the longest secret
 
 	mu      sync.Mutex
 	pending []byte
 	last    string
 }
 
-// Write writes the complete lines. It hides secrets before it splits a line. It splits a line only when so
-// much of it has arrived that the first part ends with no part of a secret.
+// Write writes the complete lines. It hides secrets before it splits a line. It splits an incomplete line
+// only if the line is long enough that no secret can begin in the first part and end in later input.
 func (l *lines) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -136,7 +138,7 @@ func (l *lines) Write(p []byte) (int, error) {
 		i := bytes.IndexByte(l.pending, '\n')
 		switch {
 		case i >= 0 && i <= maxLine:
-			l.one(l.pending[:i])
+			l.writeLine(l.pending[:i])
 			l.pending = l.pending[i+1:]
 		case i < 0 && len(l.pending) <= maxLine+l.longest:
 			l.pending = bytes.Clone(l.pending)
@@ -145,43 +147,43 @@ func (l *lines) Write(p []byte) (int, error) {
 			l.pending = []byte(l.hide(string(l.pending)))
 			hidden = true
 		default:
-			l.part()
+			l.writePart()
 		}
 	}
 }
 
-// part writes the first part of a long line. It does not split a character.
-func (l *lines) part() {
+// writePart writes the first part of a long line. It does not split a character.
+func (l *lines) writePart() {
 	n := maxLine
 	for n > maxLine-utf8.UTFMax && !utf8.RuneStart(l.pending[n]) {
 		n--
 	}
-	l.one(l.pending[:n])
+	l.writeLine(l.pending[:n])
 	l.pending = l.pending[n:]
 }
 
-func (l *lines) one(b []byte) {
+func (l *lines) writeLine(b []byte) {
 	if text := strings.TrimSpace(strings.ToValidUTF8(l.hide(string(b)), "�")); text != "" {
 		l.last = text
 		l.write(text)
 	}
 }
 
-// final returns the last line.
+// final returns the last line that was written, or "".
 func (l *lines) final() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.last
 }
 
-// flush writes the last line if it has no end.
+// flush writes the rest of the input as a line, even without a line feed.
 func (l *lines) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pending = []byte(l.hide(string(l.pending)))
 	for len(l.pending) > maxLine {
-		l.part()
+		l.writePart()
 	}
-	l.one(l.pending)
+	l.writeLine(l.pending)
 	l.pending = nil
 }

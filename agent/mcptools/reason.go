@@ -11,16 +11,16 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A failures records the errors of requests of a session. The client returns the reason of a broken
-// connection only to the request that broke it; other requests get the error that the connection is closed.
-// The request that broke it may also belong to the client itself, which begins with server/discover and
-// ignores its error.
+// A failures records the errors of the requests in a session. The client returns the reason of a broken
+// connection only to the request that broke the connection. Other requests get the error that the connection
+// is closed. The broken request may also be a request of the client itself, such as server/discover, whose
+// error the client ignores.
 type failures struct {
 	mu       sync.Mutex
-	last     error         // nil: a request that began later was answered
+	last     error         // nil if a request that began later was answered
 	count    int           // the number of failed requests
-	requests int           // in progress
-	idle     chan struct{} // closed when no requests are in progress; nil: none has begun
+	requests int           // the number of requests in progress
+	idle     chan struct{} // closed when no requests are in progress; nil before the first request
 }
 
 // watch is middleware for the requests of a client.
@@ -33,7 +33,7 @@ func (f *failures) watch(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// begin counts a request, and returns the number of requests that have failed.
+// begin counts a request, and returns the number of requests that have failed so far.
 func (f *failures) begin() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -62,8 +62,9 @@ func (f *failures) finish(ctx context.Context, before int, err error) {
 	}
 }
 
-// reason returns the error of the last failed request. It is called when the connection has ended. It waits
-// for the requests in progress, because they end as well, one of them with the reason.
+// reason returns the error of the last failed request, or nil. It is called when the connection has ended. It
+// first waits up to a second for the requests in progress, because the reason may be the error of such a
+// request.
 func (f *failures) reason() error {
 	f.mu.Lock()
 	idle := f.idle
@@ -82,22 +83,22 @@ func isBroken(err error) bool {
 		(errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe))
 }
 
-// isReply reports whether the server returned this error.
+// isReply reports whether err is an error that the server returned.
 func isReply(err error) bool {
 	e, ok := errors.AsType[*jsonrpc.Error](err)
 	return ok && !isTransport(e)
 }
 
-// isUndelivered reports whether a request over HTTP failed with this error because the server was not
-// reached, or was too busy. The connection can still be used.
+// isUndelivered reports whether err is the error of a request over HTTP that did not reach the server, or
+// that the server was too busy to accept. The connection can still be used.
 func isUndelivered(err error) bool {
 	e, ok := errors.AsType[*jsonrpc.Error](err)
 	return ok && isTransport(e)
 }
 
-// undelivered is the text in front of the reason in an error of the client.
+// undelivered is the text before the reason in an error of the client.
 const undelivered = "rejected by transport"
 
-// isTransport reports whether an error is from the client and not from the server, which have the same type.
-// The client does not export its error.
+// isTransport reports whether e is from the client and not from the server. Both have the same type, and the
+// client does not export its error.
 func isTransport(e *jsonrpc.Error) bool { return e.Code == -32005 && e.Message == undelivered }

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// executed returns the result of a call as a text for the model. Models of all providers read text; other
-// content is described in words.
+// executed returns r as a text for the model. Models of all providers read text; other content is described
+// in words.
 func executed(r *mcp.CallToolResult) conversation.Executed {
 	if r.NeedsInput() {
 		return failed("The tool did not finish: it wants to ask a person by itself, which Askback does not support.")
@@ -43,7 +43,7 @@ func executed(r *mcp.CallToolResult) conversation.Executed {
 	return e
 }
 
-// describe returns a part of a result as a text.
+// describe returns a part of a result as a text. The text may be "".
 func describe(content mcp.Content) string {
 	switch c := content.(type) {
 	case *mcp.TextContent:
@@ -67,7 +67,7 @@ func describe(content mcp.Content) string {
 	return "[A part of the result, which is not shown]"
 }
 
-// line returns a short text of a server on one line.
+// line returns s on one line, truncated to 300 bytes.
 func line(s string) string { return cut(strings.Join(strings.Fields(s), " "), 300) }
 
 // plain returns a text that every provider accepts: valid UTF-8 without NUL.

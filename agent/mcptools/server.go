@@ -25,27 +25,27 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// Options configure a [Server]. It has a command or a URL.
+// Options configure a [Server]. They have either a command or a URL.
 type Options struct {
 	Command []string          // a program and its arguments
-	Dir     string            // the working directory of the command; "": the directory of this process
-	Env     map[string]string // its environment, in addition to PATH, HOME, LANG and TMPDIR
+	Dir     string            // the working directory of the command, or "" for the directory of this process
+	Env     map[string]string // the environment of the command, in addition to PATH, HOME, LANG and TMPDIR
 
 	URL     string // the address of an endpoint with streamable HTTP
 	Headers map[string]string
 
-	// Log gets the lines that a command writes to standard error; nil discards them.
+	// Log gets the lines that a command writes to standard error. If it is nil, the lines are discarded.
 	Log *slog.Logger
-	// Start is the time in which a server must be ready; default 1 minute, because a command may have to be
-	// downloaded first.
+	// Start is the time in which a server must be ready. The default is 1 minute, because a command may have
+	// to be downloaded first.
 	//
-	// Call is the longest time of a call; default 1 hour.
+	// Call is the longest time of a call. The default is 1 hour.
 	//
-	// Stop is the time in which a command must end after the end of its input, and again after a signal;
-	// default 2 seconds.
+	// Stop is the time in which a command must end after the end of its input, and again after a signal. The
+	// default is 2 seconds.
 	//
-	// Respond is the time in which a server must respond after a call that did not end; default 30 seconds.
-	// Otherwise the server is started or connected again.
+	// Respond is the time in which a server must respond after a call that did not end. Otherwise the
+	// connection ends, and the next call makes a new connection. The default is 30 seconds.
 	Start, Call, Stop, Respond time.Duration
 }
 
@@ -59,14 +59,15 @@ type Server struct {
 	stop    context.CancelFunc
 
 	mu      sync.Mutex
-	current *session // nil: there is no connection
+	current *session // nil if there is no connection
 	running sync.WaitGroup
 	closed  bool
 }
 
 var _ agent.Toolset = (*Server)(nil)
 
-// New returns a server without connecting to it.
+// New returns the server with the given name, without connecting to it. It returns an error unless o has
+// either a command or an http or https URL.
 func New(name string, o Options) (*Server, error) {
 	switch {
 	case len(o.Command) == 0 && o.URL == "":
@@ -101,7 +102,7 @@ func (s *Server) Close() {
 	s.running.Wait()
 }
 
-// session returns a connected session, which all callers share.
+// session returns a connected session, which all callers share. It connects if there is no connection.
 func (s *Server) session(ctx context.Context) (*session, error) {
 	s.mu.Lock()
 	if s.closed {
@@ -123,7 +124,7 @@ func (s *Server) session(ctx context.Context) (*session, error) {
 	}
 }
 
-// forget makes the next caller connect again.
+// forget makes the next caller connect again, if c is the current session.
 func (s *Server) forget(c *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,8 +138,8 @@ var (
 	errEnded  = errors.New("the connection ended")
 )
 
-// Tools returns the tools of the server. They are listed again when the server announces that
-// they changed, and after a new connection.
+// Tools implements [agent.Toolset]. The tools are listed again after a new connection, and when the server
+// announces a change.
 func (s *Server) Tools(ctx context.Context) ([]agent.ToolInfo, error) {
 	for again := true; ; again = false {
 		c, err := s.session(ctx)
@@ -156,7 +157,9 @@ func (s *Server) Tools(ctx context.Context) ([]agent.ToolInfo, error) {
 	}
 }
 
-// Call runs a tool. It returns as soon as ctx ends, and sends a cancellation to the server.
+// Call implements [agent.Toolset]. It returns as soon as ctx or the time for calls ends, and sends a
+// cancellation to the server. If the server has lost the session and has not run the tool, Call calls it
+// again in a new session.
 func (s *Server) Call(ctx context.Context, tool string, input json.RawMessage) conversation.Executed {
 	limited, cancel := context.WithTimeout(ctx, s.o.Call)
 	defer cancel()
@@ -214,7 +217,8 @@ func failed(format string, args ...any) conversation.Executed {
 // maxError is the maximum length of an error in bytes.
 const maxError = 2000
 
-// clean returns an error on one line, without the secrets of the settings.
+// clean returns the text of err on one line, without the secrets of the settings. It truncates the text to
+// maxError bytes.
 func (s *Server) clean(err error) string {
 	text := s.hide(strings.ReplaceAll(err.Error(), undelivered+": ", ""))
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "�")), " ")

@@ -16,24 +16,24 @@ import (
 // maxMessage is the maximum size of a message of a server in bytes. A larger message ends the connection.
 const maxMessage = 16 << 20
 
-// A session is one connection to a server.
+// A session is a connection to a server.
 type session struct {
 	server *Server
 	ctx    context.Context // ends with the connection
 	cancel context.CancelCauseFunc
 	ready  chan struct{} // closed when the session is connected or has failed to connect
 
-	// These are set before ready is closed.
-	process *process // nil: the server is not a command
+	// The next fields are set before ready is closed.
+	process *process // nil if the server is not a command
 	client  *mcp.ClientSession
-	failed  error // the reason why it could not connect
+	failed  error // the reason why the session could not connect
 
 	failures   failures
 	probing    atomic.Bool
 	unfinished atomic.Int32 // requests in progress, and cancelled requests
 
 	mu      sync.Mutex
-	listed  []agent.ToolInfo // nil: not listed yet, or changed since
+	listed  []agent.ToolInfo // nil if not listed yet, or changed since
 	changes int              // the number of announced changes
 }
 
@@ -43,13 +43,13 @@ func newSession(s *Server) *session {
 	return c
 }
 
-// end ends the session for a reason.
+// end ends the session for the given reason. The next caller makes a new session.
 func (c *session) end(reason error) {
 	c.server.forget(c)
 	c.cancel(reason)
 }
 
-// run connects, and keeps the connection until it or the server ends.
+// run connects. It keeps the connection until the connection ends or the server is closed.
 func (c *session) run() {
 	s := c.server
 	var stop func()
@@ -75,8 +75,9 @@ func (c *session) run() {
 	}
 }
 
-// reason returns the reason why the connection ended. For a command, it is the outcome of its process. If err
-// only states that the connection is closed, it is the error of the last failed request.
+// reason returns the reason why the connection ended. For a command, the reason is the outcome of its
+// process. If err only states that the connection is closed, the reason is the error of the last failed
+// request.
 func (c *session) reason(err error) error {
 	if p := c.process; p != nil && wait(p.done, time.Second) {
 		return p.outcome()
@@ -87,7 +88,8 @@ func (c *session) reason(err error) error {
 	return cmp.Or(c.failures.reason(), err, errEnded)
 }
 
-// connect starts the command, if the server is one, and connects. If the error is nil, stop ends both.
+// connect starts the command, if the server has one, and connects. If the error is nil, stop ends the
+// connection and the command.
 func (c *session) connect() (client *mcp.ClientSession, stop func(), err error) {
 	s := c.server
 	ctx, cancel := context.WithTimeout(c.ctx, s.o.Start)
@@ -106,7 +108,7 @@ func (c *session) connect() (client *mcp.ClientSession, stop func(), err error) 
 		end = h.CloseIdleConnections
 		transport = &mcp.StreamableClientTransport{Endpoint: s.o.URL, HTTPClient: h, MaxEventSize: maxMessage}
 	}
-	// It declares no capabilities: a server can neither read local files nor ask models or people.
+	// The client declares no capabilities, so a server can neither read local files nor ask models or people.
 	o := &mcp.ClientOptions{
 		Capabilities:           &mcp.ClientCapabilities{},
 		MultiRoundTrip:         &mcp.MultiRoundTripOptions{Disabled: true},
@@ -145,10 +147,10 @@ func (c *session) connect() (client *mcp.ClientSession, stop func(), err error) 
 }
 
 // cancelTime is a pause before the connection to an endpoint ends. During the pause, the client sends
-// cancellations in the background. A process needs none, because it ends.
+// cancellations in the background. A connection to a command has no pause, because the command ends.
 const cancelTime = 100 * time.Millisecond
 
-// wait waits until done is closed, at most for d.
+// wait waits until done is closed, at most for d. It reports whether done was closed.
 func wait(done <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -160,7 +162,7 @@ func wait(done <-chan struct{}, d time.Duration) bool {
 	}
 }
 
-// within returns the result of f, or the error of ctx if ctx ends before. In that case f continues.
+// within returns the result of f, or the error of ctx if ctx ends before f returns. In that case f continues.
 func within[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
@@ -186,7 +188,7 @@ func within[T any](ctx context.Context, f func() (T, error)) (T, error) {
 }
 
 // perform performs a request in a session. It returns as soon as ctx or the session ends, even if the server
-// no longer reads its input.
+// no longer reads its input. If the connection has failed, perform ends the session.
 func perform[T any](ctx context.Context, c *session, request func(context.Context) (T, error)) (T, error) {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -211,8 +213,8 @@ func perform[T any](ctx context.Context, c *session, request func(context.Contex
 	return value, err
 }
 
-// isBroken reports whether the connection has failed. If the client cannot read a message, it returns that
-// error to the waiting request, and only later requests get the error that the connection is closed.
+// isBroken reports whether the connection has failed. If the client cannot read a message, the waiting
+// request gets the error of the read. Only later requests get the error that the connection is closed.
 func (c *session) isBroken() bool {
 	ctx, cancel := context.WithTimeout(c.ctx, time.Second)
 	defer cancel()
@@ -220,7 +222,8 @@ func (c *session) isBroken() bool {
 	return err != nil && isBroken(err)
 }
 
-// probe ends the session if the server no longer responds, so that the next request makes a new session.
+// probe sends a ping in the background. If the server does not respond, it ends the session, so that the next
+// request makes a new session.
 func (c *session) probe() {
 	if !c.probing.CompareAndSwap(false, true) {
 		return

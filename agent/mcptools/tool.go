@@ -15,8 +15,9 @@ import (
 	"github.com/askback/askback/agent"
 )
 
-// The limits of the tools of one server. Descriptions and schemas are a part of every request to a model. A
-// tool that exceeds a limit is left out, but a long description is cut.
+// The limits for the tools of a server. Descriptions and schemas are a part of every request to a model. A
+// tool with a longer name or a larger schema is left out, and a longer description is truncated. A server
+// with more tools fails.
 const (
 	maxTools       = 500
 	maxName        = 128 // as the specification recommends
@@ -24,7 +25,7 @@ const (
 	maxSchema      = 64 << 10
 )
 
-// changed is called when the server announces that its tools changed.
+// changed forgets the list of tools. It is called when the server announces that its tools changed.
 func (c *session) changed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -32,7 +33,7 @@ func (c *session) changed() {
 	c.changes++
 }
 
-// tools returns the tools, which it lists if they are not known or changed.
+// tools returns the tools of the server. It requests the list if the list is not known, or has changed.
 func (c *session) tools(ctx context.Context) ([]agent.ToolInfo, error) {
 	c.mu.Lock()
 	listed, changes := c.listed, c.changes
@@ -52,7 +53,7 @@ func (c *session) tools(ctx context.Context) ([]agent.ToolInfo, error) {
 	return listed, nil
 }
 
-// list requests the tools, page by page.
+// list requests the tools, page by page. Tools that cannot be used are logged and left out.
 func (c *session) list(ctx context.Context) ([]agent.ToolInfo, error) {
 	all := []agent.ToolInfo{}
 	params := &mcp.ListToolsParams{}
@@ -80,7 +81,7 @@ func (c *session) list(ctx context.Context) ([]agent.ToolInfo, error) {
 	return nil, fmt.Errorf("its list of tools has more than %d pages", maxTools)
 }
 
-// convert returns a tool as agents use it, or the reason why it cannot be used.
+// convert returns t as agents use it. problem is the reason why t cannot be used, or "".
 func convert(t *mcp.Tool) (info agent.ToolInfo, problem string) {
 	hints := cmp.Or(t.Annotations, &mcp.ToolAnnotations{})
 	info = agent.ToolInfo{
@@ -118,7 +119,7 @@ func convert(t *mcp.Tool) (info agent.ToolInfo, problem string) {
 	return info, ""
 }
 
-// cut returns the beginning of a text, with at most n bytes and "…".
+// cut returns s, truncated to n bytes and "…" if it is longer.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -24,15 +24,16 @@ type Options struct {
 	BaseURL   string // with the version; default https://api.openai.com/v1
 	AllowHTTP bool   // BaseURL may be http to another machine
 	Prices    agent.Prices
-	// the maximum length of a reply, for requests without a maximum; 0: the maximum of the model
+	// MaxTokens is the maximum length of a reply, for requests without a maximum. If it is 0, the maximum is
+	// the maximum of the model.
 	MaxTokens int
-	Effort    string        // the effort of models that think, such as low; empty: the default of the model
+	Effort    string        // the effort of models that think, such as low, or "" for the default of the model
 	Idle      time.Duration // the longest time without data from the provider; default 5 minutes
 }
 
 const openaiURL = "https://api.openai.com/v1"
 
-// A Model is a model of a provider.
+// A Model is a model of OpenAI or of another provider with the same API.
 type Model struct {
 	name   string
 	key    string
@@ -44,7 +45,8 @@ type Model struct {
 
 var _ agent.Model = (*Model)(nil)
 
-// New returns the model with a name. The key may be empty, unless it is a model of OpenAI.
+// New returns the model with the given name. The key may be empty, unless the provider is OpenAI. If o is
+// nil, the zero Options apply.
 func New(name, key string, o *Options) (*Model, error) {
 	m := &Model{name: name, key: strings.TrimSpace(key)}
 	if o != nil {
@@ -76,7 +78,7 @@ func New(name, key string, o *Options) (*Model, error) {
 // Close closes the idle connections.
 func (m *Model) Close() { m.http.CloseIdleConnections() }
 
-// Reply sends a request. The error is an [*agent.ModelError].
+// Reply implements [agent.Model]. The error is an [*agent.ModelError].
 func (m *Model) Reply(ctx context.Context, r agent.ModelRequest, text func(piece string)) (agent.ModelReply, error) {
 	request, err := m.request(r)
 	if err != nil {

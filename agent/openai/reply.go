@@ -13,11 +13,11 @@ import (
 	"github.com/askback/askback/internal/hosted/modelhttp"
 )
 
-// An incoming is a reply that arrives.
+// An incoming is the part of a reply that has arrived.
 type incoming struct {
 	model    *Model
 	text     func(string)
-	said     strings.Builder
+	content  strings.Builder
 	thoughts strings.Builder
 	refused  bool
 	calls    []*call
@@ -25,14 +25,14 @@ type incoming struct {
 	used     *sdk.Usage
 }
 
-// A call is a call that arrives.
+// A call is the part of a call that has arrived.
 type call struct {
 	index    int
 	id, name string
 	input    strings.Builder
 }
 
-// chunk adds an event of the stream.
+// chunk adds an event of the stream to the reply, and calls in.text with new text.
 func (in *incoming) chunk(c sdk.ChatCompletionStreamResponse) {
 	if c.Usage != nil {
 		in.used = c.Usage
@@ -48,7 +48,7 @@ func (in *incoming) chunk(c sdk.ChatCompletionStreamResponse) {
 		in.refused = in.refused || d.Refusal != ""
 		in.thoughts.WriteString(d.ReasoningContent)
 		if d.Content != "" {
-			in.said.WriteString(d.Content)
+			in.content.WriteString(d.Content)
 			if in.text != nil {
 				in.text(d.Content)
 			}
@@ -59,8 +59,8 @@ func (in *incoming) chunk(c sdk.ChatCompletionStreamResponse) {
 	}
 }
 
-// call adds a piece of a call. A piece belongs to the call with its index, unless it has another id: some
-// providers send each call as a whole with the index 0, and others send no index.
+// call adds t, a piece of a call. A piece belongs to the last call with the same index, unless it has another
+// id. Some providers send each call as a whole with the index 0, and other providers send no index.
 func (in *incoming) call(t sdk.ToolCall) {
 	index := -1
 	if t.Index != nil {
@@ -86,7 +86,8 @@ func (in *incoming) call(t sdk.ToolCall) {
 	c.input.WriteString(t.Function.Arguments)
 }
 
-// usage returns the tokens that the request has used, as far as the provider has sent them.
+// usage returns the tokens that the request has used. The result is zero until the provider has sent the
+// numbers.
 func (in *incoming) usage() conversation.Usage {
 	if in.used == nil {
 		return conversation.Usage{}
@@ -99,9 +100,9 @@ func (in *incoming) usage() conversation.Usage {
 	return u
 }
 
-// reply returns the whole reply.
+// reply returns the complete reply, or the error for its finish reason.
 func (in *incoming) reply() (agent.ModelReply, *agent.ModelError) {
-	reply := agent.ModelReply{Text: in.said.String(), Usage: in.usage()}
+	reply := agent.ModelReply{Text: in.content.String(), Usage: in.usage()}
 	switch in.finish {
 	case sdk.FinishReasonStop, sdk.FinishReasonToolCalls, sdk.FinishReasonFunctionCall:
 	case sdk.FinishReasonLength:

@@ -11,7 +11,8 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// request returns the body of a request.
+// request returns the body for the request r. It returns an error if the last message is not for the model,
+// or a schema is not valid.
 func (m *Model) request(r agent.ModelRequest) (sdk.ChatCompletionRequest, error) {
 	q := sdk.ChatCompletionRequest{
 		Model:           m.name,
@@ -40,8 +41,8 @@ func (m *Model) request(r agent.ModelRequest) (sdk.ChatCompletionRequest, error)
 	return q, nil
 }
 
-// limit sets the maximum length of the reply. OpenAI has renamed the field for its newer models;
-// other servers know the old name.
+// limit sets the maximum length of the reply to n or, if n is 0, to the default. OpenAI has renamed the field
+// for its newer models. Other servers support only the old name.
 func (m *Model) limit(q *sdk.ChatCompletionRequest, n int) {
 	if n == 0 {
 		n = m.o.MaxTokens
@@ -55,8 +56,8 @@ func (m *Model) limit(q *sdk.ChatCompletionRequest, n int) {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// messages returns the messages. It joins consecutive messages of users, because the templates of some models
-// require that users and models take turns.
+// messages returns messages in the form of the API. It joins consecutive messages of users, because the
+// templates of some models require that users and models take turns. Empty messages are left out.
 func (m *Model) messages(messages []conversation.Message) []sdk.ChatCompletionMessage {
 	ids := agent.CallIDs(messages)
 	var all []sdk.ChatCompletionMessage
@@ -80,7 +81,8 @@ func (m *Model) messages(messages []conversation.Message) []sdk.ChatCompletionMe
 	return all
 }
 
-// resultText returns the text of a result. The API has no field for errors.
+// resultText returns the text of a result. The text of an error begins with "Error: ", because the API has no
+// field for errors.
 func resultText(r *conversation.ToolResult) string {
 	switch {
 	case r.IsError:
@@ -91,8 +93,8 @@ func resultText(r *conversation.ToolResult) string {
 	return r.Text
 }
 
-// A thoughts is [conversation.Message.Provider] of a reply with calls and thoughts, which some
-// providers require back.
+// A thoughts is the [conversation.Message.Provider] of a reply with calls and thoughts. Some providers
+// require the thoughts in later requests.
 type thoughts struct {
 	Provider string `json:"provider"` // "openai"
 	BaseURL  string `json:"base_url"`

@@ -26,7 +26,7 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A Model replies to the n-th request of a run with the n-th turn of a script.
+// A Model is a model that replies to the n-th request of a run with the n-th turn of a script.
 //
 // The messages and the number of the attempt determine the turn. So a request that is repeated after a crash
 // has the same reply, and several runs can use one Model. A request whose turn a person cancelled gets the
@@ -41,7 +41,7 @@ type Model struct {
 
 var _ agent.Model = (*Model)(nil)
 
-// Reply replies to a request with its turn. It calls text with one word after the other.
+// Reply implements [agent.Model]. It calls text with each word of the reply.
 func (m *Model) Reply(ctx context.Context, r agent.ModelRequest, text func(piece string)) (agent.ModelReply, error) {
 	if err := ctx.Err(); err != nil {
 		return agent.ModelReply{}, &agent.ModelError{Err: errors.New("the request was cancelled"), Retry: true}
@@ -76,7 +76,7 @@ func (m *Model) Reply(ctx context.Context, r agent.ModelRequest, text func(piece
 	return reply, nil
 }
 
-// turn returns the index of the turn for a request.
+// turn returns the index of the turn for the request r. It returns false if the script has no turn for r.
 func (m *Model) turn(r agent.ModelRequest) (int, bool) {
 	n := 0
 	for _, msg := range r.Messages {
@@ -97,7 +97,7 @@ func (m *Model) turn(r agent.ModelRequest) (int, bool) {
 	return i, m.turns[i].Error == nil
 }
 
-// last returns the text of the last message.
+// last returns the text or the result in the last message, or "" without messages.
 func last(messages []conversation.Message) string {
 	if len(messages) == 0 {
 		return ""
@@ -112,7 +112,7 @@ func last(messages []conversation.Message) string {
 // maxExcerpt is the maximum number of bytes of a message that an error shows.
 const maxExcerpt = 500
 
-// excerpt returns the beginning of s.
+// excerpt returns s, truncated to maxExcerpt bytes and "…" if it is longer.
 func excerpt(s string) string {
 	if len(s) <= maxExcerpt {
 		return s

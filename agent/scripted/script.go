@@ -15,7 +15,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// A turn is one entry of a script.
+// A turn is an entry of a script.
 type turn struct {
 	Expect string   `yaml:"expect"`
 	Reply  string   `yaml:"reply"`
@@ -42,7 +42,8 @@ const (
 	maxDepth  = 64
 )
 
-// Parse reads a script. Its errors have the name, the line and the column, one line each.
+// Parse parses a script with the given name. Its error has a line for each problem, with the name, the line
+// and the column.
 func Parse(name string, script []byte) (*Model, error) {
 	s := &source{name: name}
 	m := &Model{name: name}
@@ -63,7 +64,7 @@ func Parse(name string, script []byte) (*Model, error) {
 	return m, nil
 }
 
-// A source is a script that is read, with its problems.
+// A source is a script that is being parsed, with its problems.
 type source struct {
 	name     string
 	problems []error
@@ -77,7 +78,7 @@ func (s *source) problem(at *token.Position, format string, args ...any) {
 		fmt.Errorf("%s:%d:%d: %s", s.name, max(at.Line, 1), max(at.Column, 1), fmt.Sprintf(format, args...)))
 }
 
-// entries returns the entries of the list, or none if there are problems.
+// entries returns the entries of the list, or nil if the script has problems.
 func (s *source) entries(script []byte) []ast.Node {
 	if len(script) > maxSize {
 		s.problem(nil, "the script is larger than %d bytes", maxSize)
@@ -102,7 +103,8 @@ func (s *source) entries(script []byte) []ast.Node {
 	return nil
 }
 
-// parse returns the root of the script. It returns a panic of the library as an error.
+// parse returns the root of the script. The root is nil if the script is empty or has problems. A panic of
+// the library becomes an error.
 func (s *source) parse(script string) (root ast.Node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -127,7 +129,7 @@ func (s *source) parse(script string) (root ast.Node, err error) {
 	return parsed.Docs[0].Body, nil
 }
 
-// unsupported are features of YAML that make a file misleading or large.
+// unsupported lists the features of YAML that make a file misleading or large.
 var unsupported = map[token.Type]string{
 	token.AnchorType:   "an anchor",
 	token.AliasType:    "an alias",
@@ -160,7 +162,7 @@ func (s *source) checkTokens(tokens token.Tokens) {
 	}
 }
 
-// turn returns the turn of an entry. It reports false if it has problems.
+// turn returns the turn of an entry. ok is false if the entry has problems.
 func (s *source) turn(node ast.Node) (t turn, ok bool) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -208,7 +210,7 @@ func (s *source) check(node ast.Node, t *turn) {
 	}
 }
 
-// nonJSON returns the part of a value that JSON does not have.
+// nonJSON describes the part of v that JSON cannot represent. It returns "" if there is no such part.
 func nonJSON(v any) string {
 	switch v := v.(type) {
 	case float64:

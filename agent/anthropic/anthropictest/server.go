@@ -12,10 +12,11 @@ import (
 	"github.com/askback/askback/internal/hosted/modelhttp/modeltest"
 )
 
-// New starts a fake.
+// New starts a fake server for the test t.
 func New(t testing.TB) *modeltest.Server { return modeltest.New(t, check) }
 
-// A Block is a block of a reply: Start is its first event, and Deltas are the events that follow.
+// A Block is a content block of a reply. Start is the JSON of the block at its start, and Deltas are the JSON
+// of the deltas that follow.
 type Block struct {
 	Start  string
 	Deltas []string
@@ -30,8 +31,8 @@ func Text(pieces ...string) Block {
 	return b
 }
 
-// Thinking returns a thought with a signature, which the fake accepts back. Without a signature
-// the thought is cut off.
+// Thinking returns a thought. The fake accepts the thought in a later request if signature begins with "sig".
+// If signature is "", the thought is incomplete.
 func Thinking(thought, signature string) Block {
 	b := Block{Start: `{"type":"thinking","thinking":"","signature":""}`}
 	b.Deltas = append(b.Deltas, `{"type":"thinking_delta","thinking":`+quote(thought)+`}`)
@@ -58,10 +59,10 @@ func quote(s string) string {
 	return string(b)
 }
 
-// Event returns one event of a stream.
+// Event returns an event of a stream with the given name and data.
 func Event(name, data string) string { return "event: " + name + "\ndata: " + data + "\n\n" }
 
-// Stream returns the events of a reply.
+// Stream returns all events of a reply with the given blocks.
 func Stream(stopReason string, blocks ...Block) string {
 	var s strings.Builder
 	s.WriteString(Event("message_start", `{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-test","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":12,"cache_creation_input_tokens":100,"cache_read_input_tokens":1000,"output_tokens":1}}}`))
@@ -119,7 +120,7 @@ type block struct {
 	Input                           json.RawMessage
 }
 
-// check returns the reply to a request that the API rejects, or nil.
+// check returns the reply to a request that the API rejects. It returns nil if the request is valid.
 func check(r *http.Request, body []byte) *modeltest.Reply {
 	var q request
 	switch err := json.Unmarshal(body, &q); {
@@ -149,7 +150,7 @@ func check(r *http.Request, body []byte) *modeltest.Reply {
 	return q.checkMessages()
 }
 
-// marks returns the number of marks for the cache.
+// marks returns the number of blocks and tools with cache_control.
 func (q request) marks() int {
 	n := 0
 	for _, t := range q.Tools {
@@ -176,7 +177,7 @@ func (q request) checkMessages() *modeltest.Reply {
 			return invalid("messages.%d: all messages must have non-empty content", i)
 		}
 		if i > 0 && m.Role == q.Messages[i-1].Role {
-			// the API merges them, which would hide a mistake
+			// The API merges consecutive messages with the same role, which would hide a mistake.
 			return invalid("messages.%d: two messages of %s", i, m.Role)
 		}
 		text := false

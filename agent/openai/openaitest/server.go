@@ -12,17 +12,17 @@ import (
 	"github.com/askback/askback/internal/hosted/modelhttp/modeltest"
 )
 
-// New starts a fake. Its base URL ends in /v1.
+// New starts a fake server for the test t. Its base URL ends in /v1.
 func New(t testing.TB) *modeltest.Server {
 	s := modeltest.New(t, check)
 	s.URL += "/v1"
 	return s
 }
 
-// Event returns one event of a stream.
+// Event returns an event of a stream with the given data.
 func Event(data string) string { return "data: " + data + "\n\n" }
 
-// Delta returns the event with a piece of a reply.
+// Delta returns the event for delta, a piece of a reply.
 func Delta(delta string) string { return choice(delta, "null") }
 
 func choice(delta, finish string) string {
@@ -58,7 +58,7 @@ func quote(s string) string {
 	return string(b)
 }
 
-// Stream returns the events of a reply.
+// Stream returns all events of a reply: the given events, the finish reason, the usage and the end.
 func Stream(finish string, events ...string) string {
 	return Delta(`{"role":"assistant","content":""}`) + strings.Join(events, "") + choice("{}", quote(finish)) +
 		Event(`{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1767614400,"model":"gpt-test","choices":[],"usage":{"prompt_tokens":1112,"completion_tokens":120,"total_tokens":1232,"prompt_tokens_details":{"cached_tokens":1000}}}`) +
@@ -97,7 +97,7 @@ type message struct {
 	} `json:"tool_calls"`
 }
 
-// check returns the reply to a request that the API rejects, or nil.
+// check returns the reply to a request that the API rejects. It returns nil if the request is valid.
 func check(r *http.Request, body []byte) *modeltest.Reply {
 	var q request
 	switch err := json.Unmarshal(body, &q); {
@@ -142,7 +142,7 @@ func checkMessages(messages []message) *modeltest.Reply {
 		case "system":
 		case "user", "assistant":
 			if i > 0 && messages[i-1].Role == m.Role {
-				// templates of models require this
+				// The prompt templates of some models require this.
 				return invalid("Conversation roles must alternate user/assistant/user/assistant/...")
 			}
 		case "tool":
