@@ -151,6 +151,19 @@ func TestFiguresRequireAPerson(t *testing.T) {
 	}
 }
 
+// The header fits into windows on both sides of each breakpoint.
+func TestChromiumNavigationFitsTheWindow(t *testing.T) {
+	c := newChromium(t)
+	w := c.window(desktop)
+	w.login("ana")
+	w.open("/")
+	for _, width := range []int64{360, 639, 640, 700, 736, 895, 896, 1000} {
+		w.look(width, "light")
+		w.waitUntil("document.documentElement.scrollWidth <= innerWidth")
+	}
+	c.Check(t)
+}
+
 // In a wide window, the menu of the header opens and closes by keyboard, and leads to pages. These pages fit
 // a phone and violate no rule of WCAG 2.2 AA.
 func TestChromiumMenuLeadsToNumbers(t *testing.T) {
