@@ -10,13 +10,12 @@ import (
 	"time"
 )
 
-// A Fault is how a [Receiver] fails when it gets a valid message. The zero value is
-// [Accept].
+// A Fault describes how a [Receiver] fails when it gets a valid message. The zero value is [Accept].
 type Fault struct {
 	name  string
 	loses bool // the message is accepted, although the sender may not learn it
-	// serve replies. A fault that takes long ends with the request, or when stopping is
-	// closed.
+	// serve replies. A fault that takes long ends with the request, or when stopping is closed. If serve is
+	// nil, the reply is 204.
 	serve func(w http.ResponseWriter, r *http.Request, stopping <-chan struct{})
 }
 
@@ -26,26 +25,26 @@ func (f Fault) accepts() bool { return f.serve == nil || f.loses }
 // String returns the name of the fault, or "" for [Accept].
 func (f Fault) String() string { return f.name }
 
-// Accept is not a fault: the receiver accepts the message, and replies 204.
+// Accept is not a fault. The receiver accepts the message, and replies 204.
 var Accept = Fault{}
 
-// Status replies with a status. 410 ends the deliveries to a receiver; after any other status that is not
-// 2xx, the sender tries again.
+// Status returns a fault that replies with a status. The receiver accepts the message if the status is 2xx.
+// The status 410 ends the deliveries to a receiver. After any other status, the sender tries again.
 func Status(status int) Fault { return statusWith(status, "", "") }
 
-// StatusRetryAfter replies with a status and the header Retry-After in seconds. A fraction of a second counts
-// as a whole second.
+// StatusRetryAfter returns a fault that replies with a status, and with the header Retry-After in seconds. A
+// fraction of a second counts as a whole second.
 func StatusRetryAfter(status int, after time.Duration) Fault {
 	seconds := int64((after + time.Second - 1) / time.Second)
 	return statusWith(status, "Retry-After", strconv.FormatInt(seconds, 10))
 }
 
-// StatusRetryAt replies with a status and the header Retry-After as a date.
+// StatusRetryAt returns a fault that replies with a status, and with the header Retry-After as a date.
 func StatusRetryAt(status int, at time.Time) Fault {
 	return statusWith(status, "Retry-After", at.UTC().Format(http.TimeFormat))
 }
 
-// Redirect replies 307 with an address. A sender must not follow it.
+// Redirect returns a fault that replies 307 with an address. A sender must not follow the redirect.
 func Redirect(to string) Fault {
 	return statusWith(http.StatusTemporaryRedirect, "Location", to)
 }
@@ -61,7 +60,7 @@ func statusWith(status int, header, value string) Fault {
 	return f
 }
 
-// Hang does not reply until the sender gives up.
+// Hang returns a fault that does not reply until the sender gives up.
 func Hang() Fault {
 	return Fault{name: "hang", serve: func(_ http.ResponseWriter, r *http.Request, stopping <-chan struct{}) {
 		select {
@@ -72,20 +71,20 @@ func Hang() Fault {
 	}}
 }
 
-// CloseMidway closes the connection in the middle of the reply.
+// CloseMidway returns a fault that closes the connection in the middle of the reply.
 func CloseMidway() Fault {
 	return Fault{name: "close midway", serve: hijack(func(c net.Conn) {
 		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Le")
 	})}
 }
 
-// NotHTTP replies with a text that is not HTTP, and closes the connection.
+// NotHTTP returns a fault that replies with a text that is not HTTP, and closes the connection.
 func NotHTTP(text string) Fault {
 	return Fault{name: "not HTTP", serve: hijack(func(c net.Conn) { _, _ = io.WriteString(c, text) })}
 }
 
-// LoseReply accepts the message, and closes the connection without a reply. So the sender
-// sends it again.
+// LoseReply returns a fault that accepts the message, and closes the connection without a reply. So the
+// sender sends the message again.
 func LoseReply() Fault {
 	return Fault{name: "lose the reply", loses: true, serve: hijack(func(net.Conn) {})}
 }
@@ -101,8 +100,8 @@ func hijack(write func(net.Conn)) func(http.ResponseWriter, *http.Request, <-cha
 	}
 }
 
-// SlowBody accepts the message with a body that does not end: a byte every ten milliseconds,
-// until the sender gives up.
+// SlowBody returns a fault that accepts the message with a body that does not end. It sends a byte every ten
+// milliseconds, until the sender gives up.
 func SlowBody() Fault {
 	return Fault{
 		name:  "slow body",
@@ -125,7 +124,7 @@ func SlowBody() Fault {
 	}
 }
 
-// HugeBody accepts the message with a body of n bytes.
+// HugeBody returns a fault that accepts the message with a body of n bytes.
 func HugeBody(n int64) Fault {
 	return Fault{
 		name:  "huge body",

@@ -49,11 +49,11 @@ type Instance struct {
 	done     chan struct{} // closed when answerAll returns
 }
 
-// askState is the last known state of an ask.
+// An askState is the last known state of an ask.
 type askState struct {
 	askback.Ask
-	matched bool                      // a reply was used for it
-	err     error                     // the reason why it will not be answered
+	matched bool                      // a reply was used for the ask
+	err     error                     // the reason why the ask will not be answered
 	waiters []context.CancelCauseFunc // cancel the Wait calls of agents
 }
 
@@ -120,8 +120,9 @@ func (i *Instance) Now() time.Time {
 }
 
 // Advance moves the clock forward. It first waits until the scripts have replied to all asks that they match.
-// It returns when every deadline that passed has taken effect; if that takes more than 30 seconds, the test
-// fails. Call Advance(0) after changing a clock that was given to [On].
+// It returns when every deadline that passed has taken effect. If that takes more than 30 seconds, the test
+// fails. With channels, it also waits for the messages that are due. Call Advance(0) after changing a clock
+// that was given to [On].
 func (i *Instance) Advance(by time.Duration) {
 	i.t.Helper()
 	for idle, changed := i.idle(); !idle; idle, changed = i.idle() {
@@ -160,7 +161,8 @@ const advanceTimeout = 30 * time.Second
 // sendsPause is the time between two checks for messages that are due.
 const sendsPause = 2 * time.Millisecond
 
-// waitForSends waits until no attempt to send a message is due.
+// waitForSends waits until no message is due. If that takes more than waitTimeout, the test fails. Without
+// channels, it returns immediately.
 func (i *Instance) waitForSends() {
 	i.t.Helper()
 	if !i.sends {
@@ -244,7 +246,7 @@ func (i *Instance) close() {
 	}
 }
 
-// observer implements engine.Observer for an instance.
+// An observer implements engine.Observer for an instance.
 type observer struct{ *Instance }
 
 // Committed records the ask and queues it for the scripts if it is new. Then it
@@ -279,7 +281,7 @@ func (i *Instance) open() []*askState {
 	return pending
 }
 
-// runner starts and stops the Run method of an engine.
+// A runner starts and stops the Run method of an engine.
 type runner struct {
 	mu     sync.Mutex
 	cancel context.CancelFunc

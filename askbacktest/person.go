@@ -27,7 +27,7 @@ type Person struct {
 	returned map[string]bool // ids of the asks that Next has returned
 }
 
-// scriptedReply is a reply of a script with the number of its uses.
+// A scriptedReply is a reply of a script with the number of its uses.
 type scriptedReply struct {
 	Reply
 	used int
@@ -35,8 +35,8 @@ type scriptedReply struct {
 
 // Person adds a person with a script. Each ask is answered by the first matching reply of a person who may
 // answer it. Replies are tried in the order in which people were added. Open asks that no reply has matched
-// yet are tried again. A person without a script answers only when the test calls its methods; [Person.Next]
-// returns the asks for it. Person panics if a reply is the zero Reply.
+// yet are tried again. A person without a script answers only when the test calls methods of the person, such
+// as [Person.Next], which returns an ask. Person panics if a reply is the zero Reply.
 func (i *Instance) Person(name string, script ...Reply) *Person {
 	p := &Person{
 		PersonClient: i.engine.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelAPI}),
@@ -61,9 +61,8 @@ func (i *Instance) Person(name string, script ...Reply) *Person {
 	return p
 }
 
-// Next returns the oldest pending ask that the person may answer and that Next
-// has not returned before. It blocks until there is one. If ctx ends first, it
-// returns the cause of ctx.
+// Next returns the oldest pending ask that the person may answer and that Next has not returned before. It
+// blocks until there is such an ask. If ctx ends first, it returns the cause of ctx.
 func (p *Person) Next(ctx context.Context) (askback.Ask, error) {
 	for {
 		a, changed := p.next()
@@ -78,8 +77,8 @@ func (p *Person) Next(ctx context.Context) (askback.Ask, error) {
 	}
 }
 
-// next is Next without blocking. If there is no ask, it returns the zero Ask and a
-// channel that is closed at the next change.
+// next is like [Person.Next], but does not block. If there is no ask, it returns the zero Ask and a channel
+// that is closed at the next change.
 func (p *Person) next() (askback.Ask, <-chan struct{}) {
 	p.instance.mu.Lock()
 	defer p.instance.mu.Unlock()
@@ -177,8 +176,8 @@ func (i *Instance) answeredByTest(a askback.Ask) bool {
 	return slices.ContainsFunc(i.people, func(p *Person) bool { return len(p.script) == 0 && p.mayAnswer(a) })
 }
 
-// scripted reports whether any person has a script. If not, the test itself answers
-// all asks. The caller holds the lock.
+// scripted reports whether any person has a script. If no person has a script, the test itself answers all
+// asks. The caller holds the lock.
 func (i *Instance) scripted() bool {
 	return slices.ContainsFunc(i.people, func(p *Person) bool { return len(p.script) > 0 })
 }
@@ -192,7 +191,7 @@ func (a *askState) fail(err error) {
 	}
 }
 
-// agent is the client of an agent. Its Wait fails if no person will answer.
+// An agent is the client of an agent. Its Wait fails if no person will answer.
 type agent struct {
 	askback.AgentClient
 	instance *Instance

@@ -41,10 +41,11 @@ const (
 
 // ReceiverOptions configure a [Receiver]. The zero value is usable.
 type ReceiverOptions struct {
-	// Secrets verify messages, in the form "whsec_" and base64. A message must have a signature by one of
-	// them; during a rotation there are two. Without any, [ReceiverSecret] is used.
+	// Secrets verify messages. A secret is "whsec_" followed by base64. A message must have a signature by a
+	// secret in the list. During a rotation, there are two secrets. If the list is empty, [ReceiverSecret] is
+	// used.
 	Secrets []string
-	// Now returns the time with which the age of messages is checked; nil: time.Now.
+	// Now returns the time with which the age of messages is checked. If it is nil, time.Now is used.
 	Now      func() time.Time
 	Protocol Protocol
 }
@@ -53,8 +54,8 @@ type ReceiverOptions struct {
 // message if its signature, its age and its id are valid, and replies 401 otherwise. A message that arrives
 // again, because its reply was lost, is accepted and not recorded again.
 //
-// A script makes it fail: [Receiver.Next] for the next messages, [Receiver.Always] for all others,
-// [Receiver.Down] for all connections. It is safe for concurrent use.
+// A test can make a receiver fail with [Receiver.Next] for the next messages, [Receiver.Always] for all other
+// messages, and [Receiver.Down] for all connections. A Receiver is safe for concurrent use.
 type Receiver struct {
 	t       testing.TB
 	secrets [][]byte
@@ -73,7 +74,7 @@ type Receiver struct {
 }
 
 // A Message is a message that a [Receiver] has accepted. A message about an ask has Question, Questions and,
-// at its end, Outcome. A message about a session has Session.
+// when the ask has ended, Outcome. A message about a session has Session.
 type Message struct {
 	ID        string          `json:"-"` // the header webhook-id, the same in each attempt
 	At        time.Time       `json:"-"` // the header webhook-timestamp, the time of the attempt
@@ -96,7 +97,7 @@ type Message struct {
 	PageURL   string `json:"page_url"`
 }
 
-// An Attempt is one request to a [Receiver].
+// An Attempt is a request to a [Receiver].
 type Attempt struct {
 	Message
 	// Result is "accepted", "repeated", the name of a fault such as "status 503", or "rejected" if Err is
@@ -130,7 +131,7 @@ func NewReceiver(t testing.TB, o *ReceiverOptions) *Receiver {
 	return r
 }
 
-// URL is the address for callback_url.
+// URL returns the address for callback_url.
 func (r *Receiver) URL() string {
 	if r.proto == HTTP {
 		return "http://" + r.address
@@ -138,12 +139,12 @@ func (r *Receiver) URL() string {
 	return "https://" + r.address
 }
 
-// Address is the host and port of the receiver, for the setting channels.webhook.allow: a
-// server refuses to send to loopback otherwise.
+// Address returns the host and port of the receiver, for the setting channels.webhook.allow. Without this
+// setting, a server refuses to send to loopback.
 func (r *Receiver) Address() string { return r.address }
 
-// Certificate returns the certificate of a receiver with the protocol [HTTPS], and nil while
-// it is down.
+// Certificate returns the certificate of a receiver with the protocol [HTTPS]. It returns nil for other
+// protocols, and while the receiver is down.
 func (r *Receiver) Certificate() *x509.Certificate {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -169,8 +170,7 @@ func (r *Receiver) SetSecrets(secrets ...string) {
 	r.secrets = keys
 }
 
-// Down stops the server, so that connections are refused. It ends the attempts that it has
-// not replied to.
+// Down stops the server, so that connections are refused. Attempts without a reply end.
 func (r *Receiver) Down() {
 	r.mu.Lock()
 	server := r.server
@@ -184,7 +184,7 @@ func (r *Receiver) Down() {
 	}
 }
 
-// Up starts the server again, on the same address.
+// Up starts the server again, on the same address. If the server is running, Up does nothing.
 func (r *Receiver) Up() {
 	r.t.Helper()
 	r.mu.Lock()
@@ -205,7 +205,7 @@ func (r *Receiver) Up() {
 	}
 }
 
-// serve starts a server.
+// serve starts a server on the listener l.
 func (r *Receiver) serve(l net.Listener) {
 	s := httptest.NewUnstartedServer(r)
 	_ = s.Listener.Close()
@@ -221,16 +221,16 @@ func (r *Receiver) serve(l net.Listener) {
 	}
 }
 
-// Next sets how the next valid messages fail, in this order. Each fault is used once.
-// [Accept] accepts a message in between.
+// Next sets how the next valid messages fail, in this order. Each fault is used once. [Accept] in the list
+// accepts a message.
 func (r *Receiver) Next(faults ...Fault) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.script = append(r.script, faults...)
 }
 
-// Always sets the fault of each valid message for which [Receiver.Next] has no fault. The first fault is
-// [Accept].
+// Always sets the fault of each valid message for which [Receiver.Next] has no fault. Without a call of
+// Always, this fault is [Accept].
 func (r *Receiver) Always(f Fault) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -255,7 +255,7 @@ func (r *Receiver) Attempts() []Attempt {
 // waitTimeout is how long a receiver waits for messages. It is long, because a busy machine may be slow.
 const waitTimeout = 2 * time.Minute
 
-// Wait waits until n messages were accepted, and returns all. If that takes more than two
+// Wait waits until n messages were accepted, and returns all accepted messages. If that takes more than two
 // minutes, the test fails.
 func (r *Receiver) Wait(n int) []Message {
 	r.t.Helper()
@@ -263,8 +263,8 @@ func (r *Receiver) Wait(n int) []Message {
 	return r.Messages()
 }
 
-// WaitAttempts waits until there were n requests, and returns all. If that takes more than
-// two minutes, the test fails.
+// WaitAttempts waits until there were n requests, and returns all requests. If that takes more than two
+// minutes, the test fails.
 func (r *Receiver) WaitAttempts(n int) []Attempt {
 	r.t.Helper()
 	r.wait(fmt.Sprintf("%d requests", n), func() bool { return len(r.attempts) >= n })
@@ -294,7 +294,8 @@ func (r *Receiver) wait(what string, enough func() bool) {
 	}
 }
 
-// ServeHTTP receives one message. It is for servers of your own; the server of the receiver uses it too.
+// ServeHTTP receives a message. The server of the receiver calls it, and a test can use the receiver as the
+// handler of another server.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, in.Body, maxReceived))
 	a := Attempt{
@@ -323,7 +324,8 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 // arguments may be in the message twice.
 const maxReceived = 16 << 20
 
-// fault removes the next fault from the script.
+// fault returns the fault for the next message. It removes the fault from the script, or returns the fault of
+// [Receiver.Always] if the script is empty.
 func (r *Receiver) fault() Fault {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -335,7 +337,8 @@ func (r *Receiver) fault() Fault {
 	return f
 }
 
-// take records a valid message. It returns a channel that is closed when the server stops.
+// take records a valid message and the result of its attempt. It returns a channel that is closed when the
+// server stops.
 func (r *Receiver) take(a *Attempt, f Fault) <-chan struct{} {
 	r.mu.Lock()
 	repeated := slices.ContainsFunc(r.messages, func(m Message) bool { return m.ID == a.ID })
@@ -368,7 +371,7 @@ func (r *Receiver) record(a Attempt) {
 // in the libraries of Standard Webhooks.
 const tolerance = 5 * time.Minute
 
-// verify checks the headers of Standard Webhooks 1.0. It returns the time of the message.
+// verify checks the headers of Standard Webhooks 1.0. It returns the time in the headers.
 func (r *Receiver) verify(h http.Header, body []byte) (at time.Time, err error) {
 	id, sent := h.Get("Webhook-Id"), h.Get("Webhook-Timestamp")
 	seconds, err := strconv.ParseInt(sent, 10, 64)

@@ -9,33 +9,32 @@ import (
 	"github.com/askback/askback"
 )
 
-// A Reply is one reply of a scripted person. It answers one ask, unless
-// [Reply.Times] or [Reply.Always] changes that.
+// A Reply is a reply of a scripted person. It answers one ask, unless [Reply.Times] or [Reply.Always] changes
+// that.
 type Reply struct {
 	source  string // the Go expression that made the reply
 	matches func(askback.Ask) bool
 	send    func(ctx context.Context, c askback.PersonClient, a askback.Ask) error
-	times   int // number of asks it answers; 0 means all
+	times   int // the number of asks to answer, or 0 for all
 	fields  []field
 }
 
-// A field has the values that answer a question. The question is the first one whose
-// text contains the string question.
+// A field has the values that answer a question: the first question whose text contains the string question.
 type field struct {
 	question string
 	values   []string
 }
 
-// Answer answers an ask that has a question whose text contains question. The
-// values are labels of options, or other text. Other questions of the same ask
-// are answered with [Reply.And] or left empty.
+// Answer returns a reply that answers an ask. The text of a question of the ask must contain question. The
+// values are labels of options, or other text. Other questions of the same ask are answered with [Reply.And]
+// or left empty.
 func Answer(question string, values ...string) Reply {
 	r := Reply{source: call("Answer", append([]string{question}, values...)...), times: 1}
 	return r.with(question, values)
 }
 
-// And answers another question of the same ask. The reply matches only an ask
-// that has all questions of the reply. And panics if r was not made with [Answer].
+// And returns a reply that also answers another question of the same ask. The reply matches only an ask that
+// has all questions of the reply. And panics if r was not made with [Answer].
 func (r Reply) And(question string, values ...string) Reply {
 	if r.fields == nil {
 		panic("askbacktest: And follows Answer, not " + r.source)
@@ -61,7 +60,7 @@ func (r Reply) with(question string, values []string) Reply {
 	return r
 }
 
-// questionID returns the id of the question that f answers, or "" if a has none.
+// questionID returns the id of the question that f answers, or "" if a has no such question.
 func (f field) questionID(a askback.Ask) string {
 	for _, q := range a.Questions {
 		if strings.Contains(q.Text, f.question) {
@@ -71,9 +70,8 @@ func (f field) questionID(a askback.Ask) string {
 	return ""
 }
 
-// Give answers an ask with a complete [askback.Answer], such as one with notes
-// and a comment. It matches if the text of a question or the name of the tool
-// contains about.
+// Give returns a reply with a complete [askback.Answer], such as an answer with notes and a comment. It
+// matches an ask if the text of a question or the name of the tool contains about.
 func Give(about string, answer askback.Answer) Reply {
 	return Reply{
 		source: call("Give", about), times: 1,
@@ -85,10 +83,10 @@ func Give(about string, answer askback.Answer) Reply {
 	}
 }
 
-// Approve approves a confirmation if the name of its tool contains tool.
+// Approve returns a reply that approves a confirmation. The name of its tool must contain tool.
 func Approve(tool string) Reply { return decide("Approve", askback.Approve, tool, "") }
 
-// Deny denies a confirmation if the name of its tool contains tool.
+// Deny returns a reply that denies a confirmation. The name of its tool must contain tool.
 func Deny(tool, reason string) Reply { return decide("Deny", askback.Deny, tool, reason) }
 
 func decide(function string, d askback.Decision, tool, reason string) Reply {
@@ -101,7 +99,7 @@ func decide(function string, d askback.Decision, tool, reason string) Reply {
 	return r
 }
 
-// Decline declines an ask. It matches like [Give].
+// Decline returns a reply that declines an ask. It matches like [Give].
 func Decline(about, reason string) Reply {
 	r := Give(about, askback.Answer{})
 	r.source = call("Decline", about, reason)
@@ -112,8 +110,7 @@ func Decline(about, reason string) Reply {
 	return r
 }
 
-// Ignore leaves an ask pending, so that its deadline can pass. It matches like
-// [Give].
+// Ignore returns a reply that leaves an ask pending, so that its deadline can pass. It matches like [Give].
 func Ignore(about string) Reply {
 	r := Give(about, askback.Answer{})
 	r.source = call("Ignore", about)
@@ -121,8 +118,8 @@ func Ignore(about string) Reply {
 	return r
 }
 
-// Times returns a reply that answers n asks. The test fails if there are fewer.
-// Times panics if n is less than 1.
+// Times returns a reply that answers n asks. The test fails if the reply answers fewer asks. Times panics if
+// n is less than 1.
 func (r Reply) Times(n int) Reply {
 	if n < 1 {
 		panic(fmt.Sprintf("askbacktest: %s.Times(%d): the number must be at least 1", r.source, n))
@@ -132,8 +129,7 @@ func (r Reply) Times(n int) Reply {
 	return r
 }
 
-// Always returns a reply that answers every ask it matches. The test fails if it
-// matches none.
+// Always returns a reply that answers every ask that it matches. The test fails if the reply matches no ask.
 func (r Reply) Always() Reply {
 	r.times = 0
 	r.source += ".Always()"

@@ -1,14 +1,12 @@
-// Package asktool defines the tools by which a model asks people. It has their
-// names and schemas, decodes their input and formats their results. It is for
-// programs that host a model, and sends no request itself.
+// Package asktool defines the tools by which a model asks people. It has their names and schemas, decodes
+// their input and formats their results. It is for programs that host a model, and sends no request itself.
 //
-// A host offers both tools with [Schema] and [Description]. When the model calls
-// one, [Questions] or [Confirmation] decodes the input to a request for an
-// askback.Asker. Once the ask is settled, [Result] returns the result of the call.
+// A host offers both tools with [Schema] and [Description]. When the model calls a tool, [Questions] or
+// [Confirmation] decodes the input to a request for an askback.Asker. Once the ask is settled, [Result]
+// returns the result of the call.
 //
-// Pass the input as the model wrote it, before any schema validator. Models make
-// mistakes: this package repairs them, or explains them to the model with a
-// [Mistake] (F15).
+// Pass the input as the model wrote it, before any schema validator. This package repairs mistakes in the
+// input, or explains them to the model with a [Mistake] (F15).
 package asktool
 
 import (
@@ -25,7 +23,7 @@ const (
 	ConfirmAction   = "confirm_action"
 )
 
-// Canonical returns the name of the tool that a model means by name, and reports whether there is such a
+// Canonical returns the name of the tool that a model means by name. It returns false if there is no such
 // tool. Models also use names from other programs for AskUserQuestion.
 func Canonical(name string) (string, bool) {
 	switch name {
@@ -54,9 +52,9 @@ func mistake(input []byte, err error, form decode.InputKind) error {
 	return &Mistake{decode.Correction(input, err, form), err}
 }
 
-// Questions decodes the input of ask_user_question: one to four questions, each with
-// two to four options, or with none for free text. The request is normalized, and its
-// Warnings list the repairs. The error is a *[Mistake].
+// Questions decodes the input of ask_user_question: one to four questions, each with two to four options, or
+// without options for free text. The request is normalized, and its Warnings list the repairs. The error is a
+// *[Mistake].
 func Questions(input []byte) (askback.Request, error) {
 	r, err := decode.Questions(input)
 	if err != nil {
@@ -65,9 +63,9 @@ func Questions(input []byte) (askback.Request, error) {
 	return r, nil
 }
 
-// Confirmation decodes the input of confirm_action: {action, details?, default?}.
-// It repairs nothing. It checks default, but the request does not depend on it; see
-// [Suggestion]. The request is normalized. The error is a *[Mistake].
+// Confirmation decodes the input of confirm_action: {action, details?, default?}. It repairs nothing. It
+// checks default, but the request does not depend on default; see [Suggestion]. The request is normalized.
+// The error is a *[Mistake].
 func Confirmation(input []byte) (askback.Request, error) {
 	a, err := decode.Confirm(input)
 	if err != nil {

@@ -10,14 +10,12 @@ import (
 	"github.com/askback/askback/internal/wire/codec"
 )
 
-// Result returns the tool result for an ask as text and as JSON, and whether the
-// call failed (docs/wire.md §5). Everything that people wrote is JSON in the text, so
-// that a model cannot take it for structure or for words of this package (T30).
+// Result returns the tool result for an ask as text and as JSON (docs/wire.md §5). Everything that people
+// wrote is JSON in the text, so that a model cannot take it for structure or for words of this package (T30).
 //
-// A denial is an answer, not a failure. If the ask ended without an answer, the call
-// failed, and the text states that this is not consent. If a timer applied the
-// asker's defaults, the call did not fail, and the text mentions the timer. For a pending
-// ask the call did not fail either, and the text states that there is no answer yet.
+// isError is set if the ask ended without an answer, and the text then states that this is not consent. A
+// denial is an answer. If a timer applied the asker's defaults, isError is not set, and the text mentions the
+// timer. It is not set for a pending ask either, and the text states that there is no answer yet.
 func Result(ask askback.Ask) (text string, structured []byte, isError bool) {
 	if !ask.Settled() {
 		return pendingResult(ask)
@@ -81,8 +79,8 @@ func appendAnswers(b []byte, ask askback.Ask) []byte {
 	return append(b, '}')
 }
 
-// answers returns the answers by the text of their question: a string, or a list if
-// the question allows several. An unanswered question has an empty list or no entry.
+// answers returns the answers, keyed by the text of the question. An answer is a string, or a list if the
+// question allows several. An unanswered question has an empty list or no entry.
 func answers(ask askback.Ask) map[string]any {
 	out := map[string]any{}
 	for _, q := range ask.Questions {
@@ -186,7 +184,7 @@ func actorText(by askback.Actor) string {
 	return "a " + string(by.Kind)
 }
 
-// noAnswerText states why there is no answer, and that this is not consent.
+// noAnswerText returns a text that states why there is no answer, and that this is not consent.
 func noAnswerText(ask askback.Ask) string {
 	const next = " Continue by your own judgement if that is safe, or ask differently."
 	text := ""
@@ -205,7 +203,7 @@ func noAnswerText(ask askback.Ask) string {
 	return text + "." + next
 }
 
-// quote returns s as a JSON string. It is one line, and no character of s can end it.
+// quote returns s as a JSON string. The string is on one line, and no character of s can end the string.
 func quote(s string) string {
 	return string(codec.AppendString(nil, s))
 }

@@ -2,13 +2,13 @@ package asktool
 
 import "encoding/json"
 
-// Schema returns the JSON Schema of the input of a tool, or nil for an unknown tool.
+// Schema returns the JSON Schema for the input of a tool, or nil for an unknown tool.
 //
-// It uses only keywords that OpenAI, Anthropic and Gemini all accept: types,
-// descriptions, properties, items, required, bounds and defaults.
+// The schema has only keywords that OpenAI, Anthropic and Gemini all accept: types, descriptions, properties,
+// items, required, bounds and defaults.
 //
-// The schema is for the model. Do not validate input by it: [Questions] and
-// [Confirmation] repair harmless mistakes, and explain others to the model.
+// The schema is for the model. Do not validate input by the schema: [Questions] and [Confirmation] repair
+// harmless mistakes, and explain others to the model.
 func Schema(tool string) json.RawMessage {
 	switch tool {
 	case AskUserQuestion:
@@ -19,8 +19,8 @@ func Schema(tool string) json.RawMessage {
 	return nil
 }
 
-// Description returns the description of a tool for the model: its effect, and when to use it and when not
-// (C4). For an unknown tool it returns "".
+// Description returns the description of a tool for the model: its effect, when to use it, and when not to
+// use it (C4). For an unknown tool, Description returns "".
 func Description(tool string) string {
 	switch tool {
 	case AskUserQuestion:

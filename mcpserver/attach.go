@@ -21,8 +21,8 @@ const (
 	// maxSkips bounds how many approvals one call skips because they can no longer be
 	// consumed.
 	maxSkips = 1000
-	// maxSearches bounds the searches of one call. A second one is needed only if other
-	// calls add asks during the first.
+	// maxSearches is the maximum number of searches of one call. A second search is needed only if other
+	// calls add asks during the first search.
 	maxSearches = 20
 )
 
@@ -82,7 +82,7 @@ const traceKey = "traceparent"
 
 // attach returns the ask of a call: a pending ask, a settled ask whose outcome the agent does not have yet,
 // or else a new ask. A call makes its next ask only after the earlier asks are done, so attach looks only at
-// the last one. With an idempotency key of the client, it returns the only ask with that key.
+// the last ask. With an idempotency key of the client, it returns the only ask with that key.
 func (c *call) attach(ctx context.Context, k key, r askback.Request) (askback.Ask, error) {
 	if trace, _ := c.req.Params.Meta[traceKey].(string); askback.ValidTraceParent(trace) {
 		r.TraceParent = trace

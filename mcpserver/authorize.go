@@ -27,15 +27,14 @@ type Issuer interface {
 	Agent(ctx context.Context, token string) (name, label string, err error)
 }
 
-// resourcePath is the path of the handler. The public URL followed by it is the audience of
-// tokens.
+// resourcePath is the path of the handler. The public URL followed by this path is the audience of tokens.
 const resourcePath = login.ResourcePath
 
 // MetadataPath is the path of [Server.Metadata] (RFC 9728, section 3.1).
 const MetadataPath = "/.well-known/oauth-protected-resource" + resourcePath
 
-// Metadata returns a handler with the metadata by which clients find the issuer of tokens
-// (RFC 9728). It is nil without [Options.Issuer].
+// Metadata returns a handler with the metadata by which clients find the issuer of tokens (RFC 9728). Without
+// [Options.Issuer], Metadata returns nil.
 func (s *Server) Metadata() http.Handler {
 	if s.options.Issuer == nil {
 		return nil
@@ -85,8 +84,8 @@ func (s *Server) authenticateSecret(ctx context.Context, a Authenticator, secret
 	return &caller{client: checkedClient{a.As(p), a, secret}, name: p.Name}, nil
 }
 
-// challenge returns the value of the header WWW-Authenticate (RFC 6750, section 3) for a
-// request that was rejected because of why.
+// challenge returns the value of the header WWW-Authenticate (RFC 6750, section 3) for a request that was
+// rejected because of the error why.
 func (s *Server) challenge(why error) string {
 	c := `Bearer realm="askback"`
 	if !errors.Is(why, errNoBearer) {

@@ -10,14 +10,14 @@ import (
 	"github.com/askback/askback"
 )
 
-// A caller is the sender of one request. Over HTTP it is made from the token of the request, so two agents
+// A caller is the sender of a request. Over HTTP it is made from the token of the request, so two agents
 // never share a caller.
 type caller struct {
 	client     Agent
-	name       string // name of the principal; "" on stdio, which serves one agent
-	session    string // the client's session; "" if it has none
+	name       string // name of the principal, or "" on stdio, which serves one agent
+	session    string // the client's session, or ""
 	clientName string // used if the request does not declare a name
-	label      string // shown to people; "" is the client's name
+	label      string // the label for people; if "", the name of the client is used
 	stdio      bool
 	// connected is done when the client no longer reads the reply. The context of the call
 	// may continue.
@@ -32,8 +32,8 @@ type caller struct {
 	closed       bool       // the reply is written, or the request is cancelled: nothing more is delivered
 }
 
-// A delivery is a settled ask whose outcome is in a reply, with the key of the ask in the set
-// of recent deliveries.
+// A delivery is a settled ask whose outcome is in a reply. It has the id of the ask, and the key of the ask
+// in the set of recent deliveries.
 type delivery struct{ id, recentKey string }
 
 type callerKey struct{}
@@ -58,7 +58,7 @@ func (s *Server) deliver(caller *caller, ask askback.Ask, recentKey string) {
 	caller.deliveries = append(caller.deliveries, delivery{ask.ID, recentKey})
 }
 
-// hasDeliveries reports whether the reply contains an outcome. If it contains none,
+// hasDeliveries reports whether the reply contains an outcome. If the reply contains no outcome,
 // hasDeliveries closes the request: its call may still run, but the result is not read.
 func (c *caller) hasDeliveries() bool {
 	c.mu.Lock()
@@ -154,8 +154,8 @@ func (c *call) clientName() string {
 	return clientNameOf(c.req.Params.Meta, c.req.Session, c.caller)
 }
 
-// clientNameOf returns the name of the program that sent a request: the name in the request,
-// in the initialization of the session, or in the session id.
+// clientNameOf returns the name of the program that sent a request. It is the name in the request, in the
+// initialization of the session, or in the session id, or "" without such a name.
 func clientNameOf(meta mcp.Meta, session *mcp.ServerSession, caller *caller) string {
 	if name, _ := declared(meta, mcp.MetaKeyClientInfo)["name"].(string); name != "" {
 		return name
@@ -183,8 +183,8 @@ func (c *call) label(k key) string {
 	return label(c.clientName(), folder)
 }
 
-// declared returns the object with the given key in the _meta of a request, or nil. Decoding
-// it into a struct with the SDK would take as long as reading the request.
+// declared returns the object with the given key in the _meta of a request, or nil. The SDK could decode the
+// object into a struct, but this would take as long as reading the request.
 func declared(meta mcp.Meta, key string) map[string]any {
 	object, _ := meta[key].(map[string]any)
 	return object

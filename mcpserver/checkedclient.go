@@ -6,9 +6,9 @@ import (
 	"github.com/askback/askback"
 )
 
-// checkedClient authenticates the token of an HTTP request again for each ask that it creates,
-// cancels or reads, because the body or the wait may take long. With a token that was revoked
-// in the meantime, a call changes nothing, reads no outcome and consumes no approval.
+// A checkedClient is an Agent that authenticates the token of an HTTP request again for each ask that it
+// creates, cancels or reads, because the body or the wait may take long. With a token that was revoked in the
+// meantime, a call changes nothing, reads no outcome and consumes no approval.
 type checkedClient struct {
 	Agent
 	authenticator Authenticator

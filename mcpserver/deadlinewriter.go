@@ -15,8 +15,8 @@ const (
 	writePiece = 64 << 10
 )
 
-// deadlineWriter writes a reply that may take long to begin. Each piece of a write has a
-// deadline (see writePiece), but the time between two writes is not limited.
+// A deadlineWriter writes a reply that may take long to begin. Each piece of a write has a deadline (see
+// writePiece), but the time between two writes is not limited.
 type deadlineWriter struct {
 	http.ResponseWriter
 	control     *http.ResponseController
@@ -26,7 +26,7 @@ type deadlineWriter struct {
 }
 
 // newDeadlineWriter replaces the HTTP server's deadline for the whole reply by a deadline for each piece. A
-// response that does not support deadlines, as in some tests, gets none.
+// response that does not support deadlines, as in some tests, has no deadlines.
 func (s *Server) newDeadlineWriter(w http.ResponseWriter, beforeWrite func()) *deadlineWriter {
 	d := &deadlineWriter{
 		ResponseWriter: w, control: http.NewResponseController(w), limit: s.writeTime, beforeWrite: beforeWrite,

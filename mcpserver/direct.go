@@ -64,10 +64,10 @@ func (s *Server) newDirectCall(caller *caller, h http.Header, raw []byte) *direc
 	return d
 }
 
-// usualAccepts has the values of the header Accept that the SDKs of MCP send.
+// usualAccepts lists the values of the header Accept that the SDKs of MCP send.
 var usualAccepts = []string{"application/json, text/event-stream", "text/event-stream, application/json"}
 
-// directVersions has the revisions of the protocol whose rules for calls a directCall follows.
+// directVersions lists the revisions of the protocol whose rules for calls a directCall follows.
 var directVersions = []string{"2025-03-26", "2025-06-18", "2025-11-25", statelessVersion}
 
 // usualHeaders reports whether a request has the headers that most clients send for a call.

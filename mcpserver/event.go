@@ -17,7 +17,7 @@ const (
 	eventEnd   = "\n\n"
 )
 
-// event returns the reply to a call as an event.
+// event returns the reply to a call as an event: result or, if err is not nil, the error.
 func (d *directCall) event(result *mcp.CallToolResult, err error) []byte {
 	b := append(make([]byte, 0, 1<<10), eventStart...)
 	if err == nil {

@@ -86,9 +86,9 @@ func (s *Server) authenticate(a Authenticator, r *http.Request) (*caller, error)
 	return caller, nil
 }
 
-// serve serves a direct call, or passes the request to the protocol. The outcomes in the
-// reply are discarded if the client was gone before the reply, if a write failed, or if
-// serving panicked. The client may close the connection as soon as it has the reply.
+// serve serves a direct call or a subscription, rejects a batch, and passes any other request to the
+// protocol. The outcomes in the reply are discarded if the client was gone before the reply, if a write
+// failed, or if serving panicked. The client may close the connection as soon as it has the reply.
 func (s *Server) serve(protocol http.Handler, caller *caller, w http.ResponseWriter, r *http.Request) {
 	reply, arrived := s.newDeadlineWriter(w, func() { s.startReply(caller, r.Context().Err() != nil) }), false
 	defer reply.finish()

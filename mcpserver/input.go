@@ -32,9 +32,8 @@ const maxName = 60
 
 const exampleID = `Example: {"question_id": "ask_01k8gkzv9x2n4p6r8t0v2w4y6z"}`
 
-// readInput parses the input of a tool with the given fields. If question_id is one of them,
-// it is required. Unknown fields are rejected, because the model expects them to have an
-// effect.
+// readInput parses the input of a tool with the given fields. If fields contains question_id, the input must
+// have it. Unknown fields are rejected, because the model expects them to have an effect.
 func readInput(raw []byte, fields ...string) (input, error) {
 	in := input{seconds: -1}
 	v, err := jcs.Parse(raw)
@@ -74,8 +73,8 @@ func (in *input) set(m jcs.Member) error {
 	return nil
 }
 
-// setSeconds sets the seconds from max_wait_s. Models also send a number in quotes, and
-// null, which is the same as leaving it out.
+// setSeconds sets the seconds from max_wait_s. Models also send a number in quotes, or null, which has the
+// same meaning as no value.
 func (in *input) setSeconds(v jcs.Value) error {
 	n, ok := v.Int()
 	if v.Kind == jcs.String {

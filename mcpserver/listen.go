@@ -35,11 +35,11 @@ const (
 type subscription struct {
 	id       json.RawMessage // the id of the request; it identifies the subscription
 	tasks    []string
-	declares bool // the extension
+	declares bool // whether the request declares the tasks extension
 }
 
-// newSubscription returns the subscription in the parameters of a request, or nil if it has no
-// tasks: then the SDK serves it.
+// newSubscription returns the subscription in the parameters of a request. It returns nil if the request has
+// no tasks, because the SDK serves such a request.
 func newSubscription(id, params json.RawMessage) *subscription {
 	var p struct {
 		Meta          map[string]any `json:"_meta"`
@@ -56,9 +56,9 @@ func newSubscription(id, params json.RawMessage) *subscription {
 // A sender writes a message of a subscription. It returns an error if the client is gone.
 type sender func(method string, params any) error
 
-// listen serves a subscription until all its tasks have ended, the client is gone or the server
-// stops. It returns the result of the request. Each notification has its own caller from
-// newCaller, and so delivers its outcome as the reply of tasks/get does: an approval is consumed.
+// listen serves a subscription until all its tasks have ended, the client is gone or the server stops. It
+// returns the result of the request. Each notification has its own caller from newCaller, and delivers its
+// outcome as the reply to tasks/get does. So it consumes an approval.
 func (s *Server) listen(ctx context.Context, sub *subscription, newCaller func() *caller, send sender) (any, error) {
 	if !sub.declares {
 		return nil, missingTasks()
@@ -106,7 +106,8 @@ func (s *Server) listen(ctx context.Context, sub *subscription, newCaller func()
 	return map[string]any{"resultType": "complete", "_meta": meta}, nil
 }
 
-// follow waits until an ask is settled, and then sends its task.
+// follow waits until ask is settled, sends its task, and acknowledges the outcome. If the ask cannot be
+// waited for, the client must poll.
 func (s *Server) follow(ctx context.Context, ask askback.Ask, caller *caller, send func(*taskResult) error) {
 	c := &call{Server: s, caller: caller, req: &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{}}}
 	for !ask.Settled() && !c.isGone(ctx) {
@@ -134,7 +135,7 @@ func notification(method string, params any) (jsonrpc.Message, error) {
 	return &jsonrpc.Request{Method: method, Params: raw}, err
 }
 
-// reply returns the reply to a request with an id.
+// reply returns the reply to the request with the given id: result or, if failed is not nil, the error.
 func reply(id json.RawMessage, result any, failed error) (*jsonrpc.Response, error) {
 	var raw any
 	if err := json.Unmarshal(id, &raw); err != nil {

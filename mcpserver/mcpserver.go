@@ -33,15 +33,15 @@
 // Other outcomes are acknowledged ([askback.Asker.Ack]) right after the reply. Until the
 // reply is written, an outcome is kept for its agent, across restarts, and
 // list_open_questions lists it. An outcome counts as delivered once its reply was written
-// in full to a client that was still connected. A broken connection or
-// notifications/cancelled before that discards it. A cancellation after that changes
-// nothing: OpenCode sends one for each call whose reply it has. After a crash between the
-// reply and Ack, the outcome is delivered twice, which is better than never.
+// in full to a client that was still connected. If the connection breaks or
+// notifications/cancelled arrives before that, the outcome counts as not delivered. A later
+// cancellation changes nothing: OpenCode cancels each call after its reply. After a crash
+// between the reply and Ack, the outcome is delivered twice, which is better than never.
 //
 // A client session is the process on stdio, and the header Mcp-Session-Id over HTTP, where
 // it survives a restart because the server does not store it. Protocol 2026-07-28 has no
 // sessions: two runs that share a token and ask the same within a day share the ask, until
-// one has its answer. Give such runs separate tokens or idempotency keys.
+// a run has the answer. Give such runs separate tokens or idempotency keys.
 package mcpserver
 
 import (
@@ -70,21 +70,20 @@ type Options struct {
 	// PublicURL is the URL of the pages, without a slash at the end. It is used if the asks
 	// of a client have no page URL.
 	PublicURL string
-	// Secret signs session ids and states that clients keep. It has at least 32 bytes, or
-	// [New] panics. Processes that serve the same clients share it. Nil generates one for
-	// this process.
+	// Secret signs session ids and states that clients keep. It has at least 32 bytes, or [New] panics.
+	// Processes that serve the same clients share it. If it is nil, New generates a secret for this process.
 	Secret []byte
-	// Folder is the name of the project's folder, on stdio. People see it after the name of
-	// the client. "" shows none.
+	// Folder is the name of the project's folder, on stdio. People see it after the name of the client. If it
+	// is "", people see no folder.
 	Folder string
-	// Wait is how long a call on stdio waits for an answer. 0 means as long as the client is
-	// known to wait.
+	// Wait is how long a call on stdio waits for an answer. If it is 0, the time depends on how long the
+	// client is known to wait.
 	Wait time.Duration
-	// ClaudeSession is the session id of the Claude Code that started this server on stdio,
-	// so that its hooks find the asks of permission_prompt. "" means none.
+	// ClaudeSession is the session id of the Claude Code that started this server on stdio, so that its hooks
+	// find the asks of permission_prompt. It is "" for other clients.
 	ClaudeSession string
-	// Issuer verifies tokens that another server issued, over HTTP. It requires PublicURL.
-	// Nil accepts no such tokens.
+	// Issuer verifies tokens that another server issued, over HTTP. It requires PublicURL. If it is nil, such
+	// tokens are rejected.
 	Issuer Issuer
 	// Version is the version of Askback that clients see.
 	Version string
@@ -100,14 +99,14 @@ type Server struct {
 	protocol *mcp.Server
 	tools    map[string]toolFunc
 	identity []byte // the implementation as JSON
-	// inFlight has the HTTP requests that a client can cancel: a *caller for each digest of a request id. A
+	// inFlight maps the digest of a request id to the *caller of an HTTP request that a client can cancel. A
 	// cancellation is a separate request and must find the request that it names.
 	inFlight sync.Map
-	// Finish waits for requests: the requests over HTTP, and the connections on stdio. Then it waits for
-	// acks: the calls of Ack for requests over HTTP.
+	// Finish first waits for requests, which counts the requests over HTTP and the connections on stdio. Then
+	// it waits for acks, which counts the calls of Ack for requests over HTTP.
 	requests  group
 	acks      group
-	writeTime time.Duration // for each write of a reply
+	writeTime time.Duration // the timeout for each write of a reply
 	// ackCtx is done when Finish times out. From then on, no outcome is acknowledged.
 	ackCtx   context.Context
 	stopAcks context.CancelFunc
@@ -119,7 +118,7 @@ type Server struct {
 // minSecret is the minimum length of a secret, in bytes. A signature has the same length.
 const minSecret = 32
 
-// New returns a server. It starts no goroutines.
+// New returns a server. If o is nil, the zero Options apply. New starts no goroutines.
 func New(o *Options) *Server {
 	if o == nil {
 		o = &Options{}
@@ -145,7 +144,7 @@ func New(o *Options) *Server {
 	return s
 }
 
-// Stop ends all waits: they return a pending result. Later requests are rejected.
+// Stop ends all waits. Each wait returns a pending result. Later requests are rejected.
 func (s *Server) Stop() { s.stop() }
 
 // finishTime bounds Finish. A process has 20 s to stop, of which the HTTP server takes up

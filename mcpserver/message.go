@@ -11,8 +11,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A message has the fields of a request that this package reads before the protocol does.
-// Like the protocol, it finds members by their exact names.
+// A message holds the fields of a request that this package reads before the protocol does. Like the
+// protocol, it finds members by their exact names.
 type message struct {
 	method                      string
 	id                          json.RawMessage
@@ -82,8 +82,9 @@ func aboutTask(r *http.Request) bool {
 	return slices.Contains([]string{"tasks/get", "tasks/update", "tasks/cancel"}, r.Header.Get(methodHeader))
 }
 
-// checkTaskHeader rejects a request whose header and body name different tasks, and reports whether it did. A
-// proxy may route by the header. The SDK checks the header only for the methods that it supports.
+// checkTaskHeader rejects a request whose header and body name different tasks. It reports whether it
+// rejected the request. A proxy may route by the header. The SDK checks the header only for the methods that
+// it supports.
 func checkTaskHeader(m *message, w http.ResponseWriter, r *http.Request) (rejected bool) {
 	if m == nil || beforeStateless(r) || !aboutTask(r) {
 		return false

@@ -151,7 +151,8 @@ func allow(input json.RawMessage) *mcp.CallToolResult {
 	return decision(map[string]any{"behavior": "allow", "updatedInput": input})
 }
 
-// deny returns the reply for an ask that is not approved, or not yet.
+// deny returns the reply for an ask without an approval. If the ask is pending, the reply tells the model how
+// to wait.
 func (c *call) deny(ask askback.Ask, k key) *mcp.CallToolResult {
 	text, _, _ := asktool.Result(ask)
 	if ask.Settled() {

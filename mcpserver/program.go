@@ -13,7 +13,7 @@ import (
 // A program is a known client.
 type program struct {
 	label string        // shown to people
-	wait  time.Duration // for a result; 0 is defaultWait
+	wait  time.Duration // how long a call may wait; 0 means defaultWait
 	pages bool          // the client may be asked to show the page of an ask
 }
 
@@ -36,8 +36,8 @@ func programOf(name string) program {
 // claudeCode reports whether the client is Claude Code.
 func (p program) claudeCode() bool { return p.label == claudecode.Name }
 
-// label returns the label of an agent: the client's name and the project's folder, as in
-// "codex · shop". If it is "", people see the name of the token.
+// label returns the label of an agent: the client's name and the project's folder, as in "codex · shop". If
+// the label is "", people see the name of the token.
 func label(clientName, folder string) string {
 	return hook.Label(cmp.Or(programOf(clientName).label, clientName), folder)
 }

@@ -47,7 +47,7 @@ func (s *Server) newProtocol() *mcp.Server {
 	return p
 }
 
-// implementation returns the name of this program for clients.
+// implementation returns the name and the version of this program for clients.
 func (s *Server) implementation() *mcp.Implementation {
 	return &mcp.Implementation{Name: "askback", Title: "Askback", Version: s.options.Version}
 }

@@ -18,9 +18,9 @@ import (
 // connection. So the limit is far above [maxArguments], for which the model gets an error.
 const maxLine = 16 << 20
 
-// ServeStdio serves one agent, with one message on each line, until in or ctx ends. If in
-// ends, it returns nil, and pending asks stay pending. If ctx ends, it returns its cause.
-// Another error, such as a message that is too long, ends it too.
+// ServeStdio serves one agent, with one message on each line, until in or ctx ends. If in ends, it returns
+// nil, and pending asks stay pending. If ctx ends, it returns the cause of ctx. It also returns after any
+// other error, such as a message that is too long.
 func (s *Server) ServeStdio(ctx context.Context, agent Agent, in io.Reader, out io.Writer) error {
 	if err := s.requests.begin(); err != nil {
 		return err
@@ -41,8 +41,8 @@ func (s *Server) ServeStdio(ctx context.Context, agent Agent, in io.Reader, out 
 	return err
 }
 
-// A stdioConn is the connection of one agent on stdio. It gives each request a caller, and
-// acknowledges the outcomes in its reply after it is written.
+// A stdioConn is the connection of one agent on stdio. It gives each request a caller. After a reply is
+// written, it acknowledges the outcomes in the reply.
 type stdioConn struct {
 	mcp.Connection
 	transport   *mcp.IOTransport
@@ -99,8 +99,8 @@ func (c *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return m, err
 }
 
-// listen serves a request for notifications about tasks in the background, and reports whether
-// req is one.
+// listen serves a request for notifications about tasks in the background. It reports whether it serves req.
+// The protocol handles other requests, and requests whose id is in use.
 func (c *stdioConn) listen(ctx context.Context, req *jsonrpc.Request) bool {
 	if !req.IsCall() || req.Method != listenMethod {
 		return false
@@ -146,8 +146,8 @@ func (c *stdioConn) listen(ctx context.Context, req *jsonrpc.Request) bool {
 	return true
 }
 
-// cancelled ends a call that its client no longer waits for, unless its reply is being
-// written or was written.
+// cancelled ends the call or the subscription that params names. A call whose reply is being written
+// continues.
 func (c *stdioConn) cancelled(params json.RawMessage) {
 	var members map[string]any // with exact names, as in the protocol
 	_ = json.Unmarshal(params, &members)
@@ -213,7 +213,7 @@ func (c *stdioConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	return err
 }
 
-// removeCall removes and returns the caller of a request.
+// removeCall removes and returns the caller of a request, or nil if there is no such caller.
 func (c *stdioConn) removeCall(id jsonrpc.ID) *caller {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -248,8 +248,8 @@ func (c *stdioConn) drain(ctx context.Context) {
 	}
 }
 
-// finish discards the outcomes in replies that were not written, and waits until the others
-// are acknowledged.
+// finish discards the outcomes in replies that were not written. It waits until all other outcomes are
+// acknowledged.
 func (c *stdioConn) finish() {
 	c.mu.Lock()
 	c.closed = true
@@ -264,7 +264,7 @@ func (c *stdioConn) finish() {
 	<-c.acks.close() // each has a timeout
 }
 
-// countingWriter counts the bytes that are written. Its Close does not close the output.
+// A countingWriter counts the bytes that are written. Its Close does not close the output.
 type countingWriter struct {
 	io.Writer
 	n int64

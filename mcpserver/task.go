@@ -17,8 +17,8 @@ import (
 // independent of this process.
 const tasksExtension = "io.modelcontextprotocol/tasks"
 
-// The bounds of the interval at which a client polls. The interval is a tenth of the age of
-// the ask, so the client sees an answer at most that much later.
+// The limits for the interval at which a client polls. The interval is a tenth of the age of the ask, so the
+// client sees an answer at most one interval later.
 const (
 	quickPoll = 2 * time.Second
 	slowPoll  = 30 * time.Second
@@ -27,13 +27,13 @@ const (
 // A taskResult is a task: the reply to a call, or to tasks/get.
 type taskResult struct {
 	mcp.ResultBase
-	ResultType string      `json:"resultType,omitempty"` // "": in a notification
+	ResultType string      `json:"resultType,omitempty"` // "" in a notification
 	ID         string      `json:"taskId"`
 	Status     string      `json:"status"`
 	Message    string      `json:"statusMessage,omitempty"`
 	Created    time.Time   `json:"createdAt"`
 	Updated    time.Time   `json:"lastUpdatedAt"`
-	TTL        *int64      `json:"ttlMs"` // null: as long as the ask is stored
+	TTL        *int64      `json:"ttlMs"` // null, because the task exists as long as the ask
 	Poll       int64       `json:"pollIntervalMs,omitempty"`
 	Result     *toolResult `json:"result,omitempty"`
 }
@@ -142,7 +142,7 @@ func (s *Server) addTasks(p *mcp.Server) {
 	}
 }
 
-// anyResult is the result of a method of the extension.
+// An anyResult is the result of a method of the extension.
 type anyResult struct{ mcp.Result }
 
 // MarshalJSON implements [json.Marshaler].

@@ -14,8 +14,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// waitForAnswer implements wait_for_answer. It waits for at most max_wait_s, and never
-// longer than its client.
+// waitForAnswer implements wait_for_answer. It waits for at most max_wait_s, and never longer than maxWait.
 func (c *call) waitForAnswer(ctx context.Context) (*mcp.CallToolResult, error) {
 	in, err := readInput(c.input(), "question_id", "max_wait_s")
 	if err != nil {
@@ -72,8 +71,8 @@ type listRow struct {
 	Since   string   `json:"created_at"`
 }
 
-// listOpen implements list_open_questions, for agents after a restart: pending asks, and
-// outcomes that were not delivered.
+// listOpen implements list_open_questions, for agents after a restart. It lists pending asks, and outcomes
+// that were not delivered.
 func (c *call) listOpen(ctx context.Context) (*mcp.CallToolResult, error) {
 	in, err := readInput(c.input(), "cursor")
 	if err != nil {
@@ -156,7 +155,7 @@ func newListRow(ask askback.Ask) listRow {
 	return l
 }
 
-// formatList returns both lists as text. Questions are quoted, so that a question cannot
+// formatList returns the rows in open and settled as text. Questions are quoted, so that a question cannot
 // look like another row.
 func formatList(open, settled []listRow, first bool, next string) string {
 	var b strings.Builder

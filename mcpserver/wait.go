@@ -16,7 +16,7 @@ import (
 // reply. Clients that wait longer are in programs.
 const (
 	defaultWait      = 45 * time.Second
-	pollInterval     = 10 * time.Second // if an ask cannot be waited for
+	pollInterval     = 10 * time.Second // between two reads of an ask whose Wait failed
 	progressInterval = 10 * time.Second // between two progress notifications
 )
 
@@ -66,8 +66,8 @@ func (c *call) wait(ctx context.Context, ask askback.Ask, started time.Time, lim
 	return ask, nil // as far as this process knows
 }
 
-// poll waits for pollInterval, reads the ask, and reports whether it is settled. It is used if
-// Wait fails: an immediate result would make models call again and again.
+// poll waits for pollInterval, reads the ask, and reports whether it is settled. It is used after Wait
+// failed, because models would repeat the call after an immediate result.
 func (c *call) poll(ctx context.Context, id string) (askback.Ask, bool) {
 	select {
 	case <-ctx.Done():

@@ -66,7 +66,7 @@ type folder struct {
 	root *os.Root // rejects each path that leads out of the folder, also through links
 
 	mu  sync.Mutex // held by calls that change the folder
-	log *os.File   // or nil
+	log *os.File   // nil without the flag -log
 }
 
 // open opens a folder, and creates it if it does not exist.

@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// A guide is a model: any type with this method. It asks, looks something up, and replies.
+// A guide is a model, which is any type with the method Reply. It asks, looks something up, and replies.
 type guide struct{}
 
 func (guide) Reply(_ context.Context, r agent.ModelRequest, _ func(string)) (agent.ModelReply, error) {
