@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// testApprovers checks messages about a call with approvers: they name the approvers, and another person
-// cannot decide in a message that was sent without them, but reads who may (F12).
+// testApprovers checks messages about a call with approvers (F12). The messages name the approvers. Another
+// person cannot decide in a message that was sent without the names, but is told who may decide.
 func testApprovers(t testing.TB, d Driver) {
 	c := byName("call")
 	f := newFixture(t, d)
@@ -24,7 +24,7 @@ func testApprovers(t testing.TB, d Driver) {
 	for _, a := range decisions[:2] {
 		p := f.place(f.ask(c.Request), ben)
 		p.send(askback.EventQuestionPending)
-		if d.Via != "" && !p.learned("", ben) { // programs get the list
+		if d.Via != "" && !p.learned("", ben) { // a channel to programs gets the list of approvers
 			t.Errorf("the message does not name who may decide: %+v", f.messages(ben, p.ask))
 		}
 		if slices.Contains(d.InPlace, c.Name+"/"+a.Name) {
@@ -33,7 +33,7 @@ func testApprovers(t testing.TB, d Driver) {
 	}
 }
 
-// refuses checks that ana, who is no approver, cannot give an answer in a message.
+// refuses checks that ana, who is not an approver, cannot give the answer a in a message.
 func (f *fixture) refuses(id string, a NamedAnswer) {
 	f.Helper()
 	p := f.place(askback.Ask{ID: id}, ana)
@@ -55,7 +55,8 @@ func (f *fixture) refuses(id string, a NamedAnswer) {
 	}
 }
 
-// learned reports whether a person has read a name, in a reply or in a message about the ask.
+// learned reports whether the person was told that only name may decide, in a reply or in a message about the
+// ask.
 func (p *place) learned(reply, name string) bool {
 	texts := []string{reply}
 	for _, m := range p.messages(p.person, p.ask) {

@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// testAttacks checks that input of a person who may not answer changes nothing, and that the log shows it to
-// the operator (T7, T18).
+// testAttacks checks that input of a person who may not answer changes nothing, and that the log mentions the
+// input (T7, T18).
 func testAttacks(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	c := byName("single")
@@ -47,7 +47,7 @@ func testAttacks(t testing.TB, d Driver) {
 	}
 }
 
-// testReplay checks that a repeated answer to one ask changes neither that ask nor another one.
+// testReplay checks that a repeated answer to one ask changes neither that ask nor another ask.
 func (f *fixture) testReplay(p *place, m Message) {
 	f.Helper()
 	open, _ := f.question(deploy(), ana)

@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// A Case is an ask that every channel must carry whole or as a link, with answers to it.
+// A Case is an ask that every channel must carry as a whole or as a link, with answers to the ask.
 type Case struct {
 	Name    string
 	Request askback.Request
@@ -23,7 +23,7 @@ type NamedAnswer struct {
 	Answer askback.Answer
 }
 
-// hostile is text that services would act on, and that imitates Askback's own lines.
+// hostile is text that services would act on, or that imitates Askback's own lines.
 const hostile = "<!channel> <@U123> <@&42> @everyone @here @all `code` ```\nfence\n``` **bold** __under__ ~~gone~~ " +
 	"||spoiler|| # head\n> quote\n" +
 	"- item\n[click](https://evil.example/x) ![img](https://evil.example/p.png) <b>html</b> <img " +

@@ -1,7 +1,7 @@
 // Package channeltest tests channels that carry questions to people and bring their answers back. A channel
 // passes [Test] with a [Driver]. The driver provides a fake service that behaves as the real service is
-// documented, and acts there as people do. The suite acts as the engine that sends: it repeats deliveries as
-// after a crash, with the same ids.
+// documented, and acts there as people do. The suite sends as the engine does. It repeats deliveries as after
+// a crash, with the same ids.
 package channeltest
 
 import (
@@ -14,11 +14,11 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// A Driver connects the suite to one channel. It is in the package of the fake service, such as posttest,
-// because test/faults uses it as well.
+// A Driver connects the suite to a channel. It is in the package of the fake service, such as posttest,
+// because test/faults also uses the driver.
 type Driver struct {
 	Channel string          // name in deliveries
-	Via     askback.Channel // channel of answers that people give in a message; "" if they cannot answer there
+	Via     askback.Channel // channel of answers that people give in a message; "" if people cannot answer in a message
 	Start   func(t testing.TB, s Settings) Service
 
 	// Short lists the names of the [Cases] that do not fit into a message. All other cases must be whole.
@@ -26,16 +26,16 @@ type Driver struct {
 	// InPlace lists the answers that people can give in a message, as CASE/ANSWER of [Cases]. Messages about
 	// other asks must have only the link.
 	InPlace []string
-	// Handled is the name of the case of [Cases] in whose message people can do something that settles
-	// nothing; see [Handler]. It is "" if no message allows this, or if the service does not report it.
+	// Handled is the name of a case. In the message of this case, people can do something that settles
+	// nothing; see [Handler]. Handled is "" if no message allows this, or if the service does not report it.
 	Handled string
-	// RetryAfter is the delay that the service requests with [TooMany]; 0 if it requests none.
+	// RetryAfter is the delay that the service requests with [TooMany]; 0 if the service requests no delay.
 	RetryAfter time.Duration
 	// Appends is true if the service cannot change a message. The outcome is then another message, and the
 	// question stays as it was.
 	Appends bool
-	// Without lists what this service cannot do or suffer, with the reason. Each key is a [Failure] or an
-	// [Attack].
+	// Without lists the failures and attacks that are impossible with the service, with the reason. Each key
+	// is a [Failure] or an [Attack].
 	Without map[string]string
 	// Patience is how long the suite waits for other goroutines. Zero means a minute.
 	Patience time.Duration
@@ -48,7 +48,7 @@ type Settings struct {
 	Link func(a askback.Ask, person string) string // returns the address of the page where the person answers
 }
 
-// A Service is a fake service with the channel to it.
+// A Service is a fake service, with the channel that uses it.
 type Service interface {
 	// Open returns the channel as a new process makes it, with the same settings each time.
 	Open(t testing.TB) Channel
@@ -61,15 +61,16 @@ type Service interface {
 	// Address returns the destination of messages to a person: the name of the receiver, or the address of
 	// the contact.
 	Address(person string) string
-	// Messages returns the messages that a person sees now, in order.
+	// Messages returns the messages that the service shows a person now, in order.
 	Messages(person string) []Message
 	// Answer answers an ask in a message, as the person does it. It returns the reply that the service shows
 	// the person, or "".
 	Answer(ctx context.Context, person string, m Message, a askback.Answer) (reply string, err error)
-	// Attack answers an ask in a message to ana, as an attacker does it.
+	// Attack answers an ask in a message to ana, as an attacker does. If the attack is in [Driver].Without,
+	// the error is errors.ErrUnsupported.
 	Attack(ctx context.Context, how Attack, m Message, a askback.Answer) error
-	// Fail lets skip requests that send or change messages succeed, and makes the next count of them fail. It
-	// replaces an earlier Fail. The function failed returns the number of failures so far.
+	// Fail lets skip requests that send or change messages succeed, and makes the next count requests fail.
+	// It replaces an earlier Fail. The function failed returns the number of failures so far.
 	Fail(how Failure, skip, count int) (failed func() int)
 	// Secrets returns the secrets in the settings.
 	Secrets() []string
@@ -81,19 +82,19 @@ type Channel struct {
 	Run  func(ctx context.Context, e *engine.Engine) // takes answers until ctx ends; nil if the channel takes none
 }
 
-// A Message is a message as a person sees it.
+// A Message is a message as the service shows it to a person.
 type Message struct {
 	ID      string   // id that the service gave
 	AskID   string   // ask that the message is about
 	Text    string   // all readable text, with the title and the files
-	Also    []string // the same in other forms, of which a program shows one
+	Also    []string // the text in other forms, of which a program shows only one
 	Link    string   // address of the page of the ask
-	Live    bool     // whether it can be answered in place
-	Settled bool     // whether it shows that no answer is needed any more
+	Live    bool     // whether the ask can be answered in the message
+	Settled bool     // whether the message shows that no answer is needed any more
 	Damage  []string // text that the service changed, or would act on
 }
 
-// A Failure is the way in which a service fails a request.
+// A Failure is a way in which a service fails a request.
 type Failure string
 
 // The failures.
@@ -104,12 +105,12 @@ const (
 	Slow      Failure = "slow"       // the service does not reply until the caller gives up
 )
 
-// An Attack is an action of someone who may not answer.
+// An Attack is an action of a person or program that may not answer.
 type Attack string
 
 // The attacks.
 const (
-	Stranger Attack = "stranger"     // someone at the service who is not a person of the settings answers
+	Stranger Attack = "stranger"     // a user of the service who is not a person of the settings answers
 	Forged   Attack = "forged"       // the answer has the right form, without the secret or the signature
 	Tampered Attack = "tampered"     // a part of an authentic answer was changed
 	Other    Attack = "other person" // ben answers in a message to ana
@@ -125,7 +126,7 @@ type Check struct {
 	Run  func(t testing.TB, d Driver)
 }
 
-// Test tests a channel.
+// Test runs the checks of the suite against the channel of d.
 func Test(t *testing.T, d Driver) {
 	t.Helper()
 	for _, c := range Checks() {

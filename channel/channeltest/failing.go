@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Failing decides which requests to the fake of a service fail. With the zero value, none fail. It is safe
+// Failing decides which requests to a fake service fail. With the zero value, no request fails. It is safe
 // for concurrent use.
 type Failing struct {
 	mu          sync.Mutex
@@ -17,7 +17,7 @@ type Failing struct {
 	failed      *int
 }
 
-// Fail lets skip requests succeed and makes the next count of them fail. It replaces an earlier Fail. The
+// Fail lets skip requests succeed and makes the next count requests fail. It replaces an earlier Fail. The
 // function failed returns the number of failures so far.
 func (f *Failing) Fail(how Failure, skip, count int) (failed func() int) {
 	f.mu.Lock()
@@ -31,7 +31,7 @@ func (f *Failing) Fail(how Failure, skip, count int) (failed func() int) {
 	}
 }
 
-// Next returns how the next request fails, or "".
+// Next returns how the next request fails, or "" if it succeeds.
 func (f *Failing) Next() Failure {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -47,8 +47,8 @@ func (f *Failing) Next() Failure {
 	return f.how
 }
 
-// Refuse makes a request fail over HTTP before it has an effect, and reports whether it did. Retry is the
-// delay that the service requests with [TooMany].
+// Refuse fails an HTTP request before it has an effect, in the way how, and reports whether it did. For ""
+// and [LostReply] it returns false. The argument retry is the delay that the service requests with [TooMany].
 func Refuse(w http.ResponseWriter, r *http.Request, how Failure, retry time.Duration) bool {
 	const text = "text of the service"
 	switch how {

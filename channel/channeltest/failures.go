@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// maxSteps is more requests than a channel needs for one message.
+// maxSteps is more than the number of requests that a channel makes for one message.
 const maxSteps = 12
 
 // testLostReply loses the reply to each request of an event in turn, and sends the event again as a new
@@ -64,7 +64,7 @@ func testLostReply(t testing.TB, d Driver) {
 }
 
 // testUnknownQuestion checks a question whose message the channel does not know after a crash. A person who
-// may have read it learns that it is settled.
+// may have read the question is told that it is settled.
 func testUnknownQuestion(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	p := f.place(f.ask(deploy()), ana)
@@ -80,7 +80,7 @@ func testUnknownQuestion(t testing.TB, d Driver) {
 	f.wantNothingLive("a question that may have arrived", p)
 }
 
-// checkRetried checks that the engine sends again after an error.
+// checkRetried checks that the engine will send again after err.
 func (f *fixture) checkRetried(when string, err error) {
 	f.Helper()
 	if sending, ok := errors.AsType[*askback.SendError](err); ok && (sending.Final || sending.Gone) {
@@ -107,8 +107,8 @@ func (f *fixture) checkRepeated(when string, p *place, c Case) {
 	f.wantNothingLive(when, p)
 }
 
-// wantNothingLive checks that no message is live and that one message shows the outcome. A message that a
-// crash left over need not be marked.
+// wantNothingLive checks that no message is live and that a message shows the outcome. A message that a crash
+// left over need not be marked as settled.
 func (f *fixture) wantNothingLive(when string, p *place) {
 	f.Helper()
 	all := f.messages(p.person, p.ask)
@@ -162,7 +162,7 @@ func testTooMany(t testing.TB, d Driver) {
 	f.checkRepeated("too many", p, byName("single"))
 }
 
-// testBroken checks that a failure of the service is not final, at each request.
+// testBroken checks that a failure of the service is not final, whichever request fails.
 func testBroken(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	c := byName("single")
@@ -208,23 +208,23 @@ func testSlow(t testing.TB, d Driver) {
 	}
 }
 
-// outage lists the times between the attempts at a delivery while a service fails for three days. They are a
-// bit longer than the pauses of the engine, which are partly random.
+// outage lists the times between the attempts at a delivery while a service fails for three days. The times
+// are slightly longer than the pauses of the engine, which are partly random.
 var outage = []time.Duration{
 	time.Minute, 6 * time.Minute, 34 * time.Minute, 140 * time.Minute, 6 * time.Hour, 12 * time.Hour, 16 * time.Hour,
 	23 * time.Hour,
 }
 
-// lastPause is the time from the last of these attempts to the successful one.
+// lastPause is the time from the last attempt of an outage to the successful attempt.
 const lastPause = 27 * time.Hour
 
 // testOrder makes the service fail for three days with the questions, and again with the outcomes. Each
-// person gets everything in order, and each attempt at a delivery has the same id (E3 to E7).
+// person gets all messages in order, and each attempt at a delivery has the same id (E3 to E7).
 func testOrder(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	stop := f.run()
 	defer func() { stop() }()
-	later := func(by time.Duration) { // the engine has timers of the real clock, so a new one starts
+	later := func(by time.Duration) { // the engine uses timers of the real clock, so it is started again
 		stop()
 		f.pass(by)
 		stop = f.run()
@@ -253,7 +253,7 @@ func testOrder(t testing.TB, d Driver) {
 	f.checkAttempts()
 }
 
-// failFor makes the service fail at each attempt for three days, and then work.
+// failFor makes the service fail at each attempt for three days, and then succeed.
 func (f *fixture) failFor(asks []askback.Ask, event askback.EventType, later func(time.Duration)) {
 	f.Helper()
 	began := f.now()
@@ -270,7 +270,7 @@ func (f *fixture) failFor(asks []askback.Ask, event askback.EventType, later fun
 	}
 }
 
-// allSent reports whether no delivery is on its way.
+// allSent reports whether no delivery is waiting or queued.
 func (f *fixture) allSent() bool {
 	operator := f.engine.As(askback.Principal{Kind: askback.Operator, Name: "olga"})
 	page, err := operator.Deliveries(f.Context(), askback.DeliveryQuery{Limit: askback.MaxLimit})
@@ -280,14 +280,15 @@ func (f *fixture) allSent() bool {
 	return err == nil && len(page.Items) == 0
 }
 
-// attempted returns the attempts at an event that the engine made.
+// attempted returns the attempts of the engine to send an event.
 func (f *fixture) attempted(event askback.EventType) []attempt {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(f.attempts), func(a attempt) bool { return a.event != event })
 }
 
-// checkAttempts checks the attempts that the engine made.
+// checkAttempts checks the ids and the order of the attempts of the engine. No message may be sent twice, or
+// before its question.
 func (f *fixture) checkAttempts() {
 	f.Helper()
 	f.mu.Lock()

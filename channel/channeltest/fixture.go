@@ -50,7 +50,7 @@ type fixture struct {
 	attempts []attempt
 }
 
-// newFixture starts a service, a channel and an engine. The engine sends nothing; the suite sends.
+// newFixture starts a service, a channel and an engine. The suite sends the messages, unless run is called.
 func newFixture(t testing.TB, d Driver) *fixture {
 	t.Helper()
 	f := &fixture{TB: t, driver: d, log: &logBuffer{}}
@@ -159,7 +159,7 @@ func (f *fixture) restart() {
 	f.listen()
 }
 
-// run starts the loops of the engine that send. The function that it returns stops them.
+// run starts the loops of the engine that send. The function stop stops them.
 func (f *fixture) run() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
@@ -218,7 +218,8 @@ func (f *fixture) settled(id string) askback.Ask {
 // patience returns how long the suite waits for other goroutines.
 func (f *fixture) patience() time.Duration { return cmp.Or(f.driver.Patience, time.Minute) }
 
-// eventually waits until something is true.
+// eventually waits until ok returns true. If this takes longer than patience, the test fails and eventually
+// returns false.
 func (f *fixture) eventually(what string, ok func() bool) bool {
 	f.Helper()
 	tick := time.NewTicker(time.Millisecond)
@@ -232,7 +233,7 @@ func (f *fixture) eventually(what string, ok func() bool) bool {
 	return true
 }
 
-// messages returns the messages about an ask that a person sees.
+// messages returns the messages about an ask that the service shows a person.
 func (f *fixture) messages(person, id string) (found []Message) {
 	for _, m := range f.service.Messages(person) {
 		if m.AskID == id {
@@ -242,7 +243,7 @@ func (f *fixture) messages(person, id string) (found []Message) {
 	return found
 }
 
-// message returns the only message about an ask that a person sees.
+// message returns the only message about an ask that the service shows a person.
 func (f *fixture) message(person, id string) Message {
 	f.Helper()
 	found := f.messages(person, id)
@@ -252,7 +253,7 @@ func (f *fixture) message(person, id string) Message {
 	return found[0]
 }
 
-// live returns the messages about an ask that can be answered.
+// live returns the messages about an ask in which a person can answer.
 func (f *fixture) live(person, id string) (found []Message) {
 	for _, m := range f.messages(person, id) {
 		if m.Live {
@@ -262,7 +263,8 @@ func (f *fixture) live(person, id string) (found []Message) {
 	return found
 }
 
-// wantSettled checks that a person sees the outcome of an ask and cannot answer it any more.
+// wantSettled checks that the messages to a person show the outcome of an ask and cannot be answered any
+// more.
 func (f *fixture) wantSettled(when, person, id string) {
 	f.Helper()
 	all := f.messages(person, id)
@@ -278,17 +280,17 @@ func (f *fixture) wantSettled(when, person, id string) {
 	}
 }
 
-// A place contains the messages that were sent about an ask to one person.
+// A place has the messages about an ask to one person.
 type place struct {
 	*fixture
 	ask      string
 	person   string
 	ids      map[askback.EventType]string // ids of deliveries
 	receipts map[askback.EventType]string
-	record   error // error of the next record
+	record   error // error that the next Record returns
 }
 
-// place returns the place of a person in an ask to which nothing was sent.
+// place returns a place without messages for an ask and a person.
 func (f *fixture) place(a askback.Ask, person string) *place {
 	return &place{
 		fixture: f, ask: a.ID, person: person, ids: map[askback.EventType]string{},
@@ -296,7 +298,8 @@ func (f *fixture) place(a askback.Ask, person string) *place {
 	}
 }
 
-// notification returns the notification that the engine sends for an event. The same event has the same id.
+// notification returns the notification that the engine sends for an event. Further notifications for the
+// event have the same id.
 func (p *place) notification(event askback.EventType) askback.Notification {
 	if p.ids[event] == "" {
 		p.fixture.sent++
@@ -335,7 +338,7 @@ func (p *place) trySend(ctx context.Context, event askback.EventType) error {
 	return err
 }
 
-// send sends an event, which must succeed.
+// send sends an event. An error ends the test.
 func (p *place) send(event askback.EventType) {
 	p.Helper()
 	if err := p.trySend(p.Context(), event); err != nil {
@@ -343,7 +346,7 @@ func (p *place) send(event askback.EventType) {
 	}
 }
 
-// sendOutcome sends the outcome of a settled ask.
+// sendOutcome waits for the outcome of the ask and sends it.
 func (p *place) sendOutcome() {
 	p.Helper()
 	p.send(outcomeEvent(p.settled(p.ask)))
@@ -357,7 +360,7 @@ func (f *fixture) question(r askback.Request, person string) (*place, Message) {
 	return p, f.message(person, p.ask)
 }
 
-// outcomeEvent returns the event of the outcome of an ask.
+// outcomeEvent returns the event that settled an ask.
 func outcomeEvent(a askback.Ask) askback.EventType {
 	switch a.Status {
 	case askback.Declined:
@@ -377,8 +380,7 @@ func cause(err error) error {
 	return nil
 }
 
-// checkSecrets checks that no secret and no text of an ask got into an error, the log or an
-// event.
+// checkSecrets checks that no secret and no text of an ask is in an error or the log.
 func (f *fixture) checkSecrets() {
 	f.Helper()
 	var out strings.Builder

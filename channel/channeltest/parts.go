@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// parts returns the texts of an ask that a whole message must show, line by line.
+// parts returns the texts of an ask that a whole message must show, as lines.
 func parts(a askback.Ask) (lines []string) {
 	add := func(texts ...string) {
 		for _, text := range texts {
@@ -34,7 +34,7 @@ func parts(a askback.Ask) (lines []string) {
 	return lines
 }
 
-// values returns a string as it is. Of an object, it returns the names and the scalar values.
+// values returns the string in raw. For an object, it returns the names and scalar values of its members.
 func values(raw json.RawMessage) (all []string) {
 	var text string
 	if len(raw) == 0 || json.Unmarshal(raw, &text) == nil {
@@ -57,7 +57,7 @@ func values(raw json.RawMessage) (all []string) {
 	return all
 }
 
-// excerpts returns the beginnings of the question and the offers. A message with only the link must not
+// excerpts returns the beginnings of the question and its options. A message with only the link must not
 // contain them.
 func excerpts(a askback.Ask) (all []string) {
 	add := func(text string) {
@@ -80,7 +80,7 @@ func excerpts(a askback.Ask) (all []string) {
 	return all
 }
 
-// lacks returns a part of an ask that is missing in a text, or "".
+// lacks returns a part of an ask that is missing in text, or "".
 func lacks(text string, a askback.Ask) string {
 	for _, part := range parts(a) {
 		if !strings.Contains(text, part) {
@@ -90,7 +90,7 @@ func lacks(text string, a askback.Ask) string {
 	return ""
 }
 
-// spoofs returns a line of a text that looks like a line of Askback, or "".
+// spoofs returns a line of text that imitates a line of Askback, or "". It also finds control characters.
 func spoofs(text string) string {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); strings.HasPrefix(line, "Answered by") ||

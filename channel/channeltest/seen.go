@@ -9,15 +9,15 @@ import (
 	"github.com/askback/askback"
 )
 
-// A Handler is a [Service] where people can do something in a message that settles nothing.
+// A Handler is a [Service] in which people can do something in a message that settles nothing.
 type Handler interface {
 	// Handle does something in the message about the case [Driver.Handled] that settles nothing. It can be
 	// repeated.
 	Handle(ctx context.Context, person string, m Message) error
 }
 
-// testSeen checks that a delivery counts as seen once its person does something in the message, even if that
-// settles nothing. It is not seen earlier, and another person does not make it seen.
+// testSeen checks that a delivery counts as seen once its person does something in the message, even if this
+// settles nothing. The delivery is not seen earlier, and another person does not make it seen.
 func testSeen(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	c := byName("single")
@@ -54,7 +54,7 @@ func testSeen(t testing.TB, d Driver) {
 	f.wantSame("handled", askback.Ask{ID: p.ask})
 }
 
-// seen returns when people have seen the question of an ask.
+// seen returns the times at which people have seen the question of an ask, keyed by person.
 func (f *fixture) seen(id string) map[string]time.Time {
 	f.Helper()
 	page, err := f.agent.Deliveries(f.Context(), askback.DeliveryQuery{AskID: id, Limit: askback.MaxLimit})
@@ -73,7 +73,7 @@ func (f *fixture) seen(id string) map[string]time.Time {
 	return all
 }
 
-// wantSeen checks who has seen the question of an ask.
+// wantSeen checks that the people in want have seen the question of an ask.
 func (f *fixture) wantSeen(when, id string, want ...string) {
 	f.Helper()
 	var got []string

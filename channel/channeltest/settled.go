@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// testSettled checks that a message about an ask that is settled elsewhere is marked or
-// withdrawn, whatever settled it (F3).
+// testSettled checks that a message about an ask that is settled elsewhere is marked or withdrawn, for each
+// way to settle the ask (F3).
 func testSettled(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	limited := deploy()
@@ -69,7 +69,7 @@ func testSettled(t testing.TB, d Driver) {
 	}
 }
 
-// wantWinner checks that a person has read, in a reply or in a message, who settled an ask.
+// wantWinner checks that a person was told who settled an ask, in a reply or in a message.
 func (p *place) wantWinner(when, reply, person, winner string) {
 	p.Helper()
 	texts := []string{reply}
@@ -82,7 +82,7 @@ func (p *place) wantWinner(when, reply, person, winner string) {
 }
 
 // testLate checks a late answer in a message whose channel does not know yet that the ask is settled. The
-// answer changes nothing, and the person learns who was first.
+// answer changes nothing, and the person is told who was first.
 func testLate(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	if len(d.InPlace) == 0 {
@@ -110,7 +110,7 @@ func testLate(t testing.TB, d Driver) {
 	}
 }
 
-// lateAnswer returns an answer other than the first one of a case.
+// lateAnswer returns an answer other than the first answer of a case.
 func lateAnswer(c Case) askback.Answer {
 	if c.Request.Confirmation != nil {
 		return askback.Decide(askback.Deny, "")
@@ -131,7 +131,7 @@ func (f *fixture) wantSame(when string, before askback.Ask) {
 }
 
 // testRace lets two people answer in their messages at the same time. One answer wins, and the other person
-// learns who gave it. No message stays live.
+// is told who gave it. No message stays live.
 func testRace(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	c := byName("single")
@@ -212,8 +212,8 @@ func testRestart(t testing.TB, d Driver) {
 	p.wantSettled("restart", ana, p.ask)
 }
 
-// testSettledQuestion checks that an ask that was settled while it waited is not shown as a question that
-// needs an answer.
+// testSettledQuestion checks that an ask that was settled while its delivery waited is not shown as a
+// question that needs an answer.
 func testSettledQuestion(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	p := f.place(f.ask(deploy()), ana)
@@ -230,8 +230,7 @@ func testSettledQuestion(t testing.TB, d Driver) {
 	}
 }
 
-// testUnknownEvent checks that a channel shows an ask as it is when it gets an event of a
-// later release.
+// testUnknownEvent checks that a channel shows the ask as it is when it gets an event of a later release.
 func testUnknownEvent(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	later := askback.EventType("question_of_a_later_release")
@@ -254,7 +253,7 @@ func testUnknownEvent(t testing.TB, d Driver) {
 	p.sendOutcome()
 	p.wantSettled("after an unknown event", ana, p.ask)
 	other := f.place(f.ask(c.Request), ana)
-	other.send(later) // the event is the first that this person gets
+	other.send(later) // the event is the first that the person gets
 	if all := f.messages(ana, other.ask); len(all) != 1 || lacks(all[0].Text, f.get(other.ask)) != "" {
 		t.Errorf("the first message after an unknown event is %+v", all)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/mac"
 )
 
-// The token of a reply address is the id of the ask without its prefix, then the number of times that the
-// person was asked again, then a code. The code authenticates these parts and the person.
+// The token of a reply address consists of the id of the ask without its prefix, the number of times that the
+// person was asked again, and a code. The code authenticates the id, the number and the person.
 const (
 	askPrefix   = "ask_"
 	askDigits   = 26 // length of the id of an ask, without its prefix
@@ -19,23 +19,24 @@ const (
 	tokenLength = askDigits + 1 + codeDigits
 )
 
-// maxLocalPart is the maximum number of bytes of the part of an address before the @
-// (RFC 5321, section 4.5.3.1.1).
+// maxLocalPart is the maximum length of the part of an address before the @ in bytes (RFC 5321, section
+// 4.5.3.1.1).
 const maxLocalPart = 64
 
-// placeholder stands for the token in the reply address of the settings.
+// placeholder is replaced by the token in the reply address of the settings.
 const placeholder = "{token}"
 
-// lower is base32 in lower case: servers may change the case of an address.
+// lower is base32 in lower case, because servers may change the case of an address.
 var lower = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// code returns a code for a purpose and its parts.
+// code returns a code that authenticates parts for a purpose.
 func (c *Channel) code(purpose string, parts ...string) string {
 	return lower.EncodeToString(mac.Sum(c.key, "email "+purpose, parts...))[:codeDigits]
 }
 
-// replyToken returns the token of the reply address for an ask and a person. Again is the number of times
-// that the person has been asked again. The token is "" if this release does not make such ids.
+// replyToken returns the token of the reply address for an ask and a person. The argument again is the number
+// of times that the person has been asked again. If ask does not have the form of an id of this release, the
+// token is "".
 func (c *Channel) replyToken(ask, person string, again int) string {
 	id, ok := strings.CutPrefix(ask, askPrefix)
 	if !ok || len(id) != askDigits || again < 0 || again > maxAgain {
@@ -44,7 +45,8 @@ func (c *Channel) replyToken(ask, person string, again int) string {
 	return fmt.Sprintf("%s%d%s", id, again, c.code("reply", ask, person, fmt.Sprint(again)))
 }
 
-// replyAddress returns the address to which a person replies about an ask, or "".
+// replyAddress returns the address to which a person replies about an ask. It returns "" if replies are not
+// configured or there is no token for the ask.
 func (c *Channel) replyAddress(ask, person string, again int) string {
 	token := c.replyToken(ask, person, again)
 	if token == "" || c.options.Reply == "" {
@@ -53,7 +55,7 @@ func (c *Channel) replyAddress(ask, person string, again int) string {
 	return strings.ReplaceAll(c.options.Reply, placeholder, token)
 }
 
-// A replyTo contains the parts of the token of a reply address.
+// A replyTo has the parts of the token of a reply address.
 type replyTo struct {
 	ask    string
 	person string
@@ -61,8 +63,8 @@ type replyTo struct {
 	token  string
 }
 
-// parseToken parses a token in lower case. It returns the contents, and whether this server made the token
-// for one of the people.
+// parseToken parses a token in lower case. It reports false unless this server made the token for one of the
+// people.
 func (c *Channel) parseToken(token string) (r replyTo, ok bool) {
 	if len(token) != tokenLength {
 		return r, false
@@ -81,7 +83,7 @@ func (c *Channel) parseToken(token string) (r replyTo, ok bool) {
 }
 
 // recipientFields are the fields that can contain the reply address, the most trusted first. Servers that
-// collect mail for several addresses in one mailbox write the first ones.
+// collect mail for several addresses in one mailbox write the fields before To.
 var recipientFields = []string{
 	"Delivered-To", "X-Original-To", "X-Delivered-To", "X-Envelope-To", "Envelope-To", "To", "Cc",
 }
@@ -99,7 +101,7 @@ func (c *Channel) findToken(address string) (token string, ok bool) {
 	return token, ok && len(token) == tokenLength
 }
 
-// CheckReply returns the problem of a reply address of the settings, or "".
+// CheckReply returns the problem with a reply address of the settings, or "".
 func CheckReply(s string) (problem string) {
 	local, domain, _ := strings.Cut(s, "@")
 	switch {
@@ -116,7 +118,7 @@ func CheckReply(s string) (problem string) {
 	return ""
 }
 
-// CheckAddress returns the problem of the address of a mailbox, or "".
+// CheckAddress returns the problem with an e-mail address, or "".
 func CheckAddress(s string) (problem string) {
 	a, err := mail.ParseAddress(s)
 	if err != nil || a.Address != s || strings.ContainsFunc(s, isControl) {
@@ -128,8 +130,8 @@ func CheckAddress(s string) (problem string) {
 // isControl reports whether r is a control character. Control characters include the ends of lines.
 func isControl(r rune) bool { return r < ' ' || r >= 0x7f && r <= 0x9f || r == 0x2028 || r == 0x2029 }
 
-// messageID returns the id of a message, with the angle brackets. It is the same for the same
-// parts, so that a repeat after a crash is the same message.
+// messageID returns the id of a message, with the angle brackets. The id depends only on the parts, so that a
+// repeat after a crash has the same id.
 func (c *Channel) messageID(parts ...string) string {
 	return fmt.Sprintf("<askback.%s@%s>", c.code("message", parts...), c.domain)
 }
@@ -137,11 +139,11 @@ func (c *Channel) messageID(parts ...string) string {
 // questionID returns the id of the message that asks a person.
 func (c *Channel) questionID(ask, person string) string { return c.messageID("question", ask, person) }
 
-// domainOf returns the domain of an address.
+// domainOf returns the part of an address after the last @. Without an @, it returns the address.
 func domainOf(address string) string { return address[strings.LastIndexByte(address, '@')+1:] }
 
-// lowerASCII returns an address with ASCII letters in lower case. Unicode has other letters that fold to k
-// and s; an address with such a letter is a different address.
+// lowerASCII returns an address with ASCII letters in lower case. Other letters stay, because Unicode has
+// letters that fold to k and s. An address with such a letter is a different address.
 func lowerASCII(address string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {

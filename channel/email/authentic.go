@@ -7,8 +7,8 @@ import (
 	"github.com/emersion/go-msgauth/authres"
 )
 
-// authenticated reports whether the server with an authserv-id found that a message is from the domain of its
-// author (RFC 8601, RFC 7489). At least one of its results must be for DMARC, and each DMARC result must be
+// authenticated reports whether the server with the authserv-id id found that a message is from the domain of
+// its author (RFC 8601, RFC 7489). It requires at least one result for DMARC, and each DMARC result must be
 // pass for this domain.
 func authenticated(h textproto.Header, id, from string) (passed bool) {
 	for _, field := range resultFields(h, id) {
@@ -35,10 +35,11 @@ func authenticated(h textproto.Header, id, from string) (passed bool) {
 	return passed
 }
 
-// withoutQuotes returns a field without its comments and quotes. There a server repeats what the author of a
-// message chose, such as the address of the envelope. The parser of the field splits it without regard to
-// quotes, so only the characters of domains are kept inside quotes. It returns false if a comment or quote
-// does not end.
+// withoutQuotes returns a field without its comments. In a quoted string, it keeps only characters of
+// domains. It reports false if a comment or a quoted string does not end.
+//
+// A server repeats text of the author of a message in comments and quotes, such as the address of the
+// envelope. The parser of the field splits it without regard to quotes.
 func withoutQuotes(field string) (plain string, ok bool) {
 	var b strings.Builder
 	depth, quoted, escaped := 0, false, false
@@ -70,11 +71,13 @@ func withoutQuotes(field string) (plain string, ok bool) {
 // domainCharacters are the characters of domain names.
 const domainCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-."
 
-// resultFields returns the fields Authentication-Results of the server with an id that the author of the
-// message cannot have written. Servers add fields at the top (RFC 5321 section 4.4). All fields above the
-// field Received of the incoming hop are therefore from this server, which may write one for each method (RFC
-// 8601 section 5). Some servers write their results below that field, directly above what the author sent.
-// There only the first field counts: the author may have written the next one. The same holds for a message
+// resultFields returns the fields Authentication-Results of the server id that the author of the message
+// cannot have written.
+//
+// Servers add fields at the top (RFC 5321 section 4.4). So all fields above the field Received of the
+// incoming hop are from this server, which may write a field for each method (RFC 8601 section 5). Some
+// servers write their results below this field Received, directly above the fields of the author. Then only
+// the first field counts, because the author may have written the next field. The same holds for a message
 // without a field Received.
 func resultFields(h textproto.Header, id string) (fields []string) {
 	entered, above := false, 0
@@ -95,16 +98,16 @@ func resultFields(h textproto.Header, id string) (fields []string) {
 	return fields[:min(1, len(fields))]
 }
 
-// isOf reports whether a field Authentication-Results begins with an id.
+// isOf reports whether a field Authentication-Results begins with the authserv-id id.
 func isOf(field, id string) bool {
 	who, _, _ := strings.Cut(field, ";")
 	words := strings.Fields(who)
 	return len(words) > 0 && strings.EqualFold(words[0], id)
 }
 
-// isInternal reports whether a field Received is about a step within a server: it names no sending host, or
-// the protocol is LMTP, which delivers messages to mailboxes. A name after "from" does not count, because the
-// other side chooses it. Text after a < does not count either: it is a recipient.
+// isInternal reports whether a field Received is about a step within a server. Such a field names no sending
+// host, or its protocol is LMTP, which delivers messages to mailboxes. A name after "from" does not count,
+// because the sending host chooses the name. Text after a < does not count either, because it is a recipient.
 func isInternal(received string) bool {
 	words := strings.Fields(strings.ToLower(received))
 	if len(words) == 0 || words[0] != "from" {

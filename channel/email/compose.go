@@ -19,8 +19,7 @@ import (
 // maxWhole is the maximum size of the HTML of a mail in bytes. Gmail hides everything after the first 102 KB.
 const maxWhole = 100_000
 
-// maxSubject is the maximum number of characters of a subject, as RFC 5322 recommends for a
-// line.
+// maxSubject is the maximum number of characters of a subject. RFC 5322 recommends this limit for a line.
 const maxSubject = 78
 
 // A letter is a mail before it is encoded.
@@ -34,10 +33,11 @@ type letter struct {
 	automatic  string // the value of Auto-Submitted
 	first      []notice.Line
 	content    notice.Message
-	how        []notice.Line // explains how to reply
+	how        []notice.Line // explains how to answer by replying
 }
 
-// thread adds a letter to the thread of a message.
+// thread adds a letter to the thread that begins with the message root, after the message previous. The
+// subject then begins with "Re: ".
 func (m *letter) thread(root, previous string) {
 	m.inReplyTo = previous
 	m.references = []string{root}
@@ -47,7 +47,8 @@ func (m *letter) thread(root, previous string) {
 	m.subject = replySubject(m.subject)
 }
 
-// replySubject returns a subject with Re:. The number of its characters has a limit.
+// replySubject returns subject with "Re: " before it. If the result would be longer than maxSubject,
+// replySubject returns subject unchanged.
 func replySubject(subject string) string {
 	if utf8.RuneCountInString(subject) > maxSubject-len("Re: ") {
 		return subject
@@ -75,8 +76,8 @@ func (c *Channel) notification(n askback.Notification) letter {
 	return m
 }
 
-// outgoing returns the letter that asks a person, or that reports that an ask is settled. It has the whole
-// ask, or a link.
+// outgoing returns the letter that asks a person, or that reports that an ask is settled. An open ask is in
+// the letter as a whole or, if it does not fit, as a link.
 func (c *Channel) outgoing(a askback.Ask, person string) letter {
 	a.PageURL = c.pageFor(a, person)
 	m := letter{id: c.questionID(a.ID, person), subject: subjectOf(a), automatic: "auto-generated"}
@@ -89,30 +90,31 @@ func (c *Channel) outgoing(a askback.Ask, person string) letter {
 		m.content = notice.Short(a, true)
 	}
 	if !a.Settled() {
-		m.replyTo = c.replyAddress(a.ID, person, 0) // allowed even if a reply only gets a question back
+		m.replyTo = c.replyAddress(a.ID, person, 0) // set even if Askback would reply only with a request to try again
 	}
 	return m
 }
 
-// fits reports whether the whole of an ask fits into a mail.
+// fits reports whether the whole ask fits into a mail.
 func fits(a askback.Ask) bool {
 	return len(letter{content: notice.Pending(a, nil)}.markup()) <= maxWhole
 }
 
-// pageFor returns the address of the page where a person answers an ask. A dangerous call
-// needs the page after logging in (T14).
+// pageFor returns the address of the page where a person answers an ask. A dangerous call needs the page
+// after logging in (T14). If the server has no address that other devices can open, pageFor returns "".
 func (c *Channel) pageFor(a askback.Ask, person string) string {
 	page := a.PageURL
 	if a.Confirmation == nil || !a.Confirmation.Dangerous {
 		page = c.options.Link(a, person)
 	}
 	if u, err := url.Parse(page); err != nil || egress.IsLoopback(u.Host) {
-		return "" // other devices cannot open it
+		return "" // other devices cannot open the page
 	}
 	return page
 }
 
-// subjectOf returns the subject of all mails about an ask. It includes the title if there is space.
+// subjectOf returns the subject of all mails about an ask. It includes the title of the ask if the title
+// fits.
 func subjectOf(a askback.Ask) string {
 	short := notice.Short(a, true)
 	subject := short.Title
@@ -125,7 +127,8 @@ func subjectOf(a askback.Ask) string {
 	return subject
 }
 
-// howToReply returns the sentences that explain how to answer by replying.
+// howToReply returns the sentences that explain how to answer by replying, or that a reply decides nothing.
+// If replies are not configured, it returns nil.
 func (c *Channel) howToReply(a askback.Ask) []notice.Line {
 	switch {
 	case c.options.Reply == "":
@@ -150,7 +153,7 @@ func (c *Channel) howToReply(a askback.Ask) []notice.Line {
 	return lines
 }
 
-// replyWith returns the sentence that explains what to reply to a question.
+// replyWith returns the words that explain what to reply to a question.
 func replyWith(q askback.Question) string {
 	if len(q.Options) == 0 {
 		return "your answer"
@@ -174,7 +177,7 @@ func (c *Channel) testMessage(to string) letter {
 	return m
 }
 
-// lines returns all lines of the body, except the line above which a reply is written.
+// lines returns all lines of the body except answerAbove.
 func (m letter) lines() []notice.Line {
 	lines := append([]notice.Line{}, m.first...)
 	if len(m.first) > 0 {
@@ -222,7 +225,7 @@ func (m letter) markup() string {
 	return b.String()
 }
 
-// markupText returns a text as HTML. It keeps all spaces.
+// markupText returns a text as HTML, and keeps all spaces.
 func markupText(s string) string {
 	s = strings.ReplaceAll(html.EscapeString(s), "  ", " &nbsp;")
 	if rest, ok := strings.CutPrefix(s, " "); ok {
@@ -232,10 +235,10 @@ func markupText(s string) string {
 }
 
 // joiner is an invisible character at which no line breaks. Mail programs make links of text that looks like
-// an address; a joiner in the text prevents that.
+// an address. A joiner in the text prevents this.
 const joiner = '\u2060'
 
-// unlink returns a text with a joiner in everything that could become a link (T7).
+// unlink returns s with a joiner after each character that could be part of a link (T7).
 func unlink(s string) string {
 	if !strings.ContainsAny(s, `.:@\`) {
 		return s
@@ -252,7 +255,7 @@ func unlink(s string) string {
 	return b.String()
 }
 
-// build encodes a letter. No text can end a line of the header.
+// build encodes a letter. No text in the letter can end a line of the header.
 func (c *Channel) build(m letter) (*mail.Msg, error) {
 	out := mail.NewMsg(mail.WithCharset(mail.CharsetUTF8), mail.WithEncoding(mail.EncodingQP),
 		mail.WithNoDefaultUserAgent())
@@ -280,8 +283,8 @@ func (c *Channel) build(m letter) (*mail.Msg, error) {
 	return out, nil
 }
 
-// fieldText returns a text for a field of the header, in one line. Text that looks like an encoded word (RFC
-// 2047) stays as it is.
+// fieldText returns s as text for a field of the header, in one line. Mail programs do not decode text in s
+// that looks like an encoded word (RFC 2047).
 func fieldText(s string) string {
 	s = strings.ReplaceAll(s, "=?", "="+string(joiner)+"?")
 	return strings.Map(func(r rune) rune {
@@ -292,7 +295,7 @@ func fieldText(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// validID reports whether a text is the id of a message, which may be repeated in a header.
+// validID reports whether s has the form of the id of a message, so that it may be repeated in a header.
 func validID(s string) bool {
 	return len(s) > 2 && len(s) <= 250 && s[0] == '<' && s[len(s)-1] == '>' && strings.Count(s, "@") == 1 &&
 		!strings.ContainsFunc(s[1:len(s)-1], func(r rune) bool { return r <= ' ' || r > '~' || r == '<' || r == '>' })

@@ -1,7 +1,7 @@
 // Package email sends asks to people by mail, and reads their replies from a mailbox. A mail has the whole
-// ask or, if that is too long, the name of the agent and the link (F3). Text of agents is never a link (T7),
-// and cannot get into the header. A reply is an answer only if it is exactly an option, a decision, or text
-// where the question allows it. A dangerous call is never decided by mail.
+// ask or, if the ask is too long, the name of the agent and the link (F3). Text of agents is never a link
+// (T7), and cannot get into the header. A reply is an answer only if it is exactly an option, a decision, or
+// text where the question allows text. A dangerous call is never decided by mail.
 package email
 
 import (
@@ -23,26 +23,25 @@ type Options struct {
 	From    string // the sender, with or without a name
 	Reply   string // contains {token}; if "", people cannot answer by mail
 	Inbound Server // mailbox of replies, over IMAP; the zero value means that people cannot answer by mail
-	// People returns the present addresses of people, by name.
+	// People returns the present addresses of people, keyed by name.
 	People func() map[string]string
 	// AuthservID is the name of the last mail server before the mailbox. If it is not "", a reply counts only
 	// if this server has written that the sender is authentic.
 	AuthservID string
-	// Key returns at least 32 bytes that sign reply addresses. It is called when the first signature is
-	// needed.
+	// Key returns at least 32 bytes that sign reply addresses. It is called before the first mail or reply.
 	Key func() ([]byte, error)
 	// Link returns the address of the page where a person answers an ask without logging in,
 	// or "". It is not called for dangerous calls.
 	Link    func(a askback.Ask, person string) string
-	Roots   *x509.CertPool // authorities that sign certificates of servers; nil means the system's
+	Roots   *x509.CertPool // certificate authorities for the servers; nil for the authorities of the system
 	Now     func() time.Time
 	Log     *slog.Logger // nil logs nothing
 	Version string       // version of Askback, for the User-Agent
-	// Poll is the longest time between two checks of the mailbox; 0 means five minutes. A server that
-	// supports IDLE reports a message earlier.
+	// Poll is the maximum time between two checks of the mailbox; 0 means five minutes. If the server
+	// supports IDLE, a message is read when it arrives.
 	Poll time.Duration
 	// Retry is the first wait after a reply that could not be handled, or a mailbox that could not be read.
-	// Zero means five seconds. Each further wait is twice as long.
+	// Zero means five seconds. Each further wait is twice as long, up to five minutes.
 	Retry time.Duration
 }
 
@@ -107,10 +106,11 @@ func (c *Channel) loadKey() error {
 }
 
 // Send sends a notification to its person. The receipt is the id of the message. A repeat has the same id, so
-// that a mailbox can recognize it, and no record is needed. The errors contain no text of the server.
+// that a mailbox can recognize it, and no record is needed. If the notification has a receipt already,
+// nothing is sent. The errors contain no text of the server, which is only in [askback.SendError].Cause.
 func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt string, err error) {
 	if n.Receipt != "" {
-		return n.Receipt, nil // the server has accepted it, and a mail cannot be edited
+		return n.Receipt, nil // the server has accepted the mail, and a mail cannot be edited
 	}
 	to, err := c.addressOf(n.Person)
 	switch {
@@ -134,7 +134,7 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 	return m.id, nil
 }
 
-// addressOf returns the address of a person.
+// addressOf returns the e-mail address of a person, or an error if the person has no valid address.
 func (c *Channel) addressOf(person string) (string, error) {
 	to, ok := c.options.People()[person]
 	switch {

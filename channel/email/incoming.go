@@ -14,21 +14,21 @@ import (
 	"github.com/emersion/go-message/textproto"
 )
 
-// maxIncoming is the number of bytes of a message that are read. The text is at the beginning, before the
-// attachments.
+// maxIncoming is the maximum number of bytes of a message that are read. The text is at the beginning, before
+// the attachments.
 const maxIncoming = 1 << 20
 
-// maxParts is the number of parts of a message that are read.
+// maxParts is the maximum number of parts of a message that are read.
 const maxParts = 100
 
 // An incoming is a message from the mailbox.
 type incoming struct {
 	header textproto.Header
 	text   string // text of its body, with quotations
-	cutOff bool   // whether the text is longer than the part that was read
+	cutOff bool   // whether the text continues after the part that was read
 }
 
-// errMessage is the error of a message that cannot be read.
+// errMessage is returned for a message that cannot be parsed.
 var errMessage = errors.New("the message cannot be read")
 
 // parseHeader returns the header of a message.
@@ -40,7 +40,7 @@ func parseHeader(raw []byte) (textproto.Header, error) {
 	return h, nil
 }
 
-// parse parses a message. Raw contains at most maxIncoming bytes of the message.
+// parse parses a message. The argument raw is the beginning of the message, at most maxIncoming bytes.
 func parse(raw []byte) (incoming, error) {
 	h, err := parseHeader(raw)
 	if err != nil {
@@ -62,14 +62,14 @@ func parse(raw []byte) (incoming, error) {
 	return in, nil
 }
 
-// texts are the first plain text and the first HTML of a message.
+// A texts collects the first plain text and the first HTML of a message.
 type texts struct {
 	plain, markup       string
 	plainCut, markupCut bool
 	left                int
 }
 
-// read reads the texts of an entity that are not attached.
+// read reads the plain text and the HTML of an entity and its parts, without attachments.
 func (t *texts) read(e *message.Entity, depth int) {
 	if t.left--; t.left < 0 || depth > 10 {
 		return
@@ -101,7 +101,8 @@ func (t *texts) read(e *message.Entity, depth int) {
 	}
 }
 
-// unflow joins the lines that a mail program broke for format=flowed (RFC 3676).
+// unflow returns text with the lines joined that a mail program broke for format=flowed (RFC 3676). Text in
+// another format is returned unchanged.
 func unflow(e *message.Entity, text string) string {
 	_, params, _ := e.Header.ContentType()
 	if !strings.EqualFold(params["format"], "flowed") {
@@ -124,7 +125,8 @@ func unflow(e *message.Entity, text string) string {
 	return b.String()
 }
 
-// sender returns the address of the only author of a message, or "".
+// sender returns the address of the author of a message. If the message does not have exactly one valid
+// author, it returns "".
 func sender(h textproto.Header) string {
 	var values []string
 	for f := h.FieldsByKey("From"); f.Next(); {
@@ -141,8 +143,7 @@ func sender(h textproto.Header) string {
 	return list[0].Address
 }
 
-// recipients returns the addresses to which a message was sent. Addresses that the last server wrote come
-// first.
+// recipients returns the addresses to which a message was sent, in the order of recipientFields.
 func recipients(h textproto.Header) (addresses []string) {
 	for _, key := range recipientFields {
 		for f := h.FieldsByKey(key); f.Next(); {
@@ -159,7 +160,7 @@ func recipients(h textproto.Header) (addresses []string) {
 	return addresses
 }
 
-// automatic returns the reason why a message is not from a person, or "" if it may be from one. It finds
+// automatic returns the reason why a message is not from a person, or "" if it may be from a person. It finds
 // out-of-office notices, mailing lists, bounces and messages of this server.
 func automatic(h textproto.Header) (why string) {
 	field := func(key string) string { return strings.ToLower(strings.TrimSpace(h.Get(key))) }
@@ -194,8 +195,8 @@ func automatic(h textproto.Header) (why string) {
 	return awaySubject(h)
 }
 
-// awaySubjects are beginnings of the subjects of out-of-office notices from servers that do
-// not mark them.
+// awaySubjects are beginnings of subjects. They belong to out-of-office notices and bounces from servers that
+// do not mark these messages as automatic.
 var awaySubjects = []string{
 	"automatic reply:", "auto:", "autoreply:", "auto-reply:", "out of office", "out of the office",
 	"automatische antwort:", "abwesenheitsnotiz", "abwesend:", "réponse automatique", "absence du bureau",

@@ -11,10 +11,10 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// An unclear is the reason why a reply is no answer, as a sentence for its author.
+// An unclear is the reason why a reply is not an answer, as a sentence for its author.
 type unclear string
 
-// The reasons why a reply is no answer.
+// The reasons why a reply is not an answer.
 const (
 	notWritten    unclear = "Your reply has no text of your own."
 	notAnOption   unclear = "Your reply is not exactly one of the options."
@@ -31,8 +31,8 @@ const (
 	tooLong      unclear = "The whole question does not fit into a mail, so it can be answered only on its page."
 )
 
-// interpret returns the answer in a text, or the reason why the text is not an answer. It guesses nothing: an
-// option must be written exactly, up to the case of its letters, or as its number.
+// interpret returns the answer in text, or the reason why text is not an answer. It guesses nothing: an
+// option must be written exactly, up to the case of its letters and its white space, or as its number.
 func interpret(a askback.Ask, text string) (askback.Answer, unclear) {
 	if c := a.Confirmation; c != nil {
 		if c.Dangerous {
@@ -71,15 +71,16 @@ func interpret(a askback.Ask, text string) (askback.Answer, unclear) {
 	return out, ""
 }
 
-// isHardToSee reports whether a call has characters that cannot be seen, or names that look
-// alike. A mail has long calls whole, so their size does not matter.
+// isHardToSee reports whether a call has characters that cannot be seen, or names that look alike. A mail
+// shows long calls as a whole, so their size does not matter.
 func isHardToSee(a askback.Ask) bool {
 	v := view.Of(a)
 	return v.Hidden ||
 		slices.ContainsFunc(v.Confirmation.Warnings, func(w view.Warning) bool { return len(w.Names) > 0 })
 }
 
-// decision returns the decision in a text. Only two words decide.
+// decision returns the decision in text, or the reason why there is none. Only the words approve and deny
+// decide.
 func decision(text string) (askback.Answer, unclear) {
 	if strings.TrimSpace(text) == "" {
 		return askback.Answer{}, notWritten
@@ -93,11 +94,11 @@ func decision(text string) (askback.Answer, unclear) {
 	return askback.Answer{}, notADecision
 }
 
-// number matches the beginning of the answer to one of several questions.
+// number matches the first line of the answer to a numbered question.
 var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*([1-9])\s*[:.)]\s*(.*)$`) })
 
-// numbered splits a text into the answers to numbered questions. A line without a number belongs to the
-// answer above it.
+// numbered splits text into the answers to questions, one element for each question. A line without a number
+// belongs to the answer above it. A missing answer is "".
 func numbered(questions []askback.Question, text string) (parts []string, why unclear) {
 	parts = make([]string, len(questions))
 	at := -1
@@ -124,7 +125,7 @@ func numbered(questions []askback.Question, text string) (parts []string, why un
 	return parts, ""
 }
 
-// answerTo returns the answer to a question in a text, or the reason why the text is not an answer.
+// answerTo returns the answer to q in text, or the reason why text is not an answer.
 func answerTo(q askback.Question, text string) (askback.QuestionAnswer, unclear) {
 	text = strings.TrimSpace(text)
 	out := askback.QuestionAnswer{ID: q.ID}
@@ -154,8 +155,8 @@ func answerTo(q askback.Question, text string) (askback.QuestionAnswer, unclear)
 	return freeText(q, text)
 }
 
-// freeText returns a text as an answer in the person's own words. It returns a reason instead if the question
-// allows no own words, or if the text looks like a mistyped option.
+// freeText returns text as an answer in the person's own words. It returns a reason instead if the question
+// does not allow own words, or if text looks like an option with an error or an addition.
 func freeText(q askback.Question, text string) (askback.QuestionAnswer, unclear) {
 	first, _, more := strings.Cut(text, "\n")
 	if _, why := options(q, strings.TrimSpace(first)); more && why == "" {
@@ -167,10 +168,12 @@ func freeText(q askback.Question, text string) (askback.QuestionAnswer, unclear)
 	return askback.QuestionAnswer{ID: q.ID, Other: text}, ""
 }
 
-// onlyNumbers matches text that must be numbers of options, even if there are no such options.
+// onlyNumbers matches text that consists of numbers. It must be numbers of options, even if there are no such
+// options.
 var onlyNumbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\s\d,;.#]+$`) })
 
-// option returns the label of the option that a text selects.
+// option returns the label of the option that text selects, by its label or its number. If text selects no
+// option or several, it returns the reason.
 func option(q askback.Question, text string) (label string, why unclear) {
 	var found []string
 	for i, o := range q.Options {
@@ -195,11 +198,11 @@ func option(q askback.Question, text string) (label string, why unclear) {
 	return "", twoMeanings
 }
 
-// oneLine returns a text in lower case with single spaces: mail programs break long lines.
+// oneLine returns s in lower case with single spaces, because mail programs break long lines.
 func oneLine(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
-// options returns the labels of the options that a text selects, one per line or separated by commas. Every
-// part must select one.
+// options returns the labels of the options that text selects. The options are on separate lines or separated
+// by commas. If a part of text selects no option, options returns the reason.
 func options(q askback.Question, text string) (labels []string, why unclear) {
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "*-• "))
@@ -244,13 +247,13 @@ var closing = sync.OnceValue(func() *regexp.Regexp {
 		`met vriendelijke groet(en)?|groet(en)?|mvh|med vänlig(a)? hälsning(ar)?|hilsen|med vennlig hilsen|pozdrawiam|s pozdravem|с уважением)[ ,.!]*$`)
 })
 
-// postscript matches a line with something to be read after the end of a letter.
+// postscript matches the first line of a postscript.
 var postscript = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^\s*(p\.?\s?s\.?|n\.?\s?b\.?)[\s:.]`)
 })
 
-// withoutClosing returns a text without its closing, which is the name of the author and often of a company.
-// A text with a postscript is returned unchanged.
+// withoutClosing returns text without its closing, which is often followed by the name of the author and of a
+// company. Text with a postscript or a long rest is returned unchanged.
 func withoutClosing(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {

@@ -16,7 +16,7 @@ const Name = "email"
 // Kind describes the channel to the program.
 var Kind = channels.Kind{Name: Name, Title: "E-mail", Via: askback.ChannelEmail, Linked: true, Read: readSettings}
 
-// mails returns the channel. The channel signs reply addresses with a key.
+// mails returns the channel for the settings, which signs reply addresses with key.
 func (s Settings) mails(h channels.Host, key func() ([]byte, error)) *Channel {
 	return channels.Must(New(Options{
 		SMTP: s.SMTP, From: s.From, Reply: s.Reply, Inbound: s.Inbound, AuthservID: s.AuthservID,
@@ -25,7 +25,7 @@ func (s Settings) mails(h channels.Host, key func() ([]byte, error)) *Channel {
 	}))
 }
 
-// addressesOf returns the e-mail addresses of people, by name.
+// addressesOf returns the e-mail addresses of people, keyed by name. People without an address are omitted.
 func addressesOf(people []askback.Person) map[string]string {
 	all := map[string]string{}
 	for _, p := range people {
@@ -42,7 +42,7 @@ func (s Settings) Open(h channels.Host) channels.Channel {
 	return channels.Channel{Sender: mails, Run: func(ctx context.Context, e channels.Engine) { mails.Run(ctx, e) }}
 }
 
-// Reach returns the mails to a person.
+// Reach implements [channels.Reaching].
 func (s Settings) Reach(p askback.Person) (channels.Receiver, bool) {
 	return channels.Receiver{Channel: Name, Name: p.Name, Person: p.Name}, p.Email != ""
 }
@@ -50,7 +50,7 @@ func (s Settings) Reach(p askback.Person) (channels.Receiver, bool) {
 // Tests implements [channels.Testing].
 func (s Settings) Tests() []string { return []string{Name} }
 
-// Test sends a test mail to each person with an address, and logs in to the mailbox.
+// Test sends a test mail to each person with an address, and logs in to the mailbox for replies, if any.
 func (s Settings) Test(ctx context.Context, _ string, h channels.Host) (report string, err error) {
 	mails := s.mails(h, func() ([]byte, error) { return make([]byte, 32), nil }) // a test message has no reply address
 	var sent, failed []string

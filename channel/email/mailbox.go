@@ -20,14 +20,14 @@ import (
 
 // Limits of time and size for a mailbox.
 const (
-	commandTimeout = 2 * time.Minute // for the commands about one batch of messages
-	lastRetry      = 5 * time.Minute // the longest wait after an error
-	batch          = 100             // messages whose headers are read with one command
-	maxHeader      = 256 << 10       // bytes of a header; all headers of a batch are in memory
+	commandTimeout = 2 * time.Minute // maximum time for the commands about one batch of messages
+	lastRetry      = 5 * time.Minute // maximum wait after an error
+	batch          = 100             // maximum number of headers that are read with one command
+	maxHeader      = 256 << 10       // maximum size of a header in bytes; all headers of a batch are in memory
 )
 
 // Run reads replies from the mailbox until ctx ends. Without a mailbox it returns immediately. After an
-// answer is stored, its message is marked as seen in the mailbox. So nothing else needs to be stored, and
+// answer is stored, Run marks its message as seen in the mailbox. So nothing else needs to be stored, and
 // several servers can read the same mailbox.
 func (c *Channel) Run(ctx context.Context, e Engine) {
 	if c.options.Reply == "" {
@@ -51,7 +51,7 @@ func (c *Channel) Run(ctx context.Context, e Engine) {
 	}
 }
 
-// CheckMailbox logs in to the mailbox for replies, if there is one.
+// CheckMailbox logs in to the mailbox for replies. Without a mailbox it returns nil.
 func (c *Channel) CheckMailbox(ctx context.Context) error {
 	if c.options.Reply == "" {
 		return nil
@@ -73,7 +73,7 @@ type mailbox struct {
 	changed chan struct{} // the server has reported a change
 	timer   *time.Timer   // ends the connection if the server is too slow
 
-	// State of messages by UID. It is dropped when the UIDs are no longer valid.
+	// State of messages, keyed by UID. It is dropped when the UIDs are no longer valid.
 	validity uint32
 	skip     map[imap.UID]bool    // messages that need no attention
 	failed   map[imap.UID]failure // messages that could not be handled yet
@@ -85,8 +85,8 @@ type failure struct {
 	next  time.Time
 }
 
-// connect reads the mailbox until ctx ends or the connection breaks. Worked is true if the mailbox could be
-// read.
+// connect reads the mailbox until ctx ends or the connection breaks. The result worked is true if the mailbox
+// could be read.
 func (b *mailbox) connect(ctx context.Context) (worked bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -109,7 +109,7 @@ func (b *mailbox) connect(ctx context.Context) (worked bool, err error) {
 	}
 }
 
-// plain returns an error without text of the server.
+// plain returns err. An error of the server is replaced by its type and code, without text of the server.
 func plain(err error) error {
 	var of *imap.Error
 	if errors.As(err, &of) {
@@ -118,7 +118,7 @@ func plain(err error) error {
 	return err
 }
 
-// open connects, logs in and selects the mailbox. The connection ends with ctx.
+// open connects, logs in and selects the mailbox. The connection ends when ctx ends.
 func (b *mailbox) open(ctx context.Context) error {
 	s := b.c.options.Inbound
 	conn, err := (&net.Dialer{Timeout: sendTimeout / 2}).DialContext(ctx, "tcp", s.Address())
@@ -148,8 +148,8 @@ func (b *mailbox) open(ctx context.Context) error {
 	return nil
 }
 
-// logIn logs in and selects the mailbox. Its errors contain no text of the server, because the server could
-// repeat the password.
+// logIn logs in and selects the mailbox. If the UIDs are no longer valid, it drops the state of messages. Its
+// errors contain no text of the server, because the server could repeat the password.
 func (b *mailbox) logIn(s Server) error {
 	err := b.client.WaitGreeting()
 	if err != nil {
@@ -184,7 +184,7 @@ func (b *mailbox) notify() {
 	}
 }
 
-// wait returns when the mailbox may have changed, or after a while.
+// wait returns when the server has reported a change of the mailbox, or after d.
 func (b *mailbox) wait(ctx context.Context, d time.Duration) error {
 	if !b.client.Caps().Has(imap.CapIdle) {
 		return pause.For(ctx, d)
@@ -209,8 +209,8 @@ func (b *mailbox) wait(ctx context.Context, d time.Duration) error {
 	return idle.Wait()
 }
 
-// sweep handles the messages that have not been seen. It returns the longest wait before the next sweep if
-// some messages could not be handled now. An error concerns the mailbox.
+// sweep handles the messages that have not been seen. The result next is the maximum wait before the next
+// sweep, which is short if a message could not be handled now. An error is an error of the mailbox.
 func (b *mailbox) sweep(ctx context.Context) (next time.Duration, err error) {
 	b.timer.Reset(commandTimeout)
 	select {
@@ -247,8 +247,8 @@ func (b *mailbox) sweep(ctx context.Context) (next time.Duration, err error) {
 	return next, nil
 }
 
-// forget removes the state of messages that are no longer unseen, because this or another program has marked
-// or deleted them. So the state does not grow with the mailbox.
+// forget removes the state of messages that are not in unseen. This or another program has marked or deleted
+// them. So the state does not grow with the mailbox.
 func (b *mailbox) forget(unseen []imap.UID) {
 	left := make(map[imap.UID]bool, len(unseen))
 	for _, uid := range unseen {
@@ -258,7 +258,7 @@ func (b *mailbox) forget(unseen []imap.UID) {
 	maps.DeleteFunc(b.skip, func(uid imap.UID, _ bool) bool { return !left[uid] })
 }
 
-// bodyOf returns the only part of a message that was fetched.
+// bodyOf returns the only part of a message that was fetched, or nil.
 func bodyOf(m *imapclient.FetchMessageBuffer) []byte {
 	for _, section := range m.BodySection {
 		return section.Bytes
@@ -266,10 +266,10 @@ func bodyOf(m *imapclient.FetchMessageBuffer) []byte {
 	return nil
 }
 
-// one handles a message with a header. An error concerns the mailbox.
+// one handles the message with the header raw. An error is an error of the mailbox.
 func (b *mailbox) one(ctx context.Context, uid imap.UID, raw []byte) error {
 	header, err := parseHeader(raw)
-	if err != nil || len(raw) >= maxHeader { // a part that follows could be another sender
+	if err != nil || len(raw) >= maxHeader { // the rest of the header could have another sender
 		b.skip[uid] = true
 		return nil
 	}
@@ -303,14 +303,16 @@ func (b *mailbox) one(ctx context.Context, uid imap.UID, raw []byte) error {
 	return b.mark(uid, disposal)
 }
 
-// postpone records that a message could not be handled now.
+// postpone records that a message could not be handled now because of err. Each further pause is twice as
+// long, up to lastRetry.
 func (b *mailbox) postpone(uid imap.UID, err error) {
 	pause := min(max(b.c.options.Retry, 2*b.failed[uid].pause), lastRetry)
 	b.failed[uid] = failure{pause, time.Now().Add(pause)}
 	b.c.options.Log.Warn("a reply by mail could not be handled; it is tried again", "error", err, "after", pause)
 }
 
-// mark marks a message as handled. A message that got a question back is also marked as answered.
+// mark marks a message as seen. If a letter was sent that asks again, mark also marks the message as
+// answered.
 func (b *mailbox) mark(uid imap.UID, d disposal) error {
 	flags := []imap.Flag{imap.FlagSeen}
 	if d == askedAgain {
@@ -322,7 +324,7 @@ func (b *mailbox) mark(uid imap.UID, d disposal) error {
 		nil).Close()
 }
 
-// fetch returns the beginning of a message, or nil if there is no such message.
+// fetch returns the beginning of a message, or nil if the message does not exist.
 func (b *mailbox) fetch(uid imap.UID) ([]byte, error) {
 	part := &imap.FetchItemBodySection{Peek: true, Partial: &imap.SectionPartial{Size: maxIncoming}}
 	messages, err := b.client.Fetch(imap.UIDSetNum(uid),
@@ -333,8 +335,8 @@ func (b *mailbox) fetch(uid imap.UID) ([]byte, error) {
 	return bodyOf(messages[0]), nil
 }
 
-// countAgain returns how many replies of a person about an ask got a question back. It
-// searches for whole tokens: some servers find only whole words.
+// countAgain returns the number of replies of a person about an ask after which the person was asked again.
+// It searches for whole tokens, because some servers find only whole words.
 func (b *mailbox) countAgain(ask, person string) (n int, err error) {
 	for again := range maxAgain + 1 {
 		has := func(field string) imap.SearchCriteria {

@@ -7,10 +7,11 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// maxMarkupDepth is the maximum depth of nested elements in a reply; mail programs nest fewer than a hundred.
+// maxMarkupDepth is the maximum depth of nested elements in a reply. Mail programs nest fewer than a hundred.
 const maxMarkupDepth = 500
 
-// textOfMarkup returns the text of a reply that has only HTML. Each quoted line begins with >.
+// textOfMarkup returns the text of a reply that has only HTML. Each quoted line begins with ">". For HTML
+// that cannot be parsed it returns "".
 func textOfMarkup(markup string) string {
 	root, err := html.Parse(strings.NewReader(markup))
 	if err != nil {
@@ -32,7 +33,7 @@ type markupWriter struct {
 	spacing bool // a space is due before the next word
 }
 
-// node writes a node and its children.
+// node writes the text of a node and its children.
 func (w *markupWriter) node(n *html.Node, depth int) {
 	if depth > maxMarkupDepth || w.cut {
 		return
@@ -87,7 +88,7 @@ func (w *markupWriter) node(n *html.Node, depth int) {
 	}
 }
 
-// text writes text. Spaces and line ends are one space, except in exact text.
+// text writes s. Outside of exact text, consecutive spaces and line ends become one space.
 func (w *markupWriter) text(s string) {
 	if w.exact > 0 {
 		for i, l := range strings.Split(s, "\n") {
@@ -118,7 +119,7 @@ func (w *markupWriter) breakLine() {
 	}
 }
 
-// exactBreak ends the line.
+// exactBreak ends the line, even if it is empty.
 func (w *markupWriter) exactBreak() {
 	if w.quoted > 0 {
 		w.b.WriteString("> ")
@@ -138,7 +139,7 @@ func isBlock(n *html.Node) bool {
 	return false
 }
 
-// isQuotation reports whether an element contains quoted text. The person may have written more after it.
+// isQuotation reports whether an element contains quoted text. Text of the person may follow the element.
 func isQuotation(n *html.Node) bool {
 	if n.Type != html.ElementNode {
 		return false
@@ -155,8 +156,8 @@ func isQuotation(n *html.Node) bool {
 	return n.DataAtom == atom.Blockquote
 }
 
-// isQuotedRest reports whether an element begins the quoted message as Outlook marks it: the quoted text is
-// next to the element, not inside it.
+// isQuotedRest reports whether the quoted message begins at an element. Outlook writes such an element before
+// the quoted text, not around it.
 func isQuotedRest(n *html.Node) bool {
 	id := strings.ToLower(attribute(n, "id"))
 	for _, s := range []string{

@@ -10,30 +10,30 @@ import (
 	"github.com/askback/askback/internal/message/notice"
 )
 
-// An Engine gives access to asks as a person.
+// An Engine provides the clients of people.
 type Engine interface {
-	// Person returns the client of a person who answers through a channel. The error is
-	// [askback.ErrForbidden] if this person may not answer.
+	// Person returns the client of a person who answers through the channel via. The error is
+	// [askback.ErrForbidden] if the person may not answer.
 	Person(ctx context.Context, name string, via askback.Channel) (askback.PersonClient, error)
 }
 
-// maxAgain is how many times a person is asked again about one ask. More attempts would not help, and two
-// programs could reply to each other for ever.
+// maxAgain is the maximum number of times that a person is asked again about one ask. More attempts would not
+// help, and two programs could reply to each other for ever.
 const maxAgain = 3
 
 // A received is a message in the mailbox.
 type received struct {
 	header textproto.Header
-	id     string                 // its Message-ID, or another id that is unique in the mailbox
-	body   func() ([]byte, error) // first maxIncoming bytes at most, with the header
-	// number of replies of a person about an ask that got a question back
+	id     string                 // Message-ID, or another id that is unique in the mailbox
+	body   func() ([]byte, error) // returns the first maxIncoming bytes at most, with the header
+	// again returns the number of replies of a person about an ask after which the person was asked again.
 	again func(ask, person string) (n int, _ error)
 }
 
 // A disposal is the result of handling a message.
 type disposal string
 
-// The disposals. A message with any of them but foreign is marked as handled.
+// The disposals. Unless its disposal is foreign, a message is marked as handled.
 const (
 	answered   disposal = "answered"
 	askedAgain disposal = "asked again"
@@ -41,8 +41,8 @@ const (
 	foreign    disposal = "foreign" // the message is not a reply, and is not changed
 )
 
-// handle answers an ask with a message, if it is a reply of a person who may answer. It can be repeated: a
-// repeat neither answers nor asks back a second time. After an error it must be repeated.
+// handle answers an ask with a message if the message is a reply of a person who may answer. A repeat neither
+// answers nor asks again a second time. After an error, handle must be called again.
 func (c *Channel) handle(ctx context.Context, e Engine, m received) (disposal, error) {
 	if err := c.loadKey(); err != nil {
 		return "", err
@@ -63,8 +63,8 @@ func (c *Channel) handle(ctx context.Context, e Engine, m received) (disposal, e
 	return c.rejected(err, to)
 }
 
-// tokenOf returns the contents of the reply address of a message. Ours is false if the message has no reply
-// address. A token that this server did not make for a person has no person.
+// tokenOf returns the contents of the reply address of a message. The result ours is false if the message has
+// no reply address. If this server did not make the token for a person, to is the zero value.
 func (c *Channel) tokenOf(h textproto.Header) (to replyTo, ours bool) {
 	for _, address := range recipients(h) {
 		token, ok := c.findToken(address)
@@ -97,7 +97,8 @@ func (c *Channel) refusal(h textproto.Header, to replyTo) (why string) {
 	return ""
 }
 
-// answer answers an ask with a message of a person.
+// answer answers an ask with a message of a person. If the message is not an answer or is too late, answer
+// sends the person a letter.
 func (c *Channel) answer(ctx context.Context, client askback.Inbox, m received, to replyTo) (disposal, error) {
 	a, err := client.Get(ctx, to.ask)
 	if err != nil {
@@ -107,7 +108,7 @@ func (c *Channel) answer(ctx context.Context, client askback.Inbox, m received, 
 	if err != nil {
 		return "", err
 	}
-	if len(raw) == 0 { // another program has deleted it
+	if len(raw) == 0 { // another program has deleted the message
 		return refused, nil
 	}
 	given, why := c.read(a, raw, to)
@@ -135,7 +136,7 @@ func (c *Channel) answer(ctx context.Context, client askback.Inbox, m received, 
 	return c.askAgain(ctx, m, to, a, why)
 }
 
-// read returns the answer in a message, or the reason why it has none.
+// read returns the answer in a message, or the reason why the message is not an answer.
 func (c *Channel) read(a askback.Ask, raw []byte, to replyTo) (askback.Answer, unclear) {
 	in, err := parse(raw)
 	switch {
@@ -149,8 +150,8 @@ func (c *Channel) read(a askback.Ask, raw []byte, to replyTo) (askback.Answer, u
 	return interpret(a, written(in.text, c.outgoing(asked, to.person).text(), c.from.Address, to.token))
 }
 
-// rejected returns the disposal of a message that the engine rejects. An error that may pass is
-// returned, so that the message is handled again.
+// rejected returns the disposal of a message if the engine returned err. If err may be temporary, rejected
+// returns err, so that the message is handled again.
 func (c *Channel) rejected(err error, to replyTo) (disposal, error) {
 	if errors.Is(err, askback.ErrForbidden) || errors.Is(err, askback.ErrNotFound) ||
 		errors.Is(err, askback.ErrSelfApproval) {
@@ -161,8 +162,7 @@ func (c *Channel) rejected(err error, to replyTo) (disposal, error) {
 }
 
 // askAgain sends a person a letter about a reply that is not an answer. The letter has the reason and the
-// whole ask again, or the way in which the ask was settled. A person gets at most maxAgain letters about one
-// ask.
+// whole ask, or the way in which the ask was settled. A person gets at most maxAgain letters about an ask.
 func (c *Channel) askAgain(ctx context.Context, m received, to replyTo, a askback.Ask, why unclear) (disposal, error) {
 	address := c.options.People()[to.person]
 	if address == "" { // the person was removed

@@ -16,10 +16,10 @@ import (
 	"github.com/askback/askback"
 )
 
-// sendTimeout is the longest time for sending a message, and the longest silence of the server.
+// sendTimeout is the maximum time for sending a message.
 const sendTimeout = time.Minute
 
-// transmit passes a message to the server. The server has the message if the error is nil.
+// transmit sends a message. If the error is nil, the server has accepted the message.
 func (c *Channel) transmit(ctx context.Context, m *mail.Msg) error {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
@@ -36,7 +36,7 @@ func (c *Channel) transmit(ctx context.Context, m *mail.Msg) error {
 	return c.sendError(err)
 }
 
-// client returns a client of the server. Its connection ends with ctx.
+// client returns an SMTP client. Its connection ends when ctx ends.
 func (c *Channel) client(ctx context.Context) (*mail.Client, error) {
 	s := c.options.SMTP
 	dialer := &net.Dialer{Timeout: sendTimeout / 2}
@@ -73,8 +73,8 @@ func (c *Channel) client(ctx context.Context) (*mail.Client, error) {
 }
 
 // sendError returns the error for a message that was not accepted, without text of the server. A permanent
-// rejection of the recipient or the message is final: the server would repeat it. A rejection of the sender
-// or the password is not final: the operator may correct it.
+// rejection of the recipient or the message is final, because the server would repeat it. A rejection of the
+// sender or the password is not final, because the operator may correct the settings.
 func (c *Channel) sendError(err error) error {
 	var sending *mail.SendError
 	if !errors.As(err, &sending) {
@@ -101,7 +101,7 @@ func (c *Channel) sendError(err error) error {
 	return out
 }
 
-// withoutPassword returns an error for the log of operators. It keeps the text of the server, but removes the
+// withoutPassword returns err for the log of operators. It keeps the text of the server, but replaces the
 // password, which the server could repeat.
 func (c *Channel) withoutPassword(err error) error {
 	s := c.options.SMTP
@@ -155,7 +155,7 @@ func isCertificate(err error) bool {
 	return errors.As(err, &verify) || errors.As(err, &unknown) || errors.As(err, &host)
 }
 
-// tlsConfig returns the TLS configuration of a connection to a host.
+// tlsConfig returns the TLS configuration for connections to host.
 func (c *Channel) tlsConfig(host string) *tls.Config {
 	return &tls.Config{ServerName: host, RootCAs: c.options.Roots, MinVersion: tls.VersionTLS12}
 }

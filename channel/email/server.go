@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/internal/egress"
 )
 
-// A Server is the address of a mail server, with the login. Its zero value is no server.
+// A Server is the address of a mail server, with the login. The zero value is no server.
 type Server struct {
 	Host     string
 	Port     int
@@ -18,20 +18,20 @@ type Server struct {
 	Mailbox  string // mailbox of an IMAP server; "" means INBOX
 }
 
-// A TLSMode is the way in which a connection is encrypted.
+// A TLSMode is a way to encrypt a connection.
 type TLSMode string
 
 // The ways to encrypt a connection.
 const (
 	ImplicitTLS TLSMode = "tls"      // encrypted from the first byte
 	StartTLS    TLSMode = "starttls" // required before logging in
-	PlainText   TLSMode = "none"     // not at all
+	PlainText   TLSMode = "none"     // not encrypted
 )
 
 // Address returns the host and the port, for messages to people.
 func (s Server) Address() string { return net.JoinHostPort(s.Host, strconv.Itoa(s.Port)) }
 
-// The schemes of addresses of servers, with their ports.
+// schemes maps the scheme of a server's URL to its protocol, default port and encryption.
 var schemes = map[string]struct {
 	protocol string
 	port     int
@@ -43,9 +43,10 @@ var schemes = map[string]struct {
 	"imap":  {"imap", 143, StartTLS},
 }
 
-// ParseServer parses the address of a server for a protocol, smtp or imap. Smtps and imaps are encrypted from
-// the first byte; smtp and imap require STARTTLS, except on this machine or with ?tls=none. Problem is the reason
-// why the address is wrong, without the address itself, or "".
+// ParseServer parses the URL of a server for a protocol, which is smtp or imap. With smtps and imaps,
+// connections are encrypted from the first byte. With smtp and imap, STARTTLS is required, except on this
+// machine or with ?tls=none. The result problem is the reason why the URL is wrong, without the URL itself,
+// or "".
 func ParseServer(protocol, address string) (s Server, problem string) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -79,7 +80,8 @@ func ParseServer(protocol, address string) (s Server, problem string) {
 	return s.options(u, protocol)
 }
 
-// options reads the path and the query of the address of a server.
+// options reads the path and the query of the URL of a server. It returns the server with these options, or
+// the reason why they are wrong.
 func (s Server) options(u *url.URL, protocol string) (_ Server, problem string) {
 	if path := u.Path; path != "" && path != "/" {
 		if protocol != "imap" {

@@ -16,14 +16,14 @@ type Settings struct {
 	AuthservID string
 }
 
-// Examples of the settings of mails.
+// Examples of the settings of the channel.
 const (
 	smtpExample  = `the server that sends, as in "smtps://user:${SMTP_PASSWORD}@mail.example.com:465"`
 	imapExample  = `the mailbox with replies, as in "imaps://user:${IMAP_PASSWORD}@mail.example.com"`
 	replyExample = "an address with {token}, as in ask+{token}@example.com"
 )
 
-// email reads channels. Its problems do not repeat the addresses of servers, which
+// readSettings reads the settings of the channel. Its problems do not repeat the URLs of servers, which
 // contain passwords.
 func readSettings(r *settings.Reader, v settings.Value) channels.Settings {
 	var s Settings
@@ -57,7 +57,7 @@ func readSettings(r *settings.Reader, v settings.Value) channels.Settings {
 	return s
 }
 
-// readServer reads the address of a server. Its problems do not repeat it.
+// readServer reads the URL of a server into dst. Its problems do not repeat the URL.
 func readServer(r *settings.Reader, v settings.Value, protocol, example string, dst *Server) {
 	r.Text(example, func(text string) string {
 		server, problem := ParseServer(protocol, text)
@@ -78,7 +78,7 @@ func senderProblem(s string) (problem string) {
 	return ""
 }
 
-// authservProblem returns the problem of a value that cannot be an authserv-id (RFC 8601).
+// authservProblem returns the problem with a value that cannot be an authserv-id (RFC 8601), or "".
 func authservProblem(s string) (problem string) {
 	for _, r := range s {
 		if r <= ' ' || r >= 0x7f || r == ';' || r == '"' {

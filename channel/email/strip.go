@@ -7,13 +7,13 @@ import (
 	"unicode"
 )
 
-// answerAbove is the first line of the text of every message. In a reply, everything from this line on is
-// quoted, even if the quotation has no other mark.
+// answerAbove is the first line of each message that explains how to reply. In a reply, everything from this
+// line on is a quotation, even without another mark.
 const answerAbove = "-=- Reply above this line -=-"
 
 // written returns the text that a person has written in a reply. It omits quotations, the lines before them,
-// the signature and the footer of a phone. Original is the text of the letter that is replied to. Addresses
-// are the addresses of this server, which occur in the line before a quotation in any language.
+// the signature and the footer of a phone. The argument original is the text of the letter to which the
+// person replies. The addresses of this server are in the line before a quotation in any language.
 func written(text, original string, addresses ...string) string {
 	lines := strings.Split(normalizeLines(text), "\n")
 	original = squeeze(original)
@@ -47,7 +47,7 @@ func written(text, original string, addresses ...string) string {
 	return strings.Trim(strings.Join(withoutFooter(kept), "\n"), "\n")
 }
 
-// quotation returns the number of lines at the beginning that begin with >.
+// quotation returns the number of leading lines that begin with ">".
 func quotation(lines []string) (n int) {
 	for n < len(lines) && strings.HasPrefix(strings.TrimSpace(lines[n]), ">") {
 		n++
@@ -55,12 +55,12 @@ func quotation(lines []string) (n int) {
 	return n
 }
 
-// minQuoted is the number of bytes from which an equal line shows a quotation. A shorter line may be in a
-// letter by chance.
+// minQuoted is the minimum length in bytes of a line whose repetition shows a quotation. A shorter line may
+// be in a letter by chance.
 const minQuoted = 8
 
-// quotes reports whether lines that begin with > contain a line of the original. Otherwise the person has
-// written them.
+// quotes reports whether lines that begin with ">" contain a line of original. Otherwise the person has
+// written these lines.
 func quotes(lines []string, original string) bool {
 	for _, l := range lines {
 		l = squeeze(strings.TrimLeft(l, "> "))
@@ -71,11 +71,11 @@ func quotes(lines []string, original string) bool {
 	return false
 }
 
-// squeeze returns a text without spaces: mail programs break lines elsewhere.
+// squeeze returns a text without white space, because mail programs break lines elsewhere.
 func squeeze(s string) string { return strings.Join(strings.Fields(normalizeLines(s)), "") }
 
-// normalizeLines returns a text with plain line ends and spaces, and without invisible
-// characters that mail programs insert.
+// normalizeLines returns a text with plain line ends and spaces. It removes invisible characters that mail
+// programs insert.
 func normalizeLines(text string) string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	return strings.Map(func(r rune) rune {
@@ -109,7 +109,7 @@ var dated = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // attribution returns the number of leading lines that form the line before a quotation, or 0. Mail programs
-// break that line into up to four.
+// break this line into up to four lines.
 func attribution(lines []string, addresses []string) int {
 	joined := ""
 	for n := 1; n <= min(4, len(lines)); n++ {
@@ -136,7 +136,7 @@ func attribution(lines []string, addresses []string) int {
 	return 0
 }
 
-// hasDigit reports whether a line has a digit, as every date has.
+// hasDigit reports whether s has a digit, as every date has.
 func hasDigit(s string) bool { return strings.ContainsFunc(s, unicode.IsDigit) }
 
 // quoteFollows reports whether the next line with text is quoted with >.
@@ -162,7 +162,8 @@ func isSeparator(line string) bool {
 	return original().MatchString(line) || len(line) >= 20 && strings.Trim(line, "_") == ""
 }
 
-// Names of fields in the header that Outlook and others repeat above a quotation.
+// fromField and otherField match fields of the header that Outlook and other programs repeat above a
+// quotation.
 var (
 	fromField = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(
@@ -175,8 +176,8 @@ var (
 	})
 )
 
-// isHeaderBlock reports whether lines begin with a header as Outlook repeats it: a sender and at least two
-// other fields in the next six lines.
+// isHeaderBlock reports whether lines begin with a header as Outlook repeats it. Such a header has a sender
+// and at least two other fields in the next six lines.
 func isHeaderBlock(lines []string) bool {
 	if !fromField().MatchString(strings.TrimSpace(lines[0])) {
 		return false
@@ -199,7 +200,7 @@ var footer = sync.OnceValue(func() *regexp.Regexp {
 		`(obtener|télécharger|obtenir|holen sie sich|scarica) outlook .{1,40})( <?https?://\S+>?)?$`)
 })
 
-// withoutFooter returns lines without the empty lines and the footers of phones at their end.
+// withoutFooter returns lines without the empty lines and phone footers at their end.
 func withoutFooter(lines []string) []string {
 	for len(lines) > 0 {
 		last := strings.TrimSpace(lines[len(lines)-1])

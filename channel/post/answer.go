@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/message/notice"
 )
 
-// publicURL returns the address of the server, or "" if a phone cannot reach it.
+// publicURL returns the address of the server, or "" if other devices cannot reach it.
 func publicURL(a askback.Ask) string {
 	if u, err := url.Parse(a.PageURL); err != nil || egress.IsLoopback(u.Host) {
 		return ""
@@ -25,8 +25,8 @@ func (r Receiver) isPersonal() bool {
 	return r.Template == Ntfy || r.Template == Pushover || r.Template == Gotify || r.Template == HomeAssistant
 }
 
-// link returns the address where a person answers an ask: a page that needs no log-in, if the
-// receiver is personal.
+// link returns the address where a person answers an ask, or "" without a public address. If the receiver is
+// personal, the page needs no log-in.
 func (c *Channel) link(r Receiver, a askback.Ask, person, public string) string {
 	if public == "" {
 		return ""
@@ -40,8 +40,9 @@ func (c *Channel) link(r Receiver, a askback.Ask, person, public string) string 
 	return a.PageURL
 }
 
-// buttons returns the buttons of a message to a person: one for each choice, if all fit. They publish a token
-// to the reply topic of the receiver. Without a reply topic, they send the token to this server.
+// buttons returns the buttons of a message to a person, one for each choice. If not all choices fit or the
+// receiver is not of ntfy, it returns nil. The buttons publish a token to the reply topic of the receiver.
+// Without a reply topic, they send the token to this server.
 func (c *Channel) buttons(r Receiver, a askback.Ask, person, public string) (buttons []notice.Button) {
 	if r.Template != Ntfy || person == "" {
 		return nil

@@ -8,10 +8,11 @@ import (
 	"github.com/askback/askback/internal/message/notice"
 )
 
-// Drawings for services that show messages in rooms of a chat, where text is markup.
+// This file draws messages for services that show them in rooms of a chat, where text is markup.
 
-// discordMaxContent is the maximum number of characters of a message. They are counted in UTF-16, which is
-// never fewer than Discord counts (discord.com/developers/docs/resources/webhook, "Execute Webhook").
+// discordMaxContent is the maximum number of characters of a message. Askback counts UTF-16 code units, which
+// are never fewer than the characters that Discord counts (discord.com/developers/docs/resources/webhook,
+// "Execute Webhook").
 const discordMaxContent = 2000
 
 // Flags of a message in Discord.
@@ -31,8 +32,8 @@ type discordMentions struct {
 	Parse []string `json:"parse"`
 }
 
-// drawDiscord draws a message for a webhook of Discord. It cannot change an earlier message,
-// whose id it does not know: a notice is a second, silent message.
+// drawDiscord draws a message for a webhook of Discord, and reports whether the message fits. A webhook
+// cannot change an earlier message, whose id is unknown. So a notice is a second, silent message.
 func drawDiscord(r Receiver, m notice.Message) (content, bool) {
 	out := discordMessage{
 		Content: "**" + escapeDiscord(m.Title) + "**\n" + m.Text(escapeDiscord),
@@ -44,27 +45,29 @@ func drawDiscord(r Receiver, m notice.Message) (content, bool) {
 	return content{url: r.URL, body: out}, len(utf16.Encode([]rune(out.Content))) <= discordMaxContent
 }
 
-// escapeDiscord puts a backslash before all markup of Discord, where a backslash makes any punctuation plain.
+// escapeDiscord puts a backslash before all markup of Discord. In Discord, a backslash makes any punctuation
+// plain.
 func escapeDiscord(s string) string { return escape(s, "\\*_~`|<>#[]():@-.", "") }
 
 // mattermostMaxText is the maximum number of characters of a post (docs.mattermost.com, "Incoming webhooks").
 const mattermostMaxText = 16_383
 
-// drawMattermost draws a message for an incoming webhook of Mattermost. It cannot change an
-// earlier message, whose id it does not know.
+// drawMattermost draws a message for an incoming webhook of Mattermost, and reports whether the message fits.
+// A webhook cannot change an earlier message, whose id is unknown.
 func drawMattermost(r Receiver, m notice.Message) (content, bool) {
 	text := "**" + escapeMattermost(m.Title) + "**\n" + m.Text(escapeMattermost)
 	return content{url: r.URL, body: map[string]any{"text": text}}, utf8.RuneCountInString(text) <= mattermostMaxText
 }
 
 // escapeMattermost makes markup of Mattermost plain. A backslash does not stop mentions, emoji, hashtags,
-// links and entities, so an invisible space follows their first character.
+// links and entities. So escapeMattermost inserts an invisible space after their first character.
 func escapeMattermost(s string) string { return escape(s, "\\*_~`|>#[]().", "@&:#~") }
 
-// zeroWidthSpace separates characters that would be markup together.
+// zeroWidthSpace separates characters that together would be markup.
 const zeroWidthSpace = "\u200b"
 
-// escape puts a backslash before some characters, and an invisible space after some.
+// escape puts a backslash before each character in before, and an invisible space after each character in
+// after.
 func escape(s, before, after string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -79,8 +82,8 @@ func escape(s, before, after string) string {
 	return b.String()
 }
 
-// teamsMaxBody is less than the 28 KB that Teams documents, because Teams measures the message after it has
-// converted it.
+// teamsMaxBody is less than the 28 KB that Teams documents, because Teams measures the message after
+// converting it.
 const teamsMaxBody = 20_000
 
 type teamsBlock struct {
@@ -96,8 +99,8 @@ type teamsRun struct {
 	Weight string `json:"weight,omitempty"`
 }
 
-// drawTeams draws a message as an adaptive card for the webhook of a workflow. It cannot
-// change an earlier message.
+// drawTeams draws a message as an adaptive card for the webhook of a workflow. The webhook cannot change an
+// earlier message. The size is checked later, by maxBody.
 func drawTeams(r Receiver, m notice.Message) (content, bool) {
 	run := func(text, weight string) teamsRun { return teamsRun{"TextRun", escapeTeams(text), weight} }
 	blocks := []teamsBlock{{"RichTextBlock", "None", []teamsRun{run(m.Title, "Bolder")}}}
@@ -119,5 +122,5 @@ func drawTeams(r Receiver, m notice.Message) (content, bool) {
 	return content{url: r.URL, body: body, maxBody: teamsMaxBody}, true
 }
 
-// escapeTeams keeps Teams from reading {{DATE(…)}} and {{TIME(…)}}.
+// escapeTeams separates the braces in {{, so that Teams does not replace {{DATE(…)}} and {{TIME(…)}}.
 func escapeTeams(s string) string { return strings.ReplaceAll(s, "{{", "{"+zeroWidthSpace+"{") }

@@ -17,7 +17,7 @@ const Name = "post"
 // Kind describes the channel to the program.
 var Kind = channels.Kind{Name: Name, Title: "Phone or chat", Via: askback.ChannelPush, Linked: true, Read: readSettings}
 
-// channel returns the channel to the receivers, with some options.
+// channel returns the channel to the receivers of s, with the options o.
 func (s Settings) channel(h channels.Host, o Options) *Channel {
 	o.Receivers, o.Version = map[string]Receiver{}, h.Version
 	for _, r := range s {
@@ -50,7 +50,7 @@ func (s Settings) Tests() (names []string) {
 	return names
 }
 
-// Test sends a test message to a receiver, and reads its reply topic, if it has one.
+// Test sends a test message to a receiver, and reads the reply topic of the receiver, if any.
 func (s Settings) Test(ctx context.Context, name string, h channels.Host) (report string, err error) {
 	r := s[slices.IndexFunc(s, func(r NamedReceiver) bool { return r.Name == name })]
 	c := s.channel(h, Options{})
@@ -67,7 +67,7 @@ func (s Settings) Test(ctx context.Context, name string, h channels.Host) (repor
 	return fmt.Sprintf("%s accepted the message for %s. %s", r.Origin(), name, r.Template.whereToLook()), nil
 }
 
-// whereToLook returns the things to check if the message does not arrive.
+// whereToLook returns a sentence about what to check if the message does not arrive.
 func (t Template) whereToLook() string {
 	switch t {
 	case Ntfy:

@@ -1,7 +1,7 @@
 // Package post sends questions to phones and chats by HTTP: to ntfy, Pushover, Gotify, Discord, Teams,
-// Mattermost and Home Assistant. A message has the whole ask or, if that does not fit, only the name of the
-// agent and the link (F3). Text of agents is plain text everywhere. Each of its lines begins with a mark, so
-// that it cannot imitate lines of Askback (T7, T9, T10).
+// Mattermost and Home Assistant. A message has the whole ask or, if the ask does not fit, only the name of
+// the agent and the link (F3). Text of agents is plain text everywhere. Each of its lines begins with a mark,
+// so that it cannot imitate lines of Askback (T7, T9, T10).
 package post
 
 import (
@@ -21,12 +21,12 @@ import (
 
 // Options configure a [Channel].
 type Options struct {
-	Receivers map[string]Receiver // receivers by name; each passes [Receiver.Check]
-	// Pages signs the links to the pages of asks, and Replies signs the tokens that buttons publish to reply
-	// topics. Without them, messages have only the links of the asks, and no buttons.
+	Receivers map[string]Receiver // keyed by name; each passes [Receiver.Check]
+	// Pages signs the links to the pages of asks. Replies signs the tokens that buttons publish to reply
+	// topics. Without Pages and Replies, messages have only the links of the asks, and no buttons.
 	Pages, Replies *answerlink.Signer
 	Log            *slog.Logger     // nil logs nothing
-	Now            func() time.Time // for Retry-After; nil means time.Now
+	Now            func() time.Time // time for Retry-After; nil means time.Now
 	Version        string           // version of Askback, for the User-Agent
 }
 
@@ -34,7 +34,7 @@ type Options struct {
 type Channel struct {
 	options Options
 	clients map[string]*http.Client
-	// timing of replies; see the constants
+	// times for reading replies; see the constants
 	silence, firstWait time.Duration
 }
 
@@ -63,10 +63,9 @@ func (c *Channel) Close() {
 	}
 }
 
-// Send posts a notification about an ask to the receiver whose name is its address, once. The
-// service has it if the error is nil. Otherwise the error has no text of the service and no
-// secret; it is an [askback.SendError] if there was a reply, or if the receiver does not exist.
-// There is no receipt.
+// Send posts a notification about an ask once, to the receiver whose name is n.Address. If the error is nil,
+// the service has accepted the message. An error contains no text of the service and no secret. It is an
+// [askback.SendError] if there was a reply, or if the address cannot be used. The receipt is always "".
 func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt string, err error) {
 	name, about := n.Address, n.Ask
 	receiver, ok := c.options.Receivers[name]
@@ -85,7 +84,7 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 // errUnknown is not final, because the operator may add the receiver again.
 var errUnknown = errors.New("channels.post in the settings has no receiver with this name")
 
-// SendTest posts a test message to the receiver with a name. It returns the same errors as Send.
+// SendTest posts a test message to the receiver with this name. It returns the same errors as Send.
 func (c *Channel) SendTest(ctx context.Context, name string) error {
 	receiver, ok := c.options.Receivers[name]
 	if !ok {
@@ -118,8 +117,8 @@ func (c *Channel) post(ctx context.Context, name string, in Request) error {
 func (c *Channel) userAgent() string { return "askback/" + cmp.Or(c.options.Version, "devel") }
 
 // replyError returns nil if a service has accepted a message. A rejection of the message itself is final,
-// because the service would repeat it. A rejection of the token is not final: the operator may correct the
-// token.
+// because the service would repeat it. A rejection of the token is not final, because the operator may
+// correct the token.
 func replyError(reply *http.Response, now time.Time) error {
 	err := egress.ReplyError(reply, now)
 	var sending *askback.SendError

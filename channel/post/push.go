@@ -10,18 +10,18 @@ import (
 	"github.com/askback/askback/internal/message/notice"
 )
 
-// Drawings for services that show notifications on phones. Each limit is from the documentation of the
-// service, unless it is marked as ours.
+// This file draws messages for services that show notifications on phones. Each limit is from the
+// documentation of the service, unless its comment says otherwise.
 
 // Ntfy takes a message as text if it is shorter than 4096 bytes, and makes a file of a longer message. The
-// whole JSON may have twice as many bytes (docs.ntfy.sh/publish, "Limitations").
+// JSON may have twice as many bytes (docs.ntfy.sh/publish, "Limitations").
 const (
 	ntfyMaxMessage = 4095
 	ntfyMaxBody    = 8192
 	ntfyMaxActions = 3
 )
 
-// ButtonLimits are the limits of ntfy for choices: three actions, and phones cut longer labels.
+// ButtonLimits are the limits of ntfy for choices: three actions, and labels that phones do not truncate.
 var ButtonLimits = notice.Limits{Choices: ntfyMaxActions, Label: 24}
 
 // Priorities of ntfy.
@@ -51,8 +51,8 @@ type ntfyAction struct {
 	Clear  bool   `json:"clear"`
 }
 
-// drawNtfy draws a message for ntfy. A notice has the sequence id of the question, so it replaces the
-// question together with its buttons.
+// drawNtfy draws a message for ntfy, and reports whether the message fits. A notice has the sequence id of
+// the question, so it replaces the question together with its buttons.
 func drawNtfy(r Receiver, m notice.Message) (content, bool) {
 	u, err := url.Parse(r.URL)
 	if err != nil {
@@ -97,8 +97,8 @@ type pushoverMessage struct {
 	URLTitle string `json:"url_title,omitempty"`
 }
 
-// drawPushover draws a message for Pushover. The link has its own field, so it is not in the
-// text.
+// drawPushover draws a message for Pushover, and reports whether the message fits. A link that is not too
+// long has its own field, and is then not in the text.
 func drawPushover(r Receiver, m notice.Message) (content, bool) {
 	out := pushoverMessage{Token: r.Token, User: r.User, Title: m.Title}
 	if utf8.RuneCountInString(m.Link) <= pushoverMaxURL && m.Link != "" {
@@ -119,8 +119,8 @@ func drawPushover(r Receiver, m notice.Message) (content, bool) {
 	return content{url: address, body: out}, utf8.RuneCountInString(out.Message) <= pushoverMaxMessage
 }
 
-// withoutLink returns the message without the address of the link in its text. It is for a service that opens
-// the link with a tap.
+// withoutLink returns m without the address of the link in its text. It is for services that open the link
+// with a tap. If m has no link, it is returned unchanged.
 func withoutLink(m notice.Message) notice.Message {
 	if m.Link == "" {
 		return m
@@ -136,11 +136,12 @@ func withoutLink(m notice.Message) notice.Message {
 	return m
 }
 
-// Gotify documents no limit, but MySQL cuts texts of more than 65 535 bytes, and a phone is no place for
-// longer texts. This limit is ours.
+// gotifyMaxMessage is the maximum length of a message in bytes. Gotify documents no limit, but MySQL
+// truncates texts of more than 65 535 bytes, and phones are not made for longer texts. So Askback sets the
+// limit.
 const gotifyMaxMessage = 16_000
 
-// drawGotify draws a message for Gotify, as plain text.
+// drawGotify draws a message for Gotify as plain text, and reports whether the message fits.
 func drawGotify(r Receiver, m notice.Message) (content, bool) {
 	priority := 5
 	switch {
@@ -160,17 +161,18 @@ func drawGotify(r Receiver, m notice.Message) (content, bool) {
 	}, len(text) <= gotifyMaxMessage
 }
 
-// Home Assistant passes messages to the push services of Apple and Google. They take 4096 bytes, including
-// parts that Home Assistant adds; the limit leaves room for these parts.
+// homeAssistantMaxBody is the maximum size of the JSON in bytes. Home Assistant passes messages to the push
+// services of Apple and Google, which accept 4096 bytes. The limit leaves room for parts that Home Assistant
+// adds.
 const homeAssistantMaxBody = 3000
 
 // changedByAndroid matches text that Home Assistant's app for Android would change: HTML, the escapes of line
 // ends, and names of emoji.
 var changedByAndroid = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[<&]|\\[rn]|:[-+\w|]+:`) })
 
-// drawHomeAssistant draws a message for Home Assistant. It is either for an action notify, or for the webhook
-// of an automation, which finds the same members in trigger.json. A message replaces an earlier one with the
-// same tag.
+// drawHomeAssistant draws a message for an action notify of Home Assistant, or for the webhook of an
+// automation, which finds the same members in trigger.json. It reports false if the app for Android would
+// change the text. A message replaces an earlier message with the same tag.
 func drawHomeAssistant(r Receiver, m notice.Message) (content, bool) {
 	for _, l := range m.All() {
 		if changedByAndroid().MatchString(l.Foreign) {

@@ -19,22 +19,23 @@ type Receiver struct {
 	Token    string // token, if the service has one
 	User     string // for Pushover: the key of the user or the group
 	// ReplyTopic is the topic on the same server of ntfy to which buttons publish answers. ReplyToken is the
-	// token that reads the topic; if it is empty, Token is used.
+	// token that reads the topic. If ReplyToken is empty, Token is used.
 	ReplyTopic, ReplyToken string
-	Person                 string           // who reads the messages; only this person can answer through ReplyTopic
-	Allow                  []egress.Allowed // addresses that messages may go to although they are not public
+	// the person who reads the messages; only this person can answer through ReplyTopic
+	Person string
+	Allow  []egress.Allowed // addresses that messages may go to although they are not public
 }
 
-// A Template is the name of a service. It determines the form of the messages.
+// A Template is the name of a service, which determines the form of the messages.
 type Template string
 
-// The templates, with the addresses that they expect.
+// The templates, with the URL that each expects.
 const (
 	Ntfy       Template = "ntfy"       // https://ntfy.sh/TOPIC
-	Pushover   Template = "pushover"   // if "", the address of Pushover
+	Pushover   Template = "pushover"   // the URL may be ""
 	Gotify     Template = "gotify"     // https://gotify.example.com
 	Discord    Template = "discord"    // https://discord.com/api/webhooks/ID/TOKEN
-	Teams      Template = "teams"      // the address of a workflow "When a Teams webhook request is received"
+	Teams      Template = "teams"      // the URL of a workflow "When a Teams webhook request is received"
 	Mattermost Template = "mattermost" // https://chat.example.com/hooks/KEY
 	// HomeAssistant expects https://home.example.com:8123/api/services/notify/NAME or …/api/webhook/ID.
 	HomeAssistant Template = "home-assistant"
@@ -49,8 +50,8 @@ const pushoverURL = "https://api.pushover.net/1/messages.json"
 // topic matches the names of topics that ntfy accepts.
 var topic = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`) })
 
-// Check returns the problem of a receiver, with the name of the setting, or "". It does not repeat an address
-// or a token.
+// Check returns the problem with a receiver and the name of the wrong setting, or "". The problem does not
+// repeat a URL or a token.
 func (r Receiver) Check() (setting, problem string) {
 	switch {
 	case r.Template == "":
@@ -78,7 +79,7 @@ func (r Receiver) Check() (setting, problem string) {
 	return r.checkToken()
 }
 
-// checkReplies returns the problem of the reply topic of a receiver, as Check does.
+// checkReplies returns the problem with the reply topic of a receiver, as Check does.
 func (r Receiver) checkReplies() (setting, problem string) {
 	u, err := url.Parse(r.URL)
 	switch {
@@ -103,7 +104,7 @@ func isToken(s string) bool {
 	return !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c >= 0x7f })
 }
 
-// checkToken returns the problem of the token of a receiver, as Check does.
+// checkToken returns the problem with the token of a receiver, as Check does.
 func (r Receiver) checkToken() (setting, problem string) {
 	needed := r.Template == Pushover || r.Template == Gotify ||
 		r.Template == HomeAssistant && strings.Contains(r.URL, "/api/services/")
@@ -120,7 +121,7 @@ func (r Receiver) checkToken() (setting, problem string) {
 	return "", ""
 }
 
-// pathProblem returns the problem of the path of the address, or "".
+// pathProblem returns the problem with the path of the URL, or "".
 func (r Receiver) pathProblem() string {
 	u, err := url.Parse(r.URL)
 	if err != nil {
@@ -143,8 +144,8 @@ func (r Receiver) pathProblem() string {
 	return ""
 }
 
-// Origin returns the scheme and the host of the address of the receiver. The rest of the address may be
-// secret.
+// Origin returns the scheme and the host of the receiver's URL, or "" for an invalid URL. The rest of the URL
+// may be secret.
 func (r Receiver) Origin() string {
 	address := r.URL
 	if address == "" && r.Template == Pushover {

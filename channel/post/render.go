@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/message/notice"
 )
 
-// A Request is the POST that carries a message to a service.
+// A Request is the POST that sends a message to a service.
 type Request struct {
 	URL    string
 	Header map[string]string
@@ -17,10 +17,12 @@ type Request struct {
 	Whole  bool // true if the message has the whole ask, and not only the link
 }
 
-// Render returns the request that shows an ask to a receiver after an event: the ask as it is now, or its
-// outcome. The receiver must pass [Receiver.Check]. A message has the whole ask, or a notice that the ask
-// does not fit and the link (F3). The buttons are the choices of [notice.Choices], in their order. They are
-// left out if they do not fit together with the whole ask, or if the service has none.
+// Render returns the request that shows an ask to a receiver after an event. The message has the outcome of a
+// settled ask, or the whole ask. If the ask does not fit, the message has a notice and the link (F3). The
+// receiver must pass [Receiver.Check].
+//
+// The buttons are the choices of [notice.Choices], in their order. They are omitted if they do not fit
+// together with the whole ask, or if the service has no buttons.
 func Render(r Receiver, event askback.EventType, a askback.Ask, buttons []notice.Button) (Request, error) {
 	if r.Template != Ntfy {
 		buttons = nil // no other service has buttons that send a request
@@ -39,14 +41,14 @@ func Render(r Receiver, event askback.EventType, a askback.Ask, buttons []notice
 	return first(r, notice.Short(a, true), notice.Short(a, false))
 }
 
-// RenderTest returns the request of a test message.
+// RenderTest returns the request with a test message.
 func RenderTest(r Receiver) (Request, error) { return first(r, notice.Test()) }
 
-// errDoesNotFit is returned if a message is larger than the service accepts, or if the service would change
-// its text.
+// errDoesNotFit is returned if all messages are larger than the service accepts, or if the service would
+// change their text.
 var errDoesNotFit = fmt.Errorf("the message does not fit")
 
-// first returns the request for the first message that fits.
+// first returns the request with the first of messages that fits. If none fits, the error is errDoesNotFit.
 func first(r Receiver, messages ...notice.Message) (Request, error) {
 	for _, m := range messages {
 		content, fits := drawings[r.Template](r, m)
@@ -69,10 +71,10 @@ func first(r Receiver, messages ...notice.Message) (Request, error) {
 	return Request{}, errDoesNotFit
 }
 
-// A content is the form of a message in a template.
+// A content is a message in the form of a template.
 type content struct {
 	url            string
-	header, secret string // header with the token; "" for none
+	header, secret string // header with the token, and its value; "" for no header
 	body           any    // body encoded as JSON
 	maxBody        int    // maximum number of bytes of the JSON; 0 for no maximum
 }
@@ -84,7 +86,7 @@ var drawings = map[Template]func(Receiver, notice.Message) (content, bool){
 	Teams: drawTeams, Mattermost: drawMattermost, HomeAssistant: drawHomeAssistant,
 }
 
-// encode returns a value as JSON, with < and > unescaped: escapes count against the limits of services.
+// encode returns v as JSON. It does not escape < and >, because escapes count against the limits of services.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -95,7 +97,7 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// bearer returns the value of an Authorization header.
+// bearer returns the name and the value of the header with a token. Without a token, both are "".
 func bearer(token string) (header, secret string) {
 	if token == "" {
 		return "", ""

@@ -25,16 +25,16 @@ import (
 	"github.com/askback/askback/internal/pause"
 )
 
-// An Engine makes calls for people. Package engine implements it.
+// An Engine provides the clients of people. Package engine implements it.
 type Engine interface {
-	// Person returns the client of a person who answers through a channel. The error is
-	// [askback.ErrForbidden] if this person may not answer now.
+	// Person returns the client of a person who answers through the channel via. The error is
+	// [askback.ErrForbidden] if the person may not answer now.
 	Person(ctx context.Context, name string, via askback.Channel) (askback.PersonClient, error)
 }
 
-// Run reads the reply topics of all receivers until ctx ends. A button of ntfy publishes a signed token
-// there, so that no phone has to reach this server. Other messages are ignored: anyone who knows the name of
-// a topic may write to it.
+// Run reads the reply topics of all receivers until ctx ends. A button of ntfy publishes a signed token to
+// the topic, so that no phone has to reach this server. Other messages are ignored, because anyone who knows
+// the name of a topic may publish.
 func (c *Channel) Run(ctx context.Context, people Engine) {
 	topics := map[topicKey]*replyTopic{}
 	for name, r := range c.options.Receivers {
@@ -59,7 +59,7 @@ func (c *Channel) Run(ctx context.Context, people Engine) {
 	group.Wait()
 }
 
-// A topicKey contains the values needed to read a topic.
+// A topicKey has the values that are needed to read a topic.
 type topicKey struct {
 	origin, topic, token, userAgent string
 }
@@ -69,7 +69,7 @@ func (c *Channel) topicOf(r Receiver) topicKey {
 	return topicKey{r.Origin(), r.ReplyTopic, cmp.Or(r.ReplyToken, r.Token), c.userAgent()}
 }
 
-// A replyTopic is a topic that the buttons of receivers publish to.
+// A replyTopic is a topic to which the buttons of receivers publish.
 type replyTopic struct {
 	topicKey
 	channel   *Channel
@@ -78,25 +78,26 @@ type replyTopic struct {
 	client    *http.Client
 	log       *slog.Logger
 
-	since   string    // messages after this time or id are read; "all" for all
-	started time.Time // late replies before this time get no notice: it was sent by then
-	done    recent    // tokens that have had their effect
+	since   string    // messages after this time are read; "all" for all messages
+	started time.Time // late replies from before this time get no notice, because it was already sent
+	done    recent    // tokens that have already been handled
 	forged  forgeries // state of the log of forged replies
 	lost    bool      // the last attempt to read failed
 }
 
-// The waits between attempts to read a topic double, from the first to the last.
+// firstWait and lastWait are the first and the longest wait between attempts to read a topic. Each further
+// wait is twice as long.
 const (
 	firstWait = time.Second
 	lastWait  = time.Minute
 )
 
-// silence is the longest time without a line in a stream. Servers of ntfy send one every 45 seconds by
-// default.
+// silence is the maximum time without a line in a stream. By default, servers of ntfy send a line every 45
+// seconds.
 const silence = 4 * time.Minute
 
-// overlap is the time span that is read again after a break. A server may send new messages before it has
-// sent all earlier ones, so messages before the last one may be missing.
+// overlap is the time span that is read again after a break. A server may send new messages before earlier
+// messages, so messages before the last message may be missing.
 const overlap = time.Minute
 
 // run reads the topic until ctx ends. After a break, it resumes shortly before the last message.
@@ -125,7 +126,7 @@ func (t *replyTopic) run(ctx context.Context) {
 	}
 }
 
-// read reads the stream of the topic until it ends. connected reports whether it began.
+// read reads the stream of the topic until it ends. The result connected reports whether a line was read.
 func (t *replyTopic) read(ctx context.Context) (connected bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -153,7 +154,7 @@ func (t *replyTopic) read(ctx context.Context) (connected bool, err error) {
 	}
 }
 
-// open requests the messages of the topic.
+// open requests the messages of the topic. If the status of the reply is not 200, open returns an error.
 func (k topicKey) open(ctx context.Context, client *http.Client, query url.Values) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, k.origin+"/"+k.topic+"/json?"+query.Encode(), nil)
 	if err != nil {
@@ -174,8 +175,8 @@ func (k topicKey) open(ctx context.Context, client *http.Client, query url.Value
 	return reply, nil
 }
 
-// TestReplies checks that the reply topic of the receiver with a name can be read, if it has one. It returns
-// the same errors as Send.
+// TestReplies checks that the reply topic of a receiver can be read. Without a reply topic it returns nil. It
+// returns the same errors as Send.
 func (c *Channel) TestReplies(ctx context.Context, name string) error {
 	r, ok := c.options.Receivers[name]
 	if !ok || r.ReplyTopic == "" {
@@ -188,10 +189,10 @@ func (c *Channel) TestReplies(ctx context.Context, name string) error {
 	return err
 }
 
-// maxLine is more than a server of ntfy sends for a message with a token.
+// maxLine is more than the length of a line in which a server of ntfy sends a token.
 const maxLine = 64 << 10
 
-// readLine returns the next line. It skips a line that is longer than the buffer.
+// readLine returns the next line that is not longer than the buffer, and skips longer lines.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	for {
 		line, isPrefix, err := r.ReadLine()
@@ -224,8 +225,8 @@ func (t *replyTopic) handle(ctx context.Context, line []byte) error {
 	return nil
 }
 
-// answer gives the answer of a token that was published at some time. It returns an error only if the answer
-// may succeed later.
+// answer gives the answer of a token that was published at the time published. It returns an error only if
+// the answer may succeed later.
 func (t *replyTopic) answer(ctx context.Context, token string, published time.Time) error {
 	link, err := t.channel.options.Replies.Verify(token)
 	switch {
@@ -260,8 +261,8 @@ func (t *replyTopic) answer(ctx context.Context, token string, published time.Ti
 	return nil
 }
 
-// isFinal reports whether an answer that failed cannot succeed later. Such a reply is not read again: the
-// replies after it would wait for ever.
+// isFinal reports whether an answer that failed with err cannot succeed later. Such a reply is not read
+// again, because the replies after it would wait for ever.
 func isFinal(err error) bool {
 	for _, final := range []error{
 		askback.ErrNotFound, askback.ErrForbidden, askback.ErrSelfApproval, askback.ErrNotApprover, askback.ErrDamaged,
@@ -283,7 +284,8 @@ func (t *replyTopic) isFor(l answerlink.Link) bool {
 	})
 }
 
-// send answers the ask of a link with its choice.
+// send answers the ask of a link with the choice of the link. The error is errNoChoice if the ask has no such
+// choice.
 func (t *replyTopic) send(ctx context.Context, l answerlink.Link) (askback.Ask, error) {
 	client, err := t.people.Person(ctx, l.Person, l.Channel)
 	if err != nil {
@@ -300,8 +302,8 @@ func (t *replyTopic) send(ctx context.Context, l answerlink.Link) (askback.Ask, 
 	return client.Answer(ctx, a.ID, choices[l.Choice-1].Answer)
 }
 
-// tell shows a message to the person whose button had no effect. The message is sent once. The outcome, which
-// every receiver of the question gets, is another message.
+// tell sends a message to the person whose button had no effect. The message is sent once, and not for a
+// reply from before the start. The outcome, which every receiver of the question gets, is another message.
 func (t *replyTopic) tell(ctx context.Context, published time.Time, l answerlink.Link, m notice.Message) {
 	if published.Before(t.started.Truncate(time.Second)) {
 		return
@@ -321,17 +323,17 @@ func (t *replyTopic) tell(ctx context.Context, published time.Time, l answerlink
 	}
 }
 
-// maxForged is the number of forged replies that are logged in a minute: anyone who knows the
-// topic could fill the log.
+// maxForged is the maximum number of forged replies that are logged in a minute. Without a limit, anyone who
+// knows the topic could fill the log.
 const maxForged = 10
 
-// forgeries is the state of the log of forged replies.
+// forgeries counts the forged replies of the current minute.
 type forgeries struct {
 	since time.Time // the beginning of the current minute
-	lines int       // forged replies in that minute
+	lines int       // forged replies in this minute
 }
 
-// logForged logs that a message without a valid token was published.
+// logForged logs that a message without a valid token was published, at most maxForged times in a minute.
 func (t *replyTopic) logForged() {
 	if now := t.channel.options.Now(); now.Sub(t.forged.since) >= time.Minute {
 		t.forged = forgeries{since: now}
@@ -341,11 +343,11 @@ func (t *replyTopic) logForged() {
 	}
 }
 
-// maxRecent is the number of tokens that a topic remembers. A forgotten token still has no
-// effect, but may cause another notice.
+// maxRecent is the maximum number of tokens that a topic remembers. A forgotten token still has no effect,
+// but may cause another notice.
 const maxRecent = 10_000
 
-// recent is a set of the last strings that were added.
+// recent is a set of the last maxRecent strings that were added.
 type recent struct {
 	in    map[string]bool
 	order []string

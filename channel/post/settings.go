@@ -16,13 +16,14 @@ type Settings []NamedReceiver
 // A NamedReceiver is a phone or a room of a chat that gets the questions of a person.
 type NamedReceiver struct {
 	Name     string
-	Receiver // has the Person who reads it; "" is the user of the server
+	Receiver // has the Person who reads the messages; "" is the user of the server
 }
 
-// receiverName matches the names of receivers. They can be written in a command.
+// receiverName matches the names of receivers. Such a name can be written in a command.
 var receiverName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`) })
 
-// readSettings reads channels.post: receivers by name.
+// readSettings reads channels.post, whose keys are the names of receivers. Without valid receivers it returns
+// nil.
 func readSettings(r *settings.Reader, v settings.Value) channels.Settings {
 	var all Settings
 	r.Named(v, "write a name and its settings, as in phone: {template: ntfy, url: …}",
@@ -44,8 +45,7 @@ func receiverProblem(name string) (problem, fix string) {
 	return "", ""
 }
 
-// readReceiver reads one receiver. Its problems do not repeat a token or an address, which can
-// contain a secret.
+// readReceiver reads one receiver. Its problems do not repeat a token or a URL, which can contain a secret.
 func readReceiver(r *settings.Reader, v settings.Value, here settings.Position) (to Receiver, ok bool) {
 	before := r.Problems()
 	at := map[string]settings.Position{}
@@ -84,7 +84,7 @@ func readReceiver(r *settings.Reader, v settings.Value, here settings.Position) 
 	return to, true
 }
 
-// fixes maps a setting of a receiver to the correction in a problem.
+// fixes maps a setting of a receiver to the fix in its problems.
 var fixes = map[string]string{
 	"template": "write one of " + strings.Join(templates(), ", "),
 	"url":      "write the address that the service gives, as in https://ntfy.sh/a-long-random-topic",

@@ -14,16 +14,16 @@ import (
 	"github.com/askback/askback/internal/message/notice"
 )
 
-// where is a conversation and the member who acts there.
+// A where is a conversation and the member who acts in it.
 type where struct{ channel, thread, user string }
 
-// An interaction is an action of a member, with the time limit of Slack.
+// An interaction is an action of a member, which must be handled within the time limit of Slack.
 type interaction struct {
 	*Channel
 	slack.InteractionCallback
 	engine Engine
 	where  where
-	name   string // client of the person
+	name   string // name of the person who is the member
 	client askback.PersonClient
 }
 
@@ -39,8 +39,8 @@ const (
 	textLost      = "Your answer was not recorded, because the ask is settled:"
 )
 
-// interact performs the payload of an interaction. It returns when the result is committed, or when the time
-// is up. The reply is for Slack, in the acknowledgement; it may be nil.
+// interact performs the interaction in payload. It returns when the result is committed, or when the time is
+// up. The reply is for Slack, in the acknowledgement. It may be nil.
 func (c *Channel) interact(ctx context.Context, engine Engine, payload []byte) (reply any) {
 	ctx, cancel := context.WithTimeout(ctx, c.options.Budget)
 	defer cancel()
@@ -68,7 +68,8 @@ func (c *Channel) interact(ctx context.Context, engine Engine, payload []byte) (
 	return nil
 }
 
-// identify finds the person who acts. It returns a text for the member if the member is no person.
+// identify sets the person and the client of the member. If the member may not answer, it returns a text for
+// the member.
 func (in *interaction) identify(ctx context.Context) (refusal string) {
 	member := in.User.ID
 	if in.Team.ID != in.options.Team || in.User.TeamID != in.options.Team {
@@ -90,7 +91,7 @@ func (in *interaction) identify(ctx context.Context) (refusal string) {
 	return ""
 }
 
-// explain returns the text for a person whose answer was not recorded.
+// explain returns the text for a person whose answer was not recorded because of err.
 func (in *interaction) explain(err error, a askback.Ask, name string) string {
 	var invalid askback.Invalid
 	switch {
@@ -113,7 +114,7 @@ func (in *interaction) explain(err error, a askback.Ask, name string) string {
 	return textFailed
 }
 
-// lost returns the text for a person who came too late: who settled the ask, and how.
+// lost returns the text for a person whose answer was late: who settled the ask, and how.
 func lost(a askback.Ask) string {
 	lines := []string{textLost}
 	for _, l := range notice.Settled(a, true, false).Lines {
@@ -122,7 +123,7 @@ func lost(a askback.Ask) string {
 	return strings.Join(lines, "\n")
 }
 
-// record settles an ask. It returns when the answer is committed, or when the time is up.
+// record answers an ask. It returns when the answer is committed, or when the time is up.
 func (in *interaction) record(ctx context.Context, id string, answer askback.Answer) (askback.Ask, error) {
 	type result struct {
 		ask askback.Ask
@@ -179,7 +180,7 @@ func (in *interaction) press(ctx context.Context, b slack.BlockAction) {
 	}
 }
 
-// pressed returns the answer of a button, or a text for the member.
+// pressed returns the answer of a button, or a problem as a text for the member.
 func (in *interaction) pressed(a askback.Ask, action string) (answer askback.Answer, problem string) {
 	if !a.Settled() && !answerable(a) {
 		return answer, textForged
@@ -217,7 +218,7 @@ func (in *interaction) pressed(a askback.Ask, action string) (answer askback.Ans
 	return askback.Answer{Answers: []askback.QuestionAnswer{given}}, ""
 }
 
-// open opens the form of an ask, and records that the person has begun to answer.
+// open opens the form for an ask, and records that the person has begun to answer.
 func (in *interaction) open(ctx context.Context, a askback.Ask, action string) {
 	if a.Settled() {
 		in.tell(in.where, lost(a))
@@ -245,7 +246,7 @@ func (in *interaction) open(ctx context.Context, a askback.Ask, action string) {
 	})
 }
 
-// seen records that the person has an ask on the screen. It may take longer than Slack waits.
+// seen records that the person has an ask on the screen. This may take longer than Slack waits.
 func (in *interaction) seen(ctx context.Context, a askback.Ask) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellTime)
 	defer cancel()
@@ -254,7 +255,7 @@ func (in *interaction) seen(ctx context.Context, a askback.Ask) {
 	}
 }
 
-// submit performs the submission of a form.
+// submit performs the submission of a form, and returns the reply for Slack.
 func (in *interaction) submit(ctx context.Context) any {
 	id, ok := in.askOf(in.View.PrivateMetadata, in.View.CallbackID, in.User.ID)
 	if !ok || in.View.State == nil {
@@ -283,7 +284,8 @@ func (in *interaction) submit(ctx context.Context) any {
 	return in.submission(a, err)
 }
 
-// submitted returns the answer in a form, or its problems by block.
+// submitted returns the answer in a form, or its problems, keyed by block. The error is errForged if the form
+// has an option that was not offered.
 func (in *interaction) submitted(a askback.Ask) (askback.Answer, map[string]string, error) {
 	s := state(in.View.State.Values)
 	if in.View.CallbackID == callbackDeny {
@@ -306,7 +308,7 @@ func (in *interaction) submission(a askback.Ask, err error) any {
 		}
 	}
 	text := in.explain(err, a, in.name)
-	if text == textLate || text == textFailed { // the form stays, with the typed text
+	if text == textLate || text == textFailed { // the form stays open, with the typed text
 		block := partReason
 		if in.View.CallbackID == callbackAnswer {
 			block = part(0, partNotes)
@@ -327,5 +329,5 @@ func replaced(text string) any {
 	return slack.NewUpdateViewSubmissionResponse(&v)
 }
 
-// age is the maximum age of a request of Slack.
+// age is the maximum age of a request from Slack.
 const age = 5 * time.Minute

@@ -2,12 +2,12 @@ package slack
 
 import "sync"
 
-// A background counts goroutines. Unlike with a [sync.WaitGroup], a goroutine may start while another one
-// waits, because a person may press a button at any time. The zero value is ready to use.
+// A background counts goroutines. Unlike with a [sync.WaitGroup], a goroutine may be started during Wait,
+// because a person may press a button at any time. The zero value is ready to use.
 type background struct {
 	mu      sync.Mutex
 	running int
-	idle    chan struct{} // closed when the last goroutine ends; nil if none runs
+	idle    chan struct{} // closed when the last goroutine ends; nil if no goroutine runs
 }
 
 // Go calls f in a goroutine.
@@ -32,7 +32,7 @@ func (b *background) end() {
 	}
 }
 
-// Wait waits until no goroutine runs.
+// Wait waits until no goroutine runs. Goroutines that start after the last one has ended are not waited for.
 func (b *background) Wait() {
 	b.mu.Lock()
 	idle := b.idle

@@ -17,7 +17,7 @@ import (
 )
 
 // receiptSeparator separates the parts of a receipt: the channel, the timestamp of the message and, in a
-// thread, the timestamp of its first message.
+// thread, the timestamp of the first message of the thread.
 const receiptSeparator = ":"
 
 func parseReceipt(receipt string) (channel, ts, thread string) {
@@ -25,8 +25,9 @@ func parseReceipt(receipt string) (channel, ts, thread string) {
 	return parts[0], parts[1], parts[2]
 }
 
-// post posts a message to a conversation, in a thread if parent is not "". A reply in a thread is also shown
-// in the channel, so that people see it.
+// post posts a message to a conversation, in the thread of the message parent unless parent is "". A reply in
+// a thread is also shown in the channel, so that people notice it. If the thread cannot be used, post posts
+// the message to the conversation.
 func (c *Channel) post(ctx context.Context, conversation, parent string, m message) (receipt string, err error) {
 	if err := c.pacer.wait(ctx, conversation); err != nil {
 		return "", err
@@ -51,7 +52,7 @@ func (c *Channel) post(ctx context.Context, conversation, parent string, m messa
 	return receipt, nil
 }
 
-// edit replaces a message.
+// edit replaces the message with this receipt by m.
 func (c *Channel) edit(ctx context.Context, receipt string, m message) error {
 	channel, ts, _ := parseReceipt(receipt)
 	if ts == "" {
@@ -64,7 +65,8 @@ func (c *Channel) edit(ctx context.Context, receipt string, m message) error {
 	return nil
 }
 
-// tell shows a text to one member, in the conversation and the thread where the member acted.
+// tell shows a text to one member, in the conversation and the thread where the member acted. It does not
+// wait for Slack.
 func (c *Channel) tell(w where, text string) {
 	c.working.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), tellTime)
@@ -110,7 +112,7 @@ var failures = map[string]string{
 	"msg_blocks_too_long":   "the message is too long",
 }
 
-// final lists the errors after which the same call would fail again.
+// final lists the error codes after which the same call would fail again.
 var final = []string{
 	"message_not_found", "cant_update_message", "edit_window_closed", "user_not_found", "user_disabled",
 	"cannot_dm_bot", "invalid_blocks", "msg_too_long", "msg_blocks_too_long", "no_text",
@@ -122,10 +124,10 @@ type callError struct {
 	code string
 }
 
-// Unwrap returns the error that the engine understands.
+// Unwrap returns the [askback.SendError] for the engine.
 func (e *callError) Unwrap() error { return &e.SendError }
 
-// failed converts an error of the Web API for the engine, without text of the service.
+// failed returns the error for a call of the Web API that failed with err, without text of the service.
 func (c *Channel) failed(method string, err error) error {
 	var limited *slack.RateLimitedError
 	var reply slack.SlackErrorResponse
@@ -152,7 +154,7 @@ func (c *Channel) failed(method string, err error) error {
 	return out
 }
 
-// code returns the code of an error of Slack if it has the form of one.
+// code returns s if it has the form of an error code of Slack. Otherwise it returns "an unknown error".
 func code(s string) string {
 	if len(s) > 60 || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_0123456789") != "" {
 		return "an unknown error"
@@ -174,8 +176,8 @@ func tooLong(err error) bool {
 	return slices.Contains([]string{"invalid_blocks", "msg_too_long", "msg_blocks_too_long"}, codeOf(err))
 }
 
-// noThread reports whether a message cannot be in a thread, because its parent was deleted or
-// locked.
+// noThread reports whether err means that a message cannot be in the thread, for example because its parent
+// was deleted.
 func noThread(err error) bool {
 	var reply slack.SlackErrorResponse
 	return errors.As(err, &reply) && slices.Contains([]string{
@@ -184,7 +186,7 @@ func noThread(err error) bool {
 	}, reply.Err)
 }
 
-// A pacer delays calls so that calls for the same key have a pause in between.
+// A pacer delays calls, so that there is a pause between two calls for the same key.
 type pacer struct {
 	pause time.Duration
 	now   func() time.Time
@@ -192,14 +194,15 @@ type pacer struct {
 	next  map[string]time.Time
 }
 
-// maxPaced is the number of keys after which keys without a wait are removed.
+// maxPaced is the number of keys above which keys without a wait are removed.
 const maxPaced = 1000
 
-// maxPause is the longest time that a call waits. A call that would wait longer fails, and is tried again
+// maxPause is the maximum time that a call waits. A call that would wait longer fails, and is tried again
 // later.
 const maxPause = 20 * time.Second
 
-// wait returns when a call may begin. It returns an error if that takes too long.
+// wait returns when a call for key may begin. If the wait would be longer than maxPause, it returns an
+// [askback.SendError] at once.
 func (p *pacer) wait(ctx context.Context, key string) error {
 	p.mu.Lock()
 	now := p.now()

@@ -21,12 +21,12 @@ const (
 	maxLabel    = 75
 	maxFew      = 10 // for radio buttons and checkboxes
 	maxButtons  = 5
-	buttonLabel = 30 // cells of the longest label of a button
+	buttonLabel = 30 // maximum width of the label of a button in cells
 	maxModal    = 100
 	codeBytes   = 16
 )
 
-// Actions of the elements in a message. If a block has several buttons, their actions have an index, as in
+// Actions of the elements in a message. If a block has several buttons, each action has an index, as in
 // "choose.2".
 const (
 	actChoose  = "choose"
@@ -45,7 +45,7 @@ func (c *Channel) code(ask string, parts ...string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:codeBytes])
 }
 
-// oldCode returns the code that earlier releases made. Their messages stay in channels while the asks are
+// oldCode returns the value that earlier releases made. Their messages stay in channels while the asks are
 // open, which may be weeks.
 func (c *Channel) oldCode(ask string, parts ...string) string {
 	var text []byte
@@ -56,14 +56,14 @@ func (c *Channel) oldCode(ask string, parts ...string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:codeBytes])
 }
 
-// is reports whether a value is the code for an ask and an action.
+// is reports whether value is the code for an ask and an action, in the form of this or an earlier release.
 func (c *Channel) is(value, ask string, parts ...string) bool {
 	return hmac.Equal([]byte(value), []byte(c.code(ask, parts...))) ||
 		hmac.Equal([]byte(value), []byte(c.oldCode(ask, parts...)))
 }
 
-// answerable reports whether an ask may be answered in Slack. Dangerous calls, and calls with text that is
-// hard to see, are answered on the page.
+// answerable reports whether an ask may be answered in Slack. A settled ask may not. Dangerous calls, and
+// asks with text that is hard to see, are answered on the page.
 func answerable(a askback.Ask) bool {
 	v := view.Of(a)
 	if a.Settled() || v.Hidden {
@@ -72,8 +72,8 @@ func answerable(a askback.Ask) bool {
 	return a.Confirmation == nil || v.Together()
 }
 
-// controls returns the blocks with which people answer an ask. It returns none if the ask must be answered on
-// its page.
+// controls returns the blocks with which people answer an ask. If the ask must be answered on its page, it
+// returns nil.
 func (c *Channel) controls(a askback.Ask) []slack.Block {
 	switch {
 	case !answerable(a), a.Confirmation == nil && len(a.Questions) == 0:
@@ -105,7 +105,8 @@ func (c *Channel) controls(a askback.Ask) []slack.Block {
 	return append(blocks, form...)
 }
 
-// decision returns Approve and Deny, in separate blocks, each with a dialog of Slack.
+// decision returns the buttons Approve and Deny in separate blocks. Each opens a dialog of Slack that asks
+// for confirmation.
 func (c *Channel) decision(a askback.Ask) []slack.Block {
 	approve := c.button(a.ID, actApprove, "Approve", slack.StylePrimary)
 	approve.Confirm = dialog("Approve this call?", "It runs with exactly the arguments in the message.", "Approve")
@@ -122,14 +123,14 @@ func dialog(title, text, yes string) *slack.ConfirmationBlockObject {
 	return slack.NewConfirmationBlockObject(plain(title), plain(text), plain(yes), plain("Back"))
 }
 
-// button returns a button. Its label is text of Askback, or safe text.
+// button returns a button. Its label words is text of Askback, or safe text.
 func (c *Channel) button(ask, action, words string, style slack.Style) *slack.ButtonBlockElement {
 	b := slack.NewButtonBlockElement(action, c.code(ask, action), plain(words))
 	b.Style = style
 	return b
 }
 
-// formButton returns the button that opens the form of an ask, or nil if the form does not fit.
+// formButton returns the button that opens the form for an ask, or nil if the form does not fit.
 func (c *Channel) formButton(a askback.Ask, words string) []slack.Block {
 	if _, ok := c.form(a, ""); !ok {
 		return nil
@@ -137,8 +138,8 @@ func (c *Channel) formButton(a askback.Ask, words string) []slack.Block {
 	return []slack.Block{slack.NewActionBlock(blockID(a.ID, actForm), c.button(a.ID, actForm, words, ""))}
 }
 
-// choices returns a button for each option of a question. It returns nil if the question has many or long
-// options, or allows several.
+// choices returns a button for each option of a question. If the question has many or long options, or allows
+// several, it returns nil.
 func (c *Channel) choices(ask string, q askback.Question) slack.Block {
 	if q.MultiSelect || len(q.Options) > maxButtons {
 		return nil
@@ -153,8 +154,8 @@ func (c *Channel) choices(ask string, q askback.Question) slack.Block {
 	return slack.NewActionBlock(blockID(ask, actChoose), buttons...)
 }
 
-// picker returns the element in which people mark the options of a question, followed by extra options.
-// Depending on their number, it is radio buttons, checkboxes or a list.
+// picker returns the element in which people mark the options of a question, followed by extra options. The
+// element has radio buttons, checkboxes or a list, depending on the number of options.
 func (c *Channel) picker(
 	ask string, question int, q askback.Question, extra []*slack.OptionBlockObject,
 ) slack.BlockElement {
@@ -191,8 +192,9 @@ func optionsOf(e slack.BlockElement) []*slack.OptionBlockObject {
 	return nil
 }
 
-// labels returns the labels of the options of a question. If a label is too long for Slack, or looks like
-// another one, each label gets the number that it has in the message. The message has the whole labels.
+// labels returns the labels of the options of a question. If a label is blank, too long for Slack or equal to
+// another label, each label begins with its number in the message, and is truncated. The message has the
+// whole labels.
 func labels(q askback.Question) []string {
 	all := make([]string, len(q.Options))
 	seen, number := map[string]bool{}, false
@@ -209,7 +211,7 @@ func labels(q askback.Question) []string {
 	return all
 }
 
-// cut shortens a text visibly to a length.
+// cut truncates s to the length limit, and marks the truncation with "…".
 func cut(s string, limit int) string {
 	if length(s) <= limit {
 		return s
@@ -224,7 +226,7 @@ func cut(s string, limit int) string {
 	return s[:end] + "…"
 }
 
-// blockID returns the id of a block from the ask and the purpose of the block.
+// blockID returns the id of the block for an ask and a use.
 func blockID(ask, use string) string { return ask + "." + use }
 
 // indexed returns an action with an index.

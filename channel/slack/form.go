@@ -26,11 +26,11 @@ const (
 	callbackNote   = "note" // has no inputs
 )
 
-// maxTyped is the longest text that Slack lets a person type.
+// maxTyped is the maximum length of a text that Slack lets a person type.
 const maxTyped = 3000
 
-// form returns the form with all questions of an ask, for a member, and reports whether it fits.
-// Nothing in it is preselected.
+// form returns the form with all questions of an ask for a member, and reports whether it fits. No option is
+// preselected.
 func (c *Channel) form(a askback.Ask, member string) (slack.ModalViewRequest, bool) {
 	var blocks []slack.Block
 	for i, q := range a.Questions {
@@ -66,7 +66,7 @@ func (c *Channel) denial(a askback.Ask, member string) slack.ModalViewRequest {
 	return v
 }
 
-// noteView returns a form with only a text, such as the name of the person who has answered before.
+// noteView returns a form without inputs that shows a text, such as the name of the person who was first.
 func noteView(text string) slack.ModalViewRequest {
 	v := modal("Askback", "", callbackNote, notePlain(text).body)
 	v.Submit, v.Close = nil, plain("Close")
@@ -80,13 +80,13 @@ func modal(title, submit, callback string, blocks []slack.Block) slack.ModalView
 	}
 }
 
-// metadata returns the metadata of a form: the ask, and a code for the ask and the member that opened the
-// form.
+// metadata returns the metadata of a form: the id of the ask, and a code for the ask, the kind of form and
+// the member who opened it.
 func (c *Channel) metadata(ask, callback, member string) string {
 	return ask + "." + c.code(ask, "view", callback, member)
 }
 
-// askOf returns the ask of the form of a member, and reports whether this app made the form.
+// askOf returns the ask in the metadata of a form. It reports whether this app made the form for the member.
 func (c *Channel) askOf(metadata, callback, member string) (ask string, ok bool) {
 	ask, value, _ := strings.Cut(metadata, ".")
 	return ask, c.is(value, ask, "view", callback, member)
@@ -101,8 +101,8 @@ func otherLabel(q askback.Question) string {
 	return "Or your own answer"
 }
 
-// pickInput returns the input with the options of a question. Radio buttons cannot be unmarked, so one option
-// stands for an answer in the person's own words.
+// pickInput returns the input with the options of a question. Radio buttons cannot be unmarked, so an extra
+// option is for an answer in the person's own words or for no answer.
 func (c *Channel) pickInput(ask string, i int, q askback.Question) slack.Block {
 	var extra []*slack.OptionBlockObject
 	switch {
@@ -133,10 +133,10 @@ func textInput(block, label string, optional bool) slack.Block {
 	return b
 }
 
-// A state contains the marked options and typed texts, by block and action.
+// A state contains the marked options and typed texts of a form, keyed by block and action.
 type state map[string]map[string]slack.BlockAction
 
-// typed returns the text typed into a block, or "" if it has no visible character.
+// typed returns the text in a block, or "" if the text is blank.
 func (s state) typed(block string) string {
 	text := s[block]["text"].Value
 	if strings.TrimSpace(text) == "" {
@@ -160,7 +160,8 @@ func (s state) picked(block string) (values []string) {
 // errForged is returned for input that this app has not offered.
 var errForged = fmt.Errorf("this choice was not offered")
 
-// answer returns the answer to all questions of a form. The problems are texts for people, by block.
+// answer returns the answer to all questions of a form. The problems are texts for people, keyed by block.
+// The error is errForged if an option was not offered.
 func (c *Channel) answer(a askback.Ask, s state) (out askback.Answer, problems map[string]string, err error) {
 	problems = map[string]string{}
 	for i, q := range a.Questions {
@@ -192,8 +193,8 @@ func (c *Channel) answer(a askback.Ask, s state) (out askback.Answer, problems m
 	return out, problems, nil
 }
 
-// chosen returns the answer with the options whose codes were sent, in the order of the question. It returns
-// errForged if a code belongs to none of them.
+// chosen returns the answer with the options whose codes were sent, in the order of the question. If a code
+// belongs to no option, the error is errForged.
 func (c *Channel) chosen(
 	ask string, i int, q askback.Question, codes []string,
 ) (out askback.QuestionAnswer, err error) {
@@ -212,7 +213,7 @@ func (c *Channel) chosen(
 	return out, nil
 }
 
-// explain returns the problems of an answer by the block of the form.
+// explain returns the problems of an answer, keyed by the block of the form.
 func explain(a askback.Ask, invalid askback.Invalid) map[string]string {
 	out := map[string]string{}
 	for _, p := range invalid {
@@ -238,7 +239,7 @@ func explain(a askback.Ask, invalid askback.Invalid) map[string]string {
 	return out
 }
 
-// sentence returns a detail of a problem as a sentence.
+// sentence returns the detail of a problem as a sentence.
 func sentence(detail string) string {
 	if detail == "" {
 		return "This is not an answer."
@@ -246,5 +247,5 @@ func sentence(detail string) string {
 	return strings.ToUpper(detail[:1]) + detail[1:] + "."
 }
 
-// maxProblem is the length of the longest error in a form.
+// maxProblem is the maximum length of an error in a form.
 const maxProblem = 300

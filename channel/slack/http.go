@@ -17,13 +17,13 @@ import (
 	"time"
 )
 
-// maxRequest is the maximum size in bytes of a request. Slack sends the form or the message with each action.
-// A form has at most 250 KB (the error view_too_large), up to three times as much when encoded. The rest is
-// for typed text.
+// maxRequest is the maximum size of a request in bytes. Slack sends the form or the message with each action.
+// A form has at most 250 KB (the error view_too_large), and up to three times as much when encoded. The rest
+// is for typed text.
 const maxRequest = 1 << 20
 
-// Handler returns the handler for requests of Slack: actions, forms and the check of the address. It performs
-// only requests that the signing secret has signed in the last five minutes, and each of them once.
+// Handler returns the handler for requests from Slack: actions, forms and the URL verification challenge. It
+// rejects a request whose signature is invalid, older than five minutes, or already used.
 func (c *Channel) Handler(engine Engine) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -33,7 +33,7 @@ func (c *Channel) Handler(engine Engine) http.Handler {
 			return
 		}
 		signed, err := c.signatureOf(r.Header)
-		if err != nil { // before the body is read
+		if err != nil { // reject the request before its body is read
 			c.refuse(w, err)
 			return
 		}
@@ -89,15 +89,15 @@ func (c *Channel) serve(ctx context.Context, w http.ResponseWriter, engine Engin
 	}
 }
 
-// A signature is the signature of a request that is neither too old nor from the future.
+// A signature is the signature of a request whose time is at most age from now.
 type signature struct {
 	at    time.Time
-	stamp string // time of the request, as it was sent
+	stamp string // time of the request, as in its header
 	code  []byte
 }
 
-// signatureOf returns the signature in the header of a request. It returns an error if Slack cannot have sent
-// the request, whatever its body is.
+// signatureOf returns the signature in the header of a request. It returns an error if the header shows that
+// the request is not from Slack, or that it is too old.
 func (c *Channel) signatureOf(header http.Header) (s signature, err error) {
 	if c.options.SigningSecret == "" {
 		return s, errors.New("there is no signing_secret")
@@ -117,9 +117,9 @@ func (c *Channel) signatureOf(header http.Header) (s signature, err error) {
 	return s, nil
 }
 
-// verify checks the signature of a body, and that the request is not a repeat. A restart loses the earlier
-// requests. After it, a request of the last five minutes can be repeated: it gives the same answer of the
-// same person again, which settles nothing. A late answer may then be in the history twice.
+// verify checks the signature of a body, and that the request is not a repeat. After a restart, the earlier
+// requests are unknown, so a request of the last five minutes can be repeated. The repeat gives the same
+// answer of the same person again, which settles nothing. A late answer may then be in the history twice.
 func (c *Channel) verify(s signature, body []byte) error {
 	mac := hmac.New(sha256.New, []byte(c.options.SigningSecret))
 	fmt.Fprintf(mac, "v0:%s:%s", s.stamp, body)
@@ -129,18 +129,18 @@ func (c *Channel) verify(s signature, body []byte) error {
 	return c.seen.add([sha256.Size]byte(s.code), s.at.Add(age))
 }
 
-// maxForged is the number of refused requests that are logged in a minute. Anyone who knows the address could
-// fill the log otherwise.
+// maxForged is the maximum number of rejected requests that are logged in a minute. Without a limit, anyone
+// who knows the address could fill the log.
 const maxForged = 10
 
-// forgeries counts the logged refused requests.
+// forgeries counts the rejected requests of the current minute.
 type forgeries struct {
 	mu    sync.Mutex
 	since time.Time // the beginning of the current minute
-	lines int       // refused requests in that minute
+	lines int       // rejected requests in this minute
 }
 
-// mayLog reports whether a refused request is logged now.
+// mayLog counts a rejected request and reports whether to log it.
 func (f *forgeries) mayLog(now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -162,7 +162,8 @@ type seen struct {
 // counted.
 const maxSeen = 100_000
 
-// add stores a signature until a time. It returns an error if the signature is already stored.
+// add stores a signature until a time. It returns an error if the signature is already stored, or if there
+// are too many.
 func (s *seen) add(signature [sha256.Size]byte, until time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

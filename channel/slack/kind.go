@@ -13,13 +13,13 @@ import (
 // Name is the name of the channel.
 const Name = "slack"
 
-// Path is the path that receives requests of Slack over HTTP.
+// Path is the path that receives requests from Slack.
 const Path = "/channels/slack"
 
 // Kind describes the channel to the program.
 var Kind = channels.Kind{Name: Name, Title: "Slack", Via: askback.ChannelSlack, Linked: true, Read: readSettings}
 
-// options returns the options that the settings have.
+// options returns the options that are in the settings.
 func (s Settings) options() Options {
 	return Options{
 		BotToken: s.BotToken, SigningSecret: s.SigningSecret, AppToken: s.AppToken, Channel: s.Channel, Team: s.Team,
@@ -54,7 +54,7 @@ func (s Settings) Open(h channels.Host) channels.Channel {
 	return c
 }
 
-// memberOf returns the name of the person with a member id.
+// memberOf returns the name of the person with a member id. It reports false if there is no such person.
 func memberOf(people []askback.Person, member string) (name string, ok bool) {
 	for _, p := range people {
 		if member != "" && p.Slack == member {
@@ -69,7 +69,7 @@ func (s Settings) Receivers(string) []channels.Receiver {
 	return []channels.Receiver{{Channel: Name, Name: Room}}
 }
 
-// Reach returns the direct messages to a person.
+// Reach returns the direct messages to a person. It reports false if the person has no member id.
 func (s Settings) Reach(p askback.Person) (channels.Receiver, bool) {
 	return channels.Receiver{Channel: Name, Name: p.Slack, Person: p.Name, Addressed: true}, p.Slack != ""
 }

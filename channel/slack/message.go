@@ -13,8 +13,8 @@ import (
 )
 
 // Limits of Slack for a message. Lengths are counted in UTF-16 after &, < and > are escaped, which is never
-// less than Slack counts. The limit for all blocks together is not documented; this value is below the
-// observed limits.
+// less than the length that Slack counts. The limit for all blocks together is not documented. maxTotal is
+// below the observed limits.
 const (
 	maxHeader = 150
 	maxText   = 3000
@@ -37,29 +37,29 @@ func (m message) blocks() []slack.Block {
 	return append(all, m.footer...)
 }
 
-// options returns the options of a call with the message. The text is for notifications. It is markup of
-// Slack, so it is escaped.
+// options returns the options of a call that sends the message. The title is the text of the notification. It
+// is escaped, because the text is markup of Slack.
 func (m message) options() []slack.MsgOption {
 	return []slack.MsgOption{
 		slack.MsgOptionText(m.title, true), slack.MsgOptionDisableMarkdown(), slack.MsgOptionBlocks(m.blocks()...),
 	}
 }
 
-// withoutControls returns the message before its buttons are added.
+// withoutControls returns the message without its controls.
 func (m message) withoutControls() message {
 	m.controls = nil
 	return m
 }
 
-// length returns the length of a text as Slack may count it.
+// length returns the maximum length that Slack may count for a text.
 func length(s string) int { return len(utf16.Encode([]rune(html.EscapeString(s)))) }
 
-// plain returns a text without markup, mentions, links and emoji.
+// plain returns s as text in which Slack does not interpret markup, mentions, links or emoji.
 func plain(s string) *slack.TextBlockObject {
 	return slack.NewTextBlockObject(slack.PlainTextType, s, false, false)
 }
 
-// headerBlocks returns a title as a block.
+// headerBlocks returns a title as a block: a header or, if the title is too long for a header, a section.
 func headerBlocks(title string) []slack.Block {
 	if length(title) > maxHeader {
 		return []slack.Block{slack.NewSectionBlock(plain(title), nil, nil)}
@@ -67,8 +67,8 @@ func headerBlocks(title string) []slack.Block {
 	return []slack.Block{slack.NewHeaderBlock(plain(title))}
 }
 
-// pending returns the message about an open ask. It is whole, with controls if it may be answered here, or it
-// has only the link.
+// pending returns the message about an open ask. It has the whole ask, with controls if the ask may be
+// answered in Slack. If the ask does not fit, the message has only the link.
 func (c *Channel) pending(a askback.Ask) message {
 	n := notice.Pending(a, nil)
 	m := message{title: n.Title}
@@ -81,7 +81,7 @@ func (c *Channel) pending(a askback.Ask) message {
 	return m
 }
 
-// fits reports whether a message with these lines is within the limits.
+// fits reports whether a message with these lines is within the limits of Slack.
 func (m message) fits(lines []notice.Line) bool {
 	total := length(m.title)
 	for _, l := range lines {
@@ -90,7 +90,7 @@ func (m message) fits(lines []notice.Line) bool {
 	return len(m.blocks()) <= maxBlocks && total+weight(m.controls) <= maxTotal
 }
 
-// weight returns the length of the texts of controls.
+// weight returns the length of the option texts in controls.
 func weight(controls []slack.Block) (total int) {
 	for _, b := range controls {
 		actions, ok := b.(*slack.ActionBlock)
@@ -132,8 +132,8 @@ func settled(a askback.Ask) message {
 	return m
 }
 
-// reminder returns a message with the reason why an ask is mentioned again. The message states that the ask
-// was open at this time. It has no part of the question, which is in an earlier message.
+// reminder returns a message with the reason why an ask is mentioned again, and the time at which the ask was
+// open. It has no part of the question, which is in an earlier message.
 func (c *Channel) reminder(a askback.Ask, why string) message {
 	n := notice.Short(a, true)
 	text := "Open at " + c.options.Now().UTC().Format("2006-01-02 15:04 UTC") + ". The question is above."
@@ -174,7 +174,8 @@ func test() message {
 	return message{title: n.Title, body: body}
 }
 
-// notePlain returns a message with a text for one person.
+// notePlain returns a message with a text for one person. If the text does not fit, the message points to the
+// page of the ask.
 func notePlain(text string) message {
 	lines := strings.SplitSeq(text, "\n")
 	var all []notice.Line
@@ -188,7 +189,8 @@ func notePlain(text string) message {
 	return message{title: "Askback", body: body}
 }
 
-// footer returns the last block of a message about an open ask.
+// footer returns the last block of a message about an open ask. Without a link but with controls, it returns
+// nil.
 func footer(link string, controls bool) []slack.Block {
 	switch {
 	case link == "" && controls:
@@ -208,8 +210,8 @@ func linkBlock(words, link string) slack.Block {
 	))
 }
 
-// draw returns lines as blocks without markup, and reports whether each line fits. Exact lines are
-// preformatted text in a frame, without the gutter; other lines are sections.
+// draw returns lines as blocks without markup. It reports false if a line does not fit or there is no text.
+// Exact lines are preformatted text in a frame, without the gutter. Other lines are sections.
 func draw(lines []notice.Line) (blocks []slack.Block, ok bool) {
 	var part []string
 	var exact bool
