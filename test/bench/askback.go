@@ -20,7 +20,7 @@ import (
 // question about 250 bytes long.
 const contextLength = 160
 
-// product is Askback as a Go program uses it: an engine on SQLite, a client for the agent and a client for
+// A product is Askback as a Go program uses it: an engine on SQLite, a client for the agent and a client for
 // the person. The clients use the engine directly or over HTTP.
 type product struct {
 	agent  askback.Asker
@@ -35,8 +35,7 @@ var (
 	answerer = askback.Principal{Kind: askback.Responder, Name: "ann@example.com", Channel: askback.ChannelAPI}
 )
 
-// openProduct opens an engine in this process. The agent and the person use it
-// directly.
+// openProduct opens an engine in this process. The agent and the person use the engine directly.
 func openProduct(ctx context.Context, path string) (subject, error) {
 	return openEngine(ctx, path, nil)
 }
@@ -67,14 +66,14 @@ func openEngine(ctx context.Context, path string, o *engine.Options) (*product, 
 // changes themselves write to the database.
 type withoutIndex struct{}
 
-// restingIndex is a store whose search index seems to have all documents.
+// A restingIndex is a store whose search index seems to have all documents.
 type restingIndex struct{ *sqlite.Store }
 
 // Indexed returns a position after every event.
 func (restingIndex) Indexed(context.Context) (int64, error) { return math.MaxInt64, nil }
 
-// openProductWithHTTPAnswers opens an engine in this process. The agent uses it
-// directly, and the person answers over HTTP.
+// openProductWithHTTPAnswers opens an engine in this process. The agent uses the engine directly, and the
+// person answers over HTTP.
 func openProductWithHTTPAnswers(ctx context.Context, path string) (subject, error) {
 	p, address, err := openServer(ctx, path, nil)
 	if err != nil {
@@ -165,7 +164,7 @@ func (p *product) ask(ctx context.Context) (string, error) {
 
 func (p *product) wait(ctx context.Context, id string) error { return waitForReply(ctx, p.agent, id) }
 
-// waitForReply waits for the answer to an ask, and returns an error if it is not the answer in reply.
+// waitForReply waits for the answer to an ask, and returns an error if the ask has another answer than reply.
 func waitForReply(ctx context.Context, agent askback.Asker, id string) error {
 	a, err := agent.Wait(ctx, id)
 	if err != nil {

@@ -31,8 +31,8 @@ create index if not exists qpend on q(id) where answer is null`
 	bareBatch = 512 // the maximum number of writes in one transaction
 )
 
-// bare is a minimal durable question and answer on SQLite: two statements,
-// without history, rules or identity. It uses database/sql.
+// A bare is a minimal durable question and answer on SQLite: two statements, without history, rules or
+// identity. It uses database/sql.
 type bare struct {
 	*group
 	db      *bareDatabase
@@ -40,7 +40,7 @@ type bare struct {
 	waiting waiters
 }
 
-// bareDatabase is the connection of bare.
+// A bareDatabase is the connection of a bare.
 type bareDatabase struct {
 	pool                                  *sql.DB
 	conn                                  *sql.Conn
@@ -126,7 +126,8 @@ func (b *bare) answer(_ context.Context, id string) error {
 
 func (b *bare) wait(ctx context.Context, id string) error { return b.waiting.wait(ctx, id) }
 
-// waiters has a channel for each ask, by its id. The waiting goroutine receives the answer on it.
+// A waiters has a channel for each ask, keyed by id. The waiting goroutine receives the answer on the
+// channel.
 type waiters struct {
 	mu sync.Mutex
 	by map[string]chan []byte

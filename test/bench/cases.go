@@ -19,7 +19,7 @@ type plan struct {
 	patience time.Duration // how long to wait for an idle machine
 
 	memory    []int // numbers of pending asks at which memory is measured
-	waiters   int   // how many of them have a waiter in the process
+	waiters   int   // the number of pending asks that have a waiter in the process
 	connected int   // long polls at a server, for its memory
 	followers int   // event streams for the fan-out
 	recovery  []int // numbers of pending asks at which the process is killed
@@ -42,12 +42,12 @@ type key struct {
 	runs             int
 }
 
-// A report contains the measurements of all cycles, by case and round.
+// A report contains the measurements of all cycles, keyed by case and round.
 type report map[key]map[int]measurement
 
 // measureCycles measures all contenders and peers in each round, with each number of runs. Their order
-// rotates, so that none is always first. A round without a measurement of a peer does not count for its
-// ratios.
+// rotates, so that no contender is always first. A round without a measurement of a peer does not count for
+// the ratios of the peer.
 func measureCycles(ctx context.Context, p plan, progress io.Writer) (report, error) {
 	all, idle := report{}, &patience{p.patience}
 	for round := range p.rounds {
@@ -88,7 +88,7 @@ func rotated(all []contender, n int) []contender {
 	return slices.Concat(all[n:], all[:n])
 }
 
-// measurePlace adds a round of the contenders of a place.
+// measurePlace measures the contenders of a place in a round, and adds the measurements to r.
 func (r report) measurePlace(
 	ctx context.Context, contenders []contender, p plan, runs, round int, idle *patience,
 ) error {
@@ -103,8 +103,8 @@ func (r report) measurePlace(
 	return nil
 }
 
-// measurePeer adds a round of a peer. The failure of a peer is not an error, unless ctx has
-// ended.
+// measurePeer measures a peer in a round, and adds the measurement to r. The failure of a peer is not an
+// error, unless ctx has ended.
 func (r report) measurePeer(ctx context.Context, name string, p plan, runs, round int, progress io.Writer) error {
 	m, err := p.peers.measure(ctx, name, p, runs)
 	if err != nil && ctx.Err() == nil {
@@ -125,7 +125,7 @@ func (r report) add(k key, round int, m measurement) {
 	r[k][round] = m
 }
 
-// A quantity returns one number of a measurement.
+// A quantity is a function that returns one number of a measurement.
 type quantity func(measurement) float64
 
 func perSecond(m measurement) float64 { return m.PerSecond }
@@ -135,7 +135,7 @@ func p99(m measurement) float64       { return millis(m.P99) }
 func cpu(m measurement) float64       { return m.CPU.Seconds() * 1e6 }
 func others(m measurement) float64    { return m.Others }
 
-// of returns a quantity of a case for each round.
+// of returns a quantity of a case, keyed by round.
 func (r report) of(k key, q quantity) map[int]float64 {
 	out := map[int]float64{}
 	for round, m := range r[k] {

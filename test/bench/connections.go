@@ -17,8 +17,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// pollTargets is the message of a child process that runs a server. It contains the address, the tokens, and
-// an ask and a session for each request that will wait.
+// A pollTargets is the message of a child process that runs a server. It contains the address, the tokens,
+// and an ask and a session for each request that will wait.
 type pollTargets struct {
 	Address  string   `json:"address"`
 	Asks     []string `json:"asks"`
@@ -26,15 +26,14 @@ type pollTargets struct {
 	Tokens   []string `json:"tokens"` // each for the next waitersPerAgent asks
 }
 
-// waiting is a kind of request that stays open at a server. path returns the path of request i.
+// A waiting is a kind of request that stays open at a server. path returns the path of request i.
 type waiting struct {
 	path func(p pollTargets, i int) string
 	// begun waits for the first data, if the server sends any before the request ends.
 	begun func(net.Conn) error
 }
 
-// longPoll is a long poll for an ask. oneStream is an event stream of its
-// session.
+// longPoll is a long poll for an ask. oneStream is an event stream of the session of an ask.
 var (
 	longPoll = waiting{
 		func(p pollTargets, i int) string { return "/api/v1/asks/" + p.Asks[i] + "?wait=60s" },
@@ -125,8 +124,8 @@ func get(conn net.Conn, host, path, token string) error {
 	return err
 }
 
-// activeRequests counts the requests that a server has received but not yet answered. A
-// request stays counted if its connection closes before the reply.
+// An activeRequests counts the requests that a server has received but not yet answered. A request stays
+// counted if its connection closes before the reply.
 type activeRequests struct{ atomic.Int64 }
 
 func (u *activeRequests) note(_ net.Conn, now http.ConnState) {
@@ -178,8 +177,7 @@ func (p *product) sendTargets(ctx context.Context, out *json.Encoder, address st
 	return out.Encode(at)
 }
 
-// prepare makes n asks to wait for. Each agent makes at most waitersPerAgent of
-// them, and has a token.
+// prepare makes n asks to wait for. Each agent makes at most waitersPerAgent asks, and has a token.
 func (p *product) prepare(ctx context.Context, address string, n int) (pollTargets, error) {
 	at := pollTargets{Address: address}
 	for len(at.Asks) < n {

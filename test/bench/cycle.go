@@ -80,7 +80,7 @@ func pairsIn(d time.Duration) (pairs int, slice time.Duration) {
 func measurePlace(
 	ctx context.Context, contenders []contender, p plan, runs int, idle *patience,
 ) (all []measurement, err error) {
-	subjects := make([]*opened, len(contenders))
+	subjects := make([]*openSubject, len(contenders))
 	for i, c := range contenders {
 		if subjects[i], err = openContender(ctx, c, p); err != nil {
 			return nil, err
@@ -115,13 +115,13 @@ func measurePlace(
 	return all, nil
 }
 
-// opened is the subject of a contender with its folder.
-type opened struct {
+// An openSubject is the subject of a contender with its folder.
+type openSubject struct {
 	subject
 	dir string
 }
 
-func openContender(ctx context.Context, c contender, p plan) (*opened, error) {
+func openContender(ctx context.Context, c contender, p plan) (*openSubject, error) {
 	dir, err := os.MkdirTemp(p.dir, ".bench-"+c.name+"-*")
 	if err != nil {
 		return nil, err
@@ -130,14 +130,14 @@ func openContender(ctx context.Context, c contender, p plan) (*opened, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s, %s: %w", c.name, c.place, err), os.RemoveAll(dir))
 	}
-	o := &opened{s, dir}
+	o := &openSubject{s, dir}
 	if err := fill(ctx, s, p.pending); err != nil {
 		return nil, errors.Join(fmt.Errorf("fill %s: %w", c.name, err), o.close())
 	}
 	return o, nil
 }
 
-func (o *opened) close() error { return errors.Join(o.subject.close(), os.RemoveAll(o.dir)) }
+func (o *openSubject) close() error { return errors.Join(o.subject.close(), os.RemoveAll(o.dir)) }
 
 // A tally is the sum of several slices of a contender.
 type tally struct {
@@ -214,7 +214,7 @@ func cycles(ctx context.Context, s subject, runs int, d time.Duration) ([]time.D
 // goroutine. The next cycle begins when the agent has the answer and the person
 // has the response.
 func agent(ctx context.Context, s subject, end time.Time) (latencies []time.Duration, err error) {
-	asked, sent := make(chan string), make(chan answered)
+	asked, sent := make(chan string), make(chan sentAnswer)
 	defer close(asked)
 	go person(ctx, s, asked, sent)
 	for time.Now().Before(end) {
@@ -234,17 +234,16 @@ func agent(ctx context.Context, s subject, end time.Time) (latencies []time.Dura
 	return latencies, nil
 }
 
-// answered is the time at which an answer was sent, and the error of sending
-// it.
-type answered struct {
+// A sentAnswer is the time at which an answer was sent, and the error of sending the answer.
+type sentAnswer struct {
 	at  time.Time
 	err error
 }
 
-func person(ctx context.Context, s subject, asked <-chan string, sent chan<- answered) {
+func person(ctx context.Context, s subject, asked <-chan string, sent chan<- sentAnswer) {
 	for id := range asked {
 		at := time.Now()
-		sent <- answered{at, s.answer(ctx, id)}
+		sent <- sentAnswer{at, s.answer(ctx, id)}
 	}
 }
 

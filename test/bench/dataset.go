@@ -104,7 +104,7 @@ type generator struct {
 	random  io.Reader
 	request askback.Request
 	session lifecycle.SessionState // without an ID, the next ask has an implicit session
-	started store.Record           // its record
+	started store.Record           // the record of session
 	change  store.Change
 }
 
@@ -132,8 +132,7 @@ func (d dataset) nthPending(n int) (older int, ok bool) {
 	return old + older, (n-old+1)*pending/total > older
 }
 
-// add adds ask n to the change. It also begins or ends a session if one begins or ends at
-// this ask.
+// add adds ask n to the change. It also begins or ends a session if a session begins or ends at this ask.
 func (g *generator) add(n int) (err error) {
 	at := g.time(n)
 	agent := n
@@ -265,7 +264,7 @@ func (g *generator) stepSession(ask string, at time.Time, settled bool) error {
 	return err
 }
 
-// step steps the session.
+// step applies an input to the session, and adds the resulting events to the change.
 func (g *generator) step(in lifecycle.Input, at time.Time) error {
 	result, err := g.session.Step(in)
 	if err != nil {

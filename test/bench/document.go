@@ -29,7 +29,7 @@ const (
 	resultsEnd   = "<!-- end of results -->\n"
 )
 
-// tee returns a writer that also keeps the tables.
+// tee returns a writer that writes to tables and keeps a copy in d.
 func (d *document) tee(tables io.Writer) io.Writer {
 	if d == nil {
 		return tables
@@ -37,15 +37,15 @@ func (d *document) tee(tables io.Writer) io.Writer {
 	return io.MultiWriter(tables, &d.tables)
 }
 
-// add adds the cycles.
+// add adds the results of the cycles.
 func (d *document) add(p plan, r report) {
 	if d != nil {
 		d.plan, d.verdicts, d.peers = p, r.verdicts(), r.peerResults(p)
 	}
 }
 
-// write writes the results to bench.md in folder, and the pictures to its
-// folder bench.
+// write replaces the results in bench.md in folder, and writes the pictures to the folder bench below folder.
+// It returns an error if bench.md does not have the lines resultsBegin and resultsEnd.
 func (d *document) write(folder string, now time.Time) error {
 	if d == nil {
 		return nil

@@ -11,8 +11,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// productStreamServer is Askback, with followers over HTTP and asks in this
-// process.
+// A productStreamServer is Askback, with followers over HTTP and asks in this process.
 type productStreamServer struct {
 	*product
 	address, token string
@@ -34,9 +33,8 @@ func (p *productStreamServer) stream() (address, path, token string) {
 	return p.address, "/api/v1/events", p.token
 }
 
-// bareStreamServer is a minimal server of events about durable asks: the bare
-// cycle, a channel for each follower, and net/http. It has no tokens, cursors
-// or history, and encodes the frame once.
+// A bareStreamServer is a minimal server of events about durable asks: the bare cycle, a channel for each
+// follower, and net/http. It has no tokens, cursors or history, and encodes the frame once.
 type bareStreamServer struct {
 	*bare
 	address string

@@ -25,7 +25,7 @@ type streamServer interface {
 	close() error
 }
 
-// streamServers are measured in this order.
+// streamServers lists the servers to measure, in the order of the results.
 var streamServers = []struct {
 	name string
 	open func(ctx context.Context, path string) (streamServer, error)
@@ -56,8 +56,8 @@ type streamRound struct {
 	others       float64
 }
 
-// measureFanOut measures all servers in each round, with the same number of
-// streams. Their order rotates.
+// measureFanOut measures all servers in each round, with the same number of streams. The order of the servers
+// rotates.
 func measureFanOut(ctx context.Context, p plan, progress io.Writer) ([]fanOutResult, error) {
 	var rounds [][]streamRound
 	patience := patience{p.patience}
@@ -125,8 +125,8 @@ func measureStreams(ctx context.Context, p plan, i int) (r streamRound, err erro
 	return streamRound{i, took, usage.others(time.Since(start))}, err
 }
 
-// followers reads one stream on many connections, and reports each event about an ask that
-// arrives on one of them.
+// A followers reads one stream on many connections, and reports each event about an ask that arrives on a
+// connection.
 type followers struct {
 	all      []net.Conn
 	read     sync.WaitGroup
@@ -136,7 +136,7 @@ type followers struct {
 // askEventLine is the line with the type in the frame of an event about an ask.
 var askEventLine = []byte("event: question_pending")
 
-// follow opens the streams, and returns when each has received its first frame.
+// follow opens the streams, and returns when each stream has received its first frame.
 func follow(ctx context.Context, f streamServer, n int) (*followers, error) {
 	all := &followers{received: make(chan struct{}, n)}
 	address, path, token := f.stream()
@@ -192,8 +192,8 @@ func (f *followers) readStream(conn net.Conn, begun chan<- error) {
 // lost.
 const eventTimeout = time.Minute
 
-// ask makes one ask after another, and returns for each the time until all
-// followers have received it.
+// ask makes one ask after another, and returns for each ask the time until all followers have received its
+// event.
 func (f *followers) ask(ctx context.Context, by streamServer, n int) (took []time.Duration, err error) {
 	ctx, stop := context.WithTimeout(ctx, time.Duration(n)*eventTimeout)
 	defer stop()

@@ -34,14 +34,14 @@ type write struct {
 	done chan error
 }
 
-// newGroup starts the goroutine.
+// newGroup returns a group for db, and starts its goroutine.
 func newGroup(db database, limit int, yields bool) *group {
 	g := &group{db: db, limit: limit, yields: yields, queue: make(chan write, groupQueue)}
 	g.writing.Go(g.run)
 	return g
 }
 
-// write runs do in a transaction and returns when it is durable.
+// write runs do in a transaction and returns when the transaction is durable.
 func (g *group) write(do func() error) error {
 	w := write{do, make(chan error, 1)}
 	g.queue <- w
@@ -75,8 +75,7 @@ func (g *group) gather(batch []write) []write {
 	return batch
 }
 
-// commitBatch commits a batch in one transaction. If one of the writes fails,
-// none is committed.
+// commitBatch commits a batch in one transaction. If a write fails, no write is committed.
 func (g *group) commitBatch(batch []write) error {
 	if err := g.db.begin(); err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 // database.
 const goalGrowth = 1500
 
-// growth is how much settled asks add to the files of a database.
+// A growth is the number of bytes that settled asks add to the files of a database.
 type growth struct {
 	What  string `json:"what"`
 	Asks  int    `json:"asks"`
@@ -26,7 +26,7 @@ type growth struct {
 func (g growth) each() float64 { return float64(g.Bytes) / float64(g.Asks) }
 
 // measureGrowth measures the files of a new database, and of a database with n settled asks. It closes both
-// before, so that all data is in the main file.
+// databases first, so that all data is in the main file.
 func measureGrowth(ctx context.Context, p plan, n int) (g growth, err error) {
 	dir, err := os.MkdirTemp(p.dir, ".bench-growth-*")
 	if err != nil {

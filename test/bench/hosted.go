@@ -24,7 +24,7 @@ const (
 	goalHostedStart = 2 * time.Second
 )
 
-// hostedWaiting is the cost of hosted runs that wait for people.
+// A hostedWaiting is the cost of hosted runs that wait for people.
 type hostedWaiting struct {
 	What       string `json:"what"`
 	Runs       int    `json:"runs"`

@@ -1,6 +1,6 @@
-// Bench measures the cost of a question and its answer. It is compared with a minimal durable
-// question on the same disk, and with the plain SQL statements of Askback. README.md explains
-// the figures.
+// Bench measures the cost of a question and its answer. The cost is compared with the cost of a minimal
+// durable question on the same disk, and of the plain SQL statements of Askback. README.md explains the
+// figures.
 //
 //	go run ./test/bench [-dur 2s] [-rounds 5] [-c 1,16,64] [-what record,askback] [-pre N] [-dir FOLDER] [-wait 5m]
 //	    [-only cycle,memory,streams,recovery,growth,hosted,scale] [-pending N] [-settled N] [-data FILE] [-peers]
@@ -145,7 +145,7 @@ func parse(args []string, notes io.Writer) (o options, err error) {
 	return o, nil
 }
 
-// setSizes sets the sizes of what is measured. Flags that were set keep the sizes of the large database.
+// setSizes sets the sizes of all measurements. It keeps the sizes of the large database that flags have set.
 func (o *options) setSizes(quick bool) {
 	o.memory, o.waiters, o.connected, o.recovery = []int{10_000, 100_000, 200_000}, 10_000, 10_000, []int{1000, 100_000}
 	o.followers, o.settled, o.hosted = 1000, 5000, 10_000

@@ -21,8 +21,8 @@ import (
 	"github.com/askback/askback/mcpserver"
 )
 
-// mcpProduct is Askback with an MCP client as its agent: one call asks and
-// waits. The person uses HTTP, as in the remote place.
+// An mcpProduct is Askback with an MCP client as its agent: one call asks and waits. The person uses HTTP, as
+// in the remote place.
 type mcpProduct struct {
 	*product
 	address        string
@@ -32,7 +32,7 @@ type mcpProduct struct {
 	n              atomic.Int64
 
 	mu      sync.Mutex
-	waiting map[string]chan error // by ask
+	waiting map[string]chan error // keyed by the id of the ask
 }
 
 // openMCPProduct opens a server with an MCP client over HTTP as its agent.
@@ -61,11 +61,11 @@ func openMCPProduct(ctx context.Context, path string) (subject, error) {
 	return c, nil
 }
 
-// observedEngine is an engine that reports the id of an ask when the ask is
-// durable. An MCP client gets the id only together with the answer.
+// An observedEngine is an engine that reports the id of an ask when the ask is durable. An MCP client gets
+// the id only together with the answer.
 type observedEngine struct {
 	*engine.Engine
-	asked sync.Map // chan string, by the text of the first question
+	asked sync.Map // maps the text of the first question to a chan string
 }
 
 func (n *observedEngine) As(p askback.Principal) askback.Client {

@@ -26,7 +26,7 @@ type footprint struct {
 }
 
 // measureMemory measures the memory of a child process, first without asks and then at each number of pending
-// asks. The last values are from after the asks were read, and from when they have waiters.
+// asks. The last two values are from after the asks were read, and from when the asks have waiters.
 func measureMemory(ctx context.Context, p plan) (all []footprint, err error) {
 	dir, err := os.MkdirTemp(p.dir, ".bench-memory-*")
 	if err != nil {
@@ -49,7 +49,7 @@ func measureMemory(ctx context.Context, p plan) (all []footprint, err error) {
 }
 
 // memoryChild makes asks and waiters, and reports its memory after each step. The first number is the number
-// of waiters, the others are numbers of pending asks.
+// of waiters. The other numbers are numbers of pending asks.
 func memoryChild(ctx context.Context, out *json.Encoder, path string, numbers []int) error {
 	waiters, steps := numbers[0], numbers[1:]
 	p, err := openEngine(ctx, path, nil)
@@ -145,7 +145,7 @@ func waitIdle(ctx context.Context, rested func() bool) error {
 	return nil
 }
 
-// oldest returns the ids of the n oldest pending asks, or of all if there are fewer.
+// oldest returns the ids of the n oldest pending asks, or of all pending asks if there are fewer.
 func (p *product) oldest(ctx context.Context, n int) (ids []string, err error) {
 	q := askback.Query{Limit: min(n, askback.MaxLimit)}
 	for {

@@ -21,19 +21,18 @@ const (
 	peerEnd      = 5 * time.Second
 )
 
-// peerProcess is the running program of a peer, and all processes that it
-// starts.
+// A peerProcess is the running program of a peer, and all processes that the program starts.
 type peerProcess struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
-	lines chan string // of stdout; closed at its end
+	lines chan string // the lines of stdout; closed at EOF
 	errs  *tail
 	ended chan struct{}
 	once  sync.Once
 	grace time.Duration // from the end of stdin until SIGKILL
 }
 
-// peerLine is a line of a peer on stdout.
+// A peerLine is a line of a peer on stdout.
 type peerLine struct {
 	Ready   bool    `json:"ready"`
 	Version string  `json:"version"`
@@ -168,8 +167,7 @@ func (c *peerProcess) stop() {
 	})
 }
 
-// tail keeps the last bytes that were written to it. Several goroutines may use
-// it.
+// A tail keeps the last bytes that were written. It is safe for concurrent use.
 type tail struct {
 	mu   sync.Mutex
 	last []byte

@@ -24,7 +24,7 @@ type peer struct {
 	// gate is the minimum ratio of cycles/s of Askback, with both clients over HTTP, to cycles/s of the peer
 	// at gateRuns runs. If it is zero, there is no goal.
 	gate  float64
-	lacks string // the features that it lacks, in a few words
+	lacks string // the features that the product lacks, in a few words
 }
 
 // gateRuns is the number of concurrent runs for which the peers have goals.
@@ -98,9 +98,9 @@ const peerStart = time.Minute
 // peerRestarts is how often a peer is started again after a failure.
 const peerRestarts = 2
 
-// peerSet contains the running peers, and the reasons why the others do not run.
+// A peerSet contains the running peers, and the reasons why other peers do not run.
 type peerSet struct {
-	dir      string // for the data of the peers
+	dir      string // the folder for the data of the peers
 	running  map[string]*peerProcess
 	leftOut  map[string]error
 	version  map[string]string
@@ -200,7 +200,7 @@ func (s *peerSet) stop(notes io.Writer) {
 	}
 }
 
-// contenders returns the running peers.
+// contenders returns the running peers, sorted by name.
 func (s *peerSet) contenders() []contender {
 	if s == nil {
 		return nil
@@ -266,7 +266,7 @@ func (r report) peerResults(p plan) []peerResult {
 	return out
 }
 
-// peerJSON is the JSON form of a comparison.
+// A peerJSON is the JSON form of a comparison.
 type peerJSON struct {
 	What      string `json:"what"` // "peer"
 	Peer      string `json:"peer"`

@@ -15,8 +15,8 @@ import (
 // separate processes, and recovery after a process was killed.
 const childArg = "child"
 
-// A childCommand runs in a child process and writes lines of JSON. It ends when
-// it is done or when stdin is closed.
+// A childCommand runs in a child process and writes lines of JSON. It ends when its work is done or stdin is
+// closed.
 type childCommand func(ctx context.Context, out *json.Encoder, path string, numbers []int) error
 
 // child runs the child command with the arguments NAME FILE NUMBERS.

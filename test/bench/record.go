@@ -45,7 +45,7 @@ const (
 // ulid is the length of an id without its prefix.
 const ulid = 26
 
-// record writes as many bytes as Askback with the same statements, but without state machine, JSON and
+// A record writes as many bytes as Askback with the same statements, but without state machine, JSON and
 // engine. The difference from Askback is the cost of these parts.
 type record struct {
 	*group
@@ -56,11 +56,11 @@ type record struct {
 	waiting         waiters
 }
 
-// A sample contains the parameters with which Askback wrote a row and its event in one step. Each is a
-// string, an int64, a []byte or nil.
+// A sample contains the parameters with which Askback wrote a row and its event in one step. Each parameter
+// is a string, an int64, a []byte or nil.
 type sample struct{ row, event []any }
 
-// recordDatabase is the connection of record. It uses the same driver as the SQLite store.
+// A recordDatabase is the connection of a record. It uses the same driver as the SQLite store.
 type recordDatabase struct {
 	conn                                                   *sqlite.Conn
 	beginning, committing, undoing, insert, update, append *sqlite.Stmt

@@ -17,14 +17,14 @@ import (
 var smallDataset = dataset{pending: 2000, settled: 10_000}
 
 // The databases of the scale measurements. Cycles on the large database are compared with cycles on an empty
-// one, and reads with reads on the small one.
+// database, and reads with reads on the small database.
 const (
 	emptyDatabase = "empty"
 	smallDatabase = "small"
 	largeDatabase = "large"
 )
 
-// scale contains the measurements of databases of different sizes.
+// A scale contains the measurements of databases of different sizes.
 type scale struct {
 	plan      plan
 	databases map[string]*scaleReads // small and large
@@ -37,7 +37,7 @@ type scaleKey struct {
 	runs            int
 }
 
-// scaleCase is how a cycle is opened, and where.
+// A scaleCase is a function that opens a subject, and its place.
 type scaleCase struct {
 	place string
 	open  func(ctx context.Context, path string) (subject, error)
@@ -45,8 +45,8 @@ type scaleCase struct {
 
 var scaleCases = []scaleCase{{inProcess, openProduct}, {"many agents", openManyAgents}, {remote, openRemoteProduct}}
 
-// manyAgents is an engine in this process. The agents of the dataset ask in turn, so that
-// cycles change many pages of the indices by owner.
+// A manyAgents is an engine in this process. The agents of the dataset ask in turn, so that cycles change
+// many pages of the indices by owner.
 type manyAgents struct {
 	*product
 	agents []askback.Asker
@@ -213,7 +213,7 @@ type scaleLine struct {
 	Value   spread `json:"value"`
 }
 
-// goalScale is the maximum time of a cycle on the large database, relative to an empty one.
+// goalScale is the maximum time of a cycle on the large database, relative to an empty database.
 const goalScale = 1.1
 
 // figures calls do for each figure, in the order of the tables.
@@ -280,8 +280,8 @@ func (s *scale) print(w io.Writer) error {
 	return t.Flush()
 }
 
-// scaleReads contains the figures of one database by name: times in ms, and the memory of
-// the process in MB.
+// A scaleReads contains the figures of one database, keyed by name: times in ms, and the memory of the
+// process in MB.
 type scaleReads struct {
 	names  []string
 	values map[string][]float64

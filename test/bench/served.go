@@ -50,8 +50,8 @@ func serve(ln net.Listener, h http.Handler, note func(net.Conn, http.ConnState))
 	}
 }
 
-// httpAnswered is a subject in this process with answers over HTTP. The
-// requests have no token, and their JSON is not parsed.
+// An httpAnswered is a subject in this process with answers over HTTP. The requests have no token, and their
+// JSON is not parsed.
 type httpAnswered struct {
 	subject
 	address string
@@ -134,7 +134,7 @@ func (p *httpAnswered) close() error {
 	return errors.Join(p.stop(), p.subject.close())
 }
 
-// remoteSubject is a subject with all calls over HTTP.
+// A remoteSubject is a subject with all calls over HTTP.
 type remoteSubject struct{ *httpAnswered }
 
 func overHTTP(open func(context.Context, string) (subject, error)) func(context.Context, string) (subject, error) {

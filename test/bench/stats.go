@@ -60,8 +60,8 @@ func percentile[T cmp.Ordered](sorted []T, p float64) T {
 	return sorted[min(max(rank, 0), len(sorted)-1)]
 }
 
-// ratios divides the values of two cases by round. It omits rounds in which a value is missing or the divisor
-// is zero.
+// ratios divides the values of two cases that are keyed by round. It omits rounds in which a value is missing
+// or the divisor is zero.
 func ratios(of, by map[int]float64) []float64 {
 	var out []float64
 	for _, round := range slices.Sorted(maps.Keys(of)) {

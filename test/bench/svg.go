@@ -106,7 +106,7 @@ func (c chart) limit() float64 {
 	return most
 }
 
-// describe returns the chart as text: the meaning of the bars, and the median and the note of each.
+// describe returns the chart as text: the meaning of the bars, and the median and the note of each bar.
 func (c chart) describe() string {
 	parts := []string{c.about}
 	for _, g := range c.groups {

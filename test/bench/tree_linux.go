@@ -36,9 +36,8 @@ func treeTime(pid int) time.Duration {
 	return sum
 }
 
-// parseStat returns the process, its parent, and the processor time of both the process and
-// its ended children, from a line of /proc/PID/stat. For a line with missing fields, all are
-// zero.
+// parseStat returns the process, its parent, and the processor time of both the process and its ended
+// children, from a line of /proc/PID/stat. For a line with missing fields, all results are zero.
 func parseStat(line string) (pid, parent int, spent time.Duration) {
 	number, rest, _ := strings.Cut(line, " ")
 	fields := strings.Fields(rest[strings.LastIndexByte(rest, ')')+1:]) // the name may contain spaces

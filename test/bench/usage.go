@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// usage is the busy time of all processors since the machine started, and the part of this process. Zero
-// means that it is unknown.
+// A usage is the busy time of all processors since the machine started, and the part of this process. Zero
+// means that the time is unknown.
 type usage struct{ machine, own time.Duration }
 
-// others returns how many processors other processes have used on average since u was read. while is the time
-// since then. Their work slows down a measurement. It returns 0 if the number is unknown.
+// others returns the average number of processors that other processes have used since u was read. while is
+// the time since then. The work of other processes slows down a measurement. others returns 0 if the number
+// is unknown.
 func (u usage) others(while time.Duration) float64 {
 	if u.machine == 0 || while <= 0 {
 		return 0
@@ -24,7 +25,7 @@ func (u usage) others(while time.Duration) float64 {
 // measurement counts as disturbed.
 const maxOthers = 0.15
 
-// patience is the remaining time that cases may wait for an idle machine.
+// A patience is the remaining time that cases may wait for an idle machine.
 type patience struct{ left time.Duration }
 
 // wait returns when the machine is idle, the time is used up, or ctx ends.

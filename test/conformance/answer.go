@@ -28,7 +28,7 @@ var answering = []testCase{
 	{"WaitReturnsSettledAsk", waitAfterOutcome},      // B3
 }
 
-// answerShape is a request, an answer and the expected outcome.
+// An answerShape is a request, an answer and the expected outcome.
 type answerShape struct {
 	name   string
 	ask    askback.Request

@@ -52,13 +52,13 @@ func Client(t *testing.T, open func(t *testing.T) Subject) {
 	}
 }
 
-// testCase tests a property that every implementation must have.
+// A testCase tests a property that every implementation must have.
 type testCase struct {
 	name string
 	show func(fixture)
 }
 
-// fixture is the subject of one test case, with helpers.
+// A fixture is the subject of one test case, with helpers.
 type fixture struct {
 	*testing.T
 	subject Subject

@@ -22,7 +22,7 @@ var following = []testCase{
 	{"InvalidCursorIsRejected", invalidCursors},               // wire.md §4
 }
 
-// eventsAfterList requires that the events after a list have every later change, and none that is in the
+// eventsAfterList requires that the events after a list have every later change, and no change that is in the
 // list.
 func eventsAfterList(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
@@ -40,7 +40,7 @@ func eventsAfterList(f fixture) {
 	}
 }
 
-// eventReader reads the events of one stream, one at a time.
+// An eventReader reads the events of one stream, one at a time.
 type eventReader struct {
 	fixture
 	next func() (askback.Event, error, bool)

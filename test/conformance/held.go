@@ -140,7 +140,8 @@ func heldIsChecked(f fixture) {
 	f.wantPending(a)
 }
 
-// heldIsSent is a test of a subject with a clock.
+// heldIsSent tests that the first held answer is sent when its time has come, and settles the ask. It needs a
+// subject with a clock.
 func heldIsSent(f fixture, clock Clock) {
 	agent, ana, ben := f.agent(), f.person("ana"), f.person("ben")
 	a := f.ask(agent, database())

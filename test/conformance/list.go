@@ -71,7 +71,7 @@ func (f fixture) wantOrder(what string, got, want []askback.Ask) {
 }
 
 // askSeveral makes n asks. If the subject is a [Clock], the clock is advanced once for every three asks, so
-// that the asks in between may have the same time. A list has them in the order of creation nevertheless.
+// that the asks in between may have the same time. A list has all asks in the order of creation nevertheless.
 func (f fixture) askSeveral(client askback.Asker, n int) []askback.Ask {
 	f.Helper()
 	asks := make([]askback.Ask, n)

@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// timedCase is a test case that needs a clock.
+// A timedCase is a test case that needs a clock.
 type timedCase struct {
 	name string
 	show func(fixture, Clock)

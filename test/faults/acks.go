@@ -35,7 +35,7 @@ func violated(f fault, format string, args ...any) violation {
 }
 
 // An ack is an acknowledgement that a client received. The acknowledged change must be stored from then on.
-// With opReady and opFailed, an ack reports another fact.
+// With opReady or opFailed, an ack reports the state of the child or a failed call instead.
 type ack struct {
 	Op   op     `json:"op"`
 	Key  string `json:"key,omitempty"` // the key of the request, as it is stored
@@ -73,9 +73,9 @@ func outcomeText(o *askback.Outcome) string {
 // An ackLog contains all acknowledgements.
 type ackLog struct {
 	acks     int
-	ids      map[string]string // by key
-	outcomes map[string]string // by id, as outcomeText
-	consumed map[string]bool   // by id
+	ids      map[string]string // the ids of asks, keyed by their key
+	outcomes map[string]string // the outcomeText of asks, keyed by id
+	consumed map[string]bool   // the asks whose approval was spent, keyed by id
 
 	// Acknowledgements since the last check of the database.
 	newKeys map[string]bool
@@ -89,8 +89,8 @@ func newAckLog() *ackLog {
 	}
 }
 
-// add records an acknowledgement. It returns violations if the ack reports a failed call
-// or contradicts an earlier one.
+// add records an acknowledgement. It returns violations if the ack reports a failed call or contradicts an
+// earlier ack.
 func (l *ackLog) add(a ack) []violation {
 	switch a.Op {
 	case opReady:

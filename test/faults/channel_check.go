@@ -19,7 +19,8 @@ import (
 // questionCanary is in each question. No log, metric or trace may contain it.
 const questionCanary = "Does the canary sing at"
 
-// check compares the messages that both people see about an ask with the deliveries that the server lists.
+// check checks that an ask is settled, and compares the messages that both people see about the ask with the
+// deliveries that the server lists.
 func (t *channelKillTest) check(ctx context.Context, asked askback.Ask) error {
 	a, err := as(ctx, t, t.agent,
 		func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) { return c.Get(ctx, asked.ID) })
@@ -118,7 +119,7 @@ var (
 	secretReplies = regexp.MustCompile(`ask\+([0-9a-z]{20,})@`)
 )
 
-// Replacements for a token and a link in requests of the test. The traces must not contain them.
+// A token and a link that are not valid, for requests of the test. The traces must not contain them.
 const (
 	forgedToken = "ab_forged_token_01234567890123456789"
 	forgedLink  = "forged-token-of-a-link"
@@ -175,7 +176,7 @@ func (t *channelKillTest) checkSecrets(ctx context.Context) error {
 	return nil
 }
 
-// scrape keeps the server's reply to a request.
+// scrape sends a GET request with a token, and adds the reply of the server to t.scraped.
 func (t *channelKillTest) scrape(ctx context.Context, path, token string) error {
 	server, client, err := t.conn.connect(ctx)
 	if err != nil {

@@ -22,12 +22,12 @@ import (
 	"github.com/askback/askback/test/kit/proctest"
 )
 
-// A channelKillTest kills the server while it sends through all channels and people answer in them. At the
-// end each ask must have one outcome, no message may be answerable, and each person must have got each
+// A channelKillTest kills the server while the server sends through all channels and people answer there. At
+// the end, each ask must have one outcome, no message may be answerable, and each person must have got each
 // question. The receiver of webhooks must have every event with one id (E3 to E7).
 //
-// Before the kills, for each channel and person, one ask goes to all channels and the person answers it in
-// that channel.
+// Before the kills, for each channel, one ask goes to all channels, and one person answers the ask in that
+// channel.
 type channelKillTest struct {
 	serverProcess
 	rand     *rand.Rand
@@ -57,7 +57,8 @@ func newChannelKillTest(dir, program string, seed uint64, mutant string) *channe
 	}
 }
 
-// run kills the server n times.
+// run kills the server n times, or until there is a violation. It checks the asks after every checkInterval
+// kills and at the end.
 func (t *channelKillTest) run(ctx context.Context, n int) error {
 	services, err := startFakes(ctx)
 	if err != nil {
@@ -143,7 +144,7 @@ func (t *channelKillTest) prepare(ctx context.Context, all []fakes.Service) (err
 	return err
 }
 
-// serve runs a server while a function runs, and kills it.
+// serve starts a server, calls during when the server is ready, and kills the server.
 func (t *channelKillTest) serve(ctx context.Context, during func(context.Context) error) error {
 	c, err := startChild(ctx, t.env, t.program, "serve", "--listen", "127.0.0.1:0", "--db", t.path, "--log-level",
 		"debug")
@@ -182,7 +183,7 @@ func (t *channelKillTest) violate(f fault, format string, args ...any) {
 	t.bad = append(t.bad, violated(f, format, args...))
 }
 
-// as calls a server as the owner of a token. It retries until a server replies.
+// as calls what with a client that has the token of a. It retries until a server replies.
 func as[T any](
 	ctx context.Context, t *channelKillTest, a account, what func(context.Context, *httpapi.Client) (T, error),
 ) (T, error) {
@@ -207,8 +208,8 @@ func (t *channelKillTest) ask(ctx context.Context) (askback.Ask, error) {
 	return a, err
 }
 
-// beforeKills lets people join. For each channel and person, it sends one ask to all channels and lets the
-// person answer it.
+// beforeKills lets people join. For each channel, it sends one ask to all channels and lets one person answer
+// the ask in that channel.
 func (t *channelKillTest) beforeKills(ctx context.Context) error {
 	for _, v := range t.venues {
 		for _, person := range fakes.People {
@@ -275,7 +276,8 @@ func (t *channelKillTest) answerIn(ctx context.Context, v *venue, person string)
 	return nil
 }
 
-// closed reports whether one of the messages about an ask shows that it is settled, and none is live.
+// closed reports whether a message in all shows that the ask is settled, and no message in all can be
+// answered.
 func closed(all []fakes.Message) bool {
 	return slices.ContainsFunc(all, func(m fakes.Message) bool { return m.Settled }) &&
 		!slices.ContainsFunc(all, func(m fakes.Message) bool { return m.Live })
@@ -334,7 +336,8 @@ func (t *channelKillTest) kill(ctx context.Context) error {
 	return nil
 }
 
-// randomSight returns a random message that can be answered. The venue is nil if there are too few.
+// randomSight returns a random message that can be answered, its venue, and the person who sees the message.
+// The venue is nil if too few messages can be answered.
 func (t *channelKillTest) randomSight() (fakes.Message, *venue, string) {
 	v, person := t.venues[t.rand.IntN(len(t.venues))], fakes.People[t.rand.IntN(2)]
 	live := slices.DeleteFunc(v.seen(person), func(m fakes.Message) bool { return !m.Live })
@@ -382,7 +385,7 @@ func (t *channelKillTest) afterKills(ctx context.Context) error {
 	return errors.Join(t.checkWebhooks(), t.checkSecrets(ctx))
 }
 
-// again repeats a request whose reply was lost.
+// again repeats the request for ask n, whose reply was lost.
 func (t *channelKillTest) again(ctx context.Context, n int) (askback.Ask, error) {
 	return as(ctx, t, t.agent, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
 		return c.Ask(ctx, askback.Request{Key: fmt.Sprint("ask ", n), To: fakes.People, Questions: []askback.Question{{
@@ -391,7 +394,7 @@ func (t *channelKillTest) again(ctx context.Context, n int) (askback.Ask, error)
 	})
 }
 
-// drain waits until all deliveries have ended.
+// drain waits until all deliveries have ended. It is a violation if they have not ended when ctx ends.
 func (t *channelKillTest) drain(ctx context.Context) error {
 	var left []askback.Delivery
 	var err error
@@ -413,7 +416,7 @@ func (t *channelKillTest) drain(ctx context.Context) error {
 	return err
 }
 
-// settle settles an open ask. It answers one in three in a message.
+// settle settles an open ask. It answers one of three asks in a message, if the message can be answered.
 func (t *channelKillTest) settle(ctx context.Context, a askback.Ask) error {
 	v, person := t.venues[t.rand.IntN(len(t.venues))], fakes.People[t.rand.IntN(2)]
 	if all := sightsOf(v, person, a); len(all) > 0 && all[0].Live && t.rand.IntN(3) == 0 {

@@ -23,7 +23,7 @@ import (
 type channelRaceTest struct {
 	seed     uint64
 	mutant   string
-	patience time.Duration // for a race
+	patience time.Duration // the time limit of a race
 	rows     table
 	done     int
 	bad      []violation
@@ -106,7 +106,7 @@ func (t *channelRaceTest) race(ctx context.Context, g *channelRig, r *rand.Rand,
 	return g.race(ctx, r, row)
 }
 
-// A raceError is a violation.
+// A raceError is a violation that ends a race.
 type raceError struct {
 	fault
 	text string
@@ -207,17 +207,17 @@ func (g *channelRig) race(ctx context.Context, r *rand.Rand, row *pairRow) error
 	return g.check(ctx, settled, replies, row)
 }
 
-// pressed is the text that a person read after a press.
-type pressed struct {
+// A pressResult is the reply that a person read after a press, or an error.
+type pressResult struct {
 	reply string
 	err   error
 }
 
 var raceLabels = map[string]string{"ana": "Yes", "ben": "No"}
 
-// press lets both people press their buttons, the second one a moment after the first.
-func (g *channelRig) press(ctx context.Context, r *rand.Rand, open map[string]fakes.Message) map[string]pressed {
-	replies := map[string]pressed{}
+// press lets both people press their buttons, the second person a random moment after the first.
+func (g *channelRig) press(ctx context.Context, r *rand.Rand, open map[string]fakes.Message) map[string]pressResult {
+	replies := map[string]pressResult{}
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	first, moment := fakes.People[r.IntN(2)], randomDuration(r, 2*time.Millisecond)
@@ -229,7 +229,7 @@ func (g *channelRig) press(ctx context.Context, r *rand.Rand, open map[string]fa
 			reply, err := g.at[person].press(ctx, person, m, raceLabels[person])
 			mu.Lock()
 			defer mu.Unlock()
-			replies[person] = pressed{reply, err}
+			replies[person] = pressResult{reply, err}
 		})
 	}
 	group.Wait()
@@ -237,7 +237,7 @@ func (g *channelRig) press(ctx context.Context, r *rand.Rand, open map[string]fa
 }
 
 // check checks the outcome of a race and the messages that both people see.
-func (g *channelRig) check(ctx context.Context, a askback.Ask, replies map[string]pressed, row *pairRow) error {
+func (g *channelRig) check(ctx context.Context, a askback.Ask, replies map[string]pressResult, row *pairRow) error {
 	winner := a.Outcome.Actor.Name
 	if got := a.Outcome.Answers[0].Selected; len(got) != 1 || got[0] != raceLabels[winner] {
 		return raceError{accepted, fmt.Sprintf("%s answered %q, but pressed %q", winner, got, raceLabels[winner])}

@@ -28,7 +28,7 @@ func newTraceCollector(s *fakes.Stage) *traceCollector {
 	return c
 }
 
-// receive keeps a request. An export is uncompressed protobuf, so its strings can be found in it.
+// receive adds a request to c.got. An export is uncompressed protobuf, so its strings can be found there.
 func (c *traceCollector) receive(_ http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,7 +70,7 @@ func (t *channelKillTest) checkTraces(ctx context.Context, secrets map[string]st
 		map[string]string{"a token that is not valid": forgedToken, "a link that is not valid": forgedLink})
 }
 
-// search reports each secret that a text contains.
+// search records a violation for each secret that text contains.
 func (t *channelKillTest) search(where, text string, secrets map[string]string) {
 	for what, secret := range secrets {
 		if i := strings.Index(text, secret); i >= 0 {

@@ -30,7 +30,7 @@ type checker struct {
 // An askHistory summarizes the events of one ask.
 type askHistory struct {
 	steps     int64
-	settledBy string // type of the event that settled it
+	settledBy string // type of the event that settled the ask
 	consumed  bool
 	received  bool
 }
@@ -134,8 +134,8 @@ func (c *checker) checkEvent(e store.Event) (bad []violation) {
 // isSessionEvent reports whether an event is about a session and not about one of its asks.
 func isSessionEvent(e store.Event) bool { return strings.HasPrefix(e.Subject, "ses_") }
 
-// apply adds an event to the history of an ask. It returns violations if the event cannot
-// follow the earlier ones.
+// apply adds an event to the history of an ask. It returns violations if the event cannot follow the earlier
+// events.
 func (l *askHistory) apply(e store.Event) (bad []violation) {
 	violate := func(f fault, what string) {
 		bad = append(bad, violated(f, "%s: event %d, %s, %s", e.Subject, e.Seq, e.Type, what))

@@ -43,8 +43,8 @@ func startChild(ctx context.Context, env []string, program string, args ...strin
 	return c, nil
 }
 
-// read sends the complete lines of stdout to c.lines, and closes it at the end. It drops a
-// last line that a kill truncated.
+// read sends the complete lines of stdout to c.lines, and closes c.lines at the end. It drops a last line
+// that a kill truncated.
 func (c *child) read(stdout io.Reader) {
 	defer close(c.lines)
 	in := bufio.NewReader(stdout)

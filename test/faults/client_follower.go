@@ -42,8 +42,7 @@ func (r *clientFollower) run(ctx context.Context) {
 	}
 }
 
-// reconnectingTransport sends requests to the current server, and truncates the
-// responses.
+// A reconnectingTransport sends requests to the current server, and truncates the responses.
 type reconnectingTransport struct {
 	conn *connection
 
@@ -74,7 +73,7 @@ func (c *reconnectingTransport) RoundTrip(r *http.Request) (*http.Response, erro
 	return res, nil
 }
 
-// truncatedBody is a response body that ends early.
+// A truncatedBody is a response body that ends early.
 type truncatedBody struct {
 	io.Closer
 	io.Reader

@@ -25,7 +25,7 @@ const (
 type clientPool struct {
 	conn   *connection
 	seed   uint64
-	agents []account // each is used by several agents
+	agents []account // several agents share an account
 	people []account
 
 	mu     sync.Mutex
@@ -53,7 +53,7 @@ func (c *clientPool) nameOf(token string) string {
 
 // An agentState is the current ask of an agent.
 type agentState struct {
-	turn    int // number of outcomes that it received
+	turn    int // number of outcomes that the agent received
 	id      string
 	owner   account
 	waiting bool
@@ -155,8 +155,8 @@ func (c *clientPool) agentStates() [agentCount]agentState {
 	return c.states
 }
 
-// randomAsk returns the current ask of a random agent, or sometimes a settled ask. The current ask has no id
-// before the first ask.
+// randomAsk returns the current ask of a random agent, or sometimes a settled ask. The id is "" if the agent
+// has not asked yet.
 func (c *clientPool) randomAsk(r *rand.Rand) agentState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -194,8 +194,8 @@ func (c *clientPool) waitWhilePaused(ctx context.Context) {
 	}
 }
 
-// withoutOutcome compares two states of all agents. It returns a violation for each agent
-// that waited in then and has received no outcome up to now.
+// withoutOutcome compares two states of all agents. It returns a violation for each agent that waited in the
+// state then and has received no outcome up to the state now.
 func withoutOutcome(then, now [agentCount]agentState) (bad []violation) {
 	for i, s := range then {
 		if s.waiting && now[i].turn == s.turn {
@@ -372,7 +372,8 @@ func (p *person) cancel(at agentState) func(context.Context) {
 	})
 }
 
-// settle returns a function that settles an ask with do and records the outcome. It can be called repeatedly.
+// settle returns a function that settles an ask with do and records the outcome. The function can be called
+// repeatedly.
 func (p *person) settle(
 	what string, as account, own func(*askback.Outcome) bool,
 	do func(context.Context, *httpapi.Client) (askback.Ask, error),

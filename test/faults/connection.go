@@ -60,8 +60,8 @@ func (l *connection) reset(s instance.Server) {
 	}
 }
 
-// call retries a call until a server responds and is not busy, or ctx is done. retried
-// reports whether an earlier attempt was lost, and may have taken effect.
+// call calls what until a server responds and is not busy, or ctx is done. retried reports whether an earlier
+// attempt was lost, and may have taken effect.
 func call[T any](
 	ctx context.Context, l *connection, token string, what func(context.Context, *httpapi.Client) (T, error),
 ) (out T, retried bool, err error) {

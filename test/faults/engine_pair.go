@@ -39,8 +39,8 @@ func (p *engineChecker) ask(ctx context.Context, c *toolCall) (askback.Ask, erro
 	}})
 }
 
-// check approves the first call of a pair, and tries to consume the approval with the
-// second. If both have the same agent, server and tool, it also calls edit.
+// check approves the first call of a pair, and tries to consume the approval with the second call. If both
+// calls have the same agent, server and tool, it also calls edit.
 func (p *engineChecker) check(ctx context.Context, pair *pair) (bad []violation, err error) {
 	p.nextPair()
 	approved, err := p.ask(ctx, pair.approved)
@@ -71,8 +71,8 @@ func (p *engineChecker) check(ctx context.Context, pair *pair) (bad []violation,
 	return append(bad, edited...), err
 }
 
-// edit asks for the first call of a pair, and approves it with the arguments of the
-// second. Only the second may then be consumed.
+// edit asks for the first call of a pair, and approves the arguments of the second call instead. Only the
+// second call may then be consumed.
 func (p *engineChecker) edit(ctx context.Context, pair *pair, digest string) ([]violation, error) {
 	a, err := p.ask(ctx, pair.approved)
 	if err != nil {

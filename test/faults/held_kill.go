@@ -25,7 +25,7 @@ const (
 	heldEnd = 2 * time.Minute
 )
 
-// A heldTest kills the server repeatedly while two people give answers that can be undone. One of them uses
+// A heldTest kills the server repeatedly while two people give answers that can be undone. One person uses
 // two windows. Agents withdraw their asks or let deadlines pass meanwhile. Each ask must have one outcome. An
 // answer that was undone must not be sent, and an answer that was sent must not be undone.
 type heldTest struct {
@@ -182,7 +182,8 @@ func (g *heldGame) wait() time.Duration {
 	return randomDuration(g.rand, heldTime)
 }
 
-// holdAndUndo returns a function that gives an answer. It may undo the answer, and may then give another.
+// holdAndUndo returns a function that gives an answer. It may undo the answer, and may then give another
+// answer.
 func (g *heldGame) holdAndUndo(who account) func(context.Context) {
 	undoes, again, after := g.rand.IntN(2) == 0, g.rand.IntN(3) == 0, g.wait()
 	return func(ctx context.Context) {
@@ -207,7 +208,7 @@ func (g *heldGame) undoInAnotherWindow(who account) func(context.Context) {
 	}
 }
 
-// answerOrHold returns a function that holds an answer, sends one, or does nothing.
+// answerOrHold returns a function that holds an answer, sends an answer, or does nothing.
 func (g *heldGame) answerOrHold(who account) func(context.Context) {
 	what, after := g.rand.IntN(4), g.wait()
 	return func(ctx context.Context) {
@@ -260,8 +261,8 @@ func (g *heldGame) give(name string, what int) {
 	g.undone[name] = false
 }
 
-// undo undoes the answer of a person. After that it must not be sent, unless the person gave an answer at the
-// same time in another window.
+// undo undoes the answer of a person. The answer must then not be sent, unless the person gave an answer at
+// the same time in another window.
 func (g *heldGame) undo(ctx context.Context, who account) {
 	g.mu.Lock()
 	before := g.gives[who.name]

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// hostedAgents are the definitions of one run and their scripts, by file. $RUN is the name of the
-// run, so that each question and each call belongs to one run.
+// hostedAgents are the definitions of one run and their scripts, keyed by file. $RUN is the name of the run,
+// so that each question and each call belongs to one run.
 var hostedAgents = map[string]string{
 	"$RUN.md": `---
 model: $RUN
@@ -69,7 +69,7 @@ You help.
 type hostedShape struct {
 	result  string
 	replies int      // the number of replies of the model
-	calls   int      // of tools
+	calls   int      // the number of tool calls
 	writes  []string // the calls that change a file, as in the log of the tool
 	asks    []string // the questions to people
 }

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// hostedRuns is the number of concurrent runs. Each has two children.
+	// hostedRuns is the number of concurrent runs. Each run has two children.
 	hostedRuns = 4
 	// hostedServeTime is the maximum lifetime of a server, in which the runs do some of their steps. Every
 	// second server is killed as soon as a tool has changed something. The result of the tool is then often
@@ -83,7 +83,7 @@ func (t *hostedTest) run(ctx context.Context, n int) (err error) {
 	return ctx.Err()
 }
 
-// round starts runs, kills servers until all runs have ended, and checks them.
+// round starts runs, kills servers until all runs have ended, and checks the runs.
 func (t *hostedTest) round(ctx context.Context) error {
 	var runs []string
 	for range hostedRuns {
@@ -120,8 +120,7 @@ func (t *hostedTest) round(ctx context.Context) error {
 	return t.serve(ctx, func() error { return t.check(ctx, runs) })
 }
 
-// wait waits until the server is to be killed. It reports whether all runs have ended, or one of
-// the clients has failed.
+// wait waits until the server is to be killed. over is true if all runs have ended, or a client has failed.
 func (t *hostedTest) wait(ctx context.Context, ended chan error) (err error, over bool) {
 	log, early := size(t.callLog), t.rand.IntN(2) == 0
 	for limit := time.Now().Add(randomDuration(t.rand, hostedServeTime)); time.Now().Before(limit); {

@@ -120,7 +120,7 @@ func (l *load) record(a ack) {
 	}
 }
 
-// remember adds an ask to the recent asks. If there are maxRecent, it replaces the oldest.
+// remember adds an ask to the recent asks. If there are maxRecent asks, it replaces the oldest ask.
 func (l *load) remember(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -270,8 +270,8 @@ func (w *worker) recordOutcome(a askback.Ask, err error) {
 	}
 }
 
-// noError reports whether err is nil. It records other errors unless the engine is busy or
-// closed, or a context is done.
+// noError reports whether err is nil. It records an error, unless the engine is busy or closed, or a context
+// is done.
 func (w *worker) noError(ctx context.Context, err error) bool {
 	excused := ctx.Err() != nil || errors.Is(err, askback.ErrFull) || errors.Is(err, askback.ErrBusy) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, store.ErrClosed)

@@ -100,8 +100,8 @@ type faultTest interface {
 	report() report
 }
 
-// runTests tests approvals, then kills the engine, the program and the server. It stops
-// after a test with violations.
+// runTests runs the tests of approvals and of simultaneous answers, and then the tests that kill the engine,
+// the program and the server. It stops after a test with violations.
 func runTests(ctx context.Context, o options, dir string) (r result, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -125,8 +125,8 @@ func runTests(ctx context.Context, o options, dir string) (r result, err error) 
 	return r, r.killProgram(ctx, o, dir)
 }
 
-// killProgram builds the program unless there is one, and kills it. It then kills its server: without and
-// with event streams, with channels, while it runs agents, and while people undo answers.
+// killProgram runs the tests that kill the program and the tests that kill its server. It builds the program
+// unless o has its path. It stops after a test with violations.
 func (r *result) killProgram(ctx context.Context, o options, dir string) error {
 	path := o.program
 	if path == "" {

@@ -43,8 +43,8 @@ func mutantNames() string { return strings.Join(slices.Sorted(maps.Keys(mutants)
 // before they are committed.
 const ackBeforeCommit = "ack-before-commit"
 
-// mutantStore returns the store for a child, which is s unless the mutant is
-// ackBeforeCommit. The function that it also returns waits for pending commits.
+// mutantStore returns the store for a child: s, or a store that acknowledges changes early for the mutant
+// ackBeforeCommit. The returned function waits for pending commits.
 func mutantStore(mutant string, s engine.Store) (engine.Store, func()) {
 	if mutant != ackBeforeCommit {
 		return s, func() {}
@@ -61,8 +61,8 @@ func mutantStore(mutant string, s engine.Store) (engine.Store, func()) {
 	}
 }
 
-// earlyAckStore acknowledges a change of an existing record before it commits the change.
-// The engine continues with its cached state, so only a kill reveals the defect.
+// An earlyAckStore acknowledges a change of an existing record before it commits the change. The engine
+// continues with its cached state, so only a kill reveals the defect.
 type earlyAckStore struct {
 	engine.Store
 	queue   chan store.Change
@@ -105,7 +105,7 @@ func mutantTransport(mutant string, nameOf func(token string) string) func(http.
 	return func(on http.RoundTripper) http.RoundTripper { return &droppingTransport{on: on, nameOf: nameOf} }
 }
 
-// One of dropInterval answers is not forwarded.
+// dropInterval is the number of answers of which one is not forwarded.
 const dropInterval = 20
 
 type droppingTransport struct {

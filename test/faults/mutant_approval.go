@@ -68,7 +68,7 @@ func mutantRaceStore(mutant string, s engine.Store) engine.Store {
 	return s
 }
 
-// overwritingStore writes records of one kind without comparing their version.
+// An overwritingStore writes records of one kind without comparing their version.
 type overwritingStore struct {
 	engine.Store
 	kind string

@@ -48,7 +48,7 @@ type streamMutator struct {
 	mutant string
 
 	mu     sync.Mutex
-	before map[string]string // previous cursor, by path and cursor
+	before map[string]string // the previous cursor, keyed by path and cursor
 	count  int               // connections or frames so far
 	missed bool              // a connection that was to be mutated failed
 }
@@ -63,8 +63,8 @@ func (t *streamMutator) isDue(interval int) bool {
 	return due
 }
 
-// miss makes the next connection due, because a killed server refused this one. Otherwise the due connections
-// might be refused for a long time.
+// miss makes the next connection due, because a killed server refused a connection that was due. Otherwise
+// the due connections might be refused for a long time.
 func (t *streamMutator) miss() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -110,8 +110,7 @@ func (t *streamMutator) recordCursor(path, before, at string) {
 	t.before[path+" "+at] = before
 }
 
-// mutatedStream is the body of an event stream in which some frames are changed, added or
-// left out.
+// A mutatedStream is the body of an event stream in which some frames are changed, added or left out.
 type mutatedStream struct {
 	io.Closer
 	in            *bufio.Reader

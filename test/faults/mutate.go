@@ -12,10 +12,10 @@ import (
 type effect int
 
 const (
-	sameCall    effect = iota // the approval is valid for it
-	otherCall                 // the approval is not valid for it
+	sameCall    effect = iota // the approval is valid for the changed call
+	otherCall                 // the approval is not valid for the changed call
 	invalidCall               // the arguments are rejected
-	anyEffect                 // any of the above
+	anyEffect                 // any other effect
 	effectCount               // number of effects
 )
 
@@ -148,7 +148,7 @@ func respace(r *rand.Rand, c *toolCall) bool {
 // A place is the location of a string in a tree: a value or a member name.
 type place struct{ value, literal *string }
 
-// set replaces the string by s, with random escapes.
+// set replaces the string with s, with random escapes.
 func (p place) set(r *rand.Rand, s string) { *p.value, *p.literal = s, spell(r, s) }
 
 // strings returns the places of all strings if k is text, or of all member names if k is

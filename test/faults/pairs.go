@@ -47,8 +47,8 @@ func newPairTest(seed uint64, mutant string) *pairTest {
 	return &pairTest{seed: seed, digest: mutantDigest(mutant)}
 }
 
-// run makes n pairs, rounded up to whole documents, on all processors. It makes fewer if
-// there is a violation.
+// run makes n pairs, rounded up to whole documents, on all processors. It stops early if there is a
+// violation.
 func (p *pairTest) run(ctx context.Context, n int) error {
 	documents := int64((n + perDocument - 1) / perDocument)
 	errs := make([]error, runtime.GOMAXPROCS(0))
@@ -101,8 +101,8 @@ type pairWorker struct {
 	bad           []violation
 }
 
-// run makes the pairs of one document after another. A document is one approved call with
-// its changed calls. It has its own random source, so that it can be repeated alone.
+// run makes the pairs of one document after another. A document is one approved call with its changed calls.
+// Each document has its own random source, so that it can be repeated alone.
 func (w *pairWorker) run(ctx context.Context, documents int64) error {
 	for {
 		i := w.next.Add(1) - 1
@@ -178,7 +178,7 @@ func (p *pair) change(r *rand.Rand) {
 }
 
 // compare returns the effect according to the digests. It records a violation if the effect according to the
-// meaning differs from it, or from the effect that the mutation should have.
+// meaning is another effect, or differs from the effect that the mutation should have.
 func (w *pairWorker) compare(p *pair) effect {
 	p.means = w.meaningOf(p)
 	if want := mutations[p.mutation].want; want != anyEffect && p.means != want {

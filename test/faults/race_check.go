@@ -19,8 +19,8 @@ type raceChecker struct {
 	final   askback.Ask // the contested approval
 	grants  []askback.Grant
 	history []store.Event
-	stored  map[string]*askback.Outcome // by their ids, the asks that a grant may cover
-	made    map[string]*grantHistory    // by the ids of the grants
+	stored  map[string]*askback.Outcome // the outcomes of the asks that a grant may cover, keyed by id
+	made    map[string]*grantHistory    // keyed by the id of the grant
 	failed  bool                        // the session failed at the deadline
 	bad     []violation
 }
@@ -28,7 +28,7 @@ type raceChecker struct {
 // A grantHistory summarizes the events of a grant.
 type grantHistory struct {
 	uses    int
-	ended   string // type of the event that ended it
+	ended   string // type of the event that ended the grant
 	revoked bool
 }
 
@@ -106,8 +106,8 @@ func (c *raceChecker) checkOutcome() {
 	}
 }
 
-// approvedDigest returns the digest that the outcome must have. It is "" if the ask was not approved. If cem
-// approved edited arguments, it is the digest of these.
+// approvedDigest returns the digest that the outcome must have, or "" if the ask was not approved. If cem
+// approved edited arguments, it returns the digest of the edited arguments.
 func (c *raceChecker) approvedDigest() string {
 	switch o := c.final.Outcome; {
 	case !o.Approved():
@@ -202,8 +202,8 @@ func (c *raceChecker) checkHistory() {
 	}
 }
 
-// checkGrantEvent checks an event against the earlier events of its grant, and adds it to
-// them.
+// checkGrantEvent checks an event against the earlier events of its grant, and adds the event to the history
+// of the grant.
 func (c *raceChecker) checkGrantEvent(e store.Event) {
 	var said struct{ Grant askback.Grant }
 	if err := json.Unmarshal(e.Data, &said); err != nil {

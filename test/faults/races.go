@@ -22,7 +22,7 @@ import (
 const (
 	// concurrentRaces is how many races run concurrently.
 	concurrentRaces = 16
-	// leadTime is the time between the preparation and the deadlines. The clock is moved forward by it.
+	// leadTime is the time between the preparation and the deadlines. The clock is moved forward by leadTime.
 	leadTime = time.Minute
 )
 
@@ -150,7 +150,7 @@ func runEngines(ctx context.Context, engines []*engine.Engine) (stop func()) {
 	}
 }
 
-// forEach calls the function for all races concurrently, and returns the joined errors.
+// forEach calls what for all races concurrently, and returns the joined errors.
 func forEach(list []*race, what func(*race) error) error {
 	errs := make([]error, len(list))
 	var group sync.WaitGroup

@@ -102,7 +102,7 @@ func compareEvents(lines []store.Event, events []entry) (bad []violation) {
 	return bad
 }
 
-// compare compares the events that a reader received with the expected ones.
+// compare compares the events that a reader received with want.
 func (r *record) compare(want []entry) (bad []violation) {
 	violate := func(f fault, format string, args ...any) {
 		bad = append(bad, violated(f, r.name+" "+format, args...))

@@ -56,8 +56,8 @@ func (r result) err(mutant string) error {
 	return nil
 }
 
-// maxPrinted is the maximum number of violations that are printed. Later ones are often
-// consequences of the first.
+// maxPrinted is the maximum number of violations that are printed. Later violations are often consequences of
+// the first.
 const maxPrinted = 20
 
 func (r result) print(out io.Writer) {

@@ -154,8 +154,8 @@ func (o *serverTest) serve(ctx context.Context, during func()) error {
 	return o.end(ctx, c)
 }
 
-// killWhileAllWait kills the server when every agent waits, and checks that each receives
-// its outcome from the next server, which is killed too.
+// killWhileAllWait kills the server when every agent waits. It then checks that each agent receives its
+// outcome from the next server, which is killed, too.
 func (o *serverTest) killWhileAllWait(ctx context.Context) error {
 	resume := o.clientPool.pause()
 	err := o.serve(ctx, func() {

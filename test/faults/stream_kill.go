@@ -164,8 +164,8 @@ func (s *streamTest) startSessions(ctx context.Context) {
 	}
 }
 
-// follow starts the followers: two of all sessions, and one of each session. Half of the latter are the
-// agents of their sessions.
+// follow starts two followers of all sessions, and a follower of each session. Every second follower of a
+// session has the token of the agent.
 func (s *streamTest) follow(ctx context.Context, readers *sync.WaitGroup) {
 	httpClient := &connection{place: s.clientPool.conn.place, wrap: mutantStream(s.mutant)}
 	chance := func(i int) *rand.Rand { return rand.New(rand.NewPCG(s.seed, uint64(1000+i))) }

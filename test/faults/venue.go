@@ -51,7 +51,7 @@ func newVenues(all []fakes.Service) (venues []*venue) {
 	return venues
 }
 
-// localVenues starts services in this process.
+// localVenues starts services in this process, and returns their venues.
 func localVenues(t testing.TB) []*venue {
 	all, err := fakes.Start(t, fakes.Options{}, "ntfy", "slack", "telegram", "email", "push")
 	if err != nil {
@@ -60,7 +60,7 @@ func localVenues(t testing.TB) []*venue {
 	return newVenues(all)
 }
 
-// programServices are the services that the program can reach. It finds the certificate of the
+// programServices returns the services that the program can reach. The program finds the certificate of the
 // push service only where Go reads SSL_CERT_FILE.
 func programServices() []string {
 	if runtime.GOOS == "linux" {

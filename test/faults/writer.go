@@ -16,8 +16,8 @@ import (
 // writerCount is how many writers run concurrently.
 const writerCount = 64
 
-// runCount is how many sessions a writer uses that are not followed. The writers together may have fewer than 1000
-// open sessions, the maximum of an agent.
+// runCount is the number of sessions of a writer that are not followed. All writers together must have fewer
+// than 1000 open sessions, the maximum of an agent.
 const runCount = 12
 
 // sentTexts counts the texts that were sent to sessions. Each text is unique. An acknowledged text must be in
@@ -140,8 +140,8 @@ func (w *writer) text(what string, n int) string {
 	return fmt.Sprintf("%s %d of writer %d", what, n, w.number)
 }
 
-// ask asks in a followed session, in another session of the writer, or without a session. It returns the id of the
-// ask, and reports whether the ask was made.
+// ask asks in a followed session, in another session of the writer, or without a session. It returns the id
+// of the ask, and reports whether the ask was made.
 func (w *writer) ask(ctx context.Context, n int, at stream) (id string, ok bool) {
 	key := fmt.Sprintf("writer %d ask %d", w.number, n)
 	r := request(key)

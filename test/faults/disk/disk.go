@@ -29,14 +29,14 @@ var (
 	durable = regexp.MustCompile(`"(?:P?OST /api/v1/a)?sks( |/[a-z0-9_]+/(answer|decline|cancel|consume) )`)
 )
 
-// call is a system call of one thread that has begun.
+// A call is a system call of one thread that has begun.
 type call struct {
 	name  string
 	fd    string // number and name
 	begun int    // line
 }
 
-// reader reads a trace line by line.
+// A reader reads a trace line by line.
 type reader struct {
 	line    int
 	open    map[string]call // by thread

@@ -93,8 +93,8 @@ type Viewport struct {
 	NoScript      bool // does not run JavaScript
 }
 
-// NewWindow opens a window that shares no cookies with others and is closed at the end of the test. The
-// monitor m records the blocked requests and the violations of its pages.
+// NewWindow opens a window that shares no cookies with other windows and is closed at the end of the test.
+// The monitor m records the blocked requests and the violations of its pages.
 func (b *Browser) NewWindow(t testing.TB, v Viewport, m *Monitor) *Window {
 	t.Helper()
 	tab, err := b.take()

@@ -38,7 +38,7 @@ func (b *Browser) browser() context.Context {
 	return cdp.WithExecutor(b.ctx, chromedp.FromContext(b.ctx).Browser)
 }
 
-// take returns an idle tab, or a new one if all are in use.
+// take returns an idle tab, or a new tab if no tab is idle.
 func (b *Browser) take() (t tab, err error) {
 	b.tabs.mu.Lock()
 	if n := len(b.tabs.idle); n > 0 {

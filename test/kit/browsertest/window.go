@@ -58,8 +58,8 @@ func (w *Window) Listen(f func(ev any)) {
 	chromedp.ListenTarget(w.ctx, f)
 }
 
-// Bind adds a function with this name to the pages of the window. It calls f with its argument,
-// a string, on another goroutine, in order.
+// Bind adds a function with this name to the pages of the window. When a page calls the function with a
+// string, Bind calls f with this string, on another goroutine, in order.
 func (w *Window) Bind(name string, f func(string)) {
 	w.t.Helper()
 	w.Run(runtime.AddBinding(name))
@@ -120,7 +120,7 @@ func (w *Window) PressKey(key string) {
 	w.next(chromedp.KeyEvent(key))
 }
 
-// next runs an action and waits for the page that it leads to.
+// next runs an action, and waits until the next page is loaded or htmx has changed the page in place.
 func (w *Window) next(action chromedp.Action) {
 	w.t.Helper()
 	w.Run(

@@ -102,7 +102,7 @@ func press(s Service, r *http.Request) (any, error) {
 	return shown{text}, err
 }
 
-// fail makes the next requests fail: count requests, or one without a count.
+// fail lets skip requests succeed, and makes the next count requests fail. The defaults are 0 and 1.
 func fail(s Service, r *http.Request) (any, error) {
 	n := map[string]int{"skip": 0, "count": 1}
 	for name := range n {

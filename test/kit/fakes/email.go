@@ -27,7 +27,7 @@ type email struct {
 	mu      sync.Mutex
 	letters []emailtest.Letter // the accepted messages, decoded
 	replies int
-	replied map[string]string // the ids of the mails that people replied to, by the ids of their replies
+	replied map[string]string // maps the id of a reply to the id of the mail that the person replied to
 }
 
 func newEmail(t testing.TB, _ Options) Service {

@@ -55,7 +55,7 @@ type Description struct {
 	Addresses map[string]string `json:"addresses"`
 	// Settings contains the settings of the channel, as YAML below channels.
 	Settings string `json:"settings"`
-	// the member to add to the settings of each person, such as an address
+	// People maps each person to the member to add to their settings, such as an address.
 	People      map[string]string `json:"people,omitempty"`
 	Secrets     []string          `json:"secrets"`
 	Certificate string            `json:"certificate,omitempty"` // in PEM; clients of the service must trust it
@@ -65,7 +65,7 @@ type Description struct {
 type State struct {
 	Failed   int      `json:"failed"`             // requests that failed since the last call of Fail
 	Rejected []string `json:"rejected,omitempty"` // the reasons of rejected requests
-	Secrets  []string `json:"secrets,omitempty"`  // the secrets that it has created since it was described
+	Secrets  []string `json:"secrets,omitempty"`  // the secrets that the service has created since Describe
 }
 
 // A Message is a message as a person sees it.

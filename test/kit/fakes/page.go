@@ -105,8 +105,8 @@ func (b *Browser) Open(ctx context.Context, m Message) (Message, error) {
 	return m, nil
 }
 
-// Press sends the form of a page with one option. If the ask is already settled, it returns who answered
-// first.
+// Press sends the form of a page with one option. If the ask is already settled, it returns the text of the
+// page about the person who answered first.
 func (b *Browser) Press(ctx context.Context, m Message, pressed Button) (string, error) {
 	form, err := url.ParseQuery(pressed.Value)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/channel/channeltest"
 )
 
-// remote is a service in another process.
+// A remote is a service in another process.
 type remote struct {
 	control     string // the address of its control
 	description Description
@@ -92,7 +92,7 @@ func (s *remote) State() (out State, err error) {
 	return out, s.call(context.Background(), http.MethodGet, "", nil, &out)
 }
 
-// started is the line that the program prints once the services run.
+// A started is the line that the program prints once the services run.
 type started struct {
 	Control  string        `json:"control"` // the address of [Control]
 	Services []Description `json:"services"`

@@ -1,4 +1,4 @@
-// Package proctest ends the programs that tests start: none outlives its test.
+// Package proctest ends the programs that tests start, so that no program outlives its test.
 package proctest
 
 import (

@@ -11,7 +11,7 @@ import (
 // bind does nothing: on this system, a program is not killed if this process ends.
 func bind(*exec.Cmd) {}
 
-// Kill sends SIGKILL to a program. It returns nil if it has exited.
+// Kill sends SIGKILL to a program. It returns nil if the program has exited.
 func Kill(cmd *exec.Cmd) error {
 	err := cmd.Process.Kill()
 	if errors.Is(err, os.ErrProcessDone) {

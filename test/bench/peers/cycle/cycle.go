@@ -1,6 +1,5 @@
-// Package cycle runs the cycles of a peer that is written in Go: ask, wait and
-// answer. README.md of the parent folder describes the lines that it reads and
-// writes.
+// Package cycle runs the cycles of a peer that is written in Go: ask, wait and answer. README.md of the
+// parent folder describes the lines that the peer reads and writes.
 package cycle
 
 import (
@@ -51,7 +50,8 @@ type (
 	}
 )
 
-// Serve runs cycles until stdin ends.
+// Serve measures cycles as the lines on stdin request, until stdin ends or a cycle fails. It writes the
+// results to stdout.
 func Serve(p Peer) error {
 	out := json.NewEncoder(os.Stdout)
 	if err := out.Encode(ready{true, p.Version}); err != nil {
@@ -105,8 +105,7 @@ func (p Peer) measure(runs int, d time.Duration, last *atomic.Int64) (result, er
 	return result{len(latencies), seconds, percentile(latencies, 0.5), percentile(latencies, 0.99)}, nil
 }
 
-// cycle runs one cycle. It returns the time from sending the answer until the
-// run has it.
+// cycle runs one cycle. It returns the time from sending the answer until the run has the answer.
 func (p Peer) cycle(id string) (time.Duration, error) {
 	has, err := p.Ask(id)
 	if err != nil {

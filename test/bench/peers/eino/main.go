@@ -1,6 +1,6 @@
 // Eino runs the cycle on CloudWeGo Eino: the node of a graph interrupts, and its checkpoint is stored in
-// SQLite. An answer is a POST. It stores the answer if it is the first, and resumes the graph. The graph runs
-// in this process.
+// SQLite. A POST request with an answer stores the answer, if it is the first, and resumes the graph. The
+// graph runs in this process.
 package main
 
 import (
@@ -49,8 +49,8 @@ func run(ctx context.Context) error {
 	})
 }
 
-// peer runs a graph. waiting has a channel for each run that waits, and
-// interrupts has the id of its interrupt, both by the id of the run.
+// A peer runs a graph. waiting has a channel for each run that waits, and interrupts has the id of its
+// interrupt. Both are keyed by the id of the run.
 type peer struct {
 	store               *store
 	graph               compose.Runnable[string, string]

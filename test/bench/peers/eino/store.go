@@ -32,8 +32,8 @@ type store struct {
 	queue      chan *statement
 }
 
-// A statement waits for its commit. It has the number of changed rows, or the
-// row that it read.
+// A statement is a statement in the queue of a store. After its commit, it has the number of changed rows, or
+// the row that was read.
 type statement struct {
 	query   string
 	args    []any
@@ -114,19 +114,19 @@ func (s *store) wait(query string, args ...any) (*statement, error) {
 	return b, <-b.done
 }
 
-// Get returns a checkpoint and whether it exists. Eino calls it.
+// Get returns a checkpoint and whether the checkpoint exists. Eino calls Get.
 func (s *store) Get(_ context.Context, id string) ([]byte, bool, error) {
 	b, err := s.wait(load, id)
 	return b.state, b.state != nil, err
 }
 
-// Set stores a checkpoint. Eino calls it.
+// Set stores a checkpoint. Eino calls Set.
 func (s *store) Set(_ context.Context, id string, state []byte) error {
 	_, err := s.wait(save, id, state)
 	return err
 }
 
-// settle stores the first answer. It reports whether there was none before.
+// settle stores the first answer to a question. It reports whether the question had no answer before.
 func (s *store) settle(id string, answer []byte) (bool, error) {
 	b, err := s.wait(settle, id, answer)
 	return b.changed == 1, err

@@ -1,6 +1,7 @@
 // Nats runs the cycle on NATS JetStream. The server runs in this process, and its clients are connected by
-// TCP. A question is a message that is acknowledged after it was stored. An answer is also a message: it is
-// rejected if the question already has one. With SyncAlways the server syncs every message.
+// TCP. A question is a message that is acknowledged after it was stored. An answer is also a message. The
+// server rejects an answer if the question already has an answer. With SyncAlways the server syncs every
+// message.
 package main
 
 import (
@@ -74,8 +75,8 @@ func connect(url string) (jetstream.JetStream, error) {
 	return jetstream.New(conn)
 }
 
-// agents sends questions and answers. waiting has a channel for each run that
-// waits, by its id.
+// agents sends questions and answers. waiting has a channel for each run that waits, keyed by the id of the
+// run.
 type agents struct {
 	js      jetstream.JetStream
 	waiting sync.Map
