@@ -8,10 +8,10 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// Normalize returns the canonical form of an answer to the ask. An answer to questions
-// gets one entry with an id for each question, in order; labels of options are separate
-// from other text. For a confirmation, edited arguments are compacted, and a grant gets
-// its default scope and lifetime. The error is an [Invalid].
+// Normalize returns the canonical form of an answer to the ask. Answers to questions are in the order of the
+// questions, one entry with an id for each question. Labels of options are in Selected, other text is in
+// Other. For a confirmation, edited arguments are compacted, and [ApproveAll] gets a grant with its default
+// scope and lifetime. The error is an [Invalid].
 func (a Answer) Normalize(ask Ask) (Answer, error) {
 	var bad problems
 	checkText(&bad, "/comment", a.Comment, limits.MaxText)
@@ -65,8 +65,8 @@ func (a Answer) Check() error {
 	return bad.err()
 }
 
-// normalizeDecision normalizes an answer to a confirmation. It keeps edited arguments even if they mean the
-// same as the original ones: only their digests show that.
+// normalizeDecision normalizes an answer to a confirmation. It keeps edited arguments even if they are equal
+// to the original arguments, because only a comparison of their digests can detect that.
 func (a Answer) normalizeDecision(ask Ask, bad *problems) Answer {
 	if len(a.Answers) > 0 {
 		bad.add("/answers", "this is a confirmation", `"decision": "approved" or "denied"`)
@@ -93,8 +93,8 @@ func (a Answer) normalizeDecision(ask Ask, bad *problems) Answer {
 	return a
 }
 
-// checkInput checks whether a person may edit the arguments, and whether the edited ones are valid. It
-// compacts them. Without edited arguments it does nothing.
+// checkInput compacts the edited arguments, if there are any. It adds a problem if the person may not edit
+// the arguments, or if the edited arguments are not valid.
 func (a *Answer) checkInput(ask Ask, bad *problems) {
 	if len(a.Input) == 0 {
 		return
@@ -126,7 +126,7 @@ func (a *Answer) checkInput(ask Ask, bad *problems) {
 // matchQuestions returns, for each question of the ask, the index of its answer, or -1. Answers are matched
 // by id, or by the text of the question if they have no id. An answer that matches no question and a second
 // answer to a question are problems. If there are more than 2*MaxQuestions answers, matchQuestions adds one
-// problem and matches none.
+// problem and matches no answer.
 func (a Answer) matchQuestions(ask Ask, bad *problems) []int {
 	out := slices.Repeat([]int{-1}, len(ask.Questions))
 	if n := len(a.Answers); n > 2*limits.MaxQuestions {
@@ -177,7 +177,7 @@ func setID(ask Ask) string {
 	return `set "id" to one of ` + strings.Join(ids, ", ")
 }
 
-// normalize returns the canonical form of an answer to q. The pointers of its problems
+// normalize returns the canonical form of an answer to q. It adds the problems to bad, with pointers that
 // begin with at.
 func (a QuestionAnswer) normalize(q *Question, at string, bad *problems) QuestionAnswer {
 	out := QuestionAnswer{ID: q.ID, Question: q.Text, Notes: strings.TrimSpace(a.Notes)}
@@ -219,8 +219,8 @@ func (a QuestionAnswer) normalize(q *Question, at string, bad *problems) Questio
 	return out
 }
 
-// check adds a problem if there are too many or too few values. The argument rest
-// is the number of values that are not labels.
+// check adds a problem if a has several values but q allows only one, or if a has no value but q requires
+// one. The argument rest is the number of values that are not labels.
 func (a *QuestionAnswer) check(q *Question, at string, rest int, bad *problems) {
 	count := len(a.Selected) + rest
 	if count > 1 && !q.MultiSelect {
@@ -235,8 +235,8 @@ func (a *QuestionAnswer) check(q *Question, at string, rest int, bad *problems) 
 	}
 }
 
-// labels joins the labels of the options for a message. If there are more than five, it ends with … after the
-// fifth.
+// labels returns the quoted labels of the options of q, separated by commas. If q has more than five options,
+// an ellipsis replaces the rest.
 func labels(q *Question) string {
 	var quoted []string
 	for i, o := range q.Options {

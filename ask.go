@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// An Ask has one to four questions for people, or asks them for one confirmation. It
-// belongs to a session of an agent.
+// An Ask is a request to people: one to four questions, or one confirmation. It belongs to a session of an
+// agent.
 type Ask struct {
 	// the id of the ask; other bodies call it question_id
 	ID        string `api:"id" store:"id,keep,follows"`
@@ -26,16 +26,16 @@ type Ask struct {
 	Context json.RawMessage `api:"context,object" store:"context"`
 	// the people and groups that were named, by the asker or by a route; empty: every person
 	To []string `api:"to" store:"to,moving"`
-	// the people who may answer, if they are not those in To
+	// the people who may answer; if it is empty, To lists them
 	Recipients []string `api:"recipients,omitempty" store:"recipients,moving"`
-	// Approvers lists the only people who may decide a confirmation, as named by routes. If it is empty, no
-	// route names any.
+	// Approvers lists the people who may decide a confirmation, if routes name approvers. If it is empty,
+	// every recipient may decide.
 	Approvers []string `api:"approvers,omitempty" store:"approvers,moving"`
 	// the number of people who must approve
 	Quorum int `api:"quorum" store:"quorum,keep,usual=1"`
 	// the approvals so far, if Quorum is more than one
 	Votes []Vote `api:"votes" store:"votes,moving"`
-	// the person who started the session must not settle it
+	// if set, the person who started the session must not settle the ask
 	NoSelfApproval bool `api:"no_self_approval,omitempty" store:"no_self"`
 	// the person who started the session, as the agent names it
 	StartedBy string `api:"started_by,omitempty" store:"starter"`
@@ -52,7 +52,7 @@ type Ask struct {
 	Held      []Held    `api:"held,omitempty" store:"-"`
 	Status    Status    `api:"status" store:"status,keep,follows,moving,first"` // the status of the ask
 	CreatedAt time.Time `api:"created_at" store:"created,keep,follows"`         // the time when it was asked
-	Deadline  time.Time `api:"deadline" store:"deadline"`                       // zero: none
+	Deadline  time.Time `api:"deadline" store:"deadline"`                       // zero: no deadline
 	OnTimeout OnTimeout `api:"on_timeout" store:"on_timeout,keep,usual=wait"`
 	// the address of the page where people answer; see [Ask.WithPageURL]
 	PageURL string `api:"page_url,null" store:"-"`
@@ -82,8 +82,8 @@ type Ask struct {
 	Repeated bool `api:"-" store:"-"`
 }
 
-// People returns the names of the people who may answer. If it is empty, every person may answer. A name that
-// begins with "@" names a group, never a person.
+// People returns the names of the people who may answer. If the result is empty, every person may answer. A
+// name that begins with "@" names a group, never a person.
 func (a *Ask) People() []string {
 	if len(a.Recipients) > 0 {
 		return a.Recipients
@@ -115,8 +115,8 @@ func (a *Ask) MayDecide(name string) bool {
 	return a.Addressed(name) && a.IsApprover(name) && !a.SelfApproval(name)
 }
 
-// Deciders returns the people of Approvers who may decide the ask now. It returns nil if no route names an
-// approver.
+// Deciders returns the people in Approvers who may decide the ask now. The result is nil if Approvers is
+// empty, or if none of these people may decide.
 func (a *Ask) Deciders() (names []string) {
 	for _, name := range a.Approvers {
 		if a.MayDecide(name) {
@@ -143,8 +143,8 @@ func (a Ask) Unacked() bool {
 // Withdrawn reports whether the agent itself ended the ask.
 func (a Ask) Withdrawn() bool { return a.Status == Cancelled && a.Outcome.Actor.Kind == ActorAgent }
 
-// WithPageURL returns the ask with the address of its page. Base is the address of the server, without a
-// slash at the end. If base or the id of the ask is empty, the ask is returned unchanged.
+// WithPageURL returns the ask with the address of its page. The argument base is the address of the server,
+// without a slash at the end. If base or the id of the ask is empty, the ask is returned unchanged.
 //
 // The address of the page is never stored, because the address of the server may change.
 func (a Ask) WithPageURL(base string) Ask {
@@ -154,7 +154,7 @@ func (a Ask) WithPageURL(base string) Ask {
 	return a
 }
 
-// PagePath returns the path of the page of an ask on its server.
+// PagePath returns the URL path of the page for the ask with this id.
 func PagePath(id string) string { return "/asks/" + url.PathEscape(id) }
 
 // An AskKind is the kind of an ask: questions, or a confirmation.
@@ -169,8 +169,8 @@ const (
 // A Status is the state of an ask: pending, or how it was settled.
 type Status string
 
-// The statuses. An ask is [Pending] until it is settled, and then keeps one of the other
-// four. [AnyStatus] and [SettledStatus] are for queries only.
+// The statuses. An ask is [Pending] until it is settled. The next four are the statuses of settled asks.
+// [AnyStatus] and [SettledStatus] are for queries only.
 const (
 	Pending   Status = "pending"
 	Answered  Status = "answered"
@@ -187,7 +187,7 @@ const (
 // An OnTimeout determines what happens when a deadline passes (F5).
 type OnTimeout string
 
-// The effects of a deadline. None of them approves anything.
+// The effects of a deadline. No deadline approves anything.
 const (
 	OnTimeoutWait    OnTimeout = "wait"    // nothing: the ask stays pending
 	OnTimeoutFail    OnTimeout = "fail"    // expired; the session fails
@@ -198,14 +198,14 @@ const (
 // A Claim records that a person has begun to answer an ask.
 type Claim struct {
 	Name string    `api:"name" store:"name,keep"` // the name of the person
-	At   time.Time `api:"at" store:"at,keep"`     // the time since when
+	At   time.Time `api:"at" store:"at,keep"`     // the time of the claim
 }
 
-// A Question can be answered with its options, with free text, or with either.
+// A Question is one question of an ask. People answer it with its options, with free text, or with both.
 type Question struct {
 	ID   string `api:"id" store:"id,keep" request:"-"` // q1 to q4, assigned by Askback
 	Text string `api:"question" store:"text,keep" request:"question"`
-	// a label; it is cut to 12 characters
+	// a short label; it is truncated to 12 characters
 	Header string `api:"header,null" store:"header" request:"header,lenient"`
 	// whether several options may be chosen
 	MultiSelect bool `api:"multiSelect" store:"multi" request:"multiSelect,manual"`
@@ -236,7 +236,8 @@ func (q Question) Option(label string) (Option, bool) {
 
 // An Option is an answer that a question offers.
 type Option struct {
-	Label string `api:"label" store:"label,keep" request:"label"` // the label; it is the answer if a person chooses it
+	// the label, which is the answer of a person who chooses the option
+	Label string `api:"label" store:"label,keep" request:"label"`
 	// Description is the meaning of the option.
 	Description string `api:"description,omitempty" store:"description" request:"description,lenient"`
 	// Preview is a sample of the result of this choice.
@@ -252,19 +253,19 @@ func Options(labels ...string) []Option {
 	return options
 }
 
-// A Confirmation asks whether a tool may run with exactly these arguments (F7).
+// A Confirmation is the question whether a tool may run with exactly these arguments (F7).
 type Confirmation struct {
 	// the tool that will run
 	ToolName string `api:"tool_name" store:"tool,keep" request:"tool_name"`
 	// the MCP server of the tool, if any
 	Server string `api:"server,null" store:"server" request:"server"`
-	// the agent's own words
+	// the agent's description of the call
 	Description string `api:"description,null" store:"description" request:"description,verbatim"`
 	// the arguments of the call
 	Input json.RawMessage `api:"input" store:"input,keep" request:"input,manual"`
 	// the arguments as the agent presents them
 	InputPreview string `api:"input_preview,null" store:"preview" request:"input_preview"`
-	Tier         string `api:"tier" store:"tier,keep" request:"tier"` // "confirm"
+	Tier         string `api:"tier" store:"tier,keep" request:"tier"` // always "confirm"
 	// whether the call may destroy something
 	Dangerous bool `api:"dangerous" store:"dangerous" request:"dangerous"`
 	// NoEdit is set if the asker cannot run arguments that a person edited.

@@ -2,13 +2,14 @@ package askback
 
 import "strings"
 
-// maxSearchWords limits the words of a search; the rest is ignored, as in a search of settled asks. An agent
-// can search, and its own asks can have megabytes.
+// maxSearchWords is the maximum number of words of a search. Further words are ignored, as in a search of
+// settled asks. The limit is needed because an agent can search, and its own asks can have megabytes.
 const maxSearchWords = 20
 
-// Contains reports whether the request of the ask contains each word of a search, ignoring case. A word may
-// be a part of a longer one. Only the first 20 words count. A frontend that filters asks uses it, so that it
-// selects the same asks as a [Query] with Search over pending asks.
+// Contains reports whether the request of the ask contains each word of search, ignoring case and quotation
+// marks. A word may be a part of a longer word. Only the first 20 words count. If search has no words,
+// Contains returns true. A frontend that filters pending asks with Contains selects the same asks as a
+// [Query] with Search.
 func (a Ask) Contains(search string) bool {
 	words := strings.Fields(strings.ToLower(strings.ReplaceAll(search, `"`, " ")))
 	if len(words) == 0 {
@@ -36,7 +37,8 @@ func containedInOne(texts []string, word string) bool {
 	return false
 }
 
-// texts returns the texts of the request. JSON values are returned unparsed.
+// texts returns the texts of the request that a search examines. The context and the arguments are returned
+// as JSON.
 func (a Ask) texts() []string {
 	texts := append([]string{a.Title, a.Agent, string(a.Context)}, a.Tags...)
 	for _, q := range a.Questions {

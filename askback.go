@@ -1,13 +1,12 @@
-// Package askback lets agents ask people questions and wait for the answers,
-// however long that takes.
+// Package askback lets agents ask people questions and wait for the answers, however long that takes.
 //
-// It defines the types, the rules that make them valid, and the interface [Client].
-// It has no storage, no clock and no network. Package engine returns a Client for
-// each principal; the client of a server implements the same interface.
+// It defines the types, the rules that make them valid, and the interface [Client]. It has no storage, no
+// clock and no network. Package engine returns a Client for each principal; the client of a server implements
+// the same interface.
 //
-// An [Asker] turns a [Request] into an [Ask]. The ask is [Pending] until exactly
-// one [Outcome] ends it: it is answered, declined, cancelled or expired. The
-// first answer wins. A later one is rejected with the outcome that was recorded.
+// An [Asker] turns a [Request] into an [Ask]. The ask is [Pending] until exactly one [Outcome] ends it: it is
+// answered, declined, cancelled or expired. The first answer wins. A later answer is rejected, with the
+// outcome that was recorded.
 package askback
 
 import (
@@ -18,18 +17,17 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// An Asker is the interface of an agent. Every method is safe to repeat: Ask if the request has a key, the
-// others always.
+// An Asker is the interface of an agent. Every method is safe to repeat, but Ask only if the request has a
+// key.
 //
 // Every method may return [ErrNotFound], [ErrForbidden], an [Invalid] or an error of the context. It may also
 // return an error of the server or its database, such as [ErrBusy] or [ErrDiskFull]. The comments of the
 // methods list further errors.
 type Asker interface {
-	// Ask stores an ask made from the request, and returns it. A request with
-	// the key and the content of an earlier one returns the earlier ask in its
-	// present state, with Repeated set. If only the key is the same, the error
-	// is [ErrKeyReused]. If the session is over for good, it is [ErrEnded]. If
-	// a limit is exceeded, it is [ErrTooMany] or [ErrTooFast].
+	// Ask stores an ask made from the request, and returns it. If an earlier request had the same key and
+	// content, Ask returns the earlier ask in its present state, with Repeated set. If only the key is the
+	// same, the error is [ErrKeyReused]. If the session is over for good, the error is [ErrEnded]. If a limit
+	// is exceeded, the error is [ErrTooMany] or [ErrTooFast].
 	Ask(ctx context.Context, r Request) (Ask, error)
 	// Wait returns the ask once it is settled. If ctx ends first, Wait returns
 	// the ask as last read, with the cause of ctx. If too many calls of Wait
@@ -39,9 +37,9 @@ type Asker interface {
 	// returned unchanged. If the ask is settled otherwise, Cancel returns it
 	// with [ErrSettled].
 	Cancel(ctx context.Context, id, reason string) (Ask, error)
-	// Consume spends an approval, once, for the arguments with this digest.
-	// The error is [ErrConsumed] if it is already spent, [ErrDigest] if the
-	// digest differs, and [ErrNotApproved] if there is no approval.
+	// Consume spends an approval, once, for the arguments with this digest. The error is [ErrConsumed] if the
+	// approval is already spent, [ErrDigest] if the digest differs, and [ErrNotApproved] if there is no
+	// approval.
 	Consume(ctx context.Context, id, digest string) (Ask, error)
 	// Ack records that the agent has received the outcome. Until then,
 	// [Query.Unacked] selects the ask, even after a restart. A second call
@@ -66,9 +64,8 @@ type Asks interface {
 // ask is settled, Answer, Decline, Claim and Reassign return it with [ErrSettled].
 type Inbox interface {
 	Asks
-	// Answer settles a pending ask. If the same person repeats the same answer,
-	// it returns the ask without an error. The history records other answers
-	// to a settled ask, up to a limit.
+	// Answer settles a pending ask. If the same person repeats the same answer, Answer returns the ask
+	// without an error. The history records other answers to a settled ask, up to a limit.
 	Answer(ctx context.Context, id string, a Answer) (Ask, error)
 	// Decline settles a pending ask without an answer. It can be repeated like
 	// Answer.
@@ -76,14 +73,15 @@ type Inbox interface {
 	// Claim records that this person has begun to answer the ask. It may
 	// postpone the deadline by five minutes. Other people can still answer.
 	Claim(ctx context.Context, id string) (Ask, error)
-	// Seen records that the ask is on a screen of this person, as [Delivery.SeenAt] of messages about the
-	// ask. If the channel of the principal carries messages, these are the person's messages through that
-	// channel, or else the messages to several people there. Otherwise, these are all messages to the person.
-	// A repeated call has no effect, nor has a call for a settled ask.
+	// Seen records that the ask is on a screen of this person. It sets [Delivery.SeenAt] of messages about
+	// the ask. If the channel of the principal carries messages, these are the person's messages through the
+	// channel. If there are none, these are the messages to several people there. If the channel carries no
+	// messages, these are all messages to the person. A repeated call has no effect, nor has a call for a
+	// settled ask.
 	Seen(ctx context.Context, id string) error
-	// Reassign gives a pending ask to other people, or only this person's part of it. An operator may
-	// reassign an ask without being able to read it: the result then contains only the people who may answer.
-	// The error is an [Invalid] if none of the people is known.
+	// Reassign gives a pending ask to other people. If r.Delegate is set, they replace only this person. An
+	// operator may reassign an ask without being able to read it. The result then has the recipients and the
+	// status of the ask, but not its content. The error is an [Invalid] if none of the people is known.
 	Reassign(ctx context.Context, id string, r Reassignment) (Ask, error)
 }
 
@@ -144,22 +142,21 @@ type OperatorClient interface {
 	EndpointControl
 }
 
-// A Query selects asks. The zero value selects the pending ones.
+// A Query selects asks. The zero value selects the pending asks.
 type Query struct {
-	Status Status // "" is [Pending], [AnyStatus] is every status, [SettledStatus] all but pending
+	Status Status // "" is [Pending], [AnyStatus] is every status, [SettledStatus] every status but [Pending]
 	// Unacked selects the asks for which [Ask.Unacked] reports true,
 	// newest first. They may have any status if Status is "".
 	Unacked   bool
 	Agent     string // the agent's label
 	SessionID string
 	To        string // addressed to this name, or to every person
-	// Search selects asks by text, ignoring case. If Status selects only settled asks, an ask must contain
-	// all words of Search. Otherwise, the title, a question, the tool or the label must contain Search.
-	// docs/api.md has the rules for words.
+	// Search selects the asks that contain each of its words, ignoring case. If Status selects only settled
+	// asks, the outcome and the names are searched, too. docs/api.md has the rules for words.
 	Search string
 	Tool   string // the tool of a confirmation
-	Tag    string // one of the tags
-	By     string // the name of the person who settled it
+	Tag    string // a tag of the ask
+	By     string // the name of the person who settled the ask
 	// Decision selects confirmations with this decision. [Approve] includes [ApproveAll].
 	Decision Decision
 	// Since and Until select the asks that were created at or after Since, and before Until. If Status
@@ -214,8 +211,8 @@ func (q Query) Check() error {
 	return bad.err()
 }
 
-// A Page is a part of a list of asks. Pending asks are listed oldest first, settled asks by outcome, latest
-// first, and any other list newest first.
+// A Page is a part of a list of asks. Pending asks are sorted by creation, oldest first. Settled asks are
+// sorted by the time of the outcome, latest first. Any other list is sorted by creation, newest first.
 type Page struct {
 	Items      []Ask  `api:"items"`            // the entries of this page
 	NextCursor string `api:"next_cursor,null"` // "" after the last page
@@ -223,7 +220,7 @@ type Page struct {
 	// it yields every later change, so a list can be kept up to date. It is "" for agents,
 	// which cannot follow all sessions.
 	EventsCursor Cursor `api:"events_cursor,omitempty"`
-	// Snoozes has the caller's snoozes of the asks on this page. A snooze whose time has passed marks an ask
-	// that has come back. Agents get none.
+	// Snoozes has the caller's snoozes of the asks on this page. If the time of a snooze has passed, its ask
+	// is listed again. Agents have no snoozes.
 	Snoozes []Snooze `api:"snoozes,omitempty"`
 }

@@ -100,8 +100,8 @@ func truncate(s string, n int) string {
 	return strings.TrimSpace(strings.TrimSuffix(s, rest))
 }
 
-// compact returns JSON without white space between its tokens, as it is stored and
-// sent. It reports whether raw is JSON in UTF-8; if not, it only trims raw.
+// compact returns raw without white space between its tokens, and reports whether raw is JSON in UTF-8. If it
+// is not, compact returns raw without the white space around it.
 func compact(raw json.RawMessage) (json.RawMessage, bool) {
 	if len(raw) == 0 {
 		return nil, false

@@ -9,15 +9,15 @@ import (
 
 // A Contact is a place where a person gets asks and answers them: a chat, or a browser that shows
 // notifications. The person has added it, so it is not in the settings. Its address is never returned to a
-// client. A contact is bound to the token or the sign-in with which it was added. After that is revoked, or
-// the person may no longer sign in, the contact receives and answers nothing.
+// client. A contact is bound to the token or the sign-in with which it was added. After the token is revoked,
+// or the person may no longer sign in, the contact receives and answers nothing.
 type Contact struct {
 	ID        string    `api:"id"`           // the id of the contact
 	Person    string    `api:"person"`       // the name of the person who reads it
 	Channel   string    `api:"channel"`      // the channel that carries asks to it: telegram or webpush
 	Label     string    `api:"label"`        // its description for people: a chat, or a browser and its system
 	CreatedAt time.Time `api:"created_at"`   // the time when it was added
-	UsedAt    time.Time `api:"last_used_at"` // the last message to it or from it; zero: none is known
+	UsedAt    time.Time `api:"last_used_at"` // the time of the last message to or from the contact; zero: not known
 	Ended     bool      `api:"ended"`        // the token or the sign-in to which it is bound has ended
 }
 
@@ -45,18 +45,19 @@ func (r ContactRequest) Check() error {
 	return bad.err()
 }
 
-// A ContactCode links a chat to a person. The person sends the code in the chat. It can be used once.
+// A ContactCode is a code that links a chat to a person. The person sends the code in the chat. It can be
+// used once.
 type ContactCode struct {
 	Code      string    `api:"code"`       // the code, which the person sends
-	Channel   string    `api:"channel"`    // the channel that it is for
-	To        string    `api:"to,null"`    // where to send it, such as @askback_bot; "": not known
-	URL       string    `api:"url,null"`   // a page that sends it, or ""
-	ExpiresAt time.Time `api:"expires_at"` // the time until which it is valid
+	Channel   string    `api:"channel"`    // the channel of the chat
+	To        string    `api:"to,null"`    // where to send the code, such as @askback_bot; "": not known
+	URL       string    `api:"url,null"`   // a page that sends the code, or ""
+	ExpiresAt time.Time `api:"expires_at"` // the time until which the code is valid
 }
 
 // Contacts is the interface to the places where people get asks. A person sees and changes their own
-// contacts; an admin sees and removes all. Its methods may return the errors that every method of [Asker] may
-// return.
+// contacts. An admin sees and removes all contacts. The methods may return the errors that every method of
+// [Asker] may return.
 type Contacts interface {
 	// Contacts returns the contacts, oldest first.
 	Contacts(ctx context.Context) ([]Contact, error)
@@ -64,7 +65,7 @@ type Contacts interface {
 	// of this person, bound to the token of this call. The error is an [Invalid] if addresses of the channel
 	// must be linked by a code.
 	AddContact(ctx context.Context, r ContactRequest) (Contact, error)
-	// DeleteContact removes a contact. Messages that wait for it are given up.
+	// DeleteContact removes a contact. Messages that wait for the contact are given up.
 	DeleteContact(ctx context.Context, id string) (Contact, error)
 	// ContactCode returns a code that links a chat of a channel to this person.
 	ContactCode(ctx context.Context, channel string) (ContactCode, error)

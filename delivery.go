@@ -22,24 +22,24 @@ type Delivery struct {
 	Channel string `api:"channel" store:"channel,keep"`
 	// Target is the receiver: its name in the settings, or its address without secrets.
 	Target string `api:"target" store:"target"`
-	// Person is the person who reads it there. It is "" for several people and for a program.
+	// Person is the person who reads messages at Target. It is "" for several people and for a program.
 	Person   string         `api:"person,null" store:"person"`
 	Event    EventType      `api:"event" store:"event,keep"`       // the event that it reports
 	Status   DeliveryStatus `api:"status" store:"status,keep"`     // the status of the delivery
 	Attempts int            `api:"attempts" store:"attempts,keep"` // the number of attempts so far
 	At       time.Time      `api:"at" store:"at,keep"`             // the time of the last change
-	// RetryAt is the time of the next attempt. It is zero if no attempt is planned, or if it follows without
-	// delay.
+	// RetryAt is the time of the next attempt. It is zero if no attempt is planned, or if the next attempt
+	// follows without delay.
 	RetryAt time.Time `api:"retry_at" store:"retry"`
 	Error   string    `api:"error,null" store:"error"` // why the last attempt failed
 
-	// SeenAt is when the ask was first known to be on a screen of Person, in the channel of the delivery or
-	// on its page. It is zero if that is not known. In a message to several people, it is the time of the
-	// first of them.
+	// SeenAt is the time when the ask was first known to be on a screen of Person: in the channel of the
+	// delivery, or on the page of the ask. It is zero if no such time is known. For a message to several
+	// people, it is the time of the first person.
 	SeenAt time.Time `api:"seen_at" store:"seen"`
 
-	// EndpointID is the id of the endpoint that holds a webhook, because it is paused or disabled. Lists have
-	// it until the delivery has arrived.
+	// EndpointID is the id of the paused or disabled endpoint of a webhook that was not sent. Lists have it
+	// until the delivery is sent.
 	EndpointID string `api:"endpoint_id,omitempty" store:"-"`
 	// EndpointStatus is the status of the endpoint: paused if the delivery waits for it, disabled if the
 	// delivery is given up.
@@ -106,18 +106,18 @@ func (q DeliveryQuery) Check() error {
 
 // Deliveries is the interface to messages about asks and sessions to programs and people.
 type Deliveries interface {
-	// Deliveries returns a page of the deliveries that a query selects, newest first. Sent ones are in the
-	// order in which they were sent, and others in the order of their asks. A page may have fewer items than
-	// its limit, even none, and still have a NextCursor. An agent sees only the deliveries about its own asks
-	// and sessions.
+	// Deliveries returns a page of the deliveries that a query selects, newest first. Sent deliveries are
+	// sorted by the time when they were sent, and other deliveries by the time of their asks. A page may have
+	// fewer items than its limit, even none, and still have a NextCursor. An agent sees only the deliveries
+	// about its own asks and sessions.
 	Deliveries(ctx context.Context, q DeliveryQuery) (DeliveryPage, error)
 	// RetryDelivery queues a delivery that was given up, and returns it. The error is [ErrNotFound] for any
 	// other delivery.
 	RetryDelivery(ctx context.Context, id string) (Delivery, error)
 }
 
-// A SendError is the error of a failed attempt to send a [Delivery], with what to do next.
-// After any other error, the attempt is repeated.
+// A SendError is the error of a failed attempt to send a [Delivery]. It describes what to do next. After any
+// other error, the attempt is repeated.
 type SendError struct {
 	Err        error         // the error, without text that the receiver wrote and without secrets
 	RetryAfter time.Duration // the shortest time until the next attempt; 0: the sender decides
@@ -126,10 +126,10 @@ type SendError struct {
 	Cause      error         // details for the log of operators, not for agents; nil: none
 }
 
-// Error implements error.
+// Error returns the text of e.Err.
 func (e *SendError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the cause.
+// Unwrap returns e.Err.
 func (e *SendError) Unwrap() error { return e.Err }
 
 // checkCallback adds a problem unless a callback is valid or "".
@@ -142,8 +142,8 @@ func checkCallback(bad *problems, address string) {
 	}
 }
 
-// CallbackProblem returns what is wrong with the address of a program that receives events,
-// or "". It does not look up the name in the address.
+// CallbackProblem returns what is wrong with the address of a program that receives events, or "". It does
+// not resolve the host name.
 func CallbackProblem(address string) string {
 	u, err := url.Parse(address)
 	switch {
@@ -165,7 +165,7 @@ func CallbackProblem(address string) string {
 	return ""
 }
 
-// validPort reports whether the port of an address is a number from 1 to 65535, or not given.
+// validPort reports whether port is a number from 1 to 65535, or "".
 func validPort(port string) bool {
 	n, err := strconv.ParseUint(port, 10, 16)
 	return port == "" || err == nil && n > 0

@@ -15,7 +15,7 @@ const (
 	SourceToken    Source = "token"    // a person who is known only by a token or a sign-in
 )
 
-// A Person describes a person who may answer asks.
+// A Person is a person who may answer asks.
 type Person struct {
 	Name     string `api:"name"`           // the name of the person
 	Email    string `api:"email,null"`     // the e-mail address of the person
@@ -24,7 +24,7 @@ type Person struct {
 	// Quiet is the daily interval without messages to the person, on the clock of TimeZone, such as
 	// "22:00-07:00".
 	Quiet     string    `api:"quiet,null"`
-	Groups    []string  `api:"groups"`       // the names of the groups to which the person belongs, in order
+	Groups    []string  `api:"groups"`       // the sorted names of the groups to which the person belongs
 	Source    Source    `api:"source"`       // the source of the person: settings, api or token
 	By        string    `api:"by,null"`      // who last made or changed the person over the API
 	ChangedAt time.Time `api:"changed_at"`   // the time of that change; zero: there was none
@@ -45,7 +45,7 @@ type Group struct {
 	Name      string    `api:"name"`         // the name, without "@"
 	People    []string  `api:"people"`       // the names of its people
 	Source    Source    `api:"source"`       // the source of the group: settings or api
-	By        string    `api:"by,null"`      // who last made or changed it over the API
+	By        string    `api:"by,null"`      // who last made or changed the group over the API
 	ChangedAt time.Time `api:"changed_at"`   // the time of that change; zero: there was none
 	Warning   string    `api:"warning,null"` // a problem, such as a group of the same name in the API
 }
@@ -54,29 +54,29 @@ type Group struct {
 // settings come first, then the routes of the API.
 type RouteList struct {
 	Items     []Route
-	Revision  int64     // changes with the routes of the API; 0: there never were any
+	Revision  int64     // changes with the routes of the API; 0: there never was a route
 	By        string    // who last changed the routes of the API
 	ChangedAt time.Time // the time of that change; zero: there was none
 }
 
 // DirectoryControl is the interface to the people, groups and routes that are not in the settings (F12). Only
 // an admin may use it. The error is an [Invalid] if the settings have an entry of the same name. If the
-// settings add it later, they win, and the entry of the API has no effect. Changes take effect before the
-// method returns, for new asks, and for escalations and messages of open ones. Its methods may return the
-// errors that every method of [Asker] may return.
+// settings add such an entry later, the entry of the API has no effect. Changes take effect before the method
+// returns, for new asks, and for escalations and messages of open asks. The methods may return the errors
+// that every method of [Asker] may return.
 type DirectoryControl interface {
 	// PutPerson makes a person, or replaces a person that was made over the API.
 	PutPerson(ctx context.Context, r PersonRequest) (Person, error)
 	// DeletePerson removes a person that PutPerson has made. Unless the person has a token, the person can no
-	// longer answer, and gets no questions. Groups and routes may still name the person, who is then skipped;
-	// the result then has a warning.
+	// longer answer, and gets no questions. If groups or routes still name the person, they skip the person,
+	// and the result has a warning.
 	DeletePerson(ctx context.Context, name string) (Person, error)
 	// PutGroup makes a group, or replaces a group that was made over the API.
 	PutGroup(ctx context.Context, name string, people []string) (Group, error)
 	// DeleteGroup removes a group that PutGroup has made. The error is an [Invalid] if a route
 	// names it.
 	DeleteGroup(ctx context.Context, name string) (Group, error)
-	// PutRoutes replaces all routes of the API and returns all routes. The error is [ErrChanged] if their
-	// present revision is not the given one, unless they already equal the given routes.
+	// PutRoutes replaces all routes of the API and returns all routes. The error is [ErrChanged] if the
+	// present revision of the routes is not revision, unless the present routes already equal routes.
 	PutRoutes(ctx context.Context, routes []Route, revision int64) (RouteList, error)
 }

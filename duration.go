@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// ParseDuration parses "90s", "10m", "2h", "7d", sums of them such as "1h30m", or
-// a whole number of seconds (docs/wire.md §2). The result is not negative.
+// ParseDuration parses a duration such as "90s", "10m", "2h" or "7d", a sum such as "1h30m", or a whole
+// number of seconds (docs/wire.md §2). The result is not negative.
 func ParseDuration(s string) (time.Duration, error) {
 	d, ok := parseDuration(s)
 	if !ok {

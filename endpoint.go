@@ -28,7 +28,8 @@ type Endpoint struct {
 	FailingSince time.Time `api:"failing_since" store:"failing,moving"`
 	// the time when its own secret was made; zero: the secret of the settings signs
 	SecretAt time.Time `api:"secret_at" store:"secret_at,moving"`
-	// OldSecretUntil is the time until which the previous secret signs as well. Zero: no previous secret does.
+	// OldSecretUntil is the time until which the previous secret signs as well. It is zero without a previous
+	// secret.
 	OldSecretUntil time.Time `api:"old_secret_until" store:"old_secret_until,moving"`
 }
 
@@ -43,8 +44,8 @@ const (
 )
 
 // Origin returns the scheme and the host of an address in lower case, and the port unless it is the default
-// of the scheme. The origin is the part of a callback that is not secret. Origin returns "" if the text is
-// not an address.
+// of the scheme. The origin is the part of a callback that is not secret. Origin returns "" if address is not
+// a URL with a host.
 func Origin(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -64,7 +65,8 @@ func Origin(address string) string {
 type EndpointRequest struct {
 	URL string `request:"url"` // an address of the receiver; test messages are sent to it
 	// Owner is the name of the token whose asks name the receiver. An agent makes endpoints only for itself,
-	// so it may leave it out. For other principals, "" makes the endpoint of asks that name no callback.
+	// so it may leave Owner empty. For other principals, "" makes the endpoint for asks that name no
+	// callback.
 	Owner string `request:"owner"`
 }
 
@@ -86,8 +88,8 @@ type EndpointPage struct {
 
 // An EndpointQuery selects endpoints that a principal may see.
 type EndpointQuery struct {
-	Owner  string         // of this owner; "" is any
-	Status EndpointStatus // with this status; "" is any
+	Owner  string         // the owner; "" is any owner
+	Status EndpointStatus // the status; "" is any status
 	Cursor string         // NextCursor of the previous page
 	Limit  int            // 1 to 200; 0 is 50
 }
@@ -107,22 +109,23 @@ func (q EndpointQuery) Check() error {
 
 // An EndpointTest is the result of a test message.
 type EndpointTest struct {
-	Accepted bool          // the receiver accepted it
-	Code     int           // the status of its reply; 0 if there was none
-	Duration time.Duration // until the reply; 0 if there was none
-	Error    string        // why it was not accepted, without text of the receiver
+	Accepted bool          // whether the receiver accepted the message
+	Code     int           // the HTTP status of the reply; 0 without a reply
+	Duration time.Duration // the time until the reply; 0 without a reply
+	Error    string        // why the message was not accepted, without text of the receiver
 }
 
-// Endpoints is the interface to the receivers of webhooks. An agent sees and changes its own endpoints; an
-// operator sees and changes all. Its methods may return the errors that every method of [Asker] may return.
+// Endpoints is the interface to the receivers of webhooks. An agent sees and changes its own endpoints. An
+// operator sees and changes all endpoints. The methods may return the errors that every method of [Asker] may
+// return.
 type Endpoints interface {
 	// Endpoints returns a page of endpoints, newest first.
 	Endpoints(ctx context.Context, q EndpointQuery) (EndpointPage, error)
 	// CreateEndpoint makes an endpoint with a secret of its own. Only this call returns the secret. The error
 	// is [ErrExists] if the owner has an endpoint of this origin.
 	CreateEndpoint(ctx context.Context, r EndpointRequest) (e Endpoint, secret string, err error)
-	// RotateEndpoint replaces the secret of an endpoint and returns the new one. The old secret signs as well
-	// for a day. If RotateEndpoint is called again in this time, only the last two secrets sign.
+	// RotateEndpoint replaces the secret of an endpoint and returns the new secret. For a day, the old secret
+	// signs as well. If RotateEndpoint is called again in this time, only the last two secrets sign.
 	RotateEndpoint(ctx context.Context, id string) (e Endpoint, secret string, err error)
 	// DeleteEndpoint deletes an endpoint with its secret. The next message to its origin makes a new
 	// endpoint. The error is [ErrNotActive] if the endpoint is paused or disabled.

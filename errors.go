@@ -42,11 +42,10 @@ var (
 	ErrUnreachable  = errors.New("the server cannot be reached")
 )
 
-// A DamagedError names a record that does not match its checksum. It matches
-// [ErrDamaged].
+// A DamagedError is the error for a record that does not match its checksum. It matches [ErrDamaged].
 type DamagedError struct{ ID string }
 
-// Error names the record, and the command that finds every damaged one.
+// Error returns a text with the record, and with the command that lists all damaged records.
 func (e DamagedError) Error() string {
 	return e.ID + " is damaged in the database and cannot be used; run askback doctor to list what is damaged, and " +
 		"restore a backup"
@@ -55,11 +54,12 @@ func (e DamagedError) Error() string {
 // Is reports whether target is [ErrDamaged].
 func (e DamagedError) Is(target error) bool { return target == ErrDamaged }
 
-// A NotApproverError names the people who may decide a confirmation. It is returned to another person who
-// tries to decide it. It matches [ErrNotApprover].
+// A NotApproverError is the error for a person who may not decide a confirmation. Who lists the people who
+// may decide it. The error matches [ErrNotApprover].
 type NotApproverError struct{ Who []string }
 
-// Error names the people.
+// Error returns a text with the first ten people in Who and the number of the other people. If Who is empty,
+// it returns that none of the people who may read the confirmation may decide it.
 func (e NotApproverError) Error() string {
 	const most = 10
 	switch n := len(e.Who); {
@@ -74,8 +74,8 @@ func (e NotApproverError) Error() string {
 // Is reports whether target is [ErrNotApprover].
 func (e NotApproverError) Is(target error) bool { return target == ErrNotApprover }
 
-// A RetryError is the error of a request that can be repeated after a while. It
-// wraps one of the errors above. Over HTTP, After is the header Retry-After.
+// A RetryError is the error of a request that can be repeated after a while. It wraps another error of this
+// package. Over HTTP, After is the header Retry-After.
 type RetryError struct {
 	Err   error
 	Why   string        // replaces the text of Err if it is not ""
@@ -104,7 +104,7 @@ type Problem struct {
 // problem.
 type Invalid []Problem
 
-// Error returns every problem in one line.
+// Error returns all problems in one line, each with its pointer and its fix.
 func (v Invalid) Error() string {
 	texts := make([]string, len(v))
 	for i, p := range v {
@@ -125,7 +125,7 @@ type problems struct {
 	list    Invalid
 	dropped []Problem // the parts that were dropped from the input without an error
 	within  [2]entry  // the entries of lists that are being checked, the outer one first
-	depth   int       // the number of them
+	depth   int       // the number of entries in within that are in use
 }
 
 // An entry is an element of a list that is being checked.

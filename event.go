@@ -11,7 +11,7 @@ import (
 // stream may share Data, so it must not be changed.
 type Event struct {
 	Cursor Cursor `api:"-"`
-	// number within its session, without gaps; 0 is a snapshot or an event for people only
+	// the number within its session, without gaps; 0 if the event is not in the history of the session
 	Seq       int64           `api:"seq"`
 	SessionID string          `api:"session_id"` // the id of the session; empty in a snapshot of all sessions
 	Type      EventType       `api:"type"`       // the type of the event
@@ -63,7 +63,7 @@ const (
 	EventAgentComplete EventType = "agent_complete" // the turn of a hosted agent has ended
 	EventTodosChanged  EventType = "todos_changed"
 
-	EventDeliveryQueued  EventType = "delivery_queued" // sent again after it was given up
+	EventDeliveryQueued  EventType = "delivery_queued" // queued again after it was given up
 	EventDeliverySent    EventType = "delivery_sent"
 	EventDeliveryFailed  EventType = "delivery_failed"
 	EventDeliverySkipped EventType = "delivery_skipped" // no longer needed

@@ -33,7 +33,7 @@ type format struct {
 	low, high string // as written in the format; "" is no bound
 }
 
-// parseFormat parses a format that is not "". It reports whether it is one.
+// parseFormat parses s, and reports whether s is a format. The empty string is not a format.
 func parseFormat(s string) (format, bool) {
 	kind, bounds, bounded := strings.Cut(s, " ")
 	f := format{kind: kind}
@@ -81,8 +81,8 @@ func (f format) isPossible() bool {
 // maxNumber is the maximum length of a number in an answer, in bytes.
 const maxNumber = 100
 
-// parseNumber parses a JSON number exactly. It rejects numbers that JSON readers cannot hold: too large, or
-// so small that they read zero.
+// parseNumber parses a JSON number exactly. It rejects a number of more than maxNumber bytes. It also rejects
+// a number that JSON readers cannot hold, because it is too large or would become zero.
 func parseNumber(s string) (*big.Rat, bool) {
 	if s == "" || len(s) > maxNumber || s[0] != '-' && (s[0] < '0' || s[0] > '9') || !json.Valid([]byte(s)) {
 		return nil, false
@@ -167,7 +167,7 @@ func isVisible(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) })
 }
 
-// isEmail reports whether a text is an e-mail address without a name.
+// isEmail reports whether a text is an e-mail address without a display name.
 func isEmail(text string) bool {
 	local, domain, ok := strings.Cut(text, "@")
 	return ok && local != "" && domain != "" && isVisible(text) && !strings.ContainsAny(text, "<>(),;:\"[]\\") &&
@@ -183,8 +183,8 @@ func (q Question) Expects() string {
 	return ""
 }
 
-// Fits reports whether a text is an answer in the format of the question. Spaces around it do not
-// count.
+// Fits reports whether a text is an answer in the format of the question, ignoring white space around it. If
+// the format is empty or not valid, every text fits.
 func (q Question) Fits(text string) bool {
 	f, ok := parseFormat(q.Format)
 	return !ok || f.fits(strings.TrimSpace(text))

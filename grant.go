@@ -24,8 +24,8 @@ type Grant struct {
 	Digest string `api:"digest,null" store:"digest"`
 	// the ask whose answer made it; "" if an older release made it
 	AskID string `api:"ask_id,null,after=id" store:"ask"`
-	// Input holds the arguments of the ask, as the agent sent them. It is nil if they are longer than 64 KiB;
-	// the ask itself has them as long as it is kept.
+	// Input holds the arguments of the ask, as the agent sent them. It is nil if the arguments are longer
+	// than 64 KiB. The ask has them as long as it is stored.
 	Input json.RawMessage `api:"input" store:"input"`
 	// Dangerous is set if the grant was made for a dangerous call. Only such a grant covers dangerous calls.
 	Dangerous bool      `api:"dangerous" store:"dangerous"`
@@ -63,7 +63,7 @@ type GrantRequest struct {
 	ExpiresIn time.Duration `request:"expires_in"`
 }
 
-// normalize returns the request with its defaults filled in, and adds its problems.
+// normalize returns the request with its defaults filled in, and adds its problems to bad.
 func (g GrantRequest) normalize(bad *problems) GrantRequest {
 	switch g.Scope {
 	case "":
@@ -81,8 +81,8 @@ func (g GrantRequest) normalize(bad *problems) GrantRequest {
 	return g
 }
 
-// Covers reports whether the grant approves the ask at this time. It approves only asks that
-// the person who made it may decide. Covers does not check [Grant.Token].
+// Covers reports whether the grant approves a at the time now. A grant approves only asks that its maker may
+// decide, and no ask that several people must approve. Covers does not check [Grant.Token].
 func (g Grant) Covers(a Ask, now time.Time) bool {
 	c := a.Confirmation
 	if c == nil || !g.RevokedAt.IsZero() || !now.Before(g.ExpiresAt) {
@@ -105,7 +105,7 @@ func (g Grant) Covers(a Ask, now time.Time) bool {
 	return false
 }
 
-// A GrantQuery selects grants. The zero value selects those in force.
+// A GrantQuery selects grants. The zero value selects the grants in force.
 type GrantQuery struct {
 	Ended  bool   // select grants that expired or were revoked instead
 	Agent  string // the agent's label
@@ -137,7 +137,7 @@ type GrantPage struct {
 type Grants interface {
 	// Grants returns a page of standing approvals.
 	Grants(ctx context.Context, q GrantQuery) (GrantPage, error)
-	// Revoke ends a grant. Once it returns, the grant approves no further ask.
-	// A grant that is already revoked is returned unchanged.
+	// Revoke ends a grant. After Revoke returns, the grant approves no further ask. A grant that is already
+	// revoked is returned unchanged.
 	Revoke(ctx context.Context, id string) (Grant, error)
 }

@@ -9,8 +9,8 @@ import (
 // A Held is an answer that a person has given and can still undo. The ask stays pending until the answer is
 // sent at SendsAt. People can read it, agents cannot.
 type Held struct {
-	Name     string           `api:"name" store:"name,keep"`         // the person who gave it, and may undo it
-	Yours    bool             `api:"yours,omitempty" store:"-"`      // set if the person who reads it gave it
+	Name     string           `api:"name" store:"name,keep"`         // the person who gave the answer, and may undo it
+	Yours    bool             `api:"yours,omitempty" store:"-"`      // set if the reader gave the answer
 	Channel  Channel          `api:"via" store:"via"`                // the channel of the answer
 	Declines bool             `api:"declines" store:"declines"`      // the person declines to answer
 	Answers  []QuestionAnswer `api:"answers" store:"answers"`        // one per question, in order
@@ -21,7 +21,7 @@ type Held struct {
 	Reason string          `api:"reason,null" store:"reason"` // the reason, as its author wrote it
 	// Scope is the scope of the grant that approve_all will make.
 	Scope Scope `api:"grant_scope,omitempty" store:"scope"`
-	// Until is the time at which that grant would end if it were made at At.
+	// Until is the end of the grant if it were made at At.
 	Until   time.Time `api:"grant_expires_at,omitempty" store:"until"`
 	At      time.Time `api:"at" store:"at,keep"`          // when it was given
 	SendsAt time.Time `api:"sends_at" store:"sends,keep"` // when it is sent
@@ -33,7 +33,7 @@ type Held struct {
 	Token   string `api:"-" store:"token"`
 }
 
-// Answer returns what the person sent. It has only a Reason if the person declines.
+// Answer returns the answer as the person gave it. If the person declines, only Reason is set.
 func (h Held) Answer() Answer {
 	a := Answer{Answers: h.Answers, Comment: h.Comment, Decision: h.Decision, Input: h.Input, Reason: h.Reason}
 	if h.Scope != "" {
@@ -42,12 +42,13 @@ func (h Held) Answer() Answer {
 	return a
 }
 
-// A Holder holds answers for a moment before it sends them, so that people can undo their own. The server
-// sends a held answer at its time, even if the person has left.
+// Holder is the interface to held answers, which people can undo for a moment before they are sent. The
+// server sends a held answer at its time, even if the person has left.
 //
-// The first answer that is sent settles the ask. The others are dropped and kept in the history, like late
-// answers. A held answer is also dropped if the ask is withdrawn or given to other people, or if the person
-// may no longer answer. If the deadline of the ask passes, it is sent.
+// The first answer that is sent settles the ask. The other held answers are dropped, and kept in the history
+// like late answers. A held answer is also dropped if the ask is withdrawn or given to other people, or if
+// the person may no longer answer. When the deadline of the ask passes, held answers are sent without further
+// delay.
 type Holder interface {
 	// Hold gives an answer to a pending ask, to be sent a moment later. It replaces an earlier held answer of
 	// this person; the same answer again changes nothing. The returned ask has the answer in Held. If the

@@ -35,9 +35,8 @@ type Request struct {
 	Timeout   time.Duration `request:"timeout"`
 	Deadline  time.Time     `request:"deadline"`
 	OnTimeout OnTimeout     `request:"on_timeout"` // "" is OnTimeoutWait without a deadline, OnTimeoutFail with one
-	// CallbackURL is the address of a program that receives the question and its
-	// outcome (docs/wire.md §8); "" is the callback of the session, or else of the server's
-	// settings.
+	// CallbackURL is the address of a program that receives the question and its outcome (docs/wire.md §8).
+	// If it is "", the callback of the session is used, or else the callback in the server's settings.
 	CallbackURL string `request:"callback_url"`
 	// Key makes the request safe to repeat. While the ask is stored, a request
 	// of the same asker with the same key returns the same ask.
@@ -51,10 +50,10 @@ type Request struct {
 	Warnings []Problem `request:"warnings,manual"`
 }
 
-// Normalize returns the canonical form of a request. Questions are numbered, headers are cut, JSON is
-// compacted, and empty fields get their defaults. If a question has options and allows free text, an option
-// or default "Other" is dropped. If it allows several answers, its previews are dropped. Each drop adds a
-// warning, up to 20 warnings. The error is an [Invalid] that lists every problem.
+// Normalize returns the canonical form of a request. Questions are numbered, long headers are truncated, JSON
+// is compacted, and empty fields get their defaults. If a question has options and allows free text, an
+// option or default "Other" is removed. If a question allows several answers, its previews are removed. Each
+// removal adds a warning, up to 20 warnings. The error is an [Invalid] that lists every problem.
 func (r Request) Normalize() (Request, error) {
 	var bad problems
 	switch {
@@ -127,9 +126,9 @@ func (r *Request) checkWarnings(bad *problems) {
 	}
 }
 
-// checkAddressing checks the agent, the session, the key, the people addressed, the
-// title, the tags and the context. It removes repeated names and tags, compacts the context,
-// and sets a context without members to nil.
+// checkAddressing checks the session, the agent, the key, the starter, the people addressed, the title, the
+// tags and the context. It removes repeated names and tags, compacts the context, and sets a context without
+// members to nil.
 func (r *Request) checkAddressing(bad *problems) {
 	if r.SessionID != "" && r.SessionKey != "" {
 		bad.add("/session_key", "session_id and session_key cannot be combined", "send only one of them")
@@ -220,7 +219,7 @@ func (r *Request) checkDefaults(bad *problems) {
 	}
 }
 
-// questionIDs returns the ids q1, q2, … that the questions of an ask get.
+// questionIDs holds the ids of the questions of an ask, in order.
 var questionIDs = [limits.MaxQuestions]string{"q1", "q2", "q3", "q4"}
 
 func normalizeQuestions(questions []Question, bad *problems) []Question {
@@ -259,8 +258,8 @@ func (q Question) normalize(bad *problems) Question {
 	return q
 }
 
-// dropOther returns the defaults of a question without "Other", if the question has options and allows free
-// text. The option "Other" is dropped, so the default would become free text.
+// dropOther returns the defaults of a question. If the question has options and allows free text, it removes
+// "Other" and adds a warning: the option "Other" is removed, so the default would become free text.
 func (q *Question) dropOther(options bool, bad *problems) []string {
 	kept := slices.Grow([]string(nil), len(q.Default))
 	for _, d := range q.Default {
@@ -311,7 +310,7 @@ func normalizeOptions(q *Question, bad *problems) []Option {
 	return kept
 }
 
-// addRepeated adds the problem that people cannot distinguish the option from an earlier one.
+// addRepeated adds a problem: people cannot distinguish the option from an option with the label earlier.
 func (o *Option) addRepeated(earlier string, bad *problems) {
 	if earlier == o.Label {
 		bad.add("/label", "this label is repeated", "give each option its own label")
@@ -322,7 +321,7 @@ func (o *Option) addRepeated(earlier string, bad *problems) {
 }
 
 // normalize checks the option, drops a preview that would not be shown, and reports whether to keep the
-// option itself.
+// option.
 func (o *Option) normalize(q *Question, bad *problems) bool {
 	checkRequired(bad, "/label", o.Label, limits.MaxLabel)
 	checkText(bad, "/description", o.Description, limits.MaxDescription)

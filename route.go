@@ -11,18 +11,18 @@ import (
 
 // A Route determines the recipients of the asks that it matches, and what happens if they do not answer
 // (F12). The first route that matches an ask applies to it. The strictest Quorum and NoSelfApproval of all
-// routes that match apply, and all their Approvers, so that no route weakens another.
+// matching routes apply, and all their Approvers. So no route weakens another route.
 type Route struct {
 	Match Match    `json:"match"`
-	To    []string `json:"to,omitempty"` // people, and groups after "@"; for an ask that names none
+	To    []string `json:"to,omitempty"` // people, and groups after "@"; used if the ask names no recipients
 	// Approvers lists the people, and groups after "@", who alone may decide a confirmation. If it is empty,
-	// its recipients decide.
+	// the recipients decide.
 	Approvers []string `json:"approvers,omitempty"`
 	Channels  []string `json:"channels,omitempty"` // the channels that carry the question; empty: all
 	// Quorum is the number of people who must approve a confirmation. If it is 0, the number in the ask
 	// applies.
 	Quorum int `json:"quorum,omitempty"`
-	// the person who started the session must not settle the ask
+	// if set, the person who started the session must not settle the ask
 	NoSelfApproval bool         `json:"no_self_approval,omitempty"`
 	Remind         []Span       `json:"remind,omitempty"`     // when people are reminded, after the ask was made
 	Escalate       []Escalation `json:"escalate,omitempty"`   // when more people may answer, after the ask was made
@@ -34,7 +34,7 @@ type Route struct {
 	Warning string `json:"warning,omitempty"` // the problem with the route, in a [RouteList]
 }
 
-// A Match selects asks. An empty field selects all.
+// A Match is a condition on asks. An empty field matches every ask.
 type Match struct {
 	// Agent is a [path.Match] pattern for the label of the agent or the name of its token.
 	Agent string   `json:"agent,omitempty"`
@@ -42,14 +42,15 @@ type Match struct {
 	Tags  []string `json:"tags,omitempty"` // the ask must have every tag
 }
 
-// An Escalation adds people who may answer an ask after a time without an answer. From then on, they may also
-// decide a confirmation of a route with Approvers, unless the Approvers of another route exclude them.
+// An Escalation is a rule that lets more people answer an ask after a time without an answer. From then on,
+// they may also decide a confirmation of a route with Approvers, unless the Approvers of another route
+// exclude them.
 type Escalation struct {
 	After Span     `json:"after"`
 	To    []string `json:"to"` // people, and groups after "@"
 }
 
-// Matches reports whether a route applies to an ask.
+// Matches reports whether the ask meets the condition.
 func (m Match) Matches(a *Ask) bool {
 	if m.Kind != "" && m.Kind != a.Kind {
 		return false
@@ -62,14 +63,15 @@ func (m Match) Matches(a *Ask) bool {
 	return m.Agent == "" || matchesPattern(m.Agent, a.Agent) || matchesPattern(m.Agent, a.Owner)
 }
 
-// matchesPattern reports whether a name matches a pattern. A "*" also matches a slash.
+// matchesPattern reports whether a name matches a pattern. A "*" also matches a slash. An invalid pattern
+// matches nothing.
 func matchesPattern(pattern, name string) bool {
-	ok, err := path.Match(flat(pattern), flat(name))
+	ok, err := path.Match(hideSlashes(pattern), hideSlashes(name))
 	return err == nil && ok
 }
 
-// flat replaces the slashes of a name, which path.Match treats as separators.
-func flat(s string) string {
+// hideSlashes replaces the slashes in s, because path.Match treats them as separators.
+func hideSlashes(s string) string {
 	b := []byte(s)
 	for i, c := range b {
 		if c == '/' {
@@ -129,7 +131,7 @@ func (r Reassignment) Normalize() (Reassignment, error) {
 	return r, bad.err()
 }
 
-// checkTo checks the names of people and groups. It returns them without repeated ones.
+// checkTo checks the names of people and groups, and returns them without duplicates.
 func checkTo(bad *problems, names []string) []string {
 	names = checkNames(bad, "/to", names)
 	total := 0

@@ -211,36 +211,36 @@ type Command interface {
 	command()
 }
 
-// SendMessage sends a person's message to the agent. If its turn has ended, this starts the next turn. A
-// message does not answer an ask.
+// A SendMessage is the [Command] that sends a person's message to the agent. If the turn of the session has
+// ended, the message starts the next turn. A message does not answer an ask.
 type SendMessage struct {
 	Text string `request:"text"`
 }
 
-// Report sends a message of the agent to the people who follow the session.
+// A Report is the [Command] that sends a message of the agent to the people who follow the session.
 type Report struct {
 	Text  string `request:"text"`
 	Final bool   `request:"final"` // set if this is the last message of the run
 }
 
-// EndTurn ends the present turn and cancels its open asks (docs/wire.md §1). A person's message, an ask or
-// [ResumeSession] starts the next turn.
+// An EndTurn is the [Command] that ends the present turn and cancels its open asks (docs/wire.md §1). A
+// person's message, an ask or [ResumeSession] starts the next turn.
 type EndTurn struct {
 	Reason string `request:"reason"`
 }
 
-// EndSession cancels the session for good, with its open asks.
+// An EndSession is the [Command] that cancels the session for good, with its open asks.
 type EndSession struct {
 	Reason string `request:"reason"`
 }
 
-// ResumeSession starts the next turn. While an ask is open, the error is
+// A ResumeSession is the [Command] that starts the next turn. While an ask is open, the error is
 // [ErrAsksOpen].
 type ResumeSession struct {
 	Message string `request:"message"`
 }
 
-// Complete ends the session for good, with the result that the agent reports. Open
+// A Complete is the [Command] that ends the session for good, with the result that the agent reports. Open
 // asks are withdrawn.
 type Complete struct {
 	Status SessionStatus   `request:"status"` // completed or failed; "" is completed
@@ -248,7 +248,7 @@ type Complete struct {
 	Error  string          `request:"error"`
 }
 
-// SetTodos replaces the todos of the session.
+// A SetTodos is the [Command] that replaces the todos of the session.
 type SetTodos struct {
 	Todos []Todo `request:"todos,manual,keep"`
 }

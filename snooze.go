@@ -15,11 +15,11 @@ type Snooze struct {
 	Until time.Time `api:"until"`  // zero: the ask is not snoozed
 }
 
-// Hides reports whether the ask is hidden at this time.
+// Hides reports whether the ask is hidden at the time now.
 func (s Snooze) Hides(now time.Time) bool { return now.Before(s.Until) }
 
-// A Snoozer hides pending asks from the inbox of the person who uses it. Each person reads
-// and changes only their own snoozes. See [Query.Snoozed] and [Page.Snoozes].
+// Snoozer is the interface to the snoozes of the person who uses it. Each person reads and changes only their
+// own snoozes. See [Query.Snoozed] and [Page.Snoozes].
 type Snoozer interface {
 	// Snooze hides a pending ask until a time, which is at most 366 days from now. It
 	// replaces an earlier snooze of the ask. If the ask is settled, the error is
@@ -32,7 +32,7 @@ type Snoozer interface {
 	Unsnooze(ctx context.Context, id string) error
 }
 
-// CheckSnooze returns an [Invalid] if an ask cannot be snoozed now until this time.
+// CheckSnooze returns an [Invalid] if until is not after now, or is more than 366 days after now.
 func CheckSnooze(until, now time.Time) error {
 	fix := fmt.Sprintf(`"until": %q`, now.Add(time.Hour).UTC().Truncate(time.Second).Format(time.RFC3339))
 	switch {

@@ -16,7 +16,7 @@ type Directory interface {
 	Routes(ctx context.Context) (RouteList, error)
 	// Agents returns the agents that may ask or have a pending ask, ordered by name.
 	Agents(ctx context.Context) ([]AgentStats, error)
-	// Stats returns how long agents wait, for which people.
+	// Stats returns figures on how long agents wait for people.
 	Stats(ctx context.Context) (Stats, error)
 }
 

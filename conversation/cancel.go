@@ -13,7 +13,7 @@ const (
 	runFailed     = "The run failed"
 )
 
-// fail ends the run for good.
+// fail closes the open calls and ends the run for good with an error.
 func (t *step) fail(problem string) {
 	t.close(runFailed)
 	t.enter(Failed)
@@ -46,8 +46,9 @@ func (t *step) cancelRun() {
 	t.update(askback.SessionCancelled, "", "")
 }
 
-// stop ends the present work of the run. Its call gets a result, so that the model's history stays valid. A
-// running tool and a request end because [State.Runs] and [State.Requests] are false afterwards.
+// stop ends the present work of the run. If the work of the present call has begun, the call gets a result,
+// so that the model's history stays valid. Its ask is withdrawn, and its children are cancelled. A running
+// tool and a request end because [State.Runs] and [State.Requests] are false afterwards.
 func (t *step) stop(why string) {
 	switch t.s.Phase {
 	case Executing:
@@ -67,7 +68,8 @@ func (t *step) stop(why string) {
 	}
 }
 
-// close gives every open call a result, and adds the messages that waited for them.
+// close gives every open call a result, and adds the messages that waited for the results. No further attempt
+// of a request is made.
 func (t *step) close(why string) {
 	for len(t.s.Open) > 0 {
 		t.result(why+" before this call was made.", true)

@@ -2,9 +2,9 @@
 //
 // A run is a conversation of an agent with its model. The model replies with text and tool calls. The calls
 // are made one at a time, in their order: a tool runs, people are asked, or children are started. When all
-// have a result, the model is requested again. When the model replies without calls, the turn has ended, and
-// a message of a person starts the next one. Nothing of a run is in memory while it waits: [State] is stored
-// with each step.
+// calls have a result, the model is requested again. When the model replies without calls, the turn has
+// ended, and a message of a person starts the next turn. Nothing of a run is in memory while it waits:
+// [State] is stored with each step.
 //
 // Everything outside of the machine is an [Effect]. Effects are performed at least once, after the commit,
 // and end in an [Input]. An input that repeats or comes too late changes nothing. The transcripts in testdata
@@ -29,7 +29,7 @@ type Result struct {
 // An Input is an input to the machine.
 type Input interface{ input() }
 
-// Started begins a run.
+// Started is the first input of a run.
 type Started struct {
 	Prompt Message // the first message, of RoleUser
 	Limits Limits
@@ -52,13 +52,13 @@ type ModelFailed struct {
 	Request, Attempt int           // the numbers in [RequestModel]
 	Error            string        // for people
 	Retry            bool          // another attempt may succeed
-	After            time.Duration // the minimum pause before it, as the provider requires
+	After            time.Duration // the minimum pause before the next attempt, as the provider requires
 	Usage            Usage         // the usage of the failed request
 	At               time.Time
 }
 
-// ToolStarted precedes each attempt to run a tool. The tool must not run unless the state after it has
-// [State.Runs].
+// ToolStarted is the input before each attempt to run a tool. The tool must not run unless [State.Runs]
+// reports true after the step.
 type ToolStarted struct {
 	Call int // its N
 	At   time.Time
@@ -77,12 +77,12 @@ type AskSettled struct {
 	Call    int    // its N
 	Text    string // the result for the model; not used if the call is approved
 	IsError bool
-	// Approved is set if the call may be made. AskID is then the ask whose approval it uses. If Input is not
-	// empty, it replaces the arguments.
+	// Approved is set if the call may be made. AskID is then the ask whose approval the call uses. If Input
+	// is not empty, it replaces the arguments.
 	Approved bool
 	AskID    string
 	Input    json.RawMessage
-	// Fails is set if the run fails with this outcome, with this error.
+	// Fails is the error of the run if this outcome fails it, and "" otherwise.
 	Fails string
 	At    time.Time
 }
@@ -102,17 +102,17 @@ type PersonWrote struct {
 	At   time.Time
 }
 
-// Due reports that the time of [State.Due] has come.
+// Due is the input at the time of [State.Due].
 type Due struct{ At time.Time }
 
-// TurnCancelled ends the present turn. A message of a person starts the next one.
+// TurnCancelled is the input that ends the present turn. A message of a person starts the next turn.
 type TurnCancelled struct{ At time.Time }
 
-// RunCancelled ends the run for good.
+// RunCancelled is the input that ends the run for good.
 type RunCancelled struct{ At time.Time }
 
-// RunFailed ends the run for good because it cannot go on: its definition was removed, or its stored data is
-// damaged.
+// RunFailed is the input that ends the run for good because it cannot go on: its definition was removed, or
+// its stored data is damaged.
 type RunFailed struct {
 	Error string // for people
 	At    time.Time
@@ -135,34 +135,37 @@ func (RunFailed) input()     {}
 // are the same each time, so that the asks, calls and children with these numbers are made once.
 type Effect interface{ effect() }
 
-// RequestModel sends all messages to the model. It ends in [ModelReplied] or [ModelFailed].
+// RequestModel is the effect that sends all messages to the model. It ends in [ModelReplied] or
+// [ModelFailed].
 type RequestModel struct{ Request, Attempt int }
 
-// ExecuteTool runs the tool of a call, after [ToolStarted]. If AskID is not empty, it first consumes the
-// approval of that ask. If Input is not empty, it replaces the arguments of the call. It ends in
-// [ToolFinished].
+// ExecuteTool is the effect that runs the tool of a call, after [ToolStarted]. If AskID is not empty, it
+// first consumes the approval of that ask. If Input is not empty, it replaces the arguments of the call. The
+// effect ends in [ToolFinished].
 type ExecuteTool struct {
 	Call  int // its N
 	AskID string
 	Input json.RawMessage
 }
 
-// OpenAsk asks people the question of a call, or whether the call may be made. It ends in [AskSettled].
+// OpenAsk is the effect that asks people the question of a call, or whether the call may be made. It ends in
+// [AskSettled].
 type OpenAsk struct{ Call int }
 
-// WithdrawAsk withdraws the ask of a call.
+// WithdrawAsk is the effect that withdraws the ask of a call.
 type WithdrawAsk struct{ Call int }
 
-// StartChild starts a child: the task of a call with this index. It ends in [ChildFinished].
+// StartChild is the effect that starts a child: the task of a call with this index. It ends in
+// [ChildFinished].
 type StartChild struct{ Call, Child int }
 
-// CancelChild cancels a child.
+// CancelChild is the effect that cancels a child.
 type CancelChild struct{ Call, Child int }
 
-// UpdateSession changes the session of the run. It is committed with the step.
+// UpdateSession is the effect that changes the session of the run. It is committed with the step.
 type UpdateSession struct {
 	Status askback.SessionStatus
-	Idle   bool   // its turn has ended, and a message starts the next one
+	Idle   bool   // the turn has ended, and a message starts the next turn
 	Result string // the last text of the model, when a turn ends
 	Error  string // the reason of a failure
 	Usage  Usage  // the usage of the whole run

@@ -8,7 +8,7 @@ import "encoding/json"
 type Message struct {
 	Role Role   `json:"role"`
 	Text string `json:"text,omitempty"`
-	By   string `json:"by,omitempty"` // the name of the person who wrote it, or "" for the first message of a program
+	By   string `json:"by,omitempty"` // the person who wrote the message, or ""
 
 	Calls  []Call      `json:"calls,omitempty"`  // if Role is RoleAssistant: the tool calls, in order
 	Result *ToolResult `json:"result,omitempty"` // if Role is RoleTool: the result of one call
@@ -60,11 +60,11 @@ type Call struct {
 }
 
 // A Plan determines how a call is made. It follows from the definition of the agent and the input of the
-// call, so that the machine needs neither.
+// call. So the machine needs neither the definition nor the input.
 type Plan struct {
 	Kind    Kind   `json:"kind"`
-	Reads   bool   `json:"reads,omitempty"`   // for KindTool: it only reads, so it may run again after a crash
-	Confirm bool   `json:"confirm,omitempty"` // for KindTool: a person must approve it
+	Reads   bool   `json:"reads,omitempty"`   // for KindTool: the tool only reads, so it may run again after a crash
+	Confirm bool   `json:"confirm,omitempty"` // for KindTool: a person must approve the call
 	Tasks   int    `json:"tasks,omitempty"`   // for KindDelegate: the number of its children
 	Error   string `json:"error,omitempty"`   // for KindRejected: the result
 }
@@ -102,7 +102,7 @@ type ToolResult struct {
 	IsError bool   `json:"error,omitempty"`
 }
 
-// Usage is the usage of requests to a model.
+// Usage counts the tokens of requests to a model, and their cost.
 type Usage struct {
 	InputTokens  int64   `json:"input,omitempty"`
 	CachedTokens int64   `json:"cached,omitempty"` // the input tokens that the provider had in its cache
@@ -110,7 +110,7 @@ type Usage struct {
 	CostUSD      float64 `json:"usd,omitempty"` // in US dollars; 0 if the prices are not known
 }
 
-// Add returns the sum.
+// Add returns the sum of u and v.
 func (u Usage) Add(v Usage) Usage {
 	u.InputTokens += v.InputTokens
 	u.CachedTokens += v.CachedTokens

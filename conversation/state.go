@@ -24,7 +24,7 @@ const (
 	Cancelled  Phase = "cancelled"
 )
 
-// Limits stops a run that makes no progress. A field that is 0 has its default.
+// Limits are the limits of a run, which stop a run that makes no progress. A field that is 0 has its default.
 type Limits struct {
 	Requests int `json:"requests,omitempty"` // requests to the model in one turn; default 50
 	Attempts int `json:"attempts,omitempty"` // attempts of one request; default 8
@@ -38,8 +38,8 @@ const (
 	DefaultAsks     = 20
 )
 
-// The pauses between attempts of a request: the first pause, which doubles with each attempt, and the
-// longest. A provider that is overloaded recovers within minutes.
+// The pauses between attempts of a request: the first pause, which doubles with each attempt, and the longest
+// pause. A provider that is overloaded recovers within minutes.
 const (
 	FirstPause   = time.Second
 	LongestPause = time.Minute
@@ -51,19 +51,19 @@ const MaxQueued = 100
 // MaxChildren is the maximum number of children of a run, in all its turns.
 const MaxChildren = 100
 
-// A State is the state of one run. It has no texts of messages, except for queued ones, so that it stays
-// small however long the run is.
+// A State is the state of one run. It has no texts, except for queued messages and the results of the present
+// children. So it stays small however long the run is.
 type State struct {
 	Phase   Phase     `json:"phase"`
 	Limits  Limits    `json:"limits,omitzero"`
 	Request int       `json:"request,omitempty"` // the number of requests so far
 	InTurn  int       `json:"in_turn,omitempty"` // the requests of the present turn
 	Attempt int       `json:"attempt,omitempty"` // the attempts of the present request
-	RetryAt time.Time `json:"retry_at,omitzero"` // when the next attempt begins; zero: it has begun
+	RetryAt time.Time `json:"retry_at,omitzero"` // when the next attempt begins; zero: no attempt is planned
 	Calls   int       `json:"calls,omitempty"`   // the number of calls so far
 	Asks    int       `json:"asks,omitempty"`    // the number of asks that the model opened so far
 	Spawned int       `json:"spawned,omitempty"` // the number of children so far
-	// the calls without a result, in order; the first one is being made now
+	// the calls without a result, in order; the first call is being made now
 	Open     []Open    `json:"open,omitempty"`
 	Children []Child   `json:"children,omitempty"` // the children of the first open call
 	Queued   []Message `json:"queued,omitempty"`   // the messages of people since the last request
@@ -87,13 +87,13 @@ type Child struct {
 	IsError  bool   `json:"error,omitempty"`
 }
 
-// Due returns when the run must be stepped with [Due]; zero: never.
+// Due returns the time at which the run must be stepped with [Due], or zero if there is no such time.
 func (s State) Due() time.Time { return s.RetryAt }
 
 // Ended reports whether the run is over for good.
 func (s State) Ended() bool { return s.Phase == Failed || s.Phase == Cancelled }
 
-// Requests reports whether an attempt of a request to the model is still needed.
+// Requests reports whether the attempt r of a request to the model is still needed.
 func (s State) Requests(r RequestModel) bool {
 	return s.Phase == Requesting && s.Request == r.Request && s.Attempt == r.Attempt && s.RetryAt.IsZero()
 }

@@ -54,21 +54,22 @@ func (t *step) add(m Message, final bool) {
 func (t *step) event(e Event)   { t.History = append(t.History, e) }
 func (t *step) effect(e Effect) { t.Effects = append(t.Effects, e) }
 
-// enter changes the phase.
+// enter changes the phase, and adds its event.
 func (t *step) enter(p Phase) {
 	t.changed = true
 	t.s.Phase = p
 	t.event(Event{Type: EventStateChange, Phase: p})
 }
 
-// update changes the session.
+// update adds the effect that changes the session.
 func (t *step) update(status askback.SessionStatus, result, problem string) {
 	t.effect(UpdateSession{
 		Status: status, Idle: status == askback.SessionCompleted, Result: result, Error: problem, Usage: t.s.Usage,
 	})
 }
 
-// request requests the model, with the messages that waited.
+// request adds the messages that waited, and requests the model. If the turn has reached the maximum number
+// of requests, request fails the run instead.
 func (t *step) request() {
 	t.flush()
 	if limit := or(t.s.Limits.Requests, DefaultRequests); t.s.InTurn >= limit {
@@ -117,7 +118,7 @@ func (t *step) modelReplied(in ModelReplied) {
 	}
 }
 
-// idle ends the turn.
+// idle ends the turn with this result.
 func (t *step) idle(result string) {
 	t.s.InTurn = 0
 	t.enter(Idle)
@@ -125,7 +126,8 @@ func (t *step) idle(result string) {
 	t.update(askback.SessionCompleted, result, "")
 }
 
-// next makes the first open call, or requests the model if all calls have a result.
+// next makes the first open call that can be made. Calls before it that cannot be made get an error as their
+// result. If no call is open, next requests the model.
 func (t *step) next() {
 	for len(t.s.Open) > 0 {
 		c := &t.s.Open[0]
@@ -171,7 +173,7 @@ func (t *step) delegate(c *Open) {
 	}
 }
 
-// result adds the result of the first open call.
+// result adds the result of the first open call, and removes the call from the open calls.
 func (t *step) result(text string, isError bool) {
 	c := t.s.Open[0]
 	t.s.Open, t.s.Children = t.s.Open[1:], nil
@@ -212,7 +214,7 @@ func (t *step) due(in Due) {
 	t.effect(RequestModel{t.s.Request, t.s.Attempt})
 }
 
-// current reports whether a call is being made now, in this phase.
+// current reports whether the run is in this phase and makes this call.
 func (t *step) current(p Phase, call int) bool { return t.s.Phase == p && t.s.Open[0].N == call }
 
 func (t *step) toolStarted(in ToolStarted) {

@@ -17,8 +17,8 @@ var errDangerous = fmt.Errorf(
 )
 
 // checkDangerous returns an error if the action would settle a dangerous call through a channel whose people
-// have not logged in. Such a channel should refuse the answer itself, with a better explanation. A settled ask
-// has its own error.
+// have not logged in. Such a channel should refuse the answer itself, with a better explanation. For a
+// settled ask it returns nil, because the step then returns the error.
 func (c *client) checkDangerous(action access.Action, a *askback.Ask) error {
 	settles := action == access.ActAnswer || action == access.ActDecline
 	if settles && !a.Settled() && a.Confirmation != nil && a.Confirmation.Dangerous &&
@@ -28,9 +28,10 @@ func (c *client) checkDangerous(action access.Action, a *askback.Ask) error {
 	return nil
 }
 
-// answered returns the input for an answer. For a confirmation it adds what the machine
-// cannot compute: the digest of edited arguments, and the id and the token of a new grant.
-// For a settled ask it adds no grant, and ignores an error in the arguments.
+// answered returns the input of the state machine for an answer. For a confirmation it adds the values that
+// the machine cannot compute: the digest of edited arguments, and the id and the token of a new grant. It
+// rejects a grant for a session that ends with this ask. For a settled ask it adds no grant, and ignores an
+// error in the arguments.
 func (c *client) answered(t *txn.Tx, a *lifecycle.AskState, answer askback.Answer) (lifecycle.Answered, error) {
 	in := lifecycle.Answered{By: c.Who.Name, Via: c.Who.Channel, Answer: answer, At: t.Now()}
 	if a.Ask.Kind != askback.Confirm {

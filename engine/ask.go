@@ -38,7 +38,8 @@ func (c *client) AskRevision(ctx context.Context, r askback.Request) (*revision.
 	return revision.New(a, nil), nil
 }
 
-// ask returns a new ask, or the ask with the same key. The cache may share it.
+// ask returns a new ask, the ask with the same key, or an equal pending ask if the route joins equal
+// questions. The cache may share the result, so it must not be changed.
 func (c *client) ask(ctx context.Context, r askback.Request) (*askback.Ask, error) {
 	if !access.Allowed(c.Who.Kind, access.ActAsk, access.Owner) {
 		return nil, fmt.Errorf("ask: %w", askback.ErrForbidden)
@@ -92,9 +93,9 @@ func (c *client) ask(ctx context.Context, r askback.Request) (*askback.Ask, erro
 	return a, nil
 }
 
-// prepare checks a request and sets n to the ask to make, except for n.Directed. It does not read the store.
-// If the deadline has passed, or the engine cannot send to the callback, it sets Late instead of returning an
-// error.
+// prepare checks a request and sets n to the ask to make. It keeps n.Directed. If the deadline has passed,
+// the engine cannot send to the callback, or too few people may answer, it sets n.Late instead of returning
+// the error. A repeated request is valid all the same.
 func (c *client) prepare(ctx context.Context, n *txn.NewAsk, r askback.Request) error {
 	r, err := r.Normalize()
 	if err != nil {
@@ -144,8 +145,8 @@ func withDigest(agent string, c askback.Confirmation) (*askback.Confirmation, er
 	return &c, err
 }
 
-// fingerprint returns a digest of a request, which identifies a repeat with the same key. It covers the
-// requested timeout and deadline, but not the time of the call and the warnings.
+// fingerprint returns a digest of a request, which identifies a repeated request and an equal question. It
+// covers the requested timeout and deadline, but not the time of the call and the warnings.
 func fingerprint(a askback.Ask, r askback.Request) (string, error) {
 	a.Deadline = time.Time{} // r has the requested deadline
 	fixed, err := lifecycle.AskState{Ask: a, Callback: r.CallbackURL}.AppendRequest(make([]byte, 0, txn.JSONSize))
@@ -158,8 +159,8 @@ func fingerprint(a askback.Ask, r askback.Request) (string, error) {
 }
 
 // open makes a new ask, and its session if the session key is new. If a grant covers the ask, open approves
-// it. After a conflict, open first looks for an ask with this key. If another caller has made it, open
-// returns that ask.
+// it. After a conflict, open first looks for an ask with this key. If another caller has made such an ask,
+// open returns it.
 func (c *client) open(t *txn.Tx, n *txn.NewAsk) (*askback.Ask, error) {
 	if t.Attempt > 0 {
 		if found, err := c.findByKey(t.Context(), n); !errors.Is(err, askback.ErrNotFound) {
@@ -206,8 +207,8 @@ func (c *client) open(t *txn.Tx, n *txn.NewAsk) (*askback.Ask, error) {
 	return &a.State.Ask, err
 }
 
-// stepDueAsk sends the held answers of an ask that are due, expires it if its deadline has passed, and
-// follows up.
+// stepDueAsk sends the held answers of an ask that are due, and expires the ask if its deadline has passed.
+// Then it performs the reminders and escalations that are due.
 func (e *Engine) stepDueAsk(ctx context.Context, row store.Record) error {
 	return e.db.Update(ctx, func(t *txn.Tx) error {
 		a, err := t.AskNow(row.ID)
@@ -218,8 +219,8 @@ func (e *Engine) stepDueAsk(ctx context.Context, row store.Record) error {
 	})
 }
 
-// findOr returns the ask with the same key, or the error of findByKey. If there is no such
-// ask, it returns err instead, as an error of package askback.
+// findOr returns the ask with the same key, or the error of findByKey. If no ask has the key, it returns err
+// instead, as an error of package askback.
 func (c *client) findOr(ctx context.Context, n *txn.NewAsk, err error) (*askback.Ask, error) {
 	found, missing := c.findByKey(ctx, n)
 	if errors.Is(missing, askback.ErrNotFound) {

@@ -39,9 +39,9 @@ func (e *Engine) cleanLoop(ctx context.Context) {
 	}
 }
 
-// clean deletes the settled asks and the ended sessions and grants that have not changed for the retention
-// time. With asks and sessions it deletes their history. It keeps a session that still has asks, and any
-// record that still has deliveries. Without a retention time it does nothing.
+// clean deletes the settled asks, the ended sessions and grants, and the other closed records that have not
+// changed for the retention time. With asks and sessions it deletes their history. It keeps a session that
+// still has asks, and asks and sessions with unsent deliveries. Without a retention time it does nothing.
 func (e *Engine) clean(ctx context.Context) error {
 	keep := e.db.Settings.Load().Retention
 	if keep <= 0 {
@@ -57,9 +57,8 @@ func (e *Engine) clean(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// cleanKind deletes the closed records of one kind that were last changed at or before
-// the given time. It reads from the oldest record and stops at the first that was created
-// later.
+// cleanKind deletes the closed records of one kind that were last changed at or before the given time. It
+// reads from the oldest record and stops at the first record that was created after that time.
 func (e *Engine) cleanKind(ctx context.Context, kind txn.Kind, before time.Time) error {
 	q := store.Query{Kind: kind.Name, Open: new(false), Limit: txn.ListChunk, Scan: txn.ExamineChunk}
 	var batch []store.Change
@@ -93,15 +92,16 @@ func (e *Engine) cleanKind(ctx context.Context, kind txn.Kind, before time.Time)
 	return e.deleteRecords(ctx, batch)
 }
 
-// isDelivering reports whether a record has a delivery that was neither sent nor given up. The record is
-// kept, because its receiver would otherwise never get the delivery.
+// isDelivering reports whether one of these deliveries was neither sent nor given up. The record with the
+// deliveries is kept, because a receiver would otherwise never get the delivery.
 func isDelivering(all []askback.Delivery) bool {
 	return slices.ContainsFunc(all, func(d askback.Delivery) bool {
 		return d.Status == askback.DeliveryQueued || d.Status == askback.DeliveryWaiting
 	})
 }
 
-// deleteAsk returns the change that deletes an ask with its history.
+// deleteAsk returns the change that deletes an ask with its history. The change is empty if a delivery of the
+// ask was neither sent nor given up.
 func deleteAsk(_ context.Context, r store.Record) (c store.Change, _ error) {
 	if s, _ := txn.DecodeAsk(r); isDelivering(s.Deliveries) {
 		return c, nil
@@ -116,7 +116,8 @@ func deleteAsk(_ context.Context, r store.Record) (c store.Change, _ error) {
 	return c, nil
 }
 
-// deleteSession returns the change that deletes a session with its history, if it has no asks.
+// deleteSession returns the change that deletes a session with its history. The change is empty if the
+// session has asks, or a delivery that was neither sent nor given up.
 func (e *Engine) deleteSession(ctx context.Context, r store.Record) (c store.Change, _ error) {
 	if s, _ := txn.DecodeSession(r); isDelivering(s.Deliveries) {
 		return c, nil
@@ -130,7 +131,8 @@ func (e *Engine) deleteSession(ctx context.Context, r store.Record) (c store.Cha
 	return c, nil
 }
 
-// deleteJoined returns the change that deletes the joined key of a deleted ask.
+// deleteJoined returns the change that deletes a joined key. The change is empty if the ask of the key still
+// exists.
 func (e *Engine) deleteJoined(ctx context.Context, r store.Record) (store.Change, error) {
 	id, err := txn.DecodeJoined(r)
 	if err != nil {

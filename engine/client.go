@@ -224,7 +224,7 @@ func (c *client) Ack(ctx context.Context, id string) (askback.Ask, error) {
 	}))
 }
 
-// Get implements [askback.Inbox]. It changes nothing, even if the deadline of the ask has passed.
+// Get implements [askback.Asks]. It changes nothing, even if the deadline of the ask has passed.
 func (c *client) Get(ctx context.Context, id string) (askback.Ask, error) {
 	return c.copied(c.get(ctx, id))
 }

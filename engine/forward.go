@@ -80,15 +80,15 @@ func (e *Engine) Set(s Settings) { e.people.Set(s) }
 // they are read when they are first needed.
 func (e *Engine) ReadDirectory(ctx context.Context) error { return e.people.ReadDirectory(ctx) }
 
-// CheckDirectory returns the problems of the groups and the routes that apply: unknown names of people, and
-// routes whose confirmations have no approver. It logs each problem once.
+// CheckDirectory returns the problems of the people, groups and routes that apply, such as unknown names of
+// people, and routes or hosted agents whose confirmations have no approver. It logs each problem once.
 func (e *Engine) CheckDirectory(ctx context.Context) ([]people.DirectoryProblem, error) {
 	return e.people.CheckDirectory(ctx)
 }
 
-// Person returns the client of a person for a channel that has verified the identity of the person, by the
-// settings or the API. It is for a chat, mail, or a signed link. For contacts see [Engine.ContactClient]. The
-// error is [askback.ErrForbidden] if neither the settings nor the API nor a valid token has the name.
+// Person returns the client of a person, for a channel that has verified the identity of the person, such as
+// a chat, mail or a signed link. For contacts see [Engine.ContactClient]. The error is [askback.ErrForbidden]
+// if neither the settings nor the API nor a valid token has the name.
 func (e *Engine) Person(ctx context.Context, name string, via askback.Channel) (askback.PersonClient, error) {
 	p, err := e.people.Principal(ctx, name, via)
 	if err != nil {
@@ -141,28 +141,28 @@ func (e *Engine) RemoveContact(ctx context.Context, channel, address string) err
 	return e.people.RemoveContact(ctx, channel, address)
 }
 
-// ChannelSecret returns random bytes that stay the same for a channel, such as a key that its service knows.
-// The first call makes them. If they can no longer be decrypted, because the key of the state directory has
-// changed, they are made again.
+// ChannelSecret returns random bytes that stay the same for a channel, such as a key that the service of the
+// channel knows. The first call makes the bytes. If they can no longer be decrypted, because the key of the
+// state directory has changed, ChannelSecret makes new bytes.
 func (e *Engine) ChannelSecret(ctx context.Context, channel string) ([]byte, error) {
 	return e.send.ChannelSecret(ctx, channel)
 }
 
 // DeadLetters returns the effects that are not tried again, because they failed too often or their result was
-// rejected. They are in order of id. DeadLetters uses the fields Kind, Stream, After, Newest and Limit of the
+// rejected. They are sorted by id. DeadLetters uses the fields Kind, Stream, After, Newest and Limit of the
 // query.
 func (e *Engine) DeadLetters(ctx context.Context, q store.Query) ([]store.Effect, error) {
 	return e.send.DeadLetters(ctx, q)
 }
 
-// RetryDeadLetter makes a dead letter due immediately. A delivery starts its attempts again; another effect
+// RetryDeadLetter makes a dead letter due immediately. A delivery starts its attempts again. Another effect
 // that has failed too often gets one more attempt. The error is [askback.ErrNotFound] if there is no dead
 // letter with this id.
 func (e *Engine) RetryDeadLetter(ctx context.Context, id string) error {
 	return e.send.RetryDeadLetter(ctx, id)
 }
 
-// HostedAgents returns the agents that can be started here, ordered by name, each with the time of its next
+// HostedAgents returns the agents that this engine can start, sorted by name, each with the time of its next
 // run.
 func (e *Engine) HostedAgents() []askback.HostedAgent { return e.runs.HostedAgents() }
 

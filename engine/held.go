@@ -37,8 +37,9 @@ func (c *client) HoldDecline(ctx context.Context, id, reason string) (askback.As
 	}))
 }
 
-// held adds to an input how long the settings hold answers, and the token or sign-in that must be valid until
-// the answer is sent.
+// held returns in with the time for which the settings hold answers, and with the token or sign-in that must
+// be valid until the answer is sent. It adds no token if the settings hold no answers, or if the ask is
+// settled.
 func (c *client) held(t *txn.Tx, a *lifecycle.AskState, in lifecycle.Held) (lifecycle.Input, error) {
 	in.For = min(t.DB.Settings.Load().Undo, limits.MaxUndo)
 	if in.For <= 0 || a.Ask.Settled() {
@@ -56,8 +57,8 @@ func (c *client) Undo(ctx context.Context, id string) (askback.Ask, error) {
 	}))
 }
 
-// Held returns the asks with an answer of a person that can still be undone, ordered by the time when it is
-// sent. Such asks are due soon, so it examines no others.
+// Held returns the asks with an answer of a person that can still be undone, sorted by the time when the
+// answer is sent. Such asks are due soon, so Held examines no other asks.
 func (e *Engine) Held(ctx context.Context, p askback.Principal) (held []askback.Ask, err error) {
 	rows, err := e.db.Store.Due(ctx, e.db.Clock().Add(limits.MaxUndo), maxHeldScan)
 	if err != nil {
@@ -83,5 +84,5 @@ func (e *Engine) Held(ctx context.Context, p askback.Principal) (held []askback.
 	return held, nil
 }
 
-// maxHeldScan limits the records, due soon, that are examined for held answers.
+// maxHeldScan is the maximum number of records that Held examines.
 const maxHeldScan = 1000

@@ -14,10 +14,10 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// join returns the pending ask of this principal with the same content, marked as repeated, if the route of a
-// question joins equal questions. Otherwise it returns nil. Confirmations are not joined, because each
-// approval is for one call. The caller calls done when the new ask is committed: until then, equal questions
-// wait.
+// join returns the pending ask of this principal with the same content, marked as repeated, if the route
+// joins equal questions. Otherwise found is nil. Confirmations are not joined, because each approval is for
+// one call. The caller calls done when the new ask is committed. Until then, equal questions wait. If err is
+// not nil, done is nil.
 func (c *client) join(ctx context.Context, n *txn.NewAsk) (found *askback.Ask, done func(), err error) {
 	if !n.Route.Join || n.Asked.Ask.Kind != askback.Questions {
 		return nil, func() {}, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// OpenSecrets returns the number of encrypted secrets of endpoints and contacts in the store, and an error if
-// the key does not decrypt them.
+// OpenSecrets returns the number of encrypted secrets in r, if r is the record of an endpoint or a contact,
+// and otherwise 0. The error is not nil if the key does not decrypt a secret, or if r cannot be decoded.
 func OpenSecrets(key []byte, r store.Record) (n int, err error) {
 	var stored []string
 	switch r.Kind {

@@ -13,10 +13,10 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// sessionOf returns the id of the session that a new ask belongs to, and its callback. It creates the session
-// if the request has a session key that is not in use. Without a key or an id, the session is an implicit
-// one, which has no record. The error is an [askback.Invalid] if the request names a session that does not
-// exist or has another owner.
+// sessionOf returns the id of the session that a new ask belongs to, and the callback of the session. It
+// creates the session if the request has a session key that is not in use. Without a key or an id, the
+// session is implicit and has no record. The error is an [askback.Invalid] if the request names a session
+// that does not exist, has another owner, or belongs to a hosted agent.
 func (c *client) sessionOf(t *txn.Tx, n *txn.NewAsk, a *askback.Ask) (id string, to txn.Callback, err error) {
 	switch {
 	case n.SessionID != "":
@@ -45,9 +45,9 @@ func (c *client) sessionOf(t *txn.Tx, n *txn.NewAsk, a *askback.Ask) (id string,
 	return made.Row.ID, to, nil
 }
 
-// sessionCallback returns the id and the callback of the session of a new ask, which was read with the error
-// err. If err is not nil, it only returns err. Only the run of a hosted session may ask in it, because the
-// run would not go on after an ask of another agent.
+// sessionCallback returns the id and the callback of the session in row, which was read for a new ask with
+// the error err. If err is not nil, it only returns err. Only the run of a hosted session may ask in it,
+// because the run would not go on after an ask of another agent.
 func sessionCallback(row store.Record, err error, n *txn.NewAsk) (id string, to txn.Callback, _ error) {
 	if err != nil {
 		return "", to, err

@@ -50,7 +50,8 @@ func (c *client) limitSessions(t *txn.Tx) error {
 // sessionsPause is the minimum time between two searches for idle sessions of an agent that has too many.
 const sessionsPause = time.Second
 
-// freeSession reports whether the agent may have another session. It may end the turn of an idle session.
+// freeSession reports whether the agent may have another session. It may end the turn of an idle session to
+// make room.
 func (c *client) freeSession(t *txn.Tx, limit int) (bool, error) {
 	n, idle := 0, ""
 	for s, err := range c.engine.db.OpenSessions(t.Context(), c.Who.Name) {

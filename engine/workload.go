@@ -27,7 +27,7 @@ type Effects struct {
 }
 
 // Load returns the load of the engine. It counts asks and effects in the store, so processes that share a
-// store return the same numbers.
+// store return the same numbers for them.
 func (e *Engine) Load(ctx context.Context) (Load, error) {
 	totals, err := e.db.Store.Totals(ctx, txn.KindAsk)
 	if err != nil {

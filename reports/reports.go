@@ -12,14 +12,14 @@ import (
 // A Reader reads the reports of one principal. Package engine implements it.
 type Reader interface {
 	// Figures returns the figures of a period, if this principal may read statistics. They count the asks
-	// that the principal may see, or all asks for an operator. The time that this takes has a limit, whatever
-	// the number of asks.
+	// that the principal may see, or all asks for an operator. The time for this is limited, whatever the
+	// number of asks.
 	Figures(ctx context.Context, q FiguresQuery) (Figures, error)
-	// LateAnswers returns the late answers to an ask, or to all asks of a session that this
-	// principal may see, oldest first. more reports whether there may be older ones.
+	// LateAnswers returns the late answers to an ask, or to all asks of a session, oldest first. It omits the
+	// asks that this principal may not see. If more is set, there may be older late answers.
 	LateAnswers(ctx context.Context, id string) (late []LateAnswer, more bool, err error)
-	// SessionHistory returns the newest events of a session that this principal may see,
-	// oldest first. more reports whether there are older ones.
+	// SessionHistory returns the newest events of a session that this principal may see, oldest first. If
+	// more is set, there are older events.
 	SessionHistory(ctx context.Context, id string) (events []askback.Event, more bool, err error)
 	// Children returns the sessions that the hosted agent of a session started, oldest first.
 	Children(ctx context.Context, id string) ([]askback.Session, error)
@@ -31,8 +31,8 @@ type Figures struct {
 	Since    time.Time
 	Asked    int            // the number of asks in the period
 	Wait     WaitFigures    // the waits until all answers
-	Outcomes []OutcomeCount // in order of status and actor
-	Agents   []AgentFigures // in order of label and owner
+	Outcomes []OutcomeCount // sorted by status and actor
+	Agents   []AgentFigures // sorted by label and owner
 	People   []PersonFigures
 	// OpenForAll is the number of open asks that are addressed to every person.
 	OpenForAll int
@@ -40,7 +40,7 @@ type Figures struct {
 	Partial    bool           // set if there are too many asks, so that only the newest are counted
 }
 
-// WaitFigures has statistics of the time from asks to the answers of people.
+// WaitFigures are statistics of the time from asks to the answers of people.
 type WaitFigures struct {
 	Answers     int // if it is 0, the other fields have no meaning
 	Median, P90 time.Duration

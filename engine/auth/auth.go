@@ -109,9 +109,9 @@ func (a *Authority) read(ctx context.Context, sum [sha256.Size]byte) (*credentia
 // parent, and so on.
 const maxParents = 8
 
-// resolve returns the credential of a record, limited by its ancestors. It ends no later than any of them,
-// also when their person may no longer sign in. For example, the token of a browser ends with the token that
-// logged it in. The error is [askback.ErrUnauthorized] if an ancestor was deleted or there are more than
+// resolve returns the credential of a record, limited by its ancestors: it ends when an ancestor ends, or
+// when the person who signed in may no longer do so. For example, the token of a browser ends with the token
+// that logged it in. The error is [askback.ErrUnauthorized] if an ancestor was deleted or there are more than
 // maxParents.
 func (a *Authority) resolve(ctx context.Context, row store.Record) (credential, error) {
 	c, err := decode(row)
@@ -142,9 +142,9 @@ func (a *Authority) resolve(ctx context.Context, row store.Record) (credential, 
 	return c, err
 }
 
-// Root returns the id of the oldest ancestor of a token, or of the token if it has no parent. If one of them
-// was created by a sign-in, Root returns a string that identifies the person and the issuer instead. For ""
-// it returns "". The error is [askback.ErrNotFound] if the token or an ancestor was deleted, and
+// Root returns the id of the oldest ancestor of a token, or of the token if it has no parent. If a sign-in
+// created one of these tokens, Root returns a string that identifies the person and the issuer instead. For
+// "" it returns "". The error is [askback.ErrNotFound] if the token or an ancestor was deleted, and
 // [askback.ErrUnauthorized] if there are too many ancestors.
 //
 // A grant stores the result. So the grant ends when that token is revoked, but not when a browser is logged
@@ -172,9 +172,8 @@ func (a *Authority) Root(ctx context.Context, token string) (string, error) {
 	return token, askback.ErrUnauthorized
 }
 
-// RootValid reports whether a root that [Authority.Root] returned for a person is still valid at
-// the time now.
-// The root "", of a principal without a token, is always valid.
+// RootValid reports whether a root that [Authority.Root] returned for a person is still valid at the time
+// now. The root "", of a principal without a token, is always valid.
 func (a *Authority) RootValid(ctx context.Context, root, person string, now time.Time) (bool, error) {
 	if root == "" {
 		return true, nil
@@ -193,7 +192,7 @@ func (a *Authority) RootValid(ctx context.Context, root, person string, now time
 	return c.validAt(now), err
 }
 
-// issue returns the record of a new token or log-in link for who, and the token in it. If
+// issue returns the record of a new token or log-in link for who, and the token that the record holds. If
 // lasts is 0, the token does not expire. Its parent is who.Token.
 func (a *Authority) issue(
 	kind string, who askback.Principal, lasts time.Duration, secret string, by signer,

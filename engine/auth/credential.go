@@ -109,9 +109,8 @@ func digest(secret string) [sha256.Size]byte {
 	return sha256.Sum256(append(buffer[:0], secret...))
 }
 
-// cache maps digests of secrets to credentials. A revocation clears it and begins a new
-// generation, so that a credential that was read before the revocation is not stored
-// after it.
+// A cache maps digests of secrets to credentials. A revocation clears the cache and begins a new generation.
+// So a credential that was read before the revocation is not stored after it.
 type cache struct {
 	mu         sync.Mutex
 	generation int

@@ -27,7 +27,7 @@ func (a *Authority) Logins(ctx context.Context, who askback.Principal) ([]askbac
 }
 
 // EndLogin revokes a browser log-in of a person. The error is [askback.ErrNotFound] if [Authority.Logins]
-// does not have the token.
+// does not return a token with this id.
 func (a *Authority) EndLogin(ctx context.Context, who askback.Principal, id string) (askback.Token, error) {
 	logins, err := a.Logins(ctx, who)
 	if err != nil {

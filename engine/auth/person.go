@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// HasPersonToken reports whether a person with a name has a valid token.
+// HasPersonToken reports whether the person with this name has a valid token.
 func (a *Authority) HasPersonToken(ctx context.Context, name string) (bool, error) {
 	now := a.o.Now()
 	q := store.Query{Kind: KindToken, Owner: name, Open: new(true), Limit: store.MaxList}
@@ -43,8 +43,9 @@ func (a *Authority) IsRevoked(ctx context.Context, token string) (bool, error) {
 	return !t.RevokedAt.IsZero(), err
 }
 
-// RootEnd returns the time from which a root that [Authority.Root] returned is not valid. It returns zero if
-// there is no such time, and a time in the past if the root is not valid now. It does not read the settings.
+// RootEnd returns the time at which a root that [Authority.Root] returned ends. It returns zero if the root
+// does not expire, and a time in the past if the root is not valid now. For a sign-in it also returns zero,
+// because it does not read the settings.
 func (a *Authority) RootEnd(ctx context.Context, root string) (time.Time, error) {
 	if _, signedIn := parseSigner(root); signedIn || root == "" {
 		return time.Time{}, nil

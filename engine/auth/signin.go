@@ -16,12 +16,11 @@ type signer struct {
 	Email  string `json:"email"`
 }
 
-// SignIn logs a browser in as the person with an e-mail address and returns the
-// secret of its token. The caller has checked that the issuer verified the address.
-// The token is valid for [limits.SignInTime], and only while the settings name
-// this issuer and give this person this address. The error is
-// [askback.ErrForbidden] if no person in the settings has the address, and
-// [askback.ErrUnauthorized] if the settings name another issuer or none.
+// SignIn logs a browser in as the person with this e-mail address, and returns the secret of a new token. The
+// caller has checked that the issuer verified the address. The token is valid for [limits.SignInTime], and
+// only while the settings name this issuer and give this person this address. The error is
+// [askback.ErrForbidden] if no person in the settings has the address. It is [askback.ErrUnauthorized] if the
+// settings name another issuer or none.
 func (a *Authority) SignIn(ctx context.Context, issuer, email string) (secret string, err error) {
 	if !a.Trusts(issuer) {
 		return "", askback.ErrUnauthorized
@@ -44,9 +43,9 @@ func (a *Authority) Trusts(issuer string) bool {
 	return issuer != "" && issuer == trusted
 }
 
-// personName returns the name of the person with the address of a signer; the case of ASCII
-// letters is ignored. ok is false if there is no such person, if the address is "", or if
-// the settings name another issuer or none.
+// personName returns the name of the person with the address of a signer, ignoring the case of ASCII letters.
+// ok is false if there is no such person, if the address is "", or if the settings name another issuer or
+// none.
 func (a *Authority) personName(by signer) (name string, ok bool) {
 	issuer, people := a.o.People()
 	if issuer == "" || by.Issuer != issuer || by.Email == "" {

@@ -19,7 +19,7 @@ const (
 	useBatch = 100
 )
 
-// uses has the time of the last call with each token since the last StoreUses.
+// uses holds the time of the last call with each token since the last StoreUses.
 type uses struct {
 	mu   sync.Mutex
 	byID map[string]time.Time
@@ -37,7 +37,7 @@ func (u *uses) add(id string, at time.Time) {
 	}
 }
 
-// ids returns the ids of the tokens that were used, in order.
+// ids returns the sorted ids of the tokens that were used.
 func (u *uses) ids() (ids []string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -58,7 +58,7 @@ func (u *uses) last(t askback.Token) time.Time {
 	return t.LastUsedAt
 }
 
-// remove removes the uses up to the stored times.
+// remove removes the uses that are not later than their stored times.
 func (u *uses) remove(stored map[string]time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -86,8 +86,9 @@ func (a *Authority) StoreUses(ctx context.Context) error {
 	return nil
 }
 
-// putUses puts tokens with the time of their last call, and returns these times. The ids must be in order, so
-// that two changes cannot deadlock.
+// putUses adds to tx the tokens with these ids and the time of their last call, and returns these times. It
+// adds no token that was deleted or cannot be read. The ids must be sorted, so that two changes cannot
+// deadlock.
 func (a *Authority) putUses(ctx context.Context, tx Tx, ids []string) (map[string]time.Time, error) {
 	stored := map[string]time.Time{}
 	for _, id := range ids {
@@ -114,7 +115,7 @@ func (a *Authority) putUses(ctx context.Context, tx Tx, ids []string) (map[strin
 	return stored, nil
 }
 
-// withUse returns the record of a token with the time of its last call.
+// withUse returns the record of a token with the time of its last call: at, or a later stored time.
 func withUse(row store.Record, c credential, at time.Time) (_ store.Record, err error) {
 	row.Fixed = nil
 	row.State, err = json.Marshal(moving{1, millis(c.RevokedAt), max(millis(at), millis(c.LastUsedAt))})

@@ -13,9 +13,8 @@ import (
 	"github.com/askback/askback/internal/wire/codec"
 )
 
-// eventData returns the data of an event (docs/wire.md §4). The questions and the
-// outcome come from the ask, which may be nil: they never change, so history does not
-// store them.
+// eventData returns the data of an event (docs/wire.md §4). The questions and the outcome come from the ask
+// in of, which may be nil. They never change, so the history does not store them.
 func (e *Service) eventData(h lifecycle.Event, of *txn.AskRecord) (json.RawMessage, error) {
 	var a askback.Ask
 	if of != nil {
@@ -55,7 +54,8 @@ func (e *Service) eventData(h lifecycle.Event, of *txn.AskRecord) (json.RawMessa
 	return append(w.b, '}'), w.err
 }
 
-// routed appends the data of an event about the recipients of an ask.
+// routed appends the data of an event about an ask: its ids, and the fields By, Decision, To and Why if they
+// are set.
 func (w *dataWriter) routed(h lifecycle.Event, a askback.Ask) {
 	w.about(a)
 	if h.By != "" {
@@ -72,7 +72,7 @@ func (w *dataWriter) routed(h lifecycle.Event, a askback.Ask) {
 	}
 }
 
-// sessionEvent appends the data of an event about a session or a grant.
+// sessionEvent appends the data of an event about a session, a delivery or a grant.
 func (w *dataWriter) sessionEvent(h lifecycle.Event, a askback.Ask) {
 	switch h.Type {
 	case askback.EventStateChange:
@@ -152,7 +152,7 @@ func (w *dataWriter) text(name, s string) {
 	w.b = codec.AppendString(codec.AppendName(w.b, name), s)
 }
 
-// noun appends a member with the method AppendJSON of its value.
+// noun appends a member whose value appendJSON writes.
 func (w *dataWriter) noun(name string, appendJSON func([]byte) ([]byte, error)) {
 	b, err := appendJSON(codec.AppendName(w.b, name))
 	w.b, w.err = b, cmp.Or(w.err, err)

@@ -53,8 +53,8 @@ type eventPages struct {
 	all map[pageKey]*eventPage
 }
 
-// page returns the page of a key. If isNew is set, the caller must read it. A new page is shared if keep is
-// set and fewer than maxPages pages are shared.
+// page returns the page of a key. If isNew is set, the caller must read the page. A new page is shared if
+// keep is set and fewer than maxPages pages are shared.
 func (p *eventPages) page(key pageKey, keep bool) (page *eventPage, isNew bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -139,9 +139,9 @@ func (e *Service) readPage(ctx context.Context, key pageKey, p *eventPage) {
 	keep = size <= pageBytes && asks <= pageAskBytes && err == nil
 }
 
-// pageEvent decodes a stored event and reads its ask. If one of them cannot be decoded, pageEvent logs that
-// and readable is false. The error of the event is errMissing if the ask was deleted, because its other
-// events were deleted with it.
+// pageEvent decodes a stored event and reads its ask, or the session that the event starts. If one of these
+// cannot be decoded, pageEvent logs the error and readable is false. If the ask or the session was deleted,
+// the error of the event is errMissing, because the other events were deleted with it.
 func (e *Service) pageEvent(ctx context.Context, row store.Event) (out pageEvent) {
 	out.row = row
 	var ok bool
@@ -185,8 +185,8 @@ func (e *Service) pageEvent(ctx context.Context, row store.Event) (out pageEvent
 	return out
 }
 
-// startedSession returns a session as it began. The error is errMissing if it was deleted, because its events
-// were deleted with it.
+// startedSession returns a session as it began. The error is errMissing if the session was deleted, because
+// its events were deleted with it.
 func (e *Service) startedSession(ctx context.Context, id string) (*askback.Session, error) {
 	row, err := e.Store.Read(ctx, txn.KindSession, id)
 	if errors.Is(err, store.ErrNotFound) {

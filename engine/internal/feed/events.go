@@ -18,8 +18,8 @@ import (
 )
 
 // An eventStream sends history events to one reader. It reads a stream from the store to its end and then
-// waits for more events. No event is queued in memory, so a slow reader delays no other reader. If events
-// that it has not read are deleted, it gets a snapshot.
+// waits for more events. No event is queued in memory, so a slow reader delays no other reader. If unread
+// events are deleted, the reader gets a snapshot.
 type eventStream struct {
 	client   *Client
 	session  string // "": all sessions
@@ -121,7 +121,7 @@ func (f *eventStream) begin(ctx context.Context, after askback.Cursor) (_ *askba
 	return nil, err
 }
 
-// missingBefore reports whether events between the position and an event were deleted.
+// missingBefore reports whether events between the position and next were deleted.
 func (f *eventStream) missingBefore(next store.Event) bool {
 	if f.session == "" {
 		return next.Seq != f.pos.seq+1
@@ -138,8 +138,8 @@ func (f *eventStream) authorize(ctx context.Context) error {
 	return err
 }
 
-// snapshot returns an event with the open asks that the principal may see, and sets the
-// position to the end of the stream. It reads the position before the asks, so a change in
+// snapshot returns an event with the open asks that the principal may see and with the session of the stream.
+// It sets the position to the end of the stream. It reads the position before the asks, so a change in
 // between is both in the snapshot and in a later event.
 func (f *eventStream) snapshot(ctx context.Context) (_ *askback.Event, err error) {
 	if f.pos, err = f.head(ctx); err != nil {
@@ -241,7 +241,8 @@ func (f *eventStream) batchApart(ctx context.Context) (events []askback.Event, f
 // errMissing is returned when events that the reader has not seen were deleted.
 var errMissing = errors.New("events of the history are missing")
 
-// batch returns the next events that the principal may see; full reports whether there may be more.
+// batch returns the next events that the principal may see. If full is set, there may be more events. The
+// error is errMissing if an event after the position was deleted.
 func (f *eventStream) batch(ctx context.Context) (events []askback.Event, full bool, err error) {
 	p, err := f.nextPage(ctx)
 	if err != nil {

@@ -24,7 +24,8 @@ func (c *Client) LateAnswers(ctx context.Context, id string) (late []reports.Lat
 	return late, more, nil
 }
 
-// lateAnswers returns the late answers to an ask, or to the asks of a session, newest first.
+// lateAnswers returns the late answers to an ask, or to the asks of a session, newest first. If more is set,
+// older events were not searched.
 func (c *Client) lateAnswers(ctx context.Context, id string) (late []reports.LateAnswer, more bool, err error) {
 	session, want := id, -1
 	if ids.Valid(ids.Ask, id) {
@@ -68,8 +69,8 @@ func (c *Client) lateAnswers(ctx context.Context, id string) (late []reports.Lat
 	return late, false, nil
 }
 
-// lateAnswer returns the late answer of an event. It reports false if the principal may not
-// see its ask, or if the event or the ask cannot be read.
+// lateAnswer returns the late answer that an event records. It reports false if the principal may not see its
+// ask, or if the event or the ask cannot be read.
 func (c *Client) lateAnswer(ctx context.Context, row store.Event) (late reports.LateAnswer, ok bool, err error) {
 	h, ok := c.service.DecodeEvent(row)
 	if !ok {

@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// List implements [askback.Inbox].
+// List implements [askback.Asks].
 func (c *Client) List(ctx context.Context, q askback.Query) (askback.Page, error) {
 	if !access.Ever(c.Who.Kind, access.ActList) {
 		return askback.Page{}, fmt.Errorf("list: %w", askback.ErrForbidden)
@@ -73,7 +73,7 @@ func (c *Client) listAsks(ctx context.Context, q askback.Query) (askback.Page, e
 }
 
 // startedRun reports whether a query selects only the open asks of a hosted run that this agent has started.
-// They belong to the hosted agent, but this agent may read them, and nothing else.
+// These asks belong to the hosted agent. This agent may read them, but no other asks of the hosted agent.
 func (c *Client) startedRun(ctx context.Context, q askback.Query) (bool, error) {
 	if c.Who.Kind != askback.Agent || q.SessionID == "" || q.Unacked || q.Status != "" && q.Status != askback.Pending {
 		return false, nil
@@ -118,7 +118,7 @@ func (c *Client) listKey(ctx context.Context, key string) (askback.Page, error) 
 }
 
 // list returns a page of the asks that match a query and that this principal may see. If every is set, it
-// ignores the permissions. It omits pending asks that are hidden now.
+// ignores the permissions. It omits pending asks that a snooze in hidden hides now.
 func (c *Client) list(ctx context.Context, q askback.Query, every bool, hidden snoozes) (askback.Page, error) {
 	now := c.service.Clock()
 	from := c.storeQuery(q)

@@ -7,7 +7,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// yieldLive yields the part, not yet sent to the reader, of the text that the model is writing.
+// yieldLive yields the new part of the text that the model is writing. It yields nothing in a stream of all
+// sessions, or if the principal may not read the text.
 func (f *eventStream) yieldLive(ctx context.Context, yield func(askback.Event, error) bool) error {
 	if f.session == "" {
 		return nil

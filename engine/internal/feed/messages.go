@@ -84,7 +84,7 @@ func containsFold(search string, texts ...string) bool {
 	return false
 }
 
-// shareMessage reports whether the principal gets the message in the event at an index of rows.
+// shareMessage reports whether the principal gets the message in rows[i], which h is decoded from.
 func (c *Client) shareMessage(
 	ctx context.Context, f *partFinder, rows []store.Event, i int, h lifecycle.Event,
 ) (bool, error) {
@@ -157,8 +157,8 @@ func (c *Client) Messages(ctx context.Context, id, cursor string, limit int) (as
 	}
 }
 
-// LastMessage returns the newest message of the agent in a session. It reads at most
-// the last MaxScanned events and returns "" if none of them is such a message.
+// LastMessage returns the newest message of the agent in a session that this principal may see. It reads at
+// most the last MaxScanned events, and returns "" if these events have no such message.
 func (c *Client) LastMessage(ctx context.Context, id string) (string, error) {
 	one, err := c.FindSession(ctx, access.ActFollow, id)
 	if err != nil {

@@ -20,13 +20,13 @@ import (
 
 const (
 	// indexInterval is the time between two searches for newly settled asks. It doubles up to
-	// maxIndexInterval while searches find nothing, because a search of a person adds the newest ones itself.
+	// maxIndexInterval while searches find nothing, because a search of a person adds the newest asks itself.
 	indexInterval    = time.Second
 	maxIndexInterval = time.Minute
 	// maxIndexRetry is the longest pause after an error.
 	maxIndexRetry = time.Hour
-	// indexBatch and indexBytes limit the asks that one update of the index adds. Other commits wait for it,
-	// so it must take only a few milliseconds.
+	// indexBatch and indexBytes limit the asks that one update of the index adds. Other commits wait for the
+	// update, so it must take only a few milliseconds.
 	indexBatch = 32
 	indexBytes = 64 << 10
 	// indexPause is the minimum pause between two updates. The pause is also at least indexIdle times as long
@@ -105,8 +105,8 @@ func (e *Service) fillIndex(ctx context.Context) (read, more bool, err error) {
 	return true, more, err
 }
 
-// documentOf returns the document of an ask for the index. It reports false if the ask was
-// deleted, or cannot be read.
+// documentOf returns the document of an ask for the index. It reports false if the ask was deleted, cannot be
+// read, or is not settled.
 func (e *Service) documentOf(ctx context.Context, id string) (d store.Document, ok bool, err error) {
 	row, err := e.Store.Read(ctx, txn.KindAsk, id)
 	if damaged := (store.DamagedError{}); errors.As(err, &damaged) || errors.Is(err, store.ErrNotFound) {
@@ -123,8 +123,8 @@ func (e *Service) documentOf(ctx context.Context, id string) (d store.Document, 
 	return store.Document{Kind: txn.KindAsk, ID: id, At: state.Ask.Outcome.At, Words: words}, true, nil
 }
 
-// The prefixes of the index words for the principals that may list an ask. They begin with a character that
-// is in no word of a text, so an ask cannot claim them, and a search cannot contain them.
+// The prefixes of the index words for the principals that may list an ask. These words begin with a character
+// that is in no word of a text. So an ask cannot claim such a word, and a search cannot contain it.
 const (
 	ownerWord  = "§o" // and a name
 	personWord = "§p" // and a name, or nothing for every person
@@ -148,8 +148,8 @@ func nameWord(prefix, name string) string {
 	return prefix + hex.EncodeToString(sum[:16])
 }
 
-// listed returns the index words that select the asks that the principal may list: each has one of them. So
-// neither the time of a search nor its cursor depends on other asks.
+// listed returns the index words of the principal. Each ask that the principal may list has one of these
+// words. So neither the time of a search nor its cursor depends on other asks.
 func (c *Client) listed() []string {
 	if c.Who.Kind == askback.Agent {
 		return []string{nameWord(ownerWord, c.Who.Name)}
@@ -194,7 +194,7 @@ func wordsOf(a askback.Ask) string {
 	return string(b)
 }
 
-// addJSON adds the names, texts and numbers of a JSON value.
+// addJSON passes the names, texts and numbers in a JSON value to add.
 func addJSON(add func(...string), raw json.RawMessage) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -212,8 +212,8 @@ func addJSON(add func(...string), raw json.RawMessage) {
 	}
 }
 
-// search returns a page of the settled asks that contain all words of a query, by outcome, latest first.
-// First it adds the newly settled asks to the index.
+// search returns a page of the settled asks that contain all words of a query, sorted by outcome, latest
+// first. It first adds the newly settled asks to the index. Without a word, the page is empty.
 func (c *Client) search(ctx context.Context, q askback.Query) (page askback.Page, err error) {
 	e := c.service
 	begun := time.Now()
@@ -271,8 +271,8 @@ func (c *Client) search(ctx context.Context, q askback.Query) (page askback.Page
 	}
 }
 
-// foundAsk returns an ask that a search has found. It reports false if the principal may not
-// list it, if it does not match the other filters, or if it cannot be read.
+// foundAsk returns an ask that a search has found. It reports false if the principal may not list the ask, if
+// the ask does not match the other filters, or if it cannot be read.
 func (c *Client) foundAsk(ctx context.Context, q askback.Query, id string) (a askback.Ask, ok bool, err error) {
 	found, err := c.service.Fetch(ctx, id)
 	switch {

@@ -26,11 +26,12 @@ type Service struct {
 type Runs interface {
 	// IsHosted reports whether a hosted agent has a session.
 	IsHosted(ctx context.Context, session string) (bool, error)
-	// OpenCalls returns the calls of the run of a session that have no result yet. It returns none if
-	// there is no such run, or if it cannot be read.
+	// OpenCalls returns the calls of the run of a session that have no result yet. It returns nil if there is
+	// no such run, or if the run cannot be read.
 	OpenCalls(ctx context.Context, session string) ([]conversation.Open, error)
 	// AsksOf returns an ask that has the agent of the run of a session, its owner, and the recipients that it
-	// names. It also reports whether the run may ask people. The ask is nil if that is not known.
+	// names. It also reports whether the run may ask people. The ask is nil if the run or its definition is
+	// not known.
 	AsksOf(ctx context.Context, session string) (a *askback.Ask, asks bool, err error)
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// settlingEvents are the types of the events that settle an ask, by the resulting status.
+// settlingEvents are the types of the events that settle an ask, keyed by the resulting status.
 var settlingEvents = map[askback.Status]askback.EventType{
 	askback.Answered:  askback.EventQuestionAnswered,
 	askback.Declined:  askback.EventQuestionDeclined,
@@ -24,13 +24,13 @@ var settlingEvents = map[askback.Status]askback.EventType{
 	askback.Expired:   askback.EventQuestionExpired,
 }
 
-// bySettling reports whether a list is ordered by the time at which its asks were settled.
+// bySettling reports whether a list is sorted by the time at which its asks were settled.
 func bySettling(q askback.Query) bool {
 	return !q.Unacked && (q.Status == askback.SettledStatus || settlingEvents[q.Status] != "")
 }
 
-// settled returns a page of settled asks, by outcome, latest first. It reads the history backwards: an index
-// by this time would cost each ask a write.
+// settled returns a page of settled asks, sorted by outcome, latest first. It reads the history backwards,
+// because an index by this time would cost each ask a write.
 func (c *Client) settled(ctx context.Context, q askback.Query) (page askback.Page, err error) {
 	from, err := c.settledQuery(ctx, q)
 	if err != nil {
@@ -67,8 +67,8 @@ func (c *Client) settled(ctx context.Context, q askback.Query) (page askback.Pag
 	}
 }
 
-// settledAsk returns the ask of a record that Subjects has selected. It reports false if the
-// principal may not list it, if it does not match the other filters, or if it cannot be read.
+// settledAsk returns the ask of a record that Subjects has selected. It reports false if the principal may
+// not list the ask, if the ask does not match the other filters, or if it cannot be read.
 func (c *Client) settledAsk(q askback.Query, row store.Record) (a askback.Ask, ok bool) {
 	state, err := txn.DecodeAsk(row)
 	if err != nil {
@@ -115,7 +115,7 @@ func (c *Client) settledQuery(ctx context.Context, q askback.Query) (from store.
 // clockStep is the maximum disorder of the times of events: the clock of a machine may be set back.
 const clockStep = time.Hour
 
-// seqAt returns the Seq after all events before a time, by a binary search.
+// seqAt returns the Seq after all events before a time. It searches the history with a binary search.
 func (e *Service) seqAt(ctx context.Context, at time.Time) (int64, error) {
 	head, _, err := e.Store.Head(ctx, "")
 	if err != nil {

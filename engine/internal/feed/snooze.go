@@ -137,7 +137,7 @@ func (c *Client) Unsnooze(ctx context.Context, id string) error {
 	return nil
 }
 
-// snoozes holds the snoozes of a person by the id of the ask.
+// snoozes holds the snoozes of a person, keyed by the id of the ask.
 type snoozes map[string]askback.Snooze
 
 // snoozes returns the stored snoozes of this principal that a list needs. An agent has none,

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// maxCounted is the maximum number of asks that Stats reads, first of the open ones and then of all. Any
-// responder may request statistics, so they must take a fraction of a second.
+// maxCounted is the maximum number of asks that Stats reads: first of the open asks, and then of all asks.
+// Any responder may request statistics, so they must take a fraction of a second.
 const maxCounted = 4000
 
 // Agents implements [askback.Directory].
@@ -68,8 +68,9 @@ func (c *Client) countOpen(ctx context.Context) (b *statsBuilder, all bool, err 
 	return b, all, err
 }
 
-// eachAsk calls do for the asks of a query until do returns false, or a page has no ask. It reports whether
-// there were no more asks. For an operator it passes all asks, which an operator may count but not see.
+// eachAsk calls do for the asks of a query until do returns false, or until a page has no ask. It reports
+// whether all asks were passed to do. For an operator, these are all asks, which an operator may count but
+// not see.
 func (c *Client) eachAsk(ctx context.Context, q askback.Query, do func(askback.Ask) bool) (all bool, err error) {
 	q.Limit = askback.MaxLimit
 	for {
@@ -140,7 +141,7 @@ func (b *statsBuilder) addSettled(a askback.Ask) {
 	}
 }
 
-// result returns the statistics, with people and agents in order of name.
+// result returns the statistics, with people and agents sorted by name.
 func (b *statsBuilder) result() askback.Stats {
 	b.stats.MedianWait = median(b.waits)
 	b.stats.Answers, b.stats.Agents = []askback.PersonStats{}, []askback.AgentStats{}

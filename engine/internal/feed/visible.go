@@ -147,8 +147,9 @@ func (e *Service) grantPart(ctx context.Context, g askback.Grant) (part, error) 
 	return p, err
 }
 
-// isAskedBy reports whether every ask that a run may make is addressed to this person. The text of the model
-// is shown to no other people until it is known whether it is part of an ask.
+// isAskedBy reports whether every ask that a run may make is addressed to this person. For an agent it
+// returns true, because the session is its own. The text of the model is shown to no other people until it is
+// known whether the text is part of an ask.
 func (c *Client) isAskedBy(ctx context.Context, session string) (bool, error) {
 	if c.Who.Kind == askback.Agent {
 		return true, nil
@@ -204,7 +205,7 @@ func (e *Service) newPartFinder() *partFinder {
 	return &partFinder{service: e, calls: map[callKey]part{}, open: map[string][]conversation.Open{}}
 }
 
-// parts returns the asks to which the content of the event at an index of rows belongs.
+// parts returns the asks to which the content of the event in rows[i] belongs.
 func (f *partFinder) parts(ctx context.Context, rows []store.Event, i int, h lifecycle.Event) ([]part, error) {
 	switch h.Type {
 	case askback.EventToolInput, askback.EventToolComplete:
@@ -222,8 +223,8 @@ func (f *partFinder) parts(ctx context.Context, rows []store.Event, i int, h lif
 	return nil, nil
 }
 
-// messageParts returns the asks to which the calls of a message belong. The events of the calls follow the
-// message in the history.
+// messageParts returns the asks to which the calls of the message in rows[i] belong. The events of the calls
+// follow the message in the history.
 func (f *partFinder) messageParts(ctx context.Context, rows []store.Event, i int) (all []part, err error) {
 	stream, last, next := rows[i].Stream, rows[i].Seq, rows[i+1:]
 	for {
@@ -248,7 +249,8 @@ func (f *partFinder) messageParts(ctx context.Context, rows []store.Event, i int
 	}
 }
 
-// add appends the ask to which the call of an event belongs, if people are asked about it.
+// add appends the ask to which the call of an event belongs, if people are asked about the call. If that ask
+// does not exist or cannot be found, it appends a part without an ask.
 func (f *partFinder) add(ctx context.Context, all []part, row store.Event, h lifecycle.Event) ([]part, error) {
 	kind := conversation.Kind(h.Kind)
 	switch {
@@ -301,8 +303,8 @@ func (f *partFinder) openKind(ctx context.Context, key callKey) (conversation.Ki
 }
 
 // find adds the ask of a call to f.calls, if there is one, and the asks of other calls that it reads. Asks
-// are made in the order of the calls. So the ask is among the first after the call or, if the call had ended
-// at that time, among the last before. If the clock was set back, the ask may be after that time.
+// are made in the order of the calls. So the ask is among the first asks after the call. If the call had
+// ended at that time, the ask is among the last asks before it, unless the clock was set back.
 func (f *partFinder) find(ctx context.Context, key callKey, at time.Time, ended bool) error {
 	if ended {
 		if err := f.search(ctx, key, at.Add(time.Millisecond), true); err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/askback/askback/engine/internal/txn"
 )
 
-// Only approvers decide the confirmations of their routes (F12). The approvers of all routes that match a
-// confirmation must agree, whichever route comes first. An ask keeps its approvers. Its recipients, also
-// after a reassignment, only select among them.
+// Only approvers decide the confirmations of their routes (F12). A person who decides must be an approver of
+// each matching route that has approvers, whichever route comes first. An ask keeps its approvers. Its
+// recipients, also after a reassignment, only select among them.
 
 // A routing combines the routes that match an ask.
 type routing struct {
@@ -48,7 +48,7 @@ func (e *Service) setApprovers(ctx context.Context, s *current, n *txn.NewAsk, r
 	return nil
 }
 
-// inAll returns the names that are in each of the lists, in the order of the first.
+// inAll returns the names that are in each of the lists, in the order of the first list.
 func inAll(lists [][]string) []string {
 	return slices.DeleteFunc(slices.Clone(lists[0]), func(name string) bool {
 		return slices.ContainsFunc(lists[1:], func(list []string) bool { return !slices.Contains(list, name) })
@@ -56,8 +56,8 @@ func inAll(lists [][]string) []string {
 }
 
 // resolve returns the people in a list of people and groups, and the names that are not known here. If the
-// settings and the API have no people, people are known only by tokens, which may be made later, so all names
-// are taken.
+// settings and the API have no people, all names count as known: people are then known only by tokens, which
+// may be made later.
 func (e *Service) resolve(ctx context.Context, s *current, names []string) (people, unknown []string, err error) {
 	all, missing := s.Members(names)
 	if len(s.People) == 0 {
@@ -163,8 +163,8 @@ func (e *Service) checkEveryone(ctx context.Context, s *current, n *txn.NewAsk) 
 	return askback.Invalid{p}
 }
 
-// tooFew returns the error for an ask that too few of the required people may decide. Named is set if the
-// request names the people, so that its author can correct it.
+// tooFew returns the error for an ask that too few people may decide. The argument may is the number of
+// recipients who may decide it. If named is set, the request names the people, so its author can correct it.
 func tooFew(a *askback.Ask, named bool, may int) error {
 	p := askback.Problem{Pointer: "/to", Fix: "name more people"}
 	whom := "of the people named"
@@ -199,7 +199,7 @@ func tooFew(a *askback.Ask, named bool, may int) error {
 	return askback.Invalid{p}
 }
 
-// howMany returns "2 people", or "a person".
+// howMany returns "a person" if n is at most 1, and otherwise a text such as "2 people".
 func howMany(n int) string {
 	if n <= 1 {
 		return "a person"
@@ -207,7 +207,8 @@ func howMany(n int) string {
 	return fmt.Sprintf("%d people", n)
 }
 
-// listed returns names with commas between them. Of a long list it returns only the first names.
+// listed returns the quoted names, separated by commas. If there are more than ten, the number of the other
+// names replaces them.
 func listed(names []string) string {
 	const most = 10
 	if len(names) > most {
@@ -222,8 +223,8 @@ func (e *Service) everyone(ctx context.Context, s *current) ([]string, error) {
 	return s.everyone(slices.Collect(maps.Keys(tokens))), err
 }
 
-// everyone returns the people of the settings and the API, the people whom a channel reaches, and the people
-// with a valid token.
+// everyone returns the sorted names of the people in the settings and the API, the people whom a channel
+// reaches, and the people in tokens, who have a valid token.
 func (c *current) everyone(tokens []string) []string {
 	names := slices.Clone(tokens)
 	for _, p := range c.People {

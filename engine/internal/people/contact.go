@@ -24,8 +24,8 @@ const KindContact = "contact"
 // An AddressChannel is a [txn.Channel] to contacts, which people add by their address.
 type AddressChannel interface {
 	txn.Channel
-	// CheckAddress returns the stored form of an address: equal addresses have equal forms. The error may be
-	// an [askback.Invalid].
+	// CheckAddress returns the stored form of an address. Equal addresses have the same form. The error may
+	// be an [askback.Invalid].
 	CheckAddress(address string) (string, error)
 }
 
@@ -68,8 +68,8 @@ type ContactState struct {
 	Used    int64  `json:"used,omitempty"`
 }
 
-// decodeContact returns the contact of a record. If its address cannot be decrypted, it is
-// "", and the contact can only be listed and removed.
+// decodeContact returns the contact of a record. If the address cannot be decrypted, decodeContact logs the
+// error and the address is "". Such a contact can only be listed and removed.
 func (e *Service) decodeContact(row store.Record) (*contact, error) {
 	var s ContactState
 	if _, err := txn.Readable(s, json.Unmarshal(row.State, &s)); err != nil {
@@ -121,7 +121,8 @@ func (e *Service) contactKey(channel, address string) (string, error) {
 }
 
 // putContact adds a contact to a tx, or changes the contact with its address. If that contact belongs to
-// another person, it is deleted: the address belongs to the person who has it now.
+// another person, it is deleted: the address belongs to the person who has it now. The error is an
+// [askback.Invalid] if the person has too many contacts.
 func (e *Service) putContact(t *txn.Tx, c *contact) (*contact, error) {
 	key, err := e.contactKey(c.Channel, c.address)
 	if err == nil {
@@ -325,7 +326,8 @@ func (e *Service) contactAt(ctx context.Context, channel, address string) (*cont
 	return c, nil
 }
 
-// ContactPrincipal returns the contact with an address, and its person as a principal of a channel.
+// ContactPrincipal returns the contact with an address, and its person as a principal of the channel via. The
+// error is as for [Service.ContactAt].
 func (e *Service) ContactPrincipal(
 	ctx context.Context, channel, address string, via askback.Channel,
 ) (askback.Principal, askback.Contact, error) {
@@ -349,7 +351,7 @@ func (e *Service) RemoveContact(ctx context.Context, channel, address string) er
 	return err
 }
 
-// contactsFor returns the contacts of the people who may answer an ask, oldest first.
+// contactsFor returns the valid contacts of the people who may answer an ask, oldest first.
 func (e *Service) contactsFor(ctx context.Context, a *askback.Ask, now time.Time) (all []*contact, err error) {
 	if !e.hasContacts {
 		return nil, nil

@@ -48,8 +48,8 @@ func newCode(r io.Reader) (string, error) {
 	return codeEncoding.EncodeToString(b), nil
 }
 
-// codeKey returns the key of the record of a code for a channel. It ignores the case and the spaces that a
-// person types.
+// codeKey returns the key of the record of a code for a channel. It ignores the case, and the spaces and
+// hyphens that a person types.
 func codeKey(channel, code string) string {
 	code = strings.Join(strings.FieldsFunc(strings.ToUpper(code), func(r rune) bool { return r == ' ' || r == '-' }),
 		"")
@@ -158,14 +158,15 @@ func (e *Service) LinkContact(ctx context.Context, channel, code, address, label
 }
 
 const (
-	maxGuesses = 5                // wrong codes from one address within guessTime
-	guessTime  = 10 * time.Minute // the lifetime of a code
-	// addresses in memory; beyond that the oldest is forgotten, because a code cannot be guessed anyway
+	maxGuesses = 5                // the maximum number of wrong codes from one address within guessTime
+	guessTime  = 10 * time.Minute // the time for which a wrong code counts: the lifetime of a code
+	// the maximum number of addresses in memory; at this number some are forgotten, because a code cannot be
+	// guessed anyway
 	maxGuessers  = 10_000
 	guessForgets = maxGuessers / 10 // the number of addresses forgotten at a time
 )
 
-// guesses limits the wrong codes from one address.
+// guesses records the times of wrong codes, keyed by the address that sent them.
 type guesses struct {
 	mu  sync.Mutex
 	all map[string][]time.Time
@@ -190,7 +191,7 @@ func (g *guesses) check(address string, now time.Time) error {
 	}
 }
 
-// add records a wrong code.
+// add records a wrong code. If there are too many addresses, it forgets some of them.
 func (g *guesses) add(address string, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

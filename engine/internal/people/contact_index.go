@@ -31,8 +31,8 @@ type contactEnd struct {
 	revoked    bool
 }
 
-// changeContacts commits a change of contacts. The index then reads all of them again when it is next used:
-// they change rarely.
+// changeContacts commits a change of contacts. The index then reads all contacts again when it is next used,
+// because they change rarely.
 func (e *Service) changeContacts(ctx context.Context, fn func(*txn.Tx) error) error {
 	e.contacts.changing.RLock()
 	defer e.contacts.changing.RUnlock()
@@ -84,7 +84,7 @@ func (c *contacts) isLoaded() bool {
 	return c.loaded
 }
 
-// list returns the contacts of a person, or all for "".
+// list returns the contacts of a person, or all contacts if person is "".
 func (c *contacts) list(ctx context.Context, e *Service, person string) (all []*contact, err error) {
 	if err := c.load(ctx, e); err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (c *contacts) list(ctx context.Context, e *Service, person string) (all []*
 	return all, nil
 }
 
-// withID returns the contact with an id. The error is [askback.ErrNotFound] if it is unknown.
+// withID returns the contact with an id. The error is [askback.ErrNotFound] if the id is unknown.
 func (c *contacts) withID(ctx context.Context, e *Service, id string) (*contact, error) {
 	if err := c.load(ctx, e); err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (c *contacts) withID(ctx context.Context, e *Service, id string) (*contact,
 	return nil, askback.ErrNotFound
 }
 
-// at returns the contact with an address. The error is [askback.ErrNotFound] if it is unknown.
+// at returns the contact with an address. The error is [askback.ErrNotFound] if the address is unknown.
 func (c *contacts) at(ctx context.Context, e *Service, channel, address string) (*contact, error) {
 	if err := c.load(ctx, e); err != nil {
 		return nil, err
@@ -145,8 +145,8 @@ func (c *contacts) touch(one *contact, now time.Time) {
 	}
 }
 
-// contactValid reports whether the binding of a contact is valid. It reads tokens only at the first call for
-// the contact, and again after a token was revoked.
+// contactValid reports whether the address of a contact is known and its binding is valid. It reads tokens
+// only at the first call for the contact, and again after a token was revoked.
 func (e *Service) contactValid(ctx context.Context, c *contact, now time.Time) (bool, error) {
 	if c.address == "" {
 		return false, nil
@@ -177,7 +177,7 @@ func (e *Service) contactValid(ctx context.Context, c *contact, now time.Time) (
 	return true, nil
 }
 
-// bindingEnd reads the tokens of a binding.
+// bindingEnd reads when a binding ends, and whether its token was revoked.
 func (e *Service) bindingEnd(ctx context.Context, b binding) (end contactEnd, err error) {
 	if end.at, err = e.RootEnd(ctx, b.root); err == nil {
 		end.revoked, err = e.IsRevoked(ctx, b.token)
@@ -185,7 +185,7 @@ func (e *Service) bindingEnd(ctx context.Context, b binding) (end contactEnd, er
 	return end, err
 }
 
-// StoreContactUses stores the last uses of contacts.
+// StoreContactUses stores the last uses of contacts that are not yet stored.
 func (e *Service) StoreContactUses(ctx context.Context) error {
 	e.contacts.mu.Lock()
 	uses := map[string]time.Time{}

@@ -47,7 +47,7 @@ type storedGroup struct {
 	At     int64    `json:"at"`
 }
 
-// storedDirectory is the state of the record. People and groups are in order of name.
+// storedDirectory is the state of the record. People and groups are sorted by name.
 type storedDirectory struct {
 	Format   int             `json:"v"`
 	People   []storedPerson  `json:"people,omitempty"`
@@ -72,9 +72,9 @@ func (d *storedDirectory) group(name string) (int, bool) {
 // routes. It is not changed after it was published.
 type current struct {
 	txn.Settings
-	groups []askback.Group // the names in Settings.Groups, in order
+	groups []askback.Group // the groups in Settings.Groups, sorted by name
 	routes askback.RouteList
-	quiet  map[string]quietHours // by the name of the person
+	quiet  map[string]quietHours // keyed by the name of the person
 }
 
 // directories combines the settings and the stored directory.
@@ -101,7 +101,7 @@ func (e *Service) Set(s txn.Settings) {
 }
 
 // current returns the effective settings. It first reads the stored directory unless it was read. If that
-// fails, it returns an error: a rule of a route must not be missed.
+// fails, current returns an error, because a rule of a route must not be missed.
 func (e *Service) current(ctx context.Context) (*current, error) {
 	if e.directory.complete.Load() {
 		return e.applied.Load(), nil
@@ -156,7 +156,7 @@ func (e *Service) readDirectory(ctx context.Context) (d storedDirectory, row sto
 	return d, row, err
 }
 
-// replaceDirectory uses a stored directory that was committed, unless a later version is in use.
+// replaceDirectory applies a stored directory that was committed, unless a later version is already applied.
 func (e *Service) replaceDirectory(d storedDirectory, version int64) {
 	e.directory.mu.Lock()
 	defer e.directory.mu.Unlock()
@@ -167,7 +167,7 @@ func (e *Service) replaceDirectory(d storedDirectory, version int64) {
 	}
 }
 
-// combine publishes the effective settings. The caller holds the mutex.
+// combine publishes the effective settings, calls Changed, and logs new warnings. The caller holds the mutex.
 func (e *Service) combine() {
 	c, warnings := combined(e.directory.file, &e.directory.stored)
 	e.applied.Store(c)
@@ -185,8 +185,8 @@ func (e *Service) combine() {
 	e.directory.warned = warned
 }
 
-// combined returns the settings combined with the stored directory, and warnings for operators. If both have
-// a name or an address, the settings win.
+// combined returns the settings combined with the stored directory, and warnings for operators. If the
+// settings have the same name or address as the directory, the settings win.
 func combined(file txn.Settings, d *storedDirectory) (c *current, warnings []string) {
 	c = &current{Settings: file}
 	c.addPeople(d.People, &warnings)
@@ -290,7 +290,7 @@ func (c *current) hasGroup(name string) bool {
 	return ok
 }
 
-// DirectoryReport describes a stored directory.
+// A DirectoryReport describes a stored directory.
 type DirectoryReport struct {
 	People, Groups, Routes int
 	Warnings               []string // about entries that have no effect with the settings

@@ -9,7 +9,7 @@ import (
 )
 
 // excluding returns a problem for each hosted agent whose confirmations are all rejected, because too few of
-// the people it names may decide them.
+// the people that the agent names may decide them.
 func (c *current) excluding(recipients map[string][]string, known []string) (all []DirectoryProblem) {
 	for _, agent := range slices.Sorted(maps.Keys(recipients)) {
 		r := c.routeOf(&askback.Ask{

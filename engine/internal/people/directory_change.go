@@ -155,7 +155,8 @@ func (e *Service) personFree(r askback.PersonRequest, d *storedDirectory) error 
 	return nil
 }
 
-// personNamed returns the person with a name, as in a list.
+// personNamed returns the person with a name, as in a list, and whether the settings or the API have the
+// person.
 func (c *current) personNamed(name string) (askback.Person, bool) {
 	i := slices.IndexFunc(c.People, func(p askback.Person) bool { return p.Name == name })
 	if i < 0 {
@@ -190,8 +191,8 @@ func (c *Client) DeletePerson(ctx context.Context, name string) (askback.Person,
 	return p, err
 }
 
-// afterRemoval returns a warning about a removed person if groups or routes still name the person, or if the
-// person may still answer.
+// afterRemoval returns a warning about a removed person, or "". It warns if groups or routes still name the
+// person, or if the person may still answer.
 func (e *Service) afterRemoval(ctx context.Context, s *current, name string) (string, error) {
 	known, err := e.IsPerson(ctx, name)
 	if err != nil {
@@ -216,7 +217,8 @@ func (e *Service) afterRemoval(ctx context.Context, s *current, name string) (st
 	return strings.Join(warnings, "; "), nil
 }
 
-// routesNaming returns the routes that name a person or, after @, a group.
+// routesNaming returns the names of the routes that name a person or, after "@", a group. A name is a text
+// such as "route 2 of the API".
 func (c *current) routesNaming(name string) (all []string) {
 	of := map[askback.Source]string{askback.SourceSettings: "the settings", askback.SourceAPI: "the API"}
 	counts := map[askback.Source]int{}
@@ -230,7 +232,7 @@ func (c *current) routesNaming(name string) (all []string) {
 	return all
 }
 
-// notOfAPI returns the error for removing an entry that was not made over the API.
+// notOfAPI returns the error for the removal of an entry that was not made over the API.
 func (e *Service) notOfAPI(what, name string) error {
 	s := e.applied.Load()
 	_, group := s.Groups[name]
@@ -272,7 +274,7 @@ func (c *Client) PutGroup(ctx context.Context, name string, people []string) (as
 	return g, nil
 }
 
-// groupNamed returns a copy of the group with a name, as in a list.
+// groupNamed returns a copy of the group with a name, as in a list, and whether there is one.
 func (c *current) groupNamed(name string) (askback.Group, bool) {
 	for _, g := range c.groups {
 		if g.Name == name {
@@ -309,8 +311,8 @@ func (c *Client) DeleteGroup(ctx context.Context, name string) (askback.Group, e
 	}, nil
 }
 
-// unusedGroup returns an error if routes name a group: without it, their asks would reach other
-// people, or none.
+// unusedGroup returns an error if routes name a group. Without the group, the asks of these routes would
+// reach other people, or no people.
 func unusedGroup(name string, routes []askback.Route) error {
 	s := current{Settings: txn.Settings{Routes: slices.Clone(routes)}}
 	for i := range s.Routes {
@@ -388,7 +390,7 @@ func (c *current) routeList() askback.RouteList {
 	return all
 }
 
-// storedTime returns a stored time.
+// storedTime returns the time of a stored number of milliseconds.
 func storedTime(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
 // settings returns the argument of [Service.Set].

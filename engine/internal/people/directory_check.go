@@ -42,7 +42,7 @@ func (e *Service) CheckDirectory(ctx context.Context) ([]DirectoryProblem, error
 	return problems, nil
 }
 
-// known returns the known people.
+// known returns the names of the known people.
 func (e *Service) known(ctx context.Context) ([]string, error) {
 	s, err := e.current(ctx)
 	if err != nil {
@@ -76,7 +76,7 @@ func (e *Service) reportDirectory(ctx context.Context) {
 	}
 }
 
-// problems returns the problems of the groups and routes, if these people are known.
+// problems returns the problems of the people, groups and routes, if these people are known.
 func (c *current) problems(known []string) (all []DirectoryProblem) {
 	if len(known) == 0 { // people get a token later
 		known = nil
@@ -140,7 +140,7 @@ func (c *current) hasPerson(name string) bool {
 	return slices.ContainsFunc(c.People, func(p askback.Person) bool { return p.Name == name })
 }
 
-// routeName returns "route 2 of the settings".
+// routeName returns a text such as "route 2 of the settings". The first index is 0.
 func routeName(source askback.Source, index int) string {
 	if source == askback.SourceAPI {
 		return fmt.Sprintf("route %d of the API", index+1)
@@ -173,7 +173,7 @@ func (c *current) reachable(r *askback.Route, known []string) (people []string, 
 }
 
 // knownOf returns the known people in a list of people and groups. If people are known only by tokens, which
-// may be made later, it returns all.
+// may be made later, it returns all people in the list.
 func (c *current) knownOf(names, known []string) []string {
 	all, _ := c.Members(names)
 	if len(c.People) == 0 {

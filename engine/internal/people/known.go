@@ -27,8 +27,8 @@ type tokenNames struct {
 	names map[string]bool
 }
 
-// knownPeople returns the names that belong to a person in the settings or with a valid token. It returns nil
-// if there are no such people at all.
+// knownPeople returns the names that belong to a person in the settings or the API, or with a valid token. It
+// returns nil if there are no such people at all.
 func (e *Service) knownPeople(ctx context.Context, s *current, names []string) ([]string, error) {
 	inSettings := func(name string) bool {
 		return slices.ContainsFunc(s.People, func(p askback.Person) bool { return p.Name == name }) ||
@@ -59,7 +59,8 @@ func (e *Service) knownPeople(ctx context.Context, s *current, names []string) (
 // forget makes the next call of read search for tokens again.
 func (t *tokenNames) forget() { t.stale.Store(true) }
 
-// read returns the people with a valid token. The caller must not change the result.
+// read returns the names of the people with a valid token. It returns the cached names for knownTime, or for
+// knownPause if a name in wanted is missing. The caller must not change the result.
 func (t *tokenNames) read(ctx context.Context, e *Service, wanted []string) (map[string]bool, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -35,7 +35,8 @@ func (e *Service) CheckNewName(ctx context.Context, pointer, name string, kind a
 	return nil
 }
 
-// alike reports whether two names look alike. Names of people also look alike if they differ only in case.
+// alike reports whether two names look alike. Unless kind is Agent, names also look alike if they differ only
+// in case.
 func alike(a, b string, kind askback.Kind) bool {
 	if kind == askback.Agent {
 		return lookalike.Skeleton(a) == lookalike.Skeleton(b)

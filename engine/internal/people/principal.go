@@ -41,8 +41,8 @@ func (e *Service) IsPerson(ctx context.Context, name string) (bool, error) {
 	return e.HasPersonToken(ctx, name)
 }
 
-// nameRoot begins the root of a principal from [Service.Principal]; the name follows. No id of a token begins
-// with it.
+// nameRoot begins the root of a principal from [Service.Principal], followed by the name. No id of a token
+// begins with it.
 const nameRoot = "name:"
 
 // Root returns the oldest ancestor of a token, as [auth.Authority.Root] does. The token of a

@@ -14,7 +14,7 @@ type quietHours struct {
 	zone       *time.Location
 }
 
-// quietHoursOf returns the quiet hours of each person who has some, by name.
+// quietHoursOf returns the quiet hours of each person who has some, keyed by name.
 func quietHoursOf(people []askback.Person) map[string]quietHours {
 	all := map[string]quietHours{}
 	for i := range people {

@@ -38,8 +38,9 @@ func (c *current) routeOf(a *askback.Ask) (out routing) {
 	return out
 }
 
-// AddRoute applies the routes to a new ask. The fields of the request take precedence over a route, except
-// for the approval rules.
+// AddRoute applies the routes to a new ask: its recipients, approvers, approval rules and timeout. The fields
+// of the request take precedence over a route, except for the approval rules. The error is an
+// [askback.Invalid] if too few people may answer or decide the ask.
 func (c *Client) AddRoute(ctx context.Context, n *txn.NewAsk) error {
 	s, err := c.service.current(ctx)
 	if err != nil {
@@ -75,8 +76,8 @@ func (c *Client) AddRoute(ctx context.Context, n *txn.NewAsk) error {
 }
 
 // address sets the people and groups who get a new ask, and returns the people. These are the people whom the
-// request names, or else the people of its route. If these are too few to decide it, the approvers also get
-// it.
+// request names, or else the people of its route. If too few of these people may decide the ask, its
+// approvers also get it.
 func (e *Service) address(ctx context.Context, n *txn.NewAsk, r *routing) (people []string, err error) {
 	a := &n.Asked.Ask
 	if n.Named {
@@ -120,8 +121,8 @@ func union(a, b []string) []string {
 	return a
 }
 
-// onTimeout returns the effect of the timeout of a route. If an ask lacks the defaults that the route needs,
-// it is declined instead.
+// onTimeout returns the effect of the timeout of a route. If an ask lacks the defaults that the effect needs,
+// the ask is declined instead.
 func onTimeout(a *askback.Ask, then askback.OnTimeout) askback.OnTimeout {
 	switch {
 	case then == "":
@@ -137,8 +138,8 @@ func onTimeout(a *askback.Ask, then askback.OnTimeout) askback.OnTimeout {
 	return then
 }
 
-// FollowUps returns the reminders and the escalations of a route for an ask that is made at a
-// time, in order.
+// FollowUps returns the reminders and the escalations of a route for an ask that is made at a time, sorted by
+// time.
 func FollowUps(r askback.Route, at time.Time) (all []askback.FollowUp) {
 	for _, after := range r.Remind {
 		all = append(all, askback.FollowUp{At: at.Add(after.Duration())})
@@ -152,11 +153,11 @@ func FollowUps(r askback.Route, at time.Time) (all []askback.FollowUp) {
 
 // expand returns the people in a list of people and groups, and the names that are not known here, because
 // they have left or are wrong. If the settings or the API have people, unknown people are omitted. Otherwise
-// people are known only by tokens, which may be made later, and all are taken.
+// all people are taken, because they are known only by tokens, which may be made later.
 //
 // The pointer is the place of the list in the request. The error is an [askback.Invalid] if no person is left
-// or, if strict is set, a group does not exist. Without strict, a missing group is among the skipped: the
-// author of an ask does not see the groups of a route.
+// or, if strict is set, a group does not exist. Without strict, a missing group is among the skipped names:
+// the author of an ask does not see the groups of a route.
 func (e *Service) expand(
 	ctx context.Context, pointer string, names []string, strict bool,
 ) (people, skipped []string, err error) {
@@ -204,7 +205,8 @@ func (e *Service) expand(
 	return people, skipped, nil
 }
 
-// withSkipped adds a warning that lists unknown people. The problem has its pointer and its fix.
+// withSkipped returns warnings with a warning that lists unknown people, if there are any. The argument p has
+// the pointer and the fix of the warning.
 func withSkipped(warnings []askback.Problem, skipped []string, p askback.Problem) []askback.Problem {
 	if len(skipped) == 0 || len(warnings) >= limits.MaxProblems {
 		return warnings
@@ -233,8 +235,8 @@ func quoted(names []string) []string {
 }
 
 // ReceiversOf returns the receivers that may carry an ask to the people who may answer it, from the settings
-// and from the contacts of these people. Each has the end of the quiet hours of its person. Channels are the
-// channels of the route of the ask; empty: all.
+// and from the contacts of these people. Each receiver has the end of the quiet hours of its person. If
+// channels is not empty, only these channels may carry the ask. A settled ask has no receivers.
 func (e *Service) ReceiversOf(
 	ctx context.Context, a *askback.Ask, channels []string, now time.Time,
 ) (all []lifecycle.Receiver, err error) {
@@ -307,7 +309,7 @@ func (c *Client) Reassigned(t *txn.Tx, a *lifecycle.AskState, r askback.Reassign
 }
 
 // checkReassigned returns an [askback.Invalid] if too few of the new recipients may decide an ask, or if none
-// of the named people may.
+// of the people in named may decide it.
 func (c *Client) checkReassigned(ctx context.Context, ask *askback.Ask, named, people []string) error {
 	chosen, _, err := c.service.expand(ctx, "/to", named, true)
 	if err != nil {

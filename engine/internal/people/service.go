@@ -32,7 +32,8 @@ type Options struct {
 	Changed func(txn.Settings)
 	// RouteChannels are the names of the channels that a route of the API may name; nil: any.
 	RouteChannels []string
-	// Recipients returns, by the name of each hosted agent, the people and groups that its asks name.
+	// Recipients returns the people and groups that the asks of each hosted agent name, keyed by the name of
+	// the agent.
 	Recipients func() map[string][]string
 }
 
@@ -59,7 +60,7 @@ func New(db *txn.DB, o Options) *Service {
 	return e
 }
 
-// settingsNow returns the effective settings, like current.
+// settingsNow returns the effective settings. See current.
 func (e *Service) settingsNow(ctx context.Context) (*txn.Settings, error) {
 	s, err := e.current(ctx)
 	if err != nil {

@@ -21,7 +21,7 @@ func (c *Client) HostedAgents(context.Context) ([]askback.HostedAgent, error) {
 	return c.service.HostedAgents(), nil
 }
 
-// HostedAgents returns the agents that can be started here, ordered by name, each with the time of its next
+// HostedAgents returns the agents that this engine can start, sorted by name, each with the time of its next
 // run.
 func (e *Service) HostedAgents() []askback.HostedAgent {
 	if e.Runner == nil {
@@ -44,7 +44,8 @@ type CallbackRunner interface {
 	Callback(agent string) string
 }
 
-// agentCallback returns the address that receives the events of the runs of an agent, or "".
+// agentCallback returns the address that receives the events of the runs of an agent, or "". The error is not
+// nil if the engine cannot send to the address.
 func (e *Service) agentCallback(agent string) (string, error) {
 	c, ok := e.Runner.(CallbackRunner)
 	if !ok {
@@ -113,7 +114,7 @@ func (e *Service) preferCallback(ctx context.Context, id string, r *askback.Requ
 	return err
 }
 
-// agentNames returns a sentence with the names of the first hosted agents.
+// agentNames returns the fix for an unknown agent: a sentence with the names of the first hosted agents.
 func (e *Service) agentNames() string {
 	const most = 20
 	var names []string
@@ -130,7 +131,8 @@ func (e *Service) agentNames() string {
 	return "name one of " + strings.Join(names, ", ")
 }
 
-// countRuns returns the number of open sessions of an owner whose agents run here, at most limit.
+// countRuns returns the number of open hosted sessions of an owner, at most limit. If the owner has fewer
+// than limit open sessions, it returns their number without reading whether they are hosted.
 func (e *Service) countRuns(ctx context.Context, owner string, limit int) (n int, err error) {
 	all, err := e.Store.CountOpen(ctx, txn.KindSession, owner, limit)
 	if err != nil || all < limit { // most owners have few

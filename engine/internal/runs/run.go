@@ -48,7 +48,7 @@ type runRecord struct {
 	cancel  lifecycle.Cancelled // the actor and the reason for its open ask, if a step ends its turn
 }
 
-// lockRun locks and reads a run. A tx locks it before all other records.
+// lockRun locks and reads a run, unless the tx holds the run already. A tx locks runs before other records.
 func lockRun(t *txn.Tx, id string) (*runRecord, error) {
 	for _, r := range t.Records {
 		if r, ok := r.(*runRecord); ok && r.row.ID == id {
@@ -69,8 +69,8 @@ func lockRun(t *txn.Tx, id string) (*runRecord, error) {
 	return addRun(t, r), nil
 }
 
-// lockKnownRun is like lockRun for a run that was read before, which it does not read again. If the run has
-// changed since, the commit is a conflict, and the next attempt reads it.
+// lockKnownRun is like lockRun for a run that was read before. It does not read the run again. If the run has
+// changed since, the commit is a conflict, and the next attempt reads the run.
 func lockKnownRun(t *txn.Tx, known *runRecord) (*runRecord, error) {
 	if t.Attempt > 0 {
 		return lockRun(t, known.row.ID)
@@ -81,7 +81,7 @@ func lockKnownRun(t *txn.Tx, known *runRecord) (*runRecord, error) {
 	return addRun(t, &runRecord{row: known.row, fixed: known.fixed, state: known.state}), nil
 }
 
-// addRun adds to the tx a run that was read.
+// addRun adds a run that was read to the tx.
 func addRun(t *txn.Tx, r *runRecord) *runRecord {
 	t.Append(r, r.row.Updated)
 	return r
@@ -176,7 +176,8 @@ func (r *runRecord) addEffect(t *txn.Tx, effect conversation.Effect) error {
 	return fmt.Errorf("unknown effect %T", effect)
 }
 
-// updateSession steps the session of the run, and notifies the parent run when the session ends.
+// updateSession steps the session of the run. If a parent started the run, it also notifies the parent when
+// the turn or the run ends.
 func (r *runRecord) updateSession(t *txn.Tx, f conversation.UpdateSession) error {
 	in := lifecycle.RunChanged{
 		Status: f.Status, Idle: f.Idle, Error: f.Error, Tokens: f.Usage.InputTokens + f.Usage.OutputTokens,
@@ -272,7 +273,7 @@ func (c *Client) StartHosted(t *txn.Tx, r askback.SessionRequest, key string) (*
 }
 
 // promptOf returns the first message of a run. The payload comes from a program and is data: it follows the
-// prompt in a fence that it cannot close.
+// prompt in a fence that the payload cannot close.
 func promptOf(r askback.SessionRequest) string {
 	if len(r.Payload) == 0 {
 		return r.Prompt
@@ -285,8 +286,9 @@ func promptOf(r askback.SessionRequest) string {
 		"\n") + "The payload:\n" + fence + "json\n" + string(r.Payload) + "\n" + fence
 }
 
-// CheckHosted checks a request for a hosted agent. It returns an [askback.Invalid] if this engine
-// does not have the agent, and [askback.ErrStartBy] if the principal may not start it.
+// CheckHosted checks a request for a hosted agent. It returns an [askback.Invalid] if this engine does not
+// have the agent, and [askback.ErrStartBy] if the principal may not start it. For any other request it
+// returns nil.
 func (c *Client) CheckHosted(ctx context.Context, r askback.SessionRequest) error {
 	if !r.Hosted() {
 		return nil
@@ -310,7 +312,7 @@ func (c *Client) CheckHosted(ctx context.Context, r askback.SessionRequest) erro
 	return err
 }
 
-// SendHosted applies a command to the session of a run.
+// SendHosted applies a command to the session of a run, and returns the new state of the session.
 func (c *Client) SendHosted(t *txn.Tx, id string, cmd askback.Command) (askback.Session, error) {
 	r, err := lockRun(t, id)
 	if err != nil {
@@ -341,7 +343,8 @@ func (c *Client) SendHosted(t *txn.Tx, id string, cmd askback.Command) (askback.
 	return one.State.Session, nil
 }
 
-// runInput returns the input of a run for a command, or nil if the command changes nothing.
+// runInput returns the input of a run for a command. It also sets r.cancel to this principal. The error is an
+// [askback.Invalid] for a command that hosted runs do not accept.
 func (c *Client) runInput(
 	t *txn.Tx, r *runRecord, one askback.Session, cmd askback.Command,
 ) (conversation.Input, error) {
@@ -408,7 +411,8 @@ func runEvent(e conversation.Event) (h lifecycle.Event, ok bool) {
 	return h, true
 }
 
-// messageEvent returns the run event for an event of its session. It is the reverse of runEvent.
+// messageEvent returns the run event for an event of its session, without the phase and the kind of a call.
+// It is the reverse of runEvent.
 func messageEvent(h lifecycle.Event) conversation.Event {
 	return conversation.Event{
 		Type: conversation.EventType(h.Type), By: h.By, Text: h.Text, Role: conversation.Role(h.Role), Final: h.Final,

@@ -71,8 +71,8 @@ func (e *Service) openAsk(ctx context.Context, f store.Effect, r *runRecord, w r
 	return err
 }
 
-// directorsFor returns the directors of a run if a route needs them, because they must not settle
-// the asks of the run.
+// directorsFor returns the directors of a run if a route forbids self-approval, because they must not settle
+// the asks of the run. Otherwise it returns nil.
 func (e *Service) directorsFor(ctx context.Context, r *runRecord) ([]string, error) {
 	s, err := e.Current(ctx)
 	if err != nil || !slices.ContainsFunc(s.Routes, func(r askback.Route) bool { return r.NoSelfApproval }) {
@@ -108,7 +108,8 @@ func (e *Service) directors(ctx context.Context, r *runRecord) (names []string, 
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" }), nil
 }
 
-// resumeRun steps a run with the outcome of its ask.
+// resumeRun steps a run with the outcome of its ask. If the approval can no longer be used, the outcome for
+// the model is a refusal.
 func (e *Service) resumeRun(ctx context.Context, f store.Effect, r *runRecord) error {
 	a, err := e.Fetch(ctx, f.Subject)
 	if err != nil {
@@ -162,8 +163,9 @@ func deliverOutcome(t *txn.Tx, id string, call conversation.Call) error {
 	return nil
 }
 
-// explain adds to a request the context that people need before they decide: to the approval of a call, the
-// model's text with the call; to questions, the payload with which the run started, if it is an object.
+// explain adds to a request the context that people need before they decide, if the request has none. For the
+// approval of a call, this is the model's text with the call. For questions, this is the payload of the
+// session, if it is an object.
 func (e *Service) explain(ctx context.Context, id string, n int, q *askback.Request) (err error) {
 	switch {
 	case q.Confirmation != nil && q.Confirmation.Context == "":
@@ -185,7 +187,8 @@ func (e *Service) explain(ctx context.Context, id string, n int, q *askback.Requ
 	return err
 }
 
-// textBefore returns the text of the message that has a call, or "" if it has none.
+// textBefore returns the text of the message that has a call, limited by limitContext. It returns "" if there
+// is no such message.
 func (e *Service) textBefore(ctx context.Context, id string, n int) (string, error) {
 	found := false
 	for before := int64(0); ; {
@@ -211,8 +214,8 @@ func (e *Service) textBefore(ctx context.Context, id string, n int) (string, err
 	}
 }
 
-// limitContext returns the end of a text that is too long for a context: the reason for a call is close to
-// it.
+// limitContext returns the text, or its end if it is too long for a context: the reason for a call is close
+// to the call.
 func limitContext(text string) string {
 	if text = strings.TrimSpace(text); len(text) <= limits.MaxContext {
 		return text

@@ -18,8 +18,9 @@ func childKey(parent string, w runWork) string {
 	return fmt.Sprintf("child:%s:%d:%d", parent, w.Call, w.Child)
 }
 
-// startChild starts a child of a run, unless the run no longer waits for it. If the run is cancelled at the
-// same time, it finds no child to cancel, so startChild cancels the child.
+// startChild starts a child of a run, unless the run no longer waits for the child. If the agent of the child
+// may not be started, the child ends with an error. If the run is cancelled at the same time, it finds no
+// child to cancel, so startChild cancels the child.
 func (e *Service) startChild(ctx context.Context, f store.Effect, parent *runRecord, w runWork) error {
 	call, ok, err := e.callOf(ctx, parent, conversation.Delegating, w.Call)
 	if err != nil {
@@ -111,8 +112,8 @@ func (e *Service) endChild(ctx context.Context, parent *runRecord, w runWork) er
 	})
 }
 
-// childFinished notifies a run that one of its children has ended its turn. The two belong to different
-// sessions, so the step and the completion are two commits: a repeated step changes nothing.
+// childFinished notifies a run that one of its children has ended its turn. The run and the child belong to
+// different sessions, so the step and the completion are two commits: a repeated step changes nothing.
 func (e *Service) childFinished(ctx context.Context, f store.Effect, child *runRecord, w runWork) error {
 	err := e.Update(ctx, func(t *txn.Tx) error {
 		parent, err := lockRun(t, child.fixed.Parent)

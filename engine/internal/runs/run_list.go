@@ -12,7 +12,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// Children returns the sessions that the run of a session started, oldest first.
+// Children returns the sessions that the run of a session started, oldest first. It omits sessions that
+// cannot be read.
 func (c *Client) Children(ctx context.Context, id string) (children []askback.Session, err error) {
 	if _, err := c.FindSession(ctx, access.ActFollow, id); err != nil {
 		return nil, fmt.Errorf("children of %s: %w", id, err)
@@ -43,7 +44,7 @@ func (c *Client) Children(ctx context.Context, id string) (children []askback.Se
 	return children, nil
 }
 
-// knownRun is like readRun. It returns nil if there is no such run, or if it cannot be read.
+// knownRun is like readRun, but returns nil if there is no such run, or if the run cannot be read.
 func (e *Service) knownRun(ctx context.Context, session string) (*runRecord, error) {
 	r, err := e.readRun(ctx, session)
 	switch {
@@ -55,8 +56,8 @@ func (e *Service) knownRun(ctx context.Context, session string) (*runRecord, err
 	return r, nil
 }
 
-// OpenCalls returns the calls of the run of a session that have no result yet. It returns none if
-// there is no such run, or if it cannot be read.
+// OpenCalls returns the calls of the run of a session that have no result yet. It returns nil if there is no
+// such run, or if the run cannot be read.
 func (e *Service) OpenCalls(ctx context.Context, session string) ([]conversation.Open, error) {
 	r, err := e.knownRun(ctx, session)
 	if err != nil || r == nil {
@@ -66,7 +67,8 @@ func (e *Service) OpenCalls(ctx context.Context, session string) ([]conversation
 }
 
 // AsksOf returns an ask that has the agent of the run of a session, its owner, and the recipients that it
-// names. It also reports whether the run may ask people. The ask is nil if that is not known.
+// names. It also reports whether the run may ask people. The ask is nil if the run or its definition is not
+// known.
 func (e *Service) AsksOf(ctx context.Context, session string) (a *askback.Ask, asks bool, err error) {
 	r, err := e.knownRun(ctx, session)
 	if err != nil || r == nil || e.Runner == nil {

@@ -11,8 +11,9 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// executeTool runs the tool of a call. It first commits the start, with the use of the approval that the call
-// needs. So a tool that changes something runs at most once (F7).
+// executeTool runs the tool of a call. It first commits the start, and consumes the approval that the call
+// needs. So a tool that changes something runs at most once (F7). If the approval cannot be used, the result
+// of the call is an error.
 func (e *Service) executeTool(ctx context.Context, f store.Effect, r *runRecord, w runWork) error {
 	call, ok, err := e.callOf(ctx, r, conversation.Executing, w.Call)
 	if err != nil {
@@ -49,7 +50,8 @@ func (e *Service) executeTool(ctx context.Context, f store.Effect, r *runRecord,
 	return e.finish(ctx, f, f.Subject, func(t *txn.Tx, r *runRecord) error { return r.toolFinished(t, w.Call, out) })
 }
 
-// toolFinished steps a run with the result of a tool.
+// toolFinished steps a run with the result of a tool. If the tool replaced the todos, it also steps the
+// session.
 func (r *runRecord) toolFinished(t *txn.Tx, call int, out conversation.Executed) error {
 	in := conversation.ToolFinished{Call: call, Text: out.Text, IsError: out.IsError, At: t.Now()}
 	if out.Todos != nil && r.state.Runs(call) {
@@ -68,8 +70,8 @@ func (r *runRecord) toolFinished(t *txn.Tx, call int, out conversation.Executed)
 	return r.step(t, in)
 }
 
-// startTool commits the start of a tool, and consumes the approval that it needs. It reports whether the tool
-// must run. If the tool must not run, the effect is done.
+// startTool commits the start of a tool, and consumes the approval that the tool needs. It reports whether
+// the tool must run. If the tool must not run, the effect is done.
 func (e *Service) startTool(
 	ctx context.Context, f store.Effect, known *runRecord, w runWork, call conversation.Call,
 ) (runs bool, err error) {

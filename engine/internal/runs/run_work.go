@@ -63,8 +63,9 @@ func addWork(t *txn.Tx, kind, subjectKind, subject, stream string, w runWork) er
 	return err
 }
 
-// performRun performs an effect of a run until it succeeds, because the run cannot continue without it. If a
-// part of the run cannot be read, the run fails. If ctx ends, the next process performs the effect.
+// performRun performs an effect of a run. After an error it plans the next attempt, because the run cannot
+// continue without the effect. If a part of the run cannot be read, the run fails. If ctx ends, the next
+// process performs the effect.
 func (e *Service) performRun(ctx context.Context, f store.Effect) error {
 	err := e.runEffect(ctx, f)
 	if err == nil || ctx.Err() != nil || errors.Is(err, askback.ErrNotFound) { // not found: deleted with its record
@@ -144,7 +145,7 @@ func (e *Service) checkHosts(r *runRecord) error {
 	return nil
 }
 
-// finish commits the completion of an effect, and the step of a run if fn is not nil. It does
+// finish commits the completion of an effect and, if fn is not nil, the step of the run with this id. It does
 // so even if ctx has ended.
 func (e *Service) finish(ctx context.Context, f store.Effect, id string, fn func(t *txn.Tx, r *runRecord) error) error {
 	return e.Update(context.WithoutCancel(ctx), func(t *txn.Tx) error {
@@ -195,7 +196,7 @@ func (e *Service) runHistory(ctx context.Context, id string) (all []conversation
 	}
 }
 
-// errUnneeded is the cause that ends a model or a tool that its run no longer needs.
+// errUnneeded is the cause that ends a request to the model or a tool that the run no longer needs.
 var errUnneeded = errors.New("the run no longer needs this")
 
 // watch returns a context that ends with ctx, or with errUnneeded when the run no longer needs the work of
@@ -217,7 +218,8 @@ func (e *Service) watch(
 	return ctx, func() { cancel(nil) }
 }
 
-// requestModel requests the model of a run once.
+// requestModel sends one request to the model of a run, and steps the run with the reply. If the run no
+// longer needs the request, it only completes the effect.
 func (e *Service) requestModel(ctx context.Context, f store.Effect, r *runRecord, w runWork) error {
 	request := conversation.RequestModel{Request: w.Request, Attempt: w.Attempt}
 	needed := func(s conversation.State) bool { return s.Requests(request) }
@@ -238,10 +240,10 @@ func (e *Service) requestModel(ctx context.Context, f store.Effect, r *runRecord
 		return context.Cause(running)
 	}
 	stop() // the next commit would wake it
-	return e.finish(ctx, f, f.Subject, func(t *txn.Tx, r *runRecord) error { return r.step(t, stamped(in, w, t)) })
+	return e.finish(ctx, f, f.Subject, func(t *txn.Tx, r *runRecord) error { return r.step(t, withNumbers(in, w, t)) })
 }
 
-// reply requests the model and publishes its text as it arrives.
+// reply sends a request to the model of a run, and publishes the text of the model as it arrives.
 func (e *Service) reply(
 	ctx context.Context, run conversation.Run, q conversation.RequestModel, messages []conversation.Message,
 ) conversation.Input {
@@ -250,8 +252,9 @@ func (e *Service) reply(
 	return e.Runner.Reply(ctx, run, q, messages, live.Add)
 }
 
-// stamped returns an input with the numbers and the time that the engine sets.
-func stamped(in conversation.Input, w runWork, t *txn.Tx) conversation.Input {
+// withNumbers returns in with the current time, and with the request and attempt numbers of w. An input of
+// another type becomes a RunFailed.
+func withNumbers(in conversation.Input, w runWork, t *txn.Tx) conversation.Input {
 	switch in := in.(type) {
 	case conversation.ModelReplied:
 		in.Request, in.At = w.Request, t.Now()
@@ -266,7 +269,7 @@ func stamped(in conversation.Input, w runWork, t *txn.Tx) conversation.Input {
 	return conversation.RunFailed{Error: fmt.Sprintf("the runner returned %T", in), At: t.Now()}
 }
 
-// callOf returns a call of a run, with its plan, if the run is making it in this phase.
+// callOf returns a call of a run, with its plan. ok is false unless the run is making the call in this phase.
 func (e *Service) callOf(
 	ctx context.Context, r *runRecord, phase conversation.Phase, n int,
 ) (call conversation.Call, ok bool, err error) {

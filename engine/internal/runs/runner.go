@@ -12,7 +12,7 @@ import (
 // runner may also be a [PartialRunner], a [Scheduler], a [CallbackRunner], a [RestrictedRunner] or an
 // [AddressingRunner].
 type Runner interface {
-	// Agents returns the agents, ordered by name.
+	// Agents returns the agents, sorted by name.
 	Agents() []askback.HostedAgent
 	// Limits returns the limits of a new run of an agent. The error is [askback.ErrNotFound] if
 	// there is no such agent.
@@ -40,7 +40,7 @@ type Runner interface {
 }
 
 // A PartialRunner is a [Runner] that has only some of the agents. Runs of other agents wait until another
-// process continues them; with a Runner that is not partial, they fail.
+// process continues them. With a runner that is not partial, these runs fail.
 type PartialRunner interface {
 	Runner
 	// Hosts reports whether the runner has the agent.
@@ -50,12 +50,13 @@ type PartialRunner interface {
 // An AddressingRunner is a [Runner] whose agents may name the recipients of their asks.
 type AddressingRunner interface {
 	Runner
-	// Recipients returns, by the name of each agent, the people and groups that its asks name. It omits
-	// agents that name no people.
+	// Recipients returns the people and groups that the asks of each agent name, keyed by the name of the
+	// agent. It omits agents that name no people.
 	Recipients() map[string][]string
 }
 
-// Recipients returns, by the name of each hosted agent, the people and groups that its asks name.
+// Recipients returns the people and groups that the asks of each hosted agent name, keyed by the name of the
+// agent.
 func (e *Service) Recipients() map[string][]string {
 	if r, ok := e.Runner.(AddressingRunner); ok {
 		return r.Recipients()

@@ -13,15 +13,15 @@ import (
 
 // A Scheduler is a [Runner] whose agents have schedules (E15).
 type Scheduler interface {
-	// NextRun returns the first time after another at which the schedule of an agent starts a run. It is the
-	// zero time if there is no later one.
+	// NextRun returns the first time after the given time at which the schedule of an agent starts a run. It
+	// is the zero time if there is no later run.
 	NextRun(agent string, after time.Time) time.Time
 }
 
 const (
 	// scheduleCheck is the longest time until a changed schedule has effect.
 	scheduleCheck = 15 * time.Second
-	// latestStart is how late a run may start, such as after the server was stopped.
+	// latestStart is the maximum delay of a run, such as after the server was stopped.
 	latestStart = time.Hour
 )
 
@@ -68,13 +68,13 @@ func (e *Service) ScheduleLoop(ctx context.Context) {
 	}
 }
 
-// neverAgain is the time of the next run of a schedule without a later time.
+// neverAgain is the time that is stored for the next run if a schedule has no further run.
 var neverAgain = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // fireSchedule starts the run of an agent that is due, and returns the state of its schedule. If several runs
-// were missed, only the latest one starts, unless it is too late. None starts while the last run waits or
-// works (E15). The key of a run has the time. So the run starts once, however many servers there are, even if
-// the process ends before it has stored the next time.
+// were missed, it starts only the latest run, unless that run is too late. It starts no run while the last
+// run waits or works (E15). The key of a run has the time. So the run starts once, however many servers there
+// are, even if the process ends before it has stored the next time.
 func (e *Service) fireSchedule(ctx context.Context, s Scheduler, a askback.HostedAgent) (scheduleState, error) {
 	row, state, err := e.readSchedule(ctx, a.Name)
 	if err != nil {
@@ -109,8 +109,8 @@ func (e *Service) fireSchedule(ctx context.Context, s Scheduler, a askback.Hoste
 	return state, err
 }
 
-// readSchedule returns the record of the schedule of an agent, and its state. The record is new if none
-// exists; otherwise it has no Fixed.
+// readSchedule returns the record of the schedule of an agent, and its state. If no record exists, the
+// returned record is new. Otherwise it has no Fixed.
 func (e *Service) readSchedule(ctx context.Context, agent string) (store.Record, scheduleState, error) {
 	var state scheduleState
 	row, err := e.Store.Read(ctx, kindSchedule, agent)
@@ -127,8 +127,8 @@ func (e *Service) readSchedule(ctx context.Context, agent string) (store.Record,
 	return row, state, txn.FromStore(err)
 }
 
-// startScheduled starts the latest run of a schedule that is due, unless it is too late or the last
-// run has not ended. It returns the id of the last run's session.
+// startScheduled starts the latest run of a schedule that is due, unless that run is too late or the last run
+// has not ended. It returns the id of the last run's session.
 func (e *Service) startScheduled(
 	ctx context.Context, s Scheduler, a askback.HostedAgent, state scheduleState, now time.Time,
 ) (string, error) {

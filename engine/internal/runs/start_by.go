@@ -12,8 +12,8 @@ import (
 // A RestrictedRunner is a [Runner] with agents that only some principals may start.
 type RestrictedRunner interface {
 	// StartBy returns the principals that may start the runs of an agent and write to them. They are names of
-	// people, groups after "@", tokens of agents after "token:", and hosted agents, which start it as a
-	// sub-agent, after "agent:". If restricted is false, every principal may. The agent's schedule, its
+	// people, groups after "@", tokens of agents after "token:", and hosted agents after "agent:", which
+	// start the agent as a sub-agent. If restricted is false, every principal may. The agent's schedule, its
 	// signed webhooks and the agent itself need no name.
 	StartBy(agent string) (names []string, restricted bool)
 }

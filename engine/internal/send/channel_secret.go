@@ -23,9 +23,9 @@ type channelSecretState struct {
 	Secret string `json:"secret"` // sealed
 }
 
-// ChannelSecret returns random bytes that stay the same for a channel, such as a key that its service knows.
-// The first call makes them. If they can no longer be decrypted, because the key of the state directory has
-// changed, they are made again.
+// ChannelSecret returns random bytes that stay the same for a channel, such as a key that the service of the
+// channel knows. The first call makes the bytes. If they can no longer be decrypted, because the key of the
+// state directory has changed, ChannelSecret makes new bytes.
 func (e *Service) ChannelSecret(ctx context.Context, channel string) (secret []byte, err error) {
 	err = e.Update(ctx, func(t *txn.Tx) error {
 		if err := t.Lock(kindChannelSecret + " " + channel); err != nil {

@@ -90,8 +90,8 @@ func (c *Client) deliveriesAbout(
 	return page, nil
 }
 
-// stateDeliveries returns the deliveries of the ask or the session of a query, if the
-// principal may list them.
+// stateDeliveries returns the deliveries of the ask or the session of a query. The error is not nil if the
+// principal may not list them.
 func (c *Client) stateDeliveries(ctx context.Context, q askback.DeliveryQuery) (all sentRecord, err error) {
 	switch {
 	case q.AskID != "" && !ids.Valid(ids.Ask, q.AskID):
@@ -118,11 +118,12 @@ func (c *Client) stateDeliveries(ctx context.Context, q askback.DeliveryQuery) (
 		s.Session.Owner)
 }
 
-// holders caches the endpoints that a list has read, by key. The entry of an active endpoint is zero.
+// holders caches the endpoints that a list has read, keyed by endpointKey. The entry of an active endpoint is
+// zero.
 type holders map[string]askback.Endpoint
 
-// held returns a delivery of a record with the endpoint that holds it, if there is one. If the endpoint
-// cannot be read, the delivery is listed without it.
+// held returns d with the id and the status of its endpoint, if the endpoint is paused or disabled and d was
+// not sent. The argument of is the record of d. If the endpoint cannot be read, held returns d unchanged.
 func (h holders) held(ctx context.Context, e *Service, of sentRecord, d askback.Delivery) askback.Delivery {
 	if !lifecycle.ToCallback(d) || d.Status == askback.DeliverySent || d.Status == askback.DeliverySkipped {
 		return d
@@ -148,7 +149,7 @@ func withoutSession(d askback.Delivery) askback.Delivery {
 }
 
 // openDeliveries returns a page of the deliveries that were not sent. It reads the effects backwards. A
-// waiting delivery has no effect: it follows a queued one.
+// waiting delivery has no effect of its own: it follows a queued delivery.
 func (c *Client) openDeliveries(
 	ctx context.Context, q askback.DeliveryQuery, from deliveryCursor,
 ) (page askback.DeliveryPage, err error) {
@@ -198,9 +199,9 @@ func (c *Client) openDeliveries(
 // deliveryChunk is the number of effects that a list of deliveries reads at a time.
 const deliveryChunk = 100
 
-// deliveriesOf returns the deliveries of an effect that have a status, or are not sent if the status is "".
-// They are the deliveries that wait for its delivery, newest first, and then its delivery. If the record
-// cannot be read, it returns none.
+// deliveriesOf returns the deliveries of an effect that have a status, or that are not sent if status is "".
+// They are the deliveries that wait for the delivery of the effect, newest first, and then that delivery. If
+// the record cannot be read, deliveriesOf returns nil.
 func (c *Client) deliveriesOf(
 	ctx context.Context, status askback.DeliveryStatus, f store.Effect, holders holders,
 ) (found []askback.Delivery, err error) {
@@ -277,8 +278,8 @@ func (c *Client) sentDeliveries(
 	}
 }
 
-// sentSubjects returns the asks and sessions with a delivery that was sent or skipped, newest
-// event first. If there may be more, before is the Seq to continue with, otherwise 0.
+// sentSubjects returns the asks and sessions with a delivery that was sent or skipped, newest event first. If
+// there may be more, before is the Seq to continue with. Otherwise before is 0.
 func (c *Client) sentSubjects(
 	ctx context.Context, status askback.DeliveryStatus, from int64,
 ) (list []store.Subject, before int64, err error) {
@@ -318,8 +319,8 @@ func (e *Service) addSeen(ctx context.Context, d *askback.Delivery) error {
 	return nil
 }
 
-// sentDelivery returns the delivery of an event. It reports false if the event cannot be
-// read, or was deleted in the meantime.
+// sentDelivery returns the delivery in the event of a subject. It reports false if the event cannot be read,
+// or was deleted in the meantime.
 func (c *Client) sentDelivery(ctx context.Context, row store.Subject) (d askback.Delivery, ok bool, err error) {
 	events, err := c.service.Store.History(ctx, "", row.Seq-1, 1)
 	if err != nil {
@@ -363,8 +364,8 @@ func (c deliveryCursor) String() string {
 	return base64.RawURLEncoding.EncodeToString([]byte(s))
 }
 
-// parse decodes the cursor of a list. If it is not valid, the error is an [askback.Invalid].
-// The cursor "" is the beginning of the list.
+// parse decodes the cursor of a list. If the cursor is not valid, the error is an [askback.Invalid]. The
+// cursor "" is the beginning of the list.
 func (c *deliveryCursor) parse(text string) error {
 	if text == "" {
 		return nil

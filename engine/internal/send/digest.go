@@ -17,8 +17,8 @@ import (
 const digestTime = time.Minute
 
 // digests holds back questions of an agent that asks one person too many at a time. After a while, one
-// message has one of them and the number of the others, which are in the inbox. It is safe for concurrent
-// use.
+// message has one of these questions and the number of the others, which are in the inbox. It is safe for
+// concurrent use.
 //
 // When the process ends, it forgets the questions that it held. The next process treats them as new
 // questions, after it has read from the store which messages were sent in the last digestTime.
@@ -33,10 +33,10 @@ type digestKey struct{ channel, target, owner string }
 // A heldBack has the messages that were sent to one receiver, and the deliveries that are held back.
 type heldBack struct {
 	sent    []sentMessage     // the messages of the last digestTime, oldest first
-	due     time.Time         // when the next message is sent for all held deliveries; zero: none is held
+	due     time.Time         // when the next message is sent for all held deliveries; zero: no delivery is held
 	held    map[string]bool   // the ids of deliveries
 	covered map[string]bool   // the ids of held deliveries that a message has counted
-	carrier map[string]others // by the ids of deliveries that count others and were not yet sent
+	carrier map[string]others // keyed by the ids of deliveries that count other questions and were not yet sent
 }
 
 // others counts the other questions of a delivery.
@@ -56,7 +56,7 @@ func newHeldBack(sent []sentMessage) *heldBack {
 	return &heldBack{sent: sent, held: map[string]bool{}, covered: map[string]bool{}, carrier: map[string]others{}}
 }
 
-// knows reports whether a delivery was planned for a key.
+// knows reports whether messages to the receiver of a key are counted already.
 func (g *digests) knows(key digestKey) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -74,12 +74,13 @@ func (g *digests) restore(key digestKey, sent []sentMessage) {
 
 // A digestPlan determines what happens to the delivery of a question.
 type digestPlan struct {
-	until time.Time // hold it back until this time
-	skip  bool      // do not send it, because another message has counted it
-	more  int       // send it, with this number of others
+	until time.Time // hold the delivery back until this time
+	skip  bool      // do not send the delivery, because another message has counted it
+	more  int       // send the delivery, with this number of other questions
 }
 
-// plan returns the plan for the delivery of a question. With a limit of 0, it is sent.
+// plan returns the plan for the delivery of a question, and records it. With a limit of 0, the delivery is
+// sent, unless it was held back or counted before.
 func (g *digests) plan(key digestKey, id string, limit int, now time.Time) digestPlan {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -134,7 +135,7 @@ func (g *digests) forget(key digestKey, id string) bool {
 	return true
 }
 
-// wasSent removes the number of others of a delivery, because it is not sent again.
+// wasSent forgets how many other questions a delivery counts, because it is not sent again.
 func (g *digests) wasSent(key digestKey, id string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -160,11 +161,11 @@ func (g *digests) clean(now time.Time) {
 }
 
 // maxRestored is the maximum number of asks of an agent that are read to count its messages before a restart.
-// It is more than most agents may ask in two minutes.
+// It is more than most agents may make in two minutes.
 const maxRestored = 500
 
 // restoreDigest reads which messages an earlier process sent to a receiver, if this process has just started.
-// After an error, it counts none.
+// After an error, it counts no messages.
 func (w *worker) restoreDigest(ctx context.Context, key digestKey, now time.Time) {
 	if now.Sub(w.started) >= digestTime || w.digests.knows(key) {
 		return

@@ -32,7 +32,7 @@ func lockEndpoint(t *txn.Tx, id string) (*txn.EndpointRecord, error) {
 	return txn.Load(t, KindEndpoint, id, DecodeEndpoint)
 }
 
-// endpointSecret is the number of random bytes in a secret, and endpointSecretPrefix the text before its
+// endpointSecret is the number of random bytes in a secret. endpointSecretPrefix is the text before its
 // base64 form: see standardwebhooks.com.
 const (
 	endpointSecret       = 32
@@ -50,9 +50,9 @@ func (e *Service) newEndpointSecret(id string) (secret, stored string, err error
 	return secret, stored, err
 }
 
-// makeEndpoint makes the endpoint of an owner and an address, with a secret of its own if
-// hasSecret is set. The error is [askback.ErrExists] if there is one, and
-// [askback.ErrTooMany] if the owner has too many.
+// makeEndpoint makes the endpoint of an owner and an address. If hasSecret is set, the endpoint has a secret
+// of its own. The error is [askback.ErrExists] if the endpoint exists, and [askback.ErrTooMany] if the owner
+// has too many endpoints.
 func (e *Service) makeEndpoint(
 	t *txn.Tx, owner, address string, hasSecret bool,
 ) (r *txn.EndpointRecord, secret string, err error) {

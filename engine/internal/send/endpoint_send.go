@@ -26,7 +26,8 @@ func (e *Service) endpointOwner(name, address string) string {
 	return name
 }
 
-// endpointOf returns the endpoint for a callback address, creating it on first use.
+// endpointOf returns the endpoint for a callback address of the principal name. It makes the endpoint on
+// first use.
 func (e *Service) endpointOf(ctx context.Context, name, address string) (lifecycle.EndpointState, error) {
 	owner := e.endpointOwner(name, address)
 	for attempt := 0; ; attempt++ {
@@ -51,7 +52,7 @@ func (e *Service) endpointOf(ctx context.Context, name, address string) (lifecyc
 	}
 }
 
-// giveSecret makes a secret for an endpoint that has none of its own.
+// giveSecret makes a secret for an endpoint that has no secret of its own, and returns the endpoint.
 func (e *Service) giveSecret(ctx context.Context, id string) (s lifecycle.EndpointState, err error) {
 	err = e.Update(ctx, func(t *txn.Tx) error {
 		r, err := lockEndpoint(t, id)
@@ -70,7 +71,7 @@ func (e *Service) giveSecret(ctx context.Context, id string) (s lifecycle.Endpoi
 	return s, err
 }
 
-// signingSecrets returns the secrets that sign messages to an endpoint now.
+// signingSecrets returns the decrypted secrets that sign messages to an endpoint now.
 func (e *Service) signingSecrets(s lifecycle.EndpointState, now time.Time) ([]string, error) {
 	secrets := s.SigningSecrets(now)
 	for i := range secrets {
@@ -85,8 +86,8 @@ func (e *Service) signingSecrets(s lifecycle.EndpointState, now time.Time) ([]st
 	return secrets, nil
 }
 
-// withheld returns the attempt that replaces a delivery if its endpoint is not active, and whether there is
-// one.
+// withheld returns the attempt that replaces a delivery if its endpoint is paused or disabled, and whether it
+// is.
 func withheld(f store.Effect, to askback.Endpoint, now time.Time) (attempt, bool) {
 	switch to.Status {
 	case askback.EndpointPaused:
@@ -119,9 +120,9 @@ func endpointInput(s lifecycle.EndpointState, err error, now time.Time) lifecycl
 	return in
 }
 
-// keep returns the completion of an effect that is held until an endpoint is resumed. The id of the endpoint
-// is the key. If the endpoint was resumed in the meantime, the effect is due now.
-func keep(t *txn.Tx, done store.Completion, endpoint string) (store.Completion, error) {
+// holdEffect returns done, with its effect held until the endpoint is resumed. If the endpoint is not paused,
+// the effect is due now.
+func holdEffect(t *txn.Tx, done store.Completion, endpoint string) (store.Completion, error) {
 	r, err := lockEndpoint(t, endpoint)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return done, err
@@ -134,7 +135,8 @@ func keep(t *txn.Tx, done store.Completion, endpoint string) (store.Completion, 
 
 // endpointReplied steps an endpoint after an attempt. It is not part of the commit of the attempt, so that a
 // slow endpoint locks no asks. If the step is lost in a crash, the next attempt has the same result. If the
-// endpoint is disabled, its waiting deliveries become due, to be given up now and not at their next attempt.
+// step disables the endpoint, its waiting deliveries become due, so that they are given up now and not at
+// their next attempt.
 func (e *Service) endpointReplied(ctx context.Context, id string, in lifecycle.Input) {
 	var before, to askback.Endpoint
 	err := e.Update(ctx, func(t *txn.Tx) error {
@@ -163,10 +165,10 @@ func (e *Service) endpointReplied(ctx context.Context, id string, in lifecycle.I
 // effectChunk is the number of effects that are read at a time, and made due in one commit.
 const effectChunk = 256
 
-// A lister lists effects in order of id.
+// A lister lists effects, sorted by id.
 type lister func(context.Context, store.Query) ([]store.Effect, error)
 
-// each yields the effects of a kind, or of every kind for "".
+// each yields the effects of a kind, or of every kind if kind is "".
 func (list lister) each(ctx context.Context, kind string) iter.Seq2[store.Effect, error] {
 	return func(yield func(store.Effect, error) bool) {
 		for q, more := (store.Query{Kind: kind, Limit: effectChunk}), true; more; {
@@ -185,7 +187,7 @@ func (list lister) each(ctx context.Context, kind string) iter.Seq2[store.Effect
 	}
 }
 
-// hasten makes deliveries due for which ok returns true. It omits deliveries that are being sent.
+// hasten makes the deliveries due for which ok returns true. It omits deliveries that are being sent.
 func (e *Service) hasten(ctx context.Context, ok func(store.Effect) bool) error {
 	now := e.Clock()
 	var all []store.Change
@@ -206,12 +208,12 @@ func (e *Service) hasten(ctx context.Context, ok func(store.Effect) bool) error 
 	return nil
 }
 
-// keptPrefix begins the error of an effect that an earlier release kept for a paused endpoint. The
-// id of the endpoint follows.
+// keptPrefix begins the error of an effect that an earlier release kept for a paused endpoint. The id of the
+// endpoint follows.
 const keptPrefix = "kept while this endpoint is paused: "
 
-// holdKept holds the effects that an earlier release kept for paused endpoints, or makes them due if their
-// endpoint was resumed. If it cannot hold an effect, it logs that and continues.
+// holdKept holds the effects that an earlier release kept for paused endpoints, or makes an effect due if its
+// endpoint was resumed. If it cannot hold an effect, it logs the error and continues.
 func (e *Service) holdKept(ctx context.Context) error {
 	for f, err := range lister(e.Store.Effects).each(ctx, kindSend) {
 		if err != nil {
@@ -222,7 +224,7 @@ func (e *Service) holdKept(ctx context.Context) error {
 			continue
 		}
 		err := e.Update(ctx, func(t *txn.Tx) error {
-			done, err := keep(t, store.Completion{ID: f.ID}, endpoint)
+			done, err := holdEffect(t, store.Completion{ID: f.ID}, endpoint)
 			t.Change.Done = append(t.Change.Done, done)
 			return err
 		})
@@ -240,13 +242,14 @@ func (e *Service) holdKept(ctx context.Context) error {
 // testPause is the minimum time between two tests of an endpoint.
 const testPause = time.Second
 
-// recentTests has the times of tests that began less than testPause ago, by endpoint.
+// recentTests has the times of tests that began less than testPause ago, keyed by endpoint.
 type recentTests struct {
 	mu sync.Mutex
 	at map[string]time.Time
 }
 
-// begin returns a [askback.RetryError] if an endpoint was tested less than testPause ago.
+// begin records a test of an endpoint. It returns an [askback.RetryError] instead if the endpoint was tested
+// less than testPause ago.
 func (r *recentTests) begin(id string, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -344,8 +347,8 @@ func (c *Client) ResendToEndpoint(ctx context.Context, id string, since time.Tim
 	return n, nil
 }
 
-// resendRecord queues again, in order, the deliveries of the record of an effect that were given up at or
-// after a time. It returns their number.
+// resendRecord queues the failed deliveries of the record of an effect again, in order, if they were given up
+// at or after since. It returns their number.
 func (e *Service) resendRecord(ctx context.Context, f store.Effect, since time.Time) (n int, err error) {
 	all, err := e.deliveriesOfRecord(ctx, f)
 	if err != nil {
@@ -367,7 +370,7 @@ func (e *Service) resendRecord(ctx context.Context, f store.Effect, since time.T
 	return n, nil
 }
 
-// deliveryTo returns the delivery of an effect, and whether its receiver is an endpoint.
+// deliveryTo returns the delivery of an effect, and whether its receiver is the endpoint to.
 func (e *Service) deliveryTo(ctx context.Context, f store.Effect, to askback.Endpoint) (askback.Delivery, bool) {
 	d, err := e.outgoing(ctx, f)
 	return d.Delivery, err == nil && askback.Origin(d.address) == to.Origin &&

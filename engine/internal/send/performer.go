@@ -42,7 +42,7 @@ const (
 	performPause    = time.Second      // the longest pause after the first failure; it doubles with each one
 	performMaxPause = 10 * time.Minute // the longest pause
 	performStop     = 10 * time.Second // how long effects may still run when the context of Run has ended
-	// the same for deliveries: a command must not wait for a receiver, and the next process sends them
+	// performStop for deliveries: a command must not wait for a receiver, and the next process sends them
 	sendStop = 2 * time.Second
 )
 
@@ -137,8 +137,8 @@ func (e *Service) PerformLoop(ctx context.Context) {
 }
 
 // claim claims at most as many effects as there are free slots of each kind, and starts to perform them.
-// Without a free slot, it records a heartbeat. Deliveries run with the context sending, and other effects
-// with the context work.
+// Without a free slot for deliveries, it only records a heartbeat. Deliveries run with the context sending,
+// and other effects with the context work.
 func (w *worker) claim(ctx, work, sending context.Context) error {
 	e, now := w.service, w.service.Clock()
 	if w.renew.Swap(false) {
@@ -209,7 +209,7 @@ func (w *worker) start(work, sending context.Context, f store.Effect) {
 	})
 }
 
-// beatOld records a heartbeat for each earlier name with effects that are still performed. Otherwise the
+// beatOld records a heartbeat for each earlier name with effects that are still performed. Otherwise these
 // effects would be claimed under the new name and performed a second time.
 func (w *worker) beatOld(ctx context.Context, now time.Time) error {
 	w.mu.Lock()
@@ -275,7 +275,8 @@ type attempt struct {
 	kept     string          // the id of the endpoint for which the effect is kept, or ""
 }
 
-// causeOf returns the part of an error that is not in its text, because agents may read the text in events.
+// causeOf returns the cause of an [askback.SendError], or nil. The cause is not in the text of the error,
+// because agents may read the text in events.
 func causeOf(err error) error {
 	if sending, ok := errors.AsType[*askback.SendError](err); ok {
 		return sending.Cause
@@ -303,9 +304,9 @@ func performBackOff(attempt int) time.Duration {
 	return longest/2 + rand.N(longest/2)
 }
 
-// complete commits the result of an attempt and, unless in is nil, the step of the record that the effect
-// belongs to. The effect becomes a dead letter if that record is damaged or cannot be decoded, or if its
-// machine rejects the input for a reason other than [askback.ErrSettled].
+// complete commits the completion of an effect and, unless r.in is nil, the step of the record that the
+// effect belongs to. The effect becomes a dead letter if that record is damaged or cannot be decoded. It also
+// becomes a dead letter if the machine rejects the input for a reason other than [askback.ErrSettled].
 func (e *Service) complete(ctx context.Context, f store.Effect, done store.Completion, r attempt) error {
 	return e.Update(ctx, func(t *txn.Tx) (err error) {
 		done := done
@@ -322,7 +323,7 @@ func (e *Service) complete(ctx context.Context, f store.Effect, done store.Compl
 			}
 		}
 		if r.kept != "" {
-			if done, err = keep(t, done, r.kept); err != nil {
+			if done, err = holdEffect(t, done, r.kept); err != nil {
 				return err
 			}
 		}
@@ -362,14 +363,14 @@ func stepRead[S txn.Machine[S]](t *txn.Tx, r *txn.Record[S], err error, in lifec
 }
 
 // DeadLetters returns the effects that are not tried again, because they failed too often or their result was
-// rejected. They are in order of id. DeadLetters uses the fields Kind, Stream, After, Newest and Limit of the
+// rejected. They are sorted by id. DeadLetters uses the fields Kind, Stream, After, Newest and Limit of the
 // query.
 func (e *Service) DeadLetters(ctx context.Context, q store.Query) ([]store.Effect, error) {
 	effects, err := e.Store.Dead(ctx, q)
 	return effects, txn.FromStore(err)
 }
 
-// RetryDeadLetter makes a dead letter due immediately. A delivery starts its attempts again; another effect
+// RetryDeadLetter makes a dead letter due immediately. A delivery starts its attempts again. Another effect
 // that has failed too often gets one more attempt. The error is [askback.ErrNotFound] if there is no dead
 // letter with this id.
 func (e *Service) RetryDeadLetter(ctx context.Context, id string) error {
@@ -381,8 +382,8 @@ func (e *Service) RetryDeadLetter(ctx context.Context, id string) error {
 }
 
 // reviveDeadLetter makes a dead letter due immediately. If another delivery of the same ask or session is
-// queued, it deletes the dead letter: its delivery then waits for the queued one, and gets a new effect after
-// it.
+// queued, it deletes the dead letter. The delivery of the dead letter then waits for the queued delivery, and
+// gets a new effect after it.
 func (e *Service) reviveDeadLetter(ctx context.Context, f store.Effect) error {
 	return e.Update(ctx, func(t *txn.Tx) error {
 		done := store.Completion{ID: f.ID, Retry: t.Now()}
@@ -407,7 +408,7 @@ func (e *Service) reviveDeadLetter(ctx context.Context, f store.Effect) error {
 	})
 }
 
-// deliveryOf locks and reads the record that an effect belongs to, and returns its delivery.
+// deliveryOf locks and reads the record that an effect belongs to, and returns the delivery of the effect.
 func deliveryOf(t *txn.Tx, f store.Effect) (d askback.Delivery, err error) {
 	if f.SubjectKind == txn.KindSession {
 		s, err := t.Session(f.Subject)
@@ -423,7 +424,7 @@ func deliveryOf(t *txn.Tx, f store.Effect) (d askback.Delivery, err error) {
 	return d, err
 }
 
-// deadLetter returns the dead letter with an id.
+// deadLetter returns the dead letter with an id. The error is [askback.ErrNotFound] if there is none.
 func (e *Service) deadLetter(ctx context.Context, id string) (store.Effect, error) {
 	for f, err := range lister(e.Store.Dead).each(ctx, "") {
 		if err != nil || f.ID == id {

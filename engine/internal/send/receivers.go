@@ -6,10 +6,10 @@ import (
 )
 
 const (
-	// receiverSlots is the number of deliveries that are sent to one receiver concurrently. The others are
-	// postponed in the store, so that a slow receiver does not delay other receivers.
+	// receiverSlots is the number of deliveries that are sent to one receiver concurrently. Further
+	// deliveries are postponed in the store, so that a slow receiver does not delay other receivers.
 	receiverSlots = 16
-	// the same for all deliveries about asks of one owner, who may have many receivers
+	// the number of concurrent deliveries about asks of one owner, who may have many receivers
 	ownerSlots    = 32
 	receiverTime  = time.Second            // the expected duration of an attempt, before the first one has ended
 	receiverPause = time.Second            // the minimum time by which a delivery is postponed
@@ -35,9 +35,9 @@ type receiver struct {
 	next    time.Time     // the time to which the last delivery was postponed
 }
 
-// begin reserves a slot of a receiver. If none is free, it returns the time at which the delivery can be
-// tried again. Each call returns a later time, at the rate at which the receiver takes deliveries, so that
-// each delivery is postponed about once.
+// begin reserves a slot of a receiver and returns zero. If no slot is free, it returns the time at which the
+// delivery can be tried again. Each call returns a later time, at the rate at which the receiver takes
+// deliveries, so that each delivery is postponed about once.
 func (r *receivers) begin(target string, now time.Time) (postponed time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -75,8 +75,8 @@ func (r *receivers) end(target string, took time.Duration) {
 	r.all[target].took = took
 }
 
-// check returns when effects should be claimed again: soon, if deliveries were postponed to the future, and
-// otherwise zero. It forgets idle receivers.
+// check returns the time at which effects should be claimed again. It is soon if deliveries were postponed to
+// the future, and otherwise zero. check forgets idle receivers.
 func (r *receivers) check(now time.Time) (at time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -37,8 +37,8 @@ type outgoing struct {
 	gone    bool             // its person can no longer answer
 }
 
-// outgoing returns the delivery of an effect. The error is [askback.ErrNotFound] if its
-// record has no such delivery.
+// outgoing returns the delivery of an effect. The error is [askback.ErrNotFound] if the record of the effect
+// has no such delivery.
 func (e *Service) outgoing(ctx context.Context, f store.Effect) (o outgoing, err error) {
 	var ok bool
 	if f.SubjectKind == txn.KindSession {
@@ -130,8 +130,8 @@ func (e *Service) sessionState(ctx context.Context, id string) (lifecycle.Sessio
 	return txn.DecodeSession(row)
 }
 
-// send makes one attempt to send a delivery, or postpones it if its receiver is busy. It makes no attempt if
-// the delivery is no longer queued.
+// send makes one attempt to send a delivery, or postpones the delivery if its receiver or owner is busy. It
+// makes no attempt if the delivery is no longer queued or needed, or if its endpoint is not active.
 func (w *worker) send(ctx context.Context, f store.Effect) attempt {
 	e := w.service
 	d, err := e.outgoing(ctx, f)
@@ -210,8 +210,8 @@ func failedAttempt(f store.Effect, d outgoing, now time.Time, err error) attempt
 	return r
 }
 
-// sendTo makes one attempt to send a delivery. It is signed with the secrets of its endpoint,
-// if it has one.
+// sendTo makes one attempt to send a delivery, and returns the receipt. It signs a webhook with the secrets
+// of its endpoint.
 func (e *Service) sendTo(
 	ctx context.Context, f store.Effect, to lifecycle.EndpointState, d outgoing,
 ) (receipt string, err error) {
@@ -233,9 +233,9 @@ func (e *Service) sendTo(
 	return e.ChannelOf(d.Delivery).Send(ctx, n)
 }
 
-// digested returns the attempt for a delivery that is not sent now, and whether there is one. It is not sent
-// if a person does not need it, or if it is part of a digest. digested sets the number of others that a
-// digest counts.
+// digested returns the attempt for a delivery that is not sent now, and whether there is one. A delivery is
+// not sent if its person does not need it, or if it is part of a digest. If the delivery is sent, digested
+// sets the number of other questions that it counts.
 func (w *worker) digested(ctx context.Context, f store.Effect, d *outgoing, now time.Time) (attempt, bool) {
 	key := digestKey{d.Channel, d.Target, d.owner}
 	if d.needless() {
@@ -279,7 +279,7 @@ func (o outgoing) needless() bool {
 	return o.first.Status == askback.DeliverySkipped && o.first.Attempts == 0 && o.first.Receipt == ""
 }
 
-// nextAttempt returns the time of the next attempt after the n-th failed one, or zero if the delivery is
+// nextAttempt returns the time of the next attempt after the n-th failed attempt, or zero if the delivery is
 // given up. It adds up to a tenth of the pause, so that receivers that failed at the same time are not called
 // again at the same time.
 func nextAttempt(now time.Time, n int, err error) time.Time {

@@ -23,8 +23,8 @@ func (t *Tx) applyDue(r *AskRecord) error {
 	return r.Step(t, in)
 }
 
-// mayStillSend reports whether a held answer may still be sent. The token or the sign-in with which it was
-// given must be valid, and its arguments must have the approved digest.
+// mayStillSend reports whether a held answer may still be sent. The token or the sign-in with which the
+// answer was given must be valid, and its arguments must have the approved digest.
 func (t *Tx) mayStillSend(s *lifecycle.AskState, h askback.Held) (bool, error) {
 	in := lifecycle.Answered{Answer: h.Answer()}
 	if len(h.Input) > 0 && (DigestEdited(s, &in) != nil || in.Digest != h.Digest) {

@@ -17,8 +17,7 @@ const (
 	outcomeOverhead = 512  // a confirmation, or an outcome
 )
 
-// cache holds the most recently used asks, up to limit bytes. Callers must not change
-// the asks.
+// A cache holds the most recently used asks, up to limit bytes. Callers must not change the asks.
 type cache struct {
 	mu    sync.Mutex
 	limit int

@@ -31,9 +31,8 @@ func May(p askback.Principal, action access.Action) error {
 	return nil
 }
 
-// OwnerKey returns key prefixed with the length and the name of this principal, so that
-// equal keys of principals with different names do not collide. For the key "" it returns
-// "".
+// OwnerKey returns key prefixed with the length and the name of this principal. So equal keys of principals
+// with different names do not collide. If key is "", it returns "".
 func (c *Caller) OwnerKey(key string) string {
 	if key == "" {
 		return ""
@@ -43,7 +42,8 @@ func (c *Caller) OwnerKey(key string) string {
 
 // AuthorizeAsk returns an error unless this principal may do an action on an ask. The error is
 // [askback.ErrForbidden] if its kind may never do the action. It is [askback.ErrNotFound] if its kind may do
-// the action on other asks only.
+// the action on other asks only. It is [askback.ErrSelfApproval] or an [askback.NotApproverError] if the
+// principal may see the ask but not decide it.
 func (c *Caller) AuthorizeAsk(action access.Action, state *lifecycle.AskState) error {
 	handOver := action == access.ActReassign && state.Ask.Kind == askback.Confirm
 	if handOver {
@@ -76,9 +76,9 @@ func (c *Caller) AuthorizeRelation(action access.Action, relation access.Relatio
 	return askback.ErrForbidden
 }
 
-// relation returns the relation of this principal to an ask. The agent that asked is the owner. A principal
-// that is not an agent is a recipient if the ask is addressed to it. It is not a recipient if it started the
-// session and must not settle the ask, or if routes let only others decide. Any other principal is unrelated.
+// relation returns the relation of this principal to an ask. The agent that asked is the owner. A person to
+// whom the ask is addressed is a recipient. If the person started the session and must not settle the ask,
+// the relation is Starter. If routes let only others decide, it is Viewer. Any other principal is unrelated.
 func (c *Caller) relation(state *lifecycle.AskState) access.Relation {
 	switch {
 	case c.Who.Kind == askback.Agent && c.Who.Name == state.Owner:
@@ -102,8 +102,8 @@ func (c *Caller) Actor() askback.Actor {
 	return askback.Actor{Kind: askback.ActorPerson, Name: c.Who.Name}
 }
 
-// AuthorizePending returns an error unless this principal may do an action on an ask. The
-// error is [askback.ErrSettled] if the ask is settled.
+// AuthorizePending returns an error unless this principal may do an action on an ask and the ask is pending.
+// If the ask is settled, the error is [askback.ErrSettled].
 func (c *Caller) AuthorizePending(ctx context.Context, action access.Action, id string) error {
 	if err := c.Authorize(action); err != nil {
 		return err
@@ -135,8 +135,8 @@ func (c *Caller) Visible(s *lifecycle.AskState) askback.Ask {
 	return a
 }
 
-// CallbackOf returns the name of the principal, if it is a person. A callback that a person names then gets
-// only content that the person may see.
+// CallbackOf returns the name of the principal, or "" for an agent. A callback that a person names gets only
+// content that the person may see.
 func (c *Caller) CallbackOf() string {
 	if c.Who.Kind == askback.Agent {
 		return ""
@@ -157,8 +157,8 @@ func (c *Caller) AuthorizeSession(action access.Action, owner string) error {
 	return c.AuthorizeRelation(action, relation)
 }
 
-// FindSession returns a session, if this principal may do an action on it. It also
-// finds the implicit session of a single ask.
+// FindSession returns a session. The error is not nil unless this principal may do an action on the session.
+// FindSession also finds the implicit session of a single ask.
 func (c *Caller) FindSession(ctx context.Context, action access.Action, id string) (askback.Session, error) {
 	r, err := c.db.Store.Read(ctx, KindSession, id)
 	if errors.Is(err, store.ErrNotFound) && ids.Valid(ids.Session, id) {

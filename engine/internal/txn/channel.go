@@ -20,8 +20,8 @@ type Channel interface {
 // secrets of their endpoints. An engine has at most one.
 type SecretChannel interface {
 	Channel
-	// SendTest sends a test message with an id to an address of an endpoint. It returns the
-	// status of the reply, or 0 if there was none.
+	// SendTest sends a test message with an id to an address of an endpoint. It returns the status of the
+	// reply, or 0 without a reply.
 	SendTest(ctx context.Context, id, endpoint, address string, secrets []string) (code int, err error)
 }
 
@@ -46,13 +46,13 @@ func (db *DB) ChannelOf(d askback.Delivery) Channel {
 	return db.Callbacks
 }
 
-// CheckCallback returns an error if a request has a callback and the engine cannot send to it.
+// CheckCallback returns an error if address is not "" and the engine cannot send to callbacks.
 func (db *DB) CheckCallback(address string) error {
 	return db.CheckReceiver("/callback_url", address)
 }
 
-// CheckReceiver returns an error if there is an address at a pointer of a request, and the
-// engine cannot send to it.
+// CheckReceiver returns an error if address is not "" and the engine cannot send to callbacks. The pointer is
+// the place of the address in the request.
 func (db *DB) CheckReceiver(pointer, address string) error {
 	if address == "" || db.Callbacks != nil {
 		return nil
@@ -71,6 +71,6 @@ func (db *DB) Callback() string {
 	return db.Settings.Load().CallbackURL
 }
 
-// A Callback is the address for the events of the asks of a session, and the person who named it. If of is
-// "", an agent or the settings named it.
+// A Callback is the address for the events of the asks of a session, and the person who named the address. If
+// Of is "", an agent or the settings named it.
 type Callback struct{ Address, Of string }

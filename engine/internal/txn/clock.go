@@ -16,7 +16,8 @@ type ClockWatch struct {
 	behind bool // it was logged
 }
 
-// Check compares the clock with the newest time so far.
+// Check compares the clock with the newest time so far, and logs once if the clock is behind it by more than
+// maxSkew.
 func (w *ClockWatch) Check(e *DB) {
 	now := e.Clock()
 	if !now.Before(w.Newest) {
@@ -31,8 +32,8 @@ func (w *ClockWatch) Check(e *DB) {
 }
 
 // NewestTime returns the newest stored time that a few queries find: the time of the last event, and the
-// times in the last ids of asks and sessions. Ids sort by time, so a record with a wrong clock does not hide
-// others. After an error, it returns the newest time so far.
+// times of the last ask and the last session. Ids sort by time, so a record with a wrong clock does not hide
+// others. It ignores errors of the store.
 func (db *DB) NewestTime(ctx context.Context) (newest time.Time) {
 	add := func(at time.Time) {
 		if at.After(newest) {

@@ -36,7 +36,7 @@ type Observer interface {
 }
 
 // A DB holds the records of a store. It locks, caches and changes them, and notifies waiters of changes. The
-// packages in engine/internal share one. Make one with [New].
+// packages in engine/internal share a DB. [New] returns a DB.
 type DB struct {
 	Store    Store
 	now      func() time.Time
@@ -59,7 +59,7 @@ type DB struct {
 	Kinds     []Kind
 	handlers  map[reflect.Type]func(*Tx, lifecycle.Effect) error // the handlers of the effects of machines
 
-	// Current returns the effective settings, of which some are in the store. Package people sets it.
+	// Current returns the effective settings, some of which are in the store. Package people sets it.
 	Current func(ctx context.Context) (*Settings, error)
 	// Valid reports whether a root of the tokens or the sign-ins of a person is valid. Package people sets
 	// it.
@@ -107,8 +107,8 @@ func New(s Store, o Options) *DB {
 // Clock returns the current time as it is stored: UTC, in whole milliseconds.
 func (db *DB) Clock() time.Time { return db.now().UTC().Truncate(time.Millisecond) }
 
-// Read returns an ask from the cache or the store. The caller must not change it. Read does not cache the
-// ask, because a newer version may have been committed since; only Update caches asks, shortly after their
+// Read returns an ask from the cache or the store. The caller must not change the ask. Read does not cache
+// it, because a newer version may have been committed since. Only Update caches asks, shortly after their
 // commit. Apart from that moment, a cached ask is stale only if another process changed it. A commit that
 // changes a stale ask is a conflict.
 func (db *DB) Read(ctx context.Context, id string) (*AskRecord, error) {
@@ -142,8 +142,8 @@ func (db *DB) FetchApart(ctx context.Context, id string) (a *AskRecord, err erro
 	return a, err
 }
 
-// Apart calls read on a separate goroutine and returns its error. A query needs a large stack, which the
-// goroutine of a caller that then sleeps would keep.
+// Apart calls read on a separate goroutine and returns its error. A query needs a large stack. The goroutine
+// of a caller that then sleeps would keep such a stack.
 func (db *DB) Apart(read func() error) (err error) {
 	done := make(chan struct{})
 	go func() {
@@ -155,8 +155,9 @@ func (db *DB) Apart(read func() error) (err error) {
 	return err
 }
 
-// RecoverTo is deferred by a goroutine that reads for a caller. It logs a panic and returns it as err. So the
-// caller does not wait forever and the process continues, as it does after a panic in an HTTP handler.
+// RecoverTo is deferred by a goroutine that reads for a caller. It logs a panic and sets *err to an error
+// with the panic. So the caller does not wait forever and the process continues, as it does after a panic in
+// an HTTP handler.
 func (db *DB) RecoverTo(err *error) {
 	if r := recover(); r != nil {
 		db.Log.Error("a read panicked", "panic", r, "stack", string(debug.Stack()))

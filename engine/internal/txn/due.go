@@ -12,15 +12,14 @@ import (
 )
 
 // A dueTimer holds the time until which a loop of the engine sleeps. One timer serves all records, and
-// another one all effects.
+// another timer all effects.
 type dueTimer struct {
 	mu   sync.Mutex
 	next time.Time     // zero: unknown, or no deadline
 	Wake chan struct{} // capacity 1
 }
 
-// Set sets the next time to at if no time or a later one is set, and then wakes the loop.
-// The zero time changes nothing.
+// Set sets the next time to at and wakes the loop, unless at is zero or the same or an earlier time is set.
 func (a *dueTimer) Set(at time.Time) {
 	if !at.IsZero() && a.Expect(at) {
 		offer(a.Wake, struct{}{})
@@ -35,8 +34,7 @@ func (a *dueTimer) Clear() {
 	a.next = time.Time{}
 }
 
-// Expect sets the next time, unless the same or an earlier one is set. It reports whether
-// it did.
+// Expect sets the next time, unless the same or an earlier time is set. It reports whether it did.
 func (a *dueTimer) Expect(at time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -95,8 +93,8 @@ func (db *DB) FireDue(ctx context.Context) (time.Duration, error) {
 // maxFailed is the number of failed records at which FireDue reads no further batch.
 const maxFailed = 4096
 
-// nextDue returns when the next record is due after now, or now plus dueInterval if it finds none. It skips
-// the failed records, which are still due and come first.
+// nextDue returns the time at which the next record is due after now, or now plus dueInterval if it finds no
+// such record. It skips the failed records, which are still due and come first.
 func (db *DB) nextDue(ctx context.Context, now time.Time, enough int) (time.Time, error) {
 	look := now.Add(dueInterval)
 	records, err := db.Store.Due(ctx, look, enough)
@@ -131,8 +129,8 @@ func (db *DB) stepDue(ctx context.Context, records []store.Record, failed map[st
 	}
 }
 
-// DeleteExpired deletes a record that has no state machine. A conflict means that the
-// record was changed or deleted after it was read, so it is not an error.
+// DeleteExpired deletes a record that has no state machine. A conflict is not an error: the record was
+// changed or deleted after it was read.
 func (db *DB) DeleteExpired(ctx context.Context, r store.Record) error {
 	return db.CommitEach(ctx, []store.Change{Deletion(r)})
 }

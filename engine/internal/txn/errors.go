@@ -25,8 +25,9 @@ func Readable[S any](state S, err error) (S, error) {
 // maxErrorText is the maximum length in bytes of the text of an error that is stored.
 const maxErrorText = 500
 
-// ErrorText returns the stored form of the text of an error of a channel or a performer. It is valid UTF-8
-// without control characters: no store accepts a NUL, so the failed attempt would never be recorded.
+// ErrorText returns the stored form of the text of an error of a channel or a performer, truncated to
+// maxErrorText bytes. It is valid UTF-8 without control characters: no store accepts a NUL, so the failed
+// attempt would never be recorded.
 func ErrorText(err error) string {
 	text := strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

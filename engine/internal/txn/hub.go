@@ -9,18 +9,18 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// hub notifies the waiters and followers in this process. A waiter joins the hub before it reads the ask, and
-// the engine notifies after the commit. So a waiter misses no outcome. An outcome never changes, so a waiter
-// is notified once.
+// A hub notifies the waiters and followers in this process. A waiter joins the hub before it reads the ask,
+// and the engine notifies after the commit. So a waiter misses no outcome. An outcome never changes, so a
+// waiter is notified once.
 type hub struct {
 	mu        sync.Mutex
-	waiters   group // by the id of the ask
-	followers group // by stream; "" is all streams
-	snoozers  group // members that watch the snoozes of a person, by name
+	waiters   group // keyed by the id of the ask
+	followers group // keyed by stream; "" is all streams
+	snoozers  group // members that watch the snoozes of a person, keyed by name
 	holders   group // members that watch held answers; the key is ""
 
-	runs group                // members that perform an effect of a run, by session
-	live map[string]*LiveText // the texts that models are writing, by session
+	runs group                // members that perform an effect of a run, keyed by session
+	live map[string]*LiveText // the texts that models are writing, keyed by session
 
 	waiting, following int // the numbers of waiters and of followers
 
@@ -28,10 +28,11 @@ type hub struct {
 	Forget func()
 }
 
-// A Member is a call of Wait for one ask, or of Events for one stream.
+// A Member is a waiter for one ask, a follower of one stream, or a watcher of a run, of snoozes or of held
+// answers.
 //
-// A follower reads its stream to the end and then sleeps until the stream grows. It is
-// registered before it reads, so it misses nothing.
+// A follower reads its stream to the end and then sleeps until the stream grows. It is registered before it
+// reads, so it misses nothing.
 type Member struct {
 	next, previous *Member // the neighbors in the ring of its key
 	// Wake has capacity 1. A waiter receives the settled ask, which all share and none may change; a follower
@@ -85,7 +86,7 @@ func (g group) wake(key string, a *AskRecord) {
 	}
 }
 
-// offer sends a value to a channel of capacity 1, unless the channel already has one.
+// offer sends a value to a channel of capacity 1, unless the channel is full.
 func offer[T any](c chan<- T, value T) {
 	select {
 	case c <- value:
@@ -93,7 +94,7 @@ func offer[T any](c chan<- T, value T) {
 	}
 }
 
-// Follow registers a follower of a stream; "" is all streams.
+// Follow registers a follower of a stream, or of all streams if stream is "".
 func (h *hub) Follow(stream string) *Member {
 	f := &Member{Wake: make(chan *AskRecord, 1)}
 	h.mu.Lock()
@@ -125,8 +126,9 @@ func (h *hub) Unfollow(stream string, f *Member) {
 	h.following--
 }
 
-// wakeFollowers notifies the followers of the streams of these events and the followers of all streams, and
-// removes the shared pages. Without events it does nothing. It is called after a commit.
+// wakeFollowers notifies the followers of the streams of these events, the watchers of their runs and the
+// followers of all streams. It also removes the shared pages. Without events it does nothing. It is called
+// after a commit.
 func (h *hub) wakeFollowers(events []store.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -169,7 +171,7 @@ func (h *hub) NotifySnoozes(name string) {
 	}
 }
 
-// IsShared reports whether a stream has another follower.
+// IsShared reports whether the stream of f has another follower.
 func (h *hub) IsShared(f *Member) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -219,7 +221,7 @@ func (h *hub) notifyWaiters(a *AskRecord) {
 	h.waiters.wake(a.Row.ID, a)
 }
 
-// Wait sleeps until the stream has grown, or ctx ends.
+// Wait sleeps until the stream has grown, or until ctx ends. It then returns the cause of ctx.
 func (m *Member) Wait(ctx context.Context) error {
 	select {
 	case <-m.Wake:
@@ -253,7 +255,7 @@ func (h *hub) notifyHeld() {
 }
 
 // A LiveText is the text that the model of a run has written so far in its present request. It is not stored;
-// the complete message is.
+// the complete message is stored.
 type LiveText struct {
 	hub     *hub
 	session string
@@ -264,7 +266,7 @@ type LiveText struct {
 	ended bool
 }
 
-// Begin returns the text of a new request of the run of a session.
+// Begin makes the text of a new request of the run of a session, which replaces an earlier text.
 func (h *hub) Begin(session string, request int) *LiveText {
 	l := &LiveText{hub: h, session: session, Request: request}
 	h.mu.Lock()
@@ -276,7 +278,8 @@ func (h *hub) Begin(session string, request int) *LiveText {
 // maxLive is the maximum length of a live text in bytes. The message has the rest.
 const maxLive = 1 << 20
 
-// Add adds a piece of the text, and wakes the followers of the session.
+// Add adds a piece of the text, and wakes the followers of the session. It does nothing after End, or if the
+// text has maxLive bytes.
 func (l *LiveText) Add(piece string) {
 	l.mu.Lock()
 	more := piece != "" && !l.ended && l.text.Len() < maxLive
@@ -311,7 +314,7 @@ func (h *hub) LiveOf(session string) *LiveText {
 	return h.live[session]
 }
 
-// After returns the text from an offset on, unless it has ended.
+// After returns the text from an offset on, or "" if the text has ended.
 func (l *LiveText) After(offset int) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

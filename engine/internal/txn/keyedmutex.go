@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// keyedMutex is a mutex for each id. Callers lock an id in the order of their calls.
-// An id that is not locked takes no memory.
+// A keyedMutex is a mutex for each id. Callers lock an id in the order of their calls. An id that is not
+// locked takes no memory.
 type keyedMutex struct {
 	mu sync.Mutex
 	// waiting has the ids that are locked, each with the channels of the callers that wait for it, in their

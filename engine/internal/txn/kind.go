@@ -15,13 +15,13 @@ type Kind struct {
 	// Name is the kind of the records or effects. A name that ends in a dot is the prefix of several kinds of
 	// effects.
 	Name string
-	// Due processes a record that is due. Nil: records of this kind are never due.
+	// Due processes a record that is due. If it is nil, records of this kind are never due.
 	Due func(ctx context.Context, row store.Record) error
 	// Delete returns the change that deletes a closed record after the retention time. The change has no
-	// deletion if the record is still needed. Nil: the retention time does not apply.
+	// deletion if the record is still needed. If Delete is nil, the retention time does not apply.
 	Delete func(ctx context.Context, row store.Record) (store.Change, error)
-	// Perform performs an effect and commits the result. An error means that it could not commit it.
-	// Nil: effects of this kind share the slots of others.
+	// Perform performs an effect and commits the result. It returns an error if the commit failed. If Perform
+	// is nil, effects of this kind share the slots of other kinds.
 	Perform func(ctx context.Context, f store.Effect) error
 	Slots   int // the number of effects that are performed concurrently; 0: another process performs them
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// quota limits the open asks, the rate of asks and the waiting calls of each principal.
-// So an agent that asks too much gets an error instead of filling the inbox.
+// A quota limits the open asks, the rate of asks and the waiting calls of each principal. So an agent that
+// asks too much gets an error instead of filling the inbox.
 type quota struct {
 	maxOpen     int // 0: no limit
 	MaxSessions int // 0: no limit
@@ -131,8 +131,7 @@ func (q *quota) Usage(owner string) *usage {
 	return u
 }
 
-// countOpenAsks counts the open asks of an owner in the store. It stops at the
-// limit.
+// countOpenAsks counts the open asks of an owner in the store. It stops at MaxOpen.
 func (db *DB) countOpenAsks(ctx context.Context, owner string) (int, error) {
 	n, err := db.Store.CountOpen(ctx, KindAsk, owner, db.MaxOpen())
 	return n, FromStore(err)

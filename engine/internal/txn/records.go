@@ -11,8 +11,9 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// The kinds of the records with machines of package lifecycle. The stream of a session equals its id, so its
-// record has no stream: no list selects sessions by it, and the index of streams would have one more entry.
+// The kinds of the records with machines of package lifecycle. The record of a session has no stream, because
+// the stream of a session equals its id. No list selects sessions by stream, and the index of streams would
+// have one more entry.
 const (
 	KindAsk     = "ask"
 	KindSession = "session"
@@ -35,7 +36,7 @@ type NewAsk struct {
 }
 
 // KindJoined is the kind of the records with the idempotency keys of requests that were joined to an ask. The
-// record of the ask has only the first key. They are never open, and are deleted after their ask.
+// record of the ask has only the first key. Joined keys are never open, and are deleted after their ask.
 const KindJoined = "joined_key"
 
 // JoinedState is the state of a record of kind [KindJoined].
@@ -68,7 +69,8 @@ func (c *Caller) ReadKey(ctx context.Context, key string) (store.Record, error) 
 	return c.db.Store.Read(ctx, KindAsk, id)
 }
 
-// OpenSessions returns the sessions of an owner that have not ended, oldest first.
+// OpenSessions yields the sessions of an owner that have not ended, oldest first. It omits sessions that
+// cannot be read.
 func (db *DB) OpenSessions(ctx context.Context, owner string) func(yield func(askback.Session, error) bool) {
 	return func(yield func(askback.Session, error) bool) {
 		q := store.Query{Kind: KindSession, Open: new(true), Owner: owner, Limit: store.MaxList}

@@ -13,14 +13,13 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// ErrListEnd means that neither a record nor the records after it are in a list.
+// ErrListEnd is returned for a record if neither it nor the records after it are in a list.
 var ErrListEnd = errors.New("the list has ended")
 
-// ListPage returns at most limit items of the records that a query selects, and the cursor
-// of the next page, or "" after the last one. A limit of 0 means askback.DefaultLimit. The
-// function item returns the item of a record; ok is false if it is not in the list. Records
-// that cannot be read are omitted. A page may have fewer items than limit: see MaxScanned,
-// MaxExamined, MaxListTime and ListBytes.
+// ListPage returns at most limit items of the records that a query selects, and the cursor of the next page,
+// or "" after the last page. A limit of 0 means askback.DefaultLimit. The function item returns the item of a
+// record; ok is false if the record is not in the list. Records that cannot be read are omitted. A page may
+// have fewer items than limit: see MaxScanned, MaxExamined, MaxListTime and ListBytes.
 func ListPage[T any](
 	ctx context.Context, e *DB, q store.Query, limit int, item func(store.Record) (one T, ok bool, err error),
 ) (items []T, next string, err error) {
@@ -63,8 +62,8 @@ func ListPage[T any](
 }
 
 // cursorAfter returns the cursor for the records after the record with this id, which the principal may not
-// be allowed to see. So the cursor has only the time of the id. It is after the cursor first of this page,
-// and after the id of the last item, or "".
+// be allowed to see. So the cursor has only the time of the id, if possible. It is after first, the cursor of
+// this page, and after last, the id of the last item or "".
 func cursorAfter(id, first, last string, newest bool) string {
 	last = cmp.Or(last, first)
 	end := len(id) - 16 // the length of the time of a ULID
@@ -84,8 +83,8 @@ func cursorAfter(id, first, last string, newest bool) string {
 	return id // it has the same millisecond as the whole page
 }
 
-// Rows returns the records that a query selects. It reads q.Limit records at a time. It yields each
-// [store.MoreError] and continues. Any other error ends it.
+// Rows yields the records that a query selects. It reads q.Limit records at a time. It yields each
+// [store.MoreError] and continues. After any other error it ends.
 func (db *DB) Rows(ctx context.Context, q store.Query) iter.Seq2[store.Record, error] {
 	return func(yield func(store.Record, error) bool) {
 		for {
@@ -119,12 +118,12 @@ const (
 	// ListBytes is the size in bytes at which a page ends, even if it has fewer items
 	// than its limit.
 	ListBytes = 4 << 20
-	// ExamineChunk is the number of records that the store examines at a time to find those selected by a
-	// query.
+	// ExamineChunk is the number of records that the store examines at a time to find the records selected by
+	// a query.
 	ExamineChunk = 5000
-	// MaxExamined and MaxListTime limit the records that are examined for a page, and the time that it takes.
-	// A page that reaches a limit ends with a cursor, even if it has no items. In memory, 200 000 records
-	// take about 0.15 s; from a slow disk, they take seconds.
+	// MaxExamined and MaxListTime limit the records that are examined for a page, and the time for a page. A
+	// page that reaches a limit ends with a cursor, even if it has no items. In memory, 200 000 records take
+	// about 0.15 s; from a slow disk, they take seconds.
 	MaxExamined = 200_000
 	// MaxListTime is described with MaxExamined.
 	MaxListTime = 250 * time.Millisecond

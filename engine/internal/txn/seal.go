@@ -14,8 +14,8 @@ import (
 	"sync"
 )
 
-// A Sealer encrypts the secrets that the engine must be able to read again, because they sign messages.
-// Package auth stores the other secrets as hashes.
+// A Sealer encrypts the secrets that the engine must be able to read again, such as secrets that sign
+// messages. Package auth stores its secrets as hashes.
 type Sealer struct {
 	Key  func() ([]byte, error) // nil: nothing is encrypted
 	rand io.Reader
@@ -53,7 +53,8 @@ var ErrSealed = errors.New(
 	"the secret of this endpoint cannot be decrypted: the key of the state directory has changed; rotate the secret",
 )
 
-// Open returns the secret of a stored form. It returns "" for "".
+// Open returns the secret of a stored form, or "" if stored is "". The error is [ErrSealed] if the key does
+// not decrypt the secret.
 func (s *Sealer) Open(stored, id string) (string, error) {
 	if secret, ok := strings.CutPrefix(stored, plainSecret); ok || stored == "" {
 		return secret, nil

@@ -13,9 +13,9 @@ import (
 type Settings struct {
 	// People may answer, in addition to people with a token and people of the API.
 	People []askback.Person
-	// Groups are the names of people, by the name of the group without "@".
+	// Groups are the names of people, keyed by the name of the group without "@".
 	Groups map[string][]string
-	// Routes determine who gets an ask; the first route that matches applies.
+	// Routes determine who gets an ask. The first route that matches applies.
 	Routes []askback.Route
 	// Issuer verifies the e-mail addresses of people who sign in; "" disables sign-in.
 	// People who signed in through another issuer are logged out.
@@ -31,12 +31,12 @@ type Settings struct {
 	// Undo is the time, at most one minute, for which an answer is held so that its author may undo it; 0
 	// holds no answers.
 	Undo time.Duration
-	// CallbackURL is the callback of asks and sessions that name no other; "" disables it.
+	// CallbackURL is the callback of asks and sessions that name no callback; "" disables it.
 	CallbackURL string
 	// Receivers are the phones and chats that get the asks which their person may answer.
 	Receivers []Receiver
 	// Reach returns the receivers of a person of the API, such as a receiver for mail. The receivers of
-	// People are in Receivers. Nil: people of the API have none.
+	// People are in Receivers. If Reach is nil, people of the API have no receivers.
 	Reach func(askback.Person) []Receiver
 	// Retention is how long settled asks and ended sessions and grants are kept after
 	// their last change; 0 is forever (E9).
@@ -73,7 +73,7 @@ func (s *Settings) Members(names []string) (all, missing []string) {
 	return all, missing
 }
 
-// GroupsOf returns the names of the groups of a person, in order.
+// GroupsOf returns the sorted names of the groups of a person.
 func (s *Settings) GroupsOf(person string) (names []string) {
 	for name, members := range s.Groups {
 		if slices.Contains(members, person) {

@@ -15,7 +15,7 @@ import (
 )
 
 // A Tx is one unit of work: the records that it has read or made, their new states, and the other changes of
-// the commit. [DB.Update] makes one for each attempt.
+// the commit. [DB.Update] makes a Tx for each attempt.
 //
 // A tx keeps its locks until its changes are published. To avoid deadlocks, it locks a run before an ask, an
 // ask before a grant, a grant before a session, and an endpoint last. A lock excludes other callers in this
@@ -63,8 +63,8 @@ func (db *DB) begin(ctx context.Context, attempt int) *Tx {
 	return t
 }
 
-// reuse makes the memory of a tx available to others. Its changes were committed, so the
-// store no longer needs them. The caller must not use the tx again.
+// reuse makes the memory of a tx available to other txs. Its changes were committed, so the store no longer
+// needs them. The caller must not use the tx again.
 func (t *Tx) reuse() {
 	if cap(t.json) <= maxJSONSize {
 		*t = Tx{json: t.json[:0]}
@@ -72,7 +72,7 @@ func (t *Tx) reuse() {
 	}
 }
 
-// encoded returns what was appended to t.json from start on.
+// encoded returns the bytes that were appended to t.json from start on.
 func (t *Tx) encoded(start int) []byte { return t.json[start:len(t.json):len(t.json)] }
 
 // A Machine is the decoded state of a record, such as [lifecycle.AskState].
@@ -136,7 +136,7 @@ func (t *Tx) releaseLocks() {
 	}
 }
 
-// Ask locks and reads an ask.
+// Ask locks and reads an ask, unless the tx already has it.
 func (t *Tx) Ask(id string) (*AskRecord, error) {
 	if r := Find[lifecycle.AskState](t, id); r != nil {
 		return r, nil
@@ -153,8 +153,8 @@ func (t *Tx) Ask(id string) (*AskRecord, error) {
 	return r, nil
 }
 
-// AskNow is like Ask. If the ask is read and a held answer or its deadline is due, AskNow steps it,
-// even if the timer has not fired yet.
+// AskNow is like Ask. If the tx does not have the ask yet, and a held answer or the deadline is due, AskNow
+// steps the ask, even if the timer has not fired yet.
 func (t *Tx) AskNow(id string) (*AskRecord, error) {
 	if r := Find[lifecycle.AskState](t, id); r != nil {
 		return r, nil
@@ -205,8 +205,8 @@ func Find[S Machine[S]](t *Tx, id string) *Record[S] {
 	return nil
 }
 
-// Append adds a record of another package to the tx. The record was read with this time of its last change,
-// or is new.
+// Append adds a record of another package to the tx. The record is new, or updated is the time of its last
+// change. The time of the tx becomes updated, if that is later.
 func (t *Tx) Append(r Stored, updated time.Time) {
 	if updated.After(t.now) {
 		t.now = updated
@@ -234,8 +234,8 @@ func (t *Tx) Delete(row store.Record) {
 	t.Change.Delete = append(t.Change.Delete, store.Ref{Kind: row.Kind, ID: row.ID, Version: row.Version})
 }
 
-// Step steps a record. The effects on other records are performed before the commit. A late answer is
-// recorded although Step returns its error.
+// Step steps a record, and adds the events and effects of the step to the tx. The effects on other records
+// are performed before the commit. A late answer is recorded although Step returns its error.
 func (r *Record[S]) Step(t *Tx, in lifecycle.Input) error {
 	result, refused := r.State.Step(in)
 	if result.Unchanged {

@@ -34,9 +34,9 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	}
 }
 
-// try makes one attempt at an update. It releases the locks of the tx at the end, after the
-// changes were published. If only the record of a late answer cannot be committed, it logs
-// that and returns the error of fn.
+// try makes one attempt at an update. It releases the locks of the tx at the end, after the changes were
+// published. If only the record of a late answer cannot be committed, it logs the error of the commit and
+// returns the error of fn.
 func (db *DB) try(ctx context.Context, attempt int, fn func(*Tx) error) error {
 	t := db.begin(ctx, attempt)
 	committed := false
@@ -64,8 +64,8 @@ func (db *DB) try(ctx context.Context, attempt int, fn func(*Tx) error) error {
 	return refused
 }
 
-// isStale reports whether another process has changed an ask of the tx, which may be from the cache. It is
-// called when fn has returned an error: a commit would be a conflict.
+// isStale reports whether another process has changed or deleted an ask of the tx, which may be from the
+// cache. It is called when fn has returned an error: a commit would be a conflict.
 func (t *Tx) isStale() bool {
 	for _, r := range t.Records {
 		a, ok := r.(*AskRecord)
@@ -139,8 +139,8 @@ func (t *Tx) publish() {
 	e.Hub.wakeFollowers(t.Change.Events)
 }
 
-// publishAsk caches an ask that was just committed, and notifies the observer and, if the
-// ask is settled, its waiters. The record must not be changed any more.
+// publishAsk caches an ask that was just committed. It notifies the observer and, if the ask is settled, its
+// waiters. The record must not be changed any more.
 func (db *DB) publishAsk(a *AskRecord) {
 	if a.closes {
 		db.Quota.release(a.Row.Owner)
@@ -178,9 +178,9 @@ func (db *DB) commit(ctx context.Context, c store.Change) error {
 	return err
 }
 
-// CommitEach commits changes together. If that is a conflict, it commits each on its own, and omits the
-// changes that are conflicts themselves: they are no longer needed. It is for changes that read nothing: they
-// need no lock, and a repeat would not help. All other changes use [DB.Update].
+// CommitEach commits changes together. If the result is a conflict, it commits each change on its own. It
+// omits a change that is a conflict itself, because the change is no longer needed. It is for changes that
+// read nothing: they need no lock, and a repeat would not help. All other changes use [DB.Update].
 func (db *DB) CommitEach(ctx context.Context, all []store.Change) error {
 	var c store.Change
 	for _, one := range all {
@@ -237,8 +237,7 @@ func backOff(ctx context.Context, attempt int) error {
 	return Sleep(ctx, rand.N(time.Millisecond<<min(attempt, 6)), nil)
 }
 
-// Sleep waits for d, or for a value of wake. It returns the cause of ctx if that ends
-// first.
+// Sleep waits for d, or for a value of wake. It returns the cause of ctx if ctx ends first.
 func Sleep(ctx context.Context, d time.Duration, wake <-chan struct{}) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
