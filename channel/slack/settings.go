@@ -17,8 +17,8 @@ type Settings struct {
 	SigningSecret string // verifies requests over HTTP
 	AppToken      string // for Socket Mode
 	Channel       string // id, or name with #
-	Team          string // the id of the workspace
-	APIURL        string // address of the Web API, with a slash at the end; if "", the address of slack.com
+	Team          string // id of the workspace
+	APIURL        string // URL of the Web API, with a slash at the end; "" for slack.com
 }
 
 var (

@@ -1,8 +1,8 @@
 // Package slack asks people in Slack: in one channel of a workspace or, if an ask is addressed to people, in
 // their direct messages. Answers arrive over Socket Mode, which needs no public address, or over HTTP. A
-// message has the whole ask or, if that does not fit, only the agent and the link (F3). Text of agents is
+// message has the whole ask or, if the ask does not fit, only the agent and the link (F3). Text of agents is
 // plain text everywhere, so it cannot mention people, link or imitate lines of Askback (T7, T9, T10). The
-// value of a button contains no answer: it is a code that only this app can make for this ask.
+// value of a button contains no answer. It is a code that only this app can make for this ask.
 package slack
 
 import (
@@ -22,21 +22,21 @@ import (
 	"github.com/askback/askback/internal/egress"
 )
 
-// Room is the address of deliveries to the channel of the settings. Other addresses are ids of members, who
-// get direct messages.
+// Room is the address of deliveries to the channel of the settings. Any other address is the id of a member,
+// who gets direct messages.
 const Room = "channel"
 
 // Options configure a [Channel].
 type Options struct {
 	BotToken      string // token of the installed app, xoxb-…
-	SigningSecret string // verifies requests over HTTP; if "", all requests are refused
+	SigningSecret string // verifies requests over HTTP; if "", all requests are rejected
 	AppToken      string // token for Socket Mode, xapp-…; "" for none
 	Channel       string // id of the channel
-	Team          string // id of the workspace; accounts of other workspaces are refused
-	// Person returns the name of the person with a member id, and reports whether there is one.
+	Team          string // id of the workspace; accounts of other workspaces may not answer
+	// Person returns the name of the person with a member id. It reports false if there is no such person.
 	Person func(member string) (name string, ok bool)
-	// Thread returns the receipt of an earlier message of the session of an ask at the same address, or "",
-	// as [ThreadOf] does. If Thread is nil, no message is in a thread.
+	// Thread returns the receipt of an earlier message in the session of the ask at the same address, or "".
+	// [ThreadOf] can implement it. If Thread is nil, no message is in a thread.
 	Thread func(ctx context.Context, n askback.Notification) (receipt string)
 	// Link returns the address of the page where a person can answer, or "". It is used in direct messages.
 	// If Link is nil, messages have the page of the ask.
@@ -45,11 +45,11 @@ type Options struct {
 	Log *slog.Logger     // nil logs nothing
 	Now func() time.Time // nil means time.Now
 
-	APIURL string        // address of the Web API, with a slash at the end; if "", the address of slack.com
+	APIURL string        // URL of the Web API, with a slash at the end; "" for slack.com
 	Budget time.Duration // time limit for recording an answer; 0 means 2.5 s, because Slack waits for 3 s
 	Pace   time.Duration // pause between posts to one channel; 0 means 1 s, as Slack requires
-	// Reconnect is the first pause before Run connects again after Slack has rejected the app. The pause
-	// doubles with each attempt. Zero means 5 s.
+	// Reconnect is the first pause before Run connects again after Slack has rejected the app. Each further
+	// pause is twice as long, up to five minutes. Zero means 5 s.
 	Reconnect time.Duration
 }
 
@@ -60,10 +60,10 @@ const (
 	defaultReconnect = 5 * time.Second
 )
 
-// An Engine gives access to asks in the name of a person.
+// An Engine provides the clients of people.
 type Engine interface {
-	// Person returns the client of a person. The error is [askback.ErrForbidden] if the person may not answer
-	// now.
+	// Person returns the client of a person who answers through the channel via. The error is
+	// [askback.ErrForbidden] if the person may not answer now.
 	Person(ctx context.Context, name string, via askback.Channel) (askback.PersonClient, error)
 }
 
@@ -118,15 +118,18 @@ func (c *Channel) Close() {
 }
 
 // Send posts a delivery about an ask, or changes the message of the question. The receipt is the channel, the
-// timestamp of the message and, in a thread, the timestamp of its first message. The question is posted
-// without buttons, its receipt is recorded, and then the buttons are added. So a message that a crash leaves
-// behind has no buttons. An outcome is posted as a new message if there is no receipt of the question.
+// timestamp of the message and, in a thread, the timestamp of the first message of the thread. An outcome is
+// posted as a new message if there is no receipt of the question. For any other event of a settled ask
+// without a message, Send posts nothing.
+//
+// The question is posted without buttons, its receipt is recorded, and then the buttons are added. So a
+// message that a crash leaves behind has no buttons.
 func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt string, err error) {
 	if n.Session != nil {
 		return "", &askback.SendError{Err: errors.New("this channel sends only asks"), Final: true}
 	}
 	if u, err := url.Parse(n.Ask.PageURL); err != nil || egress.IsLoopback(u.Host) {
-		n.Ask.PageURL = "" // a phone cannot open it
+		n.Ask.PageURL = "" // other devices cannot open the page
 	}
 	if c.options.Link != nil && n.Person != "" && !n.Ask.Settled() {
 		if link := c.options.Link(n.Ask, n.Person); link != "" {
@@ -147,15 +150,17 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 	}
 	err = c.show(ctx, receipt, n.Ask, c.current(n))
 	if gone(err) && n.Ask.Settled() {
-		err = nil // someone deleted the message, with its buttons
+		err = nil // the message was deleted in Slack, with its buttons
 	}
 	if err == nil && n.Event == askback.EventQuestionPending && n.Receipt == "" && !n.Ask.Settled() {
-		_, err = c.inThread(ctx, receipt, c.reminder(n.Ask, "This is here again")) // the ask was reassigned twice
+		// the ask was reassigned away from the person and back
+		_, err = c.inThread(ctx, receipt, c.reminder(n.Ask, "This is here again"))
 	}
 	return receipt, err
 }
 
-// question posts a question, records its receipt and adds the buttons.
+// question posts a question, records its receipt and adds the buttons. If the question is too long for Slack,
+// it posts only the link.
 func (c *Channel) question(ctx context.Context, n askback.Notification) (receipt string, err error) {
 	address, err := c.addressOf(n.Address)
 	if err != nil {
@@ -181,7 +186,7 @@ func (c *Channel) question(ctx context.Context, n askback.Notification) (receipt
 	return receipt, c.show(ctx, receipt, n.Ask, full)
 }
 
-// remind posts that an ask is still open, in the thread of its message. The reminder has no buttons. The
+// remind posts in the thread of its message that an ask is still open. The reminder has no buttons. The
 // buttons are in the message of the question, which is changed when the ask is settled.
 func (c *Channel) remind(ctx context.Context, n askback.Notification) (receipt string, err error) {
 	if n.Receipt != "" { // the reminder was posted before a crash
@@ -194,13 +199,13 @@ func (c *Channel) remind(ctx context.Context, n askback.Notification) (receipt s
 	return receipt, n.Record(ctx, receipt)
 }
 
-// inThread posts a message in the thread of another one.
+// inThread posts a message in the thread of the message with the receipt of.
 func (c *Channel) inThread(ctx context.Context, of string, m message) (receipt string, err error) {
 	conversation, ts, thread := parseReceipt(of)
 	return c.post(ctx, conversation, cmp.Or(thread, ts), m)
 }
 
-// show replaces a message by another one. If that does not fit, it leaves out the buttons, and then the
+// show replaces the message with this receipt by m. If m does not fit, show omits the buttons, and then the
 // question.
 func (c *Channel) show(ctx context.Context, receipt string, a askback.Ask, m message) error {
 	err := c.edit(ctx, receipt, m)
@@ -224,7 +229,7 @@ func (c *Channel) current(n askback.Notification) message {
 	return c.pending(n.Ask)
 }
 
-// parent returns the timestamp of the message in whose thread a question belongs, or "".
+// parent returns the timestamp of the first message of the thread for a question, or "".
 func (c *Channel) parent(ctx context.Context, n askback.Notification) string {
 	if c.options.Thread == nil || ownSession(n.Ask) {
 		return ""
@@ -240,7 +245,8 @@ func ownSession(a askback.Ask) bool {
 	return ask == session
 }
 
-// addressOf returns the conversation for the address of a delivery.
+// addressOf returns the conversation for the address of a delivery. For an address that is neither Room nor
+// the id of a member, the error is final.
 func (c *Channel) addressOf(address string) (string, error) {
 	switch {
 	case address == Room:

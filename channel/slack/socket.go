@@ -12,15 +12,14 @@ import (
 	"github.com/askback/askback/internal/pause"
 )
 
-// maxReconnect is the longest pause between attempts to connect after the library has given up, for example
+// maxReconnect is the maximum pause between attempts to connect after the library has given up, for example
 // because Slack rejected the token. Options.Reconnect is the first pause.
 const maxReconnect = 5 * time.Minute
 
 // maxHandled is the maximum number of concurrent actions over Socket Mode.
 const maxHandled = 64
 
-// Run receives actions over Socket Mode until the context ends. Without an app token it only
-// checks the settings.
+// Run receives actions over Socket Mode until ctx ends. Without an app token it only checks the settings.
 func (c *Channel) Run(ctx context.Context, engine Engine) {
 	if err := c.checkTeam(ctx); err != nil && ctx.Err() == nil {
 		c.options.Log.Error("Slack: the settings do not work", "error", err)
@@ -44,7 +43,8 @@ func (c *Channel) Run(ctx context.Context, engine Engine) {
 	}
 }
 
-// connect keeps a connection until the context ends or Slack rejects the app.
+// connect keeps a connection until ctx ends or Slack rejects the app. It returns after the actions that have
+// begun.
 func (c *Channel) connect(ctx context.Context, engine Engine) error {
 	ctx, cancel := context.WithCancel(ctx)
 	client := socketmode.New(c.api, socketmode.OptionReadLimit(maxRequest),

@@ -12,13 +12,13 @@ type History interface {
 	Deliveries(ctx context.Context, q askback.DeliveryQuery) (askback.DeliveryPage, error)
 }
 
-// threadAsks is the number of earlier asks that are examined. Each of them that is in Slack leads to the
-// thread, so the last few suffice.
+// threadAsks is the maximum number of earlier asks that are examined. The messages of these asks are all in
+// the same thread, so the last few suffice.
 const threadAsks = 10
 
-// ThreadOf returns the receipt of an earlier message of the session of an ask at the same place, or "". A
-// receipt has the thread of its message, so any receipt leads to the first message. Nothing else is stored:
-// the thread follows from the deliveries of the session.
+// ThreadOf returns the receipt of an earlier message in the session of the ask at the same address, or "".
+// The receipt of each message has the thread, so any receipt leads to the first message. Nothing else is
+// stored, because the thread follows from the deliveries of the session.
 func ThreadOf(ctx context.Context, h History, n askback.Notification) (receipt string) {
 	page, err := h.List(ctx, askback.Query{SessionID: n.SessionID, Status: askback.AnyStatus, Limit: threadAsks})
 	if err != nil {

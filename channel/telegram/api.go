@@ -66,7 +66,7 @@ type (
 		Type string `json:"type"`
 	}
 
-	// An entity is a part of a text, counted in UTF-16 code units.
+	// An entity is a part of a text. Offset and Length are in UTF-16 code units.
 	entity struct {
 		Type   string `json:"type"`
 		Offset int    `json:"offset"`
@@ -91,8 +91,8 @@ type (
 
 	replyParameters struct {
 		MessageID int64 `json:"message_id"`
-		// AllowWithout makes Telegram send the message even if the person has deleted the message that it
-		// replies to.
+		// AllowWithout makes Telegram send the message even if the person has deleted the message to which it
+		// replies.
 		AllowWithout bool `json:"allow_sending_without_reply"`
 	}
 
@@ -119,17 +119,16 @@ type (
 func (c chat) private() bool { return c.Type == "private" }
 
 const (
-	// maxReply is the maximum number of bytes read of a reply. It suffices for a hundred updates, each with a
-	// message of 4096 characters and the message that it replies to.
+	// maxReply is the maximum number of bytes that are read of a reply. It suffices for a hundred updates.
+	// Each may have a message of 4096 characters and the message to which it replies.
 	maxReply = 8 << 20
-	// pollTime is how long Telegram may delay the reply to getUpdates.
+	// pollTime is the maximum time for which Telegram delays the reply to getUpdates.
 	pollTime = 50 * time.Second
-	// callTime is the time limit of every other call, including the file of a long question.
+	// callTime is the time limit for every other call, including the upload of a long question as a file.
 	callTime = 2 * time.Minute
 )
 
-// An api calls methods of the Bot API. The token is a part of the address, so no error has
-// the address.
+// An api calls methods of the Bot API. The token is a part of the URL, so no error contains the URL.
 type api struct {
 	base   string // "https://api.telegram.org/bot<token>/"
 	client *http.Client
@@ -144,13 +143,13 @@ func newAPI(base, token string, allow []egress.Allowed) *api {
 	return &api{strings.TrimSuffix(base, "/") + "/bot" + token + "/", client}
 }
 
-// An apiError is a reply of Telegram that is not ok. Its error text contains no text of the service.
+// An apiError is a reply of Telegram that is not ok. Its Error method returns no text of the service.
 type apiError struct {
 	method      string
 	code        int
 	description string // text of the service, for the log only
 	retryAfter  time.Duration
-	movedTo     int64 // the id of the supergroup that replaces the group
+	movedTo     int64 // id of the supergroup that replaces the group
 }
 
 // Error implements error.
@@ -158,8 +157,8 @@ func (e *apiError) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("Telegram replied %d %s to %s", e.code, http.StatusText(e.code), e.method))
 }
 
-// says reports whether the description contains one of the phrases. Telegram gives no other code for the
-// cause.
+// says reports whether the description contains one of the phrases, ignoring case. Telegram returns no other
+// code for the cause.
 func (e *apiError) says(phrases ...string) bool {
 	for _, p := range phrases {
 		if strings.Contains(strings.ToLower(e.description), strings.ToLower(p)) {
@@ -169,7 +168,7 @@ func (e *apiError) says(phrases ...string) bool {
 	return false
 }
 
-// call calls a method with a JSON body, and reads its result into out, which may be nil.
+// call calls a method with the JSON of in, and decodes its result into out, which may be nil.
 func (a *api) call(ctx context.Context, method string, in, out any) error {
 	body, err := encode(in)
 	if err != nil {
@@ -180,7 +179,7 @@ func (a *api) call(ctx context.Context, method string, in, out any) error {
 	return a.post(ctx, method, "application/json", bytes.NewReader(body), out)
 }
 
-// encode returns a value as JSON, with < and > unescaped.
+// encode returns v as JSON. It does not escape < and >.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -238,8 +237,8 @@ func (a *api) send(ctx context.Context, m outgoing) (int64, error) {
 	return sent.ID, err
 }
 
-// edit replaces the text and the buttons of a message. An unchanged message is no error. If the person has
-// deleted the message, the error is [errGone].
+// edit replaces the text and the buttons of a message. If the message already has this text, edit returns
+// nil. If the person has deleted the message, the error is [errGone].
 func (a *api) edit(ctx context.Context, m outgoing) error {
 	m.Preview.Disabled = true
 	err := a.call(ctx, "editMessageText", m, nil)
@@ -256,7 +255,7 @@ func (a *api) edit(ctx context.Context, m outgoing) error {
 	return err
 }
 
-// errGone is returned for a message that no longer exists.
+// errGone is returned by edit for a message that no longer exists.
 var errGone = errors.New("the message was deleted")
 
 // sendFile sends text as a file, as a reply to a message.
@@ -292,8 +291,8 @@ func (a *api) sendFile(ctx context.Context, chatID, replyTo int64, name, caption
 	return a.post(ctx, "sendDocument", w.FormDataContentType(), &b, nil)
 }
 
-// answer shows the person who pressed a button the result. A query that is too old is no error. The text has
-// at most 200 characters.
+// answer shows the result to the person who pressed a button. The text is truncated to 200 characters. If the
+// query is too old, answer returns nil.
 func (a *api) answer(ctx context.Context, queryID, text string, alert bool) error {
 	err := a.call(ctx, "answerCallbackQuery", struct {
 		ID    string `json:"callback_query_id"`
@@ -307,10 +306,10 @@ func (a *api) answer(ctx context.Context, queryID, text string, alert bool) erro
 	return err
 }
 
-// maxPopup is the number of characters of an answer to a callback query.
+// maxPopup is the maximum number of characters of an answer to a callback query.
 const maxPopup = 200
 
-// updates waits for the updates from an offset on. The offset confirms all updates before it.
+// updates waits for the updates whose id is at least offset. The call confirms all updates before offset.
 func (a *api) updates(ctx context.Context, offset int64) (all []update, err error) {
 	ctx, cancel := context.WithTimeout(ctx, pollTime+15*time.Second)
 	defer cancel()
@@ -326,7 +325,9 @@ func (a *api) updates(ctx context.Context, offset int64) (all []update, err erro
 	return all, err
 }
 
-// sendError returns the error of an attempt to send a delivery.
+// sendError returns the error for an attempt to send a delivery. An [apiError] becomes an
+// [askback.SendError]. It is final if Telegram would reject the message again, and has Gone if the person or
+// group wants no further message.
 func sendError(err error) error {
 	var failed *apiError
 	if !errors.As(err, &failed) {
@@ -347,7 +348,7 @@ func sendError(err error) error {
 	return out
 }
 
-// goneChats are phrases in the descriptions of errors. They mean that this person or group wants no further
+// goneChats are phrases in the descriptions of errors. They mean that a person or group wants no further
 // message. Other errors with the same code also occur after the token was replaced by the token of another
-// bot, and must not unlink people.
+// bot. These must not unlink people.
 var goneChats = []string{"bot was blocked by the user", "user is deactivated", "bot was kicked"}

@@ -11,28 +11,28 @@ import (
 	"github.com/askback/askback/internal/mac"
 )
 
-// An action is the effect of a button. Its value is part of messages that people have, so it must not change.
+// An action is the effect of a button. Sent messages contain the values of actions, so they must not change.
 type action byte
 
 const (
 	choose   action = 'c' // option N is the answer to the question
-	mark     action = 'm' // option N is one of the answers; pressing it again changes nothing
-	unmark   action = 'u' // option N is not one of the answers
+	mark     action = 'm' // option N becomes one of the answers; a repeat changes nothing
+	unmark   action = 'u' // option N is removed from the answers; a repeat changes nothing
 	goTo     action = 'g' // show question N; the overview follows the last question
-	leaveOut action = 'x' // omit the question
+	leaveOut action = 'x' // leave the question without an answer
 	submit   action = 's' // send the answers
 	approve  action = 'a' //
 	deny     action = 'd' //
 	locate   action = 'l' // point to the message of the ask
 
-	// The person writes a text, as a reply to the message that asks for it.
+	// In the next actions, the person writes a text as a reply to the message that asks for the text.
 	writeOther  action = 'o'
 	writeNotes  action = 'n'
 	writeReason action = 'r'
 )
 
-// A press is the content of a button or of a prompt. It contains everything that is needed to act on it after
-// a restart. It names the state to set, not the state to toggle, so it can be repeated.
+// A press is the content of a button or of a prompt. It contains everything that is needed to perform its
+// action after a restart. It contains the state to set, not the state to toggle, so it can be repeated.
 type press struct {
 	Action    action
 	AskID     string
@@ -42,14 +42,14 @@ type press struct {
 }
 
 // codeLength is the number of bytes of the code that signs a press. 80 bits cannot be guessed over the
-// network. They leave the data shorter than the 64 bytes that Telegram allows.
+// network. With them, the data is shorter than the 64 bytes that Telegram allows.
 const codeLength = 10
 
 // errForged is returned for data that this program did not make for this chat.
 var errForged = errors.New("the data was made for another chat or with another token")
 
-// A signer signs the data of buttons. Its key is derived from the token of the bot. So buttons still work
-// after a restart, but not with the token of another bot.
+// A signer signs the data of buttons. Its key is the token of the bot. So buttons still work after a restart,
+// but not with the token of another bot.
 type signer struct{ key []byte }
 
 func newSigner(token string) signer { return signer{[]byte(token)} }
@@ -66,8 +66,8 @@ func (s signer) oldCode(chatID int64, content []byte) []byte {
 	return mac.Bare(mac.Bare(s.key, "askback: data of buttons"), string(text))[:codeLength]
 }
 
-// sign returns the data of a press in a chat: at most 64 characters of A-Z, a-z, 0-9, _ and -,
-// which are also allowed in a link that starts the bot.
+// sign returns the data of p in a chat. The data has at most 64 of the characters A-Z, a-z, 0-9, _ and -,
+// which are also allowed in a link that starts the bot. If p.AskID is not a valid id, sign returns "".
 func (s signer) sign(chatID int64, p press) string {
 	id, ok := ids.Bytes(ids.Ask, p.AskID)
 	if !ok {
@@ -80,10 +80,10 @@ func (s signer) sign(chatID int64, p press) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// fixedLength is the number of bytes of a press before the id of its message.
+// fixedLength is the number of bytes of a press before the id of the message.
 const fixedLength = 1 + 16 + 2
 
-// verify returns the press in data that came from a chat.
+// verify returns the press in data from a chat, or errForged.
 func (s signer) verify(chatID int64, data string) (press, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(data)
 	if err != nil || len(b) < fixedLength+1+codeLength {

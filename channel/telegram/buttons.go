@@ -9,9 +9,9 @@ import (
 
 // Limits of a keyboard.
 const (
-	maxRow = 8 // maximum number of buttons, as Telegram documents
-	// maxLabelled is the maximum number of options with a labelled button each. More options have a button
-	// with their number, in rows.
+	maxRow = 8 // maximum number of buttons in a row, as Telegram documents
+	// maxLabelled is the maximum number of options that each have a button with their label. More options
+	// have a button with their number, in rows.
 	maxLabelled = 10
 )
 
@@ -19,7 +19,8 @@ func (s screen) press(text string, a action, question, option int) button {
 	return button{Text: text, Data: s.signer.sign(s.chatID, press{a, s.ask.ID, s.messageID, question, option})}
 }
 
-// buttons returns the rows of buttons that answer a pending ask.
+// buttons returns the rows of buttons that answer a pending ask. For questions, they are the buttons for the
+// question with this number or, after the last question, for the overview.
 func (s screen) buttons(question int, d draft) [][]button {
 	switch n := len(s.ask.Questions); {
 	case s.ask.Confirmation != nil:
@@ -34,7 +35,7 @@ func (s screen) buttons(question int, d draft) [][]button {
 	return s.questionButtons(question, d)
 }
 
-// questionButtons returns the buttons of one question.
+// questionButtons returns the buttons for question n.
 func (s screen) questionButtons(n int, d draft) [][]button {
 	q, e := s.ask.Questions[n], d.entry(s.ask.Questions[n])
 	rows := s.options(n, d)
@@ -69,7 +70,7 @@ func (s screen) questionButtons(n int, d draft) [][]button {
 	return rows
 }
 
-// options returns the buttons of the options of a question.
+// options returns the buttons for the options of question n.
 func (s screen) options(n int, d draft) (rows [][]button) {
 	q, e := s.ask.Questions[n], d.entry(s.ask.Questions[n])
 	picked := map[int]bool{}
@@ -100,7 +101,8 @@ func (s screen) options(n int, d draft) (rows [][]button) {
 	return rows
 }
 
-// shown returns the question that the buttons of a message show. It reports whether they show one.
+// shown returns a press of the question that the buttons of a message show. It reports false if the buttons
+// show no question.
 func (s signer) shown(m message) (p press, ok bool) {
 	if m.Markup == nil {
 		return p, false
@@ -117,7 +119,7 @@ func (s signer) shown(m message) (p press, ok bool) {
 	return p, false
 }
 
-// decision returns the answer of a button that decides about a call.
+// decision returns the answer for a button that decides about a call.
 func decision(a action) askback.Answer {
 	if a == approve {
 		return askback.Decide(askback.Approve, "")

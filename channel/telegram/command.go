@@ -21,7 +21,8 @@ var commands = []struct{ name, help string }{
 	{"stop", "Unlink this chat: it gets no more questions"},
 }
 
-// parseCommand returns the command of a message, such as "list" for "/list@bot all", and the text after it.
+// parseCommand returns the command in a message, such as "list" for "/list@bot all", and the text after it.
+// It reports false if the message does not begin with a slash.
 func parseCommand(m message) (name, argument string, ok bool) {
 	rest, ok := strings.CutPrefix(m.Text, "/")
 	if !ok {
@@ -32,7 +33,8 @@ func parseCommand(m message) (name, argument string, ok bool) {
 	return strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(argument), true
 }
 
-// link links a private chat to the person with a code. It can be repeated: the chat is then already linked.
+// link links a private chat to the person with the code. It can be repeated, because the chat is then already
+// linked. A wrong code is reported to the user and is not an error.
 func (c *Channel) link(ctx context.Context, e Engine, m message, code string) error {
 	if _, err := c.signer.verify(m.Chat.ID, code); err == nil {
 		c.tell(ctx, m.Chat.ID, 0, plain("Write your text as a reply to the message that asks for it."), nil)
@@ -75,7 +77,7 @@ func greeting(contact askback.Contact) *text {
 	return t
 }
 
-// command performs a command of a person in a private chat.
+// command performs a command of a person in a private chat. An unknown command is answered with the help.
 func (v visit) command(ctx context.Context, e Engine, name, argument string, m message) error {
 	switch name {
 	case "start":
@@ -150,7 +152,7 @@ func (v visit) list(ctx context.Context) error {
 	return nil
 }
 
-// rows splits buttons into rows.
+// rows splits buttons into rows of at most maxRow.
 func rows(all []button) (out [][]button) {
 	for len(all) > 0 {
 		n := min(len(all), maxRow)
@@ -159,8 +161,8 @@ func rows(all []button) (out [][]button) {
 	return out
 }
 
-// snooze hides an ask until a time. It is the ask whose message this message replies to, or else the only
-// open ask. The time counts from the time of this message, so the command can be repeated.
+// snooze hides an ask until a time. The message m is a reply to a message about the ask. If m is not such a
+// reply, snooze hides the only open ask. The time counts from the time of m, so the command can be repeated.
 func (v visit) snooze(ctx context.Context, argument string, m message) error {
 	id := ""
 	if p, ok := v.subject(m); ok {

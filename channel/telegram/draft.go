@@ -13,19 +13,19 @@ import (
 )
 
 // A draft contains the choices and texts of a person so far. It is stored as the draft of the ask, in the
-// form that the pages and the terminal use. So an answer begun here can be finished there, and a restart
-// loses nothing.
+// form that the pages and the terminal use. So an answer that was begun in Telegram can be finished there,
+// and a restart loses nothing.
 type draft struct {
-	form url.Values                 // entries by the names of the fields of the pages
-	rest map[string]json.RawMessage // members that other clients have stored in it
+	form url.Values                 // entries, keyed by the names of the fields of the pages
+	rest map[string]json.RawMessage // members that other clients have stored in the draft
 }
 
-// ownAnswer is the value of a choice that stands for the text in the field next to it.
+// ownAnswer is the value of a choice that selects the text in the field next to it.
 const ownAnswer = "own"
 
 func emptyDraft() draft { return draft{url.Values{}, map[string]json.RawMessage{}} }
 
-// loadDraft returns the draft of a person. A draft that cannot be read counts as empty.
+// loadDraft returns the draft of a person. A draft that cannot be decoded counts as empty.
 func loadDraft(ctx context.Context, client askback.Drafts, id string) (draft, error) {
 	d := emptyDraft()
 	raw, err := client.Draft(ctx, id)
@@ -56,8 +56,8 @@ func (d draft) save(ctx context.Context, client askback.Drafts, id string) error
 	return client.SaveDraft(ctx, id, raw)
 }
 
-// entry returns the entry of a question in the draft. If the question takes only one answer, the entry has
-// only the chosen one.
+// entry returns the entry for a question in the draft. If the question allows only one answer, own words
+// replace the chosen options.
 func (d draft) entry(q askback.Question) view.Entry {
 	e := view.Entry{Other: view.RawText(d.form.Get(q.ID + "-other")), Notes: view.RawText(d.form.Get(q.ID + "-notes"))}
 	e.OtherPicked = len(q.Options) == 0 || slices.Contains(d.form[q.ID], ownAnswer)
@@ -79,7 +79,7 @@ func (d draft) entry(q askback.Question) view.Entry {
 // answered reports whether an entry has an answer.
 func answered(e view.Entry) bool { return len(e.Picks) > 0 || strings.TrimSpace(string(e.Other)) != "" }
 
-// set stores the entry of a question.
+// set stores the entry for a question in the draft.
 func (d draft) set(q askback.Question, e view.Entry) {
 	var values []string
 	for _, n := range e.Picks {
@@ -99,7 +99,7 @@ func (d draft) set(q askback.Question, e view.Entry) {
 	}
 }
 
-// answer returns the answer to all questions.
+// answer returns the answer to all questions of an ask.
 func (d draft) answer(a askback.Ask) askback.Answer {
 	v := view.Of(a)
 	form := view.NewForm(v)

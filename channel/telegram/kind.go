@@ -15,8 +15,8 @@ import (
 // Kind describes the channel to the program.
 var Kind = channels.Kind{Name: Name, Title: "Telegram", Via: askback.ChannelTelegram, Linked: true, Read: readSettings}
 
-// bot returns the bot. The link of a person needs no log-in. In a group, where others read the link, it leads
-// to a page that requires a log-in.
+// bot returns the channel. The link for a person needs no log-in. In a group, where other people can open the
+// link, the link is to a page that requires a log-in.
 func (s Settings) bot(h channels.Host) *Channel {
 	link := h.Link(askback.ChannelTelegram)
 	return channels.Must(New(Options{
@@ -36,7 +36,7 @@ func (s Settings) Open(h channels.Host) channels.Channel {
 	return channels.Channel{Sender: bot, Run: func(ctx context.Context, e channels.Engine) { bot.Run(ctx, e) }}
 }
 
-// Receivers returns the groups.
+// Receivers returns the groups of the settings.
 func (s Settings) Receivers(string) (all []channels.Receiver) {
 	for _, id := range s.Groups {
 		all = append(all, channels.Receiver{Channel: Name, Name: strconv.FormatInt(id, 10)})
@@ -47,7 +47,7 @@ func (s Settings) Receivers(string) (all []channels.Receiver) {
 // Tests implements [channels.Testing].
 func (s Settings) Tests() []string { return []string{Name} }
 
-// Test requests the account of the bot, and sends a test message to the groups.
+// Test requests the account of the bot, and sends a test message to each group.
 func (s Settings) Test(ctx context.Context, _ string, h channels.Host) (report string, err error) {
 	bot := s.bot(h)
 	defer bot.Close()

@@ -11,21 +11,21 @@ import (
 )
 
 // Limits of Telegram (core.telegram.org/bots/faq, "My bot is hitting limits"): about thirty messages a second
-// in all, one a second in a chat with short bursts, and twenty a minute in a group.
+// in all, one message a second in a chat with short bursts, and twenty messages a minute in a group.
 const (
 	allPerSecond = 25
 	chatBurst    = 20
 	chatPause    = time.Second
 	groupBurst   = 10
 	groupPause   = 3 * time.Second
-	// maxWait is the longest wait of a message for its turn. The engine sends few messages at the same time
-	// to a chat, so a longer wait means that Telegram requested it.
+	// maxWait is the maximum wait before a message. The engine sends few messages at the same time to a chat,
+	// so a longer wait means that Telegram requested the wait.
 	maxWait  = 30 * time.Second
 	maxChats = 10_000 // maximum number of chats whose times are stored
 )
 
-// A limiter keeps messages within the limits of Telegram. It stores the time of the next message of each
-// chat. A burst may be ahead of that time.
+// A limiter keeps messages within the limits of Telegram. It stores the time of the next message to each
+// chat. A burst may be ahead of this time.
 type limiter struct {
 	now   func() time.Time
 	burst int // size of a burst in a chat
@@ -39,11 +39,11 @@ func newLimiter(now func() time.Time, burst int) *limiter {
 	return &limiter{now: now, burst: burst, chats: map[int64]time.Time{}}
 }
 
-// errLimited is the cause of an attempt that Telegram would reject.
+// errLimited is the error of a message that Telegram would reject.
 var errLimited = errors.New("more messages in a short time than Telegram accepts")
 
-// wait returns when a message to a chat may be sent. If that is too late, it returns an error with the time
-// until then.
+// wait returns when a message to a chat may be sent. If this is after maxWait, it returns an
+// [askback.SendError] with the time until then.
 func (l *limiter) wait(ctx context.Context, chatID int64) error {
 	wait := l.reserve(chatID)
 	switch {
@@ -55,8 +55,8 @@ func (l *limiter) wait(ctx context.Context, chatID int64) error {
 	return pause.For(ctx, wait)
 }
 
-// reserve counts a message to a chat, and returns the time until the message may be sent. If that is more
-// than maxWait, the message is not counted.
+// reserve counts a message to a chat, and returns the time until the message may be sent. If the time is
+// longer than maxWait, the message is not counted.
 func (l *limiter) reserve(chatID int64) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,7 +81,7 @@ func (l *limiter) reserve(chatID int64) time.Duration {
 	return wait
 }
 
-// hold delays all messages to a chat for a time that Telegram requested.
+// hold delays all messages to a chat for the time d, which Telegram requested.
 func (l *limiter) hold(chatID int64, d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

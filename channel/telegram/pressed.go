@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A visit is the action of one person in one chat because of one update.
+// A visit is an action of one person in one chat because of an update.
 type visit struct {
 	*Channel
 	client askback.PersonClient
@@ -18,21 +18,21 @@ type visit struct {
 	chat   chat
 }
 
-// A reaction is the response that a person sees after an action.
+// A reaction is the response to an action of a person.
 type reaction struct {
-	text     string // "": nothing
-	alert    bool   // the person must read the text
+	text     string // text of the response, or ""
+	alert    bool   // the text is shown until the person closes it
 	question int    // question that the message of the ask shows next; see stay
-	settled  bool   // the message of the ask is drawn as settled
+	settled  bool   // whether the message of the ask is drawn as settled
 }
 
-// stay is the value of question with which the message stays as it is.
+// stay is the question of a reaction that does not change the message of the ask.
 const stay = -1
 
 func say(text string) reaction   { return reaction{text: text, question: stay} }
 func alert(text string) reaction { return reaction{text: text, alert: true, question: stay} }
 
-// Texts for people who may not do what they tried. They contain nothing of an ask.
+// Texts for people who may not do what they tried. They contain no part of an ask.
 const (
 	unknownText = "This account is not linked to a person. If you have access to Askback, run: askback channel " +
 		"link telegram"
@@ -40,7 +40,7 @@ const (
 	oldText      = "This button is not valid any more. /list shows what is open."
 )
 
-// visitor returns the visit of a user. If the user may not answer, why is the text for the user.
+// visitor returns the visit of a user. If the user may not answer, why is a text for the user.
 func (c *Channel) visitor(ctx context.Context, e Engine, from user, in chat) (v visit, why string, err error) {
 	client, contact, err := e.ContactClient(ctx, Name, address(from.ID), askback.ChannelTelegram)
 	switch {
@@ -56,7 +56,7 @@ func (c *Channel) visitor(ctx context.Context, e Engine, from user, in chat) (v 
 	return visit{c, client, contact.Person, in}, "", nil
 }
 
-// pressed handles the press of a button.
+// pressed handles the press of a button. The returned error means that the press must be handled again.
 func (c *Channel) pressed(ctx context.Context, e Engine, q callbackQuery) error {
 	refuse := func(text string) error {
 		c.logAnswer(ctx, c.api.answer(ctx, q.ID, text, true))
@@ -105,7 +105,8 @@ func (c *Channel) logAnswer(ctx context.Context, err error) {
 	}
 }
 
-// act performs the action of a button, and commits its result.
+// act performs the action of a button and commits its result. It returns an error only if a retry can
+// succeed.
 func (v visit) act(ctx context.Context, p press) (reaction, error) {
 	a, err := v.client.Get(ctx, p.AskID)
 	switch {
@@ -124,7 +125,7 @@ func (v visit) act(ctx context.Context, p press) (reaction, error) {
 			"action", string(p.Action))
 		return alert(oldText), nil
 	}
-	defer v.seen(ctx, a) // after the answer, if the press is one: an answer marks the ask as seen
+	defer v.seen(ctx, a) // after the answer: an answer marks the ask as seen, too
 	switch {
 	case p.Action == approve, p.Action == deny:
 		return v.answer(ctx, a, decision(p.Action))
@@ -147,7 +148,7 @@ func (v visit) seen(ctx context.Context, a askback.Ask) {
 	}
 }
 
-// fitting reports whether a press belongs to the ask.
+// fitting reports whether the ask has a button for p.
 func fitting(a askback.Ask, p press) bool {
 	switch p.Action {
 	case approve, deny, writeReason:
@@ -172,7 +173,8 @@ func fitting(a askback.Ask, p press) bool {
 	return p.Action == writeNotes
 }
 
-// fillIn changes the draft. After a button, it sends the answer if nothing is missing.
+// fillIn changes the draft as p requires. If the question is the only one and now has its answer, or the
+// person submits the draft, fillIn sends the answer.
 func (v visit) fillIn(ctx context.Context, a askback.Ask, p press, d draft) (reaction, error) {
 	several := len(a.Questions) > 1
 	if p.Action == goTo {
@@ -210,7 +212,7 @@ func (v visit) fillIn(ctx context.Context, a askback.Ask, p press, d draft) (rea
 	return reaction{question: next}, nil
 }
 
-// submit sends the answers of the draft. If an answer is missing, the message shows its question.
+// submit sends the answers of the draft. If a required answer is missing, the message shows its question.
 func (v visit) submit(ctx context.Context, a askback.Ask, d draft) (reaction, error) {
 	for i, q := range a.Questions {
 		if !answered(d.entry(q)) && !q.Optional {
@@ -222,7 +224,7 @@ func (v visit) submit(ctx context.Context, a askback.Ask, d draft) (reaction, er
 	return v.answer(ctx, a, d.answer(a))
 }
 
-// answer commits an answer.
+// answer commits an answer and returns the reaction to its result.
 func (v visit) answer(ctx context.Context, a askback.Ask, answer askback.Answer) (reaction, error) {
 	after, err := v.client.Answer(ctx, a.ID, answer)
 	if err != nil {
@@ -241,8 +243,8 @@ func (v visit) answer(ctx context.Context, a askback.Ask, answer askback.Answer)
 	return say("Answered."), nil
 }
 
-// refused returns the reaction to an error. It returns the error instead if a retry can help. A person whose
-// answer came too late reads who was first.
+// refused returns the reaction to err. If a retry can succeed, it returns err instead. A person whose answer
+// was late is told who was first.
 func (v visit) refused(ctx context.Context, a askback.Ask, err error) (reaction, error) {
 	var invalid askback.Invalid
 	switch {
@@ -269,9 +271,9 @@ func (v visit) refused(ctx context.Context, a askback.Ask, err error) (reaction,
 	return alert("The action failed. Try again, or answer at the computer."), nil
 }
 
-// show draws the message of an ask after a reaction. If the ask was settled meanwhile, the last drawing has
-// no buttons. The outcome is drawn after its commit: either it is drawn after this call has drawn the
-// message, or this call reads it.
+// show draws the message of an ask after a reaction. If the ask was settled meanwhile, show draws the message
+// again, without buttons. The outcome is drawn after its commit. So either the outcome is drawn after this
+// call, or this call reads the outcome.
 func (v visit) show(ctx context.Context, p press, r reaction) {
 	if r.question == stay && !r.settled {
 		return

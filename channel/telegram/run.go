@@ -11,11 +11,12 @@ import (
 	"github.com/askback/askback/internal/pause"
 )
 
-// An Engine links chats to people, and lets them answer.
+// An Engine links chats to people, and provides the clients of people.
 type Engine interface {
 	// ContactClient returns the contact with an address, and the client of its person. Approvals that the
-	// person gives there for later calls end with the contact. The error is [askback.ErrNotFound] if there is
-	// no such contact or it has ended, and [askback.ErrForbidden] if the person may not answer now.
+	// person gives with this client for later calls end with the contact. The error is [askback.ErrNotFound]
+	// if there is no such contact or it has ended, and [askback.ErrForbidden] if the person may not answer
+	// now.
 	ContactClient(
 		ctx context.Context, channel, address string, via askback.Channel,
 	) (askback.PersonClient, askback.Contact, error)
@@ -32,8 +33,8 @@ type Engine interface {
 const (
 	firstPause = time.Second
 	maxPause   = time.Minute
-	// conflictPause follows if another process polls with the same token. Telegram ends the earlier poll, so
-	// two processes without a pause would end each other's polls all the time.
+	// conflictPause is the pause if another process polls with the same token. Telegram ends the earlier
+	// poll, so two processes without a pause would end each other's polls all the time.
 	conflictPause = 30 * time.Second
 )
 
@@ -59,7 +60,7 @@ func (c *Channel) Run(ctx context.Context, e Engine) {
 	}
 }
 
-// begin reads the account of the bot and sets its commands. It reports whether the account is known.
+// begin reads the account of the bot and sets its commands. It reports whether the account could be read.
 func (c *Channel) begin(ctx context.Context) bool {
 	var me user
 	if err := c.api.call(ctx, "getMe", struct{}{}, &me); err != nil {
@@ -82,7 +83,8 @@ func (c *Channel) begin(ctx context.Context) bool {
 	return true
 }
 
-// pollFailed logs why updates were not read or not handled, and returns a pause.
+// pollFailed logs why updates were not read or not handled. It returns the pause before the next attempt, at
+// least pause unless the reason is known.
 func (c *Channel) pollFailed(err error, pause time.Duration) time.Duration {
 	var failed *apiError
 	if !errors.As(err, &failed) {
@@ -108,8 +110,8 @@ func (c *Channel) pollFailed(err error, pause time.Duration) time.Duration {
 	return max(pause, failed.retryAfter)
 }
 
-// handleAll handles updates in their order. It returns the offset that confirms the handled ones. An error
-// means that the effect of the next update could not be committed. That update must be handled again.
+// handleAll handles updates in their order. It returns the offset that confirms the handled updates. An error
+// means that the effect of the next update could not be committed, so that this update must be handled again.
 func (c *Channel) handleAll(ctx context.Context, e Engine, all []update, offset int64) (int64, error) {
 	for _, u := range all {
 		err := c.handle(ctx, e, u)
@@ -124,7 +126,7 @@ func (c *Channel) handleAll(ctx context.Context, e Engine, all []update, offset 
 	return offset, nil
 }
 
-// isTransient reports whether a retry can succeed in the engine.
+// isTransient reports whether err is an error of the engine after which a retry can succeed.
 func isTransient(err error) bool {
 	for _, transient := range []error{
 		askback.ErrBusy, askback.ErrFull, askback.ErrStopping, askback.ErrUnknown, askback.ErrUnreachable,
@@ -137,8 +139,8 @@ func isTransient(err error) bool {
 	return false
 }
 
-// handle handles an update. Errors of Telegram are logged and not returned: the effect of the update is
-// committed before.
+// handle handles an update. Errors of Telegram are logged and not returned, because the effect of the update
+// is already committed.
 func (c *Channel) handle(ctx context.Context, e Engine, u update) error {
 	switch {
 	case u.Callback != nil:
@@ -168,7 +170,7 @@ func (c *Channel) isReplyToBot(m message) bool {
 	return me != nil && m.ReplyTo != nil && m.ReplyTo.From != nil && m.ReplyTo.From.ID == me.ID
 }
 
-// unlink removes the contact of a chat.
+// unlink removes the contact of a private chat.
 func (c *Channel) unlink(ctx context.Context, e Engine, chatID int64, why string) {
 	err := e.RemoveContact(ctx, Name, address(chatID))
 	switch {
@@ -180,11 +182,12 @@ func (c *Channel) unlink(ctx context.Context, e Engine, chatID int64, why string
 	}
 }
 
-// address returns the address of a contact. It is the id of the user, which is also the id of the private
-// chat.
+// address returns the address of a contact. The address is the id of the user, which is also the id of the
+// private chat.
 func address(userID int64) string { return strconv.FormatInt(userID, 10) }
 
-// logFailure logs an error with the text of Telegram about it. The log contains no token.
+// logFailure logs err with the text of Telegram about it. The log contains no token. If ctx has ended,
+// logFailure logs nothing.
 func (c *Channel) logFailure(ctx context.Context, what string, err error, more ...any) {
 	if ctx.Err() != nil {
 		return

@@ -14,19 +14,19 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A screen is a message about an ask in one chat, as one person sees it.
+// A screen is a message about an ask in one chat, for one person or a group.
 type screen struct {
 	ask       askback.Ask
 	view      view.Ask
 	chatID    int64
 	messageID int64
-	link      string // address of the page where the person answers; "" if a phone cannot open one
+	link      string // address of the page where the person answers; "" if other devices cannot open it
 	group     bool
 	signer    signer
 }
 
-// stateUnits is the number of UTF-16 code units that the state of an answer and the instructions can add to
-// the text of an ask.
+// stateUnits is the maximum number of UTF-16 code units that the state of an answer and the instructions add
+// to the text of an ask.
 const stateUnits = 1300
 
 // A form is the way in which a message carries an ask (F3).
@@ -38,7 +38,7 @@ const (
 	page              // only on the page
 )
 
-// maxFile is the size in bytes of a file that a bot may send.
+// maxFile is the maximum size in bytes of a file that a bot may send.
 const maxFile = 50_000_000
 
 // form returns the way in which the message carries the ask, and the text of the message without the state.
@@ -72,9 +72,9 @@ func (s screen) fileName() string {
 	return "question-" + s.ask.ID[max(0, len(s.ask.ID)-6):] + ".txt"
 }
 
-// answerable reports whether the message has buttons that answer. A call must be decided on the page if it is
-// dangerous, or if a part of it is hard to see. In a group, where everyone sees the same buttons, a message
-// has only buttons that answer with one press.
+// answerable reports whether the message has buttons that answer. A settled ask has none. A call must be
+// decided on the page if it is dangerous, or if a part of it is hard to see. In a group, all people have the
+// same buttons, so a message has only buttons that answer with one press.
 func (s screen) answerable() bool {
 	switch {
 	case s.ask.Settled():
@@ -87,7 +87,8 @@ func (s screen) answerable() bool {
 	return true
 }
 
-// draw returns the message of a pending ask. It shows a question, or the overview after the last question.
+// draw returns the message about a pending ask. The message shows the question with this number or, after the
+// last question, the overview.
 func (s screen) draw(question int, d draft) outgoing {
 	how, t := s.form()
 	answerable := how != page && s.answerable()
@@ -133,8 +134,8 @@ func (s screen) footer(t *text, answerable bool) {
 	}
 }
 
-// withLink adds a button that opens the page. It is placed before Approve, so that Deny and Approve are
-// apart, or at the end.
+// withLink adds a button that opens the page. The button is before Approve, so that Deny and Approve are
+// apart, or at the end. If Telegram does not accept the link, no button is added.
 func (s screen) withLink(rows [][]button) [][]button {
 	if !isButtonURL(s.link) {
 		return rows
@@ -147,8 +148,8 @@ func (s screen) withLink(rows [][]button) [][]button {
 	return append(rows[:at:at], append([][]button{row}, rows[at:]...)...)
 }
 
-// isButtonURL reports whether Telegram accepts an address for a button: its host must be an IP address or
-// have a dot.
+// isButtonURL reports whether Telegram accepts link for a button. The host must be an IP address or have a
+// dot.
 func isButtonURL(link string) bool {
 	u, err := url.Parse(link)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || egress.IsLoopback(u.Host) {
@@ -158,13 +159,13 @@ func isButtonURL(link string) bool {
 	return err == nil || strings.Contains(strings.Trim(u.Hostname(), "."), ".")
 }
 
-// Lengths of the texts of a person and of a question in the state, in UTF-16 code units.
+// Maximum lengths of a question and of the texts of a person in the state, in UTF-16 code units.
 const (
 	maxStateQuestion = 150
 	maxStateAnswer   = 120
 )
 
-// state adds the current question of the person, and the answers so far.
+// state adds the present question with its answer or, after the last question, all answers.
 func (s screen) state(t *text, question int, d draft) {
 	several := len(s.ask.Questions) > 1
 	if question >= len(s.ask.Questions) {
@@ -189,7 +190,7 @@ func (s screen) state(t *text, question int, d draft) {
 	}
 }
 
-// entry adds an answer to a question, in one line.
+// entry adds the answer to a question, in one line.
 func (s screen) entry(t *text, q askback.Question, e view.Entry) {
 	var parts []string
 	for _, n := range e.Picks {
@@ -213,7 +214,7 @@ func (s screen) entry(t *text, q askback.Question, e view.Entry) {
 	t.add("\n")
 }
 
-// settled returns the message of a settled ask, without buttons that answer.
+// settled returns the message about a settled ask, without buttons that answer.
 func (s screen) settled() outgoing {
 	for _, names := range []bool{true, false} {
 		m := notice.Settled(s.ask, names, false)
@@ -233,7 +234,7 @@ func (s screen) settled() outgoing {
 	panic("unreachable")
 }
 
-// moved returns the message of an ask that was reassigned to another person.
+// moved returns the message about an ask that was reassigned to other people.
 func (s screen) moved() outgoing {
 	t := &text{}
 	t.title("No answer needed from you any more", "")

@@ -45,7 +45,8 @@ func readSettings(r *settings.Reader, v settings.Value) channels.Settings {
 	return s
 }
 
-// readGroup returns a function that reads the id of a group. Such an id is negative.
+// readGroup returns a function that reads the id of a group and adds it to s.Groups. The id of a group is
+// negative.
 func (s *Settings) readGroup(r *settings.Reader) func(settings.Value) {
 	return r.Number("the id of a group, as in -1001234567890; docs/telegram.md explains how to find it",
 		func(text string) string {

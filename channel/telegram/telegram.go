@@ -1,8 +1,8 @@
 // Package telegram asks people in Telegram, and reads their answers. It is a bot that uses long polling, so
 // no port has to be open. A person links a chat once, with a code. Only the numeric id of a user counts,
 // never a name. An answer is committed before its update is confirmed, and each update can be handled again
-// without a second effect. The data of a button is signed, and the texts written so far are the draft of the
-// ask, so a restart loses nothing.
+// without a second effect. The data of a button is signed, and the texts that a person has written are the
+// draft of the ask, so a restart loses nothing.
 package telegram
 
 import (
@@ -29,29 +29,28 @@ import (
 // Name is the name of the channel, in the settings and in deliveries.
 const Name = "telegram"
 
-// DefaultURL is the address of Telegram's own Bot API server.
+// DefaultURL is the URL of Telegram's own Bot API server.
 const DefaultURL = "https://api.telegram.org"
 
 // Options configure a [Channel].
 type Options struct {
 	Token  string           // token of the bot
-	URL    string           // address of the Bot API server; if "", DefaultURL
-	Allow  []egress.Allowed // addresses of the server, if they are not public
+	URL    string           // URL of the Bot API server; "" for DefaultURL
+	Allow  []egress.Allowed // addresses of the server that are allowed although they are not public
 	Groups []int64          // groups in which the bot asks and takes answers
 
-	// Link returns the address of the page where a person answers an ask, or "" if a phone can open no such
-	// page. Without a person, it returns a page that requires a log-in. If Link is nil, messages have the
-	// address of the ask.
+	// Link returns the address of the page where a person answers an ask. It returns "" if other devices
+	// cannot open such a page. If person is "", it returns a page that requires a log-in. If Link is nil,
+	// messages have the address of the ask.
 	Link  func(a askback.Ask, person string) string
-	Burst int // size of a burst of messages to a chat; 0 means 20. More messages follow at the pace of Telegram.
+	Burst int // maximum number of messages to a chat in a burst; 0 means 20
 
 	Log  *slog.Logger     // nil logs nothing
 	Now  func() time.Time // nil means time.Now
 	Zone *time.Location   // for times that people write; nil means UTC
 }
 
-// A Channel sends asks to chats of Telegram, and takes the answers. It is safe for concurrent
-// use.
+// A Channel sends asks to chats of Telegram, and reads the answers. It is safe for concurrent use.
 type Channel struct {
 	options Options
 	api     *api
@@ -60,9 +59,9 @@ type Channel struct {
 	me      atomic.Pointer[user]
 
 	mu       sync.Mutex
-	moved    map[int64]int64     // current ids of groups that became supergroups
+	moved    map[int64]int64     // current ids of groups that became supergroups, keyed by their former ids
 	messages map[place]time.Time // times of messages; see [Channel.remember]
-	refused  map[int64]time.Time // time of the last refusal, by stranger
+	refused  map[int64]time.Time // time of the last reply to each user who is not linked
 }
 
 // tokenForm is the form of the token of a bot.
@@ -70,7 +69,7 @@ var tokenForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[0-9]{3,20}:[A-Za-z0-9_-]{30,100}$`)
 })
 
-// CheckToken returns the problem of a token, without repeating it, or "".
+// CheckToken returns the problem with a token, or "". It does not repeat the token.
 func CheckToken(token string) string {
 	if !tokenForm().MatchString(token) {
 		return "is not the token of a bot: digits, a colon and letters, as @BotFather gives it"
@@ -78,7 +77,7 @@ func CheckToken(token string) string {
 	return ""
 }
 
-// CheckURL returns the problem of the address of a Bot API server, or "".
+// CheckURL returns the problem with the URL of a Bot API server, or "".
 func CheckURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.RawQuery != "" ||
@@ -113,7 +112,8 @@ func New(o Options) (*Channel, error) {
 // Close closes idle connections.
 func (c *Channel) Close() { c.api.client.CloseIdleConnections() }
 
-// screen returns the screen of an ask in a chat.
+// screen returns the screen for an ask and a person in a chat. If other devices cannot open the link, the
+// screen has none.
 func (c *Channel) screen(a askback.Ask, person string, chatID, messageID int64) screen {
 	link := c.options.Link(a, person)
 	if u, err := url.Parse(link); err != nil || egress.IsLoopback(u.Host) {
@@ -125,8 +125,8 @@ func (c *Channel) screen(a askback.Ask, person string, chatID, messageID int64) 
 	}
 }
 
-// CodeTarget returns the bot to which a person sends the code that links a chat, and a link that sends it. It
-// returns neither before the bot has reached Telegram.
+// CodeTarget returns the bot to which a person sends the code that links a chat, and a link that sends the
+// code. Before the bot has reached Telegram, both are "".
 func (c *Channel) CodeTarget(code string) (to, url string) {
 	me := c.me.Load()
 	if me == nil {
@@ -154,8 +154,8 @@ func (c *Channel) SendTest(ctx context.Context, chatID int64) error {
 	return sendError(err)
 }
 
-// A receipt is the message of a delivery: "chat/message", followed by "/file" once the file with the whole
-// ask is sent.
+// A receipt names the message of a delivery: "chat/message", followed by "/file" once the file with the whole
+// ask was sent.
 type receipt struct {
 	chatID, messageID int64
 	file              bool
@@ -169,7 +169,7 @@ func (r receipt) String() string {
 	return s
 }
 
-// parseReceipt parses a receipt. A receipt without a message is the zero value.
+// parseReceipt parses a receipt. It reports false if s is not a receipt.
 func parseReceipt(s string) (r receipt, ok bool) {
 	parts := strings.Split(s, "/")
 	if len(parts) < 2 {
@@ -182,14 +182,15 @@ func parseReceipt(s string) (r receipt, ok bool) {
 	return r, err1 == nil && err2 == nil
 }
 
-// errAddress is returned for an address that is no chat, or a group that is not in the settings.
+// errAddress is returned for an address that is not a chat, or for a group that is not in the settings.
 var errAddress = &askback.SendError{
 	Err: errors.New("channels.telegram.groups in the settings does not have this group"), Final: true,
 }
 
-// Send sends a notification to a chat. A question is first sent without buttons. Its message is recorded, and
-// then the buttons are added. So a message that a crash leaves behind has no buttons. An outcome replaces the
-// question.
+// Send sends a notification to a chat. A question is first sent without buttons. The id of its message is
+// recorded, and then the buttons are added. So a message that a crash leaves behind has no buttons. An
+// outcome replaces the question or, without a receipt of the question, is a separate message. The receipt
+// names the message, or is "" if nothing is sent.
 func (c *Channel) Send(ctx context.Context, n askback.Notification) (string, error) {
 	chatID, err := strconv.ParseInt(n.Address, 10, 64)
 	if err != nil || chatID < 0 && !slices.Contains(c.options.Groups, chatID) {
@@ -251,8 +252,8 @@ func (c *Channel) outcome(ctx context.Context, n askback.Notification, chatID in
 	return r.String(), record(ctx, n, r)
 }
 
-// remind sends a message without buttons as a reply to the question, because an edit notifies no one. After a
-// crash it may be sent twice.
+// remind sends a message without buttons as a reply to the question, because an edit notifies no person.
+// After a crash, the message may be sent twice.
 func (c *Channel) remind(ctx context.Context, n askback.Notification, question receipt, words string) (string, error) {
 	s := c.screen(n.Ask, n.Person, question.chatID, question.messageID)
 	t := &text{}
@@ -272,8 +273,8 @@ func (c *Channel) remind(ctx context.Context, n askback.Notification, question r
 	return receipt{chatID: question.chatID, messageID: id}.String(), err
 }
 
-// ask sends a question, or updates the message that the question already has. A new message
-// gets its buttons only after it is recorded.
+// ask sends a question, or updates the message that the question already has. A new message gets its buttons
+// only after it is recorded. If the question does not fit in the message, ask also sends a file.
 func (c *Channel) ask(ctx context.Context, n askback.Notification, chatID int64, r receipt) (string, error) {
 	s := c.screen(n.Ask, n.Person, chatID, r.messageID)
 	if r.messageID == 0 {
@@ -315,7 +316,7 @@ func record(ctx context.Context, n askback.Notification, r receipt) error {
 	return n.Record(ctx, r.String())
 }
 
-// ignoreGone returns nil if the person has deleted the message, because nothing has to change.
+// ignoreGone returns nil for errGone, because a deleted message need not change. Otherwise it returns err.
 func ignoreGone(err error) error {
 	if errors.Is(err, errGone) {
 		return nil
@@ -330,7 +331,7 @@ func (c *Channel) current(chatID int64) int64 {
 	return cmp.Or(c.moved[chatID], chatID)
 }
 
-// move records the new id of a group, until the next start.
+// move records the new id of a group until the next start.
 func (c *Channel) move(from, to int64) {
 	c.mu.Lock()
 	c.moved[from] = to
@@ -341,7 +342,7 @@ func (c *Channel) move(from, to int64) {
 	)
 }
 
-// allowed reports whether the settings have a group, by its present id or its former id.
+// allowed reports whether a group is in the settings, with its present id or its former id.
 func (c *Channel) allowed(chatID int64) bool {
 	if slices.Contains(c.options.Groups, chatID) {
 		return true
@@ -356,16 +357,17 @@ func (c *Channel) allowed(chatID int64) bool {
 	return false
 }
 
-// A place is the message about an ask in a chat.
+// A place is a message about an ask in a chat.
 type place struct {
 	askID             string
 	chatID, messageID int64
 }
 
-// maxMessages is the number of messages that are stored for /list. A restart loses them.
+// maxMessages is the maximum number of messages that are remembered for /list. A restart forgets them.
 const maxMessages = 1000
 
-// remember stores the place of the message about an ask, so that /list can point to it.
+// remember stores the message about an ask, so that /list can point to it. If maxMessages are stored, it
+// forgets the oldest.
 func (c *Channel) remember(askID string, chatID, messageID int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -381,7 +383,7 @@ func (c *Channel) remember(askID string, chatID, messageID int64) {
 	c.messages[place{askID, chatID, messageID}] = c.options.Now()
 }
 
-// located returns the message about an ask in a chat, or 0.
+// located returns the latest message about an ask in a chat, or 0.
 func (c *Channel) located(askID string, chatID int64) (messageID int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

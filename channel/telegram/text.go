@@ -7,15 +7,15 @@ import (
 	"github.com/askback/askback/internal/message/notice"
 )
 
-// Limits of a message (core.telegram.org/bots/api#sendmessage). The text is counted in UTF-16 code units, and
-// Telegram ignores entities after the first hundred.
+// Limits of a message (core.telegram.org/bots/api#sendmessage). The length of the text is in UTF-16 code
+// units. Telegram ignores entities after the first hundred.
 const (
 	maxText     = 4096
 	maxEntities = 100
 )
 
-// A text is built from Askback's own words and text of others. Text of others is always in an entity code or
-// pre, in which a tap acts on no link, mention or command (T7, T9, T10).
+// A text is built from Askback's own words and foreign text. Foreign text is always in an entity code or pre,
+// in which Telegram makes no link, mention or command (T7, T9, T10).
 type text struct {
 	b        strings.Builder
 	units    int
@@ -28,7 +28,7 @@ func (t *text) add(s string) {
 	t.units += units(s)
 }
 
-// addAs appends text as an entity.
+// addAs appends s as an entity of this kind. It ignores an empty s.
 func (t *text) addAs(kind, s, url string) {
 	if s == "" {
 		return
@@ -37,12 +37,12 @@ func (t *text) addAs(kind, s, url string) {
 	t.add(s)
 }
 
-// fits reports whether Telegram accepts the text plus a number of further units.
+// fits reports whether Telegram accepts the text with a number of further units and with furtherEntities.
 func (t *text) fits(further int) bool {
 	return t.units+further <= maxText && len(t.entities) <= maxEntities-furtherEntities
 }
 
-// furtherEntities is how many entities the state of an answer can add.
+// furtherEntities is the maximum number of entities that the state of an answer can add.
 const furtherEntities = 20
 
 // outgoing returns a message with the text.
@@ -61,7 +61,7 @@ func units(s string) (n int) {
 	return n
 }
 
-// cut returns s. If s has more than most UTF-16 code units, it returns the beginning and ….
+// cut returns s. If s has more than most UTF-16 code units, cut truncates it and adds "…".
 func cut(s string, most int) string {
 	if units(s) <= most {
 		return s
@@ -75,7 +75,7 @@ func cut(s string, most int) string {
 	return s
 }
 
-// title appends the title of a message. The label of the agent at its end is text of others.
+// title appends the title of a message. If the title ends with the label agent, the label is foreign text.
 func (t *text) title(title, agent string) {
 	own, named := strings.CutSuffix(title, agent)
 	if !named || agent == "" {
@@ -86,12 +86,12 @@ func (t *text) title(title, agent string) {
 	t.add("\n")
 }
 
-// inlineLines is the number of consecutive lines of others that keep their own entities. Longer lists become
-// one block.
+// inlineLines is the maximum number of consecutive foreign lines that have separate entities. More lines
+// become one block.
 const inlineLines = 12
 
-// lines appends lines. Consecutive lines with text of others become one block if one of them belongs to a
-// longer text.
+// lines appends lines. Consecutive lines with foreign text become one block if one of them belongs to a
+// longer text, or if there are many.
 func (t *text) lines(lines []notice.Line) {
 	for len(lines) > 0 {
 		n := 0
@@ -134,11 +134,11 @@ func (t *text) block(lines []notice.Line) {
 
 func isForeign(l notice.Line) bool { return l.Foreign != "" || strings.HasSuffix(l.Own, notice.Gutter) }
 
-// maxLabel is the number of characters of a button's label that a phone shows.
+// maxLabel is the maximum number of characters of a button's label that a phone shows.
 const maxLabel = 40
 
 // label returns the label of a button for an option. It begins with the number of the option in the text, so
-// that no option looks like a button of Askback.
+// that an option cannot imitate a button of Askback. A long text is truncated.
 func label(number, text string) string {
 	if utf8.RuneCountInString(text) > maxLabel {
 		runes := []rune(text)

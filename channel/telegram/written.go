@@ -14,12 +14,12 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// maxPatience is the longest pause, requested by Telegram, for which a message to a waiting person is
-// delayed.
+// maxPatience is the maximum pause that deliver waits if Telegram requests a pause. A person may be waiting
+// for the message.
 const maxPatience = 5 * time.Second
 
-// deliver sends a message. If the message has an id, it edits that message. If Telegram requests a short
-// pause, deliver waits.
+// deliver sends a message, or edits the message whose id it has. If Telegram requests a short pause, deliver
+// waits and tries again, once. An edit of a deleted message is not an error.
 func (c *Channel) deliver(ctx context.Context, out outgoing) (err error) {
 	for range 2 {
 		if out.MessageID != 0 {
@@ -38,7 +38,7 @@ func (c *Channel) deliver(ctx context.Context, out outgoing) (err error) {
 
 func (c *Channel) edit(ctx context.Context, out outgoing) error { return c.deliver(ctx, out) }
 
-// tell sends a text to a chat. If the id of a message is not 0, the text is a reply to it.
+// tell sends a text to a chat, as a reply to the message replyTo unless it is 0. An error is logged.
 func (c *Channel) tell(ctx context.Context, chatID, replyTo int64, t *text, markup any) {
 	out := t.outgoing(chatID, 0)
 	out.Markup = markup
@@ -56,13 +56,14 @@ func plain(s string) *text {
 	return t
 }
 
-// point sends a reply to the message about an ask, so that a tap on the reply leads there.
+// point sends a reply to the message about an ask, so that a tap on the reply opens the message.
 func (v visit) point(ctx context.Context, messageID int64) {
 	v.tell(ctx, v.chat.ID, messageID, plain("It is here ↑"), nil)
 }
 
-// prompt requests a text, as a reply to the prompt. The purpose of the text is signed in a link of the
-// prompt, which comes back with the reply. So a restart in between loses nothing.
+// prompt asks the person for a text, as a reply to the prompt. The purpose of the text is signed in a link of
+// the prompt, which is part of the reply. So a restart in between loses nothing. In a group, prompt returns
+// an explanation instead.
 func (v visit) prompt(ctx context.Context, a askback.Ask, p press) reaction {
 	if v.chat.ID < 0 {
 		return alert("Reply to the message of the question with your own answer.")
@@ -93,7 +94,7 @@ func (v visit) prompt(ctx context.Context, a askback.Ask, p press) reaction {
 	return reaction{question: stay}
 }
 
-// startLink returns a link that starts the bot.
+// startLink returns a link that starts the bot with a payload.
 func (c *Channel) startLink(payload string) string {
 	name := ""
 	if me := c.me.Load(); me != nil {
@@ -102,7 +103,8 @@ func (c *Channel) startLink(payload string) string {
 	return "https://t.me/" + name + "?start=" + payload
 }
 
-// written handles a message of a person.
+// written handles a message that a user wrote. The returned error means that the message must be handled
+// again.
 func (c *Channel) written(ctx context.Context, e Engine, m message) error {
 	if m.Chat.private() && m.Chat.ID != m.From.ID {
 		return nil
@@ -122,7 +124,7 @@ func (c *Channel) written(ctx context.Context, e Engine, m message) error {
 		return nil
 	case isCommand && m.Chat.private():
 		return v.command(ctx, e, name, argument, m)
-	case isCommand: // in a group, commands may be for other bots
+	case isCommand: // in a group, a command may be for another bot
 		return nil
 	}
 	p, ok := c.subject(m)
@@ -137,8 +139,8 @@ func (c *Channel) written(ctx context.Context, e Engine, m message) error {
 	return v.reply(ctx, m, p)
 }
 
-// subject returns the subject of a reply: the link of the prompt, or the question that the buttons of the
-// message show.
+// subject returns the press that a reply completes: the press in the link of the prompt, or own words for the
+// question that the buttons of the message show. It reports false if m is not such a reply.
 func (c *Channel) subject(m message) (press, bool) {
 	if !c.isReplyToBot(m) {
 		return press{}, false
@@ -158,7 +160,7 @@ func (c *Channel) subject(m message) (press, bool) {
 	return p, ok
 }
 
-// reply commits a text that a person wrote as a reply.
+// reply commits a text that a person wrote as a reply, and shows the result.
 func (v visit) reply(ctx context.Context, m message, p press) error {
 	r, err := v.write(ctx, p, m.Text)
 	if err != nil {
@@ -171,7 +173,7 @@ func (v visit) reply(ctx context.Context, m message, p press) error {
 	return nil
 }
 
-// write puts a text into the place that a press names, and commits it.
+// write uses a text as the press p requires, and commits it: as an answer, or in the draft.
 func (v visit) write(ctx context.Context, p press, written string) (reaction, error) {
 	a, err := v.client.Get(ctx, p.AskID)
 	switch {
@@ -200,7 +202,8 @@ func (v visit) write(ctx context.Context, p press, written string) (reaction, er
 	return v.store(ctx, a, p, written)
 }
 
-// late records that a text came too late, if the text alone would have been an answer.
+// late sends a late text to the engine, which records it, if the text alone would have been an answer. The
+// reaction explains how the ask was settled.
 func (v visit) late(ctx context.Context, a askback.Ask, p press, written string) (reaction, error) {
 	if p.Action == writeReason && a.Confirmation != nil {
 		return v.answer(ctx, a, askback.Decide(askback.Deny, written))
@@ -211,7 +214,7 @@ func (v visit) late(ctx context.Context, a askback.Ask, p press, written string)
 	return v.refused(ctx, a, askback.ErrSettled)
 }
 
-// store puts a text into the draft. It sends the answer if nothing else has to be chosen.
+// store stores a text in the draft. If the text alone is the answer, store sends the answer.
 func (v visit) store(ctx context.Context, a askback.Ask, p press, written string) (reaction, error) {
 	d, err := loadDraft(ctx, v.client, a.ID)
 	if err != nil {
@@ -247,10 +250,10 @@ func (v visit) store(ctx context.Context, a askback.Ask, p press, written string
 	return r, nil
 }
 
-// refusalPause is the shortest pause between two replies to a stranger.
+// refusalPause is the minimum pause between two replies to a user who is not linked.
 const refusalPause = time.Minute
 
-// mayRefuse reports whether a stranger gets a reply now.
+// mayRefuse reports whether a user who is not linked gets a reply now. If so, it records the time.
 func (c *Channel) mayRefuse(userID int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -265,7 +268,7 @@ func (c *Channel) mayRefuse(userID int64) bool {
 	return true
 }
 
-// displayName returns the name that people read for the account of a user.
+// displayName returns the name of a user's account, for people.
 func displayName(u user) string {
 	if u.Username != "" {
 		return "@" + safetext.Line(u.Username).String()

@@ -2,7 +2,7 @@ package webhook
 
 import "github.com/askback/askback/internal/egress"
 
-// Allowed lists addresses that messages may go to although they are not public.
+// An Allowed is a range of addresses to which messages may go although they are not public.
 type Allowed = egress.Allowed
 
 // ParseAllowed parses an entry of the setting channels.webhook.allow, such as "10.1.0.0/16:8080".

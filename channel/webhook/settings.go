@@ -8,8 +8,8 @@ import (
 
 // Settings configure the webhooks that the server sends.
 type Settings struct {
-	URL    string // address that receives the events of asks without a callback; "" for none
-	Secret string // signs messages to endpoints without a secret of their own; if "", each endpoint gets a secret
+	URL    string // address that receives the events of asks without a callback, or ""
+	Secret string // signs messages to endpoints without their own secret; if "", each endpoint gets a secret
 	Allow  []egress.Allowed
 }
 
@@ -24,8 +24,8 @@ func readSettings(r *settings.Reader, v settings.Value) channels.Settings {
 	return s
 }
 
-// ReadSecret returns a function that reads a secret into dst. Its problems do not repeat the secret; they
-// name a variable that could contain it.
+// ReadSecret returns a function that reads a secret into dst. Its problems do not repeat the secret. They
+// name a variable that could contain the secret.
 func ReadSecret(r *settings.Reader, dst *string, variable string) func(settings.Value) {
 	example := `a variable with the secret, as in "${` + variable + `}"`
 	return func(v settings.Value) {
@@ -39,7 +39,7 @@ func ReadSecret(r *settings.Reader, dst *string, variable string) func(settings.
 	}
 }
 
-// Reload implements [channels.Reloading]: the URL applies without a restart.
+// Reload implements [channels.Reloading]. Only a new URL applies without a restart.
 func (s Settings) Reload(next channels.Settings) channels.Settings {
 	n, _ := next.(Settings)
 	s.URL = n.URL

@@ -14,7 +14,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// Lengths of secrets in bytes, without their encoding. Standard Webhooks allows 24 to 64.
+// Lengths of secrets in bytes, without their encoding. Standard Webhooks allows 24 to 64 bytes.
 const (
 	newSecret = 32
 	minSecret = 24
@@ -23,7 +23,7 @@ const (
 
 const secretPrefix = "whsec_"
 
-// NewSecret returns a new secret: "whsec_" and base64.
+// NewSecret returns a new secret, which is "whsec_" and base64 of bytes from random.
 func NewSecret(random io.Reader) (string, error) {
 	b := make([]byte, newSecret)
 	if _, err := io.ReadFull(random, b); err != nil {
@@ -32,7 +32,7 @@ func NewSecret(random io.Reader) (string, error) {
 	return secretPrefix + base64.StdEncoding.EncodeToString(b), nil
 }
 
-// CheckSecret returns the problem of a secret, or "". It does not repeat the secret.
+// CheckSecret returns the problem with a secret, or "". It does not repeat the secret.
 func CheckSecret(secret string) (problem string) {
 	encoded, ok := strings.CutPrefix(secret, secretPrefix)
 	if !ok {
@@ -48,8 +48,8 @@ func CheckSecret(secret string) (problem string) {
 	return ""
 }
 
-// sign adds the headers of Standard Webhooks for a message that is sent at a time. They have a signature for
-// each of the secrets. The secret "" stands for the secret of the channel, which is also used if there are no
+// sign adds the headers of Standard Webhooks for a message that is sent at the time at. The headers have a
+// signature for each secret. A secret "" is the secret of the channel, which also signs if there are no
 // secrets.
 func (c *Channel) sign(h http.Header, id string, at time.Time, body []byte, secrets []string) error {
 	if strings.Contains(id, ".") {

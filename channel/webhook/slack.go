@@ -12,8 +12,9 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// Limits of Slack for a message with blocks. Lengths are counted in UTF-16, which is never less than Slack
-// counts. The limit for all blocks together is not documented; this value is below the observed limits.
+// Limits of Slack for a message with blocks. Lengths are in UTF-16 code units, which are never fewer than the
+// characters that Slack counts. The limit for all blocks together is not documented. maxSlackTotal is below
+// the observed limits.
 const (
 	maxSlackText   = 3000
 	maxSlackHeader = 150
@@ -21,15 +22,15 @@ const (
 	maxSlackTotal  = 12_000
 )
 
-// isSlack reports whether an address is an incoming webhook of Slack.
+// isSlack reports whether address is the URL of an incoming webhook of Slack.
 func isSlack(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && strings.EqualFold(strings.TrimSuffix(u.Hostname(), "."), "hooks.slack.com")
 }
 
-// A slackMessage is the body of an incoming webhook of Slack. Text is for notifications; it
-// is in Slack's markup, so text of others is escaped. In blocks, such text is always in
-// the form plain_text, which has no markup, no mentions and no links.
+// A slackMessage is the body of an incoming webhook of Slack. Text is for notifications. It is in Slack's
+// markup, so foreign text is escaped. In blocks, foreign text is always in the form plain_text, which has no
+// markup, no mentions and no links.
 type slackMessage struct {
 	Text   string       `json:"text"`
 	Blocks []slackBlock `json:"blocks"`
@@ -51,8 +52,8 @@ func plainText(s string) slackText { return slackText{Type: "plain_text", Text: 
 
 var slackEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// slackBody returns the body of a delivery in the form of Slack. It has the whole ask, or
-// only a link to it: a part of a question could be answered wrongly.
+// slackBody returns the body of a delivery in the form of Slack. It has the whole ask, or only a link to the
+// ask, because a part of a question could be answered wrongly.
 func slackBody(d askback.Delivery, about askback.Ask) ([]byte, error) {
 	var w slackWriter
 	if d.Session != nil {
@@ -63,8 +64,7 @@ func slackBody(d askback.Delivery, about askback.Ask) ([]byte, error) {
 	return encodeSlack(w.message(about.PageURL))
 }
 
-// encodeSlack returns a message as JSON without the escapes that [json.Marshal] adds for
-// HTML.
+// encodeSlack returns a message as JSON without the escapes that [json.Marshal] adds for HTML.
 func encodeSlack(m slackMessage) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -78,12 +78,13 @@ type slackWriter struct {
 	event    string   // the event, in Askback's words
 	headline string   // the event, with the names of the people who caused it
 	agent    string   // the label of the agent
-	summary  string   // the text of the first question or the like, for the notification
+	summary  string   // the text of the first question, or a title, for the notification
 	sections []string // safe text
 	action   string   // the action to take on the page
 }
 
-// message returns the message, with a link to a page if its address is not "".
+// message returns the message, with a link to page unless page is "". If the sections do not fit, a note
+// replaces them.
 func (w *slackWriter) message(page string) slackMessage {
 	if length(slackEscaper.Replace(w.headline)) > maxSlackText {
 		w.headline = w.event
@@ -109,7 +110,8 @@ func (w *slackWriter) message(page string) slackMessage {
 	return m
 }
 
-// blocks returns the header and the sections as blocks.
+// blocks returns the header and the sections as blocks. A headline that is too long for the header becomes
+// the first section.
 func (w *slackWriter) blocks(sections []string) []slackBlock {
 	header := w.headline
 	if length(header) > maxSlackHeader {
@@ -123,7 +125,7 @@ func (w *slackWriter) blocks(sections []string) []slackBlock {
 	return blocks
 }
 
-// fits reports whether Slack accepts these blocks and another one with a link.
+// fits reports whether Slack accepts these blocks and another block with a link.
 func fits(blocks []slackBlock) bool {
 	total := 0
 	for _, b := range blocks {
@@ -136,7 +138,7 @@ func fits(blocks []slackBlock) bool {
 	return len(blocks) < maxSlackBlocks && total <= maxSlackTotal
 }
 
-// length returns the length of a text in UTF-16.
+// length returns the number of UTF-16 code units of s.
 func length(s string) (n int) {
 	for _, r := range s {
 		n += utf16.RuneLen(r)
@@ -144,7 +146,7 @@ func length(s string) (n int) {
 	return n
 }
 
-// add adds sections with safe text. It omits empty sections, which Slack rejects.
+// add adds sections with safe text. It omits blank sections, which Slack rejects.
 func (w *slackWriter) add(sections ...string) {
 	for _, s := range sections {
 		if strings.TrimSpace(s) != "" {
@@ -172,7 +174,7 @@ func (w *slackWriter) addList(lines []string) {
 
 func block(s string) string { return safetext.Block(s).String() }
 
-// labeled returns text of others after a label, or "" if there is no text.
+// labeled returns foreign text after a label. If s is blank, it returns "".
 func labeled(label, s string) string {
 	if strings.TrimSpace(s) == "" {
 		return ""
@@ -180,10 +182,11 @@ func labeled(label, s string) string {
 	return label + ": " + indent(block(s))
 }
 
-// indent indents every line of a text after the first, so that no line can imitate the lines around it.
+// indent indents every line of s after the first, so that no line can imitate the lines around it.
 func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n     ") }
 
-// pretty returns JSON with line breaks as safe text. It returns "" for null and for an empty object.
+// pretty returns JSON with line breaks as safe text. For null, an empty object and invalid JSON it returns
+// "".
 func pretty(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil || b.String() == "{}" || b.String() == "null" {
@@ -217,7 +220,7 @@ func (w *slackWriter) ask(event askback.EventType, a askback.Ask) {
 	w.add(contextOf(a.Context))
 }
 
-// contextOf returns the context of an ask: a text or an object.
+// contextOf returns the context of an ask as text. Without a context it returns "".
 func contextOf(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {

@@ -20,10 +20,11 @@ import (
 
 // Options configure a [Channel].
 type Options struct {
-	// signs messages to endpoints without their own secret; must pass [CheckSecret]; "" for none
+	// Secret signs messages to endpoints without their own secret. It must pass [CheckSecret], or be "" for
+	// none.
 	Secret  string
 	Allow   []egress.Allowed // addresses that messages may go to although they are not public
-	Now     func() time.Time // for the timestamps; nil means time.Now
+	Now     func() time.Time // clock for the timestamps; nil means time.Now
 	Version string           // version of Askback, for the User-Agent
 }
 
@@ -51,10 +52,10 @@ func New(o Options) (*Channel, error) {
 // Close closes idle connections.
 func (c *Channel) Close() { c.client.CloseIdleConnections() }
 
-// Send posts a notification to its address, once. It signs with each secret of the notification, or with the
-// secret of the channel if the notification has no secret. The receiver has the message if the error is nil.
-// Otherwise the error has no text of the receiver and no secret. It is an [askback.SendError] if there was a
-// reply, or if the address is not valid. There is no receipt.
+// Send posts a notification to its address once. It signs with each secret of the notification, or with the
+// secret of the channel if the notification has no secret. If the error is nil, the receiver has accepted the
+// message. An error contains no text of the receiver and no secret. It is an [askback.SendError] if there was
+// a reply, or if the address cannot be used. The receipt is always "".
 func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt string, err error) {
 	body, err := bodyOf(n.Delivery, n.Ask, n.Address)
 	if err != nil {
@@ -64,8 +65,8 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 	return "", err
 }
 
-// SendTest sends a test message with an id to an address of an endpoint, once. It returns the status of the
-// reply, or 0 if there was none. It returns the same errors as Send.
+// SendTest posts a test message to an address of an endpoint once. The message has this id. SendTest returns
+// the status of the reply, or 0 without a reply. It returns the same errors as Send.
 func (c *Channel) SendTest(ctx context.Context, id, endpoint, address string, secrets []string) (code int, err error) {
 	content := struct {
 		Event    string `json:"event"`
@@ -85,8 +86,8 @@ func (c *Channel) SendTest(ctx context.Context, id, endpoint, address string, se
 	return c.post(ctx, id, "", "", address, body, secrets)
 }
 
-// post sends a body to an address. The headers have the session and the position in a trace,
-// unless they are "". It returns the status of the reply, or 0 if there was none.
+// post sends a body to an address. The headers have the session and the position in a trace, unless they are
+// "". It returns the status of the reply, or 0 without a reply.
 func (c *Channel) post(
 	ctx context.Context, id, session, trace, address string, body []byte, secrets []string,
 ) (code int, err error) {
@@ -117,7 +118,7 @@ func (c *Channel) post(
 	return reply.StatusCode, egress.ReplyError(reply, now)
 }
 
-// bodyOf returns the body of a delivery about an ask or, if d.Session is set, about a session. An address of
+// bodyOf returns the body of a delivery about an ask or, if d.Session is set, about a session. A webhook of
 // Slack gets a message in the form of Slack.
 func bodyOf(d askback.Delivery, about askback.Ask, address string) ([]byte, error) {
 	switch {

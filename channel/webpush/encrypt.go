@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// maxBody is the number of bytes that every push service accepts (RFC 8030, section 7.2). Most accept no
-	// more.
+	// maxBody is the maximum number of bytes that every push service accepts (RFC 8030, section 7.2). Most
+	// services accept no more.
 	maxBody = 4096
 	// overhead is the number of bytes that encryption adds: the header of 86 bytes (RFC 8188, section 2.1),
 	// the delimiter and the tag.
 	overhead = saltSize + 4 + 1 + keySize + 1 + tagSize
 	// maxMessage is the maximum size of a message in bytes.
 	maxMessage = maxBody - overhead
-	// padding is the unit to which messages are padded, so that the length reveals little about the question
-	// to the push service.
+	// padding is the unit to which messages are padded. So the length of a message reveals little about the
+	// question to the push service.
 	padding = 512
 
 	saltSize = 16
@@ -31,8 +31,9 @@ const (
 	authSize = 16
 )
 
-// encrypt returns the body of a push message that only the browser with this subscription can read (RFC
-// 8291). The message has at most maxMessage bytes. Key is used for this message only, and salt is random.
+// encrypt returns the body of a push message that only the browser with the subscription to can read (RFC
+// 8291). The message has at most maxMessage bytes. The key must be used for this message only, and salt must
+// be random.
 func encrypt(message []byte, to subscription, key *ecdh.PrivateKey, salt []byte) ([]byte, error) {
 	shared, err := key.ECDH(to.key)
 	if err != nil {
@@ -60,14 +61,14 @@ func encrypt(message []byte, to subscription, key *ecdh.PrivateKey, salt []byte)
 	if err != nil {
 		return nil, fmt.Errorf("encrypt a message: %w", err)
 	}
-	// There is one record. It is the last one, so its delimiter is 2.
+	// The only record is also the last, so its delimiter is 2.
 	body := binary.BigEndian.AppendUint32(slices.Clone(salt), maxBody)
 	body = append(append(body, keySize), own...)
 	return aead.Seal(body, nonce, append(slices.Clone(message), 2), nil), nil
 }
 
-// pad returns a message with spaces at its end, which JSON ignores, so that its size with the
-// overhead is a multiple of padding.
+// pad returns a message with spaces at its end, which JSON ignores. The size of the result with the overhead
+// is a multiple of padding.
 func pad(message []byte) []byte {
 	size := min((len(message)+overhead+padding-1)/padding*padding-overhead, maxMessage)
 	for len(message) < size {

@@ -10,8 +10,8 @@ import (
 // Kind describes the channel to the program.
 var Kind = channels.Kind{Name: Name, Title: "Browser", Via: askback.ChannelPush, Read: readSettings}
 
-// Open implements [channels.Settings]. The subject is the public address of the server, unless the
-// settings have another one.
+// Open implements [channels.Settings]. If the settings have no subject, the subject is the public address of
+// the server.
 func (s Settings) Open(h channels.Host) channels.Channel {
 	if s.Subject == "" && SubjectProblem(h.PublicURL) == "" {
 		s.Subject = h.PublicURL

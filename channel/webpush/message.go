@@ -10,21 +10,21 @@ import (
 	"github.com/askback/askback/internal/message/notice"
 )
 
-// A message is the data that the service worker of the pages receives. The service worker shows it as a
-// notification, which replaces an earlier one with the same tag.
+// A message is the data that the service worker of the pages receives. The service worker shows the message
+// as a notification, which replaces an earlier notification with the same tag.
 type message struct {
 	Tag   string `json:"tag"`   // the id of the ask
 	Title string `json:"title"` // Askback's own words, with the label of the agent
 	Body  string `json:"body"`
 	Path  string `json:"path"` // address of the page that a click opens
-	// Urgent is true for a dangerous call: the notification stays until it is clicked.
+	// Urgent is true for a dangerous call. The notification then stays until it is clicked.
 	Urgent bool `json:"urgent,omitempty"`
 	// Settled is true if the ask needs no answer any more.
 	Settled bool `json:"settled,omitempty"`
 }
 
-// render returns the JSON of the message about an ask. If the whole ask is longer than maxMessage, the
-// message has only the agent and the title (F3).
+// render returns the JSON of the message about an ask. If the message with the whole ask is longer than
+// maxMessage, render returns a short form (F3).
 func render(event askback.EventType, a askback.Ask) ([]byte, error) {
 	switch {
 	case a.Settled():
@@ -35,8 +35,8 @@ func render(event askback.EventType, a askback.Ask) ([]byte, error) {
 	return fits(a.ID, notice.Pending(a, nil), notice.Short(a, true), notice.Short(a, false))
 }
 
-// fits returns the JSON of the first of several messages that is not too long. The last message has no text
-// of others, so it always fits.
+// fits returns the JSON of the first of forms that is at most maxMessage long. The last form has no foreign
+// text, so it always fits.
 func fits(id string, forms ...notice.Message) (b []byte, err error) {
 	for _, m := range forms {
 		m.Footer = nil // a click opens the page
@@ -51,7 +51,7 @@ func fits(id string, forms ...notice.Message) (b []byte, err error) {
 	return b, nil
 }
 
-// marshal is like json.Marshal, but leaves <, > and & as they are: they would take six bytes.
+// marshal is like json.Marshal, but does not escape <, > and &. Each escape would take six bytes.
 func marshal(m message) ([]byte, error) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

@@ -10,10 +10,10 @@ import (
 	"github.com/askback/askback"
 )
 
-// A subscription has the destination of push messages to a browser, and the keys that encrypt them. The
-// browser makes it: see PushSubscription.toJSON of the Push API.
+// A subscription has the destination of push messages to a browser, and the keys that encrypt the messages.
+// The browser makes it: see PushSubscription.toJSON of the Push API.
 type subscription struct {
-	endpoint string // an address of the push service of the browser
+	endpoint string // the URL of the push service of the browser
 	key      *ecdh.PublicKey
 	auth     []byte
 }
@@ -29,7 +29,7 @@ type wireSubscription struct {
 
 const subscriptionFix = "send what PushSubscription.toJSON returns, as a string"
 
-// parseSubscription returns the subscription in an address. The error is an [askback.Invalid].
+// parseSubscription returns the subscription whose JSON is address. The error is an [askback.Invalid].
 func parseSubscription(address string) (subscription, error) {
 	var w wireSubscription
 	wrong := func(detail string) (subscription, error) {
@@ -59,7 +59,7 @@ func parseSubscription(address string) (subscription, error) {
 	return subscription{w.Endpoint, key, auth}, nil
 }
 
-// decodeBase64 decodes base64url. Some browsers add padding.
+// decodeBase64 decodes base64url, with or without padding. Some browsers add padding.
 func decodeBase64(s string) ([]byte, error) {
 	return base64.RawURLEncoding.DecodeString(strings.TrimRight(s, "="))
 }

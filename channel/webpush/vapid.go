@@ -14,18 +14,18 @@ import (
 	"time"
 )
 
-// A Key identifies this server to push services (VAPID, RFC 8292). A subscription of a browser
-// is bound to it.
+// A Key identifies this server to push services (VAPID, RFC 8292). The subscription of a browser is bound to
+// the key.
 type Key struct {
 	private *ecdsa.PrivateKey
 	public  []byte // uncompressed point
 }
 
-// minSecret is the size of the shortest secret that a key is made from, in bytes.
+// minSecret is the minimum size in bytes of the secret for a key.
 const minSecret = 16
 
 // NewKey returns the key that is derived from a secret of the server. The same secret gives the same key, so
-// subscriptions survive a restart.
+// subscriptions remain valid after a restart. A secret that is too short is an error.
 func NewKey(secret []byte) (*Key, error) {
 	if len(secret) < minSecret {
 		return nil, fmt.Errorf("the secret for the key of push messages has %d bytes, but needs at least %d",
@@ -48,15 +48,15 @@ func NewKey(secret []byte) (*Key, error) {
 	}
 }
 
-// Public returns the public key as browsers expect it: applicationServerKey of the Push API.
+// Public returns the public key in base64url, as browsers expect it for applicationServerKey of the Push API.
 func (k *Key) Public() string { return base64.RawURLEncoding.EncodeToString(k.public) }
 
-// tokenTime is the validity of the token of a request. A push service rejects more than 24 hours, and the
+// tokenTime is how long the token of a request is valid. A push service rejects more than 24 hours, and the
 // clocks may differ.
 const tokenTime = 12 * time.Hour
 
-// authorization returns the header that identifies the sender to a push service (RFC 8292, section 3). The
-// subject is the contact of the operator of this server, or "".
+// authorization returns the header that identifies the sender to the push service at origin (RFC 8292,
+// section 3). The subject is the contact of the operator of this server, or "".
 func (k *Key) authorization(origin, subject string, now time.Time) (string, error) {
 	claims, err := json.Marshal(struct {
 		Audience string `json:"aud"`
@@ -79,7 +79,7 @@ func (k *Key) authorization(origin, subject string, now time.Time) (string, erro
 	return "vapid t=" + signed + "." + encode(signature[:]) + ", k=" + k.Public(), nil
 }
 
-// parsePoint returns the public key in an uncompressed point.
+// parsePoint returns the public key whose uncompressed point is b.
 func parsePoint(b []byte) (*ecdh.PublicKey, error) {
 	if len(b) != keySize {
 		return nil, fmt.Errorf("the key has %d bytes, not %d", len(b), keySize)

@@ -1,8 +1,8 @@
-// Package webpush shows notifications in the browsers of people, by the push services of the browsers (RFC
-// 8030). Messages are encrypted for the browser (RFC 8291), and signed by the server (VAPID, RFC 8292). A
-// browser is a contact of a person; its address is the subscription that the browser made. A message has the
-// whole ask or, if that does not fit, only the agent and the title. A click on the notification opens the
-// page of the ask (F3).
+// Package webpush shows notifications in the browsers of people, through the push services of the browsers
+// (RFC 8030). Messages are encrypted for the browser (RFC 8291), and signed by the server (VAPID, RFC 8292).
+// A browser is a contact of a person. Its address is the subscription that the browser made. A message has
+// the whole ask or, if the ask does not fit, only the agent and the title. A click on the notification opens
+// the page of the ask (F3).
 package webpush
 
 import (
@@ -31,11 +31,11 @@ import (
 
 // Options configure a [Channel].
 type Options struct {
-	// Subject is the contact of the operator of this server for the operator of a push service: an address
-	// that begins with mailto: or https:. Apple's service requires one.
+	// Subject is the contact of the operator of this server for the operators of push services: an address
+	// that begins with mailto: or https:. Apple's service requires a subject.
 	Subject string
 	Allow   []egress.Allowed // addresses that messages may go to although they are not public
-	Roots   *x509.CertPool   // authorities for the certificates of push services; nil means the system's
+	Roots   *x509.CertPool   // certificate authorities for push services; nil for the authorities of the system
 	Rand    io.Reader        // nil means crypto/rand
 	Now     func() time.Time // nil means time.Now
 	Log     *slog.Logger     // nil logs nothing
@@ -78,14 +78,14 @@ func New(o Options) (*Channel, error) {
 // Close closes idle connections.
 func (c *Channel) Close() { c.client.CloseIdleConnections() }
 
-// A Keeper keeps the secret from which the key of the server is derived. Package engine implements it.
+// A Keeper stores the secret from which the key of the server is derived. Package engine implements it.
 type Keeper interface {
 	// ChannelSecret returns the same random bytes for a channel in each call.
 	ChannelSecret(ctx context.Context, channel string) ([]byte, error)
 }
 
-// Run gets the key of the server, and returns when ctx ends. Nothing is sent without the key. Run tries again
-// if it cannot get the key.
+// Run gets the key of the server, and returns when ctx ends. If it cannot get the key, it tries again.
+// Without the key, nothing is sent.
 func (c *Channel) Run(ctx context.Context, k Keeper) {
 	for pauses := (pause.Backoff{First: time.Second, Max: time.Minute}); ctx.Err() == nil; {
 		secret, err := k.ChannelSecret(ctx, Name)
@@ -116,12 +116,12 @@ func (c *Channel) use(secret []byte) error {
 	return err
 }
 
-// keyTime is how long a caller waits for the key. Run gets the key when the server starts.
+// keyTime is the maximum time for which a caller waits for the key. Run gets the key when the server starts.
 const keyTime = 5 * time.Second
 
 var errNoKey = errors.New("the key of the server for push messages is not known yet")
 
-// serverKey returns the key of the server.
+// serverKey returns the key of the server. It waits for the key, at most keyTime.
 func (c *Channel) serverKey(ctx context.Context) (*Key, error) {
 	late := time.NewTimer(keyTime)
 	defer late.Stop()
@@ -135,7 +135,8 @@ func (c *Channel) serverKey(ctx context.Context) (*Key, error) {
 	}
 }
 
-// PublicKey returns the key with which browsers subscribe, in base64url.
+// PublicKey returns the key with which browsers subscribe, in base64url. It waits for the key for a short
+// time.
 func (c *Channel) PublicKey(ctx context.Context) (string, error) {
 	key, err := c.serverKey(ctx)
 	if err != nil {
@@ -153,14 +154,14 @@ func (c *Channel) CheckAddress(address string) (string, error) {
 	return s.String(), nil
 }
 
-// maxTTL is the longest time that a push service stores a message. Google's service takes no more than four
-// weeks.
+// maxTTL is the maximum time for which a push service stores a message. Google's service accepts no more than
+// four weeks.
 const maxTTL = 28 * 24 * time.Hour
 
-// Send sends a notification about an ask to the subscription in its address, once. The push
-// service has it if the error is nil. Otherwise the error has no text of the service and no
-// secret; it is an [askback.SendError] if there was a reply. There is no receipt: a message
-// with the same topic and tag replaces an earlier one.
+// Send sends a notification about an ask once, to the subscription in its address. If the error is nil, the
+// push service has accepted the message. An error contains no text of the service and no secret. It is an
+// [askback.SendError] if there was a reply, or if the address cannot be used. The receipt is always "",
+// because a message with the same topic and tag replaces an earlier message.
 func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt string, err error) {
 	to, err := parseSubscription(n.Address)
 	if err != nil {
@@ -215,8 +216,8 @@ func (c *Channel) post(ctx context.Context, to subscription, a askback.Ask, body
 	return replyError(reply, now)
 }
 
-// timeToLive returns how long a push service stores a message: until the deadline of the ask, or as long as
-// the service can. The outcome is stored as long as the question may be shown.
+// timeToLive returns how long a push service stores a message: until the deadline of the ask, but from a
+// minute to maxTTL. An outcome is stored for maxTTL, because the question may be shown as long.
 func timeToLive(a askback.Ask, now time.Time) time.Duration {
 	if a.Settled() || a.Deadline.IsZero() {
 		return maxTTL
@@ -225,7 +226,7 @@ func timeToLive(a askback.Ask, now time.Time) time.Duration {
 }
 
 // urgency returns the urgency of a message for a phone that saves power (RFC 8030, section 5.3). A question
-// is urgent because an agent waits for the answer; an outcome can wait.
+// is urgent because an agent waits for the answer. An outcome can wait.
 func urgency(a askback.Ask) string {
 	if a.Settled() {
 		return "normal"
@@ -233,7 +234,8 @@ func urgency(a askback.Ask) string {
 	return "high"
 }
 
-// replyError returns nil if a push service has accepted a message.
+// replyError returns nil if a push service has accepted a message. The error is final if the subscription has
+// ended or the message is rejected.
 func replyError(reply *http.Response, now time.Time) error {
 	err := egress.ReplyError(reply, now)
 	sending, ok := errors.AsType[*askback.SendError](err)
@@ -254,7 +256,7 @@ func replyError(reply *http.Response, now time.Time) error {
 	return err
 }
 
-// SubjectProblem returns the problem of an [Options.Subject], or "".
+// SubjectProblem returns the problem with an [Options.Subject], or "". An empty subject is a problem, too.
 func SubjectProblem(subject string) string {
 	if address, ok := strings.CutPrefix(subject, "mailto:"); ok {
 		if parsed, err := mail.ParseAddress(address); err != nil || parsed.Address != address {

@@ -175,8 +175,8 @@ func testColumns(t *testing.T, sub Subject) {
 	}
 }
 
-// checkReads fails unless ReadKey, List and Due return r, the only record of the store,
-// whenever it matches.
+// checkReads fails the test unless ReadKey, List and Due return r whenever they should. The store must
+// contain only r.
 func checkReads(t *testing.T, s Store, r store.Record) {
 	t.Helper()
 	if r.Key != "" {

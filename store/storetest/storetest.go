@@ -1,7 +1,7 @@
 // Package storetest tests implementations of store.Store.
 //
-// Run tests one store against the contract of package store. Walk applies the same
-// random operations to two stores and compares all results.
+// Run tests a store against the contract of package store. Walk applies the same random operations to two
+// stores and compares all results.
 package storetest
 
 import (
@@ -24,18 +24,18 @@ type Store interface {
 	store.Index
 }
 
-// A Subject is a new, empty store under test. The function that opens it must also close
-// it, with t.Cleanup.
+// A Subject is a new, empty store under test. The function that opens the store must also close it, with
+// t.Cleanup.
 type Subject struct {
 	Store Store
 
-	// Reopen opens the data of the store in the same way as a new process: after Close if closed is true,
+	// Reopen opens the data of the store in the same way as a new process, after Close if closed is true,
 	// otherwise after a kill. The suite does not use the old store again. Reopen is nil if the data ends with
 	// the process.
 	Reopen func(t *testing.T, closed bool) Store
 
-	// Stall blocks all commits until release is called, which the suite does soon. Stall is
-	// nil if the store has no queue.
+	// Stall blocks all commits until release is called, which the suite does soon. Stall is nil if the store
+	// has no queue.
 	Stall func(t *testing.T) (release func())
 }
 
@@ -52,7 +52,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		{"large values are stored", testLargeValues},
 		{"slices are copied", testCopies},
 		{"versions are compared", testVersions},
-		{"a nil Fixed keeps the stored one", testFixed},
+		{"a nil Fixed keeps the stored Fixed", testFixed},
 		{"any column may change", testColumns},
 		{"a key finds its record", testKeys},
 		{"a taken key is a conflict", testTakenKeys},
@@ -177,8 +177,7 @@ func mustEqual(t *testing.T, what string, got, want any) {
 	}
 }
 
-// difference returns cmp.Diff(want, got). It calls cmp.Diff, which is slow, only if the
-// values differ.
+// difference returns cmp.Diff(want, got). Because cmp.Diff is slow, it is called only if the values differ.
 func difference(want, got any) string {
 	if reflect.DeepEqual(want, got) {
 		return ""
@@ -194,15 +193,14 @@ func ids(records []store.Record) []string {
 	return names
 }
 
-// committed returns r as the store must return it after r was committed: with the next
-// version.
+// committed returns r as the store must return it after a commit, with the next version.
 func committed(r store.Record) store.Record {
 	r.Version++
 	return r
 }
 
-// readHistory reads, in pages, all events of a stream with a Seq larger than after. If stream is "", it reads
-// the events of all streams.
+// readHistory returns all events of a stream with a Seq larger than after. If stream is "", it returns the
+// events of all streams. It reads in pages.
 func readHistory(ctx context.Context, s Store, stream string, after int64) ([]store.Event, error) {
 	var all []store.Event
 	for {
@@ -224,8 +222,8 @@ func allEvents(t *testing.T, s Store, stream string) []store.Event {
 	return all
 }
 
-// checkNumbers fails unless the events are numbered 1, 2, 3 … without a gap, both over all
-// streams and within each (F2).
+// checkNumbers fails the test unless the events are numbered 1, 2, 3 … without a gap, both over all streams
+// and within each stream (F2).
 func checkNumbers(t *testing.T, events []store.Event) {
 	t.Helper()
 	heads := map[string]int64{}

@@ -40,7 +40,7 @@ func testSubjects(t *testing.T, sub Subject) {
 		about(c.Put[n].Stream, c.Put[n].ID, c.Put[n].Status)
 		about(c.Put[n].Stream, c.Put[n].ID, "acked")
 	}
-	about("ses_0", id(99), "answered") // its record does not exist
+	about("ses_0", id(99), "answered") // the record does not exist
 	mustCommit(t, s, c)
 	slices.Reverse(order)
 	settled := []string{"answered", "declined"}
@@ -82,7 +82,7 @@ func testSubjects(t *testing.T, sub Subject) {
 	}
 }
 
-// mustSubjects returns the ids of all pages of a list by events.
+// mustSubjects returns the ids on all pages of Subjects.
 func mustSubjects(t *testing.T, s Store, q store.SubjectQuery) []string {
 	t.Helper()
 	out := []string{}

@@ -97,8 +97,8 @@ func (w *walk) at(rt *rapid.T, what string) time.Time {
 	return noon.Add(time.Duration(rapid.IntRange(-3, 3).Draw(rt, what)) * time.Millisecond)
 }
 
-// version returns the stored version of a record, which is 0 if it does not exist. Rarely,
-// it returns one more or less.
+// version returns the stored version of a record, or 0 if the record does not exist. Rarely, it returns the
+// number above or below.
 func (w *walk) version(rt *rapid.T, kind, id string) int64 {
 	r, err := w.stores[0].Read(w.t.Context(), kind, id)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -221,8 +221,8 @@ func (w *walk) dead(rt *rapid.T) {
 	w.both("Effects", func(s Store) (any, error) { return s.Effects(w.t.Context(), q) })
 }
 
-// loseClaims frees the claims of all nodes in both stores. The walk calls it after one
-// store was reopened, because that has freed the claims of only this store.
+// loseClaims frees the claims of all nodes in both stores. The walk calls it after one store was reopened,
+// because reopening frees the claims of only this store.
 func (w *walk) loseClaims() {
 	w.now = w.now.Add(store.HeartbeatTimeout)
 	node := fmt.Sprint("node at ", w.now)
@@ -235,7 +235,7 @@ type result struct {
 	Err   string
 }
 
-// both calls the function for both stores, and fails unless the results are the same.
+// both calls the function for both stores, and fails the test unless the results are the same.
 func (w *walk) both(what string, call func(Store) (any, error)) {
 	w.Helper()
 	var results [2]result
