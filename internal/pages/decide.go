@@ -13,10 +13,10 @@ const DecidePath = "/decide"
 // MaxDecide is the maximum number of asks that one page decides. A person would not read more.
 const MaxDecide = 100
 
-// A Decide is the page with the calls that a person selected. Each is decided with a separate answer.
+// A Decide is the page with the calls that a person selected. Each call is decided with a separate answer.
 type Decide struct {
 	Calls     []view.Ask // open calls that can be decided here
-	Apart     []view.Ask // dangerous calls and calls with warnings: each needs a separate page
+	Apart     []view.Ask // calls that need a page each, because they are dangerous, have warnings or are hard to read
 	Barred    []view.Ask // calls that only others may decide
 	Questions []view.Ask
 	Settled   []view.Ask
@@ -25,7 +25,7 @@ type Decide struct {
 	Filter    Filter
 }
 
-// Add adds an ask to the list to which it belongs.
+// Add adds an ask to its list.
 func (d *Decide) Add(a view.Ask) {
 	switch {
 	case a.Outcome != nil:
@@ -41,10 +41,10 @@ func (d *Decide) Add(a view.Ask) {
 	}
 }
 
-// listPath returns the address of the list that the person came from.
+// listPath returns the address of the list that the person came from, without the selection.
 func (d Decide) listPath() string { return "/" + d.Filter.query("select", "") }
 
-// askPath returns the address of an ask that keeps the list as it is.
+// askPath returns the address of an ask. It keeps the filter of the list, but not the selection.
 func (d Decide) askPath(a view.Ask) string { return a.PagePath() + d.Filter.query("select", "") }
 
 // title returns the heading of the page.
@@ -66,13 +66,13 @@ func isLong(c *view.Confirmation) bool { return rowCount(c.Arguments) > longPrev
 
 // A DecideResult is the result for one ask of the page.
 type DecideResult struct {
-	Ask  view.Ask // only its ID is set if it cannot be seen
+	Ask  view.Ask // only its ID is set if the person may not see the ask
 	Done bool
-	Why  string    // reason why it was not decided; a sentence of Askback
+	Why  string    // reason why the call was not decided; a sentence of Askback
 	By   view.Text // its earlier outcome, if there is one
 }
 
-// Decided is the page with the results for the calls of a [Decide].
+// A Decided is the page with the results for the calls of a [Decide].
 type Decided struct {
 	Approve bool
 	Results []DecideResult
@@ -100,7 +100,7 @@ func (d Decided) title() string {
 	return text
 }
 
-// retryPath returns the address that shows the calls that are still open, or "".
+// retryPath returns the address that shows the calls that are still open, or "" if no call is open.
 func (d Decided) retryPath() string {
 	q := d.Filter.Values()
 	q.Del("select")
@@ -126,7 +126,7 @@ func (f Filter) hiddenFields() (out []menuChoice) {
 	return out
 }
 
-// sessionPath returns the address that decides all calls of the session of an ask.
+// sessionPath returns the address of the page that decides all calls of the session of an ask.
 func (i Inbox) sessionPath(a view.Ask) string {
 	v := i.Filter.Values()
 	for _, name := range []string{"select", "cursor"} {

@@ -47,8 +47,8 @@ func fieldRows(t view.RawText) int {
 	return min(max(strings.Count(string(t), "\n")+2, 4), 20)
 }
 
-// mustRead reports whether the Approve button is at the end of a call, and not in the bar
-// that is always in view: the call is dangerous, or its arguments may not fit on a screen.
+// mustRead reports whether the Approve button is at the end of a call, and not in the bar that is always in
+// view. The call is dangerous, has warnings, or its arguments may not fit on a screen.
 func mustRead(c *view.Confirmation) bool {
 	return c.Dangerous || len(c.Warnings) > 0 || rowCount(c.Arguments) > longPreview
 }

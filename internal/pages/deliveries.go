@@ -15,7 +15,7 @@ const DeliveriesPath = "/deliveries"
 type DeliveryList struct {
 	Deliveries   []view.Delivery
 	Status       string // filter of the address; "" for deliveries that have not arrived
-	Cursor, Next string // cursors of this page and of the next one
+	Cursor, Next string // cursors of this page and of the next page
 	MayRetry     bool
 	Endpoints    bool           // whether the person may change the endpoints of webhooks
 	Sessions     bool           // whether the person may open sessions
@@ -57,7 +57,8 @@ func stateClass(s view.DeliveryState) string {
 	return ""
 }
 
-// attemptCount describes the attempts of a delivery. It returns "" if their number is of no interest.
+// attemptCount describes the attempts of a delivery. It returns "" if there was no attempt, or if the first
+// attempt was accepted.
 func attemptCount(d view.Delivery) string {
 	if d.Attempts == 0 || d.Attempts == 1 && d.State == view.DeliveryAccepted {
 		return ""

@@ -25,7 +25,7 @@ const (
 type EndpointList struct {
 	Endpoints    []view.Endpoint
 	Status       string               // filter of the address; "" for all
-	Cursor, Next string               // cursors of this page and of the next one
+	Cursor, Next string               // cursors of this page and of the next page
 	Secrets      bool                 // whether the connection may carry new secrets
 	Result       *view.EndpointResult // result of a form; nil if there was no form
 }
@@ -38,7 +38,7 @@ func (l EndpointList) resultOf(e view.Endpoint) *view.EndpointResult {
 	return l.Result
 }
 
-// above returns the result if its endpoint is not on the page, or nil.
+// above returns the result of a form if its endpoint is not on the page, or nil.
 func (l EndpointList) above() *view.EndpointResult {
 	for _, e := range l.Endpoints {
 		if l.resultOf(e) != nil {

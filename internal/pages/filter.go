@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A Filter selects asks of the inbox, and their order. The zero value selects all, oldest first. It is part
+// A Filter selects and sorts the asks of the inbox. The zero value selects all asks, oldest first. It is part
 // of the address of a page.
 type Filter struct {
 	Search  string
@@ -31,7 +31,7 @@ type Filter struct {
 // OnlySnoozed is the value of Filter.Snoozed that selects the asks that are hidden now.
 const OnlySnoozed = "only"
 
-// orderUrgent is the order with dangerous calls before others.
+// orderUrgent is the order with dangerous calls before other asks.
 const orderUrgent = "urgent"
 
 // FilterOf returns the filter in the query of an address.
@@ -72,8 +72,8 @@ func (f Filter) ViewOrder() view.Order {
 	return view.Order{Urgent: f.Order == orderUrgent, Group: view.Group(f.Group)}
 }
 
-// query returns the filter as the query of an address, with "?", or "". Changes are pairs
-// of a name and a value.
+// query returns the filter as the query of an address, beginning with "?". It returns "" if no field is set.
+// changes are pairs of the name of a field and its new value.
 func (f Filter) query(changes ...string) string {
 	q := f.Values()
 	for i := 0; i+1 < len(changes); i += 2 {
@@ -87,7 +87,7 @@ func (f Filter) query(changes ...string) string {
 	return "?" + q.Encode()
 }
 
-// with returns the changes that select one value on the first page.
+// with returns the changes for [Filter.query] that set a field and show the first page.
 func with(name, value string) []string { return []string{name, value, "cursor", ""} }
 
 // A listChip is a part of the filter that the page shows, with a link that removes it.
@@ -98,7 +98,7 @@ type listChip struct {
 	Class string
 }
 
-// chips returns the parts of the filter, without the search.
+// chips returns the parts of the filter that select asks, except the search.
 func (f Filter) chips() []listChip {
 	var out []listChip
 	add := func(name, label, value, class string) {
@@ -154,7 +154,8 @@ var ages = []menuChoice{
 	{"", "At any time"}, {"1h", "Over an hour ago"}, {"24h", "Over a day ago"}, {"168h", "Over a week ago"},
 }
 
-// Before returns the time before which the asks of the list were created, or the zero time.
+// Before returns the time before which the asks of the list were created. It returns the zero time if the
+// filter has no valid age.
 func (f Filter) Before(now time.Time) time.Time {
 	if f.Age == "" || !slices.ContainsFunc(ages, func(c menuChoice) bool { return c.Value == f.Age }) {
 		return time.Time{}
@@ -177,8 +178,8 @@ func (f Filter) hidden() []menuChoice {
 	return out
 }
 
-// Selects reports whether the list has an ask. It checks only the conditions that a query of the engine does
-// not.
+// Selects reports whether a has the kind and the tag of the filter. The query of the engine checks the other
+// conditions.
 func (f Filter) Selects(a view.Ask) bool {
 	return (f.Kind == "" || f.Kind == kindClass(a)) &&
 		(f.Tag == "" || slices.Contains(a.TagLabels(), view.RawText(f.Tag)))

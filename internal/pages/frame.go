@@ -1,8 +1,8 @@
 // Package pages has the HTML templates of the web pages.
 //
-// They display only values of internal/text/view. Text of an agent is inside a marked block,
-// with a label that names its author, so that it cannot imitate Askback (T10). Only
-// Askback's own script runs, and every page works without it.
+// The templates display only values of internal/text/view. Text of an agent is inside a marked block, with a
+// label that names its author, so that it cannot imitate Askback (T10). Only Askback's own script runs, and
+// every page works without it.
 package pages
 
 import (
@@ -23,7 +23,7 @@ type Frame struct {
 	TouchIcon   string         // the icon on the home screen of a phone
 	CountedIcon string         // path of the icon with a number, in which IconNumber stands for the number
 	Script      string         // path of the script; "" for none
-	Seen        string         // for a link, the address that records that its ask is on a screen; "" for none
+	Seen        string         // for a link: the address that records that the ask is on a screen; otherwise ""
 	Page        string         // path of the navigation link that leads to this page
 	Links       []PageLink     // pages that the person may open
 	Name        view.Text      // the person who is logged in; empty before the log-in
@@ -33,7 +33,7 @@ type Frame struct {
 	Now         time.Time      // the time of the request
 	Zone        *time.Location // the time zone of the page; nil for UTC
 
-	number string // number of open asks, for the icon of the tab; "" for 0
+	number string // number of open asks for the icon of the tab: "1" to "9" or "many"; "" for 0
 }
 
 // SeenPath is the end of the address that records that an ask is on a screen. It follows the path of the
@@ -51,7 +51,7 @@ func (f Frame) tabIcon() string {
 	return strings.ReplaceAll(f.CountedIcon, IconNumber, f.number)
 }
 
-// counted returns the frame of a page with a list of open asks.
+// counted returns f with the number of open asks in i for the icon of the tab.
 func (f Frame) counted(i Inbox) Frame {
 	switch n := len(i.Asks); {
 	case n > 9 || n > 0 && i.Next != "":
@@ -99,7 +99,7 @@ const (
 	Approve    = "approve"
 	ApproveAll = "approve_all"
 	Deny       = "deny"
-	NoAction   = "stay" // pressed by the Enter key; decides nothing
+	NoAction   = "stay" // for the Enter key; decides nothing
 )
 
 // ApprovalWord is the word that a person types to approve a dangerous call.

@@ -11,7 +11,7 @@ type GrantList struct {
 	Groups    []view.GrantGroup
 	Ended     bool         // whether the list has the ended approvals
 	Agent     string       // agent of the list; "" for all
-	Next      string       // cursor of the next page; "" after the last one
+	Next      string       // cursor of the next page; "" after the last page
 	Past      []view.Grant // the newest ended approvals, to fold below the valid ones
 	MorePast  bool         // whether there are more ended approvals
 	Revoked   *view.Grant  // approval that the person revoked before this page was shown, or nil
@@ -21,8 +21,8 @@ type GrantList struct {
 // AgentText returns the agent for display. It is text of the agent.
 func (l GrantList) AgentText() view.Text { return view.RawText(l.Agent).Text() }
 
-// path returns the address of standing approvals: valid or ended ones, of one agent or of all, from a cursor
-// on.
+// path returns the address of a page of standing approvals. ended selects the ended approvals instead of the
+// valid approvals, agent selects the approvals of one agent, and cursor selects the page.
 func (l GrantList) path(ended bool, agent, cursor string) string {
 	q := url.Values{}
 	if ended {

@@ -14,7 +14,7 @@ const (
 	UndoPath = "/undo"
 )
 
-// A HeldBar shows the answers that a person can still undo, and the results of earlier ones.
+// A HeldBar shows the answers that a person can still undo, and the results of earlier answers.
 type HeldBar struct {
 	Items []HeldItem
 	Ended []HeldEnd
@@ -24,7 +24,7 @@ type HeldBar struct {
 type HeldItem struct {
 	Ask   view.Ask
 	Held  view.Held
-	Focus bool // whether the person has just given it
+	Focus bool // whether the person has just given the answer
 }
 
 // A HeldEnd is the result of an answer that can no longer be undone.
@@ -39,20 +39,19 @@ func (i HeldItem) left(f Frame) string {
 	return strconv.FormatInt(max(0, i.Held.SendsAt.Sub(f.Now).Milliseconds()), 10)
 }
 
-// sends returns the time when the answer is sent, as part of a sentence.
+// sends returns the time until the answer is sent, such as "Sent in 4 s".
 func (i HeldItem) sends(f Frame) string {
 	seconds := (i.Held.SendsAt.Sub(f.Now) + time.Second - 1) / time.Second
 	return "Sent in " + strconv.Itoa(int(max(0, seconds))) + " s"
 }
 
-// textID is the id of the element that describes the button of the item.
+// textID returns the id of the element that describes the button of the item.
 func (i HeldItem) textID() string { return "held-" + i.Ask.ID.String() }
 
 // maxHeldItems is the maximum number of answers that the bar shows, each with a separate button.
 const maxHeldItems = 3
 
-// holds reports whether the person of the page has given an answer to the ask that is not sent
-// yet.
+// holds reports whether the person of the page has given an answer to a that is not sent yet.
 func (f Frame) holds(a view.Ask) bool {
 	_, held := a.HeldBy(f.Name)
 	return held && isSet(f.Name)

@@ -17,8 +17,8 @@ const HistoryPath = "/history"
 type History struct {
 	Asks    []view.Ask              // the most recently settled ask first
 	Found   map[string]view.Snippet // text that the search found, by the id of the ask
-	Next    string                  // cursor of the next page; "" after the last one
-	Cursor  string                  // cursor of this page; "" for the first one
+	Next    string                  // cursor of the next page; "" after the last page
+	Cursor  string                  // cursor of this page; "" for the first page
 	Filter  HistoryFilter
 	Current string // the id of the ask that is open; "" if no ask is open
 }
@@ -41,7 +41,7 @@ func HistoryFilterOf(v url.Values) (f HistoryFilter) {
 	return f
 }
 
-// field returns the field with a key of historyKeys.
+// field returns a pointer to the field for a key of historyKeys.
 func (f *HistoryFilter) field(key string) *string {
 	return map[string]*string{
 		"q": &f.Search, "outcome": &f.Outcome, "agent": &f.Agent, "person": &f.Person,
@@ -63,7 +63,7 @@ func (f HistoryFilter) values(except ...string) url.Values {
 	return v
 }
 
-// count returns the number of fields that are set, without the search.
+// count returns the number of fields that are set, not counting the search.
 func (f HistoryFilter) count() int { return len(f.values("q")) }
 
 // An outcomeOption is a choice of the filter by outcome.
@@ -84,7 +84,8 @@ func (f HistoryFilter) KnownOutcome() bool {
 	return slices.ContainsFunc(outcomeOptions, func(o outcomeOption) bool { return o.Value == f.Outcome })
 }
 
-// path returns an address of the history that keeps the filter and the page.
+// path returns the address at with the filter, except the given fields. If no fields are given, the address
+// keeps the page, too.
 func (h History) path(at string, except ...string) templ.SafeURL {
 	v := h.Filter.values(except...)
 	if h.Cursor != "" && len(except) == 0 {
@@ -114,7 +115,7 @@ type filterChip struct {
 	Remove templ.SafeURL
 }
 
-// chips returns the filters that are set, without the search.
+// chips returns the filters that are set, except the search.
 func (h History) chips() (all []filterChip) {
 	names := map[string]string{
 		"outcome": "", "agent": "agent", "person": "by", "tool": "tool", "tag": "tag", "from": "from", "to": "up to",
@@ -156,8 +157,7 @@ func (f Frame) dayName(t time.Time) string {
 // clockTime returns the time of day.
 func (f Frame) clockTime(t time.Time) string { return t.In(f.zone()).Format("15:04") }
 
-// waited returns how long an ask was open, in a few letters, or "" if that was less than a
-// minute.
+// waited returns how long an ask was open, such as "after 5 min", or "" for less than a minute.
 func waited(a view.Ask) string {
 	asked := Frame{Now: a.Outcome.At}
 	if a.Outcome.At.Sub(a.Created) < time.Minute {
@@ -166,7 +166,7 @@ func waited(a view.Ask) string {
 	return "after " + asked.age(a.Created)
 }
 
-// An outcomeMark is a sign for an outcome, with its class.
+// An outcomeMark is a sign for an outcome, with a CSS class.
 type outcomeMark struct{ Sign, Class string }
 
 func markOf(a view.Ask) outcomeMark {

@@ -11,11 +11,11 @@ import (
 // An Inbox is the list of open asks, with the ask that is open on the page.
 type Inbox struct {
 	Asks    []view.Ask
-	Next    string // the cursor of the next page; "" after the last one
+	Next    string // the cursor of the next page; "" after the last page
 	Filter  Filter
 	Current string // the id of the ask that is open; "" if no ask is open
 	Live    string // the address of the stream of changes; "" if the list is not live
-	Done    *Done  // last action of the person; nil for none
+	Done    *Done  // last action of the person; nil if there was no action
 	Snoozes Snoozes
 	Fresh   bool   // whether the row was asked after the page was shown
 	PushKey string // key with which browsers subscribe to notifications; "" if they cannot
@@ -31,14 +31,14 @@ func (i Inbox) fresh() Inbox {
 	return i
 }
 
-// listPath returns the address of the list, with changes to its filter in pairs.
+// listPath returns the address of the list. changes change the filter, as in [Filter.query].
 func (i Inbox) listPath(changes ...string) string {
 	return "/" + i.Filter.query(changes...)
 }
 
-// A Done is the action of a person before the page was shown.
+// A Done is an action of a person before the page was shown.
 type Done struct {
-	Path     string    // id of the settled ask
+	Path     string    // path of the page of the ask
 	Sentence string    // "Answered"
 	Detail   view.Text // the answer, or the tool
 }
@@ -68,8 +68,8 @@ func (i Inbox) title() string {
 	return "(" + i.countText() + ") Inbox"
 }
 
-// askCommand returns the lines for a shell that ask a question over HTTP. The token is the secret, or a
-// command that prints it. The address must have no characters that a shell changes.
+// askCommand returns the lines for a shell that ask a question over HTTP. token is the secret, or a command
+// that prints the secret. The address must have no characters that a shell changes.
 func askCommand(address, token string) string {
 	return "token=" + token + `
 curl -sS "` + address + `/api/v1/asks" -H "Authorization: Bearer $token" -H "Content-Type: application/json" \
@@ -134,15 +134,16 @@ var keyBindings = []keyBinding{
 	{[]string{"?"}, "Show these keys"},
 }
 
-// DoneVoting describes the vote of a person on an ask that others must approve, too.
+// DoneVoting returns the notice that a person approved an ask that other people must approve, too.
 func DoneVoting(a view.Ask) *Done {
 	return &Done{Path: a.PagePath(), Sentence: "Approved; " + a.Approvals(), Detail: a.Confirmation.Tool}
 }
 
-// UndoneLate is the value of the parameter "undone" for an answer that was already sent.
+// UndoneLate is the value of the parameter "undone" if the answer was already sent.
 const UndoneLate = "late"
 
-// DoneUndoing describes the result for an answer that a person wanted to undo.
+// DoneUndoing returns the notice for an answer that a person wanted to undo. late is true if the answer was
+// sent before.
 func DoneUndoing(late bool, path string) *Done {
 	d := &Done{Path: path, Sentence: "Undone: nothing was sent"}
 	if late {
@@ -151,7 +152,7 @@ func DoneUndoing(late bool, path string) *Done {
 	return d
 }
 
-// DoneOf describes the action of a person on a settled ask.
+// DoneOf returns the notice for a settled ask.
 func DoneOf(a view.Ask) *Done {
 	d := &Done{Path: a.PagePath(), Sentence: settledHeading(a.Outcome)}
 	switch {

@@ -7,7 +7,8 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// agentLinks returns the links from an agent to its asks and standing approvals, if the person may open them.
+// agentLinks returns the links from an agent to its asks and standing approvals. It omits pages that the
+// person may not open.
 func (f Frame) agentLinks(a view.AgentFigures) []PageLink {
 	var links []PageLink
 	for _, l := range []PageLink{
@@ -93,7 +94,7 @@ func personRows(people []view.PersonFigures) []waitRow {
 	return rows
 }
 
-// currentChoice returns the value of aria-current for one of several choices.
+// currentChoice returns the value of aria-current for a choice.
 func currentChoice(is bool) string {
 	if is {
 		return "true"

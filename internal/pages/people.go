@@ -30,7 +30,7 @@ type PeoplePage struct {
 	Problem   string // reason why a form had no effect, or ""
 }
 
-// An EntryForm is the form of a person or of a group, as it was filled in.
+// An EntryForm is the form for a person or a group, as it was filled in.
 type EntryForm struct {
 	Title, Path string
 	Name        view.RawText
@@ -40,7 +40,7 @@ type EntryForm struct {
 	Problems    []view.Problem
 }
 
-// An EntryField is a text field of such a form.
+// An EntryField is a text field of an [EntryForm].
 type EntryField struct {
 	Name, Label, Hint string
 	Value             view.RawText
@@ -51,7 +51,8 @@ func (f EntryForm) Problem(field string) view.Text {
 	return view.Form{Problems: f.Problems}.Problem(field)
 }
 
-// editPath returns the address of the form of a person or a group; "" stands for a new one.
+// editPath returns the address of the form for a person or a group. If name is "", the form adds a person or
+// a group.
 func editPath(path, name string) templ.SafeURL {
 	if name == "" {
 		return templ.SafeURL(path + "/edit")

@@ -35,7 +35,7 @@ func (f ReassignForm) Names() []string {
 // chose reports whether a candidate is chosen.
 func (f ReassignForm) chose(c view.Candidate) bool { return slices.Contains(f.Chosen, c.Value) }
 
-// onlyThey describes the people who cannot answer an ask any more after it is given to others.
+// onlyThey returns a sentence about the people who cannot answer an ask any more after it is given to others.
 func onlyThey(a view.Ask) string {
 	if len(a.To) == 0 {
 		return "You and everyone else cannot, unless you choose them above."
@@ -48,7 +48,7 @@ func (f ReassignForm) losers() []view.Text {
 	return append([]view.Text{view.RawText("You").Text()}, f.Rest...)
 }
 
-// problemID returns the id of the problem of the form, or "".
+// problemID returns the id of the element with the problem of the form, or "".
 func (f ReassignForm) problemID() string {
 	if !isSet(f.Problem) {
 		return ""

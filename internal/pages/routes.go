@@ -39,7 +39,7 @@ type RouteCheck struct {
 
 // A RouteForm is the form of a route, as it was filled in.
 type RouteForm struct {
-	Index    string // index among the routes that were made here; "" for a new one
+	Index    string // index among the routes that were made here; "" for a new route
 	Revision string
 
 	Agent, Kind, Tags, To, Approvers, Channels view.RawText
@@ -62,7 +62,7 @@ func (f RouteForm) title() string {
 	return "Edit a route"
 }
 
-// made returns the index of a route in the list of routes that were made here.
+// made returns the index of the route n of the page among the routes that were made here.
 func (l RouteList) made(n int) string {
 	for _, r := range l.Routes[:n] {
 		if r.Settings {
@@ -72,12 +72,12 @@ func (l RouteList) made(n int) string {
 	return strconv.Itoa(n)
 }
 
-// isFirst reports whether a route is the first of the routes that were made here, and isLast whether it is
-// the last of them.
+// isFirst reports whether the route n is the first of the routes that were made here. isLast reports whether
+// it is the last of these routes.
 func (l RouteList) isFirst(n int) bool { return n == 0 || l.Routes[n-1].Settings }
 func (l RouteList) isLast(n int) bool  { return n == len(l.Routes)-1 }
 
-// applies reports whether a route is the result of the check.
+// applies reports whether the route n is the result of the check.
 func (l RouteList) applies(n int) bool { return l.Check.Asked && l.Check.First == n }
 
 // routeKinds are the kinds of asks that a route can match.

@@ -16,7 +16,7 @@ const SessionsPath = "/sessions"
 type SessionList struct {
 	Sessions              []view.Session
 	Search, Status, Agent string // filters of the address
-	Cursor, Next          string // cursors of this page and of the next one
+	Cursor, Next          string // cursors of this page and of the next page
 }
 
 // filtered reports whether the list omits any sessions.
@@ -41,10 +41,10 @@ type SessionPage struct {
 
 	MoreMessages bool      // whether there are newer messages
 	Older        bool      // whether there are older events of a hosted agent
-	Open         *view.Ask // ask of a hosted agent that is answered on this page; nil for none
+	Open         *view.Ask // ask of a hosted agent that is answered on this page, or nil
 	Form         view.Form // form of that ask
 	Problem      string    // reason why a message was not sent
-	Text         string    // text of that message
+	Text         string    // text of the message that was not sent
 	MoreLate     bool      // whether there may be older late answers
 }
 
@@ -59,7 +59,7 @@ func todoMark(t view.Todo) (sign, name string) {
 	return "○", "open"
 }
 
-// askCount returns the numbers of asks of a session.
+// askCount returns how many asks a session has, and how many of them are open.
 func askCount(s view.Session) string {
 	if s.Pending == 0 {
 		return view.Count(s.Total, "ask")

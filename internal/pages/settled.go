@@ -24,8 +24,7 @@ func withoutAnswer(a view.Ask) bool {
 	return a.Confirmation != nil && !a.Outcome.Approved || len(a.Outcome.Answers) == 0 && !a.Outcome.Approved
 }
 
-// colon returns ":" if a single answer follows the sentence of a conflict, and
-// otherwise "".
+// colon returns ":" if a single answer follows the sentence of a conflict, and otherwise "".
 func colon(a view.Ask) string {
 	if len(a.Outcome.Answers) == 1 && len(a.Outcome.Answers[0].Values) > 0 {
 		return ":"
@@ -63,8 +62,8 @@ func lateHeading(w view.Conflict) string {
 	return "Too late"
 }
 
-// linkSettledHeading returns the heading of the page of a link to a settled ask. mine reports
-// whether the person of the link settled it.
+// linkSettledHeading returns the heading of the page of a link to a settled ask. mine is true if the person
+// of the link settled the ask. c describes a late answer of that person.
 func linkSettledHeading(a view.Ask, mine bool, c view.Conflict) string {
 	switch {
 	case isSet(c.Sentence):
@@ -90,7 +89,7 @@ func argumentsLabel(a view.Ask) string {
 // capitalText returns t as a string whose first letter is a capital.
 func capitalText(t view.Text) string { return capitalize(t.String()) }
 
-// Sentence returns words as a sentence.
+// Sentence returns words with a capital letter and a period.
 func Sentence(words string) string { return capitalize(words) + "." }
 
 func capitalize(s string) string {

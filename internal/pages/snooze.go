@@ -11,20 +11,20 @@ import (
 // [view.SnoozeTimes].
 const (
 	SnoozeOwn = "own" // the time in the field "at"
-	SnoozeEnd = "end" // no longer
+	SnoozeEnd = "end" // ends the snooze
 )
 
 // Snoozes contains the snoozes of the logged-in person.
 type Snoozes struct {
 	Until map[string]time.Time // ends of snoozes by the id of the ask
 	Count string               // number of asks that are hidden now; "" for 0
-	Next  time.Time            // time when the next of them comes back; zero if no ask is hidden
+	Next  time.Time            // time when the next of these asks comes back; zero if no ask is hidden
 }
 
 // of returns the end of the snooze of an ask, or the zero time.
 func (s Snoozes) of(a view.Ask) time.Time { return s.Until[a.ID.String()] }
 
-// key returns a text that changes when the next ask to come back is another one.
+// key returns a text that changes with the time when the next ask comes back.
 func (s Snoozes) key() string {
 	if s.Next.IsZero() {
 		return ""

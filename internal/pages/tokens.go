@@ -10,7 +10,7 @@ type TokenPage struct {
 	Revoked   *view.Token // token that the person revoked before this page was shown, or nil
 	MayChange bool
 
-	AgentsOnly bool // whether the form makes only tokens of agents
+	AgentsOnly bool // whether the form can make only agent tokens
 }
 
 // A TokenForm is the form for a new token.
@@ -42,7 +42,7 @@ var tokenTimes = [][2]string{
 	{"30d", "30 days"}, {"90d", "90 days"}, {"365d", "1 year"}, {"never", "until it is revoked"},
 }
 
-// problemIf returns the id of the problem of the form, or "".
+// problemIf returns the id of the element with the problem of the form, or "".
 func problemIf(f TokenForm) string {
 	if f.Problem == "" {
 		return ""

@@ -1,7 +1,7 @@
 // Package linediff compares two texts line by line.
 package linediff
 
-// A Line is a line of both texts, or of one of them.
+// A Line is a line of a diff. It is in both texts or in one.
 type Line struct {
 	Sign byte // ' ' for a line of both texts, '-' for a removed line, '+' for an added one
 	Text string
@@ -11,8 +11,9 @@ type Line struct {
 // are proportional to it.
 const maxPairs = 1 << 20
 
-// Compare returns all lines of a and b. The unchanged lines are the longest common subsequence. In texts with
-// more than [maxPairs] pairs, everything between the first and the last change is removed and added instead.
+// Compare returns the lines of a and b in order. The unchanged lines are a longest common subsequence. If the
+// lines between the first and the last change form more than [maxPairs] pairs, Compare removes and adds all
+// these lines.
 func Compare(a, b []string) (out []Line) {
 	add := func(sign byte, lines []string) {
 		for _, s := range lines {
@@ -55,8 +56,8 @@ func Compare(a, b []string) (out []Line) {
 	return out
 }
 
-// commonLengths returns the length of the longest common subsequence of the last i lines of
-// a and the last j lines of b, at [i][j].
+// commonLengths returns a table. Its element [i][j] is the length of the longest common subsequence of the
+// last i lines of a and the last j lines of b.
 func commonLengths(a, b []string) [][]int {
 	out := make([][]int, len(a)+1)
 	for i := range out {

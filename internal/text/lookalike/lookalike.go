@@ -31,9 +31,9 @@ func pairs(rows ...string) []string {
 // Latin returns s with letters that look Latin replaced by Latin letters.
 func Latin(s string) string { return latin.Replace(s) }
 
-// Skeleton returns the visible form of a text. Texts with the same skeleton look alike: they differ only in
-// invisible characters, in spaces around words, in the Unicode form of characters, such as full-width ones,
-// or in letters of several scripts. Capitals stay different.
+// Skeleton returns the visible form of a text. Texts with the same skeleton look alike. They differ only in
+// invisible characters, in white space, in the Unicode form of characters such as full-width letters, or in
+// letters of several scripts. Capitals stay different.
 func Skeleton(s string) string {
 	if isPlain(s) {
 		return strings.TrimSpace(s)
@@ -67,13 +67,12 @@ func IsInvisible(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector) || unicode.IsControl(r) && !unicode.IsSpace(r)
 }
 
-// Fold returns the same string for names that look alike or differ only in case, which some programs
-// ignore.
+// Fold returns the same string for names that look alike or differ only in case. Some programs ignore case.
 func Fold(s string) string { return strings.ToLower(strings.ToUpper(Skeleton(s))) }
 
-// Of returns the name that a name looks like because letters of another script replace Latin letters, and
-// reports whether they do. A name in another script is not reported, unless all of its letters look Latin.
-// Invisible characters are not reported: package safetext marks them.
+// Of returns the skeleton of name, and reports whether name imitates another name. A name does so if it looks
+// like ASCII, has compatibility characters such as full-width letters, or mixes Latin letters with a similar
+// script in a word. Invisible characters alone are not reported: package safetext marks them.
 func Of(name string) (as string, ok bool) {
 	seen := strings.Map(func(r rune) rune {
 		if IsInvisible(r) {
@@ -88,7 +87,7 @@ func Of(name string) (as string, ok bool) {
 	return as, isASCII(as) || norm.NFC.String(seen) != norm.NFKC.String(seen) || mixed(seen)
 }
 
-// mixed reports whether a word has Latin letters and letters of a script that looks like Latin.
+// mixed reports whether a word of name has both Latin letters and Cyrillic, Greek or Armenian letters.
 func mixed(name string) bool {
 	var latin, other bool
 	for _, r := range name {

@@ -7,7 +7,8 @@ import (
 	"unicode"
 )
 
-// suspicion returns the reason to check the target of a link, or "".
+// suspicion returns the reason to check the target of a link, or "". user is true if the address has a user
+// name, and text is the text of the link unless it is the address.
 func suspicion(host string, user bool, text string) string {
 	host = strings.ToLower(host)
 	switch {
@@ -105,9 +106,9 @@ func scriptOf(r rune) string {
 	return ""
 }
 
-// imitatesLatin reports whether a label has letters that imitate Latin ones: Latin letters
-// that few languages use, or letters of other scripts. The latter count only under a
-// top-level domain in ASCII, and only if the whole label looks like ASCII.
+// imitatesLatin reports whether a label has letters that imitate common Latin letters: rare Latin letters, or
+// letters of other scripts. Letters of other scripts count only if the top-level domain of host is in ASCII
+// and the whole label looks like ASCII.
 func imitatesLatin(label, host string) bool {
 	if strings.ContainsFunc(label, func(r rune) bool { return unicode.Is(unicode.Latin, r) && !isCommon(r) }) {
 		return true

@@ -49,7 +49,7 @@ type inline struct {
 	noClosing [maxTicks + 1]bool // by number of backticks: whether there are no closing backticks
 }
 
-// maxTicks is the maximum number of backticks that begin code. More are text.
+// maxTicks is the maximum number of backticks that begin code. More backticks are text.
 const maxTicks = 3
 
 func (l *inline) next() {
@@ -79,8 +79,7 @@ func (l *inline) flush(end int) {
 	l.start = end
 }
 
-// put adds the plain text before the current position and then a piece, and continues at
-// end.
+// put adds the plain text before the current position, and then p. It continues at end.
 func (l *inline) put(p piece, end int) {
 	l.flush(l.pos)
 	l.pieces = append(l.pieces, p)
@@ -98,8 +97,9 @@ func (l *inline) escape(rest string) {
 	l.pos += 2
 }
 
-// code reads code up to the same number of backticks. If there are no closing backticks, it records that, so
-// that the rest is not searched again.
+// code reads code up to the same number of backticks. If there are no closing backticks, or more than
+// maxTicks, the backticks are text. noClosing records missing closing backticks, so that the rest is searched
+// only once.
 func (l *inline) code(ticks int) {
 	begin := l.pos + ticks
 	if ticks > maxTicks || l.noClosing[ticks] {
@@ -158,8 +158,8 @@ func isWordLike(r rune) bool {
 		unicode.Myanmar)
 }
 
-// pair matches opening and closing stars. A new opening star replaces an open one of the
-// same length. So at most three are open, and each search is short.
+// pair matches opening and closing stars. A new opening star replaces an open star of the same length. So at
+// most three stars are open, and each search is short.
 func pair(pieces []piece) {
 	var open []int
 	for i := range pieces {
@@ -172,8 +172,8 @@ func pair(pieces []piece) {
 	}
 }
 
-// closeStar closes the open star that the star at i matches, or two of them. It reports whether there was a
-// match. Stars that were opened in between become text.
+// closeStar closes the open star that the star at i matches, or the last two open stars if their lengths add
+// up to three. It reports whether there was a match. Stars that were opened in between become text.
 func closeStar(pieces []piece, open *[]int, i int) bool {
 	o, n := *open, pieces[i].star.n
 	for k := len(o) - 1; k >= 0; k-- {

@@ -13,8 +13,8 @@ import (
 // maxURL is the maximum length in bytes of the address of a link. A longer address is text.
 const maxURL = 2000
 
-// link reads [text](address). Brackets in the text and spaces in the address are not
-// allowed, so that nothing is read twice. Titles are not supported, as they are hidden.
+// link reads [text](address). Otherwise the opening bracket is text. Brackets in the text and spaces in the
+// address are not allowed, so that nothing is read twice. Titles are not supported, as they are hidden.
 func (l *inline) link(rest string) {
 	n := strings.IndexAny(rest[1:], "[]") + 1
 	if n == 0 {
@@ -45,8 +45,8 @@ func (l *inline) link(rest string) {
 	l.put(p, l.pos+end+1)
 }
 
-// destination returns the length of the address at the start of s. It ends before white
-// space, one of [ < > " and \, or a closing parenthesis that has no opening one.
+// destination returns the length of the address at the start of s. The address ends before white space, one
+// of [ < > " and \, or a parenthesis that closes no other parenthesis.
 func destination(s string) int {
 	depth := 0
 	for i := range len(s) {

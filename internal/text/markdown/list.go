@@ -35,7 +35,7 @@ func itemOf(front string) item {
 	return it
 }
 
-// list reads items. Blank lines may be between them.
+// list reads the items of a list, with blank lines between them. It returns the list and the number of lines.
 func (p *parser) list(rest []string, depth int) (Block, int) {
 	var l List
 	n, end := 0, 0

@@ -19,7 +19,7 @@ type Document []Block
 // A Block is a [Paragraph], [Heading], [List], [Quote], [Code] or [Rule].
 type Block interface{ block() }
 
-// A Paragraph keeps its line breaks: its spans contain line feeds.
+// A Paragraph is text with line breaks. Its spans contain line feeds.
 type Paragraph struct{ Spans []Span }
 
 // A Heading is a heading in the text of an agent. A frontend must not display it like a
@@ -67,26 +67,25 @@ type Span struct {
 	Link     *Link // nil if the span is not a link
 }
 
-// A Link leads to exactly its URL. A frontend must display the text, the whole URL and
-// the warning Suspicious, never the text alone.
+// A Link is a link to exactly its URL. A frontend must display the text, the whole URL and the warning
+// Suspicious, never the text alone.
 type Link struct {
 	URL        safetext.Text // address with http, https or mailto
 	Host       safetext.Text // with code points in place of characters that are not ASCII, if the link is suspicious
 	Suspicious string        // reason why the link is suspicious, in a sentence, or ""
 }
 
-// Bare reports whether the span is a link whose text is its address, which is then
-// displayed once.
+// Bare reports whether the span is a link whose text is its address. The address is then displayed once.
 func (s Span) Bare() bool { return s.Link != nil && s.Text == s.Link.URL }
 
-// Parse returns the tree of src. Every string is valid.
+// Parse returns the tree of src. Every string is a valid document.
 func Parse(src string) Document {
 	var p parser
 	return p.blocks(lines(src), 0)
 }
 
-// Plain returns the text without formatting. The text of each link is followed by the
-// address, unless it is the address.
+// Plain returns the text without formatting. The address of each link follows its text, unless the text is
+// the address.
 func (d Document) Plain() safetext.Text {
 	var b strings.Builder
 	plain(&b, d)

@@ -13,7 +13,8 @@ func (p *parser) isDivider(line string) bool {
 	return strings.Contains(line, "-") && strings.Contains(line, "|") && strings.Trim(line, "|:- ") == ""
 }
 
-// table reads rows up to a line that has no vertical bar.
+// table reads rows up to a line without a vertical bar. It returns the table as code, and the number of
+// lines.
 func (p *parser) table(rest []string) (Block, int) {
 	n := 2
 	for n < len(rest) && strings.Contains(rest[n], "|") {
@@ -69,7 +70,7 @@ func columns(rows [][]string) []int {
 	return widest
 }
 
-// pad pads a cell by a number of columns: a divider with dashes, other cells with spaces.
+// pad pads a cell by a number of columns. It adds dashes to a divider, and spaces to another cell.
 func pad(cell string, by int, divider bool) string {
 	at, fill := len(cell), " "
 	if i := strings.IndexByte(cell, '-'); divider && i >= 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/boombuler/barcode/qr"
 )
 
-// margin is the width of the light frame around a code, in modules. The standard requires
-// four; phones read codes with two, and more links fit into 24 rows.
+// margin is the width of the light frame around a code, in modules. The standard requires four modules.
+// Phones read codes with a margin of two, and more links fit into 24 rows.
 const margin = 2
 
 // A Code is a QR code.

@@ -95,8 +95,7 @@ func pieces(cluster string) iter.Seq2[string, int] {
 	}
 }
 
-// Fit returns text as one line of at most width columns. If it is cut, an ellipsis is at
-// the end.
+// Fit returns text as one line of at most width columns. A truncated line ends with an ellipsis.
 func Fit(text Text, width int) string {
 	text = Line(text.String())
 	if Width(text) <= width {

@@ -35,9 +35,9 @@ func isVisibleFormat(r rune) bool {
 	return false
 }
 
-// isInvisible reports whether r may hide or deceive: format characters such as the
-// bidirectional ones, Default_Ignorable_Code_Point, line and paragraph separators,
-// private-use characters and noncharacters.
+// isInvisible reports whether r may hide or deceive. Such characters are format characters such as
+// bidirectional controls, Default_Ignorable_Code_Point, line and paragraph separators, private-use characters
+// and noncharacters.
 func isInvisible(r rune) bool {
 	switch {
 	case r < 0xAD:

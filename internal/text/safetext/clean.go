@@ -20,9 +20,8 @@ const (
 	maxMarks = 8
 )
 
-// A cleaner reads src rune by rune and appends safe text to out. The runes around a rune
-// decide whether it is kept. They have the same effect in the output, so cleaning the
-// output again changes nothing.
+// A cleaner reads src rune by rune and appends safe text to out. The neighbours of a rune decide whether the
+// rune is kept. They have the same effect in the output, so cleaning the output again changes nothing.
 type cleaner struct {
 	src    string
 	out    []byte
@@ -58,7 +57,7 @@ func (c *cleaner) step() {
 }
 
 // exact writes a rune in mode code. Visible marks replace runes that are invisible or look like a space. They
-// also replace a combining mark that has no character before it, or that follows maxMarks others.
+// also replace a combining mark that has no character before it, or that follows maxMarks other marks.
 func (c *cleaner) exact(r rune) {
 	loose := c.marks == maxMarks || c.prev == 0 || c.prev == '\n' || c.prev == '⟩'
 	switch {
@@ -70,8 +69,8 @@ func (c *cleaner) exact(r rune) {
 	}
 }
 
-// visible writes a letter, a symbol or a combining mark. A mark at the start of a line gets
-// a dotted circle. Marks beyond maxMarks are cut.
+// visible writes a letter, a symbol or a combining mark. It writes a dotted circle before a mark at the start
+// of a line. It replaces the marks beyond maxMarks by their number.
 func (c *cleaner) visible(r rune) {
 	if unicode.In(r, unicode.M) {
 		switch {
@@ -188,8 +187,8 @@ func (c *cleaner) joins(r rune) bool {
 	return r == zwnj && letter && unicode.IsLetter(next) && needsJoiners(next)
 }
 
-// selects reports whether a variation selector may stay: it must be a single one, after a character that can
-// have variants. Elsewhere it could only carry a hidden message.
+// selects reports whether a variation selector may stay. It may directly follow a character that can have
+// variants. Elsewhere a selector could only carry a hidden message.
 func (c *cleaner) selects(r rune) bool {
 	base := c.base
 	switch {
@@ -208,8 +207,8 @@ func (c *cleaner) selects(r rune) bool {
 	return !unicode.Is(unicode.Z, base)
 }
 
-// flag writes the tags of the flag of England, Scotland or Wales, and reports whether they
-// are next. Other tags are invisible and could carry a message.
+// flag writes the tags of the flag of England, Scotland or Wales, if src begins with these tags. It reports
+// whether src does. Other tags are invisible and could carry a message.
 func (c *cleaner) flag() bool {
 	for _, region := range []string{"gbeng", "gbsct", "gbwls"} {
 		var tags strings.Builder

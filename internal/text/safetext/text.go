@@ -31,8 +31,8 @@ func Block(s string) Text { return Text{clean(s, block)} }
 // that Block keeps, and unusual spaces. A tab becomes four spaces.
 func Code(s string) Text { return Text{clean(s, code)} }
 
-// Name returns the name of an agent, a person or a group as [Line] does. A note follows a name that
-// looks like another one (T9).
+// Name returns the name of an agent, a person or a group as [Line] does. If the name looks like another name,
+// a note follows (T9).
 func Name(s string) Text { return noted(clean(s, line), s) }
 
 // CodeName returns the name of a tool or a server as [Code] does, with the note of [Name].

@@ -20,7 +20,7 @@ type Phrase struct {
 	Prefix bool
 }
 
-// A word is a word of a text, at text[start:end].
+// A word is a word in a text, with its position.
 type word struct {
 	text       string // the word in lower case
 	start, end int
@@ -61,7 +61,7 @@ func eachWord(text string, use func(word) bool) {
 	flush(len(text))
 }
 
-// AppendWords appends the words of a text to b, each with a space after it, until b has
+// AppendWords appends the words of a text to b, each with a space after it. It stops before b is longer than
 // limit bytes.
 func AppendWords(b []byte, text string, limit int) []byte {
 	eachWord(text, func(w word) bool {
@@ -74,13 +74,13 @@ func AppendWords(b []byte, text string, limit int) []byte {
 	return b
 }
 
-// maxPhrases is the maximum number of phrases of a search. The rest of the search is ignored.
+// maxPhrases is the maximum number of phrases of a search, and of words of a phrase. Further phrases and
+// words are ignored.
 const maxPhrases = 20
 
-// Parse returns the phrases that a text must contain for a search. Words in quotes are a phrase, and so are
-// words without a space in between, such as "db.migrate". The last word may be the beginning of a word,
-// unless it is in quotes or is a single letter: the index would have to read all words that begin with that
-// letter.
+// Parse returns the phrases that a text must contain for a search. A phrase is the words in quotes, or words
+// without a space in between, such as "db.migrate". The last word may be the beginning of a word, unless it
+// is in quotes or is a single letter. The index would have to read all words that begin with that letter.
 func Parse(query string) (all []Phrase) {
 	for i, part := range strings.Split(query, `"`) {
 		pieces := strings.FieldsFunc(part, unicode.IsSpace)
@@ -120,8 +120,7 @@ func endsInWord(text string) bool {
 // A Match is a part of a text that a phrase matches: text[Start:End].
 type Match struct{ Start, End int }
 
-// Find returns the parts of a text that any of the phrases matches, in order and without
-// overlaps, at most limit.
+// Find returns at most limit parts of a text that phrases match. The parts are in order and do not overlap.
 func Find(text string, phrases []Phrase, limit int) (found []Match) {
 	var words []word
 	eachWord(text, func(w word) bool {

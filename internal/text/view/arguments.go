@@ -16,7 +16,7 @@ import (
 const maxIndent = 8
 
 // FormatJSON indents JSON so that a person reads the same values as a program (T3). It keeps the order of
-// members and the digits of numbers. It decodes \u escapes, except escapes of invisible characters; hidden
+// members and the digits of numbers. It decodes \u escapes, except escapes of invisible characters. hidden
 // reports whether raw has such characters, escaped or not. A line break follows each \n in a string, except
 // at its end. Text that is not valid JSON keeps its layout.
 func FormatJSON(raw json.RawMessage) (t safetext.Text, hidden bool) {

@@ -29,20 +29,21 @@ type Ask struct {
 	Barred    safetext.Text
 	Votes     []Vote // the approvals so far, if several people must approve
 	FollowUps []FollowUp
-	// ReassignedBy is the person who reassigned the ask last, at ReassignedAt. It is "" if the ask was not
+	// ReassignedBy is the person who reassigned the ask last, at ReassignedAt. It is empty if the ask was not
 	// reassigned.
 	ReassignedBy safetext.Text
-	ReassignedAt time.Time     // zero if not known
-	StartedBy    safetext.Text // the person who started the session, as the agent names it
+	ReassignedAt time.Time // zero if not known
+	// the person who started the session; only for a hosted agent is the name more than a claim of the agent
+	StartedBy safetext.Text
 
-	NoSelfApproval bool // whether that person must not settle the ask
+	NoSelfApproval bool // whether the person who started the session must not settle the ask
 
 	Tags     []safetext.Text
 	Title    safetext.Text
 	Context  Markdown        // the background of the question, if the agent sent it as text
 	Data     safetext.Text   // the background, if the agent sent it as an object
-	Warnings []safetext.Text // repairs of the agent's call
-	LeftOut  []safetext.Text // people to ask who cannot answer
+	Warnings []safetext.Text // notes about repairs of the agent's call, and about text that is not shown
+	LeftOut  []safetext.Text // notes about people and groups in "to" who are not asked
 	Claims   []Claim
 	Held     []Held // answers that people can still undo
 	Created  time.Time
@@ -50,7 +51,7 @@ type Ask struct {
 	Hidden   bool      // whether the agent's text contains invisible characters
 	// MayReassign is true if the reader of a page may give the ask to others. The page sets it.
 	MayReassign bool
-	Quick       bool // whether it can be answered from a list: see [Brief]
+	Quick       bool // whether the ask can be answered from a list; see [Brief]
 	OwnSession  bool // whether the session ends with this ask, so that a grant for the session would cover nothing
 
 	Questions    []Question
@@ -107,8 +108,7 @@ type Confirmation struct {
 	lookalike bool            // whether the tool or its server has a name that looks like another one
 }
 
-// HasText reports whether a confirmation has more to show than the call: text or tags of
-// the agent, or warnings.
+// HasText reports whether a has more to show than the call: text or tags of the agent, or warnings.
 func (a Ask) HasText() bool {
 	c := a.Confirmation
 	words := c.Preview.String() + a.Data.String() + a.Title.String()
@@ -129,8 +129,8 @@ func (a Ask) AddsText() bool {
 // PagePath returns the path of the ask's page.
 func (a Ask) PagePath() string { return askback.PagePath(a.ID.String()) }
 
-// From returns the agent's label, followed by the name of its token if that differs. The token of the
-// agents on this machine is left out: people know where they are.
+// From returns the agent's label, followed by the name of the agent's token if the name differs. It omits the
+// token of the agents on this machine, because people know where these agents run.
 func (a Ask) From() safetext.Text {
 	if owner := a.Owner.String(); owner == "" || owner == askback.LocalAgent {
 		return a.Agent
@@ -204,7 +204,8 @@ func (a Ask) Headline() safetext.Text {
 // maxHeadline is the maximum width of an agent's description in a list, in columns.
 const maxHeadline = 100
 
-// headline names the tool first, because a title or a description may be untrue.
+// headline returns the tool, and then the title or the description, which is truncated to maxHeadline. The
+// tool is first, because the other text may be untrue.
 func (c *Confirmation) headline(title safetext.Text) safetext.Text {
 	tool := safetext.Line(c.Tool.String()).String()
 	words := title.String()
@@ -221,8 +222,8 @@ func (c *Confirmation) headline(title safetext.Text) safetext.Text {
 	return safetext.Line(tool + ": " + words)
 }
 
-// cleaner makes text safe. It records whether any text had hidden characters, and
-// whether a resume context was removed from any.
+// cleaner makes text safe. It records whether any text had hidden characters, and whether it removed a resume
+// context.
 type cleaner struct{ hidden, stripped bool }
 
 // note records whether s has hidden characters, and returns s.
@@ -243,7 +244,7 @@ func (c *cleaner) lines(list []string) []safetext.Text {
 
 func (c *cleaner) block(s string) safetext.Text { return safetext.Block(c.note(s)) }
 
-// name returns the name of an agent or a person, with a note if it looks like another one.
+// name returns the name of an agent or a person, with a note if the name looks like another name.
 func (c *cleaner) name(s string) safetext.Text { return safetext.Name(c.note(s)) }
 
 func (c *cleaner) names(list []string) []safetext.Text {
@@ -254,7 +255,7 @@ func (c *cleaner) names(list []string) []safetext.Text {
 	return out
 }
 
-// toolName returns the name of a tool or a server exactly, with a note if it looks like another one.
+// toolName returns the name of a tool or a server exactly, with a note if the name looks like another name.
 func (c *cleaner) toolName(s string) safetext.Text { return safetext.CodeName(c.note(s)) }
 
 func (c *cleaner) json(raw json.RawMessage) safetext.Text {
@@ -263,7 +264,8 @@ func (c *cleaner) json(raw json.RawMessage) safetext.Text {
 	return t
 }
 
-// context returns text if raw is a JSON string, and formatted JSON otherwise.
+// context returns text if raw is a JSON string, and otherwise formatted JSON. It returns nothing if raw is
+// empty.
 func (c *cleaner) context(raw json.RawMessage) (Markdown, safetext.Text) {
 	var s string
 	switch {

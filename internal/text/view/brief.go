@@ -9,9 +9,8 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// Brief returns the view of an ask for a list. It omits details that only the page of
-// the ask shows, so that a list of large asks is cheap. An ask that can be read completely
-// in the list has Quick set.
+// Brief returns the view of an ask for a list. It omits details that only the page of the ask shows, so that
+// a list of large asks is cheap. Quick is set if the ask is open and the list shows all of it.
 func Brief(a askback.Ask) Ask {
 	full := a
 	a.Context = nil
@@ -37,7 +36,8 @@ func Brief(a askback.Ask) Ask {
 	return v
 }
 
-// The longest options that a list offers. An ask with more or longer options is answered on its page.
+// Limits for an ask that can be answered from a list. An ask with more or longer options, or a longer text,
+// is answered on its page.
 const (
 	maxQuickOptions = 4
 	maxQuickLabel   = 24
@@ -63,8 +63,9 @@ func isShortQuestion(a askback.Ask) bool {
 	return true
 }
 
-// isShortCall reports whether a call is not dangerous, and its row shows all arguments unchanged. A row has
-// no place for line breaks, and right-to-left text would change the order of the values.
+// isShortCall reports whether an open call can be decided from a list. The call is not dangerous, its tool is
+// not a free-text tool, it has no warnings, and its row shows all arguments unchanged. A row has no place for
+// line breaks, and right-to-left text would change the order of the values.
 func isShortCall(full askback.Ask, brief Ask) bool {
 	c, input := brief.Confirmation, string(full.Confirmation.Input)
 	return full.Outcome == nil && !c.Dangerous && !c.FreeText && !c.lookalike && len(c.Warnings) == 0 &&

@@ -19,7 +19,8 @@ type Candidate struct {
 	You    bool   // whether it is the reader
 }
 
-// Candidates returns the groups, the people, and last the reader.
+// Candidates returns at most [maxCandidates] groups and people, groups first. The reader follows last, if
+// people contains the reader.
 func Candidates(groups []askback.Group, people []askback.Person, reader string) []Candidate {
 	var all, self []Candidate
 	for _, g := range groups {
@@ -45,7 +46,7 @@ func Names(names []string) []Text {
 	return all
 }
 
-// SplitNames returns the names in a text that has commas between them, each once.
+// SplitNames returns the different names in text. Commas, semicolons and line feeds separate names.
 func SplitNames(text string) []string {
 	var names []string
 	for name := range strings.FieldsFuncSeq(text, func(c rune) bool { return c == ',' || c == ';' || c == '\n' }) {

@@ -16,8 +16,8 @@ type Contact struct {
 	Label   Text   // name of the chat, or the browser and its system; may be empty
 	Added   time.Time
 	Used    time.Time // zero if no use is known
-	Ended   bool      // whether it gets no more messages
-	Browser bool      // whether it shows notifications of this site
+	Ended   bool      // whether the contact gets no more messages
+	Browser bool      // whether the contact shows notifications of this site
 }
 
 // OfContact returns the view of a contact, with the title of its channel.
@@ -37,7 +37,7 @@ type ContactCode struct {
 	Channel string // "Telegram"
 	Send    Text   // text to send
 	To      Text   // recipient of the text; may be empty
-	URL     string // address of a page that sends it; "" if there is no such page
+	URL     string // address of a page that sends the text; "" if there is no such page
 	Until   time.Time
 }
 

@@ -12,19 +12,19 @@ import (
 // origin of an address.
 type Delivery struct {
 	ID       safetext.Text
-	AskID    safetext.Text // id of the ask; empty if it is about a session
+	AskID    safetext.Text // id of the ask; empty if the delivery is about a session
 	Session  safetext.Text // id of the session
-	Event    safetext.Text // event that it reports, in a word: "Answered"
+	Event    safetext.Text // the reported event, in words: "Answered"
 	Channel  safetext.Text // "Webhook"
 	Target   safetext.Text
-	Person   safetext.Text // person who reads it there; empty for several people or a program
+	Person   safetext.Text // person to whom it is sent; empty for several people or a program
 	State    DeliveryState
 	Attempts int
 	At       time.Time     // time of the last change
-	RetryAt  time.Time     // time of the next attempt; zero if none is planned or it follows immediately
-	SeenAt   time.Time     // time when its person was first known to have it on a screen; zero if not known
+	RetryAt  time.Time     // time of the next attempt; zero if no attempt is planned or it follows immediately
+	SeenAt   time.Time     // time when the delivery was first known to be on a screen of the person; zero if not known
 	Error    safetext.Text // reason why the last attempt failed
-	Endpoint safetext.Text // id of the endpoint that holds it; empty if none does
+	Endpoint safetext.Text // id of the endpoint that holds the delivery, or ""
 	Disabled bool          // whether that endpoint is disabled, not paused
 	Ask      *Ask          // the ask, for its headline; nil if the reader may not see it
 }
@@ -107,7 +107,8 @@ func (d Delivery) To() Text {
 	return d.Target
 }
 
-// Path returns the path of the page of its ask or session.
+// Path returns the path of the page of the ask, or of the session if the delivery is about a session. The
+// page of a settled ask is in the history.
 func (d Delivery) Path() string {
 	switch {
 	case d.AskID.String() == "":
@@ -118,14 +119,14 @@ func (d Delivery) Path() string {
 	return askback.PagePath(d.AskID.String())
 }
 
-// Seen returns the time when the delivery was seen, for a reader at the time now: "14:05" on the same day. A
-// nil zone is UTC.
+// Seen returns the time when the delivery was seen, for a reader at the time now, such as "14:05" on the same
+// day. A nil zone is UTC.
 func (d Delivery) Seen(now time.Time, zone *time.Location) string {
 	return FormatSnooze(d.SeenAt, now, zone)
 }
 
-// Sentence describes the delivery in one line: "Telegram to ana: Asked, accepted 3 November
-// 2026, 14:03 UTC, seen 14:05". A nil zone is UTC.
+// Sentence describes the delivery in one line, such as "Telegram to ana: Asked, accepted 3 November 2026,
+// 14:03 UTC, seen 14:05". The reason of a failure is at the end. A nil zone is UTC.
 func (d Delivery) Sentence(zone *time.Location) safetext.Text {
 	s := d.Channel.String() + " to " + d.To().String() + ": " + d.Event.String() + ", " +
 		strings.ToLower(d.State.String())

@@ -7,8 +7,8 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// A DiffLine is a line of a comparison. Sign is "-" for a removed line, "+" for an added
-// one, " " for an unchanged one, and "…" for the number of unchanged lines left out.
+// A DiffLine is a line of a comparison. Sign is "-" for a removed line, "+" for an added line, and " " for an
+// unchanged line. If Sign is "…", Text is the number of unchanged lines that are omitted.
 type DiffLine struct {
 	Sign string
 	Text Text
@@ -30,7 +30,8 @@ func Diff(before, after string) []DiffLine {
 	return foldUnchanged(all)
 }
 
-// foldUnchanged replaces long runs of unchanged lines by their number.
+// foldUnchanged replaces long runs of unchanged lines by their number. It keeps diffContext lines around each
+// change.
 func foldUnchanged(lines []DiffLine) (out []DiffLine) {
 	for i := 0; i < len(lines); {
 		end := i
@@ -59,19 +60,19 @@ func foldUnchanged(lines []DiffLine) (out []DiffLine) {
 	return out
 }
 
-// A TextChange is a part of a call that replaces text, as the tools of coding agents that
-// edit files do.
+// A TextChange is a replacement of text in a file by a call. The tools of coding agents that edit files make
+// such calls.
 type TextChange struct {
 	File  Text
 	Lines []DiffLine
 }
 
-// maxChangeLines is the maximum number of lines in all replacements of a call that are compared. Otherwise an
+// maxChangeLines is the maximum number of line feeds in a call whose replacements are compared. Otherwise an
 // agent could make each view of its ask take seconds. The arguments are shown anyway.
 const maxChangeLines = 2000
 
-// textChanges returns the replacements in the arguments of a call. Fields are found by their
-// exact names.
+// textChanges returns the replacements in the arguments of a call. It returns nil if v is nil or has more
+// than maxChangeLines line feeds. It finds fields by their exact names.
 func (v *Value) textChanges() (out []TextChange) {
 	if v == nil || v.lines() > maxChangeLines {
 		return nil

@@ -15,13 +15,13 @@ type Endpoint struct {
 	Owner          safetext.Text // name of a token; empty if the endpoint receives asks without a callback
 	Origin         safetext.Text
 	Status         askback.EndpointStatus
-	Reason         safetext.Text // reason why it is disabled
-	By             safetext.Text // person who paused or resumed it last
+	Reason         safetext.Text // reason why the endpoint is disabled
+	By             safetext.Text // person who made the last pause or resumption
 	Created        time.Time
-	Changed        time.Time // time when it got its status
+	Changed        time.Time // time when the status began
 	FailingSince   time.Time // zero if the last finished attempt did not fail
-	SecretAt       time.Time // time when its own secret was made; zero if the secret of the settings signs
-	OldSecretUntil time.Time // time until which the previous secret signs as well; zero if none does
+	SecretAt       time.Time // time when the endpoint's own secret was made; zero if the secret of the settings signs
+	OldSecretUntil time.Time // time until which the previous secret signs as well; zero if there is no previous secret
 }
 
 // OfEndpoint returns the view of an endpoint.
@@ -40,16 +40,17 @@ func (e Endpoint) Word() string {
 	}[e.Status]
 }
 
-// Active reports whether messages are sent to it.
+// Active reports whether messages are sent to the endpoint.
 func (e Endpoint) Active() bool { return e.Status == askback.EndpointActive }
 
-// Paused reports whether messages to it are kept until it is resumed.
+// Paused reports whether messages to the endpoint are kept until it is resumed.
 func (e Endpoint) Paused() bool { return e.Status == askback.EndpointPaused }
 
-// Disabled reports whether messages to it are given up.
+// Disabled reports whether messages to the endpoint are given up.
 func (e Endpoint) Disabled() bool { return e.Status == askback.EndpointDisabled }
 
-// SecretVersion identifies its secret, so that a form that is sent twice replaces it once.
+// SecretVersion identifies the secrets of the endpoint. A form contains the version, so that a form that is
+// sent twice replaces the secret only once.
 func (e Endpoint) SecretVersion() string {
 	return strconv.FormatInt(e.SecretAt.UnixMilli(), 10) + "-" + strconv.FormatInt(e.OldSecretUntil.UnixMilli(), 10)
 }
@@ -62,7 +63,7 @@ type EndpointResult struct {
 	Detail string // sentence about the result
 }
 
-// OfTest returns the result of a test message to the endpoint with an id.
+// OfTest returns the result of a test message to the endpoint id.
 func OfTest(id string, t askback.EndpointTest) *EndpointResult {
 	r := &EndpointResult{ID: id, Good: t.Accepted, Word: "Test accepted"}
 	var parts []string

@@ -12,19 +12,19 @@ import (
 	"github.com/askback/askback/reports"
 )
 
-// AgentFigures are the figures of an agent, for display.
+// An AgentFigures contains the figures of an agent, for display.
 type AgentFigures struct {
 	Label    safetext.Text
-	Owner    safetext.Text // name of its token, if it differs from Label
+	Owner    safetext.Text // name of the agent's token, if it differs from Label
 	Filter   string        // Label without marks, escaped as the value of a query
 	Open     int
 	Asked    int
 	Wait     Wait
-	LastSeen time.Time // zero if it was not seen in the period
-	Grants   int       // its valid standing approvals
+	LastSeen time.Time // zero if the agent was not seen in the period
+	Grants   int       // number of the agent's valid standing approvals
 }
 
-// A PersonFigures is a person with figures, for display.
+// A PersonFigures contains the figures of a person, for display.
 type PersonFigures struct {
 	Person           // zero if the person may not answer any more
 	Name             safetext.Text
@@ -34,7 +34,7 @@ type PersonFigures struct {
 	Wait             Wait
 }
 
-// A Wait contains waiting times in words. They are "–" if there were no answers.
+// A Wait contains waiting times in words. The times are "–" if there were no answers.
 type Wait struct {
 	Answers     int
 	Median, P90 string
@@ -63,8 +63,8 @@ func shortDuration(d time.Duration) string {
 	return n(d/(24*time.Hour), "d")
 }
 
-// OfAgents returns the agents of the figures and the agents with a token, in order of name, with the number
-// of their standing approvals among grants.
+// OfAgents returns the agents of f and the agents that have a token, sorted by name. Each has the number of
+// its standing approvals in grants.
 func OfAgents(f reports.Figures, tokens []askback.AgentStats, grants []askback.Grant) []AgentFigures {
 	all := slices.Clone(f.Agents)
 	for _, t := range tokens {
@@ -92,7 +92,7 @@ func OfAgents(f reports.Figures, tokens []askback.AgentStats, grants []askback.G
 	return views
 }
 
-// OfPeople returns the people who may answer and the people who answered, in order of name.
+// OfPeople returns the people who may answer and the people who answered, sorted by name.
 func OfPeople(f reports.Figures, people []askback.Person) []PersonFigures {
 	var views []PersonFigures
 	for _, p := range people {
@@ -119,12 +119,12 @@ func OfPeople(f reports.Figures, people []askback.Person) []PersonFigures {
 	return views
 }
 
-// Numbers are the figures of a period, for display.
+// A Numbers contains the figures of a period, for display.
 type Numbers struct {
 	Asked    int
 	Wait     Wait
 	Outcomes []OutcomeCount // the most frequent outcome first
-	Agents   []AgentFigures // outcomes with an answer
+	Agents   []AgentFigures // the agents with answered asks
 	People   []PersonFigures
 	Waiting  []reports.WaitingCount
 }

@@ -49,7 +49,7 @@ type Entry struct {
 
 // A Problem is a message about a field, to be shown next to it.
 type Problem struct {
-	Field string // q1, q1-other, q1-notes, comment, reason, input, word, scope, expires_in; "" is the whole form
+	Field string // q1, q1-other, q1-notes, comment, reason, input, word, scope or expires_in; "" for the whole form
 	Text  Text
 }
 
@@ -71,7 +71,8 @@ func (f Form) Edited() bool {
 	return strings.TrimSpace(string(f.Input)) != strings.TrimSpace(string(f.initialInput))
 }
 
-// Changes compares the edited arguments with the arguments of the agent.
+// Changes returns the differences between the arguments of the agent and the edited arguments. It returns nil
+// if the arguments were not edited.
 func (f Form) Changes() []DiffLine {
 	if !f.Edited() {
 		return nil
@@ -115,8 +116,8 @@ func (f Form) decide() askback.Answer {
 	return out
 }
 
-// Check adds a problem for each optional question for which "Other" was picked without
-// text. A required question without an answer is an error of [askback.Answer.Normalize].
+// Check adds a problem for each optional question for which "Other" was picked without text. A required
+// question without an answer is an error of [askback.Answer.Normalize].
 func (f *Form) Check(a Ask) {
 	for i, e := range f.Entries {
 		if q := a.Questions[i]; q.Optional && e.OtherPicked && strings.TrimSpace(string(e.Other)) == "" {
@@ -149,7 +150,7 @@ func (f Form) Problem(field string) Text {
 	return Text{}
 }
 
-// place returns the field that a problem concerns, and the sentence to show there.
+// place returns the field that p concerns, and the sentence to show at this field.
 func (f Form) place(a Ask, p askback.Problem) (field, sentence string) {
 	sentence = strings.ToUpper(p.Detail[:1]) + p.Detail[1:] + "."
 	steps := strings.Split(p.Pointer, "/")

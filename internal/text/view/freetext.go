@@ -20,7 +20,7 @@ var freeText = func() map[string]bool {
 	return out
 }()
 
-// separators are ignored when names are compared: runCommand equals run_command.
+// separators removes the characters that are ignored when names are compared: runCommand equals run_command.
 var separators = strings.NewReplacer("_", "", "-", "", " ", "")
 
 // FreeText reports whether the effect of a tool depends only on free text, as for a shell, SQL, HTTP or

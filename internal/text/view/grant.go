@@ -19,20 +19,20 @@ type Grant struct {
 	Tool      safetext.Text
 	Server    safetext.Text
 	Scope     string        // scope, in words
-	Limit     safetext.Text // session or digest of the arguments that it is limited to
-	Arguments safetext.Text // arguments of the call on which it was made; empty if they are too long to keep
+	Limit     safetext.Text // session or digest of the arguments that limits the approval; empty for neither
+	Arguments safetext.Text // arguments of the call for which the approval was made; empty if they are too long to keep
 	FirstLine safetext.Text // the beginning of Arguments, in one line
-	Ask       safetext.Text // id of the ask on which it was made
-	Exact     bool          // whether it covers only these arguments
-	FreeText  bool          // whether it covers any arguments of a free-text tool; see [FreeText]
-	Dangerous bool          // whether it covers calls that are marked dangerous
+	Ask       safetext.Text // id of the ask with which the approval was made
+	Exact     bool          // whether the approval covers only these arguments
+	FreeText  bool          // whether the approval covers any arguments of a free-text tool; see [FreeText]
+	Dangerous bool          // whether the approval covers calls that are marked dangerous
 	By        safetext.Text
 	Since     time.Time
 	Until     time.Time
-	RevokedAt time.Time // zero if it is not revoked
+	RevokedAt time.Time // zero if the approval is not revoked
 	Uses      int
 	LastUsed  time.Time // zero if no use is known
-	Idle      bool      // whether it approves nothing, because the token or the sign-in of By has ended
+	Idle      bool      // whether the approval is idle, because the token or the sign-in of By has ended
 }
 
 // OfGrant returns the view of a grant.
@@ -97,14 +97,15 @@ func (g Grant) Breadth() Breadth {
 	return Narrow
 }
 
-// A GrantGroup contains the grants of one agent.
+// A GrantGroup contains the grants of the agents with one label and one token.
 type GrantGroup struct {
 	Agent  safetext.Text
-	Owner  safetext.Text // label as in [Grant]
+	Owner  safetext.Text // name of the token, as in [Grant]
 	Grants []Grant       // the widest grant first
 }
 
-// GroupGrants groups grants by agent, in order of name.
+// GroupGrants groups grants by agent and token. The groups are sorted by name. In a group, the widest grant
+// is first.
 func GroupGrants(grants []Grant) []GrantGroup {
 	var groups []GrantGroup
 	for _, g := range grants {
@@ -134,5 +135,5 @@ func (g Grant) Usage() string {
 	return "used " + Count(g.Uses, "time")
 }
 
-// AskPath returns the path of the page of the ask on which the grant was made.
+// AskPath returns the path of the page of the ask with which the grant was made.
 func (g Grant) AskPath() string { return askback.PagePath(g.Ask.String()) }

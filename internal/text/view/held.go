@@ -11,7 +11,7 @@ import (
 // A Held is an answer that a person has given and can still undo.
 type Held struct {
 	Name    safetext.Text
-	Yours   bool          // whether the reader gave it
+	Yours   bool          // whether the reader gave the answer
 	Word    string        // "Approved", "Denied", "Declined" or "Answered"
 	Detail  safetext.Text // the answer, or the tool
 	SendsAt time.Time
@@ -47,8 +47,8 @@ func heldWord(h askback.Held) string {
 	return "Answered"
 }
 
-// HeldBy returns the answer of a person to the ask that can still be undone, and reports whether there is
-// one.
+// HeldBy returns the answer of a person to the ask that can still be undone. It reports whether there is such
+// an answer.
 func (a Ask) HeldBy(name safetext.Text) (Held, bool) {
 	for _, h := range a.Held {
 		if h.Name == name {

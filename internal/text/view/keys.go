@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// An alphabet determines the keys of the choices of a question: "" for 1, 2, …; "a" for
-// a, b, …; "#" for #1, #2, …; "##" for ##1, ##2, ….
+// An alphabet determines the keys of the choices of a question. The keys are 1, 2 and so on for "", a, b and
+// so on for "a", #1, #2 and so on for "#", and ##1, ##2 and so on for "##".
 type alphabet string
 
 const letters alphabet = "a"
@@ -77,7 +77,7 @@ func (k alphabet) key(i int) string {
 	return string(rune('a'+i/26-1)) + string(rune('a'+i%26))
 }
 
-// has reports whether s has the form of a key. A key of letters is a single letter.
+// has reports whether s has the form of a key. In the alphabet letters, only a single letter has this form.
 func (k alphabet) has(s string) bool {
 	if k == letters {
 		return len(s) == 1 && unicode.IsLetter(rune(s[0]))

@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/reports"
 )
 
-// A LateAnswer is an [reports.LateAnswer] for display.
+// A LateAnswer is a [reports.LateAnswer] for display.
 type LateAnswer struct {
 	Sentence  safetext.Text // "ben answered too late in the terminal"
 	Answers   []Answer

@@ -69,9 +69,8 @@ func parts(typed string, words ...string) []string {
 	return slices.DeleteFunc(fields, func(s string) bool { return slices.Contains(words, strings.ToLower(s)) })
 }
 
-// Nearest returns the key of the choice whose label is closest to the typed words, or "".
-// A label is close if it begins with the words, contains them, or differs from them by a
-// few letters.
+// Nearest returns the key of the choice whose label is closest to typed, or "". A label is close if it begins
+// with typed, contains typed of at least three letters, or differs by a few letters.
 func (q Question) Nearest(typed string) string {
 	words := folded(typed)
 	if len(words) == 0 {
@@ -109,7 +108,7 @@ func maxTypos(letters int) int {
 // maxFolded limits the letters and digits of a line or a label that are compared.
 const maxFolded = 200
 
-// folded returns the first letters and digits of s, in lower case.
+// folded returns the letters and digits of s in lower case. It stops when there are more than maxFolded.
 func folded(s string) []rune {
 	var out []rune
 	for _, r := range s {
@@ -154,7 +153,7 @@ func IsHelp(typed string) bool {
 	return slices.Contains([]string{"?", "h", "help"}, strings.ToLower(strings.TrimSpace(typed)))
 }
 
-// IsAllOrNone reports whether a word means all choices, or none of them.
+// IsAllOrNone reports whether a word means all choices, or no choice.
 func IsAllOrNone(typed string) bool {
 	return slices.Contains([]string{"all", "none", "*"}, strings.ToLower(strings.TrimSpace(typed)))
 }

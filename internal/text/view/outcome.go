@@ -17,9 +17,9 @@ type Outcome struct {
 	Reason    safetext.Text
 	Arguments safetext.Text // the edited arguments; empty if they were not edited
 	Changes   []DiffLine    // changes of the person to the arguments
-	Grant     safetext.Text // id of the standing approval that was made, or that answered
+	Grant     safetext.Text // id of the standing approval that was made with the answer, or that gave the answer
 	At        time.Time
-	ByTimer   bool // whether its own deadline passed without an answer
+	ByTimer   bool // whether the ask's own deadline passed without an answer
 	Defaulted bool // whether the timer applied the defaults
 	ByGrant   bool // whether a standing approval answered, not a person
 	Approved  bool
@@ -72,7 +72,7 @@ func sentence(o askback.Outcome) string {
 	return strings.TrimSpace(verb(o) + " by " + o.Actor.String() + " " + place(o.Channel))
 }
 
-// byGrant reports whether a grant answered, and not a person.
+// byGrant reports whether a grant approved the call, and not a person.
 func byGrant(o askback.Outcome) bool {
 	return o.Actor.Kind == askback.ActorPolicy && o.GrantID != "" && o.Approved()
 }
@@ -128,7 +128,8 @@ func (a Ask) Status() safetext.Text {
 	return safetext.Line(s)
 }
 
-// Watchers returns the people who have claimed the ask, such as "ana and ben are looking at it", or "".
+// Watchers names the people who have claimed the ask, as in "ana and ben are looking at it". It returns "" if
+// no person has.
 func (a Ask) Watchers() string {
 	var names []string
 	for _, c := range a.Claims {
@@ -152,7 +153,8 @@ func enumerate(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// TimeoutNotice describes the effect of the deadline (F5). It is "" if the ask has no deadline or is settled.
+// TimeoutNotice describes the effect of the deadline (F5). It returns "" if the ask has no deadline or is
+// settled. A nil zone is UTC.
 func (a Ask) TimeoutNotice(zone *time.Location) string {
 	if a.Deadline.IsZero() || a.Outcome != nil {
 		return ""

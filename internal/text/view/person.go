@@ -15,8 +15,8 @@ type Person struct {
 	Quiet   Text   // hours without messages
 	Groups  []Text // groups with an "@" in front
 	Source  string // origin of the person: "settings file", "made here", or "only a token"
-	Made    bool   // whether it was made here or over the API, so that it can be changed here
-	By      Text   // person who changed it last there
+	Made    bool   // whether the person was added here or over the API, and can be changed here
+	By      Text   // person who made the last change
 	Changed time.Time
 	Warning Text // problem of the person, or ""
 }
@@ -43,8 +43,8 @@ type GroupOfPeople struct {
 	Key     string
 	People  []Text
 	Source  string
-	Made    bool // whether it was made here or over the API, so that it can be changed here
-	By      Text // person who changed it last there
+	Made    bool // whether the group was added here or over the API, and can be changed here
+	By      Text // person who made the last change
 	Changed time.Time
 	Warning Text // problem of the group, or ""
 }

@@ -11,7 +11,7 @@ import (
 // An Order is the sorting and the grouping of a list.
 type Order struct {
 	Urgent bool  // dangerous calls before the others
-	Group  Group // "" groups only the asks that are due soon
+	Group  Group // "" for groups by urgency
 }
 
 // A Group is a criterion by which a list is grouped.
@@ -25,8 +25,7 @@ const (
 	GroupTag     Group = "tag"
 )
 
-// A Place is the position of an ask in a list. Asks, and the headings of their groups, are in
-// the order of Sort.
+// A Place is the position of an ask in a list. Sort orders the asks and the headings of their groups.
 type Place struct {
 	Group string // a key of the group
 	Name  string // title of the group, if Askback named it
@@ -49,8 +48,9 @@ const (
 
 var rankNames = [...]string{rankSoon: "Due soon", rankDangerous: "Dangerous", rankOther: "Others"}
 
-// Place returns the position of an ask. Asks that are due soon are always first, ordered by deadline. The
-// others follow, oldest first.
+// Place returns the position of a in a list at the time now. The groups of o.Group are sorted by their keys.
+// In a group, asks that are due soon are first, sorted by deadline. If o.Urgent is true, the dangerous calls
+// follow. The other asks are sorted by age, oldest first.
 func (o Order) Place(a Ask, now time.Time) Place {
 	rank, key := rankOther, a.ID.String()
 	switch {
@@ -81,19 +81,19 @@ func (o Order) Place(a Ask, now time.Time) Place {
 	return p
 }
 
-// end returns the last n bytes of an id.
+// end returns the last n bytes of id.
 func end(id string, n int) string { return id[max(0, len(id)-n):] }
 
 // maxSortText is the maximum number of bytes of a text in its key for sorting.
 const maxSortText = 40
 
-// textKey returns a short key that sorts like the text without case. Other texts have other keys.
+// textKey returns a short key that sorts like the text without case. Different texts have different keys.
 func textKey(t Text) string {
 	lower, sum := strings.ToLower(t.String()), sha256.Sum256([]byte(t.String()))
 	return hex.EncodeToString([]byte(lower[:min(len(lower), maxSortText)])) + "." + hex.EncodeToString(sum[:8])
 }
 
-// A Kind is a kind of ask, for lists. The most important is first.
+// A Kind is a kind of ask. Lists show the kinds in this order.
 type Kind int
 
 // The kinds of asks.
@@ -116,15 +116,16 @@ func (a Ask) Kind() Kind {
 	return KindApproval
 }
 
-// AgentLabel returns the agent's label exactly, to select its asks.
+// AgentLabel returns the agent's label as the agent sent it. A filter with this label selects the agent's
+// asks.
 func (a Ask) AgentLabel() RawText { return a.agent }
 
-// TagLabels returns the tags exactly, to select asks that have them. They are in the order of
-// [Ask.Tags].
+// TagLabels returns the tags as the agent sent them, in the order of [Ask.Tags]. A filter with a tag selects
+// the asks with this tag.
 func (a Ask) TagLabels() []RawText { return a.tags }
 
-// Together reports whether a call can be decided together with others, from a table: it is
-// not dangerous, nothing in it is hard to see, and the reader may decide it.
+// Together reports whether a call can be decided together with other calls, from a table. The call is not
+// dangerous, it has no warnings, hidden characters or misleading names, and the reader may decide it.
 func (a Ask) Together() bool {
 	c := a.Confirmation
 	return c != nil && !c.Dangerous && !a.Hidden && !c.lookalike && len(c.Warnings) == 0 && a.Barred.String() == ""

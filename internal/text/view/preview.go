@@ -6,8 +6,8 @@ import (
 	"github.com/askback/askback/internal/text/markdown"
 )
 
-// fenced returns a preview as formatted text if it has blocks of code between fences, and
-// text around them or a label. Otherwise it returns nil, and the preview is shown exactly.
+// fenced returns a preview as formatted text if [unfenced] removes fences from it, and it has a label or text
+// around its code. Otherwise it returns nil, and the preview is shown exactly.
 func fenced(s string) Markdown {
 	if unfenced(s) == s {
 		return nil
@@ -31,7 +31,7 @@ func isLanguage(label string) bool {
 }
 
 // unfenced removes the Markdown code fences from a preview, which is shown as code anyway. It returns s
-// unchanged if a fence is not closed. It also does so if a fence has more text than the name of a language,
+// unchanged if a fence is not closed. It also returns s if a fence has more text than the name of a language,
 // because that text would be lost.
 func unfenced(s string) string {
 	if !strings.Contains(s, "```") {

@@ -24,9 +24,9 @@ type Question struct {
 	keys alphabet
 }
 
-// A Choice is an option with the key that picks it.
+// A Choice is an option with its key.
 type Choice struct {
-	Key         string // text that a person types to pick it; see [Question.Match]
+	Key         string // text that a person types to pick the choice; see [Question.Match]
 	Label       safetext.Text
 	Description Markdown
 	Preview     safetext.Text // shown exactly, unless PreviewMarkdown is set
@@ -106,10 +106,9 @@ func (q Question) Pick(choices []int, other string) askback.QuestionAnswer {
 	return a
 }
 
-// Match returns the indexes of the choices that the typed words can mean; len(q.Choices)
-// means "Other". It returns several if their labels look the same, or differ from typed
-// only in case. An exact label takes precedence over a key, and a key over a label that
-// differs in case.
+// Match returns the indexes of the choices that typed can mean. The index len(q.Choices) means "Other". Match
+// returns several indexes if labels look the same, or differ from typed only in case. An exact label takes
+// precedence over a key, and a key over a label that differs in case.
 func (q Question) Match(typed string) []int {
 	typed = strings.TrimSpace(typed)
 	for i, o := range q.raw.Options {

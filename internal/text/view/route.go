@@ -12,9 +12,9 @@ import (
 
 // A Route is an [askback.Route] as a sentence.
 type Route struct {
-	When     Text // the asks that it matches: "Confirmations of deploy-* tagged prod"
-	Does     Text // effect on them, without a period
-	Settings bool // whether it is in the settings file
+	When     Text // the asks that the route matches: "Confirmations of deploy-* tagged prod"
+	Does     Text // effect on these asks, without a period
+	Settings bool // whether the route is in the settings file
 	Warning  Text // problem of the route, or ""
 }
 

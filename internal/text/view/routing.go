@@ -17,11 +17,11 @@ type Vote struct {
 	At     time.Time
 }
 
-// A FollowUp is a reminder or, with To, an escalation.
+// A FollowUp is a reminder. If To is not empty, it is an escalation.
 type FollowUp struct {
 	To   []safetext.Text // people who are added
 	At   time.Time
-	Done time.Time // zero if it has not happened yet
+	Done time.Time // zero if the follow-up has not happened yet
 }
 
 // routing sets the fields of an ask about the people who may answer it.
@@ -39,15 +39,16 @@ func (c *cleaner) routing(v *Ask, a askback.Ask) {
 	}
 }
 
-// For returns the view of an ask for a person who is addressed by it, but may not be allowed to decide it. If
-// the name is "", the person is not known, and the view is the result of [Of].
+// For returns the view of a for reader. If reader may not decide the ask, Barred is the reason. If reader is
+// "", the person is not known, and the view is the result of [Of].
 func For(a askback.Ask, reader string) Ask {
 	v := Of(a)
 	bar(&v, a, reader)
 	return v
 }
 
-// BriefFor is like [Brief], but for a person, as [For] is like [Of].
+// BriefFor returns the result of [Brief] for reader, with Barred as in [For]. An ask that reader may not
+// decide is not Quick.
 func BriefFor(a askback.Ask, reader string) Ask {
 	v := Brief(a)
 	bar(&v, a, reader)
@@ -95,8 +96,8 @@ func (a Ask) Recipients() safetext.Text {
 	return safetext.Line(text)
 }
 
-// Routing returns sentences about the people who must approve an ask, and about the next steps if no one
-// answers. The times are in a zone; nil is UTC.
+// Routing returns sentences about the approvals, the people who must approve, the person who started the
+// session, the last reassignment, and the reminders and escalations. A nil zone is UTC.
 func (a Ask) Routing(zone *time.Location) (lines []safetext.Text) {
 	add := func(format string, args ...any) {
 		lines = append(lines, safetext.Line(fmt.Sprintf(format, args...)))

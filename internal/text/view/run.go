@@ -28,9 +28,9 @@ type RunEvent struct {
 // A RunMessage is a message of a run, or the received part of it.
 type RunMessage struct {
 	Text    safetext.Text
-	By      safetext.Text // person who wrote it; empty if the agent did
+	By      safetext.Text // person who wrote the message; empty if no person did
 	OfAgent bool
-	Final   bool // whether the turn ends with it
+	Final   bool // whether the turn ends with the message
 	Again   bool // for a part: whether the model began again, so that the text before it is void
 }
 
@@ -39,7 +39,7 @@ type Call struct {
 	ID        string
 	Tool      safetext.Text
 	Line      safetext.Text // the beginning of the arguments, in one line
-	Arguments safetext.Text // all of them
+	Arguments safetext.Text // all arguments
 	Output    safetext.Text
 	Asks      bool // whether people are asked, so that the call is shown as an ask
 	SetsTodos bool
@@ -109,8 +109,9 @@ func (r *Run) Read(ev askback.Event) RunEvent {
 	return e
 }
 
-// delta adds a part to the text of a request. If the beginning of the text was not received, it returns the
-// rest.
+// delta adds a part to the text of a request, and returns the text so far. The beginning is missing if it was
+// not received. If the part differs from text that was received, the model began again: the part replaces
+// that text and what follows.
 func (r *Run) delta(d runData) *RunMessage {
 	m := &RunMessage{OfAgent: true}
 	switch {
@@ -128,7 +129,7 @@ func (r *Run) delta(d runData) *RunMessage {
 	return m
 }
 
-// message returns a message. A message of the agent replaces the text of its request.
+// message returns a message. A message of the agent replaces the received parts of its text.
 func (r *Run) message(kind askback.EventType, d runData) *RunMessage {
 	m := &RunMessage{
 		Text: safetext.Block(d.Text), By: safetext.Name(d.By), OfAgent: d.Role == askback.RoleAssistant, Final: d.Final,
@@ -139,7 +140,7 @@ func (r *Run) message(kind askback.EventType, d runData) *RunMessage {
 	return m
 }
 
-// call returns the call of an event, with the data of earlier events about it.
+// call returns the call of an event, with the data of earlier events about the call.
 func (r *Run) call(kind askback.EventType, d runData) *Call {
 	id := strings.Trim(string(d.CallID), `"`)
 	c := Call{ID: id, Tool: safetext.Line(id)}

@@ -10,7 +10,7 @@ import (
 )
 
 // RunTimeline returns the history of the session of a hosted agent, newest last. It contains the result of
-// [Timeline], the messages and calls of the events, and the sessions that it started.
+// [Timeline], the messages and calls of the events, and the sessions that the session started.
 func RunTimeline(
 	s askback.Session, events []askback.Event, children []askback.Session, asks []askback.Ask,
 	late []reports.LateAnswer, deliveries []Delivery,
@@ -46,7 +46,7 @@ type runTimeline struct {
 	moments []Moment
 	calls   map[string]int   // index of the moment of a call
 	asks    map[string]int64 // number of the event that opened an ask
-	settled map[string]int64 // number of the event that settled it
+	settled map[string]int64 // number of the event that settled an ask
 }
 
 func (t *runTimeline) add(ev askback.Event) {
@@ -63,7 +63,7 @@ func (t *runTimeline) add(ev askback.Event) {
 	}
 }
 
-// message adds a message. A message that waited for the calls before it moves to its place.
+// message adds a message. A message that was queued until calls had ended replaces its earlier entry.
 func (t *runTimeline) message(e RunEvent) {
 	m := *e.Message
 	if e.Type == askback.EventMessage && !m.OfAgent {

@@ -19,30 +19,30 @@ type Session struct {
 	Agent     safetext.Text
 	Owner     safetext.Text // name of the agent's token, if it differs from Agent
 	Title     safetext.Text
-	Status    string // "running", "waiting for you", "between turns", or the way in which it ended
+	Status    string // "running", "waiting for an answer", "between turns", or how the session ended
 	Ended     bool
 	Failed    bool
 	Waiting   bool
-	Idle      bool // whether its turn has ended, so that a message starts the next one
+	Idle      bool // whether the turn has ended, so that a message starts the next turn
 	Pending   int  // open asks
 	Total     int  // all asks
 	Todos     []Todo
-	Hosted    bool          // whether Askback runs it
-	Parent    safetext.Text // id of the session that started it
+	Hosted    bool          // whether Askback runs the session
+	Parent    safetext.Text // id of the session that started this session
 	StartedBy safetext.Text // person who started a hosted session
 	OwnTitle  bool          // whether an agent chose Title, and neither a person nor Askback
-	Used      string        // tokens and their cost, such as "1,204 tokens, $0.02"; "" for none
+	Used      string        // tokens and their cost, such as "1,204 tokens, $0.02"; "" for no tokens
 	Error     safetext.Text
 	Created   time.Time
 	Updated   time.Time
-	Completed time.Time // zero until it ends
+	Completed time.Time // zero until the session ends
 }
 
 // A Todo is an entry of the list of an agent.
 type Todo struct {
 	Content safetext.Text
 	Done    bool
-	Active  bool // whether it is in progress
+	Active  bool // whether work on the entry is in progress
 }
 
 // Path returns the path of the session's page.
@@ -76,7 +76,7 @@ func SessionOf(s askback.Session) Session {
 // maxTitle is the maximum number of characters of the title of a run.
 const maxTitle = 100
 
-// RunTitle returns the title of a run with a prompt: the beginning of its first line.
+// RunTitle returns the title of a run with a prompt: the beginning of the prompt's first line.
 func RunTitle(prompt string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
 	return shorten(strings.TrimSpace(line), maxTitle)
@@ -107,14 +107,14 @@ func Grouped(n int64) string {
 	return s
 }
 
-// A Moment is an entry in the timeline of a session. One of Ask, Text, What, Call, Child and
-// Delivery is set. ClaimedBy, Late and Delivery are also set with Ask.
+// A Moment is an entry in the timeline of a session. One of Ask, Text, What, Call, Child and Delivery is set.
+// With Ask, ClaimedBy, Late or Delivery can be set, too.
 type Moment struct {
 	At      time.Time
 	Ask     *Ask          // the ask was asked, or settled if Settled is true
 	Settled bool          // whether the entry is the outcome of Ask
 	Text    safetext.Text // a message
-	By      safetext.Text // person who sent the message; empty if the agent did
+	By      safetext.Text // person who sent the message; empty if no person did
 	What    string        // a change of the session
 
 	Markdown  Markdown // the message of a hosted agent, formatted

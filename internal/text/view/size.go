@@ -13,8 +13,8 @@ type Size struct {
 	Lines      int
 	Characters int
 	Longest    int // characters in the longest line
-	Blank      int // most consecutive blank lines
-	Spaces     int // most consecutive spaces inside a line
+	Blank      int // maximum number of consecutive blank lines
+	Spaces     int // maximum number of consecutive spaces inside a line
 }
 
 // SizeOf returns the size of t. A line that has only escaped white space, such as \n in

@@ -9,11 +9,11 @@ import (
 	"github.com/askback/askback/internal/text/search"
 )
 
-// A Snippet is the part of an ask that a search found. It has no pieces if the search found only text that
-// lists show.
+// A Snippet is the part of an ask that a search found. It has no pieces if the agent's texts and the answer
+// do not contain the words.
 type Snippet struct {
 	Pieces   []Piece
-	OfPerson bool // whether a person wrote it, and not the agent
+	OfPerson bool // whether a person wrote the text, and not the agent
 }
 
 // A Piece is a part of a snippet. The marked pieces are the words of the search.
@@ -22,14 +22,15 @@ type Piece struct {
 	Marked bool
 }
 
-// Lengths of a snippet in bytes: before its first match, and in total.
+// Limits for a snippet: the bytes before its first match, the bytes in total, and the number of matches.
 const (
 	snippetLead   = 40
 	snippetLength = 180
 	maxMarks      = 12
 )
 
-// SnippetOf returns the first part of an ask that has words of a search.
+// SnippetOf returns the first part of an ask that has words of query. It searches the texts of the agent
+// before the texts of people. It returns the zero value if no text has such words.
 func SnippetOf(a askback.Ask, query string) (s Snippet) {
 	phrases := search.Parse(query)
 	if len(phrases) == 0 {

@@ -22,8 +22,8 @@ const (
 	snoozeEvening = 18
 )
 
-// SnoozeTimes returns the times to choose from. In the evening and just before, this evening
-// is omitted. A nil zone is UTC.
+// SnoozeTimes returns the times to choose from. It omits this evening if it is less than an hour away or
+// over, and next Monday if it is tomorrow. A nil zone is UTC.
 func SnoozeTimes(now time.Time, zone *time.Location) []SnoozeTime {
 	now = in(now, zone)
 	out := []SnoozeTime{{"1h", "In an hour", now.Add(time.Hour)}}
@@ -44,7 +44,8 @@ func LatestSnooze(now time.Time) time.Time { return now.Add(limits.MaxSnooze) }
 var errSnooze = errors.New("this is not a time; write 1h, 18:00, evening, tomorrow, monday or 2026-11-24T09:00")
 
 // ParseSnooze returns the time that a person typed: a duration, a time of day, the name of a day, or a date
-// with or without a time. A time of day and the name of a day mean the next one. A nil zone is UTC.
+// with or without a time. A time of day and the name of a day mean the next such time. A day without a time
+// begins at 09:00. A nil zone is UTC.
 func ParseSnooze(typed string, now time.Time, zone *time.Location) (time.Time, error) {
 	now = in(now, zone)
 	typed = strings.ToLower(strings.TrimSpace(typed))
@@ -90,7 +91,7 @@ func in(t time.Time, zone *time.Location) time.Time {
 	return t.In(zone)
 }
 
-// at returns the time of a day: days after t, in its zone.
+// at returns the time of day hour:minute, days after t, in the zone of t.
 func at(t time.Time, days, hour, minute int) time.Time {
 	year, month, day := t.Date()
 	return time.Date(year, month, day+days, hour, minute, 0, 0, t.Location())
@@ -104,13 +105,14 @@ func next(now time.Time, hour, minute int) time.Time {
 	return at(now, 1, hour, minute)
 }
 
-// daysUntil returns the number of days until the next such day, which is not today.
+// daysUntil returns the number of days from now until the next day of the week day, from 1 to 7.
 func daysUntil(now time.Time, day time.Weekday) int {
 	return (int(day-now.Weekday())+6)%7 + 1
 }
 
-// FormatSnooze formats the end of a snooze for people: "09:00" today, "tomorrow 09:00", the day
-// of the week within a week, or else the date. A nil zone is UTC.
+// FormatSnooze formats the end of a snooze for people. It returns "09:00" for today, "tomorrow 09:00" or
+// "yesterday 09:00". Within a week it returns the day of the week and the time, and otherwise the date and
+// the time. A nil zone is UTC.
 func FormatSnooze(until, now time.Time, zone *time.Location) string {
 	until, now = in(until, zone), in(now, zone)
 	clock := until.Format("15:04")

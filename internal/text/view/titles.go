@@ -10,7 +10,8 @@ import (
 // Titles are the titles of channels by name, as people read them.
 type Titles map[string]string
 
-// Of returns the title of a channel, or its name if it has no title.
+// Of returns the title of a channel. If the channel has no title, Of returns its name with a capital, or
+// "Contact" if the name is empty.
 func (t Titles) Of(channel string) string {
 	if title := t[channel]; title != "" {
 		return title

@@ -12,10 +12,10 @@ type Token struct {
 	ID        safetext.Text
 	Kind      safetext.Text
 	Name      safetext.Text
-	Browser   bool // whether it is the log-in of a browser
+	Browser   bool // whether the token is the log-in of a browser
 	Created   time.Time
-	Expires   time.Time // zero: never
-	RevokedAt time.Time // zero if not revoked
+	Expires   time.Time // zero if the token never expires
+	RevokedAt time.Time // zero if the token is not revoked
 	LastUsed  time.Time // zero if no use is known
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// A Value is a JSON value for display as a tree. Nothing of it is left out.
+// A Value is a JSON value for display as a tree. No part of the value is omitted.
 type Value struct {
 	Kind    ValueKind
 	Text    Text     // for a string, decoded; for a number or a word, as it was sent
@@ -38,7 +38,8 @@ type Member struct {
 	raw string // the name
 }
 
-// Limits of an inline string. A string of more characters or lines is a separate block, which can be folded.
+// maxInline is the maximum number of characters of an inline string, and of an array in one line. A longer
+// string, or a string of several lines, is a separate block, which can be folded.
 const maxInline = 72
 
 // IsBlock reports whether a string has several lines or is long.
@@ -75,8 +76,8 @@ const (
 	maxTreeDepth  = 12
 )
 
-// treeOf returns JSON as a tree. It returns nil if the tree would be too large, or if a program could read
-// another value from the JSON.
+// treeOf returns the tree of a JSON object that has members. It returns nil for another value, for a tree
+// that is too large, and for JSON that programs could read in different ways.
 func treeOf(raw json.RawMessage) *Value {
 	if !json.Valid(raw) || !utf8.Valid(raw) || strings.Contains(strings.ToLower(string(raw)), `\ud`) {
 		return nil
@@ -91,7 +92,7 @@ func treeOf(raw json.RawMessage) *Value {
 	return &v
 }
 
-// A tree is a [Value] that is being read.
+// A tree reads JSON into a [Value] and checks the limits.
 type tree struct {
 	decoder *json.Decoder
 	count   int

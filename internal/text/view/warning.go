@@ -11,7 +11,7 @@ import (
 // A Warning is a reason to check the arguments of a call with care.
 type Warning struct {
 	Sentence string
-	Names    []safetext.Text // the names in the arguments that it concerns
+	Names    []safetext.Text // the names in the arguments that the warning concerns
 }
 
 // maxDuplicates is the maximum number of pairs of names that a warning shows. Its
@@ -72,16 +72,16 @@ func (f formatted) warnings() []Warning {
 	return out
 }
 
-// hasLookalike reports whether the tool of a call or its server has a name that looks like another one. Its
-// name has a note.
+// hasLookalike reports whether the name of a call's tool or server looks like another name. Such a name is
+// shown with a note.
 func hasLookalike(c askback.Confirmation) bool {
 	_, tool := lookalike.Of(c.ToolName)
 	_, server := lookalike.Of(c.Server)
 	return tool || server
 }
 
-// warnings describes the repairs of the agent's call before it was shown (F15), and the people in "to" who
-// are not asked. Agents can send such descriptions, too, so all of them are displayed as the agent's text.
+// warnings returns the repairs of the agent's call (F15), and the people in "to" who are not asked. An agent
+// can send warnings, too, so all are displayed as text of the agent.
 func (c *cleaner) warnings(list []askback.Problem) (repairs, leftOut []safetext.Text) {
 	for _, p := range list {
 		if p.Pointer == "/to" || p.Pointer == "/recipients" { // no repair changes them

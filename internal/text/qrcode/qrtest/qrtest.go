@@ -23,7 +23,7 @@ func Read(rows []string, inverted bool) (string, error) {
 	return text(codewords(g, version), version)
 }
 
-// grid returns the modules of a drawing without its margin: true is dark.
+// grid returns the modules of a drawing without its margin. A dark module is true.
 func grid(rows []string, inverted bool) ([][]bool, error) {
 	var all [][]bool
 	for _, row := range rows {
