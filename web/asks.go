@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// ask shows an ask next to the list: the form of an open ask, or the outcome of a settled one.
+// ask shows an ask next to the list. It shows the form of an open ask, or the outcome of a settled ask.
 func (s *site) ask(w http.ResponseWriter, r request) error {
 	a, err := r.client.Get(r.Context(), r.PathValue("id"))
 	if err != nil {
@@ -47,8 +47,8 @@ func (s *site) settledView(r request, a askback.Ask) (view.Ask, error) {
 	return drawn, err
 }
 
-// settle handles the form of an ask. A form with errors is shown again as it was filled in. If the ask is
-// already settled in another way, the page shows its outcome.
+// settle handles the form of an ask. It shows a form with errors again as it was filled in. If the ask is
+// already settled in another way, it shows the outcome. After an answer, it redirects to the next page.
 func (s *site) settle(w http.ResponseWriter, r request) error {
 	a, err := r.client.Get(r.Context(), r.PathValue("id"))
 	if err != nil {

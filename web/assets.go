@@ -39,7 +39,7 @@ type assets struct {
 	script string // path of the script
 	seen   string // path of the script of a link: only the part of the script that records that an ask was seen
 
-	touchIcon        string // its path
+	touchIcon        string // path of the icon on the home screen of a phone
 	countedIcon      string // path of an icon with a number; see [pages.Frame.CountedIcon]
 	manifest, worker []byte
 }
@@ -93,7 +93,7 @@ func (a *assets) add(name string, body []byte) string {
 	return at
 }
 
-// concatenate returns the content of files, each followed by a line break.
+// concatenate returns the content of the named files. A line break follows each file.
 func concatenate(names []string) []byte {
 	var all []byte
 	for _, name := range names {

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// contacts lists the chats and browsers where the person gets asks. For an admin, it lists them for all
-// people.
+// contacts lists the chats and browsers where the person gets asks. An admin sees the chats and browsers of
+// all people.
 func (s *site) contacts(w http.ResponseWriter, r request) error {
 	return s.renderContacts(w, r, http.StatusOK, pages.ContactList{})
 }
@@ -44,8 +44,8 @@ func (s *site) renderContacts(w http.ResponseWriter, r request, status int, list
 }
 
 // contactCode makes a code that links a chat to the person. Only this reply has the code, and no cache keeps
-// it. Without https, a browser sends the cookie to every port of the host, so another program may have the
-// cookie. A linked chat answers for longer than a log-in. Without https, the code is therefore made in a
+// the code. Without https, a browser sends the cookie to every port of the host, so another program may have
+// the cookie. A linked chat answers for longer than a log-in. Without https, the code is therefore made in a
 // terminal (T28).
 func (s *site) contactCode(w http.ResponseWriter, r request) error {
 	w.Header().Set("Cache-Control", "no-store")
@@ -73,7 +73,7 @@ func (s *site) contactCode(w http.ResponseWriter, r request) error {
 	return s.renderContacts(w, r, http.StatusCreated, pages.ContactList{Code: view.OfContactCode(code, s.titles)})
 }
 
-// removeContact removes a contact. The reply is the list without it.
+// removeContact removes a contact. The reply is the list without the contact.
 func (s *site) removeContact(w http.ResponseWriter, r request) error {
 	if _, err := readValues(w, r.Request, maxEmptyForm); err != nil {
 		return err

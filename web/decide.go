@@ -11,7 +11,8 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// decide shows the calls that a person selected: the calls in the address, or all calls of a session.
+// decide shows the calls that a person selected. These are the calls in the address, or all calls of a
+// session.
 func (s *site) decide(w http.ResponseWriter, r request) error {
 	values := r.URL.Query()
 	d := pages.Decide{Filter: pages.FilterOf(values)}
@@ -52,7 +53,7 @@ func (s *site) decide(w http.ResponseWriter, r request) error {
 const maxDecideForm = 1 << 20
 
 // decideAll decides each call of the form with a separate answer. A call that cannot be decided does not
-// affect the other calls, and the page names it.
+// affect the other calls, and the page names that call.
 func (s *site) decideAll(w http.ResponseWriter, r request) error {
 	values, err := readValues(w, r.Request, maxDecideForm)
 	if err != nil {
@@ -82,7 +83,7 @@ func (s *site) decideAll(w http.ResponseWriter, r request) error {
 	return s.render(w, r.Request, status, pages.DecidedPage(r.frame, out))
 }
 
-// decideOne decides a call if its digest is the given one, and if it may be decided together with others.
+// decideOne decides a call if its digest is digest, and if it may be decided together with other calls.
 func (s *site) decideOne(r request, id, digest string, answer askback.Answer) pages.DecideResult {
 	a, err := r.client.Get(r.Context(), id)
 	if err != nil {
@@ -104,7 +105,8 @@ func (s *site) decideOne(r request, id, digest string, answer askback.Answer) pa
 	return shown
 }
 
-// sendDecision sends the answer to one call.
+// sendDecision sends the answer to one call. The result has the outcome, or the reason why the answer had no
+// effect.
 func (s *site) sendDecision(
 	ctx context.Context, client askback.Holder, id string, answer askback.Answer, shown pages.DecideResult,
 ) pages.DecideResult {
@@ -121,7 +123,8 @@ func (s *site) sendDecision(
 	return shown
 }
 
-// whyNot returns a sentence for people, and logs an error of the server.
+// whyNot returns the reason why a call was not decided, as a sentence for people. It logs errors of the
+// server.
 func (s *site) whyNot(id string, err error) string {
 	switch failureOf(err).status {
 	case http.StatusNotFound:

@@ -52,8 +52,8 @@ func (s *site) deliveries(w http.ResponseWriter, r request) error {
 	return s.render(w, r.Request, http.StatusOK, pages.Deliveries(r.frame, list))
 }
 
-// headline returns the view of an ask for a list, or nil if the person may not see it. An operator reads no
-// asks. Each ask is read once.
+// headline returns the view of an ask for a list, or nil if the person may not see the ask. An operator may
+// see no asks. The map asks keeps the views, so that each ask is read only once.
 func (s *site) headline(r request, asks map[string]*view.Ask, id string) (*view.Ask, error) {
 	if v, ok := asks[id]; ok || id == "" || s.auth.May(r.principal, access.ActGet) != nil {
 		return v, nil
@@ -71,7 +71,8 @@ func (s *site) headline(r request, asks map[string]*view.Ask, id string) (*view.
 	return &v, nil
 }
 
-// retried returns the present state of a delivery about an ask or a session, or nil if it does not exist.
+// retried returns the present state of the delivery id about an ask or a session, or nil if there is no such
+// delivery.
 func (s *site) retried(r request, id, about string) (*view.Delivery, error) {
 	if id == "" || about == "" {
 		return nil, nil
@@ -92,7 +93,8 @@ func (s *site) retried(r request, id, about string) (*view.Delivery, error) {
 	return &v, nil
 }
 
-// retryDelivery sends a delivery again that was given up. If another operator was faster, the page shows the result.
+// retryDelivery sends a delivery again that was given up. If another operator has already done so, the page
+// shows the result.
 func (s *site) retryDelivery(w http.ResponseWriter, r request) error {
 	values, err := readValues(w, r.Request, maxEmptyForm)
 	if err != nil {
@@ -117,8 +119,9 @@ func (s *site) retryDelivery(w http.ResponseWriter, r request) error {
 	return nil
 }
 
-// deliveriesOf returns the deliveries about asks, and about a session unless it is "", if the person may see
-// them. Each group is oldest first.
+// deliveriesOf returns the deliveries about asks, and about a session unless session is "". It returns no
+// deliveries if the person may not see deliveries. The deliveries of each ask and of the session are oldest
+// first.
 func (s *site) deliveriesOf(r request, session string, asks ...askback.Ask) (all []askback.Delivery, err error) {
 	if s.auth.May(r.principal, access.ActDeliveries) != nil {
 		return nil, nil
@@ -141,7 +144,7 @@ func (s *site) deliveriesOf(r request, session string, asks ...askback.Ask) (all
 	return all, nil
 }
 
-// withDeliveries returns the view of an ask with its deliveries.
+// withDeliveries returns v with the deliveries of the ask.
 func (s *site) withDeliveries(r request, a askback.Ask, v view.Ask) (view.Ask, error) {
 	sent, err := s.deliveriesOf(r, "", a)
 	v.Deliveries = view.DeliveriesOf(sent, s.titles)

@@ -48,7 +48,7 @@ func (s *site) saveDraft(w http.ResponseWriter, r request) error {
 	return nil
 }
 
-// keep saves the fields of a form as the draft of an ask.
+// keep saves the fields of a form as the draft of an ask. If the form is empty, it discards the draft.
 func (s *site) keep(r request, a view.Ask, values url.Values) error {
 	sent, err := submissionOf(values, a)
 	if err != nil {
@@ -70,14 +70,14 @@ func (s *site) keep(r request, a view.Ask, values url.Values) error {
 	return r.client.SaveDraft(r.Context(), a.ID.String(), b)
 }
 
-// isDraftField reports whether a draft keeps a field. It does not keep the word that approves a dangerous
-// call, nor the pressed button.
+// isDraftField reports whether a draft keeps a field. The word that approves a dangerous call, and the
+// pressed buttons are not kept.
 func isDraftField(name string) bool {
 	return name != "action" && name != "then" && name != "word"
 }
 
-// draftOf returns the form of an ask as this person last filled it in. If there is no draft, or if it cannot
-// be read, the form is empty.
+// draftOf returns the form of an ask as this person last filled it in. If there is no readable draft, or if
+// the person may not decide the ask, the form is empty.
 func (s *site) draftOf(r request, a view.Ask) view.Form {
 	if a.Barred.String() != "" {
 		return view.NewForm(a)

@@ -44,7 +44,7 @@ func (s *site) renderEndpoints(
 const maxEndpointForm = 4 << 10
 
 // changeEndpoint performs the action of a form of an endpoint. The reply is the list with the result, or the
-// new secret.
+// page with the new secret.
 func (s *site) changeEndpoint(w http.ResponseWriter, r request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	if s.auth.May(r.principal, access.ActEndpoints) != nil {
@@ -67,7 +67,7 @@ func (s *site) changeEndpoint(w http.ResponseWriter, r request) error {
 	return s.renderEndpoints(w, r, http.StatusOK, values, result)
 }
 
-// changeEndpoint performs an action that shows no secret.
+// changeEndpoint performs an action other than a new secret, and returns the result for the list.
 func (r request) changeEndpoint(id, action string) (*view.EndpointResult, error) {
 	done := &view.EndpointResult{ID: id, Good: true}
 	var e askback.Endpoint
@@ -103,7 +103,7 @@ func (r request) changeEndpoint(id, action string) (*view.EndpointResult, error)
 	return done, err
 }
 
-// endpointFailed sends the list with the reason why a form had no effect.
+// endpointFailed sends the list with the reason why a form had no effect. It returns all other errors.
 func (s *site) endpointFailed(w http.ResponseWriter, r request, values url.Values, err error) error {
 	result := &view.EndpointResult{ID: values.Get("id"), Word: "Nothing has changed"}
 	status := http.StatusConflict
@@ -126,12 +126,12 @@ func (s *site) endpointFailed(w http.ResponseWriter, r request, values url.Value
 }
 
 // rotateEndpoint replaces the secret of an endpoint. Only this reply has the new secret, and no cache keeps
-// it. A form that is sent twice, for example by a reload of the reply, replaces the secret once: otherwise
-// the receiver would lose the secret that it has.
+// the secret. A form that is sent twice, for example by a reload of the reply, replaces the secret once.
+// Otherwise the receiver would lose the secret that it has.
 //
 // Without https, a browser sends the cookie to every port of the host, so another program may have the
 // cookie. The secret is valid for longer than a log-in, and signs outcomes that an agent trusts. Without
-// https, it is therefore made in a terminal (T28).
+// https, the secret is therefore made in a terminal (T28).
 func (s *site) rotateEndpoint(w http.ResponseWriter, r request, values url.Values) error {
 	result := &view.EndpointResult{ID: values.Get("id"), Word: "Nothing has changed"}
 	if !login.Secure(r.Request) {
@@ -155,7 +155,7 @@ func (s *site) rotateEndpoint(w http.ResponseWriter, r request, values url.Value
 		pages.NewEndpointSecret(r.frame, list, view.OfEndpoint(e), secret))
 }
 
-// endpoint returns an endpoint from the page that a form was on, or from a later page.
+// endpoint returns the endpoint id. It searches the page of the list at cursor, and the later pages.
 func (r request) endpoint(id, cursor string) (askback.Endpoint, error) {
 	for q := (askback.EndpointQuery{Cursor: cursor, Limit: askback.MaxLimit}); ; {
 		page, err := r.client.Endpoints(r.Context(), q)

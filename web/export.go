@@ -19,10 +19,10 @@ import (
 // as gone.
 const exportWriteTime = time.Minute
 
-// export sends all settled asks that the filters of the history select, as JSON Lines or as CSV. It reads the
-// asks in pages and keeps only one page in memory. If it fails after the beginning, it breaks the connection,
-// so that a part cannot be mistaken for the whole. When the person logs out, it ends before the next ask,
-// however slowly the client reads.
+// export sends all settled asks that the filters of the history select, as JSON Lines or as CSV. It keeps
+// only one page of asks in memory. An error after the first page breaks the connection, so that a part cannot
+// be mistaken for the whole. After the person has logged out, export sends no further ask, however slowly the
+// client reads.
 func (s *site) export(w http.ResponseWriter, r request) error {
 	values := r.URL.Query()
 	q, err := historyQuery(pages.HistoryFilterOf(values), "", s.zone)
@@ -81,7 +81,7 @@ type exporter interface {
 	flush() error
 }
 
-// lineExporter writes the JSON of the API, one ask in each line.
+// lineExporter writes the JSON of the API. Each line is an ask.
 type lineExporter struct {
 	w    io.Writer
 	base string // address of the pages
@@ -161,8 +161,8 @@ func csvTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.00
 // the file at line breaks, too.
 var inCell = regexp.MustCompile(`([;\t\r\n]["\s]*)([=+\-@＝＋－＠])`)
 
-// safeCell returns a cell that no spreadsheet takes for a formula: an apostrophe before it makes it text.
-// Some spreadsheets take the wide forms of the signs, too.
+// safeCell returns a cell that no spreadsheet takes for a formula. An apostrophe in front makes a formula
+// text. Some spreadsheets take the wide forms of the signs, too.
 func safeCell(s string) string {
 	s = inCell.ReplaceAllString(s, "$1'$2")
 	if r, _ := utf8.DecodeRuneInString(s); s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", r) {

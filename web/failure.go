@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/pages"
 )
 
-// A failure is the page for an error.
+// A failure is the page for an error, with its status.
 type failure struct {
 	status int
 	pages.Notice

@@ -62,7 +62,8 @@ func readForm(w http.ResponseWriter, r *http.Request, a view.Ask) (submission, e
 	return s, err
 }
 
-// submissionOf returns the form with these fields. The button may be missing.
+// submissionOf returns the submission with the fields values. The button may be missing. It returns errForm
+// for values that the page does not offer.
 func submissionOf(values url.Values, a view.Ask) (submission, error) {
 	s := submission{action: values.Get("action"), form: view.NewForm(a)}
 	s.then = values.Get("then")
@@ -143,7 +144,7 @@ func text(values url.Values, field string) view.RawText {
 	return view.RawText(strings.ReplaceAll(values.Get(field), "\r\n", "\n"))
 }
 
-// check adds the problems with the answer to the form, and reports whether there are any.
+// check adds the problems with the answer to the form, and reports whether the form has problems.
 func (s *submission) check(of askback.Ask, a view.Ask) (wrong bool) {
 	var err error
 	switch s.action {
@@ -192,8 +193,8 @@ func (s *submission) checkInput(input []byte) bool {
 	return err != nil
 }
 
-// submit answers or declines the ask and returns it. The person can undo this for a moment. If the error is
-// ErrSettled, it also returns the ask.
+// submit answers or declines the ask, and returns the ask. The person can undo the answer for a moment. If
+// the error is ErrSettled, submit also returns the ask.
 func (s *submission) submit(r request, a view.Ask) (askback.Ask, error) {
 	if s.action == pages.Decline {
 		return r.client.HoldDecline(r.Context(), r.PathValue("id"), string(s.form.Reason))

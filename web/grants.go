@@ -11,10 +11,10 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// pastGrants is the number of ended standing approvals that are folded below the valid ones.
+// pastGrants is the number of ended standing approvals that are folded below the valid approvals.
 const pastGrants = 10
 
-// grants shows a page of the valid standing approvals, by agent, or of the ended ones.
+// grants shows a page of the valid standing approvals by agent, or of the ended approvals.
 func (s *site) grants(w http.ResponseWriter, r request) error {
 	values := r.URL.Query()
 	list := pages.GrantList{Ended: values.Has("ended"), Agent: values.Get("agent")}
@@ -44,7 +44,7 @@ func grantViews(grants []askback.Grant) []view.Grant {
 	return views
 }
 
-// revokedGrant returns the revoked grant with an id, or nil.
+// revokedGrant returns the grant id if it is revoked and in past, or nil.
 func revokedGrant(past []view.Grant, id string) *view.Grant {
 	i := slices.IndexFunc(past, func(g view.Grant) bool { return g.ID.String() == id && !g.RevokedAt.IsZero() })
 	if i < 0 {

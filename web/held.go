@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// heldBar returns the answers that the person of a request can still undo. It returns none if the person may
-// not answer, or if the answers cannot be read.
+// heldBar returns the answers that the person of a request can still undo. It returns no answers if the
+// person may not answer, or if the answers cannot be read.
 func (s *site) heldBar(r request) (bar pages.HeldBar) {
 	if s.auth.May(r.principal, access.ActAnswer) != nil {
 		return bar
@@ -33,8 +33,8 @@ func (s *site) heldBar(r request) (bar pages.HeldBar) {
 	return bar
 }
 
-// maxHeldEnded is the maximum number of answers whose result a page requests after it can no longer undo
-// them.
+// maxHeldEnded is the maximum number of answers whose results a page requests after the person can no longer
+// undo them.
 const maxHeldEnded = 100
 
 // held sends the bar of a page again, with the results of the answers that the page shows.
@@ -67,8 +67,8 @@ func (s *site) heldEnd(r request, id string) pages.HeldEnd {
 	return end
 }
 
-// undo deletes the held answers of the form. After one of them, it shows the ask with the form as it was
-// filled in.
+// undo deletes the held answers that the form names. After one answer, it redirects to the page of the ask,
+// whose form is filled in as before. After several answers, it redirects to the inbox.
 func (s *site) undo(w http.ResponseWriter, r request) error {
 	values, err := readValues(w, r.Request, maxDecideForm)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *site) undo(w http.ResponseWriter, r request) error {
 	return nil
 }
 
-// liveHeld notifies an open page, until ctx ends, when the answers change that its person can undo.
+// liveHeld notifies an open page, until ctx ends, when the answers that the person can undo change.
 func (s *site) liveHeld(ctx context.Context, out *liveWriter, r request) {
 	changed, stop := s.engine.WatchHeld()
 	defer stop()

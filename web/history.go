@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// history shows the settled asks that the person may see, the most recently settled one first (E6).
+// history shows the settled asks that the person may see, the most recently settled ask first (E6).
 func (s *site) history(w http.ResponseWriter, r request) error {
 	list, err := s.settledAsks(r, "")
 	if err != nil {
@@ -66,8 +66,8 @@ func (s *site) settledAsks(r request, current string) (pages.History, error) {
 	return h, nil
 }
 
-// historyQuery returns the query for a page of the history. Days are in the zone; nil
-// is UTC. The error is an [askback.Invalid].
+// historyQuery returns the query for a page of the history. Days are in zone. A nil zone is UTC. The error is
+// an [askback.Invalid].
 func historyQuery(f pages.HistoryFilter, cursor string, zone *time.Location) (askback.Query, error) {
 	q := askback.Query{
 		Status: askback.SettledStatus, Search: f.Search, Agent: f.Agent, By: f.Person, Tool: f.Tool, Tag: f.Tag,
@@ -95,7 +95,8 @@ func historyQuery(f pages.HistoryFilter, cursor string, zone *time.Location) (as
 	return q, nil
 }
 
-// parseDay parses the day in a field of the form. It returns the zero time if s is "".
+// parseDay parses the day s in the field name of the form. It returns the zero time if s is "". A nil zone is
+// UTC.
 func parseDay(name, s string, zone *time.Location) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil

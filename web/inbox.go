@@ -83,8 +83,8 @@ func (s *site) inbox(r request, current string) (pages.Inbox, error) {
 	return i, nil
 }
 
-// readList reads the asks of a list, in their order. It returns the position in the stream of events that the
-// list shows.
+// readList reads and sorts the asks of a page of the list, with their snoozes. It returns the cursor in the
+// stream of events up to which the list is complete.
 func (s *site) readList(r request, i *pages.Inbox) (askback.Cursor, error) {
 	page, err := r.client.List(r.Context(), queryOf(i.Filter, r.frame.Now))
 	if err != nil {
@@ -130,9 +130,10 @@ func (s *site) done(r request, id string) *pages.Done {
 	return pages.DoneOf(view.Of(a))
 }
 
-// nextPath returns the address of the page to show after an ask was settled: the ask itself, the list, the
-// next open ask of the list, or an ask with this id, as the form requested. A script sends the id of the next
-// ask in its list, because its list may have more pages and another order than the server reads.
+// nextPath returns the address of the page to show after the ask id was settled or snoozed. For "list", the
+// page is the list. For the id of an open ask, it is that ask. For another value, it is the next open ask of
+// the list, or the list if there is no such ask. For "", it is the ask itself. A script sends the id of the
+// next ask in its list, because its list may have more pages and another order.
 func (s *site) nextPath(r request, id, then string) string {
 	list := pages.Inbox{Filter: pages.FilterOf(r.URL.Query())}
 	values := list.Filter.Values()
@@ -170,15 +171,15 @@ func (s *site) isOpen(r request, id string) bool {
 	return err == nil && !snooze.Hides(s.now())
 }
 
-// after returns the id of the open ask that follows a settled one in the list. After the last ask, it is the
-// first one. It returns "" if the list has no other ask, apart from asks that the person has answered and can
-// still undo.
+// after returns the id of the open ask that follows the ask id in the list, or the first ask if id is the
+// last ask. It skips asks that the person has answered and can still undo. It returns "" if the list has no
+// other ask.
 func (s *site) after(r request, list pages.Inbox, id string) string {
 	held := func(v view.Ask) bool { _, held := v.HeldBy(r.frame.Name); return held }
 	if a, err := r.client.Get(r.Context(), id); err == nil {
 		order := list.Filter.ViewOrder()
 		at := order.Place(view.Brief(a), r.frame.Now).Sort
-		later := pages.Inbox{Filter: list.Filter} // asks that were made after it, from a further page
+		later := pages.Inbox{Filter: list.Filter} // asks of a further page, which are newer than the ask id
 		later.Filter.Cursor = id
 		if list.Next != "" {
 			if _, err := s.readList(r, &later); err != nil {

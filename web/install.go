@@ -88,8 +88,8 @@ func (a *assets) serveWorker(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
-// offline is the page that the service worker stores, and shows if there is no connection. It is the same for
-// every person.
+// offline is the page that the service worker stores, and shows if there is no connection. The page is the
+// same for every person.
 func (s *site) offline(w http.ResponseWriter, r *http.Request) error {
 	return s.render(w, r, http.StatusOK, pages.Message(s.frame(), pages.Notice{
 		Heading: "No connection",

@@ -36,7 +36,7 @@ type Links struct {
 const linkPattern = answerlink.Path + "{token}"
 
 // linkPolicy is the Content-Security-Policy of the pages of links. Only the page of an open ask has a script,
-// a small one, for which linkScript extends the policy.
+// for which linkScript extends the policy.
 const linkPolicy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors " +
 	"'none'; base-uri 'none'"
 
@@ -54,7 +54,7 @@ func (s *site) handleLinks(mux *http.ServeMux) {
 type linkRequest struct {
 	*http.Request
 	link   answerlink.Link
-	client askback.PersonClient // client of its person
+	client askback.PersonClient // client of the person of the link
 	ask    askback.Ask
 	view   view.Ask
 	choice *notice.Choice // the only answer that the link can give; nil for any answer
@@ -73,7 +73,8 @@ func (r linkRequest) page() pages.Link {
 	return l
 }
 
-// linked returns a handler that calls f for requests with a valid token.
+// linked returns a handler that calls f for requests with a valid token. It renders the errors of f and of
+// other requests as pages.
 func (s *site) linked(f func(http.ResponseWriter, linkRequest) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -98,7 +99,7 @@ var (
 	errAgent     = errors.New("a link accepts no other credential")
 )
 
-// openLink verifies the token of a request and reads its ask as its person.
+// openLink verifies the token of a request. It reads the ask of the link as the person of the link.
 func (s *site) openLink(r *http.Request) (linkRequest, error) {
 	if r.Header.Get("Authorization") != "" {
 		return linkRequest{}, errAgent
@@ -140,7 +141,7 @@ func (s *site) linkFrame() pages.Frame {
 	return f
 }
 
-// isDangerous reports whether the ask requires more than a link.
+// isDangerous reports whether a link is not enough to decide the ask, because the call is dangerous.
 func (r linkRequest) isDangerous() bool {
 	return r.view.Confirmation != nil && r.view.Confirmation.Dangerous
 }
@@ -177,8 +178,9 @@ func (r linkRequest) mine() bool {
 	return o != nil && o.Actor.Kind == askback.ActorPerson && o.Actor.Name == r.link.Person
 }
 
-// settleLink answers an ask as the person of a link. The answer is the form of its page, or the choice of the
-// link alone, which the button of a notification sends.
+// settleLink handles the POST requests of a link. It answers the ask as the person of the link, or records
+// that the ask was seen. The answer is the form of the page, or the choice of the link alone, which the
+// button of a notification sends.
 func (s *site) settleLink(w http.ResponseWriter, r linkRequest) error {
 	values, err := readLinkValues(w, r.Request)
 	switch {
@@ -215,7 +217,7 @@ func isSeen(values url.Values) bool {
 	return len(values) == 1 && slices.Equal(values["seen"], []string{"1"})
 }
 
-// recordSeen records that the ask of a link is on the screen of its person.
+// recordSeen records that the ask of a link is on the screen of the person.
 func (s *site) recordSeen(w http.ResponseWriter, r linkRequest) error {
 	if err := r.client.Seen(r.Context(), r.ask.ID); err != nil {
 		return err
@@ -257,7 +259,7 @@ func readLinkForm(values url.Values, a view.Ask) (submission, error) {
 	return submissionOf(values, a)
 }
 
-// answerLink sends an answer, or declines, and shows the result.
+// answerLink sends answer, or declines the ask, and shows the result.
 func (s *site) answerLink(w http.ResponseWriter, r linkRequest, sent submission, answer askback.Answer) error {
 	var after askback.Ask
 	var err error
@@ -288,7 +290,7 @@ func (s *site) renderLate(w http.ResponseWriter, r linkRequest) error {
 }
 
 // pressButton answers with the choice of a link, as the button of a notification requests. It replies with a
-// sentence as plain text.
+// sentence in plain text.
 func (s *site) pressButton(w http.ResponseWriter, r linkRequest, values url.Values) error {
 	if r.choice == nil || len(values) != 1 || !slices.Equal(values["choice"], []string{strconv.Itoa(r.link.Choice)}) {
 		return errForm
@@ -333,13 +335,14 @@ var linkFailures = []struct {
 	}}},
 }
 
-// ended is the page of a link that its person may not use, or may no longer use.
+// ended is the page of a link that the person may not use, or may no longer use.
 var ended = failure{http.StatusGone, pages.Notice{
 	Heading: "This link has ended",
 	Body:    []string{"The question no longer exists, or you may no longer answer it. Nothing has changed."},
 }}
 
-// renderLinkError sends the page of an error, without anything of a log-in. The log gets no token.
+// renderLinkError sends the page of an error, without the data of a log-in. A program that does not accept
+// HTML gets a sentence instead. The log gets no token.
 func (s *site) renderLinkError(w http.ResponseWriter, r *http.Request, link answerlink.Link, err error) {
 	f := failureOf(err)
 	for _, known := range linkFailures {

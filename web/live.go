@@ -91,7 +91,8 @@ func (s *site) endOnPanic(cancel context.CancelFunc) {
 	}
 }
 
-// sendRow sends the row of the ask of an event, if the list has it.
+// sendRow sends the row of the ask of an event, if the list has the ask. For a settled ask, it also sends the
+// result. If events are missing, it makes the page reload.
 func (s *site) sendRow(out *liveWriter, r request, list pages.Inbox, ev askback.Event) error {
 	if ev.Type == askback.EventSnapshot { // events are missing, so the page must be loaded again
 		return out.send(ev.Cursor, "reload", nil)
@@ -146,7 +147,7 @@ func settledMessage(a askback.Ask, person string) string {
 	return a.ID
 }
 
-// writeRow sends the row of an ask. The cursor "" keeps the position of the stream.
+// writeRow sends the row of an ask. If at is "", the position in the stream of events stays the same.
 func (s *site) writeRow(
 	out *liveWriter, r request, list pages.Inbox, row view.Ask, at askback.Cursor, isNew bool,
 ) error {
@@ -169,7 +170,7 @@ func inList(a askback.Ask, row view.Ask, f pages.Filter, name string, now time.T
 		a.Contains(f.Search)
 }
 
-// A liveWriter writes server-sent events. It sends heartbeats, and ends the stream when the person is logged
+// A liveWriter writes server-sent events. It sends heartbeats, and ends the stream when the person has logged
 // out.
 type liveWriter struct {
 	response http.ResponseWriter
@@ -189,7 +190,7 @@ func newLiveWriter(w http.ResponseWriter, cancel context.CancelFunc, allowed fun
 	return &liveWriter{response: w, control: http.NewResponseController(w), cancel: cancel, allowed: allowed}
 }
 
-// start sends the header, and from then on heartbeats.
+// start sends the header, and begins to send heartbeats.
 func (w *liveWriter) start() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -216,7 +217,8 @@ func (w *liveWriter) beat() {
 	w.timer.Reset(liveHeartbeat)
 }
 
-// send sends a message. A message without a type is HTML for htmx.
+// send sends a message of the type kind. If kind is "", the message is HTML for htmx. send returns an error
+// if the person has logged out.
 func (w *liveWriter) send(id askback.Cursor, kind string, data []byte) error {
 	if err := w.allowed(); err != nil {
 		return err

@@ -14,9 +14,9 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// liveSession makes an open page of a session load its content again after each event. It also does so at the
-// beginning, because the session may have changed since the page was rendered. The text that a model is
-// writing is sent as it arrives.
+// liveSession makes an open page of a session reload its content after each event. The page also reloads at
+// the beginning, because the session may have changed since the page was rendered. The text that a model is
+// writing is sent in parts.
 func (s *site) liveSession(w http.ResponseWriter, r request) error {
 	id := r.PathValue("id")
 	if _, err := r.client.Session(r.Context(), id); err != nil {
@@ -59,7 +59,8 @@ type typist struct {
 // typingPause is the shortest time between two parts of a text.
 const typingPause = 100 * time.Millisecond
 
-// send sends an event to the page: a part of a text, or a change of the page.
+// send forwards an event to the page. The parts of a message are sent after typingPause. Any other event
+// makes the page reload.
 func (t *typist) send(ev askback.Event) error {
 	e := t.run.Read(ev)
 	if ev.Type == askback.EventMessageDelta {
@@ -85,7 +86,7 @@ func (t *typist) send(ev askback.Event) error {
 	return t.out.send(ev.Cursor, "reload", nil)
 }
 
-// stop discards the text, because it is whole or the page has left.
+// stop discards the text, because the message is complete or the page is closed.
 func (t *typist) stop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -11,10 +11,10 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// hiddenAsks contains the asks that a person hides now: the ends of their snoozes, by the id of the ask.
+// A hiddenAsks contains the asks that a person hides now. It maps the id of an ask to the end of its snooze.
 type hiddenAsks map[string]time.Time
 
-// count returns the number of asks, or "" for none.
+// count returns the number of asks, or "" if there are no asks.
 func (h hiddenAsks) count() string {
 	if len(h) == 0 {
 		return ""
@@ -22,7 +22,7 @@ func (h hiddenAsks) count() string {
 	return strconv.Itoa(len(h))
 }
 
-// next returns the time when the next ask comes back, or the zero time.
+// next returns the time when the next ask comes back, or the zero time if there are no asks.
 func (h hiddenAsks) next() (next time.Time) {
 	for _, until := range h {
 		if next.IsZero() || until.Before(next) {
@@ -58,9 +58,9 @@ func timeOf(s string) time.Time {
 	return time.UnixMilli(ms)
 }
 
-// liveSnoozes keeps a list up to date until ctx ends. Asks that the person snoozes elsewhere leave it, and
-// asks whose snooze ends come back. changed gets a value after each change of a snooze. wake is the time when
-// the first ask comes back, as of the rendering of the page. It is in the past if the page reconnects later.
+// liveSnoozes keeps a list up to date until ctx ends. It removes asks that the person snoozes elsewhere, and
+// adds asks whose snooze ends. changed gets a value after each change of a snooze. wake is the time when the
+// first ask comes back, as of the rendering of the page. The time has passed if the page reconnects later.
 func (s *site) liveSnoozes(
 	ctx context.Context, out *liveWriter, r request, list pages.Inbox, changed <-chan struct{}, wake time.Time,
 ) {
@@ -96,8 +96,8 @@ func (s *site) liveSnoozes(
 	}
 }
 
-// sendHidden sends a list the ids of the asks that it must not have, and the number of snoozed asks. A list
-// of snoozed asks gets its rows if the page shows another number of them.
+// sendHidden sends the ids of the hidden asks, which the list must not show, and their number. A list of
+// snoozed asks gets all rows instead, if the page shows another number.
 func (s *site) sendHidden(ctx context.Context, out *liveWriter, r request, list pages.Inbox, hidden hiddenAsks) error {
 	if list.Filter.Snoozed != "" && list.Snoozes.Count != hidden.count() {
 		return s.sendSnoozes(ctx, out, r, list, nil, hidden, time.Time{})
@@ -117,8 +117,8 @@ func (s *site) sendHidden(ctx context.Context, out *liveWriter, r request, list 
 	return nil
 }
 
-// sendSnoozes sends the changes of a list: asks that leave it, and the rows of asks that come back. since is
-// the end of the first snooze that the page does not know, or the zero time.
+// sendSnoozes sends the changes of a list: the ids of asks that leave the list, and the rows of asks that
+// come back. since is the end of the first snooze that the page does not know, or the zero time.
 func (s *site) sendSnoozes(
 	ctx context.Context, out *liveWriter, r request, list pages.Inbox, before, after hiddenAsks, since time.Time,
 ) error {
@@ -154,7 +154,7 @@ func (s *site) sendSnoozes(
 	return nil
 }
 
-// sendSnoozeCount sends the link to the snoozed asks.
+// sendSnoozeCount sends the link to the snoozed asks, which shows their number.
 func (s *site) sendSnoozeCount(ctx context.Context, out *liveWriter, list pages.Inbox) error {
 	var b bytes.Buffer
 	if err := pages.SnoozeCount(list).Render(ctx, &b); err != nil {
@@ -175,7 +175,7 @@ func minus(a, b hiddenAsks) hiddenAsks {
 }
 
 // liveAge sends the rows of asks that become old enough for the filter by age, until ctx ends. shown is the
-// time when the page was shown.
+// time when the page was rendered.
 func (s *site) liveAge(ctx context.Context, out *liveWriter, r request, list pages.Inbox, shown time.Time) {
 	if list.Filter.Before(s.now()).IsZero() || shown.IsZero() {
 		return

@@ -10,9 +10,9 @@ import (
 	"github.com/askback/askback/internal/server/login"
 )
 
-// loginPage shows a button for the secret of a log-in link. Opening the link does not use it up, because
-// programs such as virus scanners open links before people do. Without a secret, the page shows who is logged
-// in.
+// loginPage shows a button for the secret of a log-in link. Opening the link does not use the secret, because
+// programs such as virus scanners open links before people do. Without a secret, the page shows the name of
+// the person who is logged in.
 func (s *site) loginPage(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	if !login.Possible(r) {
@@ -35,8 +35,8 @@ func (s *site) loginPage(w http.ResponseWriter, r *http.Request) error {
 // maxLogin is the limit in bytes for the form of a log-in, which anyone can send.
 const maxLogin = 4 << 10
 
-// login exchanges the secret of a link for a cookie. If the browser cannot keep a cookie,
-// the link stays valid.
+// login exchanges the secret of a link for a cookie. If the browser cannot keep a cookie, the link stays
+// valid. Then login redirects to the page that the person wanted to open.
 func (s *site) login(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	if !login.Possible(r) {

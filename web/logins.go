@@ -23,8 +23,8 @@ func (s *site) logins(w http.ResponseWriter, r request) error {
 		pages.Logins(r.frame, views, view.OfToken(askback.Token{ID: r.principal.Token}).ID))
 }
 
-// endLogins ends one log-in, or with the id "others" all log-ins except this one. If it ends this one, the
-// next page asks the person to log in.
+// endLogins ends the log-in with the id of the address. For the id "others", it ends all log-ins except the
+// log-in of this browser. If it ends the log-in of this browser, the next page asks the person to log in.
 func (s *site) endLogins(w http.ResponseWriter, r request) error {
 	if _, err := readValues(w, r.Request, maxEmptyForm); err != nil {
 		return err

@@ -16,8 +16,8 @@ type sitePage struct {
 	action access.Action // "" for a page that every person may open
 }
 
-// sitePages are the pages in the navigation, in order. The bar of a phone has room for three of them and a
-// link to the others.
+// sitePages are the pages in the navigation, in order. The bar of a phone has room for three links and the
+// link More.
 var sitePages = []sitePage{
 	{pages.PageLink{Name: "Inbox", Path: "/", Place: pages.InBar}, access.ActList},
 	{pages.PageLink{Name: "History", Path: "/history", Place: pages.InBar}, access.ActList},
@@ -54,7 +54,7 @@ var sitePages = []sitePage{
 
 const morePath = "/more"
 
-// linksFor returns the navigation of a person: the pages that this person may open.
+// linksFor returns the navigation links for a person. It omits the pages that the person may not open.
 func (s *site) linksFor(ctx context.Context, who askback.Principal) []pages.PageLink {
 	var links []pages.PageLink
 	for _, p := range sitePages {
@@ -71,12 +71,12 @@ func (s *site) linksFor(ctx context.Context, who askback.Principal) []pages.Page
 	return links
 }
 
-// isPage reports whether the navigation has a link to a path.
+// isPage reports whether path is a page of the navigation.
 func isPage(path string) bool {
 	return path == morePath || slices.ContainsFunc(sitePages, func(p sitePage) bool { return p.Path == path })
 }
 
-// more shows the pages that have no place in the bar of a phone.
+// more shows the links to the pages that are not in the bar of a phone.
 func (s *site) more(w http.ResponseWriter, r request) error {
 	return s.render(w, r.Request, http.StatusOK, pages.More(r.frame))
 }

@@ -25,7 +25,7 @@ var peopleDone = map[string]string{
 	"person": "The person is saved.", "group": "The group is saved.", "removed": "Removed.",
 }
 
-// renderPeople sends the page, with the result of a form or the reason why it had no effect.
+// renderPeople sends the page. done confirms an action, and problem is the reason why a form had no effect.
 func (s *site) renderPeople(w http.ResponseWriter, r request, status int, done, problem string) error {
 	f, err := s.monthFigures(r)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *site) renderPeople(w http.ResponseWriter, r request, status int, done, 
 	return s.render(w, r.Request, status, pages.People(r.frame, p))
 }
 
-// personForm returns the form of a person.
+// personForm returns the form for a person.
 func personForm(p askback.PersonRequest, isNew bool) pages.EntryForm {
 	f := pages.EntryForm{
 		Title: "Edit a person", Path: pages.PeoplePath, Name: view.RawText(p.Name), New: isNew,
@@ -77,7 +77,7 @@ func personForm(p askback.PersonRequest, isNew bool) pages.EntryForm {
 	return f
 }
 
-// groupForm returns the form of a group.
+// groupForm returns the form for a group.
 func groupForm(name, people string, isNew bool) pages.EntryForm {
 	f := pages.EntryForm{
 		Title: "Edit a group", Path: pages.GroupsPath, Name: view.RawText(name), New: isNew,
@@ -116,7 +116,7 @@ func (s *site) editPerson(w http.ResponseWriter, r request) error {
 	return s.render(w, r.Request, http.StatusOK, pages.EditEntry(r.frame, form))
 }
 
-// person returns the person with a name. If there is no such person, the result has no name.
+// person returns the person with a name. It returns the zero value if there is no such person.
 func (r request) person(name string) (askback.Person, error) {
 	all, err := r.client.People(r.Context())
 	if i := slices.IndexFunc(all, func(p askback.Person) bool { return p.Name == name }); err == nil && i >= 0 {
@@ -146,7 +146,8 @@ func (s *site) editGroup(w http.ResponseWriter, r request) error {
 		pages.EditEntry(r.frame, groupForm(name, strings.Join(all[i].People, ", "), false)))
 }
 
-// readEntry returns the fields of a form of a person or a group, from an admin.
+// readEntry returns the fields of a form for a person or a group. It returns errAdminOnly if the person may
+// not change the directory.
 func (s *site) readEntry(w http.ResponseWriter, r request) (url.Values, error) {
 	if s.auth.May(r.principal, access.ActDirectory) != nil {
 		return nil, errAdminOnly
@@ -195,8 +196,8 @@ func (s *site) changePerson(w http.ResponseWriter, r request) error {
 	return s.entrySaved(w, r, form, "person", err)
 }
 
-// removedMeanwhile is the reason why the form of a person or a group saves nothing. The form must not restore
-// what another admin has removed since it was opened.
+// removedMeanwhile is the reason why the form for a person or a group saves nothing. The form must not
+// restore an entry that another admin has removed since the form was opened.
 const removedMeanwhile = "It was removed after the form was opened, or is in the settings file now."
 
 // plainAddress is the reason why a form sets no address.
@@ -238,7 +239,7 @@ func (s *site) changeGroup(w http.ResponseWriter, r request) error {
 	return s.entrySaved(w, r, form, "group", err)
 }
 
-// entryRemoved sends the page after a removal.
+// entryRemoved sends the page after a removal, or the reason why nothing was removed.
 func (s *site) entryRemoved(w http.ResponseWriter, r request, err error) error {
 	var invalid askback.Invalid
 	switch {
@@ -278,7 +279,7 @@ func (s *site) entrySaved(w http.ResponseWriter, r request, form pages.EntryForm
 	return nil
 }
 
-// entryFailed sends the form again with a problem.
+// entryFailed sends the form again with a problem of the field.
 func (s *site) entryFailed(w http.ResponseWriter, r request, form pages.EntryForm, field, problem string) error {
 	form.Problems = []view.Problem{{Field: field, Text: safetext.Line(problem)}}
 	return s.render(w, r.Request, http.StatusUnprocessableEntity, pages.EditEntry(r.frame, form))

@@ -16,7 +16,7 @@ import (
 type Push interface {
 	// PublicKey returns the key with which browsers subscribe, in base64url.
 	PublicKey(ctx context.Context) (string, error)
-	// CheckAddress returns the form in which a subscription is stored, or an [askback.Invalid].
+	// CheckAddress returns a subscription in the form in which it is stored, or an [askback.Invalid].
 	CheckAddress(address string) (string, error)
 }
 
@@ -44,7 +44,8 @@ const maxSubscription = 4 * limits.MaxContactAddress
 // pushKeyTime is how long a page waits for the key of the server.
 const pushKeyTime = 100 * time.Millisecond
 
-// pushKey returns the key with which browsers subscribe, or "" if they cannot.
+// pushKey returns the key with which browsers subscribe. It returns "" if browsers cannot subscribe, or if
+// the key is not known within pushKeyTime.
 func (s *site) pushKey(ctx context.Context) string {
 	if s.push == nil {
 		return ""
@@ -60,7 +61,7 @@ func (s *site) pushKey(ctx context.Context) string {
 
 // contactState describes the browser's push subscription to the page's script.
 type contactState struct {
-	ID string `json:"id"` // id of the contact; "" if the browser is no contact of this person
+	ID string `json:"id"` // id of the contact; "" if the browser is not a contact of this person
 }
 
 // addPush adds the browser as a contact of the person.
@@ -123,7 +124,7 @@ func (s *site) removePush(w http.ResponseWriter, r request) error {
 	return replyJSON(w, contactState{})
 }
 
-// open sends the number of open asks of the person, for the badge of the app.
+// open sends the number of open asks of the person, at most [askback.MaxLimit], for the badge of the app.
 func (s *site) open(w http.ResponseWriter, r request) error {
 	page, err := r.client.List(r.Context(), askback.Query{Snoozed: new(false), Limit: askback.MaxLimit})
 	if err != nil {
@@ -140,8 +141,8 @@ func replyJSON(w http.ResponseWriter, v any) error {
 	return nil
 }
 
-// browserName returns the name of a browser, by the name in its requests. It is a label for people, and
-// consists only of names from the tables.
+// browserName returns the name of a browser and its system for people, from the header User-Agent. All names
+// are from the tables, so no text of the header is shown.
 func browserName(agent string) string {
 	find := func(table [][2]string, unknown string) string {
 		for _, row := range table {

@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// maxReassignForm is the limit in bytes for the form that reassigns an ask: names, encoded.
+// maxReassignForm is the limit in bytes for the form that reassigns an ask.
 const maxReassignForm = 64 << 10
 
 // mayReassign reports whether the person may give others an open ask that this person sees.
@@ -75,14 +75,14 @@ func onlyPeople(people []askback.Person, names []string) []askback.Person {
 		func(p askback.Person) bool { return !slices.Contains(names, p.Name) })
 }
 
-// groupsWith returns the groups with one of the people.
+// groupsWith returns the groups that contain at least one of the people with these names.
 func groupsWith(groups []askback.Group, names []string) []askback.Group {
 	return slices.DeleteFunc(slices.Clone(groups), func(g askback.Group) bool {
 		return !slices.ContainsFunc(g.People, func(name string) bool { return slices.Contains(names, name) })
 	})
 }
 
-// restOf returns the other people who may answer an ask that names this person, or nil.
+// restOf returns the other people who may answer an ask. It returns nil if the ask does not name this person.
 func restOf(a askback.Ask, name string) []view.Text {
 	people := a.People()
 	if !slices.Contains(people, name) {
@@ -91,8 +91,8 @@ func restOf(a askback.Ask, name string) []view.Text {
 	return view.Names(slices.DeleteFunc(slices.Clone(people), func(other string) bool { return other == name }))
 }
 
-// reassign gives an ask to the people and groups of the form. The reply is the page of the ask. If this
-// person may not see the ask any more, the reply is a page that names its new recipients.
+// reassign gives an ask to the people and groups of the form, and redirects to the page of the ask. If this
+// person may not see the ask any more, the reply is a page that names the new recipients.
 func (s *site) reassign(w http.ResponseWriter, r request) error {
 	values, err := readValues(w, r.Request, maxReassignForm)
 	if err != nil {

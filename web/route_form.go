@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// saveRoute replaces a route that was made here, or adds a route after them.
+// saveRoute replaces the route index of routes, which were made here, or adds a route at the end.
 func (s *site) saveRoute(
 	w http.ResponseWriter, r request, values url.Values, routes []askback.Route, index int, revision int64,
 ) error {
@@ -70,7 +70,7 @@ func (f *filledForm) add(field, text string) {
 	f.Problems = append(f.Problems, view.Problem{Field: field, Text: safetext.Line(text)})
 }
 
-// addInvalid adds the problems of the route with an index among the routes that were sent.
+// addInvalid adds the problems of the route index. Problems of other routes are shown for the whole form.
 func (f *filledForm) addInvalid(index int, why askback.Invalid) {
 	fields := map[string]bool{
 		"agent": true, "kind": true, "tags": true, "to": true, "approvers": true, "channels": true, "quorum": true,
@@ -86,7 +86,7 @@ func (f *filledForm) addInvalid(index int, why askback.Invalid) {
 	}
 }
 
-// sentence returns a detail of a problem as a sentence.
+// sentence returns the detail of a problem as a sentence.
 func sentence(detail string) string {
 	if strings.HasPrefix(detail, "is ") {
 		detail = "it " + detail
@@ -94,8 +94,8 @@ func sentence(detail string) string {
 	return strings.ToUpper(detail[:1]) + detail[1:] + "."
 }
 
-// route returns the route of the form, and adds the problems of fields that cannot be parsed. The contents of
-// a route are checked later.
+// route returns the route of the form. It adds a problem for each field that cannot be parsed. The engine
+// checks the other rules for routes.
 func (f *filledForm) route() askback.Route {
 	r := askback.Route{
 		Match: askback.Match{
@@ -132,7 +132,7 @@ func (f *filledForm) route() askback.Route {
 	return r
 }
 
-// span reads a duration from a field, or adds its problem.
+// span parses a duration in a field. If the text is not a duration, span adds a problem.
 func (f *filledForm) span(field, typed string) askback.Span {
 	d, err := askback.ParseDuration(strings.TrimSpace(typed))
 	if err != nil {
@@ -141,7 +141,7 @@ func (f *filledForm) span(field, typed string) askback.Span {
 	return askback.Span(d)
 }
 
-// routeForm returns the form of a route.
+// routeForm returns the form for a route.
 func routeForm(r askback.Route) pages.RouteForm {
 	join := func(all []string) view.RawText { return view.RawText(strings.Join(all, ", ")) }
 	f := pages.RouteForm{

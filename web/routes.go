@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// routes lists the routes, and finds the route of the ask that the address describes.
+// routes lists the routes. It also shows which route applies to the ask that the address describes.
 func (s *site) routes(w http.ResponseWriter, r request) error {
 	return s.renderRoutes(w, r, http.StatusOK, "")
 }
@@ -24,7 +24,7 @@ var routesDone = map[string]string{
 	pages.RouteDown: "Moved down.",
 }
 
-// renderRoutes sends the list, with the problem of a form.
+// renderRoutes sends the list. problem is the reason why a form had no effect, or "".
 func (s *site) renderRoutes(w http.ResponseWriter, r request, status int, problem string) error {
 	all, err := r.client.Routes(r.Context())
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *site) renderRoutes(w http.ResponseWriter, r request, status int, proble
 	return s.render(w, r.Request, status, pages.Routes(r.frame, list))
 }
 
-// checkRoutes returns the routes that match the ask in the address.
+// checkRoutes returns the routes that apply to the ask in the address.
 func checkRoutes(r request, routes []askback.Route) pages.RouteCheck {
 	q := r.URL.Query()
 	c := pages.RouteCheck{
@@ -83,7 +83,7 @@ func (s *site) editRoute(w http.ResponseWriter, r request) error {
 	return s.render(w, r.Request, http.StatusOK, pages.EditRoute(r.frame, form))
 }
 
-// routesChanged is the sentence for a form whose routes have changed meanwhile.
+// routesChanged is the message if the routes have changed since the page was loaded.
 const routesChanged = "The routes were changed after this page was loaded. They are shown as they are now."
 
 // madeRoutes returns the routes that were made here or over the API.
@@ -95,7 +95,7 @@ func madeRoutes(all askback.RouteList) []askback.Route {
 // maxRouteForm is the limit in bytes for the form of a route.
 const maxRouteForm = 256 << 10
 
-// changeRoutes performs the action of a form of a route.
+// changeRoutes saves, removes or moves a route, as the form requests.
 func (s *site) changeRoutes(w http.ResponseWriter, r request) error {
 	if s.auth.May(r.principal, access.ActDirectory) != nil {
 		return errAdminOnly
@@ -131,7 +131,7 @@ func (s *site) changeRoutes(w http.ResponseWriter, r request) error {
 	return s.putRoutes(w, r, routes, revision, action)
 }
 
-// reorder moves or removes a route. It reports whether the action is possible for that route.
+// reorder moves or removes the route n. It reports whether the action is possible for that route.
 func reorder(routes *[]askback.Route, n int, action string) bool {
 	all := *routes
 	switch {
@@ -149,7 +149,7 @@ func reorder(routes *[]askback.Route, n int, action string) bool {
 	return true
 }
 
-// putRoutes replaces the routes that were made here. The reply is the list.
+// putRoutes replaces the routes that were made here, and redirects to the list.
 func (s *site) putRoutes(
 	w http.ResponseWriter, r request, routes []askback.Route, revision int64, action string,
 ) error {

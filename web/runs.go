@@ -12,8 +12,7 @@ import (
 	"github.com/askback/askback/reports"
 )
 
-// hostedMoments returns the timeline of a hosted session, and reports whether it has no older
-// events.
+// hostedMoments returns the timeline of a hosted session, and reports whether there are older events.
 func (s *site) hostedMoments(
 	r request, one askback.Session, asks []askback.Ask, late []reports.LateAnswer, sent []askback.Delivery,
 ) (all []view.Moment, older bool, err error) {
@@ -28,8 +27,8 @@ func (s *site) hostedMoments(
 	return view.RunTimeline(one, events, children, asks, late, view.DeliveriesOf(sent, s.titles)), older, nil
 }
 
-// openAsk puts the open ask of a hosted agent on the page of its session. There is only one,
-// because the agent waits for its outcome.
+// openAsk puts the open ask of a hosted agent on the page of its session. A hosted agent has at most one open
+// ask, because it waits for the outcome.
 func (s *site) openAsk(r request, t *pages.SessionPage, asks []askback.Ask) {
 	i := slices.IndexFunc(asks, func(a askback.Ask) bool { return !a.Settled() })
 	if i < 0 {
@@ -42,7 +41,7 @@ func (s *site) openAsk(r request, t *pages.SessionPage, asks []askback.Ask) {
 // maxRunForm is the limit in bytes for a form with a message.
 const maxRunForm = 1 << 20
 
-// sendMessage sends a message of the person to a session.
+// sendMessage sends a message of the person to a session, and redirects to the page of the session.
 func (s *site) sendMessage(w http.ResponseWriter, r request) error {
 	form, err := readValues(w, r.Request, maxRunForm)
 	if err != nil {
@@ -63,7 +62,7 @@ func (s *site) sendMessage(w http.ResponseWriter, r request) error {
 	return nil
 }
 
-// cancelRun ends the turn of a session, or the whole session.
+// cancelRun ends the turn of a session, or the whole session. It redirects to the page of the session.
 func (s *site) cancelRun(w http.ResponseWriter, r request) error {
 	form, err := readValues(w, r.Request, maxRunForm)
 	if err != nil {
@@ -88,8 +87,8 @@ func (s *site) cancelRun(w http.ResponseWriter, r request) error {
 	return nil
 }
 
-// startPage returns the page with the form that starts a hosted agent. If the demo is the only agent, the
-// form has the task of the demo, which always does that task.
+// startPage shows the form that starts a hosted agent. If the demo is the only agent, the form contains the
+// task of the demo, because the demo does no other task.
 func (s *site) startPage(w http.ResponseWriter, r request) error {
 	p := pages.StartPage{Agent: r.URL.Query().Get("agent")}
 	if all, err := r.client.HostedAgents(r.Context()); err == nil && len(all) == 1 && all[0].Name == demo.Name {
@@ -98,7 +97,8 @@ func (s *site) startPage(w http.ResponseWriter, r request) error {
 	return s.renderStart(w, r, http.StatusOK, p)
 }
 
-// renderStart sends the form to people who may start agents, because it names the agents.
+// renderStart sends the form that starts a hosted agent. It returns an error if the person may not start
+// agents.
 func (s *site) renderStart(w http.ResponseWriter, r request, status int, p pages.StartPage) error {
 	agents, err := r.client.HostedAgents(r.Context())
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *site) renderStart(w http.ResponseWriter, r request, status int, p pages
 	return s.render(w, r.Request, status, pages.StartRun(r.frame, p))
 }
 
-// startRun starts a hosted agent, and leads to the page of its session.
+// startRun starts a hosted agent, and redirects to the page of its session.
 func (s *site) startRun(w http.ResponseWriter, r request) error {
 	form, err := readValues(w, r.Request, maxRunForm)
 	if err != nil {

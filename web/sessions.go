@@ -28,13 +28,12 @@ func (s *site) sessions(w http.ResponseWriter, r request) error {
 	return s.render(w, r.Request, http.StatusOK, pages.Sessions(r.frame, list))
 }
 
-// session shows the timeline of a session: its newest asks, and its messages.
+// session shows the timeline of a session.
 func (s *site) session(w http.ResponseWriter, r request) error {
 	return s.renderSession(w, r, http.StatusOK, "", "")
 }
 
-// renderSession renders the page of a session. problem is the reason why a message was not sent, and text is
-// that message.
+// renderSession renders the page of a session. problem is the reason why the message text was not sent.
 func (s *site) renderSession(w http.ResponseWriter, r request, status int, problem, text string) error {
 	one, err := r.client.Session(r.Context(), r.PathValue("id"))
 	if err != nil {
@@ -71,15 +70,14 @@ func (s *site) renderSession(w http.ResponseWriter, r request, status int, probl
 	return s.render(w, r.Request, status, pages.Session(r.frame, t))
 }
 
-// maxMessages and maxMessageBytes limit the messages of a timeline, whose number and size an agent chooses.
-// The page is rendered in memory after each event.
+// maxMessages and maxMessageBytes limit the messages of a timeline. An agent chooses their number and size,
+// and the page is rendered in memory after each event.
 const (
 	maxMessages     = 1000
 	maxMessageBytes = 2 << 20
 )
 
-// messages returns the first messages of a session, and reports whether there are more. The
-// session of a single ask has none.
+// messages returns the first messages of a session, and reports whether there are more messages.
 func (r request) messages(id string) (all []askback.Message, more bool, err error) {
 	for cursor, size := "", 0; ; {
 		page, err := r.client.Messages(r.Context(), id, cursor, askback.MaxLimit)

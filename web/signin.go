@@ -26,12 +26,13 @@ type Issuer interface {
 	Finish(w http.ResponseWriter, r *http.Request) (email, to string, err error)
 }
 
-// signInPath is the path that starts a log-in with the issuer. Pages have a link to it and
-// not a form, because the Content-Security-Policy forbids forms that lead to the issuer.
+// signInPath is the path that starts a log-in with the issuer. Pages have a link to this path instead of a
+// form, because the Content-Security-Policy forbids forms that lead to the issuer.
 const signInPath = "/login/oidc"
 
-// signInURL returns the address that starts a log-in and returns to path. It is absolute,
-// because the cookie of the log-in must belong to the host that the issuer returns to.
+// signInURL returns the address that starts a log-in and returns to path. If choose is true, the person can
+// choose an account. The address is absolute, because the cookie of the log-in must belong to the host that
+// the issuer returns to.
 func (s *site) signInURL(path string, choose bool) string {
 	q := url.Values{"to": {path}}
 	if choose {
@@ -40,8 +41,8 @@ func (s *site) signInURL(path string, choose bool) string {
 	return s.publicURL + signInPath + "?" + q.Encode()
 }
 
-// loginNotice completes the page for a browser that is not logged in. It explains how to log in and return,
-// and that the form was not saved.
+// loginNotice completes the page for a browser that is not logged in. The page explains how to log in. If a
+// form was sent, the page states that it was not saved.
 func (s *site) loginNotice(n pages.Notice, r *http.Request) pages.Notice {
 	n.Body = []string{"This browser is not logged in."}
 	if login.Secret(r) != "" {
@@ -66,8 +67,8 @@ func (s *site) loginNotice(n pages.Notice, r *http.Request) pages.Notice {
 	return n
 }
 
-// returnPath returns the path of the page to show after a log-in, for the path that was
-// requested. Unknown paths lead to the inbox, so no address outside Askback is possible.
+// returnPath returns the path of the page to show after a log-in, for the path that was requested. For an
+// unknown path, it returns the path of the inbox, so no address outside Askback is possible.
 func returnPath(path string) string {
 	parts := strings.Split(path, "/")
 	switch {
@@ -87,8 +88,8 @@ func isID(s string) bool {
 // errProxy is the error of a request over plain http to a server whose public address is https.
 var errProxy = errors.New("a log-in came over plain http, and the pages are at https")
 
-// checkConnection returns an error if the browser cannot keep the cookie of a log-in. The issuer redirects to
-// the public address. If that address is https, the request must use https, too.
+// checkConnection returns an error if the browser cannot keep the cookie of a log-in. It also returns an
+// error for plain http if the public address is https, because the issuer redirects to that address.
 func (s *site) checkConnection(r *http.Request) error {
 	switch {
 	case strings.HasPrefix(s.publicURL, "https:") && !login.Secure(r):
@@ -124,8 +125,8 @@ func (s *site) signIn(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// signInCallback logs in a browser that the issuer redirected back. It ends the browser's
-// earlier log-in.
+// signInCallback logs in a browser that the issuer redirected back. It ends the earlier log-in of the
+// browser.
 func (s *site) signInCallback(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	if err := s.checkConnection(r); err != nil {
@@ -159,7 +160,7 @@ func (s *site) signInCallback(w http.ResponseWriter, r *http.Request) error {
 // errIssuerChanged is the error of a log-in with an issuer that is no longer in the settings.
 var errIssuerChanged = errors.New("login.oidc was removed or changed; restart the server")
 
-// An unknownPersonError is the error of an e-mail address that is not in the settings.
+// An unknownPersonError is the error for an e-mail address that no person in the settings has.
 type unknownPersonError struct{ email string }
 
 func (e unknownPersonError) Error() string {
@@ -167,7 +168,7 @@ func (e unknownPersonError) Error() string {
 }
 
 // renderSignInError shows the reason why a log-in failed. It returns err if err is not about the log-in.
-// Error texts of the issuer go only to the log, because an attacker may have written them.
+// Error texts of the issuer are only logged, because an attacker may have written them.
 func (s *site) renderSignInError(w http.ResponseWriter, r *http.Request, to string, err error) error {
 	n, status := pages.Notice{
 		Heading: "Not logged in", SignIn: pages.SignIn{Name: s.issuer.Name(), URL: s.signInURL(to, false)},

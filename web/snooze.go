@@ -14,8 +14,8 @@ import (
 // is sent when a page reconnects.
 const snoozeDelay = 10 * time.Second
 
-// snooze hides an ask from the list of the person until a time, or shows it again. If the ask
-// is settled, its page shows that.
+// snooze hides an ask from the list of the person until a time, or ends a snooze. If the ask is settled, it
+// redirects to the page of the ask.
 func (s *site) snooze(w http.ResponseWriter, r request) error {
 	sent, err := readValues(w, r.Request, maxEmptyForm)
 	if err != nil {
@@ -64,8 +64,8 @@ var (
 	errSnoozes    = errors.New("this person has snoozed too many asks")
 )
 
-// unsnoozedPath returns the address of the page to show after a snooze was ended: the list, or
-// the ask in the inbox.
+// unsnoozedPath returns the address of the page to show after a snooze was ended. If then is "list", the page
+// is the list, and otherwise the ask in the inbox.
 func (s *site) unsnoozedPath(r request, id, then string) string {
 	filter := pages.FilterOf(r.URL.Query())
 	path := "/"
@@ -97,8 +97,8 @@ func untilOf(snoozes []askback.Snooze) map[string]time.Time {
 	return out
 }
 
-// readSnoozes sets the number of hidden asks, the time when the next of them comes back, and the snooze of
-// the open ask on the page.
+// readSnoozes sets the number of hidden asks, the time when the next hidden ask comes back, and the snooze of
+// the ask on the page.
 func (s *site) readSnoozes(r request, i *pages.Inbox) error {
 	hidden, err := s.hidden(r.Context(), r)
 	if err != nil {

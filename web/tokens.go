@@ -18,7 +18,7 @@ import (
 // errAdminOnly is returned for a page that only admins may open.
 var errAdminOnly = errors.New("this page is for admins")
 
-// A lifetime is a choice in the form of how long a new token is valid.
+// A lifetime is a choice of the form for how long a new token is valid.
 type lifetime struct {
 	value string
 	lasts time.Duration // 0 if the token does not expire
@@ -61,9 +61,9 @@ func (s *site) renderTokens(w http.ResponseWriter, r request, status int, form p
 // maxTokenForm is the limit in bytes for the form of a token.
 const maxTokenForm = 4 << 10
 
-// createToken creates a token. Only this reply has its secret, and no cache keeps it. Without https, a
-// browser sends the cookie to every port of the host, so another program may have the cookie. A token is
-// valid for longer than a log-in. Without https, only tokens that cannot answer are therefore created.
+// createToken creates a token. Only this reply has the secret of the token, and no cache keeps the secret.
+// Without https, a browser sends the cookie to every port of the host, so another program may have the
+// cookie. A token is valid for longer than a log-in. Without https, only agent tokens are therefore created.
 func (s *site) createToken(w http.ResponseWriter, r request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	if s.auth.May(r.principal, access.ActTokens) != nil {
@@ -104,7 +104,7 @@ func (s *site) createToken(w http.ResponseWriter, r request) error {
 		pages.NewToken(r.frame, view.OfToken(made), secret, s.address(r.Request)))
 }
 
-// revokeToken ends a token.
+// revokeToken revokes a token, and redirects to the list.
 func (s *site) revokeToken(w http.ResponseWriter, r request) error {
 	if s.auth.May(r.principal, access.ActTokens) != nil {
 		return errAdminOnly

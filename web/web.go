@@ -1,9 +1,9 @@
-// Package web serves the pages for browsers: the inbox, a page for each ask, standing
-// approvals, and the log-in.
+// Package web serves the pages for browsers, such as the inbox, the history, the sessions and the log-in.
 //
-// Pages are HTML forms and work without scripts. No GET changes anything. A POST is
-// accepted from Askback's own pages only, and an answer only with a person's cookie. Text
-// of agents is displayed through internal/text/view only: it never runs and loads nothing.
+// Pages are HTML forms and work without scripts. No GET changes anything, except a log-in with an issuer. A
+// POST requires a page of Askback and the cookie of a person. The exception is a link in a message, whose
+// token is the only credential. Text of agents is displayed only through internal/text/view. It never runs,
+// and loads nothing.
 package web
 
 import (
@@ -30,7 +30,7 @@ import (
 )
 
 // An Authenticator identifies the users of the pages, and returns their clients. Package engine implements
-// it, [Logins] and [Engine].
+// Authenticator, [Logins] and [Engine].
 type Authenticator interface {
 	// Authenticate returns the principal of a secret, or [askback.ErrUnauthorized].
 	Authenticate(ctx context.Context, secret string) (askback.Principal, error)
@@ -42,9 +42,9 @@ type Authenticator interface {
 
 // Logins log browsers in and out.
 type Logins interface {
-	// Login exchanges the secret of a log-in link for the secret of a browser, which is
-	// valid for [limits.BrowserTime]. A link works once; after that, and for an unknown
-	// secret, Login returns [askback.ErrUnauthorized].
+	// Login exchanges the secret of a log-in link for the secret of a browser, which is valid for
+	// [limits.BrowserTime]. A link works once. Afterwards, and for an unknown secret, Login returns
+	// [askback.ErrUnauthorized].
 	Login(ctx context.Context, secret string) (browserSecret string, err error)
 	// SignIn returns a secret for the browser of the person with an e-mail address that
 	// the issuer confirmed. The secret is valid for [limits.SignInTime]. SignIn returns
@@ -53,7 +53,7 @@ type Logins interface {
 	SignIn(ctx context.Context, issuer, email string) (browserSecret string, err error)
 	// Logins returns the valid log-ins of browsers of a person, oldest first.
 	Logins(ctx context.Context, p askback.Principal) ([]askback.Token, error)
-	// EndLogin revokes one of them. If id is unknown, it returns [askback.ErrNotFound].
+	// EndLogin revokes a log-in of a person. If id is unknown, it returns [askback.ErrNotFound].
 	EndLogin(ctx context.Context, p askback.Principal, id string) (askback.Token, error)
 	// Logout revokes the secret of a browser.
 	Logout(ctx context.Context, secret string) error
@@ -63,7 +63,7 @@ type Logins interface {
 type Engine interface {
 	// Reports returns the reports for a principal.
 	Reports(p askback.Principal) reports.Reader
-	// Held returns the asks with an answer of a person that can still be undone, in the order in which the
+	// Held returns the asks with an answer that a person can still undo. They are in the order in which the
 	// answers are sent.
 	Held(ctx context.Context, p askback.Principal) ([]askback.Ask, error)
 	// WatchHeld returns a channel that gets a value after each change of held answers, until stop
@@ -81,8 +81,8 @@ type Options struct {
 	Now  func() time.Time // nil for time.Now
 	Zone *time.Location   // time zone of the pages; nil for UTC
 	Log  *slog.Logger     // nil for no log
-	// Issuer lets people sign in with OpenID Connect. It requires PublicURL, the address
-	// that it redirects browsers to. Nil means that there is no issuer.
+	// Issuer lets people sign in with OpenID Connect. It redirects browsers to PublicURL, which is then
+	// required. Nil means that there is no issuer.
 	Issuer    Issuer
 	PublicURL string // address of the pages, without a slash at the end
 	Links     *Links // nil if links in messages do not work
@@ -97,11 +97,13 @@ type Options struct {
 //
 //   - /, /rows, /live, /decide, /held and /undo for the inbox, and /asks/{id} for an ask;
 //   - /history and its export, /sessions, /run, /grants and /deliveries;
-//   - /tokens, /endpoints, /contacts, /people, /groups, /routes and /more;
-//   - /login, /logout and /assets/.
+//   - /agents, /people, /groups, /numbers, /routes, /tokens, /logins, /endpoints, /contacts and /more;
+//   - /login, /logout and /assets/;
+//   - /push and /open for notifications;
+//   - /manifest.webmanifest, /sw.js and /offline for the app on a phone.
 //
-// With links, it handles /a/. With an issuer, it also handles /login/oidc and its callback. Other paths get an
-// error page. The options may be nil. A reverse proxy that ends TLS must forward Host and set
+// With links, it handles /a/. With an issuer, it also handles /login/oidc and its callback. Other paths get
+// an error page. The options may be nil. A reverse proxy that ends TLS must forward Host and set
 // X-Forwarded-Proto.
 func New(auth Authenticator, logins Logins, e Engine, o *Options) http.Handler {
 	s := &site{
@@ -175,7 +177,8 @@ func (s *site) handleSessions(mux *http.ServeMux) {
 	mux.Handle("POST "+pages.RunPath, s.authenticated(s.startRun))
 }
 
-// handleOperation adds the pages of tokens, log-ins and deliveries.
+// handleOperation adds the pages of tokens, deliveries, endpoints, contacts, people, groups, routes and
+// log-ins.
 func (s *site) handleOperation(mux *http.ServeMux) {
 	mux.Handle("GET /tokens", s.authenticated(s.tokens))
 	mux.Handle("POST /tokens", s.authenticated(s.createToken))
@@ -227,8 +230,8 @@ const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src
 	"manifest-src 'self'; worker-src 'self'; form-action 'self'; " +
 	"frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types askback"
 
-// secureHeaders sets the security headers of all replies. Because of the referrer policy,
-// browsers send "Origin: null" with Askback's own forms; Sec-Fetch-Site identifies them.
+// secureHeaders sets the security headers of all replies. Because of the referrer policy, browsers send
+// "Origin: null" with Askback's own forms. The header Sec-Fetch-Site identifies these forms.
 func secureHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -244,7 +247,7 @@ func secureHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// handler returns a handler that calls f and renders its error as a page.
+// handler returns a handler that calls f and renders an error of f as a page.
 func (s *site) handler(f func(http.ResponseWriter, *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := f(w, r); err != nil {
@@ -278,8 +281,8 @@ func (s *site) authenticated(f func(http.ResponseWriter, request) error) http.Ha
 	})
 }
 
-// reauthenticate returns an error if the person was logged out while the form was read, which may take a long
-// time.
+// reauthenticate returns an error if the person was logged out while the form was read. Reading a form may
+// take a long time.
 func (s *site) reauthenticate(r request) error {
 	_, err := s.authenticate(r.Request)
 	return err
@@ -307,7 +310,7 @@ func (s *site) frame() pages.Frame {
 	}
 }
 
-// frameOf returns the frame with the name of the person, if one is logged in.
+// frameOf returns the frame with the name of the person, if a person is logged in.
 func (s *site) frameOf(r *http.Request) pages.Frame {
 	if who, err := s.authenticate(r); err == nil {
 		return s.frameFor(r.Context(), who)
@@ -315,16 +318,15 @@ func (s *site) frameOf(r *http.Request) pages.Frame {
 	return s.frame()
 }
 
-// frameFor returns the frame with the name of a person, and the pages that this person may
-// open.
+// frameFor returns the frame with the name of a person, and the links that this person may open.
 func (s *site) frameFor(ctx context.Context, who askback.Principal) pages.Frame {
 	frame := s.frame()
 	frame.Name, frame.Links = safetext.Line(who.Name), s.linksFor(ctx, who)
 	return frame
 }
 
-// render renders a page completely before it sends anything. If that fails, it returns the
-// error and sends nothing.
+// render renders a page completely before it sends any part of the page. If the rendering fails, it returns
+// the error and sends nothing.
 func (s *site) render(w http.ResponseWriter, r *http.Request, status int, page templ.Component) error {
 	var b bytes.Buffer
 	if err := page.Render(r.Context(), &b); err != nil {
@@ -338,7 +340,8 @@ func (s *site) render(w http.ResponseWriter, r *http.Request, status int, page t
 	return nil
 }
 
-// renderError sends the page of an error. It logs errors of the server, which the page must not contain.
+// renderError sends the page of an error. It logs errors of the server, which the page must not contain. If
+// the browser is not logged in, it sets a cookie with the page to return to.
 func (s *site) renderError(w http.ResponseWriter, r *http.Request, err error) {
 	f := failureOf(err)
 	switch f.status {
