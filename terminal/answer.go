@@ -18,10 +18,10 @@ import (
 const maxInvalid = 3
 
 // Answer asks the person at the terminal of this process, and answers or declines the ask through inbox. If
-// standard input is a pipe, Answer reads the answer from it, and nothing else may read from the pipe. The
-// rules for pipes then apply: a pipe can decline a confirmation, but not approve it. If the ask was settled
-// elsewhere, Answer shows the outcome and returns nil. Otherwise the ask stays open, and the error is
-// [ErrNoInput], the error of ctx, or an error of inbox. Answer must not be called concurrently.
+// standard input is a pipe, Answer reads the answer from the pipe, and nothing else may read from the pipe. A
+// pipe can decline a confirmation, but not approve it. If the ask was settled elsewhere, Answer shows the
+// outcome and returns nil. Otherwise the ask stays open. The error is then [ErrNoInput], the error of ctx, or
+// an error of inbox or of the terminal. Answer must not be called concurrently.
 func Answer(ctx context.Context, inbox askback.Inbox, a askback.Ask) error {
 	if !IsTerminal(os.Stdin) {
 		return pipe().Answer(ctx, inbox, a)
@@ -44,7 +44,7 @@ func Answer(ctx context.Context, inbox askback.Inbox, a askback.Ask) error {
 // pipe reads the answers from standard input, line by line.
 var pipe = sync.OnceValue(func() *Prompt { return New(os.Stdin, os.Stderr, nil) })
 
-// Answer is like the function Answer, at this prompt.
+// Answer is like the function Answer, but asks at this prompt.
 func (p *Prompt) Answer(ctx context.Context, inbox askback.Inbox, a askback.Ask) error {
 	return answer(ctx, p, p.out, inbox, a)
 }
@@ -55,8 +55,8 @@ type asker interface {
 	Settled(a view.Ask) error
 }
 
-// answer asks with ui until there is a valid answer, or until too many answers were invalid. It writes the
-// mistakes to out.
+// answer asks with ui until there is a valid answer, or until maxInvalid answers were invalid. It writes the
+// problems of invalid answers to out.
 func answer(ctx context.Context, ui asker, out io.Writer, inbox askback.Inbox, a askback.Ask) error {
 	for n := 1; ; n++ {
 		result, err := ui.Ask(ctx, view.Of(a))

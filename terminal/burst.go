@@ -11,7 +11,7 @@ import (
 type burst struct {
 	inPaste bool   // whether a paste that the terminal marks has begun
 	rest    []byte // the beginning of a character or of a mark
-	goesOn  bool   // until then, further bytes belong to the burst
+	goesOn  bool   // whether the next bytes belong to the burst
 }
 
 // Marks around pasted text.
@@ -23,7 +23,8 @@ const (
 // maxBurst is the number of bytes that are converted together. The result is at most eight times as long.
 const maxBurst = 500
 
-// convert returns the bytes with marks around text that is not a single key.
+// convert returns the bytes with marks around text that is not a single key. It keeps an incomplete character
+// or mark for the next call.
 func (b *burst) convert(in []byte) (out []byte) {
 	in = append(b.rest, in...)
 	b.rest = nil
@@ -83,7 +84,7 @@ func isSingleKey(in []byte) bool {
 	return n == len(in)
 }
 
-// nextKey returns the length of the first key, and whether it types text. Escape sequences and
+// nextKey returns the length of the first key, and reports whether the key types text. Escape sequences and
 // control characters other than line breaks and tabs are not text.
 func nextKey(in []byte) (n int, isText bool) {
 	switch {

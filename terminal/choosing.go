@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// choosing is the state of one question in a panel.
+// A choosing is the state of a question in a panel.
 type choosing struct {
 	q           view.Question
 	cursor      int   // choice under the cursor; len(q.Choices) is "Other", and -1 no choice
@@ -25,8 +25,8 @@ type choosing struct {
 	key         string // the first characters of a key that is being typed
 }
 
-// newChoosing places the cursor on the default, and marks the defaults if several answers
-// are possible. Only Enter takes them.
+// newChoosing returns the state of a question before any key is pressed. The cursor is on the first default.
+// If several answers are possible, the defaults are marked. Only Enter takes a default.
 func newChoosing(q view.Question) *choosing {
 	c := &choosing{q: q}
 	for i, choice := range slices.Backward(q.Choices) {
@@ -72,7 +72,7 @@ func (c *choosing) filtersBy(text string) bool {
 	return len(c.q.Choices) >= manyChoices && c.q.Numbered() && unicode.IsLetter(r)
 }
 
-// keepVisible moves the cursor to a visible choice.
+// keepVisible moves the cursor to the first visible choice, unless the choice under the cursor is visible.
 func (c *choosing) keepVisible() {
 	all := c.visible()
 	if slices.Contains(all, c.cursor) {
@@ -117,9 +117,9 @@ func (c *choosing) step(key string) bool {
 	return true
 }
 
-// typeKey adds a character to the key that is being typed. If it is the key of a choice, the
-// cursor moves there. ok reports whether the character can be a part of a key, and moved
-// whether the cursor moved.
+// typeKey adds a character to the key that is being typed. If this completes the key of a choice, the cursor
+// moves to the choice. ok reports whether the character can be a part of a key, and moved whether the cursor
+// moved.
 func (c *choosing) typeKey(text string) (ok, moved bool) {
 	for _, typed := range []string{c.key + text, text} {
 		for i := range len(c.q.Choices) + 1 {
@@ -139,7 +139,7 @@ func (c *choosing) typeKey(text string) (ok, moved bool) {
 	return false, false
 }
 
-// keyOf returns the key of a choice, or of "Other".
+// keyOf returns the key of the choice i, or of "Other".
 func (c *choosing) keyOf(i int) string {
 	if i < len(c.q.Choices) {
 		return c.q.Choices[i].Key
@@ -164,7 +164,7 @@ func (c *choosing) isMarked(i int) bool {
 	return slices.Contains(c.picked, i)
 }
 
-// answer returns the chosen answer.
+// answer returns the chosen answer, or the default if it was taken, with the note.
 func (c *choosing) answer() askback.QuestionAnswer {
 	other := ""
 	if c.otherMarked {

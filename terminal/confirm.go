@@ -164,7 +164,7 @@ func (d *dialog) approve(a askback.Answer) (askback.Answer, string) {
 }
 
 // confirmGrant shows the later calls that would be approved, and then asks the person to type yes. Any other
-// reply approves nothing (F8).
+// reply approves nothing (F8). It returns the reason why nothing is approved, or "".
 func (d *dialog) confirmGrant(scope askback.Scope) (problem string) {
 	f := newFrame(d.options)
 	f.grantPreview(d.ask, scope)

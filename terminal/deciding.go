@@ -11,13 +11,13 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// deciding is the state of a call in a panel.
+// A deciding is the state of a call in a panel.
 type deciding struct {
 	*view.Confirmation
 	form    view.Form       // form with the changed arguments
 	note    field           // reason of the decision
 	pending *askback.Answer // an approval that needs a typed word
-	word    string          // that word
+	word    string          // the word to type
 	typed   field           // typed part of the word
 	grant   askback.Scope   // scope of pending, if it also approves later calls
 	action  int             // action that Enter takes, counted from 1; 0 for none
@@ -26,13 +26,13 @@ type deciding struct {
 // approveWord is the word that approves a dangerous call, as on its page.
 const approveWord = "approve"
 
-// A decideMsg arrives when no key has followed a letter that decides.
+// A decideMsg arrives decideTime after a letter that decides was pressed.
 type decideMsg struct {
 	by      *picker
-	presses int // number of keys until then
+	presses int // number of keys up to that letter
 }
 
-// decideNow decides the call by the letter that was pressed, if no other key has followed.
+// decideNow decides the call by the letter that was pressed, unless another key has followed.
 func (p *picker) decideNow(m decideMsg) {
 	key := p.letter
 	if key == "" || m.presses != p.presses {
@@ -77,8 +77,8 @@ func (p *picker) pressForCall(key string) tea.Cmd {
 	return nil
 }
 
-// An action is an operation on a call. It has a key. Every keyboard can also select it with the arrows and
-// take it with Enter.
+// An action is an operation on a call, with a key. On every keyboard, the arrows also select an action, and
+// Enter takes it.
 type action struct{ key, words string }
 
 // actions returns the possible actions on the call. Neither the first nor the last action decides, because in
@@ -111,7 +111,8 @@ func (c *deciding) step(key string, n int) {
 	}
 }
 
-// takeAction performs the action of Enter for a call: the action that the arrows selected, or nothing.
+// takeAction performs the action that the arrows selected, as Enter does. If no action is selected, it
+// explains the keys.
 func (p *picker) takeAction() tea.Cmd {
 	c := p.call
 	if c.action == 0 || c.action > len(p.actions()) {
@@ -128,14 +129,14 @@ func (p *picker) takeAction() tea.Cmd {
 	return p.pressForCall(key)
 }
 
-// decision returns a decision with the changed arguments.
+// decision returns an answer with the decision d and the changed arguments.
 func (p *picker) decision(d askback.Decision) askback.Answer {
 	p.call.form.Decision = d
 	return p.call.form.Answer(p.ask)
 }
 
-// approve approves the call. If the call is dangerous, was not read, or covers later calls, approve asks for
-// a typed word.
+// approve approves the call. If the call is dangerous, was not read, or scope covers later calls, it asks for
+// a typed word first. It does not approve changed arguments for later calls.
 func (p *picker) approve(a askback.Answer, scope askback.Scope) {
 	c := p.call
 	if len(a.Input) == 0 && c.form.Edited() {
@@ -151,7 +152,7 @@ func (p *picker) approve(a askback.Answer, scope askback.Scope) {
 	p.edit(confirming, &c.typed)
 }
 
-// checkWord approves the call if the word was typed. Any other text approves nothing.
+// checkWord approves the call if the person typed the word. Any other text approves nothing.
 func (p *picker) checkWord() {
 	c := p.call
 	p.mode, p.editing = picking, nil
@@ -162,7 +163,7 @@ func (p *picker) checkWord() {
 	p.result = Answered{*c.pending}
 }
 
-// withReason adds the note to a result that decides a call.
+// withReason adds the note of the person to a result that decides a call.
 func (p *picker) withReason(r Result) Result {
 	answered, ok := r.(Answered)
 	if ok && p.call != nil {
@@ -203,7 +204,8 @@ func (p *picker) openEditor(name, text string) tea.Cmd {
 	return tea.Exec(&external{p.host, p.ctx, edit}, func(err error) tea.Msg { return editedMsg{p, changed, err} })
 }
 
-// edited takes the text that the editor saved.
+// edited takes the text that the editor saved for a field or for the arguments. It shows an error, and
+// rejects arguments that are not a JSON object.
 func (p *picker) edited(text string, err error) tea.Cmd {
 	text = strings.TrimRight(text, "\r\n")
 	switch {
@@ -248,7 +250,8 @@ func (p *picker) showAll() tea.Cmd {
 	return tea.Exec(&external{p.host, p.ctx, page}, func(err error) tea.Msg { return pagedMsg{p, err} })
 }
 
-// paged records that all rows were shown. Without a pager, they are written above the panel.
+// paged records that all rows were shown. If the pager failed, it writes the rows above the panel. In an
+// inbox, it shows the error instead.
 func (p *picker) paged(err error) {
 	if p.ctx.Err() != nil {
 		return

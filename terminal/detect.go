@@ -12,7 +12,7 @@ func IsTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// StreamOptions returns the options for drawing on stream, or nil if it is not a terminal.
+// StreamOptions returns the options for drawing on stream, or nil if stream is not a terminal.
 func StreamOptions(stream any) *Options {
 	if !IsTerminal(stream) {
 		return nil
@@ -21,7 +21,7 @@ func StreamOptions(stream any) *Options {
 	return &Options{Style: style(), Width: func() int { return columns(int(f.Fd())) }}
 }
 
-// columns returns the current width of a terminal, or [defaultWidth] if it is unknown.
+// columns returns the current width of a terminal, or [defaultWidth] if the width is unknown.
 func columns(fd int) int {
 	if width, _, err := term.GetSize(fd); err == nil && width > 0 {
 		return width
@@ -29,8 +29,8 @@ func columns(fd int) int {
 	return defaultWidth
 }
 
-// Rows returns the current number of rows of the terminal that stream is, or
-// [defaultHeight] if it is unknown.
+// Rows returns the current number of rows of the terminal that stream is, or [defaultHeight] if the number is
+// unknown.
 func Rows(stream any) int {
 	if f, ok := stream.(*os.File); ok {
 		if _, height, err := term.GetSize(int(f.Fd())); err == nil && height > 0 {
@@ -40,7 +40,7 @@ func Rows(stream any) int {
 	return defaultHeight
 }
 
-// size returns the current width and height of a terminal.
+// size returns the current width and height of a terminal, or the defaults if they are unknown.
 func size(fd int) (width, height int) {
 	if width, height, err := term.GetSize(fd); err == nil && width > 0 && height > 0 {
 		return width, height

@@ -24,7 +24,7 @@ type draft struct {
 	Form url.Values `json:"form,omitempty"`
 }
 
-// Values of a field for the options of a question, other than the index of an option.
+// otherAnswer is the value of the field of a question for "Other". The values for options are their indexes.
 const otherAnswer = "own"
 
 // emptyDraft is the draft of a person who has filled in nothing.
@@ -36,13 +36,13 @@ const (
 	draftRetry = 3 * time.Second        // wait after an error
 )
 
-// A keeper has the state of the draft of a panel.
+// A keeper is the state of the draft of a panel.
 type keeper struct {
 	asked  bool       // whether the draft is being read, or was read
 	stored string     // draft as it is stored
-	form   url.Values // fields of it that the panel does not have
-	due    bool       // whether it is being saved, or will be
-	err    error      // error of the last attempt to save it
+	form   url.Values // fields of the draft that the panel does not have
+	due    bool       // whether the draft is being saved, or will be
+	err    error      // error of the last attempt to save the draft
 	saves  sync.WaitGroup
 }
 
@@ -78,7 +78,7 @@ func handleDraft(msg tea.Msg) (cmd tea.Cmd, ok bool) {
 	return nil, false
 }
 
-// readDraft reads the draft, once.
+// readDraft reads the draft, unless it was read before.
 func (p *picker) readDraft() tea.Cmd {
 	if p.options.Drafts == nil || p.draft.asked || p.result != nil {
 		return nil
@@ -91,7 +91,7 @@ func (p *picker) readDraft() tea.Cmd {
 }
 
 // takeDraft fills in the draft that was read. Keys that answer are ignored for a moment, because the cursor
-// may now be on another option. If the draft cannot be read, it is read again later.
+// may now be on another option. If the draft cannot be read, takeDraft reads it again later.
 func (p *picker) takeDraft(raw json.RawMessage, err error) tea.Cmd {
 	var d draft
 	switch {
@@ -115,13 +115,13 @@ func (p *picker) takeDraft(raw json.RawMessage, err error) tea.Cmd {
 	return p.arm()
 }
 
-// hasChosen reports whether there are chosen options that have not been sent.
+// hasChosen reports whether the person has chosen options that were not sent.
 func (p *picker) hasChosen() bool {
 	return slices.ContainsFunc(p.choices,
 		func(c *choosing) bool { return c.answered || c.cursor != newChoosing(c.q).cursor || c.marksChanged() })
 }
 
-// restore fills in the fields of a form. Text that the person has typed meanwhile stays.
+// restore fills in the fields of form. Text that the person has typed meanwhile is kept.
 func (p *picker) restore(form url.Values) {
 	p.draft.form = url.Values{}
 	for _, name := range []string{"scope", "expires_in"} {
@@ -162,9 +162,9 @@ func (p *picker) fill(f *field, text string) {
 	}
 }
 
-// restore chooses the options with these values. If there are several questions, this answers the question,
-// which is shown again before the answers are sent. Otherwise it moves the cursor to the option, and Enter
-// chooses it.
+// restore chooses the options with these values. If several is true, the ask has other questions. The
+// question then counts as answered, and is shown again before the answers are sent. Otherwise the cursor
+// moves to the option, and Enter chooses the option.
 func (c *choosing) restore(values []string, several bool) {
 	var picked []int
 	own := len(c.q.Choices) == 0 && c.other.text() != c.q.DefaultAnswer().Other
@@ -219,7 +219,7 @@ func (c *choosing) fields(form url.Values) {
 	}
 }
 
-// draftText returns the draft of all entries. The word that approves a call is not a part of it.
+// draftText returns the draft with all entries. The word that approves a call is not part of a draft.
 func (p *picker) draftText() string {
 	form := url.Values{}
 	for _, c := range p.choices {
@@ -256,7 +256,7 @@ func (p *picker) unsaved() bool {
 	return p.options.Drafts != nil && text != p.draft.stored && (text != emptyDraft || p.draft.stored != "")
 }
 
-// keep saves the draft soon, if it has changed.
+// keep saves the draft after draftPause, if the draft has changed.
 func (p *picker) keep() tea.Cmd {
 	if p.draft.due || !p.unsaved() {
 		return nil
@@ -265,7 +265,7 @@ func (p *picker) keep() tea.Cmd {
 	return p.after(draftPause, saveDraftMsg{p})
 }
 
-// saveDraft saves the draft in its present state, so that it is also saved if the panel ends.
+// saveDraft saves the draft in its present state. The draft is also saved if the panel ends meanwhile.
 func (p *picker) saveDraft() tea.Cmd {
 	if !p.unsaved() {
 		p.draft.due = false
@@ -285,7 +285,7 @@ func (p *picker) lateContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(p.ctx), sendTime)
 }
 
-// kept records that a draft was saved. After an error, it is saved again later.
+// kept records that a draft was saved. After an error, it saves the draft again later.
 func (p *picker) kept(text string, err error) tea.Cmd {
 	if isOver(err) {
 		err = nil
@@ -302,7 +302,7 @@ func isOver(err error) bool {
 	return errors.Is(err, askback.ErrSettled) || errors.Is(err, askback.ErrNotFound)
 }
 
-// flush saves the draft if it has changed, and waits until it is saved.
+// flush saves the draft if it has changed, and waits until all drafts are saved.
 func (p *picker) flush(ctx context.Context) error {
 	p.draft.saves.Wait()
 	if !p.unsaved() || p.result != nil {

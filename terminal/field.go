@@ -40,7 +40,7 @@ func (f *field) insert(text string) (problem string) {
 	return ""
 }
 
-// press handles a key that moves the cursor or deletes text. It reports whether the key does so.
+// press handles a key that moves the cursor or deletes text. It reports whether key is such a key.
 func (f *field) press(key string) bool {
 	switch key {
 	case "backspace", "ctrl+h":
@@ -85,7 +85,7 @@ func lastCluster(s string) string {
 	return last
 }
 
-// rows returns the text in rows of a width, and the position of the cursor in them.
+// rows returns the text in rows of a width, and the position of the cursor in these rows.
 func (f *field) rows(width int) (rows []string, row, column int) {
 	cut := func(text string) (rows []string) {
 		for line := range strings.SplitSeq(safetext.Block(text).String(), "\n") {

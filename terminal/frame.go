@@ -68,7 +68,7 @@ func newFrame(o Options) *frame {
 	return f
 }
 
-// writeTo writes the frame to w.
+// writeTo writes the frame to w. It writes nothing if the frame is empty.
 func (f *frame) writeTo(w io.Writer) error {
 	if f.b.Len() == 0 {
 		return nil

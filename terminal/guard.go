@@ -18,7 +18,7 @@ const (
 const decideTime = 200 * time.Millisecond
 
 // A guard ignores keys that were typed for something else than the content of the screen. A panel becomes
-// live after a pause without keys; each key before that prolongs the wait.
+// live after a pause without keys. Each key before that prolongs the wait, unless steady is true.
 type guard struct {
 	live    bool
 	pause   time.Duration // time without keys until the panel is live
@@ -43,8 +43,8 @@ func (g *guard) appear(now time.Time) {
 	}
 }
 
-// wait makes keys wait for half a second. It is for the next question of a form, which is sent only after a
-// review. If steady is true, keys do not prolong the wait.
+// wait ignores keys that answer for half a second. It is for the next question of a form, which is sent only
+// after a review. If steady is true, keys do not prolong the wait.
 func (g *guard) wait(now time.Time, steady bool) {
 	g.live, g.last, g.ignored, g.pause, g.steady = false, now, 0, armingTime, steady
 }
@@ -56,8 +56,8 @@ func (g *guard) check(now time.Time) (rest time.Duration) {
 	return rest
 }
 
-// press records a key and the text that it types, or "", and reports whether it may answer. A key that is
-// pressed repeatedly is not a text.
+// press records a key and the text that the key types, or "". It reports whether the key may answer. A key
+// that is pressed repeatedly is not a text.
 func (g *guard) press(now time.Time, text string) bool {
 	g.check(now)
 	if !g.steady {
@@ -85,7 +85,7 @@ func (g *guard) ignore() {
 	}
 }
 
-// stray records that the last key has no meaning here, as most letters of a text.
+// stray records that the last key has no meaning in the panel, like most letters of a text.
 func (g *guard) stray() {
 	g.live = false
 	g.pause = typingTime
@@ -106,7 +106,8 @@ func (g *guard) notice() string {
 	return ""
 }
 
-// arm ignores keys that answer until there is a pause, because the content of the screen has changed.
+// arm ignores keys that answer until there is a pause, because the content of the screen has changed. It
+// returns the command that ends the wait.
 func (p *picker) arm() tea.Cmd {
 	if p.letter = ""; p.call != nil {
 		p.call.action = 0
@@ -128,8 +129,8 @@ func (p *picker) ignoreKey() tea.Cmd {
 	return p.after(p.guard.pause, armedMsg{})
 }
 
-// mayAnswer reports whether a key can answer. Otherwise it is a part of a text that was meant for something
-// else. In a field, text is always accepted.
+// mayAnswer reports whether a key can answer, so that it is ignored until the panel is live. Such keys are
+// Enter, and text outside a field or in the field for the word that approves.
 func (p *picker) mayAnswer(key, text string) bool {
 	return key == "enter" || text != "" && (p.editing == nil || p.mode == confirming)
 }

@@ -30,8 +30,8 @@ type InboxOptions struct {
 	// Name is the name of the person, whose own claims are not shown. It is "" if the name is not known.
 	Name string
 
-	// Open opens the page of an ask in a browser, and returns its address. If it returns an error, the
-	// address is shown unless it is "".
+	// Open opens the page of an ask in a browser, and returns the address of the page. If it returns an
+	// error, the inbox shows the address, unless the address is "".
 	Open func(ctx context.Context, a askback.Ask) (address string, err error)
 }
 
@@ -65,9 +65,9 @@ func NewInbox(tty *TTY, client InboxClient, o *InboxOptions) *Inbox {
 // sendTime is the time limit for sending an answer after the inbox was left.
 const sendTime = 3 * time.Second
 
-// Run shows the inbox until the person leaves it, with a nil error, or until ctx ends. It returns an error of
-// the terminal, an error of an answer that could not be sent, or [askback.ErrUnauthorized] or
-// [askback.ErrForbidden] for a client that has no inbox.
+// Run shows the inbox until the person leaves the inbox, and then returns nil, or until ctx ends. It returns
+// an error of the terminal, or an error for an answer or a draft that was not saved. For a client that has no
+// inbox, it returns [askback.ErrUnauthorized] or [askback.ErrForbidden].
 func (b *Inbox) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -210,10 +210,10 @@ func (i *inbox) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return i, tea.Batch(cmd, i.draw(), i.keep())
 }
 
-// aheadAsks is the number of asks below the selected one at which the next page is read.
+// aheadAsks is the number of asks below the selected ask at which the next page is read.
 const aheadAsks = askback.MaxLimit / 2
 
-// loadAhead reads the next page of the list before the person reaches its end.
+// loadAhead reads the next page of the list before the person reaches the end of the list.
 func (i *inbox) loadAhead() {
 	if i.more && len(i.items)-i.index() <= aheadAsks {
 		i.loadMore(len(i.items) + 1)
@@ -299,7 +299,8 @@ func (i *inbox) pressKey(m tea.KeyPressMsg) tea.Cmd {
 	return cmd
 }
 
-// failed ends the inbox if it has nothing to show. Otherwise it shows the error.
+// failed shows an error of reading the list. It ends the inbox if no list was read, or if the person may not
+// read the list any more.
 func (i *inbox) failed(err error) {
 	if !i.loaded || errors.Is(err, askback.ErrUnauthorized) || errors.Is(err, askback.ErrForbidden) {
 		i.err = err
@@ -327,13 +328,14 @@ func (i *inbox) picker() *picker {
 	return p
 }
 
-// hasTyped reports whether the person typed text for an ask that was not sent.
+// hasTyped reports whether the person has entered a text or an answer for an ask, and not sent it.
 func (i *inbox) hasTyped(id string) bool {
 	p := i.pickers[id]
 	return p != nil && len(p.typed()) > 0
 }
 
-// arrive enables the keys that decide only after the ask has been on the screen for a moment.
+// arrive arms the guard when another ask appears on the screen, so that keys decide only after a moment. It
+// also reads the draft of that ask.
 func (i *inbox) arrive() (cmd tea.Cmd) {
 	id := ""
 	if i.isSplit() || i.inDetail {
@@ -368,7 +370,7 @@ func (i *inbox) decideNow(m decideMsg) tea.Cmd {
 	return nil
 }
 
-// arm enables the keys that decide if there was a pause.
+// arm enables the keys that decide after a pause without keys.
 func (i *inbox) arm() {
 	i.guard.check(i.options.now())
 	i.batch.armed = i.guard.live

@@ -14,7 +14,7 @@ import (
 // maxBatch is the number of calls that are decided together, as on the page. A person would not read more.
 const maxBatch = 100
 
-// A batch is a number of calls that are shown and then decided, each with a separate answer.
+// A batch is a list of calls that are shown and then decided. Each call gets a separate answer.
 type batch struct {
 	approve bool
 	calls   []askback.Ask
@@ -188,7 +188,7 @@ func (b *batch) pressInReason(key, text string) {
 	}
 }
 
-// runBatch decides each call. A call that cannot be decided does not affect the others.
+// runBatch decides each call. A call that cannot be decided does not affect the other calls.
 func (i *inbox) runBatch() tea.Cmd {
 	i.batch.running = true
 	calls, decision, reason := i.batch.calls, askback.Deny, strings.TrimSpace(i.batch.reason.text())

@@ -21,8 +21,8 @@ type (
 	heldTickMsg struct{} // the remaining time has changed
 )
 
-// heldHere returns the answer of this person to an ask that can still be undone, and reports whether there is
-// one.
+// heldHere returns the answer of this person to an ask that can still be undone. It reports whether there is
+// such an answer.
 func heldHere(a askback.Ask) (view.Held, bool) {
 	for _, h := range view.Brief(a).Held {
 		if h.Yours {
@@ -45,8 +45,7 @@ func (i *inbox) hold(it *item, a askback.Ask) tea.Cmd {
 	return i.after(time.Second, heldTickMsg{})
 }
 
-// noteHeld records whether this person, or another person, has given an answer to an ask that can still be
-// undone.
+// noteHeld records whether an answer to an ask can still be undone, and whether this person gave it.
 func (i *inbox) noteHeld(it *item) {
 	var mine bool
 	if it.held, mine = heldHere(it.ask); mine {
@@ -62,7 +61,7 @@ func (i *inbox) noteHeld(it *item) {
 // isHeld reports whether this person's answer can still be undone.
 func (it *item) isHeld() bool { return !it.held.SendsAt.IsZero() }
 
-// lastHeld returns the ask with the most recent answer of this person, or nil.
+// lastHeld returns the ask with the most recent answer that this person can undo, or nil.
 func (i *inbox) lastHeld() (last *item) {
 	for _, it := range i.items {
 		if it.settledAt.IsZero() && it.isHeld() && (last == nil || it.held.SendsAt.After(last.held.SendsAt)) {
@@ -86,7 +85,8 @@ func (i *inbox) heldLine() string {
 	return fmt.Sprintf("%s, sent in %d s · u undoes", text, left)
 }
 
-// heldTick draws the remaining time again while an answer can be undone.
+// heldTick returns a command that draws the remaining time again after a second. It returns nil if no answer
+// can be undone.
 func (i *inbox) heldTick() tea.Cmd {
 	if i.lastHeld() == nil {
 		return nil
@@ -94,7 +94,7 @@ func (i *inbox) heldTick() tea.Cmd {
 	return i.after(time.Second, heldTickMsg{})
 }
 
-// undo undoes the last answer.
+// undo undoes the most recent answer.
 func (i *inbox) undo() tea.Cmd {
 	id := i.lastHeld().ask.ID
 	return i.call(func() tea.Msg {
@@ -103,7 +103,8 @@ func (i *inbox) undo() tea.Cmd {
 	})
 }
 
-// undone shows the result for an answer that the person has undone. The ask is selected, with its entries.
+// undone shows the result for an answer that the person wanted to undo. If the answer was undone, the ask is
+// selected, with its entries.
 func (i *inbox) undone(m undoneMsg) tea.Cmd {
 	it := i.find(m.id)
 	switch {

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// press handles a key. text is the text that it types, or "".
+// press handles a key. text is the text that the key types, or "".
 func (i *inbox) press(key, text string) tea.Cmd {
 	switch i.mode {
 	case helping:
@@ -44,9 +44,9 @@ func (i *inbox) press(key, text string) tea.Cmd {
 	return i.pressForAsk(p, key, text)
 }
 
-// isText reports whether a letter is text, or an option, of the displayed ask. A text continues after its ask
-// was withdrawn or answered by another person. In the list, and in an ask whose answer is held, a letter is a
-// key of the inbox.
+// isText reports whether a letter is text for the selected ask, or a key of one of its options. A text
+// continues after its ask was withdrawn or answered by another person. In the list, and in an ask whose
+// answer is held, a letter is a key of the inbox.
 func (i *inbox) isText(p *picker, text string) bool {
 	if p == nil {
 		return false
@@ -74,7 +74,7 @@ func (p *picker) wants(key string) bool {
 	return false
 }
 
-// isOptionKey reports whether a typed text is a key of an option, or the beginning of one.
+// isOptionKey reports whether text is a key of an option, or the beginning of such a key.
 func (i *inbox) isOptionKey(p *picker, text string) bool {
 	c := p.current()
 	if c == nil || text == "" {
@@ -88,7 +88,7 @@ func (i *inbox) isOptionKey(p *picker, text string) bool {
 	return false
 }
 
-// pressForAsk handles a key that is not text, for the selected ask or for the list.
+// pressForAsk handles a key for the selected ask or for the list, unless the key is text.
 func (i *inbox) pressForAsk(p *picker, key, text string) tea.Cmd {
 	switch key {
 	case "enter":
@@ -197,7 +197,7 @@ func (i *inbox) quit() {
 		". Press q again to leave without it."
 }
 
-// toggle adds the selected ask to the asks that are decided together, or removes it.
+// toggle adds the selected ask to the asks that are decided together, or removes the ask from them.
 func (i *inbox) toggle() {
 	it := i.find(i.current)
 	switch {
@@ -238,7 +238,7 @@ func (i *inbox) decide(p *picker, key, text string) tea.Cmd {
 	return cmd
 }
 
-// writeOther opens the field for the person's own words.
+// writeOther opens the field for the person's own words. It shows a message if the ask accepts no such words.
 func (i *inbox) writeOther(p *picker) tea.Cmd {
 	c := p.current()
 	if c == nil || c.q.OtherKey == "" && len(c.q.Choices) > 0 || !i.find(i.current).open() {

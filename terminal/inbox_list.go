@@ -19,14 +19,14 @@ type item struct {
 	ask       askback.Ask
 	row       view.Ask
 	place     view.Place
-	back      bool      // whether its snooze has ended
-	settledAt time.Time // time when the inbox learned that it is settled; zero while it is open
+	back      bool      // whether the snooze of the ask has ended
+	settledAt time.Time // time when the inbox learned that the ask is settled; zero while it is open
 	sending   bool      // whether an answer is being sent
-	answered  bool      // whether this person has settled it here
+	answered  bool      // whether this person has settled the ask here
 	held      view.Held // answer that this person can still undo, or zero
 
-	watchers    string // sentence about the other people who are looking at it, or ""
-	rightToLeft bool   // whether its row has right-to-left text
+	watchers    string // sentence about the other people who are looking at the ask, or ""
+	rightToLeft bool   // whether the row has right-to-left text
 }
 
 // open reports whether the ask can be answered here.
@@ -40,7 +40,8 @@ const leaveTime = 4 * time.Second
 
 type leaveMsg struct{}
 
-// takeList replaces the list. The selected ask stays where it is on the screen.
+// takeList replaces the list, and shows which answers were sent or not sent. The selected ask stays in its
+// row on the screen.
 func (i *inbox) takeList(m loadedMsg) tea.Cmd {
 	now, row := i.options.now(), i.rowOfCurrent()
 	kept := map[string]*item{}
@@ -114,8 +115,8 @@ func (it *item) settle(a askback.Ask, now time.Time) {
 // rowOfCurrent returns the row of the selected ask in the part of the list on the screen.
 func (i *inbox) rowOfCurrent() int { return i.lineOf(i.current) - i.first }
 
-// setItems sorts the items, and keeps the selected one selected and in this row of the screen. If the
-// selected item is gone, the next one is selected.
+// setItems sorts the items. The selected ask stays selected, in this row of the screen. If the selected ask
+// is gone, the ask at its position is selected.
 func (i *inbox) setItems(items []*item, now time.Time, row int) {
 	at := i.index()
 	for _, it := range items {
@@ -141,7 +142,7 @@ func (i *inbox) setItems(items []*item, now time.Time, row int) {
 	}
 }
 
-// dropSettled removes the asks that were settled long enough ago, other than the selected one.
+// dropSettled removes the asks that were settled at least leaveTime ago, except the selected ask.
 func (i *inbox) dropSettled() {
 	now := i.options.now()
 	i.setItems(slices.DeleteFunc(slices.Clone(i.items), func(it *item) bool {
@@ -162,8 +163,8 @@ func (i *inbox) find(id string) *item {
 	return nil
 }
 
-// move selects the n-th open ask from the selected one on. If the selected ask is settled and the last in
-// this direction, it moves in the other direction.
+// move selects the n-th open ask after the selected ask, or before it if n is negative. If the selected ask
+// is settled and the last ask in this direction, move goes in the other direction.
 func (i *inbox) move(n int) {
 	before := i.current
 	i.step(n)
@@ -190,7 +191,7 @@ func (i *inbox) step(n int) {
 	}
 }
 
-// moveOn selects the next open ask after an ask that was settled here, or else the previous one.
+// moveOn selects the next open ask after an ask that was settled here, or otherwise the previous open ask.
 func (i *inbox) moveOn() {
 	before := i.current
 	i.move(1)
@@ -228,7 +229,7 @@ func (it *item) rows() int {
 // age or the mark of the ask.
 const listMargin = 9
 
-// listFrame returns a frame for the list in this number of columns.
+// listFrame returns a frame for a list that is this number of columns wide.
 func (i *inbox) listFrame(columns int) *frame {
 	return &frame{
 		margin: listMargin, width: min(max(columns-listMargin-3, minText), maxText), style: i.options.Style,
@@ -342,8 +343,8 @@ func (i *inbox) lineOf(id string) int {
 	return slices.IndexFunc(i.lines(), func(l listLine) bool { return l.item != nil && l.item.ask.ID == id })
 }
 
-// listRows returns the rows of the list around the selected ask. If some do not fit, the first
-// or the last row has their number.
+// listRows returns the rows of the list around the selected ask. If some asks do not fit, the first or the
+// last row has the number of these asks.
 func (i *inbox) listRows(columns, height int) (rows []string) {
 	all := i.lines()
 	f := i.listFrame(columns)

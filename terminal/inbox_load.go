@@ -37,7 +37,7 @@ type loader struct {
 	mu     sync.Mutex
 	search string
 	want   int // number of asks up to which pages are read
-	found  int // the same number, during a search
+	found  int // like want, during a search
 
 	// The goroutine that loads owns the fields below.
 	pages      int      // number of pages of the last list
@@ -58,8 +58,8 @@ func newLoader(client InboxClient, send func(tea.Msg)) *loader {
 	return &loader{client: client, send: send, wake: make(chan struct{}, 1), want: askback.MaxLimit}
 }
 
-// find reads the list again, with the asks that contain a text. If the text changes, it starts with the first
-// page. Without a text, the list has the pages that it had before the search.
+// find makes the loader read the asks that contain search. If search changes, the list starts with the first
+// page. If search is "", the list has as many pages as before the search.
 func (l *loader) find(search string) {
 	l.mu.Lock()
 	if l.search != search {
@@ -77,7 +77,7 @@ func (l *loader) limit() *int {
 	return &l.want
 }
 
-// atLeast reads further pages, until the list has this number of asks or is complete.
+// atLeast reads further pages, until the list has this number of asks or all asks.
 func (l *loader) atLeast(asks int) {
 	l.mu.Lock()
 	limit := l.limit()
@@ -89,7 +89,7 @@ func (l *loader) atLeast(asks int) {
 	}
 }
 
-// again reads the list again.
+// again makes the loader read the list again.
 func (l *loader) again() {
 	select {
 	case l.wake <- struct{}{}:
@@ -97,7 +97,8 @@ func (l *loader) again() {
 	}
 }
 
-// run loads until ctx ends.
+// run reads the list until ctx ends: at the beginning, after events, and regularly. It also checks the
+// connection regularly.
 func (l *loader) run(ctx context.Context) {
 	var following sync.WaitGroup
 	defer following.Wait()
@@ -143,7 +144,8 @@ func (l *loader) run(ctx context.Context) {
 	}
 }
 
-// watched makes a call, and reports a lost connection while it takes too long.
+// watched calls call. It sends a lostMsg when call takes longer than lostTime. lost reports whether the
+// connection was lost during the call or before it.
 func (l *loader) watched(ctx context.Context, call func() error) (lost bool, err error) {
 	slow := time.AfterFunc(lostTime, func() {
 		if ctx.Err() == nil {
@@ -156,7 +158,7 @@ func (l *loader) watched(ctx context.Context, call func() error) (lost bool, err
 	return lost, err
 }
 
-// follow reads the list again after each event that concerns an ask.
+// follow reads the list again after each event that concerns an ask, until ctx or the stream ends.
 func (l *loader) follow(ctx context.Context, after askback.Cursor) {
 	for ev, err := range l.client.Events(ctx, "", after) {
 		switch {
@@ -171,7 +173,7 @@ func (l *loader) follow(ctx context.Context, after askback.Cursor) {
 	}
 }
 
-// load reads the list, and the state of asks that have left it.
+// load reads the list, and the asks that have left the list because they were settled.
 func (l *loader) load(ctx context.Context) (loadedMsg, error) {
 	l.mu.Lock()
 	search, want := l.search, *l.limit()
@@ -204,8 +206,8 @@ func (l *loader) load(ctx context.Context) (loadedMsg, error) {
 	return m, nil
 }
 
-// read reads the pages of the list up to a number of asks, as one page. Its cursor for events is the cursor
-// of the first page, so that no change is missed.
+// read reads the pages of the list up to want asks, as one page. The events cursor is the cursor of the first
+// page, so that no change is missed.
 func (l *loader) read(ctx context.Context, search string, want int) (all askback.Page, err error) {
 	q := askback.Query{Search: search, Snoozed: new(false), Limit: askback.MaxLimit}
 	for pages := 1; ; pages++ {

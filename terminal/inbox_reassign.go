@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A reassignedMsg is the result of giving an ask to others.
+// A reassignedMsg is the result of a reassignment.
 type reassignedMsg struct {
 	id  string
 	ask askback.Ask
@@ -21,9 +21,9 @@ type reassignedMsg struct {
 
 // A handover is the form that gives the selected ask to others.
 type handover struct {
-	id   string // ask for which it was opened
+	id   string // ask for which the form was opened
 	to   field  // names with commas between them
-	part bool   // whether only this person's part is given
+	part bool   // whether the person gives only their own part
 }
 
 // startReassigning opens the form for the selected ask.
@@ -107,7 +107,8 @@ func (i *inbox) reassign(id string, r askback.Reassignment) tea.Cmd {
 	})
 }
 
-// reassigned shows who can answer an ask now. The ask leaves the list if this person may not answer it.
+// reassigned shows the people who can answer an ask now, or the reason why the ask was not reassigned. The
+// ask leaves the list if this person may not answer it any more.
 func (i *inbox) reassigned(m reassignedMsg) {
 	it, now := i.find(m.id), i.options.now()
 	var invalid askback.Invalid

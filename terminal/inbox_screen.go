@@ -17,7 +17,7 @@ const (
 	minList     = 38 // columns of the list beside an ask
 	maxList     = 64
 	narrowWidth = 60 // fewer columns have short titles and keys
-	paneGap     = 2  // a line and a space between both
+	paneGap     = 2  // a line and a space between the list and the ask
 )
 
 // listColumns returns the number of columns of the list beside an ask.
@@ -95,7 +95,7 @@ func (i *inbox) newFrame() *frame {
 }
 
 // splitRows returns the rows of the list, with the rows of the selected ask to the right. It moves the cursor
-// there by column number, because the width of the text before is not certain.
+// to the ask by column number, because the width of the text before is not certain.
 func (i *inbox) splitRows(room int) ([]string, caret) {
 	columns := i.listColumns()
 	list := i.listRows(columns, room)
@@ -174,7 +174,8 @@ func (i *inbox) headRows() []string {
 	return f.lines()
 }
 
-// footRows returns the rows at the bottom: a field or a menu, the last event, and the keys.
+// footRows returns the rows at the bottom: a field or a menu, the state of the connection, the last event,
+// and the keys.
 func (i *inbox) footRows() []string {
 	f := i.newFrame()
 	f.margin, f.width = 0, min(i.width-3, maxText+margin)
@@ -211,7 +212,8 @@ func (i *inbox) drawField(f *frame, word, text string) {
 	f.b.WriteString(f.withSGR(bold, word) + " " + f.withSGR(dim, gutter) + " " + rows[len(rows)-1] + "\n")
 }
 
-// fieldCaret returns the position of the cursor in the field below, whose row is given.
+// fieldCaret returns the position of the cursor in the field below the list, which begins at row. It reports
+// whether there is such a field.
 func (i *inbox) fieldCaret(row int) (caret, bool) {
 	text, word := i.search.field, "/"
 	switch i.mode {
@@ -274,7 +276,7 @@ func (i *inbox) isEditing() bool {
 	return p != nil && p.editing != nil
 }
 
-// helpRows lists all keys.
+// helpRows returns the list of keys, scrolled to fit in room rows.
 func (i *inbox) helpRows(room int) []string {
 	f := i.newFrame()
 	for _, words := range []string{

@@ -35,7 +35,8 @@ type (
 // errChanged is returned instead of deciding a call that differs from the displayed call.
 var errChanged = errors.New("this is not the call that was shown to you")
 
-// settle sends the answer of a person to an ask as it was shown.
+// settle sends the answer of a person to an ask. If the call is not the call that was shown, it returns
+// errChanged.
 func (i *inbox) settle(shown askback.Ask, r Result) (askback.Ask, error) {
 	switch r := r.(type) {
 	case Answered:
@@ -55,7 +56,7 @@ func (i *inbox) settle(shown askback.Ask, r Result) (askback.Ask, error) {
 	return shown, nil
 }
 
-// send sends the result of a panel.
+// send sends the result of the panel p for an ask.
 func (i *inbox) send(it *item, p *picker) tea.Cmd {
 	shown, result := it.ask, p.withReason(p.result)
 	p.result = nil
@@ -128,7 +129,7 @@ func (i *inbox) flush() error {
 	return errors.Join(bad...)
 }
 
-// sent shows the result of an answer, and selects the next ask.
+// sent shows the result of an answer, and selects the next ask if the answer was sent.
 func (i *inbox) sent(m sentMsg) tea.Cmd {
 	it, p := i.find(m.id), i.pickers[m.id]
 	if it == nil {
@@ -173,7 +174,7 @@ func (i *inbox) sent(m sentMsg) tea.Cmd {
 	return i.after(leaveTime, leaveMsg{})
 }
 
-// typed returns the entries of the person.
+// typed returns the texts and answers that the person has entered and not sent.
 func (p *picker) typed() (all []string) {
 	add := func(text string) {
 		if strings.TrimSpace(text) != "" {
@@ -307,7 +308,7 @@ func (i *inbox) snooze(until time.Time) tea.Cmd {
 	})
 }
 
-// snoozed removes an ask that is hidden now.
+// snoozed removes an ask that is hidden now, or shows the reason why the ask was not snoozed.
 func (i *inbox) snoozed(m snoozedMsg) {
 	it, now := i.find(m.id), i.options.now()
 	switch {
@@ -327,7 +328,7 @@ func (i *inbox) snoozed(m snoozedMsg) {
 	}
 }
 
-// whyNot returns the reason why a call could not be decided, in words of Askback.
+// whyNot returns the reason why a call could not be decided, as a sentence.
 func whyNot(a askback.Ask, err error) string {
 	switch {
 	case errors.Is(err, askback.ErrSettled):

@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// input is a line that was typed as an answer, or the command :skip or :other.
+// An input is a line that was typed as an answer, or the command :skip or :other.
 type input struct {
 	text   string
 	skip   bool
@@ -74,7 +74,7 @@ func (d *dialog) readInput(prompt string) (input, error) {
 	return input{}, d.err
 }
 
-// pastedLines returns the lines of a person that arrived together.
+// pastedLines returns the lines of a person that arrived together. For a pipe, it returns nil.
 func (d *dialog) pastedLines(line string) []string {
 	if !d.options.Human {
 		return nil
@@ -82,8 +82,8 @@ func (d *dialog) pastedLines(line string) []string {
 	return strings.Split(strings.TrimRight(line, lineBreak), lineBreak)
 }
 
-// takePasted returns several lines as one text. If the prompt is not for a text, none of the lines is taken:
-// only the first line was typed for this prompt.
+// takePasted returns several lines as one text. If the prompt is not for a text, it rejects all lines,
+// because only the first line was typed for this prompt.
 func (d *dialog) takePasted(lines []string) (in input, ok bool) {
 	problem := d.textProblem(strings.Join(lines, " "))
 	switch {
@@ -204,7 +204,7 @@ func (d *dialog) runCommand(command, argument string) {
 }
 
 // addText appends a note or a comment to texts. If text is empty, or if all texts together are too long, it
-// rejects the line; missing is the message for an empty text.
+// rejects the line. missing is the message for an empty text.
 func (d *dialog) addText(texts *[]string, text, missing string) {
 	switch {
 	case text == "":

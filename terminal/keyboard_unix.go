@@ -27,8 +27,8 @@ func openKeyboard() (*keyboard, error) {
 	return &keyboard{File: file}, nil
 }
 
-// Read implements [io.Reader]. It returns all bytes that arrived together, which p must have room
-// for. After a partial paste, the next bytes continue it.
+// Read implements [io.Reader]. It returns all bytes that arrived together. p must have room for eight times
+// their number, because marks may be added.
 func (k *keyboard) Read(p []byte) (int, error) {
 	limit := max(1, min(len(p)/8, maxBurst))
 	in := make([]byte, limit)
@@ -50,7 +50,7 @@ func (k *keyboard) Read(p []byte) (int, error) {
 	return copy(p, out), nil
 }
 
-// readable reports whether a terminal has input, or receives input within a time.
+// readable reports whether a terminal has input, or receives input within this time.
 func readable(fd int, within time.Duration) bool {
 	for {
 		var set unix.FdSet

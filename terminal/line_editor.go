@@ -36,8 +36,8 @@ const (
 // lineBreak represents a line break in lines that arrived together. A terminal in cbreak mode never sends it.
 const lineBreak = "\r"
 
-// notTextKey represents an arrow or a similar key in a line. It is not drawn. A line with such a key after
-// text, or without text, is rejected, because the person wanted to move the cursor.
+// notTextKey represents an arrow or a similar key in a line. It is not drawn. A line is rejected if it has
+// such a key after text, or has no text, because the person wanted to move the cursor.
 const notTextKey = "\x1b"
 
 // A key is a typed character and its width on the screen.
@@ -78,7 +78,7 @@ func (e *lineEditor) read(file *os.File, goesOn func() bool) (string, error) {
 	}
 }
 
-// draw writes echo if it is not empty. In the background, even an empty write can fail.
+// draw writes echo unless echo is empty. In the background, even an empty write can fail.
 func draw(file *os.File, echo string) error {
 	if echo == "" {
 		return nil
@@ -117,7 +117,7 @@ func (e *lineEditor) press(b byte) (line, echo string, err error) {
 	return "", e.add(b), nil
 }
 
-// keep makes a complete line the first part of the next one.
+// keep makes a complete line the first part of the next line.
 func (e *lineEditor) keep(line string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

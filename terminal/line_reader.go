@@ -17,12 +17,11 @@ const maxLine = 4*limits.MaxText + 1024
 // errLineTooLong is the error for a line longer than maxLine. The next line can still be read.
 var errLineTooLong = errors.New("that line is too long")
 
-// lineReader reads single lines from a reader.
+// A lineReader reads single lines from a reader.
 //
-// For each line, next starts a goroutine that reads the line and ends. If the context of
-// next ends first, the goroutine remains blocked in Read, and the following call of next
-// receives its line. There is never more than one such goroutine, and it does not read
-// beyond the end of its line.
+// For each line, next starts a goroutine that reads the line and ends. If the context of next ends first, the
+// goroutine remains blocked in Read, and the following call of next receives its line. There is never more
+// than one such goroutine, and it does not read beyond the end of its line.
 type lineReader struct {
 	in      io.Reader
 	result  chan line     // has a buffer for one line

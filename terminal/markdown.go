@@ -27,7 +27,7 @@ func (f *frame) indentedMarkdown(word, sgr, indent string, d markdown.Document) 
 	})
 }
 
-// markdownWriter draws the rows of a document.
+// A markdownWriter draws the rows of a document.
 type markdownWriter struct {
 	*frame
 	sgr    string // the style of the whole text
@@ -77,7 +77,7 @@ func (w *markdownWriter) item(item markdown.Item, first, rest string) {
 	w.blocks(item.Blocks, w.indent(first, bullet+" "), w.indent(rest, strings.Repeat(" ", width(bullet)+1)))
 }
 
-// indent returns indent followed by more, or indent alone if too little room would be left.
+// indent returns indent followed by more. If too little room would be left, it returns indent alone.
 func (w *markdownWriter) indent(indent, more string) string {
 	if w.width-width(indent+more) < min(minMarkdownWidth, w.width/2) {
 		return indent

@@ -26,7 +26,7 @@ func (t *TTY) page(ctx context.Context, text string) error {
 }
 
 // edit lets a person change text in $VISUAL, $EDITOR or vi, and returns the new text. The file has the given
-// name. Its extension tells the format to the editor.
+// name, whose extension identifies the format.
 func (t *TTY) edit(ctx context.Context, name, text string) (string, error) {
 	dir, err := os.MkdirTemp("", "askback-")
 	if err != nil {

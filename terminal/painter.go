@@ -56,8 +56,8 @@ func reflows() bool {
 	return !old || os.Getenv("TMUX") != ""
 }
 
-// toTop returns the sequence that moves the cursor to the first row of the panel in a
-// terminal with this number of columns.
+// toTop returns the sequence that moves the cursor to the first row of the panel or screen. The terminal has
+// this number of columns.
 func (p *painter) toTop(columns int) string {
 	if p.full {
 		return topLeft
@@ -78,7 +78,7 @@ func (p *painter) toTop(columns int) string {
 	return fmt.Sprintf("\r\x1b[%dA", up)
 }
 
-// paint replaces the rows of the panel. Rows in above are written before it and stay.
+// paint replaces the rows of the panel. It writes the rows in above before the panel, where they stay.
 func (p *painter) paint(above, rows []string, c caret, columns int) {
 	var b strings.Builder
 	b.WriteString(beginDrawing + hideCursor + noWrap + p.toTop(columns))
@@ -111,7 +111,7 @@ func (p *painter) paint(above, rows []string, c caret, columns int) {
 	p.write(b.String())
 }
 
-// erase removes the panel, and leaves the cursor where it began.
+// erase removes the panel, and moves the cursor to the first row of the panel.
 func (p *painter) erase(columns int) {
 	p.write(p.toTop(columns) + eraseBelow + showCursor)
 	p.rows, p.widths, p.cursor, p.column = nil, nil, 0, 0

@@ -32,7 +32,7 @@ type picker struct {
 	// The fields below are for a picker inside an [Inbox], which draws its rows.
 	embedded bool
 	focused  bool     // whether keys go to the picker
-	left     int      // number of columns to the left of it
+	left     int      // number of columns to the left of the picker
 	text     scroller // position in the rows above the options, if they do not fit
 	watchers string   // sentence about the other people who are looking at the ask, or ""
 
@@ -51,8 +51,8 @@ type picker struct {
 	above   []string // rows to write above the panel
 	unseen  int      // number of rows that the person has not been shown
 	read    bool     // whether a pager showed all rows
-	guard   *guard   // keys that answer work only if it is live
-	letter  string   // key that decides the call, unless another one follows
+	guard   *guard   // keys that answer work only if the guard is live
+	letter  string   // key that decides the call, unless another key follows
 	presses int      // number of keys that were pressed
 
 	draft   keeper
@@ -213,7 +213,7 @@ func (p *picker) current() *choosing {
 	return nil
 }
 
-// enterQuestion prepares the current question. A question without options is a field.
+// enterQuestion prepares the current question. The text for a question without options is edited immediately.
 func (p *picker) enterQuestion() {
 	p.mode, p.editing, p.help = picking, nil, false
 	if c := p.current(); c != nil && len(c.q.Choices) == 0 && !p.isBarred() {
@@ -221,14 +221,14 @@ func (p *picker) enterQuestion() {
 	}
 }
 
-// edit lets the person edit a text.
+// edit lets the person edit the text in f. It restores text that the person had set aside.
 func (p *picker) edit(m mode, f *field) {
 	p.mode, p.editing, p.former = m, f, *f
 	f.set(cmp.Or(f.aside, f.text()))
 	f.aside = ""
 }
 
-// press handles a key. text is the text that it types, or "".
+// press handles a key. text is the text that the key types, or "".
 func (p *picker) press(key, text string) tea.Cmd {
 	p.touched = true
 	p.presses++
@@ -248,15 +248,16 @@ func (p *picker) press(key, text string) tea.Cmd {
 	return p.pressForQuestion(key, text)
 }
 
-// readingKeys lists the keys of a person who may read an ask, but not decide it.
+// readingKeys lists the keys for a person who may read an ask, but not decide it.
 var readingKeys = []string{
 	"v", "up", "down", "pgup", "pgdown", "?", "h", "esc", "ctrl+d", "tab", "shift+tab", "ctrl+v", "f1",
 }
 
-// isBarred reports whether only others may decide the ask.
+// isBarred reports whether only other people may decide the ask.
 func (p *picker) isBarred() bool { return p.ask.Barred.String() != "" }
 
-// paste adds pasted text to the field. Without a field, a paste has no effect: it must not choose an option.
+// paste adds pasted text to the field. Without a field, a paste has no effect, because it must not choose an
+// option.
 func (p *picker) paste(text string) {
 	p.touched = true
 	if p.isBarred() {
@@ -313,8 +314,8 @@ func (p *picker) pressInField(key, text string) tea.Cmd {
 	return nil
 }
 
-// leaveField ends editing without a change, as Esc does. The text is not sent, but opening the field again
-// shows it.
+// leaveField ends editing without a change, as Esc does. The text is not sent. It appears again when the
+// person opens the field again.
 func (p *picker) leaveField() {
 	c := p.current()
 	if p.mode == writingOther && len(c.q.Choices) == 0 {
@@ -364,7 +365,8 @@ func (p *picker) closeField() tea.Cmd {
 	return nil
 }
 
-// takeOther accepts the person's own words.
+// takeOther accepts the person's own words. An empty field means the default, no answer to an optional
+// question, or no own words.
 func (p *picker) takeOther(c *choosing) tea.Cmd {
 	c.other.set(strings.TrimSpace(c.other.text()))
 	free, empty := len(c.q.Choices) == 0, c.other.text() == ""
@@ -394,8 +396,8 @@ func (p *picker) takeOther(c *choosing) tea.Cmd {
 	return p.finishQuestion()
 }
 
-// finishQuestion moves to the next question without an answer, or to the review. A single question needs no
-// review.
+// finishQuestion moves to the next question that has no answer, or to the review. The answer to a single
+// question becomes the result without a review.
 func (p *picker) finishQuestion() tea.Cmd {
 	p.choices[p.at].answered = true
 	if len(p.choices) == 1 {
@@ -417,7 +419,7 @@ func (p *picker) goTo(i int) tea.Cmd {
 	return p.after(p.guard.pause, armedMsg{})
 }
 
-// goBack shows the previous question.
+// goBack shows the previous question. At the first question, it explains how to leave the ask.
 func (p *picker) goBack() {
 	if p.at == 0 {
 		p.problem = p.leaving() + "."

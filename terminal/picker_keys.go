@@ -81,7 +81,8 @@ func (p *picker) pressAnywhere(key string) tea.Cmd {
 	return nil
 }
 
-// stray explains a key without a meaning. One more letter is probably a part of a text.
+// stray explains that a key has no meaning. Another letter is probably a part of a text, so keys are ignored
+// for a while.
 func (p *picker) stray(key string) tea.Cmd {
 	p.problem = strayKey(key)
 	if utf8.RuneCountInString(key) > 1 {
@@ -108,7 +109,7 @@ func strayKey(key string) string {
 // are not ASCII.
 const otherDigits = `&"'(-_`
 
-// move moves to the next or the previous question, or to the review after the last one.
+// move moves to the next or the previous question, or to the review after the last question.
 func (p *picker) move(key string) tea.Cmd {
 	if len(p.choices) < 2 {
 		return nil
@@ -123,8 +124,8 @@ func (p *picker) move(key string) tea.Cmd {
 	return p.goTo(to)
 }
 
-// mark marks the choice under the cursor. A question with one answer has no marks: the cursor is the mark,
-// and Enter chooses.
+// mark marks the choice i, or removes its mark, if toggle is true. A question with one answer has no marks.
+// The cursor is then the mark, and Enter chooses.
 func (p *picker) mark(i int, toggle bool) {
 	c := p.current()
 	switch {
@@ -138,7 +139,8 @@ func (p *picker) mark(i int, toggle bool) {
 	}
 }
 
-// choose takes the choice under the cursor. If several answers are possible, it takes all marked choices.
+// choose takes the choice under the cursor. If several answers are possible, it takes all marked choices. For
+// "Other", it opens the field for the person's own words.
 func (p *picker) choose() tea.Cmd {
 	c := p.current()
 	onOther := c.cursor == len(c.q.Choices)
@@ -158,7 +160,7 @@ func (p *picker) choose() tea.Cmd {
 	return nil
 }
 
-// skip leaves an optional question without an answer.
+// skip leaves an optional question without an answer. It explains that a required question cannot be skipped.
 func (p *picker) skip() tea.Cmd {
 	c := p.current()
 	if !c.q.Optional {
@@ -169,7 +171,7 @@ func (p *picker) skip() tea.Cmd {
 	return p.finishQuestion()
 }
 
-// pressInReview handles a key while all answers are shown. Enter sends them.
+// pressInReview handles a key while all answers are shown. Enter sends the answers.
 func (p *picker) pressInReview(key string) tea.Cmd {
 	if len(key) == 1 && key[0] >= '1' && key[0] <= '9' && int(key[0]-'1') < len(p.choices) {
 		return p.goTo(int(key[0] - '1'))

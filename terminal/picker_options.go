@@ -7,8 +7,8 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// optionRows returns the rows of the visible options around the cursor, at most limit rows. A wide panel has
-// the preview of the option under the cursor beside them.
+// optionRows returns at most limit rows with the visible options around the cursor. A wide panel shows the
+// preview of the option under the cursor beside the options.
 func (p *picker) optionRows(limit int) []string {
 	c := p.current()
 	if len(c.q.Choices) == 0 {
@@ -36,7 +36,7 @@ func (p *picker) optionRows(limit int) []string {
 }
 
 // previewBeside reports whether previews are drawn beside the options. Right-to-left text is not drawn beside
-// other text, because a terminal could reorder the two.
+// other text, because a terminal could reorder the two texts.
 func (p *picker) previewBeside(c *choosing) bool {
 	if p.width < besideWidth {
 		return false
@@ -55,7 +55,8 @@ func (p *picker) previewBeside(c *choosing) bool {
 // paneWidth returns the width of the text of a preview beside options that are drawn in f.
 func (p *picker) paneWidth(f *frame) int { return min(p.width-1-f.fullWidth()-3, maxText) }
 
-// option returns the rows of one option.
+// option returns the rows of the option i. If the option is under the cursor, its preview is below, unless
+// beside is true.
 func (p *picker) option(f *frame, c *choosing, i int, beside bool, limit int) []string {
 	part := &frame{margin: f.margin, width: f.width, style: f.style, zone: f.zone, show: f.show}
 	word := p.optionMark(c, i)
@@ -107,8 +108,8 @@ func (p *picker) optionMark(c *choosing, i int) string {
 	return cursor + mark + fmt.Sprintf("%*s", max(0, margin-1-len(cursor)-len(mark)), key)
 }
 
-// window returns the rows of as many blocks around the one under the cursor as fit, and a note with the
-// number of the others.
+// window returns the rows of the block at, and of as many other blocks around it as fit in limit rows. Notes
+// have the numbers of the omitted blocks.
 func (p *picker) window(f *frame, blocks [][]string, at, limit int) []string {
 	total := 0
 	for _, b := range blocks {
@@ -148,7 +149,7 @@ func (p *picker) window(f *frame, blocks [][]string, at, limit int) []string {
 	return rows
 }
 
-// note returns an aside as one row.
+// note returns a note in one row, indented to the gutter.
 func (f *frame) note(words string) string {
 	return strings.Repeat(" ", f.margin) + f.withSGR(dim, words)
 }
@@ -182,8 +183,8 @@ func (p *picker) previewRows(c *choosing, width int) (rows []string) {
 	return rows
 }
 
-// addPreview adds the rows of a preview to the right of rows, from a column on. It moves the cursor there by
-// column number, because the width of the text before is not certain.
+// addPreview adds the rows of a preview to the right of rows, after this column. It moves the cursor to the
+// preview by column number, because the width of the text before is not certain.
 func addPreview(f *frame, rows, preview []string, column, limit int) []string {
 	if len(preview) > limit {
 		preview = append(preview[:max(0, limit-1)], fmt.Sprintf("(%d more rows; v shows them)", len(preview)-limit+1))
@@ -197,8 +198,8 @@ func addPreview(f *frame, rows, preview []string, column, limit int) []string {
 	return rows
 }
 
-// fieldRows returns the rows of the text being edited, at most limit rows, and the position of the cursor in
-// them.
+// fieldRows returns at most limit rows of the text being edited, and the position of the cursor in the rows.
+// If no text is edited, it returns the texts that will be sent.
 func (p *picker) fieldRows(limit int) ([]string, caret) {
 	if p.editing == nil {
 		return p.keptRows(), caret{}
@@ -266,7 +267,7 @@ func (p *picker) showDefault(f *frame) {
 	}
 }
 
-// explainWord draws what the typed word approves.
+// explainWord draws the consequences of the typed word.
 func (p *picker) explainWord(f *frame) {
 	c := p.call
 	if c.grant != "" {

@@ -35,8 +35,8 @@ func (p *picker) newFrame() *frame {
 	return f
 }
 
-// layout returns the rows of the panel, at most one less than the terminal has. If they do not fit, the text
-// of the ask is written above the panel, where the person can scroll to it.
+// layout returns the rows of the panel, at most one less than the terminal has. If the rows do not fit, the
+// text of the ask is written above the panel, where the person can scroll.
 func (p *picker) layout() ([]string, caret) {
 	room := max(p.height-1, 6)
 	top, foot, c := p.topRows(), p.footRows(), caret{}
@@ -67,7 +67,7 @@ func (p *picker) layout() ([]string, caret) {
 	return rows, c
 }
 
-// fitTop returns at most limit of the rows above the options. In an inbox they can be scrolled.
+// fitTop returns at most limit of the rows above the options. In an inbox, the rows can be scrolled.
 func (p *picker) fitTop(top []string, limit int) []string {
 	if p.embedded {
 		return p.text.window(p.newFrame(), top, limit)
@@ -88,7 +88,8 @@ func (p *picker) writeAbove() {
 	}
 }
 
-// topRows returns the rows above the options: the ask, or the rest of it if it was written above the panel.
+// topRows returns the rows above the options: the ask, or a short form if the ask was written above the
+// panel. It counts the rows that the person has not been shown.
 func (p *picker) topRows() []string {
 	f := p.newFrame()
 	switch {
@@ -117,7 +118,7 @@ func (p *picker) topRows() []string {
 	return f.lines()
 }
 
-// briefQuestion returns the first rows of the question.
+// briefQuestion returns the first rows of the question, with a hint where the whole text is.
 func (p *picker) briefQuestion() []string {
 	f, part := p.newFrame(), p.newFrame()
 	title := "Askback · question"
@@ -134,7 +135,7 @@ func (p *picker) briefQuestion() []string {
 	return append(f.lines(), rows...)
 }
 
-// drawEdited draws the arguments that the person changed.
+// drawEdited draws the arguments if the person changed them.
 func (p *picker) drawEdited(f *frame) {
 	if p.call.form.Edited() {
 		f.rule("you changed the arguments")
@@ -174,7 +175,8 @@ func (f *frame) oneLine(word, sgr string, t safetext.Text) {
 	f.row(word, gutter, sgr, text)
 }
 
-// footRows returns the rows below the options: the problem of the last key, and the keys.
+// footRows returns the rows below the options: the people who are looking at the ask, the deadline, the
+// problem of the last key, and the keys.
 func (p *picker) footRows() []string {
 	f := p.newFrame()
 	f.message(p.watchers)
@@ -296,7 +298,7 @@ func (p *picker) callKeys() string {
 	return out + " · ? more keys"
 }
 
-// helpRows lists all keys.
+// helpRows returns the rows that list the keys of the current view.
 func (p *picker) helpRows() []string {
 	switch {
 	case p.call != nil:

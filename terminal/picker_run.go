@@ -88,7 +88,8 @@ func newProgram(ctx context.Context, m tea.Model, keys io.Reader, width, height 
 		tea.WithoutRenderer(), tea.WithoutSignalHandler(), tea.WithoutCatchPanics(), tea.WithWindowSize(width, height))
 }
 
-// finish replaces the panel with the result.
+// finish replaces the panel with the result, and returns the result. Without a result, it returns the error
+// that ended the panel. It also saves the draft.
 func (p *picker) finish(err error) (Result, error) {
 	p.done = true
 	if p.open {
@@ -120,7 +121,7 @@ func (p *picker) message(words string) {
 	p.painter.write(strings.Join(f.lines(), "\r\n") + "\r\n")
 }
 
-// result draws an ask with the answer of this person, in one row if they fit.
+// result draws an ask with the answer of this person, in one row if the question and the answer fit.
 func (f *frame) result(a view.Ask, r Result) {
 	given, answered := r.(Answered)
 	switch {
@@ -208,7 +209,7 @@ func (p *picker) resume() {
 	p.enter()
 }
 
-// external gives the terminal to another program, and takes it back when that program ends.
+// An external gives the terminal to another program, and takes it back when that program ends.
 type external struct {
 	host
 	ctx context.Context

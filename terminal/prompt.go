@@ -54,7 +54,7 @@ type Options struct {
 	Human bool           // whether a person types: only a person can approve a confirmation
 	Width func() int     // returns the current number of columns; nil means 80
 	Style bool           // whether the output has styles and can erase a row; see [TTY.Style]
-	Zone  *time.Location // zone of times; nil means the local one
+	Zone  *time.Location // zone of times; nil means the local time zone
 
 	// Claim is called when a person begins to type, and each minute while they continue, in
 	// a new goroutine. Its context ends with the ask. It may be nil.
@@ -64,9 +64,9 @@ type Options struct {
 	// text is written below the prompt.
 	Page func(ctx context.Context, text string) error
 
-	// The fields below are for a [Panel]. With Drafts, which may be nil, it reads and saves entries that were
-	// not sent. Height returns the number of rows; nil means 24. Edit lets the person change a text in their
-	// editor; nil disables this.
+	// The fields below are for a [Panel]. Drafts reads and saves entries that were not sent. It may be nil.
+	// Height returns the number of rows. Nil means 24. Edit lets the person change a text in their editor.
+	// Nil means that there is no editor.
 	Drafts askback.Drafts
 	Height func() int
 	Edit   func(ctx context.Context, name, text string) (string, error)
@@ -118,26 +118,26 @@ func New(in io.Reader, out io.Writer, o *Options) *Prompt {
 	return p
 }
 
-// A Result is the reaction of a person to an ask: [Answered] or [Declined].
+// A Result is the reaction of a person to an ask. It is [Answered] or [Declined].
 type Result interface{ result() }
 
-// Answered is the result of an answered ask.
+// An Answered is the result of an answered ask.
 type Answered struct{ Answer askback.Answer }
 
-// Declined is the result of an ask that the person declined to answer.
+// A Declined is the result of an ask that the person declined to answer.
 type Declined struct{ Reason string }
 
 func (Answered) result() {}
 func (Declined) result() {}
 
-// declined is the error with which the command :decline ends a dialog.
+// A declined is the error with which the command :decline ends a dialog.
 type declined Declined
 
 func (declined) Error() string { return "declined" }
 
 // Ask shows an ask and returns the reaction of the person. The caller sends the answer: Ask does not settle
 // the ask, and changes it only through Options.Claim. The error is [ErrNoInput], the error of ctx as soon as
-// it ends, or [askback.ErrSettled] if the ask is settled. It can also be an error of the output or of
+// ctx ends, or [askback.ErrSettled] if the ask is settled. It can also be an error of the output or of
 // Discard.
 func (p *Prompt) Ask(ctx context.Context, a view.Ask) (Result, error) {
 	if a.Outcome != nil {
@@ -178,8 +178,8 @@ func (d *dialog) discardTyped() {
 	}
 }
 
-// Settled draws the outcome of a: who answered, where, and the answer. It replaces an open prompt. If a has
-// no outcome, Settled only erases the prompt.
+// Settled draws the outcome of a: the person, the channel and the answer. The outcome replaces an open
+// prompt. If a has no outcome, Settled only erases the prompt.
 func (p *Prompt) Settled(a view.Ask) error {
 	f := newFrame(p.options)
 	if p.promptOpen {
@@ -226,7 +226,7 @@ func (f *frame) deliveries(a view.Ask) {
 	}
 }
 
-// dialog is the state of one call of Ask.
+// A dialog is the state of one call of Ask.
 type dialog struct {
 	*Prompt
 	ctx context.Context
@@ -289,7 +289,7 @@ func (d *dialog) run() (askback.Answer, error) {
 	return answer, nil
 }
 
-// askQuestion reads lines until one answers the question.
+// askQuestion reads lines until a line answers the question.
 func (d *dialog) askQuestion(q view.Question) (askback.QuestionAnswer, error) {
 	line, _ := d.readText("> ", len(q.Choices) == 0)
 	for d.err == nil {
@@ -332,8 +332,8 @@ func (d *dialog) readText(prompt string, takesText bool) (input, error) {
 	return d.readInput(prompt)
 }
 
-// confirmOwnText asks a person whether to send text that is not an option. From a program, it rejects text
-// that looks like an option. If the person types another reply to the question instead, it returns that line.
+// confirmOwnText asks a person whether to send text that is not an option. If the person types another reply
+// to the question instead, it returns that line. From a pipe, it rejects text that looks like an option.
 // problem is the reason why the text is not sent, or "".
 func (d *dialog) confirmOwnText(q view.Question, r reply) (line input, isReply bool, problem string) {
 	if !d.options.Human {
@@ -404,7 +404,7 @@ func (d *dialog) writePrompt(words string) {
 	d.draw(f)
 }
 
-// draw writes a frame, unless d.err is set. It sets d.err if that fails.
+// draw writes a frame, unless d.err is set. It sets d.err if writing fails.
 func (d *dialog) draw(f *frame) {
 	if d.err == nil {
 		d.err = f.writeTo(d.out)

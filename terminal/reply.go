@@ -14,7 +14,7 @@ type reply struct {
 	choices      []int
 	ownText      string // an answer that is not one of the options
 	useDefault   bool   // whether the answer is the default
-	needsOwnText bool   // whether "Other" was chosen: its text is in the next line
+	needsOwnText bool   // whether "Other" was chosen, so that its text is in the next line
 	problem      string // reason why the line is not an answer
 	help         bool   // whether the line asks for help
 
@@ -51,8 +51,8 @@ func hint(q view.Question) string {
 	return what + ". :help shows more."
 }
 
-// parseReply returns the meaning of a line as an answer to q. If the line is ambiguous or
-// not an answer, the reply has a problem.
+// parseReply returns the meaning of a line as an answer to q. If the line is ambiguous or not an answer, the
+// reply has a problem or asks for help.
 func parseReply(q view.Question, line input) reply {
 	switch {
 	case line.skip && q.Optional:
@@ -129,7 +129,7 @@ func unmatchedReply(q view.Question, words string) reply {
 
 const howToLeave = "To leave the question open, press Ctrl+C; :decline ends it without an answer."
 
-// allOrNone explains why a word for all or none of the choices is not an answer.
+// allOrNone explains why a word for all choices or for no choice is not an answer.
 func allOrNone(q view.Question) string {
 	switch {
 	case q.Optional:
@@ -159,7 +159,7 @@ func ownTextReply(q view.Question, words string) reply {
 	return reply{ownText: words}
 }
 
-// notAnOption explains to a program why its line was not accepted.
+// notAnOption explains to a program why the line was not accepted.
 func (r reply) notAnOption() string {
 	if r.nearest == "" {
 		return "That is not an option, but looks like one. It was not accepted. To send it as your own words, write " +

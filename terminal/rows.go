@@ -60,7 +60,7 @@ func (f *frame) styledRow(word, gutter, text, drawn string) {
 	f.rows++
 }
 
-// text draws t in one style, wrapped at spaces.
+// text draws t in one style, wrapped at spaces. It draws nothing if t is empty.
 func (f *frame) text(word, sgr string, t safetext.Text) {
 	f.wrapped(word, sgr, t, func(row string) string { return row })
 }
@@ -116,19 +116,19 @@ func (b *blankRows) flush(f *frame) string {
 	return word
 }
 
-// exact draws t with all its spaces. Rows that continue a line are marked.
+// exact draws t with all its spaces. It marks the rows that continue a line.
 func (f *frame) exact(word, sgr string, t safetext.Text) {
 	f.withRowCount(func(part *frame) { part.exactLines(word, sgr, "", t) })
 }
 
-// preview draws text like exact, indented.
+// preview draws t like exact, but indented. It draws nothing if t is empty.
 func (f *frame) preview(t safetext.Text) {
 	if t.String() != "" {
 		f.withRowCount(func(part *frame) { part.exactLines("shows", plain, "  ", t) })
 	}
 }
 
-// exactLines draws the lines of a text, cut at the width.
+// exactLines draws the lines of t, cut at the width and indented.
 func (f *frame) exactLines(word, sgr, indent string, t safetext.Text) {
 	blanks := blankRows{word: word}
 	for line := range strings.SplitSeq(t.String(), "\n") {

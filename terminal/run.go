@@ -11,12 +11,12 @@ import (
 )
 
 // A RunView shows a hosted run: the text of the agent as it arrives, a row for each tool call, the todos, and
-// the present activity of the run. Its methods must not be called at the same time. As in a [Prompt], text of
-// the agent is right of the gutter and nowhere else, and no control sequence of it reaches the terminal.
+// the present activity of the run. Its methods must not be called concurrently. As in a [Prompt], text of the
+// agent is only right of the gutter. No control sequence in that text reaches the terminal.
 //
 // The rows at the end are replaced while the run continues: the line that is being written, and the row of
-// the activity. All other rows stay. An output that is not a terminal gets whole messages, except the last
-// one, which is the result.
+// the activity. All other rows stay. An output that is not a terminal gets only whole messages. It does not
+// get the last message, which is the result.
 type RunView struct {
 	out     io.Writer
 	options Options
@@ -36,7 +36,7 @@ type RunView struct {
 	drawn   bool         // whether there are live rows on the screen
 }
 
-// RunOptions describe the output of a [RunView].
+// A RunOptions describes the output of a [RunView].
 type RunOptions struct {
 	Options
 	Live bool   // whether the output can replace rows; see [TTY.ShowsPanels]
@@ -91,7 +91,8 @@ func (v *RunView) message(f *frame, e view.RunEvent) {
 	}
 }
 
-// messageOfPerson shows the author of a message. It also shows the message unless it was written here.
+// messageOfPerson shows a message and its author. It omits a message without an author, and a message of the
+// person at this terminal that the agent already has.
 func (v *RunView) messageOfPerson(f *frame, e view.RunEvent) {
 	m := e.Message
 	isQueued := e.Type != askback.EventMessage
@@ -108,7 +109,7 @@ func (v *RunView) messageOfPerson(f *frame, e view.RunEvent) {
 	}
 }
 
-// part shows the whole lines that have arrived of a message, and keeps the last line in the rows that are
+// part shows the complete lines of a message that is arriving. The last line is in the rows that are
 // replaced.
 func (v *RunView) part(f *frame, m *view.RunMessage) {
 	if m.Again && v.lines > 0 {
@@ -125,7 +126,8 @@ func (v *RunView) part(f *frame, m *view.RunMessage) {
 	v.partial = last.lines()
 }
 
-// addLines draws the lines that were not written yet, except the last keep lines.
+// addLines draws the lines that were not written yet, except the last keep lines. If keep is 0, the message
+// is complete.
 func (v *RunView) addLines(f *frame, all []safetext.Text, keep int) {
 	for ; v.lines < len(all)-keep; v.lines++ {
 		f.agentRows(all[v.lines], v.lines == 0)
@@ -135,7 +137,7 @@ func (v *RunView) addLines(f *frame, all []safetext.Text, keep int) {
 	}
 }
 
-// agentRows draws a line of the agent. The first line has the name of the agent in the margin.
+// agentRows draws a line of the agent. The first line has the word "agent" in the margin.
 func (f *frame) agentRows(line safetext.Text, isFirst bool) {
 	word := ""
 	if isFirst {
@@ -201,7 +203,7 @@ func (f *frame) callRow(c *view.Call) {
 	}
 }
 
-// cutRow returns the part of a text that fits on a row, with a mark if there is more.
+// cutRow returns s, or the part of s that fits on a row, with an ellipsis.
 func cutRow(s string, width int) string {
 	if safetext.Width(safetext.Line(s)) <= width {
 		return s
@@ -224,7 +226,7 @@ func (f *frame) todoRow(t view.Todo) {
 	f.row("", gutter, plain, cutRow(sign+t.Content.String(), f.width))
 }
 
-// todos draws the list of the agent.
+// todos draws the todos of the agent.
 func (v *RunView) todos(f *frame, all []view.Todo) {
 	for i, t := range all {
 		if i == 0 {
@@ -243,7 +245,7 @@ func (v *RunView) state(name string) {
 	}[name]
 }
 
-// flushHeld writes a message that was not the last one.
+// flushHeld writes the message that was held back, because another event follows.
 func (v *RunView) flushHeld(f *frame) {
 	for _, row := range v.held {
 		f.b.WriteString(row + "\n")
@@ -260,8 +262,8 @@ func (v *RunView) Say(words string) error {
 	return v.painter.err
 }
 
-// Pause removes the rows that are replaced, so that a prompt can be drawn. Until [RunView.Resume] nothing is
-// written.
+// Pause removes the rows that are replaced, so that a prompt can be drawn. Until [RunView.Resume], the view
+// writes nothing.
 func (v *RunView) Pause() {
 	f := newFrame(v.options)
 	v.flushHeld(f)
@@ -279,8 +281,8 @@ func (v *RunView) Resume() error {
 	return v.painter.err
 }
 
-// End removes the rows that are replaced. It drops a message that may be the last one, because the caller
-// prints it as the result.
+// End removes the rows that are replaced. It drops the message that was held back, because the caller prints
+// this message as the result.
 func (v *RunView) End() error {
 	v.erase()
 	v.held, v.partial, v.calls, v.doing, v.lines = nil, nil, nil, "", 0
@@ -290,7 +292,7 @@ func (v *RunView) End() error {
 // spinPause is the time between two frames of the spinner.
 const spinPause = 120 * time.Millisecond
 
-// Spinner returns the interval at which [RunView.Spin] is to be called; 0 means never.
+// Spinner returns the interval at which [RunView.Spin] is to be called. 0 means that it is never called.
 func (v *RunView) Spinner() time.Duration {
 	if !v.live {
 		return 0
@@ -351,7 +353,7 @@ func (v *RunView) erasePainted() { v.painter.erase(v.options.width()) }
 var spinner = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
 
 // liveRows returns the rows that are replaced: the end of the line that is being written, and the activity of
-// the run. They fit on the screen.
+// the run. It omits rows that do not fit on the screen.
 func (v *RunView) liveRows() []string {
 	f := newFrame(v.options)
 	if v.doing != "" {

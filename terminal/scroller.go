@@ -2,7 +2,7 @@ package terminal
 
 import "fmt"
 
-// A scroller shows a part of rows that are too many for the screen, and records which of them were shown. The
+// A scroller shows a part of rows that are too many for the screen, and records which rows were shown. The
 // zero value begins with the first row.
 type scroller struct {
 	first int // the first row that is shown
@@ -11,7 +11,7 @@ type scroller struct {
 	total int
 }
 
-// window returns at most limit rows. If some do not fit, the last row is a note about them.
+// window returns at most limit rows. If some rows do not fit, the last row is a note about these rows.
 func (s *scroller) window(f *frame, rows []string, limit int) []string {
 	if len(rows) != s.total { // the text or the width has changed
 		*s = scroller{first: s.first, total: len(rows)}
@@ -35,7 +35,7 @@ func (s *scroller) window(f *frame, rows []string, limit int) []string {
 	return append(part, f.note(fmt.Sprintf("(rows %d-%d of %d: %s)", s.first+1, s.first+s.shown, len(rows), key)))
 }
 
-// press scrolls. It reports whether the key scrolls and not all rows are shown.
+// press scrolls. It reports whether key scrolls, and whether there are rows that are not shown.
 func (s *scroller) press(key string) bool {
 	if s.shown >= s.total {
 		return false

@@ -15,7 +15,7 @@ import (
 // canStop returns nil, because this system has the signals that a panel needs.
 func canStop(int) error { return nil }
 
-// signalWatch sends a program the signals that concern a panel.
+// A signalWatch sends a program the signals that concern a panel.
 type signalWatch struct {
 	signals chan os.Signal
 	ended   chan struct{}

@@ -14,8 +14,8 @@ import (
 // ErrNoTerminal is the error of [Open] for a process without a terminal.
 var ErrNoTerminal = errors.New("this process has no terminal")
 
-// A TTY is the terminal of this process, /dev/tty, independent of stdin and stdout. It is the
-// input and the output of a [Prompt].
+// A TTY is the terminal of this process, /dev/tty, independent of stdin and stdout. It is the input and the
+// output of a [Prompt].
 type TTY struct {
 	file    *os.File
 	editor  lineEditor
@@ -26,8 +26,7 @@ type TTY struct {
 	closed bool
 }
 
-// Open opens the terminal of the process. The error is [ErrNoTerminal] if it has no
-// terminal.
+// Open opens the terminal of the process. If the process has no terminal, the error wraps [ErrNoTerminal].
 func Open() (*TTY, error) {
 	file, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
@@ -40,7 +39,7 @@ func Open() (*TTY, error) {
 	return t, nil
 }
 
-// control calls do with the file descriptor. It does not use File.Fd, after which Close could not end a
+// control calls do with the file descriptor. It does not use File.Fd, because Close could then not end a
 // blocked Read.
 func (t *TTY) control(do func(fd int) error) error {
 	raw, err := t.file.SyscallConn()
@@ -52,8 +51,8 @@ func (t *TTY) control(do func(fd int) error) error {
 	return cmp.Or(err, done)
 }
 
-// Read implements [io.Reader]. It returns when Enter is pressed. Ctrl+D on an empty line
-// ends the input.
+// Read implements [io.Reader]. It returns when the person presses Enter. Ctrl+D on an empty line ends the
+// input.
 func (t *TTY) Read(p []byte) (int, error) {
 	if t.pending == "" {
 		if t.control(t.setCbreak) != nil {
