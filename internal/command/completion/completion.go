@@ -12,7 +12,7 @@ import (
 //go:embed scripts
 var scripts embed.FS
 
-// Script returns the script for a shell: bash, zsh or fish. It calls the program.
+// Script returns the completion script for a shell, which is bash, zsh or fish. The script calls the program.
 func Script(shell string) ([]byte, error) { return scripts.ReadFile("scripts/askback." + shell) }
 
 // A Candidate is a word that completes a command line. Both strings are one line each, and

@@ -28,7 +28,8 @@ type Line struct {
 	ended bool                // set after --, when words that begin with - are arguments
 }
 
-// Read reads the words of a command line of a program, without the name of the program.
+// Read reads the words of a command line of a program, without the name of the program. The last word is the
+// word to complete.
 func Read(program *kong.Node, source Source, shell string, words []string) *Line {
 	c := &Line{source: source, shell: shell, node: program, given: map[string][]string{}}
 	quoted := false
@@ -54,7 +55,7 @@ func Read(program *kong.Node, source Source, shell string, words []string) *Line
 }
 
 // joinAssignments joins the words that bash splits at an equals sign. It also returns the beginning of the
-// last word, up to that sign.
+// last word up to that sign, or "" if the word has no such sign.
 func joinAssignments(words []string) (joined []string, kept string) {
 	for i, w := range words {
 		last := len(joined) - 1
@@ -241,8 +242,8 @@ func (c *Line) flagCandidates() (all []Candidate) {
 	return all
 }
 
-// values returns the candidates for the value of a flag or an argument. They come from its tag enum or
-// values, or are of the kind in its tag complete.
+// values returns the candidates for the value of a flag or an argument. They come from the tag enum or values
+// of v, or are of the kind in its tag complete.
 func (c *Line) values(ctx context.Context, v *kong.Value) Candidates {
 	listed := v.Tag.Enum
 	if listed == "" {
@@ -264,7 +265,8 @@ func (c *Line) values(ctx context.Context, v *kong.Value) Candidates {
 	return Candidates{list: completers[kind](c, ctx)}
 }
 
-// Path returns the value of a flag with a path, or byDefault. It replaces ~ as a shell would.
+// Path returns the value of a flag with a path, or byDefault if the line does not have the flag. It replaces
+// ~ as a shell would.
 func (c *Line) Path(flag, byDefault string) string {
 	given := c.given[flag]
 	if len(given) == 0 {

@@ -17,7 +17,7 @@ import (
 )
 
 // completers return the candidates for each kind of value in a tag complete, except file, which the shells
-// complete. After an error, they return none.
+// complete. After an error, a completer returns no candidates.
 var completers = map[string]func(*Line, context.Context) []Candidate{
 	"pending": (*Line).pending, "ask": (*Line).asks, "answer": (*Line).answers, "session": (*Line).sessions,
 	"agent": (*Line).agents, "person": (*Line).people, "tag": (*Line).tags, "grant": (*Line).grants,
@@ -60,7 +60,7 @@ func Describe(value, description string) Candidate {
 	return Candidate{value, safetext.Fit(safetext.Line(description), maxDescription)}
 }
 
-// each calls do for each ask with a status. It may return an error.
+// each calls do for each ask with a status. It returns an error if the asks cannot be listed.
 func (c *Line) each(ctx context.Context, status askback.Status, do func(askback.Ask)) error {
 	client, done, err := c.source.Client(c)
 	if err != nil {
@@ -92,8 +92,8 @@ func (c *Line) deciding() bool {
 	return c.given["approve"] != nil || c.given["deny"] != nil || c.given["approve-all"] != nil
 }
 
-// pending returns the ids of the pending asks, newest first. If the line decides calls, it returns only the
-// ids of calls that are not on the line yet.
+// pending returns the ids of the pending asks, newest first, and the word for the newest ask. If the line
+// decides calls, it returns only the ids of calls that are not on the line yet.
 func (c *Line) pending(ctx context.Context) (all []Candidate) {
 	err := c.each(ctx, askback.Pending, func(a askback.Ask) {
 		if !c.deciding() || a.Kind == askback.Confirm && !slices.Contains(c.args, a.ID) {
@@ -110,8 +110,8 @@ func (c *Line) pending(ctx context.Context) (all []Candidate) {
 	return all
 }
 
-// askCandidate describes an ask by its headline and its agent. The server may be any
-// program, so the id is checked.
+// askCandidate describes an ask by its headline and its agent. The server may be any program, so an ask with
+// an invalid id becomes an empty candidate.
 func askCandidate(a askback.Ask) Candidate {
 	if !wholeID().MatchString(a.ID) {
 		return Candidate{}
@@ -124,7 +124,7 @@ func askCandidate(a askback.Ask) Candidate {
 	return Describe(a.ID, text)
 }
 
-// recent returns the newest asks of any status, at most one page.
+// recent returns the newest asks of any status, at most one page. It returns nil after an error.
 func (c *Line) recent(ctx context.Context) []askback.Ask {
 	client, done, err := c.source.Client(c)
 	if err != nil {
@@ -138,7 +138,7 @@ func (c *Line) recent(ctx context.Context) []askback.Ask {
 	return page.Items
 }
 
-// asks returns the ids of the newest asks, described by how they ended.
+// asks returns the ids of the newest asks. The description of a settled ask begins with its status.
 func (c *Line) asks(ctx context.Context) (all []Candidate) {
 	for _, a := range c.recent(ctx) {
 		found := askCandidate(a)
@@ -150,8 +150,9 @@ func (c *Line) asks(ctx context.Context) (all []Candidate) {
 	return all
 }
 
-// answers returns the keys of the options of the ask on the line, with their labels, or the ids of more
-// calls. A label is text of an agent, so it is never put on the command line.
+// answers returns the keys of the options of the ask on the line, with their labels. If the line decides
+// calls, it returns the ids of other calls instead. A label is text of an agent, so it is never put on the
+// command line.
 func (c *Line) answers(ctx context.Context) (all []Candidate) {
 	if c.deciding() {
 		return c.pending(ctx)

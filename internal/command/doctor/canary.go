@@ -36,9 +36,9 @@ func newCanary(entry string, permission bool) canary {
 	return c
 }
 
-// ask asks through a client's entry, answers as the local user, and returns an error if the answer is not in
-// the output. want is a text that each output with an answer contains. If the ask is then still open, it is
-// withdrawn.
+// ask asks through a client's entry, and answers as the local user. It returns an error if the answer is not
+// in the output. want is a text that each output with an answer contains. If the ask is then still open, it
+// is declined.
 func (c canary) ask(
 	ctx context.Context, conn *connection.Connector, want string, through func(context.Context) (string, error),
 ) error {
@@ -67,7 +67,8 @@ func (c canary) ask(
 // pollTime is the interval at which a check searches for its ask.
 const pollTime = 100 * time.Millisecond
 
-// settle answers the ask of the canary as soon as it exists, or declines it.
+// settle answers the ask of the canary as soon as the ask exists, or declines the ask if answer is false. It
+// returns an error if there is no such ask until ctx ends.
 func (c canary) settle(ctx context.Context, conn *connection.Connector, answer bool) error {
 	for {
 		page, err := conn.Person.List(ctx, askback.Query{Status: askback.Pending, Limit: askback.MaxLimit})

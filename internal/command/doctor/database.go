@@ -157,8 +157,8 @@ const applicationID = 0x41736b42
 
 var errOtherFile = errors.New("this file belongs to another program")
 
-// inspect reads a database. If no process has it open and it was closed properly, inspect opens it as
-// immutable, so that SQLite creates no other files.
+// inspect reads a database. If no process has the database open and it was closed properly, inspect opens it
+// as immutable, so that SQLite creates no other files.
 func inspect(ctx context.Context, path string, locked bool) (out inspection, err error) {
 	if err := isAskback(path); err != nil {
 		return out, err
@@ -199,8 +199,8 @@ func (i *inspection) read(ctx context.Context, db *sql.DB, uri string) error {
 	return i.readNewest(ctx, db)
 }
 
-// readNewest sets i.newest. It reads all times, because after the clock was set back, the last event may have
-// an earlier time than others.
+// readNewest sets i.newest. It reads all times. After the clock was set back, the last event may have an
+// earlier time than the events before.
 func (i *inspection) readNewest(ctx context.Context, db *sql.DB) error {
 	var at sql.NullInt64
 	const newest = `select max(at) from (select max(at) as at from history union all select max(max(created, updated)) from records)`
@@ -212,8 +212,8 @@ func (i *inspection) readNewest(ctx context.Context, db *sql.DB) error {
 }
 
 // checkIntegrity sets i.broken and i.search. The full check includes the indexes, because a row that is
-// missing from an index cannot be found. If the search index is so damaged that the check fails,
-// checkIntegrity checks the other tables one by one.
+// missing from an index cannot be found. If damage to the search index makes the check fail, checkIntegrity
+// checks the other tables one by one.
 func (i *inspection) checkIntegrity(ctx context.Context, db *sql.DB) error {
 	err := i.checkPart(ctx, db, "pragma integrity_check")
 	if err == nil || !isAboutSearch(err.Error()) {

@@ -1,4 +1,4 @@
-// Package doctor checks an installation and reports its problems. It changes nothing.
+// Package doctor checks an installation and reports its problems.
 package doctor
 
 import (
@@ -55,7 +55,7 @@ func Check(ctx context.Context, p Program, o Options) Findings {
 	return d.Findings
 }
 
-// A Finding is a result of a check. A check can have several.
+// A Finding is a result of a check. A check can have several findings.
 type Finding struct {
 	Check  string `json:"check"`
 	Status string `json:"status"` // ok, warn or FAIL
@@ -70,7 +70,7 @@ const (
 	failed = "FAIL"
 )
 
-// A doctor runs the checks in order. Later checks use the results of earlier ones.
+// A doctor runs the checks in order. Later checks use the results of earlier checks.
 type doctor struct {
 	Findings
 	program Program
@@ -111,7 +111,7 @@ func (f *Findings) FailAll(check, fix string, err error) {
 	}
 }
 
-// Failed reports whether one of the findings is a failure.
+// Failed reports whether a finding is a failure.
 func (f Findings) Failed() bool {
 	return slices.ContainsFunc(f, func(one Finding) bool { return one.Status == failed })
 }
@@ -143,8 +143,8 @@ func (d *doctor) check(ctx context.Context) {
 	d.checkHooks(ctx)
 }
 
-// checkIssuer checks that people can log in with the issuer, if there is one. The server
-// also works without it, so problems are only warnings.
+// checkIssuer checks that people can log in with the issuer, if there is an issuer. The server also works
+// without the issuer, so problems are only warnings.
 func (d *doctor) checkIssuer(ctx context.Context) {
 	const check = "log-in"
 	o := d.file.Login.OIDC

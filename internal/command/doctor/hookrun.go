@@ -20,7 +20,9 @@ import (
 	"github.com/askback/askback/internal/agents/hook"
 )
 
-// checkHooks checks the hooks in a file that ask people.
+// checkHooks asks through each hook in a file that asks people, and reports the result. It only reports hooks
+// that askback init does not write, hooks that need a server or a token, and all hooks if people could be
+// notified.
 func (l laneCheck) checkHooks(ctx context.Context, f File) {
 	const check = "lane"
 	refused := map[string]bool{}
@@ -56,7 +58,7 @@ func (l laneCheck) checkHooks(ctx context.Context, f File) {
 	}
 }
 
-// checkHook sends an event to a hook as its client does.
+// checkHook sends an event to a hook as the client of the hook does, and reports the result.
 func (l laneCheck) checkHook(ctx context.Context, f File, h config.Hook, check hook.Canary) {
 	ctx, cancel := context.WithTimeout(ctx, laneTime)
 	defer cancel()
@@ -80,7 +82,8 @@ type hookRun struct {
 	open    bool // the client keeps the input open until the command ends
 }
 
-// output runs the command and returns its output.
+// output runs the command and returns its output. It returns an error if the command fails or only writes to
+// standard error.
 func (h hookRun) output(ctx context.Context) (string, error) {
 	cmd := exec.CommandContext(ctx, h.command[0], h.command[1:]...)
 	cmd.Env = hookEnvironment(h.env)

@@ -25,8 +25,8 @@ type File struct {
 	shown string // its path for people
 }
 
-// clientFiles returns the files of all clients, in this folder and in the home folder, that askback init
-// writes.
+// clientFiles returns the existing files of all clients that askback init writes, in this folder and in the
+// home folder.
 func clientFiles() (files []File) {
 	home, err := os.UserHomeDir()
 	seen := map[string]bool{} // the home folder can be the folder of the project
@@ -58,8 +58,8 @@ func (f File) hooks() []config.Hook {
 	return f.Agent.Config.HooksIn(f.Content)
 }
 
-// canaries returns the questions to ask through a hook in the file. Most hooks only withdraw asks, and have
-// none.
+// canaries returns the questions and permissions to ask through a hook in the file. Most hooks only withdraw
+// asks, and have no canaries.
 func (f File) canaries(h config.Hook) []hook.Canary {
 	if f.Agent.Canaries == nil {
 		return nil
@@ -78,7 +78,7 @@ func NeedServer(files []File) (clients []string) {
 }
 
 // checkHooks checks that a server answers the hooks of clients that are configured in this folder or for the
-// user. Without a server, the hooks ask nothing, and their clients do not show it.
+// user. Without a server, the hooks ask no person, and their clients do not show this.
 func (d *doctor) checkHooks(ctx context.Context) {
 	const check = "hooks"
 	clients := NeedServer(clientFiles())
@@ -98,8 +98,8 @@ func (d *doctor) checkHooks(ctx context.Context) {
 	}
 }
 
-// MissingServer returns why no server answers the commands of this user. It returns "" if a server answers,
-// or if that is not known.
+// MissingServer returns the reason why no server answers the commands of this user. It returns "" if a server
+// answers, or if the reason is not known.
 func MissingServer(ctx context.Context, connector func(kind string) (*connection.Connector, error)) string {
 	conn, err := connector("")
 	if err != nil {

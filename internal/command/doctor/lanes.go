@@ -32,10 +32,10 @@ type laneCheck struct {
 }
 
 // checkLanes asks a question through each client that is configured in this folder or for the user, and
-// answers it. It asks as the client would: with its command or URL, and with the environment that the client
-// passes on. Through the hooks of the client, it also asks for a permission. If people would be notified, it
-// only lists the open questions. It uses only entries that askback init writes, because the folder can be a
-// stranger's project.
+// answers the question. It asks as the client would, with the client's command or URL, and with the
+// environment that the client passes on. Through the hooks of the client, it also asks for a permission. If
+// people would be notified, it only lists the open questions. It uses only entries that askback init writes,
+// because the folder can be a stranger's project.
 func (d *doctor) checkLanes(ctx context.Context) {
 	const check = "lanes"
 	conn, err := d.program.Connector(instance.KindAsk)
@@ -71,7 +71,8 @@ func (d *doctor) checkLanes(ctx context.Context) {
 // laneFix is the advice about an entry that does not work.
 const laneFix = "run the command in the file yourself; askback init writes the entry again"
 
-// checkServer checks the MCP server in a file.
+// checkServer asks a question through the MCP server in a file. If people could be notified, it only lists
+// the open questions.
 func (l laneCheck) checkServer(ctx context.Context, f File, lane config.Lane) {
 	const check = "lane"
 	if !l.own.written.HasLane(f.Agent.Config, f.scope, lane) {

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/internal/agents/config"
 )
 
-// ownEntries contains the entries that may be run or reached: the entries that askback init writes on this
-// machine.
+// An ownEntries contains the entries that may be run or reached. These are the entries that askback init
+// writes on this machine.
 type ownEntries struct {
 	written config.Written
 	// also has the default address, to which [laneCheck.post] sends nothing unless the server is there
@@ -92,7 +92,7 @@ func isInProject(path string) bool {
 	return isBelow(agents.RealPath(path), folder)
 }
 
-// isBelow reports whether a path is a folder or in it.
+// isBelow reports whether a path is folder or in folder.
 func isBelow(path, folder string) bool {
 	rest, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(rest)

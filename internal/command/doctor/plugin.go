@@ -59,9 +59,9 @@ func (l laneCheck) checkOpenCode(ctx context.Context, f File) {
 	}
 }
 
-// checkClaudePlugin checks the plugin of Claude Code if no file has the entries of askback init. With these
-// entries, the hooks of the plugin do nothing. The plugin contains the files that this version writes into
-// it.
+// checkClaudePlugin checks the plugin of Claude Code. It is called if no file has the entries of askback
+// init, because the hooks of the plugin do nothing if a file has these entries. It checks the files that this
+// version writes into the plugin.
 func (l laneCheck) checkClaudePlugin(ctx context.Context) {
 	const name = "plugin askback@askback"
 	switch installed, enabled := installedClaudePlugin(); {

@@ -84,7 +84,7 @@ func newPublicClient(transport http.RoundTripper) *http.Client {
 	}
 }
 
-// loginSecret makes a log-in link of the local user.
+// loginSecret returns the secret of a log-in link for the local user.
 func (d *doctor) loginSecret(ctx context.Context) (string, error) {
 	conn, err := d.program.Connector("")
 	if err != nil {
@@ -125,8 +125,8 @@ func (p publicCheck) checkAddress() bool {
 	return true
 }
 
-// checkReach checks the certificate, and that the address leads to the server of this
-// database. It reports whether it leads to a server of Askback.
+// checkReach checks the certificate, and that the address leads to the server of this database. It reports
+// whether the address leads to a server of Askback that the other checks can use.
 func (p publicCheck) checkReach(ctx context.Context) bool {
 	const check = "public URL"
 	nonce := rand.Text()
@@ -159,7 +159,7 @@ func (p publicCheck) checkReach(ctx context.Context) bool {
 	return true
 }
 
-// reachFailed reports why the address cannot be reached.
+// reachFailed reports the reason why the address cannot be reached.
 func (p publicCheck) reachFailed(err error) {
 	const check = "public URL"
 	var certificate *tls.CertificateVerificationError
@@ -179,8 +179,8 @@ func (p publicCheck) reachFailed(err error) {
 	}
 }
 
-// checkProto checks that the server recognizes https. If it does, a log-in link opens its page, and a reply
-// without a log-in sets a cookie that browsers send only over https.
+// checkProto checks that the server recognizes https, and reports the result. With https, a log-in link opens
+// its page, and a reply without a log-in sets a cookie that browsers send only over https.
 func (p publicCheck) checkProto(ctx context.Context) bool {
 	const check = "https"
 	res, page, err := p.do(ctx, http.MethodGet, "/login?secret=doctor", nil)
@@ -204,8 +204,8 @@ func (p publicCheck) checkProto(ctx context.Context) bool {
 	return false
 }
 
-// checkHost checks that the server gets the name that browsers use, because it rejects forms of other sites.
-// The check logs out without a log-in, which changes nothing.
+// checkHost checks that the server gets the name that browsers use, and reports the result. The server
+// rejects forms of other sites by this name. The check logs out without a log-in, which changes nothing.
 func (p publicCheck) checkHost(ctx context.Context) bool {
 	const check = "host"
 	res, _, err := p.do(ctx, http.MethodPost, "/logout", url.Values{})
@@ -286,7 +286,7 @@ func (p publicCheck) readHeartbeat(ctx context.Context) error {
 // maxPublicReply is the maximum number of bytes that are read from a reply.
 const maxPublicReply = 1 << 20
 
-// do sends a request and reads the reply. If there is a form, it is sent as a browser sends it.
+// do sends a request and reads the reply. If form is not nil, do sends it as a browser does.
 func (p publicCheck) do(ctx context.Context, method, path string, form url.Values) (*http.Response, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, publicTime)
 	defer cancel()

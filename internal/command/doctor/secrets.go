@@ -36,7 +36,7 @@ func (i *inspection) readSecrets(ctx context.Context, db *sql.DB) (err error) {
 	return rows.Err()
 }
 
-// checkSecrets checks the key in the state directory: only this user may read it, and it opens
+// checkSecrets checks the key in the state directory. Only this user may read the key, and the key must open
 // the secrets in the database. A missing key is a problem only if there are secrets.
 func (d *doctor) checkSecrets(all []store.Record) {
 	const check = "secrets"

@@ -80,7 +80,8 @@ func (in *inputs) wrong(name, format string, args ...any) {
 	in.bad = append(in.bad, fmt.Errorf("input %s: %s", name, fmt.Sprintf(format, args...)))
 }
 
-// truth returns the value of an input that is true or false.
+// truth returns the value of an input that is true or false, or empty if the input is empty. Another value is
+// a problem.
 func (in *inputs) truth(name string, empty bool) bool {
 	switch text := strings.TrimSpace(in.text(name)); text {
 	case "":
@@ -218,8 +219,8 @@ func (in *inputs) address(r *askback.Request) {
 	}
 }
 
-// origin returns lines about the run that the ask comes from, or "". They are the same in every attempt of a
-// run.
+// origin returns lines about the run that the ask comes from, or "". The lines are the same in every attempt
+// of a run.
 func (in *inputs) origin() string {
 	server, repository, run := in.env("GITHUB_SERVER_URL"), in.env("GITHUB_REPOSITORY"), in.env("GITHUB_RUN_ID")
 	if server == "" || repository == "" || run == "" {
@@ -263,8 +264,8 @@ func (s Step) Keys() []string {
 	return keys
 }
 
-// Spent reports whether the ask of an earlier attempt cannot be used by this attempt, because its approval
-// was used or it ended without an answer.
+// Spent reports whether the ask of an earlier attempt cannot be used by this attempt. Its approval was used,
+// or it was cancelled or expired without a default.
 func Spent(a askback.Ask) bool {
 	switch {
 	case !a.Settled():

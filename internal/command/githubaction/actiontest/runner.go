@@ -90,7 +90,7 @@ type Result struct {
 	Commands []string // the workflow commands that were executed, such as "error" and "set-output"
 }
 
-// Run runs the steps until one fails.
+// Run runs the steps until a step fails.
 func (a *Action) Run(ctx context.Context, job Job) (Result, error) {
 	at := contexts{
 		"inputs": map[string]any{}, "env": map[string]any{}, "steps": map[string]any{}, "matrix": job.Matrix,
@@ -201,7 +201,8 @@ func outputs(text string) (map[string]any, error) {
 	return out, nil
 }
 
-// cutDelimiter returns the value before the line with the delimiter, and the rest.
+// cutDelimiter returns the value before the line with the delimiter, and the text after that line. found
+// reports whether there is such a line.
 func cutDelimiter(text, delimiter string) (value, rest string, found bool) {
 	if after, ok := strings.CutPrefix(text, delimiter+"\n"); ok {
 		return "", after, true
@@ -238,7 +239,8 @@ var (
 	oldForm = regexp.MustCompile(`##\[([^ \]]+)[^\]]*\](.*)$`)
 )
 
-// command returns the name and the data of the command in a line.
+// command returns the name and the data of the command in a line. token is the name of the command that ends
+// stopped commands, or "".
 func command(line, token string) (name, value string) {
 	if m := newForm.FindStringSubmatch(line); m != nil && (commands.MatchString(m[1]) || m[1] == token) {
 		return m[1], m[2]
