@@ -81,7 +81,7 @@ func (c *agentCheck) Run(ctx context.Context, io streams, all *commands) error {
 	return nil
 }
 
-// describe prints the permissions of an agent.
+// describe prints the model, the schedule and the permissions of an agent.
 func (c *agentCheck) describe(ctx context.Context, io streams, a config.Agent, d agent.Definition, file config.Config) {
 	name := cmp.Or(a.Model, config.DefaultModel)
 	model := file.AllModels(os.LookupEnv)[name]
@@ -218,8 +218,8 @@ func (c *agentAdd) Run(io streams, all *commands) error {
 	return nil
 }
 
-// usableModel returns the name of a model that needs no other settings: the default, if there is
-// one.
+// usableModel returns the name of a model that needs no other settings. This is the default model if there is
+// one, or the first other model, or otherwise the demo model.
 func usableModel(file config.Config) string {
 	models := file.AllModels(os.LookupEnv)
 	if _, found := models[config.DefaultModel]; found {
@@ -299,7 +299,7 @@ func (c *agentList) Run(ctx context.Context, io streams, conn *connection.Connec
 	return nil
 }
 
-// hostedAgents are agents as JSON.
+// A hostedAgents is a list of agents as JSON.
 type hostedAgents struct {
 	Items []askback.HostedAgent `json:"items"`
 }

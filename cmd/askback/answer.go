@@ -35,8 +35,8 @@ type answerCommand struct {
 	Yes     bool     `help:"Decide several calls without asking for confirmation."`
 }
 
-// Run finds the ask, sends the answer and prints how the ask was settled. An approval needs
-// an id: latest is not enough.
+// Run finds the ask, sends the answer and prints how the ask was settled. An approval requires an id instead
+// of latest. With several ids or --session, Run decides several calls.
 func (c *answerCommand) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	switch {
 	case c.isSeveral():
@@ -119,7 +119,7 @@ func ending(ask askback.Ask) string {
 	return withReason(withReason(text, strings.Join(answers, "; ")), ask.Outcome.Reason)
 }
 
-// decision returns the answer to a confirmation, or an error if the flags do not fit one.
+// decision returns the answer to a confirmation. It returns an error if the flags do not fit a confirmation.
 func (c *answerCommand) decision(in io.Reader) (askback.Answer, error) {
 	out := askback.Answer{Comment: c.Comment, Reason: c.Reason}
 	if len(c.Answers)+len(c.Other) > 0 || c.Notes != "" || !c.Approve && !c.Deny && !c.All {
@@ -232,9 +232,8 @@ func splitAnswer(ask askback.Ask, text string) (int, string, error) {
 	return i - 1, m[2], nil
 }
 
-// choices returns the labels of the options that typed selects, by label or key as at the
-// prompt. It returns an error if that is not clear. If the question has no options, it
-// returns typed.
+// choices returns the labels of the options that typed selects, by label or key as at the prompt. It returns
+// an error if the selection is not clear. If the question has no options, it returns typed.
 func choices(q view.Question, typed string) ([]string, error) {
 	if len(q.Choices) == 0 {
 		return []string{typed}, nil

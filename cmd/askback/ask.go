@@ -108,7 +108,7 @@ func (c *askCommand) request(in io.Reader) (askback.Request, error) {
 	return r, c.apply(&r)
 }
 
-// onlyFile reports whether no arguments or flags were given except --file and --json.
+// onlyFile reports whether no arguments or flags were given except --file, --json and --plain.
 func (c *askCommand) onlyFile() bool {
 	return reflect.DeepEqual(*c, askCommand{File: c.File, requestFlags: requestFlags{JSON: c.JSON, Plain: c.Plain}})
 }
@@ -156,8 +156,8 @@ func (c *confirmCommand) Run(ctx context.Context, io streams, all *commands) err
 	return askAndWait(ctx, all, io, r, c.requestFlags, c.Default == "yes")
 }
 
-// askAndWait creates the ask, waits until it is settled at the prompt or elsewhere, and
-// prints the outcome.
+// askAndWait creates the ask, waits until the ask is settled at the prompt or elsewhere, and prints the
+// outcome. It uses up an approval.
 func askAndWait(
 	ctx context.Context, all *commands, io streams, r askback.Request, flags requestFlags, suggestYes bool,
 ) (err error) {

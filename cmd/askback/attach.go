@@ -76,7 +76,8 @@ func attachOnce(socket string, hold func(string) (*instance.Lock, error)) (relea
 	return func() { _ = lock.Release() }, nil
 }
 
-// attending returns a client for an agent that itself waits for its answers.
+// attending returns a client for an agent that itself waits for its answers. On this machine, the client
+// records that it waits.
 func attending(conn *connection.Connector) hook.Client {
 	if conn.IsLocal() {
 		return attendingClient{conn.Agent, conn.Place()}

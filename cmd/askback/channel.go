@@ -66,7 +66,7 @@ func contactLine(id string, c askback.Contact) string {
 	return line + "; used " + c.UsedAt.Local().Format("2 Jan 15:04")
 }
 
-// contactID are the ids of contacts.
+// contactID is the kind of the ids of contacts.
 var contactID = idKind{"ctc_", "contact", "remove", "askback channel list"}
 
 type contactRemove struct {
@@ -166,7 +166,7 @@ func (c *channelTest) Run(ctx context.Context, io streams, all *commands) error 
 	return usage(fmt.Sprintf("there is no receiver %q in %s; it has %s", c.Name, all.Config, strings.Join(names, ", ")))
 }
 
-// testResult prints the report of a test.
+// testResult prints the report of a test. It returns an error if the test failed or if settings are missing.
 func testResult(io streams, report string, err error) error {
 	var lacks channels.SettingsError
 	switch {

@@ -25,7 +25,7 @@ type channelSet struct {
 	pages    *answerlink.Signer              // signs the links to pages that need no log-in
 	settings atomic.Pointer[engine.Settings] // the current settings
 
-	push web.Push // lets people turn on notifications; nil if they cannot
+	push web.Push // lets people turn on notifications; nil if there are no notifications
 }
 
 // A channelEngine is an engine as the channels use it.
@@ -84,7 +84,7 @@ func (set *channelSet) handle(mux *http.ServeMux, e *engine.Engine) {
 	}
 }
 
-// start starts reading answers. The function that it returns stops the reading and waits for its end.
+// start starts reading answers. stop ends the reading, and waits for the end.
 func (set *channelSet) start(e *engine.Engine) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup

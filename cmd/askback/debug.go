@@ -23,8 +23,8 @@ func checkDebugAddress(address string) error {
 	return nil
 }
 
-// serveDebug serves the profiles of this process (net/http/pprof) until stop is called. The
-// address must be on loopback. If it is "", nothing is served.
+// serveDebug serves the profiles of this process (net/http/pprof) until stop is called. The address must be
+// on loopback. If address is "", serveDebug does nothing.
 func serveDebug(address string, log *slog.Logger) (stop func(), err error) {
 	if address == "" {
 		return func() {}, nil

@@ -16,14 +16,14 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// isSeveral reports whether the command decides several calls, each by its own answer.
+// isSeveral reports whether the command decides several calls, each with a separate answer.
 func (c *answerCommand) isSeveral() bool {
 	return c.Session != "" || (c.Approve || c.Deny) && len(c.Answers) > 0
 }
 
-// decideSeveral prints the exact calls, asks for a confirmation, and decides each call by its own answer.
-// Dangerous calls are never decided together with others. A call that cannot be decided does not prevent the
-// others.
+// decideSeveral prints the exact calls, asks for a confirmation, and decides each call with a separate
+// answer. Dangerous calls are never decided together with other calls. A call that cannot be decided does not
+// affect the other calls.
 func (c *answerCommand) decideSeveral(ctx context.Context, io streams, conn *connection.Connector) error {
 	if !c.Approve && !c.Deny || c.All || c.Input != "" || c.Notes != "" || len(c.Other) > 0 ||
 		c.Scope != "" || c.Expires != "" {
@@ -71,8 +71,8 @@ func (c *answerCommand) decideSeveral(ctx context.Context, io streams, conn *con
 	return nil
 }
 
-// selected returns the asks that the command line names, each once, or the open calls of a
-// session.
+// selected returns the asks that the command line names, each once. With --session, it returns the open calls
+// of the session.
 func (c *answerCommand) selected(ctx context.Context, io streams, conn *connection.Connector) ([]askback.Ask, error) {
 	if c.Session != "" {
 		if c.ID != "" {
@@ -97,8 +97,8 @@ func (c *answerCommand) selected(ctx context.Context, io streams, conn *connecti
 	return asks, nil
 }
 
-// openCalls returns all open calls of the session. It prints a note with the number of open questions, which
-// it leaves out.
+// openCalls returns all open calls of the session, or an error if there are no open calls. It prints a note
+// with the number of open questions, which it omits.
 func (c *answerCommand) openCalls(
 	ctx context.Context, io streams, conn *connection.Connector,
 ) (calls []askback.Ask, err error) {
@@ -133,8 +133,8 @@ func (c *answerCommand) openCalls(
 	return calls, nil
 }
 
-// decidable returns an error that lists the asks that cannot be decided together with others. It returns nil
-// if all can be.
+// decidable returns an error that lists the asks that cannot be decided together with other asks. It returns
+// nil if there are no such asks.
 func decidable(asks []askback.Ask) error {
 	var b strings.Builder
 	for _, a := range asks {

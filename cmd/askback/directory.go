@@ -102,7 +102,7 @@ type personRemove struct {
 	Name string `arg:"" complete:"person" help:"Remove the person with this name (see askback person list)."`
 }
 
-// Run removes a person, and prints a warning if groups or routes still name them.
+// Run removes a person, and prints a warning if groups or routes still name the person.
 func (c *personRemove) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	p, err := conn.User.DeletePerson(ctx, c.Name)
 	if err == nil {

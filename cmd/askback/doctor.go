@@ -12,7 +12,7 @@ type doctorCommand struct {
 	JSON      bool   `name:"json" help:"Print the findings as JSON."`
 }
 
-// Run prints the findings of all checks. It returns an error if one of them is a failure.
+// Run prints the findings of all checks. It returns an error if a finding is a failure.
 func (c *doctorCommand) Run(ctx context.Context, io streams, all *commands) error {
 	found := doctor.Check(ctx, doctor.Program{
 		Config: all.Config, Listen: defaultListen, Settings: all.settings, Database: all.database, StateDir: stateDir,

@@ -118,7 +118,7 @@ func database(i *connection.Instance) telemetry.Database {
 	}
 }
 
-// readiness returns the problem that /readyz reports, or nil.
+// readiness returns what /readyz reports, and the error if the server cannot work.
 //
 // A rejected settings file or a damaged record is not an error, because everything else works. A failed
 // database or a full disk is an error, because nothing can be asked or answered. A page that cannot be read
@@ -157,8 +157,8 @@ func withoutNames(rows []string) (out []string) {
 	return out
 }
 
-// peopleProblem returns the problem of people, groups and routes that /readyz reports. Names are only in the
-// log and in askback doctor, because /readyz is public.
+// peopleProblem returns the problem of people, groups and routes that /readyz reports, or "". Names are only
+// in the log and in askback doctor, because /readyz is public.
 func peopleProblem(problems []engine.DirectoryProblem, err error) string {
 	refused := 0
 	for _, p := range problems {

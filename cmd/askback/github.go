@@ -12,12 +12,12 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// githubCommand is the step of action.yml. All its inputs are in the environment, because a
-// workflow must not put them into a shell script.
+// githubCommand is the step of action.yml. All its inputs are in the environment, because a workflow must not
+// put inputs into a shell script.
 type githubCommand struct{}
 
-// Run asks and waits, and writes the outputs of the step. Only an answer or a consumed
-// approval is a success.
+// Run asks and waits, and writes the outputs of the step. Only an answer, a default or a consumed approval is
+// a success.
 func (c *githubCommand) Run(ctx context.Context, io streams, all *commands) error {
 	log := githubaction.NewLog(io.out, rand.Text())
 	err := c.ask(ctx, streams{out: log, err: log}, all)
@@ -74,7 +74,8 @@ func (c *githubCommand) ask(ctx context.Context, io streams, all *commands) (err
 	return c.finish(ctx, conn, io, step, ask)
 }
 
-// askForAttempt creates the ask of the step, or finds the ask of an earlier attempt of the run.
+// askForAttempt creates the ask of the step. If an ask of an earlier attempt of the run can still be used, it
+// returns that ask.
 func askForAttempt(
 	ctx context.Context, conn *connection.Connector, io streams, step githubaction.Step,
 ) (ask askback.Ask, err error) {

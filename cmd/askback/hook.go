@@ -78,8 +78,8 @@ func answerHook(ctx context.Context, in streams, all *commands, command hook.Com
 	return withinLimit(ctx, in, h.traits.Limit, end, h.answer)
 }
 
-// end returns the result of the hook. err is an error before the decision, and unwritten one of
-// printing it.
+// end returns the result of the hook. err is an error before the decision, and unwritten is an error of
+// printing the decision.
 func (h *runningHook) end(in streams, unwritten, err error) error {
 	guard := hook.Guard(h.guard.Load())
 	if guard == hook.BlockNothing && (errors.Is(err, hook.ErrForeign) || errors.Is(err, hook.ErrNotAsked)) {
@@ -154,8 +154,8 @@ func hookEnv() hook.Env {
 // exitBlock is the exit code with which a hook makes an agent block the tool call.
 const exitBlock = 2
 
-// endHook returns the result of a hook command. err is an error before the decision, and
-// unwritten one of printing it. Without strict, err is only a note on standard error.
+// endHook returns the result of a hook command. err is an error before the decision, and unwritten is an
+// error of printing the decision. Unless strict is true, err is only a note on standard error.
 func endHook(in streams, strict bool, unwritten, err error) error {
 	switch {
 	case err != nil && strict:
@@ -193,8 +193,8 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// runHook connects to Askback, does job, prints the output of its reply and then acknowledges it. It returns
-// as unwritten the error of printing the output.
+// runHook connects to Askback, does job, prints the output of the reply and then acknowledges the reply.
+// unwritten is an error of printing the output.
 func runHook(ctx context.Context, in streams, all *commands, job hook.Job) (unwritten, err error) {
 	kind := instance.KindAsk
 	if job.Call == nil {

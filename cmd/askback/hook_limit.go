@@ -19,10 +19,10 @@ var errNoDecision = errors.New("there was no decision in time")
 // more and withdraws it, or it acknowledges the answer.
 const endTime = 10 * time.Second
 
-// withinLimit calls answer, and returns its error. The context of answer ends endTime before limit
-// has passed, or halfway if limit is short. If answer then takes longer, because the server does not
-// reply, withinLimit does not wait for it. It returns the result of end, unless answer has printed a
-// decision: after the limit, an agent may run the tool.
+// withinLimit calls answer, and returns its error. The context of answer ends endTime before limit has
+// passed, or halfway if limit is short. If the server does not reply, answer may take longer than limit. Then
+// withinLimit returns the result of end, unless answer has printed a decision. After the limit, an agent may
+// run the tool.
 func withinLimit(
 	ctx context.Context, in streams, limit time.Duration, end func() error, answer func(context.Context, streams) error,
 ) error {
@@ -72,7 +72,7 @@ func (w *decisionWriter) end() bool {
 	return w.written
 }
 
-// ownServer returns the address of Askback's MCP server that askback init writes on this machine.
+// ownServer returns the MCP server of Askback as askback init configures it on this machine.
 func ownServer() hook.Server {
 	s := hook.Server{URL: os.Getenv("ASKBACK_URL")}
 	if exe, err := os.Executable(); err == nil {
@@ -104,8 +104,8 @@ var errNoServer = errors.New("no server is running: run askback serve")
 const parentInterval = time.Second
 
 // whileParentLives returns a context that ends when the parent process ends. Codex kills only the shell of a
-// hook, not the hook. A hook must call this before anything else: an earlier end of the parent is not
-// noticed.
+// hook, not the hook. A hook must call whileParentLives before anything else, because an earlier end of the
+// parent is not noticed.
 func whileParentLives(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	parent := os.Getppid()

@@ -17,7 +17,7 @@ type inboxCommand struct {
 	Plain bool `env:"ASKBACK_PLAIN" help:"Print the list of open asks instead, as for a screen reader."`
 }
 
-// Run shows the open asks until the user leaves. If there is no terminal that can show them, it prints them
+// Run shows the open asks until the user leaves. If no terminal can show the inbox, it prints the open asks
 // as askback list does.
 func (c *inboxCommand) Run(ctx context.Context, io streams, all *commands) (err error) {
 	conn, err := all.connector(instance.KindAsk)
@@ -46,8 +46,8 @@ func (c *inboxCommand) Run(ctx context.Context, io streams, all *commands) (err 
 	return err
 }
 
-// openTerminal opens the terminal of the process and locks it. The terminal is nil if it
-// cannot show the inbox.
+// openTerminal opens the terminal of the process and locks the terminal. The terminal is nil if it cannot
+// show the inbox. The lock is nil if terminals cannot be distinguished.
 func (c *inboxCommand) openTerminal(io streams) (*terminal.TTY, *instance.Lock, error) {
 	if c.Plain || !terminal.IsTerminal(io.in) || !terminal.IsTerminal(io.out) {
 		return nil, nil, nil

@@ -43,7 +43,7 @@ func (i issuer) Agent(ctx context.Context, token string) (name, label string, er
 	return name, label, err
 }
 
-// check logs the issuer that people log in with, and a warning if it cannot be used.
+// check logs the issuer that people log in with. It also logs a warning if the issuer cannot be used.
 func (i issuer) check(ctx context.Context) {
 	i.log.Info("people log in with the issuer", "issuer", i.Address(), "callback", i.Callback())
 	if err := i.Reach(ctx); err != nil && ctx.Err() == nil {
@@ -51,8 +51,8 @@ func (i issuer) check(ctx context.Context) {
 	}
 }
 
-// checkIssuer returns an error if public_url is missing, or if the client id is the
-// audience of the tokens of agents. It does not connect to the issuer.
+// checkIssuer checks the settings of an issuer. It returns an error if public_url is missing, or if the
+// client id is the audience of the tokens of agents. It does not connect to the issuer.
 func checkIssuer(o config.OIDC, public string) error {
 	switch {
 	case o == (config.OIDC{}):

@@ -25,8 +25,8 @@ type listCommand struct {
 	JSON    bool   `name:"json" help:"Print the reply of the API as JSON."`
 }
 
-// Run prints a page of asks. Without --json, the list of open asks omits snoozed ones, and a
-// note has their number.
+// Run prints a page of asks. Without --json, the list of open asks omits snoozed asks, and a note has the
+// number of snoozed asks.
 func (c *listCommand) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	q := askback.Query{Status: askback.Status(c.Status), Agent: c.Agent, Limit: c.Limit, Cursor: c.Cursor}
 	if c.Snoozed || !c.JSON && c.Status == string(askback.Pending) {

@@ -38,9 +38,9 @@ func isLatest(typed string) bool { return strings.EqualFold(strings.TrimSpace(ty
 // find returns the complete id of the ask that typed identifies. It does not check whether a complete id
 // exists.
 //
-// If several asks match, find prefers the open one. For decisions it does so only if typed matches the random
-// end of the id, because ids begin with the time. An agent could withdraw an ask that a person has seen and
-// immediately create another with the same beginning.
+// If several asks match, find prefers the open ask. For decisions it does so only if typed matches the random
+// end of the id, because ids begin with the time. An agent could withdraw an ask that a person has seen, and
+// immediately create another ask whose id has the same beginning.
 func (l lookup) find(ctx context.Context, typed string) (string, error) {
 	typed = strings.ToLower(strings.TrimSpace(typed))
 	if wholeID.MatchString(typed) {
@@ -148,8 +148,8 @@ func shortens(typed, id string) bool {
 // practice, an agent cannot create another id with the same six random characters.
 const minEnd = 6
 
-// endsWith reports whether id ends with typed, and typed is entirely in its random part and
-// long enough for a decision.
+// endsWith reports whether id ends with typed. typed must be long enough for a decision, and not longer than
+// the random part of the id.
 func endsWith(id, typed string) bool {
 	_, number, _ := strings.Cut(id, "_")
 	return len(typed) >= minEnd && len(typed) <= randomPart && strings.HasSuffix(number, typed)
@@ -158,7 +158,7 @@ func endsWith(id, typed string) bool {
 // randomPart is how many characters at the end of an id are random.
 const randomPart = 16
 
-// An idKind is a kind of things that a command changes by their ids, with the words for its errors.
+// An idKind is a kind of ids that a command accepts, with the words for its errors.
 type idKind struct {
 	prefix string // of the ids
 	noun   string
@@ -166,7 +166,7 @@ type idKind struct {
 	list   string // the command that lists the ids
 }
 
-// missing returns the error for an id that names nothing, or nothing that the user may change.
+// missing returns the error for an id that does not exist, or whose item the user may not change.
 func (k idKind) missing(id string) error {
 	return exitError{
 		exitRefused, fmt.Sprintf("there is no %s %s that you may %s; %s shows the ids", k.noun, id, k.verb, k.list),

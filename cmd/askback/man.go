@@ -33,7 +33,7 @@ func writeManual(w io.Writer, root *kong.Node) error {
 	return err
 }
 
-// manCommands writes the commands below a node. It omits commands that only group others.
+// manCommands writes the commands below a node. It omits commands that only contain other commands.
 func manCommands(b *strings.Builder, n *kong.Node) {
 	for _, c := range n.Children {
 		if c.Hidden {

@@ -30,7 +30,7 @@ type prompt struct {
 	waiter  askback.Asker  // waits for the outcome
 }
 
-// An asker shows asks and returns the answers: a [terminal.Panel] or a [terminal.Prompt].
+// An asker shows asks and returns the answers. It is a [terminal.Panel] or a [terminal.Prompt].
 type asker interface {
 	Ask(context.Context, view.Ask) (terminal.Result, error)
 	Settled(view.Ask) error
@@ -76,7 +76,7 @@ func openPrompt(ctx context.Context, conn *connection.Connector, io streams, ask
 	return p
 }
 
-// isForOthers reports whether the ask names people, and the local user is not one of them.
+// isForOthers reports whether the ask names people, but not the local user.
 func isForOthers(ctx context.Context, conn *connection.Connector, ask askback.Ask) bool {
 	if len(ask.To) == 0 {
 		return false
@@ -150,8 +150,8 @@ func (p *prompt) serve(ctx context.Context, ask askback.Ask, suggestYes bool) {
 	}
 }
 
-// ask repeats the prompt until there is a valid answer or none can be given here. If ctx ends first, it sets
-// open.
+// ask repeats the prompt until there is a valid answer, or until no valid answer can be given here. If ctx
+// ends first, it sets open.
 func (p *prompt) ask(ctx context.Context, shown view.Ask) {
 	for n, again := 1, true; again; n++ {
 		result, err := p.ui.Ask(ctx, shown)

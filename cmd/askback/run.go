@@ -177,8 +177,8 @@ func (f *follower) start(ctx context.Context, r askback.SessionRequest) (err err
 	return nil
 }
 
-// aboutAgent removes the pointer from problems of the agent. With it, --agent would be printed, but askback
-// run has an argument instead of that flag.
+// aboutAgent removes the pointer from problems of the agent. With the pointer, --agent would be printed, but
+// askback run has an argument instead of that flag.
 func aboutAgent(err error) error {
 	var invalid askback.Invalid
 	if !errors.As(err, &invalid) {
@@ -193,7 +193,7 @@ func aboutAgent(err error) error {
 	return invalid
 }
 
-// resume finds a run, to be followed from its present state.
+// resume finds a run of a hosted agent, to be followed from its present state.
 func (f *follower) resume(ctx context.Context, id string) (err error) {
 	if err := f.watchChildren(ctx); err != nil {
 		return err

@@ -46,10 +46,10 @@ type follower struct {
 	typed  chan typedLine
 }
 
-// asking is an ask that is being shown. Its outcome is added when it is settled.
+// An asking is an ask that is being shown. The outcome is added when the ask is settled.
 type asking struct {
 	id    string
-	shown bool // its outcome is on the screen
+	shown bool // the outcome is on the screen
 	ask   askback.Ask
 	err   error
 }
@@ -70,8 +70,8 @@ type runInput struct {
 // errLeft is returned when the user leaves the run.
 var errLeft = errors.New("the user left the run")
 
-// watchChildren stores the cursor from which to follow the children of the run. It stores none if the user
-// may not follow all sessions.
+// watchChildren stores the cursor from which to follow the children of the run. It stores no cursor if the
+// user may not follow all sessions.
 func (f *follower) watchChildren(ctx context.Context) error {
 	page, err := f.conn.User.List(ctx, askback.Query{Limit: 1})
 	if err != nil && !errors.Is(err, askback.ErrForbidden) {
@@ -191,8 +191,8 @@ func (f *follower) spinner() *time.Ticker {
 	return t
 }
 
-// read sends the events of a session to the channel until ctx ends. For "" it sends the events of all
-// sessions.
+// read sends the events of a session to the channel until ctx ends. If session is "", it sends the events of
+// all sessions.
 func (f *follower) read(ctx context.Context, to chan<- runInput, session string, after askback.Cursor) {
 	for ev, err := range f.conn.User.Events(ctx, session, after) {
 		select {
@@ -213,7 +213,7 @@ type eventData struct {
 	Role    askback.Role     `json:"role"`
 }
 
-// input handles an event of the run or of a child.
+// input handles an event of the run or of a child. It returns the error that ended a stream of events.
 func (f *follower) input(ctx context.Context, in runInput) error {
 	var d eventData
 	switch {
@@ -247,7 +247,8 @@ func (f *follower) input(ctx context.Context, in runInput) error {
 	return err
 }
 
-// askInput adds the asks of an event to the asks to answer, and removes a settled one.
+// askInput adds the asks of an event to the asks to answer. It removes an ask that was settled, and shows the
+// next ask.
 func (f *follower) askInput(ctx context.Context, ev askback.Event, d eventData) error {
 	switch {
 	case ev.Type == askback.EventQuestionPending && d.Ask != nil && !f.knows(d.Ask.ID):
@@ -289,7 +290,7 @@ func (f *follower) childInput(ctx context.Context, ev askback.Event, d eventData
 	return f.askInput(ctx, ev, d)
 }
 
-// nextAsk shows the next ask, unless one is shown.
+// nextAsk shows the next ask, unless an ask is shown.
 func (f *follower) nextAsk(ctx context.Context) error {
 	if f.asking != nil || len(f.asks) == 0 {
 		return nil
@@ -345,8 +346,8 @@ func (f *follower) afterAsk(ctx context.Context, a *asking) error {
 	return f.nextAsk(ctx)
 }
 
-// endTurn shows how a turn ended. At a terminal it asks for the next message, unless the run has
-// ended for good.
+// endTurn shows how a turn ended, once no ask is shown. At a terminal it asks for the next message, unless
+// the run has ended for good.
 func (f *follower) endTurn(ctx context.Context) error {
 	if f.asking != nil {
 		f.ended = true

@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// interrupts receives the signals by which the user ends a turn, and then the command. Without it, main would
+// interrupts receives the signals by which the user ends a turn, and then the command. Otherwise main would
 // end the command at the first signal.
 type interrupts chan os.Signal
 
-// notifyInterrupts returns a channel that receives these signals until stop is called.
+// notifyInterrupts returns a channel that receives the signals of the user until stop is called.
 func notifyInterrupts() interrupts {
 	c := make(interrupts, 4)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM)

@@ -187,7 +187,7 @@ func (c *serveCommand) announce(io streams, all *commands, o connection.Options,
 		"Stop the server:   Ctrl+C\n\n", text, o.Place.Database, flags, hostedSteps(o.Engine.Runner, flags))
 }
 
-// hostedSteps returns the next steps for a server with hosted agents.
+// hostedSteps returns the next steps for a server with hosted agents, or "".
 func hostedSteps(runner engine.Runner, flags string) (text string) {
 	if runner == nil {
 		return ""

@@ -122,8 +122,8 @@ type reloader struct {
 	err     error // why the file is rejected; nil if it is in use
 }
 
-// newReloader returns a reloader that notices changes from now on, so call it before the
-// file is read. Without a file it returns nil.
+// newReloader returns a reloader that notices changes from now on. It must be called before the file is read.
+// If path is "", it returns nil.
 func newReloader(path string) *reloader {
 	if path == "" {
 		return nil
@@ -157,7 +157,8 @@ func (r *reloader) begin(log *slog.Logger, file config.Config, overridden []stri
 // reloadPause is the time between two checks for a changed file.
 const reloadPause = 2 * time.Second
 
-// run calls set with changed settings until ctx ends. If r is nil, it only waits.
+// run reads changed settings and definitions of agents until ctx ends. It calls set with changed settings. If
+// r is nil, run only waits.
 func (r *reloader) run(ctx context.Context, set func(engine.Settings)) {
 	if r == nil {
 		<-ctx.Done()
@@ -188,8 +189,8 @@ func (r *reloader) changed() bool {
 	return r.path != "" && config.VersionOf(r.path) != r.version
 }
 
-// reloadAgents reads the definitions of agents again. If one of them has errors, the previous
-// ones apply.
+// reloadAgents reads the definitions of agents again. If a definition has errors, the previous definitions
+// apply.
 func (r *reloader) reloadAgents() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -207,8 +208,8 @@ func (r *reloader) applyAgents(file config.Config) {
 	r.log.Info("agents read", "directory", r.agents.Dir(), "agents", r.agents.Agents())
 }
 
-// reload applies all settings of the file that can change while the server runs. If the
-// file has errors, it applies none.
+// reload reads the settings file, and applies the settings that can change while the server runs. If the file
+// has errors, it applies no settings.
 func (r *reloader) reload(set func(engine.Settings)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

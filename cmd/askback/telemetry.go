@@ -15,9 +15,8 @@ import (
 // tracesTime is how long a stopping server may take to send the remaining spans.
 const tracesTime = 5 * time.Second
 
-// observe returns the metrics of a server, and a function that stops its traces. Both count
-// the requests and the events of asks. Without a collector in the environment there are no
-// traces.
+// observe returns the metrics of a server, and a function that stops its traces. The metrics and the traces
+// record the requests and the events of asks. Without a collector in the environment there are no traces.
 func observe(
 	ctx context.Context, records *serverlog.Log, o *engine.Options,
 ) (_ *telemetry.Metrics, stop func(), err error) {
@@ -44,7 +43,7 @@ func observe(
 	}, nil
 }
 
-// observers are several observers of one engine.
+// An observers is a list of observers of one engine.
 type observers []engine.Observer
 
 // Committed implements [engine.Observer].

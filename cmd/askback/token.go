@@ -113,7 +113,7 @@ func validity(t askback.Token, now time.Time) string {
 	return "expired"
 }
 
-// tokenID are the ids of tokens.
+// tokenID is the kind of the ids of tokens.
 var tokenID = idKind{"tok_", "token", "remove", "askback token list"}
 
 type tokenRemove struct {

@@ -156,7 +156,7 @@ func (a endpointArg) change(
 	return nil
 }
 
-// endpointID are the ids of endpoints.
+// endpointID is the kind of the ids of endpoints.
 var endpointID = idKind{"whe_", "receiver", "change", "askback webhook list"}
 
 // find returns the id of the endpoint, which the user may have shortened.
@@ -170,7 +170,8 @@ func (a endpointArg) find(ctx context.Context, conn *connection.Connector) (stri
 	})
 }
 
-// unknownEndpoint replaces the error for an endpoint that the user cannot see with an error that names it.
+// unknownEndpoint replaces the error for an endpoint that the user cannot see with an error that names the
+// endpoint. It returns other errors unchanged.
 func unknownEndpoint(id string, err error) error {
 	if errors.Is(err, askback.ErrNotFound) {
 		return endpointID.missing(id)
@@ -206,7 +207,7 @@ func (c *webhookRemove) Run(ctx context.Context, io streams, conn *connection.Co
 
 type webhookRotate struct{ endpointArg }
 
-// Run replaces the secret of an endpoint and prints the new one.
+// Run replaces the secret of an endpoint and prints the new secret.
 func (c *webhookRotate) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	id, err := c.find(ctx, conn)
 	if err != nil {
