@@ -33,7 +33,7 @@ type Ask struct {
 	// reassigned.
 	ReassignedBy safetext.Text
 	ReassignedAt time.Time // zero if not known
-	// the person who started the session; only for a hosted agent is the name more than a claim of the agent
+	// StartedBy is the person who started the session. Unless the agent is hosted, the agent states the name.
 	StartedBy safetext.Text
 
 	NoSelfApproval bool // whether the person who started the session must not settle the ask
