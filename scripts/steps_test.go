@@ -44,7 +44,7 @@ func script(t *testing.T, text string) (output string, code int) {
 }
 
 // The output of a background command is printed together, and its failure counts.
-func TestCommandBesideStepsIsAwaited(t *testing.T) {
+func TestBackgroundCommandIsAwaited(t *testing.T) {
 	got, code := script(t, `
 slow() { echo one; until [[ -e $scratch/go ]]; do sleep 0.01; done; echo two; return 3; }
 begin slow slow
@@ -98,7 +98,7 @@ try: FAILED: [second]
 
 // A process that a step leaves behind is printed and killed, even if it has a session of its own. The step
 // that searches for it fails.
-func TestProcessLeftBehindFailsTheStep(t *testing.T) {
+func TestStepFailsIfAProcessIsLeftBehind(t *testing.T) {
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
 		t.Skip("there is no /proc")
 	}
@@ -115,7 +115,7 @@ summary`)
 	}
 }
 
-func TestSummarySaysThatStepsWereLeftOut(t *testing.T) {
+func TestSummaryReportsThatStepsWereLeftOut(t *testing.T) {
 	for left, want := range map[string]string{
 		"":                     "try: all good\n",
 		"leave_out 'the moon'": "try: all good, apart from what was left out\n",

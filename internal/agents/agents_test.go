@@ -9,7 +9,7 @@ import (
 )
 
 // The list is sorted, because commands print it in this order. askback doctor checks each hook.
-func TestListIsSortedAndHooksAreChecked(t *testing.T) {
+func TestListOfAgentsIsSortedAndComplete(t *testing.T) {
 	all := agents.All()
 	if !slices.IsSortedFunc(all, func(a, b agents.Agent) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Errorf("the list is not sorted: %v", allNames())

@@ -47,7 +47,7 @@ func TestLaneOfEachClientIsFound(t *testing.T) {
 }
 
 // A command gets the variables that its client passes on.
-func TestLaneHasTheEnvironmentOfItsClient(t *testing.T) {
+func TestCommandGetsTheVariablesThatItsClientPassesOn(t *testing.T) {
 	environ := []string{"ASKBACK_TOKEN=t", "ASKBACK_DB=d", "OTHER=o"}
 	for client, want := range map[string]string{
 		"codex": "ASKBACK_DB ASKBACK_TOKEN", "gemini": "ASKBACK_DB OTHER", "cursor": "ASKBACK_DB ASKBACK_TOKEN OTHER",

@@ -1,14 +1,13 @@
-// Gotest runs go test for the scripts and prints its progress. It prints each
-// package when it is done, and the running packages after some time without
-// output. It prints the output of a test only if it failed. It appends the names
-// of failed tests and the messages of tests that need a missing program to the
-// file NOTES.
+// Gotest runs go test for the scripts and prints its progress. It prints each package when the tests of the
+// package have ended, and the running packages after some time without output. It prints the output of a test
+// only if the test failed. It appends the names of failed tests and the messages of tests that need a missing
+// program to the file NOTES.
 //
 //	gotest [-lanes N] NOTES ARGUMENT… [',' ARGUMENT…] [';' ARGUMENT…] runs go test -json ARGUMENT…
 //
-// If there are several lists of arguments, it runs go test for each: for lists with a comma
-// in between one after the other, for lists with a semicolon in between at the same time. With
-// -lanes, at most N run at the same time, and the others start in order when one has ended.
+// If there are several lists of arguments, gotest runs go test for each list. It runs lists that are
+// separated by a comma one after the other, and lists that are separated by a semicolon at the same time.
+// With -lanes, at most N lanes run at the same time. The other lanes start in order when a lane has ended.
 package main
 
 import (
@@ -58,8 +57,8 @@ type line struct {
 	text []byte
 }
 
-// run runs go test for the lists of arguments and prints the progress. At most this many lanes run at the
-// same time. If a test fails, the error is an [exec.ExitError].
+// run runs go test for the lists of arguments and prints the progress. At most lanes lanes run at the same
+// time. If a test fails, the error is an [exec.ExitError].
 func run(r *report, lanes int, args []string) error {
 	lines := make(chan line)
 	var failed error

@@ -110,7 +110,7 @@ func (p *packageRun) take(e event) {
 	p.unended = p.remove(e.Test)
 }
 
-// remove removes a test from p.unended, and returns the others.
+// remove removes a test from p.unended, and returns the other tests.
 func (p *packageRun) remove(test string) []string {
 	return slices.DeleteFunc(p.unended, func(t string) bool { return t == test })
 }
@@ -136,7 +136,7 @@ func (r *report) end(e event, p *packageRun) {
 }
 
 // failures returns the names of the tests that failed or did not end. For failed subtests it returns only the
-// innermost. If no test failed, it returns the package, which may not build.
+// innermost names. If no test failed, it returns the package, which may not build.
 func failures(name string, p *packageRun) (all []string) {
 	for _, test := range p.failed {
 		if !slices.ContainsFunc(p.failed, func(other string) bool { return strings.HasPrefix(other, test+"/") }) {

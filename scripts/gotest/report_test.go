@@ -92,7 +92,7 @@ func TestRepeatedSkipMessageIsNotedOnce(t *testing.T) {
 }
 
 // Two lists can run tests of the same package at the same time.
-func TestPackageOfTwoListsIsReportedTwice(t *testing.T) {
+func TestPackageInTwoListsIsReportedTwice(t *testing.T) {
 	var out strings.Builder
 	r := newReport(&out)
 	const web = "github.com/askback/askback/web"
@@ -196,7 +196,7 @@ func TestResultsOfGoTestAreReported(t *testing.T) {
 }
 
 // With one lane, the lists run one after the other, in order.
-func TestLanesAreBounded(t *testing.T) {
+func TestNumberOfConcurrentLanesIsLimited(t *testing.T) {
 	enterModule(t, map[string]string{
 		"go.mod": "module example.com/tried\n",
 		"a/a_test.go": "package a\n\nimport (\n\t\"os\"\n\t\"testing\"\n\t\"time\"\n)\n\nfunc TestA(t *testing.T) " +

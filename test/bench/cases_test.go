@@ -54,7 +54,7 @@ func testInterleavedSlices(t *testing.T) {
 	}
 }
 
-func TestRoundHasWholePairsOfSlices(t *testing.T) {
+func TestPairsInDividesTheDurationIntoEqualSlices(t *testing.T) {
 	for _, c := range []struct {
 		d, slice time.Duration
 		pairs    int

@@ -105,7 +105,7 @@ func TestDocumentWithoutMarksIsNotChanged(t *testing.T) {
 }
 
 // docs/bench.md has each mark exactly once.
-func TestRepositoryDocumentHasMarks(t *testing.T) {
+func TestBenchDocumentHasEachMarkOnce(t *testing.T) {
 	raw, err := os.ReadFile("../../docs/bench.md")
 	if err != nil {
 		t.Fatal(err)

@@ -287,7 +287,7 @@ func TestPeerIsInstalledOnce(t *testing.T) {
 	}
 }
 
-func TestPeersHavePrograms(t *testing.T) {
+func TestEachPeerHasAProgram(t *testing.T) {
 	sources, err := peerSources()
 	if err != nil {
 		t.Fatal(err)

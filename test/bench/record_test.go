@@ -22,7 +22,7 @@ var openings = []struct {
 }{{inProcess, openProduct}, {byPost, openProductWithHTTPAnswers}, {remote, openRemoteProduct}}
 
 // The rows that record writes for asks have as many bytes in each column as the rows of Askback.
-func TestRecordWritesAsManyBytesAsAskback(t *testing.T) {
+func TestRowsOfRecordHaveTheSizeOfAskbackRows(t *testing.T) {
 	for _, o := range openings {
 		got, want := written(t, recordOf(o.open)), written(t, o.open)
 		if got.tables != want.tables {
@@ -36,7 +36,7 @@ func TestRecordWritesAsManyBytesAsAskback(t *testing.T) {
 
 // The transactions of record write as many pages as the transactions of Askback, so they change the same
 // indices. The search index is not part of them: it is filled later, and not in this test.
-func TestRecordWritesAsManyPagesAsAskback(t *testing.T) {
+func TestTransactionsOfRecordWriteAsManyPagesAsAskback(t *testing.T) {
 	for _, o := range openings {
 		got, want := written(t, recordOf(o.open)), written(t, o.open)
 		if got.pages != want.pages || want.pages == 0 {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestSpreadIsMedianAndRange(t *testing.T) {
+func TestSpreadOfReturnsMedianAndRange(t *testing.T) {
 	for _, c := range []struct {
 		values []float64
 		want   spread
@@ -26,7 +26,7 @@ func TestSpreadIsMedianAndRange(t *testing.T) {
 	}
 }
 
-func TestPercentileIsTheNearestRank(t *testing.T) {
+func TestPercentileReturnsTheNearestRank(t *testing.T) {
 	var hundred []time.Duration
 	for i := range 100 {
 		hundred = append(hundred, time.Duration(i+1))

@@ -128,8 +128,8 @@ func corrupt(t *testing.T, path, id, how string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Without checksums the store cannot detect the corruption itself. A defective Askback,
-	// unlike a disk, would write valid ones.
+	// The checksums are removed, so that the store does not detect the corruption. A bug in Askback would
+	// write valid checksums.
 	const noChecksums = "; update records set sum = null, fixed_sum = null; update history set sum = null"
 	_, err = db.ExecContext(t.Context(), how+noChecksums, sql.Named("ask", id))
 	if err := errors.Join(err, db.Close()); err != nil {

@@ -87,7 +87,7 @@ func modelFaults(n, step int) (all []modelFault) {
 
 // A provider may limit the rate, fail, or cut the connection after any byte. No run is lost, and no run
 // replies or asks twice.
-func TestModelFaultsLoseAndRepeatNothing(t *testing.T) {
+func TestEachRunEndsOnceInSpiteOfModelFaults(t *testing.T) {
 	const input = `{"question": "Which colour?", "options": ["red", "green"]}`
 	half := len(input) / 2
 	for name, p := range map[string]struct {

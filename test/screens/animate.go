@@ -12,7 +12,7 @@ import (
 // maxFilm is the size limit of a moving picture, in bytes.
 const maxFilm = 1_000_000
 
-// A scene is a picture, and how long it is shown.
+// A scene is a picture, and the time for which the picture is shown.
 type scene struct {
 	picture image.Image
 	hold    time.Duration

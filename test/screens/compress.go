@@ -24,7 +24,8 @@ func compress(raw []byte) ([]byte, error) {
 	return palettedPNG(img)
 }
 
-// palettedPNG does the same for a picture that is decoded.
+// palettedPNG returns a decoded picture as PNG, like compress. It returns an error if the result is too
+// large.
 func palettedPNG(img image.Image) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.BestCompression}
@@ -40,7 +41,7 @@ func palettedPNG(img image.Image) ([]byte, error) {
 // A quantizer draws pictures with a palette of their most frequent colors.
 type quantizer struct {
 	palette color.Palette
-	index   map[color.RGBA]uint8 // of each color, its nearest one in the palette
+	index   map[color.RGBA]uint8 // maps each color to the nearest color in the palette
 }
 
 // newQuantizer returns a quantizer for pictures, with at most size colors.

@@ -40,14 +40,14 @@ const (
 // filmTime limits the time to make the picture. The program may have to be built first.
 const filmTime = 10 * time.Minute
 
-// filmKeys are typed into the shell.
+// filmKeys are the keys that are typed into the shell.
 var filmKeys = []terminalKeys{
 	{`(?m)^\$$`, "db=$(askback ask \"Which database?\" PostgreSQL SQLite) &&\n"},
 	{`(?m)^>$`, "echo \"The agent goes on with $db.\"\n"},
 	{`SQLite(.|\n)*more keys`, ""},
 }
 
-// filmOther is the command of another agent, which asks later.
+// filmOther is the command of another agent that asks later.
 var filmOther = []string{"ask", "Publish version 2.4 today?", "Today", "Tomorrow"}
 
 // A camera films a terminal and a browser.

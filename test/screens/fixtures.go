@@ -146,7 +146,8 @@ func fixtures(e *engine.Engine, setClock func(time.Time), now time.Time) (map[st
 	return ids, nil
 }
 
-// snooze snoozes two asks and sets the clock to now. One has come back by then, and the other is hidden.
+// snooze snoozes two asks and sets the clock to now. The snooze of one ask has ended by then, and the other
+// ask is hidden.
 func snooze(person askback.Client, ids map[string]string, setClock func(time.Time), now time.Time) error {
 	setClock(now.Add(-40 * time.Minute))
 	_, err := person.Snooze(context.Background(), ids["mail"], now.Add(-10*time.Minute))
@@ -157,7 +158,7 @@ func snooze(person askback.Client, ids map[string]string, setClock func(time.Tim
 	return err
 }
 
-// standingApprovals makes wide and narrow standing approvals, and a revoked one.
+// standingApprovals makes wide and narrow standing approvals, and a revoked standing approval.
 func standingApprovals(e *engine.Engine, person askback.Client) error {
 	ctx := context.Background()
 	for _, g := range []struct {

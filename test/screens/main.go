@@ -1,12 +1,12 @@
 // Command screens writes pictures of the pages and of the terminal, for the documentation and for reviewing a
-// change. Pictures of pages need Chromium; -only terminal writes only the others.
+// change. Pictures of pages need Chromium. With -only terminal, it writes only the pictures of the terminal.
 //
 //	go run ./test/screens -o FOLDER [-only NAME]
 //	go run ./test/screens -docs
 //	go run ./test/screens -design [-o FOLDER] [-only NAME]
 //
 // With -design, it serves /design, a page that shows every template in its states. With -o, it writes
-// pictures of them instead.
+// pictures of the templates instead.
 package main
 
 import (

@@ -271,7 +271,8 @@ func errorStories(b *book) {
 	})
 }
 
-// outcomes lists the ways in which an ask can end, by the name of its story. Each has the name of a fixture.
+// outcomes lists the ways in which an ask can end, keyed by the name of the story. Each way has the name of a
+// fixture.
 var outcomes = []struct {
 	name, ask string
 	change    func(*askback.Outcome)

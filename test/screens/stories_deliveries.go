@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// deliveryStories are the page of deliveries, and the pages of an ask with deliveries.
+// deliveryStories adds the stories of the page of deliveries, and of the pages of an ask with deliveries.
 func deliveryStories(b *book) {
 	now := b.frame.Now
 	one := func(
@@ -94,7 +94,7 @@ func deliveryStories(b *book) {
 	b.add("Deliveries", "open ask", askback.PagePath(i.Current), pages.Ask(b.frame, i, open, view.NewForm(open)))
 }
 
-// endpointStories are the page of endpoints and the page of a new secret.
+// endpointStories adds the stories of the page of endpoints and of the page of a new secret.
 func endpointStories(b *book) {
 	now := b.frame.Now
 	one := func(id, owner, origin string, status askback.EndpointStatus) askback.Endpoint {

@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// linkStories are the pages of links in messages, which need no log-in.
+// linkStories adds the stories of the pages of links in messages, which need no log-in.
 func linkStories(b *book) {
 	const path = "/a/x"
 	f := b.frame

@@ -18,7 +18,7 @@ func (b *book) on(path string) pages.Frame {
 	return f
 }
 
-// listStories are the pages with lists other than the inbox.
+// listStories adds the stories of the pages with lists other than the inbox.
 func listStories(b *book) {
 	h := pages.History{}
 	for _, a := range b.list(askback.Query{Status: askback.SettledStatus}) {
@@ -99,7 +99,7 @@ func (b *book) sessionStories() {
 		pages.SessionPage{Session: view.SessionOf(s), Moments: view.Timeline(s, asks, nil, nil, nil)}))
 }
 
-// figureStories are the pages with figures.
+// figureStories adds the stories of the pages with figures.
 func figureStories(b *book) {
 	ctx, who := context.Background(), askback.Principal{Kind: askback.Admin, Name: "ana", Channel: askback.ChannelWeb}
 	f, err := b.engine.Reports(who).Figures(ctx, reports.FiguresQuery{Period: 7 * 24 * time.Hour, Points: 28})
@@ -120,7 +120,7 @@ func figureStories(b *book) {
 	b.add("Figures", "no people", "/people", pages.People(b.on("/people"), pages.PeoplePage{}))
 }
 
-// tokenStories are the pages of tokens and of log-ins.
+// tokenStories adds the stories of the pages of tokens and of log-ins.
 func tokenStories(b *book) {
 	var all []view.Token
 	for _, t := range []askback.Token{
@@ -152,7 +152,7 @@ func tokenStories(b *book) {
 	b.add("Tokens", "log-ins", "/logins", pages.Logins(b.on("/logins"), all[1:], all[1].ID))
 }
 
-// messageStories are the pages with one message.
+// messageStories adds the stories of the pages with one message.
 func messageStories(b *book) {
 	b.add("Messages", "more", "/more", pages.More(b.on("/more")))
 	visitor := b.frame

@@ -26,7 +26,7 @@ var team = struct {
 	}}},
 }
 
-// reassignStories are the form that gives an ask to others, and the pages after it.
+// reassignStories adds the stories of the form that gives an ask to others, and of the pages after the form.
 func reassignStories(b *book) {
 	show := func(name string, a askback.Ask, fill func(*pages.ReassignForm)) {
 		i := b.inbox
@@ -60,7 +60,7 @@ func reassignStories(b *book) {
 	b.add("Reassigning", "page of the ask", askback.PagePath(a.ID), pages.Ask(b.frame, i, v, view.NewForm(v)))
 }
 
-// contactStories are the page of the chats and browsers where people get asks.
+// contactStories adds the stories of the page of the chats and browsers where people get asks.
 func contactStories(b *book) {
 	one := func(id, person, channel, label string, used time.Duration) askback.Contact {
 		c := askback.Contact{
@@ -103,7 +103,7 @@ func contactStories(b *book) {
 	}})
 }
 
-// routeStories are the page of routes and the form of a route.
+// routeStories adds the stories of the page of routes and of the form of a route.
 func routeStories(b *book) {
 	span := func(d time.Duration) askback.Span { return askback.Span(d) }
 	routes := []askback.Route{
@@ -155,7 +155,8 @@ func routeStories(b *book) {
 	b.add("Routes", "form with an error", pages.RoutesPath, pages.EditRoute(f, form))
 }
 
-// peopleStories are the page of people and groups as an admin sees it, and its forms.
+// peopleStories adds the stories of the page of people and groups as an admin sees the page, and of its
+// forms.
 func peopleStories(b *book) {
 	people := []askback.Person{
 		{Name: "ana", Email: "ana@example.com", Groups: []string{"payments"}, Source: askback.SourceSettings},

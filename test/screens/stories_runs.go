@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// runStories are the form that starts a hosted agent, and the timelines of hosted agents.
+// runStories adds the stories of the form that starts a hosted agent, and of the timelines of hosted agents.
 func runStories(b *book) {
 	links := b.frame.Links
 	b.frame.Links = append(slices.Clone(links), pages.PageLink{

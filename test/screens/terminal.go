@@ -31,7 +31,7 @@ type terminalPicture struct {
 	keys          []terminalKeys
 }
 
-// terminalKeys are typed once the screen matches a pattern.
+// terminalKeys are keys that are typed once the screen matches a pattern.
 type terminalKeys struct{ until, keys string }
 
 var terminalPictures = []terminalPicture{

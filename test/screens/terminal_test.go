@@ -9,7 +9,7 @@ import (
 )
 
 // The SVG has the text of each run of cells at its place, escaped, and with its style.
-func TestSVGHasTheCells(t *testing.T) {
+func TestSVGShowsTheCells(t *testing.T) {
 	screen := vt10x.New(vt10x.WithSize(20, 5))
 	_, _ = io.WriteString(screen, forSVG("a \x1b[1m<b>\x1b[0m &\r\n\r\n  \x1b[2m│\x1b[0m x"))
 	got := terminalSVG(screen, 20, 5)

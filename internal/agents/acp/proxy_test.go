@@ -223,7 +223,7 @@ func TestAgentCancelsItsRequest(t *testing.T) {
 }
 
 // The end of one side withdraws the ask. Nothing is sent to the agent.
-func TestEndOfOneSideWithdrawsAsks(t *testing.T) {
+func TestAskIsWithdrawnIfAgentOrEditorDisconnects(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.opens()
@@ -269,7 +269,8 @@ func TestOtherRequestsAreLeftToTheEditor(t *testing.T) {
 	}
 }
 
-// The model can make two calls with the same id. A request for the first is not shown as the second.
+// The model can make two calls with the same id. A request for the first call is not shown with the second
+// call.
 func TestCallsWithTheSameIDAreNotConfused(t *testing.T) {
 	t.Parallel()
 	other := strings.Replace(toolCall, "make", "true", 2)
@@ -346,7 +347,7 @@ func TestLateAnswerDoesNotApproveAReusedID(t *testing.T) {
 }
 
 // A denial cancels the turn if no option rejects the call.
-func TestDenialWithoutOptionCancels(t *testing.T) {
+func TestDenialWithoutRejectingOptionCancelsTheTurn(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.editor.writes(initialize)
@@ -400,7 +401,7 @@ func TestOtherVersionsAreLeftToTheEditor(t *testing.T) {
 
 // An agent that never ends its calls does not use more and more memory. A forgotten call is not shown as
 // another call with its id.
-func TestKeptCallsAreBounded(t *testing.T) {
+func TestNumberOfKeptCallsIsLimited(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.editor.writes(initialize)

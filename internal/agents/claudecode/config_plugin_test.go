@@ -18,7 +18,7 @@ import (
 const pluginFolder = "../../../plugin/claude-code"
 
 // The plugin for Claude Code matches the current code (F9).
-func TestPluginIsCurrent(t *testing.T) {
+func TestPluginMatchesTheCode(t *testing.T) {
 	for name, content := range claudecode.Plugin() {
 		golden.Check(t, filepath.Join(pluginFolder, filepath.FromSlash(name)), string(content))
 	}
@@ -32,7 +32,7 @@ type hookSettings struct {
 
 // The plugin has the same hooks and the same MCP server as the files of askback init. In
 // addition, it allows the tools that askback init allows.
-func TestPluginHasTheEntriesOfInit(t *testing.T) {
+func TestPluginHasTheEntriesThatInitWrites(t *testing.T) {
 	files, err := claudecode.Config.FilesFor(config.Project, config.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func readJSON(t *testing.T, raw []byte, into any) {
 }
 
 // The marketplace has the plugin in its folder, and both have the same description.
-func TestMarketplaceHasThePlugin(t *testing.T) {
+func TestMarketplaceListsThePlugin(t *testing.T) {
 	var market struct {
 		Name    string
 		Plugins []struct{ Name, Source, Description string }

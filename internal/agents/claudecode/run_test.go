@@ -235,7 +235,7 @@ func (consumedClient) Consume(context.Context, string, string) (askback.Ask, err
 }
 
 // After an error there is no decision, even about a call that was approved (F9).
-func TestErrorLeadsToNoDecision(t *testing.T) {
+func TestHookPrintsNoDecisionAfterAnError(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana", askbacktest.Approve("Bash"))
 	for raw, client := range map[string]hook.Client{
@@ -295,7 +295,7 @@ func TestUnshowableCallIsAnError(t *testing.T) {
 
 // The configuration that askback init writes has the header of this package. It has all of its events except
 // Interrupt, which only Codex sends.
-func TestConfigurationHasEachEvent(t *testing.T) {
+func TestInitConfiguresEachEvent(t *testing.T) {
 	files, err := claudecode.Config.FilesFor(config.User,
 		config.Options{URL: "https://x.example", HookURL: "https://x.example" + claudecode.Path})
 	if err != nil {

@@ -166,7 +166,7 @@ func race(t *testing.T, f *hooktest.Fixture) (end context.CancelCauseFunc, ended
 
 // If the ask of a race was withdrawn because its hook seemed to have ended, the race asks again. An ask
 // that was withdrawn for another reason ends the race.
-func TestRaceAsksAgainAfterEarlyWithdrawal(t *testing.T) {
+func TestAskWithdrawnTooEarlyIsMadeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, blind := hooktest.NewFixture(t), true
 		_, ended := race(t, f)

@@ -93,7 +93,7 @@ func TestReconnectingRestartsGracePeriod(t *testing.T) {
 }
 
 // A hook whose ask was withdrawn too early asks again, and gets the answer to the new ask.
-func TestHookAsksAgainAfterEarlyWithdrawal(t *testing.T) {
+func TestHookAsksAgainIfItsAskWasWithdrawnTooEarly(t *testing.T) {
 	for _, unique := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			f, blind, call := hooktest.NewFixture(t), true, newCall()

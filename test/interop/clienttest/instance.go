@@ -54,8 +54,8 @@ func New(t testing.TB) *Instance {
 	return Configured(t, nil)
 }
 
-// Configured is like New, but writes a settings file first. settings returns its
-// content for the URL of the server.
+// Configured is like New, but writes a settings file first. settings returns the content of the file for the
+// URL of the server.
 func Configured(t testing.TB, settings func(url string) string) *Instance {
 	t.Helper()
 	// The path is short, because Codex has a socket in its home.
@@ -99,8 +99,9 @@ func (p *Instance) Environ(more ...string) []string {
 	return append(environ, more...)
 }
 
-// Start starts the server at p.URL, and waits until it serves the database. A command in the background may
-// have opened the database before. It then serves the database at the same address until it hands over.
+// Start starts the server at p.URL, and waits until the server serves the database. A command in the
+// background may have opened the database before. The command then serves the database at the same address
+// until it hands over.
 func (p *Instance) Start() {
 	p.t.Helper()
 	p.server = exec.Command(p.Program, "serve", "--listen", strings.TrimPrefix(p.URL, "http://"))
@@ -219,7 +220,7 @@ func Main(m *testing.M, clean ...func()) {
 	os.Exit(code)
 }
 
-// lockedBuffer is a buffer that is safe for concurrent use.
+// A lockedBuffer is a buffer that is safe for concurrent use.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -19,9 +19,8 @@ import (
 // If the variable is not set, tests with npm packages are skipped.
 const Folder = "ASKBACK_NPM"
 
-// Packages installs the npm packages that package-lock.json in the test's folder
-// lists. It returns the folder that contains node_modules. If [Folder] is not set,
-// it skips the test.
+// Packages installs the npm packages that package-lock.json in the test's folder lists. It returns the folder
+// that contains node_modules. If [Folder] is not set, Packages skips the test.
 func Packages(t *testing.T) string {
 	t.Helper()
 	cache := os.Getenv(Folder)
@@ -35,8 +34,8 @@ func Packages(t *testing.T) string {
 	return dir
 }
 
-// install installs the packages in a folder inside cache, unless they are there
-// already. It returns that folder.
+// install installs the packages in a folder inside cache, unless they are installed already. It returns this
+// folder.
 func install(ctx context.Context, cache string) (string, error) {
 	sum := sha256.New()
 	files := map[string][]byte{}

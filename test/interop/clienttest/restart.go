@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Restart kills the server with SIGKILL and starts another. It returns when the
-// new server owns the database, which another process may have taken over.
+// Restart kills the server with SIGKILL and starts another server. It returns when the new server owns the
+// database, which another process may have taken over.
 func (p *Instance) Restart() {
 	p.t.Helper()
 	p.Kill()

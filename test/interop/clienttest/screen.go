@@ -75,7 +75,7 @@ func (s *Screen) close() {
 	}
 }
 
-// Gone returns nil if the program has ended, and an error if not.
+// Gone returns nil if the program has ended. Otherwise it returns an error.
 func (s *Screen) Gone() error {
 	if _, err := s.tmux("has-session"); err == nil {
 		return errors.New("it still runs")

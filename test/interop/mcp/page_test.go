@@ -143,7 +143,7 @@ func TestDeclinedPageDecidesNothing(t *testing.T) {
 }
 
 // A client that is not known to show pages is not asked to show one. Its call waits (B7).
-func TestUnknownClientsAreNotShownPages(t *testing.T) {
+func TestUnknownClientIsNotAskedToShowAPage(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()
 	for _, name := range []string{"tester", "copilot-cli", "codex-mcp-client", "claude-code"} {
@@ -165,7 +165,7 @@ func TestUnknownClientsAreNotShownPages(t *testing.T) {
 
 // A client of an older revision is not asked to show pages, because its session is not stored. Its call waits
 // (B7).
-func TestLegacyClientsAreNotShownPages(t *testing.T) {
+func TestLegacyClientIsNotAskedToShowAPage(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()
 	for name, in := range map[string]func(*clienttest.Instance) setup{"stdio": overStdio, "HTTP": overHTTP} {

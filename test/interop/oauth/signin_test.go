@@ -236,7 +236,7 @@ func TestForeignCallbacksAreRejected(t *testing.T) {
 }
 
 // Two sign-ins from two links lead to their own pages.
-func TestConcurrentSignInsLeadToTheirPages(t *testing.T) {
+func TestConcurrentSignInsLeadToTheRequestedPages(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	one, two := f.ask("Which?"), f.ask("How?")

@@ -51,7 +51,7 @@ func TestAnswerArrivesAfterRestartsOfServerAndCaller(t *testing.T) {
 }
 
 // A denial has the reason, and consumes nothing.
-func TestDenialHasItsReason(t *testing.T) {
+func TestDenialContainsTheReason(t *testing.T) {
 	t.Parallel()
 	eachLanguage(t, func(t *testing.T, d driver) {
 		server := clienttest.New(t)
@@ -115,7 +115,7 @@ func TestApprovalIsForTheApprovedArgumentsOnly(t *testing.T) {
 }
 
 // After the deadline, the caller gets an error without an answer. A default is marked as a default.
-func TestExpiredAskIsNoAnswer(t *testing.T) {
+func TestExpiredAskReturnsAnErrorOrTheDefault(t *testing.T) {
 	t.Parallel()
 	eachLanguage(t, func(t *testing.T, d driver) {
 		server := clienttest.New(t)
@@ -173,7 +173,7 @@ func TestMissingVariableIsExplained(t *testing.T) {
 }
 
 // Two callers with one key have one ask, and only one of them may run the call.
-func TestTwoCallersWithOneKeyRunOneCall(t *testing.T) {
+func TestOnlyOneOfTwoCallersWithOneKeyIsApproved(t *testing.T) {
 	t.Parallel()
 	eachLanguage(t, func(t *testing.T, d driver) {
 		server := clienttest.New(t)
@@ -196,7 +196,7 @@ func TestTwoCallersWithOneKeyRunOneCall(t *testing.T) {
 }
 
 // Errors have a type, the message of the server, and the position of the mistake.
-func TestErrorsHaveTheMessageOfTheServer(t *testing.T) {
+func TestErrorsContainTheMessageOfTheServer(t *testing.T) {
 	t.Parallel()
 	eachLanguage(t, func(t *testing.T, d driver) {
 		server := clienttest.New(t)
