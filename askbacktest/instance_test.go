@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// recorder is a testing.TB that records errors.
+// A recorder is a testing.TB that records errors.
 type recorder struct {
 	testing.TB
 	mu       sync.Mutex

@@ -47,7 +47,7 @@ func TestAPIDocsAreGenerated(t *testing.T) {
 	golden.Check(t, docsPath, want)
 }
 
-// exchange is a request and its reply as written in the archive of a dialogue.
+// An exchange is a request and its reply as written in the archive of a dialogue.
 type exchange struct{ request, reply string }
 
 func exchanges(t *testing.T, path string) map[string]exchange {

@@ -17,8 +17,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// limitedAuthenticator is an Authenticator whose Authenticate returns ErrBusy after a number
-// of calls, as if the store failed.
+// A limitedAuthenticator is an Authenticator whose Authenticate returns ErrBusy after a number of calls, as
+// if the store failed.
 type limitedAuthenticator struct {
 	*engine.Engine
 	left  atomic.Int64 // the number of further calls that succeed; negative: all
@@ -133,7 +133,7 @@ func TestHookGetsNoDecisionWhenTokenCannotBeChecked(t *testing.T) {
 	}
 }
 
-// revokingAuthenticator is an Authenticator whose clients revoke the token after Consume.
+// A revokingAuthenticator is an Authenticator whose clients revoke the token after Consume.
 type revokingAuthenticator struct {
 	*engine.Engine
 	token atomic.Value // id of the token, a string

@@ -75,7 +75,7 @@ func TestAddressMayHavePathAndUser(t *testing.T) {
 	}
 }
 
-// savedRequest keeps the last request, and returns an error instead of a response.
+// A savedRequest keeps the last request, and returns an error instead of a response.
 type savedRequest struct{ last *http.Request }
 
 // RoundTrip implements [http.RoundTripper].
@@ -150,7 +150,7 @@ func TestRequestIsSentInOneWrite(t *testing.T) {
 	}
 }
 
-// countedConn counts the writes to a connection.
+// A countedConn counts the writes to a connection.
 type countedConn struct {
 	net.Conn
 	writes *atomic.Int64

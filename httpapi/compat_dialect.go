@@ -12,8 +12,7 @@ import (
 	"github.com/askback/askback/internal/wire/compat"
 )
 
-// unansweredReply is the reply for an ask whose state cannot be expressed in the format of
-// a client.
+// An unansweredReply is the reply for an ask whose state cannot be expressed in the format of a client.
 type unansweredReply struct {
 	Status     askback.Status `json:"status"`
 	QuestionID string         `json:"question_id"`

@@ -20,8 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fixture is a server with an engine and a handler. Each principal gets a token and a
-// [httpapi.Client].
+// A fixture is a server with an engine and a handler. Each principal gets a token and a [httpapi.Client].
 type fixture struct {
 	t       *testing.T
 	store   *memstore.Store

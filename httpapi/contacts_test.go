@@ -2,7 +2,7 @@ package httpapi_test
 
 import "github.com/askback/askback/engine"
 
-// chat is a channel to contacts that are linked by a code.
+// A chat is a channel to contacts that are linked by a code.
 type chat struct{ engine.Channel }
 
 func (chat) CodeTarget(code string) (to, url string) {

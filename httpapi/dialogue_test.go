@@ -67,7 +67,7 @@ var principals = map[string]askback.Principal{
 	"ops": {Kind: askback.Operator, Name: "ops"}, "eve": {Kind: askback.Admin, Name: "eve"},
 }
 
-// dialogue is a server whose clock is set by commands. It numbers the ids in replies.
+// A dialogue is a server whose clock is set by commands. It numbers the ids in replies.
 type dialogue struct {
 	*fixture
 	now atomic.Int64

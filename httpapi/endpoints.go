@@ -10,13 +10,13 @@ import (
 	"github.com/askback/askback/internal/wire/decode"
 )
 
-// createdEndpoint is an endpoint with a new secret, which is never returned again.
+// A createdEndpoint is an endpoint with a new secret, which is never returned again.
 type createdEndpoint struct {
 	Endpoint askback.Endpoint `json:"endpoint"`
 	Secret   string           `json:"secret"`
 }
 
-// endpointTest is the result of a test message.
+// An endpointTest is the result of a test message.
 type endpointTest struct {
 	Accepted bool    `json:"accepted"`
 	Code     *int    `json:"code"`

@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// failingStore is a store that returns the errors that a test sets.
+// A failingStore is a store that returns the errors that a test sets.
 type failingStore struct {
 	*memstore.Store
 	commit, read error // nil: none

@@ -20,7 +20,7 @@ import (
 func isUnreachable(err error) bool { return errors.Is(err, askback.ErrUnreachable) }
 func isStopping(err error) bool    { return errors.Is(err, askback.ErrStopping) }
 
-// reply is a response with its whole body.
+// A reply is a response with its whole body.
 type reply struct {
 	status int
 	header http.Header

@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/internal/agents/claudecode"
 )
 
-// brokenWriter is a response whose connection breaks when the decision is written.
+// A brokenWriter is a response whose connection breaks when the decision is written.
 type brokenWriter struct {
 	*httptest.ResponseRecorder
 	broken bool

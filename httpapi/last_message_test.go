@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// wrappingAuthenticator is an Authenticator that wraps its clients.
+// A wrappingAuthenticator is an Authenticator that wraps its clients.
 type wrappingAuthenticator struct{ *engine.Engine }
 
 func (g wrappingAuthenticator) As(p askback.Principal) askback.Client { return wrapped{g.Engine.As(p)} }
@@ -43,7 +43,7 @@ func TestAgentSessionReturnsLastMessage(t *testing.T) {
 	}
 }
 
-// settledAuthenticator is an Authenticator whose clients return [askback.ErrSettled] without an ask, as a
+// A settledAuthenticator is an Authenticator whose clients return [askback.ErrSettled] without an ask, as a
 // [httpapi.Client] does if the reply of another server has no ask.
 type settledAuthenticator struct{ *engine.Engine }
 

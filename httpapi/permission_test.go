@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/test/kit/racedetector"
 )
 
-// routeFixture has one object of each kind that a route can name.
+// A routeFixture has one object of each kind that a route can name.
 type routeFixture struct {
 	*fixture
 	sessionID, askID, grantID, tokenID, deliveryID, endpointID, contactID string

@@ -122,7 +122,7 @@ func TestRevocationStopsRequestsInProgress(t *testing.T) {
 	}
 }
 
-// callingReader is a body that calls a function when it is read.
+// A callingReader is a body that calls a function when it is read.
 type callingReader struct {
 	*strings.Reader
 	during func()

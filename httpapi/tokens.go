@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/wire/decode"
 )
 
-// createdToken is a new token with its secret, which is never returned again.
+// A createdToken is a new token with its secret, which is never returned again.
 type createdToken struct {
 	Token  askback.Token `json:"token"`
 	Secret string        `json:"secret"`

@@ -19,7 +19,7 @@ import (
 	"github.com/askback/askback/mcpserver"
 )
 
-// ackCounter is a client that counts calls of Ack.
+// An ackCounter is a client that counts calls of Ack.
 type ackCounter struct {
 	askback.Client
 	release              chan struct{} // each call waits until it is closed; nil does not block

@@ -252,7 +252,7 @@ func TestApprovalThatCannotBeConsumedIsNotReturned(t *testing.T) {
 	}
 }
 
-// noConsumeEngine is an engine whose clients cannot consume approvals.
+// A noConsumeEngine is an engine whose clients cannot consume approvals.
 type noConsumeEngine struct {
 	*engine.Engine
 	err error
@@ -281,7 +281,7 @@ func TestApprovalThatCannotBeConsumedIsNotATaskResult(t *testing.T) {
 	})
 }
 
-// hangUpEngine is an engine whose client disconnects when an ask has been read for it.
+// A hangUpEngine is an engine whose client disconnects when an ask has been read for it.
 type hangUpEngine struct {
 	*engine.Engine
 	hangUp func()

@@ -17,8 +17,7 @@ import (
 	"github.com/askback/askback/mcpserver"
 )
 
-// testIssuer is an issuer that accepts each token whose part before the first dot is ana or
-// ben.
+// A testIssuer is an issuer that accepts each token whose part before the first dot is ana or ben.
 type testIssuer struct{}
 
 func (testIssuer) Address() string { return "https://id.example.com" }

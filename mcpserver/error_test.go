@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// failingClient is a client whose methods fail.
+// A failingClient is a client whose methods fail.
 type failingClient struct {
 	askback.Client
 	ask, wait error
@@ -73,7 +73,7 @@ func TestFailedWaitReturnsPendingResult(t *testing.T) {
 	}
 }
 
-// lateWait is a client whose Wait ends with its context, although the ask is settled.
+// A lateWait is a client whose Wait ends with its context, although the ask is settled.
 type lateWait struct{ askback.Client }
 
 func (l lateWait) Wait(ctx context.Context, id string) (askback.Ask, error) {
@@ -94,7 +94,7 @@ func TestAnswerAtTheEndOfAWaitIsReturned(t *testing.T) {
 	})
 }
 
-// reusedKey is a client whose first key was used by another release for another request.
+// A reusedKey is a client whose first key was used by another release for another request.
 type reusedKey struct{ askback.Client }
 
 func (s reusedKey) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {

@@ -16,7 +16,7 @@ const (
 	FinishTime = finishTime
 )
 
-// RecentSet is the set of recent deliveries.
+// A RecentSet is the set of recent deliveries.
 type RecentSet = recentSet
 
 // The methods of RecentSet, for tests.

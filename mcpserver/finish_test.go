@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/mcpserver"
 )
 
-// wrappedEngine is an engine whose clients are wrapped.
+// A wrappedEngine is an engine whose clients are wrapped.
 type wrappedEngine struct {
 	*engine.Engine
 	client func(askback.Client) askback.Client
@@ -33,8 +33,7 @@ func (f *fixture) wrappedHTTPClient(client func(askback.Client) askback.Client) 
 	}, serving: &f.serving, secret: f.secret(askback.Agent, "bot")}}
 }
 
-// slowClient is a client whose methods wait for a channel, even after their context has
-// ended.
+// A slowClient is a client whose methods wait for a channel, even after their context has ended.
 type slowClient struct {
 	askback.Client
 	get, ack <-chan struct{} // nil does not wait
@@ -203,7 +202,7 @@ func TestPanicDeliversNothing(t *testing.T) {
 	}
 }
 
-// failingRecorder is a response whose writes fail.
+// A failingRecorder is a response whose writes fail.
 type failingRecorder struct{ *httptest.ResponseRecorder }
 
 func (failingRecorder) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }

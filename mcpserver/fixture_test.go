@@ -161,7 +161,7 @@ func (f *handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// replyBody is the body of a reply. Close ends the request.
+// A replyBody is the body of a reply. Close ends the request.
 type replyBody struct {
 	*io.PipeReader
 	cancel func()

@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// countingStore counts reads by key.
+// A countingStore counts reads by key.
 type countingStore struct {
 	engine.Store
 	reads atomic.Int64
@@ -158,7 +158,7 @@ func TestPromptUsesOnlyRecentDecisions(t *testing.T) {
 	}
 }
 
-// brokenList is a client whose List fails once broken is set.
+// A brokenList is a client whose List fails once broken is set.
 type brokenList struct {
 	askback.Client
 	broken *atomic.Bool

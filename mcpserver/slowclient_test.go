@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// pipeListener is a network within the process. It does not buffer, and works in a bubble.
+// A pipeListener is a network within the process. It does not buffer, and works in a bubble.
 type pipeListener struct {
 	conns  chan net.Conn
 	closed chan struct{}

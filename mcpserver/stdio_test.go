@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// stdioPeer is the other end of a connection on stdio.
+// A stdioPeer is the other end of a connection on stdio.
 type stdioPeer struct {
 	in     *io.PipeWriter
 	served chan error
@@ -47,7 +47,7 @@ func getAnswerCall(id int, ask string) string {
 	return fmt.Sprintf(`{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": {"name": "get_answer", "arguments": {"question_id": %q}}}`, id, ask)
 }
 
-// breakableOutput is an output whose writes fail once broken is set.
+// A breakableOutput is an output whose writes fail once broken is set.
 type breakableOutput struct {
 	io.Writer
 	broken bool

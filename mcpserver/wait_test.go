@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// failingWait is a client whose Wait fails until it is called for the until-th time.
+// A failingWait is a client whose Wait fails until it is called for the until-th time.
 type failingWait struct {
 	askback.Client
 	err   error
@@ -92,7 +92,7 @@ func TestFailedWaitIsTriedAgain(t *testing.T) {
 	}
 }
 
-// failingWaitEngine is an engine whose clients cannot wait.
+// A failingWaitEngine is an engine whose clients cannot wait.
 type failingWaitEngine struct{ *engine.Engine }
 
 func (g failingWaitEngine) As(p askback.Principal) askback.Client {
@@ -155,7 +155,7 @@ func TestFailedWaitEndsWithClientAndServer(t *testing.T) {
 	})
 }
 
-// breakableWriter is a response whose writes fail once broken is set.
+// A breakableWriter is a response whose writes fail once broken is set.
 type breakableWriter struct {
 	http.ResponseWriter
 	broken atomic.Bool

@@ -16,8 +16,8 @@ import (
 	"github.com/askback/askback/internal/settings"
 )
 
-// Config is the content of askback.yaml. A setting that is not in the file has its zero
-// value. Config is shared and must not be changed.
+// A Config is the content of askback.yaml. A setting that is not in the file has its zero value. Config is
+// shared and must not be changed.
 type Config struct {
 	Listen    string // host:port
 	PublicURL string // scheme, host and port, without a slash at the end

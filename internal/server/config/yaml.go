@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback/internal/settings"
 )
 
-// loader reads a settings file and collects its problems.
+// A loader reads a settings file and collects its problems.
 type loader struct {
 	settings.Reader
 	routesAt settings.Position // the place of the list of routes

@@ -21,7 +21,7 @@ const publicURL = "https://ask.example.com"
 // failureTTL is the time after which a document that could not be fetched is fetched again.
 const failureTTL = 2 * time.Second
 
-// clock is a clock that the test advances.
+// A clock is a clock that the test advances.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -39,7 +39,7 @@ func (c *clock) advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// fixture is an issuer and a server that trusts it.
+// A fixture is an issuer and a server that trusts it.
 type fixture struct {
 	*logintest.Issuer
 	login *login.Issuer

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// cachingTransport caches the public documents of an issuer. Without it, each forged
-// token that names an unknown key would make the server read the keys again.
+// A cachingTransport caches the public documents of an issuer. Without it, each forged token that names an
+// unknown key would make the server read the keys again.
 type cachingTransport struct {
 	next http.RoundTripper
 	now  func() time.Time
@@ -22,8 +22,8 @@ type cachingTransport struct {
 	entries map[string]*cacheEntry // by URL
 }
 
-// cacheEntry is a document that is being fetched, or was. Its other fields are set before
-// fetched is closed.
+// A cacheEntry is a document that is being fetched, or was. Its other fields are set before fetched is
+// closed.
 type cacheEntry struct {
 	fetched     chan struct{}
 	body        []byte

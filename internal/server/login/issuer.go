@@ -77,7 +77,7 @@ type Issuer struct {
 	attempted time.Time // when discovery was last attempted
 }
 
-// provider is the metadata and the keys of the issuer, as a discovery found them.
+// A provider is the metadata and the keys of the issuer, as a discovery found them.
 type provider struct {
 	*oidc.Provider
 	keys  keys
@@ -280,8 +280,8 @@ type keys struct {
 	read  func() oidc.KeySet // returns a key set that reads the cached document of the issuer
 }
 
-// unavailableKey is the key of an *error in a context. VerifySignature sets the error if
-// keys could not be fetched.
+// An unavailableKey is the key of an *error in a context. VerifySignature sets the error if keys could not be
+// fetched.
 type unavailableKey struct{}
 
 // VerifySignature implements [oidc.KeySet].

@@ -16,8 +16,8 @@ import (
 // pendingTime is how long a person may take to log in at the issuer.
 const pendingTime = 10 * time.Minute
 
-// pendingLogin is a log-in between [Issuer.Begin] and [Issuer.Finish]. It is stored only
-// in a signed cookie, so no other browser can finish it and the server keeps nothing.
+// A pendingLogin is a log-in between [Issuer.Begin] and [Issuer.Finish]. It is stored only in a signed
+// cookie, so no other browser can finish it and the server keeps nothing.
 type pendingLogin struct {
 	State    string `json:"s"`
 	Nonce    string `json:"n"`

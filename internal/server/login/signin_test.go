@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/internal/server/login/logintest"
 )
 
-// browser keeps cookies between requests.
+// A browser keeps cookies between requests.
 type browser struct {
 	cookies map[string]*http.Cookie
 }

@@ -56,7 +56,7 @@ func SetPrincipal(ctx context.Context, p askback.Principal) {
 	info.principal.CompareAndSwap(nil, &first)
 }
 
-// requestInfo is a value of the context of a request, for the lines that are logged about it.
+// A requestInfo is a value of the context of a request, for the lines that are logged about it.
 type requestInfo struct {
 	principal atomic.Pointer[askback.Principal] // nil until it is known
 	remote    string                            // the address of the client, or of a proxy in front of this server

@@ -113,9 +113,8 @@ func (l auditedLogins) recordLogin(ctx context.Context, browser string, err erro
 	}
 }
 
-// auditedClient is a client that logs when its principal revokes a grant, creates or revokes a
-// token, changes an endpoint, a contact, a person, a group or the routes, or creates a log-in
-// link.
+// An auditedClient is a client that logs when its principal revokes a grant, creates or revokes a token,
+// changes an endpoint, a contact, a person, a group or the routes, or creates a log-in link.
 type auditedClient struct {
 	askback.Client
 	principal askback.Principal

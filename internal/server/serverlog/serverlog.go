@@ -56,7 +56,7 @@ func ParseLevel(name string) (slog.Level, error) {
 	return l, fmt.Errorf("unknown log level %q; use debug, info, warn or error", name)
 }
 
-// everyLevel is a [slog.Handler] that writes lines of every level.
+// An everyLevel is a [slog.Handler] that writes lines of every level.
 type everyLevel struct{ slog.Handler }
 
 // Enabled implements [slog.Handler].

@@ -1,9 +1,8 @@
-// Package codec has functions that write and read JSON. The code that internal/wire/codecgen
-// generates calls them.
+// Package codec has functions that write and read JSON. The code that internal/wire/codecgen generates calls
+// these functions.
 //
-// A [Reader] rejects duplicate names, invalid UTF-8 and lone surrogates. A test compares it
-// with go-json-experiment's jsontext, which accepts the same texts and is several times as
-// slow.
+// A [Reader] rejects duplicate names, invalid UTF-8 and lone surrogates. A test compares a Reader with
+// go-json-experiment's jsontext, which accepts the same texts and is several times as slow.
 package codec
 
 import (
@@ -15,8 +14,8 @@ import (
 	"unicode/utf8"
 )
 
-// AppendName appends the name of a member and a colon, after a comma if it is not the first member. The name
-// must not need escapes.
+// AppendName appends the name of a member and a colon. It first appends a comma, unless the member is the
+// first of its object. The name must not need escapes.
 func AppendName(b []byte, name string) []byte {
 	if b[len(b)-1] != '{' {
 		b = append(b, ',')
@@ -69,7 +68,7 @@ func appendEscape(b []byte, c byte) []byte {
 	return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 }
 
-// shortEscapes has the letters after the backslash of two-character escapes.
+// shortEscapes maps a character to the letter after the backslash of its two-character escape.
 var shortEscapes = [256]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't'}
 
 // AppendStringOrNull appends s, or null if s is empty.
@@ -112,8 +111,8 @@ func AppendMillis(b []byte, t time.Time) []byte {
 	return strconv.AppendInt(b, t.UnixMilli(), 10)
 }
 
-// AppendDuration appends d as a string such as "1h30m0s". It is rounded up to whole seconds,
-// so that no caller gets less time than requested.
+// AppendDuration appends d as a string such as "1h30m0s". It rounds d up to whole seconds, so that no caller
+// gets less time than requested.
 func AppendDuration(b []byte, d time.Duration) []byte {
 	if rest := d % time.Second; rest > 0 {
 		d += time.Second - rest
@@ -121,7 +120,7 @@ func AppendDuration(b []byte, d time.Duration) []byte {
 	return AppendString(b, d.Truncate(time.Second).String())
 }
 
-// AppendFloat appends f as json.Marshal does, or null if f is not a number or infinite.
+// AppendFloat appends f as json.Marshal does. If f is infinite or not a number, it appends null.
 func AppendFloat(b []byte, f float64) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return append(b, "null"...)

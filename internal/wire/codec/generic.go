@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// AppendList appends an array, each element with one.
+// AppendList appends list as an array. It calls one to append each element.
 func AppendList[T any](b []byte, list []T, one func(T, []byte) ([]byte, error)) (_ []byte, err error) {
 	b = append(b, '[')
 	for i := range list {
@@ -19,7 +19,7 @@ func AppendList[T any](b []byte, list []T, one func(T, []byte) ([]byte, error)) 
 	return append(b, ']'), nil
 }
 
-// AppendPointer appends *p with one, or null if p is nil.
+// AppendPointer calls one to append *p. If p is nil, it appends null.
 func AppendPointer[T any](b []byte, p *T, one func(T, []byte) ([]byte, error)) ([]byte, error) {
 	if p == nil {
 		return append(b, "null"...), nil
@@ -27,7 +27,7 @@ func AppendPointer[T any](b []byte, p *T, one func(T, []byte) ([]byte, error)) (
 	return one(*p, b)
 }
 
-// ReadList reads an array, each element with one. An empty array gives nil.
+// ReadList reads an array. It calls one to read each element. For null and an empty array, it returns nil.
 func ReadList[T any](r *Reader, one func(*T, *Reader)) (list []T) {
 	if !r.Array() {
 		return nil
@@ -39,7 +39,7 @@ func ReadList[T any](r *Reader, one func(*T, *Reader)) (list []T) {
 	return list
 }
 
-// ReadPointer reads a value with one. null gives nil.
+// ReadPointer calls one to read a value. For null, it returns nil.
 func ReadPointer[T any](r *Reader, one func(*T, *Reader)) *T {
 	if r.Kind() == 'n' {
 		r.Skip()
@@ -61,7 +61,7 @@ func ReadJSON[T any, P interface {
 	}
 }
 
-// CloneList returns a copy of a list whose elements are cloned with one.
+// CloneList returns a copy of list. It calls one to copy each element.
 func CloneList[T any](list []T, one func(T) T) []T {
 	list = slices.Clone(list)
 	for i := range list {
@@ -70,7 +70,7 @@ func CloneList[T any](list []T, one func(T) T) []T {
 	return list
 }
 
-// ClonePointer returns a pointer to a copy of *p that is cloned with one, or nil if p is nil.
+// ClonePointer returns a pointer to a copy of *p. It calls one to copy *p. If p is nil, it returns nil.
 func ClonePointer[T any](p *T, one func(T) T) *T {
 	if p == nil {
 		return nil

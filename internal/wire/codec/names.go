@@ -8,7 +8,7 @@ import (
 // An objectNames finds duplicate names in one object.
 type objectNames struct {
 	first   int       // index of the first name in scanner.names
-	seen    [4]uint64 // a bit for each hash of a name; it shows that most names are new
+	seen    [4]uint64 // a bit for each hash of a name, to recognize most new names
 	escaped bool      // a name has escapes
 }
 
@@ -22,7 +22,8 @@ func (s *scanner) openNames() {
 	}
 }
 
-// closeNames removes the names of the innermost object.
+// closeNames ends the innermost object. It checks the names of the object that were not compared before, and
+// removes all its names.
 func (s *scanner) closeNames() {
 	last := len(s.objects) - 1
 	if last < 0 {
@@ -35,7 +36,7 @@ func (s *scanner) closeNames() {
 	s.names, s.objects = s.names[:o.first], s.objects[:last]
 }
 
-// checkMany finds a duplicate in linear time.
+// checkMany records an error if names has a duplicate. Its time is linear.
 func (s *scanner) checkMany(names []span) {
 	seen := make(map[string]struct{}, len(names))
 	for i, n := range names {

@@ -27,7 +27,8 @@ func (s *scanner) syntaxError(detail string) {
 	s.failAt(s.pos, fmt.Sprintf("byte %d: %s", s.pos, detail))
 }
 
-// shorten returns the beginning of a long string, so that an error is short.
+// shorten returns s. If s has more than 100 bytes, it returns the first 100 bytes and "…", so that an error
+// is short.
 func shorten(s string) string {
 	const most = 100
 	if len(s) <= most {

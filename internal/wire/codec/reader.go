@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// A Reader reads one JSON value from its first byte to its last. Its methods read the next value; null gives
-// the zero value. After an error they do nothing and return zero values. Strings without escapes share memory
-// with one copy of the source.
+// A Reader reads one JSON value from its first byte to its last. Each method reads the next value. For null,
+// a method returns the zero value. After an error, methods do nothing and return zero values. Strings without
+// escapes share memory with one copy of the source.
 type Reader struct {
 	source    string // a copy of the text, or "" if no strings are read
 	unescaped []byte // memory for the content of a string with escapes
 	scanner
 }
 
-// readers keeps the memory for the names of members.
+// readers keeps Readers and their memory for later values.
 var readers = sync.Pool{New: func() any { return new(Reader) }}
 
 // Read calls read with a reader of raw, which must be one JSON value. It returns the first
@@ -51,7 +51,7 @@ func readWith(raw []byte, read func(*Reader), lenient bool) error {
 	return r.err
 }
 
-// release keeps memory for the next value, unless it is large.
+// release keeps the memory of r for the next value, unless the memory is large.
 func (r *Reader) release() {
 	const most = 16 << 10
 	if r.source = ""; cap(r.unescaped) > most {
@@ -61,8 +61,8 @@ func (r *Reader) release() {
 	readers.Put(r)
 }
 
-// next goes to the next value and reports whether it has the wanted kind. It skips null, and
-// a value of another kind, which is an error.
+// next goes to the next value and reports whether the value has the wanted kind. It skips null and any value
+// of another kind. A value of another kind is an error.
 func (r *Reader) next(want byte) bool {
 	r.value = r.pos
 	got := r.kind()
@@ -89,8 +89,8 @@ func kindName(kind byte) string {
 	return "true or false"
 }
 
-// Object begins to read an object, whose members [Reader.Member] returns. It reports
-// false for null, and after an error.
+// Object begins to read an object, whose members [Reader.Member] returns. It returns false for null, and
+// after an error.
 func (r *Reader) Object() bool {
 	if !r.next('{') {
 		return false
@@ -100,8 +100,8 @@ func (r *Reader) Object() bool {
 	return true
 }
 
-// Array begins to read an array, for whose elements [Reader.Element] reports true. It
-// reports false for null, and after an error.
+// Array begins to read an array. [Reader.Element] then reports whether there is an element. Array returns
+// false for null, and after an error.
 func (r *Reader) Array() bool {
 	if !r.next('[') {
 		return false
@@ -110,8 +110,8 @@ func (r *Reader) Array() bool {
 	return true
 }
 
-// Member returns the name of the next member of an object. After the last one it ends the
-// object and reports false.
+// Member returns the name of the next member of an object. After the last member, it ends the object and
+// returns false.
 func (r *Reader) Member() (name string, ok bool) {
 	n, ok := r.member()
 	if !ok {
@@ -120,8 +120,8 @@ func (r *Reader) Member() (name string, ok bool) {
 	return r.text(n), r.err == nil
 }
 
-// Element reports whether the array has another element. After the last one it ends the
-// array and reports false.
+// Element reports whether the array has another element. After the last element, it ends the array and
+// returns false.
 func (r *Reader) Element() bool { return r.more(']') }
 
 // String reads a string and returns it without its quotes and escapes. Unlike the String
@@ -150,7 +150,7 @@ func (r *Reader) text(s span) string {
 	return string(r.unescaped)
 }
 
-// Strings reads an array of strings. An empty array gives nil.
+// Strings reads an array of strings. For null and an empty array, it returns nil.
 func (r *Reader) Strings() []string {
 	if !r.Array() {
 		return nil
@@ -216,7 +216,7 @@ func (r *Reader) number() string {
 	return r.source[r.value:r.pos]
 }
 
-// Time reads a time in RFC 3339 format. An empty string gives the zero time.
+// Time reads a time in RFC 3339 format. For an empty string, it returns the zero time.
 func (r *Reader) Time() time.Time {
 	s := r.String()
 	if s == "" {
@@ -229,7 +229,7 @@ func (r *Reader) Time() time.Time {
 	return t.UTC()
 }
 
-// Millis reads a time in milliseconds since 1970. 0 gives the zero time.
+// Millis reads a time in milliseconds since 1970. For 0, it returns the zero time.
 func (r *Reader) Millis() time.Time {
 	ms := r.Int()
 	if ms == 0 {
@@ -238,7 +238,7 @@ func (r *Reader) Millis() time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// Raw reads any value and returns a copy of its bytes. null gives nil.
+// Raw reads any value and returns a copy of its bytes. For null, it returns nil.
 func (r *Reader) Raw() json.RawMessage {
 	start := r.pos
 	if r.skip(); r.err != nil || r.in[start] == 'n' {
@@ -247,8 +247,8 @@ func (r *Reader) Raw() json.RawMessage {
 	return bytes.Clone(r.in[start:r.pos])
 }
 
-// Kind returns the first byte of the next value without reading it: one of {["tfn, or 0 for
-// a number. It returns 0 at the end of the text.
+// Kind returns the kind of the next value without reading the value. The kind is '0' for a number. For
+// another value, it is the first byte: '{', '[', '"', 't', 'f' or 'n'. At the end of the text, the kind is 0.
 func (r *Reader) Kind() byte { return r.kind() }
 
 // Skip reads and discards a value of any kind.

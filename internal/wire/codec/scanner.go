@@ -42,7 +42,7 @@ func (s *scanner) end() {
 	}
 }
 
-// reset prepares a used scanner for another text. It keeps its memory, unless that is large.
+// reset prepares a used scanner for another text. The scanner keeps its memory, unless the memory is large.
 func (s *scanner) reset() {
 	const most = 1 << 10
 	names, objects := s.names[:0], s.objects[:0]
@@ -52,8 +52,8 @@ func (s *scanner) reset() {
 	*s = scanner{names: names, objects: objects}
 }
 
-// peek returns the next byte, or 0 at the end. A NUL byte in the text is an error too, so
-// most callers need not distinguish the two.
+// peek returns the next byte, or 0 at the end. A NUL byte in the text is an error too, so most callers need
+// not distinguish a NUL byte from the end.
 func (s *scanner) peek() byte {
 	if s.pos < len(s.in) {
 		return s.in[s.pos]
@@ -101,8 +101,8 @@ func (s *scanner) open() {
 	s.first = true
 }
 
-// more goes to the next item of an array or an object and reports true. After the last one
-// it reads the closing bracket and reports false.
+// more goes to the next item of an array or an object and returns true. After the last item it reads the
+// closing bracket and returns false.
 func (s *scanner) more(closing byte) bool {
 	c := s.token()
 	switch {
@@ -123,8 +123,8 @@ func (s *scanner) more(closing byte) bool {
 	return false
 }
 
-// member reads the name of a member and the colon. After the last member it reads the
-// closing brace and reports false.
+// member reads the name of a member and the colon. After the last member it reads the closing brace and
+// returns false.
 func (s *scanner) member() (name span, ok bool) {
 	if !s.more('}') {
 		s.closeNames()

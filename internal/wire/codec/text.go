@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// plain returns the length of the longest prefix of s of ASCII characters that need no
-// escape in a JSON string. It reads eight bytes at a time, which makes reading strings
-// several times as fast.
+// plain returns the length of the longest prefix of s that consists of ASCII characters without a need for an
+// escape in a JSON string. It reads eight bytes at a time, which makes reading strings several times as fast.
 func plain[T string | []byte](s T) int {
 	const (
 		ones = 0x0101010101010101
@@ -39,7 +38,8 @@ func plain[T string | []byte](s T) int {
 const loneSurrogate = -1
 
 // readEscape returns the length and the value of the escape at the start of s. For a character above U+FFFF
-// it reads a pair of escapes. If s begins with no escape, the length is 0.
+// it reads a pair of escapes. For half of a pair, the value is loneSurrogate. If s does not begin with an
+// escape, the length is 0.
 func readEscape[T string | []byte](s T) (size int, r rune) {
 	if len(s) < 2 {
 		return 0, 0
@@ -61,7 +61,7 @@ func readEscape[T string | []byte](s T) (size int, r rune) {
 	return 6, loneSurrogate
 }
 
-// shortValues has the values of two-character escapes.
+// shortValues maps the letter of a two-character escape to the value of the escape.
 var shortValues = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 const hexDigits = "0123456789abcdef0123456789ABCDEF"
@@ -81,8 +81,8 @@ func hex[T string | []byte](s T) (r rune, ok bool) {
 	return r, true
 }
 
-// appendUnescaped appends the content of a string with its escapes decoded, and reports
-// whether it is valid: in UTF-8 and without lone surrogates.
+// appendUnescaped appends the content of a string with its escapes decoded. It reports whether the content is
+// valid: in UTF-8 and without lone surrogates.
 func appendUnescaped[T string | []byte](b []byte, s T) (_ []byte, ok bool) {
 	ok = true
 	start := 0 // start of the part of s that is not yet written

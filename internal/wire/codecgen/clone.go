@@ -2,8 +2,8 @@ package main
 
 import "strings"
 
-// isDeep reports whether a shallow copy of the struct with this name shares slices or
-// pointers with the original. It reports false if there is no such struct.
+// isDeep reports whether a shallow copy of the struct with this name shares slices or pointers with the
+// original. It returns false if there is no such struct.
 func (s *source) isDeep(structName string) bool {
 	n, ok := s.nouns[structName]
 	if !ok {

@@ -78,7 +78,7 @@ func write(outputs map[string][]byte) error {
 	return nil
 }
 
-// generate returns the generated files of the repository in root, by their paths.
+// generate returns the generated files of the repository in root, keyed by path.
 func generate(root string) (map[string][]byte, error) {
 	domain, err := load(root, builtin())
 	if err != nil {

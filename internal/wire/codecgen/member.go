@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// A member is a field in one form: where it is in Go, its name, and its options.
+// A member is a field in one form. It has the field's place in Go, its name in JSON, and its options.
 type member struct {
 	field
-	path    string // from the struct that is written: Ask.Title
+	path    string // the path from the struct that is written, such as Ask.Title
 	name    string
 	options []string
 }
@@ -59,7 +59,7 @@ func (m member) check() error {
 	return nil
 }
 
-// members returns the fields with their tags with this key, in the order in which they are written. A field
+// members returns the fields whose tags have this key, in the order in which the fields are written. A field
 // with the tag "-" is left out. A field without the tag is an error, because a forgotten tag would lose its
 // value. A struct with the option inline is replaced by its fields.
 func (s *source) members(n *noun, key string) ([]member, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/wire/codec"
 )
 
-// orderedJSON is a JSON object that keeps the order of its members.
+// An orderedJSON is a JSON object that keeps the order of its members.
 type orderedJSON struct {
 	names  []string
 	values map[string]json.RawMessage
@@ -25,7 +25,7 @@ func (o *orderedJSON) set(name string, value json.RawMessage) {
 	o.values[name] = value
 }
 
-// remove removes a member and returns its value, if there is one.
+// remove removes the member with this name and returns its value. ok is false if there is no such member.
 func (o *orderedJSON) remove(name string) (value json.RawMessage, ok bool) {
 	value, ok = o.values[name]
 	delete(o.values, name)

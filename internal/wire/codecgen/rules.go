@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// rules are the parts of a schema that its struct does not have: a limit, a pattern, an example, or a better
-// description.
+// A rules holds the parts of a schema that its struct does not have, such as a limit, a pattern, an example,
+// or a better description.
 type rules struct {
 	properties orderedJSON // the members to set in properties of the schema
 	rest       orderedJSON // the members to set in the schema
@@ -35,8 +35,8 @@ func loadRules(path string) (r rules, err error) {
 	return r, nil
 }
 
-// apply returns properties with the members that the rules set in them. A member that is null in the rules is
-// removed. Rules of a request may add properties, such as other names of a member.
+// apply applies the rules to properties. A member that is null in the rules is removed. Rules of a request
+// may add properties, such as other names of a member.
 func (r rules) apply(properties *orderedJSON, f schemaForm) (*orderedJSON, error) {
 	for _, name := range r.properties.names {
 		given, known := properties.values[name]

@@ -11,7 +11,7 @@ import (
 
 // A schemaForm is a form of the nouns that has schemas.
 type schemaForm struct {
-	key     string            // of the tags
+	key     string            // the key of the tags
 	structs []string          // the structs that have schemas
 	names   map[string]string // the names of schemas that differ from the names of their structs
 	reply   bool              // Askback sends the form: each member is required, unless it is omitted
@@ -52,7 +52,7 @@ func (f schemaForm) reference(structName string) map[string]string {
 	return map[string]string{"$ref": "#/components/schemas/" + f.name(structName)}
 }
 
-// schemas adds the schemas of a form to out, by their paths in a folder.
+// schemas adds the schemas of the form f to out, keyed by their paths in folder.
 func (s *source) schemas(out map[string][]byte, folder string, f schemaForm) error {
 	for _, structName := range f.structs {
 		file := f.name(structName) + ".json"

@@ -46,8 +46,8 @@ type field struct {
 	doc    string
 	tags   reflect.StructTag
 	kind   kind
-	goType string // as in the source: AskKind, askback.Todo
-	elem   string // for object, pointer and list: the name of the struct, as in the source
+	goType string // the type as in the source, such as AskKind or askback.Todo
+	elem   string // the name of the struct of an object, pointer or list, as in the source
 }
 
 // A noun is a struct of the source.
@@ -58,14 +58,15 @@ type noun struct {
 }
 
 // A source has the parts of one package's Go files that the generator needs. It also has the types of the
-// package that this package uses.
+// package that the package imports.
 type source struct {
 	nouns  map[string]*noun
 	basic  map[string]string // named types with a basic underlying type
 	values map[string][]any  // the constants of named string types, in the order of the source
 }
 
-// load parses the package in a folder, without its tests and its generated files.
+// load parses the package in a folder, without its tests and its generated files. The package may use the
+// types in imported.
 func load(folder string, imported *source) (*source, error) {
 	names, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil {
@@ -94,7 +95,7 @@ func builtin() *source {
 	return s
 }
 
-// parse reads the structs of a package, which may use the structs of another package.
+// parse reads the structs of a package. The package may use the types in imported.
 func parse(files map[string]string, imported *source) (*source, error) {
 	s := &source{nouns: maps.Clone(imported.nouns), basic: maps.Clone(imported.basic), values: map[string][]any{}}
 	fset := token.NewFileSet()

@@ -24,15 +24,15 @@ func (w *writer) formatted() ([]byte, error) {
 	return out, nil
 }
 
-// A form is one of the forms of the nouns: the JSON of the API, of the store, or of the
-// bodies of requests.
+// A form is a form of the nouns: the JSON of the API, of the store, or of the bodies of requests.
 type form struct {
-	key      string                         // of the tags
+	key      string                         // the key of the tags
 	appendOf func(structName string) string // returns the function that appends a struct of this name
 	readOf   func(structName string) string // returns the function that reads into a pointer to the struct
-	// a zero value is omitted, unless the option is keep; else only with omitempty
+	// omitsZero is set if a zero value is omitted unless its option is keep. Otherwise a zero value is
+	// omitted only with omitempty.
 	omitsZero bool
-	millis    bool // times are integers; else they are strings
+	millis    bool // times are integers, not strings
 	formats   bool // there are several formats; see the options follows and usual
 }
 

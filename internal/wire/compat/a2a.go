@@ -11,14 +11,14 @@ import (
 
 const exampleA2A = `{"id": "t1", "contextId": "c1", "status": {"state": "TASK_STATE_INPUT_REQUIRED", "message": {"parts": [{"text": "Which database?"}]}}}`
 
-// a2aTask is a task of A2A that waits for input.
+// An a2aTask is a task of A2A that waits for input.
 type a2aTask struct {
 	id, context string
 	old         bool // in the form of A2A 0.3, which marks each object with its kind
 }
 
-// a2aCall is a call for which an agent made with the Agent Development Kit wants a confirmation. It is in the
-// data of a part.
+// An a2aCall is a call for which an agent made with the Agent Development Kit wants a confirmation. It is in
+// the data of a part.
 type a2aCall struct {
 	id, name, hint string
 	args           json.RawMessage
@@ -110,7 +110,7 @@ func (r *reader) a2aParts(raw []byte, message Node) (text string, calls []a2aCal
 	return text, calls
 }
 
-// a2aConfirmation reads the call to confirm from the data of a part.
+// a2aConfirmation reads the call to confirm from the data of a part. known is false for any other data.
 func (r *reader) a2aConfirmation(raw []byte, data Node) (c a2aCall, known bool) {
 	name, _ := child(data, "name")
 	id, _ := child(data, "id")
@@ -131,7 +131,8 @@ func (r *reader) a2aConfirmation(raw []byte, data Node) (c a2aCall, known bool) 
 	return c, true
 }
 
-// question returns the question for a text. The answer is a message with a text.
+// question returns a call that asks a question with a text. The result of the call is a message with the
+// answer.
 func (t a2aTask) question(text string) Call {
 	q := askback.Question{Text: text}
 	return Call{
@@ -146,7 +147,7 @@ func (t a2aTask) question(text string) Call {
 }
 
 // confirmation returns the confirmation of a call. Its arguments cannot be changed, because the agent runs
-// the call with its own arguments.
+// the call with its own arguments. An approval of other arguments is an *[Unanswered] error.
 func (t a2aTask) confirmation(call a2aCall, text string) Call {
 	about := strings.TrimSpace(strings.Join([]string{text, call.hint}, "\n\n"))
 	return Call{

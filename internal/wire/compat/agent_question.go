@@ -14,9 +14,8 @@ type AgentQuestions struct {
 	Questions []AgentQuestion `json:"questions"`
 }
 
-// AgentQuestion is an ask in [AgentQuestions]. Question contains the texts of all questions,
-// separated by newlines. Options contains the labels if there is only one question, and else
-// is empty.
+// An AgentQuestion is an ask in [AgentQuestions]. Question contains the texts of all questions, separated by
+// newlines. Options contains the labels if there is only one question, and is otherwise empty.
 type AgentQuestion struct {
 	ID        string             `json:"id"`
 	SessionID string             `json:"session_id"`
@@ -108,7 +107,7 @@ func QuestionStatus(text string) (askback.Status, error) {
 	}}
 }
 
-// AgentReply is the reply to POST /agent/answer/{session_id}.
+// An AgentReply is the reply to POST /agent/answer/{session_id}.
 type AgentReply struct {
 	OK        bool   `json:"ok"`
 	Status    string `json:"status"`
@@ -118,9 +117,9 @@ type AgentReply struct {
 // ResumedReply returns the reply to an accepted answer.
 func ResumedReply(sessionID string) AgentReply { return AgentReply{true, "resumed", sessionID} }
 
-// LateReply returns the reply to an answer for an ask that is already settled. It is not an
-// error if a person has answered or declined. Otherwise the error is [askback.ErrSettled], or
-// [askback.ErrNotFound] if over is set, because the session has ended.
+// LateReply returns the reply to an answer for an ask that is already settled. If a person has answered or
+// declined, the error is nil. Otherwise the error is [askback.ErrSettled], or [askback.ErrNotFound] if over
+// is set, because the session has ended.
 func LateReply(ask askback.Ask, over bool) (AgentReply, error) {
 	switch {
 	case ask.Status == askback.Answered || ask.Status == askback.Declined:
@@ -131,7 +130,7 @@ func LateReply(ask askback.Ask, over bool) (AgentReply, error) {
 	return AgentReply{}, askback.ErrSettled
 }
 
-// AgentSession is the reply to GET /agent/session/{session_id}.
+// An AgentSession is the reply to GET /agent/session/{session_id}.
 type AgentSession struct {
 	ID             string          `json:"id"`
 	AgentName      string          `json:"agent_name"`
@@ -152,9 +151,8 @@ func SessionRow(s askback.Session, last string) (AgentSession, error) {
 	}, err
 }
 
-// SessionStatus returns the status of a session in the /agent routes. There, a waiting
-// session is "pending_input", and a cancelled one is "failed". Every other status is the
-// same.
+// SessionStatus returns the status of a session in the /agent routes. There, a waiting session is
+// "pending_input", and a cancelled session is "failed". Every other status is the same.
 func SessionStatus(status askback.SessionStatus) string {
 	switch status {
 	case askback.SessionWaiting:
@@ -165,8 +163,8 @@ func SessionStatus(status askback.SessionStatus) string {
 	return string(status)
 }
 
-// result returns a message if it is a strict JSON object, and else an object that contains the
-// message as "text". An empty message is nil.
+// result returns message if it is a strict JSON object. Otherwise it returns an object that contains the
+// message as "text". For an empty message, it returns nil.
 func result(message string) (json.RawMessage, error) {
 	if message == "" {
 		return nil, nil

@@ -12,15 +12,15 @@ import (
 
 const exampleAGUI = `{"type": "RUN_FINISHED", "threadId": "t1", "outcome": {"type": "interrupt", "interrupts": [{"id": "i1", "reason": "input_required", "message": "Which database?"}]}}`
 
-// aguiInterrupt is an Interrupt of AG-UI: a request that a run needs an answer to before it can continue.
+// An aguiInterrupt is an Interrupt of AG-UI: a request that a run needs an answer to before it can continue.
 type aguiInterrupt struct {
 	id, reason, message, toolCall, expires string
 	schema                                 aguiSchema
-	context                                json.RawMessage // its metadata
+	context                                json.RawMessage // the metadata of the interrupt
 }
 
-// aguiResume is a ResumeEntry: the answer to one interrupt. Without an answer it is cancelled, which the
-// agent must not take for consent.
+// An aguiResume is a ResumeEntry: the answer to an interrupt. Without an answer, its status is "cancelled",
+// which the agent must not take for consent.
 type aguiResume struct {
 	InterruptID string        `json:"interruptId"`
 	Status      string        `json:"status"`
@@ -28,20 +28,20 @@ type aguiResume struct {
 	Metadata    *aguiMetadata `json:"metadata,omitempty"`
 }
 
-// aguiMetadata has the remarks of people beside the answer.
+// An aguiMetadata holds the remarks of people next to the answer.
 type aguiMetadata struct {
 	Askback aguiRemarks `json:"askback"`
 }
 
 type aguiRemarks struct {
-	ID      string            `json:"id,omitempty"` // of the ask
+	ID      string            `json:"id,omitempty"` // the id of the ask
 	By      string            `json:"by,omitempty"`
 	Comment string            `json:"comment,omitempty"`
 	Reason  string            `json:"reason,omitempty"`
-	Notes   map[string]string `json:"notes,omitempty"` // by the id of the question
+	Notes   map[string]string `json:"notes,omitempty"` // keyed by the id of the question
 }
 
-// aguiCall is a call of a tool, in a message of the assistant.
+// An aguiCall is a call of a tool, in a message of the assistant.
 type aguiCall struct {
 	name string
 	args json.RawMessage
@@ -97,13 +97,13 @@ func readAGUI(_ Client, raw []byte) (Input, error) {
 	return in, r.err()
 }
 
-// child returns the member of an object with this name. It returns false for null.
+// child returns the member of an object with this name. It returns false if the member is missing or null.
 func child(n Node, name string) (Node, bool) {
 	v, ok := n.Get(name)
 	return Node{v, jcs.Pointer(n.Pointer, name)}, ok && v.Kind != jcs.Null
 }
 
-// aguiOutcome returns the list of interrupts in an event.
+// aguiOutcome returns the list of interrupts in an event. It adds a problem if the event has no such list.
 func (r *reader) aguiOutcome(n Node) Node {
 	if outcome, ok := child(n, "outcome"); ok {
 		kind, _ := child(outcome, "type")
@@ -121,8 +121,7 @@ func (r *reader) aguiOutcome(n Node) Node {
 	return list
 }
 
-// aguiInterrupt reads an interrupt. Fields that it does not know are ignored, as the protocol
-// requires.
+// aguiInterrupt reads an interrupt. It ignores unknown fields, as the protocol requires.
 func (r *reader) aguiInterrupt(raw []byte, n Node) (out aguiInterrupt) {
 	if !r.require(n, jcs.Object, "") {
 		return out
@@ -197,7 +196,9 @@ func aguiAction(text string) (c Call) {
 	return c
 }
 
-// decision returns the entry for the outcome of a confirmation. Only an approval is true.
+// decision returns the entry for the outcome of a confirmation. Only an approval is true. Without a decision,
+// the entry is cancelled. If a person approved other arguments that the interrupt does not accept, the error
+// is an *[Unanswered].
 func (i aguiInterrupt) decision(bound bool, ask askback.Ask) (any, error) {
 	o := ask.Outcome
 	if o.Status != askback.Answered {
@@ -240,8 +241,9 @@ func (i aguiInterrupt) entry(ask askback.Ask, payload any) aguiResume {
 	return aguiResume{InterruptID: i.id, Status: "resolved", Payload: payload, Metadata: more}
 }
 
-// aguiCalls returns the calls in the messages next to an outcome, by their ids. If two different calls have
-// one id, it returns neither, even if one of them cannot be read: the agent may be able to read it.
+// aguiCalls returns the calls in the messages next to an outcome, keyed by id. If two calls with the same id
+// differ, or a call with the id cannot be read, it returns no call for the id, because the agent may read the
+// other call.
 func (r *reader) aguiCalls(n Node) map[string]aguiCall {
 	calls := map[string]aguiCall{}
 	messages, ok := child(n, "messages")
@@ -269,7 +271,8 @@ func (r *reader) aguiCalls(n Node) map[string]aguiCall {
 	return calls
 }
 
-// aguiToolCall reads a call. Its arguments are a string with a JSON object.
+// aguiToolCall reads a call. Its arguments are a string with a JSON object. ok is false if the call cannot be
+// read.
 func aguiToolCall(n Node) (id string, call aguiCall, ok bool) {
 	name, _ := child(n, "id")
 	function, _ := child(n, "function")

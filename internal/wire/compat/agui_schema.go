@@ -11,19 +11,19 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// aguiSchema has the parts of an interrupt's responseSchema that a person can fill in.
+// An aguiSchema has the parts of an interrupt's responseSchema that a person can fill in.
 type aguiSchema struct {
-	kind     string // its type, or "" without a schema
+	kind     string // the type in the schema, or "" without a schema
 	fields   []aguiField
 	required []string
 	edits    bool // an approval may have editedArgs
-	closed   bool // no other properties
+	closed   bool // the schema allows no other properties
 }
 
-// aguiField is a property of the schema, or the schema itself, with the name "".
+// An aguiField is a property of the schema, or the schema itself, with the name "".
 type aguiField struct {
 	name, kind, about string
-	values            []string // of an enum
+	values            []string // the values of an enum
 }
 
 // aguiSchema reads a JSON Schema.
@@ -116,7 +116,8 @@ func (s aguiSchema) takesReason() bool {
 	return named || s.kind == "object" && !s.closed
 }
 
-// checkApproval adds a problem if the schema of a decision has no place for it, or requires more.
+// checkApproval adds a problem if an answer by the schema s cannot be a decision, or requires fields besides
+// the decision.
 func (r *reader) checkApproval(at Node, s aguiSchema) {
 	pointer := jcs.Pointer(at.Pointer, "responseSchema")
 	approved, ok := s.field("approved")
@@ -133,7 +134,8 @@ func (r *reader) checkApproval(at Node, s aguiSchema) {
 	}
 }
 
-// aguiForm returns a question for each property of the schema, or a question for a text.
+// aguiForm returns a call with a question for each property of the schema. Without a schema, the call has a
+// question whose answer is a text.
 func (r *reader) aguiForm(at Node, i aguiInterrupt) (c Call) {
 	fields, required := i.schema.fields, i.schema.required
 	if i.schema.kind == "" {
@@ -192,7 +194,8 @@ func (f aguiField) question() (q askback.Question, ok bool) {
 	return q, f.kind == "" && len(f.values) > 0
 }
 
-// form returns the entry with the answers to the questions.
+// form returns the entry with the answers to the questions, or a cancelled entry without answers. If an
+// answer does not have the type of its property, the error is an *[Unanswered].
 func (i aguiInterrupt) form(fields []aguiField, all []ClientAnswer, ask askback.Ask) (any, error) {
 	if AnsweredOnly(ask) != nil {
 		return i.entry(ask, nil), nil
@@ -215,7 +218,8 @@ func (i aguiInterrupt) form(fields []aguiField, all []ClientAnswer, ask askback.
 	return i.entry(ask, payload), nil
 }
 
-// value returns an answer as the type of the property.
+// value returns an answer as the type of the property. It returns false if the answer does not have this
+// type.
 func (f aguiField) value(a ClientAnswer) (any, bool) {
 	text := a.String()
 	switch f.kind {

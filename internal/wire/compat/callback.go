@@ -7,13 +7,13 @@ import (
 	"github.com/askback/askback"
 )
 
-// Callback is the body of an outgoing webhook about an ask (docs/wire.md §8). Question has the form of
+// A Callback is the body of an outgoing webhook about an ask (docs/wire.md §8). Question has the form of
 // [AgentQuestion], and Questions has all questions of the ask.
 type Callback struct {
 	Event     askback.EventType  `json:"event"`
 	SessionID string             `json:"session_id"`
 	AgentName string             `json:"agent_name"`
-	Title     *string            `json:"title"` // null if the ask has none
+	Title     *string            `json:"title"` // null if the ask has no title
 	Question  CallbackQuestion   `json:"question"`
 	Questions []askback.Question `json:"questions"`
 	AnswerURL *string            `json:"answer_url"` // null if the server has no public address
@@ -21,7 +21,7 @@ type Callback struct {
 	Outcome   *askback.Outcome   `json:"outcome,omitempty"` // unless the event is question_pending
 }
 
-// CallbackQuestion is an ask in a [Callback], with the fields of [AgentQuestion].
+// A CallbackQuestion is an ask in a [Callback], with the fields of [AgentQuestion].
 type CallbackQuestion struct {
 	ID      string          `json:"id"`
 	Text    string          `json:"text"`
@@ -29,16 +29,17 @@ type CallbackQuestion struct {
 	Context json.RawMessage `json:"context"`
 }
 
-// SessionCallback is the body of an outgoing webhook about a session (docs/wire.md §8).
+// A SessionCallback is the body of an outgoing webhook about a session (docs/wire.md §8).
 type SessionCallback struct {
 	Event     askback.EventType `json:"event"`
 	SessionID string            `json:"session_id"`
 	AgentName string            `json:"agent_name"`
-	Session   askback.Session   `json:"session"`  // after the event
+	Session   askback.Session   `json:"session"`  // the session after the event
 	PageURL   *string           `json:"page_url"` // null if the server has no public address
 }
 
-// SessionCallbackOf returns the body for an event of a session with a page.
+// SessionCallbackOf returns the body for an event of a session. page is the address of the session's page, or
+// "".
 func SessionCallbackOf(event askback.EventType, s askback.Session, page string) SessionCallback {
 	out := SessionCallback{Event: event, SessionID: s.ID, AgentName: s.Agent, Session: s}
 	if page != "" {

@@ -23,18 +23,18 @@ type Client struct {
 	FieldNames string // pairs of Askback's name for a field and the client's name
 	// ReadCall reads an input with one call.
 	ReadCall func(Client, []byte) (Call, error)
-	readAll  func(Client, []byte) (Input, error) // instead of read, for an input with several calls
+	readAll  func(Client, []byte) (Input, error) // used instead of ReadCall, for an input with several calls
 	typed    bool                                // also accepts a payload with a type; see readTyped
 }
 
 // MaxCalls is the maximum number of calls in one input. Each is an ask.
 const MaxCalls = 10
 
-// An Input is the input of a client's tool: one call, or several calls that wait together. Each call is an
-// ask of its own. The program continues when all asks are settled.
+// An Input is the input of a client's tool: one call, or several calls that wait together. Each call is a
+// separate ask. The program continues when all asks are settled.
 type Input struct {
 	Calls []Call
-	join  func([]any) any // joins the results of all calls; nil: the input has one call, whose result is used
+	join  func([]any) any // joins the results of all calls; nil if the input has one call
 }
 
 // A Call is one input of a client's tool. It keeps the client's names of questions and
@@ -45,7 +45,7 @@ type Call struct {
 	reply     ReplyFunc
 }
 
-// NewCall returns a call with the client's names of the questions, whose results reply writes.
+// NewCall returns a call for the request r. questions have the client's names, and reply returns the result.
 func NewCall(r askback.Request, questions []ClientQuestion, reply ReplyFunc) Call {
 	return Call{Request: r, questions: questions, reply: reply}
 }
@@ -115,12 +115,12 @@ func (c Client) Read(raw []byte) (Input, error) {
 	return in, nil
 }
 
-// only returns the input with one call.
+// only returns the input with the call, and err.
 func only(call Call, err error) (Input, error) { return Input{Calls: []Call{call}}, err }
 
-// Result returns the outcomes of the asks of an input, in its order, in the format of the
-// client's tool. If one of them has no outcome, or the format cannot express it, the error is
-// an *[Unanswered], and no approval may be used.
+// Result returns the outcomes of asks in the format of the client's tool. asks are the asks of the calls, in
+// the same order. If an ask has no outcome, or the format cannot express an outcome, the error is an
+// *[Unanswered], and no approval may be used.
 func (in Input) Result(asks []askback.Ask) (json.RawMessage, error) {
 	if len(asks) != len(in.Calls) {
 		return nil, errors.New("these asks were not made by this input")
@@ -139,9 +139,9 @@ func (in Input) Result(asks []askback.Ask) (json.RawMessage, error) {
 	return jcs.Marshal(in.join(all))
 }
 
-// Result returns the outcome of an ask in the format of the client's tool. If there is no
-// outcome, or the format cannot express it, the error is an *[Unanswered]. The ask of another
-// call is an error.
+// Result returns the outcome of ask in the format of the client's tool. If ask has no outcome, or the format
+// cannot express the outcome, the error is an *[Unanswered]. If ask was made by another call, Result returns
+// an error.
 func (c Call) Result(ask askback.Ask) (json.RawMessage, error) {
 	return Input{Calls: []Call{c}}.Result([]askback.Ask{ask})
 }
@@ -281,9 +281,9 @@ func QuestionsBy(one func(*Reader, Node) ClientQuestion, reply ReplyFunc) func(C
 	}
 }
 
-// finish returns the call with its request normalized, or the problems of r. It adds a
-// problem for a question with a wrong number of options. It also adds one for two questions
-// with the same key, because the result could contain only one of their answers.
+// finish returns the call with its request normalized, or the problems of r. It adds a problem for a question
+// with a wrong number of options. It also adds a problem for two questions with the same key, because the
+// result could contain only one of the answers.
 func (c Call) finish(r *Reader) (Call, error) {
 	for i, a := range c.questions {
 		for j, before := range c.questions[:i] {

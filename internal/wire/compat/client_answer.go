@@ -17,14 +17,15 @@ type ClientAnswer struct {
 // answer.
 type Remark struct{ Kind, Text string }
 
-// The remarks on an answer if a timer applied the defaults: it must not look like a choice.
+// The remarks on an answer if a timer applied the defaults. With a remark, the default does not look like a
+// choice.
 const (
 	defaulted   = "there was no answer in time; a timer applied the default, and no person chose it"
 	undefaulted = "there was no answer in time, and there is no default"
 )
 
-// answers returns the answer to each question. The comment on the whole ask becomes a remark
-// on the last one.
+// answers returns the answer to each question. The comment on the whole ask becomes a remark on the last
+// answer.
 func (c Call) answers(ask askback.Ask) []ClientAnswer {
 	out := make([]ClientAnswer, len(c.questions))
 	for i, a := range c.questions {
@@ -88,7 +89,7 @@ func (s ClientAnswer) AllValues() []string {
 }
 
 // AnsweredOnly returns an *[Unanswered] unless there is an answer or a default. It is for clients whose
-// format can express nothing else.
+// format can express only answers.
 func AnsweredOnly(ask askback.Ask) error {
 	if ask.Outcome.Status == askback.Answered || ask.Outcome.Defaulted {
 		return nil
@@ -96,7 +97,8 @@ func AnsweredOnly(ask askback.Ask) error {
 	return unanswered(ask)
 }
 
-// Answered returns a [ReplyFunc] for a format that can express nothing but answers.
+// Answered returns a [ReplyFunc] for a format that can express only answers. For other outcomes, the
+// ReplyFunc returns an *[Unanswered].
 func Answered(reply func([]ClientAnswer) any) ReplyFunc {
 	return func(all []ClientAnswer, ask askback.Ask) (any, error) {
 		if err := AnsweredOnly(ask); err != nil {

@@ -10,7 +10,7 @@ package compat
 
 import "time"
 
-// timestamp is a time in the JSON format of Askback's API.
+// A timestamp is a time in the JSON format of Askback's API.
 type timestamp struct{ time.Time }
 
 // MarshalJSON returns the time in UTC with milliseconds, as in RFC 3339, or null for the zero

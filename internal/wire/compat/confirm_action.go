@@ -115,8 +115,9 @@ func readFlatAction(raw []byte) (Call, error) {
 	return newConfirmation(a.Action, a.Details, func(yes bool) any { return yes })
 }
 
-// newConfirmation returns a call that asks for approval of an action. reply returns its
-// result, and gets true only for an approval of the unchanged arguments.
+// newConfirmation returns a call that asks for approval of an action. reply returns the result of the call.
+// yes is true only for an approval of the unchanged arguments. If no person decided, the result is an
+// *[Unanswered] error.
 func newConfirmation(action, details string, reply func(yes bool) any) (Call, error) {
 	raw, _ := jcs.Marshal(struct { // texts can always be encoded
 		Action  string `json:"action"`

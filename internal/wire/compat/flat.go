@@ -33,7 +33,7 @@ func readFlatQuestion(raw []byte) (Call, error) {
 	return Call{Request: r, questions: []ClientQuestion{{Question: r.Questions[0]}}, reply: Answered(flatReply)}, nil
 }
 
-// flatReply returns a string, or a list of strings if the question allows several.
+// flatReply returns a string, or a list of strings if the question allows several answers.
 func flatReply(all []ClientAnswer) any {
 	if all[0].MultiSelect {
 		return all[0].AllValues()

@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// approvalRequest is one action of a HITLRequest of LangChain, with the decisions that a person may make
+// An approvalRequest is one action of a HITLRequest of LangChain, with the decisions that a person may make
 // about it. LangChain's HumanInTheLoopMiddleware passes the request to interrupt().
 type approvalRequest struct {
 	camel       bool // sent by LangChain for JavaScript, which has other names
@@ -18,12 +18,12 @@ type approvalRequest struct {
 	allowed     []string
 }
 
-// decisionList is a HITLResponse: one decision for each action.
+// A decisionList is a HITLResponse: one decision for each action.
 type decisionList struct {
 	Decisions []actionDecision `json:"decisions"`
 }
 
-// actionDecision is approve, edit or reject.
+// An actionDecision is approve, edit or reject.
 type actionDecision struct {
 	Type    string        `json:"type"`
 	Edited  *editedAction `json:"edited_action,omitempty"`
@@ -97,8 +97,8 @@ func (r *Reader) reviewConfig(n Node, names hitlNames, rules map[string][]string
 	rules[action] = kinds
 }
 
-// joined returns the input with a confirmation for each action. Its result has one decision
-// for each, in their order.
+// joined returns the input with a confirmation for each action. The result of the input has a decision for
+// each action, in the order of the actions.
 func joined(actions []approvalRequest) (in Input, err error) {
 	for _, a := range actions {
 		confirm := &askback.Confirmation{ToolName: a.name, Description: a.about, Input: a.args, NoEdit: !a.may("edit")}
@@ -121,7 +121,8 @@ func joined(actions []approvalRequest) (in Input, err error) {
 func (a approvalRequest) may(kind string) bool { return slices.Contains(a.allowed, kind) }
 
 // decision returns the reply for a decision. A denial is "reject" even if the list does not allow it: then
-// the agent fails, instead of running the call.
+// the agent fails, instead of running the call. If no person decided, or a person approved arguments that the
+// list does not allow, the error is an *[Unanswered].
 func (a approvalRequest) decision(_ []ClientAnswer, ask askback.Ask) (any, error) {
 	var d actionDecision
 	switch o := ask.Outcome; {

@@ -11,27 +11,28 @@ import (
 
 const exampleLanggraph = `[{"action_request": {"action": "delete_file", "args": {"path": "/tmp/x"}}, "config": {"allow_accept": true, "allow_respond": true}}]`
 
-// interrupt is a HumanInterrupt of LangGraph: an action that waits, and the replies that it allows a person.
+// An interrupt is a HumanInterrupt of LangGraph: an action that waits, and the replies that it allows a
+// person.
 type interrupt struct {
 	action, about                 string
 	args                          json.RawMessage
 	ignore, respond, edit, accept bool
 }
 
-// interruptReply is a HumanResponse: accept, edit, ignore or response.
+// An interruptReply is a HumanResponse: accept, edit, ignore or response.
 type interruptReply struct {
 	Type string `json:"type"`
 	Args any    `json:"args"`
 }
 
-// interruptAction is the action to run after a person edited its arguments.
+// An interruptAction is the action to run after a person edited its arguments.
 type interruptAction struct {
 	Action string          `json:"action"`
 	Args   json.RawMessage `json:"args"`
 }
 
-// readLanggraph reads the value of interrupt(), alone or in a list of one. It is a HITLRequest
-// of LangChain 1.0 or newer; a HumanInterrupt; a string, which is a question; or a question in the flat form.
+// readLanggraph reads the value of interrupt(), alone or in a list of one. The value is a HITLRequest of
+// LangChain 1.0 or newer, a HumanInterrupt, a string that is a question, or a question in the flat form.
 func readLanggraph(c Client, raw []byte) (Input, error) {
 	v, err := jcs.Parse(raw)
 	if err != nil {
@@ -93,8 +94,8 @@ func (r *Reader) interrupt(raw []byte, n Node) (Call, error) {
 	return i.call()
 }
 
-// arguments returns the exact bytes that were sent, because a person approves these bytes. It adds a problem
-// if they are not an object, or have no canonical form.
+// arguments returns the exact bytes of n in raw, because a person approves these bytes. It adds a problem if
+// n is not an object, or has no canonical form.
 func (r *Reader) arguments(raw []byte, n Node) json.RawMessage {
 	if !r.require(n, jcs.Object, "") {
 		return nil
@@ -105,7 +106,7 @@ func (r *Reader) arguments(raw []byte, n Node) json.RawMessage {
 	return n.Raw(raw)
 }
 
-// call returns a confirmation if the action can be accepted, and else a question.
+// call returns a confirmation if the action can be accepted, and otherwise a question.
 func (i interrupt) call() (Call, error) {
 	if !i.accept {
 		q := askback.Question{Text: cmp.Or(i.about, i.action)}
@@ -130,8 +131,8 @@ func (i interrupt) response(all []ClientAnswer, ask askback.Ask) (any, error) {
 	}
 }
 
-// decision returns the reply for a decision, as far as the interrupt allows it. Only an
-// approval of the original arguments is "accept".
+// decision returns the reply for a decision. Only an approval of the original arguments is "accept". If the
+// interrupt does not allow a reply for the decision, the error is an *[Unanswered].
 func (i interrupt) decision(_ []ClientAnswer, ask askback.Ask) (any, error) {
 	o := ask.Outcome
 	switch {

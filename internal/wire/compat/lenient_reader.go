@@ -21,10 +21,10 @@ type Reader struct {
 // A ClientQuestion is a question with the names that the client uses.
 type ClientQuestion struct {
 	askback.Question
-	Key      string           // its name in the client's result
+	Key      string           // the name of the question in the client's result
 	KeyField string           // the field of the key
 	given    []askback.Option // the options that the client sent
-	ids      []string         // their ids, if the result refers to them
+	ids      []string         // the ids of the options, if the result refers to ids
 	yesNo    bool
 }
 
@@ -102,7 +102,7 @@ func (r *Reader) elements(n Node, read func(Node)) {
 	}
 }
 
-// Flag returns a reader of true or false, also as a string (W9).
+// Flag returns a reader of true or false. The value may also be a string (W9).
 func (r *Reader) Flag(into *bool) func(Node) {
 	return func(n Node) {
 		switch word := strings.ToLower(n.Text()); {
@@ -151,8 +151,8 @@ func (r *Reader) RejectIfSet(detail, fix string) func(Node) {
 	}
 }
 
-// Options returns a reader of an array of labels, or of objects with these fields. The reader
-// adds the options to a.
+// Options returns a reader of an array of labels, or of objects with the fields in names. The reader adds the
+// options to a.
 func (r *Reader) Options(a *ClientQuestion, names ...string) func(Node) {
 	return func(n Node) {
 		r.elements(n, func(n Node) {

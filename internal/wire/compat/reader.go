@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// reader reads the body of a client and collects its problems.
+// A reader reads the body of a client and collects its problems.
 type reader struct{ problems askback.Invalid }
 
 // A Node is a JSON value and its pointer.
@@ -82,8 +82,8 @@ func (r *reader) Text(into *string) func(Node) {
 }
 
 // normalize returns the normal form of an answer to an ask. The root package checks the rules. locate returns
-// the pointer of a problem in the body of the client, and a prefix for its text. i is the index of the
-// question, or -1 for the whole answer.
+// the pointer of a problem in the body of the client, and a prefix for the problem's text. i is the index of
+// the question, or -1 for the whole answer.
 func (r *reader) normalize(
 	a askback.Answer, ask askback.Ask, locate func(i int, field string) (pointer, prefix string),
 ) (askback.Answer, error) {

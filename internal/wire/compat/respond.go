@@ -41,7 +41,7 @@ func Respond(raw []byte, ask askback.Ask) (askback.Answer, error) {
 	return r.normalize(f.answer(ask), ask, f.pointer)
 }
 
-// form contains the questions of an ask and the input for each of them.
+// A form holds the questions of an ask, and the input for each question.
 type form struct {
 	*reader
 	questions []askback.Question
@@ -49,10 +49,10 @@ type form struct {
 	invalid   bool // the answers are not an object
 }
 
-// entry is the input for one question.
+// An entry is the input for one question.
 type entry struct {
-	at      string // the pointer of its answer, "" if it has none
-	invalid bool   // a problem was added for its answer
+	at      string // the pointer of the answer, or "" without an answer
+	invalid bool   // a problem was added for the answer
 	values  []string
 	notes   string
 	notesAt string
@@ -64,8 +64,8 @@ func newForm(r *reader, ask askback.Ask) *form {
 	return &form{reader: r, questions: questions, given: make([]entry, len(questions))}
 }
 
-// find returns the index of the question with the given text, or else with the given id. It
-// adds a problem if it finds no question.
+// find returns the index of the question with the given text or, without such a question, with the given id.
+// If there is no such question, it adds a problem.
 func (f *form) find(name, at string) (i int, ok bool) {
 	i = slices.IndexFunc(f.questions, func(q askback.Question) bool { return q.Text == name })
 	if i < 0 {
@@ -148,8 +148,8 @@ func (f *form) readAnnotations(n Node) {
 	})
 }
 
-// checkAnswered adds a problem for each required question without an answer, unless its
-// answer already has one.
+// checkAnswered adds a problem for each required question without an answer, unless the answer already has a
+// problem.
 func (f *form) checkAnswered() {
 	for i, q := range f.questions {
 		e := f.given[i]
@@ -161,8 +161,8 @@ func (f *form) checkAnswered() {
 	}
 }
 
-// checkPreviews adds a problem for each preview that differs from the preview of the chosen option: the
-// person then saw something else.
+// checkPreviews adds a problem for each preview that differs from the preview of the chosen option. In this
+// case, the person saw something else.
 func (f *form) checkPreviews() {
 	for i, q := range f.questions {
 		e := f.given[i]

@@ -11,10 +11,9 @@ import (
 // separator separates the choices of an answer.
 const separator = ", "
 
-// Text parses an answer that is a string. For a single question, the whole string is its
-// answer. For several questions, line i answers question i and further lines are the
-// comment; an empty line skips an optional question. The error is [askback.Invalid], with
-// the pointer /answer.
+// Text parses an answer that is a string. For a single question, the whole string is the answer. For several
+// questions, line i answers question i, and further lines are the comment. An empty line skips an optional
+// question. The error is [askback.Invalid], with the pointer /answer.
 func Text(ask askback.Ask, text string) (askback.Answer, error) {
 	questions := ask.Form()
 	lines, comment := cutLines(text, len(questions))
@@ -65,8 +64,8 @@ func cutLines(text string, n int) (lines []string, rest string) {
 	return lines, rest
 }
 
-// choices returns the labels and other strings in text, an answer to q. If q does not allow
-// several, text is not split.
+// choices returns the labels and other strings in text, an answer to q. If q does not allow several answers,
+// text is not split.
 func choices(q askback.Question, text string) []string {
 	if q.MultiSelect {
 		return split(q, text)
@@ -74,8 +73,8 @@ func choices(q askback.Question, text string) []string {
 	return []string{labelOf(q, text)}
 }
 
-// labelOf returns the label that equals text, or else text. It ignores white space around
-// them: labels of a question never differ only in that.
+// labelOf returns the label that equals text. If there is no such label, it returns text. White space around
+// the label and the text is ignored, because labels of a question never differ only in white space.
 func labelOf(q askback.Question, text string) string {
 	for _, o := range q.Options {
 		if strings.TrimSpace(o.Label) == strings.TrimSpace(text) {
@@ -129,9 +128,9 @@ func leadingLabel(q askback.Question, text string) (chosen string, n int) {
 	return chosen, n
 }
 
-// parseDecision parses the answer to a confirmation. Only a few words approve, in any letter
-// case; "approve_all" must be exact. Any other text denies, and is the reason unless it is a
-// word such as "no".
+// parseDecision parses the answer to a confirmation. Only a few words approve, in any letter case;
+// "approve_all" must be exact. Any other text is a denial. The text is the reason of the denial, unless it is
+// a word such as "no".
 func parseDecision(text string) askback.Answer {
 	text = strings.TrimSpace(text)
 	if text == string(askback.ApproveAll) {

@@ -9,15 +9,15 @@ import (
 	"github.com/askback/askback"
 )
 
-// TextAnswer is the body of POST /sessions/{id}/answer and POST /agent/answer/{id}: the id
-// of an ask, and its answer as a string.
+// A TextAnswer is the body of POST /sessions/{id}/answer and POST /agent/answer/{id}: the id of an ask, and
+// its answer as a string.
 type TextAnswer struct {
 	QuestionID string // "" means the only open ask
 	Answer     string
 }
 
-// ReadTextAnswer parses {"question_id", "answer"}. The id "latest" means the only open ask,
-// like no id. See [Text] for the meaning of the answer.
+// ReadTextAnswer parses {"question_id", "answer"}. Without an id, or with the id "latest", the answer is for
+// the only open ask. See [Text] for the meaning of the answer.
 func ReadTextAnswer(raw []byte) (TextAnswer, error) {
 	r, n, err := parse(raw)
 	if err != nil {
@@ -41,8 +41,8 @@ func ReadTextAnswer(raw []byte) (TextAnswer, error) {
 	return out, r.err()
 }
 
-// SeveralOpenError is the error for an answer without an id if several asks are open. It
-// contains their ids. An answer must never reach a question that its author has not read.
+// A SeveralOpenError is the error for an answer without an id if several asks are open. It contains their
+// ids. An answer must never reach a question that its author has not read.
 type SeveralOpenError []string
 
 // Error returns a message with the ids.
@@ -66,7 +66,7 @@ func OnlyOpenAsk(open []askback.Ask) (askback.Ask, error) {
 	return askback.Ask{}, ids
 }
 
-// SessionReply is the reply to POST /sessions/{id}/answer.
+// A SessionReply is the reply to POST /sessions/{id}/answer.
 type SessionReply struct {
 	Success     bool             `json:"success"`
 	Message     string           `json:"message"`
@@ -95,7 +95,7 @@ func RejectedReply(err error, ask askback.Ask) SessionReply {
 	return out
 }
 
-// PendingQuestion is the reply to GET /sessions/{id}/pending-question.
+// A PendingQuestion is the reply to GET /sessions/{id}/pending-question.
 type PendingQuestion struct {
 	Pending    bool               `json:"has_pending_question"`
 	QuestionID *string            `json:"question_id"`
@@ -103,8 +103,8 @@ type PendingQuestion struct {
 	CreatedAt  timestamp          `json:"created_at"`
 }
 
-// PendingReply returns the reply for the open asks of a session. It contains the oldest of
-// them, if any.
+// PendingReply returns the reply for the open asks of a session. It contains the oldest ask, if there is an
+// open ask.
 func PendingReply(open []askback.Ask) PendingQuestion {
 	if len(open) == 0 {
 		return PendingQuestion{Questions: []askback.Question{}}

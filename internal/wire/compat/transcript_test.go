@@ -38,8 +38,7 @@ func play(t *testing.T, path string) {
 
 var nine = time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
 
-// sessionState is the state that the command "session" sets. Omitted fields keep their
-// value.
+// A sessionState is the state that the command "session" sets. Omitted fields keep their value.
 type sessionState struct {
 	Status         askback.SessionStatus
 	QuestionsAsked int

@@ -14,8 +14,8 @@ const exampleAnswer = `{"answers": [{"id": "q1", "selected": ["SQLite"]}]}`
 
 var replyNames = slices.Concat(answerNames, []string{"answer", "hold"})
 
-// Answer parses the body of POST /asks/{id}/answer (wire.md §3): a list of answers, an
-// object with the answers by question, the answer to a single question, or a decision.
+// Answer parses the body of POST /asks/{id}/answer (wire.md §3): a list of answers, an object with the
+// answers keyed by question, the answer to a single question, or a decision. It rejects "hold": true.
 func Answer(raw []byte) (askback.Answer, error) {
 	out, hold, err := AnswerOrHold(raw)
 	if err == nil && hold {
@@ -24,8 +24,8 @@ func Answer(raw []byte) (askback.Answer, error) {
 	return out, err
 }
 
-// AnswerOrHold is like Answer, and returns the member hold: whether the person can undo the answer
-// for a moment.
+// AnswerOrHold is like [Answer], but also accepts the member "hold". hold is set if the person can undo the
+// answer for a moment.
 func AnswerOrHold(raw []byte) (out askback.Answer, hold bool, err error) {
 	r, n, err := parse(raw)
 	if err != nil {
@@ -141,7 +141,7 @@ func Digest(raw []byte) (string, error) {
 	return digest, r.err()
 }
 
-// Snooze parses the body of PUT /asks/{id}/snooze: {"until"}, which is required.
+// Snooze parses the body of PUT /asks/{id}/snooze and returns its required member "until".
 func Snooze(raw []byte) (until time.Time, err error) {
 	r, n, err := parse(raw)
 	if err != nil {
@@ -182,7 +182,7 @@ func Reassignment(raw []byte) (to askback.Reassignment, err error) {
 	return to, r.err()
 }
 
-// only reads a string if the member has the wanted name, and reports whether it has.
+// only reads a string if name is the wanted name. It reports whether name is the wanted name.
 func (r *reader) only(wanted, name string, n node, into *string) bool {
 	if name != wanted {
 		return false
@@ -245,7 +245,7 @@ func ContactCode(raw []byte) (channel string, err error) {
 	return channel, r.err()
 }
 
-// Resend parses the body of POST /endpoints/{id}/resend: {"since"}. Without it, the time is
+// Resend parses the body of POST /endpoints/{id}/resend: {"since"}, or no body. Without "since", the time is
 // zero.
 func Resend(raw []byte) (since time.Time, err error) {
 	if len(bytes.TrimSpace(raw)) == 0 {

@@ -34,7 +34,8 @@ const beforeExample = " Example: "
 
 // Correction explains err, the error for the invalid input raw, in at most [MaxCorrection] characters: the
 // positions of the mistakes, the expected values, and a valid example. The example keeps the texts of the
-// sender if possible. It keeps the arguments of a confirmation unchanged, or is a general example.
+// sender if possible. An example of a confirmation has the unchanged arguments of the sender, or is a general
+// example.
 func Correction(raw []byte, err error, form InputKind) string {
 	text := explain(raw, err)
 	room := MaxCorrection - utf8.RuneCountInString(text) - len(beforeExample)
@@ -65,8 +66,8 @@ func explain(raw []byte, err error) string {
 	return text + "."
 }
 
-// describe formats a problem with its pointer, and with its fix if that is short. If the
-// input is in the flat form, the pointer does not contain /questions/0.
+// describe formats a problem with its pointer, and with its fix if the fix is short. If the input is in the
+// flat form, the pointer does not contain /questions/0.
 func describe(p askback.Problem, flat bool) string {
 	pointer := p.Pointer
 	if flat && pointer != "" {

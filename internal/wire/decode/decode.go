@@ -1,13 +1,14 @@
 // Package decode parses the input of clients and models. Its errors describe each mistake: where it is, what
 // is wrong, and how to correct it.
 //
-// It makes values of the root package from bytes; the root package checks their rules. The error is a
-// *[jcs.SyntaxError] for bytes that are not strict JSON. Otherwise it is an [askback.Invalid] with all
-// mistakes.
+// The functions return values of the root package. The root package checks the rules of these values. The
+// error is a *[jcs.SyntaxError] for bytes that are not strict JSON. Otherwise it is an [askback.Invalid] with
+// all mistakes.
 //
-// Models make harmless mistakes that would cost a round trip: JSON in a string, a missing list, a flag in
-// quotes (F15). In questions these are repaired, and each repair is added to Request.Warnings. Answers and
-// confirmations are never repaired: a person must not be bound to a guess.
+// Models make harmless mistakes that would cost a round trip, such as JSON in a string, a missing list, or a
+// flag in quotes (F15). Such mistakes in questions are repaired, and each repair is added to
+// Request.Warnings. Answers and confirmations are never repaired, because a person must not be bound to a
+// guess.
 package decode
 
 import (
@@ -23,7 +24,7 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// reader reads a parsed body and collects its problems and the warnings about repairs.
+// A reader reads a parsed body and collects its problems and the warnings about repairs.
 type reader struct {
 	problems askback.Invalid
 	warnings []askback.Problem
@@ -36,7 +37,7 @@ type reader struct {
 // memory. Most of the text could be white space.
 const copyAbove = 16 << 10
 
-// stringOf returns the text of a string.
+// stringOf returns the text of a string, as a copy if r.copies is set.
 func (r *reader) stringOf(n node) string {
 	if r.copies {
 		return strings.Clone(n.Text())
@@ -50,14 +51,14 @@ func newReader() *reader {
 	return r
 }
 
-// node is a value that is being read.
+// A node is a value that is being read.
 type node struct {
 	jcs.Value
 	src     []byte // the source of the value
 	strings int    // the number of times that the source was encoded as a string
 }
 
-// in returns the member or element v of n.
+// in returns v, a member or an element of n, as a node.
 func (n node) in(v jcs.Value) node { return node{v, n.src, n.strings} }
 
 func parse(raw []byte) (*reader, node, error) {
@@ -67,7 +68,7 @@ func parse(raw []byte) (*reader, node, error) {
 	return r, node{Value: v, src: raw}, err
 }
 
-// enter begins to read the member or the element with this token, until leave.
+// enter adds the token of a member or an element to the pointer, until leave is called.
 func (r *reader) enter(token string) { r.path = append(r.path, token) }
 
 func (r *reader) leave() { r.path = r.path[:len(r.path)-1] }
@@ -90,7 +91,7 @@ func (r *reader) problem(detail, fix string) {
 	}
 }
 
-// problemAt adds a problem, up to the limit of askback.MaxProblems.
+// problemAt adds a problem. It does nothing if there are already [limits.MaxProblems] problems.
 func (r *reader) problemAt(pointer, detail, fix string) {
 	if len(r.problems) < limits.MaxProblems {
 		r.problems = append(r.problems, askback.Problem{Pointer: pointer, Detail: detail, Fix: fix})
@@ -106,12 +107,12 @@ func (r *reader) require(n node, kind jcs.Kind, fix string) bool {
 	return false
 }
 
-// A memberReader reads the member of an object with this name. It reports false if an object
-// of this kind has no such member.
+// A memberReader reads the member of an object with this name. It returns false if an object of this kind has
+// no such member.
 type memberReader func(name string, n node) bool
 
-// members reads each member of an object, unless the member is null. A member whose name is
-// not in names is a problem. For each of names, read must report true.
+// members reads each member of an object, unless the member is null. A member whose name is not in names is a
+// problem. For each name in names, read must return true.
 func (r *reader) members(n node, example string, names []string, read memberReader) {
 	if !r.require(n, jcs.Object, example) {
 		return

@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// PersonRequest parses the body of PUT /people/{name}: {"email", "slack", "time_zone", "quiet"}.
-// The name is not in it.
+// PersonRequest parses the body of PUT /people/{name}: {"email", "slack", "time_zone", "quiet"}. The body
+// does not contain the name.
 func PersonRequest(raw []byte) (askback.PersonRequest, error) {
 	r, n, err := parse(raw)
 	if err != nil {
@@ -40,8 +40,9 @@ func GroupRequest(raw []byte) (people []string, err error) {
 	return people, r.err()
 }
 
-// RoutesRequest parses the body of PUT /routes: {"items", "revision"}, which are required. The body may be a
-// list that was read, without the routes of the settings: next_cursor, by and changed_at are ignored.
+// RoutesRequest parses the body of PUT /routes: {"items", "revision"}, which are required. The body may also
+// be the reply to GET /routes without the routes of the settings, so next_cursor, by and changed_at are
+// ignored.
 func RoutesRequest(raw []byte) (routes []askback.Route, revision int64, err error) {
 	r, n, err := parse(raw)
 	if err != nil {
@@ -82,7 +83,7 @@ var (
 	matchNames = []string{"agent", "kind", "tags"}
 )
 
-// route reads a route. It accepts the warning of a route in a list, which is not used.
+// route reads a route. It also accepts the source and the warning that a route in a reply has.
 func (r *reader) route(n node) (out askback.Route) {
 	r.members(n, `{"match": {}, "to": ["ana"]}`, routeNames, func(name string, n node) bool {
 		switch name {

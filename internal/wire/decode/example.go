@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// example returns a valid input of at most room characters. It is made from raw if
-// possible, and is a general example otherwise.
+// example returns a valid input of at most room characters. It makes the input from raw if possible.
+// Otherwise it returns a general example.
 func (f InputKind) example(raw []byte, err error, room int) string {
 	fits := func(example []byte) bool {
 		return utf8.RuneCount(example) <= room && f.accepts(example)
@@ -34,8 +34,8 @@ func (f InputKind) example(raw []byte, err error, room int) string {
 	return f.questionsExample(v, raw, err, fits)
 }
 
-// parseLeniently returns the value in raw, without any text after it. It returns a missing
-// value if raw cannot be parsed or repaired.
+// parseLeniently returns the value in raw, and ignores any text after the value. It returns a missing value
+// if raw cannot be parsed or repaired.
 func parseLeniently(raw []byte) jcs.Value {
 	_, n, _, err := parseRepaired(raw)
 	syntax, ok := err.(*jcs.SyntaxError)
@@ -63,9 +63,8 @@ func (f InputKind) actionExample(v jcs.Value, fits func([]byte) bool) string {
 // exampleConfirmation shows how to send a number that a double cannot hold.
 const exampleConfirmation = `{"confirmation": {"tool_name": "transfer", "input": {"account": "12345678901234567890"}}}`
 
-// confirmationExample returns an example with the tool, its server, the exact arguments and
-// the addressFields of v. If one of them is invalid, or the example does not fit, it returns
-// exampleConfirmation.
+// confirmationExample returns an example with the tool, its server, the exact arguments and the addressFields
+// of v. If a part of the example is invalid, or the example does not fit, it returns exampleConfirmation.
 func (f InputKind) confirmationExample(v jcs.Value, err error, fits func([]byte) bool) string {
 	c, _ := v.Get("confirmation")
 	extra, whole := addressFields(v, err)
@@ -95,7 +94,7 @@ func (f InputKind) confirmationExample(v jcs.Value, err error, fits func([]byte)
 }
 
 // addressFields returns the valid and short fields of v that name the recipients, the session, the ask and
-// the agent. complete reports whether it returns all of these fields that were sent.
+// the agent. complete reports whether the result has all of these fields that v has.
 func addressFields(v jcs.Value, err error) (fields [][]byte, complete bool) {
 	fields = keptFields(v, err, keepableFields[:addressCount])
 	sent := 0
@@ -132,7 +131,7 @@ func (f InputKind) questionsExample(v jcs.Value, raw []byte, err error, fits fun
 	return exampleQuestions
 }
 
-// sizes are from large to small. An example has the first size at which it fits.
+// sizes are sorted from large to small. An example has the first size that fits.
 var sizes = []size{
 	{120, 4, 60, false},
 	{80, 4, 40, false},
@@ -143,7 +142,7 @@ var sizes = []size{
 	{24, 0, 0, true},
 }
 
-// size limits the texts of an example.
+// A size limits the texts of an example.
 type size struct {
 	text, labels, label int  // characters of a question, number of labels, characters of a label
 	plainLabels         bool // options as strings, not as objects
@@ -184,8 +183,8 @@ func (s size) renderOptions(d guessed) string {
 	return fields
 }
 
-// distinctLabels returns the first labels, shortened and without duplicates. It leaves out
-// labels that begin with "other", because "Other" is always offered.
+// distinctLabels returns the first labels, truncated and without duplicates. It leaves out labels that begin
+// with "other", because "Other" is always offered.
 func distinctLabels(labels []string, s size) (out []string) {
 	for _, l := range labels {
 		l = truncate(l, max(s.label, 1))

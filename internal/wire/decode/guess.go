@@ -86,8 +86,8 @@ func unpackValue(v jcs.Value, strings int) jcs.Value {
 	return v
 }
 
-// lenientMember returns the value of the first of these names that v has, and whether it has
-// one. Case and underscores are ignored.
+// lenientMember returns the first member of v that has a name in names, and reports whether there is such a
+// member. Case, underscores and hyphens are ignored.
 func lenientMember(v jcs.Value, names ...string) (jcs.Value, bool) {
 	for _, name := range names {
 		for _, m := range v.Members() {
@@ -116,8 +116,7 @@ func textOf(v jcs.Value, name string) string {
 	return s.Text()
 }
 
-// oneLine returns text as one line of at most askback.MaxQuestion characters, without the
-// markup at its end.
+// oneLine returns text as one line of at most [limits.MaxQuestion] characters, without the markup at its end.
 func oneLine(field, text string) string {
 	text, _, _ = cutTail(field, truncate(text, limits.MaxQuestion))
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
@@ -127,8 +126,8 @@ func oneLine(field, text string) string {
 	return text
 }
 
-// guessFromText returns one question, the string after the first "question" in input that is
-// not JSON. It returns nil if it finds no question.
+// guessFromText returns one question: the string after the first "question" in input that is not JSON. It
+// returns nil if it finds no question.
 func guessFromText(raw []byte) []guessed {
 	const name = `"question"`
 	i := bytes.Index(raw, []byte(name))

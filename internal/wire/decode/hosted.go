@@ -11,10 +11,10 @@ import (
 // A Task is one task in the input of the tool spawn_agents.
 type Task struct {
 	Prompt string
-	Agent  string // "": the agent that makes the call
+	Agent  string // the name of the agent, or "" for the agent that makes the call
 }
 
-// MaxTasks is the maximum number of tasks in one call. They run concurrently.
+// MaxTasks is the maximum number of tasks in one call. The tasks run concurrently.
 const MaxTasks = 8
 
 const exampleTasks = `{"tasks": [{"prompt": "Read docs/a.md and list its open points."}]}`

@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/test/kit/golden"
 )
 
-// malformedCall is a file of testdata/malformed, whose README describes the format.
+// A malformedCall is a file of testdata/malformed, whose README describes the format.
 type malformedCall struct {
 	name  string
 	file  *txtar.Archive

@@ -7,26 +7,25 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// An embedded parameter is a field that was sent inside the text of another field (W10).
-// This happens when a model closes a parameter with a wrong tag: the client then treats the
-// tag and all further parameters as text. Only this markup at the end of a text, its tail,
-// is removed. Other markup, and markup in a code span, belongs to the text.
+// An embedded describes an embedded parameter: a field that was sent inside the text of another field (W10).
+// This happens when a model closes a parameter with a wrong tag. The client then treats the tag and all
+// further parameters as text. Only this markup at the end of a text, its tail, is removed. Other markup, and
+// markup in a code span, belongs to the text.
 type embedded struct {
 	name, text string
-	offset     int    // in the text
-	from       string // the pointer of the text
+	offset     int    // the offset in the text
+	from       string // the JSON pointer to the text
 }
 
-// callTags are the tags around a tool call. A text may end with closing tags of a tool call or of its own
-// field; they are removed.
+// callTags are the tags around a tool call. Closing tags of a tool call, or of the field itself, are removed
+// from the end of a text.
 var callTags = []string{"parameter", "invoke", "function_calls", "tool_call", "tool_use"}
 
 // textFields are the fields whose texts may end with markup of the tool call.
 var textFields = []string{"question", "header", "label", "description", "title", "context"}
 
-// recoverableFields are the fields that may be embedded parameters; the value reports
-// whether the field is a string. The recipients and the deadline are never read from
-// markup.
+// recoverableFields lists the fields that may be embedded parameters. The value is true if the field is a
+// string. The recipients and the deadline are never read from markup.
 var recoverableFields = map[string]bool{
 	"question": true, "header": true, "title": true, "context": true, "description": true,
 	"questions": false, "options": false, "choices": false, "descriptions": false, "default": false,
@@ -95,8 +94,8 @@ func (r *reader) textNode(n node, text string) node {
 	return n
 }
 
-// readParameter reads an embedded parameter as a field of n, unless n has that field. It is
-// a problem if the parameter is not in recoverableFields, or is also in earlier.
+// readParameter reads an embedded parameter as a field of n, unless n has that field. It adds a problem if
+// the parameter is not in recoverableFields, or is also in earlier.
 func (r *reader) readParameter(n node, p embedded, earlier []embedded, names []string, read memberReader) {
 	isText, known := recoverableFields[p.name]
 	switch {
@@ -170,10 +169,10 @@ func isTailStart(text string, i int) bool {
 	return before == "" || strings.HasSuffix(before, "\n") || strings.HasSuffix(before, ">")
 }
 
-// tail is a sequence of tags and parameters, which may be followed by other text.
+// A tail is a sequence of tags and parameters. Other text may follow the sequence.
 type tail struct {
 	params  []embedded
-	closers []tag // before the first parameter, or all
+	closers []tag // the closing tags before the first parameter
 	size    int   // up to the text that belongs to no parameter, or to the end
 }
 
@@ -199,7 +198,7 @@ func readTail(s string) tail {
 	}
 }
 
-// cut splits the text before the tail at text[at:], unless the tail belongs to the text. A
+// cut splits off the tail, which begins at text[at:]. found is false if the tail belongs to the text. A
 // closing tag of an element that the text opens is not part of the tail.
 func (run tail) cut(field, text string, at int) (head string, params []embedded, found bool) {
 	closers := run.closers
@@ -243,7 +242,7 @@ func valueSize(s, name string) int {
 	return len(s)
 }
 
-// tag is </name>, or <parameter name="name">, each with or without the prefix antml.
+// A tag is </name>, or <parameter name="name">, each with or without the prefix antml.
 type tag struct {
 	name   string
 	closes bool

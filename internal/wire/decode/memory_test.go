@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/internal/wire/decode"
 )
 
-// The values that are read from a body do not keep the body in memory: most of it may be white space, and the
-// cache of asks counts only their strings (T25).
+// The values that are read from a body do not keep the body in memory. A body may be mostly white space, and
+// the cache of asks counts only the strings of an ask (T25).
 func TestRequestDoesNotKeepItsBody(t *testing.T) {
 	const size, count = 1 << 20, 64
 	body := bytes.Join([][]byte{[]byte(`{"question": "Which database?", "header": "DB", "options": ["PostgreSQL", {"label": "SQLite", "description": "one file"}], "to": ["ana"]`), []byte("}")}, bytes.Repeat([]byte(" "), size))

@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// input is a question that is being read.
+// An input is a question that is being read.
 type input struct {
 	askback.Question
 	flagSeen    bool // multiSelect was sent, under any of its names
@@ -132,9 +132,8 @@ func (r *reader) questions(n node) []askback.Question {
 	return []askback.Question{}
 }
 
-// checkLength reports whether a list is short enough to read, and adds a problem if it is
-// not. Up to maxRead elements are read even if the limit is lower, so that all their problems
-// are reported.
+// checkLength reports whether a list is short enough to read. It adds a problem if the list is too long. Up
+// to maxRead elements are read even if the limit is lower, so that all their problems are reported.
 func (r *reader) checkLength(n node, what string, limit int) bool {
 	const maxRead = 2 * limits.MaxOptions
 	if len(n.Elements()) > maxRead {
@@ -161,8 +160,8 @@ func (r *reader) question(n node) askback.Question {
 }
 
 // clientID reads the id that a client gave to a question in a list, as tools of other programs require. The
-// id is ignored, because answers are matched by the text of the question. It adds a warning, unless the id is
-// the question's id here, such as q1 for the first question.
+// id is ignored, because answers are matched by the text of the question. It adds a warning, unless the id
+// equals the id that Askback gives to the question, such as q1 for the first question.
 func (r *reader) clientID(id node) {
 	i, err := strconv.Atoi(r.path[len(r.path)-2]) // the last token is id
 	if err == nil && id.Kind == jcs.String && id.Text() == fmt.Sprintf("q%d", i+1) {
@@ -211,8 +210,8 @@ func (r *reader) option(n node) askback.Option {
 	return o
 }
 
-// optionObject parses an option that was sent as JSON inside a string (W3). A string
-// without a "label" in it is returned unchanged: it is a label that looks like JSON.
+// optionObject parses an option that was sent as JSON inside a string (W3). If the JSON has no "label", the
+// string is returned unchanged, because it is a label that looks like JSON.
 func (r *reader) optionObject(n node) node {
 	if n.Kind != jcs.String || n.strings == maxStrings || !looksLikeJSON(n.Text()) {
 		return n
@@ -226,8 +225,8 @@ func (r *reader) optionObject(n node) node {
 	return n
 }
 
-// labelAlias returns the other name under which an option without "label" has its label. It
-// returns "" unless there is exactly one such name, and its value is a string.
+// labelAlias returns the other name under which an option without "label" has its label. It returns "" unless
+// there is exactly one such name and its value is a string.
 func labelAlias(v jcs.Value) (name string) {
 	if _, ok := v.Get("label"); ok {
 		return ""
@@ -244,8 +243,7 @@ func labelAlias(v jcs.Value) (name string) {
 	return name
 }
 
-// readDefault reads a default: a label or text, the index of an option from 0, or an array
-// of them.
+// readDefault reads a default: a label, a text, the index of an option from 0, or an array of defaults.
 func (r *reader) readDefault(n node, options []askback.Option) []string {
 	switch n.Kind {
 	case jcs.Missing:

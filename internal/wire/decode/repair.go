@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// maxStrings is the maximum number of times that JSON may be encoded as a string. Models
-// have encoded the body and a list in it, but never more (W1–W3).
+// maxStrings is the maximum number of times that JSON may be encoded as a string. Models have encoded the
+// body, and a list in the body, but never more (W1–W3).
 const maxStrings = 2
 
 // warn adds a warning about a repair of the value that is being read.
@@ -24,7 +24,7 @@ func (r *reader) warn(detail, fix string) {
 	}
 }
 
-// warnAt adds a warning about a repair, up to the limit of askback.MaxProblems.
+// warnAt adds a warning about a repair. It does nothing if there are already [limits.MaxProblems] warnings.
 func (r *reader) warnAt(pointer, detail, fix string) {
 	if len(r.warnings) < limits.MaxProblems {
 		r.warnings = append(r.warnings, askback.Problem{Pointer: pointer, Detail: detail, Fix: fix})
@@ -57,8 +57,8 @@ func hasConfirmation(v jcs.Value) bool {
 	return ok
 }
 
-// closeBrackets adds the missing closing brackets to truncated JSON and parses it (W11). It
-// reports false if the JSON is wrong in another way, or if more than brackets may be missing.
+// closeBrackets adds the missing closing brackets to truncated JSON and parses the result (W11). It returns
+// false if the JSON is wrong in another way, or if more than brackets may be missing.
 func (r *reader) closeBrackets(raw []byte, err error) (node, bool) {
 	syntax, ok := err.(*jcs.SyntaxError)
 	if !ok || syntax.Offset < len(raw) {
@@ -78,7 +78,7 @@ func (r *reader) closeBrackets(raw []byte, err error) (node, bool) {
 	return node{Value: v, src: whole}, true
 }
 
-// missingBrackets returns the missing closing brackets of truncated JSON, innermost first. It reports false
+// missingBrackets returns the missing closing brackets of truncated JSON, innermost first. It returns false
 // in three cases: no bracket is missing, the text ends in a number, whose last digits may be missing, or
 // another value must follow. It does not detect an unclosed string, because the parser does.
 func missingBrackets(raw []byte) (missing []byte, ok bool) {
@@ -104,8 +104,8 @@ func missingBrackets(raw []byte) (missing []byte, ok bool) {
 	return missing, len(missing) > 0 && strings.IndexByte(last, raw[len(raw)-1]) >= 0
 }
 
-// unpack parses JSON that was sent inside a string (W1, W2, W3). If it is invalid, or
-// inside more than maxStrings strings, unpack adds a problem and reports false.
+// unpack parses JSON that was sent inside a string (W1, W2, W3). If the JSON is invalid, or inside more than
+// maxStrings strings, unpack adds a problem and returns false. It returns any other value unchanged.
 func (r *reader) unpack(n node) (node, bool) {
 	for n.Kind == jcs.String && looksLikeJSON(n.Text()) {
 		if n.strings == maxStrings {
@@ -124,8 +124,8 @@ func (r *reader) unpack(n node) (node, bool) {
 	return n, true
 }
 
-// looksLikeJSON reports whether text begins like an array, an object, or a string that may
-// contain one.
+// looksLikeJSON reports whether text begins like an array, an object, or a string that may contain an array
+// or an object.
 func looksLikeJSON(text string) bool {
 	text = strings.TrimLeft(text, " \t\r\n")
 	return text != "" && strings.IndexByte(`[{"`, text[0]) >= 0
@@ -149,8 +149,8 @@ func (r *reader) parseString(n node) (node, *jcs.SyntaxError) {
 	return inner, nil
 }
 
-// lenientText reads an optional string of a question. A value of another kind is ignored,
-// with a warning (W9).
+// lenientText reads an optional string of a question. It ignores a value of another kind, with a warning
+// (W9).
 func (r *reader) lenientText(n node, into *string) {
 	if n.Kind != jcs.String {
 		r.warn("expected a string, got "+n.Kind.String(), "it was ignored; send a string")
@@ -159,8 +159,8 @@ func (r *reader) lenientText(n node, into *string) {
 	*into = r.stringOf(n)
 }
 
-// lenientFlag reads a flag that may be a string or a number (W9). Any other value is
-// ignored with a warning. It is a problem if the flag was seen before with another value.
+// lenientFlag reads a flag that may be a string or a number (W9). It ignores any other value with a warning.
+// If the flag was seen before with another value, it adds a problem.
 func (r *reader) lenientFlag(n node, into, seen *bool) {
 	yes, ok := parseFlag(n)
 	switch {
@@ -175,8 +175,8 @@ func (r *reader) lenientFlag(n node, into, seen *bool) {
 	*into, *seen = yes, true
 }
 
-// parseFlag returns the value of a flag that is a boolean, a string such as "yes", or a
-// number such as 1. ok reports whether n is one of these.
+// parseFlag returns the value of a flag that is a boolean, a string such as "yes", or a number such as 1. ok
+// is false for any other value.
 func parseFlag(n node) (yes, ok bool) {
 	if n.Kind == jcs.Bool {
 		return n.Bool(), true
@@ -198,8 +198,8 @@ func excerpt(n node) string {
 	return n.Text()
 }
 
-// truncate returns s, or its beginning and an ellipsis if s has more than limit characters.
-// The result has at most limit characters.
+// truncate returns s, truncated to limit characters. If s is longer, the last character of the result is an
+// ellipsis.
 func truncate(s string, limit int) string {
 	if utf8.RuneCountInString(s) <= limit {
 		return s
@@ -207,7 +207,7 @@ func truncate(s string, limit int) string {
 	return string([]rune(s)[:limit-1]) + "…"
 }
 
-// warnAlias adds a warning about a field that was sent under a name of other programs.
+// warnAlias adds a warning about a field that was sent under a name that other programs use.
 func (r *reader) warnAlias(name string) {
 	r.warn("this field has a different name here", fmt.Sprintf("it was read as %q; use that name", name))
 }

@@ -10,9 +10,9 @@ import (
 
 const exampleRequest = `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`
 
-// Request parses the body of POST /asks (wire.md §2): questions, a confirmation, or the
-// flat form of one question, with their common fields. Warnings has the repairs, with
-// pointers into the body after JSON in strings was decoded.
+// Request parses the body of POST /asks (wire.md §2): questions, a confirmation, or the flat form of one
+// question, with their common fields. Warnings lists the repairs. Their pointers refer to the body with all
+// JSON in strings decoded.
 func Request(raw []byte) (askback.Request, error) { return request(raw, true) }
 
 var (
@@ -81,8 +81,8 @@ func (r *reader) rejectRepairs() {
 	r.warnings = nil
 }
 
-// mergeWarnings returns earlier warnings, which another program sent, followed by the warnings of r, up to
-// askback.MaxProblems together. It does not repeat a warning about several questions.
+// mergeWarnings returns earlier, the warnings that another program sent, followed by the warnings of r. It
+// returns at most [limits.MaxProblems] warnings, and does not repeat a warning about several questions.
 func (r *reader) mergeWarnings(earlier []askback.Problem) []askback.Problem {
 	out := earlier
 	for _, m := range r.warnings {

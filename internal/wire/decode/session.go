@@ -43,8 +43,8 @@ func SessionRequest(raw []byte) (askback.SessionRequest, error) {
 
 var messageNames = append([]string{"role"}, reportNames...)
 
-// Message parses the body of POST /sessions/{id}/messages: {"text", "role"} and, from the
-// agent, "final". A body without "role" has the role that is passed.
+// Message parses the body of POST /sessions/{id}/messages: {"text", "role"} and, from the agent, "final". A
+// body without "role" has the given role.
 func Message(raw []byte, role askback.Role) (askback.Command, error) {
 	r, n, err := parse(raw)
 	if err != nil {

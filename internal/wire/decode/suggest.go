@@ -10,8 +10,8 @@ import (
 )
 
 // unknownFieldFix returns the fix for an unknown field of object. It suggests the field that is usually meant
-// by this name, the field with the most similar name, or else lists all fields. It does not suggest a field
-// that the object has already.
+// by this name, or the field with the most similar name. Otherwise it lists all fields. It does not suggest a
+// field that the object has already.
 func unknownFieldFix(name string, names []string, object jcs.Value) string {
 	if len(names) == 0 {
 		return "leave it out"
@@ -35,8 +35,8 @@ func unknownFieldFix(name string, names []string, object jcs.Value) string {
 	return "the fields are " + strings.Join(names, ", ")
 }
 
-// isFree reports whether a field can be added to object: it has neither the field, under any of
-// its names, nor one of these fields that excludes it.
+// isFree reports whether the field name can be added to object. The object must have neither the field, under
+// any of its names, nor another field in names that excludes it.
 func isFree(name string, names []string, object jcs.Value) bool {
 	// No valid object has more members. An attacker may send a million of them.
 	const most = 100
@@ -54,8 +54,8 @@ func isFree(name string, names []string, object jcs.Value) bool {
 }
 
 // formOf returns the form of a body that a field belongs to. A request has a list of questions, a
-// confirmation, or the flat form of one question. An answer has answers or a decision. It returns ""
-// for other fields.
+// confirmation, or the flat form of one question. An answer has answers or a decision. For other fields,
+// formOf returns "".
 func formOf(name string) string {
 	switch {
 	case name == "questions", name == "confirmation":
@@ -70,13 +70,12 @@ func formOf(name string) string {
 	return ""
 }
 
-// maxDistance is the largest edit distance at which a name counts as a misspelling of
-// another.
+// maxDistance is the largest edit distance at which a name counts as a misspelling of another name.
 const maxDistance = 2
 
-// editDistance returns the edit distance of two field names, ignoring case and underscores.
-// It returns more than maxDistance in three cases: the names differ and one of them is very
-// short, b is much longer than a, or only one of them names an id.
+// editDistance returns the edit distance of two field names, ignoring case, underscores and hyphens. It
+// returns more than maxDistance in three cases: the names differ and a name is very short, b is much longer
+// than a, or only one of the names is the name of an id.
 func editDistance(a, b string) int {
 	oneIsID := endsInID(a) != endsInID(b)
 	a, b = plainName(a), plainName(b)
@@ -104,8 +103,8 @@ func plainName(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
 }
 
-// guessedFix returns the fix for a name that clients often guess, or "" for another name. The first row whose
-// field is in names is the table for the object.
+// guessedFix returns the fix for a name that clients often guess, or "" for another name. It uses the first
+// row of guesses whose marker is in names.
 func guessedFix(name string, names []string, object jcs.Value) string {
 	name = plainName(name)
 	for _, row := range guesses {
@@ -132,8 +131,8 @@ func guessedFix(name string, names []string, object jcs.Value) string {
 	return ""
 }
 
-// A fieldGuess has names that clients guess for a field, in the form of [plainName], separated by spaces. If
-// the object does not have the field, the suggestion is fix.
+// A fieldGuess lists names that clients guess for a field, in the form of [plainName], separated by spaces.
+// If the object does not have the field, the suggestion is fix.
 type fieldGuess struct {
 	names, field, fix string
 	example           string // the suggestion if the value of the field has another form, or ""
@@ -147,8 +146,8 @@ const (
 	askIDFix        = "leave it out: the path names the ask"
 )
 
-// guesses has the names that clients guess, by the kind of object. The first row whose marker is a field of
-// the object is for its kind.
+// guesses lists the names that clients guess, by the kind of object. For an object, the first row applies
+// whose marker is a field of the object.
 var guesses = []struct {
 	marker string // a field that only these objects can have
 	fields []fieldGuess

@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/internal/wire/decode"
 )
 
-// sentObject is an object of a request. In body, %s stands for it.
+// A sentObject is an object of a request. In body, %s stands for it.
 type sentObject struct {
 	body    string
 	objects []string            // valid objects, which have all fields together

@@ -16,8 +16,8 @@ import (
 // not fit side by side.
 const MaxToolOptions = 4
 
-// Questions parses the input of the tool ask_user_question (wire.md §5) and returns a
-// normalized request. It allows questions, or the flat form of one, and no other fields.
+// Questions parses the input of the tool ask_user_question (wire.md §5) and returns a normalized request. The
+// input has questions, or the flat form of one question, and no other fields.
 func Questions(input []byte) (askback.Request, error) {
 	r, err := request(input, false)
 	if err != nil {
@@ -63,7 +63,7 @@ func optionCount(question, n int) askback.Problem {
 // An Action is the input of the tool confirm_action.
 type Action struct {
 	Action, Details string
-	SuggestYes      bool // selects the highlighted answer; it never approves anything
+	SuggestYes      bool // selects the highlighted answer, and never approves anything
 }
 
 // Confirm parses the input of the tool confirm_action. It repairs nothing, because a person

@@ -11,10 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// Canonical returns the canonical form of a JSON text by RFC 8785 (JCS). The error is a
-// *SyntaxError if raw is not strict JSON. It is a *NumberError if a number is not equal to
-// the shortest form of its nearest double: different numbers could otherwise have the same
-// form.
+// Canonical returns the canonical form of a JSON text by RFC 8785 (JCS). The error is a *SyntaxError if raw
+// is not strict JSON. It is a *NumberError if a number is not equal to the shortest form of its nearest
+// double, because different numbers could otherwise have the same form.
 func Canonical(raw []byte) ([]byte, error) {
 	v, err := Parse(raw)
 	if err != nil {
@@ -86,7 +85,7 @@ func digest(canonical []byte) string {
 
 type writer struct {
 	out  []byte
-	path []step // to an error, from the innermost level
+	path []step // the path to an error, from the innermost level
 }
 
 func (w *writer) value(v Value) error {
@@ -171,8 +170,9 @@ func (w *writer) at(s step, err error) error {
 	return err
 }
 
-// compareUTF16 compares names in the order of RFC 8785 section 3.2.3. It differs from the order of code
-// points only for code points above U+FFFF: they are surrogate pairs (D800 to DFFF) and sort before U+E000.
+// compareUTF16 compares names in the order of RFC 8785 section 3.2.3. This order differs from the order of
+// code points only for code points above U+FFFF. They are surrogate pairs (D800 to DFFF) and sort before
+// U+E000.
 func compareUTF16(a, b string) int {
 	for a != "" && b != "" {
 		x, n := utf8.DecodeRuneInString(a)

@@ -1,7 +1,7 @@
 package jcs
 
-// A stack has items of the lists that are being parsed, with the items of the innermost list last. The parser
-// reuses its memory, so that most texts need one allocation for the items of all lists.
+// A stack holds items of the lists that are being parsed. The items of the innermost list are last. The
+// parser reuses the memory of the stack, so that most texts need one allocation for the items of all lists.
 type stack[T any] struct {
 	items [24]T // enough for an ordinary ask
 	size  int
@@ -10,8 +10,8 @@ type stack[T any] struct {
 
 // A list is an array or an object that is being parsed.
 type list[T any] struct {
-	start int // start of its items on the stack
-	moved []T // the items before them, for which the stack was too small
+	start int // the index of the first item of the list on the stack
+	moved []T // the earlier items of the list, for which the stack was too small
 }
 
 func (s *stack[T]) begin() list[T] { return list[T]{start: s.size} }
@@ -33,7 +33,7 @@ func (s *stack[T]) push(l *list[T], item T) {
 	s.size++
 }
 
-// end removes l from the stack and returns its items, or nil if it is empty. expected is an estimate of the
+// end removes l from the stack and returns its items, or nil if l is empty. expected is an estimate of the
 // number of items that follow in the text.
 func (s *stack[T]) end(l *list[T], expected int) []T {
 	items := s.of(l)

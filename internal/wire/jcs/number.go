@@ -18,7 +18,7 @@ type decimal struct {
 const farAway = 1 << 30
 
 // isCanonicalInteger reports whether the text of a JSON number is an integer in its canonical form. It
-// reports false for some large integers.
+// returns false for some large integers.
 func isCanonicalInteger(text string) bool {
 	const exact = 15 // a double holds all integers of this many digits
 	digits := strings.TrimPrefix(text, "-")
@@ -56,8 +56,8 @@ func clampedInt(s string) int {
 	return max(-farAway, min(n, farAway))
 }
 
-// double returns the shortest decimal form of the nearest double, if that form is the same number. It reports
-// whether that is so.
+// double returns the shortest decimal form of the nearest double. It reports whether that form is the same
+// number as d.
 func (d decimal) double() (decimal, bool) {
 	// 17 digits distinguish any two doubles, so no shortest form has more.
 	// Doubles range from 5e-324 to 1.8e308.
@@ -111,8 +111,7 @@ func (d decimal) append(dst []byte) []byte {
 	return strconv.AppendInt(dst, int64(n-1), 10)
 }
 
-// int64 returns the value, and whether it is an integer that fits into an int64. If not, it
-// returns 0.
+// int64 returns the value of d as an int64. It returns 0 and false if d is not an integer, or does not fit.
 func (d decimal) int64() (int64, bool) {
 	const most = 19 // digits of the largest int64
 	if d.digits == "" {

@@ -26,7 +26,7 @@ type parser struct {
 
 	values  stack[Value]
 	members stack[Member]
-	path    []step // to the error, from the innermost level; empty without an error
+	path    []step // the path to the error, from the innermost level; empty without an error
 }
 
 func newParser(raw []byte, depth int) parser {
@@ -155,8 +155,8 @@ func (p *parser) object(v *Value) *SyntaxError {
 	return nil
 }
 
-// open parses the opening bracket of an array or an object, one level deeper. It reports
-// whether there is an item, or else parses the closing bracket, too.
+// open parses the opening bracket of an array or an object, one level deeper. It reports whether there is an
+// item. If there is no item, it also parses the closing bracket.
 func (p *parser) open(closing byte) (more bool, err *SyntaxError) {
 	if p.depth == 0 {
 		return false, p.fail(p.pos, "expected fewer levels: arrays and objects are nested too deeply")
@@ -167,8 +167,7 @@ func (p *parser) open(closing byte) (more bool, err *SyntaxError) {
 	return !p.take(closing), nil
 }
 
-// next parses the comma after an item and reports true, or the closing bracket and reports
-// false.
+// next parses the comma after an item and returns true, or parses the closing bracket and returns false.
 func (p *parser) next(closing byte) (more bool, err *SyntaxError) {
 	p.space()
 	if p.take(',') {
@@ -198,8 +197,8 @@ func (p *parser) colon() *SyntaxError {
 	return nil
 }
 
-// isDuplicate reports whether a member of the list has this name. Few names are compared;
-// many are stored in seen.
+// isDuplicate reports whether a member of the list has this name. A short list is compared name by name. For
+// a longer list, the names are stored in seen.
 func (p *parser) isDuplicate(l *list[Member], seen *map[string]struct{}, name string) bool {
 	const few = 16 // up to this number, comparing is faster than a map
 	onStack := p.members.of(l)
@@ -228,8 +227,8 @@ func (p *parser) at(s step, err *SyntaxError) *SyntaxError {
 	return err
 }
 
-// expected estimates the number of items that follow if each has this size in the source: at least one, and
-// not many.
+// expected estimates the number of items that follow in the source if each has this size. The estimate is at
+// least one, and not large.
 func (p *parser) expected(size int) int {
 	const most = 32 // to waste little memory
 	return 1 + min((len(p.src)-p.pos)/size, most)
@@ -280,8 +279,8 @@ func (p *parser) space() {
 	}
 }
 
-// peek returns the next byte, or 0 at the end. A NUL byte in the text is an error too, so
-// most callers need not distinguish the two.
+// peek returns the next byte, or 0 at the end. A NUL byte in the text is an error too, so most callers need
+// not distinguish a NUL byte from the end.
 func (p *parser) peek() byte {
 	if p.pos < len(p.src) {
 		return p.src[p.pos]

@@ -2,15 +2,15 @@ package jcs
 
 import "slices"
 
-// Skim returns the members of an object that have one of these names, in source order. It
-// checks the rest of the text but stores none of it. The value of a member has its kind,
-// its position and its text, but no children: parse its raw bytes for them.
+// Skim returns the members of an object that have a name in names, in source order. It checks the rest of the
+// text but stores none of it. The value of a member has its kind, its position and its text, but no children.
+// For the children, parse the raw bytes of the value.
 //
 // The text may have at most depth levels of nested arrays and objects.
 //
-// As in Parse, each of these names may occur only once. Other names, and names inside of
-// values, may occur several times, since they are not returned. A value that is not an
-// object has no members. The error is a *SyntaxError.
+// As in [Parse], each name in names may occur only once. Other names, and names inside of values, may occur
+// several times, since they are not returned. A value that is not an object has no members. The error is a
+// *SyntaxError.
 func Skim(raw []byte, depth int, names ...string) ([]Member, error) {
 	p := newParser(raw, depth)
 	p.discard = true

@@ -10,8 +10,8 @@ import (
 // A SyntaxError describes the mistake in a text that is not strict JSON, and its position.
 type SyntaxError struct {
 	Offset       int    // offset of the wrong byte
-	Line, Column int    // from 1; the column counts code points
-	Pointer      string // RFC 6901, of the value being read; "" is the whole text
+	Line, Column int    // counted from 1; the column counts code points
+	Pointer      string // the RFC 6901 pointer to the value being read; "" is the whole text
 	Detail       string // the expected text; quotes at most a few characters of the actual text
 }
 
@@ -29,7 +29,7 @@ func (e *SyntaxError) Error() string {
 // text is valid JSON, but has no canonical form.
 type NumberError struct {
 	Offset  int    // offset of the number
-	Pointer string // RFC 6901
+	Pointer string // the RFC 6901 pointer to the number
 	Detail  string
 }
 

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// str parses a string. It returns its content if keep is set or the string has no escapes, and reports
+// str parses a string. It returns the content if keep is set or the string has no escapes, and reports
 // whether the string has escapes. A string without escapes is not copied.
 func (p *parser) str(keep bool) (text string, escaped bool, err *SyntaxError) {
 	p.pos++ // the opening quote

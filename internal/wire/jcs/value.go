@@ -41,9 +41,9 @@ func (k Kind) String() string { return kindNames[k] }
 type Value struct {
 	Kind   Kind
 	yes    bool
-	index  uint32 // from 1, of the text or of the list in doc that belongs to this value; or 0
+	index  uint32 // 0, or 1 + the index of the text or list of this value in doc
 	Offset int    // offset of the first byte of the value in the source
-	End    int    // after its last byte
+	End    int    // offset after the last byte of the value
 	doc    *document
 }
 
@@ -82,8 +82,8 @@ func (v Value) Text() string {
 // Bool reports whether v is the literal true.
 func (v Value) Bool() bool { return v.yes }
 
-// Int returns the exact value of a number, and reports whether it is an integer of 64 bits.
-// 1e2 and 5.0 are integers, 5.5 is not.
+// Int returns the exact value of a number. It returns 0 and false if v is not a number, or not an integer of
+// 64 bits. The numbers 1e2 and 5.0 are integers, and 5.5 is not.
 func (v Value) Int() (int64, bool) {
 	if v.Kind != Number {
 		return 0, false
@@ -107,8 +107,8 @@ func (v Value) Members() []Member {
 	return v.doc.objects[v.index-1]
 }
 
-// Get returns the value of the member with exactly this name, and whether there is one. It
-// compares names one by one: to read many members of a large object, range over Members.
+// Get returns the value of the member with exactly this name. It returns false if there is no such member. It
+// compares the names one by one: to read many members of a large object, range over Members.
 func (v Value) Get(name string) (Value, bool) {
 	for _, m := range v.Members() {
 		if m.Name == name {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The reference to the first example of a schema is the name of the schema between these.
+// A reference to the first example of a schema is examplePrefix, the name of the schema, and exampleSuffix.
 const (
 	examplePrefix = "#/components/schemas/"
 	exampleSuffix = "/examples/0"
@@ -41,7 +41,8 @@ func expandExamples(schemas map[string]json.RawMessage) error {
 // maxReferences is the maximum depth of references in examples. A deeper example refers to itself.
 const maxReferences = 8
 
-// expand returns a value without references. depth is the number of references around it.
+// expand returns a value with its references replaced by the examples. depth is the number of references
+// around the value.
 func expand(schemas map[string]json.RawMessage, value json.RawMessage, depth int) (json.RawMessage, error) {
 	var err error
 	switch value[0] {
@@ -74,7 +75,8 @@ func expand(schemas map[string]json.RawMessage, value json.RawMessage, depth int
 	return value, nil
 }
 
-// referenced returns the example that a reference names, without references.
+// referenced returns the example to which ref refers, with the references in the example replaced. It returns
+// an error if there is no such example, or if the example refers to itself.
 func referenced(schemas map[string]json.RawMessage, ref json.RawMessage, depth int) (json.RawMessage, error) {
 	var text string
 	if err := json.Unmarshal(ref, &text); err != nil {

@@ -44,7 +44,7 @@ func Page(document []byte, at Links) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// page is the data of pageTemplate.
+// A page is the data of pageTemplate.
 type page struct {
 	Info     infoObject
 	Links    Links
@@ -58,7 +58,7 @@ type group struct {
 	Routes []routeView
 }
 
-// routeView is a route on the page.
+// A routeView is a route on the page.
 type routeView struct {
 	operation
 	Method, Path string
@@ -76,7 +76,7 @@ type reply struct {
 	Media        string
 }
 
-// schemaView is a schema on the page.
+// A schemaView is a schema on the page.
 type schemaView struct {
 	Name, Description string
 	Type              []typePart
@@ -142,8 +142,8 @@ func (d document) reply(status string, r response) reply {
 	return out
 }
 
-// nameIn returns the name of the component that a schema refers to, or "" if it refers to
-// none.
+// nameIn returns the name of the component that a schema refers to. It returns "" if the schema has no
+// reference.
 func nameIn(s *schema) string {
 	if s == nil {
 		return ""

@@ -24,8 +24,8 @@ var errorTexts = map[int]string{
 	507: "The server's disk is full, and nothing was changed.",
 }
 
-// implied returns the error statuses that every route of this form can have. They depend on
-// its method, its body, its token and the ids in its path.
+// implied returns the error statuses that every route of this form can have. The statuses depend on the
+// method, the body, the token and the ids in the path.
 func (r Route) implied() []int {
 	out := []int{422} // an unknown query key
 	if strings.Contains(r.Path, "{") {
@@ -43,7 +43,7 @@ func (r Route) implied() []int {
 	return out
 }
 
-// errorResponses returns the error responses that routes share, by name.
+// errorResponses returns the error responses that routes share, keyed by name.
 func errorResponses() map[string]response {
 	out := map[string]response{}
 	for status, meaning := range errorTexts {

@@ -11,27 +11,28 @@ import (
 	"github.com/askback/askback"
 )
 
-// A Route describes a route of the API. [Document] adds the error statuses that follow from
-// its method, its body, its token and the ids in its path. Statuses has the others.
+// A Route describes a route of the API. [Document] adds the error statuses that follow from its method, its
+// body, its token and the ids in its path. Statuses has all other statuses.
 type Route struct {
 	Method  string
 	Path    string // in the syntax of http.ServeMux
 	Tag     string
 	Summary string // one sentence
 	Detail  string // further sentences, or ""
-	// Who has the kinds of principal that may use the route. If it is empty, the route
-	// needs no token. A browser may use the routes of a responder with its cookie.
+	// Who lists the kinds of principals that may use the route. If it is empty, the route needs no token. A
+	// browser may use the routes of a responder with its cookie.
 	Who      []string
-	In       string // the schema of the body; "" if there is no body
+	In       string // the schema of the body, or "" if there is no body
 	Optional bool   // the body may be omitted
-	// the schema of the reply, or of the data of each event; "" for any object, plain text, or no body (204)
+	// Out is the schema of the reply, or of the data of each event. It is "" for any object, plain text, or
+	// no body (204).
 	Out      string
-	OutType  string // the media type of the reply; "" for application/json
+	OutType  string // the media type of the reply, or "" for application/json
 	Query    []Param
 	Header   []Param
-	Statuses []int // the statuses of success and of further errors; empty for 200 only
-	// ErrorSchemas has, by status, the schemas of errors that are not a Problem. Routes in
-	// the format of another program need them.
+	Statuses []int // the success statuses, and error statuses besides the implied statuses; empty for only 200
+	// ErrorSchemas maps a status to the schema of an error that is not a Problem. Routes in the format of
+	// another program have such errors.
 	ErrorSchemas map[int]string
 }
 
@@ -39,8 +40,8 @@ type Route struct {
 type Param struct {
 	Name        string
 	Description string
-	Values      []string // the possible values; empty for any
-	Type        string   // the JSON type; "" for string
+	Values      []string // the possible values, or nil for any value
+	Type        string   // the JSON type, or "" for string
 	Example     string
 }
 
@@ -82,7 +83,7 @@ type media struct {
 	Schema *schema `json:"schema"`
 }
 
-// schema has the members of a schema that are used outside the components.
+// A schema has the members of a schema that are used outside the components.
 type schema struct {
 	Ref         string   `json:"$ref,omitempty"`
 	Type        string   `json:"type,omitempty"`

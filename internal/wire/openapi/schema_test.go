@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/internal/wire/openapi/openapitest"
 )
 
-// component has the members of a schema that these tests read.
+// A component has the members of a schema that these tests read.
 type component struct {
 	Description string                     `json:"description"`
 	Required    []string                   `json:"required"`

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// shape has the members of a schema that the page shows.
+// A shape has the members of a schema that the page shows.
 type shape struct {
 	Ref         string            `json:"$ref"`
 	Description string            `json:"description"`
@@ -28,7 +28,7 @@ type shape struct {
 	Examples    []json.RawMessage `json:"examples"`
 }
 
-// oneOrMore is a list of strings, which JSON may give as a single string.
+// A oneOrMore is a list of strings, which JSON may give as a single string.
 type oneOrMore []string
 
 // UnmarshalJSON decodes a string or a list of strings.
@@ -40,7 +40,7 @@ func (o *oneOrMore) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, &(*o)[0])
 }
 
-// field is a row in the page's list of fields.
+// A field is a row in the page's list of fields.
 type field struct {
 	Name        string
 	Type        []typePart
@@ -50,8 +50,7 @@ type field struct {
 	Fields      []field
 }
 
-// typePart is a part of the type of a value: text, a literal of the API, or the name of a
-// schema.
+// A typePart is a part of the type of a value: text, a literal of the API, or the name of a schema.
 type typePart struct{ Text, Literal, Schema string }
 
 // fields returns the fields of an object. It includes the fields of nested objects and of objects in lists,
@@ -166,7 +165,7 @@ func (s shape) example() string {
 	return b.String()
 }
 
-// short returns the first example in one line, or "" if the schema has no example.
+// short returns the first example on one line, or "" if the schema has no example.
 func (s shape) short() string {
 	var b bytes.Buffer
 	_ = json.Compact(&b, []byte(s.example()))

@@ -9,14 +9,14 @@ import (
 	"github.com/askback/askback"
 )
 
-// An Ask is an ask in its state after one commit. The engine, its cache and all callers share it, so the ask
-// and the values that it refers to must not be changed.
+// An Ask is an ask in its state after one commit. The engine, its cache and all callers share an Ask. So the
+// ask and the values that it refers to must not be changed.
 type Ask struct {
 	*askback.Ask
 	cache Cache
 
 	mu   sync.Mutex
-	base string // of json
+	base string // the base with which json was encoded
 	json []byte // nil until it is needed
 }
 
@@ -26,12 +26,12 @@ type Cache interface {
 	Grow(a *Ask, size int)
 }
 
-// New returns a revision that refers to a. It keeps no JSON if cache is nil.
+// New returns a revision that refers to a. If cache is nil, the revision keeps no JSON.
 func New(a *askback.Ask, cache Cache) *Ask { return &Ask{Ask: a, cache: cache} }
 
 // AppendJSON appends the ask as JSON, with the address of its page on the server at base; see
-// [askback.Ask.WithPageURL]. A settled ask is encoded once. It has the same JSON for all
-// principals that may read it.
+// [askback.Ask.WithPageURL]. If the ask is settled and has a cache, its JSON for the first base is encoded
+// once. The JSON is the same for all principals that may read the ask.
 func (a *Ask) AppendJSON(b []byte, base string) ([]byte, error) {
 	if !a.Settled() {
 		return a.encode(b, base)
@@ -62,8 +62,8 @@ func (a *Ask) encode(b []byte, base string) ([]byte, error) {
 type Source interface {
 	// AskRevision is like [askback.Asker.Ask].
 	AskRevision(ctx context.Context, r askback.Request) (*Ask, error)
-	// WaitRevision returns the ask when it is settled, or in its current state when the limit
-	// ends the wait. If ctx ends first, the error is its cause.
+	// WaitRevision returns the ask when it is settled, or in its current state when the limit ends the wait.
+	// If ctx ends first, the error is the cause of ctx.
 	WaitRevision(ctx context.Context, id string, l Limit) (*Ask, error)
 	// AnswerRevision is like [askback.Inbox.Answer]. If the error is nil, the ask is not nil. If the error is
 	// [askback.ErrSettled], the ask is usually not nil.
@@ -72,8 +72,8 @@ type Source interface {
 
 // A Limit ends a wait without an error.
 type Limit struct {
-	Time time.Duration   // maximum time of the wait; 0: do not wait
-	Stop context.Context // ends the wait when it is cancelled; nil: never
+	Time time.Duration   // the maximum time of the wait; 0 does not wait
+	Stop context.Context // ends the wait when it is cancelled, unless it is nil
 }
 
 // Of returns the [Source] in c, or else a Source that copies the asks of c.
@@ -84,8 +84,9 @@ func Of(c askback.Client) Source {
 	return copies{c}
 }
 
-// In returns c as a T, or the first client as a T that c wraps. A client that wraps another client returns it
-// from its method Unwrap, unless it changes the effect of the methods of T.
+// In returns c as a T. If c is not a T, it returns the first client that c wraps and that is a T. A client
+// that wraps another client returns the other client from its method Unwrap, unless it changes the effect of
+// the methods of T.
 func In[T any](c askback.Client) (T, bool) {
 	for {
 		if t, ok := c.(T); ok {
@@ -130,7 +131,7 @@ func (c copies) WaitRevision(ctx context.Context, id string, l Limit) (*Ask, err
 	return a, err
 }
 
-// Copy returns a revision with a copy of a, and err. If a has no id, the revision is nil.
+// Copy returns a revision of a, and err. If a has no id, the revision is nil.
 func Copy(a askback.Ask, err error) (*Ask, error) {
 	if a.ID == "" {
 		return nil, err

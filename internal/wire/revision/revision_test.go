@@ -17,7 +17,7 @@ func settled() *askback.Ask {
 	}
 }
 
-// cache is a cache that records the sizes of the JSON.
+// A cache is a cache that records the sizes of the JSON.
 type cache struct{ sizes []int }
 
 func (c *cache) Grow(_ *revision.Ask, size int) { c.sizes = append(c.sizes, size) }

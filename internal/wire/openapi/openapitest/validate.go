@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/internal/wire/openapi"
 )
 
-// allSchemas resolves all schemas once. They become the definitions of a single schema,
-// which has a property for each.
+// allSchemas resolves all schemas once. The schemas become the definitions of a single schema, which has a
+// property for each definition.
 var allSchemas = sync.OnceValues(func() (*jsonschema.Resolved, error) {
 	raw, err := openapi.Document(openapi.Info{}, nil)
 	if err != nil {
