@@ -80,8 +80,9 @@ type Inbox interface {
 	// settled ask.
 	Seen(ctx context.Context, id string) error
 	// Reassign gives a pending ask to other people. If r.Delegate is set, they replace only this person. An
-	// operator may reassign an ask without being able to read it. The result then has the recipients and the
-	// status of the ask, but not its content. The error is an [Invalid] if none of the people is known.
+	// operator may reassign an ask without being able to read it. If the principal cannot read the ask after
+	// the call, the result has its recipients and its status, but not its content. The error is an [Invalid]
+	// if none of the people is known.
 	Reassign(ctx context.Context, id string, r Reassignment) (Ask, error)
 }
 

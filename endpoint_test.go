@@ -7,7 +7,7 @@ import (
 )
 
 // Addresses of one receiver have one origin, which contains no secrets.
-func TestAddressesOfOneReceiverHaveOneOrigin(t *testing.T) {
+func TestAddressesOfTheSameReceiverHaveTheSameOrigin(t *testing.T) {
 	for address, want := range map[string]string{
 		"https://agents.example.com/calls?key=secret": "https://agents.example.com",
 		"HTTPS://Agents.Example.com:443/":             "https://agents.example.com",

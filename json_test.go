@@ -125,7 +125,7 @@ func decode[T any](t rapid.TB, raw []byte) (v T) {
 	return v
 }
 
-func TestAsksSurviveJSON(t *testing.T) {
+func TestAskIsEqualAfterEncodingAndDecoding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := anyAsk().Draw(t, "ask")
 		if rapid.Bool().Draw(t, "settled") {

@@ -78,7 +78,7 @@ func TestSameIgnoresActorChannelAndTime(t *testing.T) {
 	}
 }
 
-func TestActorStringNamesTheActor(t *testing.T) {
+func TestActorStringDescribesTheActor(t *testing.T) {
 	for _, c := range []struct {
 		by   askback.Actor
 		want string

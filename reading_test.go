@@ -10,7 +10,7 @@ import (
 )
 
 // Names that begin with @ are reserved for groups.
-func TestTokenNameMustNotBeginWithAt(t *testing.T) {
+func TestTokenNameThatBeginsWithAtSignIsRejected(t *testing.T) {
 	for name, want := range map[string][]string{"@ops": {"/name"}, "ana@example.com": nil, " ": {"/name"}} {
 		got := pointers(t, askback.TokenRequest{Kind: askback.Responder, Name: name}.Check())
 		if fmt.Sprint(got) != fmt.Sprint(want) {

@@ -46,7 +46,7 @@ func TestOptionOtherIsKeptIfOnlyOptionsAreAllowed(t *testing.T) {
 }
 
 // Only an option whose whole label is "Other" is dropped.
-func TestOtherInsideALabelIsKept(t *testing.T) {
+func TestLabelThatContainsOtherIsKept(t *testing.T) {
 	r := validQuestions()
 	r.Questions[0].Options = askback.Options("Another", "Other database")
 	got, err := r.Normalize()

@@ -421,7 +421,7 @@ func TestNormalizeCompactsJSON(t *testing.T) {
 }
 
 // A header that is too long is truncated, without an error (C2).
-func TestHeaderIsCutToTwelveGraphemeClusters(t *testing.T) {
+func TestHeaderIsTruncatedToTwelveGraphemeClusters(t *testing.T) {
 	family := "👩‍👩‍👧‍👦" // one cluster, seven code points
 	for _, c := range []struct{ name, header, want string }{
 		{"none", "", ""},

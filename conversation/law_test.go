@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// The laws hold for any inputs to a run, in any order and number (A2, A7).
-func TestLawsHoldForRandomInputs(t *testing.T) {
+// The invariants of a run hold for any inputs, in any order and number (A2, A7).
+func TestInvariantsOfARunHoldForRandomInputs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := newRun(t)
 		for range rapid.IntRange(0, 60).Draw(t, "inputs") {
@@ -204,7 +204,7 @@ func (r *run) commit(in conversation.Input) conversation.Result {
 	return out
 }
 
-// effect records an effect. Each must be required only once.
+// effect records an effect. Each effect must be required only once.
 func (r *run) effect(e conversation.Effect) {
 	switch e := e.(type) {
 	case conversation.UpdateSession:

@@ -37,8 +37,8 @@ func TestInvalidStoredRunIsRejected(t *testing.T) {
 	}
 }
 
-// A run starts at most MaxChildren children in all its turns. Beyond that, the model gets an error, and the
-// run goes on.
+// A run starts at most MaxChildren children in all its turns. For further children, the model gets an error,
+// and the run goes on.
 func TestChildrenOfARunAreLimited(t *testing.T) {
 	var s conversation.State
 	step := func(in conversation.Input) (result conversation.Result) {

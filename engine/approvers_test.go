@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// payments is a route whose confirmations need the approval of two people, of ana and ben.
+// payments is a route whose confirmations need the approval of two people: ana and ben.
 func payments() askback.Route {
 	return askback.Route{
 		Match: askback.Match{Kind: askback.Confirm, Tags: []string{"pay"}}, Approvers: []string{"@payments"}, Quorum: 2,
@@ -124,7 +124,7 @@ func TestApproversOfAllMatchingRoutesMustAgree(t *testing.T) {
 	for name, c := range map[string]struct {
 		routes    []askback.Route
 		to        string
-		approvers string // the approvers of the ask; "": it is rejected
+		approvers string // the approvers of the ask; "": the ask is rejected
 		people    string
 		refused   string // a part of the error
 	}{
@@ -202,8 +202,8 @@ func TestApproversOfAllMatchingRoutesMustAgree(t *testing.T) {
 	}
 }
 
-// Questions have no approvers.
-func TestQuestionsHaveNoApprovers(t *testing.T) {
+// The approvers of a route do not apply to questions: every recipient may answer.
+func TestApproversDoNotApplyToQuestions(t *testing.T) {
 	p := newTeam(t, &clockedChannel{}, askback.Route{Approvers: []string{"@payments"}})
 	a := p.ask(question())
 	if len(a.Approvers) > 0 || len(a.People()) > 0 {
@@ -215,7 +215,7 @@ func TestQuestionsHaveNoApprovers(t *testing.T) {
 }
 
 // People to whom a route with approvers escalates may decide from then on, and not before. Another route can
-// exclude them. They get the question. People who may only read it get no message.
+// exclude them. They get the question. People who may only read the ask get no message.
 func TestEscalationAddsApprovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phones := &clockedChannel{}
@@ -308,7 +308,7 @@ func TestGrantOfNonApproverCoversNothing(t *testing.T) {
 
 // An ask keeps its approvers when their group changes. A person who was removed decides nothing through a
 // channel.
-func TestPendingAskKeepsItsApprovers(t *testing.T) {
+func TestGroupChangeDoesNotChangeApproversOfPendingAsk(t *testing.T) {
 	p := newDirectory(t, &clockedChannel{})
 	for _, name := range []string{"eli", "fay"} {
 		p.putPerson(askback.PersonRequest{Name: name})

@@ -125,7 +125,7 @@ func TestMessagesReadBoundedNumberOfEvents(t *testing.T) {
 }
 
 // A page of a session search has a next cursor only if another session matches.
-func TestSearchInSessionsEndsAtLastMatch(t *testing.T) {
+func TestSessionSearchReturnsNoCursorAfterLastMatch(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	for _, title := range []string{"build", "deploy", "deploy again"} {
 		if _, err := p.agent.Start(t.Context(), askback.SessionRequest{Title: title}); err != nil {

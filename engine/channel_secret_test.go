@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// The secret of a channel is made once and stored encrypted. With another key it is replaced.
+// The secret of a channel is made once and stored encrypted. With another key, a new secret replaces it.
 func TestChannelSecretIsMadeOnce(t *testing.T) {
 	db, ctx := memstore.New(), t.Context()
 	first, err := reopen(db).ChannelSecret(ctx, "webpush")

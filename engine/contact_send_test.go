@@ -123,8 +123,8 @@ func TestContactsGetQuestionAndOutcome(t *testing.T) {
 	})
 }
 
-// Messages to a contact are given up when it is removed, or when its token is revoked. A new ask is not sent
-// to it.
+// Messages to a contact are given up when the contact is removed, or when its token is revoked. A new ask is
+// not sent to such a contact.
 func TestEndedContactGetsNothing(t *testing.T) {
 	for _, how := range []string{"removed", "revoked"} {
 		t.Run(how, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestGoneContactIsRemoved(t *testing.T) {
 }
 
 // Contacts cause no further read of the store when an agent asks.
-func TestContactsAddNoReadToAsk(t *testing.T) {
+func TestContactsCauseNoReadsWhenAnAgentAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newContactSender(t)
 		s.stop()
@@ -246,7 +246,7 @@ func TestGrantEndsWithItsContact(t *testing.T) {
 }
 
 // A channel acts for people of the settings and for people with a valid token, but not for agents.
-func TestPersonOfChannelMustBeKnown(t *testing.T) {
+func TestChannelCannotActForUnknownPerson(t *testing.T) {
 	k, ctx := newContactFixture("bob"), t.Context()
 	s := settingsOf("bob")
 	s.Receivers = []engine.Receiver{{Channel: "post", Name: "phone", Person: "carla"}}

@@ -126,7 +126,7 @@ func (k *contactFixture) wantEnded(t *testing.T, why, channel, address string, e
 	}
 }
 
-// A code links one chat to the person who made it, once and within ten minutes (F4).
+// A code links one chat to the person who made the code, once and within ten minutes (F4).
 func TestCodeLinksOneContact(t *testing.T) {
 	k, ctx := newContactFixture(), t.Context()
 	anas, _ := k.withToken(t, "ana", 0)
@@ -195,7 +195,7 @@ func TestCodesAndAddressesAreNotStoredInPlainText(t *testing.T) {
 }
 
 // Wrong codes from one address are limited, even if the next code is right. Other addresses are not affected.
-func TestGuessedCodesAreLimited(t *testing.T) {
+func TestWrongCodesFromOneAddressAreLimited(t *testing.T) {
 	k, ctx := newContactFixture(), t.Context()
 	anas, _ := k.withToken(t, "ana", 0)
 	code, err := anas.ContactCode(ctx, "telegram")
@@ -222,8 +222,8 @@ func TestGuessedCodesAreLimited(t *testing.T) {
 	}
 }
 
-// A contact ends with the token that made it: when the token is revoked or expires, or when the browser that
-// added it is logged out. It stays when only the token of the browser expires.
+// A contact ends with the token that added it. The token ends when it is revoked or expires, or when its
+// browser is logged out. The contact stays when only the token of the browser expires.
 func TestContactEndsWithItsToken(t *testing.T) {
 	ctx := context.Background()
 	add := func(t *testing.T, who askback.Client) {
@@ -323,7 +323,7 @@ func TestContactEndsWhenPersonLeaves(t *testing.T) {
 
 // A contact that was added without a token ends when its person is in no settings and has no
 // token.
-func TestContactWithoutTokenNeedsAKnownPerson(t *testing.T) {
+func TestContactWithoutTokenEndsWhenItsPersonIsUnknown(t *testing.T) {
 	k := newContactFixture("ana")
 	k.link(t, k.As(askback.Principal{Kind: askback.Responder, Name: "ana"}), "42")
 	k.wantEnded(t, "before", "telegram", "42", false)
@@ -365,7 +365,7 @@ func TestCodeEndsWithItsToken(t *testing.T) {
 }
 
 // An address belongs to one contact, of the person who added it last.
-func TestAddressHasOneContact(t *testing.T) {
+func TestAddressBelongsToThePersonWhoAddedItLast(t *testing.T) {
 	k, ctx := newContactFixture(), t.Context()
 	anas, _ := k.withToken(t, "ana", 0)
 	bobs, _ := k.withToken(t, "bob", 0)

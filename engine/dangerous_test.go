@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A channel of messages that forgets to refuse a dangerous call cannot decide it. The engine refuses its
-// answers, and answers through an unknown channel. A person who has logged in decides the call, and later
+// A message channel that does not refuse a dangerous call itself cannot decide the call. The engine refuses
+// its answers, and answers through an unknown channel. A person who has logged in decides the call, and later
 // answers get ErrSettled (T32).
 func TestDangerousCallRequiresLogin(t *testing.T) {
 	p := newFixture(t, memstore.New(),

@@ -99,7 +99,7 @@ func TestDeliveriesAreListedByStatus(t *testing.T) {
 }
 
 // An agent sees the deliveries of its own asks, and a responder sees none (E10).
-func TestOwnerSeesDeliveriesOfItsAsk(t *testing.T) {
+func TestAgentListsDeliveriesOfItsOwnAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, asks := newDeliveries(t)
 		if got := allDeliveries(t, p.agent, asks,
@@ -123,7 +123,7 @@ func TestOwnerSeesDeliveriesOfItsAsk(t *testing.T) {
 }
 
 // The cursor of one list is rejected by another, so that a list never starts again unnoticed.
-func TestDeliveryCursorBelongsToItsList(t *testing.T) {
+func TestDeliveryCursorOfAnotherListIsRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, asks := newDeliveries(t)
 		ops := p.engine.As(askback.Principal{Kind: askback.Operator, Name: "ops"})

@@ -44,7 +44,7 @@ func (c *counter) take() (events []string, others []int) {
 }
 
 // An agent that asks a person forty questions at the same time causes five messages, and then one message
-// with the number of the others. The answers of the others cause no message either (T18).
+// with the number of the other questions. The answers to these questions cause no message either (T18).
 func TestManyQuestionsBecomeOneMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phone := &counter{asks: map[string]bool{}}
@@ -185,8 +185,8 @@ func TestMessageLimitIsPerMinute(t *testing.T) {
 	})
 }
 
-// A message with a number of others has the same number when it is repeated after a failure.
-func TestRepeatedMessageKeepsNumberOfOthers(t *testing.T) {
+// A message that counts other questions has the same number when the message is repeated after a failure.
+func TestRepeatedMessageCountsTheSameQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phone := &failingFor{counter: counter{asks: map[string]bool{}}}
 		p := newFixture(t, memstore.New(), &engine.Options{

@@ -97,8 +97,8 @@ func TestUnknownNamesAndUnapprovableRoutesAreReported(t *testing.T) {
 	}
 }
 
-// A route of the API that would reject every confirmation is rejected itself. If a stored route later begins
-// to reject them, it is reported.
+// A route of the API that would reject every confirmation is itself rejected. If a stored route later rejects
+// every confirmation, the route is reported.
 func TestRouteThatRejectsEveryConfirmationIsRejected(t *testing.T) {
 	p := newDirectory(t, &clockedChannel{},
 		askback.Route{Match: askback.Match{Tags: []string{"pay"}}, Approvers: []string{"ana", "ben"}})

@@ -283,7 +283,7 @@ func TestSettingsTakePrecedenceOverAPI(t *testing.T) {
 	}
 }
 
-// If two admins replace the routes, one gets ErrChanged. A repeat of the same change succeeds.
+// If two admins replace the routes, one admin gets ErrChanged. A repeat of the same change succeeds.
 func TestConcurrentRouteChangeIsRejected(t *testing.T) {
 	p := newDirectory(t, &clockedChannel{})
 	routes := []askback.Route{{To: []string{"ana"}}}
@@ -298,8 +298,8 @@ func TestConcurrentRouteChangeIsRejected(t *testing.T) {
 	}
 }
 
-// Concurrent changes of the settings and of the API lose nothing.
-func TestConcurrentSettingsAndAPIChangesLoseNothing(t *testing.T) {
+// If the settings and the API change at the same time, both changes are applied.
+func TestConcurrentSettingsAndAPIChangesAreBothApplied(t *testing.T) {
 	p := newDirectory(t, &clockedChannel{})
 	const each = 20
 	var group sync.WaitGroup

@@ -103,9 +103,8 @@ func TestRunWakesAtEarliestDeadline(t *testing.T) {
 	})
 }
 
-// Times are stored in whole milliseconds. Run must not spin on a deadline between
-// two of them.
-func TestDeadlineBetweenMillisecondsPasses(t *testing.T) {
+// Times are stored in whole milliseconds. Run must not spin on a deadline between two milliseconds.
+func TestDeadlineIsStoredInWholeMilliseconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
 		defer p.run()()

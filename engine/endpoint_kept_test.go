@@ -11,8 +11,8 @@ import (
 )
 
 // An earlier release marked kept deliveries by the text of their errors and a due time in a hundred years.
-// They are held like other kept deliveries. They are sent when their endpoint is resumed, or if it was
-// resumed before.
+// Such deliveries are held like other kept deliveries. They are sent when their endpoint is resumed, or if it
+// was resumed before.
 func TestDeliveriesKeptByEarlierReleaseAreSent(t *testing.T) {
 	for _, before := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestDamagedEndpointDoesNotBlockOtherDeliveries(t *testing.T) {
 	})
 }
 
-// effects returns the effects in a store. It requires that there is one, held for a key.
+// effects returns the effects in a store. It requires exactly one effect, held for a key and without an error.
 func effects(t *testing.T, db store.Queue, held string) []store.Effect {
 	t.Helper()
 	all, err := db.Effects(t.Context(), store.Query{})

@@ -167,8 +167,8 @@ func TestPausedDeliveriesAreSentOnResume(t *testing.T) {
 	})
 }
 
-// After status 410, nothing more is sent to a receiver, and all its waiting deliveries are given up. After it
-// is resumed, new messages are sent, and the old ones are sent again in order.
+// After status 410, nothing more is sent to a receiver, and all its waiting deliveries are given up. After
+// the endpoint is resumed, new messages are sent, and the old messages are sent again in order.
 func TestGoneReceiverIsDisabled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &receiver{}
@@ -320,9 +320,9 @@ func TestEndpointSecretIsEncryptedAndRotated(t *testing.T) {
 	})
 }
 
-// If the channel has no secret, each endpoint gets its own when it is first used. The first rotation returns
-// one, with which the receiver can verify the messages that it did not accept before.
-func TestSecretIsMadeOnFirstUse(t *testing.T) {
+// If the channel has no secret, each endpoint gets a secret of its own when it is first used. The first
+// rotation returns a secret. The receiver can then verify the messages that it did not accept before.
+func TestEndpointSecretIsMadeOnFirstUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &signingReceiver{}
 		p, _ := newEndpoints(t, memstore.New(), to, engine.Options{EndpointSecrets: true})
@@ -450,7 +450,7 @@ func TestEndpointsSurviveRestart(t *testing.T) {
 
 // A repeat of a request returns its ask or its session, even if the server has lost its webhooks since. A new
 // request is rejected.
-func TestRepeatWithCallbackNeedsNoChannel(t *testing.T) {
+func TestRepeatedRequestWithCallbackIsAcceptedWithoutChannel(t *testing.T) {
 	db := memstore.New()
 	p, _ := newEndpoints(t, db, &receiver{}, engine.Options{})
 	r := calledBack()
@@ -480,7 +480,7 @@ func TestRepeatWithCallbackNeedsNoChannel(t *testing.T) {
 }
 
 // Retention deletes no ask or session that still has deliveries: they are first sent or given up.
-func TestRetentionKeepsUndeliveredAsks(t *testing.T) {
+func TestAskWithUnsentDeliveryIsNotDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &receiver{}
 		down := true

@@ -34,7 +34,7 @@ func TestClientOverMemoryConforms(t *testing.T) {
 	})
 }
 
-// A cache of one byte holds no ask, so each is read from the store.
+// A cache of one byte holds no ask, so each ask is read from the store.
 func TestClientWithoutCacheConforms(t *testing.T) {
 	conformance.Client(t, func(t *testing.T) conformance.Subject {
 		return askbacktest.On(t, memstore.New(), &engine.Options{CacheBytes: 1, Settings: holding})
@@ -88,7 +88,7 @@ func (d *fakeStore) onRead(f func(ctx context.Context, kind, id string) (store.R
 	d.read = f
 }
 
-// onClaim calls f before each Claim and Beat, which fail if f does.
+// onClaim calls f before each Claim and Beat. If f returns an error, so does the call.
 func (d *fakeStore) onClaim(f func() error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

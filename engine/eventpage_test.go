@@ -132,7 +132,7 @@ func TestSharedEventsHideTextFromPeople(t *testing.T) {
 }
 
 // An event that is committed while the stream has no follower is in the events that later followers share.
-func TestLaterFollowersGetEventsInBetween(t *testing.T) {
+func TestFollowersGetEventsCommittedWithoutFollowers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
 		a := p.ask(question())
@@ -160,7 +160,7 @@ func TestLaterFollowersGetEventsInBetween(t *testing.T) {
 }
 
 // Shared events do not keep large asks in memory.
-func TestSharedEventsKeepNoLargeAsks(t *testing.T) {
+func TestSharedEventsDoNotKeepLargeAsksInMemory(t *testing.T) {
 	p := newFixture(t, memstore.New(), &engine.Options{CacheBytes: 1})
 	run, err := p.agent.Start(t.Context(), askback.SessionRequest{Key: "run"})
 	if err != nil {
@@ -296,7 +296,7 @@ func readFirstEvents(t *testing.T, c askback.Client, session string, then func()
 
 // The goroutine of a reader keeps the size of its stack while it sleeps, and a query needs a large stack. So
 // queries run on other goroutines.
-func TestReaderOfEventsKeepsSmallStack(t *testing.T) {
+func TestQueriesDoNotRunOnTheGoroutineOfAnEventReader(t *testing.T) {
 	s := &stackStore{Store: memstore.New(), t: t}
 	p := newFixture(t, s, nil)
 	for _, all := range []bool{false, true} {

@@ -47,7 +47,7 @@ var changes = map[string]func(*askback.Request){
 }
 
 // The digest of a request covers each of its fields, and the ask has each field that both types have.
-func TestEveryFieldOfRequestIsKept(t *testing.T) {
+func TestEveryFieldOfRequestIsInTheAskAndTheDigest(t *testing.T) {
 	e := engine.New(memstore.New(), &engine.Options{Channels: map[string]engine.Channel{"webhook": &receiver{}}})
 	agent := askback.Principal{Kind: askback.Agent, Name: "bot"}
 	request := func() askback.Request {
@@ -96,7 +96,7 @@ func TestWarningsAreNotInTheFingerprint(t *testing.T) {
 }
 
 // A session has each field of its request, except the key and the callback.
-func TestEveryFieldOfSessionRequestIsKept(t *testing.T) {
+func TestEveryFieldOfSessionRequestIsInTheSession(t *testing.T) {
 	e := engine.New(memstore.New(), &engine.Options{Channels: map[string]engine.Channel{"webhook": &receiver{}}})
 	r := filltest.New[askback.SessionRequest]()
 	r.CallbackURL = callback

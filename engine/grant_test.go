@@ -161,7 +161,7 @@ func TestOpenAsksOfSessionAreLimited(t *testing.T) {
 }
 
 // A repeated request finds its ask, even if the session accepts no new ask.
-func TestKeyFindsAskInFullSession(t *testing.T) {
+func TestRepeatedRequestInFullSessionReturnsItsAsk(t *testing.T) {
 	agent := engine.New(memstore.New(), nil).As(askback.Principal{Kind: askback.Agent, Name: "bot"})
 	request := askback.Request{Questions: []askback.Question{{Text: "Name?"}}, SessionKey: "run", Key: "first"}
 	first, err := agent.Ask(t.Context(), request)

@@ -21,7 +21,7 @@ import (
 
 // The history has up to a hundred late answers, each with its author, its content and the reason for its
 // rejection (E10, F6).
-func TestLateAnswersAreInHistory(t *testing.T) {
+func TestHistoryRecordsLateAnswers(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	a := p.ask(question())
 	if _, err := p.ana.Answer(t.Context(), a.ID, askback.Choose("SQLite")); err != nil {
@@ -57,7 +57,7 @@ func TestLateAnswersAreInHistory(t *testing.T) {
 }
 
 // The history has the steps in order, and a person's late refusal, but not a late cancellation (B1).
-func TestHistoryHasEveryStepOfAsk(t *testing.T) {
+func TestHistoryRecordsEveryStepOfAsk(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	a := p.ask(confirmation())
 	for _, do := range []func() (askback.Ask, error){
@@ -190,7 +190,7 @@ func TestEventWithOldNameIsRenamed(t *testing.T) {
 }
 
 // The first event of a session has the session as it began, whatever happened later.
-func TestFirstEventHasTheSessionAsItBegan(t *testing.T) {
+func TestFirstEventDescribesTheSessionAtItsStart(t *testing.T) {
 	s := memstore.New()
 	e := engine.New(s, nil)
 	agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})

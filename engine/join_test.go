@@ -16,8 +16,9 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// Equal questions wait until the first one is committed, however long that takes, and then return that ask.
-func TestEqualQuestionsWaitForTheFirst(t *testing.T) {
+// Equal questions wait until the first question is committed, however long that takes, and then return its
+// ask.
+func TestEqualQuestionsWaitUntilTheFirstIsCommitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := &fakeStore{Store: memstore.New()}
 		p := newFixture(t, db, &engine.Options{Settings: engine.Settings{Routes: []askback.Route{{Join: true}}}})
@@ -128,8 +129,8 @@ func TestQuestionsOfTwoAgentsAreNotJoined(t *testing.T) {
 	}
 }
 
-// A joined request is repeated by its key like any other. After the answer and a restart it still returns the
-// same ask, for as long as that ask is stored.
+// A repeat of a joined request is recognized by its key, like a repeat of any other request. After the answer
+// and a restart, it still returns the same ask, for as long as that ask is stored.
 func TestKeyOfAJoinedRequestFindsItsAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := memstore.New()

@@ -17,7 +17,7 @@ import (
 )
 
 // An open ask needs no goroutine, with or without a deadline (B3).
-func TestOpenAskHoldsNoGoroutine(t *testing.T) {
+func TestOpenAskUsesNoGoroutine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
 		defer p.run()()
@@ -39,7 +39,7 @@ func TestOpenAskHoldsNoGoroutine(t *testing.T) {
 }
 
 // An open ask needs no timer. Without Run, time alone changes nothing (B3).
-func TestOpenAskHoldsNoTimer(t *testing.T) {
+func TestOpenAskUsesNoTimer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
 		var commits atomic.Int64

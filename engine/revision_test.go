@@ -57,7 +57,7 @@ func TestReadersShareRevision(t *testing.T) {
 }
 
 // A revision is not returned to a principal that may not read the ask, even if it is cached.
-func TestRevisionNeedsPermission(t *testing.T) {
+func TestRevisionIsNotReturnedWithoutPermission(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	r := question()
 	r.To = []string{"ana"}
@@ -77,8 +77,8 @@ func TestRevisionNeedsPermission(t *testing.T) {
 	}
 }
 
-// If the limit ends a wait, the pending ask is returned without an error. If ctx ends it, the error is the
-// cause of ctx.
+// If the limit ends a wait, the pending ask is returned without an error. If ctx ends the wait, the error is
+// the cause of ctx.
 func TestWaitEndsAtItsLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)

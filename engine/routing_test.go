@@ -79,9 +79,9 @@ func want(t *testing.T, what string, got []string, want ...string) {
 	}
 }
 
-// Without an answer, the people are reminded, and then two escalations ask others. No message is sent in
-// quiet hours, and all of them may answer (F12). The clock of a synctest starts at midnight UTC.
-func TestEscalationOverTwoStepsWithQuietHours(t *testing.T) {
+// Without an answer, the people are reminded, and then two escalations ask other people. No message is sent
+// in quiet hours. All people who were asked may answer (F12). The clock of a synctest starts at midnight UTC.
+func TestRemindersAndEscalationsSendNothingInQuietHours(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phones := &clockedChannel{}
 		p := newTeam(t, phones, askback.Route{
@@ -185,8 +185,9 @@ func TestQuorumApprovesAndOneDenialDenies(t *testing.T) {
 	}
 }
 
-// The person who started the session can read the ask and cannot settle it by any action.
-func TestStarterCannotSettle(t *testing.T) {
+// With no_self_approval, the person who started the session can read the ask, but cannot settle it by any
+// action.
+func TestPersonWhoStartedSessionCannotSettleAsk(t *testing.T) {
 	p := newTeam(t, &clockedChannel{}, askback.Route{NoSelfApproval: true})
 	r := confirm()
 	r.StartedBy = "ana"
@@ -323,8 +324,8 @@ func (p *fixture) routes(t *testing.T) []askback.Route {
 	return all.Items
 }
 
-// A recipient or an operator gives an ask to other people. The former recipients can still read that, but
-// cannot answer. A repeated call changes nothing.
+// A recipient or an operator gives an ask to other people. The former recipients get a message, but can no
+// longer read or answer the ask. A repeated call changes nothing.
 func TestAskIsReassigned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phones := &clockedChannel{}

@@ -88,8 +88,8 @@ func contextText(context json.RawMessage) string {
 	return string(context)
 }
 
-// The agent that started a run may read its open asks, and nothing else. Another agent may read nothing, even
-// if a person started the run (E1).
+// The agent that started a run may read the open asks of the run, and nothing else. Another agent may read
+// nothing, even if a person started the run (E1).
 func TestAgentThatStartedARunReadsItsOpenAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{

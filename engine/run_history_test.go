@@ -15,7 +15,7 @@ import (
 
 // The history of a session begins with its first event, or with the newest events if it is long. Only a
 // principal that may follow the session gets it (A5, T20).
-func TestSessionHistoryHasTheNewestEvents(t *testing.T) {
+func TestSessionHistoryReturnsTheNewestEvents(t *testing.T) {
 	e := engine.New(memstore.New(), nil)
 	bot, ana := askback.Principal{Kind: askback.Agent, Name: "bot"}, askback.Principal{
 		Kind: askback.Responder, Name: "ana",
@@ -72,7 +72,7 @@ func TestSessionHistoryHasTheNewestEvents(t *testing.T) {
 
 // A clean-up deletes the events of an ask from the middle of a stream. The history has the other events
 // (F13).
-func TestSessionHistoryLeavesOutDeletedEvents(t *testing.T) {
+func TestSessionHistoryOmitsDeletedEvents(t *testing.T) {
 	kept := memstore.New()
 	e := engine.New(kept, nil)
 	bot, ana := askback.Principal{Kind: askback.Agent, Name: "bot"}, askback.Principal{

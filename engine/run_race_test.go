@@ -125,7 +125,8 @@ func (s *readCounter) Commit(ctx context.Context, c store.Change) (int64, error)
 	return s.Store.Commit(ctx, c)
 }
 
-// A tool call reads its run when it begins, to check that it is still needed, and when it ends.
+// The run of a tool call is read three times: when the call begins, to check that the tool is still needed,
+// and when the tool has ended.
 func TestToolCallReadsItsRunThreeTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{t: t, runner: &scriptRunner{
@@ -171,8 +172,8 @@ func (s *lateChild) Commit(ctx context.Context, c store.Change) (int64, error) {
 	return n, err
 }
 
-// A child may end before the process that started it reads its parent again. It is not cancelled: the parent
-// no longer waits for it because it has the result.
+// A child may end before the process that started it reads its parent again. The child is not cancelled: the
+// parent has its result, and no longer waits for it.
 func TestChildThatEndsImmediatelyIsNotCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{

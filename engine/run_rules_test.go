@@ -63,7 +63,7 @@ func TestHostedRunFailsWithReadableError(t *testing.T) {
 	}
 }
 
-// A deadline with on_timeout fail fails the run. The other values let it go on (E7, F5).
+// A deadline with on_timeout fail fails the run. With the other values, the run goes on (E7, F5).
 func TestOnTimeoutFailFailsHostedRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{
@@ -180,7 +180,7 @@ func TestRevokedGrantStopsTheTool(t *testing.T) {
 	})
 }
 
-// A tool does not run if its arguments differ from the approved ones (F7).
+// A tool does not run if its arguments differ from the approved arguments (F7).
 func TestChangedArgumentsAreNotApproved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{
@@ -395,8 +395,9 @@ func TestTwoProcessesShareHostedRuns(t *testing.T) {
 	})
 }
 
-// With no_self_approval, all who instructed a run must not approve its calls: the person who started it,
-// people who wrote to it, and the owner of the token that started it, also through its children (F12).
+// With no_self_approval, no person who instructed a run may approve its calls. These are the person who
+// started the run, people who wrote to it, and the owner of the token that started it, also through its
+// children (F12).
 func TestPeopleWhoInstructedARunCannotApproveIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{
@@ -430,8 +431,8 @@ func TestPeopleWhoInstructedARunCannotApproveIt(t *testing.T) {
 	})
 }
 
-// A program may have as many open runs as open asks, regardless of its own open sessions. Each turn that it
-// starts counts as a run. The runs that it starts are unattended.
+// A program may have as many open runs as open asks, regardless of its own open sessions. Each turn that the
+// program starts counts as a run. The runs of a program are unattended.
 func TestRunsThatProgramsStartAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var attended atomic.Bool
@@ -507,7 +508,7 @@ func TestDamagedHostedRunFails(t *testing.T) {
 
 // If a run is cancelled between two reads of it, its work ends: the worker reads the run once more after it
 // has registered for changes.
-func TestCancellationIsNotMissed(t *testing.T) {
+func TestRunCancelledBetweenTwoReadsEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var h *host
 		ended := false

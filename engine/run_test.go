@@ -153,7 +153,7 @@ func (r *scriptRunner) ran() []string {
 	return slices.Clone(r.executed)
 }
 
-// whenSettled sets what is called with each outcome.
+// whenSettled sets the function that is called with each outcome.
 func (r *scriptRunner) whenSettled(fn func(o askback.Outcome)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -296,9 +296,9 @@ func TestHostedRunContinuesWithAnswer(t *testing.T) {
 	})
 }
 
-// An approval is bound to the arguments and used when the tool runs (F7); a person may change
-// the arguments, deny, and approve all (D1, F8).
-func TestHostedRunConfirmsItsTools(t *testing.T) {
+// An approval is bound to the arguments, and used when the tool runs (F7). A person may change the arguments,
+// deny the call, and approve all calls (D1, F8).
+func TestToolOfHostedRunRunsOnlyAfterApproval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {
 			says("", call("confirmed", `{"n":1}`)), says("", call("confirmed", `{"n":2}`)),

@@ -86,7 +86,7 @@ func TestPageExaminesBoundedNumberOfRecords(t *testing.T) {
 }
 
 // A page of a list ends after a limited time, even if it is empty.
-func TestPageOfSlowStoreEnds(t *testing.T) {
+func TestPageOfSlowStoreEndsAfterALimitedTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := &shortStore{Store: memstore.New(), delay: 100 * time.Millisecond}
 		p := newFixture(t, kept, nil)
@@ -104,7 +104,7 @@ func TestPageOfSlowStoreEnds(t *testing.T) {
 }
 
 // The clean-up skips any number of open asks, some of them with each read.
-func TestOldAskBehindManyOpenOnesIsDeleted(t *testing.T) {
+func TestOldAskBehindManyOpenAsksIsDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := &shortStore{Store: memstore.New()}
 		p := newFixture(t, kept, &engine.Options{Settings: engine.Settings{Retention: time.Hour}})

@@ -158,9 +158,9 @@ func TestServersStartAScheduledRunOnce(t *testing.T) {
 	})
 }
 
-// After a pause of the server, only the latest missed run starts, and only within an hour. The others are
-// logged.
-func TestMissedRunsDoNotPileUp(t *testing.T) {
+// After a pause of the server, only the latest missed run starts, and only within an hour. The other missed
+// runs are logged.
+func TestOnlyLatestMissedRunStarts(t *testing.T) {
 	for line, test := range map[string]struct {
 		want []string
 		log  string
@@ -266,7 +266,7 @@ func TestRunStartsOnceAlthoughItsScheduleWasNotStored(t *testing.T) {
 	})
 }
 
-func TestHostedAgentsHaveTheirNextRun(t *testing.T) {
+func TestHostedAgentsAreListedWithTheirNextRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClockwork(t, "0 3 * * *", "Europe/Berlin")
 		ana := engine.New(c.store,

@@ -28,9 +28,9 @@ func (p *fixture) seenTimes(a askback.Ask) (all []time.Time) {
 	return all
 }
 
-// A delivery has the first time at which its person had the ask on a screen. A repeated call writes nothing,
-// and there is no event. The time outlasts the outcome and a restart (E3 to E7).
-func TestDeliveryIsSeenOnce(t *testing.T) {
+// A delivery records the first time at which its person had the ask on a screen. A repeated call writes
+// nothing, and there is no event. The time outlasts the outcome and a restart (E3 to E7).
+func TestDeliveryRecordsOnlyTheFirstView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := memstore.New()
 		o := &engine.Options{
@@ -89,7 +89,7 @@ func TestDeliveryIsSeenOnce(t *testing.T) {
 
 // An agent cannot record that its ask was seen, even with the name of a person. A person can do so only for
 // an ask that the person may read.
-func TestSeenNeedsPermission(t *testing.T) {
+func TestSeenIsRejectedWithoutPermission(t *testing.T) {
 	p := newFixture(t, memstore.New(), &engine.Options{
 		Channels: map[string]engine.Channel{"post": &phones{}},
 		Settings: engine.Settings{Receivers: receivers("phone")},

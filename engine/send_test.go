@@ -253,7 +253,7 @@ func TestRetryAfterIsHonored(t *testing.T) {
 }
 
 // Without the channel, a callback is rejected and not ignored.
-func TestCallbackNeedsTheChannel(t *testing.T) {
+func TestCallbackWithoutChannelIsRejected(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	var invalid askback.Invalid
 	_, err := p.agent.Ask(t.Context(), calledBack())
@@ -342,8 +342,8 @@ func TestCallbackOfSessionReceivesItsAsksAndItsEnd(t *testing.T) {
 	})
 }
 
-// The messages about an ask go to its own callback, else to the callback of its session, else to the callback
-// of the settings.
+// The messages about an ask go to its own callback, or else to the callback of its session, or else to the
+// callback of the settings.
 func TestCallbackOfAskPrecedesSessionAndSettings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		addresses := make(map[string][]string)
@@ -514,7 +514,7 @@ func TestReceiverThatFailsForThreeDaysGetsAllAsksAndSessions(t *testing.T) {
 
 // A delivery is sent even if its effect is claimed after the commit and before the ask is cached. The cached
 // ask, in which the delivery still waits, must not end the effect.
-func TestDeliveryIsSentBeforeItsAskIsCached(t *testing.T) {
+func TestDeliveryClaimedBeforeItsAskIsCachedIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &receiver{}
 		to.reply = func(n int) error {

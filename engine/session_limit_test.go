@@ -64,9 +64,9 @@ func TestOpenSessionsOfAnAgentAreLimited(t *testing.T) {
 	})
 }
 
-// A session that was idle for a day makes room for another one. An ask continues it. A session with an open
-// ask makes no room.
-func TestIdleSessionsMakeRoom(t *testing.T) {
+// If an agent has too many sessions, the turn of a session that was idle for a day ends to make room. An ask
+// continues that session. A session with an open ask makes no room.
+func TestNewSessionEndsTurnOfIdleSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), &engine.Options{MaxSessions: 3})
 		withKey := question()

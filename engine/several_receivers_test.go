@@ -57,7 +57,7 @@ func receivers(of ...string) (all []engine.Receiver) {
 
 // Each receiver gets the question and the outcome, even if another receiver and the callback fail. A receiver
 // that fails gets all messages later, in order (E3 to E7).
-func TestReceiversDoNotWaitForEachOther(t *testing.T) {
+func TestFailingReceiverDoesNotDelayOtherReceivers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := true
 		agent := &receiver{reply: func(int) error {
@@ -133,8 +133,8 @@ func TestReceiverGetsOnlyAsksOfItsPerson(t *testing.T) {
 }
 
 // An ask for every person goes to the chat room, and not to each person there. An ask for named people goes
-// to them, and not to the room.
-func TestAskGoesToRoomOrToPeople(t *testing.T) {
+// to these people, and not to the room.
+func TestAskIsSentToRoomOrToNamedPeople(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		people := &phones{}
 		p := newFixture(t, memstore.New(), &engine.Options{
@@ -162,7 +162,7 @@ func TestAskGoesToRoomOrToPeople(t *testing.T) {
 
 // If an ask is settled before the first attempt, no phone gets the question or the outcome. A phone that may
 // have got the question gets the outcome. A program gets both.
-func TestSettledQuestionIsSentToNoReceiver(t *testing.T) {
+func TestQuestionSettledBeforeFirstAttemptIsNotSentToPhones(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		agent, people := &receiver{}, &phones{broken: map[string]bool{"tablet": true}}
 		p := newFixture(t, memstore.New(), &engine.Options{
@@ -201,7 +201,7 @@ func TestSettledQuestionIsSentToNoReceiver(t *testing.T) {
 
 // When a channel sends the outcome, it gets the receipt that the service returned for the question. After an
 // error it gets the receipt that it recorded before.
-func TestChannelGetsItsReceipts(t *testing.T) {
+func TestChannelGetsReceiptOfTheQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
 		var mu sync.Mutex

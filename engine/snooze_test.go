@@ -43,7 +43,7 @@ func (p *fixture) wantHidden(what string, a askback.Ask, hidden bool, mark time.
 
 // A snoozed ask is hidden until its time, even after a restart. Then it is listed with a mark, which is
 // deleted a week later (E6).
-func TestSnoozedAskComesBackMarked(t *testing.T) {
+func TestAskIsListedWithAMarkAfterItsSnooze(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := memstore.New()
 		p := newFixture(t, kept, nil)
@@ -74,7 +74,7 @@ func TestSnoozedAskComesBackMarked(t *testing.T) {
 }
 
 // A snooze does not postpone the deadline, and the agent gets no event of it (E6, F11).
-func TestSnoozeChangesNothingForTheAgent(t *testing.T) {
+func TestSnoozeIsNotVisibleToTheAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
 		stop := p.run()

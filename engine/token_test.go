@@ -215,8 +215,8 @@ func TestAgentGetsNoLoginLink(t *testing.T) {
 	}
 }
 
-// Adopt creates a token for an unknown secret and leaves a revoked one revoked.
-func TestAdoptKeepsRevokedSecretRevoked(t *testing.T) {
+// Adopt creates a token for an unknown secret. A revoked token with the secret stays revoked.
+func TestAdoptDoesNotRestoreRevokedSecret(t *testing.T) {
 	k := newTokenFixture()
 	ctx := context.Background()
 	secret, err := k.NewSecret()
@@ -245,7 +245,7 @@ func TestAdoptKeepsRevokedSecretRevoked(t *testing.T) {
 }
 
 // A token that is used during its revocation does not stay in the cache.
-func TestRevocationWinsRaceWithUse(t *testing.T) {
+func TestTokenUsedDuringRevocationIsNotCached(t *testing.T) {
 	k := newTokenFixture()
 	ctx := context.Background()
 	for range 50 {
@@ -292,8 +292,8 @@ func TestRunDeletesExpiredToken(t *testing.T) {
 	}
 }
 
-// MaxOpen limits a hundred concurrent asks. A settled ask makes room for another.
-func TestMaxOpenHoldsUnderConcurrency(t *testing.T) {
+// MaxOpen limits a hundred concurrent asks. When an ask is settled, another ask can be made.
+func TestMaxOpenLimitsConcurrentAsks(t *testing.T) {
 	const bound = 10
 	e := engine.New(memstore.New(), &engine.Options{MaxOpen: bound})
 	agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
@@ -335,8 +335,8 @@ func TestMaxOpenHoldsUnderConcurrency(t *testing.T) {
 	}
 }
 
-// The last use of a token is listed immediately. Run stores the last uses of all tokens with one change; the
-// call does not store it.
+// The last use of a token is listed immediately. The call itself stores nothing: Run stores the last uses of
+// all tokens with one change.
 func TestLastUseOfTokensIsStoredInBatches(t *testing.T) {
 	k := newTokenFixture()
 	var ids, secrets []string

@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// An operation changes a record other than an ask.
+// An operation is a call that changes a record other than an ask.
 type operation struct {
 	name string
 	do   func(t *testing.T, p *fixture) error

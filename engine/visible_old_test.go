@@ -35,7 +35,7 @@ func (s oldEvents) Recent(ctx context.Context, stream string, before int64, limi
 
 // Events of older releases do not record how a call was handled. The ask of the call determines who may see it;
 // without an ask, the run does. A call that asks no person is shown to every person.
-func TestCallsOfOlderReleaseAreShownToRecipients(t *testing.T) {
+func TestCallsOfOlderReleaseAreShownOnlyToRecipients(t *testing.T) {
 	for _, answered := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {

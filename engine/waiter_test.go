@@ -256,7 +256,7 @@ func TestWaitersGetSeparateCopies(t *testing.T) {
 	})
 }
 
-// Steps of one ask run one after another. A cancelled step does not delay the next ones.
+// Steps of one ask run one after another. A cancelled step does not delay the next steps.
 func TestCancelledStepDoesNotDelayOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
@@ -303,7 +303,8 @@ func TestCancelledStepDoesNotDelayOthers(t *testing.T) {
 	})
 }
 
-// Readers and writers are delayed at random, and the cache is small. Run with -race.
+// Every waiter gets the outcome, although readers and writers are delayed at random and the cache is small.
+// Run with -race.
 func TestEveryWaiterGetsOutcome(t *testing.T) {
 	const rounds, waiters = 300, 8
 	p := newFixture(t, memstore.New(), &engine.Options{CacheBytes: 20_000})
