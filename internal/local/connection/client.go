@@ -21,8 +21,8 @@ type client struct {
 	of        func(*conn) askback.Client
 }
 
-// retry makes a call. It repeats the call on the next connection until ctx ends or
-// [Connector.retries] returns false for the error.
+// retry makes a call. It repeats a lost call on the next connection until ctx ends or [Connector.retries]
+// returns false for the error.
 func retry[T any](
 	ctx context.Context, c client, call func(context.Context, askback.Client) (T, error),
 ) (out T, err error) {
@@ -46,8 +46,7 @@ func retry[T any](
 	}
 }
 
-// callOn makes a call on one connection. If the connection closes first, it returns
-// [askback.ErrStopping].
+// callOn makes a call on a connection. If the connection closes first, it returns [askback.ErrStopping].
 func callOn[T any](
 	ctx context.Context, conn *conn, c askback.Client, call func(context.Context, askback.Client) (T, error),
 ) (T, error) {
@@ -113,8 +112,8 @@ func retry2[A, B, T any](
 	return retry(ctx, c, func(ctx context.Context, to askback.Client) (T, error) { return m(to, ctx, a, b) })
 }
 
-// Ask implements [askback.Asker]. It sets a key in a request without one, so that a repeated
-// call is the same ask.
+// Ask implements [askback.Asker]. If the request has no key, it sets a key, so that a repeated call is the
+// same ask.
 func (c client) Ask(ctx context.Context, in askback.Request) (askback.Ask, error) {
 	in.Key = cmp.Or(in.Key, rand.Text())
 	return retry1(ctx, c, askback.Client.Ask, in)
@@ -123,8 +122,8 @@ func (c client) Ask(ctx context.Context, in askback.Request) (askback.Ask, error
 // pollPause is the time between two polls for an outcome.
 const pollPause = 2 * time.Second
 
-// Start implements [askback.Sessions]. It sets a key in a request without one, so that a repeated
-// call starts no second session.
+// Start implements [askback.Sessions]. If the request has no key, it sets a key, so that a repeated call
+// starts no second session.
 func (c client) Start(ctx context.Context, in askback.SessionRequest) (askback.Session, error) {
 	in.Key = cmp.Or(in.Key, rand.Text())
 	return retry1(ctx, c, askback.Client.Start, in)
@@ -194,8 +193,8 @@ func (c client) CreateToken(ctx context.Context, in askback.TokenRequest) (t ask
 	return t, secret, err
 }
 
-// CreateEndpoint implements [askback.Endpoints]. If the reply is lost, the repeated call
-// returns [askback.ErrExists]: rotate the secret.
+// CreateEndpoint implements [askback.Endpoints]. If the reply is lost, the repeated call returns
+// [askback.ErrExists]. The caller must then rotate the secret.
 func (c client) CreateEndpoint(
 	ctx context.Context, in askback.EndpointRequest,
 ) (e askback.Endpoint, secret string, err error) {
@@ -216,8 +215,8 @@ func (c client) RotateEndpoint(ctx context.Context, id string) (e askback.Endpoi
 	return e, secret, err
 }
 
-// Events implements [askback.Events]. If the connection is lost, it continues on the next
-// one, after the last event that it yielded.
+// Events implements [askback.Events]. If the connection is lost, it continues on the next connection, after
+// the last event that it yielded.
 func (c client) Events(ctx context.Context, sessionID string, after askback.Cursor) iter.Seq2[askback.Event, error] {
 	return func(yield func(askback.Event, error) bool) {
 		more := true

@@ -22,12 +22,12 @@ import (
 // Options configure a [Connector].
 type Options struct {
 	Place  instance.Place // the local database
-	Remote string         // address of a server; "" connects to the local database
+	Remote string         // the address of a server, or "" to connect to the local database
 	Tokens *Tokens
-	Engine *engine.Options // for the database, if this process opens it
-	Log    *slog.Logger    // nil logs nothing
+	Engine *engine.Options // the options of the engine, if this process opens the database
+	Log    *slog.Logger    // nil disables logging
 
-	// ServerOnly makes calls fail immediately if no server can be reached: this process never opens the
+	// ServerOnly makes calls fail immediately if no server can be reached. This process then never opens the
 	// database, and no call is repeated.
 	ServerOnly bool
 
@@ -35,8 +35,8 @@ type Options struct {
 	// open. Otherwise it is [instance.KindAsk] or [instance.KindServe], and the fields
 	// below apply.
 	Kind      string
-	Listen    string // address to listen on; KindAsk uses another port if it is in use
-	PublicURL string // address of the pages for people; "" is the address of the listener
+	Listen    string // the address to listen on; if its port is in use, KindAsk uses another port
+	PublicURL string // the address of the pages for people, or "" for the address of the listener
 	Version   string // the version of this program
 	// Handler returns the handler of an instance.
 	Handler func(*Instance) Handler
@@ -62,8 +62,8 @@ func (o Options) engineOptions() *engine.Options {
 }
 
 // A Connector makes the calls of a command to a remote server, or to the process that has the local database
-// open. That process can change during the command: another process can end, take over or hand over the
-// database. Lost calls are then repeated.
+// open. That process can change during the command: it can end, or hand over the database to another process.
+// Lost calls are then repeated.
 type Connector struct {
 	Agent  askback.AgentClient  // asks
 	User   askback.Client       // makes the calls of commands
@@ -87,7 +87,7 @@ type Connector struct {
 // A conn is a connection to a server, or to the engine in this process.
 type conn struct {
 	agent, user, person askback.Client
-	pages               string          // address of the pages; "" if the pages are not served
+	pages               string          // the address of the pages, or "" if the pages are not served
 	closing             context.Context // ends when waiting calls have to use another connection
 	end                 context.CancelFunc
 	close               func() error
@@ -128,12 +128,12 @@ func (c *Connector) Place() instance.Place { return c.options.Place }
 // IsLocal reports whether the calls go to the local database.
 func (c *Connector) IsLocal() bool { return c.options.Remote == "" || c.isLocal }
 
-// CanPrompt reports whether the user at the terminal may answer asks: the database must be
-// local, and the local user must have a token.
+// CanPrompt reports whether the user at the terminal may answer asks. For this, the database must be local,
+// and the local user must have a token.
 func (c *Connector) CanPrompt() bool { return c.IsLocal() && c.options.Tokens.user != "" }
 
-// UserName returns the name with which User answers, or "" if it is not known: only the server knows the name
-// of the token in ASKBACK_TOKEN.
+// UserName returns the name with which User answers. With ASKBACK_TOKEN it returns "", because only the
+// server knows the name of that token.
 func (c *Connector) UserName() string {
 	if c.options.Tokens.Given != "" {
 		return ""
@@ -141,8 +141,7 @@ func (c *Connector) UserName() string {
 	return UserName()
 }
 
-// Pages connects and returns the address of the pages for people, or "" if they are not
-// served.
+// Pages connects and returns the address of the pages for people. It returns "" if the pages are not served.
 func (c *Connector) Pages(ctx context.Context) (string, error) {
 	conn, err := c.connect(ctx)
 	if err != nil {
@@ -159,7 +158,7 @@ func (c *Connector) PageURL(a askback.Ask) string {
 	return a.PageURL
 }
 
-// IsInstance reports whether this process is the local instance: no server serves the database.
+// IsInstance reports whether this process has opened the local database, and the database has not failed.
 func (c *Connector) IsInstance() bool {
 	c.connecting <- struct{}{}
 	defer func() { <-c.connecting }()
@@ -184,8 +183,8 @@ func (c *Connector) Close() error {
 	return err
 }
 
-// connect returns the current connection, or makes one. After the database failed in this
-// process, it returns that error.
+// connect returns the current connection, or makes a connection. After the database failed in this process,
+// it returns the error of the database.
 func (c *Connector) connect(ctx context.Context) (*conn, error) {
 	if conn := c.current(); conn != nil {
 		return conn, nil
@@ -220,7 +219,7 @@ func (c *Connector) current() *conn {
 	return c.conn
 }
 
-// lose drops a connection if it is the current one, so that the next call connects again.
+// lose drops failed if it is the current connection, so that the next call connects again.
 func (c *Connector) lose(failed *conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -256,7 +255,7 @@ func (c *Connector) dial(ctx context.Context) (*conn, error) {
 	return i.conn, nil
 }
 
-// dialServer connects to the server in server.json, after it proved its identity.
+// dialServer connects to the server in server.json, after the server proved its identity.
 func (c *Connector) dialServer(ctx context.Context) (*conn, error) {
 	s, ok := c.options.Place.Last()
 	if !ok {
@@ -268,8 +267,8 @@ func (c *Connector) dialServer(ctx context.Context) (*conn, error) {
 	return c.attach(s)
 }
 
-// attach returns a connection to a local server, with ASKBACK_TOKEN or else the tokens of
-// the local user.
+// attach returns a connection to a local server. The connection uses ASKBACK_TOKEN or, if it is not set, the
+// tokens of the local user. It returns an error if there is no token.
 func (c *Connector) attach(s instance.Server) (*conn, error) {
 	tokens := c.options.Tokens
 	if err := tokens.read(); err != nil { // the server may have just created them
@@ -319,8 +318,8 @@ func remoteClient() *http.Client {
 	return &http.Client{Transport: t}
 }
 
-// A watchedTransport ends a connection when its server cannot be reached. Otherwise a
-// stream would retry that server forever, although the next one may have another address.
+// A watchedTransport ends a connection when its server cannot be reached. Otherwise a stream would retry that
+// server forever, although the next server may have another address.
 type watchedTransport struct {
 	next http.RoundTripper
 	conn *conn

@@ -12,7 +12,7 @@ import (
 
 // checkHost rejects requests to a loopback listener whose Host is neither a loopback address nor the public
 // host. It prevents DNS rebinding (T28): the domain name of an attacker resolves to 127.0.0.1, so that a page
-// from there has the same origin as this server. The browser still sends that name as Host.
+// of that name has the same origin as this server. The browser still sends that name as Host.
 func checkHost(listener net.Addr, public string, next http.Handler) http.Handler {
 	if !egress.IsLoopback(listener.String()) {
 		return next

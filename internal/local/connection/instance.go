@@ -25,7 +25,7 @@ type Instance struct {
 	engine     *engine.Engine
 	stopEngine context.CancelFunc
 	engineDone chan error     // capacity 1
-	sweeping   sync.WaitGroup // the sweeper
+	sweeping   sync.WaitGroup // the sweeper and the watcher of files
 	announcing sync.WaitGroup // repeated attempts to write server.json
 	conn       *conn          // the connection of this process itself
 	close      func() error   // closes once and always returns the same error
@@ -50,8 +50,8 @@ var errSlowClose = errors.New(
 	"the database could not be closed in time; no data is lost, but the next start takes longer",
 )
 
-// open opens the database and serves it, if Kind is not "". If it fails, it releases the
-// lock; otherwise Close of the instance does.
+// open opens the database. If Kind is not "", it also serves the database. If open fails, it releases the
+// lock. Otherwise Close of the instance releases the lock.
 func (c *Connector) open(ctx context.Context, lock *instance.Lock) (*Instance, error) {
 	o := c.options
 	if o.Kind != "" {
@@ -159,8 +159,8 @@ func (i *Instance) URL() string { return i.url }
 // listen.
 func (i *Instance) PublicURL() string { return i.conn.pages }
 
-// Proof returns the proof of this instance for a nonce. It is "" while the instance
-// closes, so that new commands look for the next one.
+// Proof returns the proof of this instance for a nonce. It returns "" while the instance closes, so that new
+// commands look for the next instance.
 func (i *Instance) Proof(nonce string) string {
 	if i.conn.closing.Err() != nil {
 		return ""
@@ -182,7 +182,7 @@ func (i *Instance) Yield() error {
 	return nil
 }
 
-// watch waits until the instance closes. If the database fails first, watch calls fail.
+// watch waits until the instance closes. If the database fails before that, watch calls fail.
 func (i *Instance) watch() {
 	select {
 	case <-i.db.Failed():
@@ -213,8 +213,8 @@ func (i *Instance) watchFiles(ctx context.Context) {
 	}
 }
 
-// fail ends an instance that cannot continue: it calls OnFailure or, if that is nil, closes
-// the instance.
+// fail ends an instance that cannot continue. It calls OnFailure or, if OnFailure is nil, closes the
+// instance.
 func (i *Instance) fail(err error) {
 	o := i.connector.options
 	if o.OnFailure != nil {

@@ -62,9 +62,9 @@ func (i *Instance) listen() error {
 	})
 }
 
-// newListener listens on the address of the last server if that is free, since links
-// contain it. Otherwise it uses the given address, or any port. With [instance.KindServe]
-// it uses the given address only.
+// newListener returns a listener. With [instance.KindServe], it listens on the given address only. Otherwise
+// it prefers the address of the last server, because links contain it. If that address is in use, it listens
+// on the given address or on any port.
 func (i *Instance) newListener() (net.Listener, error) {
 	o := i.connector.options
 	if o.Kind == instance.KindServe {
@@ -92,8 +92,8 @@ func (i *Instance) newListener() (net.Listener, error) {
 	return nil, errors.Join(errs...)
 }
 
-// localAddress returns the address at which this machine reaches a listener. For a listener
-// on all addresses it is on 127.0.0.1.
+// localAddress returns the address at which this machine reaches a listener. For a listener on all addresses,
+// the result is on 127.0.0.1.
 func localAddress(a net.Addr) string {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsUnspecified() {
@@ -158,7 +158,7 @@ func (i *Instance) announce(s instance.Server) error {
 	return nil
 }
 
-// unusedConns are connections without a request so far. Browsers open some in advance, and
+// unusedConns are connections without a request so far. Browsers open such connections in advance, and
 // [http.Server.Shutdown] would wait seconds for each connection.
 type unusedConns struct {
 	mu   sync.Mutex

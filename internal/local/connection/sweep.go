@@ -76,7 +76,7 @@ func (s *sweeper) run(ctx context.Context) {
 	}
 }
 
-// logNew logs an error unless it equals the error of the last attempt. On a full disk every attempt fails.
+// logNew logs err unless it equals the error of the last attempt. On a full disk, every attempt fails.
 func (s *sweeper) logNew(ctx context.Context, last *string, err error) {
 	text := ""
 	if err != nil {

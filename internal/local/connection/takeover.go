@@ -14,8 +14,8 @@ import (
 // takeOverTime is how long TakeOver waits for the database.
 const takeOverTime = 10 * time.Second
 
-// TakeOver opens the database in this process. If a waiting command has the database open, TakeOver asks it
-// to yield. If a server has it open, TakeOver returns an error.
+// TakeOver opens the database in this process. If a waiting command has the database open, TakeOver asks the
+// command to yield. If a server has the database open, TakeOver returns an error.
 func (c *Connector) TakeOver(ctx context.Context) (*Instance, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, takeOverTime,
 		errors.New("the database is in use and was not handed over"))
@@ -37,8 +37,8 @@ func (c *Connector) TakeOver(ctx context.Context) (*Instance, error) {
 	}
 }
 
-// requestYield asks a server to yield and returns the lock, or nil if another process was
-// faster. It is not an error if the server has already ended.
+// requestYield asks the server s to yield and returns the lock. It returns nil if another process took the
+// lock first. It is not an error if the server has already ended.
 func (c *Connector) requestYield(ctx context.Context, s instance.Server) (*instance.Lock, error) {
 	place, tokens := c.options.Place, c.options.Tokens
 	if err := tokens.read(); err != nil { // the server may have just created them

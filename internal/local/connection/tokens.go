@@ -24,18 +24,18 @@ const (
 	UserTokenFile  = "user.token"
 )
 
-// SecretKeyFile is the file of the state directory with the key that encrypts the secrets of
-// endpoints in the database, and that signs links of messages. Without it the secrets must be
-// rotated, and earlier links and buttons do not work.
+// SecretKeyFile is the file of the state directory with the key that encrypts the secrets of endpoints in the
+// database, and that signs links in messages. If the file is lost, the secrets must be rotated, and earlier
+// links and buttons do not work.
 const SecretKeyFile = "secrets.key"
 
 // Tokens are the tokens of a command: the tokens of the state directory, which are for the local database
 // only, and the token in ASKBACK_TOKEN.
 type Tokens struct {
-	Given string // ASKBACK_TOKEN; it is preferred to the others
+	Given string // the token in ASKBACK_TOKEN, which has priority
 
 	dir         string
-	agent, user string // "" if they do not exist yet
+	agent, user string // the tokens in the files, or "" if a file does not exist yet
 }
 
 // ReadTokens reads the tokens of a state directory. A missing file is not an error. given
@@ -71,9 +71,9 @@ func readToken(path string) (string, error) {
 	return strings.TrimSpace(string(raw)), err
 }
 
-// Key returns the key that signs the data that MCP clients and browsers keep for the
-// server. It is derived from the user's token, so it is the same after a restart. Without
-// that token, Key returns nil.
+// Key returns the key that signs the data that MCP clients and browsers keep for the server. The key is
+// derived from the user's token, so it is the same after a restart. If the user has no token, Key returns
+// nil.
 func (t *Tokens) Key() []byte {
 	if t.user == "" {
 		return nil
@@ -119,11 +119,11 @@ func ReadSecretKey(dir string) ([]byte, error) {
 	return key, nil
 }
 
-const secretKeySize = 32 // of AES-256
+const secretKeySize = 32 // the key size of AES-256
 
-// create creates missing tokens and registers all of them in the database. If a token cannot be registered
-// because the disk is full or its record is damaged, calls with it fail later. Only the process that holds
-// the lock may call create.
+// create creates missing tokens and registers all tokens in the database. If a token cannot be registered
+// because the disk is full or its record is damaged, calls with this token fail later. Only the process that
+// holds the lock may call create.
 func (t *Tokens) create(ctx context.Context, e *engine.Engine) error {
 	if err := os.MkdirAll(t.dir, 0o700); err != nil {
 		return err
@@ -156,8 +156,8 @@ func (t *Tokens) create(ctx context.Context, e *engine.Engine) error {
 	return nil
 }
 
-// createToken creates a token and its file. If another process was faster, it returns the
-// token of that process: all databases of a state directory share the tokens.
+// createToken creates a token and its file. If another process created the file first, it returns the token
+// of that process, because all databases of a state directory share the tokens.
 func createToken(path string, e *engine.Engine) (string, error) {
 	created, err := e.NewSecret()
 	if err != nil {
@@ -179,8 +179,8 @@ func localUser() askback.Principal {
 	return askback.Principal{Kind: askback.Admin, Name: UserName(), Channel: askback.ChannelTerminal}
 }
 
-// UserName returns the name of the user who runs this process, or "local user" if it is not
-// known.
+// UserName returns the name of the user who runs this process. If the name is not known, it returns "local
+// user".
 func UserName() string {
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		return u.Username

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// attending returns the folder of the records that Attend makes: a file for each ask.
+// attending returns the folder of the records that Attend makes. The folder has a file for each ask.
 func (p Place) attending() string { return p.file("attending") }
 
 // held is the content of a record that was locked. A record without content is new: its process has
@@ -54,7 +54,7 @@ func (p Place) release(f *os.File, path string) {
 	_ = f.Close()
 }
 
-// Attended reports whether an ask has a record: a process waits for it, or ended without
+// Attended reports whether an ask has a record. The process of a record waits for the ask, or ended without
 // calling done.
 func (p Place) Attended(id string) bool {
 	_, err := os.Stat(filepath.Join(p.attending(), id))

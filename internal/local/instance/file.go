@@ -62,7 +62,8 @@ func writeAtomically(path string, raw []byte, move func(from, to string) error) 
 	return err
 }
 
-// createTemp creates a temporary file in a folder. It is locked while it is open, if the system can.
+// createTemp creates a temporary file in a folder. If the system has locks, the file is locked while it is
+// open.
 func createTemp(folder string) (f *os.File, locked bool, err error) {
 	for {
 		f, err := os.CreateTemp(folder, tempPrefix+"*"+tempSuffix) // 0600
@@ -81,9 +82,9 @@ func createTemp(folder string) (f *os.File, locked bool, err error) {
 	}
 }
 
-// RemoveLeftovers removes the temporary files of killed processes from a folder. It removes only files of
-// this user that have a name and the content of [WriteFile], and that no process is writing. They may contain
-// secrets. It ignores errors, since the next call tries again.
+// RemoveLeftovers removes the temporary files of killed processes from a folder, because they may contain
+// secrets. It removes only files of this user that have a name and the content of [WriteFile], and that no
+// process is writing. It ignores errors, since the next call tries again.
 func RemoveLeftovers(folder string) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -133,7 +134,7 @@ func isOldLeftover(f *os.File, info os.FileInfo) bool {
 }
 
 // isOurs reports whether raw is the content of server.json, of a token file or of a file with a key, or the
-// beginning of one.
+// beginning of such content.
 func isOurs(raw []byte) bool {
 	text := strings.TrimSuffix(string(raw), "\n")
 	const server, token = "{\n  \"instance\": ", "askback_"

@@ -18,7 +18,7 @@ var remote = []uint32{
 	0x65735546, // FUSE
 }
 
-// lockInode locks a database file itself, and reports whether it did. It returns [ErrHeld] if
+// lockInode locks a database file itself. It reports whether it locked the file. It returns [ErrHeld] if
 // another open file has the lock. Linux keeps these locks apart from the locks of SQLite.
 func lockInode(f *os.File) (locked bool, err error) {
 	var s syscall.Statfs_t

@@ -1,5 +1,5 @@
-// Package instance decides which process on a machine opens the database. The other processes use it to find
-// and verify the server of that process.
+// Package instance decides which process on a machine opens the database. With this package, the other
+// processes find and verify the server of that process.
 package instance
 
 import (
@@ -21,8 +21,8 @@ type Lock struct {
 	path string // path of the database
 	file *os.File
 
-	// database is the open database file, which is locked as well if inode is set. Both are
-	// nil and false for a lock of Hold.
+	// database is the open database file. If inode is set, the file itself is locked, too. A lock that [Hold]
+	// returned has no database file.
 	database *os.File
 	inode    bool
 }
@@ -42,10 +42,10 @@ func Hold(path string) (*Lock, error) {
 	return &Lock{path: path, file: f}, nil
 }
 
-// HoldDatabase takes the lock of a database, as Hold does. It creates an empty file if the
-// database does not exist. The lock file depends on the path, so HoldDatabase also locks the database file itself,
-// where the system can, and rejects a file with several names: hard links in other folders have other write-ahead
-// logs.
+// HoldDatabase takes the lock of a database, as [Hold] does. It creates an empty file if the database does
+// not exist. The lock file depends on the path, so HoldDatabase also locks the database file itself if the
+// system can. It rejects a file with several names, because hard links in other folders have other
+// write-ahead logs.
 func HoldDatabase(path string) (*Lock, error) {
 	l, err := Hold(path)
 	if err != nil {
@@ -57,8 +57,8 @@ func HoldDatabase(path string) (*Lock, error) {
 	return l, nil
 }
 
-// holdFile opens and locks the database file. A file that cannot be opened is not an error here:
-// the store returns it with a better message.
+// holdFile opens and locks the database file. A file that cannot be opened is not an error here, because the
+// store returns a better error for it.
 func (l *Lock) holdFile() (err error) {
 	if err := checkNames(l.path); err != nil {
 		return err
@@ -73,8 +73,8 @@ func (l *Lock) holdFile() (err error) {
 	return err
 }
 
-// IsHeld reports whether another process has a database open. It creates no files, but takes a free
-// lock for a moment.
+// IsHeld reports whether another process has a database open. It creates no files, but takes a free lock for
+// a moment. It returns false if the database does not exist or cannot be read.
 func IsHeld(path string) (bool, error) {
 	if _, err := os.Stat(path + ".lock"); err == nil {
 		lock, err := Hold(path)

@@ -97,8 +97,8 @@ func (p Place) Retract() error {
 	return err
 }
 
-// Last returns the server in server.json, which may have ended. It reports false if the
-// file is missing, invalid or not private.
+// Last returns the server in server.json, which may have ended. It returns false if the file is missing,
+// invalid or not private.
 func (p Place) Last() (Server, bool) {
 	raw, err := readPrivate(p.server())
 	if err != nil {
@@ -108,9 +108,9 @@ func (p Place) Last() (Server, bool) {
 	return s, json.Unmarshal(raw, &s) == nil && s.Secret != ""
 }
 
-// Join takes the lock, or returns the server of the process that holds it, after that
-// server proved its identity. The process may be starting or ending, so Join retries for 5
-// seconds before it returns [ErrNoReply].
+// Join takes the lock. If another process holds the lock, Join returns the server of that process, after the
+// server proved its identity. The process may be starting or ending, so Join retries for 5 seconds before it
+// returns [ErrNoReply].
 func (p Place) Join(ctx context.Context) (*Lock, Server, error) {
 	var lock *Lock
 	var held error
@@ -149,16 +149,15 @@ func (p Place) confirm(ctx context.Context, lock *Lock) (*Lock, Server, error) {
 	return nil, s, lock.Release()
 }
 
-// Find returns the server of the place, after it proved its identity. It does not try to
-// take the lock. If no server proves its identity within the given time, it returns
-// [ErrNoReply].
+// Find returns the server of the place, after the server proved its identity. It does not try to take the
+// lock. If no server proves its identity within the given time, it returns [ErrNoReply].
 func (p Place) Find(ctx context.Context, within time.Duration) (Server, error) {
 	return p.search(ctx, within, func() (bool, error) { return false, nil })
 }
 
-// search waits until a server proves its identity, or until done returns true or an error.
-// It calls done and reads server.json again even while a server does not reply. If all this
-// takes longer than within, it returns [ErrNoReply].
+// search waits until a server proves its identity, or until done returns true or an error. It calls done and
+// reads server.json again even while a server does not reply. If the search takes longer than within, it
+// returns [ErrNoReply].
 func (p Place) search(ctx context.Context, within time.Duration, done func() (bool, error)) (Server, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("%w: %s", ErrNoReply, p.Database))
 	defer cancel()
@@ -182,7 +181,7 @@ func (p Place) search(ctx context.Context, within time.Duration, done func() (bo
 // A check is a running request for the proof of a server.
 type check struct {
 	server Server
-	proof  chan error // capacity 1; nil: no request is running
+	proof  chan error // has capacity 1; nil if no request is running
 	cancel context.CancelFunc
 }
 
@@ -199,8 +198,8 @@ func (l *check) stop() {
 	}
 }
 
-// wait waits for the proof, for at most searchPause. After a failed proof it pauses, so that the next check
-// does not follow immediately.
+// wait waits for the proof, for at most searchPause. It reports whether the server proved its identity. After
+// a failed proof it pauses, so that the next check does not follow immediately.
 func (l *check) wait(ctx context.Context) (proved bool, err error) {
 	next := time.NewTimer(searchPause)
 	defer next.Stop()

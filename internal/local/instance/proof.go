@@ -17,8 +17,7 @@ import (
 	"time"
 )
 
-// ErrNotProved is returned if the program at the address of a server does not prove that it
-// is that server.
+// ErrNotProved is returned if the program at the address of a server does not prove that it is the server.
 var ErrNotProved = errors.New("the program at this address is not the server of this database")
 
 // Proof returns the proof that a server knows secret: the HMAC-SHA256 of nonce with secret
@@ -41,9 +40,9 @@ func (s Server) Proves(ctx context.Context) error {
 	return conn.Close()
 }
 
-// Dial connects to the server, whatever the address, and returns a connection on which the
-// server proved its identity. Another program can take over a port, but not an open
-// connection. So a token that is sent on this connection reaches only the server.
+// Dial connects to the server and ignores the given address. It returns a connection on which the server
+// proved its identity. Another program can take over a port, but not an open connection. So a token that is
+// sent on this connection reaches only the server.
 func (s Server) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	u, err := url.Parse(s.URL)
 	if err != nil {
@@ -99,8 +98,8 @@ func (s Server) challenge(conn net.Conn, host string) error {
 	return nil
 }
 
-// Client returns an HTTP client that connects only to this server, whatever the URL, and
-// verifies it on each connection.
+// Client returns an HTTP client that connects only to this server, regardless of the URL. The client verifies
+// the server on each connection.
 func (s Server) Client() *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DialContext: s.Dial, Proxy: nil, MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute,

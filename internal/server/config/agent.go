@@ -22,26 +22,26 @@ import (
 // An Agent is the definition of a hosted agent: the front matter of agents/NAME.md, which is YAML, and the
 // text after it (E12). The field of a key that is not in the file has its zero value.
 type Agent struct {
-	File        string // where it is
-	Name        string // the name of the file, unless the file has another
+	File        string // the path of the file
+	Name        string // the name in the file, or else the name of the file without .md
 	Description string
-	Model       string   // the name of a model in the settings; "" is the default model
+	Model       string   // the name of a model in the settings, or "" for the default model
 	Tools       []string // servers and tools of servers in the settings, and [BuiltInTools]
 	Prompt      string   // the system prompt
 
 	// AsyncQuestions lets a run that a program started ask people.
 	AsyncQuestions   bool
-	QuestionCallback string        // receives the events of the agent's asks; "": the address of the settings
-	QuestionTimeout  time.Duration // the timeout of the agent's asks; 0: a route decides
+	QuestionCallback string        // the URL for the events of the agent's asks, or "" for the URL in the settings
+	QuestionTimeout  time.Duration // the timeout of the agent's asks, or 0 to use the timeout of a route
 	OnTimeout        askback.OnTimeout
 	To               []string // people, and groups after "@", who get the agent's asks
 
-	MaxAsks, MaxTurns int      // limits of a run; 0 is the default
-	Confirm, Allow    []string // patterns of tools that a person must approve, or never; Confirm counts more
-	Bubble            bool     // children may ask people
-	// StartBy has the people and agents who may start a run and write to it; nil: everyone.
+	MaxAsks, MaxTurns int      // limits of a run, or 0 for the default
+	Confirm, Allow    []string // patterns of tools that need approval or no approval; Confirm has priority
+	Bubble            bool     // sub-agents may ask people
+	// StartBy lists the people and agents who may start a run and write to it. If it is nil, everyone may.
 	StartBy       []string
-	WebhookSecret string // verifies webhooks that start a run; "": only tokens start runs
+	WebhookSecret string // verifies webhooks that start a run; if "", only tokens start runs
 	// Schedule has the times at which runs start; the zero value has no times (E15).
 	Schedule schedule.Schedule
 }
@@ -60,8 +60,8 @@ func LoadAgent(name string, r io.Reader, env func(string) (string, bool)) (Agent
 	return a, err
 }
 
-// loadAgent reads a definition. If c is not nil, c must have the models and servers that the definition
-// names.
+// loadAgent reads a definition and the places in it. If c is not nil, c must have the models and servers that
+// the definition names.
 func loadAgent(name string, r io.Reader, env func(string) (string, bool), c *Config) (Agent, agentPlaces, error) {
 	start := settings.Position{Line: 1, Column: 1}
 	p := agentPlaces{at: start, model: start}
@@ -179,7 +179,8 @@ func scheduleProblem(s string) string {
 	return ""
 }
 
-// schedule returns the schedule that the valid keys describe. Without a time zone, it is in UTC.
+// schedule returns the schedule that the valid keys describe. Without a time zone, the schedule is in UTC. A
+// time zone without a schedule is a problem.
 func (t *agentTimes) schedule(l *loader) schedule.Schedule {
 	if t.line == "" {
 		if t.zone != "" {
@@ -199,8 +200,8 @@ func (t *agentTimes) schedule(l *loader) schedule.Schedule {
 // toolPattern is an example of a pattern of tools.
 const toolPattern = "a pattern of tools, as in files.delete*"
 
-// checkAgent adds the problems of a definition whose keys are valid by themselves. Its prompt
-// begins in this line.
+// checkAgent adds the problems of a definition whose keys are valid by themselves. The prompt begins in the
+// given line.
 func (l *loader) checkAgent(a Agent, line int) {
 	at := settings.Position{Line: line, Column: 1}
 	switch {

@@ -13,7 +13,8 @@ import (
 	"github.com/askback/askback/internal/settings"
 )
 
-// AgentFiles returns the files in a directory whose names end with .md, sorted by name.
+// AgentFiles returns the files in a directory whose names end with .md, sorted by name. It leaves out hidden
+// files.
 func AgentFiles(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -30,8 +31,8 @@ func AgentFiles(dir string) ([]string, error) {
 
 // LoadAgents reads definitions of agents, and returns the valid definitions in the order of their files. The
 // error has the problems of all files: an [settings.Invalid] for each file with problems, or the reason why
-// it cannot be read. Two files with one name are also a problem, as is a definition that names a model or a
-// server that c does not have.
+// the file cannot be read. Two agents with the same name are also a problem, and so is a definition that
+// names a model or a server that c does not have.
 func (c Config) LoadAgents(files []string, env func(string) (string, bool)) ([]Agent, error) {
 	var all []Agent
 	var problems []error
@@ -58,7 +59,7 @@ func (c Config) LoadAgents(files []string, env func(string) (string, bool)) ([]A
 	return all, errors.Join(problems...)
 }
 
-// readAgent reads a definition from a file.
+// readAgent reads a definition from a file. It returns an error if the file is not a regular file.
 func (c Config) readAgent(file string, env func(string) (string, bool)) (Agent, agentPlaces, error) {
 	// A pipe would block until a program writes to it.
 	info, err := os.Stat(file)
@@ -79,7 +80,7 @@ func (c Config) readAgent(file string, env func(string) (string, bool)) (Agent, 
 // agentPlaces are the places in a definition that its checks need.
 type agentPlaces struct {
 	name  string            // the name of the agent, if it is valid
-	at    settings.Position // of the name
+	at    settings.Position // the place of the name
 	model settings.Position
 	tools []settings.Position
 
@@ -106,7 +107,7 @@ func (l *loader) checkUse(c *Config, a Agent, p agentPlaces) {
 	}
 }
 
-// checkRules adds a problem for each pattern that matches no tool of any server of the agent: the author
+// checkRules adds a problem for each pattern that matches no tool of any server of the agent. The author
 // relies on the pattern, and may have misspelled it.
 func (l *loader) checkRules(a Agent, p agentPlaces) {
 	places := slices.Concat(p.confirm, p.allow)
@@ -132,7 +133,7 @@ func (a Agent) mayMatch(pattern string) bool {
 	return false
 }
 
-// flat replaces slashes in a text, so that a "*" of path.Match also matches them.
+// flat replaces slashes in s, so that a "*" of path.Match also matches slashes.
 func flat(s string) string { return strings.ReplaceAll(s, "/", "\x00") }
 
 // mayBegin reports whether a valid pattern can match a text that begins with this text and is longer.
@@ -184,6 +185,6 @@ func (a Agent) Servers() []string {
 	return slices.Compact(names)
 }
 
-// cutServer returns the server of an entry of the tools of an agent. If the entry is a single tool, it also
-// returns the tool.
+// cutServer returns the server of an entry of the tools of an agent. If the entry is a single tool, single is
+// set, and cutServer also returns the tool.
 func cutServer(entry string) (server, tool string, single bool) { return strings.Cut(entry, ".") }

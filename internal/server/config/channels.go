@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/internal/settings"
 )
 
-// EachChannel yields the channels that the server has, in the order of the list of channels.
+// EachChannel yields the channels in the settings, in the order of [kinds.All].
 func (c Config) EachChannel() iter.Seq2[channels.Kind, channels.Settings] {
 	return func(yield func(channels.Kind, channels.Settings) bool) {
 		for _, k := range kinds.All {

@@ -23,23 +23,24 @@ type Config struct {
 	PublicURL string // scheme, host and port, without a slash at the end
 	Database  string // sqlite:PATH
 	People    []Person
-	Groups    map[string][]string // the names of people, by the name of the group without @
+	Groups    map[string][]string // the names of people, keyed by the name of the group without @
 	Routes    []askback.Route
 	Login     Login
-	Channels  map[string]channels.Settings // the channels of the server, by name
+	Channels  map[string]channels.Settings // the channels of the server, keyed by name
 	Limits    Limits
 	Retention Retention
-	// the time for which a person can undo an answer that was given with one key or tap; 0: the default, -1:
-	// none
+	// Undo is the time for which a person can undo an answer that was given with one key or tap. It is 0 for
+	// the default, and -1 if answers cannot be undone.
 	Undo time.Duration
 	Log  Log
 
-	// the directory with the definitions of hosted agents. A relative path begins at the folder of the file
+	// Agents is the directory with the definitions of hosted agents. A relative path begins at the folder of
+	// the file.
 	Agents     string
 	Models     map[string]Model
 	MCPServers map[string]MCPServer
 
-	// DebugListen is the loopback address and port of the debug server; "" for none.
+	// DebugListen is the loopback address and port of the debug server, or "" if there is no debug server.
 	DebugListen string
 }
 
@@ -54,12 +55,12 @@ type Log struct {
 type Limits struct {
 	PendingPerAgent int
 	AsksPerMinute   int
-	DigestAfter     int // questions of one agent to one person in a minute; -1: no digests
+	DigestAfter     int // questions of one agent to one person in a minute; -1 disables digests
 }
 
 // Retention is how long records are kept. Zero means that they are never deleted.
 type Retention struct {
-	Settled time.Duration // for an ask, after its outcome; pending asks are always kept
+	Settled time.Duration // how long a settled ask is kept; pending asks are always kept
 }
 
 // Equal reports whether c and d have the same settings. The format of their files does not matter.
@@ -68,9 +69,8 @@ func (c Config) Equal(d Config) bool { return reflect.DeepEqual(c, d) }
 // maxSize is the maximum size of a file in bytes, far more than settings need.
 const maxSize = 1 << 20
 
-// Load reads settings from r. Its errors give name as the name of the file. Load replaces
-// ${NAME} in a text by the value that env returns for NAME. The error is an [settings.Invalid],
-// unless reading from r fails.
+// Load reads settings from r. In its errors, name is the name of the file. Load replaces ${NAME} in a text by
+// the value that env returns for NAME. The error is an [settings.Invalid], unless reading from r fails.
 func Load(name string, r io.Reader, env func(string) (string, bool)) (Config, error) {
 	src, err := io.ReadAll(io.LimitReader(r, maxSize+1))
 	if err != nil {

@@ -15,7 +15,7 @@ func InFolderOf(file, path string) (string, error) {
 	return filepath.Abs(filepath.Join(filepath.Dir(file), path))
 }
 
-// A FileVersion is the modification time and the size of a file. It changes when the file does.
+// A FileVersion is the modification time and the size of a file. A change of the file changes its version.
 type FileVersion struct {
 	Path     string // "" if only one file is compared
 	modified time.Time

@@ -12,19 +12,19 @@ import (
 	"github.com/askback/askback/internal/settings"
 )
 
-// An MCPServer configures an MCP server with tools of hosted agents. It has a command or a URL.
+// An MCPServer configures an MCP server with tools for hosted agents. It has either a command or a URL.
 type MCPServer struct {
-	Command []string          // the program and its arguments; it is not a line for a shell
+	Command []string          // the program and its arguments, without a shell
 	Env     map[string]string // additional environment of the command
 
-	URL       string // the address of its endpoint
+	URL       string // the address of the endpoint
 	Headers   map[string]string
 	AllowHTTP bool // URL may be http to another machine
 }
 
 var (
-	// serverName is the form of the name of a server. It has no dot, because a dot separates it from the name
-	// of a tool. It is short enough for the names of tools that models get.
+	// serverName is the form of a server's name. The name has no dot, because a dot separates it from the
+	// name of a tool. It is short enough for the names of tools that models get.
 	serverName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`) })
 	headerName = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}$")
@@ -45,7 +45,7 @@ func serverNameProblem(name string) (problem, fix string) {
 	return "", ""
 }
 
-// mcpServers reads the MCP servers by name.
+// mcpServers reads the MCP servers, keyed by name.
 func (l *loader) mcpServers(v settings.Value) map[string]MCPServer {
 	all := map[string]MCPServer{}
 	l.Named(v, "write names and their values, as in files: {command: [mcp-files, --root, /srv/work]}",
@@ -55,8 +55,8 @@ func (l *loader) mcpServers(v settings.Value) map[string]MCPServer {
 	return all
 }
 
-// mcpServer reads one server. Its problems repeat neither arguments, addresses nor values: any
-// of them can be a secret.
+// mcpServer reads a server. Its problems do not repeat arguments, addresses or values, because each of them
+// can be a secret.
 func (l *loader) mcpServer(v settings.Value, here settings.Position) (s MCPServer) {
 	before := l.Problems()
 	var urlAt, envAt, headersAt, httpAt settings.Position
@@ -103,7 +103,8 @@ func (l *loader) mcpServer(v settings.Value, here settings.Position) (s MCPServe
 
 const urlExample = "the address of the endpoint, as in https://tickets.example.com/mcp"
 
-// endpointProblem returns the problem of the address of a server, or "". It does not repeat the address.
+// endpointProblem returns the problem of the address of a server, or "". The problem does not contain the
+// address.
 func endpointProblem(s string, allowHTTP bool) (problem string) {
 	u, err := url.Parse(s)
 	switch {
@@ -127,7 +128,7 @@ func (l *loader) command(v settings.Value) (all []string) {
 	return all
 }
 
-// secretTexts reads texts by name. Its problems repeat no text.
+// secretTexts reads texts, keyed by name. Its problems do not contain the texts.
 func (l *loader) secretTexts(
 	v settings.Value, example string, check func(string) (problem, fix string),
 ) map[string]string {
@@ -166,7 +167,8 @@ func newHeaderProblem() func(name string) (problem, fix string) {
 	}
 }
 
-// toolProblem returns the problem of an entry of the tools of an agent, and the fix, or "".
+// toolProblem returns the problem of an entry of the tools of an agent, and the fix. Both are "" if the entry
+// is valid.
 func (c Config) toolProblem(entry string) (problem, fix string) {
 	server, tool, single := cutServer(entry)
 	_, known := c.MCPServers[server]

@@ -18,18 +18,18 @@ type Model struct {
 	Provider  string // anthropic, openai or scripted; or demo, which settings cannot have
 	Model     string // the provider's name of the model
 	APIKey    string
-	BaseURL   string // "": the address of the provider
+	BaseURL   string // "" for the address of the provider
 	AllowHTTP bool   // BaseURL may be http to another machine
 	Script    string // the file of a scripted model. A relative path begins at the folder of the settings
-	MaxTokens int    // the maximum length of a reply; 0: the default
+	MaxTokens int    // the maximum length of a reply, or 0 for the default
 	Prices    Prices
 }
 
-// Prices are the prices of a million tokens, in US dollars. 0 means that a price is not known.
+// Prices are the prices for a million tokens, in US dollars. A price of 0 is not known.
 type Prices struct{ Input, Output, Cached, Stored float64 }
 
-// The variables with the key of models that are not in the settings, and with the address for their requests.
-// The SDKs of Anthropic use the same names.
+// The environment variables with the API key of models that are not in the settings, and with the URL for
+// their requests. The SDKs of Anthropic use the same names.
 const (
 	anthropicKey = "ANTHROPIC_API_KEY"
 	anthropicURL = "ANTHROPIC_BASE_URL"
@@ -38,10 +38,10 @@ const (
 // families are the models of Anthropic that need no settings.
 var families = []string{"sonnet", "opus", "haiku"}
 
-// AllModels returns the models that agents can name. With a key of Anthropic in the environment, sonnet, opus
-// and haiku are the newest models of Anthropic, unless the settings have models with these names. Their
-// requests go to the base URL in the environment, if it has one. Unless the settings have them, the model
-// default is sonnet, and demo is the model of the demonstration.
+// AllModels returns the models that agents can name, keyed by name. With an API key of Anthropic in the
+// environment, sonnet, opus and haiku are the newest models of Anthropic. Their requests go to the base URL
+// in the environment, if there is a base URL. The model default is sonnet, and demo is the model of the
+// demonstration. Models in the settings replace models with the same names.
 func (c Config) AllModels(env func(string) (string, bool)) map[string]Model {
 	all := maps.Clone(c.Models)
 	if all == nil {
@@ -81,7 +81,7 @@ func modelNameProblem(name string) (problem, fix string) {
 	return "", ""
 }
 
-// models reads the models by name.
+// models reads the models, keyed by name.
 func (l *loader) models(v settings.Value) map[string]Model {
 	all := map[string]Model{}
 	l.Named(v, "write names and their values, as in local: {provider: openai, …}",
@@ -91,7 +91,7 @@ func (l *loader) models(v settings.Value) map[string]Model {
 	return all
 }
 
-// model reads one model. Its problems do not repeat the key.
+// model reads a model. Its problems do not contain the API key.
 func (l *loader) model(v settings.Value, here settings.Position) (m Model) {
 	before := l.Problems()
 	at := map[string]settings.Position{}
@@ -205,7 +205,7 @@ func (l *loader) prices(v settings.Value, p *Prices) {
 	}
 }
 
-// modelProblem returns the problem of the name of a model, and the fix, or "".
+// modelProblem returns the problem of the name of a model, and the fix. Both are "" if there is such a model.
 func (c Config) modelProblem(name string, env func(string) (string, bool)) (problem, fix string) {
 	all := c.AllModels(env)
 	if _, ok := all[name]; ok {

@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/internal/settings"
 )
 
-// groups reads the groups of people: lists of names, by name.
+// groups reads the groups: lists of the names of people, keyed by the name of the group.
 func (l *loader) groups(v settings.Value) map[string][]string {
 	out := map[string][]string{}
 	l.Named(v, "write names and lists of people, as in payments: [ana, ben]",
@@ -31,13 +31,13 @@ func groupProblem(name string) (problem, fix string) {
 	return directory.GroupNameProblem(name), "write a name without @, as in payments"
 }
 
-// names reads a list of different names. The check returns the problem of a name, or "".
+// names reads a list of different names. check returns the problem of a name, or "".
 func (l *loader) names(v settings.Value, check func(string) string) []string {
 	out, _ := l.namesAt(v, "a name, as in ana", check)
 	return out
 }
 
-// namesAt is like names for another kind of names. It also returns their positions.
+// namesAt is like names, with another example of a name. It also returns the positions of the names.
 func (l *loader) namesAt(
 	v settings.Value, example string, check func(string) string,
 ) (out []string, at []settings.Position) {

@@ -17,7 +17,7 @@ import (
 // A RouteFile has routes for the API, from a file.
 type RouteFile struct {
 	Routes   []askback.Route
-	Revision int64 // the revision of the list from which the file was made; -1: none
+	Revision int64 // the revision of the list from which the file was made, or -1
 	Left     int   // the number of routes of the settings that were left out
 	name     string
 	from     []settings.Value // the place of each route in the file
@@ -50,7 +50,7 @@ func (f RouteFile) Locate(err error) error {
 	return out
 }
 
-// keyOf returns a pointer as a key of the file: list entries are counted from 1.
+// keyOf returns a pointer as a key of the file, in which list entries are counted from 1.
 func keyOf(pointer string) (key string) {
 	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		if n, err := strconv.Atoi(part); err == nil {
@@ -125,7 +125,8 @@ func (l *loader) routeFields(root settings.Node, f *RouteFile) {
 	}
 }
 
-// listedSettings are the additional settings of a route in a list of the API.
+// listedSettings returns the additional settings of a route in a list of the API. It returns nil for a
+// settings file.
 func (l *loader) listedSettings(r *askback.Route) []settings.Setting {
 	if !l.listed {
 		return nil

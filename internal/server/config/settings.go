@@ -49,7 +49,8 @@ func (l *loader) topLevel(c *Config) []settings.Setting {
 	}
 }
 
-// undo returns a function that reads into dst how long an answer can be undone; -1 means not at all.
+// undo returns a function that reads into dst how long an answer can be undone. It stores -1 if an answer
+// cannot be undone.
 func (l *loader) undo(dst *time.Duration) func(settings.Value) {
 	return l.Number("1s to 1m, or 0 to send answers immediately", func(s string) string {
 		d, err := askback.ParseDuration(s)

@@ -104,7 +104,7 @@ func (l *loader) checkCharacters(src string) {
 	}
 }
 
-// unsupportedTokens has the name of each token of YAML that is not supported.
+// unsupportedTokens maps each type of a YAML token that is not supported to its name for errors.
 var unsupportedTokens = map[token.Type]string{
 	token.AnchorType:      "an anchor",
 	token.AliasType:       "an alias",
@@ -162,7 +162,7 @@ func startsBlock(tokens token.Tokens, i int) bool {
 		i+1 < len(tokens) && tokens[i+1].Type == token.MappingValueType
 }
 
-// nodeOf returns a value of the file. An empty one is at the position of its key.
+// nodeOf returns n as a value of the file. An empty value is at the position of its key.
 func nodeOf(n ast.Node, key settings.Position) settings.Node {
 	if n == nil || n.Type() == ast.NullType {
 		return settings.Node{At: key}

@@ -28,8 +28,9 @@ import (
 // headroom gained little on go run ./test/bench.
 const Headroom = 128 << 20
 
-// Start allows [Headroom] to be allocated between two collections, or as much as is in use if that is more.
-// stop restores the earlier percentage. If the environment variable GOGC is set, Start does nothing.
+// Start allows [Headroom] to be allocated between two collections. With a larger heap, it allows as much as
+// is in use. stop restores the earlier percentage. If the environment variable GOGC is set, Start does
+// nothing.
 func Start() (stop func()) {
 	if _, ok := os.LookupEnv("GOGC"); ok {
 		return func() {}
@@ -54,8 +55,8 @@ type tuner struct {
 // The size is proportional to the percentage.
 const defaultMinimum = 4 << 20
 
-// percentFor returns the percentage that leaves the headroom when used bytes are in use. It is at least Go's
-// default, and at most the percentage that makes Go's minimum heap as large as the headroom.
+// percentFor returns the percentage that leaves the headroom when used bytes are in use. The percentage is at
+// least Go's default. It is at most the percentage that makes Go's minimum heap as large as the headroom.
 func (t *tuner) percentFor(used uint64) int {
 	const goDefault = 100
 	most := max(goDefault, t.headroom*goDefault/defaultMinimum)

@@ -22,11 +22,11 @@ import (
 	"github.com/askback/askback/internal/server/config"
 )
 
-// Connections are the models and MCP servers of settings.
+// Connections are the models and MCP servers in the settings.
 type Connections struct {
 	models  map[string]agent.Model
 	servers map[string]hostedServer
-	idle    []func() // close the connections of the models
+	idle    []func() // functions that close the connections of the models
 }
 
 // A hostedServer is an MCP server with its settings.
@@ -35,14 +35,16 @@ type hostedServer struct {
 	*mcptools.Server
 }
 
-// Connect returns the models and MCP servers of a settings file at a path.
+// Connect returns the models and MCP servers in file, whose path is settings. Models and servers are not
+// connected yet.
 func Connect(settings string, file config.Config) (*Connections, error) {
 	c, _, err := connect(settings, file, slog.New(slog.DiscardHandler), &Connections{})
 	return c, err
 }
 
 // connect is like Connect, but keeps a server of before with its connection if its settings are the same. It
-// also returns the servers of before that are no longer in the settings.
+// also returns the servers of before that are no longer in the settings. A server that cannot be used is
+// logged and left out.
 func connect(
 	settings string, file config.Config, log *slog.Logger, before *Connections,
 ) (c *Connections, unused map[string]hostedServer, err error) {
@@ -93,8 +95,8 @@ func (c *Connections) Close() {
 	closeAll(c.idle)
 }
 
-// Definitions returns the definitions with their models and servers. The error has the problems of
-// all, each with its file.
+// Definitions returns the definitions of agents with their models and servers. The error has a line for each
+// problem, with the file of the agent.
 func (c *Connections) Definitions(agents []config.Agent) (all []agent.Definition, err error) {
 	var problems []string
 	for _, a := range agents {
@@ -124,7 +126,7 @@ func (c *Connections) Definitions(agents []config.Agent) (all []agent.Definition
 	return all, nil
 }
 
-// Located returns the problems of an agent with its file.
+// Located returns the lines of err, the problems of an agent, with the file of the agent.
 func Located(a config.Agent, err error) (lines []string) {
 	for line := range strings.SplitSeq(err.Error(), "\n") {
 		lines = append(lines, a.File+":1:1: "+strings.TrimPrefix(line, "agent "+a.Name+": "))
@@ -132,7 +134,7 @@ func Located(a config.Agent, err error) (lines []string) {
 	return lines
 }
 
-// newModel returns a model. The path of its script begins at the folder of the settings file.
+// newModel returns a model. The path of a script begins at the folder of the settings file.
 func newModel(m config.Model, settings string) (agent.Model, error) {
 	prices := agent.Prices(m.Prices)
 	switch m.Provider {

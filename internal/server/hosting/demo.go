@@ -16,7 +16,7 @@ import (
 const demoPause = 40 * time.Millisecond
 
 // A DemoRunner has only the agent of the demonstration. Every process that holds the database and has no
-// other agents runs it, so that a newcomer can see a run immediately.
+// other agents runs this agent, so that a newcomer can see a run immediately.
 type DemoRunner struct{ *agent.Runner }
 
 var _ engine.PartialRunner = DemoRunner{}

@@ -1,5 +1,5 @@
-// Package hosting runs the hosted agents of a server: it reads their definitions, and connects their
-// models and MCP servers.
+// Package hosting runs the hosted agents of a server. It reads their definitions, and connects their models
+// and MCP servers.
 package hosting
 
 import (
@@ -30,14 +30,14 @@ type Host struct {
 
 	mu       sync.Mutex
 	seen     []config.FileVersion // the versions of the files when they were last read
-	scripts  []string             // of models
+	scripts  []string             // the paths of the scripts of models
 	current  *Connections
-	secrets  map[string]string // the secrets of webhooks, by agent
-	rejected error             // the reason why the files are not in use; nil if they are
+	secrets  map[string]string // the secrets of webhooks, keyed by agent
+	rejected error             // the reason why the files are not in use, or nil
 }
 
-// New returns the agents in a directory. Relative paths begin in the folder of the settings file.
-// Without a directory, it returns nil. The error has every problem of their files.
+// New returns a Host for the agents in a directory. Relative paths begin in the folder of the settings file.
+// If dir is "", New returns nil. The error has a line for each problem in the files.
 func New(dir, settings string, file config.Config, log *slog.Logger) (*Host, error) {
 	if dir == "" {
 		return nil, nil
@@ -53,8 +53,8 @@ func New(dir, settings string, file config.Config, log *slog.Logger) (*Host, err
 	return h, nil
 }
 
-// Dir returns the directory with the definitions of agents: the directory of the flag, or the directory in
-// the settings file at a path. Without either, it returns "".
+// Dir returns the directory with the definitions of agents. This is flag or, if flag is "", the directory in
+// the settings file at path. If neither has a directory, Dir returns "".
 func Dir(flag, path string, file config.Config) (string, error) {
 	if flag != "" || file.Agents == "" {
 		return flag, nil
@@ -62,8 +62,8 @@ func Dir(flag, path string, file config.Config) (string, error) {
 	return config.InFolderOf(path, file.Agents)
 }
 
-// Apply reads the definitions, and runs the agents with these settings. If there is a problem in
-// one of the files, it changes nothing.
+// Apply reads the definitions, and runs the agents with these settings. If a file has a problem, Apply
+// returns the error, and the earlier definitions apply.
 func (h *Host) Apply(file config.Config) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -106,7 +106,7 @@ func (h *Host) load(file config.Config) error {
 	return nil
 }
 
-// Read reads definitions in files and directories. Without any, it returns an error.
+// Read reads the definitions in files and directories. A path without a definition is an error.
 func Read(paths []string, file config.Config) ([]config.Agent, error) {
 	var files []string
 	for _, path := range paths {
@@ -138,7 +138,7 @@ func Read(paths []string, file config.Config) ([]config.Agent, error) {
 	return agents, nil
 }
 
-// versions returns the versions of the files of the agents: definitions and scripts of models.
+// versions returns the versions of the files of the agents: the definitions, and the scripts of models.
 func (h *Host) versions() (all []config.FileVersion) {
 	files, _ := config.AgentFiles(h.dir) // the reader of the file returns the error
 	for _, path := range slices.Concat(files, h.scripts) {
@@ -149,8 +149,8 @@ func (h *Host) versions() (all []config.FileVersion) {
 	return all
 }
 
-// Changed reports whether a file was changed, added or removed since they were last read. It
-// returns false if h is nil.
+// Changed reports whether a file was changed, added or removed since the files were last read. It returns
+// false if h is nil.
 func (h *Host) Changed() bool {
 	if h == nil {
 		return false
@@ -160,8 +160,8 @@ func (h *Host) Changed() bool {
 	return !slices.Equal(h.versions(), h.seen)
 }
 
-// IsRejected reports whether files have errors, so that older definitions apply. It returns false
-// if h is nil.
+// IsRejected reports whether files have errors, so that the earlier definitions apply. It returns false if h
+// is nil.
 func (h *Host) IsRejected() bool {
 	if h == nil {
 		return false
@@ -171,8 +171,8 @@ func (h *Host) IsRejected() bool {
 	return h.rejected != nil
 }
 
-// Join makes an engine run the agents. It returns the verifier of webhooks that start them. It
-// does nothing if h is nil.
+// Join makes an engine run the agents. It returns the verifier for webhooks that start the agents. If h is
+// nil, Join does nothing and returns nil.
 func (h *Host) Join(o *engine.Options) (httpapi.HookVerifier, error) {
 	if h == nil {
 		return nil, nil
@@ -203,10 +203,10 @@ func (h *Host) Close() {
 // Dir returns the directory with the definitions.
 func (h *Host) Dir() string { return h.dir }
 
-// Agents returns the number of the agents.
+// Agents returns the number of agents.
 func (h *Host) Agents() int { return len(h.runner.Agents()) }
 
-// An Error is an error in files, with one problem in each line.
+// An Error is an error in files. Each line of it is a problem.
 type Error string
 
 // Error returns the problems.

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// Agent verifies an access token and returns the name of its agent. The token is a JWT of
-// the issuer (RFC 9068) whose audience is the public URL followed by [ResourcePath].
+// Agent verifies an access token and returns the name of its agent. The token is a JWT of the issuer (RFC
+// 9068) whose audience is the public URL followed by [ResourcePath].
 //
-// The name is derived from the subject, which never changes. An e-mail address could later
-// belong to another person. The label is the verified e-mail address, or "" if the token has
-// no such address or it is not printable. The error is [ErrInvalid] or [ErrUnreachable].
+// The name is derived from the subject, which never changes. An e-mail address could later belong to another
+// person. The label is the verified e-mail address. It is "" if the token has no such address, or the address
+// is not printable. The error is [ErrInvalid] or [ErrUnreachable].
 func (i *Issuer) Agent(ctx context.Context, token string) (name, label string, err error) {
 	if !isJWT(token) {
 		return "", "", ErrInvalid
@@ -52,7 +52,7 @@ func rejectAccess(typ string, c claims) (why string) {
 	return ""
 }
 
-// isJWT reports whether a string looks like a JWT in compact form.
+// isJWT reports whether secret looks like a JWT in compact form.
 func isJWT(secret string) bool {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 	return strings.Count(secret, ".") == 2 && strings.Trim(secret, letters) == ""
@@ -78,8 +78,8 @@ const hashPrefix = "sha256:"
 // hash.
 const maxPrintable = 100
 
-// printable returns s if people can read it in one line. A string that is too long, not
-// visible ASCII, or like a hash is replaced by its hash, so no two subjects collide.
+// printable returns s if people can read it on one line. A string that is too long, not visible ASCII, or
+// like a hash is replaced by its hash, so no two subjects collide.
 func printable(s string) string {
 	hidden := func(r rune) bool { return r <= ' ' || r >= 0x7f }
 	if len(s) <= maxPrintable && !strings.HasPrefix(s, hashPrefix) && strings.IndexFunc(s, hidden) < 0 {

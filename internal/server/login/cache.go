@@ -19,17 +19,17 @@ type cachingTransport struct {
 	now  func() time.Time
 
 	mu      sync.Mutex
-	entries map[string]*cacheEntry // by URL
+	entries map[string]*cacheEntry // keyed by URL
 }
 
-// A cacheEntry is a document that is being fetched, or was. Its other fields are set before fetched is
+// A cacheEntry is a document that is being fetched or was fetched. Its other fields are set before fetched is
 // closed.
 type cacheEntry struct {
 	fetched     chan struct{}
 	body        []byte
 	contentType string
 	err         error
-	until       time.Time // zero until it is fetched
+	until       time.Time // zero until the document is fetched
 }
 
 // The times for which a document is cached, and for which a failed fetch is not repeated.

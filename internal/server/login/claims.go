@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// claims are the claims of a token, read strictly. encoding/json would ignore the case of
+// claims are the claims of a token, which are read strictly. Package encoding/json would ignore the case of
 // names, and accept duplicates.
 type claims struct{ jcs.Value }
 
@@ -19,8 +19,8 @@ var strictNames = []string{
 	"iss", "sub", "aud", "exp", "nbf", "nonce", "email", "email_verified", "typ", "cnf", "events", "at_hash", "c_hash",
 }
 
-// readClaims parses claims. It rejects input that two parsers could read differently, such
-// as strictNames that are not in lower case.
+// readClaims parses claims. It rejects input that two parsers could read differently. An example is a name of
+// strictNames that is not in lower case.
 func readClaims(b []byte) (claims, error) {
 	v, err := jcs.Parse(b)
 	if err != nil {
@@ -63,7 +63,7 @@ func (c claims) text(name string) string {
 	return v.Text()
 }
 
-// lacksEmail reports whether one of the claims email and email_verified is missing.
+// lacksEmail reports whether the claim email or the claim email_verified is missing.
 func (c claims) lacksEmail() bool { return !c.has("email") || !c.has("email_verified") }
 
 // maxEmail is the maximum length of an e-mail address in bytes (RFC 5321).

@@ -16,8 +16,8 @@ const (
 	plainCookie  = "askback"
 )
 
-// cookieName returns the name of the session cookie for a request. It returns "" unless the
-// request came over https or on loopback: otherwise, others could read the cookie.
+// cookieName returns the name of the session cookie for a request. It returns "" unless the request came over
+// https or on loopback, because other people could read the cookie.
 func cookieName(r *http.Request) string {
 	switch {
 	case r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https":
@@ -32,15 +32,15 @@ func cookieName(r *http.Request) string {
 // X-Forwarded-Proto.
 func Secure(r *http.Request) bool { return cookieName(r) == secureCookie }
 
-// Possible reports whether a browser that sent this request can stay logged in: it came
-// over https, or on loopback.
+// Possible reports whether a browser that sent r can stay logged in. This is the case if r came over https,
+// or on loopback.
 func Possible(r *http.Request) bool { return cookieName(r) != "" }
 
 // Secret returns the secret in the session cookie of a request, or "".
 func Secret(r *http.Request) string { return cookieValue(r, "") }
 
-// SetCookie sets the session cookie with a lifetime. It reports whether that is
-// [Possible].
+// SetCookie sets the session cookie with a lifetime. If this is not [Possible], it does nothing and returns
+// false.
 func SetCookie(w http.ResponseWriter, r *http.Request, secret string, lifetime time.Duration) bool {
 	return setCookie(w, r, "", secret, lifetime)
 }
@@ -52,15 +52,15 @@ func ClearCookie(w http.ResponseWriter, r *http.Request) { deleteCookie(w, r, ""
 // the log-in.
 const returnPathSuffix = "-to"
 
-// SetReturnPath stores the path of a page in a cookie, if that is [Possible], to return to
-// it after the log-in. It leaves out the query and the fragment. The cookie expires after
-// lifetime.
+// SetReturnPath stores the path of a page in a cookie, without its query and fragment. After the log-in, the
+// person returns to this page. The cookie expires after lifetime. If this is not [Possible], SetReturnPath
+// does nothing.
 func SetReturnPath(w http.ResponseWriter, r *http.Request, path string, lifetime time.Duration) {
 	setCookie(w, r, returnPathSuffix, localPath(path), lifetime)
 }
 
-// TakeReturnPath returns the path that [SetReturnPath] stored and deletes the cookie. The
-// path always leads to this server, and is "/" if none was stored.
+// TakeReturnPath returns the path that [SetReturnPath] stored and deletes the cookie. The path always leads
+// to this server. It is "/" if no path was stored.
 func TakeReturnPath(w http.ResponseWriter, r *http.Request) string {
 	path := cookieValue(r, returnPathSuffix)
 	if path != "" {
@@ -69,8 +69,9 @@ func TakeReturnPath(w http.ResponseWriter, r *http.Request) string {
 	return localPath(path)
 }
 
-// setCookie sets a cookie whose name is the name of the session cookie with a suffix. It reports whether that
-// is [Possible]. The cookie is Lax, because the issuer redirects back from another site.
+// setCookie sets a cookie whose name is the name of the session cookie with a suffix. If this is not
+// [Possible], it does nothing and returns false. The cookie is Lax, because the issuer redirects back from
+// another site.
 func setCookie(w http.ResponseWriter, r *http.Request, suffix, value string, lifetime time.Duration) bool {
 	name := cookieName(r)
 	if name == "" {

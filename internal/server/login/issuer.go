@@ -49,8 +49,8 @@ type Settings struct {
 	ClientID     string
 	ClientSecret string // "" for a public client
 	PublicURL    string // the address of this server, without a slash at the end
-	// Key signs pending logins. Processes that serve the same people share it. Nil
-	// generates one for this process.
+	// Key signs pending logins. Processes that serve the same people share it. If it is nil, [NewIssuer]
+	// generates a key for this process.
 	Key       []byte
 	Now       func() time.Time  // nil is time.Now
 	Transport http.RoundTripper // nil is http.DefaultTransport
@@ -59,16 +59,16 @@ type Settings struct {
 // CallbackPath is the path to which the issuer redirects people after a log-in.
 const CallbackPath = "/login/oidc/callback"
 
-// ResourcePath is the path of the resource for agents. The audience of their tokens is
-// the public URL followed by it (RFC 8707).
+// ResourcePath is the path of the resource for agents. The audience of their tokens is the public URL
+// followed by this path (RFC 8707).
 const ResourcePath = "/mcp"
 
 // An Issuer authenticates people and agents by OpenID Connect. Its metadata is fetched at
 // first use, so a server starts even if the issuer is unreachable.
 type Issuer struct {
 	settings Settings
-	cached   *http.Client // for its metadata and keys
-	direct   *http.Client // for tokens and claims of a person
+	cached   *http.Client // for the metadata and keys of the issuer
+	direct   *http.Client // for the tokens and claims of people
 
 	exchanges *rate.Limiter
 
@@ -85,14 +85,14 @@ type provider struct {
 	found time.Time
 }
 
-// The rate limit for exchanging codes: the number in each second, and in a burst. Without it, strangers could
-// use up the limit that the issuer has for this server.
+// The rate limit for exchanging codes: the number in each second, and in a burst. Without the limit,
+// strangers could use up the limit that the issuer has for this server.
 const (
 	exchangeRate  = 5
 	exchangeBurst = 20
 )
 
-// issuerTimeout is the timeout of one request to the issuer.
+// issuerTimeout is the timeout of a request to the issuer.
 const issuerTimeout = 10 * time.Second
 
 // NewIssuer returns an issuer. It sends no request yet.
@@ -127,8 +127,8 @@ func (i *Issuer) Address() string { return i.settings.Issuer }
 // Callback returns the URL to which the issuer redirects people after a log-in.
 func (i *Issuer) Callback() string { return i.settings.PublicURL + CallbackPath }
 
-// Name returns the host of the issuer, which people recognize, or its whole URL if that is
-// not valid.
+// Name returns the host of the issuer, which people recognize. If the URL of the issuer is not valid, it
+// returns the whole URL.
 func (i *Issuer) Name() string {
 	u, err := url.Parse(i.settings.Issuer)
 	if err != nil {
@@ -144,9 +144,9 @@ func (i *Issuer) Reach(ctx context.Context) error {
 	return err
 }
 
-// The ages of the result of a discovery. After freshTime it is fetched again, so that
-// keys which the issuer withdrew are no longer accepted. If that fails, the old result is
-// used until staleTime, with at most one attempt in retryTime.
+// The ages of the result of a discovery. After freshTime the result is fetched again, so that keys which the
+// issuer withdrew are no longer accepted. If that fails, the old result is used until staleTime, with at most
+// one attempt in retryTime.
 const (
 	freshTime = 10 * time.Minute
 	staleTime = time.Hour
@@ -156,8 +156,8 @@ const (
 // refreshTime is the timeout of a new discovery while an older result can still be used.
 const refreshTime = 2 * time.Second
 
-// provider returns the result of a recent discovery, or of a new one. If a new one fails,
-// it returns the last result for up to staleTime.
+// provider returns the result of a recent discovery, or makes a new discovery. If a new discovery fails, it
+// returns the last result for up to staleTime. Otherwise the error is [ErrUnreachable].
 func (i *Issuer) provider(ctx context.Context) (*provider, error) {
 	i.mu.Lock()
 	now := i.settings.Now()
@@ -230,10 +230,9 @@ func (i *Issuer) discover(ctx context.Context) (*provider, error) {
 // cached.
 const probe = "eyJhbGciOiJSUzI1NiJ9.e30.AA"
 
-// authStyle returns how this server sends its client secret. It is sent by HTTP Basic, also
-// if the issuer names no method (OpenID Connect Discovery 1.0, section 3). If there is no
-// secret, or the issuer supports client_secret_post but not client_secret_basic, it uses
-// the body.
+// authStyle returns how this server sends its client secret. The default is HTTP Basic, also if the issuer
+// names no method (OpenID Connect Discovery 1.0, section 3). The secret is in the body if there is no secret,
+// or the issuer supports client_secret_post but not client_secret_basic.
 func authStyle(methods []string, secret string) oauth2.AuthStyle {
 	post := slices.Contains(methods, "client_secret_post") && !slices.Contains(methods, "client_secret_basic")
 	if post || secret == "" {
@@ -242,8 +241,8 @@ func authStyle(methods []string, secret string) oauth2.AuthStyle {
 	return oauth2.AuthStyleInHeader
 }
 
-// verify checks that a token is signed by the issuer, is for this audience, is valid now,
-// and has a subject.
+// verify checks that a token is signed by the issuer, is for this audience, is valid now, and has a subject.
+// The error is [ErrInvalid] or [ErrUnreachable].
 func (i *Issuer) verify(ctx context.Context, raw, audience string) (*oidc.IDToken, claims, error) {
 	p, err := i.provider(ctx)
 	if err != nil {

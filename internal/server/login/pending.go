@@ -29,8 +29,8 @@ type pendingLogin struct {
 // maxPending is the maximum number of pending logins in a browser, such as one in each tab.
 const maxPending = 5
 
-// setPending stores a pending login in a cookie. A browser with [maxPending] pending logins loses all older
-// ones.
+// setPending stores a pending login in a cookie. If the browser already has [maxPending] pending logins, it
+// deletes these first.
 func (i *Issuer) setPending(w http.ResponseWriter, r *http.Request, p pendingLogin) {
 	b, _ := json.Marshal(p) // strings and a number can be marshalled
 	var old []string
@@ -47,8 +47,8 @@ func (i *Issuer) setPending(w http.ResponseWriter, r *http.Request, p pendingLog
 	setCookie(w, r, pendingSuffix(p.State), base64.RawURLEncoding.EncodeToString(append(i.sum(b), b...)), pendingTime)
 }
 
-// takePending returns the pending login with a state and deletes its cookie. It reports
-// false if the browser has none, it has expired, or its cookie is not valid.
+// takePending returns the pending login with a state and deletes its cookie. It returns false if there is no
+// such pending login, if it has expired, or if its cookie is not valid.
 func (i *Issuer) takePending(w http.ResponseWriter, r *http.Request, state string) (p pendingLogin, ok bool) {
 	b, err := base64.RawURLEncoding.DecodeString(cookieValue(r, pendingSuffix(state)))
 	if err != nil || len(b) < sha256.Size || !hmac.Equal(b[:sha256.Size], i.sum(b[sha256.Size:])) {

@@ -12,10 +12,9 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Begin begins a log-in and returns the URL of the issuer to redirect the browser to. After
-// the log-in, the person returns to path. If choose is set, the issuer lets people choose
-// an account even if one is logged in. The errors are [ErrUnreachable], and [ErrNotPending]
-// if a cookie is not [Possible].
+// Begin begins a log-in and returns the URL of the issuer to redirect the browser to. After the log-in, the
+// person returns to path. If choose is set, the issuer lets people choose an account even if they are logged
+// in. The error is [ErrUnreachable], or [ErrNotPending] if a cookie is not [Possible].
 func (i *Issuer) Begin(w http.ResponseWriter, r *http.Request, path string, choose bool) (address string, err error) {
 	if !Possible(r) {
 		return "", ErrNotPending
@@ -36,10 +35,10 @@ func (i *Issuer) Begin(w http.ResponseWriter, r *http.Request, path string, choo
 	return i.client(p).AuthCodeURL(pending.State, options...), nil
 }
 
-// Finish ends a log-in after the issuer redirected the browser back. It returns the
-// verified e-mail address of the person and the path to return to, which is set with every
-// error except [ErrNotPending]. The errors are [ErrNotPending], [ErrDenied], [ErrNoEmail],
-// [ErrUnverified], [ErrInvalid], [ErrClient], [ErrTooMany] and [ErrUnreachable].
+// Finish ends a log-in after the issuer redirected the browser back. It returns the verified e-mail address
+// of the person and the path to return to. The path is also set with every error except [ErrNotPending]. The
+// errors are [ErrNotPending], [ErrDenied], [ErrNoEmail], [ErrUnverified], [ErrInvalid], [ErrClient],
+// [ErrTooMany] and [ErrUnreachable].
 func (i *Issuer) Finish(w http.ResponseWriter, r *http.Request) (email, to string, err error) {
 	query := r.URL.Query()
 	pending, ok := i.takePending(w, r, query.Get("state"))
@@ -107,8 +106,8 @@ func (i *Issuer) redeem(ctx context.Context, pending pendingLogin, code string) 
 	return "", fmt.Errorf("%w: %.254q of %.100q", ErrUnverified, c.text("email"), verified.Subject)
 }
 
-// userInfo returns the claims that the UserInfo endpoint has for the person with this
-// subject.
+// userInfo returns the claims of the UserInfo endpoint. The error is [ErrUnreachable], or [ErrInvalid] if the
+// claims have another subject.
 func (i *Issuer) userInfo(ctx context.Context, p *provider, token *oauth2.Token, subject string) (claims, error) {
 	info, err := p.UserInfo(ctx, oauth2.StaticTokenSource(token))
 	if err != nil {

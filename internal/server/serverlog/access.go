@@ -58,7 +58,7 @@ func SetPrincipal(ctx context.Context, p askback.Principal) {
 
 // A requestInfo is a value of the context of a request, for the lines that are logged about it.
 type requestInfo struct {
-	principal atomic.Pointer[askback.Principal] // nil until it is known
+	principal atomic.Pointer[askback.Principal] // nil until the principal is known
 	remote    string                            // the address of the client, or of a proxy in front of this server
 }
 

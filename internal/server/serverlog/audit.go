@@ -25,8 +25,8 @@ type BrowserLogins interface {
 	EndLogin(ctx context.Context, p askback.Principal, id string) (askback.Token, error)
 }
 
-// Audit returns an authenticator that calls a and writes the audit log: rejected secrets, and
-// changes of tokens and grants after their commit. [Log.Committed] logs how asks end.
+// Audit returns an authenticator that calls a and writes the audit log. It logs rejected secrets. It also
+// logs what an [auditedClient] logs, after the commit. [Log.Committed] logs how asks end.
 func (l *Log) Audit(a Authenticator) Authenticator { return auditedAuthenticator{a, l} }
 
 type auditedAuthenticator struct {
@@ -51,8 +51,8 @@ func (a auditedAuthenticator) As(p askback.Principal) askback.Client {
 	return auditedClient{a.Authenticator.As(p), p, a.log}
 }
 
-// AuditLogins returns log-ins that call logins and write the audit log. a authenticates the
-// secrets of browsers.
+// AuditLogins returns a BrowserLogins that calls logins and writes the audit log. a authenticates the secrets
+// of browsers.
 func (l *Log) AuditLogins(a Authenticator, logins BrowserLogins) BrowserLogins {
 	return auditedLogins{logins, a, l}
 }
@@ -253,8 +253,8 @@ func (c auditedClient) record(ctx context.Context, err error, event string, attr
 	}
 }
 
-// Committed logs how an ask was settled, or that an answer created a grant. It ignores other
-// events. The engine calls it after the commit.
+// Committed logs how an ask was settled, or that an answer created a grant. It ignores other events. The
+// engine calls Committed after the commit.
 func (l *Log) Committed(event askback.EventType, a askback.Ask) {
 	name := auditEvent(event, a.Outcome)
 	if name == "" {
@@ -313,8 +313,8 @@ func (l *Log) record(ctx context.Context, event string, attrs ...slog.Attr) {
 		append([]slog.Attr{slog.String("event", event)}, attrs...)...)
 }
 
-// reject logs a rejected secret or log-in. Clients without a valid token can cause any
-// number of them, so their lines are limited.
+// reject logs a rejected secret or log-in. Clients without a valid token can cause any number of rejections,
+// so the number of lines is limited.
 func (l *Log) reject(ctx context.Context, event string, attrs ...slog.Attr) {
 	info, _ := ctx.Value(requestInfoKey{}).(*requestInfo)
 	if remote, ok := l.rejected.attrs(info); ok {

@@ -32,8 +32,8 @@ func (l *limiter) attrs(info *requestInfo) (attrs []slog.Attr, ok bool) {
 	return attrs, ok
 }
 
-// next reports whether another line may be written, and returns the number of lines that were left out before
-// it.
+// next reports whether another line may be written. It returns the number of lines that were left out since
+// the last line.
 func (l *limiter) next(now time.Time) (leftOut int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package serverlog writes the logs of a server: its own messages, an access log of requests,
-// and an audit log. The audit log records how asks end, log-ins and log-outs, rejected
-// secrets, and changes of tokens and grants. No line contains a secret that Askback generated.
+// Package serverlog writes the logs of a server: its own messages, an access log of requests, and an audit
+// log. The audit log records how asks end, log-ins and log-outs, rejected secrets, and the changes that
+// people make to tokens, grants and other objects. No line contains a secret that Askback generated.
 package serverlog
 
 import (
@@ -27,8 +27,8 @@ const (
 type Log struct {
 	*slog.Logger // for messages of the server itself
 
-	// Served, if not nil, is called after each request, with its status and its duration. It is
-	// set before the first request.
+	// Served is called after each request, with its status and its duration, unless it is nil. It is set
+	// before the first request.
 	Served func(r *http.Request, status int, took time.Duration)
 
 	audit     *slog.Logger
@@ -65,8 +65,8 @@ func (everyLevel) Enabled(context.Context, slog.Level) bool { return true }
 // secretPattern matches every secret that Askback generates: in tokens, log-in links and cookies.
 var secretPattern = regexp.MustCompile(`askback_[0-9A-Za-z_-]{8,}`)
 
-// redactAttr replaces secrets in an attribute and cuts long values. A secret can be anywhere,
-// such as in a path with a pasted token, in a label, or in an error.
+// redactAttr replaces secrets in an attribute and truncates long values. A secret can be anywhere, such as in
+// a path with a pasted token, in a label, or in an error.
 func redactAttr(_ []string, a slog.Attr) slog.Attr {
 	switch a.Value.Kind() {
 	case slog.KindString:

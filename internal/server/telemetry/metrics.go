@@ -27,7 +27,7 @@ var (
 	requestBounds = []float64{.001, .005, .025, .1, .5, 2.5, 10, 60}
 )
 
-// Metrics count the work of one server. It implements [engine.Observer].
+// Metrics count the work of one server. They implement [engine.Observer].
 type Metrics struct {
 	registry *prometheus.Registry
 	handler  http.Handler
@@ -38,8 +38,8 @@ type Metrics struct {
 	took                          *prometheus.HistogramVec
 }
 
-// New returns the metrics of this version of the program; nothing is counted yet. Errors of
-// a reading are written to log.
+// New returns the metrics of this version of the program, with all counts 0. Errors of a reading are written
+// to log.
 func New(version string, log *slog.Logger) *Metrics {
 	s := &Metrics{
 		registry: prometheus.NewRegistry(),
@@ -129,8 +129,8 @@ func (s *Metrics) Committed(event askback.EventType, a askback.Ask) {
 	}
 }
 
-// Served counts an HTTP request that has ended. It must have been served by an
-// [http.ServeMux], whose pattern is the route: a path could have any number of values.
+// Served counts an HTTP request that has ended. The request must have been served by an [http.ServeMux],
+// whose pattern is the route. A path could have any number of values.
 func (s *Metrics) Served(r *http.Request, status int, took time.Duration) {
 	route := cmp.Or(routeOf(r), "other")
 	s.requests.WithLabelValues(route, statuses[status%len(statuses)]).Inc()
@@ -140,7 +140,7 @@ func (s *Metrics) Served(r *http.Request, status int, took time.Duration) {
 // routeOf returns the pattern of the [http.ServeMux] that served a request, or "".
 func routeOf(r *http.Request) string { return r.Pattern }
 
-// statuses has the texts of the numbers below 1000, so that a request allocates no text for its status.
+// statuses holds the texts of the numbers below 1000, so that a request allocates no text for its status.
 var statuses = func() (all [1000]string) {
 	for i := range all {
 		all[i] = strconv.Itoa(i)
@@ -150,13 +150,13 @@ var statuses = func() (all [1000]string) {
 
 // A Database describes the database at the time of a reading.
 type Database struct {
-	Bytes    int64 // size of its files
-	Failed   bool  // it can neither be read nor be written any more
-	DiskFull bool  // it cannot be written
-	Damaged  int   // rows that were found damaged
+	Bytes    int64 // the size of the files of the database
+	Failed   bool  // the database can be neither read nor written
+	DiskFull bool  // the database cannot be written, because the disk is full
+	Damaged  int   // the number of rows that were found damaged
 }
 
-// Watch reads the load and the database each time that metrics are read. It is called once, before the first
+// Watch reads the load and the database each time that metrics are read. Call it once, before the first
 // request.
 func (s *Metrics) Watch(load func(context.Context) (engine.Load, error), database func() Database) {
 	s.registry.MustRegister(&watcher{load, database})
@@ -195,7 +195,8 @@ func (w *watcher) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements [prometheus.Collector]. Without a load it sends the other metrics.
+// Collect implements [prometheus.Collector]. If the load cannot be read, it sends an error and the metrics of
+// the database.
 func (w *watcher) Collect(to chan<- prometheus.Metric) {
 	send := func(d *prometheus.Desc, value float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)

@@ -25,7 +25,8 @@ import (
 
 // Traces send spans to a collector by OTLP over HTTP. The environment variables of OpenTelemetry configure
 // them. They implement [engine.Observer]. The span of an ask is made from stored data when the ask ends, so
-// it is complete even if several processes served the ask. No span has text or names of an agent or a person.
+// the span is complete even if several processes served the ask. No span has text or names of an agent or a
+// person.
 type Traces struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
@@ -37,8 +38,8 @@ var ErrProtocol = errors.New(
 	"traces are sent by http/protobuf only: set OTEL_EXPORTER_OTLP_PROTOCOL to it, or leave it out",
 )
 
-// NewTraces returns traces that are sent to the collector in the environment, or nil if it
-// names none. Errors of sending are written to log.
+// NewTraces returns traces that are sent to the collector in the environment. If the environment has no
+// collector, it returns nil. Errors of sending are written to log.
 func NewTraces(ctx context.Context, version string, log *slog.Logger, getenv func(string) string) (*Traces, error) {
 	endpoint := getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") + getenv("OTEL_EXPORTER_OTLP_ENDPOINT")
 	exporter := getenv("OTEL_TRACES_EXPORTER")
@@ -72,8 +73,8 @@ func NewTraces(ctx context.Context, version string, log *slog.Logger, getenv fun
 // Close sends the remaining spans, and stops.
 func (t *Traces) Close(ctx context.Context) error { return t.provider.Shutdown(ctx) }
 
-// Committed makes the spans of an ask when it is settled, and when its agent has acknowledged
-// the outcome. They continue the trace of the agent. It implements [engine.Observer].
+// Committed implements [engine.Observer]. It makes a span of an ask when the ask is settled, and when its
+// agent has acknowledged the outcome. The spans continue the trace of the agent.
 func (t *Traces) Committed(event askback.EventType, a askback.Ask) {
 	if a.Outcome == nil {
 		return
@@ -94,11 +95,11 @@ func (t *Traces) Committed(event askback.EventType, a askback.Ask) {
 	}
 }
 
-// untraced are the routes of probes and of files of pages, which are frequent.
+// untraced lists the routes of probes and of files of pages, which are frequent.
 var untraced = []string{"GET /healthz", "GET /readyz", "GET /metrics", "GET /sw.js"}
 
-// Served makes the span of an HTTP request that has ended. It continues the trace of the
-// client.
+// Served makes the span of an HTTP request that has ended, unless its route is untraced. The span continues
+// the trace of the client.
 func (t *Traces) Served(r *http.Request, status int, took time.Duration) {
 	route := routeOf(r)
 	if slices.Contains(untraced, route) || strings.HasPrefix(route, "GET /assets/") {
@@ -119,8 +120,8 @@ func (t *Traces) span(parent, name string, kind trace.SpanKind, begins, ends tim
 	t.start(parent, name, kind, begins, about...).End(trace.WithTimestamp(ends))
 }
 
-// start starts a span that continues the trace of parent, or a trace of its own if parent is
-// not valid.
+// start starts a span that continues the trace of parent. If parent is not valid, the span begins a new
+// trace.
 func (t *Traces) start(parent, name string, kind trace.SpanKind, at time.Time, about ...attribute.KeyValue) trace.Span {
 	ctx := propagation.TraceContext{}.Extract(context.Background(), propagation.MapCarrier{"traceparent": parent})
 	_, span := t.tracer.Start(ctx, name, trace.WithTimestamp(at), trace.WithSpanKind(kind),

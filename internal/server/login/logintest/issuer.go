@@ -23,7 +23,7 @@ import (
 // Claims are the claims of a token.
 type Claims map[string]any
 
-// With returns a copy of c with changes; nil removes a claim.
+// With returns a copy of c with changes. A change to nil removes the claim.
 func (c Claims) With(changes Claims) Claims {
 	out := Claims{}
 	for _, from := range []Claims{c, changes} {
@@ -36,7 +36,7 @@ func (c Claims) With(changes Claims) Claims {
 	return out
 }
 
-// RoundTrip implements [http.RoundTripper]: it replies to every request with the claims.
+// RoundTrip implements [http.RoundTripper]. It replies to every request with the claims.
 func (c Claims) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	write(w, c)
@@ -51,13 +51,13 @@ type Issuer struct {
 	URL          string
 	ClientID     string
 	ClientSecret string
-	// Person has the claims of the person at the browser. Nil denies the log-in.
+	// Person has the claims of the person at the browser. If it is nil, the issuer denies the log-in.
 	Person Claims
-	// Info is the reply of the UserInfo endpoint; nil replies 404.
+	// Info is the reply of the UserInfo endpoint. If it is nil, the status is 404.
 	Info Claims
-	// Token changes the ID token of a client.
+	// Token changes the claims of an ID token before the issuer signs it.
 	Token func(Claims) Claims
-	// Keys replaces the published keys with this text; "" publishes the keys.
+	// Keys is published instead of the keys, unless it is "".
 	Keys string
 	// Callback changes the parameters of the redirect back.
 	Callback func(url.Values)
@@ -66,8 +66,8 @@ type Issuer struct {
 	key    *ecdsa.PrivateKey
 	id     string
 	codes  map[string]url.Values
-	asked  map[string]int // requests by path
-	status int            // the status of every reply; 0 replies as usual
+	asked  map[string]int // the number of requests, keyed by path
+	status int            // the status of every reply, or 0 to reply as usual
 }
 
 // New starts an issuer with one client.
@@ -109,7 +109,7 @@ func (i *Issuer) Rotate() {
 	i.key, i.id = key, rand.Text()
 }
 
-// Answer makes every reply an error with this status; 0 makes the issuer reply as usual.
+// Answer makes every reply an error with this status. If status is 0, the issuer replies as usual.
 func (i *Issuer) Answer(status int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -126,9 +126,9 @@ func (i *Issuer) Asked(path string) int {
 // Sign returns a token with these claims, signed with the key of the issuer.
 func (i *Issuer) Sign(c Claims) string { return i.SignAs("ES256", c) }
 
-// SignAs returns a token that names an algorithm. Only ES256 is signed with the key of the
-// issuer. "none" has no signature, and any other is an HMAC with the public key as its
-// secret.
+// SignAs returns a token with the given algorithm. Only ES256 is signed with the key of the issuer. A token
+// with the algorithm "none" has no signature. The signature for any other algorithm is an HMAC with the
+// public key as its secret.
 func (i *Issuer) SignAs(alg string, c Claims) string {
 	return i.sign(alg, "at+jwt", text(c))
 }
@@ -144,7 +144,7 @@ func (i *Issuer) sign(alg, kind, payload string) string {
 	return sign(alg, kind, key, id, payload)
 }
 
-// Forge returns a token that names the issuer's key, but is signed with another key.
+// Forge returns a token that has the id of the issuer's key, but is signed with another key.
 func (i *Issuer) Forge(c Claims) string {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
