@@ -304,7 +304,7 @@ func (i *inbox) paste(text string) {
 		p.problem = ""
 		p.paste(text)
 	default:
-		i.status = "Text can be pasted only into a field."
+		i.status = notAField
 	}
 }
 

@@ -261,7 +261,7 @@ func TestPasteIntoTheInboxIsText(t *testing.T) {
 	f.press("enter")
 	f.pass(time.Second)
 	f.Paste("a")
-	f.shows(80, "pasted only into a field")
+	f.shows(80, "If these were keys, press them again")
 	if got := f.outcome(id); got != "open" {
 		t.Errorf("a paste decided the call: %s", got)
 	}

@@ -103,7 +103,7 @@ func (f *inboxFixture) screen(width int) string { return screenText(f.Drawn(), w
 func (f *inboxFixture) shows(width int, pattern string) {
 	f.t.Helper()
 	if screen := f.screen(width); !matches(pattern, screen) {
-		f.t.Errorf("%d columns: want %s on\n%s", width, pattern, screen)
+		f.t.Errorf("%d columns: want %q on\n%s", width, pattern, screen)
 	}
 }
 

@@ -256,6 +256,9 @@ var readingKeys = []string{
 // isBarred reports whether only other people may decide the ask.
 func (p *picker) isBarred() bool { return p.ask.Barred.String() != "" }
 
+// notAField is shown for pasted text where no field is. Keys that arrive together also count as pasted text.
+const notAField = "Text can be pasted only into a field. If these were keys, press them again."
+
 // paste adds pasted text to the field. Without a field, a paste has no effect, because it must not choose an
 // option.
 func (p *picker) paste(text string) {
@@ -267,7 +270,7 @@ func (p *picker) paste(text string) {
 	p.presses++
 	p.letter = ""
 	if p.editing == nil || p.mode == confirming {
-		p.problem = "Text can be pasted only into a field."
+		p.problem = notAField
 		return
 	}
 	if p.mode == filtering {

@@ -3,6 +3,7 @@ package post
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -56,7 +57,7 @@ func (s Settings) Test(ctx context.Context, name string, h channels.Host) (repor
 	c := s.channel(h, Options{})
 	defer c.Close()
 	if err := c.SendTest(ctx, name); err != nil {
-		return "", fmt.Errorf("%s did not accept the message for %s: %s", r.Origin(), name, channels.Failure(err))
+		return "", errors.New(r.Origin() + " " + channels.NotSent(name, err))
 	}
 	if err := c.TestReplies(ctx, name); err != nil {
 		return "", fmt.Errorf(

@@ -2,6 +2,7 @@ package slack
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync/atomic"
@@ -82,7 +83,7 @@ func (s Settings) Test(ctx context.Context, _ string, _ channels.Host) (report s
 	c := channels.Must(New(s.options()))
 	defer c.Close()
 	if err := c.SendTest(ctx); err != nil {
-		return "", fmt.Errorf("%s did not accept the message for %s: %s", Kind.Title, s.Channel, channels.Failure(err))
+		return "", errors.New(Kind.Title + " " + channels.NotSent(s.Channel, err))
 	}
 	return fmt.Sprintf("Slack accepted the message for %s. If nothing arrives, check that you look at this channel "+
 		"in the same workspace.", s.Channel), nil

@@ -51,7 +51,11 @@ func (c *answerCommand) Run(ctx context.Context, io streams, conn *connection.Co
 	}
 	if isLatest(c.ID) {
 		if c.Approve || c.All {
-			return usage(fmt.Sprintf("to approve, give the id instead of latest: %s", ask.ID))
+			flag := "--approve"
+			if c.All {
+				flag = "--approve-all"
+			}
+			return usage(fmt.Sprintf("to approve, give the id instead of latest: askback answer %s %s", ask.ID, flag))
 		}
 		note(io.err, fmt.Sprintf("%s, %s: %s", ask.ID, view.Of(ask).From(), view.Of(ask).Headline()))
 	}
@@ -119,11 +123,13 @@ func ending(ask askback.Ask) string {
 	return withReason(withReason(text, strings.Join(answers, "; ")), ask.Outcome.Reason)
 }
 
-// decision returns the answer to a confirmation. It returns an error if the flags do not fit a confirmation.
-func (c *answerCommand) decision(in io.Reader) (askback.Answer, error) {
+// decision returns the answer to a confirmation with an id. It returns an error if the flags do not fit a
+// confirmation.
+func (c *answerCommand) decision(id string, in io.Reader) (askback.Answer, error) {
 	out := askback.Answer{Comment: c.Comment, Reason: c.Reason}
 	if len(c.Answers)+len(c.Other) > 0 || c.Notes != "" || !c.Approve && !c.Deny && !c.All {
-		return out, usage("this ask is a confirmation: use --approve, --deny or --approve-all")
+		return out, usage("this ask is a confirmation: use --approve, --deny or --approve-all, as in askback answer " +
+			id + " --approve")
 	}
 	switch {
 	case c.Approve:
@@ -168,7 +174,7 @@ func (c *answerCommand) edit(a *askback.Answer, in io.Reader) error {
 
 func (c *answerCommand) answer(ask askback.Ask, in io.Reader) (askback.Answer, error) {
 	if ask.Kind == askback.Confirm {
-		return c.decision(in)
+		return c.decision(ask.ID, in)
 	}
 	out := askback.Answer{Comment: c.Comment, Reason: c.Reason}
 	if c.Approve || c.Deny || c.All || c.Input != "" || c.Scope != "" || c.Expires != "" {

@@ -101,7 +101,7 @@ func TestSecondServerIsRefused(t *testing.T) {
 	if err := os.Remove(database + ".lock"); err != nil {
 		t.Fatal(err)
 	}
-	refused("a server is already running", database)
+	refused("use it, or stop it first with Ctrl+C in its terminal or kill ", database)
 }
 
 // A new server removes the temporary file of a server that was killed while it wrote.

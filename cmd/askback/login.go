@@ -60,7 +60,7 @@ func checkPhone(pages string) error {
 		why = "a phone cannot log in at " + pages + ", since browsers keep log-ins only over https"
 	}
 	return exitError{exitRefused, why + ": give the server an https address with askback serve --public-url; " +
-		"https://github.com/askback/askback/blob/main/docs/phone.md has the steps"}
+		"docs/phone.md in the clone has the steps, as has https://github.com/askback/askback/blob/main/docs/phone.md"}
 }
 
 // drawLink draws a link as a QR code below a line that explains it. It returns an error if the window is too

@@ -194,7 +194,7 @@ func hostedSteps(runner engine.Runner, flags string) (text string) {
 	}
 	agents := runner.Agents()
 	if len(agents) > 0 {
-		text = fmt.Sprintf("Run an agent:      askback%s run %s \"…\"\n", flags, agents[0].Name)
+		text = fmt.Sprintf("Run an agent:      askback%s run %s\n", flags, agents[0].Name)
 	}
 	if len(agents) > 1 {
 		text += fmt.Sprintf("List the agents:   askback%s agent list\n", flags)

@@ -35,7 +35,7 @@ func TestServerAtATerminalNamesAnAgent(t *testing.T) {
 		t.Errorf("without agents: got %q", got)
 	}
 	if got, want := hostedSteps(hosting.NewDemoRunner(),
-		" --config a.yaml"), "Run an agent:      askback --config a.yaml run demo \"…\"\n"; got != want {
+		" --config a.yaml"), "Run an agent:      askback --config a.yaml run demo\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -40,11 +40,13 @@ func (c *tokenAdd) Run(ctx context.Context, io streams, conn *connection.Connect
 	if err != nil {
 		return err
 	}
-	note(io.err, fmt.Sprintf("%s for %s %s; this is the only time it is shown:", t.ID, t.Kind, t.Name))
+	about := fmt.Sprintf("%s for %s %s; this is the only time it is shown", t.ID, t.Kind, t.Name)
 	if terminal.IsTerminal(io.out) {
+		note(io.err, about+":")
 		printLine(io.out, secret)
 		return nil
 	}
+	note(io.err, about+": printed to standard output")
 	_, err = fmt.Fprintln(io.out, secret)
 	return err
 }

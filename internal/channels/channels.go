@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -148,6 +149,20 @@ func Must[C any](channel C, err error) C {
 		panic(err)
 	}
 	return channel
+}
+
+// NotSent describes why a service did not get a test message for a receiver. The text follows the name of the
+// service.
+func NotSent(receiver string, err error) string {
+	var send *askback.SendError
+	var name *net.DNSError
+	switch {
+	case errors.As(err, &send) && errors.As(send.Cause, &name):
+		return "cannot be reached: " + name.Error() + "; check the address and the network"
+	case errors.Is(err, egress.ErrRefused):
+		return "cannot be reached: the connection was refused; check the address, and that the service runs"
+	}
+	return "did not accept the message for " + receiver + ": " + Failure(err)
 }
 
 // Failure returns the reason why a test message was not sent. If an address could not be used, Failure

@@ -67,7 +67,7 @@ func NoReply(err error) error {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return errors.New("no reply in time")
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return errors.New("no reply: the connection was refused")
+		return ErrRefused
 	case errors.As(err, &host):
 		return errors.New("no reply: the certificate of the receiver is for another name")
 	case errors.As(err, &certificate):

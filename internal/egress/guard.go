@@ -56,6 +56,9 @@ func newGuard(allow []Allowed) *guard { return &guard{allow, ssrf.New()} }
 var ErrAddress = errors.New("no reply: the host has no address, or none that is public; the operator finds the " +
 	"cause in the log, and can allow the address in the settings of the channel")
 
+// ErrRefused is returned if no program listens at the address.
+var ErrRefused = errors.New("no reply: the connection was refused")
+
 // check is the Control function of a [net.Dialer]. The address is an IP address and a port.
 func (g *guard) check(network, address string, conn syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)

@@ -24,7 +24,8 @@ func (c *Connector) TakeOver(ctx context.Context) (*Instance, error) {
 		lock, s, err := c.options.Place.Join(limited)
 		if err == nil && lock == nil {
 			if s.Kind == instance.KindServe {
-				return nil, fmt.Errorf("a server is already running: %s (process %d)", s.URL, s.PID)
+				return nil, fmt.Errorf("a server is already running: %s (process %d); use it, or stop it first with "+
+					"Ctrl+C in its terminal or kill %[2]d", s.URL, s.PID)
 			}
 			lock, err = c.requestYield(limited, s)
 		}

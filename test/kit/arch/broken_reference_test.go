@@ -128,6 +128,9 @@ const a = "engine/none"
 // b.go is beside engine/testdata/one.txt.
 `,
 			"engine/testdata/one.txt": "# engine/two.go tells.\nengine/none\n",
+			".gitignore":              "/bin/\n/askback\n",
+			"askback":                 "a program",
+			"docs/design.md":          "A page of askback/askback.\n",
 		},
 		want: []string{
 			"docs/cli.md:1: there is no file engine/b.go",

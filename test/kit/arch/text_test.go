@@ -41,6 +41,7 @@ var commentMarks = map[string][]string{
 // files, texts in testdata are included.
 func (t *tree) readTexts(root fs.FS) error {
 	t.names = map[string]bool{}
+	ignored := ignoredFiles(root)
 	return fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -48,6 +49,8 @@ func (t *tree) readTexts(root fs.FS) error {
 		case d.IsDir() && d.Name() != "testdata" && skipped(d.Name()), d.IsDir() && d.Name() == "fuzz",
 			d.IsDir() && d.Name() == "node_modules":
 			return fs.SkipDir
+		case ignored[name]:
+			return nil
 		}
 		t.names[name] = true
 		if d.IsDir() || !hasProse(name) {
@@ -60,6 +63,22 @@ func (t *tree) readTexts(root fs.FS) error {
 		t.texts = append(t.texts, &text{name: name, raw: string(src), prose: proseOf(name, string(src))})
 		return nil
 	})
+}
+
+// ignoredFiles returns the files that .gitignore names by their path, such as a program that was built in the
+// root.
+func ignoredFiles(root fs.FS) map[string]bool {
+	all := map[string]bool{}
+	raw, err := fs.ReadFile(root, ".gitignore")
+	if err != nil { // no file is ignored
+		return all
+	}
+	for line := range strings.Lines(string(raw)) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "/"); ok && !strings.HasSuffix(name, "/") {
+			all[name] = true
+		}
+	}
+	return all
 }
 
 func hasProse(name string) bool {
