@@ -1,6 +1,7 @@
 package claudecode_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -121,8 +122,8 @@ func TestQuestionIsDeferredWhenServerIsKilled(t *testing.T) {
 	f.wantResult("toolu_1", `"Which database?"="SQLite"`)
 }
 
-// approveUntil approves open asks until a call has its result. A hook whose ask
-// was lost with the server may ask again.
+// approveUntil approves open asks until a call has its result. A hook whose ask was lost with the server may
+// ask again, and then it cancels the first ask.
 func (f *fixture) approveUntil(id string) {
 	f.t.Helper()
 	ctx := bounded(f.t)
@@ -132,7 +133,10 @@ func (f *fixture) approveUntil(id string) {
 			f.t.Fatal(err)
 		}
 		for _, ask := range page.Items {
-			f.Answer(ask.ID, askback.Answer{Decision: askback.Approve})
+			_, err := f.Person.Answer(ctx, ask.ID, askback.Answer{Decision: askback.Approve})
+			if err != nil && !errors.Is(err, askback.ErrSettled) {
+				f.t.Fatal(err)
+			}
 		}
 		select {
 		case <-ctx.Done():
