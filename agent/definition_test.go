@@ -125,7 +125,7 @@ func TestAgentsAreSortedByName(t *testing.T) {
 	}
 }
 
-func TestLimitsComeFromDefinition(t *testing.T) {
+func TestLimitsAreReadFromTheDefinition(t *testing.T) {
 	d, _ := support()
 	d.MaxTurns, d.MaxAsks = 7, 3
 	got, err := newRunner(t, d).Limits("support")
@@ -134,7 +134,7 @@ func TestLimitsComeFromDefinition(t *testing.T) {
 	}
 }
 
-func TestPatternsDecideBeforeAnnotations(t *testing.T) {
+func TestPatternsOverrideAnnotations(t *testing.T) {
 	for _, c := range []struct {
 		confirm, allow string
 		tool           string

@@ -239,7 +239,7 @@ func TestTimeoutOfDefinitionApplies(t *testing.T) {
 	}
 }
 
-func TestAskOfSubAgentHasItsPath(t *testing.T) {
+func TestAskOfSubAgentContainsThePathToIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, _ := support()
 		d.Bubble = true

@@ -27,7 +27,7 @@ func TestNamesForModelsDiffer(t *testing.T) {
 	}
 }
 
-func TestImitatedNamesForModelsDiffer(t *testing.T) {
+func TestRandomNamesForModelsDiffer(t *testing.T) {
 	server, part := rapid.StringMatching(`[ab_-]{1,4}`), rapid.StringMatching(`[ab_./-]{0,4}`)
 	rapid.Check(t, func(t *rapid.T) {
 		type tool struct{ server, name string }

@@ -181,7 +181,7 @@ func TestAskToolsMustBeNamedInDefinition(t *testing.T) {
 	}
 }
 
-func TestPromptHasSectionOfEachAskTool(t *testing.T) {
+func TestPromptContainsSectionOfEachAskTool(t *testing.T) {
 	for _, c := range []struct {
 		tools    []string
 		has, not string
@@ -345,7 +345,7 @@ func TestUnreachableServerIsTriedAgain(t *testing.T) {
 	offered(t, r, m, attended)
 }
 
-func TestQuestionsNeedDefaultsIfATimeoutUsesThem(t *testing.T) {
+func TestQuestionWithoutDefaultIsRejectedIfTimeoutsUseDefaults(t *testing.T) {
 	d, m := support()
 	d.Timeout, d.OnTimeout = time.Hour, askback.OnTimeoutDefault
 	r := newRunner(t, d)

@@ -249,7 +249,7 @@ func TestResultsOfToolsAreLimited(t *testing.T) {
 	}
 }
 
-func TestTodosComeFromCall(t *testing.T) {
+func TestTodosAreReadFromTheCall(t *testing.T) {
 	d, _ := support()
 	r := newRunner(t, d)
 	got := r.Execute(t.Context(), attended,
@@ -266,7 +266,7 @@ func TestTodosComeFromCall(t *testing.T) {
 	}
 }
 
-func TestToolThatNeedsApprovalNowDoesNotRunWithoutIt(t *testing.T) {
+func TestUnapprovedToolDoesNotRunUnderAStricterDefinition(t *testing.T) {
 	d, m := support()
 	d.Allow = []string{"tickets.close"}
 	r := newRunner(t, d)
@@ -288,7 +288,7 @@ func TestToolThatNeedsApprovalNowDoesNotRunWithoutIt(t *testing.T) {
 	}
 }
 
-func TestTasksHaveTheirAgentAndPrompt(t *testing.T) {
+func TestTaskReturnsAgentAndPrompt(t *testing.T) {
 	d, _ := support()
 	r := newRunner(t, d)
 	c := call("spawn_agents", `{"tasks":[{"prompt":"a"},{"prompt":"b","agent":"other"}]}`)

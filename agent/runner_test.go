@@ -105,7 +105,7 @@ var (
 	child      = conversation.Run{ID: "ses_2", Agent: "support", Path: []string{"support"}}
 )
 
-func TestReplyHasThePlanOfEachCall(t *testing.T) {
+func TestEachCallOfAReplyIsPlanned(t *testing.T) {
 	d, m := support()
 	r := newRunner(t, d)
 	question := `{"questions":[{"question":"Which?","options":[{"label":"A"},{"label":"B"}]}]}`

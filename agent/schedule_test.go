@@ -12,7 +12,7 @@ import (
 )
 
 // A runner has the schedules and the callbacks of its agents (E15).
-func TestRunnerHasSchedulesAndCallbacks(t *testing.T) {
+func TestRunnerReturnsSchedulesAndCallbacks(t *testing.T) {
 	model, err := scripted.Parse("script", []byte("- reply: Done.\n"))
 	if err != nil {
 		t.Fatal(err)

@@ -309,7 +309,7 @@ func TestPersonAddedLaterAnswersOpenAsks(t *testing.T) {
 
 // Scripts answer before Advance moves the clock, and Asks returns every outcome
 // that Wait has returned.
-func TestScriptsAnswerBeforeTheClockMoves(t *testing.T) {
+func TestScriptsAnswerBeforeAdvanceMovesTheClock(t *testing.T) {
 	wantErrors(t, errorsOf(t, func(instance *askbacktest.Instance) {
 		instance.Person("ana", askbacktest.Approve("").Always())
 		r := confirmation("deploy")

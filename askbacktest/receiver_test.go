@@ -181,7 +181,7 @@ func TestReceiverFailsByScript(t *testing.T) {
 
 // A receiver that is down refuses connections, and has the same address when it is up again. Waiting requests
 // end.
-func TestReceiverGoesDownAndUp(t *testing.T) {
+func TestReceiverRefusesConnectionsWhileItIsDown(t *testing.T) {
 	to := askbacktest.NewReceiver(t, nil)
 	to.Next(askbacktest.Hang())
 	ended := make(chan error, 1)

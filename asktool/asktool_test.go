@@ -179,7 +179,7 @@ func TestConfirmationsAreNotRepaired(t *testing.T) {
 }
 
 // Invalid input suggests no approval, and neither does another default or a missing default.
-func TestSuggestionNeedsDefaultTrueOrYes(t *testing.T) {
+func TestOnlyDefaultTrueOrYesSuggestsApproval(t *testing.T) {
 	for input, want := range map[string]bool{
 		`{"action": "x", "default": true}`: true, `{"action": "x", "default": "yes"}`: true,
 		`{"action": "x", "default": "no"}`:  false,

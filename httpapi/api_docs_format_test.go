@@ -108,7 +108,7 @@ func members(raw json.RawMessage) (out []jsonMember) {
 
 // The members keep the order of the raw reply, and "…" stands for members that are left out. Without a
 // selection, all members are shown.
-func TestFormattedReplyHasOnlySelectedMembers(t *testing.T) {
+func TestFormattedReplyShowsOnlySelectedMembers(t *testing.T) {
 	long := strings.Repeat("x", columns)
 	for _, c := range []struct {
 		raw, want string

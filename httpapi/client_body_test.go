@@ -67,7 +67,7 @@ func testClientSends[T any](t *testing.T, want T, read func([]byte) (T, error)) 
 }
 
 // Each person has their own draft, until the ask is settled.
-func TestEachPersonHasOwnDraft(t *testing.T) {
+func TestDraftIsVisibleOnlyToItsPerson(t *testing.T) {
 	w := newFixture(t, nil)
 	ctx := context.Background()
 	ask := w.ask(databases)

@@ -43,7 +43,7 @@ func newTransport(t *testing.T) *http.Transport {
 }
 
 // The address of a request equals the URL that package url parses from the server's address and the path.
-func TestAddressMayHavePathAndUser(t *testing.T) {
+func TestRequestURLJoinsServerURLAndPath(t *testing.T) {
 	for _, address := range []string{
 		"http://127.0.0.1:7575", "http://127.0.0.1:7575/", "http://example.com:", "https://example.com/askback/",
 		"http://example.com/a%20b",

@@ -227,7 +227,7 @@ func (s *dialogue) format(r reply) string {
 
 // Every route has a dialogue in which it succeeds. For /yield and /consume, a rejection
 // because of the state or the digest is enough.
-func TestEveryRouteHasDialogue(t *testing.T) {
+func TestEveryRouteIsInADialogue(t *testing.T) {
 	paths, err := filepath.Glob("testdata/dialogue/*.txtar")
 	if err != nil {
 		t.Fatal(err)

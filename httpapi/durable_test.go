@@ -16,7 +16,7 @@ import (
 
 // The reply to a request that asks, claims or settles is sent after its commit (F2). Package
 // test/faults/disk checks the same by tracing system calls.
-func TestEveryReplyComesAfterItsCommit(t *testing.T) {
+func TestRepliesAreSentAfterTheirCommits(t *testing.T) {
 	db, err := sqlite.Open(filepath.Join(t.TempDir(), "askback.db"), nil)
 	if err != nil {
 		t.Fatal(err)

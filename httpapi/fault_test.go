@@ -43,7 +43,7 @@ func (f *failingStore) ReadKey(ctx context.Context, kind, key string) (store.Rec
 
 // A full disk, an unknown outcome, a failed store and a damaged record each have a problem,
 // which the client turns into the matching error of package askback.
-func TestStoreErrorsHaveProblems(t *testing.T) {
+func TestStoreErrorsAreReturnedAsProblems(t *testing.T) {
 	kept := &failingStore{Store: memstore.New()}
 	w := newFixtureOn(t, engine.New(kept, &engine.Options{CacheBytes: 1}), kept.Store, nil)
 	agent := w.As(bot)

@@ -62,7 +62,7 @@ func (settledClient) Decline(context.Context, string, string) (askback.Ask, erro
 }
 
 // If a client returns ErrSettled without an ask, the problem has no ask.
-func TestSettledProblemMayHaveNoAsk(t *testing.T) {
+func TestSettledProblemWithoutAskIsReturned(t *testing.T) {
 	w := newFixture(t, nil)
 	w.server.Config.Handler = checkTraffic(t, httpapi.NewHandler(settledAuthenticator{w.engine}, nil))
 	for path, body := range map[string]string{"answer": `{"answer": "yes"}`, "decline": `{}`} {

@@ -196,7 +196,7 @@ func wantStatus(who string, p askback.Principal, rt httpapi.Route) int {
 // Each route is called with each kind of token, before and after the ask is settled. The
 // status follows from the table of package access, and a rejected request changes
 // nothing (E10, F4).
-func TestStatusFollowsFromPermissions(t *testing.T) {
+func TestStatusOfEachRouteMatchesThePermissions(t *testing.T) {
 	racedetector.Omit(t)
 	for _, rt := range httpapi.Table() {
 		t.Run(rt.Method+strings.ReplaceAll(rt.Path, "/", " "), func(t *testing.T) {

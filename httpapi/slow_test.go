@@ -16,7 +16,7 @@ import (
 
 // On each route, a body that exceeds the read timeout of the server gets an error and changes
 // nothing (T25).
-func TestSlowBodyChangesNothingOnAnyRoute(t *testing.T) {
+func TestBodyThatArrivesTooSlowlyChangesNothing(t *testing.T) {
 	s := newRouteFixture(t)
 	slow := httptest.NewUnstartedServer(s.handler)
 	slow.Config.ReadTimeout = 50 * time.Millisecond

@@ -125,7 +125,7 @@ func TestDeliveriesToTwoAgentsStartTwoRuns(t *testing.T) {
 }
 
 // A server without the secrets of agents accepts only tokens.
-func TestHooksNeedATokenWithoutAVerifier(t *testing.T) {
+func TestWithoutVerifierWebhooksRequireAToken(t *testing.T) {
 	db := memstore.New()
 	w := newFixtureOn(t, engine.New(db, &engine.Options{Runner: hostedAgents(t)}), db, nil)
 	var header []string

@@ -49,7 +49,7 @@ func replyTo(t *testing.T, conn net.Conn) *http.Response {
 
 // Webhooks whose bodies do not arrive cannot block others: the oldest end, with an error that lets their
 // senders try again (T40).
-func TestSlowWebhooksMakeRoomForOthers(t *testing.T) {
+func TestOldestWebhookEndsIfTooManyAreUnverified(t *testing.T) {
 	w := newHookFixture(t)
 	w.handler.SetUnverifiedTime(10 * time.Minute)
 	address := strings.TrimPrefix(w.server.URL, "http://")
@@ -85,7 +85,7 @@ func TestSlowWebhooksMakeRoomForOthers(t *testing.T) {
 }
 
 // The source with the most webhooks makes room, so that one sender does not end the webhooks of others.
-func TestSourceWithTheMostWebhooksMakesRoom(t *testing.T) {
+func TestOldestWebhookOfTheBusiestSourceEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		open []string // the sources, oldest first
 		from string

@@ -127,7 +127,7 @@ func TestOutcomeWhoseAckFailsCountsAsUndelivered(t *testing.T) {
 	})
 }
 
-func TestAckHasATimeout(t *testing.T) {
+func TestAckTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, c := mcpserver.New(nil), &ackCounter{release: make(chan struct{})}
 		deliver(s, c, 0, 3)

@@ -45,7 +45,7 @@ func isApproved(t *testing.T, r reply) bool {
 
 // Of two concurrent calls for the same approval, one consumes it and the other asks again
 // (F7).
-func TestConcurrentCallsNeedTheirOwnApprovals(t *testing.T) {
+func TestConcurrentCallsDoNotShareAnApproval(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
 		other := cs
@@ -70,7 +70,7 @@ func TestConcurrentCallsNeedTheirOwnApprovals(t *testing.T) {
 
 // A call that asks again waits no longer than its client does, and its progress continues
 // to grow.
-func TestCallThatAsksAgainKeepsItsDeadline(t *testing.T) {
+func TestCallThatAsksAgainDoesNotWaitLonger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		notes := make(chan float64, 20)
@@ -115,7 +115,7 @@ func TestCallThatAsksAgainKeepsItsDeadline(t *testing.T) {
 
 // If two calls read the same approval, one gets it. The other always gets the decision,
 // marked as used (F7).
-func TestConsumedApprovalIsReadAsUsed(t *testing.T) {
+func TestConsumedApprovalIsReportedAsUsed(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
 		callTool(t.Context(), cs, "confirm_action", pay)

@@ -58,7 +58,7 @@ func (f *fixture) listTools(authorization string) *httptest.ResponseRecorder {
 
 // If there is an issuer, a request without a valid token gets the address of the metadata
 // (RFC 6750, RFC 9728).
-func TestChallengeNamesTheMetadata(t *testing.T) {
+func TestChallengeContainsTheMetadataURL(t *testing.T) {
 	with, without := newIssuerFixture(t), newFixture(t)
 	for _, c := range []struct {
 		fixture       *fixture
@@ -101,7 +101,7 @@ func TestChallengeNamesTheMetadata(t *testing.T) {
 
 // The metadata follows RFC 9728, and pages of other origins can read it. Without an issuer,
 // there is no metadata.
-func TestMetadataNamesTheIssuer(t *testing.T) {
+func TestMetadataContainsTheIssuer(t *testing.T) {
 	if m := newFixture(t).server.Metadata(); m != nil {
 		t.Error("there are metadata without an issuer")
 	}

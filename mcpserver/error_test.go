@@ -33,7 +33,7 @@ func (b failingClient) Wait(ctx context.Context, id string) (askback.Ask, error)
 
 // The result of a failed call briefly states the next step for the model, without internal details of the
 // server.
-func TestErrorResultsHaveAdvice(t *testing.T) {
+func TestErrorResultsContainTheNextStep(t *testing.T) {
 	for _, test := range []struct {
 		err  error
 		want string

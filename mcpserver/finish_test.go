@@ -112,7 +112,7 @@ func TestStdioEndsAfterItsAcks(t *testing.T) {
 }
 
 // Finish has a timeout, and Ack is not called after it.
-func TestFinishHasATimeout(t *testing.T) {
+func TestFinishTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		id := f.answeredAsk(t).ID

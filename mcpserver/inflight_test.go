@@ -213,7 +213,7 @@ func TestCancellationAfterTheReplyChangesNothing(t *testing.T) {
 
 // If a client cancels each call after its reply, as OpenCode does, and asks the same again,
 // a person is asked each time. Each outcome is delivered once (B7, F7).
-func TestClientThatCancelsAfterEachReplyAsksAgain(t *testing.T) {
+func TestCallAfterAReplyAndItsCancellationAsksAgain(t *testing.T) {
 	for _, test := range []struct {
 		tool, args string
 		settle     []func(f *fixture, id string)
@@ -278,7 +278,7 @@ func TestCancellationBeforeTheReplyDiscardsTheOutcome(t *testing.T) {
 
 // Of two concurrent calls on one connection, the cancelled one delivers nothing and the other
 // gets the answer. A later call asks again.
-func TestOneOfTwoConcurrentCallsIsCancelled(t *testing.T) {
+func TestCancellationEndsOnlyOneOfTwoCalls(t *testing.T) {
 	eachWire(t, func(t *testing.T, f *fixture, a *wireClient) {
 		a.send(7, callMessage(7, "ask_user_question", database))
 		a.send(8, callMessage(8, "ask_user_question", database))

@@ -65,7 +65,7 @@ func TestToolRunsWithApprovedArguments(t *testing.T) {
 }
 
 // Two concurrent prompts for the same call need two approvals: each is consumed once.
-func TestConcurrentPromptsNeedTheirOwnApprovals(t *testing.T) {
+func TestConcurrentPromptsDoNotShareAnApproval(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
 		first := startCall(t.Context(), cs, "permission_prompt", bash)

@@ -93,7 +93,7 @@ func TestOutcomeOfAnotherToolCountsAsDelivered(t *testing.T) {
 
 // Two sessions of an agent that ask the same have their own asks. Over HTTP in the revision
 // without sessions, they share one.
-func TestSessionsHaveTheirOwnAsks(t *testing.T) {
+func TestSessionsDoNotShareAsks(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		one := startCall(t.Context(), connect(), "ask_user_question", database)
 		two := startCall(t.Context(), connect(), "ask_user_question", database)
@@ -140,7 +140,7 @@ func TestSameCallFindsItsAskAfterARestart(t *testing.T) {
 
 // A call with an idempotency key of the client has the same ask in every session, and
 // another call cannot have that key.
-func TestClientKeyHasOneAsk(t *testing.T) {
+func TestCallsWithTheSameClientKeyShareOneAsk(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		keyed := func(args string) reply {
 			p := &mcp.CallToolParams{Name: "ask_user_question", Arguments: json.RawMessage(args)}
@@ -179,7 +179,7 @@ func withClientName(program, call string) string {
 }
 
 // If the connection breaks during the reply, the same call gets the outcome again.
-func TestUnreadReplyIsReturnedAgain(t *testing.T) {
+func TestOutcomeIsReturnedAgainAfterABrokenReply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		httpClient := f.httpClient("bot")
@@ -251,7 +251,7 @@ func TestAnswerToAnEndedCallIsReturnedToTheNextCall(t *testing.T) {
 
 // The asks of one call are counted for each agent, so an agent finds its own ask after a
 // restart.
-func TestAsksOfOtherAgentsAreNotCounted(t *testing.T) {
+func TestSameCallsOfTwoAgentsAreCountedSeparately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		bot, cat := f.connectHTTP("bot", "program", stateless, nil), f.connectHTTP("cat", "program", stateless, nil)
@@ -357,7 +357,7 @@ func TestReadingAnApprovalConsumesIt(t *testing.T) {
 
 // An outcome that was not delivered is kept for the same call of its session, across
 // restarts. Without sessions it is kept for a day.
-func TestUndeliveredAnswerIsKept(t *testing.T) {
+func TestUndeliveredAnswerIsReturnedAfterRestarts(t *testing.T) {
 	for _, test := range []struct {
 		version string
 		restart bool

@@ -71,7 +71,7 @@ func TestOnlyInitializeReturnsASession(t *testing.T) {
 }
 
 // The header Mcp-Name must match the task only in the revision without sessions.
-func TestEarlierRevisionHasNoTaskHeader(t *testing.T) {
+func TestTaskHeaderIsCheckedOnlyWithoutSessions(t *testing.T) {
 	f := newFixture(t)
 	for version, want := range map[string]bool{withSessions: false, stateless: true} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://askback.test/mcp",

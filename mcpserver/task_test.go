@@ -40,7 +40,7 @@ func (f *fixture) newTask(httpClient *http.Client, tool, args string) map[string
 
 // A request that declares the tasks extension gets a task immediately. The task has the id of its ask,
 // survives a restart, and has the result of the call (F9).
-func TestTaskHasIDAndResultOfItsAsk(t *testing.T) {
+func TestTaskReturnsIDAndResultOfItsAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		httpClient := f.httpClient("bot")

@@ -11,7 +11,7 @@ import (
 )
 
 // An answer that was not delivered is listed, however many came after it (F6).
-func TestUndeliveredAnswerIsListedBehindManyOthers(t *testing.T) {
+func TestUndeliveredAnswerIsListedAfterManyLaterAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		client := f.engine.As(bot)

@@ -146,7 +146,7 @@ func TestRunSurvivesARestart(t *testing.T) {
 	}
 }
 
-func TestRunThatFailsHasNoResult(t *testing.T) {
+func TestFailedRunReturnsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := open(t, "")
 		defer h.Close()

@@ -284,7 +284,7 @@ func TestHugeResultEndsTheConnection(t *testing.T) {
 }
 
 // Texts that are not UTF-8, unknown kinds of content and unusual tools cause no error.
-func TestUnusualServersCauseNoErrors(t *testing.T) {
+func TestUnusualTextsAndToolsAreAccepted(t *testing.T) {
 	t.Parallel() // it waits
 	s, log := newCommand(t, "raw")
 	if got, want := names(t, s), []string{"bad\u202e/ name", "long"}; !slices.Equal(got, want) {

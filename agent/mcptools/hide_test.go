@@ -22,7 +22,7 @@ func hasNoSecret(t *testing.T, what, text string) {
 
 // The path, the query and the credentials of a URL may be secrets. If one secret is part of another, no part
 // of either remains.
-func TestSecretsOfAddressesAreHidden(t *testing.T) {
+func TestSecretsInURLsAndHeadersAreHidden(t *testing.T) {
 	for _, o := range []mcptools.Options{
 		{URL: "http://127.0.0.1:1/s/hunter2hunter2/mcp"},
 		{URL: "http://hunter2hunter2:hunter2hunter2@127.0.0.1:1/mcp?x=1&key=hunter2hunter2"},

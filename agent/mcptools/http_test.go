@@ -276,7 +276,7 @@ func TestEndlessReplyIsAnError(t *testing.T) {
 }
 
 // If a connected server fails, the error has the reason, for each request in progress.
-func TestFailedRequestHasAReason(t *testing.T) {
+func TestFailedRequestReturnsTheReason(t *testing.T) {
 	for _, c := range []struct {
 		what, reason string
 		answer       http.HandlerFunc
@@ -390,7 +390,7 @@ func TestHangingEndpointBlocksNoCaller(t *testing.T) {
 }
 
 // A call ends even if its run has no end.
-func TestCallsHaveATimeLimit(t *testing.T) {
+func TestCallsTimeOut(t *testing.T) {
 	server := newMCP()
 	server.AddTool(&mcp.Tool{Name: "wait", InputSchema: object},
 		func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {

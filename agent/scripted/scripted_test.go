@@ -46,7 +46,7 @@ func result(text string) conversation.Message {
 	return conversation.Message{Role: conversation.RoleTool, Result: &conversation.ToolResult{N: 1, Text: text}}
 }
 
-func TestRequestGetsItsTurn(t *testing.T) {
+func TestRequestGetsTheTurnForItsMessagesAndAttempt(t *testing.T) {
 	m := parse(t, poem)
 	answered := []conversation.Message{prompt, question, result("the style is haiku")}
 	for _, c := range []struct {
@@ -96,7 +96,7 @@ func TestRequestGetsItsTurn(t *testing.T) {
 	}
 }
 
-func TestCallsHaveTheirInputAsJSON(t *testing.T) {
+func TestInputsOfScriptedCallsAreJSON(t *testing.T) {
 	m := parse(t, `[{tools: [{name: a, input: {n: 1, f: 1.5, "yes": true, no: null, list: [x, {y: "z"}], big: 18446744073709551615}}, {name: b}]}]`)
 	reply, err := m.Reply(t.Context(), agent.ModelRequest{Messages: []conversation.Message{prompt}}, nil)
 	if err != nil {
@@ -120,9 +120,9 @@ func TestFailureAtTheEndIsNotRepeated(t *testing.T) {
 	}
 }
 
-// TestInvalidScriptsHaveThePosition reads testdata/invalid: scripts, each with its error in the
+// TestInvalidScriptsAreReportedWithTheirPosition reads testdata/invalid: scripts, each with its error in the
 // file of the same name with .txt.
-func TestInvalidScriptsHaveThePosition(t *testing.T) {
+func TestInvalidScriptsAreReportedWithTheirPosition(t *testing.T) {
 	files, _ := filepath.Glob("testdata/invalid/*.yaml")
 	if len(files) < 10 {
 		t.Fatalf("got %d files", len(files))

@@ -126,7 +126,7 @@ func TestOnlyTextsAreRead(t *testing.T) {
 }
 
 // The tools declare their effects, so that a person must approve the tools that change something.
-func TestToolsDeclareWhatTheyDo(t *testing.T) {
+func TestToolsDeclareWhetherTheyAreReadOnly(t *testing.T) {
 	c := newClient(t)
 	tools, err := c.session.ListTools(t.Context(), nil)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 // The key that encrypts secrets is made once, and only this user can read it. A file without a key is an
 // error, and is not replaced (T23).
-func TestSecretKeyIsMadeOnce(t *testing.T) {
+func TestSecretKeyIsCreatedOnce(t *testing.T) {
 	dir := t.TempDir()
 	keys := func() (all [][]byte) {
 		for range 2 {

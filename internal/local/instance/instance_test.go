@@ -51,7 +51,7 @@ func server(t *testing.T, secret string) (instance.Server, *httptest.Server) {
 }
 
 // A database has one lock, which is exclusive until it is released (T26).
-func TestOneProcessHoldsLock(t *testing.T) {
+func TestLockIsExclusive(t *testing.T) {
 	p := place(t)
 	first := hold(t, p)
 	if _, err := instance.Hold(p.Database); !errors.Is(err, instance.ErrHeld) {

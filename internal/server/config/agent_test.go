@@ -79,7 +79,7 @@ func TestScheduleIsInUTCWithoutATimeZone(t *testing.T) {
 
 // Each stanza of problems.txt is a file, "----", and its problems (E12, F15). A "|" stands for an
 // empty line of the file.
-func TestProblemsOfAgentsHaveALineAndAColumn(t *testing.T) {
+func TestProblemsOfAgentsContainLineAndColumn(t *testing.T) {
 	golden.Transcript(t, "testdata/agents/problems.txt", func(input string) string {
 		name, text, _ := strings.Cut(input, "\n")
 		a, err := loadAgent(strings.TrimPrefix(name, "# "), strings.ReplaceAll(text+"\n", "|\n", "\n"))
@@ -93,7 +93,7 @@ func TestProblemsOfAgentsHaveALineAndAColumn(t *testing.T) {
 }
 
 // An empty start_by does not mean that everyone may start the agent.
-func TestEmptyStartByIsKept(t *testing.T) {
+func TestEmptyStartByDoesNotMeanEveryone(t *testing.T) {
 	for text, want := range map[string]bool{"---\nstart_by: []\n---\nWrite.": true, "Write.": false} {
 		a, err := loadAgent("a.md", text)
 		if got := a.StartBy != nil; err != nil || got != want || len(a.StartBy) > 0 {
@@ -103,7 +103,7 @@ func TestEmptyStartByIsKept(t *testing.T) {
 }
 
 // A file without front matter is a prompt, and lines may end as in Windows.
-func TestPromptNeedsNoFrontMatter(t *testing.T) {
+func TestFrontMatterIsOptional(t *testing.T) {
 	for text, want := range map[string]string{
 		"Be brief.\n":                            "Be brief.",
 		"---\r\nmodel: x\r\n---\r\nBe\r\nbrief.": "Be\nbrief.",

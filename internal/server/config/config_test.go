@@ -108,7 +108,7 @@ func TestEverySettingIsLoaded(t *testing.T) {
 }
 
 // Every key of testdata/everything.yaml is known. Variables that are not set are problems.
-func TestVariablesMustBeSet(t *testing.T) {
+func TestUnsetVariablesAreReported(t *testing.T) {
 	_, err := load(read(t, "testdata/everything.yaml"))
 	if err == nil {
 		t.Fatal("got no error")
@@ -118,7 +118,7 @@ func TestVariablesMustBeSet(t *testing.T) {
 
 // Section 10 of docs/wire.md names every top-level key of testdata/everything.yaml,
 // and this file has all of them.
-func TestWireDocHasEveryKey(t *testing.T) {
+func TestWireDocListsEveryKey(t *testing.T) {
 	_, text, _ := strings.Cut(read(t, "../../../docs/wire.md"), "\n## 10. ")
 	text, _, _ = strings.Cut(text, "\n## ")
 	n := 0
@@ -137,7 +137,7 @@ func TestWireDocHasEveryKey(t *testing.T) {
 }
 
 // Each stanza of problems.txt is a file, "----", and its problems (E13, F15).
-func TestProblemsHaveLineAndColumn(t *testing.T) {
+func TestProblemsContainLineAndColumn(t *testing.T) {
 	for _, path := range []string{
 		"testdata/problems.txt", "testdata/route_problems.txt", "testdata/hosting_problems.txt",
 	} {
@@ -236,7 +236,7 @@ func TestEquivalentFilesAreEqual(t *testing.T) {
 }
 
 // Digests are off only if the settings say so; without the setting, the program chooses.
-func TestDigestsCanBeOff(t *testing.T) {
+func TestDigestsCanBeDisabled(t *testing.T) {
 	for text, want := range map[string]int{
 		"limits: {digest_after: off}\n": -1, "limits: {digest_after: \"7\"}\n": 7, "limits: {asks_per_minute: 7}\n": 0,
 	} {
@@ -248,7 +248,7 @@ func TestDigestsCanBeOff(t *testing.T) {
 
 // An answer can be undone for a second to a minute, or not at all. Without the setting, the program
 // chooses.
-func TestUndoHasBounds(t *testing.T) {
+func TestUndoTimeIsLimited(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"undo: 5s\n": 5 * time.Second, "undo: 60\n": time.Minute, "undo: 0\n": -1, "undo: 0s\n": -1,
 		"log: {level: info}\n": 0,
@@ -291,7 +291,7 @@ func TestVariablesAreExpanded(t *testing.T) {
 	}
 }
 
-func TestProblemsHaveNoSecrets(t *testing.T) {
+func TestProblemsContainNoSecrets(t *testing.T) {
 	for _, key := range []string{"listen", "public_url", "database"} {
 		if _, err := load(key + ": ${SECRET}\n"); err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: got %v", key, err)

@@ -69,7 +69,7 @@ func TestRoutesOfFileAndAPIHaveTheSameRules(t *testing.T) {
 }
 
 // Files with routes may have three forms. A file in another form has a problem with its place.
-func TestRouteFilesHaveThreeForms(t *testing.T) {
+func TestRouteFilesInThreeFormsAreRead(t *testing.T) {
 	for text, want := range map[string]string{
 		"- to: [ana]\n":          "",
 		"routes:\n- to: [ana]\n": "",

@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback/channel/slack"
 )
 
-func TestSlackIsRead(t *testing.T) {
+func TestSlackSettingsAreRead(t *testing.T) {
 	got, err := load(`channels: {slack: {bot_token: xoxb-1, signing_secret: s3cret, app_token: xapp-1, channel: "#agents", team: T012AB3CD}}`)
 	if err != nil {
 		t.Fatal(err)

@@ -40,7 +40,7 @@ func TestPercentLeavesTheHeadroom(t *testing.T) {
 var live [][]byte
 
 // After stop, the percentage is the same as before Start, and collections do not change it.
-func TestPercentFollowsTheHeap(t *testing.T) {
+func TestPercentDependsOnTheSizeOfTheHeap(t *testing.T) {
 	withoutGOGC(t)
 	before := current()
 	stop := Start()

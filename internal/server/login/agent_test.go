@@ -148,7 +148,7 @@ func TestInvalidTokensAreRejected(t *testing.T) {
 
 // While the issuer cannot be reached, only tokens with known keys are accepted. The issuer
 // is asked again after failureTTL.
-func TestUnreachableIssuerIsAskedAgainLater(t *testing.T) {
+func TestUnreachableIssuerIsRequestedAgainLater(t *testing.T) {
 	f := newFixture(t)
 	token := f.Sign(f.access().With(logintest.Claims{"exp": f.clock.Now().Add(time.Hour).Unix()}))
 	f.Answer(http.StatusBadGateway)

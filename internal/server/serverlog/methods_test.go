@@ -22,7 +22,7 @@ import (
 
 // Every method of a client has a row in the table of methods. If the row has an event, the audited
 // client records it. Otherwise, the row has a reason for its absence.
-func TestEveryMethodIsAuditedOrHasAReason(t *testing.T) {
+func TestEveryMethodIsAuditedOrExempt(t *testing.T) {
 	table, err := os.ReadFile("../../access/testdata/methods.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func auditedMethods(t *testing.T) map[string][]string {
 }
 
 // The revisions of the engine are found in the audited client, so that its asks are not copied.
-func TestAuditedClientSharesAsks(t *testing.T) {
+func TestAuditedClientDoesNotCopyAsks(t *testing.T) {
 	l := serverlog.New(io.Discard, serverlog.JSON, slog.LevelInfo)
 	client := l.Audit(engine.New(memstore.New(), nil)).As(askback.Principal{Kind: askback.Responder, Name: "ana"})
 	if _, ok := revision.In[revision.Source](client); !ok {

@@ -39,7 +39,7 @@ func lines(t *testing.T, b *bytes.Buffer) (out []map[string]any) {
 }
 
 // Each request has one line without secrets. A health check has none at level info.
-func TestRequestHasOneLine(t *testing.T) {
+func TestEachRequestIsLoggedOnOneLine(t *testing.T) {
 	var b bytes.Buffer
 	l := serverlog.New(&b, serverlog.JSON, slog.LevelInfo)
 	h := l.Access(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -193,7 +193,7 @@ func TestAnonymousRequestsCannotFloodTheLog(t *testing.T) {
 
 // Every outcome, log-in, log-out, rejected log-in, and change of a token or grant has one
 // line, without the content of the ask.
-func TestAuditLogHasEveryChange(t *testing.T) {
+func TestAuditLogRecordsEveryChange(t *testing.T) {
 	var b bytes.Buffer
 	l := serverlog.New(&b, serverlog.JSON, slog.LevelError)
 	unaudited := engine.New(memstore.New(), &engine.Options{Observer: l})
@@ -280,7 +280,7 @@ func events(t *testing.T, b *bytes.Buffer) (all []string) {
 func errOf[T any](_ T, err error) error { return err }
 
 // Every change of people, groups and routes has one line with its actor. A rejected change has none.
-func TestAuditLogHasChangesOfDirectory(t *testing.T) {
+func TestAuditLogRecordsChangesOfDirectory(t *testing.T) {
 	var b bytes.Buffer
 	l := serverlog.New(&b, serverlog.JSON, slog.LevelError)
 	e := l.Audit(engine.New(memstore.New(), nil))

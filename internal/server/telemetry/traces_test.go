@@ -61,7 +61,7 @@ func received(t *testing.T) func() []*otlp.Span {
 
 // The wait for a person and the resume of the agent are spans in the trace of the agent, with the stored
 // times, and without any text of an agent or a person (F16).
-func TestAskHasSpans(t *testing.T) {
+func TestWaitAndResumeOfAnAskAreSpans(t *testing.T) {
 	spans := received(t)
 	traces, err := telemetry.NewTraces(t.Context(), "1.2.3", slog.New(slog.DiscardHandler), os.Getenv)
 	if err != nil {
@@ -106,7 +106,7 @@ func TestAskHasSpans(t *testing.T) {
 }
 
 // A request is a span of its route in the trace of its client, without path and query. Probes are left out.
-func TestRequestHasSpan(t *testing.T) {
+func TestEachRequestExceptProbesIsASpan(t *testing.T) {
 	spans := received(t)
 	traces, err := telemetry.NewTraces(t.Context(), "", slog.New(slog.DiscardHandler), os.Getenv)
 	if err != nil {

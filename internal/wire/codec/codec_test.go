@@ -67,7 +67,7 @@ func TestNumbersAreWrittenAsByEncodingJSON(t *testing.T) {
 	}
 }
 
-func TestTimesHaveMilliseconds(t *testing.T) {
+func TestTimesAreWrittenWithMilliseconds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := time.Unix(rapid.Int64Range(-1e11, 3e11).Draw(t, "seconds"),
 			rapid.Int64Range(0, 1e9-1).Draw(t, "nanoseconds"))
@@ -180,7 +180,7 @@ func TestMalformedValuesAreErrors(t *testing.T) {
 
 // Earlier releases stored contexts with duplicate names and invalid UTF-8, which must stay
 // readable.
-func TestStoredValuesMayBeAmbiguous(t *testing.T) {
+func TestReadStoredAcceptsAmbiguousValues(t *testing.T) {
 	for _, raw := range []string{
 		`{"name": "a", "new": {"x": 1, "x": 2}}`, `{"name": "a", "new": "\ud800"}`,
 		`{"name": "a", "new": "` + "\xff" + `"}`,

@@ -64,7 +64,7 @@ func TestDuplicatesAmongManyNamesAreErrors(t *testing.T) {
 }
 
 // Objects next to each other and inside each other may have the same names.
-func TestEachObjectHasItsOwnNames(t *testing.T) {
+func TestNamesMayRepeatInDifferentObjects(t *testing.T) {
 	if raw := `[{"a": {"a": {"a": 1}, "b": 2}, "b": {"a": 3}}, {"a": 4}, {"": {"": 5}}, {"\u0061": {"a": 6}, "b": 7}]`; !codec.Valid([]byte(raw)) {
 		t.Errorf("%s: not valid", raw)
 	}
@@ -114,7 +114,7 @@ func TestSyntaxErrorsNameTheirPosition(t *testing.T) {
 	}
 }
 
-func TestIntegersHave64Bits(t *testing.T) {
+func TestOnlyIntegersOf64BitsAreRead(t *testing.T) {
 	for raw, want := range map[string]int64{
 		"0": 0, "-0": 0, "12": 12, "-9223372036854775808": -1 << 63, "9223372036854775807": 1<<63 - 1, "null": 0,
 	} {
@@ -138,7 +138,7 @@ func TestIntegersHave64Bits(t *testing.T) {
 }
 
 // A caller that reads too little or too much gets an error.
-func TestIncompleteReadingIsAnError(t *testing.T) {
+func TestReadingTooLittleOrTooMuchIsAnError(t *testing.T) {
 	for raw, read := range map[string]func(*codec.Reader){
 		"1":        func(*codec.Reader) {},
 		"{":        func(r *codec.Reader) { r.Object() },

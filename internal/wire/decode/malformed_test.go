@@ -136,7 +136,7 @@ func (w malformedCall) write(t *testing.T, got map[string]string) {
 
 // The questions of a call that ended in markup do not contain the markup. The questions of one call do,
 // because it asks about markup (W10).
-func TestQuestionsHaveNoMarkupOfTheCall(t *testing.T) {
+func TestMarkupOfTheCallIsRemovedFromQuestions(t *testing.T) {
 	for _, w := range malformedCalls(t) {
 		if strings.HasPrefix(w.name, "w10") && w.name != "w10_about_markup" &&
 			strings.Contains(w.section("questions"), "parameter") {

@@ -38,7 +38,7 @@ func TestValidRequestsAreNotRepaired(t *testing.T) {
 }
 
 // JSON that is encoded as a string is decoded at most twice (W1, W2, W3).
-func TestJSONInThreeStringsIsRejected(t *testing.T) {
+func TestJSONEncodedAsAStringThreeTimesIsRejected(t *testing.T) {
 	inner := quoted(`["a", "b"]`)
 	list := quoted(`[{"question": "Which?", "options": ` + inner + `}]`)
 	body := quoted(`{"questions": ` + list + `}`)
@@ -108,7 +108,7 @@ func TestMissingBracketsAreAdded(t *testing.T) {
 }
 
 // The elements of a list that is much too long are not read, so there is one problem.
-func TestVeryLongListHasOneProblem(t *testing.T) {
+func TestVeryLongListIsReportedAsOneProblem(t *testing.T) {
 	many := strings.Repeat(`7, `, 200) + "7"
 	for body, want := range map[string]string{
 		`{"questions": [` + many + `]}`:                 "201 questions; at most 4",

@@ -46,7 +46,7 @@ func check[T any](t *testing.T, err error, got, want T) {
 }
 
 // A body without required fields may be empty.
-func TestResumeAndCompleteNeedNoBody(t *testing.T) {
+func TestResumeAndCompleteAcceptAnEmptyBody(t *testing.T) {
 	resume, err := decode.Resume(nil)
 	check(t, err, resume, askback.ResumeSession{})
 	complete, err := decode.Complete(nil)

@@ -117,14 +117,14 @@ func agree(t interface{ Errorf(string, ...any) }, src []byte) {
 
 // The package jsontext accepts the same texts and has the same canonical forms, except for
 // deep texts and rounded numbers.
-func TestAgreesWithJSONText(t *testing.T) {
+func TestParserAgreesWithJSONText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { agree(t, []byte(texts().Draw(t, "src"))) })
 	rapid.Check(t, func(t *rapid.T) { agree(t, []byte(mutated().Draw(t, "src"))) })
 }
 
 // The standard library decodes every accepted text and its canonical form to the same
 // value.
-func TestAgreesWithEncodingJSON(t *testing.T) {
+func TestParserAgreesWithEncodingJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src := []byte(texts().Draw(t, "src"))
 		c, err := jcs.Canonical(src)

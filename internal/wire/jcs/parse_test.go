@@ -89,7 +89,7 @@ func TestSyntaxErrorsAreExplained(t *testing.T) {
 	}
 }
 
-func TestErrorsHaveOneLine(t *testing.T) {
+func TestErrorsAreOnOneLine(t *testing.T) {
 	_, err := jcs.Parse([]byte(`{"a": [tru]}`))
 	if got, want := err.Error(), `not JSON: line 1, column 8 ("/a/0"): expected a value, got "t"`; got != want {
 		t.Errorf("got %q, want %q", got, want)

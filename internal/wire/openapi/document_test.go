@@ -206,7 +206,7 @@ func TestInvalidRoutesAreRejected(t *testing.T) {
 
 // A route that needs no token has no security scheme. Only routes for responders accept a
 // cookie (F10).
-func TestDocumentNamesTheSecuritySchemes(t *testing.T) {
+func TestDocumentListsTheSecuritySchemesOfRoutes(t *testing.T) {
 	var doc struct {
 		Paths map[string]map[string]struct {
 			Security []map[string][]string `json:"security"`

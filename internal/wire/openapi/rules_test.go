@@ -32,7 +32,7 @@ func section(t *testing.T, heading string) string {
 }
 
 // Section 4 of docs/wire.md names every type of event.
-func TestWireRulesNameEveryEvent(t *testing.T) {
+func TestWireDocListsEveryEvent(t *testing.T) {
 	text := section(t, "4. Events")
 	_, table, _ := strings.Cut(text, "\n| type | data |\n")
 	rows, _, _ := strings.Cut(table, "\n\n")
@@ -59,7 +59,7 @@ func TestWireRulesNameEveryEvent(t *testing.T) {
 }
 
 // The limits in section 1 of docs/wire.md equal the limits of the code.
-func TestWireRulesHaveTheLimitsOfTheCode(t *testing.T) {
+func TestLimitsInWireDocMatchTheCode(t *testing.T) {
 	text := section(t, "1. Words and limits")
 	for what, limits := range map[string][]string{
 		"questions in an ask; options of a question": {

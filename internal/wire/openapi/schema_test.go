@@ -197,7 +197,7 @@ func TestValidateRejectsInvalidValues(t *testing.T) {
 }
 
 // The schemas have the limits of the code, which docs/wire.md §1 lists.
-func TestSchemasHaveTheLimitsOfTheCode(t *testing.T) {
+func TestLimitsInSchemasMatchTheCode(t *testing.T) {
 	for _, c := range []struct {
 		schema, field, limit string
 		want                 int
