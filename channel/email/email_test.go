@@ -188,7 +188,7 @@ func TestAcceptedMessageIsNotRepeated(t *testing.T) {
 	}
 }
 
-func TestUnknownAddressDoesNotStopOthers(t *testing.T) {
+func TestMailIsSentAfterARejectedAddress(t *testing.T) {
 	s := emailtest.Start(t, emailtest.Options{})
 	c := newChannel(t, options(t, s, emailtest.None))
 	s.Reject(ana, 550)
@@ -199,7 +199,7 @@ func TestUnknownAddressDoesNotStopOthers(t *testing.T) {
 	send(t, s, c, about(a, "ben"))
 }
 
-func TestPasswordIsInNoError(t *testing.T) {
+func TestErrorsDoNotContainThePassword(t *testing.T) {
 	s := emailtest.Start(t, emailtest.Options{})
 	o := options(t, s, emailtest.None)
 	o.SMTP.Password = "the secret"
@@ -219,7 +219,7 @@ func TestPasswordIsInNoError(t *testing.T) {
 }
 
 // After a crash between sending and storing, the question is sent again as the same message.
-func TestRepeatIsTheSameMessage(t *testing.T) {
+func TestRepeatedMailHasTheSameMessageID(t *testing.T) {
 	s := emailtest.Start(t, emailtest.Options{})
 	c := newChannel(t, options(t, s, emailtest.None))
 	n := about(question(askback.Question{Text: "Ready?"}), "ana")

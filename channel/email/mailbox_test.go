@@ -107,7 +107,7 @@ func TestReplyIsHandledAfterAnError(t *testing.T) {
 
 // A message that is too large to read is a reply, but no answer. A message with a large attachment is an
 // answer.
-func TestOversizedReplyIsNoAnswer(t *testing.T) {
+func TestOversizedReplyIsNotAnAnswer(t *testing.T) {
 	big := strings.Repeat("a long line of a long text\n", 60_000)
 	almost := strings.Repeat("x", 72) + "\n"
 	almost = strings.Repeat(almost, (1<<20-2500)/(len(almost)+1))

@@ -265,7 +265,7 @@ func TestNoticesFit(t *testing.T) {
 }
 
 // Without a public address, messages name the computer. No message has a loopback address.
-func TestMessageWithoutAPublicAddressNamesTheComputer(t *testing.T) {
+func TestMessageWithoutAPublicAddressMentionsAskbackInbox(t *testing.T) {
 	racedetector.Omit(t)
 	for _, template := range post.Templates {
 		receiver, service := newReceiver(t, template)
@@ -288,7 +288,7 @@ func TestMessageWithoutAPublicAddressNamesTheComputer(t *testing.T) {
 
 // The reply of a service decides about a retry: a rejected message is not sent again. Errors contain no text
 // of the service and no secret (T22).
-func TestServiceReplyDecidesAboutRetry(t *testing.T) {
+func TestStatusOfTheReplyDeterminesTheRetry(t *testing.T) {
 	receiver, service := newReceiver(t, post.Gotify)
 	channel := newChannel(t, receiver)
 	for status, want := range map[int]struct {

@@ -6,7 +6,7 @@ import (
 )
 
 // A goroutine may start while another one waits. The next call of Wait waits for it.
-func TestBackgroundStartsWhileItIsAwaited(t *testing.T) {
+func TestGoroutineMayStartDuringWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b background
 		b.Wait() // none runs

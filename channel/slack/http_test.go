@@ -153,7 +153,7 @@ func TestWholeSignatureIsCompared(t *testing.T) {
 }
 
 // A full memory drops only requests that are too old to be accepted again.
-func TestFullMemoryOfRequestsKeepsRecentOnes(t *testing.T) {
+func TestOnlyOldRequestsAreForgotten(t *testing.T) {
 	now := published.at
 	c := verifier(t, slacktest.SigningSecret, func() time.Time { return time.Unix(now, 0) })
 	body := []byte("payload=1")
@@ -190,7 +190,7 @@ func TestRequestIsAcceptedOnce(t *testing.T) {
 	}
 }
 
-func TestFullMemoryOfRequestsRefusesNewOnes(t *testing.T) {
+func TestRequestIsRejectedIfTooManyAreRemembered(t *testing.T) {
 	now := published.at
 	s := seen{now: func() time.Time { return time.Unix(now, 0) }}
 	for i := range maxSeen {

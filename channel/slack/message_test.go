@@ -30,7 +30,7 @@ func numbered(n int) (labels []string) {
 }
 
 // The element depends on the number and the length of the options.
-func TestElementDependsOnOptions(t *testing.T) {
+func TestElementDependsOnNumberAndLengthOfOptions(t *testing.T) {
 	f := newFixture(t, nil)
 	long := strings.Repeat("a long label ", 8)
 	for _, c := range []struct {
@@ -77,7 +77,7 @@ func TestElementDependsOnOptions(t *testing.T) {
 
 // A label that is too long for Slack is cut visibly, and has the number that it has in the text. It still
 // stands for the same option.
-func TestCutLabelIsTheSameOption(t *testing.T) {
+func TestTruncatedLabelSelectsItsOption(t *testing.T) {
 	f := newFixture(t, nil)
 	same := strings.Repeat("x", 199)
 	a := f.ask(choice(same+"1", same+"2", "&&&&&&&&&&&&&&&&&&&&<>"))
@@ -177,7 +177,7 @@ func TestDangerousCallHasOnlyTheLink(t *testing.T) {
 
 // The first message of a session begins a thread. Later messages reply in it and are also shown in the
 // channel. If the first message is deleted, the next one begins a new thread.
-func TestSessionHasOneThread(t *testing.T) {
+func TestAsksOfASessionAreInOneThread(t *testing.T) {
 	var f *fixture
 	f = newFixture(t, func(o *Options) {
 		o.Thread = func(ctx context.Context, n askback.Notification) string {

@@ -321,7 +321,7 @@ func TestMissingAnswerIsShown(t *testing.T) {
 }
 
 // Deny and Approve are in separate rows, Deny first, and a text decides nothing.
-func TestCallHasDenyAndApproveApart(t *testing.T) {
+func TestDenyAndApproveAreInSeparateRows(t *testing.T) {
 	b := newBot(t, func(o *telegram.Options) {
 		o.Link = func(a askback.Ask, person string) string { return "https://ask.example.com/a/" + a.ID + "-" + person }
 	})

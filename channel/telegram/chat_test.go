@@ -22,7 +22,7 @@ import (
 func logger(l *logBuffer) *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
 
 // A stranger gets a refusal, at most once a minute, and no part of any ask (T15).
-func TestStrangerLearnsNothing(t *testing.T) {
+func TestStrangerGetsNoPartOfAnAsk(t *testing.T) {
 	b := newBot(t)
 	_, m := b.ask(questions(question("Deploy the rocket?", "Yes", "No")))
 	for _, text := range []string{"hello", "/list", "/snooze 1h", "/stop", "hello again"} {
@@ -211,7 +211,7 @@ func TestStopAndBlockUnlinkTheChat(t *testing.T) {
 
 // A user who never started the bot is not treated as a user who blocked it: another token must not unlink
 // everyone.
-func TestOtherErrorsUnlinkNoOne(t *testing.T) {
+func TestOtherErrorsDoNotUnlinkChats(t *testing.T) {
 	b := newBot(t)
 	b.AddUser(5000)
 	for _, address := range []string{"5000", "5001"} {
@@ -306,7 +306,7 @@ func TestReassignedQuestionHasNoButtonsInTheGroup(t *testing.T) {
 }
 
 // A group gets only the link of an ask with several questions.
-func TestGroupHasOnlyTheLinkOfSeveralQuestions(t *testing.T) {
+func TestGroupGetsOnlyTheLinkToSeveralQuestions(t *testing.T) {
 	b := newBot(t)
 	if _, err := b.agent.Ask(t.Context(), fourQuestions()); err != nil {
 		t.Fatal(err)
@@ -319,7 +319,7 @@ func TestGroupHasOnlyTheLinkOfSeveralQuestions(t *testing.T) {
 }
 
 // A group that becomes a supergroup has another id, and the bot continues there.
-func TestGroupKeepsItsQuestionsAfterItMoved(t *testing.T) {
+func TestGroupGetsQuestionsAfterItBecameASupergroup(t *testing.T) {
 	b := newBot(t)
 	moved := int64(-1009876543210)
 	b.Migrate(room, moved)
@@ -383,7 +383,7 @@ func TestOneOfTwoConcurrentAnswersWins(t *testing.T) {
 }
 
 // A message that the person has deleted is no error, because nothing has to change.
-func TestDeletedMessageIsNoError(t *testing.T) {
+func TestDeletedMessageIsNotAnError(t *testing.T) {
 	b := newBot(t)
 	a, m := b.ask(questions(question("Deploy?", "Yes", "No")))
 	b.Delete(ana, m.ID)

@@ -179,7 +179,7 @@ func TestWebhookOfTheBotIsReported(t *testing.T) {
 }
 
 // The token is a part of the address, but of no error and no log.
-func TestTokenIsInNoErrorAndNoLog(t *testing.T) {
+func TestErrorsAndLogDoNotContainTheToken(t *testing.T) {
 	s := telegramtest.NewServer(t)
 	s.AddUser(ana)
 	o := options(t, s)

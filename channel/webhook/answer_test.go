@@ -181,7 +181,7 @@ func given(o *askback.Outcome) askback.Outcome {
 
 // Of two programs that answer at the same time, one wins. A late, a forged and a foreign answer change
 // nothing (F6, T18).
-func TestOneProgramWinsAtTheAnswerURL(t *testing.T) {
+func TestOneOfTwoConcurrentProgramsAnswers(t *testing.T) {
 	d := newDesk(t)
 	question := askback.Request{
 		Questions: []askback.Question{{Text: "Go on?", Options: askback.Options("Yes", "No"), NoOther: true}},

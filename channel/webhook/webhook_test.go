@@ -258,7 +258,7 @@ func TestReplyOtherThan2xxIsAnError(t *testing.T) {
 
 // If there is no reply, the error contains neither text of the receiver nor its address, because agents read
 // it (T16).
-func TestErrorsHaveNoTextOfTheReceiver(t *testing.T) {
+func TestErrorsDoNotContainTextOfTheReceiver(t *testing.T) {
 	speaks := func(text string) string { // address of a receiver that sends a text
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -327,7 +327,7 @@ func TestErrorsHaveNoTextOfTheReceiver(t *testing.T) {
 
 // A server on loopback gets nothing unless it is allowed, however its address is spelled
 // (T16).
-func TestPrivateReceiversGetNothing(t *testing.T) {
+func TestMessagesAreNotSentToLoopback(t *testing.T) {
 	var called atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called.Add(1) }))
 	defer server.Close()
@@ -502,7 +502,7 @@ func TestEndlessReplyDoesNotDelayTheMessage(t *testing.T) {
 
 // The message has a signature by each secret of an endpoint, so a receiver that has one of the secrets
 // accepts it. If the endpoint has no secret, the secret of the channel signs.
-func TestMessageHasASignatureForEachSecret(t *testing.T) {
+func TestMessageIsSignedWithEachSecret(t *testing.T) {
 	var header http.Header
 	var body []byte
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

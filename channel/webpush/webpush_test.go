@@ -166,7 +166,7 @@ func TestReassignedQuestionIsNotShownAgain(t *testing.T) {
 }
 
 // A message has the whole question if it fits to the last byte. Otherwise it has no part of the question.
-func TestMessageIsWholeOrHasNoPart(t *testing.T) {
+func TestMessageHasTheWholeQuestionOrNoPartOfIt(t *testing.T) {
 	s := webpushtest.NewService(t)
 	c := newChannel(t, s)
 	b := s.Subscribe(t, publicKey(t, c))
@@ -196,7 +196,7 @@ func TestMessageIsWholeOrHasNoPart(t *testing.T) {
 }
 
 // The reply of a push service decides about a retry. No error contains its text.
-func TestServiceReplyDecidesAboutRetry(t *testing.T) {
+func TestStatusOfTheReplyDeterminesTheRetry(t *testing.T) {
 	s := webpushtest.NewService(t)
 	c := newChannel(t, s)
 	gone := s.Subscribe(t, publicKey(t, c))

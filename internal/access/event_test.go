@@ -12,7 +12,7 @@ import (
 )
 
 // Each type of event has a row, so that a new type is not sent before its shares are decided.
-func TestEachTypeOfEventHasARow(t *testing.T) {
+func TestEveryEventTypeIsInTheTable(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "../../event.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -213,7 +213,7 @@ func TestDeliveriesBeginInOrder(t *testing.T) {
 
 // A delivery waits only while another delivery to its receiver is queued: none is forgotten, and no receiver
 // waits for another one.
-func TestWaitingDeliveryFollowsAQueuedOne(t *testing.T) {
+func TestDeliveryWaitsOnlyForAQueuedDelivery(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		waiting, queued := map[string]int{}, map[string]int{}
 		for _, d := range m.after.Deliveries {

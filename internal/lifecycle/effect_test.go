@@ -23,7 +23,7 @@ func effectOf[E lifecycle.Effect](m transition) []E {
 
 // The approval of an ask by a grant has the effect UseGrant. Spending that approval has
 // the effect RequireGrant.
-func TestUseOfGrantHasEffects(t *testing.T) {
+func TestApprovalByGrantUsesAndRequiresTheGrant(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		used, required := effectOf[lifecycle.UseGrant](m), effectOf[lifecycle.RequireGrant](m)
 		_, covered := m.event.(lifecycle.Covered)

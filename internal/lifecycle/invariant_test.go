@@ -81,7 +81,7 @@ func TestStatusAndOutcomeAgree(t *testing.T) {
 	})
 }
 
-func TestHistoryHasOneOutcomePerSettledAsk(t *testing.T) {
+func TestSettledAskHasOneOutcomeInTheHistory(t *testing.T) {
 	ends := []askback.EventType{"question_answered", "question_declined", "question_cancelled", "question_expired"}
 	rapid.Check(t, func(t *rapid.T) {
 		run := anyRun(t)
@@ -132,7 +132,7 @@ func TestOnlyPersonOrTheirGrantApproves(t *testing.T) {
 }
 
 // The digest of an approval equals the digest of the original or the edited arguments (F7).
-func TestApprovalHasDigestOfItsArguments(t *testing.T) {
+func TestApprovalRecordsTheDigestOfItsArguments(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		o := m.after.Ask.Outcome
 		if !o.Approved() {

@@ -85,7 +85,7 @@ func describeApprovers(b *strings.Builder, before, after askback.Ask) {
 
 // A confirmation is approved when as many different people approved it as its quorum requires, and not
 // before. One denial denies it (F12).
-func TestQuorumNeedsDifferentPeople(t *testing.T) {
+func TestQuorumCountsEachPersonOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := anyAsked().Filter(func(in lifecycle.Asked) bool {
 			return in.Ask.Kind == askback.Confirm && in.Ask.OnTimeout == askback.OnTimeoutWait

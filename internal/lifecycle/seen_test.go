@@ -12,7 +12,7 @@ import (
 
 // A delivery is seen once, while the ask is pending or by the answer that ends it. Only its person can see
 // it, or one of several people (E3 to E7).
-func TestDeliveryIsSeenOnceByItsPerson(t *testing.T) {
+func TestDeliveryIsMarkedSeenOnlyOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, _, err := step(lifecycle.AskState{}, anyAsked().Draw(t, "asked"))
 		if err != nil {

@@ -210,7 +210,7 @@ func TestHealthReportsAFullDiskAfterOpen(t *testing.T) {
 
 // On a full disk, a change that conflicts after its first statement returns ErrConflict or ErrDiskFull, also
 // in a batch with other changes.
-func TestConflictOnFullDiskReturnsKnownError(t *testing.T) {
+func TestConflictOnFullDiskReturnsErrConflictOrErrDiskFull(t *testing.T) {
 	dir, ok := onSmallDisk(t)
 	if !ok {
 		return

@@ -95,7 +95,7 @@ func countRecent(t *testing.T, db *sql.DB) (all, recent int) {
 
 // The lists of an owner are complete while records move to the indices by owner, and after a restart. They
 // are complete even if a new record sorts before the records in the indices.
-func TestOwnerListsHaveOldAndRecentRecords(t *testing.T) {
+func TestListsForAnOwnerReturnOldAndRecentRecords(t *testing.T) {
 	sqlite.SetMaxRecent(t, 7, 4)
 	path := filepath.Join(t.TempDir(), "askback.db")
 	var numbers []int

@@ -128,7 +128,7 @@ func TestSQLiteBehavesLikeMemstore(t *testing.T) {
 
 // The settings apply to every connection, not only to the first of each kind (F2). Only
 // the writer's connection may delete.
-func TestEveryConnectionHasTheSettings(t *testing.T) {
+func TestSettingsApplyToEveryConnection(t *testing.T) {
 	s := openAt(t, filepath.Join(t.TempDir(), "askback.db"))
 	write, read, release, err := s.Connections(t.Context())
 	if err != nil {
@@ -406,7 +406,7 @@ func TestEventOfNewStreamNeedsNoQuery(t *testing.T) {
 }
 
 // If the context ends while the change is being written, Commit still returns the result.
-func TestCommitWaitsOnceWritingHasBegun(t *testing.T) {
+func TestCommitWaitsIfItsContextEndsDuringTheWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	s := openAt(t, path)
 	release := lockDatabase(t, path)

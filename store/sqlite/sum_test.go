@@ -62,7 +62,7 @@ func executeOnFile(t *testing.T, path, text string) {
 
 // If another program changes a column of a record, Read returns a DamagedError with its
 // id, and lists omit it.
-func TestChangedRecordIsNotReturned(t *testing.T) {
+func TestRecordChangedByAnotherProgramIsNotReturned(t *testing.T) {
 	for _, column := range []string{
 		"version = version + 1", "stream = 'ses_2'", "key = 'other'", "key = null", "open = 0", "open = 7",
 		"owner = 'eve'", "agent = 'eve'", "status = 'answered'", "names = null",
@@ -214,7 +214,7 @@ func TestChangedEffectIsOmitted(t *testing.T) {
 
 // After one bit of a record is flipped in the file, the store returns the record as it was
 // written or an error.
-func TestFlippedBitIsNotReturned(t *testing.T) {
+func TestRowWithAFlippedBitIsNotReturned(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	want := fillDatabase(t, path)
 	whole, err := os.ReadFile(path)
@@ -327,7 +327,7 @@ func textLogger(log *bytes.Buffer) *slog.Logger { return slog.New(slog.NewTextHa
 
 // A value of another type than the schema requires is damage, even if its bytes match the checksum or the row
 // has none.
-func TestValueOfAnotherTypeIsDamage(t *testing.T) {
+func TestValueOfAnotherTypeIsReportedAsDamage(t *testing.T) {
 	for change, want := range map[string]string{
 		"update records set open = 7, sum = null where id = '" + record(2).ID + "'":        "ask " + record(2).ID,
 		"update records set state = cast(state as text) where id = '" + record(2).ID + "'": "ask " + record(2).ID,

@@ -1,5 +1,6 @@
 // Package emailtest runs a mail server on loopback: SMTP for the messages that Askback sends, and IMAP for a
-// mailbox with replies. It behaves as RFC 5321 and RFC 9051 require, and fails when a test wants it to.
+// mailbox with replies. The server behaves as RFC 5321 and RFC 9051 require, and fails when a test requests
+// it.
 package emailtest
 
 import (
@@ -31,10 +32,10 @@ const (
 	Password = "pass word/%#:@"
 )
 
-// Encryption is how connections to a [Server] are encrypted.
+// An Encryption is a way to encrypt connections to a [Server].
 type Encryption int
 
-// The ways of encryption.
+// The encryptions.
 const (
 	None Encryption = iota
 	TLS
@@ -55,7 +56,7 @@ type Message struct {
 	Raw  []byte
 }
 
-// A Failure describes how the server fails once. Only one of the fields is set.
+// A Failure describes how the server fails once. At most one field is set.
 type Failure struct {
 	Mail int // reply code to the sender
 	Rcpt int // reply code to the recipient
@@ -72,7 +73,7 @@ type Failure struct {
 type Server struct {
 	SMTPAddress string // host and port
 	IMAPAddress string
-	Roots       *x509.CertPool // authorities that sign the certificate; nil without encryption
+	Roots       *x509.CertPool // certificate authorities of the server; nil without encryption
 
 	mailbox *imapmemserver.User
 	smtp    *smtp.Server
@@ -80,7 +81,7 @@ type Server struct {
 	mu       sync.Mutex
 	accepted []Message
 	failures []Failure
-	unknown  map[string]int // reply codes by recipient, for every message
+	unknown  map[string]int // reply codes for every message to a recipient, keyed by address
 	changed  chan struct{}
 	ended    chan struct{}
 	marked   chan struct{}
@@ -144,7 +145,7 @@ func (s *Server) startSMTP(t testing.TB) {
 	t.Cleanup(func() { server.Close() })
 }
 
-// StartIMAP starts the server for IMAP, again after [Server.StopIMAP].
+// StartIMAP starts the IMAP server at an address, at first or after [Server.StopIMAP].
 func (s *Server) StartIMAP(t testing.TB, address string) {
 	t.Helper()
 	memory := imapmemserver.New()
@@ -171,7 +172,7 @@ func (s *Server) StartIMAP(t testing.TB, address string) {
 	t.Cleanup(func() { server.Close() })
 }
 
-// A mailboxSession is a connection to the server for IMAP.
+// A mailboxSession is a connection to the IMAP server.
 type mailboxSession struct {
 	imapserver.Session
 	s *Server
@@ -189,8 +190,8 @@ func (m *mailboxSession) Store(
 	return err
 }
 
-// Idle implements [imapserver.Session]. The Idle of the mailbox in memory misses messages that arrive before
-// it begins.
+// Idle implements [imapserver.Session]. It replaces the Idle of the mailbox in memory, which misses messages
+// that arrive before it begins.
 func (m *mailboxSession) Idle(w *imapserver.UpdateWriter, stop <-chan struct{}) error {
 	for {
 		m.s.mu.Lock()
@@ -207,7 +208,7 @@ func (m *mailboxSession) Idle(w *imapserver.UpdateWriter, stop <-chan struct{}) 
 	}
 }
 
-// A withoutIdle is a listener of a server that does not offer IDLE.
+// A withoutIdle is a listener for an IMAP server that does not offer IDLE.
 type withoutIdle struct{ net.Listener }
 
 // Accept implements [net.Listener].
@@ -218,27 +219,27 @@ func (l withoutIdle) Accept() (net.Conn, error) {
 
 type idleHider struct{ net.Conn }
 
-// Write hides the capability. Its name keeps its length.
+// Write replaces the name of the capability by a name of the same length.
 func (c idleHider) Write(p []byte) (int, error) {
 	return c.Conn.Write(bytes.ReplaceAll(p, []byte(" IDLE"), []byte(" XXXX")))
 }
 
-// StopIMAP breaks all connections to the server for IMAP.
+// StopIMAP stops the IMAP server and closes all connections to it.
 func (s *Server) StopIMAP() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.imap.Close()
 }
 
-// Fail lets the next attempts fail, in this order.
+// Fail adds failures for the next messages, in this order.
 func (s *Server) Fail(f ...Failure) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failures = append(s.failures, f...)
 }
 
-// FailAs lets skip messages be accepted, and makes the next count of them fail. It replaces earlier failures.
-// The function that it returns returns the number of failures so far.
+// FailAs lets skip messages be accepted, and makes the next count messages fail. It replaces earlier
+// failures. The function failed returns the number of failures so far.
 func (s *Server) FailAs(f Failure, skip, count int) (failed func() int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -250,7 +251,7 @@ func (s *Server) FailAs(f Failure, skip, count int) (failed func() int) {
 	}
 }
 
-// Reject replies with a code whenever a message is for an address.
+// Reject makes the server reply with this code to each message for an address.
 func (s *Server) Reject(address string, code int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -278,7 +279,7 @@ func (s *Server) Marked() <-chan struct{} {
 	return s.marked
 }
 
-// Deliver puts a message into the mailbox.
+// Deliver adds a message to the mailbox.
 func (s *Server) Deliver(t testing.TB, raw string) {
 	t.Helper()
 	raw = strings.ReplaceAll(strings.ReplaceAll(raw, "\r\n", "\n"), "\n", "\r\n")
@@ -299,7 +300,7 @@ type literal struct {
 
 func (l literal) Size() int64 { return l.size }
 
-// Unseen returns how many messages of the mailbox are not marked as seen.
+// Unseen returns the number of messages in the mailbox that are not marked as seen.
 func (s *Server) Unseen(t testing.TB) int {
 	t.Helper()
 	data, err := s.mailbox.Status("INBOX", &imap.StatusOptions{NumUnseen: true})
@@ -332,7 +333,7 @@ func (s *Server) Unmark(t testing.TB) {
 	}
 }
 
-// ReplaceMailbox deletes the mailbox and makes a new one, with another UIDVALIDITY.
+// ReplaceMailbox deletes the mailbox and creates an empty mailbox with another UIDVALIDITY.
 func (s *Server) ReplaceMailbox(t testing.TB) {
 	t.Helper()
 	if err := errors.Join(s.mailbox.Delete("INBOX"), s.mailbox.Create("INBOX", nil)); err != nil {
@@ -340,7 +341,7 @@ func (s *Server) ReplaceMailbox(t testing.TB) {
 	}
 }
 
-// A session is a connection to the server for SMTP.
+// A session is a connection to the SMTP server.
 type session struct {
 	s      *Server
 	conn   *smtp.Conn
@@ -364,7 +365,7 @@ func (c *session) Auth(string) (sasl.Server, error) {
 	}), nil
 }
 
-// reply returns a reply with a code. Its text is hostile: it must not get into an error.
+// reply returns a reply with a code. Its text contains the password and must not get into an error.
 func reply(code int) error {
 	return &smtp.SMTPError{
 		Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 1, 1}, Message: "server text " + Password,
@@ -425,7 +426,7 @@ func (c *session) Data(r io.Reader) error {
 	return nil
 }
 
-// Reset is called after a message, and when the client requests it.
+// Reset is called after each message, and when the client requests it.
 func (c *session) Reset() {
 	if c.resets++; c.fail.LostEnd && c.now.Raw != nil && c.resets > 1 {
 		c.conn.Conn().Close()

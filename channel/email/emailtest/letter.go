@@ -24,7 +24,7 @@ func (l Letter) Field(name string) string {
 	return s
 }
 
-// ReplyTo returns the address for replies, without a name, or "".
+// ReplyTo returns the address for replies without the name, or "".
 func (l Letter) ReplyTo() string {
 	a, err := mail.ParseAddress(l.Header.Get("Reply-To"))
 	if err != nil {
@@ -33,7 +33,7 @@ func (l Letter) ReplyTo() string {
 	return a.Address
 }
 
-// Decode decodes a message. The message must have exactly one text and one HTML part.
+// Decode decodes a message. The test fails unless the message has only a text part and an HTML part.
 func (m Message) Decode(t testing.TB) Letter {
 	t.Helper()
 	parsed, err := mail.ReadMessage(bytes.NewReader(m.Raw))

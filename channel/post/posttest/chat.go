@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// render shows a text with backslashes as a chat does. It also returns the text that the chat would act on,
-// and the addresses that become links. Escapable reports whether a backslash makes a character plain; live
-// matches text that is markup without a backslash.
+// render returns text with backslashes as a chat shows it. It also returns the text that the chat would act
+// on, and the addresses that become links. The function escapable reports whether a backslash makes a
+// character plain. The expression live matches text that is markup without a backslash.
 func render(text string, escapable func(rune) bool, live *regexp.Regexp) (shown string, markup, links []string) {
-	const hidden = "\x00" // a character with a backslash is no markup
+	const hidden = "\x00" // replaces a character after a backslash, which is not markup
 	var plain, rest strings.Builder
 	runes := []rune(text)
 	for i := 0; i < len(runes); i++ {
@@ -31,7 +31,7 @@ func render(text string, escapable func(rune) bool, live *regexp.Regexp) (shown 
 		""), live.FindAllString(address.ReplaceAllString(rest.String(), ""), -1), links
 }
 
-// split returns the title, which is bold, and the rest of a message.
+// split returns the bold title and the rest of a message. A message without a bold title is an error.
 func split(text string) (title, rest string, err error) {
 	first, rest, ok := strings.Cut(text, "\n")
 	title, bold := strings.CutPrefix(first, "**")

@@ -20,10 +20,10 @@ import (
 	"github.com/askback/askback/internal/message/answerlink"
 )
 
-// long lists the cases that fit into no message of a service.
+// long lists the cases that do not fit into a message of any service.
 var long = []string{"1 MB", "call of 20 kB", "call of 1 MB"}
 
-// short lists the other cases that do not fit.
+// short lists the other cases that do not fit, by template.
 var short = map[post.Template][]string{
 	post.Ntfy:       {"quotes and newlines", "10 000 characters"},
 	post.Gotify:     nil,
@@ -62,7 +62,7 @@ func Driver(template post.Template) channeltest.Driver {
 	return d
 }
 
-// Receiver returns the settings of a receiver at the address of a service.
+// Receiver returns the settings of a receiver for the fake of a service at an address.
 func Receiver(t testing.TB, template post.Template, address string) post.Receiver {
 	t.Helper()
 	r := post.Receiver{Template: template, URL: address}
@@ -84,13 +84,13 @@ func Receiver(t testing.TB, template post.Template, address string) post.Receive
 	return r
 }
 
-// phones is a service with a receiver for each person.
+// A phones has a fake service with a receiver for each person.
 type phones struct {
 	template  post.Template
 	settings  channeltest.Settings
 	receivers map[string]post.Receiver
 	services  map[string]*Service
-	published string // the last reply
+	published string // the last reply that was published
 }
 
 func newPhones(t testing.TB, template post.Template, s channeltest.Settings) *phones {

@@ -11,13 +11,13 @@ import (
 // RetryAfter is the delay that the services request when they are busy.
 const RetryAfter = 7 * time.Second
 
-// FailAs lets skip requests to publish succeed, and makes the next count of them fail, as
+// FailAs lets skip requests that publish succeed, and makes the next count requests fail, as
 // [channeltest.Failing.Fail] does.
 func (s *Service) FailAs(how channeltest.Failure, skip, count int) (failed func() int) {
 	return s.failing.Fail(how, skip, count)
 }
 
-// fail makes a request fail with the next status of [Service.Fail], and reports whether it did.
+// fail fails a request with the next status of [Service.Fail]. It reports whether there was a status.
 func (s *Service) fail(w http.ResponseWriter) bool {
 	status := s.nextFailure()
 	if status == 0 {

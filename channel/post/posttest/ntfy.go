@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Ntfy is a server of ntfy with its cache of messages. It publishes JSON and plain text, and streams topics
-// (docs.ntfy.sh/publish, docs.ntfy.sh/subscribe/api).
+// An Ntfy is a server of ntfy with its cache of messages. It publishes JSON and plain text, and streams
+// topics (docs.ntfy.sh/publish, docs.ntfy.sh/subscribe/api).
 type Ntfy struct {
 	Service           // URL is the address of the topic "questions", and Messages returns the messages of that topic
 	Server     string // address without a topic
@@ -27,10 +27,10 @@ type Ntfy struct {
 	cached    []cachedMessage
 	streams   int    // connections that read a topic now
 	reads     int    // requests to read a topic so far
-	since     string // parameter since of the last of them
+	since     string // parameter since of the last request to read a topic
 }
 
-// A cachedMessage is a message as subscribers read it.
+// A cachedMessage is a message as subscribers get it.
 type cachedMessage struct {
 	ID      string `json:"id"`
 	Time    int64  `json:"time"`
@@ -39,7 +39,7 @@ type cachedMessage struct {
 	Message string `json:"message,omitempty"`
 }
 
-// NewNtfy starts a server, until the test ends.
+// NewNtfy starts a server, which ends with the test.
 func NewNtfy(t testing.TB) *Ntfy {
 	t.Helper()
 	n := &Ntfy{published: make(chan struct{})}
@@ -139,7 +139,7 @@ func (n *Ntfy) publishText(w http.ResponseWriter, r *http.Request, topic string)
 	}
 }
 
-// cache stores a message and wakes subscribers. It returns its id.
+// cache stores a message, wakes subscribers, and returns the id of the message.
 func (n *Ntfy) cache(topic, text string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -162,8 +162,8 @@ func (n *Ntfy) Forget() {
 // Publish publishes a text to a topic.
 func (n *Ntfy) Publish(topic, text string) { n.cache(topic, text) }
 
-// Streams returns the number of connections that read a topic now, and the number of requests to read one so
-// far.
+// Streams returns the number of connections that read a topic now, and the number of requests to read a topic
+// so far.
 func (n *Ntfy) Streams() (now, total int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -177,8 +177,8 @@ func (n *Ntfy) Since() string {
 	return n.since
 }
 
-// subscribe streams the messages of a topic after the query parameter since: all, a time, a duration or the
-// id of a message.
+// subscribe streams the messages of a topic after the query parameter since, which is all, a time, a duration
+// or the id of a message.
 func (n *Ntfy) subscribe(w http.ResponseWriter, r *http.Request, topic string) {
 	n.count(1)
 	defer n.count(-1)
@@ -221,7 +221,7 @@ func (n *Ntfy) subscribe(w http.ResponseWriter, r *http.Request, topic string) {
 	}
 }
 
-// position returns the index of the first message after since. After an unknown id, it is 0.
+// position returns the index of the first message after since. If since is an unknown id, the index is 0.
 func (n *Ntfy) position(since string) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -1,6 +1,6 @@
 // Package posttest has fake services for tests. They behave as ntfy, Pushover, Gotify, Discord, Teams,
-// Mattermost and Home Assistant are documented: they reject what the real services reject, and show messages
-// in the same way.
+// Mattermost and Home Assistant are documented: they reject the requests that the real services reject, and
+// show messages in the same way.
 package posttest
 
 import (
@@ -19,19 +19,19 @@ import (
 	"github.com/askback/askback/channel/channeltest"
 )
 
-// A Message is a message as a person sees it.
+// A Message is a message as the service shows it.
 type Message struct {
 	ID       string // id that the service gave
 	Topic    string // topic of ntfy
 	Tag      string // messages with the same tag replace each other
 	Title    string
 	Text     string
-	Link     string   // opened by a tap
+	Link     string   // address that a tap opens
 	Links    []string // links in the text of a chat
 	Buttons  []Button
 	Quiet    bool     // without a sound
-	Damage   []string // differences from the text as sent: files instead of text, cut parts
-	Markup   []string // text that the service would act on: mentions, formats, pictures
+	Damage   []string // differences from the text as sent, such as files instead of text, and truncated text
+	Markup   []string // text that the service would act on, such as mentions, formats and pictures
 	Password string   // token that the request contained
 }
 
@@ -42,7 +42,7 @@ type Button struct {
 	View             bool
 }
 
-// A Service is the fake of one service.
+// A Service is a fake service.
 type Service struct {
 	URL string // address for the settings of a receiver
 
@@ -53,8 +53,8 @@ type Service struct {
 	rejected []string
 }
 
-// A parser reads a request as a service does. Its error is sent with the status 400, unless it
-// is a [problem].
+// A parser parses a request as a service does. The error is sent with the status 400, unless it is a
+// [problem].
 type parser func(r *http.Request, body []byte) (Message, error)
 
 // A problem is an error with a status.
@@ -65,7 +65,8 @@ type problem struct {
 
 func (p problem) Error() string { return p.text }
 
-// NewService starts the service with a name. The service ends with the test. [NewNtfy] supports more of ntfy.
+// NewService starts the fake of the service with this name. The fake ends with the test. [NewNtfy] supports
+// more of ntfy.
 func NewService(t testing.TB, name string) *Service {
 	t.Helper()
 	if name == "ntfy" {
@@ -94,7 +95,7 @@ func NewService(t testing.TB, name string) *Service {
 	return s
 }
 
-// maxBody is more than any of the services accepts.
+// maxBody is more than each of the services accepts.
 const maxBody = 4 << 20
 
 func (s *Service) serve(w http.ResponseWriter, r *http.Request, parse parser) {
@@ -135,7 +136,7 @@ func (s *Service) add(m Message) {
 	s.messages = append(s.messages, m)
 }
 
-// Fail makes the next requests fail with these statuses.
+// Fail makes the next requests fail with these statuses, in this order.
 func (s *Service) Fail(statuses ...int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,7 +161,8 @@ func (s *Service) Messages() []Message {
 	return slices.Clone(s.messages)
 }
 
-// Shown returns the messages that a phone shows now. Of messages with the same tag, it shows the last one.
+// Shown returns the messages that a phone shows now. If several messages have the same tag, the phone shows
+// the last of them.
 func (s *Service) Shown() []Message {
 	var shown []Message
 	for _, m := range s.Messages() {
@@ -185,7 +187,7 @@ var address = regexp.MustCompile(`(?i)\b(https?://|www\.)[^\s>)\]\x00\x{200b}]+`
 // Links returns the addresses in a text.
 func Links(text string) []string { return address.FindAllString(text, -1) }
 
-// decode decodes JSON. Unknown members are an error if strict is true.
+// decode decodes the only JSON value in body into v. Unknown members are an error if strict is true.
 func decode(body []byte, strict bool, v any) error {
 	d := json.NewDecoder(strings.NewReader(string(body)))
 	if strict {

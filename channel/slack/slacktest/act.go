@@ -15,18 +15,18 @@ import (
 	"time"
 )
 
-// A State contains the options chosen and the texts typed, by block and action.
+// A State contains the chosen options and typed texts, keyed by block and action.
 type State map[string]map[string]any
 
 // An Ack is the acknowledgement of an action by the app.
 type Ack struct {
-	OK     bool              // whether it came in time; otherwise the person sees a warning
-	Status int               // over HTTP
-	Errors map[string]string // errors of a modal, by block
-	Bad    error             // a reply that Slack would reject
+	OK     bool              // whether the acknowledgement came in time; otherwise Slack shows a warning
+	Status int               // status of the reply over HTTP
+	Errors map[string]string // errors of a modal, keyed by block
+	Bad    error             // why Slack would reject the reply
 }
 
-// Sign returns the headers of a request with a body, at a time.
+// Sign returns the headers of a request with this body at a time.
 func Sign(secret string, at time.Time, body []byte) http.Header {
 	stamp := strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -69,7 +69,8 @@ func (s *Server) Send(body []byte, contentType string, header http.Header) (Ack,
 	return Ack{OK: err == nil && reply.StatusCode == http.StatusOK, Status: reply.StatusCode}, content
 }
 
-// Event sends an event to the app, again up to three times if it is not acknowledged, and returns the reply.
+// Event sends an event to the app, and returns the reply. If the app does not acknowledge the event, Event
+// sends it again, up to three times.
 func (s *Server) Event(payload []byte) (ack Ack, reply []byte) {
 	for retry := range 4 {
 		if s.request == "" {
@@ -89,7 +90,8 @@ func (s *Server) Event(payload []byte) (ack Ack, reply []byte) {
 	return ack, reply
 }
 
-// Button returns the button of a message whose label begins with text, and its block.
+// Button returns the button of a message whose label begins with text, and the id of its block. It reports
+// false if there is no such button.
 func (m Message) Button(text string) (Element, string, bool) {
 	for _, b := range m.Blocks {
 		for _, e := range b.Elements {
@@ -111,8 +113,8 @@ func (m Message) HasElements() bool {
 	return false
 }
 
-// Press presses the button of a message whose label begins with text. The message may be an earlier
-// version than Slack has now.
+// Press presses the button of a message whose label begins with text. The message m may be an earlier version
+// than the message that Slack has now.
 func (s *Server) Press(u User, m Message, text string, state State) Ack {
 	s.t.Helper()
 	e, block, ok := m.Button(text)
@@ -161,7 +163,8 @@ func account(u User) map[string]any {
 	return map[string]any{"id": u.ID, "username": u.Name, "name": u.Name, "team_id": u.Team}
 }
 
-// Submit submits a modal with the state that a person entered.
+// Submit submits a modal with the state that a person entered. If a required input is missing, Submit returns
+// an error for its block, as Slack does.
 func (s *Server) Submit(u User, v View, state State) Ack {
 	for _, b := range v.Blocks {
 		if b.Type == "input" && !b.Optional && state[b.BlockID] == nil {
@@ -199,7 +202,7 @@ func (s State) set(block string, e Element, value map[string]any) {
 	s[block][e.ActionID] = value
 }
 
-// empty is the state of an element without an input.
+// empty returns the state of an element without an input.
 func empty(e Element) map[string]any {
 	switch e.Type {
 	case "plain_text_input":
@@ -210,7 +213,8 @@ func empty(e Element) map[string]any {
 	return map[string]any{"selected_options": []any{}}
 }
 
-// Choose chooses options of an element in a block: for each of texts, the option that begins with it.
+// Choose chooses options of an element in a block. For each of texts, it chooses the option whose label
+// begins with the text.
 func (s State) Choose(blocks []Block, block string, texts ...string) error {
 	b := find(blocks, block)
 	if b == nil {

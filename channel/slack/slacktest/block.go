@@ -19,7 +19,7 @@ type Text struct {
 	Verbatim bool   `json:"verbatim,omitempty"`
 }
 
-// An Option is one choice of an element.
+// An Option is a choice of an element.
 type Option struct {
 	Text        *Text  `json:"text"`
 	Value       string `json:"value"`
@@ -55,7 +55,7 @@ type Element struct {
 	MaxLength          int      `json:"max_length,omitempty"`
 }
 
-// A Block is one block of a message or of a modal.
+// A Block is a block of a message or of a modal.
 type Block struct {
 	Type     string          `json:"type"`
 	BlockID  string          `json:"block_id,omitempty"`
@@ -71,7 +71,7 @@ type Block struct {
 	Rich     []Rich    `json:"-"` // for rich_text
 }
 
-// A Rich is one element of a rich text.
+// A Rich is an element of a rich text.
 type Rich struct {
 	Type     string     `json:"type"`
 	Elements []RichPart `json:"elements"`
@@ -87,7 +87,7 @@ type RichPart struct {
 }
 
 // Limits from docs.slack.dev/reference/block-kit. The total of a message is not documented. Slack replies
-// msg_blocks_too_long somewhat above this value.
+// msg_blocks_too_long slightly above maxTotal.
 const (
 	maxMessageBlocks = 50
 	maxViewBlocks    = 100
@@ -96,10 +96,10 @@ const (
 	maxFew           = 10 // options of radio buttons and checkboxes, elements of a context
 )
 
-// length returns the length of a text as Slack counts it: after it has escaped &, < and >.
+// length returns the length of a text as Slack counts it, in UTF-16 after &, < and > are escaped.
 func length(s string) int { return len(utf16.Encode([]rune(html.EscapeString(s)))) }
 
-// parseBlocks parses blocks strictly. It rejects everything that Slack does not know.
+// parseBlocks parses at most most blocks strictly. It rejects everything that Slack does not document.
 func parseBlocks(raw string, most int) ([]Block, error) {
 	var blocks []Block
 	if err := strict([]byte(raw), &blocks); err != nil {
@@ -232,7 +232,7 @@ func (b *Block) input() error {
 	return b.Element.check(true)
 }
 
-// check checks an element of actions or of an input.
+// check returns an error if Slack would reject an element of actions or, if input is true, of an input.
 func (e *Element) check(input bool) error {
 	if e.ActionID == "" || len(e.ActionID) > maxID {
 		return fmt.Errorf("an action_id has 1 to %d characters", maxID)
@@ -308,7 +308,7 @@ func (c *Confirm) check() error {
 		plain("confirm", c.Confirm, 30, true), plain("deny", c.Deny, 30, true))
 }
 
-// plain checks a text that has no markup.
+// plain checks a text that must not have markup.
 func plain(name string, t *Text, most int, required bool) error {
 	if t == nil && !required {
 		return nil
@@ -319,7 +319,7 @@ func plain(name string, t *Text, most int, required bool) error {
 	return any1(name, t, most)
 }
 
-// any1 checks a text of either type.
+// any1 checks a text with or without markup.
 func any1(name string, t *Text, most int) error {
 	switch {
 	case t == nil || t.Text == "":
@@ -334,7 +334,7 @@ func any1(name string, t *Text, most int) error {
 	return nil
 }
 
-// Shown returns the text of a block as a person sees it.
+// Shown returns the text of a block as Slack shows it.
 func (b Block) Shown() string {
 	var w strings.Builder
 	put := func(s string) { w.WriteString(s + "\n") }
@@ -367,7 +367,7 @@ func (b Block) Shown() string {
 // markup matches the parts of markup on which Slack acts.
 var markup = regexp.MustCompile(`<[^>]*>`)
 
-// live returns the parts of a markup on which Slack would act: mentions and links.
+// live returns the parts of text and blocks on which Slack would act: mentions and links.
 func live(text string, blocks []Block) (found []string) {
 	found = markup.FindAllString(text, -1)
 	look := func(t *Text) {

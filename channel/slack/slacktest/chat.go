@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// conversation returns the conversation in an argument: a channel with the app, or the direct messages of a
-// user.
+// conversation returns the conversation that an argument names: a channel with the app, or the direct
+// messages of a user.
 func conversation(channel string) (string, error) {
 	switch {
 	case channel == Room || channel == RoomName:
@@ -25,7 +25,7 @@ func conversation(channel string) (string, error) {
 	return "", failure("channel_not_found")
 }
 
-// content reads the content of a message into m.
+// content sets the content of m to the arguments of a call.
 func (s *Server) content(m *Message, args map[string]string) error {
 	if args["link_names"] != "" || args["parse"] == "full" {
 		return fmt.Errorf("names and addresses in the text become links")
@@ -76,7 +76,7 @@ func (s *Server) post(args map[string]string) (map[string]any, error) {
 	return map[string]any{"channel": channel, "ts": m.TS, "message": map[string]any{"text": m.Text}}, nil
 }
 
-// update implements chat.update. It does not accept the id of a user as a channel.
+// update implements chat.update. The channel must not be the id of a user.
 func (s *Server) update(args map[string]string) (map[string]any, error) {
 	if strings.HasPrefix(args["channel"], "U") {
 		return nil, failure("channel_not_found")

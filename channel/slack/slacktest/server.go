@@ -18,13 +18,13 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Secrets and ids of the app that a [Server] knows.
+// Secrets and ids of the app on a [Server].
 const (
 	BotToken      = "xoxb-1-test"
 	AppToken      = "xapp-1-test"
 	SigningSecret = "8f742231b10e8888abcd99yyyzzz85a5"
 	Team          = "T0000001"
-	Room          = "C0000001" // the app is in it
+	Room          = "C0000001" // a channel with the app
 	RoomName      = "#agents"
 	AppID         = "A0000001"
 )
@@ -32,7 +32,7 @@ const (
 // A User is a member of a workspace. Team is the workspace of the account.
 type User struct{ ID, Team, Name string }
 
-// Users of the workspace, and one of another workspace in a shared channel.
+// Users of the workspace. Outsider is a user of another workspace in a shared channel.
 var (
 	Ana      = User{"U0000ANA", Team, "ana"}
 	Ben      = User{"U0000BEN", Team, "ben"}
@@ -47,11 +47,11 @@ type Message struct {
 	Text                string
 	Blocks              []Block
 	Edits               int
-	Unfurl              bool     // Slack would fetch its links
-	Live                []string // mentions and links in its markup
+	Unfurl              bool     // Slack would fetch pages to which the message links
+	Live                []string // mentions and links in the markup
 }
 
-// Shown returns the message as a person sees it.
+// Shown returns the text of the message as Slack shows it.
 func (m Message) Shown() string {
 	var w strings.Builder
 	for _, b := range m.Blocks {
@@ -60,7 +60,7 @@ func (m Message) Shown() string {
 	return w.String()
 }
 
-// An Ephemeral is a message that only one person sees.
+// An Ephemeral is a message that Slack shows to only one person.
 type Ephemeral struct {
 	User, Channel, Thread, Text string
 }
@@ -71,20 +71,20 @@ type Fault struct {
 	Status     int           // status of the reply; 0 means 200
 	Error      string        // error code of a reply with the status 200
 	RetryAfter int           // seconds of a Retry-After, with the status 429
-	Lost       bool          // the call takes effect, and its reply is lost
-	Hold       chan struct{} // the call waits until it is closed
+	Lost       bool          // the call takes effect, but its reply is lost
+	Hold       chan struct{} // the call waits until the channel is closed
 }
 
-// A Server is a Slack with one workspace and one app. It is safe for concurrent use.
+// A Server is a fake Slack with one workspace and one app. It is safe for concurrent use.
 type Server struct {
-	URL string // for the option of the client; it ends with a slash
+	URL string // URL of the Web API for the settings, with a slash at the end
 	// AckTime is how long the server waits for the acknowledgement of an action. TriggerTime is how long a
-	// modal can be opened after an action. Slack's three seconds may be too few for a busy machine, so New
-	// sets two minutes.
+	// modal can be opened after an action. The three seconds of Slack may be too few for a busy machine, so
+	// New sets two minutes.
 	AckTime, TriggerTime time.Duration
 
-	Now func() time.Time // for timestamps and triggers; it may be set before the first call
-	// Fault returns the fault of the next call, after the faults of Fail. It may be nil.
+	Now func() time.Time // clock for timestamps and triggers; may be set before the first call
+	// Fault returns the fault of the next call, unless Fail has added a fault. It may be nil.
 	Fault func(method string) (Fault, bool)
 
 	t        testing.TB
@@ -101,7 +101,7 @@ type Server struct {
 	problems []string
 	tickets  map[string]bool
 	sockets  []*socket
-	opened   int                    // sockets so far
+	opened   int                    // number of sockets so far
 	pending  map[string]chan []byte // replies to envelopes
 	changed  chan struct{}
 	next     int
@@ -133,7 +133,7 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// SendTo sets the address for interactivity over HTTP. Without one, actions go to a socket.
+// SendTo sets the address that receives actions over HTTP. Without an address, actions go to a socket.
 func (s *Server) SendTo(address string) { s.request = address }
 
 // Fail adds faults to the next calls of their methods.
@@ -149,7 +149,7 @@ func (s *Server) notify() {
 	s.changed = make(chan struct{})
 }
 
-// Wait waits until a condition is true, for at most a minute.
+// Wait waits until holds returns true. After a minute the test fails.
 func (s *Server) Wait(what string, holds func() bool) {
 	s.t.Helper()
 	limit := time.After(time.Minute)
@@ -180,7 +180,7 @@ func (s *Server) Messages() (all []Message) {
 	return all
 }
 
-// Ephemerals returns the messages to single people.
+// Ephemerals returns the messages that Slack showed to single people.
 func (s *Server) Ephemerals() []Ephemeral {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -208,7 +208,7 @@ func (s *Server) Delete(m Message) {
 	delete(s.messages, m.Channel+":"+m.TS)
 }
 
-// failure is the code of an error of the Web API.
+// A failure is the code of an error of the Web API.
 type failure string
 
 func (f failure) Error() string { return string(f) }
@@ -284,7 +284,7 @@ func (s *Server) reply(w http.ResponseWriter, method string, reply map[string]an
 	json.NewEncoder(w).Encode(reply)
 }
 
-// arguments returns the arguments of a call, from a form or JSON, and its token.
+// arguments returns the arguments of a call, which are a form or JSON, and its token.
 func arguments(r *http.Request) (args map[string]string, token string) {
 	args = map[string]string{}
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {

@@ -21,7 +21,7 @@ func (c *socket) send(v any) error {
 	return c.conn.WriteJSON(v)
 }
 
-// link serves the address of apps.connections.open, which works once.
+// link serves the URL that apps.connections.open returns. Each URL works once.
 func (s *Server) link(w http.ResponseWriter, r *http.Request) {
 	ticket := r.URL.Query().Get("ticket")
 	s.mu.Lock()
@@ -121,8 +121,8 @@ func (s *Server) Connections() int {
 	return s.opened
 }
 
-// Disconnect makes all connections reconnect. A warning leaves them open for a while; other reasons close
-// them.
+// Disconnect tells all connections to reconnect. For the reason "warning" it leaves them open. For other
+// reasons it closes them.
 func (s *Server) Disconnect(reason string) {
 	s.mu.Lock()
 	open := append([]*socket(nil), s.sockets...)
@@ -147,8 +147,8 @@ func (s *Server) Cut() {
 	}
 }
 
-// overSocket sends a payload over a connection and returns the acknowledgement, or false if
-// there was none in time.
+// overSocket sends a payload over a connection and returns the acknowledgement. It reports false if there was
+// no acknowledgement in time.
 func (s *Server) overSocket(kind string, payload []byte, retry int) (reply []byte, ok bool) {
 	s.mu.Lock()
 	if len(s.sockets) == 0 {

@@ -11,11 +11,11 @@ type View struct {
 	Title, Submit, Metadata string
 	Callback                string
 	Blocks                  []Block
-	Errors                  map[string]string // errors of the last submission, by block
+	Errors                  map[string]string // errors of the last submission, keyed by block
 	Open                    bool
 }
 
-// Shown returns the modal as a person sees it.
+// Shown returns the text of the modal as Slack shows it.
 func (v View) Shown() string {
 	s := v.Title + "\n"
 	for _, b := range v.Blocks {
@@ -37,10 +37,10 @@ type viewRequest struct {
 	NotifyOnClose   bool            `json:"notify_on_close,omitempty"`
 }
 
-// maxView is the size of the largest modal in bytes.
+// maxView is the maximum size of a modal in bytes.
 const maxView = 250_000
 
-// parseView reads a modal strictly.
+// parseView parses a modal strictly.
 func parseView(raw []byte) (v View, err error) {
 	if len(raw) > maxView {
 		return v, failure("view_too_large")
@@ -74,7 +74,7 @@ func parseView(raw []byte) (v View, err error) {
 	return v, nil
 }
 
-// open implements views.open. A trigger works once, for [Server.TriggerTime].
+// open implements views.open. A trigger works once, and at most [Server.TriggerTime] after the action.
 func (s *Server) open(args map[string]string) (map[string]any, error) {
 	id := args["trigger_id"]
 	t, ok := s.triggers[id]
@@ -97,7 +97,7 @@ func (s *Server) open(args map[string]string) (map[string]any, error) {
 	return map[string]any{"view": map[string]any{"id": v.ID}}, nil
 }
 
-// View returns the modal that a user has open, and reports whether there is one.
+// View returns the modal that a user has open. It reports false if there is no modal.
 func (s *Server) View(u User) (View, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +116,7 @@ func (s *Server) newTrigger(u User) string {
 	return id
 }
 
-// answered applies the reply to a submission of a modal.
+// answered applies the reply of the app to a submission of a modal. It returns the errors for the inputs.
 func (s *Server) answered(v View, body []byte) (map[string]string, error) {
 	var reply struct {
 		Action string            `json:"response_action"`
@@ -166,7 +166,7 @@ func find(blocks []Block, id string) *Block {
 	return nil
 }
 
-// CheckView returns an error if Slack would reject a modal.
+// CheckView returns an error if Slack would reject the modal v.
 func CheckView(v any) error {
 	raw, err := json.Marshal(v)
 	if err == nil {

@@ -20,8 +20,8 @@ const (
 	maxData     = 64
 )
 
-// setText sets the text as Telegram does. It trims the text, rejects entities outside of it, and makes links,
-// mentions and commands of text with such a form.
+// setText sets the text as Telegram does. It trims the text, rejects entities outside of the text, and
+// records text that Telegram would turn into links, mentions and commands.
 func (m *Message) setText(in content) error {
 	text := strings.TrimRight(in.Text, " \n")
 	switch {
@@ -62,11 +62,11 @@ func (m *Message) setText(in content) error {
 	return nil
 }
 
-// actives match text outside of code that Telegram turns into links: addresses, mentions, commands, hashtags
-// and mail addresses.
+// actives matches text outside of code that Telegram turns into links: addresses, mentions, commands,
+// hashtags and mail addresses.
 var actives = regexp.MustCompile(`(?i)\b(https?|tg)://\S+|\b[\w-]+(\.[\w-]+)*\.(com|org|net|io|dev|me|example|ai)\b|(^|[^\w/@])(@\w{3,}|/[a-z0-9_]+|#\w+)|[\w.+-]+@[\w-]+\.\w+`)
 
-// active returns the text on which a tap would act and that is no entity of the bot.
+// active returns the text on which a tap would act although it is in no entity of the bot.
 func active(text string, entities []Entity) (found []string) {
 	rest := text
 	for _, e := range entities {
@@ -87,7 +87,7 @@ func isURL(s string) bool {
 	return err == nil || strings.Contains(u.Hostname(), ".")
 }
 
-// setMarkup sets the buttons or the other markup below a new message.
+// setMarkup sets the buttons of a message or, for a new message, the request for a reply.
 func (m *Message) setMarkup(raw json.RawMessage, isNew bool) error {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil

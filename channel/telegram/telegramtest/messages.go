@@ -23,7 +23,7 @@ type chat struct {
 	messages []*Message
 }
 
-// A Message is a message as people see it.
+// A Message is a message as Telegram shows it.
 type Message struct {
 	ID       int64
 	From     int64 // id of the user; 0 for the bot
@@ -31,16 +31,16 @@ type Message struct {
 	Entities []Entity
 	Buttons  [][]Button
 	ReplyTo  int64
-	Force    bool // whether it asks for a reply
+	Force    bool // whether the message requests a reply
 	Silent   bool
 	FileName string
 	File     string
 	Deleted  bool
 	Edits    int
-	Damage   []string // text that Telegram changed or would act on, although it is in no entity of the bot
+	Damage   []string // text that Telegram changed, or would act on although it is in no entity of the bot
 }
 
-// An Entity is a part of a text, in UTF-16 code units.
+// An Entity is a part of a text. Offset and Length are in UTF-16 code units.
 type Entity struct {
 	Type   string `json:"type"`
 	Offset int    `json:"offset"`
@@ -48,14 +48,14 @@ type Entity struct {
 	URL    string `json:"url,omitempty"`
 }
 
-// A Button is a button of a message, with data or with an address.
+// A Button is a button of a message. It has data or a URL.
 type Button struct {
 	Text string `json:"text"`
 	Data string `json:"callback_data,omitempty"`
 	URL  string `json:"url,omitempty"`
 }
 
-// Live reports whether the message has a button that sends something to the bot.
+// Live reports whether the message has a button that sends data to the bot.
 func (m Message) Live() bool {
 	for _, row := range m.Buttons {
 		for _, b := range row {
@@ -67,7 +67,7 @@ func (m Message) Live() bool {
 	return false
 }
 
-// Links returns the addresses that the message has.
+// Links returns the URLs in the buttons and entities of the message.
 func (m Message) Links() (all []string) {
 	for _, row := range m.Buttons {
 		for _, b := range row {
@@ -84,7 +84,7 @@ func (m Message) Links() (all []string) {
 	return all
 }
 
-// content contains the parameters of sendMessage and editMessageText.
+// content has the parameters of sendMessage and editMessageText.
 type content struct {
 	ChatID    int64    `json:"chat_id"`
 	MessageID int64    `json:"message_id"`
@@ -103,7 +103,7 @@ type replyParameters struct {
 	AllowWithout bool  `json:"allow_sending_without_reply"`
 }
 
-// chatOf returns a chat to which the bot may send. The caller holds the lock.
+// chatOf returns the chat with this id, or an error if the bot may not send to it. The caller holds the lock.
 func (s *Server) chatOf(id int64) (*chat, error) {
 	c := s.chats[id]
 	switch {
@@ -139,7 +139,7 @@ func (s *Server) sendMessage(body []byte) (any, error) {
 	return s.post(in.ChatID, m, in.ReplyTo)
 }
 
-// post adds a message of the bot to a chat, if the bot may send there now.
+// post adds a message of the bot to a chat. It returns an error if the bot may not send to the chat now.
 func (s *Server) post(chatID int64, m *Message, to *replyParameters) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,7 +158,7 @@ func (s *Server) post(chatID int64, m *Message, to *replyParameters) (any, error
 	return s.message(c, m), nil
 }
 
-// reply sets the message to which another message replies.
+// reply sets the message to which m replies.
 func (c *chat) reply(m *Message, to *replyParameters) error {
 	if to == nil {
 		return nil
@@ -264,7 +264,7 @@ func readAll(f multipart.File) (string, error) {
 
 func newReader(b []byte) io.Reader { return bytes.NewReader(b) }
 
-// message returns a message as the bot gets it.
+// message returns m as the bot gets it.
 func (s *Server) message(c *chat, m *Message) map[string]any {
 	out := map[string]any{
 		"message_id": m.ID, "date": time.Now().Unix(), "chat": map[string]any{"id": c.id, "type": c.kind},
@@ -298,7 +298,7 @@ func (s *Server) message(c *chat, m *Message) map[string]any {
 
 func units(s string) int { return len(utf16.Encode([]rune(s))) }
 
-// part returns the text of an entity.
+// part returns the text of an entity. It reports false if the entity is not within the text.
 func part(text string, e Entity) (string, bool) {
 	all := utf16.Encode([]rune(text))
 	if e.Offset < 0 || e.Length <= 0 || e.Offset+e.Length > len(all) {

@@ -15,14 +15,14 @@ func (s *Server) AddUser(id int64) {
 	s.chats[id] = &chat{id: id, kind: "private"}
 }
 
-// AddGroup adds a group with the bot. Its id is negative.
+// AddGroup adds a group with the bot. The id must be negative.
 func (s *Server) AddGroup(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.chats[id] = &chat{id: id, kind: "supergroup", started: true}
 }
 
-// Migrate gives a group another id.
+// Migrate replaces a group by a supergroup with another id.
 func (s *Server) Migrate(from, to int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -30,7 +30,7 @@ func (s *Server) Migrate(from, to int64) {
 	s.chats[to] = &chat{id: to, kind: "supergroup", started: true}
 }
 
-// Block makes a user block the bot, or a group remove it. The bot gets an update about it.
+// Block makes a user block the bot, or a group remove the bot. The bot gets an update.
 func (s *Server) Block(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +80,7 @@ func (s *Server) Last(chatID int64) (last Message) {
 	return last
 }
 
-// Wait waits for a message of the bot in a chat, and returns it.
+// Wait waits for a message of the bot in a chat for which ok returns true, and returns the message.
 func (s *Server) Wait(chatID int64, ok func(Message) bool) (found Message, err error) {
 	done := s.until(func() bool {
 		for _, m := range s.chats[chatID].messages {
@@ -97,14 +97,14 @@ func (s *Server) Wait(chatID int64, ok func(Message) bool) (found Message, err e
 	return found, nil
 }
 
-// Delete deletes a message, as a person may.
+// Delete deletes a message, as a person can.
 func (s *Server) Delete(chatID, id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.chats[chatID].message(id).Deleted = true
 }
 
-// Write sends a text of a user to a chat, as a reply if replyTo is not 0. It returns the id of the message
+// Write sends a text of a user to a chat, as a reply unless replyTo is 0. It returns the id of the message
 // and the id of the update.
 func (s *Server) Write(userID, chatID int64, text string, replyTo int64) (messageID, updateID int64) {
 	s.mu.Lock()
@@ -122,8 +122,8 @@ type Popup struct {
 	Alert bool
 }
 
-// Press presses the button of a message whose label begins with or contains a text. It waits for the reply of
-// the bot.
+// Press presses the button of a message whose label is the text label, with or without the number of an
+// option. It waits for the reply of the bot.
 func (s *Server) Press(userID, chatID, messageID int64, label string) (Popup, error) {
 	for _, row := range s.Message(chatID, messageID).Buttons {
 		for _, b := range row {
@@ -135,7 +135,7 @@ func (s *Server) Press(userID, chatID, messageID int64, label string) (Popup, er
 	return Popup{}, fmt.Errorf("the message has no button %q", label)
 }
 
-// hasLabel reports whether a button has a text as its label, with or without the number and the mark of an
+// hasLabel reports whether the text of a button is label, with or without the number and the mark of an
 // option.
 func hasLabel(text, label string) bool {
 	text = strings.TrimLeft(text, "☐☑● ")
@@ -143,7 +143,8 @@ func hasLabel(text, label string) bool {
 	return text == label || rest == label
 }
 
-// PressData sends the update of a button with this data, whether or not the message has such a button.
+// PressData sends the update of a button with this data, whether or not the message has such a button. It
+// waits for the reply of the bot.
 func (s *Server) PressData(userID, chatID, messageID int64, data string) (Popup, error) {
 	s.mu.Lock()
 	q := &query{answered: make(chan struct{})}

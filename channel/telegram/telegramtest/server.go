@@ -1,6 +1,5 @@
-// Package telegramtest has a Bot API server for tests that behaves as Telegram's server is documented
-// (core.telegram.org/bots/api). It rejects the same requests as Telegram. Its users act as people do in the
-// app.
+// Package telegramtest has a Bot API server for tests. The server behaves as Telegram's server is documented
+// (core.telegram.org/bots/api), and rejects the same requests. Its users act as people do in the app.
 package telegramtest
 
 import (
@@ -37,7 +36,7 @@ type Server struct {
 	nextID   int64    // id of the next update
 	confirms []int64  // offsets that the bot has confirmed
 	poll     chan struct{}
-	polling  int           // number of polls; a later poll ends an earlier one
+	polling  int           // number of polls; each poll ends the poll before
 	changed  chan struct{} // closed at each change
 	queries  map[string]*query
 	failure  failure
@@ -48,14 +47,14 @@ type Server struct {
 	calls    map[string]int
 }
 
-// An update waits for the bot.
+// An update is an event that the bot can poll.
 type update struct {
 	id   int64
 	kind string
 	body map[string]any
 }
 
-// A query is a press of a button that the bot has to answer.
+// A query is a press of a button, which the bot has to answer.
 type query struct {
 	answered chan struct{}
 	done     bool
@@ -68,10 +67,10 @@ type failure struct {
 	how         Failure
 	skip, count int
 	failed      int
-	until       chan struct{} // ends a slow reply
+	until       chan struct{} // closed to end a slow reply
 }
 
-// A Failure is the way in which the server fails a request.
+// A Failure is a way in which the server fails a request.
 type Failure string
 
 // The failures.
@@ -85,7 +84,7 @@ const (
 // RetryAfter is the delay that the server requests after [TooMany].
 const RetryAfter = 3 * time.Second
 
-// NewServer starts a server.
+// NewServer starts a server, which ends with the test.
 func NewServer(t testing.TB) *Server {
 	s := &Server{
 		chats: map[int64]*chat{}, nextID: 730_000_001, changed: make(chan struct{}), queries: map[string]*query{},
@@ -176,7 +175,7 @@ func (s *Server) reply(w http.ResponseWriter, method string, result any, err err
 	_ = json.NewEncoder(w).Encode(out)
 }
 
-// call calls a method, with the next failure if there is one.
+// call calls a method. It fails the call if [Server.Fail] requires it.
 func (s *Server) call(r *http.Request, method string) (any, error) {
 	s.mu.Lock()
 	s.calls[method]++
@@ -207,7 +206,7 @@ func (s *Server) call(r *http.Request, method string) (any, error) {
 	return run(body)
 }
 
-// fail runs a method, unless it is to fail.
+// fail calls run, or fails the request if [Server.Fail] requires it.
 func (s *Server) fail(r *http.Request, run func() (any, error)) (any, error) {
 	s.mu.Lock()
 	how, until := Failure(""), s.failure.until
@@ -246,8 +245,8 @@ func tooMany(after time.Duration) error {
 	}
 }
 
-// Fail lets skip requests that send or change messages succeed, and makes the next count of them fail. The
-// function that it returns returns the number of failures so far.
+// Fail lets skip requests that send or change messages succeed, and makes the next count requests fail. The
+// function failed returns the number of failures so far.
 func (s *Server) Fail(how Failure, skip, count int) (failed func() int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -262,15 +261,15 @@ func (s *Server) Fail(how Failure, skip, count int) (failed func() int) {
 	}
 }
 
-// Limit makes the server enforce the limits of Telegram: thirty messages a second in all, and
-// one a second in a chat after a burst.
+// Limit makes the server enforce the limits of Telegram: thirty messages a second in all, and one message a
+// second in a chat after a burst.
 func (s *Server) Limit(burst int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.limit = &limit{burst: float64(burst), chats: map[int64]*ahead{}}
 }
 
-// SetWebhook gives the bot a webhook. The updates of such a bot cannot be polled.
+// SetWebhook sets a webhook for the bot. The updates of such a bot cannot be polled.
 func (s *Server) SetWebhook() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -297,7 +296,7 @@ func (s *Server) notify() {
 	s.changed = make(chan struct{})
 }
 
-// A limit counts messages. For each chat, it has the number of messages that are ahead of one a second.
+// A limit counts messages. For each chat, it has the number of messages above one message a second.
 type limit struct {
 	burst float64
 	all   []time.Time
@@ -309,7 +308,8 @@ type ahead struct {
 	at time.Time
 }
 
-// take counts a message to a chat, or returns how long the bot must wait.
+// take counts a message to a chat. If the bot must wait, take returns the wait and does not count the
+// message.
 func (l *limit) take(chatID int64, now time.Time) time.Duration {
 	if l == nil {
 		return 0

@@ -9,7 +9,7 @@ import (
 )
 
 // getUpdates returns the updates that are not confirmed, or waits for an update. A later poll ends an earlier
-// one with 409.
+// poll with the status 409.
 func (s *Server) getUpdates(r *http.Request) (any, error) {
 	var in struct {
 		Offset  int64    `json:"offset"`
@@ -70,14 +70,14 @@ func (s *Server) getUpdates(r *http.Request) (any, error) {
 	}
 }
 
-// confirm removes the updates before an offset.
+// confirm removes the updates whose id is less than offset.
 func (s *Server) confirm(offset int64) {
 	s.confirms = append(s.confirms, offset)
 	s.updates = slices.DeleteFunc(s.updates, func(u update) bool { return u.id < offset })
 	s.notify()
 }
 
-// waiting returns the waiting updates of the kinds that the bot wants.
+// waiting returns the updates of the allowed kinds.
 func (s *Server) waiting(allowed []string) (all []any) {
 	for _, u := range s.updates {
 		if slices.Contains(allowed, u.kind) {
@@ -87,7 +87,7 @@ func (s *Server) waiting(allowed []string) (all []any) {
 	return all
 }
 
-// put adds an update.
+// put adds an update and returns its id. The caller holds the lock.
 func (s *Server) put(kind string, body map[string]any) (id int64) {
 	s.updates = append(s.updates, update{s.nextID, kind, body})
 	s.nextID++
@@ -95,7 +95,7 @@ func (s *Server) put(kind string, body map[string]any) (id int64) {
 	return s.nextID - 1
 }
 
-// Inject sends an update to the bot as it is, with the next id. It returns the id.
+// Inject sends an update with this body to the bot. It returns the id of the update.
 func (s *Server) Inject(kind string, body map[string]any) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +119,7 @@ func (s *Server) Offsets() []int64 {
 	return slices.Clone(s.confirms)
 }
 
-// until waits until a condition is true, for a minute at most. It reports whether it is true.
+// until waits until ok returns true, for a minute at most. It reports whether ok returned true.
 func (s *Server) until(ok func() bool) bool {
 	timeout := time.NewTimer(time.Minute)
 	defer timeout.Stop()
@@ -177,7 +177,7 @@ func (s *Server) Commands() []string {
 	return slices.Clone(s.commands)
 }
 
-// answerCallbackQuery shows the result to the person who pressed a button, once.
+// answerCallbackQuery stores the answer for the person who pressed a button. A query can be answered once.
 func (s *Server) answerCallbackQuery(body []byte) (any, error) {
 	var in struct {
 		ID    string `json:"callback_query_id"`
@@ -202,8 +202,8 @@ func (s *Server) answerCallbackQuery(body []byte) (any, error) {
 	return true, nil
 }
 
-// strict decodes the parameters of a method. Telegram ignores unknown parameters. Here they are an error,
-// because they would be spelling mistakes.
+// strict decodes the parameters of a method. Telegram ignores unknown parameters. In this server they are an
+// error, because they would be spelling mistakes.
 func strict(body []byte, out any) error {
 	d := json.NewDecoder(newReader(body))
 	d.DisallowUnknownFields()

@@ -18,7 +18,7 @@ import (
 	"testing"
 )
 
-// A Browser is a browser with a subscription to push messages of one server.
+// A Browser is a browser with a subscription to the push messages of one server.
 type Browser struct {
 	Endpoint  string
 	serverKey []byte
@@ -28,7 +28,7 @@ type Browser struct {
 	mu      sync.Mutex
 	gone    bool
 	offline bool
-	stored  []Message // messages stored while the browser is offline
+	stored  []Message // messages that the service stores while the browser is offline
 	shown   []Message
 }
 
@@ -41,7 +41,7 @@ type Message struct {
 	Text    []byte // decrypted
 }
 
-// Subscribe lets a browser subscribe with the public key of a server, in base64url.
+// Subscribe returns a new browser that has subscribed with the public key of a server in base64url.
 func (s *Service) Subscribe(t testing.TB, serverKey string) *Browser {
 	t.Helper()
 	b, err := s.AddBrowser(serverKey)
@@ -99,7 +99,7 @@ func (b *Browser) ended() bool {
 	return b.gone
 }
 
-// SetOffline makes the service store messages, or deliver the stored messages.
+// SetOffline makes the service store messages or, if offline is false, deliver the stored messages.
 func (b *Browser) SetOffline(offline bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -115,9 +115,9 @@ func (b *Browser) Messages() []Message {
 	return slices.Clone(b.shown)
 }
 
-// take decrypts a message. A real service could not, and the browser would drop a wrong message silently; the
-// rejection shows the error to the test. A stored message is replaced by a message with the same topic (RFC
-// 8030, section 5.4).
+// take decrypts a message and stores or shows it. A real service could not decrypt it, and the browser would
+// drop a wrong message silently. In this service a rejection shows the error to the test. A message replaces
+// a stored message with the same topic (RFC 8030, section 5.4).
 func (b *Browser) take(topic string, h http.Header, body []byte) *rejection {
 	text, err := b.decrypt(body)
 	if err != nil {
@@ -135,7 +135,7 @@ func (b *Browser) take(topic string, h http.Header, body []byte) *rejection {
 	return nil
 }
 
-// decrypt decrypts a message of one record (RFC 8291, section 4).
+// decrypt decrypts a message that has one record (RFC 8291, section 4).
 func (b *Browser) decrypt(body []byte) ([]byte, error) {
 	if len(body) < 86+17 || body[20] != 65 {
 		return nil, errors.New("the header of the message is wrong")

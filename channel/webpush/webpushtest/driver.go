@@ -30,7 +30,7 @@ func Driver() channeltest.Driver {
 	}
 }
 
-// driver is a service with a browser for each person.
+// A driver is a service with a browser for each person.
 type driver struct {
 	t        testing.TB
 	settings channeltest.Settings
@@ -54,7 +54,7 @@ func (d *driver) Open(t testing.TB) channeltest.Channel {
 // Receivers implements [channeltest.Service].
 func (d *driver) Receivers() []engine.Receiver { return nil }
 
-// Join implements [channeltest.Service]: the browser of a person is a contact.
+// Join implements [channeltest.Service]. It adds a browser of the person as a contact.
 func (d *driver) Join(ctx context.Context, e *engine.Engine, person string) error {
 	secret, err := e.ChannelSecret(ctx, webpush.Name)
 	if err != nil {
@@ -74,14 +74,14 @@ func (d *driver) Join(ctx context.Context, e *engine.Engine, person string) erro
 // Address implements [channeltest.Service].
 func (d *driver) Address(person string) string { return d.browsers[person].Subscription() }
 
-// A Notification is a notification that a browser shows. The service worker of the pages replaces one with
-// the same tag.
+// A Notification is a notification that a browser shows. In the service worker of the pages, it replaces a
+// notification with the same tag.
 type Notification struct {
 	Tag, Title, Body, Path string
 	Urgent, Settled        bool
 }
 
-// Shown returns the notifications that a browser shows now, in the order in which they came.
+// Shown returns the notifications that a browser shows now, in the order in which they arrived.
 func (b *Browser) Shown() (all []Notification, err error) {
 	for _, m := range b.Messages() {
 		var n Notification

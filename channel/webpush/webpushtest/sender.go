@@ -19,8 +19,8 @@ type claims struct {
 	Subject  string `json:"sub"`
 }
 
-// checkSender checks the header Authorization of a request to a service with an origin. The server must have
-// the key with which the browser subscribed.
+// checkSender returns a rejection unless the header Authorization is valid for a service with this origin.
+// The server must have the key want, with which the browser subscribed.
 func checkSender(header, origin string, want []byte, now time.Time) *rejection {
 	c, key, why := readSender(header)
 	switch expires := time.Unix(c.Expires, 0); {
@@ -40,8 +40,8 @@ func checkSender(header, origin string, want []byte, now time.Time) *rejection {
 	return nil
 }
 
-// readSender returns the claims and the key of a header if the signature is right. Otherwise it returns the
-// problem.
+// readSender returns the claims and the key in a header. If the header is malformed or its signature is
+// wrong, it returns the problem.
 func readSender(header string) (c claims, key []byte, why string) {
 	fields, ok := strings.CutPrefix(header, "vapid ")
 	if !ok {

@@ -1,6 +1,6 @@
 // Package webpushtest has a push service for tests, and browsers that decrypt the messages. The service
 // behaves as the push services of browsers are documented (RFC 8030, RFC 8188, RFC 8291 and RFC 8292). Where
-// they differ, its replies follow the services of Google, Mozilla and Apple.
+// real services differ, its replies are the replies of Google, Mozilla and Apple.
 package webpushtest
 
 import (
@@ -23,18 +23,18 @@ import (
 	"github.com/askback/askback/internal/egress"
 )
 
-// maxBody is the size of the largest message that the service takes, in bytes.
+// maxBody is the maximum size of a message in bytes.
 const maxBody = 4096
 
 // A Service is a push service with the browsers that have subscribed.
 type Service struct {
 	URL   string         // address of the service, without a slash at the end
-	Roots *x509.CertPool // authority of its certificate
-	PEM   []byte         // its certificate
+	Roots *x509.CertPool // authority of the service's certificate
+	PEM   []byte         // the service's certificate
 	Now   func() time.Time
 
 	mu       sync.Mutex
-	browsers map[string]*Browser // browsers by the last part of the endpoint
+	browsers map[string]*Browser // keyed by the last part of the endpoint
 	failing  channeltest.Failing
 	problems []string // reasons why messages were rejected
 }
@@ -56,7 +56,7 @@ func NewService(t testing.TB) *Service {
 	return s
 }
 
-// Allow returns the address of the service, which is not public.
+// Allow returns the address of the service, which must be allowed because it is not public.
 func (s *Service) Allow(t testing.TB) []egress.Allowed {
 	t.Helper()
 	u, err := url.Parse(s.URL)
@@ -85,7 +85,7 @@ type rejection struct {
 
 var topicForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
 
-// receive takes a message for a browser.
+// receive receives a message for a browser.
 func (s *Service) receive(w http.ResponseWriter, r *http.Request) {
 	how := s.failing.Next()
 	if channeltest.Refuse(w, r, how, RetryAfter) {
@@ -116,7 +116,7 @@ func (s *Service) receive(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusCreated)
 }
 
-// reject replies with an error. The sender must not repeat any of its text.
+// reject replies with an error. The sender must not repeat the text of the reply.
 func (s *Service) reject(w http.ResponseWriter, r *http.Request, no rejection) {
 	s.mu.Lock()
 	s.problems = append(s.problems, fmt.Sprintf("%d %s", no.status, no.why))
@@ -124,7 +124,7 @@ func (s *Service) reject(w http.ResponseWriter, r *http.Request, no rejection) {
 	http.Error(w, "text of the service: "+r.URL.Path, no.status)
 }
 
-// check returns the browser that a request is for, or the rejection.
+// check returns the browser to which a request is addressed, or the rejection of the request.
 func (s *Service) check(r *http.Request) (*Browser, *rejection) {
 	s.mu.Lock()
 	b := s.browsers[r.PathValue("id")]
@@ -156,7 +156,7 @@ func (s *Service) check(r *http.Request) (*Browser, *rejection) {
 // RetryAfter is the delay that the service requests when it is busy.
 const RetryAfter = 9 * time.Second
 
-// FailAs lets skip requests succeed and makes the next count of them fail, as [channeltest.Failing.Fail]
+// FailAs lets skip requests succeed and makes the next count requests fail, as [channeltest.Failing.Fail]
 // does.
 func (s *Service) FailAs(how channeltest.Failure, skip, count int) (failed func() int) {
 	return s.failing.Fail(how, skip, count)

@@ -10,7 +10,7 @@ import (
 
 // A channel to people records its own name in outcomes, which the root lists, or push. Package lifecycle
 // relies on this: an answer shows that the deliveries of its channel were seen.
-func TestChannelsRecordTheirNameOrPush(t *testing.T) {
+func TestOutcomeRecordsTheNameOfTheChannelOrPush(t *testing.T) {
 	for _, k := range kinds.All {
 		switch {
 		case k.Via == "" || k.Via == askback.ChannelPush:

@@ -23,7 +23,7 @@ func call(input string, dangerous bool) askback.Ask {
 
 // The choices of an ask are all of its options in their order, or none. So an index in them, which a signed
 // button has, means the same with any limits.
-func TestChoicesAreAllOrNone(t *testing.T) {
+func TestChoicesOfferAllOptionsOrNone(t *testing.T) {
 	several, two, quorum := ask("a", "b"), ask("a", "b"), call("{}", false)
 	several.Questions[0].MultiSelect, quorum.Quorum = true, 2
 	two.Questions = append(two.Questions, two.Questions[0])

@@ -30,7 +30,7 @@ func TestMessageCountsOtherQuestions(t *testing.T) {
 }
 
 // A message names the people who are left out, but not as a repair.
-func TestMessageNamesPeopleWhoAreLeftOut(t *testing.T) {
+func TestMessageListsNamesThatAreNotAsked(t *testing.T) {
 	a := askback.Ask{
 		ID: "ask_1", Agent: "bot",
 		Kind: askback.Questions, Questions: []askback.Question{{ID: "q1", Text: "Why?"}}, Warnings: []askback.Problem{

@@ -20,21 +20,21 @@ type Reply struct {
 	Status int // default 200, with a stream of events
 	Header map[string]string
 	Body   string
-	// Cut closes the connection after so many bytes of Body, if it is not nil. If Clean is set, the body has
-	// no length and ends with the connection, as with some proxies; otherwise the body is chunked.
+	// Cut closes the connection after this number of bytes of Body, unless it is nil. If Clean is set, the
+	// body has no length and ends with the connection, as with some proxies. Otherwise the body is chunked.
 	Cut   *int
 	Clean bool
 	// Stall keeps the connection open after Body, until the client closes it.
 	Stall bool
-	Pause time.Duration // after each event of Body
+	Pause time.Duration // pause after each event of Body
 }
 
-// A Server is a fake of a provider.
+// A Server is a fake provider.
 type Server struct {
 	URL string
 	// Check returns the reply to a request that the provider rejects, or nil.
 	Check func(r *http.Request, body []byte) *Reply
-	// Gone gets a value when the client has closed the connection of a stalled reply.
+	// Gone receives a value when the client has closed the connection of a stalled reply.
 	Gone chan struct{}
 
 	mu      sync.Mutex
@@ -42,7 +42,7 @@ type Server struct {
 	bodies  [][]byte
 }
 
-// New starts a fake.
+// New starts a fake provider, which ends with the test.
 func New(t testing.TB, check func(r *http.Request, body []byte) *Reply) *Server {
 	s := &Server{Check: check, Gone: make(chan struct{}, 100)}
 	h := httptest.NewServer(s)
@@ -51,7 +51,7 @@ func New(t testing.TB, check func(r *http.Request, body []byte) *Reply) *Server 
 	return s
 }
 
-// Add adds replies, in the order of the requests that get them.
+// Add adds replies for the next requests, in this order.
 func (s *Server) Add(replies ...Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

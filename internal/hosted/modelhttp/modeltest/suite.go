@@ -15,14 +15,14 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A Provider is a client of a provider and its fake.
+// A Provider has the client of a provider and the fake for it.
 type Provider struct {
 	Server func(testing.TB) *Server
 	Model  func(t testing.TB, baseURL, key string, idle time.Duration) agent.Model
-	Stream string           // a whole reply, with calls
-	Want   agent.ModelReply // what it is
-	// Errors has errors of the provider in the middle of a stream, each with a part of its sentence. A part
-	// that begins with "retry: " marks a temporary error.
+	Stream string           // a complete reply, with calls
+	Want   agent.ModelReply // the reply that the client must return for Stream
+	// Errors maps errors of the provider in the middle of a stream to a part of their sentence. A part that
+	// begins with "retry: " marks a temporary error.
 	Errors map[string]string
 }
 
@@ -31,7 +31,7 @@ var Request = agent.ModelRequest{
 	System: "Be brief.", Messages: []conversation.Message{{Role: conversation.RoleUser, Text: "Hello"}},
 }
 
-// Run tests a client, except for cut replies.
+// Run tests a client, except for truncated replies.
 func Run(t *testing.T, p Provider) {
 	t.Run("StatusesAreErrorsInWords", func(t *testing.T) { testStatuses(t, p) })
 	t.Run("ErrorsInTheStreamAreErrors", func(t *testing.T) { testStreamErrors(t, p) })
@@ -54,7 +54,8 @@ func (p Provider) ask(t *testing.T, s *Server) (agent.ModelReply, string, error)
 	return got, pieces.String(), err
 }
 
-// fails checks that a reply is an error.
+// fails checks that a reply is an error whose text contains want, and that retry is its Retry. It returns the
+// error.
 func (p Provider) fails(t *testing.T, r Reply, retry bool, want string) *agent.ModelError {
 	t.Helper()
 	s := p.Server(t)
@@ -70,8 +71,8 @@ func (p Provider) fails(t *testing.T, r Reply, retry bool, want string) *agent.M
 	return failed
 }
 
-// Cuts tests that a reply that ends after any of its bytes is an error, or the whole reply. That takes some
-// thousand requests.
+// Cuts tests replies that end after each number of bytes. Such a reply must be an error or the complete
+// reply. The test takes some thousand requests.
 func Cuts(t *testing.T, p Provider) {
 	t.Helper()
 	s := p.Server(t)
