@@ -54,7 +54,7 @@ func TestAllAndYesApproveLaterCalls(t *testing.T) {
 
 // The prompt warns a person before it approves all calls of a tool that runs its arguments, such as a shell.
 // There is no warning if only the same arguments are approved.
-func TestApprovalOfAllShellCallsHasWarning(t *testing.T) {
+func TestApprovalOfAllShellCallsShowsAWarning(t *testing.T) {
 	for _, c := range []struct {
 		tool, script string
 		want         bool
@@ -139,8 +139,7 @@ func TestPromptShowsHowToEditArguments(t *testing.T) {
 	}
 }
 
-// The prompt shows no command that changes the arguments if the agent cannot run changed
-// ones.
+// The prompt shows no command that changes the arguments if the agent cannot run changed arguments.
 func TestPromptOmitsUnsupportedEdit(t *testing.T) {
 	a := deletionCall()
 	a.Confirmation.NoEdit = true
@@ -182,7 +181,7 @@ func (s *slowTypist) Read(p []byte) (int, error) {
 }
 
 // The context of a claim ends with the ask, so that a slow claim does not delay Ask.
-func TestClaimEndsWithAsk(t *testing.T) {
+func TestContextOfAClaimEndsWithItsAsk(t *testing.T) {
 	ended := make(chan error, 1)
 	options := &terminal.Options{Human: true, Claim: func(ctx context.Context) { <-ctx.Done(); ended <- ctx.Err() }}
 	if _, err := terminal.New(strings.NewReader("n\n"), io.Discard,

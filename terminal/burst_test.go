@@ -40,7 +40,7 @@ func TestBurstIsPastedText(t *testing.T) {
 	}
 }
 
-// The bytes after a part of a burst belong to it. The result fits in the buffer of the program.
+// The bytes after a part of a burst belong to the burst. The result fits in the buffer of the program.
 func TestPartialBurstIsContinued(t *testing.T) {
 	b := burst{goesOn: true}
 	if got, want := string(b.convert([]byte("y"))), pasteBegins+"y"+pasteEnds; got != want {

@@ -73,7 +73,7 @@ func TestShortCallIsNotFolded(t *testing.T) {
 
 // A person who approves a call with rows that were not shown is warned, and must type yes
 // to confirm.
-func TestUnreadCallNeedsConfirmation(t *testing.T) {
+func TestPartlyShownCallRequiresConfirmation(t *testing.T) {
 	approved := terminal.Result(terminal.Answered{Answer: askback.Decide(askback.Approve, "")})
 	for script, want := range map[string]terminal.Result{
 		"y\n":             nil,

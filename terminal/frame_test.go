@@ -189,8 +189,8 @@ func TestCodePointsStayInFrame(t *testing.T) {
 }
 
 // isOmitted reports whether a batch of code points is not tested. Many batches have code points of the same
-// kinds as the neighboring batches, for example only ideographs or only unassigned ones. Only one such batch
-// in 17 is tested. With ASKBACK_LONG, as in make prove, all batches are.
+// kinds as the neighboring batches, such as only ideographs or only unassigned code points. Only one such
+// batch in 17 is tested. With ASKBACK_LONG, as in make prove, all batches are tested.
 func isOmitted(first rune, size, n int) bool {
 	if os.Getenv("ASKBACK_LONG") != "" || n%17 == 0 { // 17, because widths and keys alternate with n
 		return false

@@ -72,7 +72,7 @@ func TestTextDecidesNoCallOnTheScreen(t *testing.T) {
 }
 
 // After a pause, one key decides. A single letter waits only for a moment.
-func TestPanelWorksAfterAPause(t *testing.T) {
+func TestPanelAcceptsKeysAfterAPause(t *testing.T) {
 	for name, before := range map[string]struct {
 		ahead bool
 		keys  string
@@ -104,8 +104,8 @@ func TestPanelWorksAfterAPause(t *testing.T) {
 	}
 }
 
-// A panel that changed its size has a new picture, so keys wait for a pause.
-func TestKeysWaitAfterAResize(t *testing.T) {
+// A panel whose size changed shows other content, so keys are ignored until there is a pause.
+func TestKeysAreIgnoredAfterAResize(t *testing.T) {
 	p := armedPanel(harmlessCall())
 	p.Resize(60, 50)
 	p.Type(300*time.Millisecond, "a")

@@ -15,7 +15,7 @@ import (
 
 // New asks appear in their places. The selected ask stays selected, at its place on the screen, with the text
 // typed for it (B6).
-func TestNewAsksDoNotMoveTheSelectedOne(t *testing.T) {
+func TestNewAsksDoNotMoveTheSelectedAsk(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
 		f.height = 16
@@ -139,8 +139,8 @@ func TestSettledAskDoesNotStaySelected(t *testing.T) {
 	}
 }
 
-// The keys below an ask include the key that leads to the list: Esc goes to the previous question.
-func TestInboxNamesTheKeyForTheList(t *testing.T) {
+// The keys below an ask include the key that returns to the list. Esc goes to the previous question.
+func TestInboxShowsTheKeyThatReturnsToTheList(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
 		f.ask("a", twoQuestions())
@@ -154,8 +154,8 @@ func TestInboxNamesTheKeyForTheList(t *testing.T) {
 	}
 }
 
-// A snoozed ask leaves the list. At its time, it comes back with a mark.
-func TestSnoozedAskComesBack(t *testing.T) {
+// A snoozed ask leaves the list. At the end of the snooze, it is listed again, with a mark.
+func TestAskIsMarkedAfterItsSnooze(t *testing.T) {
 	f := newInboxFixture(t)
 	f.someAsks()
 	f.open(f.ana, 80)
@@ -166,8 +166,8 @@ func TestSnoozedAskComesBack(t *testing.T) {
 	f.shows(80, `(?s)mail.send.*is back │ support`)
 }
 
-// Several calls are decided with separate answers. A call that cannot be decided does not affect the others,
-// and is named (D1).
+// Several calls are decided with separate answers. A call that cannot be decided does not affect the other
+// calls, and is named (D1).
 func TestInboxNamesCallsThatWereNotDecided(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)

@@ -289,7 +289,7 @@ func TestKeysDoNotDecideUnseenCalls(t *testing.T) {
 }
 
 // A call that is longer than the screen needs the typed word until all its rows were shown (F3, T3).
-func TestInboxNeedsAWordForUnreadCalls(t *testing.T) {
+func TestInboxRequiresTheTypedWordForPartlyShownCalls(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
 		f.height = 24

@@ -9,7 +9,7 @@ import (
 
 // Ten asks of all kinds are cleared with at most 30 keys, including typed text (B6). Each key is named on the
 // screen.
-func TestTenAsksNeedThirtyKeys(t *testing.T) {
+func TestThirtyKeysAnswerTenAsks(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)
 		multi := questionRequest("Which regions?", "eu", "us", "ap")

@@ -7,7 +7,7 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// An approval of one of two people settles nothing. The inbox explains it, and shows the ask as open (F12).
+// An approval of one of two people settles nothing. The inbox explains this, and shows the ask as open (F12).
 func TestApprovalOfOneOfTwoKeepsTheAskOpen(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)

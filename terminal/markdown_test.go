@@ -47,7 +47,7 @@ func TestMarkdownMatchesGoldenFile(t *testing.T) {
 }
 
 // All words of a text are drawn in the same order, whatever they mean in Markdown (F3).
-func TestMarkdownKeepsEveryWord(t *testing.T) {
+func TestMarkdownShowsEveryWord(t *testing.T) {
 	piece := rapid.OneOf(rapid.SampledFrom([]string{
 		"word", "**strong**", "*soft*", "`code`", "[text](https://example.org/a)", "https://example.org", "# ", "> ",
 		"- ", "1. ", "\n", "\n\n", "```\n", "    ", "---\n", "| a | b |\n", "<b>", "&amp;", "\\*",
@@ -114,7 +114,7 @@ func TestRightToLeftTextStaysRightOfGutter(t *testing.T) {
 }
 
 // An answer stays to the right of the name of a person, even if both are right-to-left text.
-func TestAnswerStaysAfterRightToLeftName(t *testing.T) {
+func TestRightToLeftAnswerIsRightOfTheName(t *testing.T) {
 	a := questionAsk(askback.Question{})
 	a.Outcome = &askback.Outcome{
 		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "דנה"}, At: noon,

@@ -93,8 +93,9 @@ func TestOutputIsProportionalToInput(t *testing.T) {
 	}
 }
 
-// The long context of a question has a row count. The question is between the context and the prompt (C5).
-func TestLongContextHasRowCount(t *testing.T) {
+// The long context of a question begins with its number of rows. The question is between the context and the
+// prompt (C5).
+func TestLongContextBeginsWithItsNumberOfRows(t *testing.T) {
 	a := databaseAsk()
 	a.Context, _ = json.Marshal(strings.Repeat("It is long. ", 5000))
 	got := screenAt(t, 80, a, "1\n")
@@ -114,7 +115,7 @@ func TestLongContextHasRowCount(t *testing.T) {
 }
 
 // A text of more than 18 rows begins with the number of its rows.
-func TestRowsOfLongTextAreCounted(t *testing.T) {
+func TestLongTextBeginsWithItsNumberOfRows(t *testing.T) {
 	for _, rows := range []int{18, 19, 200} {
 		a := questionAsk(askback.Question{Default: []string{strings.TrimSuffix(strings.Repeat("row\n", rows), "\n")}})
 		_, got, _ := runScript(a, true, "x\n")

@@ -249,7 +249,7 @@ func TestOnlyDecisionKeysDecide(t *testing.T) {
 }
 
 // To approve later calls as well, a person sees the scope and types a word (F8).
-func TestApprovalOfLaterCallsNeedsAWord(t *testing.T) {
+func TestApprovalOfLaterCallsRequiresTheTypedWord(t *testing.T) {
 	p := armedPanel(harmlessCall())
 	p.Press("A")
 	if screen := screenText(p.Drawn(), 80, 60); !strings.Contains(screen,
@@ -266,7 +266,7 @@ func TestApprovalOfLaterCallsNeedsAWord(t *testing.T) {
 }
 
 // A call with rows that were not shown needs the typed word, unless the person has opened all rows (F3, T3).
-func TestUnreadCallNeedsAWord(t *testing.T) {
+func TestPartlyShownCallRequiresTheTypedWord(t *testing.T) {
 	a := harmlessCall()
 	a.Confirmation.Input = []byte(`{"a":[` + strings.Repeat(`"x",`, 500) + `"x"]}`)
 	p := armedPanel(a)
@@ -282,7 +282,7 @@ func TestUnreadCallNeedsAWord(t *testing.T) {
 	}
 }
 
-// Arguments that a person changed are shown, and only they are approved (F7).
+// Arguments that a person changed are shown, and only the changed arguments are approved (F7).
 func TestChangedArgumentsAreShownAndApproved(t *testing.T) {
 	p := armedPanel(harmlessCall())
 	p.Edited("[1]")

@@ -163,7 +163,7 @@ func TestLineIsParsedAsAnAnswer(t *testing.T) {
 	}
 }
 
-func TestAnswerHasNotesAndComments(t *testing.T) {
+func TestAnswerContainsNotesAndComments(t *testing.T) {
 	script := ":note\n:note first\n1\n:note second\n:note and third\n:comment thanks\na\n:comment bye\nx\n"
 	got, _, err := runScript(severalQuestions(), true, script)
 	if err != nil {
@@ -179,7 +179,7 @@ func TestAnswerHasNotesAndComments(t *testing.T) {
 	}
 }
 
-func TestDeclineCanHaveReason(t *testing.T) {
+func TestDeclineAcceptsAReason(t *testing.T) {
 	for script, want := range map[string]terminal.Result{
 		":decline\n":                     terminal.Declined{},
 		"7\n:DECLINE  not mine, sorry\n": terminal.Declined{Reason: "not mine, sorry"},
@@ -345,7 +345,7 @@ func TestOnlyListedWordsApprove(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { check(t, anyLine().Draw(t, "line"), rapid.Bool().Draw(t, "suggested")) })
 }
 
-func TestNoteIsReasonOfDecision(t *testing.T) {
+func TestNoteBecomesTheReasonOfADecision(t *testing.T) {
 	r, _, err := runScript(callAsk(), true, ":comment x\n:note I checked\nYES\n")
 	want := terminal.Answered{Answer: askback.Decide(askback.Approve, "I checked")}
 	if diff := cmp.Diff(terminal.Result(want), r); diff != "" || err != nil {
@@ -406,9 +406,9 @@ func TestAgentTextIsBelowCall(t *testing.T) {
 	}
 }
 
-// Many runes that join into one character are cut within a minute. No row is wider than the
-// screen, even if the terminal does not join them.
-func TestManyJoiningRunesAreCut(t *testing.T) {
+// Many runes that join into one character are broken into rows within a minute. No row is wider than the
+// screen, even if the terminal does not join the runes.
+func TestManyJoiningRunesAreBrokenIntoRows(t *testing.T) {
 	racedetector.Omit(t)
 	for _, r := range []rune{0x1100, 0x1F3FB} {
 		a := callAsk()

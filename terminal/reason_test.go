@@ -14,7 +14,7 @@ import (
 
 // A denial can have its reason on the same line. If the reason could mean yes, the person is asked again, and
 // a line from a pipe is rejected.
-func TestDenialCanHaveReason(t *testing.T) {
+func TestDenialAcceptsAReason(t *testing.T) {
 	for script, want := range map[string]string{
 		"no, use staging first\n":                        "use staging first",
 		"n use staging\n":                                "use staging",

@@ -19,7 +19,7 @@ import (
 
 // Without a cookie, no page reveals anything about an ask. Asks of other people get the same page as unknown
 // asks (T20).
-func TestUnknownVisitorsLearnNothing(t *testing.T) {
+func TestPagesWithoutALogInRevealNoAsk(t *testing.T) {
 	h := newServer(t)
 	r := single
 	r.To = []string{"ben"}
@@ -312,7 +312,7 @@ func TestCookieDependsOnSchemeAndHost(t *testing.T) {
 
 // Errors and static files have the headers, too. The pages have no inline styles or event handlers (T6, T7,
 // T12).
-func TestEveryReplyHasSecurityHeaders(t *testing.T) {
+func TestSecurityHeadersAreInEveryReply(t *testing.T) {
 	h := newServer(t)
 	a := h.ask(single)
 	ana := h.browser("ana")

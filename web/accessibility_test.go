@@ -31,7 +31,7 @@ const (
 	colorRules = `["color-contrast", "link-in-text-block"]`
 )
 
-// runAxe checks a page with some rules.
+// runAxe is a script that checks the page with axe. Its %s is the list of rules.
 const runAxe = `axe.run(document, {
 	runOnly: %s,
 	resultTypes: ["violations"],
@@ -87,8 +87,8 @@ func (w window) look(width int64, scheme string) {
 }
 
 // checkAccessibility checks the open page in each width. It checks the rules about colors in the dark color
-// scheme as well. The wide page has every part of the narrow one, so only the wide page is checked in dark
-// colors. With ASKBACK_LONG, as in make prove, both pages are.
+// scheme as well. The wide page has every part of the narrow page, so only the wide page is checked in dark
+// colors. With ASKBACK_LONG, as in make prove, both pages are checked.
 func (w window) checkAccessibility(state string) {
 	w.t.Helper()
 	for _, field := range w.fieldsWithoutLabel() {
@@ -144,7 +144,7 @@ func TestChromiumPagesAreAccessible(t *testing.T) {
 	c.Check(t)
 }
 
-// No ask in any state, and no page with content, violates them either (A6, C1, C3).
+// No ask in any state, and no page with content, violates WCAG 2.2 AA (A6, C1, C3).
 func TestChromiumAsksAreAccessible(t *testing.T) {
 	racedetector.Omit(t)
 	c := newChromium(t)

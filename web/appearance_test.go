@@ -12,7 +12,7 @@ import (
 
 // On a phone, a preview does not wrap its lines. It scrolls sideways, and the page does
 // not.
-func TestChromiumPreviewKeepsItsLines(t *testing.T) {
+func TestChromiumPreviewDoesNotWrapLines(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")

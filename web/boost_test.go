@@ -23,7 +23,7 @@ func TestLinkToIssuerIsNotBoosted(t *testing.T) {
 
 // A page has one script. htmx starts in the first task after its script, so an extension in a separate script
 // was sometimes late. Then the list was not live.
-func TestPageHasOneScript(t *testing.T) {
+func TestPageLoadsOneScript(t *testing.T) {
 	ana := newServer(t).browser("ana")
 	if got := len(ana.open("/", http.StatusOK).all("script")); got != 1 {
 		t.Errorf("the page has %d scripts, want 1", got)

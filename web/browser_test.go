@@ -130,7 +130,7 @@ func (w window) checkWidth() {
 	}
 }
 
-// Typing claims the ask, which holds its deadline. Reading does not claim it (F5).
+// Typing claims the ask, which holds its deadline. Reading does not claim the ask (F5).
 func TestChromiumTypingClaimsTheAsk(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -155,7 +155,7 @@ func TestChromiumTypingClaimsTheAsk(t *testing.T) {
 	c.Check(t)
 }
 
-// The script picks Other when a person types into its field, even after another choice.
+// The script picks Other when a person types into the field of Other, even after another choice.
 func TestChromiumTypingPicksOther(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -203,7 +203,7 @@ func TestChromiumFirstOfTwoAnswersWins(t *testing.T) {
 }
 
 // Neither Enter nor a hasty click approves (C3, T3, T12).
-func TestChromiumApproveNeedsADeliberateClick(t *testing.T) {
+func TestChromiumEnterAndHastyClicksDoNotApprove(t *testing.T) {
 	c := newChromium(t)
 	for _, noJS := range []bool{false, true} {
 		w := c.window(browsertest.Viewport{Width: 360, Height: 740, NoScript: noJS})

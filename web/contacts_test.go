@@ -109,9 +109,9 @@ func TestChatIsLinkedAndRemoved(t *testing.T) {
 	}
 }
 
-// A person sees their own contacts. An admin sees the contacts of all people, their own first. A contact
-// whose token has ended is marked.
-func TestContactsArePrivate(t *testing.T) {
+// A person sees their own contacts. An admin sees the contacts of all people, and the admin's own contacts
+// first. A contact whose token has ended is marked.
+func TestOnlyAdminsSeeContactsOfOthers(t *testing.T) {
 	h := newContactServer(t)
 	ana, ben := h.browser("ana"), h.browser("ben")
 	admin := browser{h, h.secret(askback.Admin, "zoe")}
@@ -151,7 +151,7 @@ func TestContactsArePrivate(t *testing.T) {
 
 // Without https, another program may have the cookie. With the cookie, it cannot link a chat, which would
 // answer for longer than the log-in. The page names the command instead (T28).
-func TestOnlyHTTPSMakesContactCodes(t *testing.T) {
+func TestContactCodesRequireHTTPS(t *testing.T) {
 	h := newContactServer(t)
 	ana := h.browser("ana")
 	page := ana.send("/contacts/code", url.Values{"channel": {"telegram"}}, http.StatusUnprocessableEntity)
@@ -175,8 +175,9 @@ func TestOnlyHTTPSMakesContactCodes(t *testing.T) {
 	}
 }
 
-// A server without such channels offers no chat to link. Its page names the settings that add one.
-func TestContactsNameTheSettingsThatAddThem(t *testing.T) {
+// Without a channel for chats, a server offers no chat to link. The page names the settings that add such a
+// channel.
+func TestEmptyContactsPageNamesTheSettings(t *testing.T) {
 	h := newServer(t)
 	got := h.browser("ana").open("/contacts", http.StatusOK).one(t, ".contacts-none").visibleText()
 	for _, want := range []string{"none can be added", "channels.telegram", "channels.webpush", "docs/phone.md"} {
@@ -191,7 +192,7 @@ func TestContactsNameTheSettingsThatAddThem(t *testing.T) {
 }
 
 // The label of a chat is chosen in the chat. It stays text, with marks for hidden characters.
-func TestHostileLabelsStayText(t *testing.T) {
+func TestHostileLabelsAreShownAsText(t *testing.T) {
 	h := newContactServer(t)
 	ana := h.browser("ana")
 	want := ""

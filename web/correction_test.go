@@ -27,8 +27,8 @@ func TestSettledPageExplainsHowToCorrectAnAnswer(t *testing.T) {
 	}
 }
 
-// A deadline of one ask can end the session and cancel the other asks. Their pages do not describe it as
-// their own deadline.
+// A deadline of one ask can end the session and cancel the other asks. The pages of the other asks do not
+// describe the deadline as their own.
 func TestAskCancelledWithItsSessionIsNotShownAsExpired(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")

@@ -94,7 +94,8 @@ func TestSeveralCallsAreDecidedAfterTheyAreShown(t *testing.T) {
 	}
 }
 
-// The form names each call by the digest of the shown call. Another digest, or none, decides nothing (T3).
+// The form names each call by the digest of the shown call. Another digest or a missing digest decides
+// nothing (T3).
 func TestCallThatWasNotShownIsNotDecided(t *testing.T) {
 	h := newServer(t)
 	a, other := h.ask(label("one")), h.ask(label("two"))
@@ -204,7 +205,7 @@ func TestChromiumKeysSelectSeveral(t *testing.T) {
 }
 
 // A held key marks rows, and opens the row where it stops. Until then, no key decides.
-func TestChromiumHeldKeyOpensTheLastRow(t *testing.T) {
+func TestChromiumHeldKeyOpensTheRowWhereItStops(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
 	w.login("ana")
@@ -269,7 +270,7 @@ func TestChromiumListOfKeysIsComplete(t *testing.T) {
 
 // Without the typed word, the server does not approve a dangerous call, neither once nor for later calls (C3,
 // T12). Denying needs no word.
-func TestDangerousApprovalNeedsTheWord(t *testing.T) {
+func TestDangerousApprovalRequiresTheTypedWord(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")
 	for _, action := range []string{"approve", "approve_all"} {

@@ -312,7 +312,7 @@ func TestEmptyListOfDeliveriesExplainsCallbacks(t *testing.T) {
 
 // The page of an ask and the timeline of its session show the deliveries to an admin, and not to a person who
 // may only answer.
-func TestAskAndTimelineHaveDeliveries(t *testing.T) {
+func TestAskAndTimelineShowDeliveries(t *testing.T) {
 	h := newServer(t)
 	to := h.newSender()
 	to.reply("run", givenUp("the reply was 410 Gone"))
@@ -437,8 +437,8 @@ func TestChromiumDeliveriesFitAPhone(t *testing.T) {
 	c.Check(t)
 }
 
-// The list has pages, and the link to the next one keeps the filter.
-func TestDeliveriesHavePages(t *testing.T) {
+// The list has pages, and the link to the next page keeps the filter.
+func TestDeliveriesAreSplitIntoPages(t *testing.T) {
 	h := newServer(t)
 	h.newSender()
 	for range askback.DefaultLimit + 1 {

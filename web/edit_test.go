@@ -67,7 +67,7 @@ func TestInvalidEditedArgumentsAreReported(t *testing.T) {
 			t.Error("the field is folded")
 		}
 	}
-	// Edited arguments are approved only once, because a grant covers the original ones.
+	// Edited arguments are approved only once, because a grant covers the original arguments.
 	all := url.Values{"action": {"approve_all"}, "input": {edited}, "scope": {"tool"}, "expires_in": {"1h"}}
 	page := ana.send("/asks/"+a.ID, all, http.StatusUnprocessableEntity)
 	if got := page.one(t, "#input-problem").visibleText(); !strings.Contains(got, "only with the decision approved") {
@@ -76,7 +76,7 @@ func TestInvalidEditedArgumentsAreReported(t *testing.T) {
 	if h.get(a.ID).Settled() {
 		t.Fatal("it is settled")
 	}
-	// a denial has no arguments, so invalid ones do not matter
+	// a denial has no arguments, so invalid arguments do not matter
 	if o := ana.settle(a, url.Values{"action": {"deny"}, "input": {"{"}}); o.Decision != askback.Deny ||
 		len(o.Input) != 0 {
 		t.Errorf("got %+v", o)

@@ -156,8 +156,8 @@ func TestEndpointIsPausedAndResumed(t *testing.T) {
 	ops.open("/endpoints?status=lost", http.StatusNotFound)
 }
 
-// A new secret is in one reply, which no cache keeps, and only over https (T22, T28). If the same form is
-// sent again, it makes no second secret, because that would end the secret that the receiver has.
+// A new secret is in one reply, only over https, and no cache keeps the reply (T22, T28). If the same form is
+// sent again, it makes no second secret, because the receiver would lose the secret that it has.
 func TestNewEndpointSecretIsShownOnce(t *testing.T) {
 	h := newServer(t)
 	to := h.newSender()
@@ -346,8 +346,8 @@ func TestHostileEndpointsStayInsideTheirBlocks(t *testing.T) {
 	}
 }
 
-// The list has pages, and the forms and the link to the next one keep the filter.
-func TestEndpointsHavePages(t *testing.T) {
+// The list has pages. The forms and the link to the next page keep the filter.
+func TestEndpointsAreSplitIntoPages(t *testing.T) {
 	h := newServer(t)
 	h.newSender()
 	for i := range askback.DefaultLimit + 1 {

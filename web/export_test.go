@@ -16,7 +16,7 @@ import (
 
 // An export has all asks that the filter selects, including asks of further pages, but only asks that the
 // person may see. Each line of JSON Lines is the ask as in the API (E6).
-func TestExportHasAllAsksOfTheFilter(t *testing.T) {
+func TestExportContainsAllSelectedAsks(t *testing.T) {
 	h := newServer(t)
 	asks, b := h.settledAsks(), h.browser("ana")
 	private := single
@@ -125,7 +125,7 @@ func jsonOf(t *testing.T, a askback.Ask) string {
 }
 
 // No cell of an export is a formula for a spreadsheet, and every text is kept.
-func TestExportHasNoFormulas(t *testing.T) {
+func TestExportContainsNoFormulas(t *testing.T) {
 	h := newServer(t)
 	ana := h.client(askback.Responder, "ana")
 	texts := []string{

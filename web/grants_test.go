@@ -341,7 +341,7 @@ func TestInvalidCursorIsNotFound(t *testing.T) {
 
 // A standing approval shows when it was last used. After the token of its maker is revoked, it shows that it
 // approves nothing (F8).
-func TestGrantShowsLastUseAndEndOfItsMaker(t *testing.T) {
+func TestGrantShowsItsLastUseAndWhetherItIsIdle(t *testing.T) {
 	h := newServer(t)
 	token, secret, err := h.client(askback.Admin, "root").CreateToken(t.Context(),
 		askback.TokenRequest{Kind: askback.Responder, Name: "eve"})

@@ -97,7 +97,7 @@ func TestHistoryIsFiltered(t *testing.T) {
 
 // The history, a search in it and an export begin with the most recently settled ask, even if the agent has
 // acknowledged another ask since.
-func TestHistoryHasTheLastSettledAskFirst(t *testing.T) {
+func TestHistoryListsTheLastSettledAskFirst(t *testing.T) {
 	h := newServer(t)
 	asks, b := h.settledAsks(), h.browser("ana")
 	if _, err := h.client(askback.Agent, "bot").Ack(t.Context(), asks["denied"].ID); err != nil {
@@ -126,7 +126,7 @@ func TestHistoryHasTheLastSettledAskFirst(t *testing.T) {
 
 // A row of the history has the answer, its author, the channel, and how long the answer took. The rows are
 // grouped by day.
-func TestHistoryRowHasTheOutcome(t *testing.T) {
+func TestHistoryRowShowsTheOutcome(t *testing.T) {
 	h := newServer(t)
 	asks := h.settledAsks()
 	page := h.browser("ana").open("/history", http.StatusOK)
@@ -172,7 +172,7 @@ func TestHistoryUsesTheTimeZone(t *testing.T) {
 }
 
 // The page of an ask in the history keeps the filters in all its links. An open ask has a separate page.
-func TestHistoryAskKeepsTheFilter(t *testing.T) {
+func TestAskInTheHistoryKeepsTheFilter(t *testing.T) {
 	h := newServer(t)
 	asks, b := h.settledAsks(), h.browser("ana")
 	path := "/history/" + asks["denied"].ID
@@ -213,7 +213,7 @@ func TestHistoryOmitsAsksOfOthers(t *testing.T) {
 	b.open("/history/"+a.ID, http.StatusNotFound)
 }
 
-// Each page of the history leads to the next one, with the filters.
+// Each page of the history links to the next page, with the filters.
 func TestPageOfHistoryLinksToTheNext(t *testing.T) {
 	h := newServer(t)
 	for i := range 60 {
@@ -266,7 +266,7 @@ func TestChromiumKeysOpenAsksOfTheHistory(t *testing.T) {
 }
 
 // On a phone, the history and its filters are usable with the keyboard and without scripts.
-func TestChromiumHistoryOnPhone(t *testing.T) {
+func TestChromiumHistoryWorksOnAPhone(t *testing.T) {
 	c := newChromium(t)
 	asks := c.settledAsks()
 	w := c.window(phone)
@@ -284,8 +284,8 @@ func TestChromiumHistoryOnPhone(t *testing.T) {
 	c.Check(t)
 }
 
-// A search marks the words that it found. Words of the agent are marked in its block, and words of a person
-// below it. The search also finds text that the list does not show (E6).
+// A search marks the words that it found. Words of the agent are marked in the agent's block, and words of a
+// person below the block. The search also finds text that the list does not show (E6).
 func TestHistorySearchMarksTheFoundWords(t *testing.T) {
 	h := newServer(t)
 	asks, b := h.settledAsks(), h.browser("ana")

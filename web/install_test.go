@@ -119,8 +119,8 @@ func (w window) waitForServiceWorker() {
 	w.t.Fatal("the service worker does not control the page")
 }
 
-// The service worker stores static files and one page that is the same for every person. No cache has
-// anything of an ask or a person, neither while one is open nor after the log-out.
+// The service worker stores static files and one page that is the same for every person. No cache contains
+// anything of an ask or a person, neither while an ask is open nor after the log-out.
 func TestChromiumCachesContainNoAsk(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -164,7 +164,8 @@ func TestChromiumCachesContainNoAsk(t *testing.T) {
 	c.Check(t)
 }
 
-// Without a connection, a page explains it. When the connection is back, the wanted page opens again.
+// Without a connection, a page explains the problem. When the connection is back, the wanted page opens
+// again.
 func TestChromiumShowsAPageWithoutConnection(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -191,7 +192,7 @@ func (w window) offline(is bool) {
 
 // All controls are at least 44 pixels high and wide on a phone. Links in a sentence, and buttons in a label
 // that is large enough, are the exception.
-func TestChromiumTargetsAreLargeOnPhones(t *testing.T) {
+func TestChromiumControlsAreLargeOnPhones(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")

@@ -52,9 +52,9 @@ func TestChromiumControlEnterSendsTheAnswer(t *testing.T) {
 	c.Check(t)
 }
 
-// The button that decides the selected asks is enabled only if some are selected, and shows their number. The
-// address of a list does not keep the confirmation.
-func TestChromiumDecidingNeedsASelection(t *testing.T) {
+// The button that decides the selected asks is enabled only if some asks are selected, and shows their
+// number. The address of a list does not keep the confirmation.
+func TestChromiumDecideButtonRequiresASelection(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")
@@ -75,7 +75,7 @@ func TestChromiumDecidingNeedsASelection(t *testing.T) {
 }
 
 // The circle of Other is aligned with the circles of the options.
-func TestChromiumCirclesAreAligned(t *testing.T) {
+func TestChromiumRadioButtonsAreAligned(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(desktop)
 	w.login("ana")

@@ -238,9 +238,9 @@ func TestChromiumHoldApprovesADangerousCall(t *testing.T) {
 	c.Check(t)
 }
 
-// The page of a call that replaces text shows old and new above the arguments. After a person edited
-// arguments, the form and the settled page show the changes.
-func TestPagesShowChanges(t *testing.T) {
+// The page of a call that replaces text shows the old and the new text above the arguments. After a person
+// edited arguments, the form and the settled page show the changes.
+func TestPagesShowChangedText(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")
 	a := h.ask(askback.Request{Confirmation: &askback.Confirmation{

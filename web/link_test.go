@@ -166,7 +166,7 @@ func TestLinkAnswersAsItsPerson(t *testing.T) {
 		request askback.Request
 		choice  int
 		form    url.Values
-		want    string // on the page after the answer
+		want    string // a text of the page after the answer
 		status  askback.Status
 	}{
 		"option": {
@@ -254,7 +254,7 @@ func TestButtonOfANotificationAnswersOnce(t *testing.T) {
 	}
 }
 
-// A person who is late sees who was first, and then the link shows the outcome of the ask.
+// A person who is late sees who was first. The link then shows the outcome of the ask.
 func TestLateFormOfALinkShowsWhoWasFirst(t *testing.T) {
 	h := newLinkServer(t)
 	for _, form := range []url.Values{
@@ -448,8 +448,8 @@ func TestLinkAcceptsNoOtherCredential(t *testing.T) {
 	}
 }
 
-// A call that needs two approvals waits for the second one after the approval by a link, and its page
-// explains this. The person who started the session cannot approve it there.
+// A call that needs two approvals waits for the second approval after the approval by a link. The page of the
+// link explains this. The person who started the session cannot approve the call there.
 func TestLinkCountsAsOneOfTwoApprovals(t *testing.T) {
 	h := newLinkServer(t)
 	r := deployment(false)

@@ -14,9 +14,9 @@ import (
 	"github.com/askback/askback/test/kit/browsertest"
 )
 
-// The icon of the tab has the number of open asks, even without scripts. Each icon is a file of the server,
+// The icon of the tab shows the number of open asks, even without scripts. Each icon is a file of the server,
 // as the policy requires.
-func TestIconHasTheNumberOfOpenAsks(t *testing.T) {
+func TestIconShowsTheNumberOfOpenAsks(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")
 	for n := range 12 {
@@ -44,7 +44,7 @@ func TestIconHasTheNumberOfOpenAsks(t *testing.T) {
 	}
 }
 
-// A new ask appears in the list of an open page. An ask that is answered elsewhere leaves it, without a
+// A new ask appears in the list of an open page. An ask that is answered elsewhere leaves the list, without a
 // reload (A5, B6, F11).
 func TestChromiumInboxIsLive(t *testing.T) {
 	c := newChromium(t)
@@ -120,7 +120,7 @@ func inOrder(a, b askback.Ask) (first, second askback.Ask) {
 
 // Ten mixed asks are cleared with the keyboard alone, including typed text. One ask is dangerous, and another
 // has no options.
-func TestChromiumTenAsksNeedThirtyKeys(t *testing.T) {
+func TestChromiumThirtyKeysAnswerTenAsks(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
 	w.login("ana")

@@ -10,7 +10,7 @@ import (
 )
 
 // The navigation has only the pages that this kind of person may open, and each of them opens (F4).
-func TestNavigationHasOnlyPermittedPages(t *testing.T) {
+func TestNavigationShowsOnlyPermittedPages(t *testing.T) {
 	h := newServer(t)
 	for kind, want := range map[askback.Kind]string{
 		askback.Responder: "/ /history /sessions /grants /agents /people /routes /numbers /contacts /logins /more",
@@ -33,7 +33,7 @@ func TestNavigationHasOnlyPermittedPages(t *testing.T) {
 	}
 }
 
-// The bar of a phone has at most four entries. The page More has all others.
+// The bar of a phone has at most four entries. The page More has all other pages.
 func TestEveryPageIsReachableOnAPhone(t *testing.T) {
 	h := newServer(t)
 	page := browser{h, h.secret(askback.Admin, "ana")}.open("/more", http.StatusOK)
@@ -57,8 +57,8 @@ func TestEveryPageIsReachableOnAPhone(t *testing.T) {
 	}
 }
 
-// On a phone, the bar leads to the other pages.
-func TestChromiumPhoneBarLeadsToEveryPage(t *testing.T) {
+// On a phone, the bar opens the page that links to the other pages.
+func TestChromiumPhoneBarOpensTheOtherPages(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")

@@ -42,7 +42,7 @@ func (c *chromium) inRows(names ...string) (all []askback.Ask) {
 	return all
 }
 
-// The second click of a double click does not decide the ask that has taken the place of the first one. This
+// The second click of a double click does not decide the ask that has taken the place of the first ask. This
 // holds on the page of an ask and in the list (T12).
 func TestChromiumDoubleClickDecidesOnce(t *testing.T) {
 	for name, page := range map[string]struct{ path, button string }{

@@ -166,7 +166,7 @@ func TestChromiumNavigationFitsTheWindow(t *testing.T) {
 
 // In a wide window, the menu of the header opens and closes by keyboard, and leads to pages. These pages fit
 // a phone and violate no rule of WCAG 2.2 AA.
-func TestChromiumMenuLeadsToNumbers(t *testing.T) {
+func TestChromiumMenuOpensPagesByKeyboard(t *testing.T) {
 	c := newChromium(t)
 	c.fill()
 	w := c.window(desktop)

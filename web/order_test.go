@@ -115,8 +115,8 @@ func sameQuery(a, b string) bool {
 	return one.Encode() == two.Encode()
 }
 
-// After an answer, the next ask is the ask below it in the displayed list. After the last ask, it is the
-// first one.
+// After an answer, the next ask is the ask below in the displayed list. After the last ask, the next ask is
+// the first ask.
 func TestNextAskFollowsTheOrderOfTheList(t *testing.T) {
 	h := newServer(t)
 	var asks []askback.Ask
@@ -141,7 +141,7 @@ func TestNextAskFollowsTheOrderOfTheList(t *testing.T) {
 	}
 }
 
-// A new ask goes to its place. The visible part of the list does not move; a button leads to the new ask
+// A new ask goes to its place. The visible part of the list does not move. A button leads to the new ask
 // (F11).
 func TestChromiumNewRowDoesNotMoveTheList(t *testing.T) {
 	c := newChromium(t)

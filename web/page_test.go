@@ -64,7 +64,7 @@ func TestNoOptionIsPreselected(t *testing.T) {
 }
 
 // The cases have every kind of question (A6, C1, F4).
-func TestAnswerFormBecomesAnAnswer(t *testing.T) {
+func TestFormIsSentAsAnAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		ask  askback.Request
 		form string

@@ -80,7 +80,7 @@ func TestPeopleAndGroupsAreMadeByForm(t *testing.T) {
 
 // A problem with a person or a group is shown at its field, with the typed text. A group that a route names
 // cannot be removed.
-func TestPersonFormIsChecked(t *testing.T) {
+func TestInvalidPersonFormShowsItsProblems(t *testing.T) {
 	h := team(t)
 	admin := browser{h, h.secret(askback.Admin, "root")}
 	admin.send("/people", url.Values{"action": {"save"}, "new": {"1"}, "name": {"dan"}}, http.StatusSeeOther)
@@ -185,7 +185,7 @@ func TestOnlyAdminsChangePeople(t *testing.T) {
 }
 
 // Names stay text, even names that an admin copied from elsewhere.
-func TestHostileNamesStayText(t *testing.T) {
+func TestHostileNamesAreShownAsText(t *testing.T) {
 	seen := 0
 	for _, s := range injections {
 		h := team(t)

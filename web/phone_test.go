@@ -78,8 +78,8 @@ func TestChromiumNoteGetsTheFocus(t *testing.T) {
 	c.Check(t)
 }
 
-// Text of an agent has its mark in the list and on the page of an ask.
-func TestChromiumAgentTextHasItsMark(t *testing.T) {
+// Text of an agent is marked in the list and on the page of an ask.
+func TestChromiumAgentTextIsMarked(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")

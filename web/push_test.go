@@ -95,8 +95,8 @@ func TestNotificationsAreOfferedToPeople(t *testing.T) {
 	}
 }
 
-// A browser that is added is a contact of its person, with a label. It is no contact of another person who
-// logs in there, and can be removed.
+// A browser that is added is a contact of its person, with a label. It is not a contact of another person who
+// logs in there. The contact can be removed.
 func TestBrowserIsAContactOfOnePerson(t *testing.T) {
 	h := newServer(t)
 	p := withPush(t, h)
@@ -147,7 +147,7 @@ func TestBrowserIsAContactOfOnePerson(t *testing.T) {
 }
 
 // The badge has the number of open asks that are not snoozed.
-func TestBadgeHasTheNumberOfOpenAsks(t *testing.T) {
+func TestBadgeShowsTheNumberOfOpenAsks(t *testing.T) {
 	h := newServer(t)
 	withPush(t, h)
 	ana := h.browser("ana")

@@ -64,8 +64,8 @@ func TestFormReassignsAnAsk(t *testing.T) {
 	ana.send(link, url.Values{"to": {"ana"}}, http.StatusNotFound)
 }
 
-// A person who is named by an ask may give others only that part, or all of it, and reads the effect of each.
-// A person who keeps the ask returns to it.
+// A person who is named by an ask may give others only their own part, or the whole ask. The page explains
+// the effect of each choice. A person who keeps the ask returns to the ask.
 func TestFormDelegatesOwnPart(t *testing.T) {
 	h := team(t)
 	ana, ben, cem := h.browser("ana"), h.browser("ben"), h.browser("cem")
@@ -103,7 +103,7 @@ func TestFormDelegatesOwnPart(t *testing.T) {
 
 // A form with a problem is shown again as it was filled in, with the problem at its field. It changes
 // nothing.
-func TestReassignFormIsChecked(t *testing.T) {
+func TestInvalidReassignFormShowsItsProblem(t *testing.T) {
 	h := team(t)
 	ana := h.browser("ana")
 	r := harmless

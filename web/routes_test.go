@@ -179,7 +179,7 @@ func TestRoutesAreMovedAndRemoved(t *testing.T) {
 }
 
 // A problem of a route is shown at its field, with the typed text.
-func TestRouteFormIsChecked(t *testing.T) {
+func TestInvalidRouteFormShowsItsProblems(t *testing.T) {
 	_, admin := withRoutes(t)
 	admin.send("/routes", url.Values{"route": {""}, "revision": {"0"}, "action": {"save"}, "to": {"ben"}},
 		http.StatusSeeOther)
@@ -248,7 +248,7 @@ func TestOnlyAdminsChangeRoutes(t *testing.T) {
 }
 
 // Text in routes stays text. An admin may have copied it from anywhere.
-func TestHostileRoutesStayText(t *testing.T) {
+func TestHostileRoutesAreShownAsText(t *testing.T) {
 	want := ""
 	for _, s := range injections {
 		_, admin := withRoutes(t)

@@ -133,9 +133,9 @@ func TestLiveListOfOldAsksOmitsNewAsks(t *testing.T) {
 	t.Error("the stream has no row")
 }
 
-// After an answer, the next ask is the ask below it, even on a further page of the list. After the last ask,
-// it is the first one.
-func TestNextAskIsBelowOnFurtherPages(t *testing.T) {
+// After an answer, the next ask is the ask below, even on a further page of the list. After the last ask, the
+// next ask is the first ask.
+func TestNextAskFollowsOnFurtherPages(t *testing.T) {
 	h := newServer(t)
 	var asks []askback.Ask
 	for range 450 {

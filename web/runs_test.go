@@ -20,7 +20,7 @@ const hostileText = "<img src=x onerror=alert(1)> <script>alert(2)</script> \u20
 
 // The page of a hosted run has its messages, calls with input and output, asks, children, todos, tokens and
 // cost, in order. All text of the agent and its tools is escaped (A5, T10).
-func TestRunPageHasATimeline(t *testing.T) {
+func TestRunPageShowsATimeline(t *testing.T) {
 	h, host := newHost(t)
 	b := h.browser("ana")
 	s := h.runPoem("Write a poem.")
@@ -243,8 +243,9 @@ type demoHost struct {
 
 func (d demoHost) Agents() []askback.HostedAgent { return d.agents }
 
-// If a server has only the demo, the form has the task of the demo. With other agents, it has no task.
-func TestRunOfTheDemoHasItsTask(t *testing.T) {
+// If a server has only the demo, the form contains the task of the demo. With other agents, the form contains
+// no task.
+func TestStartFormContainsTheTaskOfTheDemo(t *testing.T) {
 	for want, agents := range map[string][]askback.HostedAgent{
 		demo.Prompt: {{Name: demo.Name}},
 		"":          {{Name: demo.Name}, {Name: "poem"}},

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/test/kit/browsertest"
 )
 
-// runningSession starts a session with a settled ask, an open one, one for another person,
-// and two messages.
+// runningSession starts a session with a settled ask, an open ask, an ask for another person, and two
+// messages.
 func (h *server) runningSession() (s askback.Session, settled, open, private askback.Ask) {
 	h.t.Helper()
 	ctx, bot, ana := context.Background(), h.client(askback.Agent, "bot"), h.client(askback.Responder, "ana")
@@ -48,7 +48,7 @@ func (h *server) runningSession() (s askback.Session, settled, open, private ask
 
 // The page of a session has its asks with their outcomes and its messages in order. Text of the agent is in
 // its blocks, and asks for others are not there (E6, T10, T20).
-func TestSessionPageHasATimeline(t *testing.T) {
+func TestSessionPageShowsATimeline(t *testing.T) {
 	h := newServer(t)
 	s, settled, open, private := h.runningSession()
 	b := h.browser("ana")

@@ -88,7 +88,7 @@ func TestSignInReturnsToTheAsk(t *testing.T) {
 	}
 }
 
-// If the settings of the server are wrong, the page offers no retry, because it would fail, too.
+// If the settings of the server are wrong, the page offers no retry, because a retry would fail, too.
 func TestPermanentSignInErrorsOfferNoRetry(t *testing.T) {
 	for name, broken := range map[string]func(*server, *fakeIssuer){
 		"a wrong secret": func(_ *server, v *fakeIssuer) {
@@ -148,7 +148,7 @@ func TestSignInErrorsOfferARetry(t *testing.T) {
 
 // A log-in over plain http from another machine is rejected at its start and its end. If the pages use https,
 // only a cookie for https is set, whatever headers a proxy sends.
-func TestSignInNeedsHTTPS(t *testing.T) {
+func TestSignInRequiresHTTPS(t *testing.T) {
 	for name, c := range map[string]struct {
 		home, host, proto string
 		ok                bool
@@ -182,7 +182,7 @@ func TestSignInNeedsHTTPS(t *testing.T) {
 }
 
 // A link on another site does not start a log-in, but leads to a page with a button.
-func TestCrossSiteSignInNeedsConfirmation(t *testing.T) {
+func TestCrossSiteSignInRequiresConfirmation(t *testing.T) {
 	for from, begins := range map[string]bool{
 		"": true, "none": true, "same-origin": true, "cross-site": false, "same-site": false,
 	} {

@@ -86,8 +86,8 @@ func TestSnoozedAskLeavesTheInbox(t *testing.T) {
 	}
 }
 
-// A form with a wrong time changes nothing. A settled ask is not snoozed; its page shows who settled it.
-func TestWrongSnoozesAreExplained(t *testing.T) {
+// A form with an invalid time changes nothing. A settled ask is not snoozed. Its page shows who settled it.
+func TestInvalidSnoozesAreExplained(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")
 	a := h.ask(single)
@@ -140,7 +140,7 @@ func (w *lockedRecorder) body() string {
 
 // The row of a snoozed ask comes back on an open page without a reload, with its mark, even if the page
 // reconnects later. The position of the stream does not change (E6, F11).
-func TestLivePageShowsAskThatComesBack(t *testing.T) {
+func TestLivePageShowsAskAfterItsSnooze(t *testing.T) {
 	for _, late := range []time.Duration{-1, 0, 2 * time.Hour} { // -1 if the ask is snoozed while the page is open
 		synctest.Test(t, func(t *testing.T) {
 			e := engine.New(memstore.New(), nil)
@@ -316,7 +316,7 @@ func TestLivePageShowsAskThatBecomesOldEnough(t *testing.T) {
 	})
 }
 
-// The keys s and Enter snooze the ask and open the next one.
+// The keys s and Enter snooze the ask and open the next ask.
 func TestChromiumAskIsSnoozedWithKeys(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})

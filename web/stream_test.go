@@ -30,8 +30,8 @@ var filterLink = regexp.MustCompile(`(href=/\?(?:agent|tag)=)[\w%+.~-]+`)
 // A message is an event of a stream, as a browser reads it.
 type message struct{ id, event, data string }
 
-// readMessages reads the messages of a stream until one has this text. Lines end with a line
-// feed, a carriage return, or both.
+// readMessages reads the messages of a stream until a message has this text. Lines end with a line feed, a
+// carriage return, or both.
 func readMessages(t *testing.T, stream *bufio.Reader, last string) (all []message) {
 	t.Helper()
 	var m message

@@ -164,8 +164,8 @@ func TestListShowsTheArguments(t *testing.T) {
 	}
 }
 
-// An agent cannot push other asks off the screen with tags: a row shows only a few of them. The page of the
-// ask shows all.
+// An agent cannot push other asks off the screen with tags: a row shows only a few tags. The page of the ask
+// shows all tags.
 func TestRowShowsOnlyAFewTags(t *testing.T) {
 	h := newServer(t)
 	r := single

@@ -55,7 +55,7 @@ func TestTokenSecretIsShownOnce(t *testing.T) {
 }
 
 // An invalid name is shown again with its problem. Forms with other invalid values are rejected.
-func TestTokenFormIsChecked(t *testing.T) {
+func TestInvalidTokenFormShowsItsProblem(t *testing.T) {
 	h := newServer(t)
 	admin := browser{h, h.secret(askback.Admin, "root")}
 	page := admin.send("/tokens", url.Values{"kind": {"agent"}, "name": {"@all"}, "lasts": {"never"}},
@@ -79,7 +79,7 @@ func TestTokenFormIsChecked(t *testing.T) {
 
 // Without https, another program may have the cookie. With the cookie, it cannot get a token that outlives
 // the log-in and can answer (T28).
-func TestOnlyHTTPSMakesTokensThatAnswer(t *testing.T) {
+func TestTokensThatAnswerRequireHTTPS(t *testing.T) {
 	h := newServer(t)
 	admin := browser{h, h.secret(askback.Admin, "root")}
 	post := func(kind askback.Kind, scheme string) (status int, page *node) {
@@ -180,7 +180,7 @@ func TestChromiumTokenIsMadeOnAPhone(t *testing.T) {
 
 // No command contains a host that a shell would change. In that case, the page has no command with the
 // address (T10).
-func TestCommandsHaveOnlyPlainHosts(t *testing.T) {
+func TestCommandsContainOnlyPlainHosts(t *testing.T) {
 	h := newServer(t)
 	ana := browser{h, h.secret(askback.Responder, "ana")}
 	for host, want := range map[string]bool{

@@ -67,7 +67,7 @@ func TestStarterLearnsThatAnotherPersonMustDecide(t *testing.T) {
 
 // Approvers whom the server does not know are left out. The page lists them under a separate heading, because
 // leaving them out is no repair of the agent's call.
-func TestPeopleWhoAreLeftOutHaveTheirOwnHeading(t *testing.T) {
+func TestPeopleWhoAreNotAskedAreListedSeparately(t *testing.T) {
 	h := newServer(t)
 	h.engine.Set(engine.Settings{People: []askback.Person{{Name: "ana"}}})
 	a := h.ask(askback.Request{Questions: []askback.Question{{Text: "Which database?"}}, To: []string{"ana", "eve"}})

@@ -79,9 +79,9 @@ func pressed(tag string) map[string]any {
 	return map[string]any{"type": "notificationclick", "tag": tag}
 }
 
-// A click on a notification opens the page of its ask: in the window that shows the ask already, else in the
-// window of the list, else in a new window. Another window may have an answer that was not sent, so it stays
-// as it is. The notification is closed.
+// A click on a notification opens the page of its ask. It uses the window that shows the ask, otherwise the
+// window of the list, and otherwise a new window. Another window may have an answer that was not sent, so it
+// stays unchanged. The notification is closed.
 func TestNotificationOpensThePageOfItsAsk(t *testing.T) {
 	h := newServer(t)
 	for name, c := range map[string]struct{ before, after []workerWindow }{
@@ -143,8 +143,9 @@ func TestOutcomeReplacesTheNotification(t *testing.T) {
 	}
 }
 
-// A browser that replaces its subscription sends the new one. With it, the browser is a contact of the person
-// who is logged in there. If the browser made no subscription, the worker makes one with the same key.
+// A browser that replaces its subscription sends the new subscription. With that, the browser is a contact of
+// the person who is logged in there. If the browser made no subscription, the worker makes a subscription
+// with the same key.
 func TestNewSubscriptionIsSent(t *testing.T) {
 	h := newServer(t)
 	p := withPush(t, h)
