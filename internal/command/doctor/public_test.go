@@ -90,7 +90,7 @@ func forwardWell(r *httputil.ProxyRequest) {
 	r.SetXForwarded()
 }
 
-// bufferAll reads the whole reply before it passes it on.
+// bufferAll reads the whole reply before it passes the reply on.
 func bufferAll(r *http.Response) error {
 	var b bytes.Buffer
 	_, err := b.ReadFrom(r.Body)

@@ -73,7 +73,8 @@ func TestValueCannotSetAnotherOutput(t *testing.T) {
 	}
 }
 
-// Each attempt of a run has the keys of the earlier attempts. If the input has a key, it is the only one.
+// Each attempt of a run has the keys of the earlier attempts. If the input has a key, the attempt has only
+// this key.
 func TestEachAttemptTriesTheKeysOfEarlierAttempts(t *testing.T) {
 	read := func(more map[string]string) []string {
 		t.Helper()
@@ -110,8 +111,9 @@ func TestEachAttemptTriesTheKeysOfEarlierAttempts(t *testing.T) {
 	}
 }
 
-// The ask of an earlier attempt counts if a person answered it. A used approval does not count.
-func TestUsedApprovalAndUnansweredAskAreSpent(t *testing.T) {
+// An ask of an earlier attempt is spent if its approval was used, or if it was cancelled or expired without a
+// default.
+func TestAskWithUsedApprovalOrWithoutAnswerAtItsEndIsSpent(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		outcome  *askback.Outcome
@@ -141,7 +143,7 @@ func TestUsedApprovalAndUnansweredAskAreSpent(t *testing.T) {
 }
 
 // The action passes on every input, and describes every output that the program writes.
-func TestActionHasEveryInputAndOutput(t *testing.T) {
+func TestActionDeclaresEveryInputAndOutput(t *testing.T) {
 	action, err := actiontest.Read("../../../action.yml")
 	if err != nil {
 		t.Fatal(err)

@@ -35,8 +35,9 @@ func TestCompareReturnsRemovedAndAddedLines(t *testing.T) {
 	}
 }
 
-// Without the added lines, the comparison is the first text; without the removed lines, the second.
-func TestComparisonHasBothTexts(t *testing.T) {
+// Without the added lines, the comparison is the first text. Without the removed lines, it is the second
+// text.
+func TestComparisonContainsBothTexts(t *testing.T) {
 	text := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", ""}), 0, 12)
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := text.Draw(t, "a"), text.Draw(t, "b")

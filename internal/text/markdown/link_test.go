@@ -72,7 +72,7 @@ func TestSuspiciousHostShowsCodePoints(t *testing.T) {
 	}
 }
 
-func TestSuspiciousLinksHaveAReason(t *testing.T) {
+func TestSuspiciousLinksAreReportedWithAReason(t *testing.T) {
 	for src, want := range map[string]string{
 		"https://github.com/askback":                     "",
 		"[the docs](https://docs.example.com)":           "",

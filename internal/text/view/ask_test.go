@@ -283,7 +283,7 @@ func TestHiddenCharactersAreReported(t *testing.T) {
 }
 
 // With the maximum number of options, each option can be picked by a unique key or its label.
-func TestEveryOptionHasAUniqueKey(t *testing.T) {
+func TestOptionKeysAreUnique(t *testing.T) {
 	var q askback.Question
 	for i := range limits.MaxOptions {
 		name := fmt.Sprint(" of option ", i+1)

@@ -9,10 +9,10 @@ import (
 )
 
 // A delivery that was seen shows the time. On another day it shows the day, too.
-func TestDeliverySentenceHasTheTimeSeen(t *testing.T) {
+func TestDeliverySentenceContainsTheTimeSeen(t *testing.T) {
 	at := time.Date(2026, 11, 3, 14, 3, 0, 0, time.UTC)
 	for _, c := range []struct {
-		after time.Duration // time until it was seen; 0 if not known
+		after time.Duration // time until the delivery was seen; 0 if not known
 		want  string
 	}{
 		{0, "Telegram to ana: Asked, accepted 3 November 2026, 14:03 UTC"},
@@ -36,7 +36,7 @@ func TestDeliverySentenceHasTheTimeSeen(t *testing.T) {
 }
 
 // People read the event of an ask as a word, not as the name of the event.
-func TestDeliveryEventsHaveWords(t *testing.T) {
+func TestDeliveryEventsAreShownAsWords(t *testing.T) {
 	for event, want := range map[askback.EventType]string{
 		askback.EventQuestionPending:    "Asked",
 		askback.EventQuestionReminded:   "Reminded",

@@ -18,7 +18,7 @@ func diffText(lines []view.DiffLine) string {
 }
 
 // A comparison has each removed and each added line. Long unchanged parts are counted.
-func TestDiffHasEveryChange(t *testing.T) {
+func TestDiffContainsEveryChange(t *testing.T) {
 	same := strings.Repeat("s\n", 20)
 	for _, c := range []struct{ before, after, want string }{
 		{"a", "a", ""},

@@ -12,7 +12,7 @@ import (
 
 // People see each field of an ask and of a grant. A new field that is not for people must be added to the
 // list.
-func TestViewsHaveEveryField(t *testing.T) {
+func TestViewsContainEveryField(t *testing.T) {
 	if diff := cmp.Diff([]string{
 		"Kind", "Confirmation.Tier", "Votes.Decision", "Held.Channel", "Held.Answers.ID", "Held.Answers.Question",
 		"Held.Answers.Selected", "Held.Answers.Other", "Held.Answers.Notes", "Held.Comment", "Held.Decision",

@@ -175,7 +175,7 @@ func TestOnlyTextForPeopleIsParsedAsMarkdown(t *testing.T) {
 }
 
 // An ask without a session gets a separate session, which ends with the ask. Their ids have the same number.
-func TestOwnSessionHasTheNumberOfTheAsk(t *testing.T) {
+func TestSessionOfASingleAskIsRecognized(t *testing.T) {
 	for session, want := range map[string]bool{"ses_1": true, "ses_2": false} {
 		if got := view.Of(askback.Ask{ID: "ask_1", SessionID: session}).OwnSession; got != want {
 			t.Errorf("in %s: got %v", session, got)

@@ -62,7 +62,7 @@ func TestRouteIsASentence(t *testing.T) {
 }
 
 // Each field of a route is in its sentence, or next to it.
-func TestSentenceHasEveryFieldOfARoute(t *testing.T) {
+func TestRouteSentenceContainsEveryField(t *testing.T) {
 	changes := map[string]askback.Route{
 		"Match": {Match: askback.Match{Agent: "a"}}, "To": {To: []string{"ana"}},
 		"Approvers": {Approvers: []string{"ana"}}, "Channels": {Channels: []string{"slack"}},

@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A snippet marks the words of a search, in the first text that has them. It is short, and
-// begins and ends with whole characters. Its text is safe.
+// A snippet marks the words of a search, in the first text that has these words. It is short, and begins and
+// ends with whole characters. Its text is safe.
 func TestSnippetMarksTheFoundWords(t *testing.T) {
 	a := askback.Ask{
 		Title: "Orders",

@@ -30,7 +30,7 @@ func describe(v view.Value) string {
 
 // The tree has each name and value, in order, with the digits of numbers, duplicates and real line breaks
 // (T3).
-func TestTreeHasEveryValue(t *testing.T) {
+func TestTreeContainsEveryValue(t *testing.T) {
 	for input, want := range map[string]string{
 		`{"b":"x\ny","a":[1.50,true,null,{}],"b":"again"}`: "object(b=string:x\ny a=array(=number:1.50 =word:true " +
 			"=word:null =object()) b=string:again)",
@@ -46,7 +46,7 @@ func TestTreeHasEveryValue(t *testing.T) {
 }
 
 // Arguments that are too large for a tree, or that programs read in different ways, are shown only as text.
-func TestLargeOrAmbiguousArgumentsHaveNoTree(t *testing.T) {
+func TestLargeOrAmbiguousArgumentsAreNotShownAsATree(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 20) + "1" + strings.Repeat("}", 20)
 	wide := `{"a":[` + strings.Repeat("1,", 1000) + `1]}`
 	for _, input := range []string{
