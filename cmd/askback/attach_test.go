@@ -29,8 +29,9 @@ func TestOneProcessIsAttachedToASocket(t *testing.T) {
 	attach("/run/codex.sock")()
 }
 
-// Windows has no such locks. A remote server can be used there.
-func TestAttachingNeedsNoLock(t *testing.T) {
+// On a system without locks, such as Windows, attaching works without a lock. Other errors of the lock are
+// returned.
+func TestAttachWorksOnSystemsWithoutLocks(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	release, err := attachOnce("/run/codex.sock", func(string) (*instance.Lock, error) {
 		return nil, fmt.Errorf("lock: %w", errors.ErrUnsupported)

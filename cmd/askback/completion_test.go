@@ -292,7 +292,7 @@ func TestCandidatesMatchTheParser(t *testing.T) {
 }
 
 // A tag complete names something that exists. Files, names and ids have candidates.
-func TestPathsNamesAndIDsHaveCandidates(t *testing.T) {
+func TestPathsNamesAndIDsAreCompleted(t *testing.T) {
 	check := func(n *kong.Node, v *kong.Value, isListed bool) {
 		kind := v.Tag.Get("complete")
 		known := completion.Known(kind)

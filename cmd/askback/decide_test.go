@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// T12: dangerous calls, and those with hidden characters, are never decided with others.
+// Dangerous calls, and calls with hidden characters, are never decided together with other calls (T12).
 func TestDangerousCallsAreDecidedAlone(t *testing.T) {
 	call := func(dangerous bool, input string) askback.Ask {
 		return askback.Ask{ID: "ask_1", Kind: askback.Confirm, Confirmation: &askback.Confirmation{

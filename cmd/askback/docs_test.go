@@ -21,7 +21,7 @@ import (
 const cliPage = "../../docs/cli.md"
 
 // docs/cli.md describes every command in the section of its group, and each command and flag on the page exists.
-func TestCLIPageHasEveryCommand(t *testing.T) {
+func TestCLIPageDescribesEveryCommand(t *testing.T) {
 	raw, err := os.ReadFile(cliPage)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestCLIPageHasEveryCommand(t *testing.T) {
 }
 
 // Each help begins with a verb, ends with a full stop, is short, and refers to things by their names.
-func TestHelpIsPlain(t *testing.T) {
+func TestHelpBeginsWithAVerbAndIsShort(t *testing.T) {
 	notVerb := regexp.MustCompile(`^(Its?|Whats?|Wh?(o|y|en|ere|ich)|How|An?|The|In|For|Notes?|Remarks?|Text|Answers|Only|Several|Those|` +
 		`Address|Id|Names|Person|Program|Words|At|So)\b`)
 	check := func(name, help string) {
@@ -105,7 +105,7 @@ func TestHelpIsPlain(t *testing.T) {
 }
 
 // Each command is in one group of the first help, and no group is empty.
-func TestHelpGroupsCommands(t *testing.T) {
+func TestFirstHelpGroupsTheCommands(t *testing.T) {
 	count := map[string]int{}
 	groups := slices.Concat(commandGroups, otherGroups)
 	for _, c := range (&commands{}).parser().Model.Children {
@@ -208,7 +208,7 @@ func TestPagesListTheExitCodes(t *testing.T) {
 
 // The settings file in docs/operations.md is valid and has every top-level key. The engine gets its limits
 // and people.
-func TestOperationsPageHasAValidSettingsFile(t *testing.T) {
+func TestSettingsFileOfTheOperationsPageIsValid(t *testing.T) {
 	page, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)

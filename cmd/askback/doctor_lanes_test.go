@@ -73,7 +73,7 @@ func wantAll(t *testing.T, what, got string, want ...string) {
 
 // A project can come from a stranger. Its files run no command and send no token, unless askback init would
 // write the same entry.
-func TestDoctorRunsOnlyWhatInitWrites(t *testing.T) {
+func TestDoctorRunsOnlyEntriesThatInitWrites(t *testing.T) {
 	t.Parallel()
 	var requests []string
 	evil := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

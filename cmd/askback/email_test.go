@@ -122,25 +122,25 @@ func TestKillsNeitherLoseNorRepeatMails(t *testing.T) {
 	h.begin()
 	asked := map[string]string{} // ids by reply address
 	for i := range 8 {
-		before := h.ids()
+		before := h.lettersByID()
 		id := h.call(h.agent, "POST", "/asks", `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`,
 			201)["id"].(string)
-		h.killAfter(i, func() bool { return len(h.ids()) > len(before) })
+		h.killAfter(i, func() bool { return len(h.lettersByID()) > len(before) })
 		var to emailtest.Letter
-		for msg, l := range h.ids() {
+		for msg, l := range h.lettersByID() {
 			if _, old := before[msg]; !old {
 				to = l
 			}
 		}
 		asked[to.ReplyTo()] = id
-		before = h.ids()
+		before = h.lettersByID()
 		h.mails.Deliver(t, fmt.Sprintf(
 			"From: ana@example.com\nTo: %s\nSubject: Re: x\nMessage-ID: <%d@example.com>\n\n2\n", to.ReplyTo(), i,
 		))
-		h.killAfter(i, func() bool { return h.mails.Unseen(t) == 0 && len(h.ids()) > len(before) })
+		h.killAfter(i, func() bool { return h.mails.Unseen(t) == 0 && len(h.lettersByID()) > len(before) })
 	}
-	if len(asked) != 8 || len(h.ids()) != 16 {
-		t.Errorf("%d reply addresses and %d messages for 8 asks", len(asked), len(h.ids()))
+	if len(asked) != 8 || len(h.lettersByID()) != 16 {
+		t.Errorf("%d reply addresses and %d messages for 8 asks", len(asked), len(h.lettersByID()))
 	}
 	for _, id := range asked {
 		outcome, _ := h.call(h.user, "GET", "/asks/"+id, "", 200)["outcome"].(map[string]any)
@@ -150,8 +150,8 @@ func TestKillsNeitherLoseNorRepeatMails(t *testing.T) {
 	}
 }
 
-// ids returns the accepted letters by their Message-Id.
-func (h *mailHouse) ids() map[string]emailtest.Letter {
+// lettersByID returns the accepted letters, keyed by Message-Id.
+func (h *mailHouse) lettersByID() map[string]emailtest.Letter {
 	all := map[string]emailtest.Letter{}
 	for _, m := range h.mails.Messages() {
 		l := m.Decode(h.t)
@@ -193,7 +193,7 @@ func (h *mailHouse) killAfter(changes int, done func() bool) {
 
 // T13: mail scanners open, check and fetch each link of a mail, and press its buttons without a choice. None
 // of this answers the ask.
-func TestMailScannersAnswerNothing(t *testing.T) {
+func TestMailScannersDoNotAnswer(t *testing.T) {
 	t.Parallel()
 	h := newMailHouse(t)
 	h.begin()
@@ -264,7 +264,7 @@ func (h *mailHouse) scan(path string) {
 }
 
 // The settings of docs/email.md are valid, and each setting is in its table.
-func TestEmailPageHasValidSettings(t *testing.T) {
+func TestSettingsOfTheEmailPageAreValid(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/email.md")
 	if err != nil {

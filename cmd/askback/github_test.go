@@ -170,7 +170,7 @@ func TestNextAttemptContinuesWithTheSameAsk(t *testing.T) {
 }
 
 // Steps, jobs, matrix entries, runs and repositories have their own asks.
-func TestStepsOfWorkflowsHaveTheirOwnAsks(t *testing.T) {
+func TestEachWorkflowStepMakesItsOwnAsk(t *testing.T) {
 	t.Parallel()
 	w := newWorkflow(t)
 	ids := map[string]string{}

@@ -72,9 +72,9 @@ func TestServerEndsWhenItsDatabaseIsReplaced(t *testing.T) {
 	}
 }
 
-// A second server is refused while the first one runs, by a hard link and after the lock file was
-// deleted (T26).
-func TestSecondServerIsRefused(t *testing.T) {
+// A second server is rejected while the first server runs, even with a hard link to the database or after the
+// lock file was deleted (T26).
+func TestSecondServerIsRejected(t *testing.T) {
 	env, database := sandbox(t)
 	p := launch(t, env, "serve", "--listen", "127.0.0.1:0")
 	p.waitForStderr(t, "msg=serving")

@@ -20,8 +20,9 @@ func runHookCommand(t *testing.T, env []string, event string, args ...string) (s
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// The hook of Copilot prints nothing for an event of another program, for a call that it does not ask about,
-// after an error, and without an answer. It exits with 0, because Copilot would otherwise deny the call (F9).
+// Without a decision, the hook of Copilot prints nothing. This holds for an event of another program, a call
+// that the hook does not ask about, an error, and a missing answer. The hook exits with 0, because Copilot
+// would otherwise deny the call (F9).
 func TestCopilotHookPrintsNothingWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

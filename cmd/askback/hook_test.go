@@ -42,8 +42,8 @@ func TestHookAcksOnlyPrintedAnswers(t *testing.T) {
 	}
 }
 
-// If a person runs a hook at a terminal, it prints a note on what it reads.
-func TestHookAtATerminalPrintsWhatItReads(t *testing.T) {
+// If a person runs a hook at a terminal, the hook prints a note on the input that it reads.
+func TestHookAtATerminalExplainsItsInput(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
 	for _, name := range []string{"claude-code", "codex", "copilot", "cursor", "gemini", "opencode"} {
@@ -72,7 +72,7 @@ func startHook(t *testing.T, env []string, place instance.Place, event string) *
 }
 
 // If a hook is killed, the server withdraws its ask. Codex kills hooks with SIGKILL, so a hook cannot
-// withdraw it. A hook whose server was killed continues to wait.
+// withdraw its ask. A hook whose server was killed continues to wait.
 func TestAskOfKilledHookIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

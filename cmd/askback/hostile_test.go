@@ -351,8 +351,8 @@ func TestHostileServerCannotControlTheTerminal(t *testing.T) {
 	}
 }
 
-// Lists are safe in a pipe, too, because it may lead to a pager.
-func TestListsAreSafeInAPipe(t *testing.T) {
+// Lists contain no control characters in a pipe either, because the pipe may lead to a pager.
+func TestListsInAPipeContainNoControlCharacters(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("ASKBACK_TOKEN", "askback_token")
 	h := &hostileServer{asks: map[bool]askback.Ask{

@@ -38,7 +38,7 @@ func TestListTitleShowsThatMoreAsksExist(t *testing.T) {
 }
 
 // The note for an empty page names the next cursor if later pages may have asks.
-func TestEmptyPageHasTheNextCursor(t *testing.T) {
+func TestEmptyPagePrintsTheNextCursor(t *testing.T) {
 	c := listCommand{Status: "pending"}
 	if got, want := c.empty("ask_1"),
 		"No asks on this page, but there may be more; continue with --cursor ask_1"; got != want {

@@ -12,7 +12,7 @@ import (
 )
 
 // The manual page has every command, argument and flag with its help.
-func TestManualHasEveryCommandAndFlag(t *testing.T) {
+func TestManualDescribesEveryCommandAndFlag(t *testing.T) {
 	root := (&commands{}).parser().Model.Node
 	var b bytes.Buffer
 	if err := writeManual(&b, root); err != nil {

@@ -125,8 +125,8 @@ func TestAnthropicKeyAloneEnablesTheDefaultModel(t *testing.T) {
 	}
 }
 
-// A model with the OpenAI API needs three lines of settings, with the key from the environment.
-func TestOpenAIModelNeedsThreeLinesOfSettings(t *testing.T) {
+// Three lines of settings add a model with the OpenAI API. The key comes from the environment.
+func TestThreeLinesOfSettingsAddAnOpenAIModel(t *testing.T) {
 	t.Parallel()
 	fake := openaitest.New(t)
 	requests := recordHeaders(fake)

@@ -27,7 +27,7 @@ func phonePage(t *testing.T) string {
 // The commands of docs/phone.md, at most six in a clone, lead to an answer from the button of a
 // notification. They run as they are pasted, except for go install and the address of ntfy.sh,
 // which a fake replaces (E3, F6).
-func TestPhonePageLeadsToAnAnswer(t *testing.T) {
+func TestCommandsOfThePhonePageWork(t *testing.T) {
 	t.Parallel()
 	commands := strings.Split(strings.TrimSpace(codeBlocks(phonePage(t), "sh")[0]), "\n")
 	if len(commands) > 6 || commands[0] != "go install ./cmd/askback" {
@@ -82,7 +82,7 @@ func TestPhonePageLeadsToAnAnswer(t *testing.T) {
 }
 
 // The settings of every service on docs/phone.md are valid.
-func TestPhonePageHasValidSettings(t *testing.T) {
+func TestSettingsOfThePhonePageAreValid(t *testing.T) {
 	t.Parallel()
 	found := map[post.Template]bool{}
 	for _, block := range codeBlocks(phonePage(t), "yaml") {

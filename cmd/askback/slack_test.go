@@ -101,7 +101,7 @@ func TestQuestionIsAnsweredInSlack(t *testing.T) {
 }
 
 // The settings in docs/slack.md are valid, and its manifest has what the channel needs.
-func TestSlackPageHasValidSettings(t *testing.T) {
+func TestSettingsOfTheSlackPageAreValid(t *testing.T) {
 	page, err := os.ReadFile("../../docs/slack.md")
 	if err != nil {
 		t.Fatal(err)

@@ -34,7 +34,8 @@ type result struct {
 	code           int
 }
 
-// Each old spelling has the result of the new one, and a note first.
+// A command in an old spelling prints a note to standard error. Its result is otherwise the same as in the
+// new spelling.
 func TestOldSpellingsRunWithANote(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
@@ -86,8 +87,9 @@ func TestOldSpellingIsFoundBetweenFlags(t *testing.T) {
 	}
 }
 
-// Help, the manual and the completion show the commands of the parser, so none shows an old spelling.
-func TestOldSpellingsAreNoCommands(t *testing.T) {
+// Help, the manual and the completion show the commands of the parser. No command of the parser has an old
+// spelling.
+func TestOldSpellingsAreNotListedAsCommands(t *testing.T) {
 	program := (&commands{}).parser().Model.Node
 	for _, s := range oldSpellings {
 		for i, spelling := range s {

@@ -43,8 +43,8 @@ func TestMismatchedDescriptionsAreRejected(t *testing.T) {
 	}
 }
 
-// Only a person confirms, whatever the default is (C3).
-func TestConfirmActionNeedsAPerson(t *testing.T) {
+// Only a person can confirm an action, even if the action has a default (C3).
+func TestConfirmActionRequiresAPerson(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "flat.txtar")
 	session := s.run("review", "Review it.")

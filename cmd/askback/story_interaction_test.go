@@ -33,7 +33,7 @@ func TestAnswersReachTheRunThatAsked(t *testing.T) {
 	}
 }
 
-// The answer to a question that was cancelled is rejected, and never answers the next one (D2, D3).
+// The answer to a question that was cancelled is rejected, and never answers the next question (D2, D3).
 func TestStaleAnswerDoesNotAnswerTheNextQuestion(t *testing.T) {
 	t.Parallel()
 	s := newInteractionStory(t)
@@ -55,7 +55,7 @@ func TestStaleAnswerDoesNotAnswerTheNextQuestion(t *testing.T) {
 
 // A person sees the tool that an agent asks to run, with its arguments and its reason. The person approves
 // the call, approves all such calls, or denies it (D1, D5).
-func TestToolNeedsApprovalUntilAPersonApprovesAll(t *testing.T) {
+func TestToolRequiresApprovalUntilAPersonApprovesAll(t *testing.T) {
 	t.Parallel()
 	s := newInteractionStory(t)
 	session := s.run("writer", "Fix it.")

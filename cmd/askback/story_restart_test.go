@@ -64,7 +64,7 @@ func TestRunWaitsThroughARestartAndContinues(t *testing.T) {
 		func(got map[string]any) bool { return strings.Contains(text(got["result"]), "Use print.") })
 }
 
-// requireText requires that the resume context of a session is this payload.
+// requireText requires that the resume context of a session equals the payload with this name.
 func (s *story) requireText(session, name string) {
 	s.t.Helper()
 	announced, _ := s.place.Last()
@@ -86,7 +86,7 @@ func (s *story) requireText(session, name string) {
 }
 
 // A session has a status for each state of its run: running, waiting, completed, failed or cancelled (B2).
-func TestSessionHasTheStatusOfItsRun(t *testing.T) {
+func TestSessionStatusFollowsItsRun(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, "restart.txtar")
 	events := s.follow("/events")

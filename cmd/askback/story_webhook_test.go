@@ -51,7 +51,7 @@ func TestWebhookRunAsksAndCompletes(t *testing.T) {
 
 // The callback of the definition gets the question, with the expected header and body. The address for the
 // answer works (E3).
-func TestCallbackHasTheQuestionOfTheRun(t *testing.T) {
+func TestCallbackContainsTheQuestionOfTheRun(t *testing.T) {
 	t.Parallel()
 	s, program := newAsyncStory(t, "./called")
 	session := s.hook("write-poem", `{"topic": "love"}`)

@@ -15,7 +15,7 @@ import (
 
 // The commands of docs/telegram.md, at most six in a clone, lead to an answer in Telegram. They run
 // as they are pasted, except for go install and the token, which a fake replaces (E4).
-func TestTelegramPageLeadsToAnAnswer(t *testing.T) {
+func TestCommandsOfTheTelegramPageWork(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/telegram.md")
 	if err != nil {
@@ -98,7 +98,7 @@ func TestTelegramPageLeadsToAnAnswer(t *testing.T) {
 }
 
 // askback channel test checks the token and the groups of the settings.
-func TestNotifyTestChecksTheBot(t *testing.T) {
+func TestChannelTestChecksTheBot(t *testing.T) {
 	t.Parallel()
 	const room = -1001234567890
 	s := telegramtest.NewServer(t)
@@ -170,7 +170,7 @@ func newTelegramServer(t *testing.T, s *telegramtest.Server, user int64) *testSe
 // The server is killed when Telegram has a message but its id is not recorded, and between the answers to
 // four questions. Afterwards only one message has buttons and the answers are kept. After the outcome no
 // message has buttons.
-func TestTelegramSurvivesKill(t *testing.T) {
+func TestTelegramMessagesAndAnswersSurviveAKill(t *testing.T) {
 	t.Parallel()
 	const user = 4001
 	s := telegramtest.NewServer(t)

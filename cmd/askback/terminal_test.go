@@ -368,7 +368,7 @@ wait $first; a=$?; wait $second; echo "they ended with $a and $?"`)
 
 // At a terminal, JSON is printed with control and format characters escaped that encoding/json leaves
 // unchanged, such as U+009B and U+202E. In a pipe it is unchanged.
-func TestJSONAtATerminalHasControlCharactersEscaped(t *testing.T) {
+func TestJSONAtATerminalEscapesControlCharacters(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t, "TERM=dumb")
 	text := "a\u009b2J\u007f\u202e\U000e0041b"

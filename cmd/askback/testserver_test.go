@@ -43,8 +43,8 @@ func (s *testServer) kill() {
 	<-s.process.ended
 }
 
-// call sends a request to the API, requires a status and returns the body, or nil if it is
-// empty. A path that begins with // is outside of the API.
+// call sends a request to the API, requires a status and returns the body, or nil if the body is empty. A
+// path that begins with // is outside of the API.
 func (s *testServer) call(token, method, path, body string, status int) map[string]any {
 	s.t.Helper()
 	announced, _ := s.place.Last()

@@ -67,7 +67,7 @@ func TestCallbackReceivesOutcomeAfterACrash(t *testing.T) {
 }
 
 // The callback of a session gets the events of its asks and the end of the session. The server is killed
-// before it sends each of them (E3, F9).
+// before it sends each event (E3, F9).
 func TestCallbackOfSessionReceivesItsEndAfterACrash(t *testing.T) {
 	t.Parallel()
 	program, s := newCaller(t)
