@@ -18,7 +18,7 @@ type Ask struct {
 	// the name of the agent's token, which is its identity
 	Owner        string        `api:"owner" store:"-"`
 	Path         []string      `api:"path" store:"path"`              // the parents of a sub-agent
-	Kind         AskKind       `api:"kind" store:"kind,keep,follows"` // the kind: questions or a confirmation
+	Kind         AskKind       `api:"kind" store:"kind,keep,follows"` // questions or a confirmation
 	Title        string        `api:"title,null" store:"title"`
 	Questions    []Question    `api:"questions" store:"questions"`       // if Kind is [Questions]
 	Confirmation *Confirmation `api:"confirmation" store:"confirmation"` // if Kind is [Confirm]
@@ -39,7 +39,7 @@ type Ask struct {
 	NoSelfApproval bool `api:"no_self_approval,omitempty" store:"no_self"`
 	// the person who started the session, as the agent names it
 	StartedBy string `api:"started_by,omitempty" store:"starter"`
-	// reminders and escalations, in order of time
+	// reminders and escalations, sorted by time
 	FollowUps    []FollowUp `api:"follow_ups,omitempty" store:"follow_ups,moving"`
 	ReassignedBy string     `api:"reassigned_by,omitempty" store:"moved_by,moving"` // the person who reassigned it last
 	// ReassignedAt is the time of the last reassignment. It is zero if there was none, or if an older release
@@ -160,7 +160,7 @@ func PagePath(id string) string { return "/asks/" + url.PathEscape(id) }
 // An AskKind is the kind of an ask: questions, or a confirmation.
 type AskKind string
 
-// The kinds of ask.
+// The kinds of asks.
 const (
 	Questions AskKind = "questions"
 	Confirm   AskKind = "confirmation"
@@ -184,7 +184,7 @@ const (
 	SettledStatus Status = "settled"
 )
 
-// An OnTimeout determines what happens when a deadline passes (F5).
+// An OnTimeout is the effect of a deadline that has passed (F5).
 type OnTimeout string
 
 // The effects of a deadline. No deadline approves anything.
@@ -195,7 +195,7 @@ const (
 	OnTimeoutDecline OnTimeout = "decline" // expired; the session goes on
 )
 
-// A Claim records that a person has begun to answer an ask.
+// A Claim is the record that a person has begun to answer an ask.
 type Claim struct {
 	Name string    `api:"name" store:"name,keep"` // the name of the person
 	At   time.Time `api:"at" store:"at,keep"`     // the time of the claim

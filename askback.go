@@ -75,14 +75,14 @@ type Inbox interface {
 	Claim(ctx context.Context, id string) (Ask, error)
 	// Seen records that the ask is on a screen of this person. It sets [Delivery.SeenAt] of messages about
 	// the ask. If the channel of the principal carries messages, these are the person's messages through the
-	// channel. If there are none, these are the messages to several people there. If the channel carries no
-	// messages, these are all messages to the person. A repeated call has no effect, nor has a call for a
-	// settled ask.
+	// channel. If there are no such messages, these are the messages to several people there. If the channel
+	// carries no messages, these are all messages to the person. A repeated call has no effect, nor has a
+	// call for a settled ask.
 	Seen(ctx context.Context, id string) error
-	// Reassign gives a pending ask to other people. If r.Delegate is set, they replace only this person. An
-	// operator may reassign an ask without being able to read it. If the principal cannot read the ask after
-	// the call, the result has its recipients and its status, but not its content. The error is an [Invalid]
-	// if none of the people is known.
+	// Reassign gives a pending ask to other people. If r.Delegate is set, these people replace only this
+	// person. An operator may reassign an ask without being able to read it. If the principal cannot read the
+	// ask after the call, the result has its recipients and its status, but not its content. The error is an
+	// [Invalid] if none of the people is known.
 	Reassign(ctx context.Context, id string, r Reassignment) (Ask, error)
 }
 
@@ -168,7 +168,7 @@ type Query struct {
 	// combined with other filters.
 	Key string
 	// Snoozed selects by the snoozes of the caller: true selects the pending asks that are hidden now, false
-	// all other asks. Nil selects both.
+	// all other asks. Nil selects all asks.
 	Snoozed *bool
 	Cursor  string // NextCursor of the previous page
 	Limit   int    // 1 to 200; 0 is 50

@@ -33,9 +33,9 @@ type Delivery struct {
 	RetryAt time.Time `api:"retry_at" store:"retry"`
 	Error   string    `api:"error,null" store:"error"` // why the last attempt failed
 
-	// SeenAt is the time when the ask was first known to be on a screen of Person: in the channel of the
-	// delivery, or on the page of the ask. It is zero if no such time is known. For a message to several
-	// people, it is the time of the first person.
+	// SeenAt is the time when the ask was first known to be on a screen of Person, in the channel or on the
+	// page of the ask. It is zero if no such time is known. For a message to several people, it is the time
+	// of the first person.
 	SeenAt time.Time `api:"seen_at" store:"seen"`
 
 	// EndpointID is the id of the paused or disabled endpoint of a webhook that was not sent. Lists have it
@@ -81,8 +81,8 @@ var deliveryStatuses = []DeliveryStatus{DeliveryWaiting, DeliveryQueued, Deliver
 // A DeliveryQuery selects deliveries.
 type DeliveryQuery struct {
 	// Status selects deliveries with this status. If it is empty, a query with an AskID or a SessionID
-	// selects deliveries in every status. Any other query then selects the deliveries that have not arrived:
-	// all but the sent and the skipped ones.
+	// selects deliveries in every status. Any other query then selects all deliveries except the sent and the
+	// skipped deliveries.
 	Status DeliveryStatus
 	// AskID selects the deliveries about this ask. SessionID selects the deliveries about this session
 	// itself, not about its asks. An agent must give the id of an ask or session of its own.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Source is where a person, a group or a route comes from.
+// A Source is the origin of a person, a group or a route.
 type Source string
 
 // The sources. Only an entry with [SourceAPI] can be changed over the API.

@@ -124,7 +124,7 @@ func (v Invalid) Error() string {
 type problems struct {
 	list    Invalid
 	dropped []Problem // the parts that were dropped from the input without an error
-	within  [2]entry  // the entries of lists that are being checked, the outer one first
+	within  [2]entry  // the entries of lists that are being checked, the outer entry first
 	depth   int       // the number of entries in within that are in use
 }
 

@@ -39,9 +39,9 @@ const (
 	EventQuestionConsumed   EventType = "question_consumed"
 	EventAnswerAcked        EventType = "answer_acked"
 	EventAnswerRefused      EventType = "answer_refused"
-	// a person gave an answer and can still undo it; only people get it
+	// a person gave an answer and can still undo it; only people get this event
 	EventAnswerHeld   EventType = "answer_held"
-	EventAnswerUndone EventType = "answer_undone" // the answer was not sent; only people get it
+	EventAnswerUndone EventType = "answer_undone" // the answer was not sent; only people get this event
 
 	EventGrantMade    EventType = "grant_made"
 	EventGrantUsed    EventType = "grant_used"
@@ -101,8 +101,8 @@ const Beginning Cursor = "0"
 // Events is the interface to the history.
 type Events interface {
 	// Events returns the events of a session, or of every session that this principal may read if sessionID
-	// is "". With a cursor, the first event is the one after it. Without a cursor, it is an [EventSnapshot]
-	// of the present state. An EventSnapshot also replaces events that were deleted.
+	// is "". With a cursor, the first event is the event after the cursor. Without a cursor, the first event
+	// is an [EventSnapshot] of the present state. An EventSnapshot also replaces events that were deleted.
 	//
 	// Each event is returned once, in order, until ctx ends or a read fails. Then the last pair has an error.
 	Events(ctx context.Context, sessionID string, after Cursor) iter.Seq2[Event, error]

@@ -7,13 +7,13 @@ import (
 )
 
 // A Held is an answer that a person has given and can still undo. The ask stays pending until the answer is
-// sent at SendsAt. People can read it, agents cannot.
+// sent at SendsAt. People can read held answers, but agents cannot.
 type Held struct {
 	Name     string           `api:"name" store:"name,keep"`         // the person who gave the answer, and may undo it
 	Yours    bool             `api:"yours,omitempty" store:"-"`      // set if the reader gave the answer
 	Channel  Channel          `api:"via" store:"via"`                // the channel of the answer
 	Declines bool             `api:"declines" store:"declines"`      // the person declines to answer
-	Answers  []QuestionAnswer `api:"answers" store:"answers"`        // one per question, in order
+	Answers  []QuestionAnswer `api:"answers" store:"answers"`        // one answer per question, in order
 	Comment  string           `api:"comment,null" store:"comment"`   // a remark on the whole form
 	Decision Decision         `api:"decision,null" store:"decision"` // if the ask is a confirmation
 	// the arguments as the person edited them; null: unchanged

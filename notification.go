@@ -8,8 +8,8 @@ type Notification struct {
 	// Ask is the present state of the ask, with PageURL. If the delivery is about a session, only PageURL is
 	// set.
 	Ask Ask
-	// Address is where to send the message: a callback, the name of a receiver in the settings, or the
-	// address that a channel stored for a person.
+	// Address is where to send the message: a callback, the name of a receiver in the settings, or the stored
+	// address of a person.
 	Address string
 	// Secrets are the secrets that sign the message, if its receiver has secrets of its own. The entry ""
 	// means the secret of the channel.

@@ -11,7 +11,7 @@ import (
 // (F4). It never changes.
 type Outcome struct {
 	Status Status `api:"status" store:"-"`
-	// one per question, in order, even if they are defaults
+	// one answer per question, in order, even if the answers are defaults
 	Answers  []QuestionAnswer `api:"answers" store:"answers"`
 	Comment  string           `api:"comment,null" store:"comment"`   // a remark on the whole form
 	Decision Decision         `api:"decision,null" store:"decision"` // the decision, if the ask is a confirmation

@@ -9,7 +9,7 @@ type Principal struct {
 	Token   string  // the id of its token; "" for the program itself
 }
 
-// LocalAgent is the name of the agent for commands that ask on the machine of the database.
+// LocalAgent is the name of the agent for which commands ask on the machine of the database.
 const LocalAgent = "local"
 
 // A Kind is the kind of a principal. It determines what the principal may do.
@@ -31,7 +31,7 @@ var Kinds = []Kind{Agent, Responder, Operator, Admin}
 // channel through which the ask was settled.
 type Channel string
 
-// The channels (docs/wire.md §2). A timer and a policy have none.
+// The channels (docs/wire.md §2). A timer and a policy have no channel.
 const (
 	ChannelWeb      Channel = "web"
 	ChannelTerminal Channel = "terminal"

@@ -19,14 +19,14 @@ type Request struct {
 	Questions    []Question    `request:"questions,manual"`
 	Confirmation *Confirmation `request:"confirmation"`
 
-	// SessionID is the id of the session of the ask. SessionKey is the asker's own name for the session.
-	// Without either, the ask gets a session of its own.
+	// SessionID is the id of the session of the ask. SessionKey is the asker's own name for the session. If
+	// both are empty, the ask gets a session of its own.
 	SessionID  string          `request:"session_id"`
 	SessionKey string          `request:"session_key"`
 	Agent      string          `request:"agent"` // a label for people; "" is the asker's name
 	Title      string          `request:"title"`
 	Context    json.RawMessage `request:"context,manual"` // a JSON string or object, shown with the question
-	// the people who may answer, and groups of them after "@"; empty: every person
+	// people, and groups after "@", who may answer; empty: every person
 	To        []string `request:"to"`
 	Quorum    int      `request:"quorum"` // how many people must approve a confirmation; 0 is 1
 	StartedBy string   `request:"started_by"`
@@ -34,7 +34,7 @@ type Request struct {
 	// the time until the deadline; at most one of Timeout and Deadline is set
 	Timeout   time.Duration `request:"timeout"`
 	Deadline  time.Time     `request:"deadline"`
-	OnTimeout OnTimeout     `request:"on_timeout"` // "" is OnTimeoutWait without a deadline, OnTimeoutFail with one
+	OnTimeout OnTimeout     `request:"on_timeout"` // "" is OnTimeoutWait without a deadline, and else OnTimeoutFail
 	// CallbackURL is the address of a program that receives the question and its outcome (docs/wire.md §8).
 	// If it is "", the callback of the session is used, or else the callback in the server's settings.
 	CallbackURL string `request:"callback_url"`
@@ -259,7 +259,8 @@ func (q Question) normalize(bad *problems) Question {
 }
 
 // dropOther returns the defaults of a question. If the question has options and allows free text, it removes
-// "Other" and adds a warning: the option "Other" is removed, so the default would become free text.
+// the default "Other" and adds a warning. The option "Other" is removed, so this default would become free
+// text.
 func (q *Question) dropOther(options bool, bad *problems) []string {
 	kept := slices.Grow([]string(nil), len(q.Default))
 	for _, d := range q.Default {

@@ -114,10 +114,10 @@ type Vote struct {
 	At       time.Time `api:"at" store:"at,keep"`             // the time of the decision
 }
 
-// A Reassignment names the people who may answer an ask from now on.
+// A Reassignment is a request to give an ask to other people.
 type Reassignment struct {
 	To []string `json:"to"` // people, and groups after "@"
-	// Delegate replaces only the person who reassigns the ask. The others may still answer.
+	// Delegate replaces only the person who reassigns the ask. The other people may still answer.
 	Delegate bool `json:"delegate,omitempty"`
 }
 

@@ -21,7 +21,7 @@ type Session struct {
 	Title  string `api:"title,null" store:"title"`                  // the subject of the run
 	// the status of the session; failed and cancelled are final
 	Status SessionStatus `api:"status" store:"status,keep,follows,moving,first"`
-	// Phase is "idle" if its turn has ended and the next may start.
+	// Phase is "idle" if the turn of the session has ended and the next turn may start.
 	Phase    string          `api:"phase,null" store:"phase,moving"`
 	Payload  json.RawMessage `api:"payload" store:"payload"`         // the input of the run: any JSON
 	Result   json.RawMessage `api:"result" store:"result,moving"`    // any JSON
@@ -141,17 +141,17 @@ func checkJSON(bad *problems, at string, raw json.RawMessage, limit int) {
 	}
 }
 
-// A HostedAgent is an agent that Askback itself runs. [Sessions] starts it.
+// A HostedAgent is an agent that Askback itself runs. [Sessions] starts its runs.
 type HostedAgent struct {
 	Name        string `api:"name"`             // the name in its definition
 	Description string `api:"description,null"` // its purpose, for people
-	// Schedule is a cron line with the start times of its runs; "" if it has none (E15).
+	// Schedule is a cron line with the start times of its runs, or "" without a schedule (E15).
 	Schedule string    `api:"schedule,null"`
 	TimeZone string    `api:"time_zone,null"` // the time zone of the schedule
 	NextRun  time.Time `api:"next_run"`       // when the schedule starts the next run; zero: never
 }
 
-// A SessionQuery selects sessions. The zero value selects all, newest first.
+// A SessionQuery selects sessions. The zero value selects all sessions, newest first.
 type SessionQuery struct {
 	Status SessionStatus // "" is every status
 	Agent  string        // the agent's label
@@ -203,8 +203,8 @@ type MessagePage struct {
 	NextCursor string    `api:"next_cursor,null"` // "" after the last page
 }
 
-// A Command changes a session or adds a message to it. It is a [SendMessage], [Report],
-// [EndTurn], [EndSession], [ResumeSession], [Complete] or [SetTodos].
+// A Command is a change of a session, or a message in it. It is a [SendMessage], [Report], [EndTurn],
+// [EndSession], [ResumeSession], [Complete] or [SetTodos].
 type Command interface {
 	// Check returns an [Invalid] if the command breaks a rule.
 	Check() error
@@ -324,7 +324,7 @@ func checkMessage(at, text string) error {
 // that every method of [Asker] may return. Send also returns [ErrAsksOpen], and
 // [ErrEnded] if the session is over for good.
 type Sessions interface {
-	// HostedAgents returns the agents that Askback runs itself, ordered by name.
+	// HostedAgents returns the agents that Askback runs itself, sorted by name.
 	HostedAgents(ctx context.Context) ([]HostedAgent, error)
 	// Start creates a session. With the key of an earlier session, it returns that session in its present
 	// state, with Repeated set. The error is [ErrEnded] if the session is over for good and the request would

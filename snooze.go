@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// A Snooze hides a pending ask from the inbox of one person until a time. It does not change the deadline.
-// The agent and other people cannot see it.
+// A Snooze is a time until which a pending ask is hidden from the inbox of one person. It does not change the
+// deadline. The agent and other people cannot see it.
 type Snooze struct {
 	AskID string    `api:"ask_id"` // the id of the ask
 	Until time.Time `api:"until"`  // zero: the ask is not snoozed

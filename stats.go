@@ -7,14 +7,14 @@ import (
 // Directory is the interface to people, agents and statistics. Its methods may return
 // the errors that every method of [Asker] may return.
 type Directory interface {
-	// People returns the people who may answer, ordered by name.
+	// People returns the people who may answer, sorted by name.
 	People(ctx context.Context) ([]Person, error)
-	// Groups returns the groups of people, ordered by name.
+	// Groups returns the groups of people, sorted by name.
 	Groups(ctx context.Context) ([]Group, error)
 	// Routes returns the routes in the order in which they are matched: the routes of the settings come
 	// first.
 	Routes(ctx context.Context) (RouteList, error)
-	// Agents returns the agents that may ask or have a pending ask, ordered by name.
+	// Agents returns the agents that may ask or have a pending ask, sorted by name.
 	Agents(ctx context.Context) ([]AgentStats, error)
 	// Stats returns figures on how long agents wait for people.
 	Stats(ctx context.Context) (Stats, error)

@@ -28,10 +28,10 @@ func (c *client) checkDangerous(action access.Action, a *askback.Ask) error {
 	return nil
 }
 
-// answered returns the input of the state machine for an answer. For a confirmation it adds the values that
-// the machine cannot compute: the digest of edited arguments, and the id and the token of a new grant. It
-// rejects a grant for a session that ends with this ask. For a settled ask it adds no grant, and ignores an
-// error in the arguments.
+// answered returns the input of the state machine for an answer. For a confirmation it adds the digest of
+// edited arguments, and the id and the token of a new grant, which the machine cannot compute. It rejects a
+// grant for a session that ends with this ask. For a settled ask it adds no grant, and ignores an error in
+// the arguments.
 func (c *client) answered(t *txn.Tx, a *lifecycle.AskState, answer askback.Answer) (lifecycle.Answered, error) {
 	in := lifecycle.Answered{By: c.Who.Name, Via: c.Who.Channel, Answer: answer, At: t.Now()}
 	if a.Ask.Kind != askback.Confirm {

@@ -94,8 +94,8 @@ func (c *client) ask(ctx context.Context, r askback.Request) (*askback.Ask, erro
 }
 
 // prepare checks a request and sets n to the ask to make. It keeps n.Directed. If the deadline has passed,
-// the engine cannot send to the callback, or too few people may answer, it sets n.Late instead of returning
-// the error. A repeated request is valid all the same.
+// the engine cannot send to the callback, or too few people may answer, it sets n.Late and returns nil. A
+// repeated request is valid all the same.
 func (c *client) prepare(ctx context.Context, n *txn.NewAsk, r askback.Request) error {
 	r, err := r.Normalize()
 	if err != nil {

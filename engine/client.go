@@ -329,7 +329,8 @@ func (c *client) endWait(id string, w *txn.Member) {
 	c.engine.db.Quota.RemoveWaiter(c.Who)
 }
 
-// readForWait reads an ask that this principal may get, even if ctx has ended. The caller must not change it.
+// readForWait reads an ask that this principal may get, even if ctx has ended. The caller must not change the
+// ask.
 //
 //go:noinline
 func (c *client) readForWait(ctx context.Context, id string) (*txn.AskRecord, error) {

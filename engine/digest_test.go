@@ -43,8 +43,8 @@ func (c *counter) take() (events []string, others []int) {
 	return events, others
 }
 
-// An agent that asks a person forty questions at the same time causes five messages, and then one message
-// with the number of the other questions. The answers to these questions cause no message either (T18).
+// An agent that asks a person forty questions at the same time causes five messages. One further message then
+// has the number of the other questions. The answers to these questions cause no message either (T18).
 func TestManyQuestionsBecomeOneMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phone := &counter{asks: map[string]bool{}}

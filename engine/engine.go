@@ -30,7 +30,7 @@ type Options struct {
 	Rand     io.Reader        // for ids; safe for concurrent use; nil: crypto/rand
 	Log      *slog.Logger     // nil: nothing is logged
 	Observer Observer         // optional
-	// Performer performs effects while [Engine.Run] runs; nil: none are performed.
+	// Performer performs effects while [Engine.Run] runs; nil: no effects are performed.
 	Performer Performer
 	// Runner runs the hosted agents while [Engine.Run] runs; nil: no run is started. It may also implement
 	// [PartialRunner], [Scheduler], [CallbackRunner], [RestrictedRunner] and [AddressingRunner].
@@ -44,7 +44,7 @@ type Options struct {
 	// for a moment, and must not begin work that takes longer.
 	NoEffects bool
 	// EndpointSecrets gives each endpoint of webhooks a secret of its own when it is first used, because the
-	// channel has none. Otherwise only endpoints that a principal makes or rotates have a secret.
+	// channel has no secret. Otherwise only endpoints that a principal makes or rotates have a secret.
 	EndpointSecrets bool
 	// SecretKey returns the key of 32 bytes that encrypts the secrets of endpoints in the store. It is called
 	// when the key is first needed. If it is nil, the secrets are not encrypted.
@@ -64,8 +64,8 @@ type Options struct {
 	Changed func(Settings)
 }
 
-// An Engine steps asks, sessions and grants and commits the results. It is safe for
-// concurrent use. Make one with [New].
+// An Engine steps asks, sessions and grants and commits the results. It is safe for concurrent use. [New]
+// returns an Engine.
 type Engine struct {
 	*auth.Authority // checks secrets: tokens, log-in links and sign-ins
 

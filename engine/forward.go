@@ -40,8 +40,8 @@ type (
 	// the change that requires it.
 	Effect = send.Effect
 
-	// A Runner starts hosted agents and does the work of their runs outside of the store. Package agent has
-	// one. It may also be a [PartialRunner], a [Scheduler], a [CallbackRunner], a [RestrictedRunner] or an
+	// A Runner starts hosted agents and does the work of their runs outside of the store. Package agent has a
+	// Runner. It may also be a [PartialRunner], a [Scheduler], a [CallbackRunner], a [RestrictedRunner] or an
 	// [AddressingRunner].
 	Runner = runs.Runner
 	// A PartialRunner is a [Runner] that has only some of the agents.
@@ -81,14 +81,15 @@ func (e *Engine) Set(s Settings) { e.people.Set(s) }
 func (e *Engine) ReadDirectory(ctx context.Context) error { return e.people.ReadDirectory(ctx) }
 
 // CheckDirectory returns the problems of the people, groups and routes that apply, such as unknown names of
-// people, and routes or hosted agents whose confirmations have no approver. It logs each problem once.
+// people. A route or a hosted agent whose confirmations have no approver is also a problem. CheckDirectory
+// logs each problem once.
 func (e *Engine) CheckDirectory(ctx context.Context) ([]people.DirectoryProblem, error) {
 	return e.people.CheckDirectory(ctx)
 }
 
-// Person returns the client of a person, for a channel that has verified the identity of the person, such as
-// a chat, mail or a signed link. For contacts see [Engine.ContactClient]. The error is [askback.ErrForbidden]
-// if neither the settings nor the API nor a valid token has the name.
+// Person returns the client of a person. The channel, such as a chat, mail or a signed link, has verified the
+// identity of the person. For contacts see [Engine.ContactClient]. The error is [askback.ErrForbidden] if
+// neither the settings nor the API nor a valid token has the name.
 func (e *Engine) Person(ctx context.Context, name string, via askback.Channel) (askback.PersonClient, error) {
 	p, err := e.people.Principal(ctx, name, via)
 	if err != nil {

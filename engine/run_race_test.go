@@ -125,8 +125,8 @@ func (s *readCounter) Commit(ctx context.Context, c store.Change) (int64, error)
 	return s.Store.Commit(ctx, c)
 }
 
-// The run of a tool call is read three times: when the call begins, to check that the tool is still needed,
-// and when the tool has ended.
+// The run of a tool call is read when the call begins, to check that the tool is still needed, and when the
+// tool has ended.
 func TestToolCallReadsItsRunThreeTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{t: t, runner: &scriptRunner{

@@ -396,8 +396,8 @@ func TestTwoProcessesShareHostedRuns(t *testing.T) {
 }
 
 // With no_self_approval, no person who instructed a run may approve its calls. These are the person who
-// started the run, people who wrote to it, and the owner of the token that started it, also through its
-// children (F12).
+// started the run, people who wrote to it, and the owner of the token that started it. The rule also holds
+// for the run's children (F12).
 func TestPeopleWhoInstructedARunCannotApproveIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{

@@ -397,7 +397,7 @@ func TestLastUseOfTokensIsStoredInBatches(t *testing.T) {
 	}
 }
 
-// The name of a token must be a possible name of a person, and must not look like another name: otherwise one
+// The name of a token must be a possible name of a person, and must not look like another name. Otherwise one
 // person could count as two. The same holds for people (T9).
 func TestLookAlikeNamesAreRejected(t *testing.T) {
 	p := newFixture(t, memstore.New(),

@@ -109,10 +109,10 @@ func (a *Authority) read(ctx context.Context, sum [sha256.Size]byte) (*credentia
 // parent, and so on.
 const maxParents = 8
 
-// resolve returns the credential of a record, limited by its ancestors: it ends when an ancestor ends, or
-// when the person who signed in may no longer do so. For example, the token of a browser ends with the token
-// that logged it in. The error is [askback.ErrUnauthorized] if an ancestor was deleted or there are more than
-// maxParents.
+// resolve returns the credential of a record, limited by its ancestors. It ends when an ancestor ends, or
+// when the person who signed in may no longer sign in. For example, the token of a browser ends with the
+// token that logged it in. The error is [askback.ErrUnauthorized] if an ancestor was deleted or there are
+// more than maxParents.
 func (a *Authority) resolve(ctx context.Context, row store.Record) (credential, error) {
 	c, err := decode(row)
 	parent := c.parent

@@ -45,8 +45,8 @@ func (a *Authority) Adopt(ctx context.Context, who askback.Principal, secret str
 }
 
 // EachToken calls do for each token. It omits tokens that cannot be decoded. If valid is set, it also omits
-// tokens that are not valid: a token or its ancestor was revoked or has expired, or the person may no longer
-// sign in.
+// tokens that are not valid. Such a token or its ancestor was revoked or has expired, or its person may no
+// longer sign in.
 func (a *Authority) EachToken(ctx context.Context, valid bool, do func(askback.Token)) error {
 	now := a.o.Now()
 	q := store.Query{Kind: KindToken, Limit: store.MaxList}

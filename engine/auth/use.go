@@ -48,7 +48,7 @@ func (u *uses) ids() (ids []string) {
 	return ids
 }
 
-// last returns the time of the last call with a token: the stored time, or a later one.
+// last returns the time of the last call with a token: the stored time, or a later time.
 func (u *uses) last(t askback.Token) time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -31,8 +31,9 @@ type eventStream struct {
 	liveHidden bool // the reader may not read that text
 }
 
-// A position is a place in the history. seq is the number of an event over all streams, and n is its number
-// within the stream of its session. A gap in the numbers of a stream means that events were deleted.
+// A position is a place in the history. seq is the number of an event over all streams. n is the number of
+// the event within the stream of its session. A gap in the numbers of a stream means that events were
+// deleted.
 type position struct{ seq, n int64 }
 
 // cursor encodes a position as an opaque string.
@@ -266,7 +267,7 @@ func (f *eventStream) batch(ctx context.Context) (events []askback.Event, full b
 }
 
 // event returns an event of a page in the form for this reader. ok is false if the principal may not see the
-// event, or if the event or its ask cannot be read.
+// event. It is also false if the event or its ask cannot be read.
 func (f *eventStream) event(ctx context.Context, e *pageEvent) (ev askback.Event, ok bool, err error) {
 	if !e.readable || e.err != nil {
 		return ev, false, e.err

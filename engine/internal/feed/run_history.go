@@ -42,8 +42,8 @@ func (c *Client) SessionHistory(ctx context.Context, id string) (events []askbac
 	return events, more, nil
 }
 
-// skipMissing sets the position before the next event that still exists, and reports whether
-// there is one.
+// skipMissing sets the position before the next event that still exists, and reports whether there is such an
+// event.
 func (f *eventStream) skipMissing(ctx context.Context) (bool, error) {
 	rows, err := f.client.service.Store.History(ctx, f.session, f.pos.seq, 1)
 	if err != nil || len(rows) == 0 {

@@ -100,7 +100,7 @@ func (e *Service) fillIndex(ctx context.Context) (read, more bool, err error) {
 	more = u.To < events[len(events)-1].Seq || len(events) == store.MaxList
 	err = e.Store.UpdateIndex(ctx, u)
 	if errors.Is(err, store.ErrConflict) {
-		return true, true, nil // another process has added them
+		return true, true, nil // another process has added these asks
 	}
 	return true, more, err
 }
@@ -271,8 +271,8 @@ func (c *Client) search(ctx context.Context, q askback.Query) (page askback.Page
 	}
 }
 
-// foundAsk returns an ask that a search has found. It reports false if the principal may not list the ask, if
-// the ask does not match the other filters, or if it cannot be read.
+// foundAsk returns an ask that a search has found. It reports false if the principal may not list the ask, or
+// if the ask does not match the other filters. It also reports false if the ask cannot be read.
 func (c *Client) foundAsk(ctx context.Context, q askback.Query, id string) (a askback.Ask, ok bool, err error) {
 	found, err := c.service.Fetch(ctx, id)
 	switch {

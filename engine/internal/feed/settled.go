@@ -68,7 +68,8 @@ func (c *Client) settled(ctx context.Context, q askback.Query) (page askback.Pag
 }
 
 // settledAsk returns the ask of a record that Subjects has selected. It reports false if the principal may
-// not list the ask, if the ask does not match the other filters, or if it cannot be read.
+// not list the ask, or if the ask does not match the other filters. It also reports false if the ask cannot
+// be read.
 func (c *Client) settledAsk(q askback.Query, row store.Record) (a askback.Ask, ok bool) {
 	state, err := txn.DecodeAsk(row)
 	if err != nil {

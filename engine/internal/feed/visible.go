@@ -147,9 +147,9 @@ func (e *Service) grantPart(ctx context.Context, g askback.Grant) (part, error) 
 	return p, err
 }
 
-// isAskedBy reports whether every ask that a run may make is addressed to this person. For an agent it
-// returns true, because the session is its own. The text of the model is shown to no other people until it is
-// known whether the text is part of an ask.
+// isAskedBy reports whether every ask that a run may make is addressed to this person. If that is not known,
+// it returns false. For an agent it returns true, because the session is its own. The text of the model is
+// shown to no other people until it is known whether the text is part of an ask.
 func (c *Client) isAskedBy(ctx context.Context, session string) (bool, error) {
 	if c.Who.Kind == askback.Agent {
 		return true, nil

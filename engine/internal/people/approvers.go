@@ -56,7 +56,7 @@ func inAll(lists [][]string) []string {
 }
 
 // resolve returns the people in a list of people and groups, and the names that are not known here. If the
-// settings and the API have no people, all names count as known: people are then known only by tokens, which
+// settings and the API have no people, all names count as known. People are then known only by tokens, which
 // may be made later.
 func (e *Service) resolve(ctx context.Context, s *current, names []string) (people, unknown []string, err error) {
 	all, missing := s.Members(names)
@@ -74,7 +74,8 @@ func (e *Service) resolve(ctx context.Context, s *current, names []string) (peop
 	return people, missing, err
 }
 
-// whoDecides returns the people of a list who may decide an ask if it is addressed to them.
+// whoDecides returns the people of a list who may decide an ask if the ask is addressed to them, without
+// duplicates.
 func whoDecides(a *askback.Ask, people []string) (names []string) {
 	for _, name := range people {
 		if a.IsApprover(name) && !a.SelfApproval(name) && !slices.Contains(names, name) {
@@ -207,8 +208,8 @@ func howMany(n int) string {
 	return fmt.Sprintf("%d people", n)
 }
 
-// listed returns the quoted names, separated by commas. If there are more than ten, the number of the other
-// names replaces them.
+// listed returns the quoted names, separated by commas. After ten names, it returns only the number of the
+// other names.
 func listed(names []string) string {
 	const most = 10
 	if len(names) > most {
@@ -223,8 +224,8 @@ func (e *Service) everyone(ctx context.Context, s *current) ([]string, error) {
 	return s.everyone(slices.Collect(maps.Keys(tokens))), err
 }
 
-// everyone returns the sorted names of the people in the settings and the API, the people whom a channel
-// reaches, and the people in tokens, who have a valid token.
+// everyone returns the sorted names of the people in the settings and the API, and of the people whom a
+// channel reaches. It adds the names in tokens, which are the people with a valid token.
 func (c *current) everyone(tokens []string) []string {
 	names := slices.Clone(tokens)
 	for _, p := range c.People {

@@ -98,7 +98,7 @@ func (c *Client) ContactCode(ctx context.Context, channel string) (askback.Conta
 	return out, nil
 }
 
-// dropOldCodes deletes the oldest codes of a person, so that there is room for one more.
+// dropOldCodes deletes the oldest codes of a person, so that the person can have another code.
 func dropOldCodes(t *txn.Tx, person string) error {
 	rows, err := t.DB.Store.List(t.Context(), store.Query{Kind: kindContactCode, Owner: person, Newest: true})
 	if err != nil {
@@ -160,8 +160,8 @@ func (e *Service) LinkContact(ctx context.Context, channel, code, address, label
 const (
 	maxGuesses = 5                // the maximum number of wrong codes from one address within guessTime
 	guessTime  = 10 * time.Minute // the time for which a wrong code counts: the lifetime of a code
-	// the maximum number of addresses in memory; at this number some are forgotten, because a code cannot be
-	// guessed anyway
+	// the maximum number of addresses in memory; then some are forgotten, because a code cannot be guessed
+	// anyway
 	maxGuessers  = 10_000
 	guessForgets = maxGuessers / 10 // the number of addresses forgotten at a time
 )

@@ -21,8 +21,9 @@ type DirectoryProblem struct {
 	Alone   bool // set if Refuses holds whatever the other routes require
 }
 
-// CheckDirectory returns the problems of the groups and the routes that apply: unknown names of people, and
-// routes and hosted agents whose confirmations have no approver. It logs each problem once.
+// CheckDirectory returns the problems of the people, groups and routes that apply, such as unknown names of
+// people. A route or a hosted agent whose confirmations have no approver is also a problem. CheckDirectory
+// logs each problem once.
 func (e *Service) CheckDirectory(ctx context.Context) ([]DirectoryProblem, error) {
 	all, err := e.known(ctx)
 	if err != nil {
@@ -156,8 +157,9 @@ func notKnown(names []string) string {
 	return strings.Join(quoted(names), ", ") + ", who are not known here: neither in people nor with a token"
 }
 
-// reachable returns the known people whom a route lets decide a confirmation: its approvers with the people
-// of its escalations, or the people in its To. If the route does not limit who decides, limited is false.
+// reachable returns the known people whom a route lets decide a confirmation. These are its approvers and the
+// people of its escalations, or else the people in its To. If the route does not limit who decides, limited
+// is false.
 func (c *current) reachable(r *askback.Route, known []string) (people []string, limited bool) {
 	names := r.Approvers
 	switch {

@@ -100,7 +100,7 @@ func (e *Service) address(ctx context.Context, n *txn.NewAsk, r *routing) (peopl
 			a.To, people = union(a.To, names), union(people, a.Approvers)
 		}
 		return people, nil
-	case errors.As(err, new(askback.Invalid)): // the author of the request has not named them
+	case errors.As(err, new(askback.Invalid)): // the author of the request has not named these people
 		return nil, askback.Invalid{{
 			Detail: "none of the people in a route of this server is known here, so no one could answer: " +
 				strings.Join(quoted(r.To), ", "),
@@ -151,9 +151,9 @@ func FollowUps(r askback.Route, at time.Time) (all []askback.FollowUp) {
 	return all
 }
 
-// expand returns the people in a list of people and groups, and the names that are not known here, because
-// they have left or are wrong. If the settings or the API have people, unknown people are omitted. Otherwise
-// all people are taken, because they are known only by tokens, which may be made later.
+// expand returns the people in a list of people and groups, and the names that are not known here. If the
+// settings or the API have people, unknown people are omitted. Otherwise all people are taken, because they
+// are known only by tokens, which may be made later.
 //
 // The pointer is the place of the list in the request. The error is an [askback.Invalid] if no person is left
 // or, if strict is set, a group does not exist. Without strict, a missing group is among the skipped names:
@@ -234,9 +234,9 @@ func quoted(names []string) []string {
 	return out
 }
 
-// ReceiversOf returns the receivers that may carry an ask to the people who may answer it, from the settings
-// and from the contacts of these people. Each receiver has the end of the quiet hours of its person. If
-// channels is not empty, only these channels may carry the ask. A settled ask has no receivers.
+// ReceiversOf returns the receivers that may carry an ask to the people who may answer it. They are from the
+// settings and from the contacts of these people. Each receiver has the end of the quiet hours of its person.
+// If channels is not empty, only these channels may carry the ask. A settled ask has no receivers.
 func (e *Service) ReceiversOf(
 	ctx context.Context, a *askback.Ask, channels []string, now time.Time,
 ) (all []lifecycle.Receiver, err error) {
@@ -308,8 +308,8 @@ func (c *Client) Reassigned(t *txn.Tx, a *lifecycle.AskState, r askback.Reassign
 	return in, err
 }
 
-// checkReassigned returns an [askback.Invalid] if too few of the new recipients may decide an ask, or if none
-// of the people in named may decide it.
+// checkReassigned returns an [askback.Invalid] if too few of the new recipients may decide an ask. It also
+// returns an error if none of the people in named may decide the ask.
 func (c *Client) checkReassigned(ctx context.Context, ask *askback.Ask, named, people []string) error {
 	chosen, _, err := c.service.expand(ctx, "/to", named, true)
 	if err != nil {

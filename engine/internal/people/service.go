@@ -30,7 +30,8 @@ type Service struct {
 type Options struct {
 	// Changed is called each time the effective settings change. It may be nil.
 	Changed func(txn.Settings)
-	// RouteChannels are the names of the channels that a route of the API may name; nil: any.
+	// RouteChannels are the names of the channels that a route of the API may name. If it is nil, a route may
+	// name any channel.
 	RouteChannels []string
 	// Recipients returns the people and groups that the asks of each hosted agent name, keyed by the name of
 	// the agent.

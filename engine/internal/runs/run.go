@@ -32,8 +32,8 @@ type runFixed struct {
 	conversation.Run
 	StartedBy string `json:"started_by,omitempty"` // the person who started it, or ""
 
-	// Parent, Call and Child are set for a child: the session of the run that started it, the number of the
-	// call there, and the index of its task.
+	// Parent, Call and Child are set for a child. Parent is the session of the run that started the child.
+	// Call is the number of the call in that run, and Child the index of its task.
 	Parent string `json:"parent,omitempty"`
 	Call   int    `json:"call,omitempty"`
 	Child  int    `json:"child,omitempty"`

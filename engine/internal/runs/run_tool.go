@@ -82,7 +82,7 @@ func (e *Service) startTool(
 		}
 	}
 	err = e.Update(ctx, func(t *txn.Tx) error {
-		t.Exclusive = true // two processes must not both run it
+		t.Exclusive = true // only one process may run the tool
 		r, err := lockKnownRun(t, known)
 		if err != nil {
 			return err

@@ -41,7 +41,7 @@ type runWork struct {
 
 const (
 	runSlots    = 256              // effects of runs that are performed concurrently
-	runPause    = time.Second      // the longest pause after the first failure; it doubles with each one
+	runPause    = time.Second      // the longest pause after the first failure; it doubles with each failure
 	runMaxPause = 30 * time.Second // the longest pause
 )
 

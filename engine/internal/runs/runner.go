@@ -7,10 +7,10 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A Runner starts hosted agents and does the work of their runs outside of the store. Package agent has one.
-// Its methods may be called by several goroutines concurrently, and may be called again after a crash. A
-// runner may also be a [PartialRunner], a [Scheduler], a [CallbackRunner], a [RestrictedRunner] or an
-// [AddressingRunner].
+// A Runner starts hosted agents and does the work of their runs outside of the store. Package agent has a
+// Runner. Its methods may be called by several goroutines concurrently, and may be called again after a
+// crash. A runner may also be a [PartialRunner], a [Scheduler], a [CallbackRunner], a [RestrictedRunner] or
+// an [AddressingRunner].
 type Runner interface {
 	// Agents returns the agents, sorted by name.
 	Agents() []askback.HostedAgent

@@ -63,7 +63,7 @@ func (c *Client) deliveriesAbout(
 ) (page askback.DeliveryPage, err error) {
 	all, err := c.stateDeliveries(ctx, q)
 	if errors.Is(err, askback.ErrNotFound) {
-		return page, nil // like other lists, it does not distinguish missing records from invisible ones
+		return page, nil // like other lists, it does not distinguish missing records from invisible records
 	}
 	if err != nil {
 		return page, err
@@ -215,7 +215,7 @@ func (c *Client) deliveriesOf(
 	case err != nil:
 		return nil, err
 	}
-	last := "" // the queued delivery with the greatest id; the waiting ones are listed once, with it
+	last := "" // the queued delivery with the greatest id; the waiting deliveries are listed once, with this delivery
 	for _, d := range all.deliveries {
 		if d.Status == askback.DeliveryQueued {
 			last = max(last, d.ID)
@@ -351,7 +351,7 @@ const (
 type deliveryCursor struct {
 	list   string
 	seq    int64  // in listSent: the event before which the page begins
-	effect string // in listOpen: the last effect whose deliveries are all on the previous pages; "" for none
+	effect string // in listOpen: the last effect whose deliveries are all on the previous pages, or ""
 	last   string // otherwise: the last delivery of the previous page, if more of its ask or session follow
 }
 

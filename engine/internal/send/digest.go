@@ -178,7 +178,7 @@ func (w *worker) restoreDigest(ctx context.Context, key digestKey, now time.Time
 			w.service.Log.Warn("messages sent before the restart are not counted", "error", err)
 			return
 		}
-		// asks of one digestTime may have waited for another one
+		// asks of one digestTime may have waited for another digestTime
 		if read++; read > maxRestored || now.Sub(row.Created) > 2*digestTime {
 			break
 		}

@@ -39,10 +39,11 @@ type Performer interface {
 const (
 	performSlots    = 64               // effects that are performed concurrently
 	performAttempts = 10               // an error in this attempt or a later one makes the effect a dead letter
-	performPause    = time.Second      // the longest pause after the first failure; it doubles with each one
+	performPause    = time.Second      // the longest pause after the first failure; it doubles with each failure
 	performMaxPause = 10 * time.Minute // the longest pause
 	performStop     = 10 * time.Second // how long effects may still run when the context of Run has ended
-	// performStop for deliveries: a command must not wait for a receiver, and the next process sends them
+	// the value of performStop for deliveries: a command must not wait for a receiver, and the next process
+	// sends them
 	sendStop = 2 * time.Second
 )
 
@@ -53,7 +54,7 @@ type worker struct {
 	slots   chan struct{}
 	pools   []*pool // the pools of effects that have separate slots
 	group   sync.WaitGroup
-	renew   atomic.Bool // take a new name: the old one may have claimed effects that no goroutine performs
+	renew   atomic.Bool // take a new name: the old name may have claimed effects that no goroutine performs
 	backlog atomic.Bool // there may be more effects than slots
 
 	mu         sync.Mutex
@@ -93,9 +94,9 @@ func (w *worker) poolOf(name string) *pool {
 }
 
 // PerformLoop performs effects until ctx ends. It queries the store when an effect is committed or due, when
-// a slot becomes free that an effect may wait for, and for each heartbeat. Only the earliest due time is
-// kept, so other effects may wait for the next heartbeat. Without a performer and a channel, or with
-// [Options.Idle], it does nothing.
+// a slot for a waiting effect becomes free, and for each heartbeat. Only the earliest due time is kept, so
+// other effects may wait for the next heartbeat. PerformLoop does nothing with [Options.Idle], or if there is
+// no performer, no channel and no kind with slots.
 func (e *Service) PerformLoop(ctx context.Context) {
 	if e.Idle || e.Performer == nil && len(e.Channels) == 0 && !slices.ContainsFunc(e.Kinds, func(k txn.Kind) bool {
 		return k.Slots > 0
@@ -268,7 +269,7 @@ func (w *worker) perform(ctx context.Context, f store.Effect) {
 type attempt struct {
 	in     lifecycle.Input // for the machine of the record that the effect belongs to, or nil
 	failed error           // why the attempt failed, or nil
-	retry  time.Time       // the time of the next attempt; zero: none, and after an error the effect is a dead letter
+	retry  time.Time       // when the next attempt is made; zero: never, and a failed effect is a dead letter
 
 	endpoint string          // the id of the endpoint that was called, or ""
 	reply    lifecycle.Input // for the machine of the endpoint, or nil
@@ -424,7 +425,8 @@ func deliveryOf(t *txn.Tx, f store.Effect) (d askback.Delivery, err error) {
 	return d, err
 }
 
-// deadLetter returns the dead letter with an id. The error is [askback.ErrNotFound] if there is none.
+// deadLetter returns the dead letter with an id. The error is [askback.ErrNotFound] if there is no such dead
+// letter.
 func (e *Service) deadLetter(ctx context.Context, id string) (store.Effect, error) {
 	for f, err := range lister(e.Store.Dead).each(ctx, "") {
 		if err != nil || f.ID == id {

@@ -195,7 +195,7 @@ func (w *worker) sendNow(
 			in: lifecycle.Sent{ID: f.ID, Receipt: receipt, At: now}, endpoint: to.Endpoint.ID,
 			reply: endpointInput(to, nil, now),
 		}
-	case ctx.Err() != nil: // this process is stopping; the next one sends it
+	case ctx.Err() != nil: // this process is stopping; the next process sends the delivery
 		return attempt{failed: err, retry: now}
 	}
 	r := failedAttempt(f, d, now, err)
@@ -280,7 +280,7 @@ func (o outgoing) needless() bool {
 }
 
 // nextAttempt returns the time of the next attempt after the n-th failed attempt, or zero if the delivery is
-// given up. It adds up to a tenth of the pause, so that receivers that failed at the same time are not called
+// given up. It adds up to a tenth of the pause. So receivers that failed at the same time are not called
 // again at the same time.
 func nextAttempt(now time.Time, n int, err error) time.Time {
 	var sending *askback.SendError

@@ -31,9 +31,9 @@ func (w *ClockWatch) Check(e *DB) {
 	}
 }
 
-// NewestTime returns the newest stored time that a few queries find: the time of the last event, and the
-// times of the last ask and the last session. Ids sort by time, so a record with a wrong clock does not hide
-// others. It ignores errors of the store.
+// NewestTime returns the newest stored time that a few queries find. They read the time of the last event,
+// and the times of the last ask and the last session. Ids sort by time, so a record with a wrong clock does
+// not hide others. NewestTime ignores errors of the store.
 func (db *DB) NewestTime(ctx context.Context) (newest time.Time) {
 	add := func(at time.Time) {
 		if at.After(newest) {

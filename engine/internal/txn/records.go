@@ -30,7 +30,7 @@ type NewAsk struct {
 	Route      askback.Route
 	Named      bool     // the request names the people
 	Directed   []string // see [askback.Ask.Directed]
-	// Late is the reason why the request is valid only as a repeat: the deadline has passed, the server lost
+	// Late is the reason why the request is valid only as a repeat. The deadline has passed, the server lost
 	// its webhooks, or the people have left.
 	Late error
 }

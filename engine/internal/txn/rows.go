@@ -16,10 +16,10 @@ import (
 // ErrListEnd is returned for a record if neither it nor the records after it are in a list.
 var ErrListEnd = errors.New("the list has ended")
 
-// ListPage returns at most limit items of the records that a query selects, and the cursor of the next page,
-// or "" after the last page. A limit of 0 means askback.DefaultLimit. The function item returns the item of a
-// record; ok is false if the record is not in the list. Records that cannot be read are omitted. A page may
-// have fewer items than limit: see MaxScanned, MaxExamined, MaxListTime and ListBytes.
+// ListPage returns at most limit items of the records that a query selects. It also returns the cursor of the
+// next page, or "" after the last page. A limit of 0 means askback.DefaultLimit. The function item returns
+// the item of a record; ok is false if the record is not in the list. Records that cannot be read are
+// omitted. A page may have fewer items than limit: see MaxScanned, MaxExamined, MaxListTime and ListBytes.
 func ListPage[T any](
 	ctx context.Context, e *DB, q store.Query, limit int, item func(store.Record) (one T, ok bool, err error),
 ) (items []T, next string, err error) {

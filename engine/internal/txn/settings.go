@@ -22,14 +22,15 @@ type Settings struct {
 	Issuer string
 	// MaxOpen is the maximum number of open asks of an agent; 0 is [Options.MaxOpen].
 	MaxOpen int
-	// AsksPerMinute is the maximum number of asks that an agent may make in a minute, and of runs of hosted
-	// agents that it may start; 0 is no limit. For webhooks, it applies to each hosted agent.
+	// AsksPerMinute is the maximum number of asks that an agent may make in a minute. It is also the maximum
+	// number of runs of hosted agents that an agent may start. 0 is no limit. For webhooks, it applies to
+	// each hosted agent.
 	AsksPerMinute int
 	// DigestAfter is the maximum number of messages with a question of one agent that a person gets in a
-	// minute through one receiver; 0 is no limit. The next message counts the other questions.
+	// minute through one receiver. 0 is no limit. The next message counts the other questions.
 	DigestAfter int
-	// Undo is the time, at most one minute, for which an answer is held so that its author may undo it; 0
-	// holds no answers.
+	// Undo is the time, at most one minute, for which an answer is held so that its author may undo it. If
+	// Undo is 0, no answer is held.
 	Undo time.Duration
 	// CallbackURL is the callback of asks and sessions that name no callback; "" disables it.
 	CallbackURL string

@@ -153,8 +153,8 @@ func (t *Tx) Ask(id string) (*AskRecord, error) {
 	return r, nil
 }
 
-// AskNow is like Ask. If the tx does not have the ask yet, and a held answer or the deadline is due, AskNow
-// steps the ask, even if the timer has not fired yet.
+// AskNow is like Ask. If it reads the ask, and a held answer or the deadline is due, AskNow also steps the
+// ask. It does not wait for the timer.
 func (t *Tx) AskNow(id string) (*AskRecord, error) {
 	if r := Find[lifecycle.AskState](t, id); r != nil {
 		return r, nil
