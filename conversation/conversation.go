@@ -23,7 +23,7 @@ type Result struct {
 	State     State
 	Unchanged bool     // the input changed nothing: there is nothing to commit
 	History   []Event  // the events of the step; [Messages] returns the messages that the model reads
-	Effects   []Effect // to perform after the commit
+	Effects   []Effect // the effects to perform after the commit
 }
 
 // An Input is an input to the machine.
@@ -40,7 +40,7 @@ type Started struct {
 type ModelReplied struct {
 	Request int    // the number in [RequestModel]
 	Text    string // the text of the model
-	Calls   []Call // their N is ignored
+	Calls   []Call // the calls of the model; N is ignored
 	// Provider is [Message.Provider].
 	Provider json.RawMessage
 	Usage    Usage

@@ -2,7 +2,7 @@ package conversation
 
 import "github.com/askback/askback"
 
-// A Run identifies a hosted run to the packages that perform its effects.
+// A Run describes a hosted run for the packages that perform its effects.
 type Run struct {
 	ID    string `json:"id,omitempty"`    // the id of its session
 	Agent string `json:"agent,omitempty"` // the name of its definition

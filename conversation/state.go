@@ -76,7 +76,7 @@ type Open struct {
 	ID   string `json:"id"`
 	Tool string `json:"tool"`
 	Plan
-	Approved bool `json:"approved,omitempty"` // whether a person or a grant has approved it
+	Approved bool `json:"approved,omitempty"` // whether a person or a grant has approved the call
 	Started  bool `json:"started,omitempty"`  // the tool may have run
 }
 
@@ -106,8 +106,8 @@ func (s State) Runs(call int) bool {
 // Step returns the result of an input. The first input of a run must be [Started]. An input that repeats, is
 // about something unknown, or comes too late changes nothing.
 //
-// The errors are [askback.ErrEnded] and, for a message too many, an [askback.RetryError]. For an input that
-// these rules do not allow, Step returns another error.
+// The errors are [askback.ErrEnded] and, for a message beyond [MaxQueued], an [askback.RetryError]. For an
+// input that these rules do not allow, Step returns another error.
 func (s State) Step(in Input) (Result, error) {
 	if started, ok := in.(Started); ok != (s.Phase == "") {
 		return Result{State: s, Unchanged: true}, fmt.Errorf("%T in phase %q", in, s.Phase)
@@ -166,7 +166,8 @@ type stored struct {
 // Encode returns the stored form of a state: JSON, with times in RFC 3339.
 func (s State) Encode() ([]byte, error) { return json.Marshal(stored{Format, s}) }
 
-// Decode returns the state with a stored form.
+// Decode returns the state of a stored form. The error matches [askback.ErrDamaged] if b is not the stored
+// form of a possible state. For a newer format, it is another error.
 func Decode(b []byte) (State, error) {
 	var v stored
 	if err := json.Unmarshal(b, &v); err != nil {

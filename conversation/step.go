@@ -36,13 +36,13 @@ func start(in Started) Result {
 	return t.end()
 }
 
-// end returns the built step.
+// end returns the result of the step.
 func (t *step) end() Result {
 	t.Result.State = t.s
 	return t.Result
 }
 
-// add adds a message, with its calls.
+// add adds the event of a message, and the events of its calls.
 func (t *step) add(m Message, final bool) {
 	t.changed = true
 	t.event(Event{Type: EventMessage, Role: m.Role, Text: m.Text, By: m.By, Provider: m.Provider, Final: final})

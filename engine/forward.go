@@ -26,7 +26,7 @@ type (
 	// A Channel carries messages about asks and sessions to programs or people.
 	Channel = txn.Channel
 	// A SecretChannel is a [Channel] to the callbacks of asks and sessions. It signs its messages with the
-	// secrets of their endpoints. An engine has at most one.
+	// secrets of their endpoints. An engine has at most one SecretChannel.
 	SecretChannel = txn.SecretChannel
 	// An AddressChannel is a [Channel] to contacts, which people add by their address.
 	AddressChannel = people.AddressChannel
@@ -55,7 +55,7 @@ type (
 	// An AddressingRunner is a [Runner] whose agents may name the recipients of their asks.
 	AddressingRunner = runs.AddressingRunner
 
-	// A DirectoryProblem is a problem of a group or a route.
+	// A DirectoryProblem is a problem of a person, a group, a route or a hosted agent.
 	DirectoryProblem = people.DirectoryProblem
 	// DirectoryReport describes a stored directory.
 	DirectoryReport = people.DirectoryReport

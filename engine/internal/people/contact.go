@@ -54,7 +54,7 @@ type contact struct {
 // A binding identifies the token or sign-in on which a contact or a code depends.
 type binding struct {
 	root  string // see [Service.Root]
-	token string // the token of the call that added it; "": the program itself
+	token string // the token of the call that added the contact; "": the program itself
 }
 
 // ContactState is the stored state of a contact. Times are in milliseconds since 1970.

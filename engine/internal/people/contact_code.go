@@ -33,8 +33,8 @@ type codeState struct {
 	Token string `json:"token,omitempty"`
 }
 
-// codeBytes is the number of random bytes of a code. A code has 16 letters and digits. It can be typed, but
-// not guessed, even from its hash.
+// codeBytes is the number of random bytes of a code. A code has 16 letters and digits. A person can type it,
+// but it cannot be guessed, even from its hash.
 const codeBytes = 10
 
 // codeEncoding has no digit that looks like a letter.

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// contacts holds all contacts of the store. They are read when first needed, so that an ask reads no record
-// for each of its receivers. No other process uses the store.
+// contacts holds all contacts of the store. The contacts are read when first needed, so that an ask reads no
+// record for each of its receivers. No other process uses the store.
 type contacts struct {
 	// held for reading while a change of contacts is committed, and for writing while all are read
 	changing sync.RWMutex

@@ -21,8 +21,8 @@ import (
 // People, groups and routes are in the settings. If they were made over the API, they are in one record of
 // the store (F12). The record is read when it is first needed, and cached. No other process uses the store.
 
-// KindDirectory is the kind of the record with the people, groups and routes of the API, and
-// directoryID its id.
+// KindDirectory is the kind of the record with the people, groups and routes of the API. directoryID is the
+// id of the record.
 const (
 	KindDirectory = "directory"
 	directoryID   = "directory"
@@ -196,7 +196,8 @@ func combined(file txn.Settings, d *storedDirectory) (c *current, warnings []str
 	return c, warnings
 }
 
-// addPeople adds the stored people to the settings.
+// addPeople adds the stored people to the settings, and warnings about the people, addresses and ids that the
+// settings already have. Such a person, address or id is not added.
 func (c *current) addPeople(stored []storedPerson, warnings *[]string) {
 	c.People = slices.Clone(c.People)
 	c.Receivers = slices.Clip(c.Receivers)
@@ -234,10 +235,11 @@ func (c *current) addPeople(stored []storedPerson, warnings *[]string) {
 	}
 }
 
-// sameEmail reports whether two addresses are equal, ignoring case, and not "".
+// sameEmail reports whether two addresses are the same, ignoring case. It returns false if an address is "".
 func sameEmail(a, b string) bool { return a != "" && strings.EqualFold(a, b) }
 
-// addGroups adds the stored groups to the settings.
+// addGroups adds the stored groups to the settings. A group whose name the settings already have is not
+// added, which is a warning.
 func (c *current) addGroups(stored []storedGroup, warnings *[]string) {
 	inSettings := c.Groups
 	c.Groups = maps.Clone(c.Groups)
@@ -265,7 +267,7 @@ func (c *current) addGroups(stored []storedGroup, warnings *[]string) {
 }
 
 // addRoutes adds the stored routes after the routes of the settings, so that the first match in the settings
-// still applies.
+// still applies. A route that names a missing group is a warning.
 func (c *current) addRoutes(d *storedDirectory, warnings *[]string) {
 	c.Routes = slices.Clone(c.Routes)
 	for i := range c.Routes {

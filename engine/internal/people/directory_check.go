@@ -10,11 +10,11 @@ import (
 	"github.com/askback/askback/internal/directory"
 )
 
-// A DirectoryProblem is a problem of a group or a route.
+// A DirectoryProblem is a problem of a person, a group, a route or a hosted agent.
 type DirectoryProblem struct {
 	Text string // one sentence, without a full stop
-	// Refuses is set if each confirmation of a route is rejected, because not enough people may approve it.
-	// Route is its index among the routes of its source.
+	// Refuses is set if each confirmation of a route or a hosted agent is rejected, because not enough people
+	// may approve it. Route is the index of the route among the routes of its source.
 	Refuses bool
 	Source  askback.Source // the source of the route or the group
 	Route   int
@@ -211,7 +211,7 @@ func (c *current) excludes(a, b *askback.Route, known []string) string {
 		return ""
 	case len(both) == 0:
 		return "no person is an approver of both"
-	case len(a.Escalate) > 0: // it may add some
+	case len(a.Escalate) > 0: // an escalation may add approvers
 		return ""
 	default:
 		return fmt.Sprintf("%s must approve, but only %s may under both routes", howMany(quorum), listed(both))

@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/engine/internal/txn"
 )
 
-// knownTime is how long a cached set of the people with a token is used. If a name is not in it, the set is
-// read again, but not more often than once in knownPause.
+// knownTime is how long a cached set of the people with a token is used. If a name is not in the set, the set
+// is read again, but not more often than once in knownPause.
 const (
 	knownTime  = time.Minute
 	knownPause = time.Second

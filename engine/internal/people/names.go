@@ -10,8 +10,8 @@ import (
 )
 
 // CheckNewName checks the name of a new token or person. It returns an [askback.Invalid] if a person cannot
-// have the name, or if it looks like the name of another person or token. Otherwise one person could count as
-// two, and a reader could confuse them (T9).
+// have the name, or if the name looks like the name of another person or token. Otherwise one person could
+// count as two, and a reader could confuse them (T9).
 func (e *Service) CheckNewName(ctx context.Context, pointer, name string, kind askback.Kind) error {
 	if problem := directory.NameProblem(name); problem != "" {
 		return askback.Invalid{{Pointer: pointer, Detail: fmt.Sprintf("%q %s", name, problem), Fix: `"name": "ana"`}}

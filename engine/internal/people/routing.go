@@ -121,8 +121,8 @@ func union(a, b []string) []string {
 	return a
 }
 
-// onTimeout returns the effect of the timeout of a route. If an ask lacks the defaults that the effect needs,
-// the ask is declined instead.
+// onTimeout returns the effect of the timeout of a route: then, or OnTimeoutFail if then is "". If then is
+// OnTimeoutDefault and the ask lacks a default, the effect is OnTimeoutDecline.
 func onTimeout(a *askback.Ask, then askback.OnTimeout) askback.OnTimeout {
 	switch {
 	case then == "":

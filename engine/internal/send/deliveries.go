@@ -352,7 +352,7 @@ type deliveryCursor struct {
 	list   string
 	seq    int64  // in listSent: the event before which the page begins
 	effect string // in listOpen: the last effect whose deliveries are all on the previous pages, or ""
-	last   string // otherwise: the last delivery of the previous page, if more of its ask or session follow
+	last   string // otherwise: the last delivery of the previous page, if more deliveries of its ask or session follow
 }
 
 // String encodes a cursor as an opaque string.

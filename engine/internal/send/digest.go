@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// digestTime is the period for which DigestAfter of [txn.Settings] limits the questions of an agent to a
-// receiver that have a message of their own.
+// digestTime is the period in which DigestAfter of [txn.Settings] limits the messages with a question of one
+// agent to a receiver.
 const digestTime = time.Minute
 
 // digests holds back questions of an agent that asks one person too many at a time. After a while, one
@@ -39,10 +39,10 @@ type heldBack struct {
 	carrier map[string]others // keyed by the ids of deliveries that count other questions and were not yet sent
 }
 
-// others counts the other questions of a delivery.
+// An others value counts the other questions of a delivery.
 type others struct {
 	n  int
-	at time.Time // when they were counted
+	at time.Time // the time when the questions were counted
 }
 
 // A sentMessage is a message with a question. It counts once, even if it is sent again.

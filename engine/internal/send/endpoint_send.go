@@ -80,14 +80,14 @@ func (e *Service) signingSecrets(s lifecycle.EndpointState, now time.Time) ([]st
 			return nil, err
 		}
 	}
-	if e.OwnSecrets { // the channel has no secret, so it could not sign with it
+	if e.OwnSecrets { // the channel has no secret to sign with
 		secrets = slices.DeleteFunc(secrets, func(s string) bool { return s == "" })
 	}
 	return secrets, nil
 }
 
-// withheld returns the attempt that replaces a delivery if its endpoint is paused or disabled, and whether it
-// is.
+// withheld returns the attempt that replaces a delivery if its endpoint is paused or disabled, and whether
+// there is such an attempt.
 func withheld(f store.Effect, to askback.Endpoint, now time.Time) (attempt, bool) {
 	switch to.Status {
 	case askback.EndpointPaused:

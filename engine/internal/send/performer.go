@@ -22,7 +22,7 @@ import (
 type Effect struct {
 	ID      string // the same in every attempt
 	Kind    string
-	Subject string // the id of the record that it belongs to
+	Subject string // the id of the record that the effect belongs to
 	Attempt int    // 1 is the first
 	Data    []byte // JSON
 }

@@ -13,7 +13,7 @@ import (
 const (
 	askOverhead     = 1500 // a record, a state, and their entries in list and map
 	textOverhead    = 32   // the header of a string, and the rounding of its allocation
-	partOverhead    = 192  // a question, or the answer to one
+	partOverhead    = 192  // a question, or the answer to a question
 	outcomeOverhead = 512  // a confirmation, or an outcome
 )
 
@@ -52,8 +52,8 @@ func (c *cache) Get(id string) *AskRecord {
 	return e.ask
 }
 
-// put stores an ask, unless the cache has a newer version of it. It removes the least
-// recently used asks to stay within the limit.
+// put stores an ask, unless the cache has a newer version of the ask. It removes the least recently used asks
+// to stay within the limit.
 func (c *cache) put(a *AskRecord) {
 	cost := AskBytes(&a.State.Ask) + heldBytes(a.State.Held)*9/8 + a.Kept
 	c.mu.Lock()

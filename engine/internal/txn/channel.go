@@ -10,14 +10,14 @@ import (
 // A Channel carries messages about asks and sessions to programs or people.
 type Channel interface {
 	// Send sends a notification once and returns the receipt of the service, or "". The error may be an
-	// [askback.SendError]. After an error or a crash Send is called again with the same delivery, although it
-	// may have succeeded; a program recognizes its ID. The question of a settled ask is not sent to people.
-	// Its outcome is sent only to people who got the question.
+	// [askback.SendError]. After an error or a crash, Send is called again with the same delivery, although
+	// the earlier call may have succeeded. A program recognizes the delivery by its ID. The question of a
+	// settled ask is not sent to people. Its outcome is sent only to people who got the question.
 	Send(ctx context.Context, n askback.Notification) (receipt string, err error)
 }
 
 // A SecretChannel is a [Channel] to the callbacks of asks and sessions. It signs its messages with the
-// secrets of their endpoints. An engine has at most one.
+// secrets of their endpoints. An engine has at most one SecretChannel.
 type SecretChannel interface {
 	Channel
 	// SendTest sends a test message with an id to an address of an endpoint. It returns the status of the
@@ -35,7 +35,7 @@ func callbackChannel(all map[string]Channel) SecretChannel {
 	return nil
 }
 
-// ChannelOf returns the channel of a delivery, or nil.
+// ChannelOf returns the channel of a delivery, or nil if the engine does not have the channel.
 func (db *DB) ChannelOf(d askback.Delivery) Channel {
 	if !lifecycle.ToCallback(d) {
 		return db.Channels[d.Channel]

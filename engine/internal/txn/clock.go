@@ -7,13 +7,13 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// maxSkew is how far the clock may be behind a stored time.
+// maxSkew is the maximum time by which the clock may be behind a stored time without a warning.
 const maxSkew = 5 * time.Second
 
 // A ClockWatch logs when the clock is behind an earlier time (T27).
 type ClockWatch struct {
 	Newest time.Time
-	behind bool // it was logged
+	behind bool // the warning was logged
 }
 
 // Check compares the clock with the newest time so far, and logs once if the clock is behind it by more than

@@ -65,9 +65,9 @@ const (
 	DueMaxRetry = 15 * time.Second // the longest pause after repeated failures
 )
 
-// FireDue steps all records that are due and returns the time until the next one is due, at most dueInterval.
-// A record that cannot be stepped does not delay the others. The returned error contains the errors of these
-// records, or the error of the store.
+// FireDue steps all records that are due and returns the time until the next record is due, at most
+// dueInterval. A record that cannot be stepped does not delay the other records. The returned error contains
+// the errors of these records, or the error of the store.
 func (db *DB) FireDue(ctx context.Context) (time.Duration, error) {
 	db.Due.Clear()
 	failed := map[string]error{} // by id

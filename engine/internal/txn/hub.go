@@ -35,8 +35,8 @@ type hub struct {
 // reads, so it misses nothing.
 type Member struct {
 	next, previous *Member // the neighbors in the ring of its key
-	// Wake has capacity 1. A waiter receives the settled ask, which all share and none may change; a follower
-	// receives nil.
+	// Wake has capacity 1. A waiter receives the settled ask, which all waiters share and must not change. A
+	// follower receives nil.
 	Wake chan *AskRecord
 	// changed has capacity 1. It replaces Wake for a member that watches snoozes or held answers.
 	changed chan struct{}
@@ -221,7 +221,7 @@ func (h *hub) notifyWaiters(a *AskRecord) {
 	h.waiters.wake(a.Row.ID, a)
 }
 
-// Wait sleeps until the stream has grown, or until ctx ends. It then returns the cause of ctx.
+// Wait sleeps until the stream has grown. If ctx ends first, Wait returns the cause of ctx.
 func (m *Member) Wait(ctx context.Context) error {
 	select {
 	case <-m.Wake:

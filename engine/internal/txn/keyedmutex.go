@@ -15,7 +15,7 @@ type keyedMutex struct {
 	waiting map[string][]chan struct{}
 }
 
-// Lock locks an id. If ctx ends first, Lock returns its error.
+// Lock locks an id. If ctx ends first, Lock returns the error of ctx.
 func (t *keyedMutex) Lock(ctx context.Context, id string) error {
 	t.mu.Lock()
 	waiting, locked := t.waiting[id]

@@ -34,7 +34,7 @@ type usage struct {
 
 	Mu           sync.Mutex // held while the store counts: only this owner waits
 	countedAt    time.Time  // zero: never
-	SessionsFull time.Time  // the last time when the owner had too many sessions; guarded by mu
+	SessionsFull time.Time  // the last time when the owner had too many sessions; guarded by Mu
 }
 
 // countPause is the minimum time between two counts of an owner's asks in the store. So repeated calls of an
@@ -43,8 +43,8 @@ const countPause = 30 * time.Second
 
 // Reserve reserves one more open ask for an owner, or returns [askback.ErrTooMany]. The caller must call
 // done, and pass whether the ask was opened. The first call for an owner counts the asks in the store. Before
-// a rejection, they are counted at most once per countPause. Without a limit, nothing is counted. A hosted
-// agent has only the limit of the settings, because each of its runs has at most one open ask.
+// a rejection, the asks are counted again, at most once per countPause. Without a limit, nothing is counted.
+// A hosted agent has only the limit of the settings, because each of its runs has at most one open ask.
 func (db *DB) Reserve(ctx context.Context, owner string) (done func(opened bool), err error) {
 	limit := int64(db.MaxOpen())
 	if strings.HasPrefix(owner, askback.HostedPrefix) {

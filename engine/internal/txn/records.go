@@ -20,11 +20,11 @@ const (
 	KindGrant   = "grant"
 )
 
-// A NewAsk is a checked request and the ask to make from it.
+// A NewAsk is a checked request with the ask to make.
 type NewAsk struct {
 	Asked      lifecycle.Asked
-	Timeout    time.Duration // time until the deadline; 0: asked has the deadline, or the ask has no deadline
-	Key        string        // idempotency key with its owner; "" means none
+	Timeout    time.Duration // the time until the deadline; 0: Asked has the deadline, or the ask has no deadline
+	Key        string        // the idempotency key with its owner; "" without a key
 	SessionKey string
 	SessionID  string // the existing session that the request names
 	Route      askback.Route
