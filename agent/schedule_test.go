@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/agent/scripted"
 )
 
-// A runner has the schedules and the callbacks of its agents (E15).
+// A runner returns the schedules and the callbacks of its agents (E15).
 func TestRunnerReturnsSchedulesAndCallbacks(t *testing.T) {
 	model, err := scripted.Parse("script", []byte("- reply: Done.\n"))
 	if err != nil {

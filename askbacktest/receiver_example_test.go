@@ -35,7 +35,7 @@ func ExampleReceiver() {
 			CallbackURL: receiver.URL(),
 		})
 		fmt.Println(err)
-		instance.Advance(6 * time.Second) // the second attempt: a failed one is repeated after 5 s
+		instance.Advance(6 * time.Second) // the second attempt, because a failed attempt is repeated after 5 s
 		instance.Advance(6 * time.Second) // the same for the outcome
 		for _, m := range receiver.Messages() {
 			fmt.Println(m.Event, m.Question.Text)

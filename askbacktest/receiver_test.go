@@ -59,15 +59,15 @@ func post(
 
 const sessionBody = `{"event": "session_completed", "session_id": "ses_1", "agent_name": "bot", "header": {"X": ["y"]}, "session": {"id": "ses_1", "status": "completed", "result": {"ok": true}}}`
 
-// A message is accepted if it is not old and one of its signatures is by one of the secrets. Otherwise it is
-// rejected with a reason, and not recorded (E3, T17).
+// A message is accepted if it is not old and a signature of it matches a secret. Otherwise it is rejected
+// with a reason, and not recorded (E3, T17).
 func TestReceiverVerifiesMessages(t *testing.T) {
 	now := time.Now()
 	for name, c := range map[string]struct {
 		at      time.Time
 		secrets []string
 		change  func(*http.Request)
-		err     string // the reason; "" if it is accepted
+		err     string // the reason, or "" if the message is accepted
 	}{
 		"signed":         {now, []string{askbacktest.ReceiverSecret}, nil, ""},
 		"two signatures": {now, []string{otherSecret, askbacktest.ReceiverSecret}, nil, ""},

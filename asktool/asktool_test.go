@@ -152,8 +152,7 @@ func TestActionDigestMatchesCommandLine(t *testing.T) {
 	}
 }
 
-// No mistake in a call of confirm_action is repaired. Each is answered with an example
-// (T4).
+// No mistake in a call of confirm_action is repaired. The error for each mistake has an example (T4).
 func TestConfirmationsAreNotRepaired(t *testing.T) {
 	for _, input := range []string{
 		"", "{}", "null", `"{\"action\": \"Delete it\"}"`, `{"action": "Delete it"`, `{"action": ["Delete it"]}`,
@@ -178,7 +177,7 @@ func TestConfirmationsAreNotRepaired(t *testing.T) {
 	}
 }
 
-// Invalid input suggests no approval, and neither does another default or a missing default.
+// Only a default of true or "yes" in valid input suggests approval.
 func TestOnlyDefaultTrueOrYesSuggestsApproval(t *testing.T) {
 	for input, want := range map[string]bool{
 		`{"action": "x", "default": true}`: true, `{"action": "x", "default": "yes"}`: true,

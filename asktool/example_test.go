@@ -52,7 +52,7 @@ func call(ctx context.Context, asker askback.Asker, input []byte) (result string
 
 func Example() {
 	ctx := context.Background()
-	// Neither input is valid. The first one can be repaired.
+	// Neither input is valid. The first input can be repaired.
 	fmt.Println(call(ctx, new(lastOptionAsker),
 		[]byte(`{"questions": "[{\"question\": \"Which database?\", \"options\": [\"PostgreSQL\", \"SQLite\"]}]"}`)))
 	mistake, isError := call(ctx, new(lastOptionAsker), []byte(`{"question": "Which database?", "options": ["SQLite"]}`))

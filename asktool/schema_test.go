@@ -19,8 +19,8 @@ import (
 type dialect struct {
 	name     string
 	tool     *regexp.Regexp // names of tools
-	text     int            // maximum length of a description in characters; 0: no limit
-	keywords []string       // the allowed keywords; nil: all but the rejected ones
+	text     int            // the maximum length of a description in characters, or 0 for no limit
+	keywords []string       // the allowed keywords; nil for all keywords that are not rejected
 	rejected []string       // the keywords that are rejected at the root
 }
 

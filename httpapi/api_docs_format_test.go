@@ -12,9 +12,9 @@ import (
 // columns is the maximum length of a line.
 const columns = 110
 
-// formatJSON formats JSON on one line if it fits, else with a line for each member. It
-// writes the members in show, and "…" for the others; "outcome.by" selects a member of a
-// member. If show is empty, it writes all members.
+// formatJSON formats JSON on one line if it fits. Otherwise it writes a line for each member. It writes the
+// members in show, and "…" for all other members; "outcome.by" selects a member of a member. If show is
+// empty, it writes all members.
 func formatJSON(raw json.RawMessage, show []string, indent string, used int) string {
 	one := inLine(raw, show)
 	if len(indent)+used+utf8.RuneCountInString(one) <= columns {
@@ -71,7 +71,7 @@ func split(
 }
 
 // shown reports whether show selects a member or one of its own members. inner has the selected members of
-// its value. If inner is nil, all of them are shown.
+// its value. If inner is nil, all members of the value are shown.
 func shown(show []string, name string) (inner []string, ok bool) {
 	if len(show) == 0 || slices.Contains(show, name) {
 		return nil, true

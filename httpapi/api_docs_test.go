@@ -63,8 +63,8 @@ func exchanges(t *testing.T, path string) map[string]exchange {
 	return out
 }
 
-// generate returns the content for a marker. It removes the exchange from tour, so that
-// each is used once.
+// generate returns the content for a marker. It removes the exchange from tour, so that each exchange is used
+// once.
 func generate(t *testing.T, name string, show []string, tour map[string]exchange) string {
 	if name == "routes" {
 		return routesTable()
@@ -125,7 +125,7 @@ func formatReply(t *testing.T, reply string, show []string) string {
 	return strings.Join(out, "\n") + "\n"
 }
 
-// routesTable returns a table with a row for each route, by group.
+// routesTable returns a table for each tag, with a row for each route.
 func routesTable() string {
 	var b strings.Builder
 	tag := ""

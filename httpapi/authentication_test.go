@@ -21,7 +21,7 @@ import (
 // if the store failed.
 type limitedAuthenticator struct {
 	*engine.Engine
-	left  atomic.Int64 // the number of further calls that succeed; negative: all
+	left  atomic.Int64 // the number of further calls that succeed; if negative, all calls succeed
 	calls atomic.Int64
 }
 

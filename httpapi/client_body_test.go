@@ -66,7 +66,7 @@ func testClientSends[T any](t *testing.T, want T, read func([]byte) (T, error)) 
 	}
 }
 
-// Each person has their own draft, until the ask is settled.
+// Each person has a separate draft, until the ask is settled.
 func TestDraftIsVisibleOnlyToItsPerson(t *testing.T) {
 	w := newFixture(t, nil)
 	ctx := context.Background()
@@ -103,8 +103,8 @@ func TestDraftIsVisibleOnlyToItsPerson(t *testing.T) {
 	}
 }
 
-// An agent with too many open asks gets an error with Retry-After for a new ask, until one of
-// them is settled. Other agents can still ask.
+// An agent with too many open asks gets an error with Retry-After for a new ask. The agent can ask again when
+// an open ask is settled. Other agents can still ask.
 func TestTooManyAsksAreRejected(t *testing.T) {
 	w := newFixture(t, nil)
 	ctx := context.Background()

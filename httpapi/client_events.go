@@ -110,7 +110,7 @@ func (s *stream) readConnection(ctx context.Context, yield func(askback.Event, e
 		if err := ev.UnmarshalJSON(frame.data); err != nil {
 			return true, fmt.Errorf("read an event: %w: %v", askback.ErrUnreachable, err)
 		}
-		if ev.Cursor = askback.Cursor(frame.id); ev.Cursor != "" { // live text has no cursor
+		if ev.Cursor = askback.Cursor(frame.id); ev.Cursor != "" {
 			s.cursor = ev.Cursor
 		}
 		if !yield(ev, nil) {

@@ -42,8 +42,8 @@ func checkRouteDoc(rt httpapi.Route) error {
 	return nil
 }
 
-// The documentation of each route has the kinds of principals that the route accepts, and a
-// body exactly if the route has one (E10).
+// The documentation of each route has the kinds of principals that the route accepts. It has a body exactly
+// if the route has a body (E10).
 func TestRouteDocsMatchRoutes(t *testing.T) {
 	for _, rt := range httpapi.Table() {
 		if err := checkRouteDoc(rt); err != nil {
@@ -72,8 +72,8 @@ func TestWrongRouteDocIsReported(t *testing.T) {
 	}
 }
 
-// A parser of another project accepts the served document as OpenAPI 3.1. It has every
-// route and the URL of the server, and is served without a token.
+// A parser of another project accepts the served document as OpenAPI 3.1. The document has every route and
+// the URL of the server, and is served without a token.
 func TestServedDocumentIsValidOpenAPI(t *testing.T) {
 	w := newFixture(t, &httpapi.Options{PublicURL: "https://ask.example.com", Version: "1.2.3"})
 	got := w.send("GET", "/api/openapi.json", "", "")

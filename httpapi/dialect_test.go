@@ -10,7 +10,7 @@ import (
 )
 
 // If the ask for one of several actions fails, the other asks are withdrawn, because the client does not have
-// their ids. With a key they stay open: the repeated request finds them.
+// their ids. With a key the asks stay open, because the repeated request finds them.
 func TestFailedRequestLeavesNoAskWithoutKey(t *testing.T) {
 	const actions = `{"action_requests": [{"name": "a", "args": {}}, {"name": "b", "args": {}}], "review_configs": [{"action_name": "a", "allowed_decisions": ["approve"]}, {"action_name": "b", "allowed_decisions": ["approve"]}]}`
 	for key, want := range map[string]askback.Status{"": askback.Cancelled, "k1": askback.Pending} {

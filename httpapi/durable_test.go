@@ -57,8 +57,8 @@ func TestRepliesAreSentAfterTheirCommits(t *testing.T) {
 	}
 }
 
-// Wait with a short deadline returns the answer as soon as there is one. A cancelled Wait
-// returns the open ask.
+// Wait with a short deadline returns the answer as soon as the ask is answered. A cancelled Wait returns the
+// open ask.
 func TestShortWaitReturnsAnswerOrOpenAsk(t *testing.T) {
 	w := newFixture(t, nil)
 	agent, person := w.As(bot), w.As(ana)

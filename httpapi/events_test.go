@@ -64,7 +64,7 @@ func (w *fixture) stream(ctx context.Context, path string, who askback.Principal
 	return bufio.NewReader(res.Body), res.Body
 }
 
-// until reads and returns lines up to the n-th one with a prefix.
+// until reads lines up to the n-th line with a prefix, and returns them.
 func until(t *testing.T, in *bufio.Reader, prefix string, n int) string {
 	t.Helper()
 	var all strings.Builder
@@ -142,8 +142,8 @@ func TestEventsSurviveBrokenConnections(t *testing.T) {
 	}
 }
 
-// An idle stream sends heartbeats over HTTP/1.1 and HTTP/2. The write deadline of a frame
-// does not end it.
+// An idle stream sends heartbeats over HTTP/1.1 and HTTP/2. The write deadline of a frame does not end the
+// stream.
 func TestIdleStreamsSendHeartbeats(t *testing.T) {
 	for _, version := range []int{1, 2} {
 		t.Run(fmt.Sprint("HTTP/", version), func(t *testing.T) {
@@ -160,8 +160,7 @@ func TestIdleStreamsSendHeartbeats(t *testing.T) {
 	}
 }
 
-// overHTTP2 replaces the server by one with TLS and HTTP/2, and returns the number of its
-// connections.
+// overHTTP2 replaces the server by a server with TLS and HTTP/2, and returns the number of its connections.
 func (w *fixture) overHTTP2() *atomic.Int64 {
 	var connections atomic.Int64
 	w.server.Close()
@@ -283,7 +282,7 @@ func TestStopEndsStreamsWithRetry(t *testing.T) {
 	}
 }
 
-// The streams of a principal are limited. When one ends, another can be opened.
+// The number of streams of a principal is limited. When a stream ends, another stream can be opened.
 func TestStreamsPerPrincipalAreLimited(t *testing.T) {
 	w := newFixture(t, &httpapi.Options{MaxStreams: 1})
 	ctx := limitedContext(t)

@@ -39,8 +39,7 @@ func (w *fixture) postHook(event string) (closed func(), got <-chan *httptest.Re
 	return cancel, out
 }
 
-// Two identical calls share an ask. It is cancelled when the last of them is closed, not
-// before (F9).
+// Two identical calls share an ask. The ask is cancelled when both calls are closed, not before (F9).
 func TestClosedHookKeepsAskOfIdenticalCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFixtureWithoutNetwork(t)

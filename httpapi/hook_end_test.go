@@ -122,8 +122,8 @@ func TestStopEndsHookWithoutDecision(t *testing.T) {
 	wantReply(t, w.send("POST", claudecode.Path, w.token(bot), runsBash), 503, "stopping")
 }
 
-// A killed server leaves an open ask. The first event that shows that the session
-// continued or ended cancels it, and a new hook for the same call asks again.
+// A killed server leaves an open ask. The ask is cancelled by the first event that shows that the session
+// continued or ended. A new hook for the same call asks again.
 func TestAskOfKilledServerIsCancelled(t *testing.T) {
 	for _, event := range []string{
 		`{"session_id":"s1","hook_event_name":"Stop"}`, `{"session_id":"s1","hook_event_name":"SessionEnd"}`,
@@ -208,8 +208,8 @@ func (w *fixture) revocableToken() (revoke func()) {
 	}
 }
 
-// A waiting reply sends heartbeats before the decision. After the first one, {} means no
-// decision, and an error aborts the reply.
+// A waiting reply sends heartbeats before the decision. After the first heartbeat, {} means no decision, and
+// an error aborts the reply.
 func TestWaitingHookSendsHeartbeats(t *testing.T) {
 	for name, c := range map[string]struct {
 		end  func(w *fixture)

@@ -38,8 +38,8 @@ func withSession(session, event string) string {
 // withoutTerminal is the header that Claude Code sends from claude -p.
 var withoutTerminal = []string{claudecode.EntrypointHeader, "sdk-cli"}
 
-// sendHook sends an event as Claude Code does, and returns a channel for the reply. If it
-// cannot be sent, the test fails and the reply is empty.
+// sendHook sends an event as Claude Code does, and returns a channel for the reply. If the event cannot be
+// sent, the test fails and the reply is empty.
 func (w *fixture) sendHook(who askback.Principal, query, event string, header ...string) <-chan reply {
 	w.t.Helper()
 	out, secret := make(chan reply, 1), w.token(who)
@@ -173,7 +173,7 @@ func TestApprovalByHookIsConsumed(t *testing.T) {
 }
 
 // An event that needs no ask gets an immediate reply. In an interactive session, questions of PreToolUse need
-// none, because Claude Code shows its own dialog.
+// no ask, because Claude Code shows its own dialog.
 func TestEventsWithoutAskGetImmediateReply(t *testing.T) {
 	w := newFixture(t, nil)
 	w.token(bot)
@@ -265,7 +265,7 @@ func TestHooksOfDifferentAgentsAreSeparate(t *testing.T) {
 	}
 }
 
-// Twenty concurrent sessions ask the same and each gets its own answer (D2).
+// Twenty concurrent sessions ask the same question, and each session gets its own answer (D2).
 func TestConcurrentHooksGetTheirOwnAnswers(t *testing.T) {
 	const sessions = 20
 	w := newFixture(t, nil)

@@ -292,7 +292,7 @@ func allowedSecret(rt httpapi.Route) string {
 	return "anonymous"
 }
 
-// Routes that need a token and have no body reject a request that has one.
+// Routes that need a token and have no body reject a request with a body.
 func TestRoutesWithoutBodyRejectBodies(t *testing.T) {
 	s := newRouteFixture(t)
 	for _, rt := range httpapi.Table() {

@@ -194,7 +194,7 @@ func TestInterruptedRequestCanBeRepeated(t *testing.T) {
 	}
 }
 
-// Every route that needs a token has an action, and no other route has one.
+// Every route that needs a token has an action, and no other route has an action.
 func TestEveryAuthenticatedRouteHasAnAction(t *testing.T) {
 	for _, route := range httpapi.Actionless() {
 		t.Errorf("%s has no action", route)

@@ -48,8 +48,8 @@ func TestBodyThatArrivesTooSlowlyChangesNothing(t *testing.T) {
 	}
 }
 
-// sendHalf sends half of the announced body. It returns the status of the reply, or 0 if
-// the connection was closed without one.
+// sendHalf sends half of the announced body. It returns the status of the reply, or 0 if the connection was
+// closed without a reply.
 func sendHalf(t *testing.T, address, method, path, secret string) int {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)

@@ -109,7 +109,7 @@ func TestConcurrentDeliveriesStartOneRun(t *testing.T) {
 	}
 }
 
-// The name of a delivery belongs to one agent: the same name starts another agent as well (E10).
+// The name of a delivery belongs to one agent. A delivery with the same name also starts another agent (E10).
 func TestDeliveriesToTwoAgentsStartTwoRuns(t *testing.T) {
 	w := newHookFixture(t)
 	for _, agent := range []string{"poem", "notes", "poem"} {

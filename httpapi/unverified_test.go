@@ -47,8 +47,8 @@ func replyTo(t *testing.T, conn net.Conn) *http.Response {
 	return res
 }
 
-// Webhooks whose bodies do not arrive cannot block others: the oldest end, with an error that lets their
-// senders try again (T40).
+// Webhooks whose bodies do not arrive cannot block other webhooks. If there are too many, the oldest webhook
+// ends with an error that lets its sender try again (T40).
 func TestOldestWebhookEndsIfTooManyAreUnverified(t *testing.T) {
 	w := newHookFixture(t)
 	w.handler.SetUnverifiedTime(10 * time.Minute)
@@ -78,13 +78,14 @@ func TestOldestWebhookEndsIfTooManyAreUnverified(t *testing.T) {
 		got.Header.Get("Retry-After") == "" || !got.Close {
 		t.Errorf("the oldest slow webhook: got status %d and %v", got.StatusCode, got.Header)
 	}
-	// Each signed webhook ended another webhook, and has itself left the list.
+	// Each signed webhook ended another webhook. No signed webhook is in the list any more.
 	if got, want := w.handler.Unverified(), httpapi.MaxUnverified-1; got != want {
 		t.Errorf("%d bodies are being read, want %d", got, want)
 	}
 }
 
-// The source with the most webhooks makes room, so that one sender does not end the webhooks of others.
+// The oldest webhook of the source with the most webhooks ends, so that a sender does not end the webhooks of
+// other senders.
 func TestOldestWebhookOfTheBusiestSourceEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		open []string // the sources, oldest first

@@ -22,7 +22,7 @@ import (
 // An ackCounter is a client that counts calls of Ack.
 type ackCounter struct {
 	askback.Client
-	release              chan struct{} // each call waits until it is closed; nil does not block
+	release              chan struct{} // each call waits until release is closed, unless it is nil
 	err                  error
 	running, most, total atomic.Int64
 }
@@ -165,7 +165,7 @@ func TestEndOfStdioAndFinishWaitForAcks(t *testing.T) {
 	})
 }
 
-// When Finish times out, it cancels the running calls of Ack and starts no more.
+// When Finish times out, it cancels the running calls of Ack and starts no further calls.
 func TestNoAckAfterFinish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

@@ -43,8 +43,7 @@ func isApproved(t *testing.T, r reply) bool {
 	return yes
 }
 
-// Of two concurrent calls for the same approval, one consumes it and the other asks again
-// (F7).
+// If two calls wait for the same approval, one call consumes the approval and the other call asks again (F7).
 func TestConcurrentCallsDoNotShareAnApproval(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
@@ -113,7 +112,7 @@ func TestCallThatAsksAgainDoesNotWaitLonger(t *testing.T) {
 	})
 }
 
-// If two calls read the same approval, one gets it. The other always gets the decision,
+// If two calls read the same approval, one call gets the approval. The other call always gets the decision,
 // marked as used (F7).
 func TestConsumedApprovalIsReportedAsUsed(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {

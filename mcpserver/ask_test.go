@@ -107,8 +107,8 @@ func TestWaitEndsWithAPendingResult(t *testing.T) {
 	})
 }
 
-// How long a call waits depends on the client, and on stdio on the options. max_wait_s can
-// only make it shorter.
+// How long a call waits depends on the client, and on stdio on the options. max_wait_s can only shorten the
+// wait.
 func TestWaitTimeDependsOnTheClient(t *testing.T) {
 	for _, test := range []struct {
 		program, version string
@@ -240,8 +240,8 @@ func TestOpenQuestionsAreListedAndWithdrawn(t *testing.T) {
 	})
 }
 
-// Some clients show a model only the tools that it searches for. The ask tools, and no
-// others, are marked to be shown always (C4).
+// Some clients show a model only the tools that it searches for. Only the ask tools are marked to be shown
+// always (C4).
 func TestAskToolsAreAlwaysLoaded(t *testing.T) {
 	eachTransport(t, func(t *testing.T, _ *fixture, connect func() *mcp.ClientSession) {
 		list, err := connect().ListTools(t.Context(), nil)

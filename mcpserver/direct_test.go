@@ -92,7 +92,7 @@ type flushCounter struct {
 
 func (f *flushCounter) Flush() { f.n++ }
 
-// usualAccept and unusualAccept allow the same replies, but only the SDK serves the second.
+// usualAccept and unusualAccept allow the same replies, but only the SDK serves a request with unusualAccept.
 const usualAccept, unusualAccept = "application/json, text/event-stream", "*/*"
 
 var changing = regexp.MustCompile(`ask_[0-9a-z]{26}|\d{4}-\d\d-\d\dT[0-9:.]+Z`)

@@ -20,7 +20,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// The revisions of the protocol: the last with sessions, and the first without.
+// The last revision of the protocol with sessions, and the first revision without sessions.
 const (
 	withSessions = "2025-11-25"
 	stateless    = "2026-07-28"
@@ -92,7 +92,7 @@ func connect(t *testing.T, transport mcp.Transport, program, version string, o *
 	return cs
 }
 
-// secret returns the token of a principal. It is created once.
+// secret returns the token of a principal. The first call creates the token.
 func (f *fixture) secret(kind askback.Kind, name string) string {
 	f.t.Helper()
 	if f.tokens[name] == "" {
@@ -114,8 +114,8 @@ func (f *fixture) connectHTTP(agent, program, version string, o *mcp.ClientOptio
 	}, program, version, o)
 }
 
-// httpClient returns an HTTP client with the token of an agent. It calls the handler
-// without a network, so that the time of a bubble can advance. It survives a restart.
+// httpClient returns an HTTP client with the token of an agent. The client calls the handler without a
+// network, so that the time of a bubble can advance. The client can be used after a restart.
 func (f *fixture) httpClient(agent string) *http.Client {
 	return &http.Client{Transport: &handlerTransport{
 		handler: func() http.Handler { return f.server.Handler(f.engine) }, serving: &f.serving,

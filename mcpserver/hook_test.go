@@ -180,8 +180,8 @@ func TestPromptForConfirmActionConsumesItsOwnApproval(t *testing.T) {
 	})
 }
 
-// The hooks of a session withdraw the asks of its prompts once the tool has run or the turn
-// is over. Hooks of other sessions do not (F9).
+// The hooks of a session withdraw the asks of its prompts once the tool has run or the turn is over. Hooks of
+// other sessions do not withdraw the asks (F9).
 func TestHookWithdrawsAskOfPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

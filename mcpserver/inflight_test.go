@@ -261,8 +261,8 @@ func TestCallAfterAReplyAndItsCancellationAsksAgain(t *testing.T) {
 	}
 }
 
-// A cancellation before the reply is written discards the outcome, even if the result exists
-// already. A cancellation right after the reply does not.
+// A cancellation before the reply is written discards the outcome, even if the result exists already. A
+// cancellation right after the reply does not discard the outcome.
 func TestCancellationBeforeTheReplyDiscardsTheOutcome(t *testing.T) {
 	for _, before := range []bool{true, false} {
 		f := newFixture(t)
@@ -276,8 +276,8 @@ func TestCancellationBeforeTheReplyDiscardsTheOutcome(t *testing.T) {
 	}
 }
 
-// Of two concurrent calls on one connection, the cancelled one delivers nothing and the other
-// gets the answer. A later call asks again.
+// Two calls run concurrently on one connection. The cancelled call delivers nothing and the other call gets
+// the answer. A later call asks again.
 func TestCancellationEndsOnlyOneOfTwoCalls(t *testing.T) {
 	eachWire(t, func(t *testing.T, f *fixture, a *wireClient) {
 		a.send(7, callMessage(7, "ask_user_question", database))

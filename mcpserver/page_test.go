@@ -26,8 +26,8 @@ func pageOptions(show func(*mcp.ElicitParams) string) *mcp.ClientOptions {
 	}
 }
 
-// In the revision without sessions, a client that can show a page is asked to do so once.
-// Its report about the page is not an answer (F9).
+// In the revision without sessions, a client that can show a page is asked once to show the page. Its report
+// about the page is not an answer (F9).
 func TestClientShowsThePageOnce(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, _ func() *mcp.ClientSession) {
 		version := withSessions
@@ -82,8 +82,7 @@ func TestDeclinedPageIsNotAnAnswer(t *testing.T) {
 	}
 }
 
-// Only clients that are known to show pages well are asked to show one. Calls of other
-// clients wait.
+// Only clients that are known to show pages well are asked to show a page. Calls of other clients wait.
 func TestOnlyKnownClientsShowPages(t *testing.T) {
 	for program, waits := range map[string]time.Duration{
 		"copilot-cli": 45 * time.Second, "codex-mcp-client": 240 * time.Second, "claude-code": 25 * time.Minute,

@@ -91,8 +91,8 @@ func TestOutcomeOfAnotherToolCountsAsDelivered(t *testing.T) {
 	})
 }
 
-// Two sessions of an agent that ask the same have their own asks. Over HTTP in the revision
-// without sessions, they share one.
+// Two sessions of an agent that ask the same question have separate asks. Over HTTP in the revision without
+// sessions, they share an ask.
 func TestSessionsDoNotShareAsks(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		one := startCall(t.Context(), connect(), "ask_user_question", database)
@@ -138,8 +138,8 @@ func TestSameCallFindsItsAskAfterARestart(t *testing.T) {
 	}
 }
 
-// A call with an idempotency key of the client has the same ask in every session, and
-// another call cannot have that key.
+// Calls with the same idempotency key of the client share one ask in every session. A different call cannot
+// have that key.
 func TestCallsWithTheSameClientKeyShareOneAsk(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		keyed := func(args string) reply {

@@ -128,9 +128,9 @@ func TestTwoProcessesFindTheSameAsk(t *testing.T) {
 	})
 }
 
-// A prompt uses a decision for an hour if its process has no record of whether the decision was delivered:
-// Claude Code tries again within minutes. If the record shows that it was not delivered, there is no limit
-// (D1).
+// A prompt uses a decision for an hour if its process has no record of whether the decision was delivered,
+// because Claude Code tries again within minutes. If the record shows that the decision was not delivered,
+// there is no limit (D1).
 func TestPromptUsesOnlyRecentDecisions(t *testing.T) {
 	for _, test := range []struct {
 		restart bool

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Values that an earlier release signed with the secret of 32 times "s". Later releases
-// must accept them.
+// An earlier release signed these values with a secret of 32 times "s". Later releases must accept the
+// values.
 const (
 	keptState   = "eyJhc2siOiJhc2tfMSIsImV4cGlyZXMiOjE2MDB9.l81q3k11d7A3tmvnYILk3fD95YSHLNuGIMISmOc3ViY"
 	keptSession = "eyJyYW5kb20iOiJSIiwiY2xpZW50IjoiY29kZXgtbWNwLWNsaWVudCJ9.TO2E6YHiqCddU4ImShWacKFMMVL2T9k4H9l3pesvJ_s"

@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// An answer that was not delivered is listed, however many came after it (F6).
+// An answer that was not delivered is listed, even after many later answers (F6).
 func TestUndeliveredAnswerIsListedAfterManyLaterAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A restarting is the handler of an MCP server over HTTP that forgets its sessions. Its tool pay is slow: it
-// ends when paid is closed.
+// A restarting handles the requests to an MCP server over HTTP that forgets its sessions. Its tool pay is
+// slow: a call of pay ends when paid is closed.
 type restarting struct {
 	started chan struct{}
 	paid    chan struct{}
@@ -80,8 +80,8 @@ func (h *restarting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"done"}]}}`, m.ID)
 }
 
-// A call that the server has received is never repeated, even if the session of all calls ends because
-// another request got the error that it is unknown.
+// A call that the server has received is never repeated. This holds even if the session of all calls ends
+// because another request got the error that the session is unknown.
 func TestReceivedCallIsNotRepeated(t *testing.T) {
 	h := &restarting{started: make(chan struct{}), paid: make(chan struct{})}
 	s, _ := connectTo(t, newRemote(t, h))

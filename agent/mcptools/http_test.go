@@ -211,8 +211,8 @@ func TestRejectedCallIsAnError(t *testing.T) {
 	fails(t, s, t.Context(), "fails", `{}`, "the disk of … is full")
 }
 
-// After a restart of the server, its session does not exist any more. A new session is made, and the call
-// that was rejected for it is repeated.
+// After a restart of the server, its session does not exist any more. The client makes a new session, and
+// repeats the call that was rejected because of the old session.
 func TestRestartedServerIsConnectedAgain(t *testing.T) {
 	first := newMCP()
 	r := newRemote(t, handler(first))
@@ -234,7 +234,7 @@ func TestRestartedServerIsConnectedAgain(t *testing.T) {
 }
 
 // A server that cannot be reached, rejects every request, or is not an MCP server is an error without the
-// secrets of the settings. It works as soon as the server does.
+// secrets of the settings. Its tools can be used as soon as the server replies.
 func TestUnreachableServerIsAnError(t *testing.T) {
 	r := newRemote(t, http.NotFoundHandler())
 	s, _ := connectTo(t, r)
@@ -275,7 +275,7 @@ func TestEndlessReplyIsAnError(t *testing.T) {
 	}
 }
 
-// If a connected server fails, the error has the reason, for each request in progress.
+// If a connected server fails, each request in progress returns the reason.
 func TestFailedRequestReturnsTheReason(t *testing.T) {
 	for _, c := range []struct {
 		what, reason string
@@ -325,8 +325,8 @@ func TestFailedRequestReturnsTheReason(t *testing.T) {
 	}
 }
 
-// A redirect within the server is followed. A redirect to another server is not, so the headers, which have
-// secrets, never reach it.
+// A redirect within the server is followed. A redirect to another server is not followed, so the headers,
+// which have secrets, never reach the other server.
 func TestHeadersAreSentToOneServerOnly(t *testing.T) {
 	other := newRemote(t, handler(newMCP()))
 	r := newRemote(t, nil)
@@ -389,7 +389,7 @@ func TestHangingEndpointBlocksNoCaller(t *testing.T) {
 	<-cancelled
 }
 
-// A call ends even if its run has no end.
+// A call ends after the time limit for calls, even if its run has no end.
 func TestCallsTimeOut(t *testing.T) {
 	server := newMCP()
 	server.AddTool(&mcp.Tool{Name: "wait", InputSchema: object},

@@ -226,7 +226,7 @@ func (c client) Events(ctx context.Context, sessionID string, after askback.Curs
 					return struct{}{}, err
 				}
 				c.connector.setReached()
-				if ev.Cursor != "" { // live text has no cursor
+				if ev.Cursor != "" {
 					after = ev.Cursor
 				}
 				if more = yield(ev, nil); !more {

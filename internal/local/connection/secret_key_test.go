@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The key that encrypts secrets is made once, and only this user can read it. A file without a key is an
-// error, and is not replaced (T23).
+// The key that encrypts secrets is created once, and only this user can read the key. A file without a key is
+// an error, and is not replaced (T23).
 func TestSecretKeyIsCreatedOnce(t *testing.T) {
 	dir := t.TempDir()
 	keys := func() (all [][]byte) {

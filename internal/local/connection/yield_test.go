@@ -34,8 +34,8 @@ func TestClosingInstanceDoesNotProveItsIdentity(t *testing.T) {
 	}
 }
 
-// A process that yielded the database waits before it opens it again, so that others can
-// open it first.
+// A process that yielded the database waits before it opens the database again, so that another process can
+// open the database first.
 func TestYieldedDatabaseIsReopenedAfterAPause(t *testing.T) {
 	t.Parallel()
 	c := connected(t, t.TempDir())

@@ -19,7 +19,7 @@ func abandoned(t *testing.T, p instance.Place, err error) (ids []string) {
 	return ids
 }
 
-// An ask has a record until every wait for it has ended.
+// An ask has a record until all waits for the ask have ended.
 func TestAskIsAttendedUntilLastWaitEnds(t *testing.T) {
 	p := instance.Place{Database: filepath.Join(t.TempDir(), "askback.db")}
 	if got := abandoned(t, p, nil); got != nil {
@@ -69,7 +69,7 @@ func TestAbandonedAskIsRetriedUntilHandled(t *testing.T) {
 	}
 }
 
-// A process that has made its record and not locked it yet still waits: its ask is not withdrawn.
+// A process that has made its record and not locked it yet still waits, so its ask is not withdrawn.
 func TestNewRecordIsNotAbandoned(t *testing.T) {
 	p := instance.Place{Database: filepath.Join(t.TempDir(), "askback.db")}
 	done, err := p.Attend("ask_1")

@@ -136,7 +136,7 @@ func TestCheckReportsLostDatabase(t *testing.T) {
 	}
 }
 
-// If another process took the lock after the lock file was moved, the check reports that.
+// If another process took the lock after the lock file was moved, Check returns an error.
 func TestCheckReportsLostLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	lock, err := instance.HoldDatabase(path)
@@ -158,7 +158,7 @@ func TestCheckReportsLostLock(t *testing.T) {
 }
 
 // Temporary files of killed processes are removed. Files that are in use, or that another program may have
-// made, are not.
+// made, are not removed.
 func TestLeftoversAreRemoved(t *testing.T) {
 	ended := exec.Command("true")
 	if err := ended.Run(); err != nil {

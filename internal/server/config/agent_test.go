@@ -119,7 +119,7 @@ func TestFrontMatterIsOptional(t *testing.T) {
 	}
 }
 
-// A pattern that can match no tool of the agent is rejected with its place. A pattern that can match is not.
+// A pattern that can match no tool of the agent is rejected with its place. Other patterns are accepted.
 func TestPatternsThatMatchNothingAreRejected(t *testing.T) {
 	load := func(key, pattern string) error {
 		_, err := loadAgent("agents/x.md",

@@ -98,8 +98,8 @@ var settingsOfAgents = config.Config{
 	MCPServers: map[string]config.MCPServer{"files": {}, "tickets": {}},
 }
 
-// Each file is read, and all problems are reported with their places; files without problems are
-// loaded nevertheless (E12).
+// Each file is read, and all problems are reported with their places. Files without problems are loaded
+// nevertheless (E12).
 func TestProblemsOfADirectoryOfAgentsAreReportedTogether(t *testing.T) {
 	path, err := filepath.Abs("testdata/agents/directory.want")
 	if err != nil {

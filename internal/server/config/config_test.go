@@ -116,8 +116,8 @@ func TestUnsetVariablesAreReported(t *testing.T) {
 	golden.Check(t, "testdata/everything.txt", err.Error()+"\n")
 }
 
-// Section 10 of docs/wire.md names every top-level key of testdata/everything.yaml,
-// and this file has all of them.
+// Section 10 of docs/wire.md lists every top-level key of testdata/everything.yaml. This file has all
+// top-level keys.
 func TestWireDocListsEveryKey(t *testing.T) {
 	_, text, _ := strings.Cut(read(t, "../../../docs/wire.md"), "\n## 10. ")
 	text, _, _ = strings.Cut(text, "\n## ")
@@ -235,7 +235,7 @@ func TestEquivalentFilesAreEqual(t *testing.T) {
 	}
 }
 
-// Digests are off only if the settings say so; without the setting, the program chooses.
+// Digests are off only if the settings turn them off. Without the setting, the program chooses.
 func TestDigestsCanBeDisabled(t *testing.T) {
 	for text, want := range map[string]int{
 		"limits: {digest_after: off}\n": -1, "limits: {digest_after: \"7\"}\n": 7, "limits: {asks_per_minute: 7}\n": 0,

@@ -330,8 +330,8 @@ func TestKnownKeysAreUsedForAnHour(t *testing.T) {
 	accepted("reachable again")
 }
 
-// If the keys cannot be fetched, a token is not reported as invalid: its agent would
-// discard it.
+// If the keys cannot be fetched, a token is not reported as invalid, because its agent would discard the
+// token.
 func TestUnavailableKeysDoNotRejectTokens(t *testing.T) {
 	for name, keys := range map[string]string{"empty": " ", "HTML": "<html>", "truncated": `{"keys":`} {
 		f := newFixture(t)

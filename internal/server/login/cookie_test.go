@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/server/login"
 )
 
-// The name and the attributes of the cookie depend on the connection. It is set only over
-// https or on loopback.
+// The name and the attributes of the cookie depend on the connection. The cookie is set only over https or on
+// loopback.
 func TestCookieMatchesTheConnection(t *testing.T) {
 	for name, c := range map[string]struct {
 		host   string
@@ -77,7 +77,7 @@ func TestLoopbackCookieIsIgnoredElsewhere(t *testing.T) {
 	}
 }
 
-// A path to return to that was changed in the cookie leads to this server.
+// If the path in the return cookie was changed, the path still leads to this server.
 func TestReturnPathLeadsToThisServer(t *testing.T) {
 	for value, want := range map[string]string{
 		"/asks/1": "/asks/1", "": "/", "https://evil.example/": "/", "//evil.example": "/", `/\evil.example`: "/",

@@ -273,7 +273,8 @@ func TestForgedOrExpiredPendingLoginIsRejected(t *testing.T) {
 	}
 }
 
-// A pending log-in is for its own state: under the name of the cookie for another state it is rejected.
+// A pending log-in is for its own state. If its cookie has the name for another state, the log-in is
+// rejected.
 func TestPendingLoginIsForItsState(t *testing.T) {
 	f := newFixture(t)
 	f.Person = ana
@@ -287,8 +288,7 @@ func TestPendingLoginIsForItsState(t *testing.T) {
 	}
 }
 
-// Several tabs can log in at a time, up to a limit, and the link of an attacker ends none
-// of these log-ins.
+// Several tabs can log in at a time, up to a limit. The link of an attacker ends none of these log-ins.
 func TestTabsLogInIndependently(t *testing.T) {
 	f := newFixture(t)
 	f.Person = ana

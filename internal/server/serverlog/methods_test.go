@@ -80,7 +80,7 @@ func auditedMethods(t *testing.T) map[string][]string {
 	return out
 }
 
-// The revisions of the engine are found in the audited client, so that its asks are not copied.
+// The audited client gives access to the revisions of the engine, so that asks are not copied.
 func TestAuditedClientDoesNotCopyAsks(t *testing.T) {
 	l := serverlog.New(io.Discard, serverlog.JSON, slog.LevelInfo)
 	client := l.Audit(engine.New(memstore.New(), nil)).As(askback.Principal{Kind: askback.Responder, Name: "ana"})

@@ -38,7 +38,7 @@ func lines(t *testing.T, b *bytes.Buffer) (out []map[string]any) {
 	return out
 }
 
-// Each request has one line without secrets. A health check has none at level info.
+// Each request is logged on one line without secrets. A health check is not logged at level info.
 func TestEachRequestIsLoggedOnOneLine(t *testing.T) {
 	var b bytes.Buffer
 	l := serverlog.New(&b, serverlog.JSON, slog.LevelInfo)
@@ -134,7 +134,7 @@ func declined(by string) askback.Ask {
 	}}
 }
 
-// Secrets are redacted in values and in errors, and long values are cut.
+// Secrets are redacted in values and in errors, and long values are truncated.
 func TestSecretsInValuesAreRedacted(t *testing.T) {
 	var b bytes.Buffer
 	l := serverlog.New(&b, serverlog.JSON, slog.LevelError)
@@ -279,7 +279,8 @@ func events(t *testing.T, b *bytes.Buffer) (all []string) {
 
 func errOf[T any](_ T, err error) error { return err }
 
-// Every change of people, groups and routes has one line with its actor. A rejected change has none.
+// Every change of people, groups and routes is logged on one line with its actor. A rejected change is not
+// logged.
 func TestAuditLogRecordsChangesOfDirectory(t *testing.T) {
 	var b bytes.Buffer
 	l := serverlog.New(&b, serverlog.JSON, slog.LevelError)

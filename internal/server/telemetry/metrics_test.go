@@ -110,7 +110,7 @@ func TestMetricsCountAsks(t *testing.T) {
 	}
 }
 
-// Waiting calls and streams are counted while they last.
+// Waiting calls and streams are counted until they end.
 func TestMetricsCountWaitingCalls(t *testing.T) {
 	m := telemetry.New("", slog.New(slog.DiscardHandler))
 	e := engine.New(memstore.New(), &engine.Options{Observer: m})

@@ -71,7 +71,7 @@ func (w *tree) readNumber(r *codec.Reader) {
 	}
 }
 
-// readJSONText is like read, but with jsontext.
+// readJSONText does the same as read, with jsontext.
 func (w *tree) readJSONText(d *jsontext.Decoder) error {
 	switch kind := d.PeekKind(); kind {
 	case '{', '[':

@@ -29,7 +29,7 @@ func TestDepthIsLimited(t *testing.T) {
 	}
 }
 
-// members returns an object with n different names, and one more member for each of more.
+// members returns an object with n different names, followed by a member for each element of more.
 func members(n int, more ...string) string {
 	var all []string
 	for i := range n {

@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/test/kit/golden"
 )
 
-// The committed files are the files that the generator makes from the present structs, and no others.
+// The committed files are exactly the files that the generator makes from the present structs.
 func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	outputs, err := generate(root)

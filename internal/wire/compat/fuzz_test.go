@@ -115,8 +115,8 @@ func TestProblemsHavePointersIntoTheBody(t *testing.T) {
 	}
 }
 
-// Only a few words approve, and only without other text. All of them except approve_all may be in any letter
-// case (C3).
+// Only a few words approve, and only without other text. All these words except approve_all may be in any
+// letter case (C3).
 func TestOnlyExactWordsApprove(t *testing.T) {
 	words := []string{"yes, proceed", "yes", "y", "true", "approved", "approve_all"}
 	letters := rapid.StringOfN(rapid.SampledFrom([]rune("yestrue approved_all,\nYES1ſı")), 0, 14, -1)

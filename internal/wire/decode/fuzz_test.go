@@ -66,7 +66,7 @@ func encodeRequest(t *testing.T, r askback.Request) []byte {
 	return b
 }
 
-// members returns the fields of a value on the wire, without one of them.
+// members returns the fields of a value on the wire, without the given field.
 func members(t *testing.T, v any, without string) map[string]json.RawMessage {
 	t.Helper()
 	b, err := json.Marshal(v)

@@ -134,8 +134,8 @@ func (w malformedCall) write(t *testing.T, got map[string]string) {
 	}
 }
 
-// The questions of a call that ended in markup do not contain the markup. The questions of one call do,
-// because it asks about markup (W10).
+// The questions of a call that ended in markup do not contain the markup. An exception is a call that asks
+// about markup (W10).
 func TestMarkupOfTheCallIsRemovedFromQuestions(t *testing.T) {
 	for _, w := range malformedCalls(t) {
 		if strings.HasPrefix(w.name, "w10") && w.name != "w10_about_markup" &&

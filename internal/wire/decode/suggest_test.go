@@ -418,8 +418,8 @@ func (s *sentObject) listed(t *testing.T) []string {
 	return strings.Split(m[1], ", ")
 }
 
-// wrongNames returns names that are not fields. Each stands for the returned field, or for no field if that
-// is "".
+// wrongNames returns names that are not fields. Each name stands for the field to which it is mapped, or for
+// no field if the field is "".
 func (s *sentObject) wrongNames(object map[string]any) map[string]string {
 	out := map[string]string{}
 	for field := range object {

@@ -135,8 +135,8 @@ var omitted = map[string][]string{
 	"Snapshot":       {"more"},
 }
 
-// Every member of a reply is present, and null if it is absent (docs/wire.md §2). So the schema
-// of a reply requires all its members. The replies of the server are checked against them.
+// Every member of a reply is present, and null if it is absent (docs/wire.md §2). So the schema of a reply
+// requires all its members. The replies of the server are checked against the schemas.
 func TestSchemasOfRepliesRequireEveryMember(t *testing.T) {
 	requests := []string{"AnswerEntry", "Completion", "ConversationAnswer", "Reason", "TextAnswer"}
 	for name, s := range schemas(t) {

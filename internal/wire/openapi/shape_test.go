@@ -229,8 +229,7 @@ func TestZeroValuesDoNotMatchSchemas(t *testing.T) {
 	}
 }
 
-// The schema accepts neither an ask whose fields contradict each other nor one with an
-// invalid field.
+// The schema does not accept an ask whose fields contradict each other, or an ask with an invalid field.
 func TestInvalidAskDoesNotMatchSchema(t *testing.T) {
 	for name, change := range map[string]func(*askback.Ask){
 		"settled without an outcome":    func(a *askback.Ask) { a.Outcome = nil },
@@ -306,8 +305,8 @@ func checkSample(t *testing.T, file, name string) {
 	}
 }
 
-// fillBlanks adds the required values that an object of a golden file lacks. It reports
-// whether it added any.
+// fillBlanks adds the required values that an object of a golden file lacks. It reports whether it added a
+// value.
 func fillBlanks(v map[string]any) (bare bool) {
 	fill := func(field string, lacks, word any) {
 		if is, ok := v[field]; ok && is == lacks {
