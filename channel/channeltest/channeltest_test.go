@@ -35,7 +35,7 @@ func driver(defect string) channeltest.Driver {
 // A chat without a defect passes.
 func TestChatPasses(t *testing.T) { channeltest.Test(t, driver("")) }
 
-// The suite finds each defect, with the check that is for it.
+// The suite finds each defect, with the check that is made for the defect.
 func TestDefectsAreFound(t *testing.T) {
 	for defect, check := range map[string]string{
 		"cuts":                                  "each ask is whole or a link",

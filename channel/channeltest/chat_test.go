@@ -17,14 +17,14 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// chatLimit is the longest text of a message in the chat.
+// chatLimit is the maximum length of a message in the chat.
 const chatLimit = 12_000
 
 // chatSecret is the secret that the chat adds to answers.
 const chatSecret = "chat-secret-93ab"
 
-// A chat is a service in memory: a room for each person, with messages that can be edited and
-// answered. It and the channel to it have at most one defect, which the suite must find.
+// A chat is a service in memory: a room for each person, with messages that can be edited and answered. The
+// chat and its channel have at most one defect, which the suite must find.
 type chat struct {
 	settings channeltest.Settings
 	defect   string
@@ -55,7 +55,7 @@ type press struct {
 	id     string // id of the message
 	ask    string
 	answer askback.Answer
-	looks  bool // a button that is no answer
+	looks  bool // a button that is not an answer
 	reply  chan string
 }
 
@@ -99,7 +99,7 @@ func (c *chat) Fail(how channeltest.Failure, skip, count int) func() int {
 	}
 }
 
-// request carries out a request, or fails.
+// request performs a request, or fails it.
 func (c *chat) request(ctx context.Context, do func()) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -296,7 +296,7 @@ func (c *chat) run(ctx context.Context, e *engine.Engine) {
 	}
 }
 
-// take takes an answer and returns the reply to the person.
+// take gives an answer to the engine and returns the reply to the person.
 func (c *chat) take(ctx context.Context, e *engine.Engine, p press) string {
 	log := c.settings.Log
 	if c.defect == "is silent about attacks" {

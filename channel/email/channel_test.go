@@ -52,7 +52,8 @@ func (m *mailer) Secrets() []string {
 	return []string{emailtest.Password, strings.Repeat("k", 32)}
 }
 
-// letters returns the letters to a person. A mailbox shows two letters with the same id as one.
+// letters returns the letters to a person. Like a mailbox, it returns several letters with the same id as one
+// letter.
 func (m *mailer) letters(person string) (all []emailtest.Letter) {
 	for _, one := range m.s.Messages() {
 		l := one.Decode(m.t)
@@ -129,7 +130,7 @@ func acts(t testing.TB, l emailtest.Letter) (all []string) {
 	return all
 }
 
-// visible returns the text that a program shows of HTML.
+// visible returns the text that a mail program shows for HTML.
 func visible(t testing.TB, markup string) string {
 	return strings.ReplaceAll(visibleWith(t, markup), joiner, "")
 }
@@ -149,7 +150,7 @@ func visibleWith(t testing.TB, markup string) string {
 	return b.String()
 }
 
-// body returns an answer as a person writes it.
+// body returns the text that a person writes for an answer.
 func body(a askback.Answer) (string, error) {
 	switch a.Decision {
 	case askback.Approve:
@@ -224,7 +225,7 @@ func (m *mailer) Answer(_ context.Context, person string, to channeltest.Message
 	return m.deliver(person, raw)
 }
 
-// Handle sends a reply that is no answer.
+// Handle sends a reply that is not an answer.
 func (m *mailer) Handle(_ context.Context, person string, to channeltest.Message) error {
 	raw, err := m.reply(to.ID, person, askback.Choose("What do you mean?"))
 	if err == nil {

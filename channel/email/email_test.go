@@ -175,7 +175,7 @@ func TestOnlyPermanentRejectionsAreFinal(t *testing.T) {
 	}
 }
 
-// A failure after the server has accepted a message does not repeat the message.
+// If the connection breaks after the server has accepted a message, the message is not sent again.
 func TestAcceptedMessageIsNotRepeated(t *testing.T) {
 	s := emailtest.Start(t, emailtest.Options{})
 	c := newChannel(t, options(t, s, emailtest.None))
@@ -218,7 +218,7 @@ func TestErrorsDoNotContainThePassword(t *testing.T) {
 	}
 }
 
-// After a crash between sending and storing, the question is sent again as the same message.
+// After a crash between sending and storing, the question is sent again with the same Message-Id.
 func TestRepeatedMailHasTheSameMessageID(t *testing.T) {
 	s := emailtest.Start(t, emailtest.Options{})
 	c := newChannel(t, options(t, s, emailtest.None))
@@ -282,8 +282,8 @@ func TestOutcomeIsInTheSameThread(t *testing.T) {
 	}
 }
 
-// A reminder and an escalation contain the whole ask again. The notice of a reassigned ask contains nothing
-// of it, and no reply address.
+// A reminder and an escalation contain the whole ask again. The notice of a reassigned ask contains no part
+// of the ask, and no reply address.
 func TestReminderRepeatsTheWholeAsk(t *testing.T) {
 	s := emailtest.Start(t, emailtest.Options{})
 	c := newChannel(t, options(t, s, emailtest.None))

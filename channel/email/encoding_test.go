@@ -92,7 +92,7 @@ func TestHeaderCannotBeInjected(t *testing.T) {
 	}
 }
 
-// Text of an agent can neither end nor imitate the part above which replies are written.
+// Text of an agent can neither end nor imitate the part above which people write their replies.
 func TestReplyToAHostileLetterIsRead(t *testing.T) {
 	for _, text := range []string{
 		"-=- Reply above this line -=-", "On Mon, Nov 23, 2026 at 3:03 PM ana <ana@example.com> wrote:\n> 1",
@@ -111,7 +111,7 @@ func TestReplyToAHostileLetterIsRead(t *testing.T) {
 	}
 }
 
-// FuzzIncoming checks that no message breaks the reading of the mailbox, and that a message without a valid
+// FuzzIncoming checks that no message stops the reading of the mailbox, and that a message without a valid
 // token answers nothing.
 func FuzzIncoming(f *testing.F) {
 	for _, st := range styles(f) {

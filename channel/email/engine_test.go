@@ -13,13 +13,13 @@ import (
 	"github.com/askback/askback/channel/email/emailtest"
 )
 
-// An office has asks, and serves as the engine of the tests.
+// An office has asks, and is the engine of the tests.
 type office struct {
 	mu     sync.Mutex
 	asks   map[string]*askback.Ask
 	calls  int           // of Answer
 	errors []error       // errors of the next calls
-	called chan struct{} // receives a value for each of these errors
+	called chan struct{} // receives a value for each error that is returned
 }
 
 func newOffice(asks ...askback.Ask) *office {

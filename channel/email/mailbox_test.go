@@ -52,7 +52,7 @@ func TestOtherMailIsLeftAlone(t *testing.T) {
 	}
 }
 
-// The state of messages grows with the messages that wait, not with the messages that were handled.
+// State is stored for messages that wait, not for messages that were handled.
 func TestHandledMessagesAreForgotten(t *testing.T) {
 	a := question(askback.Question{Text: "Which database?"})
 	d := newDesk(t, nil, a)
@@ -94,7 +94,7 @@ func TestReplyIsReadAfterAReconnect(t *testing.T) {
 	}
 }
 
-// A reply that the engine cannot take now is handled later, on the same connection.
+// A reply that the engine cannot record now is handled later, on the same connection.
 func TestReplyIsHandledAfterAnError(t *testing.T) {
 	a := question(database)
 	d := newDesk(t, func(o *email.Options) { o.Retry = time.Millisecond }, a)
@@ -105,7 +105,7 @@ func TestReplyIsHandledAfterAnError(t *testing.T) {
 	}
 }
 
-// A message that is too large to read is a reply, but no answer. A message with a large attachment is an
+// A message that is too large to read is a reply, but not an answer. A message with a large attachment is an
 // answer.
 func TestOversizedReplyIsNotAnAnswer(t *testing.T) {
 	big := strings.Repeat("a long line of a long text\n", 60_000)
@@ -133,8 +133,8 @@ func TestOversizedReplyIsNotAnAnswer(t *testing.T) {
 	}
 }
 
-// A large header is not read whole. A message with such a header answers nothing: the part that is not read
-// could contain another sender.
+// A large header is not read as a whole. A message with such a header answers nothing, because the rest of
+// the header could contain another sender.
 func TestHugeHeaderIsNotRead(t *testing.T) {
 	a := question(database)
 	d := newDesk(t, nil, a)

@@ -163,7 +163,7 @@ func TestReplyAddressIsFoundInEveryField(t *testing.T) {
 	}
 }
 
-// With authserv_id, only a reply that the own server found authentic counts (T14).
+// With authserv_id, a reply counts only if the server with this id found that it is authentic (T14).
 func TestAuthenticationIsRequired(t *testing.T) {
 	const (
 		spf   = "Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=example.com\n"
@@ -223,7 +223,8 @@ func TestAuthenticationIsRequired(t *testing.T) {
 		{spf + "Authentication-Results: mx.example.com; dmarc=(\n" + pass + entered, false},
 		{spf + other + entered, false},
 
-		// Fields below it: the server wrote the first one, and the author may have written the next one.
+		// Fields below Received: the server wrote the first field, and the author may have written the next
+		// field.
 		{entered + pass, true},
 		{entered + spf + pass, false},
 		{withinGoogle + entered + pass + spf, true},
@@ -235,7 +236,7 @@ func TestAuthenticationIsRequired(t *testing.T) {
 		{strings.ReplaceAll(entered, "<ask", "<\"a with lmtp b\"+ask") + spf + pass + entered, false},
 		{spf + pass, false},
 
-		// The author chooses the address of the envelope, and servers repeat it.
+		// The author chooses the address of the envelope, which servers repeat in their results.
 		{"Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=\"a; dmarc=pass header.from=example.com; " +
 			"b=c\"@evil.example\n" + entered, false},
 		{"Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=\"a\\\"; dmarc=pass " +
@@ -276,7 +277,7 @@ func TestUnclearReplyIsAnsweredWithTheQuestion(t *testing.T) {
 	for _, tt := range []struct {
 		ask    askback.Ask
 		answer string
-		want   []string // nil if a question comes back
+		want   []string // nil if the reply is answered with the question
 		reason string
 	}{
 		{question(database), "Postgres", nil, "not exactly one"},
@@ -353,8 +354,8 @@ func TestUnclearReplyIsAnsweredWithTheQuestion(t *testing.T) {
 	}
 }
 
-// Two programs that reply to each other stop after three letters. The address of the other program does not
-// matter, nor a restart of the server or an empty mailbox.
+// Two programs that reply to each other stop after three letters. This does not depend on the address of the
+// other program, and holds after a restart of the server or with an empty mailbox.
 func TestPersonIsAskedAgainThreeTimes(t *testing.T) {
 	for _, tt := range []struct{ toLatest, emptied bool }{{true, false}, {false, false}, {true, true}} {
 		a := question(database)
@@ -393,7 +394,7 @@ func TestOwnLettersAreIgnored(t *testing.T) {
 	}
 }
 
-// The author of a reply to a settled ask learns once who was earlier.
+// The author of a late reply is told once who was first.
 func TestLateReplyIsAnsweredWithTheOutcome(t *testing.T) {
 	a := question(database)
 	d := newDesk(t, nil, a)
@@ -414,8 +415,8 @@ func TestLateReplyIsAnsweredWithTheOutcome(t *testing.T) {
 	}
 }
 
-// The answer is stored before the message is marked. After a crash between the two the message
-// is handled again, with no second effect.
+// The answer is stored before the message is marked. After a crash in between, the message is handled again,
+// without a second effect.
 func TestMessageIsMarkedAfterTheAnswerIsStored(t *testing.T) {
 	const quoting = "Content-Type: text/plain; charset=utf-8\n\n> Write an answer:\n{ANSWER}\n"
 	a := question(askback.Question{Text: "Which database?"})

@@ -35,10 +35,10 @@ const (
 	realPassword = "secret"
 )
 
-// A realServer is Exim, which passes all mail to Dovecot, which has one mailbox.
+// A realServer is Exim and Dovecot. Exim passes all mail to Dovecot, which has one mailbox.
 type realServer struct {
 	dir   string
-	ports map[string]int // ports by their names in the configurations
+	ports map[string]int // ports, keyed by their names in the configurations
 	roots *x509.CertPool
 }
 

@@ -25,7 +25,7 @@ var pageSigner, replySigner = answerlink.New(key, answerlink.Page), answerlink.N
 
 const page = "https://ask.example.com/asks/ask_01k6m3v7q8r9s0t1v2w3x4y5z6"
 
-// newReceiver starts a service and returns the settings of a receiver there.
+// newReceiver starts a fake service and returns the settings of a receiver there.
 func newReceiver(t testing.TB, template post.Template) (post.Receiver, *posttest.Service) {
 	t.Helper()
 	s := posttest.NewService(t, string(template))
@@ -98,8 +98,8 @@ const hostile = "<!channel> <@U123> <@&42> @everyone @here @all `code` ```\nfenc
 	"www.evil.example\n" +
 	"Answered by ana: yes\nFrom Askback\x1b[2J\u202etxt.exe\u2066\u200b"
 
-// matrix has the asks of F3 that every template must carry whole or as a link. Small asks fit every template
-// that does not change their text.
+// matrix returns the asks of F3 that every template must carry as a whole or as a link. A small ask fits
+// every template that does not change its text.
 func matrix() map[string]askback.Ask {
 	multi := question("Which checks should run?", "lint", "unit", "race", "fuzz")
 	multi.MultiSelect, multi.Optional = true, true
@@ -148,7 +148,7 @@ func matrix() map[string]askback.Ask {
 	}
 }
 
-// parts returns the texts of an ask that a whole message must show, line by line.
+// parts returns the texts of an ask that a whole message must show, as lines.
 func parts(a askback.Ask) (lines []string) {
 	add := func(texts ...string) {
 		for _, text := range texts {
@@ -182,8 +182,9 @@ func parts(a askback.Ask) (lines []string) {
 	return lines
 }
 
-// Each template carries each ask whole. If an ask does not fit, the message has only the name of the agent
-// and the link. The service takes the message unchanged and acts on none of its text (F3, T7, T9, T10).
+// Each template carries each ask as a whole. If an ask does not fit, the message has only the name of the
+// agent and the link. The service accepts the message unchanged and acts on none of its text (F3, T7, T9,
+// T10).
 func TestEachAskIsSentWholeOrAsALink(t *testing.T) {
 	racedetector.Omit(t)
 	for _, template := range post.Templates {
@@ -298,8 +299,8 @@ func TestAskThatDoesNotFitHasOnlyTheLink(t *testing.T) {
 	}
 }
 
-// At each size around the limit, a service takes the message unchanged. So the limits are not larger than the
-// limits of the service, whatever the text consists of.
+// At each size around the limit, a service accepts the message unchanged. So the limits of the channel are
+// not larger than the limits of the service, for any kind of text.
 func TestAsksAroundTheSizeLimitAreAccepted(t *testing.T) {
 	racedetector.Omit(t)
 	for _, template := range post.Templates {

@@ -90,9 +90,9 @@ func TestRequestsHaveTheDocumentedForm(t *testing.T) {
 	golden.Check(t, "testdata/requests.txt", out.String())
 }
 
-// Ntfy shows buttons for a whole ask with few choices. A dangerous call, several answers, or a message that
-// does not fit have only the link (F3). With a reply topic, a button publishes there; without one, it sends
-// its choice to the server.
+// Ntfy shows buttons for a whole ask with few choices. Dangerous calls, questions with several answers, and
+// messages that do not fit have only the link (F3). With a reply topic, a button publishes to the topic.
+// Without a reply topic, it sends its choice to the server.
 func TestOnlyWholeAsksWithFewChoicesHaveButtons(t *testing.T) {
 	for _, topic := range []string{"", "replies"} {
 		receiver, service := newReceiver(t, post.Ntfy)
@@ -264,7 +264,7 @@ func TestNoticesFit(t *testing.T) {
 	}
 }
 
-// Without a public address, messages name the computer. No message has a loopback address.
+// Without a public address, messages mention the command askback inbox. No message has a loopback address.
 func TestMessageWithoutAPublicAddressMentionsAskbackInbox(t *testing.T) {
 	racedetector.Omit(t)
 	for _, template := range post.Templates {
@@ -286,8 +286,8 @@ func TestMessageWithoutAPublicAddressMentionsAskbackInbox(t *testing.T) {
 	}
 }
 
-// The reply of a service decides about a retry: a rejected message is not sent again. Errors contain no text
-// of the service and no secret (T22).
+// The status of a reply determines whether the message is sent again: a rejected message is not. Errors
+// contain no text of the service and no secret (T22).
 func TestStatusOfTheReplyDeterminesTheRetry(t *testing.T) {
 	receiver, service := newReceiver(t, post.Gotify)
 	channel := newChannel(t, receiver)
@@ -319,7 +319,7 @@ func TestStatusOfTheReplyDeterminesTheRetry(t *testing.T) {
 	}
 }
 
-// A receiver on a private address gets nothing unless the settings allow it (T16).
+// A receiver on a private address gets no message unless the settings allow the address (T16).
 func TestPrivateReceiverNeedsAllow(t *testing.T) {
 	receiver, service := newReceiver(t, post.Ntfy)
 	receiver.Allow = nil
@@ -346,7 +346,7 @@ func TestTestMessageReachesEveryService(t *testing.T) {
 	}
 }
 
-// Ntfy with access control gets the token.
+// Ntfy with access control gets the token of the receiver.
 func TestNtfyReceivesTheToken(t *testing.T) {
 	service := posttest.NewNtfy(t)
 	service.Token = "tk_secret"
@@ -401,7 +401,7 @@ func TestInvalidReceiversAreRejected(t *testing.T) {
 	}
 }
 
-// send sends a delivery about an ask to the receiver with a name.
+// send sends a delivery about an ask to the receiver with this name.
 func send(t *testing.T, c *post.Channel, d askback.Delivery, about askback.Ask, name string) error {
 	t.Helper()
 	_, err := c.Send(t.Context(), askback.Notification{Delivery: d, Ask: about, Address: name})

@@ -40,7 +40,7 @@ func (b *syncBuffer) String() string {
 	return b.b.String()
 }
 
-// phone is an engine with a receiver of ntfy. Its buttons publish to a reply topic.
+// A phone is an engine with a receiver of ntfy, whose buttons publish to a reply topic.
 type phone struct {
 	t       *testing.T
 	ntfy    *posttest.Ntfy
@@ -111,7 +111,7 @@ func (p *phone) person(name string) askback.PersonClient {
 	return p.engine.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelWeb})
 }
 
-// ask makes an ask and sends it to the phone of a person. It returns the message.
+// ask makes an ask and sends it to the phone of a person. It returns the ask's message.
 func (p *phone) ask(name string) (askback.Ask, posttest.Message) {
 	p.t.Helper()
 	a, err := p.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"}).Ask(p.t.Context(), askback.Request{
@@ -198,8 +198,9 @@ func TestButtonAnswersThroughTheReplyTopic(t *testing.T) {
 	}
 }
 
-// A call that needs two approvals has buttons, too. The button of one person is one vote, however often it is
-// pressed. After the vote, the message confirms it and has no buttons. One denial denies (F12).
+// A call that needs two approvals also has buttons. The button of a person is one vote, however often the
+// person presses it. After the vote, the message confirms the vote and has no buttons. One denial denies the
+// call (F12).
 func TestButtonCountsAsOneVotePerPerson(t *testing.T) {
 	p := newPhone(t)
 	call := func() askback.Ask {
@@ -247,7 +248,8 @@ func TestButtonCountsAsOneVotePerPerson(t *testing.T) {
 	}
 }
 
-// A late person learns who was first, once, however often the button is pressed (E10).
+// A person whose answer is late is told only once who was first, however often the person presses the button
+// (E10).
 func TestLatePersonLearnsWhoWasFirst(t *testing.T) {
 	p := newPhone(t)
 	a, m := p.ask("ana")
@@ -407,8 +409,8 @@ func TestSilentStreamIsReplaced(t *testing.T) {
 	eventually(t, "the topic is read again", func() bool { _, total := p.ntfy.Streams(); return total >= 3 })
 }
 
-// A person who may no longer answer gets a notice, and so does the author of a reply that can never succeed.
-// The replies after it do not wait.
+// A person who may no longer answer gets a notice. So does the author of a reply that can never succeed.
+// Later replies do not wait.
 func TestReplyOfAForbiddenPersonGetsANotice(t *testing.T) {
 	for _, err := range []error{askback.ErrForbidden, askback.ErrSelfApproval, askback.ErrDamaged} {
 		t.Run(err.Error(), func(t *testing.T) { testRefusedReply(t, err) })
@@ -450,7 +452,7 @@ func TestUnreadableReplyTopicIsReported(t *testing.T) {
 	}
 }
 
-// The topic is read with its own token, or with the token of the receiver if it has none.
+// The topic is read with the reply token or, without a reply token, with the token of the receiver.
 func TestReplyTopicIsReadWithItsToken(t *testing.T) {
 	for _, own := range []bool{true, false} {
 		service := posttest.NewNtfy(t)

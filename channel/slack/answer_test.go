@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// Two people press different buttons of one message at the same time. One answer counts. The other person
-// reads in private who was first and with which answer.
+// Two people press different buttons of a message at the same time. One answer counts. The other person is
+// told in private who was first and with which answer.
 func TestOneOfTwoConcurrentAnswersWins(t *testing.T) {
 	f := newFixture(t, nil)
 	for range 30 {
@@ -81,7 +81,7 @@ func (s stalled) Person(ctx context.Context, name string, via askback.Channel) (
 	return stalledClient{c, s.release}, err
 }
 
-// If the store stalls, Slack gets its acknowledgement in time, and the person reads that nothing was
+// If the store stalls, Slack gets its acknowledgement in time, and the person is told that nothing was
 // recorded.
 func TestStalledStoreIsReportedInTime(t *testing.T) {
 	f := newFixture(t, func(o *Options) { o.Budget = 100 * time.Millisecond })
@@ -109,7 +109,8 @@ func TestStalledStoreIsReportedInTime(t *testing.T) {
 	}
 }
 
-// A member who is no person, and an account of another workspace with the id of a person.
+// The account is of a member who is not a person of the settings, or of another workspace with the id of a
+// person.
 func TestMembersWhoMayNotAnswerAreRefused(t *testing.T) {
 	f := newFixture(t, func(o *Options) {
 		o.Person = func(member string) (string, bool) { return "ana", member != slacktest.Stranger.ID }
@@ -159,8 +160,8 @@ func TestOnlyAddressedPeopleAnswer(t *testing.T) {
 	}
 }
 
-// The person who started the session sees the message in the room, and learns why another person must decide.
-// This is not an error of the server.
+// The person who started the session gets the message in the room, and is told why another person must
+// decide. This is not an error of the server.
 func TestStarterLearnsThatAnotherPersonMustDecide(t *testing.T) {
 	f := newFixture(t, nil)
 	s := engine.Settings{
@@ -186,7 +187,7 @@ func TestStarterLearnsThatAnotherPersonMustDecide(t *testing.T) {
 	}
 }
 
-// A trigger expires. The clock passes its end while Slack holds the call.
+// A trigger has expired. The clock passes its end while Slack holds the call.
 func TestExpiredTriggerIsExplained(t *testing.T) {
 	f := newFixture(t, nil)
 	var offset atomic.Int64
@@ -255,7 +256,7 @@ func TestFormShowsErrorsAtTheirFields(t *testing.T) {
 	}
 }
 
-// A form from another member or for another ask is refused and logged.
+// A form from another member or for another ask is rejected and logged.
 func TestForgedFormIsRefused(t *testing.T) {
 	f := newFixture(t, nil)
 	a, b := f.ask(choice("PostgreSQL", "SQLite")), f.ask(choice("PostgreSQL", "SQLite"))

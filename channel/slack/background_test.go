@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 )
 
-// A goroutine may start while another one waits. The next call of Wait waits for it.
+// A goroutine may start while Wait waits for another goroutine. Wait then also waits for the new goroutine.
 func TestGoroutineMayStartDuringWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b background

@@ -152,7 +152,8 @@ func TestWholeSignatureIsCompared(t *testing.T) {
 	}
 }
 
-// A full memory drops only requests that are too old to be accepted again.
+// If the maximum number of requests is remembered, only requests that are too old to be accepted again are
+// forgotten.
 func TestOnlyOldRequestsAreForgotten(t *testing.T) {
 	now := published.at
 	c := verifier(t, slacktest.SigningSecret, func() time.Time { return time.Unix(now, 0) })
@@ -172,7 +173,7 @@ func TestOnlyOldRequestsAreForgotten(t *testing.T) {
 	}
 }
 
-// A request is accepted once while it is not too old, and never after that.
+// A request is accepted once while it is not too old, and never after it has become too old.
 func TestRequestIsAcceptedOnce(t *testing.T) {
 	now := published.at
 	c := verifier(t, slacktest.SigningSecret, func() time.Time { return time.Unix(now, 0) })
@@ -248,7 +249,7 @@ func TestHandlerRefusesOtherRequests(t *testing.T) {
 }
 
 // A body is not read if the header shows that Slack did not send the request, or that the body is larger than
-// any body of Slack. No more than that size is read.
+// any body of Slack. If the header has no length, at most this size is read.
 func TestBodyOfAForgedRequestIsNotRead(t *testing.T) {
 	c := verifier(t, slacktest.SigningSecret, timeAt(published.at))
 	at := func(seconds int64) http.Header {

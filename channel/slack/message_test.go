@@ -75,8 +75,8 @@ func TestElementDependsOnNumberAndLengthOfOptions(t *testing.T) {
 	}
 }
 
-// A label that is too long for Slack is cut visibly, and has the number that it has in the text. It still
-// stands for the same option.
+// A label that is too long for Slack is truncated visibly, and begins with its number in the text. It selects
+// the same option.
 func TestTruncatedLabelSelectsItsOption(t *testing.T) {
 	f := newFixture(t, nil)
 	same := strings.Repeat("x", 199)
@@ -156,7 +156,7 @@ func TestApprovalShowsExactArguments(t *testing.T) {
 	}
 }
 
-// A dangerous call is approved only on its page, even with a code that is valid.
+// A dangerous call is approved only on its page. A valid code does not approve it.
 func TestDangerousCallHasOnlyTheLink(t *testing.T) {
 	f := newFixture(t, nil)
 	r := call(`{"command":"rm -r build"}`)
@@ -175,8 +175,8 @@ func TestDangerousCallHasOnlyTheLink(t *testing.T) {
 	}
 }
 
-// The first message of a session begins a thread. Later messages reply in it and are also shown in the
-// channel. If the first message is deleted, the next one begins a new thread.
+// The first message of a session begins a thread. Later messages reply in the thread and are also shown in
+// the channel. If the first message is deleted, the next message begins a new thread.
 func TestAsksOfASessionAreInOneThread(t *testing.T) {
 	var f *fixture
 	f = newFixture(t, func(o *Options) {
@@ -247,7 +247,7 @@ func TestReminderIsInTheThread(t *testing.T) {
 	f.done(a)
 }
 
-// A person who is not asked any more has no buttons, and reads who is asked.
+// A person who is not asked any more gets no buttons, and is told who is asked.
 func TestReassignedAskHasNoButtons(t *testing.T) {
 	f := newFixture(t, nil)
 	r := choice("PostgreSQL", "SQLite")
@@ -325,7 +325,8 @@ func TestErrorsOfSlackAreExplained(t *testing.T) {
 	}
 }
 
-// A message that someone deleted needs no change. If Slack does not know a form of blocks, it gets the link.
+// A message that was deleted in Slack needs no change. If Slack rejects the blocks of a message, it gets the
+// link instead.
 func TestDeletedAndRejectedMessagesAreHandled(t *testing.T) {
 	f := newFixture(t, nil)
 	a := f.ask(choice("PostgreSQL", "SQLite"))

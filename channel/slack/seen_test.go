@@ -7,8 +7,8 @@ import (
 	"github.com/askback/askback/channel/slack/slacktest"
 )
 
-// A message in a channel is seen when a member opens its form, or presses Send without a choice. Both settle
-// nothing. Neither makes a message for one person seen.
+// A message in a channel is seen when a member opens its form, or presses Send without a choice. Both actions
+// settle nothing. They do not mark a direct message as seen.
 func TestPressWithoutAChoiceMarksTheMessageSeen(t *testing.T) {
 	several := choice("lint", "unit", "race")
 	several.Questions[0].MultiSelect = true

@@ -73,7 +73,7 @@ func TestRunConnectsAgainAfterARejectedToken(t *testing.T) {
 }
 
 // Slack sends an envelope again if it got no acknowledgement. A repeated answer is recorded once, and the
-// repeat is no error.
+// repeat is not an error.
 func TestRepeatedActionIsHarmless(t *testing.T) {
 	f := newFixture(t, socketMode)
 	f.overSocket(f.engine)

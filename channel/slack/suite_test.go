@@ -30,7 +30,7 @@ func personOf(member string) (string, bool) {
 	return "", false
 }
 
-// options returns the options of a channel to a Slack for tests.
+// options returns the options of a channel to a fake Slack.
 func options(s *slacktest.Server) Options {
 	return Options{
 		BotToken: slacktest.BotToken, SigningSecret: slacktest.SigningSecret, Channel: slacktest.Room,
@@ -226,7 +226,7 @@ func (s *service) give(u slacktest.User, m slacktest.Message, a askback.Answer) 
 	return errors.New("no way to answer in " + m.Shown())
 }
 
-// keep keeps the last action, for a replay.
+// keep stores the last action for a replay.
 func (s *service) keep(action func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -160,7 +160,7 @@ func (w wrapped) ContactClient(
 	return client, contact, err
 }
 
-// wait waits for a message of the bot whose text begins with a text.
+// wait waits for a message of the bot whose text begins with a prefix.
 func (b *bot) wait(chatID int64, text string) telegramtest.Message {
 	b.Helper()
 	m, err := b.Wait(chatID, func(m telegramtest.Message) bool { return strings.HasPrefix(m.Text, text) })
@@ -244,7 +244,8 @@ func fourQuestions() askback.Request {
 	return questions(question("Deploy?", "Yes", "No"), checks, name, askback.Question{Text: "Anything else?"})
 }
 
-// A restart after each step loses nothing. The progress is shown, and one can go back (E3).
+// A restart after each step loses nothing. The progress is shown, and the person can go back to earlier
+// questions (E3).
 func TestFourQuestionsSurviveRestarts(t *testing.T) {
 	b := newBot(t)
 	a, m := b.ask(fourQuestions())

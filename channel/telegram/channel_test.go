@@ -21,10 +21,10 @@ import (
 	"github.com/askback/askback/internal/egress"
 )
 
-// Accounts of people. The account of the stranger is linked to no one.
+// Accounts of people. The account stranger is linked to no person.
 var accounts = map[string]int64{"ana": 4001, "ben": 4002, "stranger": 4999}
 
-// options returns the options of a channel to a server of a test.
+// options returns the options of a channel to a fake server.
 func options(t testing.TB, s *telegramtest.Server) telegram.Options {
 	t.Helper()
 	u, err := url.Parse(s.URL)
@@ -328,7 +328,7 @@ func (p *thumb) question(q askback.QuestionAnswer, lists [][]string, several boo
 	return nil
 }
 
-// visible returns the visible part of a label.
+// visible returns the part of a label that a phone shows.
 func visible(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r == '\u200b' {

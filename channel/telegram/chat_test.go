@@ -45,8 +45,8 @@ func TestStrangerGetsNoPartOfAnAsk(t *testing.T) {
 	}
 }
 
-// A button answers only in its own message. In a private chat, it answers only for the owner of the chat,
-// although ben may answer this ask.
+// A button answers only in its own message. In a private chat, it answers only for the owner of the chat: ben
+// cannot press a button of ana, although ben may answer the ask.
 func TestButtonsBelongToTheirMessage(t *testing.T) {
 	b := newBot(t)
 	r := questions(question("Deploy?", "Yes", "No"))
@@ -66,7 +66,7 @@ func TestButtonsBelongToTheirMessage(t *testing.T) {
 	}
 }
 
-// An answer that came too late is recorded (F6).
+// A late answer is recorded (F6).
 func TestLateAnswerIsRecorded(t *testing.T) {
 	b := newBot(t)
 	r := questions(question("Deploy?", "Yes", "No"))
@@ -107,7 +107,7 @@ func TestAgentLabelIsNeverALink(t *testing.T) {
 	}
 }
 
-// A draft keeps the parts that other clients have stored in it. An answer that was begun on the page is
+// A draft keeps the members that other clients have stored in it. An answer that was begun on the page is
 // finished in Telegram.
 func TestDraftIsSharedWithOtherClients(t *testing.T) {
 	b := newBot(t)
@@ -130,7 +130,7 @@ func TestDraftIsSharedWithOtherClients(t *testing.T) {
 	}
 }
 
-// A person who links a chat learns about open questions that are not sent to the chat.
+// A person who links a chat is told about open questions that are not sent to the chat.
 func TestGreetingMentionsOpenQuestions(t *testing.T) {
 	b := newBot(t)
 	b.ask(questions(question("Deploy?", "Yes", "No")))
@@ -164,7 +164,7 @@ func TestListPointsToMessages(t *testing.T) {
 	b.wait(ben, "No question is open.")
 }
 
-// A reply to a question hides the question from the list. It can still be answered.
+// A reply with /snooze hides the question from the list. The question can still be answered.
 func TestSnoozedQuestionIsNotListed(t *testing.T) {
 	b := newBot(t)
 	a, m := b.ask(questions(question("Deploy?", "Yes", "No")))
@@ -209,8 +209,8 @@ func TestStopAndBlockUnlinkTheChat(t *testing.T) {
 	}
 }
 
-// A user who never started the bot is not treated as a user who blocked it: another token must not unlink
-// everyone.
+// A user who never started the bot is not treated as a user who blocked the bot. Otherwise the token of
+// another bot would unlink every chat.
 func TestOtherErrorsDoNotUnlinkChats(t *testing.T) {
 	b := newBot(t)
 	b.AddUser(5000)
@@ -225,7 +225,7 @@ func TestOtherErrorsDoNotUnlinkChats(t *testing.T) {
 	}
 }
 
-// In a group of the settings, only people can press. Other groups get nothing.
+// In a group of the settings, only people can press buttons. Other groups get nothing.
 func TestOnlyPeopleAnswerInAGroup(t *testing.T) {
 	b := newBot(t)
 	a, err := b.agent.Ask(t.Context(),
@@ -305,7 +305,7 @@ func TestReassignedQuestionHasNoButtonsInTheGroup(t *testing.T) {
 	}
 }
 
-// A group gets only the link of an ask with several questions.
+// A group gets only the link to an ask with several questions.
 func TestGroupGetsOnlyTheLinkToSeveralQuestions(t *testing.T) {
 	b := newBot(t)
 	if _, err := b.agent.Ask(t.Context(), fourQuestions()); err != nil {
@@ -318,7 +318,7 @@ func TestGroupGetsOnlyTheLinkToSeveralQuestions(t *testing.T) {
 	}
 }
 
-// A group that becomes a supergroup has another id, and the bot continues there.
+// A group that becomes a supergroup gets another id. The bot then sends to the supergroup.
 func TestGroupGetsQuestionsAfterItBecameASupergroup(t *testing.T) {
 	b := newBot(t)
 	moved := int64(-1009876543210)
@@ -336,8 +336,8 @@ func TestGroupGetsQuestionsAfterItBecameASupergroup(t *testing.T) {
 	}
 }
 
-// Two people answer at the same time. One answer wins, the other person reads who gave it, and no message has
-// buttons afterwards (E10).
+// Two people answer at the same time. One answer wins, the other person is told who gave it, and no message
+// has buttons afterwards (E10).
 func TestOneOfTwoConcurrentAnswersWins(t *testing.T) {
 	b := newBot(t)
 	rounds := 10
@@ -382,7 +382,7 @@ func TestOneOfTwoConcurrentAnswersWins(t *testing.T) {
 	}
 }
 
-// A message that the person has deleted is no error, because nothing has to change.
+// If the person has deleted a message, an edit of the message is not an error, because nothing has to change.
 func TestDeletedMessageIsNotAnError(t *testing.T) {
 	b := newBot(t)
 	a, m := b.ask(questions(question("Deploy?", "Yes", "No")))
@@ -430,7 +430,7 @@ func TestReassignedAskHasNoButtons(t *testing.T) {
 	}
 }
 
-// A reminder is a separate message without buttons that leads to the question. The message of the question
+// A reminder is a separate message without buttons that replies to the question. The message of the question
 // stays as the person has left it.
 func TestReminderPointsToTheQuestion(t *testing.T) {
 	b := newBot(t)
@@ -508,7 +508,7 @@ func FuzzUnits(f *testing.F) {
 	})
 }
 
-// The person who started the session sees the message in a group, and learns why another person must decide.
+// The person who started the session gets the message in a group, and is told why another person must decide.
 func TestStarterLearnsThatAnotherPersonMustDecide(t *testing.T) {
 	b := newBot(t)
 	b.engine.Set(engine.Settings{

@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/channel/telegram/telegramtest"
 )
 
-// answering is a client with a function of the test around Answer.
+// An answering is a client that calls a function of the test around Answer.
 type answering struct {
 	askback.PersonClient
 	answer func(ctx context.Context, id string, a askback.Answer) (askback.Ask, error)
@@ -102,7 +102,7 @@ func TestRepeatedUpdateHasOneEffect(t *testing.T) {
 	}
 }
 
-// drafting is a client that calls a function before it returns a draft.
+// A drafting is a client that calls a function before it returns a draft.
 type drafting struct {
 	askback.PersonClient
 	before func()
@@ -143,7 +143,7 @@ func TestButtonsDrawnAfterTheOutcomeAreRemoved(t *testing.T) {
 	}
 }
 
-// Only one process reads the updates of a bot. The other process waits, and logs it.
+// Only one process reads the updates of a bot. The other process waits, and logs that it waits.
 func TestSecondProcessBacksOff(t *testing.T) {
 	b := newBot(t)
 	second := newChannel(t, b.options)
@@ -178,7 +178,7 @@ func TestWebhookOfTheBotIsReported(t *testing.T) {
 	waitFor(t, func() bool { return strings.Contains(b.log.String(), "delete it with deleteWebhook") })
 }
 
-// The token is a part of the address, but of no error and no log.
+// The token is a part of the URL, but is in no error and no log.
 func TestErrorsAndLogDoNotContainTheToken(t *testing.T) {
 	s := telegramtest.NewServer(t)
 	s.AddUser(ana)
@@ -224,7 +224,7 @@ func TestErrorsAndLogDoNotContainTheToken(t *testing.T) {
 
 const askID = "ask_01k6m3v7q8r9s0t1v2w3x4y5z6"
 
-// A chat gets a burst and then a message a second. A group gets twenty messages a minute. Neither gets one
+// A chat gets a burst and then a message a second. A group gets twenty messages a minute. No message is sent
 // before the time that Telegram requested.
 func TestMessagesAreWithinTheLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -113,8 +113,8 @@ func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// text returns an answer as the text for the address of a message. It returns "" if the answer has parts that
-// only the API takes.
+// text returns the text with which a program gives an answer at the address of a message. If the answer has
+// parts that only the API accepts, it returns "".
 func text(a askback.Answer) string {
 	if len(a.Answers) != 1 || a.Answers[0].Notes != "" || a.Answers[0].Other != "" || len(a.Answers[0].Selected) != 1 {
 		return ""
@@ -122,9 +122,9 @@ func text(a askback.Answer) string {
 	return a.Answers[0].Selected[0]
 }
 
-// A called program answers with the token of a person. One option goes to the address of the message,
-// everything else over the API. Each answer equals the same answer given elsewhere by that person, and the
-// program gets the outcome (E3).
+// A called program answers with the token of a person. An answer of one option goes to the address of the
+// message, and any other answer over the API. Each answer equals the same answer that the person gives
+// elsewhere, and the program gets the outcome (E3).
 func TestProgramCalledByWebhookAnswers(t *testing.T) {
 	d := newDesk(t)
 	short := 0
@@ -179,8 +179,8 @@ func given(o *askback.Outcome) askback.Outcome {
 	}
 }
 
-// Of two programs that answer at the same time, one wins. A late, a forged and a foreign answer change
-// nothing (F6, T18).
+// If two programs answer at the same time, one answer is accepted. A late answer, a forged answer and an
+// answer with another token change nothing (F6, T18).
 func TestOneOfTwoConcurrentProgramsAnswers(t *testing.T) {
 	d := newDesk(t)
 	question := askback.Request{

@@ -22,7 +22,7 @@ import (
 	"github.com/askback/askback/test/kit/leftout"
 )
 
-// The receivers in docs/webhooks.md accept each message of a channel once. They accept nothing that is
+// The receivers in docs/webhooks.md accept each message of a channel once. They reject messages that are
 // forged, changed or old (E3, T17).
 func TestDocumentedReceiversAcceptMessages(t *testing.T) {
 	page, err := os.ReadFile("../../docs/webhooks.md")

@@ -93,7 +93,7 @@ func shown(m slackMessage) string {
 	return strings.Join(parts, "\n")
 }
 
-// An address of Slack gets the whole question with a link to its page, and the outcome.
+// A webhook of Slack gets the whole question with a link to its page, and the outcome.
 func TestSlackMessageHasTheWholeQuestion(t *testing.T) {
 	got := slackOf(t, delivery(askback.EventQuestionPending), someAsk)
 	no := false
@@ -253,7 +253,7 @@ func TestOnlySlackGetsSlackMessages(t *testing.T) {
 	}
 }
 
-// A message to Slack is posted like any other.
+// A message to Slack is posted like a message to any other receiver.
 func TestMessageIsPostedToSlack(t *testing.T) {
 	var body []byte
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -107,7 +107,7 @@ func TestHeaderIsCheckedBeforeTheBody(t *testing.T) {
 	}
 }
 
-// A change of any part of a signed message is noticed.
+// A change of any part of a signed message is detected.
 func TestChangedMessageIsRefused(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	v := webhook.NewVerifier(func(string) string { return poemSecret }, decoySecret, func() time.Time { return now })

@@ -325,8 +325,7 @@ func TestErrorsDoNotContainTextOfTheReceiver(t *testing.T) {
 	}
 }
 
-// A server on loopback gets nothing unless it is allowed, however its address is spelled
-// (T16).
+// A server on loopback gets no message unless its address is allowed, however the address is spelled (T16).
 func TestMessagesAreNotSentToLoopback(t *testing.T) {
 	var called atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called.Add(1) }))
@@ -359,8 +358,8 @@ func TestMessagesAreNotSentToLoopback(t *testing.T) {
 	}
 }
 
-// A name that first has a public address and then a private one is checked at each
-// connection (T16).
+// The address is checked at each connection, so a name that first has a public and then a private address is
+// rejected (T16).
 func TestAddressIsCheckedAtEachConnection(t *testing.T) {
 	var called, lookups atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called.Add(1) }))
@@ -372,7 +371,7 @@ func TestAddressIsCheckedAtEachConnection(t *testing.T) {
 		return client, nil
 	}}
 	n, _ := strconv.ParseUint(port, 10, 16)
-	// The first address is allowed, so that the connection is tried and fails; the second is
+	// The first address is allowed, so that the connection is tried and fails. The second is the address of
 	// the server.
 	allow := []egress.Allowed{{Addresses: netip.MustParsePrefix("127.0.0.2/32"), Port: uint16(n)}}
 	c := &Channel{client: egress.NewClient(allow, names), secret: secret, now: time.Now}
@@ -390,8 +389,8 @@ func TestAddressIsCheckedAtEachConnection(t *testing.T) {
 	}
 }
 
-// answerName answers DNS queries over a stream: 127.0.0.2 for the first query of type A, and
-// 127.0.0.1 for the others.
+// answerName answers DNS queries over a stream: 127.0.0.2 for the first query of type A, and 127.0.0.1 for
+// later queries.
 func answerName(conn net.Conn, lookups *atomic.Int64) {
 	defer conn.Close()
 	for {
@@ -501,7 +500,7 @@ func TestEndlessReplyDoesNotDelayTheMessage(t *testing.T) {
 }
 
 // The message has a signature by each secret of an endpoint, so a receiver that has one of the secrets
-// accepts it. If the endpoint has no secret, the secret of the channel signs.
+// accepts the message. If the endpoint has no secret, the secret of the channel signs.
 func TestMessageIsSignedWithEachSecret(t *testing.T) {
 	var header http.Header
 	var body []byte

@@ -41,7 +41,7 @@ func TestEncryptionMatchesRFC8291(t *testing.T) {
 	}
 }
 
-// Each message has one of a few sizes, and push services take the longest one.
+// Each message has one of a few sizes, and push services accept the largest size.
 func TestMessagesArePadded(t *testing.T) {
 	sizes := map[int]bool{}
 	for n := range maxMessage + 1 {

@@ -146,7 +146,8 @@ func TestOutcomeReplacesQuestion(t *testing.T) {
 	}
 }
 
-// A person whose question was reassigned gets a notice that replaces it, and not the question again.
+// A person whose question was reassigned gets a notice that replaces the question, and not the question
+// again.
 func TestReassignedQuestionIsNotShownAgain(t *testing.T) {
 	s := webpushtest.NewService(t)
 	c := newChannel(t, s)
@@ -195,7 +196,8 @@ func TestMessageHasTheWholeQuestionOrNoPartOfIt(t *testing.T) {
 	}
 }
 
-// The reply of a push service decides about a retry. No error contains its text.
+// The status of a reply determines whether the message is sent again. No error contains text of the push
+// service.
 func TestStatusOfTheReplyDeterminesTheRetry(t *testing.T) {
 	s := webpushtest.NewService(t)
 	c := newChannel(t, s)
@@ -319,7 +321,7 @@ func TestOnlySubscriptionsAreValidAddresses(t *testing.T) {
 	}
 }
 
-// Only subjects that push services take are accepted.
+// Only subjects that push services accept are valid.
 func TestSubjectsAreChecked(t *testing.T) {
 	for subject, want := range map[string]bool{
 		"mailto:ops@example.com": true, "https://ask.example.com": true, "ops@example.com": false,
@@ -348,7 +350,7 @@ func TestSendEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// keeper fails until it has a secret.
+// A keeper returns errors until it has a secret.
 type keeper struct{ failures int }
 
 func (k *keeper) ChannelSecret(context.Context, string) ([]byte, error) {

@@ -9,7 +9,8 @@ import (
 	"github.com/askback/askback/internal/access"
 )
 
-// want lists the allowed actions, each as kind, action and relation (E10, F4). All others are forbidden.
+// want lists the allowed actions, each as kind, action and relation (E10, F4). All other actions are
+// forbidden.
 const want = `
 agent ask owner
 agent ask recipient

@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/access"
 )
 
-// Each type of event has a row, so that a new type is not sent before its shares are decided.
+// Each event type is in the table, so that events of a new type are not sent before their share is decided.
 func TestEveryEventTypeIsInTheTable(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "../../event.go", nil, 0)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// The invariants are tested only if the random runs reach each case. Each case in the list occurs in at least
-// one of 2000 runs (A7).
+// The invariants are tested only if the random runs reach each case. Each case in the list must occur in at
+// least one of 2000 runs (A7).
 func TestRandomRunsReachEveryCase(t *testing.T) {
 	left := []string{
 		"answered", "approved", "denied", "declined", "cancelled", "expired", "expired with defaults",
@@ -31,7 +31,7 @@ func TestRandomRunsReachEveryCase(t *testing.T) {
 	}
 }
 
-// caseOf returns the name of the case that a transition belongs to, or "".
+// caseOf returns the name of the case to which a transition belongs, or "".
 func caseOf(m transition) string {
 	var invalid askback.Invalid
 	a, o, due := m.before.Ask, m.after.Ask.Outcome, m.before.Expires()

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/internal/lifecycle"
 )
 
-// An ask has a delivery of its question and then of its outcome. Each goes to its callback and to each
-// receiver that was added while it was open. Without receivers it has none (E3).
+// An ask has a delivery of its question and then of its outcome to its callback, and to each receiver that
+// was added while the ask was open. Without receivers it has no deliveries (E3).
 func TestQuestionAndOutcomeAreDelivered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := map[string][]askback.EventType{} // by receiver
@@ -61,7 +61,8 @@ func lost(events []askback.EventType) bool {
 	return len(events) == 0 || events[len(events)-1] == askback.EventQuestionReassigned
 }
 
-// wantFollowedUp adds the deliveries of a reminder: one to each receiver that has no unsent delivery.
+// wantFollowedUp adds the deliveries of a reminder, one delivery to each receiver that has no unsent
+// delivery.
 func wantFollowedUp(m transition, receivers []lifecycle.Receiver, want map[string][]askback.EventType) {
 	for _, to := range receivers {
 		name := to.Channel + " " + to.Name
@@ -99,8 +100,8 @@ func wantReassigned(m transition, receivers []lifecycle.Receiver, want map[strin
 	}
 }
 
-// A session with a receiver has a delivery of each end of a turn, and of its own end, in this order. A
-// session without a receiver has none (E3).
+// A session with a receiver has a delivery for each end of a turn, and for the end of the session, in this
+// order. A session without a receiver has no deliveries (E3).
 func TestEndsOfSessionAreDelivered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := 0
@@ -129,7 +130,7 @@ func TestEndsOfSessionAreDelivered(t *testing.T) {
 }
 
 // The record of a session does not grow without limit if its receiver accepts nothing. The history has each
-// dropped message, and the last messages are kept.
+// dropped message, and the record keeps the last messages.
 func TestDeliveriesOfSessionAreBounded(t *testing.T) {
 	s := lifecycle.SessionState{}
 	apply := func(in lifecycle.Input) (history []lifecycle.Event) {
@@ -177,10 +178,10 @@ func TestDeliveriesOfSessionAreBounded(t *testing.T) {
 }
 
 // A delivery that begins has an effect, and follows the earlier deliveries to the same receiver. At any time
-// at most one is being sent to each receiver, even if some are sent again.
+// at most one delivery is queued for each receiver, even if some deliveries are sent again.
 func TestDeliveriesBeginInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		begun := map[string]bool{} // the deliveries being sent, by id
+		begun := map[string]bool{} // the deliveries that are queued, keyed by id
 		for _, m := range anyRun(t) {
 			for _, f := range effectOf[lifecycle.Send](m) {
 				i := slices.IndexFunc(m.after.Deliveries, func(d askback.Delivery) bool { return d.ID == f.ID })
@@ -211,8 +212,8 @@ func TestDeliveriesBeginInOrder(t *testing.T) {
 	})
 }
 
-// A delivery waits only while another delivery to its receiver is queued: none is forgotten, and no receiver
-// waits for another one.
+// A delivery waits only while another delivery to its receiver is queued. So no delivery is forgotten, and
+// receivers do not wait for each other.
 func TestDeliveryWaitsOnlyForAQueuedDelivery(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		waiting, queued := map[string]int{}, map[string]int{}

@@ -21,8 +21,8 @@ func effectOf[E lifecycle.Effect](m transition) []E {
 	return out
 }
 
-// The approval of an ask by a grant has the effect UseGrant. Spending that approval has
-// the effect RequireGrant.
+// The approval of an ask by a grant has the effect UseGrant. Consuming this approval has the effect
+// RequireGrant.
 func TestApprovalByGrantUsesAndRequiresTheGrant(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		used, required := effectOf[lifecycle.UseGrant](m), effectOf[lifecycle.RequireGrant](m)

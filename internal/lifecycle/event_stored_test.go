@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/test/kit/golden"
 )
 
-// The golden file has the stored form of these fields in every release. A new field adds a member, and
-// changes no other.
+// The golden file has the stored form of these fields in every release. A new field adds a member and does
+// not change the other members.
 func TestStoredFormOfEventsIsStable(t *testing.T) {
 	got, err := filltest.New[lifecycle.Event]().Append(nil)
 	if err != nil {
@@ -67,7 +67,8 @@ func TestStoredEventIsCompact(t *testing.T) {
 	}
 }
 
-// Changes of a state are stored without the usual state. Older releases stored it, and it is still read.
+// Changes of a state are stored without the usual state. The usual state in an event of an older release is
+// read, too.
 func TestUsualStateOfAnEventIsRead(t *testing.T) {
 	for data, want := range map[string]string{
 		`{}`: "llm_requesting", `{"state":"llm_requesting"}`: "llm_requesting", `{"state":"idle"}`: "idle",
@@ -99,8 +100,8 @@ func TestInvalidStoredEventIsAnError(t *testing.T) {
 	}
 }
 
-// The limits of answers are not checked for late answers. The history has their input only if it can be
-// stored.
+// The limits of answers are not checked for late answers. The history has the input of a late answer only if
+// the input can be stored.
 func TestLateAnswerWithInvalidInputIsStored(t *testing.T) {
 	s, err := lifecycle.DecodeAsk(lifecycle.Row{}, []byte(someFixed),
 		[]byte(`{"v":2,"status":"declined","outcome":{"by":"person","name":"ana","at":1767344400000}}`))

@@ -201,8 +201,8 @@ func TestStoredGrantsAreDecoded(t *testing.T) {
 	}
 }
 
-// A grant of a release before last_used has no last use. Fields that a later release of the same format adds,
-// like last_used itself, are ignored: only another format is an error.
+// A grant of a release before last_used has no last use. Fields that a later release of the same format adds
+// are ignored, because only another format is an error.
 func TestGrantFieldsOfOtherReleasesAreRead(t *testing.T) {
 	fixed, err := os.ReadFile("testdata/states/v1/grant_fixed.json")
 	if err != nil {

@@ -34,7 +34,7 @@ func heldAnswer(t *testing.T, s lifecycle.AskState, what string, lines []string)
 	return nil
 }
 
-// describeHeld writes the answers that a step began or stopped to hold.
+// describeHeld returns the text for the held answers that a step added or removed.
 func describeHeld(b *strings.Builder, before, after []askback.Held) {
 	has := func(all []askback.Held, h askback.Held) bool {
 		return slices.ContainsFunc(all,
@@ -66,7 +66,7 @@ func describeHeld(b *strings.Builder, before, after []askback.Held) {
 	}
 }
 
-// A heldModel has what people know of their answers, without the machine.
+// A heldModel is a model of an ask with held answers that does not use the machine.
 type heldModel struct {
 	held    map[string]time.Time // when the held answer of a person is sent
 	outcome string               // who settled the ask, or "someone else"
@@ -193,7 +193,8 @@ func lastHeld(s lifecycle.AskState, name string) time.Time {
 	return time.Time{}
 }
 
-// A state with a held answer is the same after it was stored. A state of an older database has none.
+// A state with a held answer is the same after it was stored. A state from an older database has no held
+// answers.
 func TestHeldAnswersAreStored(t *testing.T) {
 	a := askback.Ask{
 		ID: "ask_1", SessionID: "ses_1", Agent: "bot", Kind: askback.Confirm, Quorum: 1,
@@ -229,8 +230,8 @@ func TestHeldAnswersAreStored(t *testing.T) {
 	}
 }
 
-// The same answer with another token is held with that token: it is sent even if the first token is revoked
-// meanwhile.
+// The same answer with another token is held with the new token. It is sent even if the first token is
+// revoked meanwhile.
 func TestRepeatedHeldAnswerUsesNewToken(t *testing.T) {
 	a := askback.Ask{
 		ID: "ask_1", SessionID: "ses_1", Agent: "bot", Kind: askback.Questions,

@@ -18,7 +18,7 @@ import (
 
 var nine = morning.Add(9 * time.Hour)
 
-// No event changes a settled ask; only the acknowledgement and the use of its approval are
+// No event changes the outcome of a settled ask. Only the acknowledgement and the use of its approval are
 // added (E10, F4).
 func TestSettledIsFinal(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
@@ -35,7 +35,8 @@ func TestSettledIsFinal(t *testing.T) {
 	})
 }
 
-// The only exception is a late answer, which is counted in the state and recorded in the history.
+// An error changes nothing, with one exception: a late answer is counted in the state and recorded in the
+// history.
 func TestErrorLeavesStateUnchanged(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		if m.err == nil {
@@ -52,7 +53,7 @@ func TestErrorLeavesStateUnchanged(t *testing.T) {
 }
 
 // A step has history if and only if it changes the state. There are two exceptions: a receipt, which only the
-// channel needs, and the time when a delivery was seen, which only the delivery has.
+// channel needs, and the time when a delivery was seen, which only the delivery records.
 func TestOnlyChangesAreRecorded(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		diff := cmp.Diff(m.before, m.after)
@@ -67,8 +68,8 @@ func TestOnlyChangesAreRecorded(t *testing.T) {
 	})
 }
 
-// The store, the JSON and the waiters rely on this: exactly the settled asks have an
-// outcome, with the same status (F4).
+// The store, the JSON and the waiters require that exactly the settled asks have an outcome, with the same
+// status (F4).
 func TestStatusAndOutcomeAgree(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		a := m.after.Ask
@@ -151,8 +152,8 @@ func TestApprovalRecordsTheDigestOfItsArguments(t *testing.T) {
 	})
 }
 
-// The decision approve_all makes one grant, by the person who answered, for the owner
-// of the ask (D1, F8). The effect makes the grant that the history names.
+// The decision approve_all makes one grant, by the person who answered, for the owner of the ask (D1, F8).
+// The effect makes the grant that is in the history.
 func TestOnlyApproveAllMakesGrant(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		ev, _ := m.event.(lifecycle.Answered)
@@ -215,8 +216,7 @@ func TestDueEndsAskOnlyAfterExpiry(t *testing.T) {
 	})
 }
 
-// Claims postpone the deadline to five minutes after the last one, and by at most half
-// an hour (F5).
+// Claims postpone the deadline to five minutes after the last claim, and by at most half an hour (F5).
 func TestClaimsPostponeDeadlineForLimitedTime(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		a, due := m.after.Ask, m.after.Expires()
@@ -425,8 +425,8 @@ func TestLateAnswerIsRecordedInFull(t *testing.T) {
 	})
 }
 
-// Late answers are not checked against the limits of answers. If one is too long, the history keeps only the
-// person, the channel and the reason for the rejection.
+// Late answers are not checked against the limits of answers. For an answer that is too long, the history
+// keeps only the person, the channel and the reason for the rejection.
 func TestLongLateAnswerIsRecordedWithoutContent(t *testing.T) {
 	s := settled(anyAsked().Example(1))
 	const most = 1 << 16
@@ -468,7 +468,7 @@ func TestLongLateAnswerIsRecordedWithoutContent(t *testing.T) {
 	}
 }
 
-// An ask keeps at most twenty claims, one for each person, the newest one last.
+// An ask keeps at most twenty claims, one claim for each person, the newest claim last.
 func TestClaimsAreLimitedAndDistinct(t *testing.T) {
 	s := anyAsked().Example(1)
 	state, _, err := step(lifecycle.AskState{}, s)

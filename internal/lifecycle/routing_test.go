@@ -16,7 +16,7 @@ import (
 )
 
 // receiversIn parses ", through phone / chat (quiet until 12:00)" at the end of what. It also returns the
-// text before it.
+// text before this part.
 func receiversIn(t *testing.T, what string) (rest string, all []lifecycle.Receiver) {
 	t.Helper()
 	rest, names, ok := strings.Cut(what, ", through ")
@@ -83,7 +83,7 @@ func describeApprovers(b *strings.Builder, before, after askback.Ask) {
 	}
 }
 
-// A confirmation is approved when as many different people approved it as its quorum requires, and not
+// A confirmation is approved when as many different people have approved it as its quorum requires, and not
 // before. One denial denies it (F12).
 func TestQuorumCountsEachPersonOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/lifecycle"
 )
 
-// A delivery is seen once, while the ask is pending or by the answer that ends it. Only its person can see
-// it, or one of several people (E3 to E7).
+// A delivery is marked as seen once, while the ask is pending or by the answer that settles it. A delivery to
+// a person is marked by this person, and a delivery to a room by one of its people (E3 to E7).
 func TestDeliveryIsMarkedSeenOnlyOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, _, err := step(lifecycle.AskState{}, anyAsked().Draw(t, "asked"))
@@ -45,7 +45,7 @@ func TestDeliveryIsMarkedSeenOnlyOnce(t *testing.T) {
 	})
 }
 
-// checkSeen checks what one step by a person has changed.
+// checkSeen checks the change that one step by a person has made.
 func checkSeen(t *rapid.T, in lifecycle.Input, by string, before, after lifecycle.AskState) {
 	t.Helper()
 	for i, d := range before.Deliveries {

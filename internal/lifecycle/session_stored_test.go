@@ -67,7 +67,7 @@ func TestSessionsOfEveryReleaseAreDecoded(t *testing.T) {
 	}
 }
 
-// The fixed part that an older release stored stays unchanged when a step is stored in the present format.
+// The fixed part that an older release stored is valid together with a moving part in the present format.
 func TestOldFixedPartIsReadWithANewMovingPart(t *testing.T) {
 	fixed := []byte(`{"v":1,"id":"ses_1","owner":"bot","agent":"bot","created":1767344400000}`)
 	s, err := lifecycle.DecodeSession(lifecycle.Row{}, fixed,

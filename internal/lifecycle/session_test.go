@@ -326,7 +326,7 @@ func roundTripSession(t rapid.TB, s lifecycle.SessionState) lifecycle.SessionSta
 	return out
 }
 
-// The error for a newer format names the newer release that is needed.
+// The error for a newer format states that a newer release is needed.
 func TestNewerOrIncompleteSessionIsRejected(t *testing.T) {
 	for _, c := range [][2]string{
 		{`{"v":7,"id":"ses_1"}`, `{"v":1,"status":"running"}`}, {`{"v":1,"id":"ses_1"}`, `{"v":9,"status":[]}`},

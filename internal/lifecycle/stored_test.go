@@ -147,8 +147,8 @@ const (
 	someMoving = `{"v":1,"status":"pending"}`
 )
 
-// A newer release may have changed every field but the format number. The error has the id of the ask and the
-// fix.
+// A newer release may have changed every field except the format number. The error has the id of the ask and
+// the fix.
 func TestNewerFormatIsRejected(t *testing.T) {
 	const want = "ask ask_1 is stored in format 7, and this release reads up to 6: use a newer release"
 	for _, c := range []struct{ fixed, moving string }{
@@ -200,7 +200,7 @@ func TestFormat1IsConverted(t *testing.T) {
 	}
 }
 
-// Digests of requests are stored, so their form never changes.
+// Digests of requests are stored, so the form of requests never changes.
 func TestFormOfRequestsNeverChanges(t *testing.T) {
 	s, err := lifecycle.DecodeAsk(lifecycle.Row{}, []byte(someFixed), []byte(someMoving))
 	if err != nil {

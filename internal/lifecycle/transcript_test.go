@@ -130,7 +130,7 @@ func readTime(at time.Time) string {
 	return at.Format("15:04:05")
 }
 
-// parse returns the inputs of one paragraph: one, or several for "answers 200 times".
+// parse returns the inputs of a paragraph: one input, or several for "answers 200 times".
 func parse(t *testing.T, s lifecycle.AskState, lines []string) []lifecycle.Input {
 	t.Helper()
 	first, rest, _ := strings.Cut(lines[0], " ")

@@ -26,7 +26,7 @@ func TestForWaitsOrReturnsTheCause(t *testing.T) {
 	})
 }
 
-// Pauses double up to the maximum; after a reset they begin again.
+// Pauses double up to the maximum. After a reset they begin again.
 func TestBackoffDoublesUpToItsMaximum(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := pause.Backoff{First: time.Second, Max: 5 * time.Second}

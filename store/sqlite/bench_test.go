@@ -15,10 +15,9 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// BenchmarkCommit measures the commit of an ask and of its answer by concurrent
-// callers. An ask writes a record with a Fixed of 700 bytes and a State of 300, and an event
-// of 120; its answer keeps the Fixed. The processor time depends less on the disk and on
-// other programs than the elapsed time.
+// BenchmarkCommit measures the commit of an ask and of its answer by concurrent callers. An ask writes a
+// record with a Fixed of 700 bytes and a State of 300 bytes, and an event of 120 bytes. Its answer keeps the
+// Fixed. The processor time depends less on the disk and on other programs than the elapsed time.
 func BenchmarkCommit(b *testing.B) {
 	for _, callers := range []int{1, 16, 64} {
 		b.Run(fmt.Sprintf("ask/callers=%d", callers), func(b *testing.B) {
@@ -35,8 +34,8 @@ func BenchmarkCommit(b *testing.B) {
 	}
 }
 
-// BenchmarkCycle measures an ask, its answer and its ack, one commit each, by concurrent
-// callers that each have one ask at a time.
+// BenchmarkCycle measures an ask, its answer and its ack, with one commit each. Each of the concurrent
+// callers has one ask at a time.
 func BenchmarkCycle(b *testing.B) {
 	for _, callers := range []int{1, 16, 64} {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
@@ -67,7 +66,7 @@ func asks(b *testing.B, s *sqlite.Store, callers int) {
 	})
 }
 
-// benchRecord returns a record that has a stream of its own, like most asks.
+// benchRecord returns a record with a separate stream, as most asks have.
 func benchRecord(n int) store.Record {
 	r := record(n)
 	r.Stream = "ses_" + r.ID[len("ask_"):]

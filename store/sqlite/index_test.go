@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// find returns the ids of the documents with a word.
+// find returns the ids of the documents that contain a word.
 func find(t *testing.T, s *sqlite.Store, word string) []string {
 	t.Helper()
 	ids, err := s.Find(t.Context(), store.Search{Phrases: []store.Phrase{{Words: []string{word}}}})
@@ -22,7 +22,7 @@ func find(t *testing.T, s *sqlite.Store, word string) []string {
 	return ids
 }
 
-// addDocument adds the document of a record, with one word, and moves the position to seq.
+// addDocument adds a document with one word for a record, and moves the position to seq.
 func addDocument(t *testing.T, s *sqlite.Store, r store.Record, seq int64) {
 	t.Helper()
 	d := store.Document{Kind: r.Kind, ID: r.ID, At: r.Created, Words: "table"}
@@ -45,9 +45,9 @@ func TestIndexIsAddedByMigration(t *testing.T) {
 	}
 }
 
-// The index of a database of schema 8 finds asks by the time at which they were made. The index of schema 9
-// has no words for the principals that may list them. The migration empties both, even if they are damaged,
-// so that they are filled again.
+// The index of schema 8 sorts asks by the time at which they were made. The index of schema 9 has no words
+// for the principals that may list an ask. The migration empties both indices, even if they are damaged, so
+// that they are filled again.
 func TestIndexOfEarlierSchemaIsFilledAgain(t *testing.T) {
 	for version, damage := range map[string]string{
 		"8": "", "9": "", "8 ": "drop table search_ids", "9 ": "delete from search_data",
@@ -66,7 +66,7 @@ func TestIndexOfEarlierSchemaIsFilledAgain(t *testing.T) {
 		}
 		addDocument(t, s, record(1), 1)
 		s.Close()
-		s = openAt(t, path) // it is not emptied again
+		s = openAt(t, path) // the index is not emptied again
 		if got := find(t, s, "table"); len(got) != 1 {
 			t.Errorf("%q: got %q after another start, want the ask", damage, got)
 		}
@@ -96,8 +96,8 @@ var indexDamages = []string{
 	"delete from search_config",
 }
 
-// An indexed is a database with records 1 to 3, and an index with the first two. [indexed.fill] adds the
-// third.
+// An indexed is a database with records 1 to 3, whose index has the documents of records 1 and 2.
+// [indexed.fill] adds the third document.
 type indexed struct {
 	*sqlite.Store
 	path string
@@ -174,8 +174,7 @@ func (i indexed) fill(t *testing.T) {
 	t.Fatal("UpdateIndex: got conflicts only")
 }
 
-// check checks that all calls that use the index work, and that nothing is reported as
-// damaged.
+// check checks that all calls that use the index succeed, and that no row is reported as damaged.
 func (i indexed) check(t *testing.T) {
 	t.Helper()
 	find(t, i.Store, "table")
@@ -202,8 +201,8 @@ func (i indexed) check(t *testing.T) {
 	}
 }
 
-// If the index is damaged or a table of it is missing, the index is emptied when the database is opened or
-// the index is used (E9). Its position is then the first one. Nothing else is affected.
+// If the index is damaged or one of its tables is missing, it is emptied when the database is opened or the
+// index is used (E9). Its position is then 0. Nothing else is affected.
 func TestDamagedIndexIsCreatedAgain(t *testing.T) {
 	for _, statement := range indexDamages {
 		t.Run(statement, func(t *testing.T) {

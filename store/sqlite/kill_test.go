@@ -21,8 +21,8 @@ import (
 // process writes until it is killed.
 const childEnv = "ASKBACK_SQLITE_CHILD"
 
-// runChild creates records with an effect, performs effects, answers records and fills the index with the
-// answered ones, in an endless loop. It prints a line for each change after Commit has returned.
+// runChild creates records with an effect, performs effects, answers records and adds the answered records to
+// the index, in an endless loop. It prints a line for each change after Commit has returned.
 func runChild(path string) {
 	s, err := sqlite.Open(path, nil)
 	if err != nil {
@@ -79,8 +79,7 @@ func indexNext(s *sqlite.Store) error {
 	return s.UpdateIndex(ctx, u)
 }
 
-// send claims one effect, if any is free, and completes it. Another worker may have created
-// its record.
+// send claims one effect, if an effect is free, and completes it. Another worker may have created its record.
 func send(s *sqlite.Store, node string) {
 	effects, err := s.Claim(context.Background(), node, time.UnixMilli(2_000_000_000_000), 1)
 	if err != nil {
@@ -104,9 +103,9 @@ func commit(s *sqlite.Store, what string, c store.Change) {
 	os.Stdout.WriteString(fmt.Sprintf("ACK %s %s\n", c.Events[0].Subject, what))
 }
 
-// After kill -9, every acknowledged change is there once, and the numbers of events have
-// no gap (F2). Every effect is either done, with its event, or can be claimed again. The index
-// has exactly the answered records up to its position.
+// After kill -9, the database has every acknowledged change once, and the numbers of events have no gap (F2).
+// Every effect is either done, with its event, or can be claimed again. The index has exactly the answered
+// records up to its position.
 func TestKilledProcessLosesNothingAcknowledged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	acknowledged := map[string]bool{} // id and type of an event
@@ -141,7 +140,7 @@ func killAfter(t *testing.T, path string, lines int) (printed []string) {
 			}
 		}
 	}
-	_ = cmd.Wait() // it was killed
+	_ = cmd.Wait() // the child was killed
 	return printed
 }
 
@@ -200,7 +199,7 @@ func checkHistory(t *testing.T, path string, acknowledged map[string]bool) {
 	}
 }
 
-// checkIndexed checks that the index has each of these records once, and no other.
+// checkIndexed checks that the index has each of these records once, and no other record.
 func checkIndexed(t *testing.T, s *sqlite.Store, path string, want []string) {
 	t.Helper()
 	var got []string

@@ -68,8 +68,8 @@ func TestSchema5IsMigrated(t *testing.T) {
 	}
 }
 
-// Schema 10 stored events about their own session with its id as their subject. They are read, shown and
-// pruned like present events.
+// In schema 10, the subject of an event about its own session was the id of the session. Such events are
+// read, shown and pruned like present events.
 func TestEventsOfSchema10AreAboutTheirSession(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	s := openAt(t, path)

@@ -11,8 +11,7 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// No statement scans a whole table. None sorts, except for rows that are due in the same
-// millisecond.
+// No statement scans a whole table. No statement sorts, except for rows that are due in the same millisecond.
 func TestEveryStatementUsesAnIndex(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	openAt(t, path)
@@ -127,7 +126,7 @@ func TestEveryStatementUsesAnIndex(t *testing.T) {
 		if strings.HasPrefix(text, "select coalesce(max(seq), 0)") {
 			continue // max(seq) reads only the end of the table
 		}
-		plan = strings.ReplaceAll(plan, "SCAN json_each", "") // it scans a parameter, not a table
+		plan = strings.ReplaceAll(plan, "SCAN json_each", "") // the statement scans a parameter, not a table
 		plan = strings.ReplaceAll(plan, "SCAN (subquery-1)", "")
 		plan = strings.ReplaceAll(plan, "SCAN CONSTANT ROW", "")
 		if strings.Contains(text, "stream = ?") && strings.Contains(text, "from history") {

@@ -17,8 +17,8 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// commitOwned commits an open and an unacked record for each number, of the owners agent-0,
-// agent-1 and agent-2 in turn.
+// commitOwned commits an open and an unacked record for each number. The owners are agent-0, agent-1 and
+// agent-2 in turn.
 func commitOwned(t *testing.T, s *sqlite.Store, numbers ...int) {
 	t.Helper()
 	for _, n := range numbers {
@@ -31,7 +31,7 @@ func commitOwned(t *testing.T, s *sqlite.Store, numbers ...int) {
 	}
 }
 
-// checkOwned checks the lists of every owner, in both directions, whole and in pages.
+// checkOwned checks the lists of every owner in both directions, as a whole and in pages.
 func checkOwned(t *testing.T, s *sqlite.Store, numbers []int) {
 	t.Helper()
 	for owner := range 3 {
@@ -82,8 +82,8 @@ func allIDs(t *testing.T, s *sqlite.Store, q store.Query) (ids []string) {
 	}
 }
 
-// countRecent returns the number of records that are open or unacked, and how many of them are in no index by
-// owner.
+// countRecent returns the number of records that are open or unacked, and the number of these records that
+// are in no index by owner.
 func countRecent(t *testing.T, db *sql.DB) (all, recent int) {
 	t.Helper()
 	row := db.QueryRow("select count(*), coalesce(sum(recent), 0) from records where open = 1 or unacked = 1")
@@ -124,7 +124,7 @@ func TestListsForAnOwnerReturnOldAndRecentRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Open, r.Fixed = false, nil
-	for _, r.Open = range []bool{false, true} { // it leaves the index by owner, and returns
+	for _, r.Open = range []bool{false, true} { // the record leaves the index by owner, and returns
 		if _, err := s.Commit(t.Context(), store.Change{Put: []store.Record{r}}); err != nil {
 			t.Fatal(err)
 		}

@@ -40,7 +40,7 @@ func fillPages(t *testing.T, path string) {
 	}
 }
 
-// lists returns the ids or numbers in the lists of a store, by the name of the list, and the errors.
+// lists returns the ids or numbers in the lists of a store, keyed by the name of the list, and the errors.
 func lists(t *testing.T, s *sqlite.Store) (all map[string][]string, errs map[string]error) {
 	t.Helper()
 	all, errs = map[string][]string{}, map[string]error{}
@@ -92,8 +92,8 @@ func isPart(part, whole []string) bool {
 	return true
 }
 
-// If one page of the file cannot be read, lists have the records and events of the other pages. The health of
-// the store reports the page.
+// If a page of the file cannot be read, lists return the records and events on other pages. The health of the
+// store reports the page.
 func TestDamagedPageHidesOnlyItsRecords(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	fillPages(t, path)

@@ -118,16 +118,16 @@ func execute(t *testing.T, db *sql.DB, text string) {
 // The store passes the tests of package storetest.
 func TestStoreConforms(t *testing.T) { storetest.Run(t, newSubject) }
 
-// SQLite returns the same results as the store in memory. Some records are recent, and the others are in the
-// indices by owner.
+// SQLite returns the same results as the store in memory. Some records are recent, and other records are in
+// the indices by owner.
 func TestSQLiteBehavesLikeMemstore(t *testing.T) {
 	sqlite.SetMaxRecent(t, 2, 1)
 	memory := func(*testing.T) storetest.Subject { return storetest.Subject{Store: memstore.New()} }
 	storetest.Walk(t, memory, newSubject)
 }
 
-// The settings apply to every connection, not only to the first of each kind (F2). Only
-// the writer's connection may delete.
+// The settings apply to every connection, not only to the first connection of each kind (F2). Only the
+// writer's connection may delete.
 func TestSettingsApplyToEveryConnection(t *testing.T) {
 	s := openAt(t, filepath.Join(t.TempDir(), "askback.db"))
 	write, read, release, err := s.Connections(t.Context())
@@ -158,7 +158,7 @@ func TestSettingsApplyToEveryConnection(t *testing.T) {
 	}
 }
 
-// If all connections that read are in use, a read waits for one until its context ends.
+// If all connections that read are in use, a read waits for a connection until its context ends.
 func TestReadWaitsForConnection(t *testing.T) { synctest.Test(t, testReadWaits) }
 
 func testReadWaits(t *testing.T) {
@@ -231,7 +231,7 @@ func TestFilesOfOtherProgramsAreNotChanged(t *testing.T) {
 	}
 }
 
-// Only the owner may read the files, also at paths with special characters.
+// Only the owner may read the files, even if their path has special characters.
 func TestFilesArePrivate(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a?b#c%20d é.db")
@@ -270,8 +270,8 @@ func event(r store.Record, what string) store.Event {
 	return store.Event{Stream: r.Stream, Subject: r.ID, Type: what, At: r.Updated, Data: bytes.Repeat([]byte("d"), 120)}
 }
 
-// commitWaiting commits n changes concurrently while the database is locked. It returns
-// once the writer has the first one and the others are in the queue.
+// commitWaiting commits n changes concurrently while the database is locked. It returns once the writer has
+// the first change and the other changes are in the queue.
 func commitWaiting(t *testing.T, s *sqlite.Store, n int, change func(n int) store.Change) (results chan error) {
 	t.Helper()
 	results = make(chan error, n)
@@ -439,8 +439,8 @@ func TestCommitWaitsIfItsContextEndsDuringTheWrite(t *testing.T) {
 	}
 }
 
-// Close moves the write-ahead log into the database even if another program has the file
-// open, in which case SQLite does not do so itself.
+// Close moves the write-ahead log into the database even if another program has the file open. In this case
+// SQLite itself does not move the log.
 func TestCloseMovesLogIntoDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	s := openAt(t, path)

@@ -60,8 +60,8 @@ func executeOnFile(t *testing.T, path, text string) {
 	}
 }
 
-// If another program changes a column of a record, Read returns a DamagedError with its
-// id, and lists omit it.
+// If another program changes a column of a record, Read returns a DamagedError with the id of the record, and
+// lists omit the record.
 func TestRecordChangedByAnotherProgramIsNotReturned(t *testing.T) {
 	for _, column := range []string{
 		"version = version + 1", "stream = 'ses_2'", "key = 'other'", "key = null", "open = 0", "open = 7",
@@ -107,8 +107,8 @@ func TestRecordChangedByAnotherProgramIsNotReturned(t *testing.T) {
 	}
 }
 
-// If another program changes a column of an event, lists omit it, and the numbers of
-// later events do not change.
+// If another program changes a column of an event, lists omit the event, and the numbers of later events do
+// not change.
 func TestChangedEventIsOmitted(t *testing.T) {
 	for _, column := range []string{
 		"n = n + 1", "subject = 'ask_x'", "type = 'answered'", "at = at + 1", `data = cast('{"a":2}' as blob)`,
@@ -149,8 +149,8 @@ func TestChangedEventIsOmitted(t *testing.T) {
 	}
 }
 
-// If another program changes a column of an effect, Claim and Dead omit it and return the
-// others.
+// If another program changes a column of an effect, Claim and Dead omit the effect and return the other
+// effects.
 func TestChangedEffectIsOmitted(t *testing.T) {
 	for _, column := range []string{
 		"id = id || 'x'", "kind = 'call'", "subject_kind = 'token'", "subject = 'ask_x'", "stream = 'ses_2'",
@@ -255,8 +255,8 @@ func TestRowWithAFlippedBitIsNotReturned(t *testing.T) {
 	}
 }
 
-// The rows of a database without checksums can be read. Columns get a checksum when they
-// are written. Verify counts the rows that lack one.
+// The rows of a database without checksums can be read. Columns get a checksum when they are written. Verify
+// counts the rows without a checksum.
 func TestRowsWithoutChecksumsAreRead(t *testing.T) {
 	s, path := openDump(t, "schema3.sql")
 	asks, err := s.List(t.Context(), store.Query{Kind: "ask"})
@@ -326,7 +326,7 @@ func seqsOf(events []store.Event) (seqs []int64) {
 func textLogger(log *bytes.Buffer) *slog.Logger { return slog.New(slog.NewTextHandler(log, nil)) }
 
 // A value of another type than the schema requires is damage, even if its bytes match the checksum or the row
-// has none.
+// has no checksum.
 func TestValueOfAnotherTypeIsReportedAsDamage(t *testing.T) {
 	for change, want := range map[string]string{
 		"update records set open = 7, sum = null where id = '" + record(2).ID + "'":        "ask " + record(2).ID,

@@ -23,7 +23,7 @@ func TestOutcomeRecordsTheNameOfTheChannelOrPush(t *testing.T) {
 	}
 }
 
-// Names identify channels; people read the titles.
+// Names identify channels. People read the titles.
 func TestChannelsHaveNamesAndTitles(t *testing.T) {
 	seen := map[string]bool{}
 	for _, k := range kinds.All {

@@ -131,7 +131,7 @@ func other(text string) func(*askback.Ask) {
 
 func decline(a *askback.Ask) { a.Outcome.Status = askback.Declined }
 
-// The todos are the steps of the plan, and the last one is completed at the end.
+// The todos are the steps of the plan, and the last todo is completed at the end.
 func TestPlanIsCompleted(t *testing.T) {
 	r := &run{t: t, messages: []conversation.Message{{Role: conversation.RoleUser, Text: "Write a poem."}}}
 	var last struct {

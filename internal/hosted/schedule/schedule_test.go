@@ -29,7 +29,7 @@ func parse(t *testing.T, text, zoneName string) schedule.Schedule {
 	return s
 }
 
-// next returns the next times of a schedule after a time in RFC 3339.
+// next returns the next times of a schedule after a time, in RFC 3339.
 func next(t *testing.T, s schedule.Schedule, after string, n int) string {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339, after)
@@ -50,7 +50,7 @@ func TestNextReturnsFirstTimeOfSchedule(t *testing.T) {
 		{"0 7 * * mon-FRI", "UTC", "2026-11-20T07:00:00Z", "2026-11-23T07:00:00Z 2026-11-24T07:00:00Z"},
 		{"*/20 9-10 * * *", "UTC", "2026-11-20T09:50:00.5Z", "2026-11-20T10:00:00Z 2026-11-20T10:20:00Z"},
 		{"5,35 0 1 jan,jul *", "UTC", "2026-11-20T00:00:00Z", "2027-01-01T00:05:00Z 2027-01-01T00:35:00Z"},
-		// one of the two days suffices
+		// a day that matches either field suffices
 		{"0 0 13 * fri", "UTC", "2026-11-10T00:00:00Z", "2026-11-13T00:00:00Z 2026-11-20T00:00:00Z"},
 		{"0 0 29 2 *", "UTC", "2096-03-01T00:00:00Z", "2104-02-29T00:00:00Z 2108-02-29T00:00:00Z"},
 		{

@@ -43,7 +43,7 @@ func TestVerifyReturnsTheSignedLink(t *testing.T) {
 	}
 }
 
-// The boundaries of fields matter: "ab"+"c" and "a"+"bc" have different tokens.
+// The boundaries of fields matter: the links "ab"+"c" and "a"+"bc" have different tokens.
 func TestTokensOfDifferentLinksDiffer(t *testing.T) {
 	s := answerlink.New(key(1), answerlink.Page)
 	seen := map[string]bool{}
@@ -61,7 +61,7 @@ func TestTokensOfDifferentLinksDiffer(t *testing.T) {
 	}
 }
 
-// A token is invalid after a change of any character, in another encoding or if it is cut, and for another
+// A token is invalid if a character was changed, if it was truncated or encoded differently, and for another
 // key or purpose.
 func TestForgedTokensAreInvalid(t *testing.T) {
 	s := answerlink.New(key(1), answerlink.Page)

@@ -21,8 +21,8 @@ func call(input string, dangerous bool) askback.Ask {
 	}}
 }
 
-// The choices of an ask are all of its options in their order, or none. So an index in them, which a signed
-// button has, means the same with any limits.
+// The choices of an ask are all of its options in their order, or none. So the index in a signed button
+// selects the same choice with any limits.
 func TestChoicesOfferAllOptionsOrNone(t *testing.T) {
 	several, two, quorum := ask("a", "b"), ask("a", "b"), call("{}", false)
 	several.Questions[0].MultiSelect, quorum.Quorum = true, 2
@@ -66,7 +66,8 @@ func TestChoicesOfferAllOptionsOrNone(t *testing.T) {
 	}
 }
 
-// A late person reads who was first and with which answer, without a text that is too long for a notice.
+// A person whose answer was late is told who was first and with which answer. An answer that is too long for
+// a notice is omitted.
 func TestLateNoticeNamesThePersonWhoWasFirst(t *testing.T) {
 	for label, want := range map[string]string{
 		"SQLite": "eva answered first: SQLite", strings.Repeat("x", 300): "eva answered first",

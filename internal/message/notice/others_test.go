@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/internal/message/notice"
 )
 
-// A message counts the questions of the same agent that get no separate message (T18).
+// A message has the number of questions of the same agent that get no separate message (T18).
 func TestMessageCountsOtherQuestions(t *testing.T) {
 	for others, want := range map[int]string{
 		0: "", 1: "One more question of this agent waits in the inbox",
@@ -29,7 +29,7 @@ func TestMessageCountsOtherQuestions(t *testing.T) {
 	}
 }
 
-// A message names the people who are left out, but not as a repair.
+// A message lists the names that are not asked, and does not call this a repair.
 func TestMessageListsNamesThatAreNotAsked(t *testing.T) {
 	a := askback.Ask{
 		ID: "ask_1", Agent: "bot",
