@@ -8,7 +8,8 @@ import (
 	"github.com/askback/askback/internal/agents"
 )
 
-// The list is sorted, because commands print it in this order. askback doctor checks each hook.
+// The agents are sorted by name, because commands print them in this order. Each agent has a title and a
+// configuration, and each agent with a hook has canaries for askback doctor.
 func TestListOfAgentsIsSortedAndComplete(t *testing.T) {
 	all := agents.All()
 	if !slices.IsSortedFunc(all, func(a, b agents.Agent) int { return strings.Compare(a.Name, b.Name) }) {

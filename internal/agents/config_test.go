@@ -53,7 +53,7 @@ func checkArchive(t *testing.T, path string) {
 	c.checkRemoval(t, after)
 }
 
-// testCase is the content of an archive.
+// A testCase is the content of an archive.
 type testCase struct {
 	client  string
 	scope   config.Scope

@@ -56,7 +56,7 @@ func TestDialectsMatchTranscripts(t *testing.T) {
 
 var nine = time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
 
-// clientPlayer runs the commands of a transcript for one client.
+// A clientPlayer runs the commands of a transcript for one client.
 type clientPlayer struct {
 	t      *testing.T
 	client compat.Client
@@ -228,8 +228,8 @@ var consent = regexp.MustCompile(
 	`"approved":true|"payload":true|"confirmed":true|"type":"(approve|accept|edit)"|^true$|Yes, proceed`,
 )
 
-// checkApprovals checks that only an approval results in an approval in the format of the client. It does so
-// only if all calls of an input are confirmations.
+// checkApprovals checks that only an approval results in an approval in the format of the client. It checks
+// only inputs all of whose calls are confirmations.
 func checkApprovals(t *testing.T, name string, raw []byte, in compat.Input) {
 	var asks []askback.Ask
 	for _, call := range in.Calls {
@@ -254,8 +254,8 @@ func checkApprovals(t *testing.T, name string, raw []byte, in compat.Input) {
 	}
 }
 
-// checkEveryAnswer answers each question with notes and, if it may, with a text. It checks that the result
-// contains all of these, and the comment. It skips confirmations.
+// checkEveryAnswer answers each question with notes and, if the question permits a text, with a text. It
+// checks that the result contains these notes and texts, and the comment. It skips confirmations.
 func checkEveryAnswer(t *testing.T, name string, call compat.Call) {
 	ask := askback.Ask{Kind: askback.Questions, Questions: call.Request.Questions, Status: askback.Answered}
 	o := askback.Outcome{Status: askback.Answered, Comment: "the comment"}

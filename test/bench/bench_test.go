@@ -88,7 +88,7 @@ func TestAllFollowersReceiveEvents(t *testing.T) {
 	}
 }
 
-// silentServer accepts asks and sends no events.
+// A silentServer is a server that accepts asks and sends no events.
 type silentServer struct{ streamServer }
 
 func (silentServer) ask(context.Context) (string, error) { return "ask_1", nil }

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// fakeSubject answers after a while. It records its name with each ask, unless it made the previous ask.
+// A fakeSubject is a subject that answers after a while. It records its name with each ask, unless it made
+// the previous ask.
 type fakeSubject struct {
 	name  string
 	order *[]string

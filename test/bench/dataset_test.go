@@ -48,7 +48,7 @@ func TestDatasetIsReadable(t *testing.T) {
 		counts[string(s.Status)]++
 	}
 	want := map[string]int{
-		"pending":  270, // 30 asks are addressed to others
+		"pending":  270, // 30 asks are addressed to other people
 		"answered": 1170, "declined": 30, "waiting_for_input": 18, "completed": 12,
 	}
 	if diff := cmp.Diff(want, counts); diff != "" {
@@ -104,8 +104,8 @@ func TestDatasetIsDeterministic(t *testing.T) {
 	}
 }
 
-// Scale prints lines for cycles, for reads and for the clean-up. It leaves only the database that it is to
-// keep.
+// Scale prints lines for cycles, for reads and for the clean-up. It leaves only the database that it was told
+// to keep.
 func TestScaleIsMeasured(t *testing.T) {
 	var out, notes strings.Builder
 	dir := t.TempDir()

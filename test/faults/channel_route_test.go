@@ -133,9 +133,9 @@ func (g *routedRig) ask(r askback.Request) askback.Ask {
 func live(m fakes.Message) bool    { return m.Live }
 func settled(m fakes.Message) bool { return m.Settled && !m.Live }
 
-// A question that zoe does not answer reaches ana in Slack after ten minutes. It reaches ben in Telegram
-// after his quiet hours, because the second escalation is within them. His press settles it, and the message
-// in Slack shows the outcome (F12).
+// A question that zoe does not answer reaches ana in Slack after ten minutes. The question reaches ben in
+// Telegram after the quiet hours of ben, because the second escalation is within these hours. When ben
+// presses a button, the question is settled, and the message in Slack shows the outcome (F12).
 func TestEscalationReachesPeopleInTheirChannels(t *testing.T) {
 	minutes := func(n int) askback.Span { return askback.Span(time.Duration(n) * time.Minute) }
 	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)

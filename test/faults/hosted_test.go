@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// A hosted run that is killed repeatedly ends like any other. Each change was made at most once and each
-// question was asked once (A2, F2).
+// A hosted run that is killed repeatedly ends like a run that is not killed. Each change was made at most
+// once and each question was asked once (A2, F2).
 func TestKilledHostedRunsEndWithTheSameResult(t *testing.T) {
 	dir := t.TempDir()
 	program := builtProgram(t)

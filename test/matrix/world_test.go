@@ -50,7 +50,7 @@ type world struct {
 	close   func()
 }
 
-// The callers: tokens and, after "web-", browsers.
+// The names of the callers. A name with the prefix "web-" is a browser, and another name is a token.
 var callers = []string{
 	"none", "bad", "owner", "agent", "asked", "person", "op", "admin", "web-asked", "web-person", "web-op", "web-admin",
 }
@@ -232,7 +232,7 @@ func (w *world) makeRun() {
 	}
 }
 
-// script is a model that asks a question, and then makes a call that needs approval.
+// A script is a model that asks a question, and then makes a call that needs approval.
 type script struct{}
 
 func (script) Reply(_ context.Context, r agent.ModelRequest, _ func(string)) (agent.ModelReply, error) {
@@ -255,7 +255,7 @@ func (script) Reply(_ context.Context, r agent.ModelRequest, _ func(string)) (ag
 	return agent.ModelReply{Text: "Done."}, nil
 }
 
-// receiver is a channel that accepts everything.
+// A receiver is a channel that accepts everything.
 type receiver struct{}
 
 func (receiver) Send(context.Context, askback.Notification) (string, error) { return "", nil }

@@ -18,7 +18,7 @@ func TestSVGShowsTheCells(t *testing.T) {
 		`<text x="28" y="25" textLength="24" lengthAdjust="spacingAndGlyphs" class="b">&lt;b&gt;</text>`,
 		`&amp;</text>`,
 		`<text x="28" y="59" textLength="8" lengthAdjust="spacingAndGlyphs" class="d">│</text>`,
-		`viewBox="0 0 184 75"`, // three rows; the others are empty
+		`viewBox="0 0 184 75"`, // three rows; the other rows are empty
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("want %s in\n%s", want, got)

@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/internal/agents/hook/hooktest"
 )
 
-// scripted is a client that settles each ask with the same outcome. It calls during while an approval is
+// A scripted is a client that settles each ask with the same outcome. It calls during while an approval is
 // consumed.
 type scripted struct {
 	hooktest.Client
@@ -31,10 +31,10 @@ func (c *scripted) Ack(context.Context, string) (askback.Ask, error) {
 	return askback.Ask{}, nil
 }
 
-// broken is a writer that fails.
-type broken struct{}
+// A brokenWriter is a writer that fails.
+type brokenWriter struct{}
 
-func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 // play forwards a request for a permission, and waits for the end of its ask.
 func play(t *testing.T, client *scripted, agent io.Writer) *acp.Proxy {
@@ -56,7 +56,7 @@ func TestUndeliverableAnswerIsNotAcked(t *testing.T) {
 	for _, c := range []struct {
 		agent io.Writer
 		acks  int
-	}{{io.Discard, 1}, {broken{}, 0}} {
+	}{{io.Discard, 1}, {brokenWriter{}, 0}} {
 		client := &scripted{}
 		client.Outcome = askback.Outcome{Status: askback.Answered, Decision: askback.Deny}
 		play(t, client, c.agent).Wait()
@@ -92,7 +92,7 @@ func TestAnswerAfterTheEndOfItsRequestIsNotSent(t *testing.T) {
 	}
 }
 
-// unreachable is a client whose server cannot be reached.
+// An unreachable is a client whose server cannot be reached.
 type unreachable struct{ hooktest.Client }
 
 func (*unreachable) Ack(context.Context, string) (askback.Ask, error) {

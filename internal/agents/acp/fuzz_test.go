@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/internal/agents/hook/hooktest"
 )
 
-// unapproved are outcomes that approve nothing.
+// unapproved lists outcomes that approve nothing.
 var unapproved = hooktest.Unapproved("yes")
 
 // Whatever the agent sends, Askback chooses an option that allows something only after an approval.

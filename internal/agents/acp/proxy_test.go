@@ -33,7 +33,7 @@ const (
 	closed    = `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"p"}}`
 )
 
-// A side is one side of the proxy: an editor or an agent.
+// A side is the editor or the agent, at its end of the proxy.
 type side struct {
 	t    testing.TB
 	in   io.WriteCloser
@@ -141,7 +141,7 @@ func (f *fixture) answer(ask askback.Ask, a askback.Answer) {
 	}
 }
 
-// withdrawn waits until an ask is withdrawn.
+// withdrawn waits until an ask is settled, and fails the test unless the ask was withdrawn with the reason.
 func (f *fixture) withdrawn(ask askback.Ask, reason string) {
 	f.t.Helper()
 	got, err := f.person.Wait(f.bounded(), ask.ID)
@@ -173,7 +173,7 @@ func TestPersonDecidesBeforeTheEditor(t *testing.T) {
 	}
 }
 
-// A request is one ask, however often it is made.
+// A request that is repeated has only one ask.
 func TestRepeatedRequestHasOneAsk(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -222,7 +222,7 @@ func TestAgentCancelsItsRequest(t *testing.T) {
 	}
 }
 
-// The end of one side withdraws the ask. Nothing is sent to the agent.
+// If the agent or the editor disconnects, the ask is withdrawn. Nothing is sent to the agent.
 func TestAskIsWithdrawnIfAgentOrEditorDisconnects(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -382,7 +382,7 @@ func TestArgumentsAreShownWithoutTitle(t *testing.T) {
 	}
 }
 
-// Messages of other versions of the protocol are left to the editor, because they could mean something else.
+// Messages of other versions of the protocol are left to the editor, because their meaning could differ.
 func TestOtherVersionsAreLeftToTheEditor(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{`2`, `"1"`, `1.0`} {
@@ -400,7 +400,7 @@ func TestOtherVersionsAreLeftToTheEditor(t *testing.T) {
 }
 
 // An agent that never ends its calls does not use more and more memory. A forgotten call is not shown as
-// another call with its id.
+// another call with the same id.
 func TestNumberOfKeptCallsIsLimited(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -451,7 +451,7 @@ func TestHugeMessageIsForwarded(t *testing.T) {
 	f.editor.expects(huge)
 }
 
-// A form of the agent is asked as questions. If people decline it, it is left to the editor.
+// A form of the agent is asked as questions. If people decline the form, it is left to the editor.
 func TestFormIsAsked(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -6,7 +6,8 @@ import (
 	"github.com/askback/askback/internal/agents/claudecode"
 )
 
-// The plugin of Claude Code is recognized in its list and in settings, as version 2.1.329 writes them.
+// The plugin for Claude Code is recognized in the list of plugins and in settings, as version 2.1.329 writes
+// them.
 func TestPluginOfClaudeCodeIsRecognized(t *testing.T) {
 	for list, want := range map[string]bool{
 		`{"version": 2, "plugins": {"askback@askback": [{"scope": "user", "installPath": "/p", "version": "6693661d0324"}]}}`: true,

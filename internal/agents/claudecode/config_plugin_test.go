@@ -78,7 +78,7 @@ func readJSON(t *testing.T, raw []byte, into any) {
 	}
 }
 
-// The marketplace has the plugin in its folder, and both have the same description.
+// The marketplace lists the plugin with its name, its folder and its description.
 func TestMarketplaceListsThePlugin(t *testing.T) {
 	var market struct {
 		Name    string

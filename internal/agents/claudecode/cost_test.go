@@ -100,8 +100,8 @@ func TestInputOfToolIsParsedOnce(t *testing.T) {
 	}
 }
 
-// The tools of Askback need no approval, and askback init allows exactly these. Other tools of
-// a server with the same name need approval, and incomplete names are not split (F7).
+// The tools of Askback need no approval, and askback init allows exactly these tools. Other tools of a server
+// with the same name need approval, and incomplete names are not split (F7).
 func TestOnlyOwnToolsNeedNoApproval(t *testing.T) {
 	files, err := claudecode.Config.FilesFor(config.User, config.Options{})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/internal/agents/hook/hooktest"
 )
 
-// start runs a hook in the process of f.
+// start starts a hook that asks about an event, and returns once the hook waits. leave cancels the hook.
 func start(f *hooktest.Fixture, ev claudecode.Event) (leave func()) {
 	leave, _ = f.Start(func(ctx context.Context) (hook.Reply, error) {
 		return runEvent(ctx, &f.Runner, "bot", f.Client(), ev)
@@ -22,7 +22,7 @@ func start(f *hooktest.Fixture, ev claudecode.Event) (leave func()) {
 	return leave
 }
 
-// If a hook is killed, the server withdraws its ask, unless a resumed session makes the call again.
+// If a hook is killed, the server withdraws its ask, unless a resumed session can make the call again.
 func TestOnlyAskOfDeferrableCallOutlivesItsHook(t *testing.T) {
 	interactive := headless(t, runBash)
 	interactive.Headless = false
@@ -126,7 +126,7 @@ func TestAmbiguousResultEndsNoAsk(t *testing.T) {
 	})
 }
 
-// blockedLister is a client whose List blocks until its context ends.
+// A blockedLister is a client whose List blocks until its context ends.
 type blockedLister struct {
 	askback.AgentClient
 	listed chan error

@@ -37,7 +37,7 @@ func TestAnswerIsAckedAfterDelivery(t *testing.T) {
 	}
 }
 
-// There is no decision if a person declines. The outcome is then not acknowledged.
+// If a person declines, the reply has no decision, and the outcome is not acknowledged.
 func TestReplyWithoutDecisionIsNotAcked(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana", askbacktest.Decline("Bash", ""))
@@ -51,8 +51,7 @@ func TestReplyWithoutDecisionIsNotAcked(t *testing.T) {
 	}
 }
 
-// A call that is repeated in one prompt makes a new ask each time, once the last one is
-// settled.
+// A call that is repeated in one prompt makes a new ask each time after the previous ask is settled.
 func TestEachRepeatedCallMakesAnAsk(t *testing.T) {
 	const times = 10
 	server := askbacktest.New(t)
@@ -66,7 +65,7 @@ func TestEachRepeatedCallMakesAnAsk(t *testing.T) {
 	}
 }
 
-// pagedClient is a client with small pages.
+// A pagedClient is a client with small pages.
 type pagedClient struct{ hook.Client }
 
 func (p pagedClient) List(ctx context.Context, q askback.Query) (askback.Page, error) {

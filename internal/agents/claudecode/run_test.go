@@ -31,7 +31,7 @@ func event(t *testing.T, raw string) claudecode.Event {
 	return ev
 }
 
-// headless returns the event of the same call in a headless session.
+// headless returns the event that a headless session sends for the call of a permission request.
 func headless(t *testing.T, raw string) claudecode.Event {
 	t.Helper()
 	ev := event(t, strings.Replace(raw, `"PermissionRequest"`, `"PreToolUse","tool_use_id":"toolu_1"`, 1))
@@ -46,7 +46,7 @@ func wantOutput(t *testing.T, got hook.Reply, err error, part string) {
 	}
 }
 
-// runHook handles an event in a process of its own.
+// runHook handles an event with a new runner, as another process would.
 func runHook(ctx context.Context, client hook.Client, ev claudecode.Event) (hook.Reply, error) {
 	return runEvent(ctx, new(hook.Runner), "", client, ev)
 }
@@ -80,7 +80,7 @@ func TestOldApprovalIsNotReused(t *testing.T) {
 	}
 }
 
-// recordingClient is a client that sends each ask to a channel.
+// A recordingClient is a client that sends each ask to a channel.
 type recordingClient struct {
 	hook.Client
 	asked chan askback.Ask
@@ -119,7 +119,7 @@ func TestRepeatedHookFindsItsAsk(t *testing.T) {
 	}
 }
 
-// The reply of the hook then has no decision.
+// A hook that is cancelled withdraws its ask. The reply of the hook then has no decision.
 func TestCancelledHookWithdrawsItsAsk(t *testing.T) {
 	server := askbacktest.New(t)
 	ana := server.Person("ana")
@@ -181,8 +181,8 @@ func TestDeferredCallIsAnsweredLater(t *testing.T) {
 	wantOutput(t, out, err, `"answers":{"Which DB?":"SQLite"}`)
 }
 
-// A tool that ran ends the ask about its call, and the end of a turn ends the other asks of
-// its session. Neither ends an ask of another session.
+// A tool that ran ends the ask about its call, and the end of a turn ends the other asks of its session.
+// Neither event ends an ask of another session.
 func TestToolThatRanEndsItsAsk(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana")
@@ -216,7 +216,7 @@ func TestToolThatRanEndsItsAsk(t *testing.T) {
 	}
 }
 
-// brokenClient is a client whose Ask and List fail.
+// A brokenClient is a client whose Ask and List fail.
 type brokenClient struct{ hook.Client }
 
 func (brokenClient) Ask(context.Context, askback.Request) (askback.Ask, error) {
@@ -227,7 +227,7 @@ func (brokenClient) List(context.Context, askback.Query) (askback.Page, error) {
 	return askback.Page{}, askback.ErrUnreachable
 }
 
-// consumedClient is a client whose approvals are all consumed.
+// A consumedClient is a client whose approvals are all consumed.
 type consumedClient struct{ hook.Client }
 
 func (consumedClient) Consume(context.Context, string, string) (askback.Ask, error) {
@@ -247,7 +247,7 @@ func TestHookPrintsNoDecisionAfterAnError(t *testing.T) {
 	}
 }
 
-// fullServer is a client whose server has too many waiting calls.
+// A fullServer is a client whose server has too many waiting calls.
 type fullServer struct{ hook.Client }
 
 func (fullServer) Wait(context.Context, string) (askback.Ask, error) {
@@ -293,8 +293,8 @@ func TestUnshowableCallIsAnError(t *testing.T) {
 	}
 }
 
-// The configuration that askback init writes has the header of this package. It has all of its events except
-// Interrupt, which only Codex sends.
+// The configuration that askback init writes has the header of this package, and all events of this package
+// except Interrupt, which only Codex sends. Only sessions with the entrypoint sdk-cli are headless.
 func TestInitConfiguresEachEvent(t *testing.T) {
 	files, err := claudecode.Config.FilesFor(config.User,
 		config.Options{URL: "https://x.example", HookURL: "https://x.example" + claudecode.Path})

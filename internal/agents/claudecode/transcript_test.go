@@ -32,7 +32,7 @@ func play(t *testing.T, path string) {
 	golden.Transcript(t, path, golden.Lines(p.play))
 }
 
-// player runs the commands of a transcript.
+// A player runs the commands of a transcript.
 type player struct {
 	t   *testing.T
 	ev  claudecode.Event

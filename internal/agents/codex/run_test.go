@@ -120,17 +120,17 @@ func TestUnconsumedApprovalAllowsNothing(t *testing.T) {
 	for _, raw := range []string{permit, call} {
 		server := askbacktest.New(t)
 		server.Person("ana", askbacktest.Approve("Bash"))
-		out, err := run(t.Context(), unconsuming{server.Agent("local")}, event(t, raw))
+		out, err := run(t.Context(), failingConsumer{server.Agent("local")}, event(t, raw))
 		if err == nil || out.Output != nil {
 			t.Errorf("got %s, %v, want an error and no decision", out.Output, err)
 		}
 	}
 }
 
-// unconsuming is a client that cannot consume approvals.
-type unconsuming struct{ hook.Client }
+// A failingConsumer is a client that cannot consume approvals.
+type failingConsumer struct{ hook.Client }
 
-func (unconsuming) Consume(context.Context, string, string) (askback.Ask, error) {
+func (failingConsumer) Consume(context.Context, string, string) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrUnreachable
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // A deferred call finds its ask when the session is resumed in another folder. It also finds the ask of an
-// earlier version, which asked with another label. Its answer is delivered (F9).
+// earlier version of Askback, which asked with another label. The answer to the ask is delivered (F9).
 func TestResumedCallFindsItsAsk(t *testing.T) {
 	for name, change := range map[string]func(*askback.Request){
 		"another context": func(r *askback.Request) {

@@ -102,8 +102,8 @@ func TestRaceRetriesWithGrowingPauses(t *testing.T) {
 	})
 }
 
-// A lostClient has one open ask. Its calls that wait fail without the ask: immediately, or after ctx has
-// ended.
+// A lostClient has one open ask. Its calls that wait return an error without the ask: immediately, or after
+// ctx has ended.
 type lostClient struct {
 	hook.Client
 	atOnce    bool
@@ -145,20 +145,20 @@ func TestAskIsWithdrawnAfterTheServerWasUnreachable(t *testing.T) {
 	}
 }
 
-// A raced is the result of a race.
-type raced struct {
+// A raceResult is the result of a race.
+type raceResult struct {
 	ask askback.Ask
 	err error
 }
 
 // race starts a race about the call of newCall, and returns once it waits.
-func race(t *testing.T, f *hooktest.Fixture) (end context.CancelCauseFunc, ended <-chan raced) {
+func race(t *testing.T, f *hooktest.Fixture) (end context.CancelCauseFunc, ended <-chan raceResult) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	out := make(chan raced, 1)
+	out := make(chan raceResult, 1)
 	go func() {
 		ask, err := hook.Race(ctx, f.Client(), newCall().Request,
 			func(err error) { t.Errorf("it is tried again after %v", err) })
-		out <- raced{ask, err}
+		out <- raceResult{ask, err}
 	}()
 	synctest.Wait()
 	return cancel, out

@@ -38,7 +38,8 @@ func deferrable() hook.Call {
 	return call
 }
 
-// start runs a hook of the process.
+// start starts a hook that makes a call, and returns once the hook waits. leave cancels the hook, and replies
+// gets the reply of the hook.
 func start(f *hooktest.Fixture, call hook.Call) (leave func(), replies <-chan hook.Reply) {
 	return f.Start(func(ctx context.Context) (hook.Reply, error) { return f.Runner.Run(ctx, "bot", f.Client(), call) })
 }
@@ -89,7 +90,7 @@ func TestRemainingHookGetsTheAnswer(t *testing.T) {
 	})
 }
 
-// slowClient takes a while to withdraw an ask.
+// A slowClient is a client that takes a while to withdraw an ask.
 type slowClient struct{ askback.AgentClient }
 
 func (s slowClient) Cancel(ctx context.Context, id, reason string) (askback.Ask, error) {
@@ -115,7 +116,7 @@ func TestHookDuringWithdrawalAsksAgain(t *testing.T) {
 	})
 }
 
-// failingWaiter is a client whose Wait fails when the channel is closed.
+// A failingWaiter is a client whose Wait fails when the channel is closed.
 type failingWaiter struct {
 	askback.AgentClient
 	when chan struct{}

@@ -92,7 +92,7 @@ func TestReconnectingRestartsGracePeriod(t *testing.T) {
 	})
 }
 
-// A hook whose ask was withdrawn too early asks again, and gets the answer to the new ask.
+// A hook whose ask was withdrawn too early makes a new ask, and gets the answer to the new ask.
 func TestHookAsksAgainIfItsAskWasWithdrawnTooEarly(t *testing.T) {
 	for _, unique := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestHookAsksAgainIfItsAskWasWithdrawnTooEarly(t *testing.T) {
 	}
 }
 
-// failingCanceller is a client that cannot withdraw asks.
+// A failingCanceller is a client that cannot withdraw asks.
 type failingCanceller struct{ hook.Client }
 
 var errFull = errors.New("disk full")

@@ -30,8 +30,8 @@ func run(ctx context.Context, t *testing.T, client hook.Client, raw string) (hoo
 	return new(hook.Runner).Do(ctx, "", client, job)
 }
 
-// A request of OpenCode has one ask. The model makes the id of a call, so the same call is asked about again
-// (F7, F9).
+// A request of OpenCode has only one ask. The model can use the id of a call again, so another call with the
+// same id has a new ask (F7, F9).
 func TestEachRequestIsAskedOnce(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana", askbacktest.Answer("Which DB?", "SQLite"), askbacktest.Approve("bash"),
@@ -73,7 +73,7 @@ func TestAskEndsWithTheHook(t *testing.T) {
 	}
 }
 
-// recordingClient ends the hook once it has asked.
+// A recordingClient is a client that ends the hook once the hook has asked.
 type recordingClient struct {
 	hook.Client
 	asked func()

@@ -45,7 +45,7 @@ func newServer(f *Follower) *server {
 	}
 }
 
-// errStatus is the error for a reply that is not a success.
+// An errStatus is the error for a reply that is not a success.
 type errStatus struct {
 	path   string
 	status int

@@ -33,7 +33,7 @@ func TestRedirectGetsNoPassword(t *testing.T) {
 	}
 }
 
-// stream is a transport with one stream of events, which ends with its request.
+// A stream is a transport with one stream of events, which ends with its request.
 type stream struct{ lines *io.PipeReader }
 
 func (s stream) RoundTrip(r *http.Request) (*http.Response, error) {

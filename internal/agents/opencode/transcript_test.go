@@ -29,7 +29,7 @@ func TestRepliesMatchTranscripts(t *testing.T) {
 	}
 }
 
-// player runs the commands of a transcript.
+// A player runs the commands of a transcript.
 type player struct {
 	t   *testing.T
 	ev  opencode.Event

@@ -59,14 +59,14 @@ type client struct {
 	init []string
 	// prepare writes the files of the user before askback init.
 	prepare func(*fixture)
-	// args are the arguments that run it without a terminal. The prompt follows.
+	// args are the arguments that run the client without a terminal. The prompt follows.
 	args    []string
 	environ func(*fixture) []string
 	// remote is true if Askback is at the address of a server.
 	remote bool
 	// configured changes the files after askback init.
 	configured func(*fixture)
-	// unless lists the hosts that it may connect to.
+	// unless lists the hosts to which the client may connect.
 	unless []string
 }
 

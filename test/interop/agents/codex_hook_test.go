@@ -29,8 +29,8 @@ func TestGuardOfCodexRunsEditedCommand(t *testing.T) {
 	}
 }
 
-// The tools of Askback and the question tool of Codex need no approval, so there are only their own asks. The
-// tools of other servers need approval.
+// The tools of Askback and the question tool of Codex need no approval, so people get only the asks of these
+// tools. The tools of other servers need approval.
 func TestGuardOfCodexAllowsQuestions(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, codexWithHooks("codex", "--user", "--gate"), call{"call_1", "ask_user_question", colour},

@@ -40,8 +40,7 @@ func TestPersonDecidesAboutToolOfCodex(t *testing.T) {
 	r.end()
 }
 
-// GitHub Copilot CLI runs the hooks in the settings of Claude Code. They must
-// do nothing.
+// GitHub Copilot CLI runs the hooks in the settings of Claude Code. These hooks must do nothing.
 func TestClaudeCodeHooksPrintNothingInCopilot(t *testing.T) {
 	t.Parallel()
 	c := copilot
@@ -114,7 +113,8 @@ func TestPermissionOfCopilotIsAskedOnce(t *testing.T) {
 	}
 }
 
-// People are asked about the tools of other MCP servers, with the server, and not about the tools of Askback.
+// People are asked about the tools of other MCP servers, and see the name of the server. They are not asked
+// about the tools of Askback.
 func TestToolsOfOtherServersOfCopilotAreAsked(t *testing.T) {
 	t.Parallel()
 	program, err := os.Executable()

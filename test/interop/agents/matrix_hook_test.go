@@ -21,7 +21,7 @@ type hookLane struct {
 	shell func(id, command string) call
 	// ask returns a call of the client's tool for questions, with the options red and green.
 	ask func(id string) call
-	// terminal contains the arguments that run it at a terminal. The prompt follows.
+	// terminal contains the arguments that run the client at a terminal. The prompt follows.
 	terminal []string
 	// dialog is a text on the screen while the client's own dialog is open. pick lists the keys that choose
 	// the second option of a question.

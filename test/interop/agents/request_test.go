@@ -42,7 +42,7 @@ func (m request) call(id string) call { return call{id, m.tool, m.args} }
 // option matches an option of a question in JSON.
 var option = regexp.MustCompile(`{"label":"\w+"[^}]*}`)
 
-// want requires that the result of a call has only the wanted answer: saysYes, saysNo, or "" for none.
+// want requires that the result of a call has only the wanted answer: saysYes, saysNo, or no answer for "".
 func (m request) want(f *fixture, id, want string) {
 	f.t.Helper()
 	// Codex reads the structured content of a result, OpenCode the text, Copilot both.
@@ -82,7 +82,7 @@ func (m request) inTime(t *testing.T, c client) {
 	r.end()
 }
 
-// twice asks the same again, in the same run and in another. The answers differ.
+// twice makes the same request twice in each of two runs. Each request has a new ask with its own answer.
 func (m request) twice(t *testing.T, c client) {
 	f := newFixture(t, c, m.call("call_1"), m.call("call_2"))
 	r := f.start(m.headless...)

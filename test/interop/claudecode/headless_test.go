@@ -19,8 +19,8 @@ type run struct {
 	said bytes.Buffer
 }
 
-// ended is the JSON that claude -p prints at its end.
-type ended struct {
+// A runResult is the JSON that claude -p prints at its end.
+type runResult struct {
 	Subtype    string          `json:"subtype"`
 	IsError    bool            `json:"is_error"`
 	Result     string          `json:"result"`
@@ -45,10 +45,10 @@ func (f *fixture) start(args ...string) *run {
 }
 
 // end waits for the end of a run, which must succeed.
-func (r *run) end() ended {
+func (r *run) end() runResult {
 	r.f.t.Helper()
 	err := r.cmd.Wait()
-	var e ended
+	var e runResult
 	if bad := json.Unmarshal(r.out.Bytes(), &e); err != nil || bad != nil {
 		r.f.t.Fatalf("claude -p: %v, %v\n%s\n%s", err, bad, r.out.String(), r.said.String())
 	}
@@ -69,8 +69,8 @@ func database() map[string]any {
 // claude -p has no AskUserQuestion.
 var withPermissionTool = []string{"--permission-prompt-tool", "mcp__askback__permission_prompt"}
 
-// A question over MCP is answered in the call, even if the server is killed: the MCP server that Claude Code
-// runs replaces it (A1, B7, F9).
+// A question over MCP is answered in the call, even if the server is killed. The MCP server that Claude Code
+// runs then replaces the killed server (A1, B7, F9).
 func TestQuestionByMCPIsAnswered(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, local, calls("toolu_1", "mcp__askback__ask_user_question", database()),

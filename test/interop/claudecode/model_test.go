@@ -77,7 +77,7 @@ func newModel(t testing.TB, script ...turn) *model {
 	return m
 }
 
-// request contains the fields of a request that the model uses.
+// A request contains the fields of a request that the model uses.
 type request struct {
 	Model    string `json:"model"`
 	Stream   bool   `json:"stream"`

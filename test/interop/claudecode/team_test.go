@@ -8,7 +8,7 @@ import (
 )
 
 // A person without Askback works in a project whose team shares the hooks. Each tool and dialog works as
-// without them, and no error is shown. Only the MCP server is reported as failed (T46).
+// without the hooks, and no error is shown. Only the MCP server is reported as failed (T46).
 func TestSharedHooksHaveNoEffectWithoutAskback(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, setup{args: []string{"--shared"}}, bash("toolu_1", "touch approved"),

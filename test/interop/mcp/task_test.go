@@ -16,8 +16,8 @@ type task struct {
 	Reference json.RawMessage `json:"reference"`
 }
 
-// A settled is the result of a task.
-type settled struct {
+// A taskResult is the result of a task.
+type taskResult struct {
 	Status string `json:"status"`
 	Result result `json:"result"`
 }
@@ -72,7 +72,7 @@ func TestTaskIsPolledUntilAnswered(t *testing.T) {
 		if r.Error != nil {
 			t.Fatal(r.Error)
 		}
-		var out settled
+		var out taskResult
 		read(t, r.Result, &out)
 		if out.Status != "completed" {
 			t.Errorf("status %q", out.Status)
@@ -93,7 +93,7 @@ func TestTaskIsContinuedByNewClient(t *testing.T) {
 		p.Restart()
 		a := newAgent(t, tasks, s)
 		a.run("resume", k)
-		var out settled
+		var out taskResult
 		read(t, a.run("settle", k), &out)
 		a.wantAnswer(out.Result, "Go on?", "No")
 	})
@@ -130,9 +130,9 @@ func TestSubscribedTaskGetsTheAnswer(t *testing.T) {
 			t.Fatal(r.Error)
 		}
 		var out struct {
-			Status  string  `json:"status"`
-			Outcome settled `json:"outcome"`
-			Polls   int     `json:"polls"`
+			Status  string     `json:"status"`
+			Outcome taskResult `json:"outcome"`
+			Polls   int        `json:"polls"`
 		}
 		read(t, r.Result, &out)
 		if out.Status != "completed" || out.Polls != 0 {

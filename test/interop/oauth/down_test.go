@@ -46,8 +46,8 @@ func TestServerStartsWithoutIssuer(t *testing.T) {
 	}
 }
 
-// While the issuer is down, requests that can be checked without it still work, others are rejected, and
-// forged tokens are never accepted.
+// While the issuer is down, requests that can be checked without the issuer still work, and other requests
+// are rejected. Forged tokens are never accepted.
 func TestServerRunsAfterIssuerGoesDown(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
@@ -82,8 +82,8 @@ func TestServerRunsAfterIssuerGoesDown(t *testing.T) {
 	wantStatus(t, "a token of Askback", f.initializeWithToken(f.AgentToken), http.StatusOK)
 }
 
-// An issuer that accepts connections and never responds does not delay requests
-// that do not need it, and delays others only for a limited time.
+// An issuer that accepts connections and never responds does not delay requests that do not need it. It
+// delays other requests only for a limited time.
 func TestUnresponsiveIssuerDoesNotBlockServer(t *testing.T) {
 	t.Parallel()
 	f := newFixtureWithoutIssuer(t, nil)

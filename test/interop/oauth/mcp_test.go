@@ -73,7 +73,7 @@ func TestAgentSignsIn(t *testing.T) {
 	})
 }
 
-// One account is one agent, with any client.
+// An account is the same agent with each client.
 func TestOneAccountIsOneAgent(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)

@@ -226,7 +226,7 @@ func until(t *testing.T, what string, try func() error) {
 	}
 }
 
-// statusError is an unexpected status.
+// A statusError is an unexpected status.
 type statusError int
 
 func (s statusError) Error() string { return fmt.Sprintf("got %d", int(s)) }

@@ -39,8 +39,7 @@ func newPerson(t *testing.T) *person {
 	}}
 }
 
-// step sends one request and follows no redirect. It is a POST if there is a
-// form.
+// step sends one request and follows no redirect. The request is a POST if there is a form.
 func (p *person) step(address string, form url.Values) page {
 	p.t.Helper()
 	method, body := http.MethodGet, ""

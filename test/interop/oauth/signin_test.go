@@ -91,8 +91,7 @@ func TestAuthorizationRequestIsProtected(t *testing.T) {
 	}
 }
 
-// Only people whose verified address is in the settings can sign in. Others are not
-// shown the ask (T2).
+// Only people whose verified address is in the settings can sign in. Other people are not shown the ask (T2).
 func TestOnlyVerifiedPeopleSignIn(t *testing.T) {
 	t.Parallel()
 	for where, inIDToken := range map[string]bool{"at the userinfo endpoint": false, "in the ID token": true} {
@@ -235,7 +234,7 @@ func TestForeignCallbacksAreRejected(t *testing.T) {
 	}
 }
 
-// Two sign-ins from two links lead to their own pages.
+// Each of two concurrent sign-ins leads to the page of its link.
 func TestConcurrentSignInsLeadToTheRequestedPages(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)

@@ -110,7 +110,7 @@ type result struct {
 	Status  any    `json:"status"`
 }
 
-// object is a JSON object.
+// An object is a JSON object.
 type object = map[string]any
 
 // A caller is a running process of a driver.

@@ -50,7 +50,7 @@ func TestAnswerArrivesAfterRestartsOfServerAndCaller(t *testing.T) {
 	})
 }
 
-// A denial has the reason, and consumes nothing.
+// A denied caller gets the reason, and the denial consumes nothing.
 func TestDenialContainsTheReason(t *testing.T) {
 	t.Parallel()
 	eachLanguage(t, func(t *testing.T, d driver) {
@@ -172,7 +172,7 @@ func TestMissingVariableIsExplained(t *testing.T) {
 	})
 }
 
-// Two callers with one key have one ask, and only one of them may run the call.
+// Two callers with one key have one ask, and only one of the callers may run the call.
 func TestOnlyOneOfTwoCallersWithOneKeyIsApproved(t *testing.T) {
 	t.Parallel()
 	eachLanguage(t, func(t *testing.T, d driver) {

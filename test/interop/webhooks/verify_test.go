@@ -180,7 +180,8 @@ func TestGoLibraryVerifiesMessages(t *testing.T) {
 	compare(t, "Go", all, errors)
 }
 
-// The library for JavaScript does the same (E3).
+// The library of Standard Webhooks for JavaScript accepts the messages of Askback, with one signature and
+// with two. It rejects messages that are changed or old (E3).
 func TestJavaScriptLibraryVerifiesMessages(t *testing.T) {
 	packages := clienttest.Packages(t)
 	script, err := os.ReadFile("verify.mjs")

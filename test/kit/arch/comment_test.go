@@ -59,8 +59,8 @@ func exportedNamesHaveComments(t *tree, report report) {
 	}
 }
 
-// onlyOf returns the comment of a declaration with a single type. In a group,
-// each type needs its own.
+// onlyOf returns the comment of a declaration with a single type. In a group, each type needs its own
+// comment.
 func onlyOf(d *ast.GenDecl) *ast.CommentGroup {
 	if d.Lparen.IsValid() {
 		return nil

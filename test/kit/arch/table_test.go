@@ -439,8 +439,8 @@ const maxRootNames = 250
 // maxFolders is the maximum number of folders in a folder, so that a reader can read their names.
 var maxFolders = map[string]int{"internal": 20}
 
-// signers are the folders that may use crypto/hmac.New, and why. All others use internal/mac, so
-// that no signature is valid for another purpose.
+// signers are the folders that may use crypto/hmac.New, and why. All other folders use internal/mac, so that
+// no signature is valid for another purpose.
 var signers = map[string]string{
 	"internal/mac":                    "it is the one form",
 	"channel/slack":                   "the form is Slack's",

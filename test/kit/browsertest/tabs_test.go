@@ -36,7 +36,7 @@ const state = `(async () => JSON.stringify({
 	width: innerWidth,
 }))()`
 
-// A window that reuses the tab of another finds no data of the other.
+// A window that reuses the tab of another window finds no data of the other window.
 func TestReusedWindowFindsNoEarlierData(t *testing.T) {
 	t.Run("any", func(t *testing.T) { testTabs(t, Start) })
 	t.Run("whole", func(t *testing.T) { testTabs(t, StartWhole) })

@@ -122,7 +122,7 @@ func TestProgramIsControlledOverHTTP(t *testing.T) {
 	}
 }
 
-// A label is enough to press a button, and pages in a browser cannot control the fakes.
+// A person can press a button by its label alone. Pages in a browser cannot control the fakes.
 func TestControlRejectsPagesInABrowser(t *testing.T) {
 	all, err := fakes.Start(t, fakes.Options{}, "telegram")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/test/kit/golden"
 )
 
-// recorder is a testing.TB that records whether the test failed.
+// A recorder is a testing.TB that records whether the test failed.
 type recorder struct {
 	testing.TB
 	failed bool

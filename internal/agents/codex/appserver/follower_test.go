@@ -279,7 +279,7 @@ func TestBrokenConnectionIsRetried(t *testing.T) {
 	}
 }
 
-// unreachable is a client whose server cannot be reached.
+// An unreachable is a client whose server cannot be reached.
 type unreachable struct{ hook.Client }
 
 func (unreachable) Ack(context.Context, string) (askback.Ask, error) {

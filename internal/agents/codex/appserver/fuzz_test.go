@@ -55,7 +55,7 @@ const (
 	toolAsk     = `{"method":"mcpServer/elicitation/request","id":6,"params":{"threadId":"t","turnId":"u","serverName":"probe","mode":"form","_meta":{"codex_approval_kind":"mcp_tool_call","persist":["session","always"],"tool_name":"write","tool_description":"writes","tool_params":{"x":"1"}},"message":"Allow the probe MCP server to run tool \"write\"?","requestedSchema":{"type":"object","properties":{}}}}`
 )
 
-// unapproved are outcomes that approve nothing.
+// unapproved lists outcomes that approve nothing.
 var unapproved = hooktest.Unapproved("accept")
 
 // Whatever the app-server sends, nothing is approved without an approval.

@@ -59,7 +59,7 @@ type peer struct {
 	waiting, interrupts sync.Map
 }
 
-// reply is the value with which a run is resumed.
+// A reply is the value with which a run is resumed.
 type reply struct{ id, answer string }
 
 func (p *peer) compile(ctx context.Context) (compose.Runnable[string, string], error) {
