@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,20 +89,6 @@ func (t *channelKillTest) run(ctx context.Context, n int) error {
 		return ctx.Err()
 	}
 	return t.serve(ctx, t.afterKills)
-}
-
-// fakesArg is the first argument of the child process that runs the fakes.
-const fakesArg = "fakes"
-
-// startFakes starts the fakes of services as a child process, which is this program.
-func startFakes(ctx context.Context) (*fakes.Program, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(ctx, self, append([]string{fakesArg, "-bound"}, programServices()...)...)
-	proctest.Bind(cmd)
-	return fakes.StartProgram(cmd)
 }
 
 // checkInterval is the number of kills between two checks of all asks.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"regexp"
 	"runtime"
 	"slices"
@@ -20,6 +22,7 @@ import (
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/pause"
 	"github.com/askback/askback/test/kit/fakes"
+	"github.com/askback/askback/test/kit/proctest"
 	"github.com/askback/askback/web"
 )
 
@@ -69,8 +72,22 @@ func programServices() []string {
 	return slices.DeleteFunc(fakes.Names(), func(name string) bool { return name == "push" })
 }
 
+// fakesArg is the first argument of the child process that runs the fakes.
+const fakesArg = "fakes"
+
+// startFakes starts the fakes of services as a child process, which is this program.
+func startFakes(ctx context.Context) (*fakes.Program, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, self, append([]string{fakesArg, "-bound"}, programServices()...)...)
+	proctest.Bind(cmd)
+	return fakes.StartProgram(cmd)
+}
+
 // seen returns the messages about asks that a person sees at a venue. If there are texts, it returns only
-// messages with one of them. If the service has ended, it returns none, and problem returns the error.
+// messages with one of them. If the service has ended, it returns no messages, and problem returns the error.
 func (v *venue) seen(person string, texts ...string) []fakes.Message {
 	all, err := v.Messages(person, texts...)
 	if err != nil {
