@@ -20,7 +20,7 @@ type deciding struct {
 	word    string          // the word to type
 	typed   field           // typed part of the word
 	grant   askback.Scope   // scope of pending, if it also approves later calls
-	action  int             // action that Enter takes, counted from 1; 0 for none
+	action  int             // action that Enter takes, counted from 1; 0 for no action
 }
 
 // approveWord is the word that approves a dangerous call, as on its page.

@@ -36,7 +36,7 @@ const (
 	draftRetry = 3 * time.Second        // wait after an error
 )
 
-// A keeper is the state of the draft of a panel.
+// A keeper is the state of a panel's draft.
 type keeper struct {
 	asked  bool       // whether the draft is being read, or was read
 	stored string     // draft as it is stored

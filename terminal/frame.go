@@ -19,19 +19,19 @@ import (
 //	     1 │ PostgreSQL
 //
 // Askback writes the margin and the rows without a gutter. Text of the agent is only right
-// of the gutter, and every row of it has one. If the terminal is too narrow, the word of
+// of the gutter, and every row of it has a gutter. If the terminal is too narrow, the word of
 // the margin is on the row above.
 const (
 	margin    = 7 // columns: "server" and a space
 	gutter    = "│"
-	continued = "┊" // the gutter of a row that continues the one above
+	continued = "┊" // the gutter of a row that continues the row above
 	minText   = 12  // columns for the agent, even on a narrower terminal
 	maxText   = 100 // columns for the agent: wider text is hard to read
 	maxBlank  = 2   // consecutive empty rows; if there are more, only their number is drawn
 	maxRows   = 18  // rows of a text that is drawn without its row count, because small screens have 24
-	maxShown  = 200 // rows of a text that is drawn as a whole; of a longer text, these rows are drawn:
-	headRows  = 60
-	tailRows  = 30
+	maxShown  = 200 // maximum number of rows of a text that is drawn as a whole
+	headRows  = 60  // number of first rows that are drawn of a longer text
+	tailRows  = 30  // number of last rows that are drawn of a longer text
 )
 
 // Styles of text, as SGR parameters (ECMA-48).

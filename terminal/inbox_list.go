@@ -217,7 +217,7 @@ type listLine struct {
 	row     int
 }
 
-// rows returns the number of rows of an ask in the list.
+// rows returns the number of rows that an ask has in the list.
 func (it *item) rows() int {
 	if it.watchers != "" && it.row.Outcome == nil {
 		return 3

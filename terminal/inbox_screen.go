@@ -20,7 +20,7 @@ const (
 	paneGap     = 2  // a line and a space between the list and the ask
 )
 
-// listColumns returns the number of columns of the list beside an ask.
+// listColumns returns the number of columns for the list beside an ask.
 func (i *inbox) listColumns() int { return min(max(i.width*2/5, minList), maxList) }
 
 // isSplit reports whether the selected ask is beside the list.

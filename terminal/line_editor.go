@@ -16,7 +16,7 @@ import (
 // still work.
 type lineEditor struct {
 	mu      sync.Mutex
-	pasted  string // earlier lines that arrived together with this one, each with a lineBreak
+	pasted  string // earlier lines that arrived together with this line, each with a lineBreak
 	line    []key
 	partial []byte // the first bytes of an incomplete character
 	escape  escapeState

@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// Numbers of rows and columns of a panel.
+// Numbers of rows and columns in a panel.
 const (
 	minOptionRows = 8  // rows for the options; with fewer, the text of the ask is written above
 	usualFoot     = 3  // rows below the options that are kept free
@@ -228,7 +228,7 @@ func (p *picker) keys() string {
 	return "↑↓ move · Enter chooses" + p.listKeys(c)
 }
 
-// listKeys returns the keys of every list of options.
+// listKeys returns the keys that every list of options has.
 func (p *picker) listKeys(c *choosing) string {
 	filter := " · / filter"
 	if c.filtersBy("a") {

@@ -43,7 +43,7 @@ func (s *site) renderEndpoints(
 // maxEndpointForm is the limit in bytes for a form of an endpoint.
 const maxEndpointForm = 4 << 10
 
-// changeEndpoint performs the action of a form of an endpoint. The reply is the list with the result, or the
+// changeEndpoint performs the action of a form for an endpoint. The reply is the list with the result, or the
 // page with the new secret.
 func (s *site) changeEndpoint(w http.ResponseWriter, r request) error {
 	w.Header().Set("Cache-Control", "no-store")

@@ -42,7 +42,7 @@ func (s *site) address(r *http.Request) string {
 	return scheme + "://" + host
 }
 
-// rowsPath is the address of the rows of a page of the list.
+// rowsPath is the address of the rows for a page of the list.
 const rowsPath = "/rows"
 
 // rows sends a page of the list without a page around it. The links lead to asks of the whole list, not only

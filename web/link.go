@@ -217,7 +217,7 @@ func isSeen(values url.Values) bool {
 	return len(values) == 1 && slices.Equal(values["seen"], []string{"1"})
 }
 
-// recordSeen records that the ask of a link is on the screen of the person.
+// recordSeen records that the ask of a link is on the person's screen.
 func (s *site) recordSeen(w http.ResponseWriter, r linkRequest) error {
 	if err := r.client.Seen(r.Context(), r.ask.ID); err != nil {
 		return err
@@ -226,10 +226,10 @@ func (s *site) recordSeen(w http.ResponseWriter, r linkRequest) error {
 	return nil
 }
 
-// maxButton is the limit in bytes for the request of a button of a notification.
+// maxButton is the limit in bytes for the request from a button of a notification.
 const maxButton = 1 << 10
 
-// readLinkValues reads the fields of the form of a page. It also reads the request of the button of a
+// readLinkValues reads the fields of the form on a page. It also reads the request from the button of a
 // notification, which may have any content type.
 func readLinkValues(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil &&
@@ -247,7 +247,7 @@ func readLinkValues(w http.ResponseWriter, r *http.Request) (url.Values, error) 
 	return values, nil
 }
 
-// readLinkForm reads the form of the page of a link. It returns errForm for fields that only the page of a
+// readLinkForm reads the form on the page of a link. It returns errForm for fields that only the page of a
 // logged-in person offers: edited arguments and standing approvals.
 func readLinkForm(values url.Values, a view.Ask) (submission, error) {
 	action := values.Get("action")

@@ -91,7 +91,7 @@ func (s *site) endOnPanic(cancel context.CancelFunc) {
 	}
 }
 
-// sendRow sends the row of the ask of an event, if the list has the ask. For a settled ask, it also sends the
+// sendRow sends the row of an event's ask, if the list has the ask. For a settled ask, it also sends the
 // result. If events are missing, it makes the page reload.
 func (s *site) sendRow(out *liveWriter, r request, list pages.Inbox, ev askback.Event) error {
 	if ev.Type == askback.EventSnapshot { // events are missing, so the page must be loaded again

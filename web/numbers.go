@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/reports"
 )
 
-// A period is a choice of the page of numbers. A period ends now. points is the number of bars in its chart.
+// A period is a choice on the page with the numbers. A period ends now. points is the number of bars in its chart.
 type period struct {
 	value, name string
 	length      time.Duration
@@ -18,7 +18,7 @@ type period struct {
 
 const day = 24 * time.Hour
 
-// periods are the choices of the page of numbers. The first period is the default. The pages of agents and
+// periods are the choices on the page with the numbers. The first period is the default. The pages of agents and
 // people use the last period.
 var periods = []period{{"24h", "24 hours", day, 24}, {"7d", "7 days", 7 * day, 28}, {"30d", "30 days", 30 * day, 30}}
 

@@ -51,7 +51,7 @@ type Logins interface {
 	// [askback.ErrForbidden] for an unknown address, and [askback.ErrUnauthorized] if the
 	// issuer is no longer configured.
 	SignIn(ctx context.Context, issuer, email string) (browserSecret string, err error)
-	// Logins returns the valid log-ins of browsers of a person, oldest first.
+	// Logins returns the valid log-ins of a person's browsers, oldest first.
 	Logins(ctx context.Context, p askback.Principal) ([]askback.Token, error)
 	// EndLogin revokes a log-in of a person. If id is unknown, it returns [askback.ErrNotFound].
 	EndLogin(ctx context.Context, p askback.Principal, id string) (askback.Token, error)

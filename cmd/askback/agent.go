@@ -132,7 +132,7 @@ func (c *agentCheck) tools(ctx context.Context, a config.Agent, d agent.Definiti
 	return lines
 }
 
-// The effects of a call of a tool.
+// Effects of tool calls.
 const (
 	asksPerson      = "asks a person"
 	needsNoApproval = "runs without approval"
@@ -147,7 +147,7 @@ func builtInTier(tool string) string {
 	return needsNoApproval
 }
 
-// tier describes the effect of a call of a tool.
+// tier describes the effect of a tool call.
 func tier(d agent.Definition, server string, t agent.ToolInfo) string {
 	switch {
 	case !d.Confirms(server, t.Name, t.ReadOnly):
@@ -218,8 +218,8 @@ func (c *agentAdd) Run(io streams, all *commands) error {
 	return nil
 }
 
-// usableModel returns the name of a model that needs no other settings. This is the default model if there is
-// one, or the first other model, or otherwise the demo model.
+// usableModel returns the name of a model that needs no other settings. This is the default model if it is
+// available, otherwise the first other model, and otherwise the demo model.
 func usableModel(file config.Config) string {
 	models := file.AllModels(os.LookupEnv)
 	if _, found := models[config.DefaultModel]; found {
@@ -272,7 +272,7 @@ Write here what the agent does, what it must not do, and when its work is done.
 `
 }
 
-// variable returns name in a form that can be part of the name of an environment variable.
+// variable returns name in a form that can be part of an environment variable's name.
 func variable(name string) string {
 	return strings.NewReplacer("-", "_", ".", "_").Replace(strings.ToUpper(name))
 }

@@ -25,7 +25,7 @@ type channelSet struct {
 	pages    *answerlink.Signer              // signs the links to pages that need no log-in
 	settings atomic.Pointer[engine.Settings] // the current settings
 
-	push web.Push // lets people turn on notifications; nil if there are no notifications
+	push web.Push // lets people turn on notifications; nil if the server sends no notifications
 }
 
 // A channelEngine is an engine as the channels use it.

@@ -30,7 +30,7 @@ type frontendOptions struct {
 	kind     string
 	key      []byte         // see [connection.Tokens.Key]
 	log      *slog.Logger   // nil logs nothing
-	records  *serverlog.Log // audit log; nil records nothing
+	records  *serverlog.Log // audit log; if it is nil, nothing is recorded
 	settings *reloader      // nil if there is no settings file, and no agents
 	hooks    httpapi.HookVerifier
 	login    *login.Settings

@@ -74,7 +74,7 @@ func (c *githubCommand) ask(ctx context.Context, io streams, all *commands) (err
 	return c.finish(ctx, conn, io, step, ask)
 }
 
-// askForAttempt creates the ask of the step. If an ask of an earlier attempt of the run can still be used, it
+// askForAttempt creates the ask for the step. If an ask from an earlier attempt of the run can still be used, it
 // returns that ask.
 func askForAttempt(
 	ctx context.Context, conn *connection.Connector, io streams, step githubaction.Step,

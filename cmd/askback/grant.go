@@ -94,7 +94,7 @@ func abridged(s string) string {
 	return s
 }
 
-// grantID is the kind of the ids of standing approvals.
+// grantID is the kind of ids for standing approvals.
 var grantID = idKind{"grt_", "standing approval", "remove", "askback grant list"}
 
 type grantRemove struct {

@@ -150,7 +150,7 @@ func parseError(err error) error {
 	return usage(what + "; see " + command + " --help")
 }
 
-// childNames returns the quoted names of the commands of a group.
+// childNames returns the quoted names of the commands in a group.
 func childNames(group *kong.Node) string {
 	var names []string
 	for _, child := range group.Children {

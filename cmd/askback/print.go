@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// printJSON writes v as indented JSON, safe for a terminal if w is one.
+// printJSON writes v as indented JSON. If w is a terminal, it escapes control characters.
 func printJSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -130,7 +130,7 @@ func withoutRoute(err error) string { return route.ReplaceAllString(err.Error(),
 // forbidden matches the error for a token of the wrong kind, with the action of the API, which no user knows.
 var forbidden = regexp.MustCompile(`^(\w+: )?` + regexp.QuoteMeta(askback.ErrForbidden.Error()) + `$`)
 
-// advice returns the text of an error of the server for the user of a command, with what to do.
+// advice returns the text of a server error for the user of a command, with what to do.
 func advice(err error) string {
 	text := forbidden.ReplaceAllString(withoutRoute(err), askback.ErrForbidden.Error()+
 		"; set ASKBACK_TOKEN to a token of another kind (askback token add --help lists the kinds)")

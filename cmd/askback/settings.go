@@ -23,8 +23,8 @@ import (
 	"github.com/askback/askback/internal/server/serverlog"
 )
 
-// settings reads the settings file, if --config or ASKBACK_CONFIG names one. It never
-// searches for one, so a command does the same in every folder.
+// settings reads the settings file that --config or ASKBACK_CONFIG names. It never
+// searches for a settings file, so a command does the same in every folder.
 func (all *commands) settings() (config.Config, error) {
 	if all.Config == "" {
 		return config.Config{}, nil

@@ -8,7 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// oldSpellings lists the commands that were renamed: the old spelling and the new one. An old spelling still
+// oldSpellings lists the commands that were renamed: the old and the new spelling. An old spelling still
 // runs, with a note. No help, completion or document shows it. A spelling comes before any spelling that is
 // its beginning.
 var oldSpellings = [][2]string{
@@ -26,7 +26,7 @@ var oldSpellings = [][2]string{
 	{"token revoke", "token remove"},
 }
 
-// respell replaces an old spelling at the beginning of a command line with the new one. It also returns the note
+// respell replaces an old spelling at the beginning of a command line with the new spelling. It also returns the note
 // for the user, which is "" if the line has no old spelling. The flags are the flags of the program.
 func respell(flags []*kong.Flag, args []string) (current []string, note string) {
 	at := commandWords(flags, args)

@@ -43,7 +43,7 @@ func observe(
 	}, nil
 }
 
-// An observers is a list of observers of one engine.
+// An observers is a list of observers for one engine.
 type observers []engine.Observer
 
 // Committed implements [engine.Observer].

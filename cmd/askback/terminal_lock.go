@@ -28,7 +28,7 @@ func terminalLockFile(in *os.File) (string, error) {
 	return filepath.Join(dir, "terminal-"+number), os.MkdirAll(dir, 0o700)
 }
 
-// lockTerminal locks the terminal, if the prompt uses one. While another askback prompts
+// lockTerminal locks the terminal if the prompt uses a terminal. While another askback prompts
 // there, it writes a note and waits. Two prompts would both read the keyboard, and a y for
 // one could approve the other.
 func (p *prompt) lockTerminal(ctx context.Context) error {

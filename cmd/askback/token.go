@@ -115,7 +115,7 @@ func validity(t askback.Token, now time.Time) string {
 	return "expired"
 }
 
-// tokenID is the kind of the ids of tokens.
+// tokenID is the kind of token ids.
 var tokenID = idKind{"tok_", "token", "remove", "askback token list"}
 
 type tokenRemove struct {

@@ -5,7 +5,7 @@ import "github.com/askback/askback/internal/text/view"
 // ContactsPath is the address of the list of the places where people get asks.
 const ContactsPath = "/contacts"
 
-// A ContactList is the content of the page of contacts.
+// A ContactList is the content of the contacts page.
 type ContactList struct {
 	Contacts []view.Contact
 	All      bool              // whether the list has the contacts of all people

@@ -126,7 +126,7 @@ func (f Filter) hiddenFields() (out []menuChoice) {
 	return out
 }
 
-// sessionPath returns the address of the page that decides all calls of the session of an ask.
+// sessionPath returns the address of the page that decides all calls in the session of an ask.
 func (i Inbox) sessionPath(a view.Ask) string {
 	v := i.Filter.Values()
 	for _, name := range []string{"select", "cursor"} {

@@ -21,7 +21,7 @@ var Times = []Time{
 	{"168h", "1 week", 7 * 24 * time.Hour},
 }
 
-// A scope is a choice of the scope of a standing approval.
+// A scope is a choice in the menu for the scope of a standing approval.
 type scope struct{ Value, Words string }
 
 // scopesOf returns the scopes that the page of an ask offers, from narrow to wide. It

@@ -11,7 +11,7 @@ import (
 // DeliveriesPath is the address of the list of deliveries.
 const DeliveriesPath = "/deliveries"
 
-// A DeliveryList is a page of the list of deliveries.
+// A DeliveryList is one page of the deliveries list.
 type DeliveryList struct {
 	Deliveries   []view.Delivery
 	Status       string // filter of the address; "" for deliveries that have not arrived

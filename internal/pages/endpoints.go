@@ -8,10 +8,10 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// EndpointsPath is the address of the list of the receivers of webhooks.
+// EndpointsPath is the address of the list of webhook endpoints.
 const EndpointsPath = "/endpoints"
 
-// Actions of the forms of an endpoint.
+// Actions of the forms for an endpoint.
 const (
 	PauseEndpoint  = "pause"
 	ResumeEndpoint = "resume"
@@ -21,7 +21,7 @@ const (
 	RemoveEndpoint = "remove"
 )
 
-// An EndpointList is a page of the list of endpoints.
+// An EndpointList is one page of the endpoints list.
 type EndpointList struct {
 	Endpoints    []view.Endpoint
 	Status       string               // filter of the address; "" for all
@@ -30,7 +30,7 @@ type EndpointList struct {
 	Result       *view.EndpointResult // result of a form; nil if there was no form
 }
 
-// resultOf returns the result of a form of an endpoint, or nil.
+// resultOf returns the result of the form for an endpoint, or nil.
 func (l EndpointList) resultOf(e view.Endpoint) *view.EndpointResult {
 	if l.Result == nil || l.Result.ID != e.ID.String() {
 		return nil
@@ -78,7 +78,7 @@ func endpointClass(e view.Endpoint) string {
 	return "state-yes"
 }
 
-// rotateWarning explains the effect of a new secret on the old ones.
+// rotateWarning explains the effect of a new secret on the old secrets.
 func (f Frame) rotateWarning(e view.Endpoint) string {
 	text := "The receiver needs the new secret within 24 hours: until then, messages are signed with both."
 	if e.SecretAt.IsZero() {

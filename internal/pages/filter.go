@@ -167,7 +167,7 @@ func (f Filter) Before(now time.Time) time.Time {
 	return now.Add(-age)
 }
 
-// hidden returns the parts of the filter that the form of the menus keeps.
+// hidden returns the parts of the filter that the form with the menus keeps.
 func (f Filter) hidden() []menuChoice {
 	var out []menuChoice
 	for _, name := range []string{"agent", "tag", "session", "snoozed"} {
@@ -201,7 +201,7 @@ func (i Inbox) beginsGroup(f Frame, n int) bool {
 	return n == 0 || i.place(f, i.Asks[n-1]).Group != i.place(f, i.Asks[n]).Group
 }
 
-// groupID returns the id of the heading of a group.
+// groupID returns the HTML id of a group's heading.
 func groupID(p view.Place) string {
 	sum := fnv.New64a()
 	_, _ = sum.Write([]byte(p.Group))

@@ -43,7 +43,7 @@ const SeenPath = "/seen"
 // IconNumber is the part of [Frame.CountedIcon] that is replaced by 1 to 9, or by "many".
 const IconNumber = "NUMBER"
 
-// tabIcon returns the path of the icon of the tab.
+// tabIcon returns the path of the tab's icon.
 func (f Frame) tabIcon() string {
 	if f.number == "" {
 		return f.Icon
@@ -241,7 +241,7 @@ func problemID(f view.Form, field string) string {
 	return ""
 }
 
-// questionLabel returns the label of the question of a field, such as "Question 2: ". It returns "" if the
+// questionLabel returns the label of a field's question, such as "Question 2: ". It returns "" if the
 // form has one question, or if the field belongs to no question.
 func questionLabel(form view.Form, field string) string {
 	id, _, _ := strings.Cut(field, "-")

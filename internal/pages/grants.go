@@ -40,7 +40,7 @@ func (l GrantList) path(ended bool, agent, cursor string) string {
 	return "/grants?" + q.Encode()
 }
 
-// agentPath returns the address of the standing approvals of the agent of a group.
+// agentPath returns the address of the standing approvals for the agent of a group.
 func (l GrantList) agentPath(g view.GrantGroup) string {
 	if l.Ended {
 		return "/grants?ended=1&agent=" + g.Grants[0].Filter
@@ -48,7 +48,7 @@ func (l GrantList) agentPath(g view.GrantGroup) string {
 	return "/grants?agent=" + g.Grants[0].Filter
 }
 
-// breadthClass returns the class of the row of a standing approval.
+// breadthClass returns the CSS class of the row for a standing approval.
 func breadthClass(g view.Grant) string {
 	switch g.Breadth() {
 	case view.Widest:
@@ -59,7 +59,7 @@ func breadthClass(g view.Grant) string {
 	return "is-narrow"
 }
 
-// argumentsSummary returns the label of the folded arguments of a standing approval.
+// argumentsSummary returns the label above the folded arguments of a standing approval.
 func argumentsSummary(g view.Grant) string {
 	if g.Exact {
 		return "All arguments"

@@ -133,7 +133,7 @@ func (h History) startsDay(f Frame, n int) bool {
 	return n == 0 || f.dayOf(h.Asks[n].Outcome.At) != f.dayOf(h.Asks[n-1].Outcome.At)
 }
 
-// dayOf returns the day of a time in the zone of the page.
+// dayOf returns the day of a time in the page's zone.
 func (f Frame) dayOf(t time.Time) string { return t.In(f.zone()).Format(time.DateOnly) }
 
 func (f Frame) zone() *time.Location {

@@ -76,11 +76,11 @@ curl -sS "` + address + `/api/v1/asks" -H "Authorization: Bearer $token" -H "Con
   -d '{"question": "Which database should we use?", "options": ["PostgreSQL", "SQLite"]}'`
 }
 
-// maxRowTags is the maximum number of tags in the row of an ask. An agent may send a hundred tags, which
+// maxRowTags is the maximum number of tags in a row for an ask. An agent may send a hundred tags, which
 // would push other asks off the screen. The page of the ask has all tags.
 const maxRowTags = 4
 
-// rowID returns the id of the row of an ask.
+// rowID returns the HTML id of an ask's row.
 func rowID(a view.Ask) string { return "row-" + a.ID.String() }
 
 // kindOf returns the kind of an ask in one or two words.
@@ -103,7 +103,7 @@ func kindClass(a view.Ask) string {
 	}[a.Kind()]
 }
 
-// A keyBinding is a line of the list of keys.
+// A keyBinding is a line in the list of keys.
 type keyBinding struct {
 	Keys []string
 	Does string

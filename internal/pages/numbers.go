@@ -24,7 +24,7 @@ func (f Frame) agentLinks(a view.AgentFigures) []PageLink {
 	return links
 }
 
-// A NumbersPage is the content of the page of numbers.
+// A NumbersPage is the content of the page with the numbers.
 type NumbersPage struct {
 	Name    string // length of the period, such as "24 hours"
 	Periods []Period
@@ -32,7 +32,7 @@ type NumbersPage struct {
 	view.Numbers
 }
 
-// A Period is a choice of the page of numbers.
+// A Period is a choice on the page with the numbers.
 type Period struct {
 	Value, Name string
 	Chosen      bool
@@ -47,7 +47,7 @@ const (
 // A bar is a bar of a chart. Its fields are attributes of an SVG rectangle.
 type bar struct{ X, Y, Width, Height string }
 
-// bars returns the bars of the chart of waiting asks.
+// bars returns the bars of the chart for waiting asks.
 func (p NumbersPage) bars() []bar {
 	highest := max(1, p.highest())
 	step := float64(chartWidth) / float64(max(1, len(p.Waiting)))
@@ -75,7 +75,7 @@ func (p NumbersPage) highest() int {
 // number formats a coordinate.
 func number(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
 
-// share returns the width of the bar of a row, in a chart that is 100 wide.
+// share returns the width of the bar in a row. The whole chart is 100 wide.
 func share(n, all int) string { return number(float64(n) / float64(max(1, all)) * 100) }
 
 func agentRows(agents []view.AgentFigures) []waitRow {

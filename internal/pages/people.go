@@ -8,19 +8,19 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// Addresses of the page of people and groups, and of its forms.
+// Addresses of the page for people and groups, and of its forms.
 const (
 	PeoplePath = "/people"
 	GroupsPath = "/groups"
 )
 
-// Actions of the forms of people and groups.
+// Actions of the forms for people and groups.
 const (
 	SaveEntry   = "save"
 	RemoveEntry = "remove"
 )
 
-// A PeoplePage is the content of the page of people and groups.
+// A PeoplePage is the content of the page for people and groups.
 type PeoplePage struct {
 	People    []view.PersonFigures
 	Partial   bool // whether not all asks are counted

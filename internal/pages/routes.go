@@ -9,7 +9,7 @@ import (
 // RoutesPath is the address of the list of routes.
 const RoutesPath = "/routes"
 
-// Actions of the forms of a route.
+// Actions of the forms for a route.
 const (
 	SaveRoute   = "save"
 	RemoveRoute = "remove"
@@ -17,7 +17,7 @@ const (
 	RouteDown   = "down"
 )
 
-// A RouteList is the content of the page of routes.
+// A RouteList is the content of the routes page.
 type RouteList struct {
 	Routes    []view.Route // routes in the order in which they are matched
 	Revision  string       // revision of the routes that were made here
@@ -54,7 +54,7 @@ func (f RouteForm) Problem(field string) view.Text {
 	return view.Form{Problems: f.Problems}.Problem(field)
 }
 
-// title returns the heading of the page of the form.
+// title returns the heading of the page with the form.
 func (f RouteForm) title() string {
 	if f.Index == "" {
 		return "New route"
@@ -85,7 +85,7 @@ var routeKinds = [][2]string{
 	{"", "questions and confirmations"}, {"questions", "questions"}, {"confirmation", "confirmations of tool calls"},
 }
 
-// routeTimeouts are the choices of the effect of a timeout.
+// routeTimeouts are the choices for the effect of a timeout.
 var routeTimeouts = [][2]string{
 	{"", "the session fails"},
 	{"decline", "the agent is told, and continues"},
@@ -93,7 +93,7 @@ var routeTimeouts = [][2]string{
 	{"wait", "it keeps waiting"},
 }
 
-// A routeField is a text field of the form of a route.
+// A routeField is a text field in the form for a route.
 type routeField struct {
 	Name, Label, Hint string
 	Value             view.RawText

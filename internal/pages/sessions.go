@@ -12,7 +12,7 @@ import (
 // SessionsPath is the address of the list of sessions.
 const SessionsPath = "/sessions"
 
-// A SessionList is a page of the list of sessions.
+// A SessionList is one page of the sessions list.
 type SessionList struct {
 	Sessions              []view.Session
 	Search, Status, Agent string // filters of the address
@@ -77,7 +77,7 @@ var sessionStatuses = []outcomeOption{
 	{"cancelled", "Cancelled"},
 }
 
-// momentPath returns the address of the ask of a moment.
+// momentPath returns the address of the ask that a moment is about.
 func momentPath(m view.Moment) templ.SafeURL {
 	if m.Ask.Outcome != nil {
 		return templ.URL(HistoryPath + "/" + m.Ask.ID.String())

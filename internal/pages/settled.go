@@ -62,7 +62,7 @@ func lateHeading(w view.Conflict) string {
 	return "Too late"
 }
 
-// linkSettledHeading returns the heading of the page of a link to a settled ask. mine is true if the person
+// linkSettledHeading returns the heading of the page for a link to a settled ask. mine is true if the person
 // of the link settled the ask. c describes a late answer of that person.
 func linkSettledHeading(a view.Ask, mine bool, c view.Conflict) string {
 	switch {
@@ -130,7 +130,7 @@ func emptyValue(v view.Value) string {
 	return "{ } empty"
 }
 
-// diffClass returns the CSS class of a line of a comparison.
+// diffClass returns the CSS class for a line of a comparison.
 func diffClass(l view.DiffLine) string {
 	switch l.Sign {
 	case "+":

@@ -21,7 +21,7 @@ type Snoozes struct {
 	Next  time.Time            // time when the next of these asks comes back; zero if no ask is hidden
 }
 
-// of returns the end of the snooze of an ask, or the zero time.
+// of returns the end of an ask's snooze, or the zero time.
 func (s Snoozes) of(a view.Ask) time.Time { return s.Until[a.ID.String()] }
 
 // key returns a text that changes with the time when the next ask comes back.
@@ -35,7 +35,7 @@ func (s Snoozes) key() string {
 // until returns the end of a snooze in words.
 func (f Frame) until(t time.Time) string { return view.FormatSnooze(t, f.Now, f.Zone) }
 
-// zoneName returns the name of the time zone of the page.
+// zoneName returns the name of the page's time zone.
 func (f Frame) zoneName() string {
 	if f.Zone == nil {
 		return "UTC"

@@ -2,7 +2,7 @@ package pages
 
 import "github.com/askback/askback/internal/text/view"
 
-// A TokenPage is the content of the page of tokens.
+// A TokenPage is the content of the tokens page.
 type TokenPage struct {
 	Tokens    []view.Token // newest token first
 	Ended     []view.Token
@@ -29,7 +29,7 @@ var tokenKinds = [][2]string{
 	{"admin", "admin: may do everything"},
 }
 
-// kindsOf returns the kinds of tokens that the form of a page makes.
+// kindsOf returns the kinds of tokens that the form on a page makes.
 func kindsOf(p TokenPage) [][2]string {
 	if p.AgentsOnly {
 		return tokenKinds[:1]

@@ -28,7 +28,7 @@ type Line struct {
 	ended bool                // set after --, when words that begin with - are arguments
 }
 
-// Read reads the words of a command line of a program, without the name of the program. The last word is the
+// Read reads the words of a program's command line, without the name of the program. The last word is the
 // word to complete.
 func Read(program *kong.Node, source Source, shell string, words []string) *Line {
 	c := &Line{source: source, shell: shell, node: program, given: map[string][]string{}}

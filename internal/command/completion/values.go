@@ -291,7 +291,7 @@ func (c *Line) tokens(ctx context.Context) (all []Candidate) {
 	return all
 }
 
-// endpoints returns the ids of the receivers of webhooks.
+// endpoints returns the ids of webhook endpoints.
 func (c *Line) endpoints(ctx context.Context) (all []Candidate) {
 	client, done, err := c.source.Client(c)
 	if err != nil {

@@ -32,7 +32,7 @@ func Variable(input string) string {
 	return Prefix + strings.ToUpper(strings.ReplaceAll(input, "-", "_"))
 }
 
-// maxAttempts is the maximum number of attempts of a run. GitHub allows fifty re-runs.
+// maxAttempts is the maximum number of attempts for a run. GitHub allows fifty re-runs.
 const maxAttempts = 1000
 
 // A Step is a step of a workflow that asks.

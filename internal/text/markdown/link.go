@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// maxURL is the maximum length in bytes of the address of a link. A longer address is text.
+// maxURL is the maximum length of a link's address, in bytes. A longer address is text.
 const maxURL = 2000
 
 // link reads [text](address). Otherwise the opening bracket is text. Brackets in the text and spaces in the

@@ -74,7 +74,7 @@ func AppendWords(b []byte, text string, limit int) []byte {
 	return b
 }
 
-// maxPhrases is the maximum number of phrases of a search, and of words of a phrase. Further phrases and
+// maxPhrases is the maximum number of phrases in a search, and of words in a phrase. Further phrases and
 // words are ignored.
 const maxPhrases = 20
 

@@ -107,7 +107,7 @@ func (d Delivery) To() Text {
 	return d.Target
 }
 
-// Path returns the path of the page of the ask, or of the session if the delivery is about a session. The
+// Path returns the path of the page for the ask, or for the session if the delivery is about a session. The
 // page of a settled ask is in the history.
 func (d Delivery) Path() string {
 	switch {

@@ -55,7 +55,7 @@ func (e Endpoint) SecretVersion() string {
 	return strconv.FormatInt(e.SecretAt.UnixMilli(), 10) + "-" + strconv.FormatInt(e.OldSecretUntil.UnixMilli(), 10)
 }
 
-// An EndpointResult is the result of a form of an endpoint.
+// An EndpointResult is the result of a form for an endpoint.
 type EndpointResult struct {
 	ID     string // id of the endpoint
 	Good   bool

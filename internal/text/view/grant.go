@@ -19,7 +19,7 @@ type Grant struct {
 	Tool      safetext.Text
 	Server    safetext.Text
 	Scope     string        // scope, in words
-	Limit     safetext.Text // session or digest of the arguments that limits the approval; empty for neither
+	Limit     safetext.Text // session or digest of the arguments that limits the approval; empty without such a limit
 	Arguments safetext.Text // arguments of the call for which the approval was made; empty if they are too long to keep
 	FirstLine safetext.Text // the beginning of Arguments, in one line
 	Ask       safetext.Text // id of the ask with which the approval was made

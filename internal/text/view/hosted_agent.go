@@ -11,7 +11,7 @@ type HostedAgent struct {
 	Description safetext.Text
 }
 
-// OfHostedAgents returns the view of a list of agents.
+// OfHostedAgents returns the views of hosted agents, in the same order.
 func OfHostedAgents(all []askback.HostedAgent) (out []HostedAgent) {
 	for _, a := range all {
 		out = append(out, HostedAgent{safetext.Name(a.Name), safetext.Line(a.Description)})

@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// An alphabet determines the keys of the choices of a question. The keys are 1, 2 and so on for "", a, b and
+// An alphabet determines the keys for the choices of a question. The keys are 1, 2 and so on for "", a, b and
 // so on for "a", #1, #2 and so on for "#", and ##1, ##2 and so on for "##".
 type alphabet string
 

@@ -15,7 +15,7 @@ type LateAnswer struct {
 	Answers   []Answer
 	Comment   safetext.Text
 	Reason    safetext.Text
-	Arguments safetext.Text // the edited arguments; empty if they were not edited
+	Arguments safetext.Text // the edited arguments; empty if the person edited no arguments
 	At        time.Time
 }
 

@@ -36,7 +36,7 @@ func (q Question) MatchList(typed string) []int {
 	return all
 }
 
-// keyRange returns the choices of a range of keys, such as "1-3", or nil if typed is not
+// keyRange returns the choices in a range of keys, such as "1-3", or nil if typed is not
 // a range of keys.
 func (q Question) keyRange(typed string) []int {
 	first, last, ok := strings.Cut(typed, "-")

@@ -15,7 +15,7 @@ type Outcome struct {
 	Answers   []Answer
 	Comment   safetext.Text
 	Reason    safetext.Text
-	Arguments safetext.Text // the edited arguments; empty if they were not edited
+	Arguments safetext.Text // the edited arguments; empty if the person edited no arguments
 	Changes   []DiffLine    // changes of the person to the arguments
 	Grant     safetext.Text // id of the standing approval that was made with the answer, or that gave the answer
 	At        time.Time

@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// A Vote is the approval of one of several people.
+// A Vote is an approval by one of several people.
 type Vote struct {
 	Name   safetext.Text
 	Via    safetext.Text // the channel

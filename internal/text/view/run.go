@@ -28,7 +28,7 @@ type RunEvent struct {
 // A RunMessage is a message of a run, or the received part of it.
 type RunMessage struct {
 	Text    safetext.Text
-	By      safetext.Text // person who wrote the message; empty if no person did
+	By      safetext.Text // person who wrote the message; empty if no person wrote it
 	OfAgent bool
 	Final   bool // whether the turn ends with the message
 	Again   bool // for a part: whether the model began again, so that the text before it is void
@@ -194,7 +194,7 @@ func outputText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// todosOf returns the view of a list of todos.
+// todosOf returns the views of todos, in the same order.
 func todosOf(all []askback.Todo) (out []Todo) {
 	for _, t := range all {
 		out = append(out,

@@ -40,7 +40,7 @@ func RunTimeline(
 	return all
 }
 
-// A runTimeline collects the moments of the events of a run.
+// A runTimeline collects the moments from the events of a run.
 type runTimeline struct {
 	run     Run
 	moments []Moment

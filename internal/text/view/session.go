@@ -38,7 +38,7 @@ type Session struct {
 	Completed time.Time // zero until the session ends
 }
 
-// A Todo is an entry of the list of an agent.
+// A Todo is an entry in the todo list of an agent.
 type Todo struct {
 	Content safetext.Text
 	Done    bool
@@ -73,7 +73,7 @@ func SessionOf(s askback.Session) Session {
 	return v
 }
 
-// maxTitle is the maximum number of characters of the title of a run.
+// maxTitle is the maximum number of characters in the title of a run.
 const maxTitle = 100
 
 // RunTitle returns the title of a run with a prompt: the beginning of the prompt's first line.
@@ -114,7 +114,7 @@ type Moment struct {
 	Ask     *Ask          // the ask was asked, or settled if Settled is true
 	Settled bool          // whether the entry is the outcome of Ask
 	Text    safetext.Text // a message
-	By      safetext.Text // person who sent the message; empty if no person did
+	By      safetext.Text // person who sent the message; empty if no person sent it
 	What    string        // a change of the session
 
 	Markdown  Markdown // the message of a hosted agent, formatted

@@ -38,7 +38,7 @@ type Member struct {
 	raw string // the name
 }
 
-// maxInline is the maximum number of characters of an inline string, and of an array in one line. A longer
+// maxInline is the maximum number of characters in an inline string, and in an array on one line. A longer
 // string, or a string of several lines, is a separate block, which can be folded.
 const maxInline = 72
 

@@ -104,7 +104,7 @@ func codewords(g [][]bool, version int) []byte {
 	return out
 }
 
-// isFunction reports whether a module is part of a pattern or of the format.
+// isFunction reports whether a module is part of a pattern or of the format information.
 func isFunction(n, version, x, y int) bool {
 	center := n - 7 // part of the alignment pattern
 	return x == 6 || y == 6 || x < 9 && y < 9 || x >= n-8 && y < 9 || x < 9 && y >= n-8 ||
