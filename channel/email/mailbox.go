@@ -235,7 +235,7 @@ func (b *mailbox) sweep(ctx context.Context) (next time.Duration, err error) {
 			return 0, err
 		}
 		for _, m := range headers {
-			if err := b.one(ctx, m.UID, bodyOf(m)); err != nil {
+			if err := b.handleOne(ctx, m.UID, bodyOf(m)); err != nil {
 				return 0, err
 			}
 		}
@@ -266,8 +266,8 @@ func bodyOf(m *imapclient.FetchMessageBuffer) []byte {
 	return nil
 }
 
-// one handles the message with the header raw. An error is an error of the mailbox.
-func (b *mailbox) one(ctx context.Context, uid imap.UID, raw []byte) error {
+// handleOne handles the message with the header raw. An error is an error of the mailbox.
+func (b *mailbox) handleOne(ctx context.Context, uid imap.UID, raw []byte) error {
 	header, err := parseHeader(raw)
 	if err != nil || len(raw) >= maxHeader { // the rest of the header could have another sender
 		b.skip[uid] = true

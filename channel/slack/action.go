@@ -145,7 +145,7 @@ func (in *interaction) record(ctx context.Context, id string, answer askback.Ans
 // press performs the action of a button.
 func (in *interaction) press(ctx context.Context, b slack.BlockAction) {
 	id, _, _ := strings.Cut(b.BlockID, ".")
-	if !in.is(b.Value, id, b.ActionID) {
+	if !in.isCode(b.Value, id, b.ActionID) {
 		in.options.Log.Warn("Slack: a forged button was refused", "member", in.User.ID, "ask", code(id))
 		in.tell(in.where, textForged)
 		return

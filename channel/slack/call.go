@@ -170,9 +170,9 @@ func codeOf(err error) string {
 	return ""
 }
 
-func gone(err error) bool { return codeOf(err) == "message_not_found" }
+func isGone(err error) bool { return codeOf(err) == "message_not_found" }
 
-func tooLong(err error) bool {
+func isTooLong(err error) bool {
 	return slices.Contains([]string{"invalid_blocks", "msg_too_long", "msg_blocks_too_long"}, codeOf(err))
 }
 

@@ -56,8 +56,8 @@ func (c *Channel) oldCode(ask string, parts ...string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:codeBytes])
 }
 
-// is reports whether value is the code for an ask and an action, in the form of this or an earlier release.
-func (c *Channel) is(value, ask string, parts ...string) bool {
+// isCode reports whether value is the code for an ask and an action, in the form of this or an earlier release.
+func (c *Channel) isCode(value, ask string, parts ...string) bool {
 	return hmac.Equal([]byte(value), []byte(c.code(ask, parts...))) ||
 		hmac.Equal([]byte(value), []byte(c.oldCode(ask, parts...)))
 }

@@ -11,7 +11,7 @@ func TestCodeOfAnEarlierReleaseIsValid(t *testing.T) {
 	const ask = "ask_01k6m3v7q8r9s0t1v2w3x4y5z6"
 	c := Channel{options: Options{Team: "T0TEAM"}, key: []byte("xoxb-1-abc")}
 	const code = "bH91172OhOYxKGT0lQALlg"
-	if !c.is(code, ask, actApprove) || c.is(code, ask, actDeny) || c.is(code, "ask_1", actApprove) {
+	if !c.isCode(code, ask, actApprove) || c.isCode(code, ask, actDeny) || c.isCode(code, "ask_1", actApprove) {
 		t.Error("the code is not bound to its ask and its action")
 	}
 }

@@ -108,7 +108,7 @@ func choice(labels ...string) askback.Request {
 	}
 }
 
-// message waits for the message about an ask at a place, with all of its buttons.
+// message waits for a message about an ask in a channel for which ready returns true, and returns it.
 func (f *fixture) message(a askback.Ask, channel string, ready func(slacktest.Message) bool) (found slacktest.Message) {
 	f.Helper()
 	f.slack.Wait("a message about "+a.ID, func() bool {

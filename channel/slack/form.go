@@ -89,7 +89,7 @@ func (c *Channel) metadata(ask, callback, member string) string {
 // askOf returns the ask in the metadata of a form. It reports whether this app made the form for the member.
 func (c *Channel) askOf(metadata, callback, member string) (ask string, ok bool) {
 	ask, value, _ := strings.Cut(metadata, ".")
-	return ask, c.is(value, ask, "view", callback, member)
+	return ask, c.isCode(value, ask, "view", callback, member)
 }
 
 func part(question int, name string) string { return fmt.Sprintf("%d.%s", question+1, name) }
@@ -170,9 +170,9 @@ func (c *Channel) answer(a askback.Ask, s state) (out askback.Answer, problems m
 		var rest []string
 		for _, v := range values {
 			switch {
-			case !q.MultiSelect && !q.NoOther && c.is(v, a.ID, "own", indexed("", i)):
+			case !q.MultiSelect && !q.NoOther && c.isCode(v, a.ID, "own", indexed("", i)):
 				wantsOwn = true
-			case !q.MultiSelect && q.NoOther && q.Optional && c.is(v, a.ID, "none", indexed("", i)):
+			case !q.MultiSelect && q.NoOther && q.Optional && c.isCode(v, a.ID, "none", indexed("", i)):
 			default:
 				rest = append(rest, v)
 			}

@@ -8,7 +8,7 @@ import (
 )
 
 // A message in a channel is seen when a member opens its form, or presses Send without a choice. Both actions
-// settle nothing. They do not mark a direct message as seen.
+// settle nothing. In a direct message, they mark only the delivery to this member.
 func TestPressWithoutAChoiceMarksTheMessageSeen(t *testing.T) {
 	several := choice("lint", "unit", "race")
 	several.Questions[0].MultiSelect = true

@@ -149,7 +149,7 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 		return c.question(ctx, n)
 	}
 	err = c.show(ctx, receipt, n.Ask, c.current(n))
-	if gone(err) && n.Ask.Settled() {
+	if isGone(err) && n.Ask.Settled() {
 		err = nil // the message was deleted in Slack, with its buttons
 	}
 	if err == nil && n.Event == askback.EventQuestionPending && n.Receipt == "" && !n.Ask.Settled() {
@@ -168,7 +168,7 @@ func (c *Channel) question(ctx context.Context, n askback.Notification) (receipt
 	}
 	full := c.current(n)
 	receipt, err = c.post(ctx, address, c.parent(ctx, n), full.withoutControls())
-	if tooLong(err) {
+	if isTooLong(err) {
 		full = short(n.Ask)
 		receipt, err = c.post(ctx, address, c.parent(ctx, n), full)
 	}
@@ -209,10 +209,10 @@ func (c *Channel) inThread(ctx context.Context, of string, m message) (receipt s
 // question.
 func (c *Channel) show(ctx context.Context, receipt string, a askback.Ask, m message) error {
 	err := c.edit(ctx, receipt, m)
-	if tooLong(err) && len(m.controls) > 0 {
+	if isTooLong(err) && len(m.controls) > 0 {
 		err = c.edit(ctx, receipt, m.withoutControls())
 	}
-	if tooLong(err) && !a.Settled() {
+	if isTooLong(err) && !a.Settled() {
 		err = c.edit(ctx, receipt, short(a))
 	}
 	return err

@@ -157,9 +157,9 @@ func (e *apiError) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("Telegram replied %d %s to %s", e.code, http.StatusText(e.code), e.method))
 }
 
-// says reports whether the description contains one of the phrases, ignoring case. Telegram returns no other
+// mentions reports whether the description contains one of the phrases, ignoring case. Telegram returns no other
 // code for the cause.
-func (e *apiError) says(phrases ...string) bool {
+func (e *apiError) mentions(phrases ...string) bool {
 	for _, p := range phrases {
 		if strings.Contains(strings.ToLower(e.description), strings.ToLower(p)) {
 			return true
@@ -247,9 +247,9 @@ func (a *api) edit(ctx context.Context, m outgoing) error {
 		return err
 	}
 	switch {
-	case failed.says("message is not modified"):
+	case failed.mentions("message is not modified"):
 		return nil
-	case failed.says("message to edit not found", "message can't be edited", "MESSAGE_ID_INVALID"):
+	case failed.mentions("message to edit not found", "message can't be edited", "MESSAGE_ID_INVALID"):
 		return errGone
 	}
 	return err
@@ -300,7 +300,7 @@ func (a *api) answer(ctx context.Context, queryID, text string, alert bool) erro
 		Alert bool   `json:"show_alert,omitempty"`
 	}{queryID, cut(text, maxPopup), alert}, nil)
 	var failed *apiError
-	if errors.As(err, &failed) && failed.says("query is too old", "query id is invalid") {
+	if errors.As(err, &failed) && failed.mentions("query is too old", "query id is invalid") {
 		return nil
 	}
 	return err
@@ -341,7 +341,7 @@ func sendError(err error) error {
 	case http.StatusUnauthorized, http.StatusNotFound:
 		out.Err = fmt.Errorf("%w: check channels.telegram.token in the settings", failed)
 	case http.StatusForbidden:
-		out.Final, out.Gone = true, failed.says(goneChats...)
+		out.Final, out.Gone = true, failed.mentions(goneChats...)
 	case http.StatusBadRequest:
 		out.Final = true
 	}

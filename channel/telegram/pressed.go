@@ -120,7 +120,7 @@ func (v visit) act(ctx context.Context, p press) (reaction, error) {
 	pending := s
 	pending.ask.Outcome = nil
 	switch {
-	case !pending.answerable() || !fitting(a, p):
+	case !pending.answerable() || !hasButton(a, p):
 		v.options.Log.Warn("a button that the message does not have was refused", "person", v.person, "ask", a.ID,
 			"action", string(p.Action))
 		return alert(oldText), nil
@@ -148,8 +148,8 @@ func (v visit) seen(ctx context.Context, a askback.Ask) {
 	}
 }
 
-// fitting reports whether the ask has a button for p.
-func fitting(a askback.Ask, p press) bool {
+// hasButton reports whether the ask has a button for p.
+func hasButton(a askback.Ask, p press) bool {
 	switch p.Action {
 	case approve, deny, writeReason:
 		return a.Confirmation != nil

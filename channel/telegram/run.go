@@ -93,7 +93,7 @@ func (c *Channel) pollFailed(err error, pause time.Duration) time.Duration {
 	}
 	switch failed.code {
 	case http.StatusConflict:
-		if failed.says("webhook is active") {
+		if failed.mentions("webhook is active") {
 			c.options.Log.Error("this bot has a webhook, so its updates cannot be read: delete it with " +
 				"deleteWebhook, or use another bot")
 			return maxPause

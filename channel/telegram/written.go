@@ -194,7 +194,7 @@ func (v visit) write(ctx context.Context, p press, written string) (reaction, er
 		return say("Only a text can be an answer."), nil
 	case p.Action == writeOther && p.Question < len(a.Questions) && a.Questions[p.Question].NoOther:
 		return say("This question takes no text of your own. Choose with the buttons."), nil
-	case !fitting(a, p):
+	case !hasButton(a, p):
 		return say(oldText), nil
 	case p.Action == writeReason:
 		return v.answer(ctx, a, askback.Decide(askback.Deny, written))

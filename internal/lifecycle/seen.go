@@ -29,8 +29,9 @@ func AtFrontend(via askback.Channel) bool {
 	return false
 }
 
-// carries reports whether people who read d answer through the channel via. Via has the name of the
-// delivery's channel. Channels without a constant in askback.Channels share the name push.
+// carries reports whether people who get the delivery d answer through the channel via. Usually, via has the
+// name of the delivery's channel. Channels without a constant in askback.Channels share the name push, except
+// the webhook, which carries no answers of people.
 func carries(d askback.Delivery, via askback.Channel) bool {
 	own := askback.Channel(d.Channel)
 	return own == via || via == askback.ChannelPush && own != channelWebhook && !slices.Contains(askback.Channels, own)
