@@ -28,8 +28,8 @@ type Effect struct {
 	Attempts int    // how many times it was claimed
 	Node     string // the process that has claimed it, or ""
 	Error    string // why the last attempt failed
-	Held     string // the key for which it is held; "" if it may be claimed
-	Dead     bool   // it is a dead letter
+	Held     string // the key for which the effect is held; "" if the effect may be claimed
+	Dead     bool   // the effect is a dead letter
 }
 
 // A Completion is the result of an attempt of an effect. It is committed with the records, events and effects
@@ -78,12 +78,11 @@ type Queue interface {
 	// HeartbeatTimeout. A store that only one process can open frees every claim when it is opened. After an
 	// error that matches ErrUnknown, the store may have claimed effects for the node.
 	Claim(ctx context.Context, node string, now time.Time, n int, limit ...KindLimit) ([]Effect, error)
-	// Dead returns dead letters in order of ID. It uses the fields Kind, Stream, After, Newest and Limit of q
-	// and ignores the others. Kind is the kind of the effect; "" matches every kind. It omits damaged
-	// effects.
+	// Dead returns dead letters in order of ID. It uses only the fields Kind, Stream, After, Newest and Limit
+	// of q. Kind is the kind of the effect; "" matches every kind. It omits damaged effects.
 	Dead(ctx context.Context, q Query) ([]Effect, error)
-	// Effects returns effects in order of ID, dead letters and others. It uses the fields
-	// Kind, After, Newest and Limit of q and ignores the others. It omits damaged effects.
+	// Effects returns effects in order of ID, including dead letters. It uses only the fields Kind, After,
+	// Newest and Limit of q. It omits damaged effects.
 	Effects(ctx context.Context, q Query) ([]Effect, error)
 }
 

@@ -55,8 +55,8 @@ type Service interface {
 	// Join introduces a person to the service if the settings do not. It is called once for each person,
 	// while the channel takes answers.
 	Join(ctx context.Context, e *engine.Engine, person string) error
-	// Receivers returns the receivers of ana and ben in the settings. It returns none if Join introduces
-	// them.
+	// Receivers returns the receivers of ana and ben in the settings. If Join introduces people, it returns
+	// nil.
 	Receivers() []engine.Receiver
 	// Address returns the destination of messages to a person: the name of the receiver, or the address of
 	// the contact.
@@ -79,7 +79,8 @@ type Service interface {
 // A Channel is the channel that the server makes from its settings.
 type Channel struct {
 	Send engine.Channel
-	Run  func(ctx context.Context, e *engine.Engine) // takes answers until ctx ends; nil if the channel takes none
+	// reads answers until ctx ends; nil if the channel reads no answers
+	Run func(ctx context.Context, e *engine.Engine)
 }
 
 // A Message is a message as the service shows it to a person.

@@ -120,8 +120,8 @@ func (f *fixture) wantNothingLive(when string, p *place) {
 	}
 }
 
-// testLostRecord makes the store fail after the service has accepted a message. The channel then does not
-// know the id of the message.
+// testLostRecord makes the store fail after the service has accepted a message. The channel then has no
+// record of the message.
 func testLostRecord(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	c := byName("single")

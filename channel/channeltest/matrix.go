@@ -103,7 +103,7 @@ func checkText(t testing.TB, c Case, short bool, text string, a askback.Ask) {
 }
 
 // testAnswers checks that each answer in a message equals the same answer on another channel after
-// normalization, and that it is attributed to the person who gave it (T18).
+// normalization. The outcome must name the person who gave the answer (T18).
 func testAnswers(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	for _, c := range Cases() {

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/mac"
 )
 
-// The token of a reply address consists of the id of the ask without its prefix, the number of times that the
-// person was asked again, and a code. The code authenticates the id, the number and the person.
+// The token of a reply address consists of the digits of the ask's id, the number of times that the person
+// was asked again, and a code. The code authenticates the id, the number and the person.
 const (
 	askPrefix   = "ask_"
 	askDigits   = 26 // length of the id of an ask, without its prefix

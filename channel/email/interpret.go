@@ -79,8 +79,8 @@ func isHardToSee(a askback.Ask) bool {
 		slices.ContainsFunc(v.Confirmation.Warnings, func(w view.Warning) bool { return len(w.Names) > 0 })
 }
 
-// decision returns the decision in text, or the reason why there is none. Only the words approve and deny
-// decide.
+// decision returns the decision in text. If the text is not a decision, it returns the reason. Only the words
+// approve and deny decide.
 func decision(text string) (askback.Answer, unclear) {
 	if strings.TrimSpace(text) == "" {
 		return askback.Answer{}, notWritten

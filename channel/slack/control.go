@@ -62,8 +62,8 @@ func (c *Channel) isCode(value, ask string, parts ...string) bool {
 		hmac.Equal([]byte(value), []byte(c.oldCode(ask, parts...)))
 }
 
-// answerable reports whether an ask may be answered in Slack. A settled ask may not. Dangerous calls, and
-// asks with text that is hard to see, are answered on the page.
+// answerable reports whether an ask may be answered in Slack. Settled asks, dangerous calls, and asks with
+// text that is hard to see may not. Such asks are answered on the page.
 func answerable(a askback.Ask) bool {
 	v := view.Of(a)
 	if a.Settled() || v.Hidden {

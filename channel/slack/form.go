@@ -80,8 +80,8 @@ func modal(title, submit, callback string, blocks []slack.Block) slack.ModalView
 	}
 }
 
-// metadata returns the metadata of a form: the id of the ask, and a code for the ask, the kind of form and
-// the member who opened it.
+// metadata returns the metadata of a form: the id of the ask and a code. The code is for the ask, the kind of
+// form and the member who opened the form.
 func (c *Channel) metadata(ask, callback, member string) string {
 	return ask + "." + c.code(ask, "view", callback, member)
 }

@@ -326,8 +326,8 @@ func (a *api) updates(ctx context.Context, offset int64) (all []update, err erro
 }
 
 // sendError returns the error for an attempt to send a delivery. An [apiError] becomes an
-// [askback.SendError]. It is final if Telegram would reject the message again, and has Gone if the person or
-// group wants no further message.
+// [askback.SendError]. It is final if Telegram would reject the message again. Gone is set if the person has
+// blocked the bot, or the group has removed it.
 func sendError(err error) error {
 	var failed *apiError
 	if !errors.As(err, &failed) {
@@ -348,7 +348,7 @@ func sendError(err error) error {
 	return out
 }
 
-// goneChats are phrases in the descriptions of errors. They mean that a person or group wants no further
-// message. Other errors with the same code also occur after the token was replaced by the token of another
-// bot. These must not unlink people.
+// goneChats are phrases in the errors for chats that have blocked or removed the bot. Other errors with the
+// same code also occur after the token was replaced by the token of another bot. These errors must not unlink
+// people.
 var goneChats = []string{"bot was blocked by the user", "user is deactivated", "bot was kicked"}

@@ -10,8 +10,9 @@ import (
 	"github.com/askback/askback/internal/pause"
 )
 
-// Limits of Telegram (core.telegram.org/bots/faq, "My bot is hitting limits"): about thirty messages a second
-// in all, one message a second in a chat with short bursts, and twenty messages a minute in a group.
+// Limits of Telegram (core.telegram.org/bots/faq, "My bot is hitting limits"). In all, about thirty messages
+// a second are allowed. A chat gets one message a second with short bursts, and a group twenty messages a
+// minute.
 const (
 	allPerSecond = 25
 	chatBurst    = 20

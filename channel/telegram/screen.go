@@ -72,9 +72,9 @@ func (s screen) fileName() string {
 	return "question-" + s.ask.ID[max(0, len(s.ask.ID)-6):] + ".txt"
 }
 
-// answerable reports whether the message has buttons that answer. A settled ask has none. A call must be
-// decided on the page if it is dangerous, or if a part of it is hard to see. In a group, all people have the
-// same buttons, so a message has only buttons that answer with one press.
+// answerable reports whether the message has buttons that answer. The message of a settled ask has no such
+// buttons. A call must be decided on the page if it is dangerous, or if a part of it is hard to see. In a
+// group, all people have the same buttons, so a message has only buttons that answer with one press.
 func (s screen) answerable() bool {
 	switch {
 	case s.ask.Settled():

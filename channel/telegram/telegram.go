@@ -112,8 +112,8 @@ func New(o Options) (*Channel, error) {
 // Close closes idle connections.
 func (c *Channel) Close() { c.api.client.CloseIdleConnections() }
 
-// screen returns the screen for an ask and a person in a chat. If other devices cannot open the link, the
-// screen has none.
+// screen returns the screen for an ask and a person in a chat. If other devices cannot open the link, its
+// link is "".
 func (c *Channel) screen(a askback.Ask, person string, chatID, messageID int64) screen {
 	link := c.options.Link(a, person)
 	if u, err := url.Parse(link); err != nil || egress.IsLoopback(u.Host) {

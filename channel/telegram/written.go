@@ -139,8 +139,9 @@ func (c *Channel) written(ctx context.Context, e Engine, m message) error {
 	return v.reply(ctx, m, p)
 }
 
-// subject returns the press that a reply completes: the press in the link of the prompt, or own words for the
-// question that the buttons of the message show. It reports false if m is not such a reply.
+// subject returns the press that a reply completes. For a reply to a prompt, this is the press in the link of
+// the prompt. For a reply to a question, this is the press of own words. It reports false if m is not such a
+// reply.
 func (c *Channel) subject(m message) (press, bool) {
 	if !c.isReplyToBot(m) {
 		return press{}, false

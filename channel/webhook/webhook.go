@@ -21,7 +21,7 @@ import (
 // Options configure a [Channel].
 type Options struct {
 	// Secret signs messages to endpoints without their own secret. It must pass [CheckSecret], or be "" for
-	// none.
+	// no secret.
 	Secret  string
 	Allow   []egress.Allowed // addresses that messages may go to although they are not public
 	Now     func() time.Time // clock for the timestamps; nil means time.Now

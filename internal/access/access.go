@@ -13,8 +13,8 @@ var (
 	anyRelation = []Relation{Owner, Recipient, Unrelated, Starter, Viewer}
 	owner       = []Relation{Owner}
 	addressed   = []Relation{Recipient}
-	// A person may see an ask without being a recipient, in two cases. The person started the session and
-	// must not settle its asks, or a confirmation is addressed to the person but others decide it.
+	// A person may read an ask without being a recipient in two cases. The person started the session and
+	// must not settle its asks, or a confirmation is addressed to the person but other people decide it.
 	seen = []Relation{Recipient, Starter, Viewer}
 )
 

@@ -17,7 +17,7 @@ const (
 // call and its message belong to that ask. A grant belongs to the ask whose answer made the grant. An event
 // of a type with the share Whole never belongs to an ask.
 var events = map[askback.EventType]Share{
-	askback.EventSnapshot: Whole, // it has the asks that the principal may list
+	askback.EventSnapshot: Whole, // a snapshot has only the asks that the principal may list
 
 	askback.EventQuestionPending:    None,
 	askback.EventQuestionClaimed:    None,

@@ -196,8 +196,8 @@ func TagProblem(s string) string {
 	return ""
 }
 
-// Quiet has the quiet hours of a person, in the time zone of the person. The zero value means that there are
-// none. If To is before From, To is on the next day.
+// Quiet has the quiet hours of a person, in the time zone of the person. With the zero value the person has
+// no quiet hours. If To is before From, To is on the next day.
 type Quiet struct {
 	From, To time.Duration // since midnight
 }

@@ -61,8 +61,8 @@ type Asked struct {
 	// Callback is the address that receives question_pending and the event of the
 	// outcome, or "".
 	Callback string
-	// CallbackOf is the person who named Callback. The callback then gets only what this person may see. If
-	// it is "", an agent or the settings named Callback.
+	// CallbackOf is the person who named Callback, or "" if an agent or the settings did. The callback gets
+	// only what this person may read.
 	CallbackOf string
 	// Call is the number of the call of the hosted run that asks and gets the outcome. It is 0 if no hosted
 	// run asks.

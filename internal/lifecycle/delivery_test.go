@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/internal/lifecycle"
 )
 
-// An ask has a delivery of its question and then of its outcome to its callback, and to each receiver that
-// was added while the ask was open. Without receivers it has no deliveries (E3).
+// An ask has a delivery of its question and then of its outcome. They go to its callback, and to each
+// receiver that was added while the ask was open. Without receivers it has no deliveries (E3).
 func TestQuestionAndOutcomeAreDelivered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := map[string][]askback.EventType{} // by receiver

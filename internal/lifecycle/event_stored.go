@@ -19,8 +19,8 @@ func DecodeEvent(storedType string, data []byte) (Event, error) {
 	return e, err
 }
 
-// UsualState returns the State that an event has if none is stored. Almost every change of a state has its
-// usual State. Events of other types have no State.
+// UsualState returns the State of an event that is stored without a State. Almost every change of a state has
+// its usual State. For events of other types it returns "".
 func (e Event) UsualState() string {
 	switch {
 	case e.Type != askback.EventStateChange:

@@ -12,7 +12,7 @@ import (
 type FollowedUp struct {
 	People []string // for an escalation: the people in its groups who may answer from now on
 	// Receivers are the receivers of the people who may answer after this step. A receiver without the
-	// question gets it, and the others get a reminder.
+	// question gets the question, and the other receivers get a reminder.
 	Receivers []Receiver
 	Why       string // a warning, such as the names that are left out
 	At        time.Time

@@ -134,9 +134,8 @@ type Row struct {
 	Created time.Time
 }
 
-// shortFormat is the first format that omits three kinds of fields: fields that a [Row] has, fields that
-// follow from other fields, and fields with their usual value. Earlier formats of asks end with 5, and of
-// sessions with 3.
+// shortFormat is the first format that omits fields that a [Row] has, fields that follow from other fields,
+// and usual values. Earlier formats of asks end with 5, and of sessions with 3.
 const shortFormat = 6
 
 // Columns are the parts of a state by which a store selects records.

@@ -55,7 +55,7 @@ const (
 )
 
 const (
-	// DefaultGrant is the lifetime of a grant whose request has none.
+	// DefaultGrant is the lifetime of a grant if its request has no lifetime.
 	DefaultGrant = 24 * time.Hour
 	// MaxGrant is the maximum lifetime of a grant.
 	MaxGrant = 366 * 24 * time.Hour

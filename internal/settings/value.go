@@ -37,8 +37,8 @@ func (r *Reader) Fields(n Node, path string, table []Setting) {
 	}
 }
 
-// suggestKey returns the fix for an unknown key of a group: the hint in r.Renamed, the most similar key that
-// the group does not have, or all keys.
+// suggestKey returns the fix for an unknown key of a group. This is the hint in r.Renamed, the most similar
+// key that the group does not have, or a list of all keys.
 func (r *Reader) suggestKey(name string, table []Setting, group Node) string {
 	if s, ok := r.Renamed[name]; ok {
 		return s

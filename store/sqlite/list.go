@@ -81,8 +81,8 @@ func (s *Store) list(ctx context.Context, limit int, l listing, end string) ([]s
 	return found.list, err
 }
 
-// windowEnd returns the id that a statement of endSQL selects. If there is none or a page cannot be read, it
-// returns noEnd.
+// windowEnd returns the id that a statement of endSQL selects. If the statement selects no id or a page
+// cannot be read, it returns noEnd.
 func (s *Store) windowEnd(ctx context.Context, q query) (id string, err error) {
 	err = s.eachRow(ctx, q.text, func(row *sqlite3.Stmt) (bool, error) {
 		id = row.ColumnText(0)

@@ -128,7 +128,7 @@ func parseHomeAssistant(r *http.Request, body []byte) (Message, error) {
 	if in.Data.URL != in.Data.ClickAction {
 		m.Damage = append(m.Damage, "iOS and Android open different pages")
 	}
-	if len(body) > 3584 { // push services take 4096 bytes, and Home Assistant needs a part of them
+	if len(body) > 3584 { // push services accept 4096 bytes, including the part of Home Assistant
 		return Message{}, problem{http.StatusInternalServerError, "the payload is too large for the push service"}
 	}
 	return m, nil

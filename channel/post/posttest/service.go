@@ -1,6 +1,6 @@
-// Package posttest has fake services for tests. They behave as ntfy, Pushover, Gotify, Discord, Teams,
-// Mattermost and Home Assistant are documented: they reject the requests that the real services reject, and
-// show messages in the same way.
+// Package posttest has fake services for tests: ntfy, Pushover, Gotify, Discord, Teams, Mattermost and Home
+// Assistant. They reject the requests that the real services reject, and show messages in the same way, as
+// the services document.
 package posttest
 
 import (

@@ -121,8 +121,8 @@ func (s *Server) Connections() int {
 	return s.opened
 }
 
-// Disconnect tells all connections to reconnect. For the reason "warning" it leaves them open. For other
-// reasons it closes them.
+// Disconnect sends the frame disconnect with a reason over all connections, so that the app connects again.
+// For the reason "warning" the connections stay open. For other reasons they are closed.
 func (s *Server) Disconnect(reason string) {
 	s.mu.Lock()
 	open := append([]*socket(nil), s.sockets...)
