@@ -63,9 +63,9 @@ func showRun(t *testing.T, v *terminal.RunView, events ...askback.Event) {
 	}
 }
 
-// A pipe gets a row for each call, the todos and the messages, except the last message: the command prints
+// In a pipe, a run has a row for each call, the todos and the messages, except the last message. The command prints
 // that message as its result (C7).
-func TestPipeGetsWholeMessagesOfARun(t *testing.T) {
+func TestRunInAPipeIsPrintedWithoutControlCharacters(t *testing.T) {
 	for _, width := range []int{40, 80} {
 		var out bytes.Buffer
 		v := runViewOf(&out, width, terminal.RunOptions{})

@@ -512,8 +512,8 @@ func TestLinksAreOffWithoutASigner(t *testing.T) {
 	}
 }
 
-// Hostile text of an agent stays text on the page of a link.
-func TestAgentTextStaysTextOnThePageOfALink(t *testing.T) {
+// Markup in the text of an agent is escaped on the page of a link.
+func TestAgentTextIsEscapedOnThePageOfALink(t *testing.T) {
 	h := newLinkServer(t)
 	const text = `<script>alert(1)</script><img src=https://evil.example/x>`
 	a := h.ask(askback.Request{

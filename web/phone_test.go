@@ -64,8 +64,8 @@ func TestChromiumEmptiedSearchShowsAll(t *testing.T) {
 	c.Check(t)
 }
 
-// Text typed after "Add a note" is the note. Its letters are not keys.
-func TestChromiumNoteGetsTheFocus(t *testing.T) {
+// Text that is typed after a click on "Add a note" goes into the note. Its letters are not keys of the page.
+func TestChromiumTypedTextGoesIntoTheOpenedNote(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")

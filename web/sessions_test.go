@@ -100,7 +100,7 @@ func TestSessionPageShowsATimeline(t *testing.T) {
 
 // An agent cannot make the page of its session larger than a few megabytes. The page states that it does not
 // have all messages.
-func TestTimelineHasALimitedSize(t *testing.T) {
+func TestTimelineOmitsMessagesOfALargeSession(t *testing.T) {
 	h := newServer(t)
 	ctx, bot := context.Background(), h.client(askback.Agent, "bot")
 	s, err := bot.Start(ctx, askback.SessionRequest{Key: "run"})
@@ -130,8 +130,8 @@ func linksOf(page *node) string {
 	return strings.Join(all, " ")
 }
 
-// The page of a session states that it has only some of the messages.
-func TestTimelineHasALimitedNumberOfMessages(t *testing.T) {
+// The page of a session shows the first thousand messages, and notes that more messages exist.
+func TestTimelineShowsAtMostAThousandMessages(t *testing.T) {
 	h := newServer(t)
 	ctx, bot, b := context.Background(), h.client(askback.Agent, "bot"), h.browser("ana")
 	s, err := bot.Start(ctx, askback.SessionRequest{Key: "run"})

@@ -189,7 +189,7 @@ func TestLivePageShowsAskAfterItsSnooze(t *testing.T) {
 
 // A list of snoozed asks gets the row of an ask that is snoozed after the page was rendered and before its
 // stream begins.
-func TestSnoozedListGetsAsksSnoozedBeforeItsStream(t *testing.T) {
+func TestSnoozedListShowsAsksSnoozedBeforeItConnects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(memstore.New(), nil)
 		h := &server{t: t, engine: e, handler: web.New(e, e, e, nil)}

@@ -47,7 +47,7 @@ func TestPagesShowTheNumberOfApprovals(t *testing.T) {
 
 // A person who started the session and must not settle its asks gets an explanation. It is not an error of
 // the server.
-func TestStarterLearnsThatAnotherPersonMustDecide(t *testing.T) {
+func TestStarterIsShownThatAnotherPersonMustDecide(t *testing.T) {
 	h := newServer(t)
 	h.engine.Set(engine.Settings{Routes: []askback.Route{{NoSelfApproval: true}}})
 	r := harmless

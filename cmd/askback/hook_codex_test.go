@@ -85,7 +85,7 @@ func TestGuardSurvivesRestartOfServer(t *testing.T) {
 
 // While askback attach codex follows a thread, the hooks of the thread do not ask about calls that have a
 // dialog in Codex. A guard asks anyway, and so do the hooks of other threads.
-func TestHookDoesNotAskForAFollowedThread(t *testing.T) {
+func TestHookDoesNotAskWhileItsThreadIsAttached(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	place := instance.Place{Database: filepath.Join(filepath.Dir(s.place.Database), "codex", "threads")}

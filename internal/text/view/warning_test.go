@@ -59,7 +59,7 @@ func TestSimilarNamesGetAWarning(t *testing.T) {
 }
 
 // Arguments with many blank lines, many spaces or a very long line get a warning (T3).
-func TestPaddingGetsAWarning(t *testing.T) {
+func TestPaddingCausesAWarning(t *testing.T) {
 	for _, c := range []struct {
 		name, value, want string
 	}{
