@@ -76,7 +76,7 @@ func TestOnlyApproversDecide(t *testing.T) {
 
 // No reassignment makes an approver of a person whom the routes exclude, whether an approver, an operator or
 // an admin reassigns the ask.
-func TestReassignmentMakesNoApprover(t *testing.T) {
+func TestReassignmentDoesNotAddApprovers(t *testing.T) {
 	p := newTeam(t, &clockedChannel{}, payments())
 	a := p.ask(payment())
 	if _, err := p.as("ana").Answer(t.Context(), a.ID, askback.Decide(askback.Approve, "")); err != nil {
@@ -274,7 +274,7 @@ func TestUnreachableQuorumIsRejected(t *testing.T) {
 }
 
 // A standing approval counts only if its maker is an approver of the new ask.
-func TestGrantOfNonApproverCoversNothing(t *testing.T) {
+func TestGrantOfNonApproverApprovesNothing(t *testing.T) {
 	p := newTeam(t, &clockedChannel{})
 	for _, name := range []string{"cem", "ana"} {
 		a := p.ask(confirm())

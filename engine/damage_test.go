@@ -18,7 +18,7 @@ import (
 
 // An operation on a damaged ask returns an error with its id. Lists, streams, deadlines,
 // stats and clean-up continue with the other asks.
-func TestDamagedAskAffectsNothingElse(t *testing.T) {
+func TestDamagedAskDoesNotAffectOtherAsks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -45,7 +45,7 @@ func (c *counter) take() (events []string, others []int) {
 
 // An agent that asks a person forty questions at the same time causes five messages. One further message then
 // has the number of the other questions. The answers to these questions cause no message either (T18).
-func TestManyQuestionsBecomeOneMessage(t *testing.T) {
+func TestQuestionsBeyondTheLimitAreCountedInOneMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phone := &counter{asks: map[string]bool{}}
 		p := newFixture(t, memstore.New(), &engine.Options{

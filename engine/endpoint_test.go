@@ -169,7 +169,7 @@ func TestPausedDeliveriesAreSentOnResume(t *testing.T) {
 
 // After status 410, nothing more is sent to a receiver, and all its waiting deliveries are given up. After
 // the endpoint is resumed, new messages are sent, and the old messages are sent again in order.
-func TestGoneReceiverIsDisabled(t *testing.T) {
+func TestEndpointOfGoneReceiverIsDisabled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &receiver{}
 		gone := false
@@ -238,7 +238,7 @@ func TestGoneReceiverIsDisabled(t *testing.T) {
 }
 
 // A receiver that accepts nothing for five days is disabled.
-func TestReceiverThatFailsForDaysIsDisabled(t *testing.T) {
+func TestEndpointThatFailsForDaysIsDisabled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &receiver{reply: func(int) error { return errors.New("no reply") }}
 		p, ops := newEndpoints(t, memstore.New(), to, engine.Options{})

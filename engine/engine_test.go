@@ -28,7 +28,7 @@ var holding = engine.Settings{Undo: limits.MaxUndo}
 
 // A client of an engine on a memstore passes the conformance suite, which covers B3, C1, D1, D4, E10, F4, F5,
 // F6 and F7.
-func TestClientOverMemoryConforms(t *testing.T) {
+func TestClientOnMemstoreConforms(t *testing.T) {
 	conformance.Client(t, func(t *testing.T) conformance.Subject {
 		return askbacktest.On(t, memstore.New(), &engine.Options{Settings: holding})
 	})
@@ -41,7 +41,7 @@ func TestClientWithoutCacheConforms(t *testing.T) {
 	})
 }
 
-func TestClientOverSQLiteConforms(t *testing.T) {
+func TestClientOnSQLiteConforms(t *testing.T) {
 	conformance.Client(t, func(t *testing.T) conformance.Subject {
 		return askbacktest.On(t, openSQLite(t, filepath.Join(t.TempDir(), "askback.db")),
 			&engine.Options{Settings: holding})

@@ -98,7 +98,7 @@ func (s failingStore) Commit(ctx context.Context, c store.Change) (int64, error)
 }
 
 // An ask expires even if many asks with earlier deadlines cannot be expired (F5).
-func TestFailingDeadlinesDoNotBlockOthers(t *testing.T) {
+func TestFailingExpiriesDoNotDelayOtherAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(failingStore{memstore.New()}, nil)
 		go func() { _ = e.Run(t.Context()) }()

@@ -37,8 +37,8 @@ func (c *client) HoldDecline(ctx context.Context, id, reason string) (askback.As
 	}))
 }
 
-// held returns in with the time for which the settings hold answers, and with the token or sign-in of this
-// principal. The token must be valid until the answer is sent. held adds no token if the settings hold no
+// held returns in with the time for which the settings hold answers. It also adds the token or sign-in of
+// this principal, which must be valid until the answer is sent. It adds no token if the settings hold no
 // answers, or if the ask is settled.
 func (c *client) held(t *txn.Tx, a *lifecycle.AskState, in lifecycle.Held) (lifecycle.Input, error) {
 	in.For = min(t.DB.Settings.Load().Undo, limits.MaxUndo)

@@ -296,7 +296,7 @@ func (f performerOf) Perform(ctx context.Context, _ engine.Effect) (lifecycle.In
 }
 
 // Three processes share 300 effects, and each effect is performed once.
-func TestSeveralProcessesShareEffects(t *testing.T) {
+func TestEachEffectIsPerformedByOneOfSeveralProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept, into := memstore.New(), &attempts{start: time.Now()}
 		first := newFixture(t, kept, nil)

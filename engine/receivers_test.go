@@ -35,7 +35,7 @@ func withChannel(f channelFunc) *engine.Options {
 
 // A receiver that does not reply gets only some of the slots, so another receiver gets its message without
 // delay. Postponed deliveries are not failed attempts, and all deliveries are sent.
-func TestSlowReceiverDoesNotDelayOthers(t *testing.T) {
+func TestSlowReceiverDoesNotDelayOtherReceivers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const many = 200
 		var (
@@ -127,8 +127,8 @@ func TestAttemptOfStoppedProcessIsNotCounted(t *testing.T) {
 	})
 }
 
-// A process that takes a new name, because it could not record a result, does not repeat the effects that it
-// still performs under the old name.
+// A process takes a new name after it could not record a result. It does not repeat the effects that it still
+// performs under the old name.
 func TestRunningEffectIsNotPerformedTwiceUnderANewName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		into := &attempts{start: time.Now()}
@@ -168,7 +168,7 @@ func TestRunningEffectIsNotPerformedTwiceUnderANewName(t *testing.T) {
 
 // The owner of many slow receivers gets only some of the slots, so the receiver of another owner gets its
 // message without delay.
-func TestOwnerOfSlowReceiversDoesNotDelayOthers(t *testing.T) {
+func TestOwnerOfSlowReceiversDoesNotDelayOtherOwners(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var (
 			mu            sync.Mutex

@@ -506,7 +506,7 @@ func TestDamagedHostedRunFails(t *testing.T) {
 	})
 }
 
-// If a run is cancelled between two reads of it, its work ends: the worker reads the run once more after it
+// If a run is cancelled between two reads of it, its work ends. The worker reads the run once more after it
 // has registered for changes.
 func TestRunCancelledBetweenTwoReadsEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

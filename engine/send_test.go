@@ -264,7 +264,7 @@ func TestCallbackWithoutChannelIsRejected(t *testing.T) {
 
 // The callback of the settings receives the events of asks that name no callback. A repeated request must
 // name the same callback.
-func TestRepeatMustNameSameCallback(t *testing.T) {
+func TestRepeatedRequestWithOtherCallbackIsRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &receiver{}
 		p := newFixture(t, memstore.New(), &engine.Options{
@@ -342,8 +342,8 @@ func TestCallbackOfSessionReceivesItsAsksAndItsEnd(t *testing.T) {
 	})
 }
 
-// The messages about an ask go to its own callback, or else to the callback of its session, or else to the
-// callback of the settings.
+// The messages about an ask go to its own callback. Without a callback of its own, they go to the callback of
+// its session, or else to the callback of the settings.
 func TestCallbackOfAskPrecedesSessionAndSettings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		addresses := make(map[string][]string)
@@ -399,7 +399,7 @@ func (f addressFunc) Send(_ context.Context, n askback.Notification) (string, er
 
 // A receiver that fails for three days gets the end of each turn of a session in order, each with the session
 // of that moment. Deliveries that were given up are listed and can be sent again.
-func TestReceiverThatFailsForThreeDaysGetsEndsOfSession(t *testing.T) {
+func TestReceiverThatFailsForThreeDaysGetsTheEndOfEachTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
 		to := &receiver{}

@@ -16,8 +16,8 @@ const idleTime = 24 * time.Hour
 
 // limitSessions returns [askback.ErrTooMany] if this agent has the maximum number of open sessions. Runs of
 // hosted agents have a separate limit. If a session without open asks has been idle for idleTime,
-// limitSessions ends its turn to make room, because clients that have gone away end no session. An ask or a
-// message continues such a session.
+// limitSessions ends its turn to make room. Clients that have gone away end no session. An ask or a message
+// continues a session whose turn was ended.
 func (c *client) limitSessions(t *txn.Tx) error {
 	limit := c.engine.db.Quota.MaxSessions
 	if limit == 0 {

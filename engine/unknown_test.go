@@ -61,7 +61,7 @@ func operations(t *testing.T, p *fixture) []operation {
 
 // After ErrUnknown, an operation on a record other than an ask returns an error only if
 // the record was not stored.
-func TestUnknownCommitOfOtherRecordsIsReadBack(t *testing.T) {
+func TestUnknownCommitOfRecordOtherThanAskIsReadBack(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	for _, e := range operations(t, p) {
 		p.store.onCommit(failWithUnknown(true))
@@ -79,7 +79,7 @@ func TestUnknownCommitOfOtherRecordsIsReadBack(t *testing.T) {
 }
 
 // After a conflict, an operation on a record other than an ask is retried.
-func TestConflictOfOtherRecordsIsRetried(t *testing.T) {
+func TestConflictOfRecordOtherThanAskIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
 		for _, e := range operations(t, p)[1:] { // a log-in link cannot be retried: it works once

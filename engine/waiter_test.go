@@ -106,7 +106,7 @@ func (l *recorder) wait(t *testing.T, want ...string) {
 }
 
 // The observer is called once for each event, in order. A step that changes nothing causes no call.
-func TestObserverIsCalledOnceInOrder(t *testing.T) {
+func TestObserverIsCalledOncePerEventInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &recorder{}
 		p := newFixture(t, memstore.New(), &engine.Options{Observer: log})
@@ -257,7 +257,7 @@ func TestWaitersGetSeparateCopies(t *testing.T) {
 }
 
 // Steps of one ask run one after another. A cancelled step does not delay the next steps.
-func TestCancelledStepDoesNotDelayOthers(t *testing.T) {
+func TestCancelledStepDoesNotDelayOtherSteps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
 		a, other := p.ask(question()), p.ask(question())

@@ -44,8 +44,8 @@ func (a *Authority) Trusts(issuer string) bool {
 }
 
 // personName returns the name of the person with the address of a signer, ignoring the case of ASCII letters.
-// ok is false if there is no such person, or if the address is "". It is also false if the settings name
-// another issuer or none.
+// It reports false if there is no such person, or if the address is "". It also reports false if the settings
+// name another issuer or none.
 func (a *Authority) personName(by signer) (name string, ok bool) {
 	issuer, people := a.o.People()
 	if issuer == "" || by.Issuer != issuer || by.Email == "" {

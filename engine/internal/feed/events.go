@@ -31,9 +31,9 @@ type eventStream struct {
 	liveHidden bool // the reader may not read that text
 }
 
-// A position is a place in the history. seq is the number of an event over all streams. n is the number of
-// the event within the stream of its session. A gap in the numbers of a stream means that events were
-// deleted.
+// A position is a place in the history. The field seq is the number of an event over all streams. The field n
+// is the number of the event within the stream of its session. A gap in the numbers of a stream means that
+// events were deleted.
 type position struct{ seq, n int64 }
 
 // cursor encodes a position as an opaque string.

@@ -81,8 +81,8 @@ func (e *Service) directorsFor(ctx context.Context, r *runRecord) ([]string, err
 	return e.directors(ctx, r)
 }
 
-// directors returns the sorted names of the owners and the starters of a run and of its ancestors, and of the
-// people who wrote to these runs.
+// directors returns the sorted names of the owners and the starters of a run and of its ancestors. It also
+// returns the names of the people who wrote to these runs.
 func (e *Service) directors(ctx context.Context, r *runRecord) (names []string, err error) {
 	for {
 		row, err := e.Store.Read(ctx, txn.KindSession, r.row.ID)

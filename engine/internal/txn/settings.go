@@ -26,8 +26,8 @@ type Settings struct {
 	// number of runs of hosted agents that an agent may start. 0 is no limit. For webhooks, it applies to
 	// each hosted agent.
 	AsksPerMinute int
-	// DigestAfter is the maximum number of messages with a question of one agent that a person gets in a
-	// minute through one receiver. 0 is no limit. The next message counts the other questions.
+	// DigestAfter limits the messages with a question of one agent that a person gets in a minute through one
+	// receiver; 0 is no limit. The next message counts the other questions.
 	DigestAfter int
 	// Undo is the time, at most one minute, for which an answer is held so that its author may undo it. If
 	// Undo is 0, no answer is held.
