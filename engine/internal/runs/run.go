@@ -420,7 +420,7 @@ func messageEvent(h lifecycle.Event) conversation.Event {
 	}
 }
 
-// open returns the open call with a number, if the run is making it in this phase.
+// open returns the open call with this number, and whether the run is making the call in this phase.
 func (r *runRecord) open(phase conversation.Phase, call int) (conversation.Open, bool) {
 	if r.state.Phase != phase ||
 		!slices.ContainsFunc(r.state.Open[:1], func(c conversation.Open) bool { return c.N == call }) {

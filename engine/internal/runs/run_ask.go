@@ -136,7 +136,7 @@ func (e *Service) resumeRun(ctx context.Context, f store.Effect, r *runRecord) e
 		if err := resume(t, r); err != nil {
 			return err
 		}
-		return t.PerformEffects() // a revoked grant refuses
+		return t.PerformEffects() // a revoked grant is an error
 	})
 	if why := refusal(err); why != "" {
 		out.Approved, out.IsError, out.Text = false, true, "This is not approved, because "+

@@ -44,9 +44,9 @@ func (e *Service) executeTool(ctx context.Context, f store.Effect, r *runRecord,
 		if errors.Is(context.Cause(running), errUnneeded) {
 			return e.finish(ctx, f, "", nil)
 		}
-		return context.Cause(running) // its outcome is unknown
+		return context.Cause(running) // the outcome of the tool is unknown
 	}
-	stop() // the next commit would wake it
+	stop() // the next commit would wake the watcher
 	return e.finish(ctx, f, f.Subject, func(t *txn.Tx, r *runRecord) error { return r.toolFinished(t, w.Call, out) })
 }
 
@@ -103,7 +103,7 @@ func (e *Service) startTool(
 		if runs = r.state.Runs(w.Call); !runs {
 			t.Change.Done = append(t.Change.Done, store.Completion{ID: f.ID, Node: f.Node})
 		}
-		return t.PerformEffects() // a revoked grant refuses
+		return t.PerformEffects() // a revoked grant is an error
 	})
 	return runs && err == nil, err
 }

@@ -93,7 +93,7 @@ func (e *Service) performRun(ctx context.Context, f store.Effect) error {
 	})
 }
 
-// runEffect performs an effect of a run, and commits the result.
+// runEffect performs an effect of a run, and commits the result. It returns a panic as an error.
 func (e *Service) runEffect(ctx context.Context, f store.Effect) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -239,7 +239,7 @@ func (e *Service) requestModel(ctx context.Context, f store.Effect, r *runRecord
 		}
 		return context.Cause(running)
 	}
-	stop() // the next commit would wake it
+	stop() // the next commit would wake the watcher
 	return e.finish(ctx, f, f.Subject, func(t *txn.Tx, r *runRecord) error { return r.step(t, withNumbers(in, w, t)) })
 }
 

@@ -82,7 +82,7 @@ func (e *Service) fireSchedule(ctx context.Context, s Scheduler, a askback.Hoste
 	}
 	now := e.Clock()
 	if row.Version > 0 && state.Line == a.Schedule && state.Zone == a.TimeZone {
-		if state.Next.After(now) { // another process has started it
+		if state.Next.After(now) { // another process has started the run
 			return state, nil
 		}
 		if state.Last, err = e.startScheduled(ctx, s, a, state, now); err != nil {

@@ -28,7 +28,8 @@ type Options struct {
 
 // An Asker opens the asks of runs.
 type Asker interface {
-	// Prepare checks the request of an agent and sets n, except for n.Directed.
+	// Prepare checks the request of an agent and sets n. It keeps n.Directed. An error that a repeated
+	// request does not have is in n.Late.
 	Prepare(ctx context.Context, who askback.Principal, n *txn.NewAsk, r askback.Request) error
 	// Open makes the ask of n in a tx.
 	Open(t *txn.Tx, who askback.Principal, n *txn.NewAsk) (*askback.Ask, error)

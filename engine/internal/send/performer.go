@@ -23,7 +23,7 @@ type Effect struct {
 	ID      string // the same in every attempt
 	Kind    string
 	Subject string // the id of the record that the effect belongs to
-	Attempt int    // 1 is the first
+	Attempt int    // the number of the attempt, from 1
 	Data    []byte // JSON
 }
 
@@ -31,14 +31,14 @@ type Effect struct {
 type Performer interface {
 	// Perform performs one effect. It returns the result as an input to the machine of the record that the
 	// effect belongs to, or nil. After an error, Perform is called again later. After an error in the tenth
-	// or a later attempt, the effect is a dead letter (see [Service.DeadLetters]). After a crash Perform is
-	// called again with the same ID, although it may have succeeded.
+	// or a later attempt, the effect is a dead letter (see [Service.DeadLetters]). After a crash, Perform is
+	// called again with the same ID, although the earlier call may have succeeded.
 	Perform(ctx context.Context, e Effect) (lifecycle.Input, error)
 }
 
 const (
 	performSlots    = 64               // effects that are performed concurrently
-	performAttempts = 10               // an error in this attempt or a later one makes the effect a dead letter
+	performAttempts = 10               // an error in this attempt or a later attempt makes the effect a dead letter
 	performPause    = time.Second      // the longest pause after the first failure; it doubles with each failure
 	performMaxPause = 10 * time.Minute // the longest pause
 	performStop     = 10 * time.Second // how long effects may still run when the context of Run has ended
@@ -58,7 +58,7 @@ type worker struct {
 	backlog atomic.Bool // there may be more effects than slots
 
 	mu         sync.Mutex
-	performing map[string]int // the number of effects being performed, by the name that claimed them
+	performing map[string]int // the number of effects being performed, keyed by the name that claimed them
 	receivers  *receivers
 	digests    digests
 	started    time.Time
@@ -285,7 +285,7 @@ func causeOf(err error) error {
 	return nil
 }
 
-// tryPerformer performs an effect with the performer.
+// tryPerformer performs an effect with the performer. Without a performer, the attempt fails.
 func (e *Service) tryPerformer(ctx context.Context, f store.Effect) (r attempt) {
 	if e.Performer == nil {
 		r.failed = fmt.Errorf("this process does not perform effects of kind %q", f.Kind)

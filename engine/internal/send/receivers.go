@@ -11,7 +11,7 @@ const (
 	receiverSlots = 16
 	// the number of concurrent deliveries about asks of one owner, who may have many receivers
 	ownerSlots    = 32
-	receiverTime  = time.Second            // the expected duration of an attempt, before the first one has ended
+	receiverTime  = time.Second            // the expected duration of an attempt, before the first attempt has ended
 	receiverPause = time.Second            // the minimum time by which a delivery is postponed
 	receiverCheck = 500 * time.Millisecond // the time between two claims while deliveries are postponed
 )
@@ -21,7 +21,7 @@ const (
 type receivers struct {
 	slots int
 	mu    sync.Mutex
-	all   map[string]*receiver // by [askback.Delivery.Target], or by owner
+	all   map[string]*receiver // keyed by [askback.Delivery.Target], or by owner
 }
 
 func newReceivers(slots int) *receivers {

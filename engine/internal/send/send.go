@@ -23,7 +23,7 @@ var sendPauses = [...]time.Duration{
 	14 * time.Hour, 20 * time.Hour, maxSendPause,
 }
 
-// maxSendPause is the maximum pause between two attempts, even if the receiver asks for a longer one.
+// maxSendPause is the maximum pause between two attempts, even if the receiver asks for a longer pause.
 const maxSendPause = 24 * time.Hour
 
 // An outgoing is a delivery with all data that sending it needs.
@@ -57,7 +57,7 @@ func (e *Service) outgoing(ctx context.Context, f store.Effect) (o outgoing, err
 			o.Delivery, ok = a.State.Delivery(f.ID)
 		}
 		if err == nil && o.Status != askback.DeliveryQueued {
-			// The commit that queued it may not have been cached yet.
+			// The commit that queued the delivery may not have been cached yet.
 			if a, err = e.Fetch(ctx, f.Subject); err == nil {
 				o.Delivery, ok = a.State.Delivery(f.ID)
 			}
@@ -89,7 +89,7 @@ func (o outgoing) contact() string {
 	return o.Target
 }
 
-// A sentRecord has the deliveries of an ask or a session, and the address of its webhooks.
+// A sentRecord has the deliveries and the owner of an ask or a session, and the address of its webhooks.
 type sentRecord struct {
 	deliveries     []askback.Delivery
 	owner, address string
