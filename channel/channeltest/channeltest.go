@@ -63,8 +63,8 @@ type Service interface {
 	Address(person string) string
 	// Messages returns the messages that the service shows a person now, in order.
 	Messages(person string) []Message
-	// Answer answers an ask in a message, as the person does it. It returns the reply that the service shows
-	// the person, or "".
+	// Answer answers an ask in a message, as a person does. It returns the reply that the service shows the
+	// person, or "".
 	Answer(ctx context.Context, person string, m Message, a askback.Answer) (reply string, err error)
 	// Attack answers an ask in a message to ana, as an attacker does. If the attack is in [Driver].Without,
 	// the error is errors.ErrUnsupported.

@@ -12,7 +12,7 @@ import (
 // A Handler is a [Service] in which people can do something in a message that settles nothing.
 type Handler interface {
 	// Handle does something in the message about the case [Driver.Handled] that settles nothing. It can be
-	// repeated.
+	// called again.
 	Handle(ctx context.Context, person string, m Message) error
 }
 

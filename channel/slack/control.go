@@ -193,8 +193,8 @@ func optionsOf(e slack.BlockElement) []*slack.OptionBlockObject {
 }
 
 // labels returns the labels of the options of a question. If a label is blank, too long for Slack or equal to
-// another label, each label begins with its number in the message, and is truncated. The message has the
-// whole labels.
+// another label, each label begins with its number in the message. Labels that are then too long are
+// truncated. The message has the whole labels.
 func labels(q askback.Question) []string {
 	all := make([]string, len(q.Options))
 	seen, number := map[string]bool{}, false

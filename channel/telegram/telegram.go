@@ -366,8 +366,8 @@ type place struct {
 // maxMessages is the maximum number of messages that are remembered for /list. A restart forgets them.
 const maxMessages = 1000
 
-// remember stores the message about an ask, so that /list can point to it. If maxMessages are stored, it
-// forgets the oldest.
+// remember stores the message about an ask, so that /list can point to it. If maxMessages messages are
+// stored, it forgets the oldest message.
 func (c *Channel) remember(askID string, chatID, messageID int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -124,7 +124,7 @@ func TestReceiverFailuresAreExplained(t *testing.T) {
 	}
 }
 
-// Receivers that refuse connections, or have no valid TLS.
+// If a receiver refuses connections or has no valid TLS, the error names the cause.
 func TestConnectionFailuresAreExplained(t *testing.T) {
 	down := askbacktest.NewReceiver(t, nil)
 	down.Down()

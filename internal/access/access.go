@@ -100,9 +100,9 @@ func appliesTo(rule, kind askback.Kind) bool {
 	return rule == kind || kind == askback.Admin && rule != askback.Agent
 }
 
-// Ever reports whether a principal of this kind may do this action in at least one relation. If it returns
-// false, the error for the action is [askback.ErrForbidden]. If it returns true, the error for a record on
-// which the principal may not act is [askback.ErrNotFound], which does not reveal that the record exists.
+// Ever reports whether a principal of this kind may do this action in at least one relation. If not, the
+// error for the action is [askback.ErrForbidden]. Otherwise the error for a record on which the principal may
+// not act is [askback.ErrNotFound]. It does not reveal that the record exists.
 func Ever(kind askback.Kind, action Action) bool {
 	return slices.ContainsFunc(table, func(r rule) bool { return appliesTo(r.kind, kind) && r.action == action })
 }

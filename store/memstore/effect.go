@@ -174,18 +174,19 @@ func (s *Store) freeClaims(now time.Time) {
 	}
 }
 
-// Dead returns the dead letters that q selects, in order of ID.
+// Dead returns the dead letters that q selects, in order of ID, or newest first if q.Newest is set.
 func (s *Store) Dead(ctx context.Context, q store.Query) ([]store.Effect, error) {
 	return s.listEffects(ctx, s.dead, q)
 }
 
-// Effects returns the effects that q selects, in order of ID.
+// Effects returns the effects that q selects, in order of ID, or newest first if q.Newest is set.
 func (s *Store) Effects(ctx context.Context, q store.Query) ([]store.Effect, error) {
 	q.Stream = ""
 	return s.listEffects(ctx, s.queued, q)
 }
 
-// listEffects returns the effects in all that q selects. The list all is sorted by ID.
+// listEffects returns the effects in all that q selects, newest first if q.Newest is set. The list all must
+// be sorted by ID.
 func (s *Store) listEffects(ctx context.Context, all *sorted[effect], q store.Query) (list []store.Effect, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

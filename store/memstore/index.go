@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// An index holds the documents for searches. They are sorted by time, then by their addition. Find returns
-// them in reverse order.
+// An index holds the documents for searches, sorted by time, then by their addition. Find returns documents
+// in reverse order.
 type index struct {
 	seq       int64
 	documents []document

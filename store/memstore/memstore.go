@@ -168,7 +168,7 @@ func (s *Store) Totals(ctx context.Context, kind string) (t store.Totals, err er
 const afterEveryID = "\xff"
 
 // narrowest returns the sorted list in which List skips the fewest records. The records that q selects are
-// all in one section of the list. inSection reports whether a record is in the section.
+// all in one section of the list. The returned function reports whether a record is in the section.
 func (s *Store) narrowest(q store.Query) (*sorted[store.Record], func(*store.Record) bool) {
 	kind := func(r *store.Record) bool { return r.Kind == q.Kind }
 	open := q.Open != nil && *q.Open

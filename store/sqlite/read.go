@@ -247,7 +247,7 @@ func (s *Store) eachRow(
 		conn.SetInterrupt(ctx.Done())
 		defer conn.SetInterrupt(nil)
 	}
-	stmt, err := conn.Prepare(text) // the connection keeps it
+	stmt, err := conn.Prepare(text) // the connection keeps the statement
 	if err != nil {
 		return s.readFailure(ctx, text, err)
 	}

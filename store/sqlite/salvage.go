@@ -181,7 +181,7 @@ type skipper struct {
 }
 
 // past moves past a page. The argument last is the Seq of the last event that the statement has found, or 0
-// without events.
+// if it has found no event.
 func (k *skipper) past(last int64) {
 	if last != 0 {
 		k.at, k.skip = last, 0

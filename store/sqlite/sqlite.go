@@ -166,7 +166,7 @@ func (s *Store) close() error {
 // Stats contains the counts of a store since it was opened.
 type Stats struct {
 	Batches int64 // batches taken from the queue
-	Commits int64 // transactions committed, except transactions in which Changes did not grow
+	Commits int64 // committed transactions that increased Changes
 	Changes int64 // changes committed, and calls of Claim that claimed an effect
 	Reruns  int64 // transactions repeated because a change or the move of a boundary failed
 }

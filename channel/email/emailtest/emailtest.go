@@ -45,7 +45,7 @@ const (
 // Options configure a [Server].
 type Options struct {
 	Encryption Encryption
-	NoIdle     bool // the server for IMAP does not report new messages
+	NoIdle     bool // the IMAP server does not report new messages
 	MaxBytes   int64
 }
 

@@ -74,7 +74,7 @@ func (s *Service) AddBrowser(serverKey string) (*Browser, error) {
 // Subscription returns the JSON of the subscription, as PushSubscription.toJSON does.
 func (b *Browser) Subscription() string {
 	encode := base64.RawURLEncoding.EncodeToString
-	out, _ := json.Marshal(map[string]any{ // a struct of strings cannot fail
+	out, _ := json.Marshal(map[string]any{ // encoding maps of strings cannot fail
 		"endpoint": b.Endpoint, "expirationTime": nil,
 		"keys": map[string]string{"p256dh": encode(b.private.PublicKey().Bytes()), "auth": encode(b.auth)},
 	})
