@@ -177,6 +177,7 @@ func askAndWait(
 	if err != nil {
 		return err
 	}
+	all.noteOtherSettings(io)
 	for _, n := range ask.Warnings[min(len(r.Warnings), len(ask.Warnings)):] {
 		note(io.err, problemLine(n))
 	}

@@ -155,6 +155,7 @@ func (c *channelTest) Run(ctx context.Context, io streams, all *commands) error 
 			continue
 		}
 		if slices.Contains(s.Tests(), c.Name) {
+			all.noteOtherSettings(io)
 			report, err := s.Test(ctx, c.Name, host)
 			return testResult(io, report, err)
 		}

@@ -37,6 +37,7 @@ func (all *commands) options(file config.Config, kind string) (connection.Option
 	set := newChannelSet(file, channels.Host{Key: tokens.SecretKey})
 	o := connection.Options{
 		Place: place, Tokens: tokens, Engine: engineOptions(file, set, nil), Kind: kind, Version: version(),
+		Settings: all.Config,
 	}
 	o.Engine.NoEffects = kind == "" // such a command exits early, and would interrupt what it sends
 	if kind == instance.KindServe { // a server never connects to another server
@@ -50,6 +51,32 @@ func (all *commands) options(file config.Config, kind string) (connection.Option
 		}
 	}
 	return o, nil
+}
+
+// noteOtherSettings prints a note if the server of the database was started with another settings file than
+// this command.
+func (all *commands) noteOtherSettings(io streams) {
+	if all.Config == "" || os.Getenv("ASKBACK_URL") != "" {
+		return
+	}
+	file, err := all.settings()
+	if err != nil {
+		return
+	}
+	path, err := all.database(file)
+	if err != nil {
+		return
+	}
+	if _, err := os.Stat(path); err != nil { // the database does not exist yet
+		return
+	}
+	place, err := instance.At(path)
+	if err != nil {
+		return
+	}
+	if text := place.OtherSettings(all.Config); text != "" {
+		note(io.err, text)
+	}
 }
 
 // connector reads the settings file and returns a connector for a command of this kind.

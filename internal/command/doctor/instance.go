@@ -67,6 +67,10 @@ func (d *doctor) checkProof(ctx context.Context) {
 	}
 	d.proved = true
 	d.OK("holder", "process %d (%s, version %s) holds the database and answers at %s", s.PID, s.Kind, s.Version, s.URL)
+	if text := s.OtherSettings(d.program.Config); text != "" {
+		about, fix, _ := strings.Cut(text, ": ")
+		d.Warn("holder", fix, "%s", about)
+	}
 }
 
 // checkPort checks that askback serve can listen on its address. It is not a problem if the

@@ -38,6 +38,7 @@ type Options struct {
 	Listen    string // the address to listen on; if its port is in use, KindAsk uses another port
 	PublicURL string // the address of the pages for people, or "" for the address of the listener
 	Version   string // the version of this program
+	Settings  string // the path of its settings file, or ""
 	// Handler returns the handler of an instance.
 	Handler func(*Instance) Handler
 	// Middleware wraps the handler and all checks in front of it. It may be nil.

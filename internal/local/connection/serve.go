@@ -58,7 +58,7 @@ func (i *Instance) listen() error {
 	i.connector.lastURL = i.url
 	return i.announce(instance.Server{
 		Instance: rand.Text(), URL: i.url, Pages: i.conn.pages, PID: os.Getpid(), Kind: o.Kind, Version: o.Version,
-		Schema: sqlite.SchemaVersion, Secret: i.secret,
+		Schema: sqlite.SchemaVersion, Secret: i.secret, Settings: instance.SettingsName(o.Settings),
 	})
 }
 

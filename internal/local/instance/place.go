@@ -48,6 +48,7 @@ type Server struct {
 	Version  string `json:"version"`
 	Schema   int    `json:"schema"`
 	Secret   string `json:"secret"`
+	Settings string `json:"settings,omitempty"` // see SettingsName; an older version does not write it
 }
 
 // The kinds of servers: askback serve, and a command that serves only while it runs and
