@@ -72,17 +72,18 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return reply, nil
 }
 
-// A limited is a body whose Read fails after left bytes.
+// A limited is a body whose Read fails if the body has more than left bytes.
 type limited struct {
 	io.ReadCloser
 	left int
 }
 
 func (b *limited) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, fmt.Errorf("the reply has more than %d bytes", maxMessage)
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.left+1)])
+	if n > b.left {
+		n, b.left = b.left, 0
+		return n, fmt.Errorf("the reply has more than %d bytes", maxMessage)
 	}
-	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
 	b.left -= n
 	return n, err
 }

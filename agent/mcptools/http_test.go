@@ -275,6 +275,31 @@ func TestEndlessReplyIsAnError(t *testing.T) {
 	}
 }
 
+// A reply of exactly the maximum size is read.
+func TestLargestReplyIsRead(t *testing.T) {
+	racedetector.Omit(t)
+	s, _ := connectTo(t, newRemote(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var request struct {
+			ID     json.RawMessage
+			Method string
+		}
+		if err := json.NewDecoder(r.Body).Decode(&request); err != nil || request.ID == nil {
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		result := `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}`
+		if request.Method == "tools/list" {
+			result = `{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`
+		}
+		reply := `{"jsonrpc":"2.0","id":` + string(request.ID) + `,"result":` + result + `}`
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(reply + strings.Repeat(" ", 1<<24-len(reply))))
+	})))
+	if tools, err := s.Tools(t.Context()); err != nil || len(tools) != 1 {
+		t.Errorf("got %d tools, %v; want 1", len(tools), err)
+	}
+}
+
 // If a connected server fails, each request in progress returns the reason.
 func TestFailedRequestReturnsTheReason(t *testing.T) {
 	for _, c := range []struct {
