@@ -89,7 +89,7 @@ func (c *Client) shareMessage(
 	ctx context.Context, f *partFinder, rows []store.Event, i int, h lifecycle.Event,
 ) (bool, error) {
 	if c.Who.Kind == askback.Agent {
-		return true, nil // the session is its own
+		return true, nil // the session belongs to the agent
 	}
 	parts, err := f.parts(ctx, rows, i, h)
 	for _, p := range parts {

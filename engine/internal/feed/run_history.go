@@ -11,7 +11,7 @@ import (
 )
 
 // The limits of [reports.Reader.SessionHistory]: the number of the newest events, and their bytes in the
-// store. An agent determines both, and one page has all of them.
+// store. An agent determines both numbers, and one page has all these events.
 const (
 	maxHistory      = 1000
 	maxHistoryBytes = 2 << 20

@@ -116,7 +116,8 @@ func (c *Client) settledQuery(ctx context.Context, q askback.Query) (from store.
 // clockStep is the maximum disorder of the times of events: the clock of a machine may be set back.
 const clockStep = time.Hour
 
-// seqAt returns the Seq after all events before a time. It searches the history with a binary search.
+// seqAt returns the Seq of the first event that is not before a time, or the next Seq if all events are
+// before it. It searches the history with a binary search.
 func (e *Service) seqAt(ctx context.Context, at time.Time) (int64, error) {
 	head, _, err := e.Store.Head(ctx, "")
 	if err != nil {
@@ -150,7 +151,7 @@ func (c settledCursor) String() string {
 	return base64.RawURLEncoding.EncodeToString([]byte(s))
 }
 
-// parseSettledCursor decodes a cursor. If it is not valid, the error is an [askback.Invalid].
+// parseSettledCursor decodes a cursor. If the cursor is not valid, the error is an [askback.Invalid].
 func parseSettledCursor(text string) (c settledCursor, err error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	s := string(raw)

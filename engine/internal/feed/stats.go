@@ -88,7 +88,7 @@ func (c *Client) eachAsk(ctx context.Context, q askback.Query, do func(askback.A
 		case q.Cursor == "":
 			return true, nil
 		case len(page.Items) == 0:
-			return false, nil // visible asks are rare among the others
+			return false, nil // few of the asks are visible
 		}
 	}
 }
@@ -98,7 +98,7 @@ type statsBuilder struct {
 	now     time.Time
 	stats   askback.Stats
 	waits   []float64               // seconds until people answered
-	pending map[string]int          // open asks, by agent
+	pending map[string]int          // the number of open asks, keyed by agent
 	people  map[string]*personWaits // by name
 }
 
