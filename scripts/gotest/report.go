@@ -40,7 +40,7 @@ type packageRun struct {
 	cached  bool
 	output  []string            // output outside of tests
 	tests   map[string][]string // output of tests that have not passed
-	unended []string            // first the paused tests, then the running ones, the latest last
+	unended []string            // first the paused tests, then the running tests, the latest test last
 	failed  []string
 }
 

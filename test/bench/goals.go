@@ -18,7 +18,8 @@ type goal struct {
 	of            string // the measured contender; "" means askback
 }
 
-// Askback is compared with bare only if the answers to both are sent over HTTP.
+// goals are all goals. Askback is compared with bare only if the answers to Askback and to bare are sent over
+// HTTP.
 var goals = []goal{
 	{"cycles/s", perSecond, "record", []int{1, 16, 64}, inProcess, 0.8, 0.9, false, ""},
 	{"cycles/s", perSecond, "record", []int{1, 16, 64}, byPost, 0.8, 0.9, false, ""},

@@ -19,7 +19,7 @@ import (
 // fakePeerArg is the first argument of the test binary as a fake peer. The name of the fake follows.
 const fakePeerArg = "peer"
 
-// fakePeers are programs that behave like peers, or like broken ones.
+// fakePeers are programs that behave like peers, or like broken peers.
 var fakePeers = map[string]func(){
 	"good": func() {
 		fmt.Println("a library prints this")

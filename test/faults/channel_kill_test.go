@@ -4,8 +4,9 @@ import (
 	"testing"
 )
 
-// One ask goes to ntfy, Slack, Telegram, e-mail, browsers and a webhook. After an answer in one of them, it
-// is withdrawn or marked in all others. The test repeats this for each of them (E3 to E7).
+// One ask goes to ntfy, Slack, Telegram, e-mail, browsers and a webhook. After an answer in one channel, the
+// ask is withdrawn or marked in all other channels. The test repeats this for each channel except the
+// webhook, which accepts no answers (E3 to E7).
 func TestOneAskInAllChannelsIsAnsweredInEach(t *testing.T) {
 	dir := t.TempDir()
 	program := builtProgram(t)

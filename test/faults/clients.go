@@ -77,7 +77,8 @@ func (c *clientPool) run(ctx context.Context) *sync.WaitGroup {
 	return &all
 }
 
-// record records an acknowledgement, and a violation if it contradicts an earlier one.
+// record records an acknowledgement, and a violation if the acknowledgement contradicts an earlier
+// acknowledgement.
 func (c *clientPool) record(a ack) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -96,8 +96,8 @@ func copyOf(c store.Change) store.Change {
 // them to the server.
 const unforwarded = "unforwarded-answer"
 
-// mutantTransport returns a function that wraps the transport between clients and server,
-// or nil if the mutant needs none.
+// mutantTransport returns a function that wraps the transport between clients and server, or nil if the
+// mutant needs no such function.
 func mutantTransport(mutant string, nameOf func(token string) string) func(http.RoundTripper) http.RoundTripper {
 	if mutant != unforwarded {
 		return nil

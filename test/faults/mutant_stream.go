@@ -23,8 +23,8 @@ const (
 	staleEvent = "stale-event"
 )
 
-// mutantStream returns a function that wraps the transport between followers and server,
-// or nil if the mutant needs none.
+// mutantStream returns a function that wraps the transport between followers and server, or nil if the mutant
+// needs no such function.
 func mutantStream(mutant string) func(http.RoundTripper) http.RoundTripper {
 	switch mutant {
 	case laggingCursor, skippingCursor, earlyEvent, staleEvent:

@@ -57,7 +57,7 @@ func (r result) err(mutant string) error {
 }
 
 // maxPrinted is the maximum number of violations that are printed. Later violations are often consequences of
-// the first.
+// the first violation.
 const maxPrinted = 20
 
 func (r result) print(out io.Writer) {

@@ -144,7 +144,7 @@ func (f *fixture) tokens() (planner, release, ana string, err error) {
 	return planner, release, ana, err
 }
 
-// shoot asks in a shell, answers in the browser, and films both.
+// shoot asks in a shell, answers in the browser, and films the shell and the browser.
 func (c *camera) shoot(f *fixture) error {
 	planner, release, ana, err := f.tokens()
 	if err != nil {

@@ -26,7 +26,8 @@ var team = struct {
 	}}},
 }
 
-// reassignStories adds the stories of the form that gives an ask to others, and of the pages after the form.
+// reassignStories adds the stories of the form that gives an ask to other people, and of the pages after the
+// form.
 func reassignStories(b *book) {
 	show := func(name string, a askback.Ask, fill func(*pages.ReassignForm)) {
 		i := b.inbox

@@ -89,7 +89,7 @@ func Questions(input json.RawMessage) (compat.Call, error) {
 }
 
 // Permission returns the request for approval of a tool call. The request has the same digest for hooks and
-// for permission_prompt over MCP, so that a standing approval applies to both (F8).
+// for permission_prompt over MCP, so that a standing approval applies to hooks and to permission_prompt (F8).
 func Permission(name string, input json.RawMessage) askback.Request {
 	return hook.Permission(Name, name, input)
 }

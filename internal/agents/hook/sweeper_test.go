@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/internal/agents/hook/hooktest"
 )
 
-// newSweeper returns a sweeper that finds waiting calls in the engine. If *blind is true, it finds
-// none.
+// newSweeper returns a sweeper that finds waiting calls in the engine. If *blind is true, it finds no waiting
+// calls.
 func newSweeper(f *hooktest.Fixture, blind *bool) *hook.Sweeper {
 	everyone := f.Engine.As(askback.Principal{Kind: askback.Admin, Name: "root"})
 	return &hook.Sweeper{

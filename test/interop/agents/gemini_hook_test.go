@@ -116,7 +116,7 @@ func TestFailedGeminiGuardBlocks(t *testing.T) {
 	}
 }
 
-// askback init changes no policy: without one, gemini -p does not even offer the guarded tools.
+// askback init changes no policy. Without a policy, gemini -p does not even offer the guarded tools.
 func TestInitAllowsNoToolOfGemini(t *testing.T) {
 	t.Parallel()
 	c := gemini

@@ -117,7 +117,7 @@ func hooked(t *testing.T, p *clienttest.Instance, name, input string) *hook {
 	return h
 }
 
-// asks returns the ask of the hook, unless the hook ends without one.
+// asks returns the ask of the hook, unless the hook ends without an ask.
 func (h *hook) asks() (askback.Ask, bool) {
 	h.t.Helper()
 	for {

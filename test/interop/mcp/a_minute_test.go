@@ -9,8 +9,8 @@ import (
 )
 
 // The default timeout of the SDK is 60 s. Most clients get a normal result with the next step before that.
-// Clients that are known to wait longer time out. Both get their answer later (B7, F4). The name of this file
-// sorts first, so that this slow test begins first.
+// Clients that are known to wait longer time out. Clients of both kinds get their answer later (B7, F4). The
+// name of this file sorts first, so that this slow test begins first.
 func TestAnswerIsReturnedAfterTimeoutOfTheSDK(t *testing.T) {
 	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {
 		b, most := newBrowser(t, p), w.in(p)

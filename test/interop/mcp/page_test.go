@@ -142,7 +142,7 @@ func TestDeclinedPageDecidesNothing(t *testing.T) {
 	}
 }
 
-// A client that is not known to show pages is not asked to show one. Its call waits (B7).
+// A client that is not known to show pages is not asked to show a page. Its call waits (B7).
 func TestUnknownClientIsNotAskedToShowAPage(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()

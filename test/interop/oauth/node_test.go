@@ -180,7 +180,7 @@ func (s *process) start(command string, with any) <-chan reply {
 	return c
 }
 
-// await waits for a reply and decodes it. It returns the error of the script, if there is one.
+// await waits for a reply and decodes it. If the script replied with an error, await returns this error.
 func (s *process) await(c <-chan reply, into any) error {
 	s.t.Helper()
 	select {

@@ -81,7 +81,7 @@ func rootIsSmall(t *tree, report report) {
 	}
 }
 
-// exportedNames returns the number of exported names of a declaration. Methods have none.
+// exportedNames returns the number of exported names of a declaration. A method is not counted.
 func exportedNames(decl ast.Decl) (n int) {
 	count := func(name *ast.Ident) {
 		if name.IsExported() {

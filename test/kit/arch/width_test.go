@@ -12,7 +12,8 @@ import (
 // maxColumns is the maximum width of a line; a tab counts as four columns.
 const maxColumns = 120
 
-// maxWord is the length of a word from which on its line may be wider. Such a word leaves little room for others.
+// maxWord is the length of a word from which on its line may be wider. Such a word leaves little room for
+// other words.
 const maxWord = 80
 
 // linesAreNarrow requires that the lines of sources and documents have at most

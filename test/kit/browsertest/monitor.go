@@ -58,8 +58,8 @@ func (m *Monitor) add(list *[]string, s string) {
 	*list = append(*list, s)
 }
 
-// handle handles an event of the browser. It continues requests to this machine,
-// blocks all others, closes dialogs, and records violations.
+// handle handles an event of the browser. It continues requests to this machine, blocks all other requests,
+// closes dialogs, and records violations.
 func (m *Monitor) handle(ctx context.Context, ev any) {
 	switch ev := ev.(type) {
 	case *fetch.EventRequestPaused:

@@ -1,5 +1,5 @@
 // Eino runs the cycle on CloudWeGo Eino: the node of a graph interrupts, and its checkpoint is stored in
-// SQLite. A POST request with an answer stores the answer, if it is the first, and resumes the graph. The
+// SQLite. A POST request with the first answer to a question stores the answer, and resumes the graph. The
 // graph runs in this process.
 package main
 
@@ -49,8 +49,8 @@ func run(ctx context.Context) error {
 	})
 }
 
-// A peer runs a graph. waiting has a channel for each run that waits, and interrupts has the id of its
-// interrupt. Both are keyed by the id of the run.
+// A peer runs a graph. waiting has a channel for each run that waits, and interrupts has the id of the
+// interrupt of each run. The keys of both maps are the ids of the runs.
 type peer struct {
 	store               *store
 	graph               compose.Runnable[string, string]
