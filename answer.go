@@ -69,12 +69,13 @@ func (a Answer) Check() error {
 // to the original arguments, because only a comparison of their digests can detect that.
 func (a Answer) normalizeDecision(ask Ask, bad *problems) Answer {
 	if len(a.Answers) > 0 {
-		bad.add("/answers", "this is a confirmation", `"decision": "approved" or "denied"`)
+		bad.add("/answers", "this ask is a confirmation and takes a decision, not answers",
+			`"decision": "approved" or "denied"`)
 	}
 	switch a.Decision {
 	case Approve, Deny, ApproveAll:
 	default:
-		bad.add("/decision", "a decision is approved, denied or approve_all", `"decision": "denied"`)
+		bad.add("/decision", "must be approved, denied or approve_all", `"decision": "denied"`)
 	}
 	a.checkInput(ask, bad)
 	switch {
@@ -118,7 +119,8 @@ func (a *Answer) checkInput(ask Ask, bad *problems) {
 	case !ok || raw[0] != '{':
 		bad.add("/input", "the arguments of a tool must be a JSON object", `"input": {}`)
 	case len(raw) > limits.MaxInput:
-		bad.add("/input", fmt.Sprintf("%d bytes; at most %d", len(raw), limits.MaxInput), "shorten it")
+		bad.add("/input", fmt.Sprintf("%d bytes are too many; at most %d are allowed", len(raw), limits.MaxInput),
+			"shorten it")
 	}
 	a.Input = raw
 }
@@ -130,7 +132,7 @@ func (a *Answer) checkInput(ask Ask, bad *problems) {
 func (a Answer) matchQuestions(ask Ask, bad *problems) []int {
 	out := slices.Repeat([]int{-1}, len(ask.Questions))
 	if n := len(a.Answers); n > 2*limits.MaxQuestions {
-		bad.add("/answers", fmt.Sprintf("%d answers to %d questions", n, len(out)), "answer each once")
+		bad.add("/answers", fmt.Sprintf("%d answers are too many for %d questions", n, len(out)), "answer each once")
 		return out
 	}
 	for i := range a.Answers {
@@ -183,7 +185,8 @@ func (a QuestionAnswer) normalize(q *Question, at string, bad *problems) Questio
 	out := QuestionAnswer{ID: q.ID, Question: q.Text, Notes: strings.TrimSpace(a.Notes)}
 	checkText(bad, at+"/notes", out.Notes, limits.MaxText)
 	if n := len(a.Selected); n > 2*limits.MaxOptions {
-		bad.add(at+"/selected", fmt.Sprintf("%d choices; there are %d options", n, len(q.Options)), "choose each once")
+		bad.add(at+"/selected", fmt.Sprintf("%d choices are too many for %d options", n, len(q.Options)),
+			"choose each once")
 		return out
 	}
 	var own []string

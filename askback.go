@@ -186,19 +186,19 @@ func (q Query) Check() error {
 	switch q.Status {
 	case "", AnyStatus, SettledStatus, Pending, Answered, Declined, Cancelled, Expired:
 	default:
-		bad.add("/status", "a status is pending, answered, declined, cancelled, expired, settled or all",
+		bad.add("/status", "must be pending, answered, declined, cancelled, expired, settled or all",
 			"status=pending")
 	}
 	switch q.Decision {
 	case "", Approve, ApproveAll, Deny:
 	default:
-		bad.add("/decision", "a decision is approved, approve_all or denied", "decision=approved")
+		bad.add("/decision", "must be approved, approve_all or denied", "decision=approved")
 	}
 	if q.Unacked && q.Status == Pending {
 		bad.add("/unacked", "a pending ask has no outcome to acknowledge", "status=all&unacked=true")
 	}
 	if !q.Since.IsZero() && !q.Until.IsZero() && q.Until.Before(q.Since) {
-		bad.add("/until", "until is before since", "swap since and until")
+		bad.add("/until", "must not be before since", "swap since and until")
 	}
 	checkText(&bad, "/q", q.Search, limits.MaxSearch)
 	checkName(&bad, "/key", q.Key, limits.MaxKey)

@@ -17,7 +17,8 @@ import (
 
 func checkNames(bad *problems, at string, list []string) []string {
 	if len(list) > limits.MaxNames {
-		bad.add(at, fmt.Sprintf("%d entries; at most %d", len(list), limits.MaxNames), "name fewer")
+		bad.add(at, fmt.Sprintf("%d entries are too many; at most %d are allowed", len(list), limits.MaxNames),
+			"name fewer")
 		return nil
 	}
 	out := slices.Grow([]string(nil), len(list))
@@ -81,7 +82,9 @@ func CheckReason(reason string) error {
 	return bad.err()
 }
 
-func tooLong(n, limit int) string { return fmt.Sprintf("%d characters; at most %d", n, limit) }
+func tooLong(n, limit int) string {
+	return fmt.Sprintf("%d characters are too many; at most %d are allowed", n, limit)
+}
 
 // truncate returns the first n grapheme clusters of s, without white space around
 // them.

@@ -96,10 +96,11 @@ func (q DeliveryQuery) Check() error {
 	var bad problems
 	checkLimit(&bad, q.Limit)
 	if q.Status != "" && !slices.Contains(deliveryStatuses, q.Status) {
-		bad.add("?status", "this is not a status of a delivery", "status is failed, queued, sent, skipped or waiting")
+		bad.add("?status", "must be failed, queued, sent, skipped or waiting", "status=failed")
 	}
 	if q.AskID != "" && q.SessionID != "" {
-		bad.add("?session_id", "a delivery is about an ask or about a session", "leave out question_id or session_id")
+		bad.add("?session_id", "question_id and session_id cannot be combined",
+			"leave out session_id, or leave out question_id")
 	}
 	return bad.err()
 }
@@ -148,7 +149,7 @@ func CallbackProblem(address string) string {
 	u, err := url.Parse(address)
 	switch {
 	case len(address) > limits.MaxCallback:
-		return fmt.Sprintf("the address has %d bytes; at most %d", len(address), limits.MaxCallback)
+		return fmt.Sprintf("the address has %d bytes; at most %d are allowed", len(address), limits.MaxCallback)
 	case err != nil:
 		return "this is not an address"
 	case u.Scheme != "https" && u.Scheme != "http":

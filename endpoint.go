@@ -100,7 +100,7 @@ func (q EndpointQuery) Check() error {
 	switch q.Status {
 	case "", EndpointActive, EndpointPaused, EndpointDisabled:
 	default:
-		bad.add("/status", "a status is active, paused or disabled", "status=disabled")
+		bad.add("/status", "must be active, paused or disabled", "status=disabled")
 	}
 	checkName(&bad, "/owner", q.Owner, limits.MaxName)
 	checkLimit(&bad, q.Limit)

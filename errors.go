@@ -15,7 +15,7 @@ var (
 	ErrForbidden    = errors.New("this kind of token is not allowed to do that")
 	ErrSettled      = errors.New("the ask is settled")
 	ErrPending      = errors.New("this ask is still open")
-	ErrSent         = errors.New("your answer was sent before, and cannot be undone")
+	ErrSent         = errors.New("your answer is already sent and cannot be undone")
 	ErrKeyReused    = errors.New("this key was already used for a different request")
 	ErrConsumed     = errors.New("this approval was already used")
 	ErrDigest       = errors.New("the arguments differ from the approved arguments")

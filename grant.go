@@ -70,13 +70,13 @@ func (g GrantRequest) normalize(bad *problems) GrantRequest {
 		g.Scope = ScopeInput
 	case ScopeTool, ScopeSession, ScopeInput:
 	default:
-		bad.add("/grant/scope", "a scope is tool_and_input, session or tool", `"scope": "tool_and_input"`)
+		bad.add("/grant/scope", "must be tool_and_input, session or tool", `"scope": "tool_and_input"`)
 	}
 	if g.ExpiresIn == 0 {
 		g.ExpiresIn = limits.DefaultGrant
 	}
 	if g.ExpiresIn < time.Second || g.ExpiresIn > limits.MaxGrant {
-		bad.add("/grant/expires_in", "a grant is valid for a second to a year", `"expires_in": "24h"`)
+		bad.add("/grant/expires_in", "must be from one second to one year", `"expires_in": "24h"`)
 	}
 	return g
 }
@@ -122,7 +122,7 @@ func (q GrantQuery) Check() error {
 
 func checkLimit(bad *problems, limit int) {
 	if limit < 0 || limit > MaxLimit {
-		bad.add("/limit", fmt.Sprintf("a limit is 1 to %d", MaxLimit), fmt.Sprintf("limit=%d", DefaultLimit))
+		bad.add("/limit", fmt.Sprintf("must be from 1 to %d", MaxLimit), fmt.Sprintf("limit=%d", DefaultLimit))
 	}
 }
 

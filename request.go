@@ -72,7 +72,7 @@ func (r Request) Normalize() (Request, error) {
 	r.checkQuorum(&bad)
 	checkCallback(&bad, r.CallbackURL)
 	if r.TraceParent != "" && !ValidTraceParent(r.TraceParent) {
-		bad.add("/traceparent", "traceparent has the wrong format",
+		bad.add("/traceparent", "has the wrong format",
 			"leave it out, or send 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
 	}
 	r.checkWarnings(&bad)
@@ -88,7 +88,7 @@ func (r Request) Normalize() (Request, error) {
 func (r *Request) checkQuorum(bad *problems) {
 	switch {
 	case r.Quorum < 1 || r.Quorum > limits.MaxQuorum:
-		bad.add("/quorum", fmt.Sprintf("quorum is a number from 1 to %d", limits.MaxQuorum), `"quorum": 2`)
+		bad.add("/quorum", fmt.Sprintf("must be a number from 1 to %d", limits.MaxQuorum), `"quorum": 2`)
 	case r.Quorum > 1 && r.Confirmation == nil:
 		bad.add("/quorum", "only a confirmation can need several people; the first answer to a question counts",
 			"leave quorum out")
@@ -113,7 +113,8 @@ func ValidTraceParent(s string) bool {
 // checkWarnings checks the number and the lengths of the warnings.
 func (r *Request) checkWarnings(bad *problems) {
 	if len(r.Warnings) > limits.MaxProblems {
-		bad.add("/warnings", fmt.Sprintf("%d warnings; at most %d", len(r.Warnings), limits.MaxProblems),
+		bad.add("/warnings",
+			fmt.Sprintf("%d warnings are too many; at most %d are allowed", len(r.Warnings), limits.MaxProblems),
 			"leave them out")
 		return
 	}
@@ -147,7 +148,7 @@ func (r *Request) checkAddressing(bad *problems) {
 	case string(r.Context) == "{}":
 		r.Context = nil // an empty object means no context
 	case !ok || r.Context[0] != '"' && r.Context[0] != '{':
-		bad.add("/context", "context is a string or an object", `"context": "what the person should know"`)
+		bad.add("/context", "must be a string or an object", `"context": "what the person should know"`)
 	case !codec.Valid(r.Context):
 		bad.add("/context", "a name is repeated in the context", "send each name once")
 	case len(r.Context) <= limits.MaxContext/len(`\u2028`): // no character is longer in JSON
@@ -178,10 +179,10 @@ func contextLength(raw json.RawMessage) int {
 
 func (r *Request) checkTime(bad *problems) {
 	if r.Timeout < 0 || r.Timeout > limits.MaxTimeout {
-		bad.add("/timeout", "a timeout must be positive and shorter than ten years", `"timeout": "10m"`)
+		bad.add("/timeout", "must be positive and shorter than ten years", `"timeout": "10m"`)
 	}
 	if r.Deadline.UTC().Year() > 9999 {
-		bad.add("/deadline", "a deadline must be before the year 10000", `"deadline": "2030-01-31T18:00:00Z"`)
+		bad.add("/deadline", "must be before the year 10000", `"deadline": "2030-01-31T18:00:00Z"`)
 	}
 	if r.Timeout != 0 && !r.Deadline.IsZero() {
 		bad.add("/deadline", "an ask has a timeout or a deadline, not both", "leave one out")
@@ -198,7 +199,7 @@ func (r *Request) checkTime(bad *problems) {
 	case OnTimeoutDefault:
 		r.checkDefaults(bad)
 	default:
-		bad.add("/on_timeout", "on_timeout is wait, fail, default or decline", `"on_timeout": "wait"`)
+		bad.add("/on_timeout", "must be wait, fail, default or decline", `"on_timeout": "wait"`)
 	}
 	if !limited && r.OnTimeout != OnTimeoutWait {
 		bad.add("/on_timeout", "on_timeout needs a timeout or a deadline", `add "timeout": "10m"`)
@@ -224,7 +225,7 @@ var questionIDs = [limits.MaxQuestions]string{"q1", "q2", "q3", "q4"}
 
 func normalizeQuestions(questions []Question, bad *problems) []Question {
 	if n := len(questions); n == 0 || n > limits.MaxQuestions {
-		bad.add("/questions", fmt.Sprintf("an ask has 1 to %d questions, not %d", limits.MaxQuestions, n),
+		bad.add("/questions", fmt.Sprintf("an ask needs 1 to %d questions; this one has %d", limits.MaxQuestions, n),
 			`"questions": [{"question": "Which one?", "options": [{"label": "A"}, {"label": "B"}]}]`)
 		return nil
 	}
@@ -278,7 +279,8 @@ func (q *Question) dropOther(options bool, bad *problems) []string {
 
 func normalizeOptions(q *Question, bad *problems) []Option {
 	if n := len(q.Options); n > limits.MaxOptions+limits.MinOptions { // "Other" is dropped, so it may not count
-		bad.add("/options", fmt.Sprintf("%d options; at most %d", n, limits.MaxOptions), "offer fewer")
+		bad.add("/options", fmt.Sprintf("%d options are too many; at most %d are allowed", n, limits.MaxOptions),
+			"offer fewer")
 		return nil
 	}
 	kept := slices.Grow([]Option(nil), len(q.Options))
@@ -298,7 +300,8 @@ func normalizeOptions(q *Question, bad *problems) []Option {
 		bad.leave()
 	}
 	if n := len(kept); len(q.Options) > 0 && (n < limits.MinOptions || n > limits.MaxOptions) {
-		detail := fmt.Sprintf("a question has %d to %d options, or none for free text, not %d", limits.MinOptions,
+		detail := fmt.Sprintf("a question needs %d to %d options, or none for free text; this one has %d",
+			limits.MinOptions,
 			limits.MaxOptions, n)
 		if n < len(q.Options) {
 			detail += `; "Other" is always offered and does not count`
@@ -351,7 +354,8 @@ func (q *Question) checkDefault(bad *problems) {
 		return
 	}
 	if len(q.Default) > limits.MaxOptions {
-		bad.add(at, fmt.Sprintf("%d defaults; at most %d", len(q.Default), limits.MaxOptions), "name fewer")
+		bad.add(at, fmt.Sprintf("%d defaults are too many; at most %d are allowed", len(q.Default), limits.MaxOptions),
+			"name fewer")
 		return
 	}
 	for i, d := range q.Default {
@@ -383,7 +387,8 @@ func (c Confirmation) normalize(bad *problems) *Confirmation {
 		bad.add(at+"/input", "the arguments of a tool must be a JSON object", `"input": {}`)
 	}
 	if len(c.Input) > limits.MaxInput {
-		bad.add(at+"/input", fmt.Sprintf("%d bytes; at most %d", len(c.Input), limits.MaxInput), "shorten it")
+		bad.add(at+"/input",
+			fmt.Sprintf("%d bytes are too many; at most %d are allowed", len(c.Input), limits.MaxInput), "shorten it")
 	}
 	if c.Tier == "" || strings.EqualFold(c.Tier, "confirm") { // Rust programs write Confirm
 		c.Tier = "confirm"

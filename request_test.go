@@ -113,7 +113,8 @@ func TestRequestLengthsAreLimited(t *testing.T) {
 			if got, want := pointers(t, err), []string{l.at}; !slices.Equal(got, want) {
 				t.Fatalf("%d characters: got problems at %q, want %q", l.max+1, got, want)
 			}
-			if want := fmt.Sprintf("%d characters; at most %d", l.max+1, l.max); !strings.Contains(err.Error(), want) {
+			if want := fmt.Sprintf("%d characters are too many; at most %d are allowed", l.max+1,
+				l.max); !strings.Contains(err.Error(), want) {
 				t.Errorf("got %q, want it to say %q", err, want)
 			}
 		})

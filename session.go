@@ -135,7 +135,7 @@ func checkObject(bad *problems, at string, raw json.RawMessage, limit int) {
 func checkJSON(bad *problems, at string, raw json.RawMessage, limit int) {
 	switch {
 	case len(raw) > limit:
-		bad.add(at, fmt.Sprintf("%d bytes; at most %d", len(raw), limit), "shorten it")
+		bad.add(at, fmt.Sprintf("%d bytes are too many; at most %d are allowed", len(raw), limit), "shorten it")
 	case !codec.Valid(raw):
 		bad.add(at, "is not JSON in UTF-8, or a name is repeated in it", "{}")
 	}
@@ -166,7 +166,7 @@ func (q SessionQuery) Check() error {
 	switch q.Status {
 	case "", SessionRunning, SessionWaiting, SessionCompleted, SessionFailed, SessionCancelled:
 	default:
-		bad.add("/status", "a status is running, waiting_for_input, completed, failed or cancelled", "status=running")
+		bad.add("/status", "must be running, waiting_for_input, completed, failed or cancelled", "status=running")
 	}
 	checkLimit(&bad, q.Limit)
 	return bad.err()
@@ -285,7 +285,7 @@ func (r ResumeSession) Check() error {
 func (c Complete) Check() error {
 	var bad problems
 	if c.Status != "" && c.Status != SessionCompleted && c.Status != SessionFailed {
-		bad.add("/status", "status must be completed or failed", `"status": "completed"`)
+		bad.add("/status", "must be completed or failed", `"status": "completed"`)
 	}
 	if len(c.Result) > 0 {
 		checkJSON(&bad, "/result", c.Result, limits.MaxResult)
@@ -298,7 +298,8 @@ func (c Complete) Check() error {
 func (s SetTodos) Check() error {
 	var bad problems
 	if len(s.Todos) > limits.MaxTodos {
-		bad.add("/todos", fmt.Sprintf("%d todos; at most %d", len(s.Todos), limits.MaxTodos), "keep fewer")
+		bad.add("/todos", fmt.Sprintf("%d todos are too many; at most %d are allowed", len(s.Todos), limits.MaxTodos),
+			"keep fewer")
 		return bad.err()
 	}
 	for i, t := range s.Todos {
@@ -307,7 +308,7 @@ func (s SetTodos) Check() error {
 		switch t.Status {
 		case TodoPending, TodoInProgress, TodoCompleted:
 		default:
-			bad.add("/status", "a todo is pending, in_progress or completed", `"status": "pending"`)
+			bad.add("/status", "must be pending, in_progress or completed", `"status": "pending"`)
 		}
 		bad.leave()
 	}

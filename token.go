@@ -52,7 +52,7 @@ type TokenRequest struct {
 func (r TokenRequest) Check() error {
 	var bad problems
 	if !slices.Contains(Kinds, r.Kind) {
-		bad.add("/kind", "a token is for an agent, a responder, an operator or an admin", `"kind": "responder"`)
+		bad.add("/kind", "must be agent, responder, operator or admin", `"kind": "responder"`)
 	}
 	if strings.TrimSpace(r.Name) == "" {
 		bad.add("/name", "is blank", `"name": "ana"`)

@@ -93,7 +93,7 @@ func (d *Definition) Check() error {
 		))
 	}
 	if d.Model == nil {
-		add("model: it is missing")
+		add("model: no model is set; set a model")
 	}
 	for _, limit := range []struct {
 		key string
@@ -108,7 +108,7 @@ func (d *Definition) Check() error {
 		if slices.Contains(d.Tools[:i], name) {
 			add("tools: %s is listed twice", name)
 		} else if _, _, ok := d.find(name); !ok {
-			add("tools: there is no tool and no server %q; there are %s", name,
+			add("tools: no tool or server is named %q; use one of %s", name,
 				strings.Join(closestFirst(name, d.names()), ", "))
 		}
 	}
@@ -122,7 +122,7 @@ func (d *Definition) Check() error {
 	checkPatterns("confirm", d.Confirm)
 	checkPatterns("allow", d.Allow)
 	if d.Bubble && !slices.Contains(d.Tools, SpawnAgents) {
-		add("subagents: it has no effect, because the agent cannot start any; add %s to tools", SpawnAgents)
+		add("subagents: this setting has no effect, because the agent cannot start any; add %s to tools", SpawnAgents)
 	}
 	d.checkAsks(add)
 	return errors.Join(all...)
@@ -142,7 +142,7 @@ func (d *Definition) checkToolsets(add func(format string, args ...any)) {
 		case !toolsetName().MatchString(name) || slices.Contains(builtIn, name):
 			add("%q is not a name of a server: write at most 32 letters, digits, - and _", name)
 		case slices.Contains(names, name):
-			add("two servers have the name %s", name)
+			add("two servers have the name %s; rename one of the servers", name)
 		case !slices.ContainsFunc(d.Tools,
 			func(tool string) bool { return tool == name || strings.HasPrefix(tool, name+".") }):
 			add("no tool of the server %s is used; add %s to tools, or one of its tools as in %s.NAME", name, name,
@@ -170,7 +170,7 @@ func (d *Definition) checkAsks(add func(format string, args ...any)) {
 	}
 	needsTime := d.OnTimeout != "" && d.OnTimeout != askback.OnTimeoutWait && d.Timeout == 0
 	if needsTime {
-		add("on_timeout: it has no effect without a timeout; write question_timeout: 24h")
+		add("on_timeout: this setting has no effect without a timeout; write question_timeout: 24h")
 	}
 	example := askback.Request{Questions: []askback.Question{{Text: "Go on?", Default: []string{"yes"}}}}
 	d.address(&example)

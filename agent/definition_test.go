@@ -21,17 +21,17 @@ func TestMistakesInDefinitionsAreExplained(t *testing.T) {
 		want   string
 	}{
 		{"name", func(d *agent.Definition) { d.Name = "Support!" }, `"Support!" is not a name of an agent`},
-		{"model", func(d *agent.Definition) { d.Model = nil }, "agent support: model: it is missing"},
+		{"model", func(d *agent.Definition) { d.Model = nil }, "agent support: model: no model is set; set a model"},
 		{"limit", func(d *agent.Definition) { d.MaxAsks = -1 }, "agent support: max_asks: -1 is negative"},
 		{"unknown tool", func(d *agent.Definition) {
 			d.Tools = append(d.Tools, "ticket.search")
-		}, `agent support: tools: there is no tool and no server "ticket.search"; there are tickets, `},
+		}, `agent support: tools: no tool or server is named "ticket.search"; use one of tickets, `},
 		{"misspelled tool", func(d *agent.Definition) {
 			d.Tools = append(d.Tools, "todowrite")
-		}, `there are todo_write, `},
+		}, `use one of todo_write, `},
 		{"no tool of a server", func(d *agent.Definition) {
 			d.Tools = append(d.Tools, "tickets.")
-		}, `there is no tool and no server "tickets."`},
+		}, `no tool or server is named "tickets."`},
 		{"repeated tool", func(d *agent.Definition) {
 			d.Tools = append(d.Tools, "tickets")
 		}, "tools: tickets is listed twice"},
@@ -40,7 +40,7 @@ func TestMistakesInDefinitionsAreExplained(t *testing.T) {
 		}, "no tool of the server tickets is used; add tickets to tools, or one of its tools as in tickets.NAME"},
 		{"repeated server", func(d *agent.Definition) {
 			d.Toolsets = append(d.Toolsets, tickets())
-		}, "two servers have the name tickets"},
+		}, "two servers have the name tickets; rename one of the servers"},
 		{"name of a server", func(d *agent.Definition) {
 			d.Toolsets = append(d.Toolsets, agent.Functions("a.b"))
 		}, `"a.b" is not a name of a server`},
@@ -56,10 +56,10 @@ func TestMistakesInDefinitionsAreExplained(t *testing.T) {
 		{"time-out", func(d *agent.Definition) { d.OnTimeout = askback.OnTimeoutFail }, "write question_timeout: 24h"},
 		{"unknown time-out", func(d *agent.Definition) {
 			d.OnTimeout, d.Timeout = "explode", time.Hour
-		}, "on_timeout: on_timeout is wait, fail, default or decline"},
+		}, "on_timeout: must be wait, fail, default or decline"},
 		{"negative time-out", func(d *agent.Definition) {
 			d.Timeout = -1
-		}, "question_timeout: a timeout must be positive"},
+		}, "question_timeout: must be positive"},
 		{"callback", func(d *agent.Definition) { d.Callback = "ftp://x" }, "question_callback: "},
 	} {
 		d, _ := support()
@@ -75,7 +75,8 @@ func TestMistakesInDefinitionsAreExplained(t *testing.T) {
 	wrong.OnTimeout, wrong.Callback = askback.OnTimeoutFail, "ftp://x"
 	err := wrong.Check()
 	for _, want := range []string{
-		"name: ", "model: ", "max_asks: ", "max_turns: ", "confirm: ", "allow: ", "on_timeout: it has no effect",
+		"name: ", "model: ", "max_asks: ", "max_turns: ", "confirm: ", "allow: ",
+		"on_timeout: this setting has no effect",
 		"question_callback: ",
 	} {
 		if err == nil || strings.Count(err.Error(), want) != 1 {
@@ -100,7 +101,8 @@ func TestWrongDefinitionChangesNothing(t *testing.T) {
 	wrong.Name, wrong.Model = "wrong", nil
 	other.Name = "other"
 	err := r.Set([]agent.Definition{other, other, wrong})
-	if want := "two agents have the name other\nagent wrong: model: it is missing"; err == nil || err.Error() != want {
+	if want := "two agents have the name other\nagent wrong: model: no model is set; set a model"; err == nil ||
+		err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	if _, err := r.Limits("support"); err != nil {

@@ -185,18 +185,18 @@ func TestWrongCallsAreRejectedWithAdvice(t *testing.T) {
 		{"ask_user_question", `{"questions":[]}`, "Example: "},
 		{
 			"ask_user_question", `{"questions":[{"question":"Which?","options":[{"label":"A"}]}]}`,
-			"/questions/0/options: a question has 2 to 4 options",
+			"/questions/0/options: a question needs 2 to 4 options",
 		},
 		{"confirm_action", `{"details":"x"}`, "/action: action is missing"},
 		{
 			"todo_write", `{"todos":[{"content":"a","status":"done"}]}`,
-			"/todos/0/status: a todo is pending, in_progress or completed",
+			"/todos/0/status: must be pending, in_progress or completed",
 		},
 		{"todo_write", `{}`, `Example: {"todos": [{"content": "Save it", "status": "pending"}]}`},
-		{"spawn_agents", `{"tasks":[]}`, "/tasks: a call has 1 to 8 tasks, not 0"},
+		{"spawn_agents", `{"tasks":[]}`, "/tasks: a call needs 1 to 8 tasks; this one has 0"},
 		{
 			"spawn_agents", `{"tasks":[` + strings.Repeat(`{"prompt":"a"},`, 8) + `{"prompt":"a"}]}`,
-			"/tasks: a call has 1 to 8 tasks, not 9",
+			"/tasks: a call needs 1 to 8 tasks; this one has 9",
 		},
 		{
 			"spawn_agents", `{"tasks":[{"prompt":"a","agent":"` + strings.Repeat("x", 1000) + `"}]}`,

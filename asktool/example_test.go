@@ -59,6 +59,6 @@ func Example() {
 	fmt.Println(strings.Replace(mistake, " Example:", "\nExample:", 1), isError)
 	// Output:
 	// User has answered your questions: "Which database?" = "SQLite". false
-	// /options: a question has 2 to 4 options, or none for free text, not 1 ("Other" is always offered).
+	// /options: a question needs 2 to 4 options, or none for free text; this one has 1 ("Other" is always offered).
 	// Example: {"questions": [{"question": "Which database?"}]} true
 }

@@ -129,7 +129,10 @@ func (c *call) findOrAsk() (*revision.Ask, error) { // its large frame must not 
 	if header := c.r.Header.Get("Idempotency-Key"); header != "" {
 		if r.Key != "" && r.Key != header {
 			return nil, askback.Invalid{
-				{Pointer: "/key", Detail: "the key and the Idempotency-Key header differ", Fix: "send one of them"},
+				{
+					Pointer: "/key", Detail: "the key in the body and the Idempotency-Key header differ",
+					Fix: "send one of them",
+				},
 			}
 		}
 		r.Key = header
@@ -205,7 +208,7 @@ func (c *call) timeParam(name string, at *time.Time) error {
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
 		return askback.Invalid{
-			{Pointer: "?" + name, Detail: "this is not a time in RFC 3339 format", Fix: name + "=2026-11-03T18:30:00Z"},
+			{Pointer: "?" + name, Detail: "must be a time in RFC 3339 format", Fix: name + "=2026-11-03T18:30:00Z"},
 		}
 	}
 	*at = t

@@ -51,8 +51,8 @@ var (
 		Name:        "webhook-timestamp",
 		Description: "With a signature, the time in seconds since 1970, at most five minutes from now.",
 	}
-	headerSignature = openapi.Param{Name: "webhook-signature", Description: "The signature of the id, the time and " +
-		"the body, as Standard Webhooks describes it: v1 and base64."}
+	headerSignature = openapi.Param{Name: "webhook-signature", Description: "The Standard Webhooks signature of the " +
+		"id, the timestamp and the body: v1, a comma, and the signature in base64."}
 	headerHookKey = openapi.Param{
 		Name: "Idempotency-Key", Description: "With a token, the name of the delivery instead of webhook-id.",
 	}

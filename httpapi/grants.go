@@ -15,7 +15,7 @@ func (c *call) grants() error {
 	case "true":
 		q.Ended = true
 	default:
-		return askback.Invalid{{Pointer: "?ended", Detail: "ended must be true or false", Fix: "ended=true"}}
+		return askback.Invalid{{Pointer: "?ended", Detail: "must be true or false", Fix: "ended=true"}}
 	}
 	return c.result(c.client.Grants(c.r.Context(), q))
 }

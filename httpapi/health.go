@@ -48,7 +48,7 @@ func (c *call) healthz() error {
 	out := health{Status: "ok", Damaged: []string{}}
 	if nonce := c.r.URL.Query().Get("nonce"); nonce != "" && c.h.options.Proof != nil {
 		if len(nonce) < 16 || len(nonce) > 128 {
-			return askback.Invalid{{Pointer: "?nonce", Detail: "a nonce has 16 to 128 characters", Fix: "nonce=…"}}
+			return askback.Invalid{{Pointer: "?nonce", Detail: "must have 16 to 128 characters", Fix: "nonce=…"}}
 		}
 		proof := c.h.options.Proof(nonce)
 		out.Proof = &proof

@@ -26,8 +26,8 @@ var askRoutes = []route{
 			{Name: "to", Description: "Only asks that are addressed to this person, or to everyone."},
 			{Name: "unacked", Description: "Only settled asks whose agent has not acknowledged the outcome, newest " +
 				"first. Then status is all by default.", Values: []string{"true", "false"}},
-			{Name: "snoozed", Description: "true: only asks that you have snoozed; false: all other asks. Without " +
-				"it, the list has both, and snoozes has the times.", Values: []string{"true", "false"}},
+			{Name: "snoozed", Description: "If true, list only asks that you have snoozed; if false, only the other " +
+				"asks. By default, list both, with the times in snoozes.", Values: []string{"true", "false"}},
 			{Name: "q", Description: "With a status of settled asks: only asks that contain all these words, " +
 				"anywhere. Otherwise: only asks whose title, questions, tool or label contain this text."},
 			{Name: "tool", Description: "Only confirmations of this tool."},

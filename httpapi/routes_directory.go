@@ -22,7 +22,7 @@ var directoryRoutes = []route{
 	{
 		method: "DELETE", path: base + "/grants/{id}", action: access.ActRevoke, serve: (*call).revokeGrant,
 		tag: "directory", summary: "Revoke a standing approval.",
-		detail: "After the reply it approves no further ask.",
+		detail: "From then on, it approves no more asks.",
 		who:    forPeople, out: "Grant",
 	},
 	{
@@ -44,27 +44,27 @@ var directoryRoutes = []route{
 	{
 		method: "PUT", path: base + "/people/{name}", action: access.ActDirectory, limit: maxBody,
 		serve: (*call).putPerson, tag: "directory",
-		summary: "Make a person, or replace a person that was made over the API.",
+		summary: "Add a person, or replace a person who was added over the API.",
 		detail:  "A field that is left out becomes empty. A person of the settings cannot be changed.",
 		who:     forAdmins, in: "PersonRequest", out: "Person",
 	},
 	{
 		method: "DELETE", path: base + "/people/{name}", action: access.ActDirectory, serve: (*call).deletePerson,
-		tag: "directory", summary: "Remove a person that was made over the API.",
-		detail: "After the reply, the person can answer only with a token. Groups and routes that name the person " +
-			"skip them; the reply has a warning then.",
+		tag: "directory", summary: "Remove a person who was added over the API.",
+		detail: "From then on, the person can answer only with a token. Groups and routes skip the name, and the " +
+			"reply warns if any of them has it.",
 		who: forAdmins, out: "Person",
 	},
 	{
 		method: "PUT", path: base + "/groups/{name}", action: access.ActDirectory, limit: maxBody,
 		serve: (*call).putGroup, tag: "directory",
-		summary: "Make a group, or replace a group that was made over the API.",
+		summary: "Add a group, or replace a group that was added over the API.",
 		detail:  "A group of the settings cannot be changed.",
 		who:     forAdmins, in: "GroupRequest", out: "Group",
 	},
 	{
 		method: "DELETE", path: base + "/groups/{name}", action: access.ActDirectory, serve: (*call).deleteGroup,
-		tag: "directory", summary: "Remove a group that was made over the API.",
+		tag: "directory", summary: "Remove a group that was added over the API.",
 		detail: "If a route of the API names it, the reply is 422.",
 		who:    forAdmins, out: "Group",
 	},
@@ -87,8 +87,8 @@ var directoryRoutes = []route{
 			"of its own.",
 		who: []string{"agent", "operator"}, out: "DeliveryPage", query: params{
 			{
-				Name: "status", Description: "Only deliveries with this status. failed: given up. waiting: behind a " +
-					"queued delivery of the same ask. skipped: no longer needed.",
+				Name: "status", Description: "Only deliveries with this status. failed: no longer retried. waiting: " +
+					"for a queued delivery of the same ask. skipped: no longer needed.",
 				Values: []string{"failed", "queued", "waiting", "sent", "skipped"},
 			},
 			{Name: "question_id", Description: "Only deliveries about this ask, in every status if none is given."},
@@ -99,7 +99,7 @@ var directoryRoutes = []route{
 	},
 	{
 		method: "POST", path: base + "/deliveries/{id}/retry", action: access.ActRetry, limit: maxBody,
-		serve: (*call).retryDelivery, tag: "directory", summary: "Resend a delivery that was given up.",
+		serve: (*call).retryDelivery, tag: "directory", summary: "Resend a failed delivery.",
 		detail: "Its attempts begin again. It waits for a queued delivery of the same ask.",
 		who:    forOperators, in: "EmptyRequest", optional: true, out: "Delivery",
 	},
@@ -126,7 +126,7 @@ var endpointRoutes = []route{
 	},
 	{
 		method: "POST", path: base + "/endpoints", action: access.ActEndpoints, limit: maxBody,
-		serve: (*call).createEndpoint, tag: "endpoints", summary: "Make an endpoint with a secret of its own.",
+		serve: (*call).createEndpoint, tag: "endpoints", summary: "Add an endpoint with its own secret.",
 		detail: "The secret is only in this reply. If the receiver has an endpoint, the reply is 409.",
 		who:    forSenders, in: "EndpointRequest", out: "CreatedEndpoint", statuses: []int{201, 409},
 	},
@@ -145,26 +145,26 @@ var endpointRoutes = []route{
 	{
 		method: "POST", path: base + "/endpoints/{id}/resume", action: access.ActEndpoints, limit: maxBody,
 		serve: (*call).resumeEndpoint, tag: "endpoints", summary: "Activate a paused or disabled endpoint.",
-		detail: "Kept deliveries are sent. Deliveries that were given up are not: resend them.",
+		detail: "Kept deliveries are sent. Failed deliveries are not: resend them.",
 		who:    forSenders, in: "EmptyRequest", optional: true, out: "Endpoint",
 	},
 	{
 		method: "POST", path: base + "/endpoints/{id}/test", action: access.ActEndpoints, limit: maxBody,
 		serve: (*call).testEndpoint, tag: "endpoints", summary: "Send a test message to an endpoint immediately.",
-		detail: "It is signed, and sent to the address with which the endpoint was made, whatever the status of " +
+		detail: "It is signed, and sent to the address with which the endpoint was added, whatever the status of " +
 			"the endpoint.",
 		who: forSenders, in: "EmptyRequest", optional: true, out: "EndpointTest",
 	},
 	{
 		method: "POST", path: base + "/endpoints/{id}/resend", action: access.ActEndpoints, limit: maxBody,
-		serve: (*call).resend, tag: "endpoints", summary: "Resend the deliveries to an endpoint that were given up.",
+		serve: (*call).resend, tag: "endpoints", summary: "Resend the failed deliveries to an endpoint.",
 		detail: "Without since, all of them. Deliveries of one ask are sent in order.",
 		who:    forSenders, in: "ResendRequest", optional: true, out: "Resent",
 	},
 	{
 		method: "DELETE", path: base + "/endpoints/{id}", action: access.ActEndpoints, serve: (*call).deleteEndpoint,
 		tag: "endpoints", summary: "Delete an endpoint with its secret.",
-		detail: "The next message to its origin makes a new endpoint. If the endpoint is paused or disabled, the " +
+		detail: "The next message to its origin creates a new endpoint. If the endpoint is paused or disabled, the " +
 			"reply is 409.",
 		who: forSenders, out: "Endpoint", statuses: []int{200, 409},
 	},
@@ -186,14 +186,14 @@ var contactRoutes = []route{
 	},
 	{
 		method: "POST", path: base + "/contact-codes", action: access.ActContacts, limit: maxBody,
-		serve: (*call).contactCode, tag: "contacts", summary: "Make a code that links a chat to you.",
+		serve: (*call).contactCode, tag: "contacts", summary: "Create a code that links a chat to you.",
 		detail: "It can be used once, within 10 minutes. At most three are valid; a further code replaces the oldest.",
 		who:    forPeople, in: "ContactCodeRequest", out: "ContactCode", statuses: []int{201},
 	},
 	{
 		method: "DELETE", path: base + "/contacts/{id}", action: access.ActContacts, serve: (*call).deleteContact,
 		tag: "contacts", summary: "Remove a contact.",
-		detail: "Messages that wait for it are given up.",
+		detail: "Messages that wait for it are not sent.",
 		who:    forPeople, out: "Contact",
 	},
 }

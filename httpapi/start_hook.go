@@ -125,7 +125,8 @@ func (c *call) hookKey() (string, error) {
 		return "", nil
 	case n > maxHookKey:
 		return "", askback.Invalid{{
-			Pointer: name, Detail: fmt.Sprintf("%d characters; at most %d", n, maxHookKey), Fix: "send a shorter one",
+			Pointer: name, Detail: fmt.Sprintf("%d characters are too many; at most %d are allowed", n, maxHookKey),
+			Fix: "send a shorter one",
 		}}
 	}
 	return "hook:" + c.r.PathValue("agent") + ":" + id, nil

@@ -171,7 +171,7 @@ func TestFailedRunReturnsAnError(t *testing.T) {
 func TestInvalidDefinitionsOpenNoDatabase(t *testing.T) {
 	database := filepath.Join(t.TempDir(), "agents.db")
 	if _, err := host.Open(database, agent.Definition{Name: "empty"}); err == nil ||
-		!strings.Contains(err.Error(), "agent empty: model: it is missing") {
+		!strings.Contains(err.Error(), "agent empty: model: no model is set; set a model") {
 		t.Errorf("got %v", err)
 	}
 	if found, _ := filepath.Glob(database); found != nil {

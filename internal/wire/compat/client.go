@@ -295,7 +295,7 @@ func (c Call) finish(r *Reader) (Call, error) {
 		c.Request.Questions = append(c.Request.Questions, a.Question)
 		if n := len(a.Options); n == 1 || n > decode.MaxToolOptions {
 			r.Problem(fmt.Sprintf("/questions/%d/options", i),
-				fmt.Sprintf("a question has %d to %d options, or none for free text, not %d",
+				fmt.Sprintf("a question needs %d to %d options, or none for free text; this one has %d",
 					limits.MinOptions, decode.MaxToolOptions, n), "")
 		}
 	}

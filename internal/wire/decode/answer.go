@@ -19,7 +19,9 @@ var replyNames = slices.Concat(answerNames, []string{"answer", "hold"})
 func Answer(raw []byte) (askback.Answer, error) {
 	out, hold, err := AnswerOrHold(raw)
 	if err == nil && hold {
-		err = askback.Invalid{{Pointer: "/hold", Detail: "this answer cannot be held", Fix: "leave it out"}}
+		err = askback.Invalid{{
+			Pointer: "/hold", Detail: "hold is not supported here: the answer is sent immediately", Fix: "leave it out",
+		}}
 	}
 	return out, err
 }

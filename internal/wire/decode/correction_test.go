@@ -51,6 +51,20 @@ func TestCorrectionNeverSuggestsOtherArguments(t *testing.T) {
 	}
 }
 
+// A body with guessed names of a confirmation gets an example of a confirmation, not of a question.
+func TestExampleForAGuessedConfirmationIsAConfirmation(t *testing.T) {
+	for _, body := range []string{
+		`{"kind": "confirmation", "tool": "rm", "input": {"path": "/a"}}`,
+		`{"tool_name": "rm", "arguments": {"path": "/a"}}`,
+	} {
+		text := decode.Correction([]byte(body), bodyError(t, body), decode.Body)
+		checkExample(t, text, decode.Body)
+		if want := `Example: {"confirmation": {"tool_name": "transfer"`; !strings.Contains(text, want) {
+			t.Errorf("%s:\ngot  %s\nwant %s", body, text, want)
+		}
+	}
+}
+
 // A correction has the pointer of a mistake, even if the mistake is a number that a double cannot hold. For
 // invalid JSON it has the position.
 func TestCorrectionNamesThePosition(t *testing.T) {
@@ -116,9 +130,9 @@ func TestExampleHasNoDuplicateQuestions(t *testing.T) {
 func TestLongActionIsRejectedAtItsField(t *testing.T) {
 	for input, want := range map[string]string{
 		`{"action": "` + strings.Repeat("x",
-			10_001) + `"}`: "/action: 10001 characters; at most 10000",
+			10_001) + `"}`: "/action: 10001 characters are too many; at most 10000 are allowed",
 		`{"action": "a", "details": "` + strings.Repeat("x",
-			200_001) + `"}`: "/details: 200001 characters; at most 200000",
+			200_001) + `"}`: "/details: 200001 characters are too many; at most 200000 are allowed",
 	} {
 		if _, err := decode.Confirm([]byte(input)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

@@ -239,7 +239,7 @@ func (r *reader) timestamp(n node, into *time.Time) {
 	}
 	t, err := time.Parse(time.RFC3339, n.Text())
 	if err != nil {
-		r.problem("this is not a time in RFC 3339 format", fix)
+		r.problem("must be a time in RFC 3339 format", fix)
 	}
 	*into = t
 }

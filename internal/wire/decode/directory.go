@@ -98,7 +98,7 @@ func (r *reader) route(n node) (out askback.Route) {
 			r.stringList(n, &out.Channels)
 		case "quorum":
 			if r.number(n, &out.Quorum); out.Quorum < 1 {
-				r.problem("a quorum is at least 1", fmt.Sprintf("write a whole number from 1 to %d", limits.MaxQuorum))
+				r.problem("must be at least 1", fmt.Sprintf("write a whole number from 1 to %d", limits.MaxQuorum))
 			}
 		case "no_self_approval":
 			r.flag(n, &out.NoSelfApproval)

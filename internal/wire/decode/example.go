@@ -30,8 +30,16 @@ func (f InputKind) example(raw []byte, err error, room int) string {
 		return f.actionExample(v, fits)
 	case f == Body && (hasConfirmation(v) || hasProblemAt(err, "/confirmation")):
 		return f.confirmationExample(v, err, fits)
+	case f == Body && suggestsConfirmation(err):
+		return exampleConfirmation
 	}
 	return f.questionsExample(v, raw, err, fits)
+}
+
+// suggestsConfirmation reports whether a fix in err suggests the field confirmation.
+func suggestsConfirmation(err error) bool {
+	bad, _ := errors.AsType[askback.Invalid](err)
+	return slices.ContainsFunc(bad, func(p askback.Problem) bool { return p.Fix == `did you mean "confirmation"?` })
 }
 
 // parseLeniently returns the value in raw, and ignores any text after the value. It returns a missing value

@@ -40,9 +40,10 @@ func Tasks(raw []byte) ([]Task, error) {
 	})
 	switch n := len(out); {
 	case n == 0 && r.err() == nil:
-		r.problemAt("/tasks", fmt.Sprintf("a call has 1 to %d tasks, not 0", MaxTasks), exampleTasks)
+		r.problemAt("/tasks", fmt.Sprintf("a call needs 1 to %d tasks; this one has 0", MaxTasks), exampleTasks)
 	case n > MaxTasks:
-		r.problemAt("/tasks", fmt.Sprintf("a call has 1 to %d tasks, not %d", MaxTasks, n), "make several calls")
+		r.problemAt("/tasks", fmt.Sprintf("a call needs 1 to %d tasks; this one has %d", MaxTasks, n),
+			"make several calls")
 	}
 	return out, r.err()
 }

@@ -137,7 +137,8 @@ func (r *reader) questions(n node) []askback.Question {
 func (r *reader) checkLength(n node, what string, limit int) bool {
 	const maxRead = 2 * limits.MaxOptions
 	if len(n.Elements()) > maxRead {
-		r.problem(fmt.Sprintf("%d %s; at most %d", len(n.Elements()), what, limit), "send fewer")
+		r.problem(fmt.Sprintf("%d %s are too many; at most %d are allowed", len(n.Elements()), what, limit),
+			"send fewer")
 		return false
 	}
 	return true

@@ -111,8 +111,8 @@ func TestMissingBracketsAreAdded(t *testing.T) {
 func TestVeryLongListIsReportedAsOneProblem(t *testing.T) {
 	many := strings.Repeat(`7, `, 200) + "7"
 	for body, want := range map[string]string{
-		`{"questions": [` + many + `]}`:                 "201 questions; at most 4",
-		`{"question": "A?", "options": [` + many + `]}`: "201 options; at most 50",
+		`{"questions": [` + many + `]}`:                 "201 questions are too many; at most 4 are allowed",
+		`{"question": "A?", "options": [` + many + `]}`: "201 options are too many; at most 50 are allowed",
 	} {
 		_, err := decode.Request([]byte(body))
 		if bad, ok := errors.AsType[askback.Invalid](err); !ok || len(bad) != 1 || bad[0].Detail != want {

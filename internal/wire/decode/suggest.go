@@ -142,6 +142,7 @@ const (
 	answersExample  = `name the question in answers: ` + exampleAnswer
 	questionIDFix   = `leave it out: the ids are q1, q2 and so on`
 	decisionExample = `"decision": "approved" or "denied"`
+	requiredExample = `"required": false`
 	contextFix      = "leave it out, or add it to the text of the question"
 	askIDFix        = "leave it out: the path names the ask"
 )
@@ -178,6 +179,7 @@ var guesses = []struct {
 		{names: "choice answer answers values items selection selections suggestions buttons labels", field: "options"},
 		{names: "multi multiplechoice multichoice allowmultiple ismultiple multipleanswers", field: "multiSelect"},
 		{names: "allowother allowfreetext freetext", field: "allow_custom"},
+		{names: "optional isoptional", field: "required", example: requiredExample},
 		{names: "description detail details body background", field: "context", fix: contextFix},
 		{names: "user users person people recipient recipients assignee assignees assignto approvers", field: "to"},
 		{names: "callback webhook webhookurl", field: "callback_url"},

@@ -62,6 +62,7 @@ var (
 		"options":      {"choice", "answers", "values", "items"},
 		"multiSelect":  {"multi", "allow_multiple", "multiple_choice"},
 		"allow_custom": {"allow_other", "allow_free_text"},
+		"required":     {"optional"},
 		"":             {"question_id", "answer_id", "type", "description", "option_id"},
 	}
 	oneAnswer = map[string][]string{
@@ -380,6 +381,15 @@ func TestFollowedSuggestionsAreAccepted(t *testing.T) {
 	}
 	if cases < 1500 {
 		t.Errorf("tested %d misspelt fields, want at least 1500", cases)
+	}
+}
+
+// The field optional, which other programs have, is the opposite of required.
+func TestOptionalIsExplainedByRequired(t *testing.T) {
+	_, err := decode.Request([]byte(`{"question": "Which?", "optional": true}`))
+	bad, ok := errors.AsType[askback.Invalid](err)
+	if !ok || len(bad) != 1 || bad[0].Pointer != "/optional" || bad[0].Fix != `"required": false` {
+		t.Errorf("got %v, want the fix \"required\": false at /optional", err)
 	}
 }
 

@@ -54,7 +54,7 @@ func singleOptions(questions []askback.Question) (bad askback.Invalid) {
 func optionCount(question, n int) askback.Problem {
 	return askback.Problem{
 		Pointer: fmt.Sprintf("/questions/%d/options", question),
-		Detail: fmt.Sprintf("a question has %d to %d options, or none for free text, not %d",
+		Detail: fmt.Sprintf("a question needs %d to %d options, or none for free text; this one has %d",
 			limits.MinOptions, MaxToolOptions, n),
 		Fix: `"Other" is always offered`,
 	}
@@ -97,7 +97,7 @@ func Confirm(input []byte) (Action, error) {
 
 func (r *reader) limit(pointer, text string, most int) {
 	if n := utf8.RuneCountInString(text); n > most {
-		r.problemAt(pointer, fmt.Sprintf("%d characters; at most %d", n, most), "shorten it")
+		r.problemAt(pointer, fmt.Sprintf("%d characters are too many; at most %d are allowed", n, most), "shorten it")
 	}
 }
 

@@ -34,7 +34,7 @@ var rewritten = []string{"w15_duplicate_field.txtar"}
 // narrower lists the errors of the tool for requests that only POST /api/v1/asks accepts, with more options
 // or other fields. The error for w08_five_options is in its file.
 var narrower = map[string]string{
-	"w07_one_option.txtar": `/questions/0/options: a question has 2 to 4 options, or none for free text, not 1 ("Other" is always offered). ` +
+	"w07_one_option.txtar": `/questions/0/options: a question needs 2 to 4 options, or none for free text; this one has 1 ("Other" is always offered). ` +
 		`Example: {"questions": [{"question": "Is this the right repository?"}, {"question": "Which branch?", "options": [{"label": "main"}, {"label": "next"}]}]}`,
 	"w15_title_and_id.txtar": `/title: unknown field (the fields are allow_custom, choices, default, descriptions, format, header, multiSelect, multi_select, multiple, options, question, questions, required). ` +
 		`Example: {"questions": [{"question": "Which team?", "options": [{"label": "Red"}, {"label": "Blue"}]}]}`,
