@@ -162,7 +162,7 @@ func tier(d agent.Definition, server string, t agent.ToolInfo) string {
 func unknownTier(a config.Agent) string {
 	text := personApproves + ", unless the server marks the tool as read-only"
 	if len(a.Confirm)+len(a.Allow) > 0 {
-		text += "; a pattern in confirm or allow that matches counts first"
+		text += "; a matching pattern in confirm or allow has priority"
 	}
 	return text + "; --connect lists the tools"
 }

@@ -79,7 +79,7 @@ func (c *askCommand) Run(ctx context.Context, io streams, all *commands) error {
 func (c *askCommand) request(in io.Reader) (askback.Request, error) {
 	if c.File != "" {
 		if !c.onlyFile() {
-			return askback.Request{}, usage(`--file has the whole ask: put other settings there, as in {"key": "…", "timeout": "10m", "questions": […]}; only --json can be combined with it`)
+			return askback.Request{}, usage(`--file contains the whole ask: put other settings there, as in {"key": "…", "timeout": "10m", "questions": […]}; only --json can be combined with it`)
 		}
 		return readRequest(c.File, in)
 	}
@@ -179,7 +179,7 @@ func askAndWait(
 	}
 	all.noteOtherSettings(io)
 	for _, n := range ask.Warnings[min(len(r.Warnings), len(ask.Warnings)):] {
-		note(io.err, problemLine(n))
+		note(io.err, serverWarning(n))
 	}
 	if !ask.Settled() {
 		p := openPrompt(ctx, conn, io, ask, flags.Plain)

@@ -59,7 +59,7 @@ func contactLine(id string, c askback.Contact) string {
 	line := fmt.Sprintf("%s  %-8s  %s  %s", id, c.Channel, c.Person, cmp.Or(c.Label, "(no label)"))
 	switch {
 	case c.Ended:
-		return line + "; ended: its token or its sign-in is no longer valid"
+		return line + "; ended: its token or its log-in is no longer valid"
 	case c.UsedAt.IsZero():
 		return line + "; not used yet"
 	}

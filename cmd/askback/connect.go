@@ -102,7 +102,8 @@ func connector(o connection.Options) (*connection.Connector, error) {
 	conn := connection.New(o)
 	if !conn.IsLocal() && o.Tokens.Given == "" {
 		return nil, exitError{
-			exitRefused, "ASKBACK_URL names a server elsewhere, which must not get a local token: set ASKBACK_TOKEN",
+			exitRefused, "ASKBACK_URL is the address of a server on another machine, which must not get a token of " +
+				"this machine: set ASKBACK_TOKEN",
 		}
 	}
 	return conn, nil

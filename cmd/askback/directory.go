@@ -82,7 +82,7 @@ func personLine(p askback.Person) string {
 
 type personAdd struct {
 	Name     string `arg:"" help:"Name the person. Asks and routes use this name."`
-	Email    string `placeholder:"ADDRESS" help:"Send mails to this address, and let the person sign in with it."`
+	Email    string `placeholder:"ADDRESS" help:"Send mails to this address, and let the person log in with it."`
 	Slack    string `placeholder:"MEMBER" help:"Send Slack messages to this member id, and accept answers from it."`
 	TimeZone string `name:"time-zone" placeholder:"ZONE" help:"Read --quiet in this time zone, such as Europe/Berlin."`
 	Quiet    string `placeholder:"HOURS" help:"Send no messages during these hours, such as 22:00-07:00."`

@@ -47,7 +47,7 @@ func hookCommands() kong.Plugins {
 func (c *hookCommand) Run(ctx context.Context, in streams, all *commands, parsed *kong.Context) error {
 	command, ok := parsed.Selected().Target.Addr().Interface().(hook.Command)
 	if !ok {
-		return usage("expected one of " + childNames(parsed.Selected()) + "; see askback hook --help")
+		return usage(missingCommand(parsed.Selected()) + "; see askback hook --help")
 	}
 	return answerHook(ctx, in, all, command)
 }

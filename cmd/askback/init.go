@@ -20,7 +20,7 @@ type initCommand struct {
 	DryRun  bool   `name:"dry-run" help:"Show the changes, but do not make them."`
 	Remove  bool   `help:"Remove Askback from the files. Without CLIENT, remove it for every program, in this folder and your home folder."`
 	Shared  *bool  `negatable:"" help:"Write Claude Code's hooks into .claude/settings.json, which the project shares, instead of .claude/settings.local.json. This is the default if they are there."`
-	Gate    *bool  `negatable:"" help:"Block each tool call of ${guarded} unless a person approves it. Keep an installed guard by default."`
+	Gate    *bool  `negatable:"" help:"Block each tool call of ${guarded} unless a person approves it. By default, an installed block stays."`
 	HTTP    *bool  `name:"http" negatable:"" help:"Let Claude Code's hooks call the server instead of this program. This is the default if ASKBACK_URL is set."`
 }
 

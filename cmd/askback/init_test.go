@@ -76,8 +76,8 @@ func TestInitWithoutAgentsPrintsOneMessage(t *testing.T) {
 	if err := p.start("askback", "init"); err != nil {
 		t.Fatal(err)
 	}
-	const want = "askback: no agent was found in the PATH or in your home folder; name it, as in askback init " +
-		"claude-code: antigravity, claude-code,"
+	const want = "askback: no supported agent was found in the PATH or in your home folder; to name one, run " +
+		"askback init NAME, where NAME is one of antigravity, claude-code,"
 	if !p.wait() || exitCode(p.result) != exitUsage || p.out.String() != "" ||
 		!strings.HasPrefix(p.err.String(), want) || strings.Count(p.err.String(), "\n") != 1 {
 		t.Errorf("got %v, %q, %q, want only %q", p.result, p.out.String(), p.err.String(), want)

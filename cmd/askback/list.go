@@ -81,7 +81,7 @@ func (c *listCommand) empty(next string) string {
 	case c.Agent != "":
 		return strings.TrimSpace("No "+kind) + " asks of " + c.Agent + "."
 	case c.Status == string(askback.Pending):
-		return `No open questions. To ask one: askback ask "Which database?" PostgreSQL SQLite`
+		return `No open asks. To ask a question: askback ask "Which database?" PostgreSQL SQLite`
 	}
 	return strings.TrimSpace("No "+kind) + " asks."
 }

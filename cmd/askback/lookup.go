@@ -87,7 +87,7 @@ func (l lookup) get(ctx context.Context, typed string) (askback.Ask, error) {
 func (l lookup) newest(ctx context.Context) (id string, err error) {
 	err = l.each(ctx, askback.Pending, func(a askback.Ask) { id = a.ID })
 	if err == nil && id == "" {
-		err = exitError{exitRefused, "there is no open question that you may " + l.verb}
+		err = exitError{exitRefused, "there is no open ask that you may " + l.verb}
 	}
 	return id, err
 }
@@ -114,7 +114,7 @@ func (l lookup) each(ctx context.Context, status askback.Status, do func(askback
 // missing returns the error for an id that matches no ask.
 func (l lookup) missing(typed string) error {
 	return exitError{
-		exitRefused, fmt.Sprintf("there is no ask %s that you may %s; askback list shows the open ones", typed, l.verb),
+		exitRefused, fmt.Sprintf("there is no ask %s that you may %s; askback list shows the open asks", typed, l.verb),
 	}
 }
 

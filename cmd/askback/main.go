@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -115,6 +114,7 @@ var parseTexts = []struct {
 	text    string
 }{
 	{regexp.MustCompile(`^expected "(.*)"$`), "missing $1"},
+	{regexp.MustCompile(`^missing flags: (.*)$`), "missing $1"},
 	{regexp.MustCompile(`^(--\S+): expected \S+ value but got "EOL" .*$`), "$1 needs a value"},
 	{
 		regexp.MustCompile(`^(--\S+): expected \S+ value but got "(.*)" \(.*$`),
@@ -138,7 +138,7 @@ func parseError(err error) error {
 		selected := at.Context.Selected()
 		command, group = selected.FullPath(), len(selected.Children) > 0
 		if group && strings.HasPrefix(what, "expected ") { // kong names at most five
-			what = "expected one of " + childNames(selected)
+			what = missingCommand(selected)
 		}
 	}
 	if word, ok := strings.CutPrefix(what, "unexpected argument "); ok && group {
@@ -150,15 +150,18 @@ func parseError(err error) error {
 	return usage(what + "; see " + command + " --help")
 }
 
-// childNames returns the quoted names of the commands in a group.
-func childNames(group *kong.Node) string {
+// missingCommand returns the error text for a group without a command. It names the commands of the group.
+func missingCommand(group *kong.Node) string {
 	var names []string
 	for _, child := range group.Children {
 		if !child.Hidden {
-			names = append(names, strconv.Quote(child.Name))
+			names = append(names, child.Name)
 		}
 	}
-	return strings.Join(names, ", ")
+	if len(names) == 1 {
+		return "missing command: use " + names[0]
+	}
+	return "missing command: use one of " + strings.Join(names, ", ")
 }
 
 // withHelpFlag adds the help flag if there are no arguments, or in place of a first "help".

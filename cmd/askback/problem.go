@@ -100,10 +100,19 @@ func problemLine(p askback.Problem) string {
 	switch {
 	case p.Pointer == "":
 		return text
-	case strings.HasPrefix(text, "is "):
+	case strings.HasPrefix(text, "is "), strings.HasPrefix(text, "has "), strings.HasPrefix(text, "must "):
 		return argumentOf(p.Pointer) + " " + text
 	}
 	return argumentOf(p.Pointer) + ": " + text
+}
+
+// serverWarning describes a warning of the server about a new ask. People who cannot answer are not a reason to
+// ask again.
+func serverWarning(p askback.Problem) string {
+	if p.Pointer == "/to" {
+		p.Pointer, p.Detail = "", "the ask was made, but "+p.Detail
+	}
+	return problemLine(p)
 }
 
 // problemLines describes each problem of an invalid request. Problems in a file are

@@ -21,7 +21,7 @@ import (
 )
 
 type runCommand struct {
-	Agent   string   `arg:"" optional:"" complete:"hosted" help:"Run this agent. With --resume, begin a message to the run with this word."`
+	Agent   string   `arg:"" optional:"" complete:"hosted" help:"Run this agent. With --resume, this is the first word of your message."`
 	Prompt  []string `arg:"" optional:"" sep:"none" help:"Give the agent this task, or - to read it from standard input."`
 	Resume  string   `complete:"session" placeholder:"SESSION" help:"Follow an earlier run with this id, and send it a message."`
 	Payload string   `complete:"file" placeholder:"FILE" help:"Give the agent this JSON file, or - for standard input."`
@@ -132,7 +132,7 @@ func (c *runCommand) request(io *streams) (r askback.SessionRequest, err error) 
 	fromInput := r.Prompt == "-"
 	switch {
 	case c.Resume != "" && c.Payload != "":
-		return r, usage("--payload starts a run, and --resume follows one: use one of them")
+		return r, usage("--payload starts a run, and --resume follows a run: use only one of the flags")
 	case c.Resume == "" && c.Agent == "":
 		return r, usage(`missing agent; for example: askback run poem "Write about the sea"`)
 	case fromInput && c.Payload == "-":

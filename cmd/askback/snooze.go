@@ -26,7 +26,7 @@ func (c *snoozeCommand) Run(ctx context.Context, io streams, conn *connection.Co
 	until, err := now, error(nil)
 	if !c.Off {
 		if until, err = view.ParseSnooze(c.When, now, time.Local); err != nil {
-			return usage(fmt.Sprintf("%q: %v", c.When, err))
+			return usage(err.Error())
 		}
 	}
 	find := lookup{client: conn.User, verb: "snooze"}

@@ -26,13 +26,13 @@ type webhookCommand struct {
 	Resume webhookResume `cmd:"" help:"Resume a paused or disabled receiver, and send it the kept messages."`
 	Rotate webhookRotate `cmd:"" help:"Replace the secret of a receiver and print the new secret. It is shown only once."`
 	Test   webhookTest   `cmd:"" help:"Send a test message to a receiver and print its reply."`
-	Resend webhookResend `cmd:"" help:"Retry every message to a receiver that the server gave up."`
+	Resend webhookResend `cmd:"" help:"Retry every message to a receiver that the server stopped retrying."`
 	Remove webhookRemove `cmd:"" help:"Remove a receiver and its secret."`
 
 	Secret webhookSecretCommand `cmd:"" help:"Print a new secret for channels.webhook.secret in the settings."`
 
 	Deliveries webhookDeliveries `cmd:"" help:"List messages to programs, phones and chats, by default the messages that did not arrive."`
-	Retry      webhookRetry      `cmd:"" help:"Retry one message that the server gave up."`
+	Retry      webhookRetry      `cmd:"" help:"Retry one message that the server stopped retrying."`
 }
 
 type webhookList struct {
@@ -111,7 +111,7 @@ func endpointLine(id string, e askback.Endpoint, now time.Time) string {
 
 type webhookAdd struct {
 	URL   string `arg:"" name:"url" help:"Add the receiver at this address. Test messages go there."`
-	Owner string `complete:"agent" placeholder:"NAME" help:"Send only events of asks of this agent. The default is asks without a callback address, or your own asks if you are an agent."`
+	Owner string `complete:"agent" placeholder:"NAME" help:"Send only events of this agent's asks. By default: your own asks if you are an agent, else asks without a callback address."`
 }
 
 // Run creates an endpoint and prints its secret.
@@ -246,7 +246,7 @@ func (c *webhookTest) Run(ctx context.Context, io streams, conn *connection.Conn
 
 type webhookResend struct {
 	endpointArg
-	Since string `placeholder:"TIME" help:"Send only messages that were given up in this last time, such as 2h. The default is every message."`
+	Since string `placeholder:"TIME" help:"Retry only messages that the server stopped retrying within this time, such as 2h. By default, retry all of them."`
 
 	since time.Duration
 }

@@ -16,7 +16,7 @@ import (
 )
 
 type webhookDeliveries struct {
-	Status string `enum:"failed,queued,waiting,sent,skipped," default:"" placeholder:"STATUS" help:"List messages with this status: failed (given up), queued, waiting (for an earlier message of its ask), sent or skipped (no longer needed)."`
+	Status string `enum:"failed,queued,waiting,sent,skipped," default:"" placeholder:"STATUS" help:"List messages with this status: failed (no longer retried), queued, waiting (for an earlier message of its ask), sent or skipped (no longer needed)."`
 	Ask    string `placeholder:"ID" complete:"ask" help:"List only messages about this ask, in every status."`
 	Limit  int    `default:"50" help:"List at most this many messages, from 1 to 200."`
 	Cursor string `help:"Continue the list after this cursor, which the previous page printed."`
@@ -88,8 +88,8 @@ func (c *webhookRetry) Run(ctx context.Context, io streams, conn *connection.Con
 	d, err := conn.User.RetryDelivery(ctx, strings.TrimSpace(c.ID))
 	switch {
 	case errors.Is(err, askback.ErrNotFound):
-		return exitError{exitRefused, "no delivery with the id " + safetext.Line(c.ID).String() +
-			" was given up; askback webhook deliveries --status failed shows the ids"}
+		return exitError{exitRefused, "there is no failed message with the id " + safetext.Line(c.ID).String() +
+			"; askback webhook deliveries --status failed shows the ids"}
 	case err == nil:
 		note(io.err, "sent again: "+deliveryLine(d, time.Now()))
 	}

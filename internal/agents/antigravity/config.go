@@ -39,5 +39,5 @@ func files(scope config.Scope, o config.Options) ([]config.File, error) {
 
 func nextSteps(_ config.Scope, _ config.Options) []string {
 	return []string{"restart Antigravity, or reload its servers with /mcp in agy, and allow the tools of askback; " +
-		"this configuration follows its documentation, and was not tested with it"}
+		"this configuration follows Antigravity's documentation, and was not tested with Antigravity"}
 }

@@ -143,7 +143,7 @@ func nextSteps(scope config.Scope, _ config.Options) (todo []string) {
 			"here and trust it, run codex exec --trust, or use --user")
 	}
 	todo = append(todo,
-		`start codex once, and trust the hooks of Askback when it says "Hooks need review"; until then codex exec silently skips them, and a guard (--gate) guards nothing`,
+		`start codex once, and trust the hooks of Askback when it says "Hooks need review"; until then codex exec silently skips them, and --gate blocks nothing`,
 		"restart Codex if it is running; its daemon, which runs the hooks too, keeps the old environment until you "+
 			"run codex app-server daemon restart")
 	return todo

@@ -113,10 +113,10 @@ func nextSteps(_ config.Scope, o config.Options) (todo []string) {
 	todo = []string{"Gemini CLI starts MCP servers and runs hooks of a project only in trusted folders: start " +
 		"gemini here once and trust the folder; for gemini -p, set GEMINI_CLI_TRUST_WORKSPACE=true instead"}
 	if o.Gate != nil && *o.Gate {
-		todo = append(todo, "after an approval by the guard, Gemini CLI still asks at the terminal, and gemini -p "+
+		todo = append(todo, "after an approval in Askback, Gemini CLI still asks at the terminal, and gemini -p "+
 			"rejects the call; to avoid this, allow the tool with a policy, such as [[rule]] with toolName = "+
 			"[\"run_shell_command\", \"write_file\", \"replace\"], decision = \"allow\" and priority = 100 in "+
-			"~/.gemini/policies/guard.toml; the policy also applies where the guard does not run")
+			"~/.gemini/policies/guard.toml; the policy also applies where Askback's hook does not run")
 	}
 	return todo
 }

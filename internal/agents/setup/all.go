@@ -103,8 +103,8 @@ func (c *Setup) plans() (plans []clientPlan, failed error) {
 		}
 	}
 	if len(plans) == 0 && failed == nil && !c.Remove {
-		failed = usageError("no agent was found in the PATH or in your home folder; name it, as in askback init " +
-			"claude-code: " + strings.Join(Names(), ", "))
+		failed = usageError("no supported agent was found in the PATH or in your home folder; to name one, run " +
+			"askback init NAME, where NAME is one of " + strings.Join(Names(), ", "))
 	}
 	return plans, failed
 }

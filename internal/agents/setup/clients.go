@@ -68,7 +68,7 @@ func (c *Setup) requireServer(ctx context.Context, plans []clientPlan) {
 	}
 	if problem := c.MissingServer(ctx); problem != "" {
 		c.Note(problem + ": keep askback serve running; without it, the hooks of " + strings.Join(clients, ", ") +
-			" ask no person, and a guard blocks each call")
+			" ask no person, and with --gate they block each call")
 	}
 }
 

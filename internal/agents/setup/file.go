@@ -63,7 +63,7 @@ func refusal(path string, why *config.EditError, removes bool) string {
 	text := path + ": " + why.Reason + "; nothing was changed. To continue, " + why.Fix + " and run this command again"
 	switch {
 	case removes:
-		return text + ", or remove the entries of askback init yourself"
+		return text + ", or remove the entries that askback init added yourself"
 	case why.Paste != "":
 		return text + ", or add this to it yourself:\n" + strings.TrimRight(why.Paste, "\n")
 	}

@@ -55,12 +55,13 @@ func (d *doctor) checkDirectory(row store.Record, tokens []string) {
 			where = "with askback route set or askback group add"
 		}
 		if p.Refuses {
-			d.Fail(check, "correct approvers, to or quorum "+where+" or of the agent, or add the people", "%s", p.Text)
+			d.Fail(check, "add the missing people, or correct the keys approvers, to or quorum in the agent's "+
+				"definition or "+where, "%s", p.Text)
 			continue
 		}
 		d.Warn(check, "add the person, create a token for the person, or remove the name "+where, "%s", p.Text)
 	}
 	if row.ID != "" && len(about.Warnings) == 0 {
-		d.OK(check, "made over the API: people %d, groups %d, routes %d", about.People, about.Groups, about.Routes)
+		d.OK(check, "added over the API: people %d, groups %d, routes %d", about.People, about.Groups, about.Routes)
 	}
 }

@@ -248,6 +248,8 @@ func (d *doctor) checkTokens() {
 		existing++
 	}
 	if len(d.Findings) == before {
-		d.OK(check, "%d of 2 exist, and only this user can read them; a missing file is created when needed", existing)
+		d.OK(check,
+			"%d of 2 token files exist, and only this user can read them; a missing file is created when needed",
+			existing)
 	}
 }

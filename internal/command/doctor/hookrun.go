@@ -43,7 +43,7 @@ func (l laneCheck) checkHooks(ctx context.Context, f File) {
 		case len(checks) == 0:
 		case !l.quiet:
 			l.Warn(check, "to try it, ask something in the agent itself",
-				"%s: the hook %s was not tried, because people could be notified", f, h.Event)
+				"%s: the hook %s was not tried, because it could notify people", f, h.Event)
 		case f.Agent.Config.NeedsServer(h) && !l.proved:
 			l.Warn(check, "run askback serve, and check again",
 				"%s: the hook %s asks no person, because no server is running", f, h.Event)

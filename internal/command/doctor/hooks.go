@@ -88,7 +88,7 @@ func (d *doctor) checkHooks(ctx context.Context) {
 	names := strings.Join(clients, ", ")
 	switch problem := MissingServer(ctx, d.program.Connector); {
 	case problem != "":
-		d.Warn(check, "run askback serve", "%s, so the hooks of %s ask no person, and a guard blocks each call",
+		d.Warn(check, "run askback serve", "%s, so the hooks of %s ask no person, and with --gate they block each call",
 			problem, names)
 	case os.Getenv("ASKBACK_URL") == "" && d.proved && d.server.Kind != instance.KindServe:
 		d.Warn(check, "run askback serve", "process %d (%s) answers the hooks of %s until it ends", d.server.PID,

@@ -18,7 +18,7 @@ const proveTime = 3 * time.Second
 // checkHolder finds the database, and checks the process that holds its lock. If the lock is free,
 // checkHolder takes it for a moment, and other commands wait meanwhile.
 func (d *doctor) checkHolder(ctx context.Context) {
-	const check = "holder"
+	const check = "server"
 	path, err := d.program.Database(d.file)
 	if err != nil {
 		d.Fail("database", "", "%v", err)
@@ -61,15 +61,15 @@ func (d *doctor) checkProof(ctx context.Context) {
 	defer cancel()
 	s := d.server
 	if err := s.Proves(ctx); err != nil {
-		d.Fail("holder", "check again in a moment; if this remains, kill that process; this is safe",
+		d.Fail("server", "check again in a moment; if this remains, kill that process; this is safe",
 			"process %d (%s) holds the database and does not reply at %s: %v", s.PID, s.Kind, s.URL, err)
 		return
 	}
 	d.proved = true
-	d.OK("holder", "process %d (%s, version %s) holds the database and answers at %s", s.PID, s.Kind, s.Version, s.URL)
+	d.OK("server", "process %d (%s, version %s) holds the database and answers at %s", s.PID, s.Kind, s.Version, s.URL)
 	if text := s.OtherSettings(d.program.Config); text != "" {
 		about, fix, _ := strings.Cut(text, ": ")
-		d.Warn("holder", fix, "%s", about)
+		d.Warn("server", fix, "%s", about)
 	}
 }
 

@@ -116,7 +116,7 @@ func (l laneCheck) checkServer(ctx context.Context, f File, lane config.Lane) {
 			l.Fail(check, laneFix, "%s: %v", f, err)
 			return
 		}
-		l.OK(check, "%s: its MCP server is connected; nothing was asked, because people could be notified", f)
+		l.OK(check, "%s: its MCP server is connected; doctor sent no test question, because it could notify people", f)
 		return
 	}
 	c := newCanary(f.Agent.Name+", MCP ("+f.shown+")", false)

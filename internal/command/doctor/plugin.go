@@ -44,7 +44,8 @@ func (l laneCheck) checkOpenCode(ctx context.Context, f File) {
 	case executable == "":
 		l.refuse(l.own, f.String(), program+" hook opencode", "")
 	case !l.quiet:
-		l.OK(check, "%s: the plugin %s is from this version; nothing was asked, because people could be notified", f,
+		l.OK(check,
+			"%s: the plugin %s is from this version; doctor sent no test question, because it could notify people", f,
 			agents.HomePath(path))
 	default:
 		ctx, cancel := context.WithTimeout(ctx, laneTime)

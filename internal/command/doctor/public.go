@@ -28,7 +28,8 @@ const publicTime = 10 * time.Second
 const (
 	fixProto = "let the proxy set X-Forwarded-Proto. nginx: proxy_set_header X-Forwarded-Proto https. Caddy, " +
 		"Traefik, tailscale serve and cloudflared set it, " +
-		"unless another proxy is in front of them: then trust that one (Caddy: trusted_proxies, Traefik: " +
+		"unless another proxy is in front of them: then configure them to trust that other proxy (Caddy: " +
+		"trusted_proxies, Traefik: " +
 		"forwardedHeaders.trustedIPs)"
 	fixHost = "let the proxy forward Host. nginx: proxy_set_header Host $http_host. Caddy: remove header_up Host. " +
 		"Traefik: passHostHeader: true. " +

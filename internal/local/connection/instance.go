@@ -115,7 +115,10 @@ func (i *Instance) checkRoutes(ctx context.Context) error {
 	for _, p := range problems {
 		if p.Alone && p.Source == askback.SourceSettings {
 			err = errors.Join(err,
-				fmt.Errorf("%s; correct approvers, to or quorum in the settings file, or add the people", p.Text))
+				fmt.Errorf(
+					"%s; add the missing people, or correct the keys approvers, to or quorum in the settings file",
+					p.Text,
+				))
 		}
 	}
 	return err
