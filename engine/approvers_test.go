@@ -151,17 +151,17 @@ func TestApproversOfAllMatchingRoutesMustAgree(t *testing.T) {
 		"to names none of them": {
 			[]askback.Route{route("@payments")},
 			"cem dan", "", "",
-			`/to: a person must approve this, and only "ana", "ben" may decide it`,
+			`/to: a person must approve this, but none of the people named may decide it: the routes of this server allow only "ana", "ben"`,
 		},
 		"to names too few of them": {
 			[]askback.Route{quorum(route("@payments"), 2)},
 			"cem ana", "", "",
-			`/to: 2 people must approve this, and only "ana", "ben" may decide it`,
+			`/to: 2 people must approve this, but only 1 of the people named may decide it: the routes of this server allow only "ana", "ben"`,
 		},
 		"too few approvers": {
 			[]askback.Route{quorum(route("@payments"), 3)},
 			"", "", "",
-			`3 people must approve this, and only "ana", "ben"`,
+			`3 people must approve this, but the routes of this server let only "ana", "ben" decide it`,
 		},
 		"only the starter": {
 			[]askback.Route{route("starter", "zoe"), noSelf}, "", "", "", "only the person who started this session",
@@ -169,7 +169,7 @@ func TestApproversOfAllMatchingRoutesMustAgree(t *testing.T) {
 		"the starter and another": {
 			[]askback.Route{quorum(route("starter", "ana"), 2), noSelf},
 			"", "", "",
-			`2 people must approve this, and only "ana"`,
+			`2 people must approve this, but the routes of this server let only "ana" decide it`,
 		},
 		"people who are not known": {[]askback.Route{route("@gone")}, "", "", "", "no one may decide this"},
 		"a route for people not known": {

@@ -34,8 +34,8 @@ func TestUnknownNamesAndUnapprovableRoutesAreReported(t *testing.T) {
 				r.To, r.Escalate = []string{"xia"}, []askback.Escalation{{After: span(time.Hour), To: []string{"yan"}}}
 			})},
 			[]string{
-				`route 1 of the settings names "yan", who is not known`,
-				`route 2 of the settings names "xia", "yan", who are not known`,
+				`route 1 of the settings names "yan", who is unknown`,
+				`route 2 of the settings names "xia", "yan", who are unknown`,
 			},
 		},
 		"unknown approvers": {[]askback.Route{approvers("@gone")}, []string{

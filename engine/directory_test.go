@@ -165,7 +165,9 @@ func TestRemovedPersonCannotAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		gone, err := p.admin().DeletePerson(t.Context(), "eli")
-		if err != nil || gone.Warning != `still named by the group "two", where the person is skipped with a warning` {
+		if err != nil ||
+			gone.Warning !=
+				`this person is still named by the group "two", where the person is skipped with a warning` {
 			t.Errorf("got %q, %v", gone.Warning, err)
 		}
 		if _, err := p.engine.Person(t.Context(), "eli", askback.ChannelEmail); !errors.Is(err, askback.ErrForbidden) {

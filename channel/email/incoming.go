@@ -169,7 +169,7 @@ func automatic(h textproto.Header) (why string) {
 	}
 	switch field("Precedence") {
 	case "bulk", "junk", "list", "auto_reply":
-		return "it was sent to many"
+		return "it was sent to many people"
 	}
 	for _, key := range []string{
 		"X-Autoreply", "X-Autorespond", "X-Auto-Response", "X-Auto-Response-Suppress", "X-Failed-Recipients",

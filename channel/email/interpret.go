@@ -19,8 +19,8 @@ const (
 	notWritten    unclear = "Your reply has no text of your own."
 	notAnOption   unclear = "Your reply is not exactly one of the options."
 	moreThanLabel unclear = "Your reply begins with an option, but has more text, so it is not clear."
-	twoMeanings   unclear = "Your reply is the number of one option and the name of another."
-	tooMany       unclear = "This question has one answer, and your reply has several."
+	twoMeanings   unclear = "Your reply is the number of one option and the name of another option."
+	tooMany       unclear = "This question takes one answer, and your reply has several answers."
 	notNumbered   unclear = "There are several questions: begin each answer with the number of its question, as in " +
 		"“1: …”."
 	notADecision unclear = "Reply with the one word approve or deny."

@@ -134,12 +134,13 @@ func (r Receiver) pathProblem() string {
 	case r.Template == Ntfy && u.RawQuery != "":
 		return "must have nothing after the topic"
 	case r.Template == Discord && !strings.Contains(u.Path, "/api/webhooks/"):
-		return "must be the address of a webhook, with /api/webhooks/"
+		return "must be the address of a Discord webhook, as in https://discord.com/api/webhooks/…"
 	case r.Template == Mattermost && !strings.Contains(u.Path, "/hooks/"):
-		return "must be the address of an incoming webhook, with /hooks/"
+		return "must be the address of an incoming webhook of Mattermost, as in https://chat.example.com/hooks/…"
 	case r.Template == HomeAssistant && !strings.Contains(u.Path, "/api/services/notify/") &&
 		!strings.Contains(u.Path, "/api/webhook/"):
-		return "must have /api/services/notify/ and a name, or /api/webhook/ and an id"
+		return "must be the address of a notify service or a webhook of Home Assistant, which contains " +
+			"/api/services/notify/ or /api/webhook/"
 	}
 	return ""
 }

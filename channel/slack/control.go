@@ -111,7 +111,7 @@ func (c *Channel) decision(a askback.Ask) []slack.Block {
 	approve := c.button(a.ID, actApprove, "Approve", slack.StylePrimary)
 	approve.Confirm = dialog("Approve this call?", "It runs with exactly the arguments in the message.", "Approve")
 	deny := c.button(a.ID, actDeny, "Deny", slack.StyleDanger)
-	deny.Confirm = dialog("Deny this call?", "The agent is told that it may not run it.", "Deny")
+	deny.Confirm = dialog("Deny this call?", "The agent may not run it.", "Deny")
 	return []slack.Block{
 		slack.NewActionBlock(blockID(a.ID, actApprove), approve),
 		slack.NewDividerBlock(),

@@ -59,7 +59,7 @@ func (c *Channel) form(a askback.Ask, member string) (slack.ModalViewRequest, bo
 // denial returns the form for the reason of a denial.
 func (c *Channel) denial(a askback.Ask, member string) slack.ModalViewRequest {
 	v := modal("Deny", "Deny", callbackDeny, []slack.Block{
-		slack.NewSectionBlock(plain("The agent is told that it may not run this call, and why."), nil, nil),
+		slack.NewSectionBlock(plain("The agent may not run this call, and gets your reason."), nil, nil),
 		textInput(partReason, "Reason", false),
 	})
 	v.PrivateMetadata = c.metadata(a.ID, callbackDeny, member)

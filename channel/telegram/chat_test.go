@@ -157,7 +157,7 @@ func TestListPointsToMessages(t *testing.T) {
 		t.Errorf("a tap on the list acts: %q", list.Damage)
 	}
 	b.press(ana, ana, list.ID, "1")
-	if got := b.wait(ana, "It is here"); got.ReplyTo != m.ID {
+	if got := b.wait(ana, "The message is here"); got.ReplyTo != m.ID {
 		t.Errorf("it points to %d, want %d", got.ReplyTo, m.ID)
 	}
 	b.reply(ben, ben, 0, "/list")

@@ -58,7 +58,7 @@ func plain(s string) *text {
 
 // point sends a reply to the message about an ask, so that a tap on the reply opens the message.
 func (v visit) point(ctx context.Context, messageID int64) {
-	v.tell(ctx, v.chat.ID, messageID, plain("It is here ↑"), nil)
+	v.tell(ctx, v.chat.ID, messageID, plain("The message is here ↑"), nil)
 }
 
 // prompt asks the person for a text, as a reply to the prompt. The purpose of the text is signed in a link of

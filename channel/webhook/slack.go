@@ -285,7 +285,7 @@ func (w *slackWriter) outcome(a askback.Ask, o askback.Outcome) {
 		}
 	}
 	if o.Defaulted {
-		w.add("No one answered in time. The default of the agent applies.")
+		w.add("No one answered in time. The agent's default answer is used.")
 	}
 	if s := pretty(o.Input); s != "" {
 		w.add("Arguments as edited:", s)

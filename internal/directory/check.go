@@ -205,7 +205,7 @@ func CheckRoutes(routes []askback.Route, channels []string, exists func(group st
 		c.rule(at, rule, broken)
 		names, pointers := MissingGroups(r, exists)
 		for j, name := range names {
-			c.add(at+pointers[j], "make it first, or name people", "there is no group %s", quote(name))
+			c.add(at+pointers[j], "add the group first, or name people", "there is no group %s", quote(name))
 		}
 	}
 	return c.err()

@@ -46,7 +46,7 @@ func (m position) cursor() askback.Cursor {
 // [askback.Invalid] with the pointer at.
 func parseCursor(at string, c askback.Cursor) (position, error) {
 	wrong := askback.Invalid{{
-		Pointer: at, Detail: "this is not a cursor of this stream",
+		Pointer: at, Detail: "is not a cursor of this stream",
 		Fix: "send a cursor of this stream, or leave it out",
 	}}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(string(c))

@@ -181,12 +181,12 @@ func tooFew(a *askback.Ask, named bool, may int) error {
 		p.Pointer, p.Fix = "", "ask the operator of this server to add approvers to its routes"
 	case len(a.Approvers) > 0 && named:
 		p.Detail = fmt.Sprintf(
-			"%s must approve this, and only %s may decide it under the routes of this server; %d %s may",
-			howMany(a.Quorum), listed(free), may, whom,
+			"%s must approve this, but %s %s may decide it: the routes of this server allow only %s",
+			howMany(a.Quorum), onlySome(may), whom, listed(free),
 		)
 		p.Fix = "name people who may"
 	case len(a.Approvers) > 0:
-		p.Detail = fmt.Sprintf("%s must approve this, and only %s may decide it under the routes of this server",
+		p.Detail = fmt.Sprintf("%s must approve this, but the routes of this server let only %s decide it",
 			howMany(a.Quorum), listed(free))
 		p.Fix = "ask the operator of this server to add approvers to its routes"
 	case may == 0:
@@ -206,6 +206,14 @@ func howMany(n int) string {
 		return "a person"
 	}
 	return fmt.Sprintf("%d people", n)
+}
+
+// onlySome returns "only 2", or "none".
+func onlySome(n int) string {
+	if n == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("only %d", n)
 }
 
 // listed returns the quoted names, separated by commas. After ten names, it returns only the number of the

@@ -248,15 +248,15 @@ func (e *Service) notLinked(channel string) error {
 	}
 	switch e.Channels[channel].(type) {
 	case CodeChannel:
-		p.Detail, p.Fix = "a contact of this channel is linked by a code that is sent from it",
+		p.Detail, p.Fix = "a chat of this channel is linked by a code that you send from the chat",
 			"askback channel link "+channel
 	case AddressChannel:
 		p.Detail, p.Fix = "a contact of this channel is added in its browser",
 			"open the inbox in the browser that should show notifications"
 	case nil:
 	default:
-		p.Detail, p.Fix = "this channel has no contacts; its receivers are in the settings",
-			"add one to channels."+channel
+		p.Detail, p.Fix = "this channel has no contacts; its receivers are in the settings file",
+			"add a receiver under channels."+channel
 	}
 	return askback.Invalid{p}
 }

@@ -14,7 +14,7 @@ import (
 var (
 	errContactRemoved = &askback.SendError{Err: errors.New("this contact was removed"), Final: true}
 	errContactEnded   = &askback.SendError{
-		Err: errors.New("the token or the sign-in with which this contact was added has ended"), Final: true,
+		Err: errors.New("the token or the log-in with which this contact was added has ended"), Final: true,
 	}
 )
 

@@ -219,11 +219,13 @@ func (c *current) addPeople(stored []storedPerson, warnings *[]string) {
 		}
 		if i := slices.IndexFunc(c.People[:own],
 			func(o askback.Person) bool { return sameEmail(o.Email, p.Email) }); i >= 0 {
-			p.Email, p.Warning = "", fmt.Sprintf("the settings give the e-mail address to %q", c.People[i].Name)
+			p.Email, p.Warning = "", fmt.Sprintf("the e-mail address of this person belongs to %q in the settings",
+				c.People[i].Name)
 		}
 		if i := slices.IndexFunc(c.People[:own],
 			func(o askback.Person) bool { return p.Slack != "" && o.Slack == p.Slack }); i >= 0 {
-			p.Slack, p.Warning = "", fmt.Sprintf("the settings give the id in Slack to %q", c.People[i].Name)
+			p.Slack, p.Warning = "", fmt.Sprintf("the Slack id of this person belongs to %q in the settings",
+				c.People[i].Name)
 		}
 		if p.Warning != "" {
 			*warnings = append(*warnings, fmt.Sprintf("%q is a person of the API: %s", p.Name, p.Warning))

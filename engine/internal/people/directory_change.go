@@ -125,13 +125,14 @@ func (e *Service) personFree(r askback.PersonRequest, d *storedDirectory) error 
 	taken := func(name, email, slack string) {
 		if sameEmail(email, r.Email) {
 			bad = append(bad, askback.Problem{
-				Pointer: "/email", Detail: fmt.Sprintf("%q has this address", name),
+				Pointer: "/email", Detail: fmt.Sprintf("this address belongs to %q", name),
 				Fix: "give each person a different address",
 			})
 		}
 		if slack != "" && slack == r.Slack {
 			bad = append(bad, askback.Problem{
-				Pointer: "/slack", Detail: fmt.Sprintf("%q has this id", name), Fix: "give each person a different id",
+				Pointer: "/slack", Detail: fmt.Sprintf("this id belongs to %q", name),
+				Fix: "give each person a different id",
 			})
 		}
 	}
@@ -212,7 +213,7 @@ func (e *Service) afterRemoval(ctx context.Context, s *current, name string) (st
 	by = append(by, s.routesNaming(name)...)
 	if len(by) > 0 && !known {
 		warnings = append(warnings,
-			"still named by "+strings.Join(by, ", ")+", where the person is skipped with a warning")
+			"this person is still named by "+strings.Join(by, ", ")+", where the person is skipped with a warning")
 	}
 	return strings.Join(warnings, "; "), nil
 }
@@ -334,8 +335,9 @@ func (c *Client) PutRoutes(ctx context.Context, routes []askback.Route, revision
 	}
 	if len(routes) > limits.MaxRoutes {
 		return askback.RouteList{}, askback.Invalid{{
-			Pointer: "/items", Detail: fmt.Sprintf("%d routes; at most %d", len(routes), limits.MaxRoutes),
-			Fix: "write fewer",
+			Pointer: "/items",
+			Detail:  fmt.Sprintf("%d routes are too many; at most %d are allowed", len(routes), limits.MaxRoutes),
+			Fix:     "write fewer",
 		}}
 	}
 	known, err := c.service.known(ctx)

@@ -152,9 +152,9 @@ func routeName(source askback.Source, index int) string {
 // notKnown returns a phrase that lists names and adds that they are not known here.
 func notKnown(names []string) string {
 	if len(names) == 1 {
-		return quoted(names)[0] + ", who is not known here: neither in people nor with a token"
+		return quoted(names)[0] + ", who is unknown: no person or token has this name"
 	}
-	return strings.Join(quoted(names), ", ") + ", who are not known here: neither in people nor with a token"
+	return strings.Join(quoted(names), ", ") + ", who are unknown: no person or token has these names"
 }
 
 // reachable returns the known people whom a route lets decide a confirmation. These are its approvers and the

@@ -126,7 +126,7 @@ func (e *Service) agentNames() string {
 		names = append(names, a.Name)
 	}
 	if len(names) == 0 {
-		return "add the definition of one"
+		return "add the definition of an agent"
 	}
 	return "name one of " + strings.Join(names, ", ")
 }

@@ -142,13 +142,13 @@ func (c *Client) checkEndpointOwner(r *askback.EndpointRequest) error {
 	switch {
 	case c.Who.Kind == askback.Agent && r.Owner != "" && r.Owner != c.Who.Name:
 		return askback.Invalid{
-			{Pointer: "/owner", Detail: "an agent makes endpoints only for itself", Fix: "leave it out"},
+			{Pointer: "/owner", Detail: "an agent can add endpoints only for itself", Fix: "leave it out"},
 		}
 	case c.Who.Kind == askback.Agent:
 		r.Owner = c.Who.Name
 	case r.Owner == "" && askback.Origin(fallback) != askback.Origin(r.URL):
 		return askback.Invalid{{
-			Pointer: "/owner", Detail: "asks that name no callback are not sent to this receiver: " +
+			Pointer: "/owner", Detail: "asks without a callback address are not sent to this receiver: " +
 				"channels.webhook.url in the settings is another address",
 			Fix: `"owner": "deploy-bot"`,
 		}}

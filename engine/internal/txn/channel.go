@@ -2,6 +2,7 @@ package txn
 
 import (
 	"context"
+	"errors"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/lifecycle"
@@ -48,7 +49,11 @@ func (db *DB) ChannelOf(d askback.Delivery) Channel {
 
 // CheckCallback returns an error if address is not "" and the engine cannot send to callbacks.
 func (db *DB) CheckCallback(address string) error {
-	return db.CheckReceiver("/callback_url", address)
+	err := db.CheckReceiver("/callback_url", address)
+	if bad, ok := errors.AsType[askback.Invalid](err); ok {
+		bad[0].Fix += ", or leave callback_url out and wait for the ask"
+	}
+	return err
 }
 
 // CheckReceiver returns an error if address is not "" and the engine cannot send to callbacks. The pointer is
@@ -59,7 +64,7 @@ func (db *DB) CheckReceiver(pointer, address string) error {
 	}
 	return askback.Invalid{{
 		Pointer: pointer, Detail: "this server sends no webhooks",
-		Fix: "set channels.webhook in its settings, or wait for the ask",
+		Fix: "set channels.webhook in the settings of the server",
 	}}
 }
 

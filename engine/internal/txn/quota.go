@@ -99,7 +99,8 @@ func (q *quota) LimitRate(owner string, limit int, now time.Time) error {
 		free := u.askTimes[n-limit].Add(time.Minute).Sub(now)
 		return &askback.RetryError{
 			Err: askback.ErrTooFast, After: free,
-			Why: fmt.Sprintf("this agent asked %d times within a minute, the maximum; the next ask is taken in %.0f s",
+			Why: fmt.Sprintf(
+				"this agent asked %d times within a minute, the maximum; the next ask is accepted in %.0f s",
 				n, math.Ceil(free.Seconds())),
 		}
 	}
@@ -159,7 +160,8 @@ func (q *quota) AddWaiter(p askback.Principal) error {
 	if q.waiting[p] >= q.maxWaiters {
 		return &askback.RetryError{
 			Err: askback.ErrTooMany, After: 2 * time.Second,
-			Why: fmt.Sprintf("%d requests with this token are waiting, the maximum; let one of them end first",
+			Why: fmt.Sprintf(
+				"%d requests with this token are waiting, the maximum; wait until one of these requests ends",
 				q.maxWaiters),
 		}
 	}

@@ -140,7 +140,7 @@ func CheckCursor(prefix, cursor string) error {
 
 // ErrCursor is the error for a cursor that no page of the list has returned.
 var ErrCursor error = askback.Invalid{{
-	Pointer: "?cursor", Detail: "this is not a cursor of this list",
+	Pointer: "?cursor", Detail: "is not a cursor of this list",
 	Fix: "send the next_cursor of a page, or leave it out",
 }}
 

@@ -175,7 +175,7 @@ var (
 	calls   = gauge("waiting_calls", "Calls of agents and programs that wait for the end of an ask.")
 	streams = gauge("event_streams", "Open event streams, including the streams of pages.")
 	effects = gauge("effects", "Messages and other effects that have not succeeded yet, by state: waiting for an "+
-		"attempt, claimed, or dead (given up).", "state")
+		"attempt, claimed, or dead (no longer retried).", "state")
 	size     = gauge("database_bytes", "Size of the database, with its write-ahead log.")
 	failed   = gauge("database_failed", "1 if the database can be neither read nor written until a restart.")
 	full     = gauge("disk_full", "1 if the disk has no room for the database.")
