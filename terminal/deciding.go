@@ -116,7 +116,7 @@ func (c *deciding) step(key string, n int) {
 func (p *picker) takeAction() tea.Cmd {
 	c := p.call
 	if c.action == 0 || c.action > len(p.actions()) {
-		p.problem = "Enter decides nothing here: a approves, d denies, or ↑ ↓ choose what Enter does."
+		p.problem = "Enter does nothing yet: press a to approve, d to deny, or ↑ ↓ to choose what Enter does."
 		return nil
 	}
 	key := p.actions()[c.action-1].key

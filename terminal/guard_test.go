@@ -200,7 +200,7 @@ func TestArrowsReachEveryOptionOnAnyKeyboard(t *testing.T) {
 		p.Press(key)
 		if screen := screenText(p.Drawn(), 80, 60); p.Result() != nil || !strings.Contains(
 			strings.Join(strings.Fields(screen), " "),
-			"If your keyboard has another layout: ↑ ↓ and Enter reach everything",
+			"With any keyboard layout, ↑ ↓ and Enter reach everything",
 		) {
 			t.Errorf("%s: got %v on\n%s", key, p.Result(), screen)
 		}

@@ -14,11 +14,12 @@ var sharedKeys = []struct{ keys, page, terminal, script string }{
 	{"j k", "Next or previous ask", "select another ask", `move\(`},
 	{"o", "Answer in your own words", "writes your own words", "-other"},
 	{
-		"a", "Approve, unless the call is dangerous; with a selection, look at it first", "approve or deny the call",
+		"a", "Approve, unless the call is dangerous; if calls are selected, review them first",
+		"approve or deny the call",
 		"approve",
 	},
 	{
-		"d", "Deny; with a selection, look at it first",
+		"d", "Deny; if calls are selected, review them first",
 		"approve or deny the call, or the selected calls after a look", "deny",
 	},
 	{"A", "Also approve later calls", "also approve the same call later", "standing-approval"},
@@ -28,7 +29,7 @@ var sharedKeys = []struct{ keys, page, terminal, script string }{
 	{"r", "Reassign", "reassign it", "reassign"},
 	{"x", "Select the ask", "select the call", "select"},
 	{"s", "Snooze", "snooze the ask", "snooze"},
-	{"u", "Undo what is sent in a moment; otherwise back to the list", "undo what you answered", "held.*back"},
+	{"u", "Undo an answer that is not sent yet; otherwise go back to the list", "undo what you answered", "held.*back"},
 	{"/", "Search", "search the list", "search"},
 }
 

@@ -54,9 +54,9 @@ func (i *inbox) effect() string {
 	case i.handover.part:
 		return "They can answer it in your place. " + names + " can still answer it, too."
 	case names != "":
-		return "Only they can answer it then: not you, and not " + names + "."
+		return "After that, only the people you name can answer it: not you, and not " + names + "."
 	}
-	return "Only they can answer it then. You cannot, unless you name yourself."
+	return "After that, only the people you name can answer it. To stay one of them, name yourself."
 }
 
 // handoverKeys returns the keys of the form in one sentence.

@@ -22,7 +22,7 @@ func TestInboxReassignsTheSelectedAsk(t *testing.T) {
 		other := f.ask("planner", questionRequest("Which region?", "eu", "us"))
 		f.open(f.ana, width)
 		f.press("r")
-		f.shows(width, `(?s)Only they can answer it then. You.+cannot`)
+		f.shows(width, `(?s)To stay one of.+them`)
 		f.press("tab")
 		f.shows(width, `You cannot give only your part`)
 		f.press("enter")

@@ -287,7 +287,7 @@ func (i *inbox) helpRows(room int) []string {
 		"a d        approve or deny the call, or the selected calls after a look",
 		"e          change the arguments in your editor (EDITOR)",
 		"n c D      write a note or a reason, a comment, decline to answer",
-		"Ctrl+N R X the same while letters filter the options of an ask",
+		"Ctrl+N R X like n c D, while letters filter the options of an ask",
 		"A          also approve the same call later",
 		"PgDn PgUp  read the rest of a long ask; v shows it in a pager",
 		"x          select the call, to decide several together",

@@ -25,7 +25,7 @@ var questionHelp = []string{
 	":comment TEXT  adds a comment on the whole form",
 	":skip          skips this question, if it is optional",
 	":decline       declines to answer; :decline WHY gives a reason",
-	"::TEXT         answers with :TEXT",
+	"::TEXT         answers with :TEXT, a text that begins with a colon",
 	":show          shows all rows, including the rows that were left out",
 }
 

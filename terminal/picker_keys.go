@@ -101,8 +101,8 @@ func strayKey(key string) string {
 	if size < len(key) || r < utf8.RuneSelf && !strings.ContainsRune(otherDigits, r) {
 		return "This key does nothing here; ? lists the keys."
 	}
-	return safetext.Line(key).String() + " does nothing here. If your keyboard has another layout: ↑ ↓ and Enter " +
-		"reach everything, and F1 lists the keys."
+	return safetext.Line(key).String() +
+		" does nothing here. With any keyboard layout, ↑ ↓ and Enter reach everything, and F1 lists the keys."
 }
 
 // otherDigits are the characters that the digit keys type on a French keyboard, without the characters that

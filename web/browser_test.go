@@ -319,14 +319,14 @@ func TestChromiumEditsArgumentsAndMakesAGrant(t *testing.T) {
 		w.wantText("Approved, also for later calls, by ana")
 		next := c.ask(r)
 		w.open("/asks/" + next.ID)
-		w.wantText("Approved by the standing approval of ana", "No person was asked this time")
+		w.wantText("Approved by the standing approval of ana", "No person was asked")
 		w.open("/grants")
 		w.wantText("deploy-bot", "mail.send", "approved by ana", "used once")
 		w.checkWidth()
 		w.Click(".grant .revoke summary")
 		w.Run(chromedp.Focus(".grant .revoke button", chromedp.ByQuery))
 		w.PressKey(kb.Enter)
-		w.wantText("None.")
+		w.wantText("There are no standing approvals.")
 		if c.ask(r).Settled() {
 			t.Error("it is still approved")
 		}

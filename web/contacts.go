@@ -62,8 +62,8 @@ func (s *site) contactCode(w http.ResponseWriter, r request) error {
 	}
 	if !login.Secure(r.Request) {
 		return s.renderContacts(w, r, http.StatusUnprocessableEntity, pages.ContactList{Result: &pages.ContactResult{
-			Word:   "No code was made",
-			Detail: view.RawText("Without https, make it in a terminal, with the command below.").Text(),
+			Word:   "No code was created",
+			Detail: view.RawText("Without https, create the code in a terminal, with the command below.").Text(),
 		}})
 	}
 	code, err := r.client.ContactCode(r.Context(), channel)

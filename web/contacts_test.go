@@ -140,7 +140,7 @@ func TestOnlyAdminsSeeContactsOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := admin.open("/contacts", http.StatusOK).one(t,
-		"#"+second).visibleText(); !strings.Contains(got, "Ended") || !strings.Contains(got, "no longer valid") {
+		"#"+second).visibleText(); !strings.Contains(got, "Ended") || !strings.Contains(got, "has ended") {
 		t.Errorf("an ended contact is %q", got)
 	}
 	admin.send("/contacts/"+first+"/remove", url.Values{}, http.StatusOK)
@@ -180,13 +180,13 @@ func TestContactCodesRequireHTTPS(t *testing.T) {
 func TestEmptyContactsPageNamesTheSettings(t *testing.T) {
 	h := newServer(t)
 	got := h.browser("ana").open("/contacts", http.StatusOK).one(t, ".contacts-none").visibleText()
-	for _, want := range []string{"none can be added", "channels.telegram", "channels.webpush", "docs/phone.md"} {
+	for _, want := range []string{"cannot add one", "channels.telegram", "channels.webpush", "docs/phone.md"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got %q, want it to contain %q", got, want)
 		}
 	}
 	got = newContactServer(t).browser("ana").open("/contacts", http.StatusOK).one(t, ".contacts-none").visibleText()
-	if got != "None yet. Until you add one, questions wait in your inbox." {
+	if got != "You have no contacts yet. Until you add one, questions wait in your inbox." {
 		t.Errorf("with Telegram: got %q", got)
 	}
 }

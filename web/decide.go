@@ -94,11 +94,11 @@ func (s *site) decideOne(r request, id, digest string, answer askback.Answer) pa
 	case a.Confirmation == nil:
 		shown.Why = "This is a question. Open it to answer it."
 	case digest == "" || digest != a.Confirmation.Digest:
-		shown.Why = "This is not the call that was shown to you. Open it to decide it."
+		shown.Why = "The call is not the call that was shown to you. Open it to decide."
 	case shown.Ask.Barred.String() != "":
 		shown.Why = shown.Ask.Barred.String()
 	case !shown.Ask.Together():
-		shown.Why = "This call must be decided on its own page. Open it there."
+		shown.Why = "This call can be decided only on its own page. Open it."
 	default:
 		return s.sendDecision(r.Context(), r.client, id, answer, shown)
 	}
@@ -128,12 +128,12 @@ func (s *site) sendDecision(
 func (s *site) whyNot(id string, err error) string {
 	switch failureOf(err).status {
 	case http.StatusNotFound:
-		return "It does not exist, or you may not see it."
+		return "This call does not exist, or you may not see it."
 	case http.StatusForbidden, http.StatusUnauthorized:
-		return "You may not decide it."
+		return "You may not decide this call."
 	case http.StatusInsufficientStorage:
 		return "The server's disk is full, and nothing was saved. Try again when there is space."
 	}
 	s.log.Error("saving one of several decisions failed", "ask", id, "error", err)
-	return "The server could not save it. Try again in a moment."
+	return "The server could not save your decision. Try again in a moment."
 }

@@ -200,7 +200,7 @@ func TestDeliveryIsSentAgain(t *testing.T) {
 		h.waitStatus(a, askback.DeliverySent)
 		page := ops.open(done.Header().Get("Location"), http.StatusOK)
 		if got := page.one(t, ".done-notice").visibleText(); done.Code != http.StatusSeeOther ||
-			!strings.Contains(got, "Sent again The receiver has accepted it.") {
+			!strings.Contains(got, "Sent again The receiver has accepted the message.") {
 			t.Errorf("%s: got status %d and the notice %q", state, done.Code, got)
 		}
 		if got := page.one(t, `.periods [aria-current="true"]`).visibleText(); got != "Given up" {
@@ -250,13 +250,14 @@ func TestDeliveriesOfAPausedReceiverAreMarked(t *testing.T) {
 		t.Errorf("the page of the ask has %q", got)
 	}
 	admin.open("/asks/"+second.ID, http.StatusOK).one(t, `.deliveries-of a[href="/endpoints?status=paused"]`)
-	resume("/deliveries", held.ID, "Paused", "The receiver is paused, so this delivery waits.", "when it is resumed")
+	resume("/deliveries", held.ID, "Paused", "The receiver is paused, so this delivery waits.",
+		"when the receiver is resumed")
 	h.waitStatus(second, askback.DeliverySent)
 	to.reply("gone", &askback.SendError{Err: errors.New("the reply was 410 Gone"), Final: true, Gone: true})
 	gone, _ := h.callBack("gone")
 	lost := h.waitDelivery(gone, func(d askback.Delivery) bool { return d.EndpointStatus == askback.EndpointDisabled })
 	resume("/deliveries?status=failed", lost.ID, "Given up",
-		"The receiver is disabled, so another attempt would be given up again.")
+		"The receiver is disabled, so another attempt would fail again.")
 	if got := admin.open("/deliveries?status=failed",
 		http.StatusOK).one(t, "#"+lost.ID).visibleText(); !strings.Contains(got, "Send again") {
 		t.Errorf("after it was resumed: %q", got)
@@ -301,11 +302,11 @@ func TestEmptyListOfDeliveriesExplainsCallbacks(t *testing.T) {
 	}
 	h.callBack("x")
 	if got := ops.open("/deliveries",
-		http.StatusOK).one(t, ".list-empty").visibleText(); !strings.HasPrefix(got, "Everything has arrived.") {
+		http.StatusOK).one(t, ".list-empty").visibleText(); !strings.HasPrefix(got, "Every message has arrived.") {
 		t.Errorf("the list has %q", got)
 	}
 	if got := ops.open("/deliveries?status=failed",
-		http.StatusOK).one(t, ".list-empty").visibleText(); !strings.HasPrefix(got, "None.") {
+		http.StatusOK).one(t, ".list-empty").visibleText(); !strings.HasPrefix(got, "No message has this status.") {
 		t.Errorf("the list has %q", got)
 	}
 }

@@ -75,14 +75,15 @@ func (r request) changeEndpoint(id, action string) (*view.EndpointResult, error)
 	switch action {
 	case pages.PauseEndpoint:
 		e, err = r.client.PauseEndpoint(r.Context(), id)
-		done.Word, done.Detail = "Paused", "Messages to it wait."
+		done.Word, done.Detail = "Paused", "Messages to this receiver wait."
 		if err == nil && e.Status != askback.EndpointPaused {
-			done.Good, done.Word, done.Detail = false, "Not paused", "It is disabled, so nothing is sent to it."
+			done.Good, done.Word, done.Detail = false, "Not paused",
+				"The receiver is disabled, so no message is sent to it."
 		}
 	case pages.ResumeEndpoint:
 		_, err = r.client.ResumeEndpoint(r.Context(), id)
 		done.Word, done.Detail = "Resumed",
-			"Waiting messages are sent now. Messages that were given up are not: send them again below."
+			"Waiting messages are sent now. Failed messages are not: send them again below."
 	case pages.RemoveEndpoint:
 		e, err = r.client.DeleteEndpoint(r.Context(), id)
 		done.Word, done.Detail = "Removed", view.OfEndpoint(e).Origin.String()
@@ -93,9 +94,9 @@ func (r request) changeEndpoint(id, action string) (*view.EndpointResult, error)
 	case pages.ResendEndpoint:
 		var n int
 		n, err = r.client.ResendToEndpoint(r.Context(), id, time.Time{})
-		done.Word, done.Detail = "Sent again", view.Count(n, "message")+" that had been given up."
+		done.Word, done.Detail = "Sent again", view.Count(n, "message")+" that had failed."
 		if n == 0 {
-			done.Word, done.Detail = "Nothing to send again", "No message to it was given up."
+			done.Word, done.Detail = "Nothing to send again", "No message to this receiver has failed."
 		}
 	default:
 		err = errForm
@@ -112,10 +113,10 @@ func (s *site) endpointFailed(w http.ResponseWriter, r request, values url.Value
 	case errors.Is(err, askback.ErrNotFound):
 		status, result.Detail = http.StatusNotFound, "This endpoint was removed."
 	case errors.Is(err, askback.ErrNotActive):
-		result.Detail = "It is not active: messages that wait would be sent. Resume it first."
+		result.Detail = "This endpoint is not active: messages that wait would be sent. Resume the endpoint first."
 	case errors.Is(err, askback.ErrTooFast):
 		status, result.Word, result.Detail = http.StatusTooManyRequests, "Not sent",
-			"It was tested less than a second ago. Wait a moment."
+			"This endpoint was tested less than a second ago. Wait a moment."
 	case errors.As(err, &invalid):
 		status, result.Detail = http.StatusUnprocessableEntity,
 			"This server sends no webhooks: channels.webhook is not in its settings."
@@ -135,7 +136,7 @@ func (s *site) endpointFailed(w http.ResponseWriter, r request, values url.Value
 func (s *site) rotateEndpoint(w http.ResponseWriter, r request, values url.Values) error {
 	result := &view.EndpointResult{ID: values.Get("id"), Word: "Nothing has changed"}
 	if !login.Secure(r.Request) {
-		result.Detail = "Without https, make new secrets in a terminal, with the command below."
+		result.Detail = "Without https, create new secrets in a terminal, with the command below."
 		return s.renderEndpoints(w, r, http.StatusUnprocessableEntity, values, result)
 	}
 	now, err := r.endpoint(values.Get("id"), values.Get("cursor"))
@@ -143,7 +144,7 @@ func (s *site) rotateEndpoint(w http.ResponseWriter, r request, values url.Value
 		return s.endpointFailed(w, r, values, err)
 	}
 	if values.Get("version") != view.OfEndpoint(now).SecretVersion() {
-		result.Detail = "Its secret was replaced after this page was loaded. Its new secret was shown once."
+		result.Detail = "The secret was replaced after this page was loaded. The new secret was shown once."
 		return s.renderEndpoints(w, r, http.StatusConflict, values, result)
 	}
 	e, secret, err := r.client.RotateEndpoint(r.Context(), values.Get("id"))

@@ -98,7 +98,7 @@ func TestEndpointIsPausedAndResumed(t *testing.T) {
 			"Paused by ops", "Messages wait", "https://agents.example.com", "asks of bot",
 		}},
 		{"resume", "Resumed", "active", []string{
-			"Resumed by ops", "3 November 2026, 18:3", "Active", "secret made 3 November 2026, 18:3",
+			"Resumed by ops", "3 November 2026, 18:3", "Active", "secret created 3 November 2026, 18:3",
 		}},
 	} {
 		page := ops.send("/endpoints", formOf(t, ops.open("/endpoints", http.StatusOK), e.ID, c.action), http.StatusOK)
@@ -129,7 +129,7 @@ func TestEndpointIsPausedAndResumed(t *testing.T) {
 	browser{h, h.secret(askback.Admin, "root")}.open("/endpoints", http.StatusOK)
 	// The pages reject a person before the engine does, and reject all agents.
 	for kind, heading := range map[askback.Kind]string{
-		askback.Responder: "Only for admins", askback.Agent: "Not with this token",
+		askback.Responder: "Only for admins", askback.Agent: "This token cannot answer questions",
 	} {
 		b := browser{h, h.secret(kind, "eve")}
 		for what, page := range map[string]*node{
@@ -287,11 +287,11 @@ func TestEndpointIsRemovedInTwoSteps(t *testing.T) {
 		}
 	}
 	paused := ops.send("/endpoints", formOf(t, list, e.ID, "pause"), http.StatusOK).one(t, "#"+e.ID)
-	if len(paused.all(".deny")) != 0 || !strings.Contains(paused.visibleText(), "Resume it first") {
+	if len(paused.all(".deny")) != 0 || !strings.Contains(paused.visibleText(), "Resume the endpoint first") {
 		t.Errorf("a paused one has %q", paused.visibleText())
 	}
 	if got := ops.send("/endpoints", remove,
-		http.StatusConflict).one(t, ".done-notice").visibleText(); !strings.Contains(got, "Resume it first") {
+		http.StatusConflict).one(t, ".done-notice").visibleText(); !strings.Contains(got, "Resume the endpoint first") {
 		t.Errorf("the notice is %q", got)
 	}
 	ops.send("/endpoints", url.Values{"id": {e.ID}, "action": {"resume"}}, http.StatusOK)
@@ -401,7 +401,7 @@ func TestChromiumEndpointsFitAPhone(t *testing.T) {
 		}
 	}
 	w.Press("#" + e.ID + ` button[value="pause"]`)
-	w.waitText("Messages to it wait.")
+	w.waitText("Messages to this receiver wait.")
 	plain := c.window(browsertest.Viewport{Width: 1400, Height: 900, NoScript: true})
 	plain.Run(network.SetCookie("askback", w.secret(askback.Operator, "ops")).
 		WithURL(w.base).WithHTTPOnly(true).WithSameSite(network.CookieSameSiteStrict))

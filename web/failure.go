@@ -28,18 +28,19 @@ var failures = []struct {
 			"token first.",
 	}}},
 	{errInsecure, failure{http.StatusForbidden, pages.Notice{
-		Heading: "Not over this connection",
+		Heading: "This connection is not secure",
 		Body: []string{
 			"This page was opened over plain http from another machine. Anyone on the network could read a log-in, " +
-				"so this server does not accept one here.",
+				"so this server does not accept a log-in here.",
 			"Use https, or open the page on the server's own machine at http://127.0.0.1.",
 		},
 	}}},
 	{errProxy, failure{http.StatusForbidden, pages.Notice{
-		Heading: "Not over this connection",
+		Heading: "This connection is not secure",
 		Body: []string{
-			"This server uses https, and this request came without it. Open the address that begins with https.",
-			"If you did: the reverse proxy must forward Host and set X-Forwarded-Proto. Please tell the person who " +
+			"This server uses https, and this request came without it. Open its address that begins with https.",
+			"If you did so already, the reverse proxy must forward Host and set X-Forwarded-Proto. Please tell the " +
+				"person who " +
 				"runs this server.",
 		},
 	}}},
@@ -56,20 +57,21 @@ var failures = []struct {
 		Home:    true,
 	}}},
 	{askback.ErrNotApprover, failure{http.StatusForbidden, pages.Notice{
-		Heading: "Others decide this",
+		Heading: "Other people decide this call",
 		Body: []string{
-			"The routes of this server let only others decide this call: its page names them. Nothing has changed.",
+			"The routes of this server let only other people decide this call. The page of the call names them. " +
+				"Nothing has changed.",
 		},
 		Home: true,
 	}}},
 	{askback.ErrForbidden, failure{http.StatusForbidden, pages.Notice{
-		Heading: "Not with this token",
+		Heading: "This token cannot answer questions",
 		Body: []string{"This browser is logged in with the token of an agent or an operator, which may not " +
 			"answer questions. To log in as a person, run this in a terminal:"},
 		Command: "askback login",
 	}}},
 	{errCrossSite, failure{http.StatusForbidden, pages.Notice{
-		Heading: "Not from another site",
+		Heading: "This form came from another site",
 		Body:    []string{"This form was not sent from a page of this server. Nothing has changed."},
 		Home:    true,
 	}}},

@@ -126,7 +126,8 @@ func TestDefaultGrantCoversTheseArgumentsOnly(t *testing.T) {
 func TestGrantsAreListedAndRevoked(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")
-	if got := ana.open("/grants", http.StatusOK).one(t, ".notice").visibleText(); !strings.HasPrefix(got, "None.") {
+	if got := ana.open("/grants",
+		http.StatusOK).one(t, ".notice").visibleText(); !strings.HasPrefix(got, "There are no standing approvals.") {
 		t.Errorf("got %q", got)
 	}
 	g := h.grant(askback.ScopeSession)
@@ -352,7 +353,7 @@ func TestGrantShowsItsLastUseAndWhetherItIsIdle(t *testing.T) {
 	h.now = h.now.Add(time.Hour)
 	h.ask(harmless)
 	row := func() string { return h.browser("ana").open("/grants", http.StatusOK).one(t, "#"+id).visibleText() }
-	const used, ended = "last used 3 November 2026, 19:30 UTC", "It approves nothing at present"
+	const used, ended = "last used 3 November 2026, 19:30 UTC", "It approves nothing now"
 	if got := row(); !strings.Contains(got, used) || strings.Contains(got, ended) {
 		t.Errorf("got %s", got)
 	}

@@ -38,7 +38,7 @@ var sitePages = []sitePage{
 		"one answers."}, access.ActPeople},
 	{pages.PageLink{Name: "Numbers", Path: "/numbers", About: "Times to answer, outcomes, and how many " +
 		"asks waited."}, access.ActPeople},
-	{pages.PageLink{Name: "Tokens", Path: "/tokens", About: "Secrets of agents and people. Make and " +
+	{pages.PageLink{Name: "Tokens", Path: "/tokens", About: "Secrets of agents and people. Add and " +
 		"revoke them here."}, access.ActTokenList},
 	{pages.PageLink{Name: "Deliveries", Path: pages.DeliveriesPath, About: "Messages to people and programs, and " +
 		"which of them did not arrive."}, access.ActDeliveries},

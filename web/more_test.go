@@ -69,5 +69,5 @@ func TestChromiumPhoneBarOpensTheOtherPages(t *testing.T) {
 	w.waitUntil(`[...document.querySelectorAll(".nav a")].filter((a) => a.offsetParent !== null || a.getClientRects().length > 0).length <= 4`)
 	w.waitUntil(`[...document.querySelectorAll(".page-list a, .nav a")].every((a) => a.getClientRects().length === 0 || a.getBoundingClientRect().height >= 44)`)
 	w.Press(`.page-list a[href="/grants"]`)
-	w.waitText("Every tool call needs approval")
+	w.waitText("There are no standing approvals")
 }

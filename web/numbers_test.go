@@ -94,8 +94,8 @@ func TestPeoplePageShowsWhoAnswered(t *testing.T) {
 		got = append(got, row.visibleText())
 	}
 	want := []string{
-		"ana you only a token open for them 2 answered 1 approved 0 denied 1 median wait 4 min",
-		"ben only a token open for them 1 answered 2 approved 1 denied 0 median wait 5 min",
+		"ana you has only a token open for them 2 answered 1 approved 0 denied 1 median wait 4 min",
+		"ben has only a token open for them 1 answered 2 approved 1 denied 0 median wait 5 min",
 		"zoe open for them 0 answered 1 approved 0 denied 0 median wait 4 min",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
@@ -113,8 +113,7 @@ func TestNumbersPageShowsWaitsAndOutcomes(t *testing.T) {
 	h.fill()
 	page := ana.open("/numbers", http.StatusOK)
 	for part, want := range map[string]string{
-		".facts": "asked 5 answered by people 2 median time to answer 5 min nine of " +
-			"ten within 10 min",
+		".facts": "asked 5 answered by people 2 median time to answer 5 min 90% answered within 10 min",
 		"table[aria-labelledby=outcomes] tbody": "answered by a person 2 answered by a standing approval 1 declined " +
 			"by a person 1",
 		"table[aria-labelledby=agents] tbody": "deploy-bot (token bot ) 2 5 min 10 min",
@@ -177,7 +176,7 @@ func TestChromiumMenuOpensPagesByKeyboard(t *testing.T) {
 	w.Run(chromedp.KeyEvent(kb.Escape))
 	w.waitUntil(`!document.querySelector(".nav-menu").open && document.activeElement.matches(".nav-menu summary")`)
 	w.Run(chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Tab+kb.Tab+kb.Tab+kb.Tab), chromedp.KeyEvent(kb.Enter))
-	w.waitText("nine of ten within")
+	w.waitText("90% answered within")
 	w.waitUntil(`!document.querySelector(".nav-menu").open && document.querySelector(".nav-menu summary").matches(".is-current")`)
 	for _, path := range []string{"/numbers?period=7d", "/agents", "/people", "/more"} {
 		w.open(path)

@@ -230,7 +230,7 @@ func TestPageShowsTheEffectOfTheDeadline(t *testing.T) {
 	head := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".ask-header").visibleText()
 	for _, want := range []string{
 		"1 hour 30 minutes left", "for ana, ben", "Waiting for an answer; ben is looking at it.",
-		"If no one answers by 3 November 2026, 20:00 UTC, a timer applies the defaults.",
+		"If no one answers by 3 November 2026, 20:00 UTC, the default answers are used.",
 	} {
 		if !strings.Contains(head, want) {
 			t.Errorf("%q is not in %s", want, head)
@@ -297,14 +297,20 @@ func TestInvalidFormKeepsItsValues(t *testing.T) {
 		"nothing of many": {multi, nil, "q1", "Please choose an answer, or write your own."},
 		"one of several":  {form, url.Values{"q1": {"0"}}, "q2", "Please choose an answer, or write your own."},
 		"notes too long": {
-			single, url.Values{"q1": {"0"}, "q1-notes": {long}}, "q1-notes", "20001 characters; at most 20000.",
+			single, url.Values{"q1": {"0"}, "q1-notes": {long}}, "q1-notes",
+			"20001 characters are too many; at most 20000 are allowed.",
 		},
-		"own text too long": {single, url.Values{"q1-other": {long}}, "q1-other", "20001 characters; at most 20000."},
+		"own text too long": {
+			single, url.Values{"q1-other": {long}}, "q1-other",
+			"20001 characters are too many; at most 20000 are allowed.",
+		},
 		"comment too long": {
-			single, url.Values{"q1": {"0"}, "comment": {long}}, "comment", "20001 characters; at most 20000.",
+			single, url.Values{"q1": {"0"}, "comment": {long}}, "comment",
+			"20001 characters are too many; at most 20000 are allowed.",
 		},
 		"reason too long": {
-			call, url.Values{"action": {"deny"}, "reason": {long}}, "reason", "20001 characters; at most 20000.",
+			call, url.Values{"action": {"deny"}, "reason": {long}}, "reason",
+			"20001 characters are too many; at most 20000 are allowed.",
 		},
 		"another format": {
 			askback.Request{Questions: []askback.Question{{Text: "How many?", Format: "integer 1..100"}}},
@@ -312,7 +318,8 @@ func TestInvalidFormKeepsItsValues(t *testing.T) {
 			"q1-other", `"42abc" is not a whole number from 1 to 100.`,
 		},
 		"declined at length": {
-			single, url.Values{"action": {"decline"}, "reason": {long}}, "reason", "20001 characters; at most 20000.",
+			single, url.Values{"action": {"decline"}, "reason": {long}}, "reason",
+			"20001 characters are too many; at most 20000 are allowed.",
 		},
 		"optional, Other not said": {
 			askback.Request{

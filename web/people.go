@@ -53,7 +53,7 @@ func (s *site) renderPeople(w http.ResponseWriter, r request, status int, done, 
 func personForm(p askback.PersonRequest, isNew bool) pages.EntryForm {
 	f := pages.EntryForm{
 		Title: "Edit a person", Path: pages.PeoplePath, Name: view.RawText(p.Name), New: isNew,
-		Hint: "As agents and routes name them: ana",
+		Hint: "The name that agents and routes use, such as ana.",
 	}
 	if isNew {
 		f.Title = "New person"
@@ -61,16 +61,20 @@ func personForm(p askback.PersonRequest, isNew bool) pages.EntryForm {
 	f.Fields = []pages.EntryField{
 		{
 			Name: "email", Label: "E-mail",
-			Hint:  "Gets asks by mail, and logs in with it if the server has an issuer. Empty: none.",
+			Hint:  "Receives asks by mail. If single sign-on is set up, also logs in with it. Optional.",
 			Value: view.RawText(p.Email),
 		},
 		{
-			Name: "slack", Label: "Slack", Hint: "The id of the member, such as U012AB3CD. Empty: none.",
+			Name: "slack", Label: "Slack", Hint: "The Slack member id, such as U012AB3CD. Optional.",
 			Value: view.RawText(p.Slack),
 		},
-		{Name: "time_zone", Label: "Time zone", Hint: "Europe/Berlin", Value: view.RawText(p.TimeZone)},
 		{
-			Name: "quiet", Label: "Hours without messages", Hint: "22:00-07:00, in the time zone. Empty: none.",
+			Name: "time_zone", Label: "Time zone", Hint: "Such as Europe/Berlin. Optional.",
+			Value: view.RawText(p.TimeZone),
+		},
+		{
+			Name: "quiet", Label: "Hours without messages",
+			Hint:  "Such as 22:00-07:00, in the time zone of the person. Optional.",
 			Value: view.RawText(p.Quiet),
 		},
 	}
@@ -81,13 +85,16 @@ func personForm(p askback.PersonRequest, isNew bool) pages.EntryForm {
 func groupForm(name, people string, isNew bool) pages.EntryForm {
 	f := pages.EntryForm{
 		Title: "Edit a group", Path: pages.GroupsPath, Name: view.RawText(name), New: isNew,
-		Hint: "Without the @: payments",
+		Hint: "The name without @, such as payments.",
 	}
 	if isNew {
 		f.Title = "New group"
 	}
 	f.Fields = []pages.EntryField{
-		{Name: "people", Label: "People", Hint: "ana, ben: with commas between them", Value: view.RawText(people)},
+		{
+			Name: "people", Label: "People", Hint: "Names with commas between them, such as ana, ben.",
+			Value: view.RawText(people),
+		},
 	}
 	return f
 }
@@ -184,7 +191,7 @@ func (s *site) changePerson(w http.ResponseWriter, r request) error {
 	case err != nil:
 		return err
 	case form.New && before.Name != "" && before.Source != askback.SourceToken:
-		return s.entryFailed(w, r, form, "name", "There is a person with this name already.")
+		return s.entryFailed(w, r, form, "name", "A person with this name exists already.")
 	case !form.New && before.Source != askback.SourceAPI:
 		return s.renderPeople(w, r, http.StatusConflict, "", removedMeanwhile)
 	case !login.Secure(r.Request) && p.Email != before.Email:
@@ -198,7 +205,7 @@ func (s *site) changePerson(w http.ResponseWriter, r request) error {
 
 // removedMeanwhile is the reason why the form for a person or a group saves nothing. The form must not
 // restore an entry that another admin has removed since the form was opened.
-const removedMeanwhile = "It was removed after the form was opened, or is in the settings file now."
+const removedMeanwhile = "This entry was removed after the form was opened, or is in the settings file now."
 
 // plainAddress is the reason why a form sets no address.
 const plainAddress = "Without https, addresses are not changed here, because they let people log in. Use the " +
@@ -231,7 +238,7 @@ func (s *site) changeGroup(w http.ResponseWriter, r request) error {
 	i := slices.IndexFunc(groups, func(g askback.Group) bool { return g.Name == name })
 	switch {
 	case form.New && i >= 0:
-		return s.entryFailed(w, r, form, "name", "There is a group with this name already.")
+		return s.entryFailed(w, r, form, "name", "A group with this name exists already.")
 	case !form.New && (i < 0 || groups[i].Source != askback.SourceAPI):
 		return s.renderPeople(w, r, http.StatusConflict, "", removedMeanwhile)
 	}

@@ -36,12 +36,12 @@ func TestPeopleAndGroupsAreMadeByForm(t *testing.T) {
 	}
 	for name, want := range map[string][]string{
 		"dan": {
-			"made here", "in @eu", "no messages 22:00-07:00", "Europe/Berlin", "Changed by root", "Edit Remove…",
+			"added here", "in @eu", "no messages 22:00-07:00", "Europe/Berlin", "Changed by root", "Edit Remove…",
 		},
-		"@eu":       {"made here", "dan and ana", "Changed by root", "Edit Remove…"},
+		"@eu":       {"added here", "dan and ana", "Changed by root", "Edit Remove…"},
 		"ben":       {"settings file", "in @oncall"},
 		"@payments": {"settings file", "ana"},
-		"root":      {"only a token"},
+		"root":      {"has only a token"},
 	} {
 		got := card(page, name)
 		for _, w := range want {
@@ -49,7 +49,7 @@ func TestPeopleAndGroupsAreMadeByForm(t *testing.T) {
 				t.Errorf("%q is not in %q", w, got)
 			}
 		}
-		if made := strings.Contains(got, "Remove"); made != strings.Contains(got, "made here") {
+		if made := strings.Contains(got, "Remove"); made != strings.Contains(got, "added here") {
 			t.Errorf("%s has buttons: %t", name, made)
 		}
 	}

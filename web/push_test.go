@@ -357,7 +357,7 @@ func TestChromiumShowsQuestionsAsNotifications(t *testing.T) {
 	w.checkAccessibility("contacts")
 	w.Click("#push-state .push-off")
 	w.waitText("This browser does not show notifications.")
-	w.waitText("None yet.")
+	w.waitText("You have no contacts yet.")
 	if list, err := c.client(askback.Responder, "ana").Contacts(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("got contacts %+v, %v; want none", list, err)
 	}

@@ -39,7 +39,7 @@ func TestFormReassignsAnAsk(t *testing.T) {
 	text := page.one(t, "#detail").visibleText()
 	for _, want := range []string{
 		"Which database should we use?", "everyone who may answer",
-		"Only they can answer it then. You and everyone else cannot", "ben and cem",
+		"After that, only the people you choose can answer it. To stay one of them", "ben and cem",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %q", want, text)

@@ -41,7 +41,7 @@ func (s *site) saveRoute(
 			return err
 		}
 		form.Revision, status = strconv.FormatInt(now.Revision, 10), http.StatusConflict
-		form.add("", "The routes were changed meanwhile. Check them, and save this route again.")
+		form.add("", "The routes were changed in the meantime. Check them, and save this route again.")
 	case errors.Is(err, askback.ErrChanged):
 		return s.renderRoutes(w, r, http.StatusConflict, routesChanged)
 	case err != nil:

@@ -20,7 +20,8 @@ func (s *site) routes(w http.ResponseWriter, r request) error {
 
 // routesDone are the sentences that confirm an action.
 var routesDone = map[string]string{
-	pages.SaveRoute: "Saved. It applies to new asks.", pages.RemoveRoute: "Removed.", pages.RouteUp: "Moved up.",
+	pages.SaveRoute: "The route is saved, and applies to new asks.", pages.RemoveRoute: "Removed.",
+	pages.RouteUp:   "Moved up.",
 	pages.RouteDown: "Moved down.",
 }
 
@@ -84,7 +85,7 @@ func (s *site) editRoute(w http.ResponseWriter, r request) error {
 }
 
 // routesChanged is the message if the routes have changed since the page was loaded.
-const routesChanged = "The routes were changed after this page was loaded. They are shown as they are now."
+const routesChanged = "The routes were changed after this page was loaded. The list below is up to date."
 
 // madeRoutes returns the routes that were made here or over the API.
 func madeRoutes(all askback.RouteList) []askback.Route {

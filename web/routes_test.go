@@ -102,7 +102,7 @@ func TestRouteIsMadeByForm(t *testing.T) {
 		"kind": {"questions"}, "join": {"1"},
 	}
 	admin.send("/routes", short, http.StatusSeeOther)
-	if got := admin.routes()[1]; got != "Questions: ben may answer; equal questions of one agent become one." {
+	if got := admin.routes()[1]; got != "Questions: ben may answer; identical questions of one agent become one ask." {
 		t.Errorf("after an edit: %q", got)
 	}
 }

@@ -62,7 +62,7 @@ func TestChromiumRunIsLive(t *testing.T) {
 		t.Error("the page was replaced and not changed, so it flickers")
 	}
 	w.Click(".message-form button")
-	w.waitText("The agent gets it when its calls have ended.")
+	w.waitText("The agent gets the message when its calls have ended.")
 	if got := w.eval(`document.getElementById("message").value`); got != "" {
 		t.Errorf("after it was sent, the message is still in its field: %q", got)
 	}
@@ -96,7 +96,7 @@ func TestChromiumRunWorksWithoutScripts(t *testing.T) {
 	w.checkWidth()
 	w.typeInto("#message", "Keep a.")
 	w.Press(".message-form button")
-	w.waitText("The agent gets it when its calls have ended.")
+	w.waitText("The agent gets the message when its calls have ended.")
 	host.tools <- conversation.Executed{Text: strings.Repeat("output", 100), IsError: true}
 	c.waitForEvents(at[strings.LastIndex(at, "/")+1:], askback.EventToolComplete, askback.EventToolStart)
 	w.Open(at)

@@ -114,7 +114,7 @@ func TestMessageToARunWaitsForItsCalls(t *testing.T) {
 	}
 	text := b.open("/sessions/"+s.ID, http.StatusOK).one(t, "#timeline").visibleText()
 	if strings.Count(text, "Keep <b>a</b>.") != 1 ||
-		!strings.Contains(text, "The agent gets it when its calls have ended.") {
+		!strings.Contains(text, "The agent gets the message when its calls have ended.") {
 		t.Errorf("the message does not wait:\n%s", text)
 	}
 	host.tools <- conversation.Executed{Text: "ok"}

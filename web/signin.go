@@ -164,7 +164,7 @@ var errIssuerChanged = errors.New("login.oidc was removed or changed; restart th
 type unknownPersonError struct{ email string }
 
 func (e unknownPersonError) Error() string {
-	return e.email + " is not the address of a person in the settings"
+	return e.email + " is not the address of a person known here"
 }
 
 // renderSignInError shows the reason why a log-in failed. It returns err if err is not about the log-in.

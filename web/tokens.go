@@ -82,7 +82,7 @@ func (s *site) createToken(w http.ResponseWriter, r request) error {
 		return errForm
 	}
 	if !login.Secure(r.Request) && form.Kind != string(askback.Agent) {
-		form.Problem = "Without https, only tokens of agents are made here. Make this one in a terminal, with the " +
+		form.Problem = "Without https, only tokens of agents are added here. Add this token in a terminal, with the " +
 			"command below."
 		return s.renderTokens(w, r, http.StatusUnprocessableEntity, form, "")
 	}

@@ -30,7 +30,7 @@ func TestTokenSecretIsShownOnce(t *testing.T) {
 	list := admin.open("/tokens", http.StatusOK)
 	row := list.one(t, "#"+who.Token)
 	for _, want := range []string{
-		"deploy-bot", "agent", "made 3 November 2026, 18:30 UTC", "until 3 December 2026, 18:30 UTC",
+		"deploy-bot", "agent", "added 3 November 2026, 18:30 UTC", "until 3 December 2026, 18:30 UTC",
 		"last used 3 November 2026, 18:30 UTC", "You cannot undo this",
 	} {
 		if !strings.Contains(row.visibleText(), want) {

@@ -118,12 +118,12 @@ func TestPersonWhoMayNotDecideSeesNoButtons(t *testing.T) {
 	for _, action := range []string{"approve", "deny", "decline", "approve_all"} {
 		w := cem.do(cem.request(http.MethodPost, "/asks/"+a.ID,
 			url.Values{"action": {action}, "scope": {"tool_and_input"}, "expires_in": {"1h"}}))
-		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "Others decide this") {
+		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "Other people decide this call") {
 			t.Errorf("%s: got status %d\n%s", action, w.Code, w.Body)
 		}
 	}
 	if form := cem.open("/asks/"+a.ID+"/reassign",
-		http.StatusForbidden).visibleText(); !strings.Contains(form, "Others decide this") {
+		http.StatusForbidden).visibleText(); !strings.Contains(form, "Other people decide this call") {
 		t.Errorf("got %q", form)
 	}
 	if h.get(a.ID).Settled() {

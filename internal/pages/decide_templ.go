@@ -135,8 +135,8 @@ func DecidePage(f Frame, d Decide) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			templ_7745c5c3_Err = bulkRest(
-				f, d, "Decide these on their own pages",
-				"They are dangerous, or parts of them are hard to see. Open each, and decide it there.", d.Apart,
+				f, d, "Decide these calls on their own pages",
+				"They are dangerous, or parts of them are hard to see. Open each call and decide it there.", d.Apart,
 			).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -78,9 +78,9 @@ func aboutID(d view.Delivery) string {
 func heldSentence(d view.Delivery) string {
 	switch {
 	case d.Disabled && d.State == view.DeliveryGivenUp:
-		return "The receiver is disabled, so another attempt would be given up again."
+		return "The receiver is disabled, so another attempt would fail again."
 	case d.Disabled:
-		return "The receiver is disabled, so this delivery is given up in a moment."
+		return "The receiver is disabled, so this delivery fails in a moment."
 	case d.State == view.DeliveryGivenUp:
 		return "The receiver is paused, so another attempt would wait."
 	}
@@ -91,15 +91,15 @@ func heldSentence(d view.Delivery) string {
 func retried(d view.Delivery) string {
 	switch d.State {
 	case view.DeliveryAccepted:
-		return "The receiver has accepted it."
+		return "The receiver has accepted the message."
 	case view.DeliveryGivenUp:
-		return "It was tried and given up again."
+		return "The new attempt failed, and the server does not try again."
 	case view.DeliveryPaused:
-		return "Its receiver is paused, so it waits."
+		return "The receiver is paused, so the message waits."
 	case view.DeliveryRetrying:
-		return "It failed again, and is tried again later."
+		return "The attempt failed. The server tries again later."
 	}
-	return "It is sent in a moment."
+	return "The message is sent in a moment."
 }
 
 // callbackCommand is a command with which an agent sets a callback.

@@ -64,5 +64,5 @@ func argumentsSummary(g view.Grant) string {
 	if g.Exact {
 		return "All arguments"
 	}
-	return "The arguments when it was made"
+	return "The arguments of the approved call"
 }

@@ -210,7 +210,7 @@ func inbox(f Frame, i Inbox, title string) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else if i.Next != "" {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "No question on this page is for you. The next page may have some.")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "No question on this page is for you. The next page may have questions for you.")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1860,12 +1860,12 @@ func emptyInbox(i Inbox) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if !i.Filter.Active() && i.Filter.Cursor == "" && i.Next == "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 158, "<div class=\"empty-detail teach\"><h2>All clear</h2><p>Questions of your agents appear here as soon as they are asked. To ask one yourself, type this in a terminal:</p><pre class=\"command\">askback ask \"Which database should we use?\" PostgreSQL SQLite</pre><p>To connect Claude Code, Cursor or another agent:</p><pre class=\"command\">askback init claude-code</pre>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 158, "<div class=\"empty-detail teach\"><h2>All clear</h2><p>Questions of your agents appear here as soon as they are asked. To ask a question yourself, type this in a terminal:</p><pre class=\"command\">askback ask \"Which database should we use?\" PostgreSQL SQLite</pre><p>To connect Claude Code, Cursor or another agent:</p><pre class=\"command\">askback init claude-code</pre>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if i.Address != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 159, "<p>To ask from any program over HTTP, make a token on the computer of the server, and use it:</p><pre class=\"command\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 159, "<p>To ask from any program over HTTP, add a token on the computer of the server, and use it:</p><pre class=\"command\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

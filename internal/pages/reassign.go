@@ -38,9 +38,9 @@ func (f ReassignForm) chose(c view.Candidate) bool { return slices.Contains(f.Ch
 // onlyThey returns a sentence about the people who cannot answer an ask any more after it is given to others.
 func onlyThey(a view.Ask) string {
 	if len(a.To) == 0 {
-		return "You and everyone else cannot, unless you choose them above."
+		return "To stay one of them, choose yourself above."
 	}
-	return "You cannot, unless you choose yourself above."
+	return "To stay one of them, choose yourself above."
 }
 
 // losers returns the people who cannot answer an ask any more after all of it is given to others.

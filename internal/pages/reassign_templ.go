@@ -207,7 +207,7 @@ func Reassign(f Frame, i Inbox, a view.Ask, form ReassignForm) templ.Component {
 				}
 				templ_7745c5c3_Err = giving(
 					"", !form.Delegate, "All of it",
-					"Only they can answer it then. "+joinNames(form.losers())+
+					"After that, only the people you choose can answer it. "+joinNames(form.losers())+
 						" cannot, unless you choose them above.",
 				).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
@@ -225,14 +225,14 @@ func Reassign(f Frame, i Inbox, a view.Ask, form ReassignForm) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<p class=\"reassign-effect\">Only they can answer it then. ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<p class=\"reassign-effect\">After that, only the people you choose can answer it. ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var10 string
 				templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(onlyThey(a))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/pages/reassign.templ`, Line: 70, Col: 74}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/pages/reassign.templ`, Line: 70, Col: 98}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 				if templ_7745c5c3_Err != nil {

@@ -87,9 +87,9 @@ var routeKinds = [][2]string{
 
 // routeTimeouts are the choices for the effect of a timeout.
 var routeTimeouts = [][2]string{
-	{"", "the session fails"},
-	{"decline", "the agent is told, and continues"},
-	{"default", "a timer applies the defaults"},
+	{"", "the agent's session fails"},
+	{"decline", "the agent continues without an answer"},
+	{"default", "the default answers are used"},
 	{"wait", "it keeps waiting"},
 }
 

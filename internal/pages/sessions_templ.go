@@ -164,7 +164,7 @@ func Sessions(f Frame, l SessionList) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if l.Next != "" {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "Nothing on this page. The next page may have some.")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "This page has no entries. The next page may have some.")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -187,7 +187,7 @@ func Sessions(f Frame, l SessionList) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "No sessions yet. A run that announces itself, or asks with a session key, appears here.")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "No sessions yet. A session appears here when an agent starts a run, or asks with a session key.")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

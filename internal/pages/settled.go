@@ -36,7 +36,7 @@ func colon(a view.Ask) string {
 func endSentence(o *view.Outcome) string {
 	switch {
 	case o.ByTimer && o.Defaulted:
-		return "The deadline passed without an answer; a timer applied the defaults"
+		return "The deadline passed without an answer; the default answers were used"
 	case o.ByTimer:
 		return "The deadline passed without an answer"
 	}

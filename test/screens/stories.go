@@ -255,7 +255,7 @@ func errorStories(b *book) {
 	b.open("Errors", "questions", b.fixture("form"), func(f *view.Form) {
 		f.Entries[0].Picks = []int{1}
 		f.AddProblem("q2", "Please choose an answer, or write your own.")
-		f.AddProblem("q3-other", "20001 characters; at most 20000.")
+		f.AddProblem("q3-other", "20001 characters are too many; at most 20000 are allowed.")
 	})
 	b.open("Errors", "dangerous call without the word", b.fixture("migrate"), func(f *view.Form) {
 		f.Decision = askback.Approve

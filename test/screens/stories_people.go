@@ -99,8 +99,8 @@ func contactStories(b *book) {
 	}, kinds.Titles())
 	show("code", pages.ContactList{Contacts: views[:1], Chats: chats, Codes: true, Code: code})
 	show("failed", pages.ContactList{Chats: chats, Result: &pages.ContactResult{
-		Word:   "No code was made",
-		Detail: view.RawText("Without https, make it in a terminal, with the command below.").Text(),
+		Word:   "No code was created",
+		Detail: view.RawText("Without https, create the code in a terminal, with the command below.").Text(),
 	}})
 }
 
@@ -184,7 +184,7 @@ func peopleStories(b *book) {
 	b.add("People", "groups", pages.PeoplePath, pages.People(b.on(pages.PeoplePath), p))
 	form := pages.EntryForm{
 		Title: "New person", Path: pages.PeoplePath, Name: "dan", New: true,
-		Hint:   "As agents and routes name them: ana",
+		Hint:   "The name that agents and routes use, such as ana.",
 		Fields: []pages.EntryField{{Name: "email", Label: "E-mail", Hint: "Empty: none.", Value: "dan@example.com"}},
 		Problems: []view.Problem{
 			{Field: "name", Text: view.RawText("There is a person with this name already.").Text()},
@@ -193,7 +193,10 @@ func peopleStories(b *book) {
 	b.add("People", "form with an error", pages.PeoplePath, pages.EditEntry(b.on(pages.PeoplePath), form))
 	b.add("People", "edit a group", pages.PeoplePath, pages.EditEntry(b.on(pages.PeoplePath), pages.EntryForm{
 		Title: "Edit a group", Path: pages.GroupsPath, Name: "payments", Fields: []pages.EntryField{
-			{Name: "people", Label: "People", Hint: "ana, ben: with commas between them", Value: "ana, ben"},
+			{
+				Name: "people", Label: "People", Hint: "Names with commas between them, such as ana, ben.",
+				Value: "ana, ben",
+			},
 		},
 	}))
 }

@@ -143,7 +143,7 @@ func TestOutcomeNamesTheActor(t *testing.T) {
 			Status: askback.Cancelled, Actor: askback.Actor{Kind: askback.ActorAgent, Name: "bot"},
 			Channel: askback.ChannelAPI,
 		},
-		"expired without an answer; a timer applied the default": {
+		"expired without an answer; the default answer was used": {
 			Status: askback.Expired, Defaulted: true, Actor: timer,
 		},
 		"cancelled when its session ended": {
@@ -173,9 +173,9 @@ func TestOutcomeNamesTheActor(t *testing.T) {
 func TestTimeoutNoticeDescribesTheDeadline(t *testing.T) {
 	berlin := time.FixedZone("CET", 3600)
 	for means, want := range map[askback.OnTimeout]string{
-		askback.OnTimeoutFail:    "the request expires and the session fails.",
-		askback.OnTimeoutDefault: "a timer applies the defaults.",
-		askback.OnTimeoutDecline: "the agent is told that no one answered, and continues.",
+		askback.OnTimeoutFail:    "the ask expires, and the agent's session fails.",
+		askback.OnTimeoutDefault: "the default answers are used.",
+		askback.OnTimeoutDecline: "the agent continues without an answer.",
 		askback.OnTimeoutWait:    "it keeps waiting.",
 	} {
 		a := askback.Ask{Deadline: noon, OnTimeout: means}

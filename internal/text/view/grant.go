@@ -71,7 +71,7 @@ var scopeTexts = map[askback.Scope]string{
 func ScopeText(s askback.Scope) string { return scopeTexts[s] }
 
 // IdleGrant is the sentence that explains an idle grant.
-const IdleGrant = "It approves nothing at present: the token or the log-in of the person who made it has ended."
+const IdleGrant = "It approves nothing now: the token or the log-in of the person who gave it has ended."
 
 // Ended reports whether the grant is revoked or expired.
 func (g Grant) Ended(now time.Time) bool { return !g.RevokedAt.IsZero() || !now.Before(g.Until) }

@@ -57,7 +57,7 @@ func outcome(o askback.Outcome) *Outcome {
 func sentence(o askback.Outcome) string {
 	switch {
 	case o.Actor.Kind == askback.ActorTimer && o.Defaulted:
-		return "expired without an answer; a timer applied the default"
+		return "expired without an answer; the default answer was used"
 	case o.Actor.Kind == askback.ActorTimer && o.Status == askback.Cancelled:
 		return "cancelled when its session ended"
 	case o.Actor.Kind == askback.ActorTimer:
@@ -162,11 +162,11 @@ func (a Ask) TimeoutNotice(zone *time.Location) string {
 	start := "If no one answers by " + FormatTime(a.Deadline, zone) + ", "
 	switch a.onTimeout {
 	case askback.OnTimeoutFail:
-		return start + "the request expires and the session fails."
+		return start + "the ask expires, and the agent's session fails."
 	case askback.OnTimeoutDefault:
-		return start + "a timer applies the defaults."
+		return start + "the default answers are used."
 	case askback.OnTimeoutDecline:
-		return start + "the agent is told that no one answered, and continues."
+		return start + "the agent continues without an answer."
 	}
 	return start + "it keeps waiting."
 }

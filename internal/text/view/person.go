@@ -14,7 +14,7 @@ type Person struct {
 	Zone    Text   // the time zone
 	Quiet   Text   // hours without messages
 	Groups  []Text // groups with an "@" in front
-	Source  string // origin of the person: "settings file", "made here", or "only a token"
+	Source  string // origin of the person: "settings file", "added here", or "has only a token"
 	Made    bool   // whether the person was added here or over the API, and can be changed here
 	By      Text   // person who made the last change
 	Changed time.Time
@@ -34,7 +34,7 @@ func ofPerson(p askback.Person) Person {
 }
 
 var sourceWords = map[askback.Source]string{
-	askback.SourceSettings: "settings file", askback.SourceAPI: "made here", askback.SourceToken: "only a token",
+	askback.SourceSettings: "settings file", askback.SourceAPI: "added here", askback.SourceToken: "has only a token",
 }
 
 // A GroupOfPeople is an [askback.Group] for display.

@@ -43,7 +43,7 @@ func OfRoute(r askback.Route) Route {
 		add("after %s, %s", SpanWords(r.Timeout.Duration()), timeoutWords[r.OnTimeout])
 	}
 	if r.Join {
-		add("equal questions of one agent become one")
+		add("identical questions of one agent become one ask")
 	}
 	return Route{
 		When: safetext.Line(matchWords(r.Match)), Does: safetext.Line(strings.Join(does, "; ")),
@@ -52,10 +52,10 @@ func OfRoute(r askback.Route) Route {
 }
 
 var timeoutWords = map[askback.OnTimeout]string{
-	"":                       "the ask expires and the session fails",
-	askback.OnTimeoutFail:    "the ask expires and the session fails",
-	askback.OnTimeoutDecline: "the agent is told that no one answered, and continues",
-	askback.OnTimeoutDefault: "a timer applies the defaults",
+	"":                       "the ask expires, and the agent's session fails",
+	askback.OnTimeoutFail:    "the ask expires, and the agent's session fails",
+	askback.OnTimeoutDecline: "the agent continues without an answer",
+	askback.OnTimeoutDefault: "the default answers are used",
 	askback.OnTimeoutWait:    "it keeps waiting",
 }
 

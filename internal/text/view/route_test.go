@@ -42,8 +42,8 @@ func TestRouteIsASentence(t *testing.T) {
 				Match: askback.Match{Kind: askback.Questions}, To: []string{"ana", "ben", "@oncall"},
 				Timeout: hours(49), OnTimeout: askback.OnTimeoutDecline, Join: true,
 			},
-			"Questions: ana, ben and @oncall may answer; after 2 days 1 hour, the agent is told that no one " +
-				"answered, and continues; equal questions of one agent become one.",
+			"Questions: ana, ben and @oncall may answer; after 2 days 1 hour, the agent continues without an " +
+				"answer; identical questions of one agent become one ask.",
 		},
 		{
 			askback.Route{

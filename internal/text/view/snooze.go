@@ -1,7 +1,7 @@
 package view
 
 import (
-	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -40,14 +40,12 @@ func SnoozeTimes(now time.Time, zone *time.Location) []SnoozeTime {
 // LatestSnooze returns the latest time until which an ask can be snoozed now.
 func LatestSnooze(now time.Time) time.Time { return now.Add(limits.MaxSnooze) }
 
-// errSnooze is returned for text that is not a time.
-var errSnooze = errors.New("this is not a time; write 1h, 18:00, evening, tomorrow, monday or 2026-11-24T09:00")
-
 // ParseSnooze returns the time that a person typed: a duration, a time of day, the name of a day, or a date
 // with or without a time. A time of day and the name of a day mean the next such time. A day without a time
 // begins at 09:00. A nil zone is UTC.
 func ParseSnooze(typed string, now time.Time, zone *time.Location) (time.Time, error) {
 	now = in(now, zone)
+	original := typed
 	typed = strings.ToLower(strings.TrimSpace(typed))
 	switch typed {
 	case "evening", "tonight":
@@ -77,7 +75,8 @@ func ParseSnooze(typed string, now time.Time, zone *time.Location) (time.Time, e
 	if d, err := askback.ParseDuration(typed); err == nil && d > 0 && !isDigit(typed[len(typed)-1]) {
 		return now.Add(d), nil
 	}
-	return time.Time{}, errSnooze
+	return time.Time{}, fmt.Errorf(
+		"%q is not a time; write 1h, 18:00, evening, tomorrow, monday or 2026-11-24T09:00", original)
 }
 
 // isDigit reports whether c is a digit.

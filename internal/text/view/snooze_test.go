@@ -1,6 +1,8 @@
 package view_test
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 	_ "time/tzdata"
@@ -47,6 +49,8 @@ func TestParseSnoozeReturnsTheNextSuchTime(t *testing.T) {
 	for _, typed := range []string{"", "soon", "0m", "-1h", "25:00", "2026-13-01", "1"} {
 		if got, err := view.ParseSnooze(typed, now, zone); err == nil {
 			t.Errorf("%q: got %v, want an error", typed, got)
+		} else if want := strconv.Quote(typed) + " is not a time; write 1h, "; !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: got error %q, want it to begin with %q", typed, err, want)
 		}
 	}
 }
