@@ -217,9 +217,8 @@ func (q Query) Check() error {
 type Page struct {
 	Items      []Ask  `api:"items"`            // the entries of this page
 	NextCursor string `api:"next_cursor,null"` // "" after the last page
-	// EventsCursor is the end of the event stream when the page was read. [Events] after
-	// it yields every later change, so a list can be kept up to date. It is "" for agents,
-	// which cannot follow all sessions.
+	// EventsCursor is the end of the event stream when the page was read. Pass it to [Events.Events] to get
+	// every later change and keep the list up to date. It is "" for agents, which cannot follow all sessions.
 	EventsCursor Cursor `api:"events_cursor,omitempty"`
 	// Snoozes has the caller's snoozes of the asks on this page. If the time of a snooze has passed, its ask
 	// is listed again. Agents have no snoozes.

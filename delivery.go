@@ -88,7 +88,7 @@ type DeliveryQuery struct {
 	// itself, not about its asks. An agent must give the id of an ask or session of its own.
 	AskID, SessionID string
 	Cursor           string // NextCursor of the previous page
-	Limit            int    // 1 to 200; 0 is 50
+	Limit            int    // 1 to 200; 0 means 50
 }
 
 // Check returns an [Invalid] if the query is not valid. It does not check the cursor.

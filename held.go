@@ -16,7 +16,7 @@ type Held struct {
 	Answers  []QuestionAnswer `api:"answers" store:"answers"`        // one answer per question, in order
 	Comment  string           `api:"comment,null" store:"comment"`   // a remark on the whole form
 	Decision Decision         `api:"decision,null" store:"decision"` // if the ask is a confirmation
-	// the arguments as the person edited them; null: unchanged
+	// the arguments as edited by the person; null if unchanged
 	Input  json.RawMessage `api:"input" store:"input"`
 	Reason string          `api:"reason,null" store:"reason"` // the reason, as its author wrote it
 	// Scope is the scope of the grant that approve_all will make.

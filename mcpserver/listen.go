@@ -27,7 +27,7 @@ const (
 const (
 	// maxListened is the maximum number of tasks in a subscription. Further tasks are left out.
 	maxListened = 100
-	// heartbeat is the interval of comments in a stream, so that no proxy ends it.
+	// heartbeat is the interval between comments in a stream. They keep proxies from closing an idle stream.
 	heartbeat = 15 * time.Second
 )
 

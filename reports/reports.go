@@ -30,7 +30,7 @@ type Reader interface {
 type Figures struct {
 	Since    time.Time
 	Asked    int            // the number of asks in the period
-	Wait     WaitFigures    // the waits until all answers
+	Wait     WaitFigures    // statistics over all answers of people
 	Outcomes []OutcomeCount // sorted by status and actor
 	Agents   []AgentFigures // sorted by label and owner
 	People   []PersonFigures

@@ -115,7 +115,7 @@ summary`)
 	}
 }
 
-func TestSummaryReportsThatStepsWereLeftOut(t *testing.T) {
+func TestSummaryReportsOmittedSteps(t *testing.T) {
 	for left, want := range map[string]string{
 		"":                     "try: all good\n",
 		"leave_out 'the moon'": "try: all good, apart from what was left out\n",

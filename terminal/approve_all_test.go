@@ -27,7 +27,7 @@ func approvedAll(scope askback.Scope, reason string) terminal.Result {
 }
 
 // Typing all and then yes approves later calls, for the time that the prompt shows (D1, F8).
-func TestAllAndYesApproveLaterCalls(t *testing.T) {
+func TestTypingAllThenYesApprovesLaterCalls(t *testing.T) {
 	for script, reason := range map[string]string{
 		"all\nyes\n": "", ":note I know it\n ALL \n:note really\n yes\r\n": "I know it\nreally",
 		"sure\nall\nno\nall\nyes\n": "", "All tool\nyes\n": "", "all tool\nno\nall tool\nyes\n": "",

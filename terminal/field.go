@@ -85,7 +85,7 @@ func lastCluster(s string) string {
 	return last
 }
 
-// rows returns the text in rows of a width, and the position of the cursor in these rows.
+// rows returns the text wrapped into rows of the given width, and the row and column of the cursor.
 func (f *field) rows(width int) (rows []string, row, column int) {
 	cut := func(text string) (rows []string) {
 		for line := range strings.SplitSeq(safetext.Block(text).String(), "\n") {

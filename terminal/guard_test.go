@@ -116,7 +116,7 @@ func TestKeysAreIgnoredAfterAResize(t *testing.T) {
 
 // If a person continues to type own words after sending them, the text decides nothing for the next ask of
 // the inbox.
-func TestContinuedTextDoesNotDecideTheNextAsk(t *testing.T) {
+func TestTypingAfterSendDoesNotDecideTheNextAsk(t *testing.T) {
 	for _, width := range inboxWidths {
 		for _, gap := range gaps {
 			f := newInboxFixture(t)

@@ -65,9 +65,9 @@ func NewInbox(tty *TTY, client InboxClient, o *InboxOptions) *Inbox {
 // sendTime is the time limit for sending an answer after the inbox was left.
 const sendTime = 3 * time.Second
 
-// Run shows the inbox until the person leaves the inbox, and then returns nil, or until ctx ends. It returns
-// an error of the terminal, or an error for an answer or a draft that was not saved. For a client that has no
-// inbox, it returns [askback.ErrUnauthorized] or [askback.ErrForbidden].
+// Run shows the inbox until the person leaves it or ctx is done. It returns nil if the person left, and
+// ctx.Err() if ctx is done. It returns an error if the terminal fails, or if an answer or a draft was not
+// saved. For a client that has no inbox, it returns [askback.ErrUnauthorized] or [askback.ErrForbidden].
 func (b *Inbox) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -94,8 +94,8 @@ func (p *picker) stray(key string) tea.Cmd {
 	return p.after(p.guard.pause, armedMsg{})
 }
 
-// strayKey explains that a key has no meaning. On a keyboard with another layout, the keys that
-// the panel names type other characters.
+// strayKey returns a message for a key that has no function. The message mentions the keyboard layout if the
+// character suggests a layout without the keys shown in the panel.
 func strayKey(key string) string {
 	r, size := utf8.DecodeRuneInString(key)
 	if size < len(key) || r < utf8.RuneSelf && !strings.ContainsRune(otherDigits, r) {

@@ -74,8 +74,8 @@ func (h *linkServer) pathOf(l answerlink.Link) string {
 	return answerlink.Path + token
 }
 
-// send sends a request as a browser without a cookie does from the page of a link. If change sets its
-// headers, it sends the request of another program.
+// send sends a request like a browser that shows the page of a link and has no cookie. change may replace the
+// headers, as in a request of another program.
 func (h *linkServer) send(
 	method, path string, form url.Values, change ...func(*http.Request),
 ) *httptest.ResponseRecorder {

@@ -154,7 +154,7 @@ func TestTimelineShowsAtMostAThousandMessages(t *testing.T) {
 }
 
 // An open page of a session shows new events without a reload (A5, E6).
-func TestChromiumSessionIsLive(t *testing.T) {
+func TestChromiumSessionPageUpdatesWithoutReload(t *testing.T) {
 	c := newChromium(t)
 	s, _, open, _ := c.runningSession()
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})

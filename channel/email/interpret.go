@@ -11,29 +11,30 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// An unclear is the reason why a reply is not an answer, as a sentence for its author.
-type unclear string
+// A rejection is a sentence that explains to the sender of a reply why the reply is not an answer.
+type rejection string
 
 // The reasons why a reply is not an answer.
 const (
-	notWritten    unclear = "Your reply has no text of your own."
-	notAnOption   unclear = "Your reply is not exactly one of the options."
-	moreThanLabel unclear = "Your reply begins with an option, but has more text, so it is not clear."
-	twoMeanings   unclear = "Your reply is the number of one option and the name of another option."
-	tooMany       unclear = "This question takes one answer, and your reply has several answers."
-	notNumbered   unclear = "There are several questions: begin each answer with the number of its question, as in " +
+	notWritten    rejection = "Your reply has no text of your own."
+	notAnOption   rejection = "Your reply is not exactly one of the options."
+	moreThanLabel rejection = "Your reply begins with an option, but has more text, so it is not clear."
+	twoMeanings   rejection = "Your reply is the number of one option and the name of another option."
+	tooMany       rejection = "This question takes one answer, and your reply has several answers."
+	notNumbered   rejection = "There are several questions: begin each answer with the number of its question, as in " +
 		"“1: …”."
-	notADecision unclear = "Reply with the one word approve or deny."
-	neverByMail  unclear = "This call is dangerous. It cannot be decided by e-mail, only on its page after logging in."
-	hardToSee    unclear = "Parts of this call are hard to see. It can be decided only on its page."
-	notAccepted  unclear = "Your answer was not accepted."
-	notReadable  unclear = "Your reply could not be read."
-	tooLong      unclear = "The whole question does not fit into a mail, so it can be answered only on its page."
+	notADecision rejection = "Reply with the one word approve or deny."
+	neverByMail  rejection = "This call is dangerous. It cannot be decided by e-mail, only on its page after " +
+		"logging in."
+	hardToSee   rejection = "Parts of this call are hard to see. It can be decided only on its page."
+	notAccepted rejection = "Your answer was not accepted."
+	notReadable rejection = "Your reply could not be read."
+	tooLong     rejection = "The whole question does not fit into a mail, so it can be answered only on its page."
 )
 
 // interpret returns the answer in text, or the reason why text is not an answer. It guesses nothing: an
 // option must be written exactly, up to the case of its letters and its white space, or as its number.
-func interpret(a askback.Ask, text string) (askback.Answer, unclear) {
+func interpret(a askback.Ask, text string) (askback.Answer, rejection) {
 	if c := a.Confirmation; c != nil {
 		if c.Dangerous {
 			return askback.Answer{}, neverByMail
@@ -81,7 +82,7 @@ func isHardToSee(a askback.Ask) bool {
 
 // decision returns the decision in text. If the text is not a decision, it returns the reason. Only the words
 // approve and deny decide.
-func decision(text string) (askback.Answer, unclear) {
+func decision(text string) (askback.Answer, rejection) {
 	if strings.TrimSpace(text) == "" {
 		return askback.Answer{}, notWritten
 	}
@@ -99,7 +100,7 @@ var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^
 
 // numbered splits text into the answers to questions, one element for each question. A line without a number
 // belongs to the answer above it. A missing answer is "".
-func numbered(questions []askback.Question, text string) (parts []string, why unclear) {
+func numbered(questions []askback.Question, text string) (parts []string, why rejection) {
 	parts = make([]string, len(questions))
 	at := -1
 	for line := range strings.SplitSeq(withoutClosing(text), "\n") {
@@ -126,7 +127,7 @@ func numbered(questions []askback.Question, text string) (parts []string, why un
 }
 
 // answerTo returns the answer to q in text, or the reason why text is not an answer.
-func answerTo(q askback.Question, text string) (askback.QuestionAnswer, unclear) {
+func answerTo(q askback.Question, text string) (askback.QuestionAnswer, rejection) {
 	text = strings.TrimSpace(text)
 	out := askback.QuestionAnswer{ID: q.ID}
 	if len(q.Options) == 0 {
@@ -157,7 +158,7 @@ func answerTo(q askback.Question, text string) (askback.QuestionAnswer, unclear)
 
 // freeText returns text as an answer in the person's own words. It returns a reason instead if the question
 // does not allow own words, or if text looks like an option with an error or an addition.
-func freeText(q askback.Question, text string) (askback.QuestionAnswer, unclear) {
+func freeText(q askback.Question, text string) (askback.QuestionAnswer, rejection) {
 	first, _, more := strings.Cut(text, "\n")
 	if _, why := options(q, strings.TrimSpace(first)); more && why == "" {
 		return askback.QuestionAnswer{}, moreThanLabel
@@ -174,7 +175,7 @@ var onlyNumbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 
 // option returns the label of the option that text selects, by its label or its number. If text selects no
 // option or several, it returns the reason.
-func option(q askback.Question, text string) (label string, why unclear) {
+func option(q askback.Question, text string) (label string, why rejection) {
 	var found []string
 	for i, o := range q.Options {
 		if o.Label == text {
@@ -203,7 +204,7 @@ func oneLine(s string) string { return strings.ToLower(strings.Join(strings.Fiel
 
 // options returns the labels of the options that text selects. The options are on separate lines or separated
 // by commas. If a part of text selects no option, options returns the reason.
-func options(q askback.Question, text string) (labels []string, why unclear) {
+func options(q askback.Question, text string) (labels []string, why rejection) {
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "*-• "))
 		if line == "" {

@@ -137,7 +137,7 @@ func (c *Channel) answer(ctx context.Context, client askback.Inbox, m received, 
 }
 
 // read returns the answer in a message, or the reason why the message is not an answer.
-func (c *Channel) read(a askback.Ask, raw []byte, to replyTo) (askback.Answer, unclear) {
+func (c *Channel) read(a askback.Ask, raw []byte, to replyTo) (askback.Answer, rejection) {
 	in, err := parse(raw)
 	switch {
 	case err != nil || in.cutOff:
@@ -163,7 +163,9 @@ func (c *Channel) rejected(err error, to replyTo) (disposal, error) {
 
 // askAgain sends a person a letter about a reply that is not an answer. The letter has the reason and the
 // whole ask, or the way in which the ask was settled. A person gets at most maxAgain letters about an ask.
-func (c *Channel) askAgain(ctx context.Context, m received, to replyTo, a askback.Ask, why unclear) (disposal, error) {
+func (c *Channel) askAgain(
+	ctx context.Context, m received, to replyTo, a askback.Ask, why rejection,
+) (disposal, error) {
 	address := c.options.People()[to.person]
 	if address == "" { // the person was removed
 		return refused, nil

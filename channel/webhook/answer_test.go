@@ -181,7 +181,7 @@ func given(o *askback.Outcome) askback.Outcome {
 
 // If two programs answer at the same time, one answer is accepted. A late answer, a forged answer and an
 // answer with another token change nothing (F6, T18).
-func TestOneOfTwoConcurrentProgramsAnswers(t *testing.T) {
+func TestOneOfTwoConcurrentAnswersIsAccepted(t *testing.T) {
 	d := newDesk(t)
 	question := askback.Request{
 		Questions: []askback.Question{{Text: "Go on?", Options: askback.Options("Yes", "No"), NoOther: true}},

@@ -51,8 +51,8 @@ func (i HeldItem) textID() string { return "held-" + i.Ask.ID.String() }
 // maxHeldItems is the maximum number of answers that the bar shows, each with a separate button.
 const maxHeldItems = 3
 
-// holds reports whether the person of the page has given an answer to a that is not sent yet.
-func (f Frame) holds(a view.Ask) bool {
-	_, held := a.HeldBy(f.Name)
+// holds reports whether the person of the page has answered ask and the answer is not sent yet.
+func (f Frame) holds(ask view.Ask) bool {
+	_, held := ask.HeldBy(f.Name)
 	return held && isSet(f.Name)
 }

@@ -36,7 +36,7 @@ type Store struct {
 	index index
 }
 
-// A name identifies a record: its kind, and its id or key.
+// A name identifies a record by its kind and its id or key.
 type name struct{ kind, id string }
 
 var (

@@ -29,7 +29,7 @@ type rowKey struct {
 	id         string
 }
 
-// A salvage collects the records of a list that can be read.
+// A salvage collects the readable records of a list.
 type salvage struct {
 	list   []store.Record
 	limit  int

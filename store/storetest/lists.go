@@ -296,7 +296,7 @@ func testDue(t *testing.T, sub Subject) {
 	}
 	never := record("ask", "ask_never")
 	closed := at("ask", "ask_8", 3)
-	closed.Open = false // a token expires although it is not open
+	closed.Open = false // Due also returns records that are not open, such as tokens
 	mustCommit(t,
 		s, put(at("ask", "ask_2", 5), at("ask", "ask_9", 1), never, at("token", "tok_1", 5), at("ask", "ask_1", 5),
 			closed, at("ask", "ask_3", 6), at("token", "ask_1", 5)))

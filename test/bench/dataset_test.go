@@ -106,7 +106,7 @@ func TestDatasetIsDeterministic(t *testing.T) {
 
 // Scale prints lines for cycles, for reads and for the clean-up. It leaves only the database that it was told
 // to keep.
-func TestScaleIsMeasured(t *testing.T) {
+func TestScalePrintsAllFigures(t *testing.T) {
 	var out, notes strings.Builder
 	dir := t.TempDir()
 	kept := filepath.Join(t.TempDir(), "large.db")

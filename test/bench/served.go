@@ -90,7 +90,7 @@ func newHandler(s subject) http.Handler {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /ask", func(w http.ResponseWriter, r *http.Request) {
-		_, readErr := io.Copy(io.Discard, r.Body) // the number of written bytes does not depend on it
+		_, readErr := io.Copy(io.Discard, r.Body) // the content is ignored: every ask writes the same record
 		id, err := s.ask(r.Context())
 		reply(w, id, errors.Join(readErr, err))
 	})

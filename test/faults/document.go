@@ -127,9 +127,8 @@ func (n *node) has(name string) bool {
 	return slices.ContainsFunc(n.names, func(s memberName) bool { return s.value == name })
 }
 
-// pieces are the parts of random names and strings: letters that look alike or
-// have two Unicode forms, characters that need escapes or surrogates, and words
-// that are also JSON values.
+// pieces are the parts of random names and strings. They include letters that look alike or have two Unicode
+// forms, characters that need escapes, and words that are also JSON values.
 var pieces = []string{
 	"a", "b", "k", "K", "path", "Path", "id", "to", "x", "0", "1", "1.0", "true", "null", "é", "e\u0301", "Å",
 	"A\u030a", "å", "о", "o",

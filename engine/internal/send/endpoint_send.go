@@ -187,7 +187,8 @@ func (list lister) each(ctx context.Context, kind string) iter.Seq2[store.Effect
 	}
 }
 
-// hasten makes the deliveries due for which ok returns true. It omits deliveries that are being sent.
+// hasten makes every delivery due now for which ok returns true. It omits dead letters and deliveries that
+// are being sent.
 func (e *Service) hasten(ctx context.Context, ok func(store.Effect) bool) error {
 	now := e.Clock()
 	var all []store.Change

@@ -183,7 +183,7 @@ func TestDeferredCallIsAnsweredLater(t *testing.T) {
 
 // A tool that ran ends the ask about its call, and the end of a turn ends the other asks of its session.
 // Neither event ends an ask of another session.
-func TestToolThatRanEndsItsAsk(t *testing.T) {
+func TestAskIsCancelledAfterItsToolRan(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana")
 	client := server.Agent("local")

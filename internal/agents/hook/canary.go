@@ -8,7 +8,7 @@ import (
 // A Canary is a question or a permission that askback doctor asks through a hook, and answers itself.
 type Canary struct {
 	What       string            // the name for people
-	Permission bool              // a person would approve or deny it
+	Permission bool              // whether it is a permission and not a question
 	Want       string            // a text that each output with an answer contains
 	Env        map[string]string // the variables that the agent adds to the environment of the hook
 	// Event returns the event of the agent. text is the question, or a part of the arguments of the

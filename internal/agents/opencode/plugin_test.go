@@ -81,7 +81,7 @@ func TestGateAllowsOnlyToolsThatItAsksAbout(t *testing.T) {
 	}
 }
 
-// The gate applies to tools that change something, and to tools that it does not know.
+// The gate applies to tools that change something, and to unknown tools.
 func TestGateAppliesToToolsThatChangeSomething(t *testing.T) {
 	script := `const { isGated, gateOf } = plugin.internals
 const tools = ["bash", "write", "edit", "apply_patch", "webfetch", "github_merge", "read", "grep", "task", "question", "askback_confirm_action", "askback_delete", "constructor"]

@@ -26,7 +26,7 @@ func visible(s string) string {
 }
 
 // Whatever marks are around a word, Parse does not lose, repeat or move it (T3, T6).
-func TestParseKeepsEveryCharacter(t *testing.T) {
+func TestParseKeepsWordsInOrder(t *testing.T) {
 	parts := []string{
 		"a", "b c", "Ж", "日本", "7", " ", "  ", "    ", "\n", "\n\n", "\t", "\r\n", "*", "**", "***", "****", "`", "``",
 		"```", "~~~", "# ", "## ",

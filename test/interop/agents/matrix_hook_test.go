@@ -55,7 +55,7 @@ func (l hookLane) with(change func(*fixture), remote bool) client {
 	return c
 }
 
-// permissionCells returns the tests of a lane of permissions without a terminal.
+// permissionCells returns the tests of permissions that do not need a terminal.
 func (l hookLane) permissionCells() map[situation]func(*testing.T) {
 	return map[situation]func(*testing.T){
 		inTime: l.decided, late: l.decidedLate, restart: l.decidedAfterRestart, headless: l.headlessAway,
