@@ -125,10 +125,10 @@ func (a *Answer) checkInput(ask Ask, bad *problems) {
 	a.Input = raw
 }
 
-// matchQuestions returns, for each question of the ask, the index of its answer, or -1. Answers are matched
-// by id, or by the text of the question if they have no id. An answer that matches no question and a second
-// answer to a question are problems. If there are more than 2*MaxQuestions answers, matchQuestions adds one
-// problem and matches no answer.
+// matchQuestions returns, for each question of the ask, the index of its answer, or -1 without an answer. An
+// answer is matched by its id or, without an id, by the text of its question. An answer that matches no
+// question is a problem, and so is a second answer to a question. If there are more than 2*MaxQuestions
+// answers, matchQuestions adds one problem and matches no answer.
 func (a Answer) matchQuestions(ask Ask, bad *problems) []int {
 	out := slices.Repeat([]int{-1}, len(ask.Questions))
 	if n := len(a.Answers); n > 2*limits.MaxQuestions {
@@ -150,7 +150,8 @@ func (a Answer) matchQuestions(ask Ask, bad *problems) []int {
 	return out
 }
 
-// match returns the index of the question that a answers, or adds a problem and returns -1.
+// match returns the index of the question that the answer is for. If there is no such question, match adds a
+// problem and returns -1.
 func (a *QuestionAnswer) match(ask Ask, bad *problems) int {
 	for i := range ask.Questions {
 		q := &ask.Questions[i]
@@ -179,8 +180,8 @@ func setID(ask Ask) string {
 	return `set "id" to one of ` + strings.Join(ids, ", ")
 }
 
-// normalize returns the canonical form of an answer to q. It adds the problems to bad, with pointers that
-// begin with at.
+// normalize returns the canonical form of an answer to the question q. It adds the problems to bad. The
+// pointers of the problems begin with at.
 func (a QuestionAnswer) normalize(q *Question, at string, bad *problems) QuestionAnswer {
 	out := QuestionAnswer{ID: q.ID, Question: q.Text, Notes: strings.TrimSpace(a.Notes)}
 	checkText(bad, at+"/notes", out.Notes, limits.MaxText)
@@ -222,8 +223,9 @@ func (a QuestionAnswer) normalize(q *Question, at string, bad *problems) Questio
 	return out
 }
 
-// check adds a problem if a has several values but q allows only one, or if a has no value but q requires
-// one. The argument rest is the number of values that are not labels.
+// check adds a problem if the answer has several values but the question q allows only one. It also adds a
+// problem if the answer has no value but q requires one. The argument rest is the number of values that are
+// not labels.
 func (a *QuestionAnswer) check(q *Question, at string, rest int, bad *problems) {
 	count := len(a.Selected) + rest
 	if count > 1 && !q.MultiSelect {

@@ -255,7 +255,7 @@ func TestAnswerMustFitKindOfQuestion(t *testing.T) {
 	}
 }
 
-// The problem lists the first labels, so that the client can choose one.
+// The problem lists the first labels, so that the client can choose one of these labels.
 func TestProblemListsFirstLabels(t *testing.T) {
 	q := askback.Question{Options: askback.Options(numbered(7)...), NoOther: true, Optional: true}
 	_, err := askback.Choose(strings.Repeat("long ", 20)).Normalize(askOf(q))

@@ -3,7 +3,7 @@ package askback
 import "strings"
 
 // maxSearchWords is the maximum number of words of a search. Further words are ignored, as in a search of
-// settled asks. The limit is needed because an agent can search, and its own asks can have megabytes.
+// settled asks. The limit is needed because an agent can search its own asks, which can have megabytes.
 const maxSearchWords = 20
 
 // Contains reports whether the request of the ask contains each word of search, ignoring case and quotation

@@ -25,7 +25,7 @@ func TestAskContainsWordsOfSearch(t *testing.T) {
 		"users": true, "logs": true,
 		"database which": true, `"which database"`: true, "green logs prod": true,
 		"database mysql": false, "absent": false,
-		// the cost has a limit
+		// only the first 20 words of a search count
 		strings.Repeat("drop ", 20) + "absent": true, strings.Repeat("drop ", 19) + "absent": false,
 	} {
 		if got := a.Contains(search); got != want {

@@ -86,8 +86,7 @@ func tooLong(n, limit int) string {
 	return fmt.Sprintf("%d characters are too many; at most %d are allowed", n, limit)
 }
 
-// truncate returns the first n grapheme clusters of s, without white space around
-// them.
+// truncate returns the first n grapheme clusters of s. It removes white space around the result.
 func truncate(s string, n int) string {
 	s = strings.TrimSpace(s)
 	if len(s) <= n {
@@ -103,8 +102,8 @@ func truncate(s string, n int) string {
 	return strings.TrimSpace(strings.TrimSuffix(s, rest))
 }
 
-// compact returns raw without white space between its tokens, and reports whether raw is JSON in UTF-8. If it
-// is not, compact returns raw without the white space around it.
+// compact returns raw without white space between its tokens, and reports whether raw is JSON in UTF-8. If
+// raw is not such JSON, compact only removes the white space around raw.
 func compact(raw json.RawMessage) (json.RawMessage, bool) {
 	if len(raw) == 0 {
 		return nil, false

@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// Addresses of one receiver have one origin, which contains no secrets.
+// All addresses of a receiver have the same origin, which contains no secrets.
 func TestAddressesOfTheSameReceiverHaveTheSameOrigin(t *testing.T) {
 	for address, want := range map[string]string{
 		"https://agents.example.com/calls?key=secret": "https://agents.example.com",

@@ -28,7 +28,7 @@ func Example() {
 	// Output: ana says SQLite
 }
 
-// The context limits how long the program waits, not how long the ask is open.
+// The context limits how long the program waits. It does not limit how long the ask is open.
 func ExampleAsker_Wait() {
 	ctx := context.Background()
 	e := engine.New(memstore.New(), nil)

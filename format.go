@@ -82,7 +82,7 @@ func (f format) isPossible() bool {
 const maxNumber = 100
 
 // parseNumber parses a JSON number exactly. It rejects a number of more than maxNumber bytes. It also rejects
-// a number that JSON readers cannot hold, because it is too large or would become zero.
+// a number that is too large for JSON readers, or so small that they read zero.
 func parseNumber(s string) (*big.Rat, bool) {
 	if s == "" || len(s) > maxNumber || s[0] != '-' && (s[0] < '0' || s[0] > '9') || !json.Valid([]byte(s)) {
 		return nil, false
@@ -91,7 +91,7 @@ func parseNumber(s string) (*big.Rat, bool) {
 	if n, err := strconv.ParseFloat(s, 64); err != nil || n == 0 && strings.ContainsAny(mantissa, "123456789") {
 		return nil, false
 	} else if n == 0 {
-		return new(big.Rat), true // an exponent such as 0e999999999 means nothing
+		return new(big.Rat), true // the number is zero, whatever its exponent, as in 0e999999999
 	}
 	return new(big.Rat).SetString(s)
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// An answer outside the format of its question is rejected, with the field named. The answer 0 is valid.
+// An answer outside the format of its question is rejected, and the error names the field. The answer 0 is
+// valid.
 func TestAnswerMustFitFormat(t *testing.T) {
 	for format, values := range map[string]struct{ good, bad []string }{
 		"integer 1..100": {[]string{"1", "42", " 7 ", "100", "1e2"}, []string{

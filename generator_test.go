@@ -31,7 +31,8 @@ func instant() *rapid.Generator[time.Time] {
 	})
 }
 
-// rawJSON generates compact JSON: objects and, if object is false, also strings.
+// rawJSON generates compact JSON. If object is true, it generates only objects. Otherwise it also generates
+// strings.
 func rawJSON(object bool) *rapid.Generator[json.RawMessage] {
 	return rapid.Custom(func(t *rapid.T) json.RawMessage {
 		var v any = map[string]any{words.Draw(t, "key"): words.Draw(t, "value"), "n": rapid.Int().Draw(t, "n")}

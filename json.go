@@ -9,7 +9,7 @@ import (
 
 //go:generate go run ./internal/wire/codecgen
 
-// marshal is like json.Marshal, but does not escape <, > and &.
+// marshal returns the JSON of a value like json.Marshal, but does not escape <, > and &.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

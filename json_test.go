@@ -20,8 +20,8 @@ var (
 	seconds = func(s float64) time.Time { return nine.Add(time.Duration(s * float64(time.Second))) }
 )
 
-// goldenValues are the values whose JSON is in testdata: the examples of docs/wire.md
-// §2, and values with few and with many fields.
+// goldenValues are the values whose JSON is in testdata. They are the examples of docs/wire.md §2, and values
+// with few and with many fields.
 var goldenValues = map[string]any{
 	"ask_questions": askback.Ask{
 		ID: "ask_01k00000000000000000000000", SessionID: "ses_01k00000000000000000000000", Agent: "deploy-bot",
@@ -139,7 +139,7 @@ func TestAskIsEqualAfterEncodingAndDecoding(t *testing.T) {
 		if diff := cmp.Diff(want, decode[askback.Ask](t, raw)); diff != "" {
 			t.Errorf("want -, got +, over %s:\n%s", raw, diff)
 		}
-		// json.Marshal escapes <, > and & in what MarshalJSON returned. The value is the same.
+		// json.Marshal escapes <, > and & in the output of MarshalJSON. The decoded value is the same.
 		raw, err = json.Marshal(askback.Page{Items: []askback.Ask{want}, NextCursor: want.ID})
 		if err != nil {
 			t.Fatal(err)

@@ -42,7 +42,7 @@ func TestContextLengthIgnoresEscapes(t *testing.T) {
 	}
 }
 
-// A context is compacted even if the check after that rejects it.
+// A context is compacted even if a later check rejects the context.
 func TestLoneSurrogateInContextIsRejected(t *testing.T) {
 	for _, raw := range []string{` { "a" : "\ud800" } `, `{ "a" : 1 , "a" : 2 }`} {
 		r, err := askback.Request{
@@ -55,7 +55,7 @@ func TestLoneSurrogateInContextIsRejected(t *testing.T) {
 	}
 }
 
-// Rust programs write the tier as Confirm.
+// Programs in Rust write the tier as Confirm.
 func TestCaseOfTierIsIgnored(t *testing.T) {
 	for _, tier := range []string{"Confirm", "confirm", "CONFIRM", ""} {
 		r, err := askback.Request{Confirmation: &askback.Confirmation{ToolName: "rm", Tier: tier}}.Normalize()

@@ -146,7 +146,7 @@ func (r *Request) checkAddressing(bad *problems) {
 	switch r.Context, ok = compact(r.Context); {
 	case len(r.Context) == 0:
 	case string(r.Context) == "{}":
-		r.Context = nil // an empty object means no context
+		r.Context = nil // an object without members means that the ask has no context
 	case !ok || r.Context[0] != '"' && r.Context[0] != '{':
 		bad.add("/context", "must be a string or an object", `"context": "what the person should know"`)
 	case !codec.Valid(r.Context):
@@ -278,7 +278,8 @@ func (q *Question) dropOther(options bool, bad *problems) []string {
 }
 
 func normalizeOptions(q *Question, bad *problems) []Option {
-	if n := len(q.Options); n > limits.MaxOptions+limits.MinOptions { // "Other" is dropped, so it may not count
+	// an option "Other" is dropped, and then does not count
+	if n := len(q.Options); n > limits.MaxOptions+limits.MinOptions {
 		bad.add("/options", fmt.Sprintf("%d options are too many; at most %d are allowed", n, limits.MaxOptions),
 			"offer fewer")
 		return nil
@@ -314,7 +315,8 @@ func normalizeOptions(q *Question, bad *problems) []Option {
 	return kept
 }
 
-// addRepeated adds a problem: people cannot distinguish the option from an option with the label earlier.
+// addRepeated adds the problem that people cannot distinguish the option from an earlier option. The argument
+// earlier is the label of that option.
 func (o *Option) addRepeated(earlier string, bad *problems) {
 	if earlier == o.Label {
 		bad.add("/label", "this label is repeated", "give each option its own label")
@@ -390,7 +392,7 @@ func (c Confirmation) normalize(bad *problems) *Confirmation {
 		bad.add(at+"/input",
 			fmt.Sprintf("%d bytes are too many; at most %d are allowed", len(c.Input), limits.MaxInput), "shorten it")
 	}
-	if c.Tier == "" || strings.EqualFold(c.Tier, "confirm") { // Rust programs write Confirm
+	if c.Tier == "" || strings.EqualFold(c.Tier, "confirm") { // programs in Rust write Confirm
 		c.Tier = "confirm"
 	}
 	if c.Tier != "confirm" {

@@ -423,7 +423,7 @@ func TestNormalizeCompactsJSON(t *testing.T) {
 
 // A header that is too long is truncated, without an error (C2).
 func TestHeaderIsTruncatedToTwelveGraphemeClusters(t *testing.T) {
-	family := "👩‍👩‍👧‍👦" // one cluster, seven code points
+	family := "👩‍👩‍👧‍👦" // one grapheme cluster of seven code points
 	for _, c := range []struct{ name, header, want string }{
 		{"none", "", ""},
 		{"twelve letters", "abcdefghijkl", "abcdefghijkl"},

@@ -18,7 +18,7 @@ var errDangerous = fmt.Errorf(
 
 // checkDangerous returns an error if the action would settle a dangerous call through a channel whose people
 // have not logged in. Such a channel should refuse the answer itself, with a better explanation. For a
-// settled ask it returns nil, because the step then returns the error.
+// settled ask checkDangerous returns nil, because the step then returns the error.
 func (c *client) checkDangerous(action access.Action, a *askback.Ask) error {
 	settles := action == access.ActAnswer || action == access.ActDecline
 	if settles && !a.Settled() && a.Confirmation != nil && a.Confirmation.Dangerous &&
@@ -29,9 +29,9 @@ func (c *client) checkDangerous(action access.Action, a *askback.Ask) error {
 }
 
 // answered returns the input of the state machine for an answer. For a confirmation it adds the digest of
-// edited arguments, and the id and the token of a new grant, which the machine cannot compute. It rejects a
-// grant for a session that ends with this ask. For a settled ask it adds no grant, and ignores an error in
-// the arguments.
+// edited arguments, which the machine cannot compute. For a new grant it also adds the id and the token. It
+// rejects a grant for a session that ends with this ask. For a settled ask it adds no grant, and ignores an
+// error in the arguments.
 func (c *client) answered(t *txn.Tx, a *lifecycle.AskState, answer askback.Answer) (lifecycle.Answered, error) {
 	in := lifecycle.Answered{By: c.Who.Name, Via: c.Who.Channel, Answer: answer, At: t.Now()}
 	if a.Ask.Kind != askback.Confirm {

@@ -26,8 +26,8 @@ func payment(to ...string) askback.Request {
 	return r
 }
 
-// A person who is named in an ask but is not an approver of its route can read it. No action of that person
-// changes it, whatever the channel, and the error names the people who may decide (F12).
+// A person who is named in an ask but is not an approver of its route can read the ask. No action of that
+// person changes the ask, whatever the channel. The error names the people who may decide (F12).
 func TestOnlyApproversDecide(t *testing.T) {
 	p := newTeam(t, &clockedChannel{}, payments())
 	a := p.ask(payment("cem", "ana", "ben"))
@@ -114,8 +114,8 @@ func TestReassignmentDoesNotAddApprovers(t *testing.T) {
 	}
 }
 
-// The approvers of all routes that match must agree. An ask that too few people may decide is rejected, with
-// a fix.
+// The approvers of all routes that match must agree. An ask is rejected if too few people may decide it. The
+// error has a fix.
 func TestApproversOfAllMatchingRoutesMustAgree(t *testing.T) {
 	route := func(approvers ...string) askback.Route { return askback.Route{Approvers: approvers} }
 	quorum := func(r askback.Route, n int) askback.Route { r.Quorum = n; return r }
@@ -214,8 +214,8 @@ func TestApproversDoNotApplyToQuestions(t *testing.T) {
 	}
 }
 
-// People to whom a route with approvers escalates may decide from then on, and not before. Another route can
-// exclude them. They get the question. People who may only read the ask get no message.
+// People to whom a route with approvers escalates may decide from then on, and not before. They get the
+// question. Another route can exclude them. People who may only read the ask get no message.
 func TestEscalationAddsApprovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phones := &clockedChannel{}
@@ -306,8 +306,8 @@ func TestGrantOfNonApproverApprovesNothing(t *testing.T) {
 	}
 }
 
-// An ask keeps its approvers when their group changes. A person who was removed decides nothing through a
-// channel.
+// An ask keeps its approvers when their group changes. A person who was removed from the settings decides
+// nothing through a channel.
 func TestGroupChangeDoesNotChangeApproversOfPendingAsk(t *testing.T) {
 	p := newDirectory(t, &clockedChannel{})
 	for _, name := range []string{"eli", "fay"} {

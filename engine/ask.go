@@ -54,7 +54,7 @@ func (c *client) ask(ctx context.Context, r askback.Request) (*askback.Ask, erro
 		}
 		return nil, n.Late
 	}
-	if n.Route.Join && n.Key != "" { // an ask with this key may be settled
+	if n.Route.Join && n.Key != "" { // join does not find a settled ask with this key
 		if found, err := c.findByKey(ctx, n); !errors.Is(err, askback.ErrNotFound) {
 			return found, err
 		}
@@ -93,9 +93,9 @@ func (c *client) ask(ctx context.Context, r askback.Request) (*askback.Ask, erro
 	return a, nil
 }
 
-// prepare checks a request and sets n to the ask to make. It keeps n.Directed. If the deadline has passed,
-// the engine cannot send to the callback, or too few people may answer, it sets n.Late and returns nil. A
-// repeated request is valid all the same.
+// prepare checks a request and sets n to the ask to make. It keeps n.Directed. It sets n.Late and returns nil
+// if the deadline has passed, if the engine cannot send to the callback, or if too few people may answer. A
+// repeated request is valid in these cases.
 func (c *client) prepare(ctx context.Context, n *txn.NewAsk, r askback.Request) error {
 	r, err := r.Normalize()
 	if err != nil {
@@ -219,8 +219,8 @@ func (e *Engine) stepDueAsk(ctx context.Context, row store.Record) error {
 	})
 }
 
-// findOr returns the ask with the same key, or the error of findByKey. If no ask has the key, it returns err
-// instead, as an error of package askback.
+// findOr returns the ask with the same key, or the error of findByKey. If no ask has the key, findOr returns
+// err, translated into an error of package askback.
 func (c *client) findOr(ctx context.Context, n *txn.NewAsk, err error) (*askback.Ask, error) {
 	found, missing := c.findByKey(ctx, n)
 	if errors.Is(missing, askback.ErrNotFound) {

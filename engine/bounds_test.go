@@ -37,8 +37,8 @@ func (c *countingStore) Recent(ctx context.Context, stream string, before int64,
 	return lines, err
 }
 
-// Stats and Agents read a bounded number of asks. Partial is set in the statistics if there
-// are more (F16).
+// Stats and Agents read a bounded number of asks. If there are more asks, Partial is set in the statistics
+// (F16).
 func TestStatsReadBoundedNumberOfAsks(t *testing.T) {
 	kept := &countingStore{Store: memstore.New()}
 	p := newFixture(t, kept, nil)
@@ -69,7 +69,8 @@ func TestStatsReadBoundedNumberOfAsks(t *testing.T) {
 }
 
 // A page of messages ends with a cursor after a bounded number of events. All pages together have all
-// messages. LastMessage reads backwards from the end, and returns "" after a bounded number of events.
+// messages. LastMessage reads backwards from the end. It returns "" if it finds no message in a bounded
+// number of events.
 func TestMessagesReadBoundedNumberOfEvents(t *testing.T) {
 	kept := &countingStore{Store: memstore.New()}
 	p := newFixture(t, kept, nil)

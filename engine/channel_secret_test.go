@@ -10,7 +10,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// The secret of a channel is made once and stored encrypted. With another key, a new secret replaces it.
+// The secret of a channel is made once and stored encrypted. If the encryption key has changed, a new secret
+// replaces the old secret.
 func TestChannelSecretIsMadeOnce(t *testing.T) {
 	db, ctx := memstore.New(), t.Context()
 	first, err := reopen(db).ChannelSecret(ctx, "webpush")

@@ -15,9 +15,9 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// Asks that have been settled for the retention time are deleted with their history, and so
-// are sessions that have ended. Open asks are kept. A reader whose cursor is older gets a
-// snapshot (E9).
+// Asks that have been settled for the retention time are deleted with their history. Sessions that have ended
+// are deleted, too. Open asks are kept. A reader whose cursor is older than the deletion gets a snapshot
+// (E9).
 func TestOldSettledAsksAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := memstore.New()
@@ -128,7 +128,7 @@ func TestDeadlinesPassWhileOldAsksAreDeleted(t *testing.T) {
 	})
 }
 
-// An ask that changes after it was selected for deletion is kept; the other asks of the commit are deleted
+// An ask that changes after it was selected for deletion is kept. The other asks of the commit are deleted
 // (E9).
 func TestAskChangedSinceSelectionIsNotDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

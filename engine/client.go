@@ -46,7 +46,7 @@ func (c *client) act(
 	var a *txn.AskRecord
 	err := c.engine.db.Update(ctx, func(t *txn.Tx) (err error) {
 		if a, err = t.AskNow(id); errors.Is(err, askback.ErrNotFound) {
-			return c.AuthorizeRelation(action, "") // ErrForbidden does not depend on the ask
+			return c.AuthorizeRelation(action, "") // ErrForbidden does not depend on the ask, so no ask is read
 		} else if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (c *client) copied(a *txn.AskRecord, err error) (askback.Ask, error) {
 	return c.Visible(&a.State).Clone(), err
 }
 
-// shared returns the revision of the ask in a, and err. If a is nil, so is the revision.
+// shared returns the revision of the ask in a, and err. If a is nil, the revision is nil.
 func (c *client) shared(a *txn.AskRecord, err error) (*revision.Ask, error) {
 	if a == nil {
 		return nil, err
@@ -166,8 +166,8 @@ func withoutContent(a askback.Ask) askback.Ask {
 // hiddenText replaces the text of a question that the reader may not see.
 const hiddenText = "(not for you)"
 
-// reassignedBefore returns the ask if this principal already gave it to these people, and therefore can no
-// longer read it: the call is a repeat. Otherwise it returns err.
+// reassignedBefore returns the ask if this principal has already given the ask to these people. The principal
+// can then no longer read the ask, and the call is a repeat. In any other case reassignedBefore returns err.
 func (c *client) reassignedBefore(
 	ctx context.Context, id string, r askback.Reassignment, err error,
 ) (*txn.AskRecord, error) {
@@ -265,11 +265,11 @@ func (c *client) copyAsk(out *askback.Ask, a *txn.AskRecord) {
 	}
 }
 
-// wait returns an ask when it is settled. If the limit ends the wait first, wait returns the ask as it is;
-// the zero limit never ends it. If ctx ends first, wait returns the ask with the cause of ctx.
+// wait returns an ask when it is settled. If the limit ends first, wait returns the pending ask. A limit of 0
+// never ends. If ctx ends first, wait returns the ask with the cause of ctx.
 //
-// wait keeps no copy of the ask while it sleeps. It does not call Settled, which would enlarge its stack by a
-// copy of the ask. A wait for a settled ask is not counted and starts no timer.
+// wait keeps no copy of the ask while it sleeps. It does not call Settled, because a copy of the ask would
+// enlarge its stack. A wait for a settled ask is not counted and starts no timer.
 func (c *client) wait(ctx context.Context, id string, l revision.Limit) (*txn.AskRecord, error) {
 	if a := c.engine.db.Cache.Get(id); a != nil && a.State.Ask.Outcome != nil &&
 		c.AuthorizeAsk(access.ActGet, &a.State) == nil {
@@ -316,7 +316,7 @@ func sleepUntilSettled(ctx context.Context, w *txn.Member, l revision.Limit) *tx
 	return nil
 }
 
-// beginWait counts and registers a waiter. The caller calls endWait when it no longer waits.
+// beginWait counts and registers a waiter. The caller must call endWait after the wait.
 func (c *client) beginWait(id string) (*txn.Member, error) {
 	if err := c.engine.db.Quota.AddWaiter(c.Who); err != nil {
 		return nil, fmt.Errorf("wait %s: %w", id, err)

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// An engine logs once that the clock is behind a stored time. It does so even if a record was stored with the
-// wrong clock, and if the clock is set back while the engine runs (T27).
+// An engine logs once that the clock is behind a stored time (T27). The stored time may come from a record
+// that was stored with the wrong clock. The clock may also be set back while the engine runs.
 func TestClockThatIsBehindIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := memstore.New()

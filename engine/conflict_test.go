@@ -111,8 +111,8 @@ func TestAnswerOfOtherProcessWins(t *testing.T) {
 	}
 }
 
-// failWithUnknown returns a commit that fails with ErrUnknown. If kept is set, it
-// first commits the change.
+// failWithUnknown returns a commit that fails with ErrUnknown. If kept is set, the commit first commits the
+// change.
 func failWithUnknown(kept bool) func(ctx context.Context, c store.Change, next committer) (int64, error) {
 	return func(ctx context.Context, c store.Change, next committer) (int64, error) {
 		if kept {

@@ -38,7 +38,7 @@ func (p *pushes) take() []string {
 	return got
 }
 
-// contactSender is an engine with contacts that is running.
+// contactSender is a running engine with contacts.
 type contactSender struct {
 	*contactFixture
 	t    *testing.T

@@ -223,7 +223,7 @@ func TestWrongCodesFromOneAddressAreLimited(t *testing.T) {
 }
 
 // A contact ends with the token that added it. The token ends when it is revoked or expires, or when its
-// browser is logged out. The contact stays when only the token of the browser expires.
+// browser is logged out. If only the token of the browser expires, the contact stays valid.
 func TestContactEndsWithItsToken(t *testing.T) {
 	ctx := context.Background()
 	add := func(t *testing.T, who askback.Client) {
@@ -294,8 +294,8 @@ func loggedIn(t *testing.T, k *contactFixture, who askback.Client) string {
 	return secret
 }
 
-// A contact that was added after a sign-in ends when its person leaves the settings, and works
-// again when the person comes back.
+// A contact that was added after a sign-in ends when its person leaves the settings. The contact works again
+// when the person comes back.
 func TestContactEndsWhenPersonLeaves(t *testing.T) {
 	k, ctx := newContactFixture("ana"), t.Context()
 	secret, err := k.SignIn(ctx, "https://login.example.com", "ana@example.com")
@@ -390,7 +390,8 @@ func TestAddressBelongsToThePersonWhoAddedItLast(t *testing.T) {
 	}
 }
 
-// A person sees and removes only their own contacts; an admin sees and removes all. An agent has none.
+// A person sees and removes only their own contacts. An admin sees and removes all contacts. An agent has no
+// contacts.
 func TestContactsOfOthersAreHidden(t *testing.T) {
 	k, ctx := newContactFixture(), t.Context()
 	anas, _ := k.withToken(t, "ana", 0)
@@ -420,7 +421,7 @@ func TestContactsOfOthersAreHidden(t *testing.T) {
 	}
 }
 
-// A chat is linked by a code, never by its address alone: its owner must send the code.
+// A chat cannot be linked by its address alone. The owner of the chat must send a code in the chat.
 func TestChatIsAddedOnlyByCode(t *testing.T) {
 	k, ctx := newContactFixture(), t.Context()
 	anas, _ := k.withToken(t, "ana", 0)
@@ -474,7 +475,7 @@ func TestContactsSurviveRestart(t *testing.T) {
 	}
 	stopped, stop := context.WithCancel(ctx)
 	stop()
-	_ = k.Run(stopped) // stopping stores the uses
+	_ = k.Run(stopped) // the engine stores the uses when it stops
 	before, err := k.As(admin).Contacts(ctx)
 	if err != nil || len(before) != 1 || !before[0].UsedAt.Equal(before[0].CreatedAt.Add(time.Minute)) {
 		t.Fatalf("got %+v, %v", before, err)

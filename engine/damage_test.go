@@ -87,7 +87,7 @@ func TestDamagedAskDoesNotAffectOtherAsks(t *testing.T) {
 	for {
 		_, err := p.ana.Get(ctx, old.ID)
 		if errors.Is(err, askback.ErrNotFound) {
-			break // the clean-up has deleted it
+			break // the clean-up has deleted the damaged ask
 		}
 		if err != nil || ctx.Err() != nil {
 			t.Fatalf("clean-up: got %v, want the old ask gone", err)

@@ -9,9 +9,9 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A message channel that does not refuse a dangerous call itself cannot decide the call. The engine refuses
-// its answers, and answers through an unknown channel. A person who has logged in decides the call, and later
-// answers get ErrSettled (T32).
+// The engine refuses the answer to a dangerous call through a message channel, even if the channel does not
+// refuse the answer itself. It also refuses answers through an unknown channel. A person who has logged in
+// decides the call. Later answers get ErrSettled (T32).
 func TestDangerousCallRequiresLogin(t *testing.T) {
 	p := newFixture(t, memstore.New(),
 		&engine.Options{Settings: engine.Settings{People: []askback.Person{{Name: "ana"}, {Name: "ben"}}}})

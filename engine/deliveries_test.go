@@ -13,8 +13,9 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// newDeliveries returns a fixture with five asks, a second apart, whose titles are their numbers. The
-// receiver accepts messages about 0 and 3, gives 1 up, and is busy for 2 and 4. Then 0 and 2 are answered.
+// newDeliveries returns a fixture with five asks, which are made a second apart. The title of an ask is its
+// number. The receiver accepts messages about asks 0 and 3, finally rejects messages about ask 1, and is busy
+// for asks 2 and 4. Then asks 0 and 2 are answered.
 func newDeliveries(t *testing.T) (p *fixture, asks []askback.Ask) {
 	to := &receiver{}
 	to.reply = func(n int) error {
@@ -122,7 +123,7 @@ func TestAgentListsDeliveriesOfItsOwnAsks(t *testing.T) {
 	})
 }
 
-// The cursor of one list is rejected by another, so that a list never starts again unnoticed.
+// The cursor of one list is rejected by another list, so that a list never starts again unnoticed.
 func TestDeliveryCursorOfAnotherListIsRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, asks := newDeliveries(t)
@@ -167,7 +168,7 @@ func TestDeliveriesOfSessionsAreListed(t *testing.T) {
 		}
 		p := newSender(t, memstore.New(), to)
 		t.Cleanup(p.run())
-		pass := func() { // if two changes meet, an attempt may begin late
+		pass := func() { // if two changes are concurrent, an attempt may begin late
 			<-time.After(time.Minute)
 			synctest.Wait()
 		}

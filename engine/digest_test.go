@@ -43,8 +43,9 @@ func (c *counter) take() (events []string, others []int) {
 	return events, others
 }
 
-// An agent that asks a person forty questions at the same time causes five messages. One further message then
-// has the number of the other questions. The answers to these questions cause no message either (T18).
+// An agent asks a person forty questions at the same time. The person gets five messages with a question, and
+// one further message with the number of the other questions. The answers to these other questions cause no
+// message either (T18).
 func TestQuestionsBeyondTheLimitAreCountedInOneMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phone := &counter{asks: map[string]bool{}}
@@ -133,8 +134,8 @@ func TestMessageLimitSurvivesRestart(t *testing.T) {
 	})
 }
 
-// A receiver that fails gets each message separately when it works again. Repeats of a message are not
-// counted as others.
+// A receiver that failed gets each message separately when it works again. A repeated message does not count
+// as another question.
 func TestRepeatedMessagesCountOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phone := &failingFor{counter: counter{asks: map[string]bool{}}}

@@ -13,7 +13,7 @@ import (
 )
 
 // Unknown names, and routes whose confirmations have no approver, are reported and logged once. Other names
-// and routes are not.
+// and routes are not reported.
 func TestUnknownNamesAndUnapprovableRoutesAreReported(t *testing.T) {
 	r := func(change func(*askback.Route)) askback.Route {
 		out := askback.Route{Match: askback.Match{Kind: askback.Confirm}}

@@ -52,7 +52,7 @@ func (p *fixture) putRoutes(routes ...askback.Route) askback.RouteList {
 	return after
 }
 
-// reach gives each person of the API a phone.
+// reach returns the receivers of a person of the API: a phone.
 func reach(p askback.Person) []engine.Receiver {
 	return []engine.Receiver{{Channel: "post", Name: p.Name + "s-phone", Person: p.Name}}
 }
@@ -93,7 +93,8 @@ func TestDirectoryChangeTakesEffectImmediately(t *testing.T) {
 	})
 }
 
-// A route of the API does not weaken the requirements of the settings, and is not tried first.
+// A route of the API does not weaken the requirements of the settings. The routes of the settings are tried
+// first.
 func TestAPIRouteDoesNotWeakenSettings(t *testing.T) {
 	p := newDirectory(t, &clockedChannel{}, askback.Route{
 		Match: askback.Match{Agent: "deploy-*"}, To: []string{"ana", "ben", "cem"}, Quorum: 2, NoSelfApproval: true,
@@ -155,7 +156,7 @@ func TestRemovedPersonCannotAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		known := question() // their names are looked up and cached for a moment
+		known := question() // the engine looks up their names and caches the names for a moment
 		known.To = []string{"eli", "stranger", "ana"}
 		p.ask(known)
 		want(t, "the second ask", phones.take(), "00:00 anas-phone pending")
@@ -226,8 +227,9 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// The settings take precedence over the API, for names, e-mail addresses and ids in Slack. A hidden entry is
-// listed with a warning and has no effect. It takes effect again when the settings no longer hide it.
+// The settings take precedence over the API for names, e-mail addresses and ids in Slack. An entry of the API
+// that the settings hide is listed with a warning and has no effect. The entry has its effect again when the
+// settings no longer hide it.
 func TestSettingsTakePrecedenceOverAPI(t *testing.T) {
 	p := newFixture(t, memstore.New(), &engine.Options{})
 	p.engine.Set(engine.Settings{Issuer: issuer})
@@ -337,7 +339,8 @@ func TestConcurrentSettingsAndAPIChangesAreBothApplied(t *testing.T) {
 	}
 }
 
-// If the stored directory cannot be read, asks are rejected: it may have a rule for approvals.
+// If the stored directory cannot be read, asks are rejected, because the directory may have a rule for
+// approvals.
 func TestUnreadableDirectoryRejectsAsks(t *testing.T) {
 	for _, state := range []string{`{`, `{"v": 2}`} {
 		db := memstore.New()
@@ -401,7 +404,7 @@ func TestConcurrentReadersGetStoredDirectory(t *testing.T) {
 				}
 				routes <- all
 			}()
-			for range 1000 { // lets the other reader run; it should wait
+			for range 1000 { // lets the other reader run, which should wait
 				runtime.Gosched()
 			}
 		})

@@ -194,7 +194,7 @@ func TestOverdueAskExpiresBeforeLateAnswer(t *testing.T) {
 			askback.Choose("SQLite")); !errors.Is(err, askback.ErrSettled) {
 			t.Errorf("got error %v from the other process, want %v", err, askback.ErrSettled)
 		}
-		<-w.done // a rejected answer also wakes the waiter
+		<-w.done // a rejected answer also notifies the waiter
 		wantStatus(t, w.ask, askback.Expired)
 	})
 }

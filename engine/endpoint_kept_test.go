@@ -11,8 +11,8 @@ import (
 )
 
 // An earlier release marked kept deliveries by the text of their errors and a due time in a hundred years.
-// Such deliveries are held like other kept deliveries. They are sent when their endpoint is resumed, or if it
-// was resumed before.
+// Such deliveries are held like other kept deliveries. They are sent when their endpoint is resumed. If the
+// endpoint was resumed before, they are sent without delay.
 func TestDeliveriesKeptByEarlierReleaseAreSent(t *testing.T) {
 	for _, before := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

@@ -167,8 +167,8 @@ func TestPausedDeliveriesAreSentOnResume(t *testing.T) {
 	})
 }
 
-// After status 410, nothing more is sent to a receiver, and all its waiting deliveries are given up. After
-// the endpoint is resumed, new messages are sent, and the old messages are sent again in order.
+// After status 410, no further message is sent to a receiver, and all its waiting deliveries are given up.
+// After the endpoint is resumed, new messages are sent. The old messages can then be sent again, in order.
 func TestEndpointOfGoneReceiverIsDisabled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &receiver{}
@@ -184,7 +184,7 @@ func TestEndpointOfGoneReceiverIsDisabled(t *testing.T) {
 		}
 		p, ops := newEndpoints(t, memstore.New(), to, engine.Options{})
 		defer p.run()()
-		waits := p.ask(calledBack()) // its next attempt is in 5 s
+		waits := p.ask(calledBack()) // the next attempt is in 5 s
 		synctest.Wait()
 		gone = true
 		p.answer(p.ana, waits, "SQLite")
@@ -320,8 +320,8 @@ func TestEndpointSecretIsEncryptedAndRotated(t *testing.T) {
 	})
 }
 
-// If the channel has no secret, each endpoint gets a secret of its own when it is first used. The first
-// rotation returns a secret. The receiver can then verify the messages that it did not accept before.
+// If the channel has no secret, each endpoint gets its own secret when it is first used. The first rotation
+// returns a secret. The receiver can then verify the messages that it did not accept before.
 func TestEndpointSecretIsMadeOnFirstUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &signingReceiver{}
@@ -335,7 +335,7 @@ func TestEndpointSecretIsMadeOnFirstUse(t *testing.T) {
 		if e := endpoint(t, p.agent); e.SecretAt.IsZero() {
 			t.Errorf("got %+v, want the time of its secret", e)
 		}
-		// The same holds if the settings had a secret until now.
+		// The result is the same if the settings had a secret until now.
 		to, db := &signingReceiver{}, memstore.New()
 		p, _ = newEndpoints(t, db, to, engine.Options{})
 		stop := p.run()
@@ -448,8 +448,8 @@ func TestEndpointsSurviveRestart(t *testing.T) {
 	}
 }
 
-// A repeat of a request returns its ask or its session, even if the server has lost its webhooks since. A new
-// request is rejected.
+// A repeated request returns its ask or its session, even if the server has lost its webhooks since the first
+// request. A new request is rejected.
 func TestRepeatedRequestWithCallbackIsAcceptedWithoutChannel(t *testing.T) {
 	db := memstore.New()
 	p, _ := newEndpoints(t, db, &receiver{}, engine.Options{})
@@ -479,7 +479,8 @@ func TestRepeatedRequestWithCallbackIsAcceptedWithoutChannel(t *testing.T) {
 	}
 }
 
-// Retention deletes no ask or session that still has deliveries: they are first sent or given up.
+// The clean-up does not delete an ask or a session with open deliveries. Its deliveries are first sent or
+// given up.
 func TestAskWithUnsentDeliveryIsNotDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &receiver{}

@@ -41,7 +41,7 @@ type Options struct {
 	// RouteChannels are the names of the channels that a route of the API may name; nil: any.
 	RouteChannels []string
 	// NoEffects prevents [Engine.Run] from performing effects. It is for a process that has the store only
-	// for a moment, and must not begin work that takes longer.
+	// for a moment, and must not begin long work.
 	NoEffects bool
 	// EndpointSecrets gives each endpoint of webhooks a secret of its own when it is first used, because the
 	// channel has no secret. Otherwise only endpoints that a principal makes or rotates have a secret.
@@ -123,8 +123,8 @@ func (e *Engine) addKinds() {
 // address of their page; frontends add it to other asks.
 func (e *Engine) Link(base string) { e.db.Pages.Store(&base) }
 
-// As returns the client of a principal, which the caller has authenticated. As panics
-// if p has no name. An empty p.Channel means the API.
+// As returns the client of a principal, which the caller has authenticated. As panics if p has no name. If
+// p.Channel is empty, the channel is the API.
 func (e *Engine) As(p askback.Principal) askback.Client { return e.as(p) }
 
 // Reports returns the reports for a principal. The conditions of [Engine.As] apply.
@@ -143,8 +143,8 @@ func (e *Engine) as(p askback.Principal) *client {
 	return c
 }
 
-// May returns [askback.ErrForbidden] if principals of this kind may never do an
-// action. The methods of a client check this themselves.
+// May returns [askback.ErrForbidden] if no principal of this kind may do the action. The methods of a client
+// check this themselves.
 func (e *Engine) May(p askback.Principal, action access.Action) error { return txn.May(p, action) }
 
 // Awaited reports whether an agent's call of Wait for an ask is running in this
@@ -152,11 +152,9 @@ func (e *Engine) May(p askback.Principal, action access.Action) error { return t
 func (e *Engine) Awaited(id string) bool { return e.db.Hub.HasAgentWaiter(id) }
 
 // Run runs the loops of the engine until ctx ends. They process deadlines, perform effects, start scheduled
-// runs, delete old records, fill the search index and store the last uses of tokens. One goroutine and one
-// timer wait for all deadlines.
-//
-// When ctx ends, Run waits for running effects. It cancels deliveries after two seconds, and other effects
-// after ten. It returns nil.
+// runs and delete old records. They also fill the search index and store the last uses of tokens. One
+// goroutine and one timer wait for all deadlines. When ctx ends, Run waits for running effects. It cancels
+// deliveries after two seconds, and other effects after ten. It returns nil.
 func (e *Engine) Run(ctx context.Context) error {
 	if err := e.people.ReadDirectory(ctx); err != nil && ctx.Err() == nil {
 		e.db.Log.Error("asks are refused until people, groups and routes can be read", "error", err)

@@ -74,21 +74,22 @@ type fakeStore struct {
 
 type committer func(ctx context.Context, c store.Change) (int64, error)
 
-// onCommit replaces Commit by f; nil restores it.
+// onCommit replaces Commit by f. If f is nil, onCommit restores Commit.
 func (d *fakeStore) onCommit(f func(ctx context.Context, c store.Change, next committer) (int64, error)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.commit = f
 }
 
-// onRead replaces Read by f; nil restores it.
+// onRead replaces Read by f. If f is nil, onRead restores Read.
 func (d *fakeStore) onRead(f func(ctx context.Context, kind, id string) (store.Record, error)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.read = f
 }
 
-// onClaim calls f before each Claim and Beat. If f returns an error, so does the call.
+// onClaim sets the function f, which Claim and Beat call first. If f returns an error, Claim and Beat return
+// this error.
 func (d *fakeStore) onClaim(f func() error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -179,7 +180,7 @@ func newFixture(t *testing.T, s engine.Store, o *engine.Options) *fixture {
 	}
 }
 
-// run calls Engine.Run on a goroutine until stop is called.
+// run calls Engine.Run on a goroutine. The function stop ends the call.
 func (p *fixture) run() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup

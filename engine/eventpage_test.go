@@ -86,7 +86,7 @@ func TestFollowersShareOneRead(t *testing.T) {
 	})
 }
 
-// Followers share events, but a person never gets the text that only agents may read.
+// Followers share events. A person still never gets the text that only agents may read.
 func TestSharedEventsHideTextFromPeople(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
@@ -200,7 +200,7 @@ func TestSharedEventsDoNotKeepLargeAsksInMemory(t *testing.T) {
 				break
 			}
 		}
-		const most = 16 << 20 // 16 pages, whose asks take 1 MB each
+		const most = 16 << 20 // 16 pages, each with an ask of 1 MB
 		if kept := heap() - before; kept > most {
 			t.Errorf("the events keep %d bytes, want at most %d", kept, most)
 		}
@@ -294,8 +294,8 @@ func readFirstEvents(t *testing.T, c askback.Client, session string, then func()
 	}
 }
 
-// The goroutine of a reader keeps the size of its stack while it sleeps, and a query needs a large stack. So
-// queries run on other goroutines.
+// A query needs a large stack. Queries run on other goroutines, so that the goroutine of a reader keeps a
+// small stack while it sleeps.
 func TestQueriesDoNotRunOnTheGoroutineOfAnEventReader(t *testing.T) {
 	s := &stackStore{Store: memstore.New(), t: t}
 	p := newFixture(t, s, nil)

@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// History is committed before the cache is updated. An event that is read in between still has the outcome
+// History is committed before the cache is updated. An event that is read between the two has the outcome
 // (F11).
 func TestSettledEventAlwaysHasOutcome(t *testing.T) {
 	e := engine.New(memstore.New(), nil)
@@ -73,8 +73,8 @@ func containsOutcome(ev askback.Event) bool {
 	return json.Unmarshal(ev.Data, &data) == nil && data.Outcome != nil && data.Outcome.Status == askback.Answered
 }
 
-// A cursor ahead of the history is from before the restore of a backup. The reader gets a snapshot, so that
-// it misses no new event.
+// A cursor after the end of the history was made before a backup was restored. The reader gets a snapshot, so
+// that it misses no new event.
 func TestCursorAheadOfHistoryYieldsSnapshot(t *testing.T) {
 	cursor := func(asks int) (askback.Client, askback.Cursor) {
 		e := engine.New(memstore.New(), nil)
@@ -161,11 +161,11 @@ func TestSnapshotReplacesDeletedEvents(t *testing.T) {
 	}
 	for seq, cursor := range cursors {
 		if seq >= 4 {
-			continue // no event is missing after it
+			continue // no event after this cursor is missing
 		}
 		for name, session := range map[string]string{"of the session": run, "of all": ""} {
 			var got []string
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // the events already exist
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // these events exist already
 			for ev, err := range ana.Events(ctx, session, cursor) {
 				if err != nil {
 					break

@@ -16,7 +16,7 @@ import (
 // Digests of requests are stored, so the digest of a request is the same in every release.
 const wantFingerprint = "1:50c727751912cd61f225422c2480ce4f7c7a696e8c2af291d9aff92713bc2321"
 
-// changes has a change of each field of a request.
+// changes maps the name of each field of a request to a function that changes the field.
 var changes = map[string]func(*askback.Request){
 	"Questions": func(r *askback.Request) { r.Questions[0].Header = "H" },
 	"Confirmation": func(r *askback.Request) {
@@ -37,7 +37,7 @@ var changes = map[string]func(*askback.Request){
 
 	"Key":         nil,
 	"Warnings":    nil,
-	"TraceParent": nil, // a repeat may be part of another trace
+	"TraceParent": nil, // a repeated request may have another position in a trace
 	"Quorum": func(r *askback.Request) {
 		r.Questions, r.Confirmation, r.Quorum = nil, &askback.Confirmation{
 			ToolName: "rm", Input: json.RawMessage(`{}`),
@@ -46,7 +46,8 @@ var changes = map[string]func(*askback.Request){
 	"StartedBy": func(r *askback.Request) { r.StartedBy = "ana" },
 }
 
-// The digest of a request covers each of its fields, and the ask has each field that both types have.
+// The digest of a request covers each field of the request. An ask has the value of each field that the
+// request and the ask share.
 func TestEveryFieldOfRequestIsInTheAskAndTheDigest(t *testing.T) {
 	e := engine.New(memstore.New(), &engine.Options{Channels: map[string]engine.Channel{"webhook": &receiver{}}})
 	agent := askback.Principal{Kind: askback.Agent, Name: "bot"}

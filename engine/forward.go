@@ -81,8 +81,8 @@ func (e *Engine) Set(s Settings) { e.people.Set(s) }
 func (e *Engine) ReadDirectory(ctx context.Context) error { return e.people.ReadDirectory(ctx) }
 
 // CheckDirectory returns the problems of the people, groups and routes that apply, such as unknown names of
-// people. A route or a hosted agent whose confirmations have no approver is also a problem. CheckDirectory
-// logs each problem once.
+// people. It also returns each route and each hosted agent whose confirmations have no approver.
+// CheckDirectory logs each problem once.
 func (e *Engine) CheckDirectory(ctx context.Context) ([]people.DirectoryProblem, error) {
 	return e.people.CheckDirectory(ctx)
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A grant ends with the token of its maker, even if it was made in a browser that was logged in with that
-// token. A log-out of that browser does not end the grant (F8).
+// A grant ends with the token of its maker. This holds even if the grant was made in a browser that was
+// logged in with the token. The end of the browser's log-in does not end the grant (F8).
 func TestGrantEndsWithTokenOfItsMaker(t *testing.T) {
 	ctx := t.Context()
 	e := engine.New(memstore.New(), nil)

@@ -37,9 +37,9 @@ func (c *client) HoldDecline(ctx context.Context, id, reason string) (askback.As
 	}))
 }
 
-// held returns in with the time for which the settings hold answers. It also adds the token or sign-in of
-// this principal, which must be valid until the answer is sent. It adds no token if the settings hold no
-// answers, or if the ask is settled.
+// held returns the input in with the time for which the settings hold answers. It also adds the token or
+// sign-in of this principal, which must be valid until the answer is sent. It adds no token if the settings
+// hold no answers, or if the ask is settled.
 func (c *client) held(t *txn.Tx, a *lifecycle.AskState, in lifecycle.Held) (lifecycle.Input, error) {
 	in.For = min(t.DB.Settings.Load().Undo, limits.MaxUndo)
 	if in.For <= 0 || a.Ask.Settled() {
@@ -57,8 +57,8 @@ func (c *client) Undo(ctx context.Context, id string) (askback.Ask, error) {
 	}))
 }
 
-// Held returns the asks with an answer of a person that can still be undone, sorted by the time when the
-// answer is sent. Such asks are due soon, so Held examines no other asks.
+// Held returns the asks with an answer of a person that can still be undone. They are sorted by the time when
+// the answer is sent. Such asks are due soon, so Held examines only asks that are due soon.
 func (e *Engine) Held(ctx context.Context, p askback.Principal) (held []askback.Ask, err error) {
 	rows, err := e.db.Store.Due(ctx, e.db.Clock().Add(limits.MaxUndo), maxHeldScan)
 	if err != nil {

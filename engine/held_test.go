@@ -142,8 +142,8 @@ func TestHeldAnswerOfARevokedTokenIsDropped(t *testing.T) {
 	t.Error("the history does not say that the answer of ana was not sent")
 }
 
-// If ben's answer is first, the held answer of another person is among the late answers, like any late
-// answer. The events for people are deleted together with the ask.
+// If ben's answer settles the ask, the held answer of another person is recorded as a late answer. The events
+// for people are deleted together with the ask.
 func TestDroppedHeldAnswerIsListedAsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := memstore.New()

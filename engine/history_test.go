@@ -56,7 +56,7 @@ func TestHistoryRecordsLateAnswers(t *testing.T) {
 	}
 }
 
-// The history has the steps in order, and a person's late refusal, but not a late cancellation (B1).
+// The history has the steps in order. It has a person's late decline, but not a late cancellation (B1).
 func TestHistoryRecordsEveryStepOfAsk(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	a := p.ask(confirmation())

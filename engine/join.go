@@ -16,8 +16,8 @@ import (
 
 // join returns the pending ask of this principal with the same content, marked as repeated, if the route
 // joins equal questions. Otherwise found is nil. Confirmations are not joined, because each approval is for
-// one call. The caller calls done when the new ask is committed. Until then, equal questions wait. If err is
-// not nil, done is nil.
+// one call. The caller must call done after the commit of the new ask. Until then, equal questions wait. If
+// err is not nil, done is nil.
 func (c *client) join(ctx context.Context, n *txn.NewAsk) (found *askback.Ask, done func(), err error) {
 	if !n.Route.Join || n.Asked.Ask.Kind != askback.Questions {
 		return nil, func() {}, nil
@@ -42,8 +42,9 @@ func (c *client) join(ctx context.Context, n *txn.NewAsk) (found *askback.Ask, d
 	return nil, done, nil
 }
 
-// accept returns an ask that join found as the reply to a request, and counts the request for the rate limit.
-// It records the key of the request, so that a repeat returns the same ask for as long as that ask is stored.
+// accept returns the ask that join has found, as the reply to a request. It counts the request for the rate
+// limit. It also records the key of the request, so that a repeat returns the same ask for as long as that
+// ask is stored.
 func (c *client) accept(ctx context.Context, n *txn.NewAsk, found *askback.Ask) (*askback.Ask, error) {
 	if err := c.engine.db.Quota.LimitRate(c.Who.Name, c.engine.db.Settings.Load().AsksPerMinute,
 		c.engine.db.Clock()); err != nil {

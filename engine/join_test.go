@@ -47,8 +47,8 @@ func TestEqualQuestionsWaitUntilTheFirstIsCommitted(t *testing.T) {
 	})
 }
 
-// If a route joins equal questions of an agent, they are one ask while it is pending. That holds even if they
-// are asked at the same time and with different keys. Other questions stay apart (T18).
+// If a route joins equal questions of an agent, they are one ask while the ask is pending. This holds even if
+// the questions are asked at the same time and with different keys. Other questions have separate asks (T18).
 func TestEqualQuestionsAreJoined(t *testing.T) {
 	p := newTeam(t, &clockedChannel{}, askback.Route{Match: askback.Match{Tags: []string{"join"}}, Join: true})
 	joined := func(change func(*askback.Request)) askback.Request {

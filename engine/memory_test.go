@@ -32,7 +32,7 @@ func TestOpenAskUsesNoGoroutine(t *testing.T) {
 			p.ask(r)
 		}
 		synctest.Wait()
-		if after := runtime.NumGoroutine(); after > before+2 { // the runtime may start its own
+		if after := runtime.NumGoroutine(); after > before+2 { // the runtime may start goroutines of its own
 			t.Errorf("got %d goroutines with 10 000 asks waiting, want the %d from before", after, before)
 		}
 	})
@@ -159,7 +159,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// A recently used ask is read from the cache, an older one from the store.
+// An ask that was used recently is read from the cache. An older ask is read from the store.
 func TestCacheEvictsLeastRecentlyUsed(t *testing.T) {
 	const asks = 1000
 	p := newFixture(t, memstore.New(), &engine.Options{CacheBytes: 200_000})
@@ -173,7 +173,7 @@ func TestCacheEvictsLeastRecentlyUsed(t *testing.T) {
 	all := make([]askback.Ask, asks)
 	for i := range all {
 		all[i] = p.ask(question())
-		p.get(all[0].ID) // keeps it recently used
+		p.get(all[0].ID) // the use of the ask keeps it in the cache
 	}
 	if reads != 0 {
 		t.Errorf("an ask that is used all the time was read %d times, want never", reads)

@@ -38,8 +38,8 @@ func (a *attempts) list() []attempt {
 	return slices.Clone(a.all)
 }
 
-// performer records its calls and then calls do. Its result claims the ask for a person with the name of the
-// effect.
+// A performer records its calls and then calls do. Its result is an input that claims the ask. The name of
+// the person in the claim is the id of the effect.
 type performer struct {
 	node string
 	into *attempts
@@ -58,7 +58,7 @@ func (p *performer) Perform(_ context.Context, e engine.Effect) (lifecycle.Input
 	return lifecycle.Claimed{By: e.ID, At: time.Now()}, nil
 }
 
-// newNode returns a fixture like a process that performs effects.
+// newNode returns a fixture that performs effects, like a process with this node name.
 func newNode(t *testing.T, s engine.Store, into *attempts, node string, do func(e engine.Effect) error) *fixture {
 	t.Helper()
 	return newFixture(t, &fakeStore{Store: s}, &engine.Options{Performer: &performer{node, into, do}})
@@ -143,8 +143,8 @@ func TestEffectIsPerformedAgainAfterCrash(t *testing.T) {
 	})
 }
 
-// A process cannot record heartbeats for a while. Another process performs its effect. The late result of the
-// first process is dropped.
+// A process cannot record heartbeats for a while, and another process performs its effect. The late result of
+// the first process is dropped.
 func TestLateResultOfLostClaimIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept, into := memstore.New(), &attempts{start: time.Now()}

@@ -34,7 +34,7 @@ func withChannel(f channelFunc) *engine.Options {
 }
 
 // A receiver that does not reply gets only some of the slots, so another receiver gets its message without
-// delay. Postponed deliveries are not failed attempts, and all deliveries are sent.
+// delay. A postponed delivery is not a failed attempt. All deliveries are sent.
 func TestSlowReceiverDoesNotDelayOtherReceivers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const many = 200

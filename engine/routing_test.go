@@ -152,7 +152,7 @@ func TestQuorumApprovesAndOneDenialDenies(t *testing.T) {
 	)
 	for _, deny := range []bool{false, true} {
 		r := confirm()
-		r.Agent, r.Quorum = "harmless", 1 // the route of its token also applies
+		r.Agent, r.Quorum = "harmless", 1 // the route for this token also applies
 		a := p.ask(r)
 		if a.Quorum != 2 {
 			t.Fatalf("got quorum %d, want 2", a.Quorum)
@@ -277,7 +277,7 @@ func TestFirstMatchingRouteApplies(t *testing.T) {
 		{labeled, "ben", 0, askback.OnTimeoutWait},
 		{named, "cem", time.Minute, askback.OnTimeoutFail},
 		{question(), "ana ben", 2 * time.Hour, askback.OnTimeoutDefault},
-		{without, "ana ben", 2 * time.Hour, askback.OnTimeoutDecline}, // there is no default
+		{without, "ana ben", 2 * time.Hour, askback.OnTimeoutDecline}, // the ask has no default
 		{timed, "", time.Hour, askback.OnTimeoutDecline},              // a timeout never approves
 	} {
 		a := p.ask(c.r)

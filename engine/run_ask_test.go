@@ -80,7 +80,7 @@ func TestPeopleSeeWhyAHostedRunAsks(t *testing.T) {
 	}
 }
 
-// contextText returns the text of a context. An empty context is {}.
+// contextText returns the text of a context. For an empty context it returns {}.
 func contextText(context json.RawMessage) string {
 	if len(context) == 0 {
 		return "{}"

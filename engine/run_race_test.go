@@ -19,7 +19,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// An overtaken is a store that calls before, once, when a change with a new ask is committed.
+// An overtaken is a store for a test. When the first change with a new ask is committed, it calls before.
 type overtaken struct {
 	engine.Store
 	before func(stream string)
@@ -116,7 +116,8 @@ func (s *readCounter) Claim(
 }
 
 func (s *readCounter) Commit(ctx context.Context, c store.Change) (int64, error) {
-	// The commit notifies others, which read the run for the next turn, perhaps before it returns.
+	// The commit notifies other goroutines. They may read the run for the next turn before the commit
+	// returns.
 	for _, done := range c.Done {
 		if tool := s.tool.Load(); tool != nil && done.ID == *tool {
 			s.tool.Store(nil)
@@ -125,8 +126,8 @@ func (s *readCounter) Commit(ctx context.Context, c store.Change) (int64, error)
 	return s.Store.Commit(ctx, c)
 }
 
-// The run of a tool call is read when the call begins, to check that the tool is still needed, and when the
-// tool has ended.
+// The run of a tool call is read three times: when the call begins, to check that the tool is still needed,
+// and when the tool has ended.
 func TestToolCallReadsItsRunThreeTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{t: t, runner: &scriptRunner{
@@ -148,7 +149,8 @@ func TestToolCallReadsItsRunThreeTimes(t *testing.T) {
 	})
 }
 
-// A lateChild is a store that calls before and after, once, when a new child is committed.
+// A lateChild is a store for a test. When the first change with a new child is committed, it calls before and
+// then after.
 type lateChild struct {
 	engine.Store
 	before func(parent string)
@@ -172,8 +174,8 @@ func (s *lateChild) Commit(ctx context.Context, c store.Change) (int64, error) {
 	return n, err
 }
 
-// A child may end before the process that started it reads its parent again. The child is not cancelled: the
-// parent has its result, and no longer waits for it.
+// A child may end before the process that started the child reads the parent again. The parent then has the
+// result and no longer waits for the child. The child is not cancelled.
 func TestChildThatEndsImmediatelyIsNotCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{
@@ -191,7 +193,8 @@ func TestChildThatEndsImmediatelyIsNotCancelled(t *testing.T) {
 	})
 }
 
-// A child whose parent is cancelled while it starts is cancelled, too: the parent found no child to cancel.
+// If the parent of a child is cancelled while the child starts, the child is cancelled, too. The cancellation
+// of the parent does not find the child.
 func TestChildThatStartsLateIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{

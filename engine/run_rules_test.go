@@ -82,7 +82,8 @@ func TestOnTimeoutFailFailsHostedRun(t *testing.T) {
 	})
 }
 
-// A message that a person sends while an ask is open waits for the outcome, and answers nothing.
+// A person may send a message while an ask is open. The message waits for the outcome, and does not answer
+// the ask.
 func TestMessageToAHostedRunWaitsForItsAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{
@@ -329,7 +330,7 @@ func TestManyHostedRunsDoNotDelayDeliveries(t *testing.T) {
 	})
 }
 
-// A postponed is a store that counts the effects that are put back.
+// A postponed is a store that counts the effects that are scheduled again.
 type postponed struct {
 	engine.Store
 	count atomic.Int64
@@ -344,8 +345,7 @@ func (s *postponed) Commit(ctx context.Context, c store.Change) (int64, error) {
 	return s.Store.Commit(ctx, c)
 }
 
-// Two processes share the runs of a store: each tool runs once, and each question is asked once
-// (F1).
+// Two processes share the runs of a store. Each tool runs once, and each question is asked once (F1).
 func TestTwoProcessesShareHostedRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := memstore.New()
@@ -493,7 +493,7 @@ func (s brokenHistory) History(ctx context.Context, stream string, after int64, 
 	return rows, err
 }
 
-// A run fails with an error if a part of it cannot be read. It does not wait forever.
+// A run fails with an error if a part of the run cannot be read. It does not wait forever.
 func TestDamagedHostedRunFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{t: t, runner: &scriptRunner{
@@ -506,8 +506,8 @@ func TestDamagedHostedRunFails(t *testing.T) {
 	})
 }
 
-// If a run is cancelled between two reads of it, its work ends. The worker reads the run once more after it
-// has registered for changes.
+// If a run is cancelled between two reads of the run, its work ends. The worker reads the run once more after
+// it has registered for changes.
 func TestRunCancelledBetweenTwoReadsEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var h *host
@@ -532,7 +532,8 @@ func TestRunCancelledBetweenTwoReadsEnds(t *testing.T) {
 	})
 }
 
-// A cancelling calls before with the id of the first stream whose history is read.
+// A cancelling is a store for a test. When a history is read for the first time, it calls before with the id
+// of the stream.
 type cancelling struct {
 	engine.Store
 	before func(id string)

@@ -35,9 +35,9 @@ type host struct {
 type scriptRunner struct {
 	scripts map[string][]conversation.ModelReplied
 	execute func(ctx context.Context, call conversation.Call) conversation.Executed
-	// called with each outcome; may be nil
+	// called with each outcome of an ask; may be nil
 	settled func(o askback.Outcome)
-	// the server of the tools; "" is files
+	// the server of the tools; "" means files
 	server string
 	reply  func(ctx context.Context, run conversation.Run, piece func(string)) conversation.Input // instead of scripts
 
@@ -271,7 +271,7 @@ func TestHostedRunContinuesWithAnswer(t *testing.T) {
 		h.check("executed", h.runner.ran(), []string{`read {"path":"x"}`})
 		a := h.asked()
 		h.check("ask", fmt.Sprint(a.SessionID, a.Agent, a.Owner, a.StartedBy), s.ID+"poemhosted:poemana")
-		<-time.After(48 * time.Hour) // the time of the bubble; a person takes days
+		<-time.After(48 * time.Hour) // the time of the bubble, in which a person takes days
 		if _, err := h.ana.Answer(t.Context(), a.ID, askback.Choose("B")); err != nil {
 			t.Fatal(err)
 		}
@@ -329,7 +329,7 @@ func TestToolOfHostedRunRunsOnlyAfterApproval(t *testing.T) {
 	})
 }
 
-// The cancellation of a run ends its tool and cancels its ask, and nothing follows (A2, D3).
+// The cancellation of a run ends its tool and cancels its ask. No event follows (A2, D3).
 func TestCancelledHostedRunStopsItsTool(t *testing.T) {
 	for _, cmd := range []askback.Command{askback.EndTurn{Reason: "enough"}, askback.EndSession{Reason: "enough"}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -440,7 +440,7 @@ func TestCancelCancelsChildren(t *testing.T) {
 	})
 }
 
-// The text of a model can be read while the model writes it, and once more as a whole.
+// The text of a model can be read while the model writes the text, and as a whole afterwards.
 func TestTextOfAModelIsStreamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := make(chan string)

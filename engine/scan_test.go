@@ -103,7 +103,7 @@ func TestPageOfSlowStoreEndsAfterALimitedTime(t *testing.T) {
 	})
 }
 
-// The clean-up skips any number of open asks, some of them with each read.
+// The clean-up skips any number of open asks. Each of its reads skips a limited number.
 func TestOldAskBehindManyOpenAsksIsDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := &shortStore{Store: memstore.New()}

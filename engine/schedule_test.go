@@ -51,8 +51,8 @@ func (r *scheduledRunner) set(t *testing.T, line, zoneName string) {
 	r.schedule.Store(&s)
 }
 
-// A clockwork is a store with servers that host one agent with a schedule. The time begins on
-// Saturday, 1 January 2000, at 0:00.
+// A clockwork is a store with servers that host one agent with a schedule. The clock begins on Saturday, 1
+// January 2000, at 0:00.
 type clockwork struct {
 	t      *testing.T
 	store  engine.Store
@@ -236,7 +236,7 @@ func TestChangedScheduleTakesEffectWithinSeconds(t *testing.T) {
 	})
 }
 
-// A losingStore fails to store the next time of a schedule, as if the process ended then.
+// A losingStore fails to store the next time of a schedule, as if the process ended before that commit.
 type losingStore struct {
 	engine.Store
 	loses atomic.Int64

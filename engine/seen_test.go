@@ -29,7 +29,7 @@ func (p *fixture) seenTimes(a askback.Ask) (all []time.Time) {
 }
 
 // A delivery records the first time at which its person had the ask on a screen. A repeated call writes
-// nothing, and there is no event. The time outlasts the outcome and a restart (E3 to E7).
+// nothing, and makes no event. The time is kept after the outcome and after a restart (E3 to E7).
 func TestDeliveryRecordsOnlyTheFirstView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := memstore.New()
@@ -70,7 +70,7 @@ func TestDeliveryRecordsOnlyTheFirstView(t *testing.T) {
 		}
 		sent, err := p.engine.As(askback.Principal{Kind: askback.Operator, Name: "ops"}).Deliveries(p.Context(),
 			askback.DeliveryQuery{Status: askback.DeliverySent})
-		// they are ordered by random ids
+		// the deliveries are sorted by random ids
 		seen := slices.ContainsFunc(sent.Items, func(d askback.Delivery) bool { return d.SeenAt.Equal(at) })
 		if err != nil || len(sent.Items) != 2 || !seen {
 			t.Errorf("sent: got %+v, %v; want that it was seen at %v", sent.Items, err, at)

@@ -397,8 +397,8 @@ func (f addressFunc) Send(_ context.Context, n askback.Notification) (string, er
 	return "", nil
 }
 
-// A receiver that fails for three days gets the end of each turn of a session in order, each with the session
-// of that moment. Deliveries that were given up are listed and can be sent again.
+// A receiver fails for three days. It then gets the end of each turn of a session in order, each with the
+// session as it was then. Deliveries that were given up are listed and can be sent again.
 func TestReceiverThatFailsForThreeDaysGetsTheEndOfEachTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
@@ -452,8 +452,9 @@ func TestReceiverThatFailsForThreeDaysGetsTheEndOfEachTurn(t *testing.T) {
 	})
 }
 
-// A receiver of several asks and sessions fails for three days. It then gets all messages about each of them
-// in order. Each message has the same id in every attempt, and is not repeated after it was accepted.
+// A receiver of several asks and sessions fails for three days. It then gets all messages about each ask and
+// session in order. Each message has the same id in every attempt, and is not repeated after the receiver
+// accepted it.
 func TestReceiverThatFailsForThreeDaysGetsAllAsksAndSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
@@ -512,8 +513,8 @@ func TestReceiverThatFailsForThreeDaysGetsAllAsksAndSessions(t *testing.T) {
 	})
 }
 
-// A delivery is sent even if its effect is claimed after the commit and before the ask is cached. The cached
-// ask, in which the delivery still waits, must not end the effect.
+// An effect may be claimed after the commit and before the ask is cached. The cached ask, in which the
+// delivery still waits, must not end the effect. The delivery is sent.
 func TestDeliveryClaimedBeforeItsAskIsCachedIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &receiver{}
@@ -568,7 +569,7 @@ func TestGivenUpEndOfSessionCanBeSentAgain(t *testing.T) {
 			t.Fatalf("got %+v, %v, want the end of the session", page, err)
 		}
 		again, err := ops.RetryDelivery(t.Context(), page.Items[0].ID)
-		// it may have been sent by now
+		// the delivery may be sent by now
 		if err != nil || again.Status != askback.DeliveryQueued && again.Status != askback.DeliverySent {
 			t.Fatalf("got %+v, %v, want it queued or sent", again, err)
 		}

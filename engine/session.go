@@ -15,8 +15,8 @@ import (
 
 // sessionOf returns the id of the session that a new ask belongs to, and the callback of the session. It
 // creates the session if the request has a session key that is not in use. Without a key or an id, the
-// session is implicit and has no record. The error is an [askback.Invalid] if the request names a session
-// that does not exist, has another owner, or belongs to a hosted agent.
+// session is implicit and has no record. The error is an [askback.Invalid] if the session in the request does
+// not exist, has another owner, or belongs to a hosted agent.
 func (c *client) sessionOf(t *txn.Tx, n *txn.NewAsk, a *askback.Ask) (id string, to txn.Callback, err error) {
 	switch {
 	case n.SessionID != "":
@@ -104,7 +104,7 @@ func (c *client) Start(ctx context.Context, r askback.SessionRequest) (askback.S
 			one = found
 			return err
 		}
-		if !counted { // not again if the update is repeated
+		if !counted { // this is not repeated if the update is repeated
 			if err := c.engine.runs.LimitRuns(t.Context(), c.Who.Name); err != nil {
 				return err
 			}
@@ -184,7 +184,7 @@ func (c *client) Send(ctx context.Context, id string, cmd askback.Command) (askb
 	var one askback.Session
 	hosted, err := c.hosts(ctx, access.OfCommand(cmd), id)
 	if _, resumes := cmd.(askback.ResumeSession); err == nil && hosted && resumes && c.Who.Kind == askback.Agent {
-		err = c.engine.runs.LimitStarts(c.Who.Name) // each turn costs as much as a run
+		err = c.engine.runs.LimitStarts(c.Who.Name) // each turn counts as a start, because it costs as much
 	}
 	if err != nil {
 		return askback.Session{}, fmt.Errorf("send to %s: %w", id, err)
@@ -233,8 +233,8 @@ func (c *client) hosts(ctx context.Context, action access.Action, id string) (bo
 }
 
 // endOwnSession handles a command to the implicit session of a single ask. EndTurn and EndSession cancel the
-// ask, which ends the session. Other commands are an error, because the session has no record that could
-// store them.
+// ask, which ends the session. For any other command the result is an error, because the session has no
+// record that could store the command.
 func (c *client) endOwnSession(t *txn.Tx, ask string, cmd askback.Command) (askback.Session, error) {
 	a, err := t.AskNow(ask)
 	if err != nil {

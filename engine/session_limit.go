@@ -73,7 +73,7 @@ func (c *client) freeSession(t *txn.Tx, limit int) (bool, error) {
 	}
 	found, err := t.Session(idle)
 	if errors.Is(err, store.ErrNotFound) || err == nil && !isIdle(found.State.Session, t.Now()) {
-		return false, nil // it was used in the meantime
+		return false, nil // the session was used in the meantime
 	}
 	if err != nil {
 		return false, err

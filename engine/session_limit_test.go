@@ -64,8 +64,9 @@ func TestOpenSessionsOfAnAgentAreLimited(t *testing.T) {
 	})
 }
 
-// If an agent has too many sessions, the turn of a session that was idle for a day ends to make room. An ask
-// continues that session. A session with an open ask makes no room.
+// If an agent has too many sessions, the turn of a session that was idle for a day ends. The agent may then
+// start another session. An ask continues the session whose turn was ended. The turn of a session with an
+// open ask does not end.
 func TestNewSessionEndsTurnOfIdleSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), &engine.Options{MaxSessions: 3})

@@ -12,7 +12,7 @@ func (e *Engine) notifySession(t *txn.Tx, f lifecycle.NotifySession) error {
 	s, err := t.Session(f.ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound) && f.MustExist:
-		return store.ErrConflict // it was deleted since its id was read
+		return store.ErrConflict // the session was deleted since its id was read
 	case errors.Is(err, store.ErrNotFound):
 		return nil
 	case err != nil:
@@ -30,7 +30,7 @@ func (e *Engine) cancelOpenAsks(t *txn.Tx, f lifecycle.CancelOpenAsks) error {
 			return err
 		}
 		if txn.Find[lifecycle.AskState](t, row.ID) != nil {
-			continue // it is settled in this tx
+			continue // this tx has settled the ask
 		}
 		state, err := txn.DecodeAsk(row)
 		if err != nil {

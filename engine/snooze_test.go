@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// wantHidden checks whether ana's list hides an ask, and the time of its mark in the list of all asks; the
-// zero time means no mark.
+// wantHidden checks whether ana's list hides an ask. It also checks the snooze that marks the ask in the list
+// of all asks. If mark is zero, the ask must have no snooze in that list.
 func (p *fixture) wantHidden(what string, a askback.Ask, hidden bool, mark time.Time) {
 	p.Helper()
 	for _, c := range []struct {

@@ -57,7 +57,7 @@ func TestStartByLimitsStartsOfAgent(t *testing.T) {
 			{askback.Agent, "ci", nil},
 			{askback.Agent, "ana", askback.ErrStartBy},
 			{askback.Agent, "poem", askback.ErrStartBy},
-			{askback.Agent, "hosted:poem", nil}, // its schedule, and its signed webhooks
+			{askback.Agent, "hosted:poem", nil}, // the agent's own schedule and its signed webhooks
 			{askback.Agent, "hosted:child", askback.ErrStartBy},
 		} {
 			if _, err := start(c.kind, c.name); !errors.Is(err, c.want) {

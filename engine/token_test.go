@@ -87,7 +87,7 @@ func TestTokenExpiresAndIsRevoked(t *testing.T) {
 	k.wantPrincipal(t, hour, askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelAPI})
 	k.advance(time.Millisecond)
 	k.wantUnauthorized(t, "expired", hour)
-	for range 2 { // the second time changes nothing
+	for range 2 { // a second revocation changes nothing
 		if _, err := k.As(admin).RevokeToken(context.Background(), id); err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +206,7 @@ func TestBrowserTokenEndsWithItsParent(t *testing.T) {
 	}
 }
 
-// An agent cannot create a log-in link, because it could answer its own asks with one.
+// An agent cannot create a log-in link. With a link, the agent could answer its own asks.
 func TestAgentGetsNoLoginLink(t *testing.T) {
 	k := newTokenFixture()
 	agent := askback.Principal{Kind: askback.Agent, Name: "bot"}
@@ -398,7 +398,7 @@ func TestLastUseOfTokensIsStoredInBatches(t *testing.T) {
 }
 
 // The name of a token must be a possible name of a person, and must not look like another name. Otherwise one
-// person could count as two. The same holds for people (T9).
+// person could count as two. The names of people have the same rules (T9).
 func TestLookAlikeNamesAreRejected(t *testing.T) {
 	p := newFixture(t, memstore.New(),
 		&engine.Options{Settings: engine.Settings{People: []askback.Person{{Name: "ana"}}}})

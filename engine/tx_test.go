@@ -62,7 +62,7 @@ func TestSessionDeletedDuringAskIsMadeAgain(t *testing.T) {
 	}
 }
 
-// A new session, its ask and the approval by a grant are one commit, with the events in this order.
+// A new session, its ask and the approval by a grant are committed together, with the events in this order.
 func TestAskThatGrantApprovesIsOneCommit(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	first := p.ask(confirmation())

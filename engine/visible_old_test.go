@@ -33,8 +33,9 @@ func (s oldEvents) Recent(ctx context.Context, stream string, before int64, limi
 	return withoutKinds(s.Store.Recent(ctx, stream, before, limit))
 }
 
-// Events of older releases do not record how a call was handled. The ask of the call determines who may see it;
-// without an ask, the run does. A call that asks no person is shown to every person.
+// Events of older releases do not record how a call was handled. The ask of the call determines who may see
+// such an event. Without an ask, the run determines who may see the event. A call that asks no person is
+// shown to every person.
 func TestCallsOfOlderReleaseAreShownOnlyToRecipients(t *testing.T) {
 	for _, answered := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -58,8 +58,8 @@ func (h *host) person(name string) askback.Principal {
 	return askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelWeb}
 }
 
-// everything returns all content that a principal can read of a session, and whether it may follow all
-// sessions.
+// everything returns all content of a session that a principal can read. It also returns whether the
+// principal may follow all sessions.
 func (h *host) everything(p askback.Principal, id string) string {
 	h.t.Helper()
 	var all strings.Builder
@@ -233,7 +233,7 @@ func TestAsksWithoutRecipientsAreShownToEveryPerson(t *testing.T) {
 	})
 }
 
-// New recipients of an ask can read it, and former recipients cannot, even after it was deleted.
+// New recipients of an ask can read the ask. Former recipients cannot, even after the ask was deleted.
 func TestReassignmentChangesReadersOfARunsAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := memstore.New()
@@ -348,7 +348,7 @@ func TestCallbackOfAPersonGetsNoAsksOfOthers(t *testing.T) {
 			defer h.stop()
 			r.mu.Lock() // so that the model replies after the address is set
 			s, err := h.ana.Start(t.Context(), askback.SessionRequest{Agent: "poem", Prompt: "Go.", Key: "k"})
-			if err == nil { // the address comes later
+			if err == nil { // the starter sets the callback only now
 				s, err = h.ana.Start(t.Context(), askback.SessionRequest{
 					Agent: "poem", Prompt: "Go.", Key: "k", CallbackURL: "https://ana.example.com",
 				})

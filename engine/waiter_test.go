@@ -28,7 +28,7 @@ func TestNothingIsPublishedBeforeCommit(t *testing.T) {
 		w := p.wait(context.Background(), a.ID)
 		held := make(chan struct{})
 		p.store.onCommit(func(ctx context.Context, c store.Change, next committer) (int64, error) {
-			first, err := next(ctx, c) // it is committed, but not yet published
+			first, err := next(ctx, c) // the outcome is committed, but not yet published
 			<-held
 			return first, err
 		})
@@ -131,13 +131,13 @@ func TestObserverIsCalledOncePerEventInOrder(t *testing.T) {
 	})
 }
 
-// A reader reads an ask before a step and returns after it. If it cached the old state, a later Wait would
-// block on a settled ask.
+// A call reads an ask before a step and returns after the step. If the call cached the old state, a later
+// Wait would block on a settled ask.
 func TestSlowReadDoesNotCacheOldState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := memstore.New()
 		a := newFixture(t, kept, nil).ask(question())
-		p := newFixture(t, kept, nil) // its cache is empty
+		p := newFixture(t, kept, nil) // the cache of this fixture is empty
 		held := make(chan struct{})
 		var later atomic.Bool
 		p.store.onRead(func(ctx context.Context, kind, id string) (store.Record, error) {
@@ -170,7 +170,7 @@ func TestSlowReadDoesNotCacheOldState(t *testing.T) {
 }
 
 // A person answers an ask after its commit, before the call of Ask has returned. The answered ask is evicted
-// from the cache, and the old state must not replace it there.
+// from the cache. The call of Ask must not then cache the old state.
 func TestSlowAskDoesNotCacheOldState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &recorder{}
@@ -223,7 +223,7 @@ func TestSlowAskDoesNotCacheOldState(t *testing.T) {
 func TestWaitWithEndedContextReturnsAsk(t *testing.T) {
 	kept := memstore.New()
 	a := newFixture(t, kept, nil).ask(question())
-	p := newFixture(t, kept, nil) // its cache is empty
+	p := newFixture(t, kept, nil) // the cache of this fixture is empty
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	got, err := p.agent.Wait(ctx, a.ID)
@@ -304,7 +304,7 @@ func TestCancelledStepDoesNotDelayOtherSteps(t *testing.T) {
 }
 
 // Every waiter gets the outcome, although readers and writers are delayed at random and the cache is small.
-// Run with -race.
+// The test is meant for the race detector.
 func TestEveryWaiterGetsOutcome(t *testing.T) {
 	const rounds, waiters = 300, 8
 	p := newFixture(t, memstore.New(), &engine.Options{CacheBytes: 20_000})

@@ -26,8 +26,8 @@ type Effects struct {
 	Dead    int // given up
 }
 
-// Load returns the load of the engine. It counts asks and effects in the store, so processes that share a
-// store return the same numbers for them.
+// Load returns the load of the engine. The numbers of asks and effects are read from the store, so they are
+// the same in all processes that share the store.
 func (e *Engine) Load(ctx context.Context) (Load, error) {
 	totals, err := e.db.Store.Totals(ctx, txn.KindAsk)
 	if err != nil {

@@ -47,7 +47,7 @@ type Options struct {
 	Store Store
 	// Rows returns all records that a query selects. It reads q.Limit records at a time.
 	Rows func(ctx context.Context, q store.Query) iter.Seq2[store.Record, error]
-	// Update commits the change that fn makes. It runs fn again after a conflict.
+	// Update commits the change that fn makes. After a conflict, Update runs fn again.
 	Update func(ctx context.Context, fn func(context.Context, Tx) error) error
 	Now    func() time.Time // in whole milliseconds
 	Rand   io.Reader
@@ -109,10 +109,10 @@ func (a *Authority) read(ctx context.Context, sum [sha256.Size]byte) (*credentia
 // parent, and so on.
 const maxParents = 8
 
-// resolve returns the credential of a record, limited by its ancestors. It ends when an ancestor ends, or
-// when the person who signed in may no longer sign in. For example, the token of a browser ends with the
-// token that logged it in. The error is [askback.ErrUnauthorized] if an ancestor was deleted or there are
-// more than maxParents.
+// resolve returns the credential of a record, limited by its ancestors. The credential ends when an ancestor
+// ends, or when the person who signed in may no longer sign in. For example, the token of a browser ends with
+// the token that logged the browser in. The error is [askback.ErrUnauthorized] if an ancestor was deleted or
+// there are more than maxParents.
 func (a *Authority) resolve(ctx context.Context, row store.Record) (credential, error) {
 	c, err := decode(row)
 	parent := c.parent
@@ -143,12 +143,10 @@ func (a *Authority) resolve(ctx context.Context, row store.Record) (credential, 
 }
 
 // Root returns the id of the oldest ancestor of a token, or of the token if it has no parent. If a sign-in
-// created one of these tokens, Root returns a string that identifies the person and the issuer instead. For
-// "" it returns "". The error is [askback.ErrNotFound] if the token or an ancestor was deleted, and
-// [askback.ErrUnauthorized] if there are too many ancestors.
-//
-// A grant stores the result. So the grant ends when that token is revoked, but not when a browser is logged
-// out.
+// created one of these tokens, Root instead returns a string that identifies the person and the issuer. For
+// "" it returns "". The error is [askback.ErrNotFound] if the token or an ancestor was deleted. It is
+// [askback.ErrUnauthorized] if there are too many ancestors. A grant stores the root of its maker. So the
+// grant ends when the root is revoked, but not when a browser is logged out.
 func (a *Authority) Root(ctx context.Context, token string) (string, error) {
 	if token == "" {
 		return "", nil

@@ -79,8 +79,9 @@ func (a *Authority) token(ctx context.Context, id string) (askback.Token, error)
 	return c.Token, err
 }
 
-// PersonOf returns the name of the person who owns the token in a record of kind [KindToken], if the token is
-// valid at a time. It does not check the parent of the token.
+// PersonOf returns the name of the person who owns the token in a record of kind [KindToken]. It also reports
+// whether the token belongs to a person and is valid at the time now. It does not check the parent of the
+// token.
 func PersonOf(row store.Record, now time.Time) (name string, valid bool) {
 	c, err := decode(row)
 	return c.Name, err == nil && (c.Kind == askback.Responder || c.Kind == askback.Admin) && c.validAt(now)

@@ -60,8 +60,8 @@ func (a *Authority) personName(by signer) (name string, ok bool) {
 	return "", false
 }
 
-// lowerASCII lower-cases ASCII letters only: Unicode folding would map distinct
-// addresses to one.
+// lowerASCII returns s with its ASCII letters in lower case. Unicode folding would make different addresses
+// equal.
 func lowerASCII(email string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {

@@ -104,7 +104,7 @@ func (a *Authority) putUses(ctx context.Context, tx Tx, ids []string) (map[strin
 			c, err = decode(row)
 		}
 		if stored[id] = a.uses.last(askback.Token{ID: id}); err != nil {
-			continue // it was deleted, or cannot be read, which EachToken reports
+			continue // the token was deleted, or EachToken reports that it cannot be read
 		}
 		row, err = withUse(row, c, stored[id])
 		if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/internal/wire/codec"
 )
 
-// eventData returns the data of an event (docs/wire.md §4). The questions and the outcome come from the ask
-// in of, which may be nil. They never change, so the history does not store them.
+// eventData returns the data of an event (docs/wire.md §4). The argument of is the ask of the event, or nil.
+// The questions and the outcome are taken from it, because the history does not store them.
 func (e *Service) eventData(h lifecycle.Event, of *txn.AskRecord) (json.RawMessage, error) {
 	var a askback.Ask
 	if of != nil {
@@ -122,7 +122,7 @@ func (w *dataWriter) sessionEvent(h lifecycle.Event, a askback.Ask) {
 
 // toolEvent appends the data of an event about a tool call.
 func (w *dataWriter) toolEvent(h lifecycle.Event) {
-	w.text("call_id", "call_"+strconv.Itoa(h.Call)) // ids from models are not unique
+	w.text("call_id", "call_"+strconv.Itoa(h.Call)) // the ids that models choose are not unique
 	w.text("name", h.Tool)
 	switch h.Type {
 	case askback.EventToolInput:

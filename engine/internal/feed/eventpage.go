@@ -27,9 +27,9 @@ type pageEvent struct {
 	row      store.Event
 	readable bool // the event and its ask could be read
 	history  lifecycle.Event
-	ask      *txn.AskRecord  // the ask that it is about, or nil
-	parts    []part          // the asks to which its content belongs
-	data     json.RawMessage // for readers who may see the whole text; their events share it
+	ask      *txn.AskRecord  // the ask of the event, or nil
+	parts    []part          // the asks to which the content of the event belongs
+	data     json.RawMessage // the data for readers who may see the whole event
 	err      error
 }
 
@@ -90,9 +90,9 @@ func (f *eventStream) nextPage(ctx context.Context) (*eventPage, error) {
 	e, key := f.client.service, pageKey{f.session, f.pos.seq}
 	p, isNew := e.shared.page(key, e.Hub.IsShared(f.follower))
 	if isNew {
-		// The other followers need the page even if ctx ends. A separate goroutine reads it: a
-		// query needs a large stack, which the goroutine of the reader would keep while it
-		// sleeps.
+		// The other followers need the page even if ctx ends, so a separate goroutine reads the page. A query
+		// needs a large stack. If the goroutine of the reader made the query, it would keep this stack while
+		// it sleeps.
 		go e.readPage(context.WithoutCancel(ctx), key, p)
 	}
 	select {

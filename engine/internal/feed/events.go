@@ -99,9 +99,8 @@ func (f *eventStream) yieldApart(yield func(askback.Event, error) bool, read fun
 	return err
 }
 
-// begin sets the position to the cursor. If there is no cursor, or if it is ahead of the
-// history, begin returns a snapshot instead. The error is not nil if the principal may not
-// follow the stream.
+// begin sets the position to the cursor. Without a cursor, or if the cursor is after the end of the history,
+// begin returns a snapshot instead. The error is not nil if the principal may not follow the stream.
 func (f *eventStream) begin(ctx context.Context, after askback.Cursor) (_ *askback.Event, err error) {
 	if err := f.authorize(ctx); err != nil {
 		return nil, err
@@ -280,7 +279,7 @@ func (f *eventStream) event(ctx context.Context, e *pageEvent) (ev askback.Event
 		Cursor: f.pos.cursor(), Seq: e.row.StreamSeq, SessionID: e.row.Stream, Type: e.history.Type, At: e.row.At,
 		Data: data,
 	}
-	if ev.Type.ForPeople() { // its stream is the ask
+	if ev.Type.ForPeople() { // the stream of such an event has the id of the ask
 		ev.Seq, ev.SessionID = 0, e.ask.State.Ask.SessionID
 	}
 	return ev, true, nil

@@ -73,7 +73,8 @@ func (c *Client) listAsks(ctx context.Context, q askback.Query) (askback.Page, e
 }
 
 // startedRun reports whether a query selects only the open asks of a hosted run that this agent has started.
-// These asks belong to the hosted agent. This agent may read them, but no other asks of the hosted agent.
+// These asks belong to the hosted agent. This agent may read these asks, but no other asks of the hosted
+// agent.
 func (c *Client) startedRun(ctx context.Context, q askback.Query) (bool, error) {
 	if c.Who.Kind != askback.Agent || q.SessionID == "" || q.Unacked || q.Status != "" && q.Status != askback.Pending {
 		return false, nil
@@ -117,8 +118,9 @@ func (c *Client) listKey(ctx context.Context, key string) (askback.Page, error) 
 	return askback.Page{Items: []askback.Ask{state.Ask}}, nil
 }
 
-// list returns a page of the asks that match a query and that this principal may see. If every is set, it
-// ignores the permissions. It omits pending asks that a snooze in hidden hides now.
+// list returns a page of the asks that match a query and that this principal may see. If every is set, list
+// ignores the permissions. The argument hidden has the snoozes. A pending ask is omitted if its snooze hides
+// it now.
 func (c *Client) list(ctx context.Context, q askback.Query, every bool, hidden snoozes) (askback.Page, error) {
 	now := c.service.Clock()
 	from := c.storeQuery(q)
@@ -184,8 +186,9 @@ func (c *Client) storeQuery(q askback.Query) store.Query {
 	return from
 }
 
-// firstID returns an id before the first ask of a query with Since or Until, in the order of the list, or "".
-// The ids of asks begin with the time of their creation.
+// firstID returns the id after which the list of a query begins: an id before the first ask that may match.
+// The result is "" if the query has no Since. With newest set, it is "" if the query has no Until. The ids of
+// asks begin with the time of their creation.
 func firstID(q askback.Query, newest bool) string {
 	at := q.Since.Add(-time.Millisecond)
 	if newest {

@@ -60,8 +60,8 @@ func (c *Client) RedactSession(one askback.Session) askback.Session {
 }
 
 // visibleText returns the text of a message for this principal. Only agents see the context that a resumed
-// agent was given. A hosted agent gets no such context, so people see its whole text: otherwise a payload
-// could hide instructions from them.
+// agent was given. A hosted agent gets no such context, so people see its whole text. Otherwise a payload
+// could hide instructions from people.
 func (c *Client) visibleText(text string, hosted bool) string {
 	if c.Who.Kind == askback.Agent || hosted {
 		return text
@@ -84,7 +84,7 @@ func containsFold(search string, texts ...string) bool {
 	return false
 }
 
-// shareMessage reports whether the principal gets the message in rows[i], which h is decoded from.
+// shareMessage reports whether the principal gets the message h, which was decoded from rows[i].
 func (c *Client) shareMessage(
 	ctx context.Context, f *partFinder, rows []store.Event, i int, h lifecycle.Event,
 ) (bool, error) {

@@ -10,8 +10,9 @@ import (
 	"github.com/askback/askback/internal/access"
 )
 
-// The limits of [reports.Reader.SessionHistory]: the number of the newest events, and their bytes in the
-// store. An agent determines both numbers, and one page has all these events.
+// The limits of [reports.Reader.SessionHistory]: the maximum number of events, and the maximum number of
+// their bytes in the store. They are needed because an agent determines both numbers, and one page has all
+// these events.
 const (
 	maxHistory      = 1000
 	maxHistoryBytes = 2 << 20

@@ -100,7 +100,7 @@ func (e *Service) fillIndex(ctx context.Context) (read, more bool, err error) {
 	more = u.To < events[len(events)-1].Seq || len(events) == store.MaxList
 	err = e.Store.UpdateIndex(ctx, u)
 	if errors.Is(err, store.ErrConflict) {
-		return true, true, nil // another process has added these asks
+		return true, true, nil // another process has already added these asks
 	}
 	return true, more, err
 }
@@ -123,11 +123,12 @@ func (e *Service) documentOf(ctx context.Context, id string) (d store.Document, 
 	return store.Document{Kind: txn.KindAsk, ID: id, At: state.Ask.Outcome.At, Words: words}, true, nil
 }
 
-// The prefixes of the index words for the principals that may list an ask. These words begin with a character
-// that is in no word of a text. So an ask cannot claim such a word, and a search cannot contain it.
+// The prefixes of the index words for the principals that may list an ask. Each prefix begins with a
+// character that is in no word of a text. So the text of an ask cannot contain such a word, and a search
+// cannot contain it either.
 const (
 	ownerWord  = "§o" // and a name
-	personWord = "§p" // and a name, or nothing for every person
+	personWord = "§p" // a name follows, or nothing for every person
 )
 
 // listers returns the index words for the principals that may list an ask.
@@ -235,7 +236,7 @@ func (c *Client) search(ctx context.Context, q askback.Query) (page askback.Page
 		if last, err = parseSettledCursor(q.Cursor); err != nil {
 			return page, err
 		}
-		from.After, from.Before = last.ask, last.at // its document may have been deleted
+		from.After, from.Before = last.ask, last.at // the document of this ask may have been deleted
 	case !q.Until.IsZero():
 		from.Before = q.Until.Add(time.Millisecond)
 	}

@@ -195,8 +195,8 @@ func (s snoozes) of(asks []askback.Ask) (out []askback.Snooze) {
 	return out
 }
 
-// listSnoozed returns a page of the asks that this person hides now. It reads the snoozes, so that it need
-// not examine the other asks.
+// listSnoozed returns a page of the asks that this person hides now. It reads the snoozes first, so that it
+// examines no other asks.
 func (c *Client) listSnoozed(ctx context.Context, q askback.Query) (page askback.Page, err error) {
 	if !access.Ever(c.Who.Kind, access.ActSnooze) {
 		return page, nil
@@ -212,7 +212,7 @@ func (c *Client) listSnoozed(ctx context.Context, q askback.Query) (page askback
 		a, err := c.service.Read(ctx, s.AskID)
 		if errors.Is(err, askback.ErrNotFound) || errors.Is(err, askback.ErrDamaged) ||
 			errors.Is(err, txn.ErrUnreadable) {
-			continue // it was deleted, or is in no list
+			continue // the ask was deleted, or is in no list
 		}
 		if err != nil {
 			return askback.Page{}, err

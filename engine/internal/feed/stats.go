@@ -69,8 +69,8 @@ func (c *Client) countOpen(ctx context.Context) (b *statsBuilder, all bool, err 
 }
 
 // eachAsk calls do for the asks of a query until do returns false, or until a page has no ask. It reports
-// whether all asks were passed to do. For an operator, these are all asks, which an operator may count but
-// not see.
+// whether all asks were passed to do. An operator may count all asks but not see them, so for an operator
+// eachAsk ignores the permissions.
 func (c *Client) eachAsk(ctx context.Context, q askback.Query, do func(askback.Ask) bool) (all bool, err error) {
 	q.Limit = askback.MaxLimit
 	for {

@@ -24,9 +24,9 @@ import (
 // A part is an ask to which the content of an event belongs, although the event is about a call, a message or
 // a grant.
 type part struct {
-	ask *lifecycle.AskState // nil: no such ask exists now
-	run string              // without an ask: the session of the run that may ask
-	by  string              // the person who made the grant, and so may see it
+	ask *lifecycle.AskState // nil: there is no such ask now
+	run string              // if ask is nil: the session of the run that may ask
+	by  string              // the person who made the grant and so may see it
 }
 
 // sharePart reports whether the principal gets the content of an event that belongs to an ask.
@@ -142,14 +142,14 @@ func (e *Service) grantPart(ctx context.Context, g askback.Grant) (part, error) 
 	case err == nil:
 		p.ask = &a.State
 	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrDamaged), errors.Is(err, txn.ErrUnreadable):
-		err = nil // only its maker gets it
+		err = nil // only the maker of the grant gets the content
 	}
 	return p, err
 }
 
-// isAskedBy reports whether every ask that a run may make is addressed to this person. If that is not known,
-// it returns false. For an agent it returns true, because the session is its own. The text of the model is
-// shown to no other people until it is known whether the text is part of an ask.
+// isAskedBy reports whether every ask that a run may make is addressed to this person. It returns false if
+// that is not known. For an agent it returns true, because the agent owns the session. It is used for text of
+// the model that may be part of an ask. Only people for whom it returns true see such text.
 func (c *Client) isAskedBy(ctx context.Context, session string) (bool, error) {
 	if c.Who.Kind == askback.Agent {
 		return true, nil
@@ -174,7 +174,7 @@ func alwaysAddresses(s *txn.Settings, person string, a *askback.Ask) bool {
 			if !(askback.Match{Agent: r.Match.Agent}).Matches(a) {
 				continue
 			}
-			if lists = append(lists, r.To); len(r.To) == 0 { // then a confirmation is for its approvers
+			if lists = append(lists, r.To); len(r.To) == 0 { // without To, a confirmation is addressed to its approvers
 				lists = append(lists, r.Approvers)
 			}
 		}
@@ -254,7 +254,7 @@ func (f *partFinder) messageParts(ctx context.Context, rows []store.Event, i int
 func (f *partFinder) add(ctx context.Context, all []part, row store.Event, h lifecycle.Event) ([]part, error) {
 	kind := conversation.Kind(h.Kind)
 	switch {
-	case kind == conversation.KindRejected: // the model may correct the call, which then asks
+	case kind == conversation.KindRejected: // the model may correct the rejected call, and then the call asks
 		return append(all, part{run: row.Stream}), nil
 	case kind != "" && !kind.Asks():
 		return all, nil
@@ -273,13 +273,13 @@ func (f *partFinder) add(ctx context.Context, all []part, row store.Event, h lif
 	case open == "" && !kind.Asks() && !isAskTool(h.Tool):
 		return all, nil
 	case open == "" && keep > 0 && !row.At.After(f.service.Clock().Add(-keep)):
-		return append(all, part{}), nil // the ask may have been deleted, and with it the recipients
+		return append(all, part{}), nil // the ask may have been deleted with its list of recipients
 	}
 	return append(all, part{run: row.Stream}), nil
 }
 
-// isAskTool reports whether a tool of this name asks people. It is for events of older releases, which do not
-// record how a call was handled.
+// isAskTool reports whether a tool of this name asks people. It is used for events of older releases, which
+// do not record how a call was handled.
 func isAskTool(name string) bool { return name == "ask_user_question" || name == "confirm_action" }
 
 // openKind returns the kind of a call that has no result yet and asks people, or "".
@@ -302,9 +302,9 @@ func (f *partFinder) openKind(ctx context.Context, key callKey) (conversation.Ki
 	return "", nil
 }
 
-// find adds the ask of a call to f.calls, if there is one, and the asks of other calls that it reads. Asks
-// are made in the order of the calls. So the ask is among the first asks after the call. If the call had
-// ended at that time, the ask is among the last asks before it, unless the clock was set back.
+// find reads asks until it finds the ask of a call, and adds them to f.calls. Asks are made in the order of
+// the calls. If ended is set, the call ended at the time at. Its ask is then among the last asks before that
+// time, unless the clock was set back. Otherwise its ask is among the first asks after that time.
 func (f *partFinder) find(ctx context.Context, key callKey, at time.Time, ended bool) error {
 	if ended {
 		if err := f.search(ctx, key, at.Add(time.Millisecond), true); err != nil {
@@ -330,7 +330,7 @@ func (f *partFinder) search(ctx context.Context, key callKey, from time.Time, ba
 			return err
 		}
 		state, err := txn.DecodeAsk(row)
-		if err != nil { // it may be the ask, so no person sees the call
+		if err != nil { // this may be the ask of the call, so no person sees the call
 			f.service.LogUnreadable(row, err)
 			f.calls[key] = part{}
 			continue

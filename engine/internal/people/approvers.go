@@ -19,7 +19,7 @@ import (
 type routing struct {
 	askback.Route            // the first route that matches, with the strictest approval rules of all routes
 	approvers     [][]string // the people and groups of each route that has approvers
-	widens        bool       // the first route has approvers, so the people of its escalations decide, too
+	widens        bool       // set if the first route has approvers: then the people of its escalations may decide, too
 }
 
 // setApprovers sets the people who may decide a new confirmation, as its routes require.
@@ -55,9 +55,9 @@ func inAll(lists [][]string) []string {
 	})
 }
 
-// resolve returns the people in a list of people and groups, and the names that are not known here. If the
-// settings and the API have no people, all names count as known. People are then known only by tokens, which
-// may be made later.
+// resolve returns the people in a list of people and groups. It also returns the names in the list that are
+// not known. If the settings and the API have no people, all names count as known. People are then known only
+// by tokens, which may be made later.
 func (e *Service) resolve(ctx context.Context, s *current, names []string) (people, unknown []string, err error) {
 	all, missing := s.Members(names)
 	if len(s.People) == 0 {
@@ -74,8 +74,8 @@ func (e *Service) resolve(ctx context.Context, s *current, names []string) (peop
 	return people, missing, err
 }
 
-// whoDecides returns the people of a list who may decide an ask if the ask is addressed to them, without
-// duplicates.
+// whoDecides returns the people in a list who may decide an ask, if the ask is addressed to them. The result
+// has no duplicates.
 func whoDecides(a *askback.Ask, people []string) (names []string) {
 	for _, name := range people {
 		if a.IsApprover(name) && !a.SelfApproval(name) && !slices.Contains(names, name) {
@@ -135,8 +135,8 @@ func (e *Service) checkDeciders(ctx context.Context, s *current, n *txn.NewAsk, 
 	return nil
 }
 
-// checkEveryone is checkDeciders for an ask for every person. If the settings and the API have no people, any
-// person may get a token later.
+// checkEveryone returns the same error as checkDeciders, for an ask for every person. If the settings and the
+// API have no people, any person may get a token later.
 func (e *Service) checkEveryone(ctx context.Context, s *current, n *txn.NewAsk) error {
 	a := &n.Asked.Ask
 	if len(s.People) == 0 || a.Quorum <= 1 && !a.NoSelfApproval {
@@ -165,7 +165,8 @@ func (e *Service) checkEveryone(ctx context.Context, s *current, n *txn.NewAsk) 
 }
 
 // tooFew returns the error for an ask that too few people may decide. The argument may is the number of
-// recipients who may decide it. If named is set, the request names the people, so its author can correct it.
+// recipients who may decide the ask. If named is set, the author of the request has named the people and can
+// correct the names.
 func tooFew(a *askback.Ask, named bool, may int) error {
 	p := askback.Problem{Pointer: "/to", Fix: "name more people"}
 	whom := "of the people named"

@@ -41,13 +41,13 @@ type CodeChannel interface {
 // A contact is a contact with its stored data. It is not changed after it was published, except for the
 // fields that the mutex of [contacts] guards.
 type contact struct {
-	askback.Contact // without Ended
+	askback.Contact // the field Ended is not set
 	address         string
 	binding
 
 	// Guarded by the mutex of [contacts].
-	used   time.Time // instead of UsedAt
-	stored time.Time // the stored time of use
+	used   time.Time // the time of the last use, in place of the field UsedAt
+	stored time.Time // the time of use in the store
 	ends   contactEnd
 }
 

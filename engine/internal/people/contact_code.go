@@ -159,11 +159,11 @@ func (e *Service) LinkContact(ctx context.Context, channel, code, address, label
 
 const (
 	maxGuesses = 5                // the maximum number of wrong codes from one address within guessTime
-	guessTime  = 10 * time.Minute // the time for which a wrong code counts: the lifetime of a code
-	// the maximum number of addresses in memory; then some are forgotten, because a code cannot be guessed
-	// anyway
+	guessTime  = 10 * time.Minute // the time for which a wrong code counts, which is the lifetime of a code
+	// the maximum number of addresses in memory: then some are removed, which is safe because a code cannot
+	// be guessed
 	maxGuessers  = 10_000
-	guessForgets = maxGuessers / 10 // the number of addresses forgotten at a time
+	guessForgets = maxGuessers / 10 // the number of addresses that are removed at a time
 )
 
 // guesses records the times of wrong codes, keyed by the address that sent them.
@@ -191,7 +191,7 @@ func (g *guesses) check(address string, now time.Time) error {
 	}
 }
 
-// add records a wrong code. If there are too many addresses, it forgets some of them.
+// add records a wrong code. If guesses has too many addresses, add removes some of them.
 func (g *guesses) add(address string, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -31,8 +31,8 @@ type contactEnd struct {
 	revoked    bool
 }
 
-// changeContacts commits a change of contacts. The index then reads all contacts again when it is next used,
-// because they change rarely.
+// changeContacts commits a change of contacts. Such changes are rare, so the index then discards its
+// contacts, and reads all contacts when it is next used.
 func (e *Service) changeContacts(ctx context.Context, fn func(*txn.Tx) error) error {
 	e.contacts.changing.RLock()
 	defer e.contacts.changing.RUnlock()

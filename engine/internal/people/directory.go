@@ -79,7 +79,7 @@ type current struct {
 
 // directories combines the settings and the stored directory.
 type directories struct {
-	complete atomic.Bool // the stored directory was read
+	complete atomic.Bool // whether the stored directory was read
 
 	mu      sync.Mutex   // held while a field is replaced
 	file    txn.Settings // the argument of [Service.Set]
@@ -100,8 +100,8 @@ func (e *Service) Set(s txn.Settings) {
 	e.combine()
 }
 
-// current returns the effective settings. It first reads the stored directory unless it was read. If that
-// fails, current returns an error, because a rule of a route must not be missed.
+// current returns the effective settings. It first reads the stored directory unless the directory was
+// already read. If that fails, current returns an error, because a rule of a route must not be missed.
 func (e *Service) current(ctx context.Context) (*current, error) {
 	if e.directory.complete.Load() {
 		return e.applied.Load(), nil
@@ -117,7 +117,8 @@ func (e *Service) current(ctx context.Context) (*current, error) {
 	}
 	e.directory.stored, e.directory.version = d, row.Version
 	e.combine()
-	e.directory.complete.Store(true) // after combine: others then use its settings without the mutex
+	// this is set after combine, because other callers then use the settings without the mutex
+	e.directory.complete.Store(true)
 	return e.applied.Load(), nil
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// excluding returns a problem for each hosted agent whose confirmations are all rejected. Too few of the
-// people that such an agent names may decide the confirmations.
+// excluding returns a problem for each hosted agent whose confirmations are all rejected. These are the
+// agents that name people of whom too few may decide the confirmations.
 func (c *current) excluding(recipients map[string][]string, known []string) (all []DirectoryProblem) {
 	for _, agent := range slices.Sorted(maps.Keys(recipients)) {
 		r := c.routeOf(&askback.Ask{

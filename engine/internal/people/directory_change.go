@@ -55,7 +55,7 @@ func (c *Client) changeDirectory(
 	})
 	switch {
 	case errors.Is(err, askback.ErrUnknown):
-		e.directory.complete.Store(false) // it is read again
+		e.directory.complete.Store(false) // the directory is read again when it is next needed
 		return nil, err
 	case err != nil:
 		return nil, err
@@ -312,8 +312,8 @@ func (c *Client) DeleteGroup(ctx context.Context, name string) (askback.Group, e
 	}, nil
 }
 
-// unusedGroup returns an error if routes name a group. Without the group, the asks of these routes would
-// reach other people, or no people.
+// unusedGroup returns an error if routes name a group. If the group were deleted, the asks of these routes
+// would reach other people, or no people.
 func unusedGroup(name string, routes []askback.Route) error {
 	s := current{Settings: txn.Settings{Routes: slices.Clone(routes)}}
 	for i := range s.Routes {
@@ -348,7 +348,7 @@ func (c *Client) PutRoutes(ctx context.Context, routes []askback.Route, revision
 	s, err := c.changeDirectory(ctx, func(now int64, d *storedDirectory) (bool, error) {
 		switch {
 		case sameRoutes(d.Routes, kept):
-			return false, nil // it may be a repeat
+			return false, nil // the call may be a repeat
 		case d.Revision != revision:
 			return false, askback.ErrChanged
 		}

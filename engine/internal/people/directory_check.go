@@ -13,7 +13,7 @@ import (
 // A DirectoryProblem is a problem of a person, a group, a route or a hosted agent.
 type DirectoryProblem struct {
 	Text string // one sentence, without a full stop
-	// Refuses is set if each confirmation of a route or a hosted agent is rejected, because not enough people
+	// Refuses is set if every confirmation of a route or a hosted agent is rejected, because too few people
 	// may approve it. Route is the index of the route among the routes of its source.
 	Refuses bool
 	Source  askback.Source // the source of the route or the group
@@ -158,8 +158,8 @@ func notKnown(names []string) string {
 }
 
 // reachable returns the known people whom a route lets decide a confirmation. These are its approvers and the
-// people of its escalations, or else the people in its To. If the route does not limit who decides, limited
-// is false.
+// people of its escalations. Without approvers, they are the people in its To. If the route does not limit
+// who decides, limited is false.
 func (c *current) reachable(r *askback.Route, known []string) (people []string, limited bool) {
 	names := r.Approvers
 	switch {
@@ -199,8 +199,8 @@ func (c *current) unsatisfiable(r *askback.Route, known []string) string {
 	return fmt.Sprintf("%s must approve, but only %d known people may", howMany(r.Quorum), len(people))
 }
 
-// excludes returns why no confirmation that matches both routes can be approved, or "". It returns "" if a
-// confirmation of one route need not match the other.
+// excludes returns why no confirmation that matches both routes can be approved, or "". It also returns "" if
+// a confirmation may match only one of the routes.
 func (c *current) excludes(a, b *askback.Route, known []string) string {
 	if len(a.Approvers) == 0 || len(b.Approvers) == 0 || !covers(a.Match, b.Match) && !covers(b.Match, a.Match) {
 		return ""

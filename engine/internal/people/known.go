@@ -20,7 +20,7 @@ const (
 
 // tokenNames caches the names of the people with a valid token.
 type tokenNames struct {
-	stale atomic.Bool // set when names must be read again; atomic, because a reader may need the settings
+	stale atomic.Bool // set if the names must be read again; atomic, because forget must not wait for read
 
 	mu    sync.Mutex
 	at    time.Time
@@ -56,7 +56,7 @@ func (e *Service) knownPeople(ctx context.Context, s *current, names []string) (
 	return known, nil
 }
 
-// forget makes the next call of read search for tokens again.
+// forget discards the cached names, so that the next call of read searches for tokens.
 func (t *tokenNames) forget() { t.stale.Store(true) }
 
 // read returns the names of the people with a valid token. It returns the cached names for knownTime, or for

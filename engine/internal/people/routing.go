@@ -17,8 +17,8 @@ import (
 // Routing determines who may answer an ask, which channels carry it, and what happens if no person answers
 // (F12). The settings and the API have people, groups and routes. The ask itself may name people and groups.
 
-// routeOf combines the routes that match an ask: the fields of the first route, and the approval rules of all
-// routes.
+// routeOf returns a combination of the routes that match an ask: the fields of the first route, and the
+// approval rules of all routes.
 func (c *current) routeOf(a *askback.Ask) (out routing) {
 	found := false
 	for i := range c.Routes {
@@ -76,8 +76,8 @@ func (c *Client) AddRoute(ctx context.Context, n *txn.NewAsk) error {
 }
 
 // address sets the people and groups who get a new ask, and returns the people. These are the people whom the
-// request names, or else the people of its route. If too few of these people may decide the ask, its
-// approvers also get it.
+// request names. If the request names no people, they are the people of its route. If too few of these people
+// may decide the ask, its approvers also get the ask.
 func (e *Service) address(ctx context.Context, n *txn.NewAsk, r *routing) (people []string, err error) {
 	a := &n.Asked.Ask
 	if n.Named {
@@ -151,13 +151,13 @@ func FollowUps(r askback.Route, at time.Time) (all []askback.FollowUp) {
 	return all
 }
 
-// expand returns the people in a list of people and groups, and the names that are not known here. If the
-// settings or the API have people, unknown people are omitted. Otherwise all people are taken, because they
-// are known only by tokens, which may be made later.
+// expand returns the people in a list of people and groups. It also returns the names in the list that are
+// not known. If the settings or the API have people, unknown people are omitted. Otherwise unknown people are
+// kept, because they may get a token later.
 //
-// The pointer is the place of the list in the request. The error is an [askback.Invalid] if no person is left
-// or, if strict is set, a group does not exist. Without strict, a missing group is among the skipped names:
-// the author of an ask does not see the groups of a route.
+// The pointer is the place of the list in the request. The error is an [askback.Invalid] if no person is
+// left. If strict is set, a missing group is also an error. Otherwise a missing group is among the skipped
+// names, because the author of an ask does not see the groups of a route.
 func (e *Service) expand(
 	ctx context.Context, pointer string, names []string, strict bool,
 ) (people, skipped []string, err error) {
@@ -189,7 +189,7 @@ func (e *Service) expand(
 		}
 	}
 	switch {
-	case len(all) == 0: // only groups that no longer exist
+	case len(all) == 0: // the list has only groups that no longer exist
 	case known == nil || len(s.People) == 0 && len(people) > 0:
 		return all, missing, nil
 	case len(s.People) == 0: // people may get a token later
@@ -309,7 +309,7 @@ func (c *Client) Reassigned(t *txn.Tx, a *lifecycle.AskState, r askback.Reassign
 }
 
 // checkReassigned returns an [askback.Invalid] if too few of the new recipients may decide an ask. It also
-// returns an error if none of the people in named may decide the ask.
+// returns an [askback.Invalid] if no person in named may decide the ask.
 func (c *Client) checkReassigned(ctx context.Context, ask *askback.Ask, named, people []string) error {
 	chosen, _, err := c.service.expand(ctx, "/to", named, true)
 	if err != nil {
@@ -321,7 +321,7 @@ func (c *Client) checkReassigned(ctx context.Context, ask *askback.Ask, named, p
 				listed(whoDecides(ask, ask.Approvers))), Fix: "name one of them",
 		}}
 	}
-	for _, v := range ask.Votes { // their approvals count, even if they are no longer recipients
+	for _, v := range ask.Votes { // an approval counts even if its author is no longer a recipient
 		people = union(people, []string{v.Name})
 	}
 	if may := len(whoDecides(ask, people)); may < max(ask.Quorum, 1) {
@@ -343,7 +343,7 @@ func (e *Service) FollowUp(t *txn.Tx, a *txn.AskRecord) error {
 			switch {
 			case err == nil:
 				in.People, in.Why = people, skippedText(skipped)
-			case errors.As(err, new(askback.Invalid)): // the settings have changed since
+			case errors.As(err, new(askback.Invalid)): // the settings have changed since the ask was made
 				in.Why = err.Error()
 			default:
 				return err

@@ -86,7 +86,7 @@ func (e *Service) LimitRuns(ctx context.Context, owner string) error {
 }
 
 // LimitStarts records that a program starts a turn of a run. A program may start as many turns in a minute as
-// an agent may make asks: each turn costs requests to a model.
+// an agent may make asks, because each turn costs requests to a model.
 func (e *Service) LimitStarts(owner string) error {
 	limit := e.Settings.Load().AsksPerMinute
 	err := e.Quota.LimitRate("start\x00"+owner, limit, e.Clock())
@@ -97,8 +97,8 @@ func (e *Service) LimitStarts(owner string) error {
 	return err
 }
 
-// preferCallback removes the callback of an agent from the ask of a run whose session has a callback. The ask
-// then gets the callback of the session, which its starter chose.
+// preferCallback removes the callback of an agent from the ask of a run if the session has a callback. The
+// ask then gets the callback of the session, which the starter of the run chose.
 func (e *Service) preferCallback(ctx context.Context, id string, r *askback.Request) error {
 	if r.CallbackURL == "" {
 		return nil
@@ -132,10 +132,11 @@ func (e *Service) agentNames() string {
 }
 
 // countRuns returns the number of open hosted sessions of an owner, at most limit. If the owner has fewer
-// than limit open sessions, it returns their number without reading whether they are hosted.
+// than limit open sessions, countRuns returns the number of all of them. It then need not read which sessions
+// are hosted.
 func (e *Service) countRuns(ctx context.Context, owner string, limit int) (n int, err error) {
 	all, err := e.Store.CountOpen(ctx, txn.KindSession, owner, limit)
-	if err != nil || all < limit { // most owners have few
+	if err != nil || all < limit { // most owners have few open sessions
 		return all, txn.FromStore(err)
 	}
 	for s, err := range e.OpenSessions(ctx, owner) {

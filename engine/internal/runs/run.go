@@ -17,20 +17,20 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// KindRun is the kind of the record of a hosted run, whose id is the id of its session. Its model reads the
-// events of that session. The record is found only by its id: in lists it would appear twice, and each index
-// would cost as much as its state.
+// KindRun is the kind of the record of a hosted run. The id of the record is the id of the session. The model
+// of the run reads the events of that session. The record is found only by its id and is in no list or index.
+// A list would have the run twice, and each index would cost as much as the state of the run.
 const KindRun = "run"
 
-// runFormat is the version number of the fixed part of a run. Format 1 repeated columns of the record: the
-// id, the agent, and the person who started it as the owner.
+// runFormat is the version number of the fixed part of a run. In format 1, the fixed part repeated columns of
+// the record: the id, the agent, and the person who started the run as the owner.
 const runFormat = 2
 
 // A runFixed is the part of a run that never changes.
 type runFixed struct {
 	Format int `json:"format"`
 	conversation.Run
-	StartedBy string `json:"started_by,omitempty"` // the person who started it, or ""
+	StartedBy string `json:"started_by,omitempty"` // the person who started the run, or ""
 
 	// Parent, Call and Child are set for a child. Parent is the session of the run that started the child.
 	// Call is the number of the call in that run, and Child the index of its task.
@@ -45,7 +45,7 @@ type runRecord struct {
 	fixed   runFixed
 	state   conversation.State
 	changed bool
-	cancel  lifecycle.Cancelled // the actor and the reason for its open ask, if a step ends its turn
+	cancel  lifecycle.Cancelled // cancels the open ask of the run, if a step ends the turn
 }
 
 // lockRun locks and reads a run, unless the tx holds the run already. A tx locks runs before other records.
@@ -55,7 +55,7 @@ func lockRun(t *txn.Tx, id string) (*runRecord, error) {
 			return r, nil
 		}
 	}
-	if err := t.Lock(KindRun + " " + id); err != nil { // its session has the same id
+	if err := t.Lock(KindRun + " " + id); err != nil { // the session of the run has the same id
 		return nil, err
 	}
 	row, err := t.DB.Store.Read(t.Context(), KindRun, id)
@@ -69,8 +69,8 @@ func lockRun(t *txn.Tx, id string) (*runRecord, error) {
 	return addRun(t, r), nil
 }
 
-// lockKnownRun is like lockRun for a run that was read before. It does not read the run again. If the run has
-// changed since, the commit is a conflict, and the next attempt reads the run.
+// lockKnownRun locks a run that was read before, and does not read the run again. If the run has changed
+// since it was read, the commit is a conflict, and the next attempt reads the run.
 func lockKnownRun(t *txn.Tx, known *runRecord) (*runRecord, error) {
 	if t.Attempt > 0 {
 		return lockRun(t, known.row.ID)
@@ -167,7 +167,7 @@ func (r *runRecord) addEffect(t *txn.Tx, effect conversation.Effect) error {
 	case conversation.OpenAsk:
 		return r.queue(t, kindOpenAsk, runWork{Call: f.Call})
 	case conversation.WithdrawAsk:
-		return nil // its turn ends, and with it the asks of the session
+		return nil // the turn of the run ends, and with it the asks of the session
 	case conversation.StartChild:
 		return r.queue(t, kindStartChild, runWork{Call: f.Call, Child: f.Child})
 	case conversation.CancelChild:
@@ -389,8 +389,8 @@ func (c *Client) runInput(
 	}
 }
 
-// runEvent returns the session event for an event of its run. A run that begins to wait for people has no
-// event of its own: the event of the ask reports it.
+// runEvent returns the session event for an event of its run. If the run begins to wait for people, there is
+// no such event, because the event of the ask reports the change.
 func runEvent(e conversation.Event) (h lifecycle.Event, ok bool) {
 	h = lifecycle.Event{
 		Type: askback.EventType(e.Type), By: e.By, Text: e.Text, Role: askback.Role(e.Role), Final: e.Final,

@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// openAsk opens the ask of a call, unless the run no longer waits for it. If the request is not valid, the
-// error is the result of the call, so that the model corrects it.
+// openAsk opens the ask of a call, unless the run no longer waits for the ask. If the request is not valid,
+// the error is the result of the call, so that the model can correct the request.
 func (e *Service) openAsk(ctx context.Context, f store.Effect, r *runRecord, w runWork) error {
 	call, ok, err := e.callOf(ctx, r, conversation.Awaiting, w.Call)
 	if err != nil {
@@ -163,9 +163,9 @@ func deliverOutcome(t *txn.Tx, id string, call conversation.Call) error {
 	return nil
 }
 
-// explain adds to a request the context that people need before they decide, if the request has none. For the
-// approval of a call, this is the model's text with the call. For questions, this is the payload of the
-// session, if it is an object.
+// explain adds a context to a request that has no context, because people need it before they decide. For the
+// approval of a call, the context is the model's text with the call. For questions, it is the payload of the
+// session, if the payload is an object.
 func (e *Service) explain(ctx context.Context, id string, n int, q *askback.Request) (err error) {
 	switch {
 	case q.Confirmation != nil && q.Confirmation.Context == "":

@@ -19,8 +19,8 @@ func childKey(parent string, w runWork) string {
 }
 
 // startChild starts a child of a run, unless the run no longer waits for the child. If the agent of the child
-// may not be started, the child ends with an error. If the run is cancelled at the same time, it finds no
-// child to cancel, so startChild cancels the child.
+// may not be started, the child ends with an error. If the run is cancelled at the same time, the
+// cancellation does not find the child, so startChild cancels the child.
 func (e *Service) startChild(ctx context.Context, f store.Effect, parent *runRecord, w runWork) error {
 	call, ok, err := e.callOf(ctx, parent, conversation.Delegating, w.Call)
 	if err != nil {
@@ -89,8 +89,8 @@ func (e *Service) cancelChild(ctx context.Context, f store.Effect, parent *runRe
 	return e.finish(ctx, f, "", nil)
 }
 
-// endChild ends a child for good, if it was started. It does not change a child whose turn has ended: the
-// parent may have stopped waiting because it has the result.
+// endChild ends a child for good, if it was started. It does not change a child whose turn has ended, because
+// the parent may have stopped waiting only because it has the result.
 func (e *Service) endChild(ctx context.Context, parent *runRecord, w runWork) error {
 	row, err := e.Store.ReadKey(ctx, txn.KindSession, childKey(parent.row.ID, w))
 	if errors.Is(err, store.ErrNotFound) {
@@ -113,7 +113,8 @@ func (e *Service) endChild(ctx context.Context, parent *runRecord, w runWork) er
 }
 
 // childFinished notifies a run that one of its children has ended its turn. The run and the child belong to
-// different sessions, so the step and the completion are two commits: a repeated step changes nothing.
+// different sessions, so the step of the run and the completion of the effect are two commits. A repeated
+// step changes nothing.
 func (e *Service) childFinished(ctx context.Context, f store.Effect, child *runRecord, w runWork) error {
 	err := e.Update(ctx, func(t *txn.Tx) error {
 		parent, err := lockRun(t, child.fixed.Parent)

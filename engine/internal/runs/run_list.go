@@ -20,7 +20,7 @@ func (c *Client) Children(ctx context.Context, id string) (children []askback.Se
 	}
 	r, err := c.service.readRun(ctx, id)
 	if errors.Is(err, askback.ErrNotFound) {
-		return nil, nil // its agent runs elsewhere
+		return nil, nil // the agent of this session is not hosted
 	}
 	if err != nil {
 		return nil, fmt.Errorf("children of %s: %w", id, err)
@@ -44,7 +44,7 @@ func (c *Client) Children(ctx context.Context, id string) (children []askback.Se
 	return children, nil
 }
 
-// knownRun is like readRun, but returns nil if there is no such run, or if the run cannot be read.
+// knownRun returns a stored run. It returns nil if there is no such run, or if the run cannot be read.
 func (e *Service) knownRun(ctx context.Context, session string) (*runRecord, error) {
 	r, err := e.readRun(ctx, session)
 	switch {

@@ -12,8 +12,8 @@ import (
 )
 
 // executeTool runs the tool of a call. It first commits the start, and consumes the approval that the call
-// needs. So a tool that changes something runs at most once (F7). If the approval cannot be used, the result
-// of the call is an error.
+// needs. So a tool that changes data runs at most once (F7). If the approval cannot be used, the result of
+// the call is an error.
 func (e *Service) executeTool(ctx context.Context, f store.Effect, r *runRecord, w runWork) error {
 	call, ok, err := e.callOf(ctx, r, conversation.Executing, w.Call)
 	if err != nil {
@@ -122,8 +122,8 @@ func (e *Service) callDigest(run conversation.Run, call conversation.Call) (stri
 	return txn.Digest("/input", run.Agent, c)
 }
 
-// A noQuestion is the error of a runner that cannot return what was approved, for example because the server
-// of a tool is not running.
+// A noQuestion is the error of a runner that cannot return the approved question. For example, the server of
+// a tool may not be running.
 type noQuestion struct{ error }
 
 // refusal returns why an approval cannot be used, or "".

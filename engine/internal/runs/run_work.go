@@ -24,7 +24,7 @@ const (
 	kindSettled     = runPrefix + "settled" // an ask of the run was settled
 	kindStartChild  = runPrefix + "start_child"
 	kindCancelChild = runPrefix + "cancel_child"
-	kindFinished    = runPrefix + "finished" // a child has ended its turn, and its parent must know
+	kindFinished    = runPrefix + "finished" // a child has ended its turn, and its parent must be notified
 )
 
 // A runWork is the data of an effect of a run.
@@ -68,7 +68,8 @@ func addWork(t *txn.Tx, kind, subjectKind, subject, stream string, w runWork) er
 // process performs the effect.
 func (e *Service) performRun(ctx context.Context, f store.Effect) error {
 	err := e.runEffect(ctx, f)
-	if err == nil || ctx.Err() != nil || errors.Is(err, askback.ErrNotFound) { // not found: deleted with its record
+	// there is no such record: the effect was deleted with it
+	if err == nil || ctx.Err() != nil || errors.Is(err, askback.ErrNotFound) {
 		return nil
 	}
 	pause := min(runPause<<min(f.Attempts-1, 10), runMaxPause)
@@ -145,8 +146,8 @@ func (e *Service) checkHosts(r *runRecord) error {
 	return nil
 }
 
-// finish commits the completion of an effect and, if fn is not nil, the step of the run with this id. It does
-// so even if ctx has ended.
+// finish commits the completion of an effect. If fn is not nil, it also commits the step of the run with this
+// id. It does so even if ctx has ended.
 func (e *Service) finish(ctx context.Context, f store.Effect, id string, fn func(t *txn.Tx, r *runRecord) error) error {
 	return e.Update(context.WithoutCancel(ctx), func(t *txn.Tx) error {
 		t.Change.Done = append(t.Change.Done, store.Completion{ID: f.ID, Node: f.Node})
@@ -208,7 +209,8 @@ func (e *Service) watch(
 	watcher := e.Hub.WatchRun(id)
 	go func() {
 		defer e.Hub.UnwatchRun(id, watcher)
-		for again := ctx.Err() == nil; again; again = watcher.Wait(ctx) == nil { // first the changes before WatchRun
+		// the run may have changed before WatchRun was called
+		for again := ctx.Err() == nil; again; again = watcher.Wait(ctx) == nil {
 			r, err := e.readRun(ctx, id)
 			if errors.Is(err, askback.ErrNotFound) || err == nil && !needed(r.state) {
 				cancel(errUnneeded)
@@ -252,8 +254,8 @@ func (e *Service) reply(
 	return e.Runner.Reply(ctx, run, q, messages, live.Add)
 }
 
-// withNumbers returns in with the current time, and with the request and attempt numbers of w. An input of
-// another type becomes a RunFailed.
+// withNumbers returns the input in with the current time, and with the request and attempt numbers of w. An
+// input of another type becomes a RunFailed.
 func withNumbers(in conversation.Input, w runWork, t *txn.Tx) conversation.Input {
 	switch in := in.(type) {
 	case conversation.ModelReplied:

@@ -17,17 +17,18 @@ type Runner interface {
 	// Limits returns the limits of a new run of an agent. The error is [askback.ErrNotFound] if
 	// there is no such agent.
 	Limits(agent string) (conversation.Limits, error)
-	// Reply requests the model of the run once. It returns a [conversation.ModelReplied] whose calls have a
-	// plan, a [conversation.ModelFailed], or a [conversation.RunFailed] if the agent was removed. It calls
-	// piece with each piece of the text as it arrives. The engine sets the numbers and the time.
+	// Reply sends one request to the model of the run. It returns a [conversation.ModelReplied] whose calls
+	// have a plan, or a [conversation.ModelFailed]. If the agent was removed, it returns a
+	// [conversation.RunFailed]. It calls piece with each piece of the text as the piece arrives. The engine
+	// sets the numbers and the time.
 	Reply(
 		ctx context.Context, run conversation.Run, r conversation.RequestModel, messages []conversation.Message,
 		piece func(string),
 	) conversation.Input
 	// Execute runs the tool of a call. The Input of the call has the arguments of the tool.
 	Execute(ctx context.Context, run conversation.Run, call conversation.Call) conversation.Executed
-	// Question returns the question or confirmation for a call, or whether the call may be made. The engine
-	// sets the agent, the session and the key. The error is for the model.
+	// Question returns the question for a call, or a confirmation whether the call may be made. The engine
+	// sets the agent, the session and the key. The model gets the error.
 	Question(run conversation.Run, call conversation.Call) (askback.Request, error)
 	// Outcome returns the input of the run for the outcome of that ask. The engine sets the numbers and the
 	// time.

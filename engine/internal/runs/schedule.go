@@ -73,8 +73,8 @@ var neverAgain = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // fireSchedule starts the run of an agent that is due, and returns the state of its schedule. If several runs
 // were missed, it starts only the latest run, unless that run is too late. It starts no run while the last
-// run waits or works (E15). The key of a run has the time. So the run starts once, however many servers there
-// are, even if the process ends before it has stored the next time.
+// run waits or works (E15). The key of a run contains the time. So a run starts only once, even if there are
+// several servers, or if the process ends before it has stored the next time.
 func (e *Service) fireSchedule(ctx context.Context, s Scheduler, a askback.HostedAgent) (scheduleState, error) {
 	row, state, err := e.readSchedule(ctx, a.Name)
 	if err != nil {
@@ -99,7 +99,7 @@ func (e *Service) fireSchedule(ctx context.Context, s Scheduler, a askback.Hoste
 	err = e.Update(ctx, func(t *txn.Tx) error {
 		stored, other, err := e.readSchedule(t.Context(), a.Name)
 		if err != nil || stored.Version != row.Version {
-			state = other // another process did the same
+			state = other // another process has already stored the next time
 			return err
 		}
 		row.Updated = now
@@ -157,7 +157,7 @@ func (e *Service) startScheduled(
 		}
 	}
 	if zone, err := time.LoadLocation(a.TimeZone); err == nil {
-		at = at.In(zone) // for people and the agent
+		at = at.In(zone) // people and the agent read the time in this zone
 	}
 	payload, err := json.Marshal(map[string]string{
 		"schedule": a.Schedule, "time_zone": a.TimeZone, "time": at.Format(time.RFC3339),
@@ -170,7 +170,7 @@ func (e *Service) startScheduled(
 		Unattended: true,
 		Title:      "Scheduled for " + at.Format("Mon 2 Jan 2006, 15:04 MST"),
 	})
-	if errors.As(err, new(askback.Invalid)) { // its definition has just been removed, or its callback is not allowed
+	if errors.As(err, new(askback.Invalid)) { // the definition was just removed, or its callback is not allowed
 		e.Log.Error("a scheduled run could not be started and is skipped", "agent", a.Name, "at", at, "error", err)
 		return last, nil
 	}

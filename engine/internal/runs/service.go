@@ -23,13 +23,13 @@ type Options struct {
 	Runner   Runner // may be nil
 	Idle     bool   // no schedule starts a run
 	Asker    Asker
-	Sessions func(askback.Principal) askback.Sessions // returns the sessions of the client of a principal
+	Sessions func(askback.Principal) askback.Sessions // returns the interface of a principal to sessions
 }
 
 // An Asker opens the asks of runs.
 type Asker interface {
-	// Prepare checks the request of an agent and sets n. It keeps n.Directed. An error that a repeated
-	// request does not have is in n.Late.
+	// Prepare checks the request of an agent and sets n. It keeps n.Directed. An error that does not apply to
+	// a repeated request is in n.Late.
 	Prepare(ctx context.Context, who askback.Principal, n *txn.NewAsk, r askback.Request) error
 	// Open makes the ask of n in a tx.
 	Open(t *txn.Tx, who askback.Principal, n *txn.NewAsk) (*askback.Ask, error)

@@ -11,10 +11,10 @@ import (
 
 // A RestrictedRunner is a [Runner] with agents that only some principals may start.
 type RestrictedRunner interface {
-	// StartBy returns the principals that may start the runs of an agent and write to them. They are names of
-	// people, groups after "@", tokens of agents after "token:", and hosted agents after "agent:", which
-	// start the agent as a sub-agent. If restricted is false, every principal may. The agent's schedule, its
-	// signed webhooks and the agent itself need no name.
+	// StartBy returns the principals that may start the runs of an agent and write to them. The names are
+	// people, groups after "@", tokens of agents after "token:", and hosted agents after "agent:". Such a
+	// hosted agent starts the agent as a sub-agent. If restricted is false, every principal may start the
+	// agent. The agent's schedule, its signed webhooks and the agent itself need no name.
 	StartBy(agent string) (names []string, restricted bool)
 }
 

@@ -122,8 +122,9 @@ func (c *Client) stateDeliveries(ctx context.Context, q askback.DeliveryQuery) (
 // zero.
 type holders map[string]askback.Endpoint
 
-// held returns d with the id and the status of its endpoint, if the endpoint is paused or disabled and d was
-// not sent. The argument of is the record of d. If the endpoint cannot be read, held returns d unchanged.
+// held returns the delivery d with the id and the status of its endpoint, if the endpoint is paused or
+// disabled and d was not sent. The argument of is the record of d. If the endpoint cannot be read, held
+// returns d unchanged.
 func (h holders) held(ctx context.Context, e *Service, of sentRecord, d askback.Delivery) askback.Delivery {
 	if !lifecycle.ToCallback(d) || d.Status == askback.DeliverySent || d.Status == askback.DeliverySkipped {
 		return d
@@ -149,7 +150,7 @@ func withoutSession(d askback.Delivery) askback.Delivery {
 }
 
 // openDeliveries returns a page of the deliveries that were not sent. It reads the effects backwards. A
-// waiting delivery has no effect of its own: it follows a queued delivery.
+// waiting delivery has no effect of its own, so it is listed with the queued delivery for which it waits.
 func (c *Client) openDeliveries(
 	ctx context.Context, q askback.DeliveryQuery, from deliveryCursor,
 ) (page askback.DeliveryPage, err error) {
@@ -199,14 +200,14 @@ func (c *Client) openDeliveries(
 // deliveryChunk is the number of effects that a list of deliveries reads at a time.
 const deliveryChunk = 100
 
-// deliveriesOf returns the deliveries of an effect that have a status, or that are not sent if status is "".
-// They are the deliveries that wait for the delivery of the effect, newest first, and then that delivery. If
-// the record cannot be read, deliveriesOf returns nil.
+// deliveriesOf returns the deliveries of an effect that have a status. If status is "", it returns the
+// deliveries that are not sent. First are the deliveries that wait for the delivery of the effect, newest
+// first. The delivery of the effect is last. If the record cannot be read, deliveriesOf returns nil.
 func (c *Client) deliveriesOf(
 	ctx context.Context, status askback.DeliveryStatus, f store.Effect, holders holders,
 ) (found []askback.Delivery, err error) {
 	if f.Dead && (status == askback.DeliveryQueued || status == askback.DeliveryWaiting) {
-		return nil, nil // without reading its ask
+		return nil, nil // its status is known without its ask
 	}
 	all, err := c.service.deliveriesOfRecord(ctx, f)
 	switch {
@@ -224,7 +225,8 @@ func (c *Client) deliveriesOf(
 	for _, d := range slices.Backward(all.deliveries) {
 		own := d.ID == f.ID
 		if own && f.Dead {
-			d.Status = askback.DeliveryFailed // even if the result of the last attempt was rejected
+			// the delivery has failed, even if the result of the last attempt was rejected
+			d.Status = askback.DeliveryFailed
 		}
 		if !own && (d.Status != askback.DeliveryWaiting || last != f.ID) {
 			continue
@@ -279,7 +281,7 @@ func (c *Client) sentDeliveries(
 }
 
 // sentSubjects returns the asks and sessions with a delivery that was sent or skipped, newest event first. If
-// there may be more, before is the Seq to continue with. Otherwise before is 0.
+// there may be more of them, before is the Seq at which the next call must begin. Otherwise before is 0.
 func (c *Client) sentSubjects(
 	ctx context.Context, status askback.DeliveryStatus, from int64,
 ) (list []store.Subject, before int64, err error) {
@@ -296,13 +298,13 @@ func (c *Client) sentSubjects(
 		}
 		list, before = append(list, found...), max(before, next)
 	}
-	// The events before this Seq were not read for both kinds.
+	// Events before this Seq were read for only one of the kinds.
 	list = slices.DeleteFunc(list, func(s store.Subject) bool { return s.Seq < before })
 	slices.SortFunc(list, func(a, b store.Subject) int { return cmp.Compare(b.Seq, a.Seq) })
 	return list, before, nil
 }
 
-// addSeen adds the time at which a delivery to people was seen, which its event does not have.
+// addSeen adds the time at which people saw a delivery. The event of the delivery does not have this time.
 func (e *Service) addSeen(ctx context.Context, d *askback.Delivery) error {
 	if d.AskID == "" || lifecycle.ToCallback(*d) {
 		return nil
@@ -310,7 +312,7 @@ func (e *Service) addSeen(ctx context.Context, d *askback.Delivery) error {
 	a, err := e.Read(ctx, d.AskID)
 	switch {
 	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrDamaged), errors.Is(err, txn.ErrUnreadable):
-		return nil // the event remains true
+		return nil // without this time, the delivery in the event is still correct
 	case err != nil:
 		return err
 	}
@@ -352,7 +354,8 @@ type deliveryCursor struct {
 	list   string
 	seq    int64  // in listSent: the event before which the page begins
 	effect string // in listOpen: the last effect whose deliveries are all on the previous pages, or ""
-	last   string // otherwise: the last delivery of the previous page, if more deliveries of its ask or session follow
+	// in other lists: the last delivery of the previous page, if more deliveries of its ask or session follow
+	last string
 }
 
 // String encodes a cursor as an opaque string.

@@ -74,7 +74,7 @@ func (g *digests) restore(key digestKey, sent []sentMessage) {
 
 // A digestPlan determines what happens to the delivery of a question.
 type digestPlan struct {
-	until time.Time // hold the delivery back until this time
+	until time.Time // not zero: hold the delivery back until this time
 	skip  bool      // do not send the delivery, because another message has counted it
 	more  int       // send the delivery, with this number of other questions
 }
@@ -97,12 +97,12 @@ func (g *digests) plan(key digestKey, id string, limit int, now time.Time) diges
 	}
 	counted, carries := d.carrier[id]
 	switch {
-	case carries: // it failed before
+	case carries: // this delivery failed before
 		return digestPlan{more: counted.n}
 	case d.covered[id]:
 		delete(d.covered, id)
 		return digestPlan{skip: true}
-	case slices.ContainsFunc(d.sent, func(m sentMessage) bool { return m.id == id }): // it failed before
+	case slices.ContainsFunc(d.sent, func(m sentMessage) bool { return m.id == id }): // this delivery failed before
 		return digestPlan{}
 	case d.due.IsZero() && (limit == 0 || len(d.sent) < limit):
 		d.sent = append(d.sent, sentMessage{id, now})
@@ -135,7 +135,8 @@ func (g *digests) forget(key digestKey, id string) bool {
 	return true
 }
 
-// wasSent forgets how many other questions a delivery counts, because it is not sent again.
+// wasSent removes the number of other questions that a delivery counts, because the delivery is not sent
+// again.
 func (g *digests) wasSent(key digestKey, id string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -161,7 +162,7 @@ func (g *digests) clean(now time.Time) {
 }
 
 // maxRestored is the maximum number of asks of an agent that are read to count its messages before a restart.
-// It is more than most agents may make in two minutes.
+// Most agents may make fewer asks in two minutes.
 const maxRestored = 500
 
 // restoreDigest reads which messages an earlier process sent to a receiver, if this process has just started.
@@ -178,7 +179,7 @@ func (w *worker) restoreDigest(ctx context.Context, key digestKey, now time.Time
 			w.service.Log.Warn("messages sent before the restart are not counted", "error", err)
 			return
 		}
-		// asks of one digestTime may have waited for another digestTime
+		// an ask may be made a digestTime before its message, and messages of the last digestTime count
 		if read++; read > maxRestored || now.Sub(row.Created) > 2*digestTime {
 			break
 		}

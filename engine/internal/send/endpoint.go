@@ -173,8 +173,8 @@ func (c *Client) mayChange(e askback.Endpoint, err error) error {
 	return txn.FromStore(err)
 }
 
-// changeEndpoint calls change with an endpoint that this principal may change, in a tx. It
-// returns the endpoint after the commit.
+// changeEndpoint calls change with an endpoint that this principal may change. The call is part of a tx.
+// changeEndpoint returns the endpoint after the commit.
 func (c *Client) changeEndpoint(
 	ctx context.Context, verb, id string, change func(*txn.Tx, *txn.EndpointRecord) error,
 ) (askback.Endpoint, error) {
@@ -217,7 +217,7 @@ func (c *Client) RotateEndpoint(ctx context.Context, id string) (_ askback.Endpo
 func (c *Client) DeleteEndpoint(ctx context.Context, id string) (askback.Endpoint, error) {
 	return c.changeEndpoint(ctx, "delete", id, func(t *txn.Tx, r *txn.EndpointRecord) error {
 		if r.State.Endpoint.Status != askback.EndpointActive {
-			return askback.ErrNotActive // waiting messages would then still be sent
+			return askback.ErrNotActive // if the endpoint were deleted, waiting messages would still be sent
 		}
 		t.Delete(r.Row)
 		return nil

@@ -86,8 +86,8 @@ func (e *Service) signingSecrets(s lifecycle.EndpointState, now time.Time) ([]st
 	return secrets, nil
 }
 
-// withheld returns the attempt that replaces a delivery if its endpoint is paused or disabled, and whether
-// there is such an attempt.
+// withheld returns the result of an attempt for a delivery whose endpoint is paused or disabled. Such a
+// delivery is not sent. For other endpoints, the second result is false.
 func withheld(f store.Effect, to askback.Endpoint, now time.Time) (attempt, bool) {
 	switch to.Status {
 	case askback.EndpointPaused:
@@ -120,8 +120,8 @@ func endpointInput(s lifecycle.EndpointState, err error, now time.Time) lifecycl
 	return in
 }
 
-// holdEffect returns done, with its effect held until the endpoint is resumed. If the endpoint is not paused,
-// the effect is due now.
+// holdEffect returns the completion done, changed so that its effect is held until the endpoint is resumed.
+// If the endpoint is not paused, the effect is due now.
 func holdEffect(t *txn.Tx, done store.Completion, endpoint string) (store.Completion, error) {
 	r, err := lockEndpoint(t, endpoint)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -133,9 +133,9 @@ func holdEffect(t *txn.Tx, done store.Completion, endpoint string) (store.Comple
 	return done, nil
 }
 
-// endpointReplied steps an endpoint after an attempt. It is not part of the commit of the attempt, so that a
-// slow endpoint locks no asks. If the step is lost in a crash, the next attempt has the same result. If the
-// step disables the endpoint, its waiting deliveries become due, so that they are given up now and not at
+// endpointReplied steps an endpoint after an attempt. The step is not part of the commit of the attempt, so
+// that a slow endpoint locks no asks. If the step is lost in a crash, the next attempt has the same result.
+// If the step disables the endpoint, its waiting deliveries become due. So they are given up now and not at
 // their next attempt.
 func (e *Service) endpointReplied(ctx context.Context, id string, in lifecycle.Input) {
 	var before, to askback.Endpoint
@@ -187,8 +187,8 @@ func (list lister) each(ctx context.Context, kind string) iter.Seq2[store.Effect
 	}
 }
 
-// hasten makes every delivery due now for which ok returns true. It omits dead letters and deliveries that
-// are being sent.
+// hasten calls ok with the effect of each delivery, except dead letters and deliveries that are being sent. If ok
+// returns true, the delivery is due now.
 func (e *Service) hasten(ctx context.Context, ok func(store.Effect) bool) error {
 	now := e.Clock()
 	var all []store.Change
@@ -304,7 +304,7 @@ func (c *Client) testEndpoint(ctx context.Context, id string) (out askback.Endpo
 	}
 	begun := time.Now()
 	out.Code, err = channel.SendTest(ctx, message, id, s.Address, secrets)
-	if out.Code != 0 { // otherwise the time would reveal whether a private name exists
+	if out.Code != 0 { // the time of the reply would reveal whether a private name exists
 		out.Duration = time.Since(begun)
 	}
 	if out.Accepted = err == nil; err != nil {
@@ -348,12 +348,12 @@ func (c *Client) ResendToEndpoint(ctx context.Context, id string, since time.Tim
 	return n, nil
 }
 
-// resendRecord queues the failed deliveries of the record of an effect again, in order, if they were given up
-// at or after since. It returns their number.
+// resendRecord finds the record of an effect, and queues its failed deliveries again, in order. It selects
+// the deliveries that were given up at or after since. It returns their number.
 func (e *Service) resendRecord(ctx context.Context, f store.Effect, since time.Time) (n int, err error) {
 	all, err := e.deliveriesOfRecord(ctx, f)
 	if err != nil {
-		return 0, nil // it was deleted, or cannot be read
+		return 0, nil // the record was deleted, or cannot be read
 	}
 	for _, d := range all.deliveries {
 		if d.Status != askback.DeliveryFailed || d.At.Before(since) {
@@ -364,7 +364,7 @@ func (e *Service) resendRecord(ctx context.Context, f store.Effect, since time.T
 		case err == nil:
 			n++
 		case !errors.Is(err, askback.ErrNotFound) && !errors.Is(err, askback.ErrBusy):
-			// it was deleted, or sent again meanwhile
+			// the delivery was deleted, or sent again meanwhile
 			return n, err
 		}
 	}

@@ -42,7 +42,7 @@ const (
 	performPause    = time.Second      // the longest pause after the first failure; it doubles with each failure
 	performMaxPause = 10 * time.Minute // the longest pause
 	performStop     = 10 * time.Second // how long effects may still run when the context of Run has ended
-	// the value of performStop for deliveries: a command must not wait for a receiver, and the next process
+	// deliveries may still run for this time: a command must not wait for a receiver, and the next process
 	// sends them
 	sendStop = 2 * time.Second
 )
@@ -50,11 +50,13 @@ const (
 // A worker claims effects, performs them and commits the results.
 type worker struct {
 	service *Service
-	node    string // the name for its claims, never used before
+	node    string // the name under which the worker claims effects; no worker has used it before
 	slots   chan struct{}
 	pools   []*pool // the pools of effects that have separate slots
 	group   sync.WaitGroup
-	renew   atomic.Bool // take a new name: the old name may have claimed effects that no goroutine performs
+	// set if the worker must take a new name, because the old name may have claimed effects that no goroutine
+	// performs
+	renew   atomic.Bool
 	backlog atomic.Bool // there may be more effects than slots
 
 	mu         sync.Mutex
@@ -259,7 +261,7 @@ func (w *worker) perform(ctx context.Context, f store.Effect) {
 	if err == nil && r.reply != nil && r.endpoint != "" {
 		e.endpointReplied(context.WithoutCancel(ctx), r.endpoint, r.reply)
 	}
-	if err != nil && !errors.Is(err, askback.ErrNotFound) { // not found: deleted with its record
+	if err != nil && !errors.Is(err, askback.ErrNotFound) { // there is no such record: the effect was deleted with it
 		e.Log.Warn("the result of an effect is dropped", "effect", f.ID, "kind", f.Kind, "error", err)
 		w.renew.Store(true)
 	}
@@ -267,12 +269,12 @@ func (w *worker) perform(ctx context.Context, f store.Effect) {
 
 // An attempt is the result of one attempt at an effect.
 type attempt struct {
-	in     lifecycle.Input // for the machine of the record that the effect belongs to, or nil
+	in     lifecycle.Input // the input for the record that the effect belongs to, or nil
 	failed error           // why the attempt failed, or nil
 	retry  time.Time       // when the next attempt is made; zero: never, and a failed effect is a dead letter
 
 	endpoint string          // the id of the endpoint that was called, or ""
-	reply    lifecycle.Input // for the machine of the endpoint, or nil
+	reply    lifecycle.Input // the input for the endpoint, or nil
 	kept     string          // the id of the endpoint for which the effect is kept, or ""
 }
 
@@ -298,8 +300,8 @@ func (e *Service) tryPerformer(ctx context.Context, f store.Effect) (r attempt) 
 	return r
 }
 
-// performBackOff returns the pause after a failed attempt, a random time between half of a maximum and the
-// maximum. The maximum doubles with each attempt, up to performMaxPause.
+// performBackOff returns the pause after a failed attempt. The pause is a random time between half of a
+// maximum and the maximum. The maximum doubles with each attempt, up to performMaxPause.
 func performBackOff(attempt int) time.Duration {
 	longest := min(performPause<<min(attempt-1, 20), performMaxPause)
 	return longest/2 + rand.N(longest/2)

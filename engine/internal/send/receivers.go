@@ -35,9 +35,9 @@ type receiver struct {
 	next    time.Time     // the time to which the last delivery was postponed
 }
 
-// begin reserves a slot of a receiver and returns zero. If no slot is free, it returns the time at which the
-// delivery can be tried again. Each call returns a later time, at the rate at which the receiver takes
-// deliveries, so that each delivery is postponed about once.
+// begin reserves a slot of a receiver and returns zero. If no slot is free, begin returns the time at which
+// the delivery can be tried again. Each call returns a later time than the previous call. The distance is the
+// time that the receiver takes for a delivery, so that each delivery is postponed about once.
 func (r *receivers) begin(target string, now time.Time) (postponed time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

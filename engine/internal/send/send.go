@@ -29,12 +29,12 @@ const maxSendPause = 24 * time.Hour
 // An outgoing is a delivery with all data that sending it needs.
 type outgoing struct {
 	askback.Delivery
-	ask     askback.Ask // only with the address of the page if the delivery is about a session
+	ask     askback.Ask // the ask; for a delivery about a session, only the address of its page is set
 	owner   string      // the owner of the ask or the session
 	address string
 	reader  string           // the person with this address, or ""
 	first   askback.Delivery // the delivery of the question to the same receiver
-	gone    bool             // its person can no longer answer
+	gone    bool             // whether the person can no longer answer
 }
 
 // outgoing returns the delivery of an effect. The error is [askback.ErrNotFound] if the record of the effect
@@ -130,8 +130,9 @@ func (e *Service) sessionState(ctx context.Context, id string) (lifecycle.Sessio
 	return txn.DecodeSession(row)
 }
 
-// send makes one attempt to send a delivery, or postpones the delivery if its receiver or owner is busy. It
-// makes no attempt if the delivery is no longer queued or needed, or if its endpoint is not active.
+// send makes one attempt to send a delivery. If the receiver or the owner is busy, send postpones the
+// delivery. It makes no attempt if the delivery is no longer queued or needed, or if its endpoint is not
+// active.
 func (w *worker) send(ctx context.Context, f store.Effect) attempt {
 	e := w.service
 	d, err := e.outgoing(ctx, f)
@@ -143,7 +144,7 @@ func (w *worker) send(ctx context.Context, f store.Effect) attempt {
 	case d.Status != askback.DeliveryQueued:
 		return attempt{}
 	}
-	if e.ChannelOf(d.Delivery) == nil { // another process may have it
+	if e.ChannelOf(d.Delivery) == nil { // another process may have the channel
 		return attempt{retry: e.Clock().Add(performMaxPause)}
 	}
 	var to lifecycle.EndpointState // the other channels have no endpoints: their receivers are in the settings
@@ -233,9 +234,9 @@ func (e *Service) sendTo(
 	return e.ChannelOf(d.Delivery).Send(ctx, n)
 }
 
-// digested returns the attempt for a delivery that is not sent now, and whether there is one. A delivery is
-// not sent if its person does not need it, or if it is part of a digest. If the delivery is sent, digested
-// sets the number of other questions that it counts.
+// digested returns the result of an attempt for a delivery that is not sent now, and whether there is such a
+// result. A delivery is not sent if its person does not need it, or if it is part of a digest. If the
+// delivery is sent, digested sets the number of other questions that the delivery counts.
 func (w *worker) digested(ctx context.Context, f store.Effect, d *outgoing, now time.Time) (attempt, bool) {
 	key := digestKey{d.Channel, d.Target, d.owner}
 	if d.needless() {
@@ -279,9 +280,9 @@ func (o outgoing) needless() bool {
 	return o.first.Status == askback.DeliverySkipped && o.first.Attempts == 0 && o.first.Receipt == ""
 }
 
-// nextAttempt returns the time of the next attempt after the n-th failed attempt, or zero if the delivery is
-// given up. It adds up to a tenth of the pause. So receivers that failed at the same time are not called
-// again at the same time.
+// nextAttempt returns the time of the next attempt after the n-th failed attempt. If the delivery is given
+// up, it returns zero. It adds up to a tenth of the pause at random. So receivers that failed at the same
+// time are not called again at the same time.
 func nextAttempt(now time.Time, n int, err error) time.Time {
 	var sending *askback.SendError
 	if errors.As(err, &sending) && sending.Final || n > len(sendPauses) {

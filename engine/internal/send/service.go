@@ -9,7 +9,8 @@ import (
 	"github.com/askback/askback/engine/internal/txn"
 )
 
-// A Service is the part of the engine that performs effects: deliveries through channels, and others.
+// A Service is the part of the engine that performs effects: deliveries through channels, and the effects of
+// other kinds.
 type Service struct {
 	*txn.DB
 	Options

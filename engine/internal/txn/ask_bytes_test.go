@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/test/kit/filltest"
 )
 
-// fixed are the texts of an ask that the constants of AskBytes include: ids, names and digests. The text of a
-// question is shared with its answer.
+// fixed lists the texts of an ask that the constants of AskBytes include: ids, names and digests. The text of
+// a question is shared with its answer.
 var fixed = []string{
 	"ID", "SessionID", "Agent", "Owner", "PageURL", "Questions.ID", "Confirmation.Tier", "Confirmation.Digest",
 	"Outcome.Answers.ID", "Outcome.Answers.Question", "Outcome.Digest", "Outcome.GrantID",

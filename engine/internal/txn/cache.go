@@ -127,9 +127,8 @@ func keptBytes(row store.Record) (n int) {
 	return n + n/8
 }
 
-// AskBytes returns an upper estimate of the memory of an ask, in bytes. The size of
-// its stored form would be too small: a name of three letters takes ten times as
-// much memory.
+// AskBytes returns an upper estimate of the memory of an ask, in bytes. The length of the stored JSON would
+// be too small, because a name of three letters takes ten times as much memory.
 func AskBytes(a *askback.Ask) int {
 	n := askOverhead + 2*len(a.Context) // the strings of a stored ask keep its JSON in memory
 	add := func(texts ...string) {

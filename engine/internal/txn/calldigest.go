@@ -19,7 +19,7 @@ func DigestEdited(s *lifecycle.AskState, in *lifecycle.Answered) error {
 	c := *s.Ask.Confirmation
 	v, err := jcs.Parse(in.Answer.Input)
 	if err == nil && v.Kind != jcs.Object {
-		return nil // package askback returns the error for such JSON
+		return nil // package askback rejects such JSON later
 	}
 	c.Input = in.Answer.Input
 	sum, err := Digest("/input", s.Ask.Agent, c)

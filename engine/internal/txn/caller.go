@@ -41,9 +41,9 @@ func (c *Caller) OwnerKey(key string) string {
 }
 
 // AuthorizeAsk returns an error unless this principal may do an action on an ask. The error is
-// [askback.ErrForbidden] if its kind may never do the action. It is [askback.ErrNotFound] if its kind may do
-// the action on other asks only. It is [askback.ErrSelfApproval] or an [askback.NotApproverError] if the
-// principal may see the ask but not decide it.
+// [askback.ErrForbidden] if a principal of this kind may never do the action. It is [askback.ErrNotFound] if
+// such a principal may do the action only on other asks. It is [askback.ErrSelfApproval] or an
+// [askback.NotApproverError] if the principal may see the ask but not decide it.
 func (c *Caller) AuthorizeAsk(action access.Action, state *lifecycle.AskState) error {
 	handOver := action == access.ActReassign && state.Ask.Kind == askback.Confirm
 	if handOver {
@@ -78,7 +78,8 @@ func (c *Caller) AuthorizeRelation(action access.Action, relation access.Relatio
 
 // relation returns the relation of this principal to an ask. The agent that asked is the owner. A person to
 // whom the ask is addressed is a recipient. If the person started the session and must not settle the ask,
-// the relation is Starter. If routes let only others decide, it is Viewer. Any other principal is unrelated.
+// the relation is Starter. If routes let only other people decide, the relation is Viewer. Any other
+// principal is unrelated.
 func (c *Caller) relation(state *lifecycle.AskState) access.Relation {
 	switch {
 	case c.Who.Kind == askback.Agent && c.Who.Name == state.Owner:
@@ -157,8 +158,8 @@ func (c *Caller) AuthorizeSession(action access.Action, owner string) error {
 	return c.AuthorizeRelation(action, relation)
 }
 
-// FindSession returns a session. The error is not nil unless this principal may do an action on the session.
-// FindSession also finds the implicit session of a single ask.
+// FindSession returns a session if this principal may do an action on the session. Otherwise it returns an
+// error. It also finds the implicit session of a single ask.
 func (c *Caller) FindSession(ctx context.Context, action access.Action, id string) (askback.Session, error) {
 	r, err := c.db.Store.Read(ctx, KindSession, id)
 	if errors.Is(err, store.ErrNotFound) && ids.Valid(ids.Session, id) {

@@ -16,8 +16,8 @@ type ClockWatch struct {
 	behind bool // the warning was logged
 }
 
-// Check compares the clock with the newest time so far, and logs once if the clock is behind it by more than
-// maxSkew.
+// Check compares the clock with the newest time so far. It logs once if the clock is behind this time by more
+// than maxSkew.
 func (w *ClockWatch) Check(e *DB) {
 	now := e.Clock()
 	if !now.Before(w.Newest) {
@@ -32,8 +32,8 @@ func (w *ClockWatch) Check(e *DB) {
 }
 
 // NewestTime returns the newest stored time that a few queries find. They read the time of the last event,
-// and the times of the last ask and the last session. Ids sort by time, so a record with a wrong clock does
-// not hide others. NewestTime ignores errors of the store.
+// the last ask and the last session. Ids sort by time, so a record with a wrong clock does not hide other
+// records. NewestTime ignores errors of the store.
 func (db *DB) NewestTime(ctx context.Context) (newest time.Time) {
 	add := func(at time.Time) {
 		if at.After(newest) {

@@ -107,10 +107,10 @@ func New(s Store, o Options) *DB {
 // Clock returns the current time as it is stored: UTC, in whole milliseconds.
 func (db *DB) Clock() time.Time { return db.now().UTC().Truncate(time.Millisecond) }
 
-// Read returns an ask from the cache or the store. The caller must not change the ask. Read does not cache
-// it, because a newer version may have been committed since. Only Update caches asks, shortly after their
-// commit. Apart from that moment, a cached ask is stale only if another process changed it. A commit that
-// changes a stale ask is a conflict.
+// Read returns an ask from the cache or the store. The caller must not change the ask. Read does not add the
+// ask to the cache, because a newer version may have been committed since the read. Only Update caches asks,
+// shortly after their commit. Apart from that moment, a cached ask is stale only if another process changed
+// it. A commit that changes a stale ask is a conflict.
 func (db *DB) Read(ctx context.Context, id string) (*AskRecord, error) {
 	if a := db.Cache.Get(id); a != nil {
 		return a, nil

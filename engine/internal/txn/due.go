@@ -26,8 +26,8 @@ func (a *dueTimer) Set(at time.Time) {
 	}
 }
 
-// Clear removes the next time. The loop calls it before it queries the store, so that a call of Set during
-// the query causes another query.
+// Clear removes the next time. The loop calls Clear before it queries the store. So a call of Set during the
+// query causes another query.
 func (a *dueTimer) Clear() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -38,7 +38,7 @@ type Member struct {
 	// Wake has capacity 1. A waiter receives the settled ask, which all waiters share and must not change. A
 	// follower receives nil.
 	Wake chan *AskRecord
-	// changed has capacity 1. It replaces Wake for a member that watches snoozes or held answers.
+	// changed has capacity 1. A member that watches snoozes or held answers uses it instead of Wake.
 	changed chan struct{}
 	agent   bool // whether the caller of Wait is an agent
 }
@@ -78,7 +78,7 @@ func (g group) members(key string) func(yield func(*Member) bool) {
 	}
 }
 
-// wake sends an ask to each member of a key, except to members that have not yet received the previous ask.
+// wake sends an ask to each member of a key. It omits members that have not yet received the previous ask.
 // All members of a key share the ask and must not change it.
 func (g group) wake(key string, a *AskRecord) {
 	for m := range g.members(key) {
@@ -171,7 +171,7 @@ func (h *hub) NotifySnoozes(name string) {
 	}
 }
 
-// IsShared reports whether the stream of f has another follower.
+// IsShared reports whether the stream of a follower has another follower.
 func (h *hub) IsShared(f *Member) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -254,8 +254,8 @@ func (h *hub) notifyHeld() {
 	}
 }
 
-// A LiveText is the text that the model of a run has written so far in its present request. It is not stored;
-// the complete message is stored.
+// A LiveText is the text that the model of a run has written so far in its present request. A LiveText is not
+// stored. Only the complete message is stored.
 type LiveText struct {
 	hub     *hub
 	session string

@@ -23,7 +23,7 @@ func TestLocksAreGrantedInOrderOfCalls(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		lock(t, m, "b") // does not wait for a
+		lock(t, m, "b") // this call locks another id, so it does not wait for a
 		m.Unlock("a")
 		synctest.Wait()
 		if want := []int{0, 1, 2, 3, 4}; !slices.Equal(order, want) {
@@ -67,7 +67,7 @@ func TestCallerWhoseContextEndsIsSkipped(t *testing.T) {
 	})
 }
 
-// A caller that gets the lock when its context ends either keeps the lock or passes it on, at random.
+// A caller may get the lock when its context ends. At random, it either keeps the lock or passes the lock on.
 func TestLockIsNotLostWhenItsContextEnds(t *testing.T) {
 	for range 100 {
 		m := txn.NewKeyedMutex()

@@ -32,7 +32,7 @@ type usage struct {
 	open, reserved atomic.Int64
 	askTimes       []time.Time // within the last minute; guarded by quota.mu
 
-	Mu           sync.Mutex // held while the store counts: only this owner waits
+	Mu           sync.Mutex // locked while the asks are counted in the store, so that only this owner waits
 	countedAt    time.Time  // zero: never
 	SessionsFull time.Time  // the last time when the owner had too many sessions; guarded by Mu
 }
@@ -41,10 +41,11 @@ type usage struct {
 // owner over its limit do not cause a count each.
 const countPause = 30 * time.Second
 
-// Reserve reserves one more open ask for an owner, or returns [askback.ErrTooMany]. The caller must call
-// done, and pass whether the ask was opened. The first call for an owner counts the asks in the store. Before
-// a rejection, the asks are counted again, at most once per countPause. Without a limit, nothing is counted.
-// A hosted agent has only the limit of the settings, because each of its runs has at most one open ask.
+// Reserve reserves one more open ask for an owner, or returns [askback.ErrTooMany]. The caller must call done
+// with the information whether the ask was opened. The first call for an owner counts the asks in the store.
+// Before a rejection, the asks are counted again, at most once per countPause. Without a limit, nothing is
+// counted. For a hosted agent only the limit of the settings applies, because each of its runs has at most
+// one open ask.
 func (db *DB) Reserve(ctx context.Context, owner string) (done func(opened bool), err error) {
 	limit := int64(db.MaxOpen())
 	if strings.HasPrefix(owner, askback.HostedPrefix) {
@@ -80,13 +81,13 @@ func (db *DB) Reserve(ctx context.Context, owner string) (done func(opened bool)
 	}, nil
 }
 
-// FullRetryAfter is the Retry-After time for an agent with too many open asks. Usually a
-// person must answer before there is room, so a shorter time is of no use.
+// FullRetryAfter is the Retry-After time for an agent with too many open asks. Usually the agent can ask
+// again only after a person has answered, so a shorter time is of no use.
 const FullRetryAfter = 10 * time.Second
 
-// LimitRate records an ask of an owner. If the owner has asked limit times within the last
-// minute, it returns [askback.ErrTooFast] instead, with the time until the next ask is
-// accepted. A limit of 0 is no limit.
+// LimitRate records an ask of an owner. If the owner has asked limit times within the last minute, LimitRate
+// returns [askback.ErrTooFast]. The error then has the time until the next ask is accepted. A limit of 0 is
+// no limit.
 func (q *quota) LimitRate(owner string, limit int, now time.Time) error {
 	if limit == 0 {
 		return nil

@@ -28,10 +28,10 @@ type NewAsk struct {
 	SessionKey string
 	SessionID  string // the existing session that the request names
 	Route      askback.Route
-	Named      bool     // the request names the people
+	Named      bool     // whether the request names the people
 	Directed   []string // see [askback.Ask.Directed]
-	// Late is the reason why the request is valid only as a repeat. The deadline has passed, the server lost
-	// its webhooks, or the people have left.
+	// Late is the reason why the request is valid only as a repeat. The deadline has passed, the engine
+	// cannot send to the callback, or too few people may answer.
 	Late error
 }
 

@@ -13,7 +13,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// ErrListEnd is returned for a record if neither it nor the records after it are in a list.
+// ErrListEnd is returned for a record that is not in a list, if the records after it are not in the list
+// either.
 var ErrListEnd = errors.New("the list has ended")
 
 // ListPage returns at most limit items of the records that a query selects. It also returns the cursor of the
@@ -61,9 +62,10 @@ func ListPage[T any](
 	return items, "", nil
 }
 
-// cursorAfter returns the cursor for the records after the record with this id, which the principal may not
-// be allowed to see. So the cursor has only the time of the id, if possible. It is after first, the cursor of
-// this page, and after last, the id of the last item or "".
+// cursorAfter returns the cursor for the records after the record with an id. The principal may not be
+// allowed to see this record. So the cursor has only the time of the id, if possible. The argument first is
+// the cursor of this page. The argument last is the id of the last item, or "" without an item. The result is
+// after first and after last.
 func cursorAfter(id, first, last string, newest bool) string {
 	last = cmp.Or(last, first)
 	end := len(id) - 16 // the length of the time of a ULID
@@ -80,7 +82,7 @@ func cursorAfter(id, first, last string, newest bool) string {
 	case last != first:
 		return last
 	}
-	return id // it has the same millisecond as the whole page
+	return id // all records of the page have the same millisecond
 }
 
 // Rows yields the records that a query selects. It reads q.Limit records at a time. It yields each

@@ -15,7 +15,7 @@ import (
 )
 
 // A Sealer encrypts the secrets that the engine must be able to read again, such as secrets that sign
-// messages. Package auth stores its secrets as hashes.
+// messages. It is not used for the secrets of package auth, which are stored as hashes.
 type Sealer struct {
 	Key  func() ([]byte, error) // nil: nothing is encrypted
 	rand io.Reader

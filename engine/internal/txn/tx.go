@@ -23,7 +23,7 @@ import (
 type Tx struct {
 	DB      *DB
 	ctx     context.Context
-	Attempt int       // 0 is the first
+	Attempt int       // the number of the attempt, from 0
 	now     time.Time // not before the last change of any record that was read
 	Records []Stored  // in the order in which they were read or made
 	Effects []lifecycle.Effect
@@ -35,7 +35,8 @@ type Tx struct {
 	// a record does not show whether this or another process committed the change.
 	Exclusive bool
 
-	// room holds the first elements of the slices: most txs change one record.
+	// room holds the first elements of the slices. They need no allocation of their own, because most txs
+	// change one record.
 	room struct {
 		records [1]Stored
 		locked  [1]string
@@ -89,8 +90,8 @@ type Record[S Machine[S]] struct {
 	State   S
 	Kept    int // see keptBytes
 	changed bool
-	Held    bool                         // it was read with held answers
-	closes  bool                         // it was open when it was read, and is no longer
+	Held    bool                         // whether the record had held answers when it was read
+	closes  bool                         // whether the record was open when it was read, and is no longer open
 	history []lifecycle.Event            // the events in the tx, for the observer
 	Shared  atomic.Pointer[revision.Ask] // the revision of a settled ask, after its commit; nil until it is needed
 }
@@ -153,8 +154,8 @@ func (t *Tx) Ask(id string) (*AskRecord, error) {
 	return r, nil
 }
 
-// AskNow is like Ask. If it reads the ask, and a held answer or the deadline is due, AskNow also steps the
-// ask. It does not wait for the timer.
+// AskNow locks and reads an ask, unless the tx already has the ask. After the read, AskNow steps the ask if a
+// held answer or the deadline is due. So it does not wait for the timer.
 func (t *Tx) AskNow(id string) (*AskRecord, error) {
 	if r := Find[lifecycle.AskState](t, id); r != nil {
 		return r, nil
@@ -306,8 +307,8 @@ func (r *Record[S]) Encode(t *Tx) (err error) {
 }
 
 // RunRoom and sessionRoom are the bytes that a new run and a new session reserve for their states. They are
-// enough for a state that waits for an ask. If the states grew instead, SQLite would split their pages, and
-// leave them half empty.
+// enough for a state that waits for an ask. Without them, the states would grow, and SQLite would split their
+// pages and leave the pages half empty.
 const (
 	RunRoom     = 200
 	sessionRoom = 90

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// updateTime is the maximum duration of an update with its retries, and of reading back a change after
-// [store.ErrUnknown].
+// updateTime is the maximum duration of an update with its retries. It also limits the time to read back a
+// change after [store.ErrUnknown].
 const updateTime = 5 * time.Second
 
 // Update runs fn on a new [Tx] and commits the changes of the tx. After the commit it publishes the new
@@ -64,8 +64,8 @@ func (db *DB) try(ctx context.Context, attempt int, fn func(*Tx) error) error {
 	return refused
 }
 
-// isStale reports whether another process has changed or deleted an ask of the tx, which may be from the
-// cache. It is called when fn has returned an error: a commit would be a conflict.
+// isStale reports whether another process has changed or deleted an ask of the tx. The tx may have this ask
+// from the cache. isStale is called when fn has returned an error, because a commit would then be a conflict.
 func (t *Tx) isStale() bool {
 	for _, r := range t.Records {
 		a, ok := r.(*AskRecord)
@@ -179,8 +179,9 @@ func (db *DB) commit(ctx context.Context, c store.Change) error {
 }
 
 // CommitEach commits changes together. If the result is a conflict, it commits each change on its own. It
-// omits a change that is a conflict itself, because the change is no longer needed. It is for changes that
-// read nothing: they need no lock, and a repeat would not help. All other changes use [DB.Update].
+// then omits a change that is a conflict itself, because the change is no longer needed. CommitEach is for
+// changes that depend on no record that was read: they need no lock, and a retry would not help. All other
+// changes use [DB.Update].
 func (db *DB) CommitEach(ctx context.Context, all []store.Change) error {
 	var c store.Change
 	for _, one := range all {
@@ -213,7 +214,7 @@ func (db *DB) commitExclusive(ctx context.Context, c store.Change) error {
 }
 
 // wasCommitted reports whether the store has the state after a commit. It examines the first record that the
-// change puts or, without one, the first record that it deletes.
+// change puts. Without such a record, it examines the first record that the change deletes.
 func (db *DB) wasCommitted(ctx context.Context, c store.Change) bool {
 	switch {
 	case len(c.Put) > 0:
