@@ -70,8 +70,8 @@ func split(
 	return string(raw), nil, ""
 }
 
-// shown reports whether show selects a member or one of its own members. inner has the selected members of
-// its value. If inner is nil, all members of the value are shown.
+// shown reports whether show selects a member or a part of its value. inner lists the selected members of the
+// value. If inner is nil, all members of the value are shown.
 func shown(show []string, name string) (inner []string, ok bool) {
 	if len(show) == 0 || slices.Contains(show, name) {
 		return nil, true

@@ -18,7 +18,8 @@ import (
 // maxWait is the maximum of the wait parameter. To wait longer, a client repeats the request.
 const maxWait = 60 * time.Second
 
-// replyAsk replies with status 200, a and the address of its page, or returns err.
+// replyAsk replies with status 200 and the ask, with the address of the ask's page. If err is not nil, it
+// returns err.
 func (c *call) replyAsk(a *revision.Ask, err error) error {
 	if err != nil {
 		return err
@@ -26,16 +27,16 @@ func (c *call) replyAsk(a *revision.Ask, err error) error {
 	return c.writeAsk(http.StatusOK, a)
 }
 
-// writeAsk replies with a and the address of its page.
+// writeAsk replies with an ask and the address of the ask's page.
 func (c *call) writeAsk(status int, a *revision.Ask) error {
 	return c.replyJSON(status, func(b []byte) ([]byte, error) { return a.AppendJSON(b, c.h.options.PublicURL) })
 }
 
-// withPageURL returns a with the address of its page, if the server has a public URL.
+// withPageURL returns the ask with the address of the ask's page, if the server has a public URL.
 func (c *call) withPageURL(a askback.Ask) askback.Ask { return a.WithPageURL(c.h.options.PublicURL) }
 
-// replySettled replies with a, or returns err. If err is [askback.ErrSettled], it returns a problem that
-// contains the ask, unless a is nil.
+// replySettled replies with the ask, or returns err. If err is [askback.ErrSettled] and there is an ask, it
+// returns a problem that contains the ask.
 func (c *call) replySettled(a *revision.Ask, err error) error {
 	if a == nil || !errors.Is(err, askback.ErrSettled) {
 		return c.replyAsk(a, err)
@@ -94,7 +95,7 @@ func (c *call) ask() error {
 	if a.Repeated {
 		status = http.StatusOK
 	}
-	c.body = nil // so that it can be freed during the wait
+	c.body = nil // lets the garbage collector free the body during the wait
 	if wait > 0 && a.Outcome == nil {
 		// The ask exists, so an error of the wait is ignored.
 		if waited, err := c.waitFor(a.ID, wait); err == nil {
@@ -121,7 +122,7 @@ func (c *call) traceParent() string {
 // key may also be in the Idempotency-Key header.
 //
 //go:noinline
-func (c *call) findOrAsk() (*revision.Ask, error) { // its large frame must not be on the stack of a wait
+func (c *call) findOrAsk() (*revision.Ask, error) { // not inlined: its large frame must not be on the stack of a wait
 	r, err := decode.Request(c.body)
 	if err != nil {
 		return nil, c.explain(err)
@@ -263,8 +264,8 @@ func (c *call) decline() error {
 	return c.replySettled(revision.Copy(c.client.Decline(c.r.Context(), c.id(), reason)))
 }
 
-// replyHeld replies with a. The status is 202 if the answer of the principal is held, and 200 if the answer
-// was sent immediately.
+// replyHeld replies with the ask. The status is 202 if the answer of the principal is held, and 200 if the
+// answer was sent immediately.
 func (c *call) replyHeld(a askback.Ask, err error) error {
 	if _, held := a.HeldBy(c.principal.Name); held && err == nil {
 		return c.writeAsk(http.StatusAccepted, revision.New(&a, nil))

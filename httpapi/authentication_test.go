@@ -50,8 +50,7 @@ func newLimitedAuthenticator(t *testing.T) (*fixture, *limitedAuthenticator) {
 	return w, g
 }
 
-// A stream ends with a retry time, and sends no event, if the token of its reader cannot
-// be checked.
+// If the token of the reader cannot be checked, a stream sends no event and ends with a retry time.
 func TestStreamEndsWhenTokenCannotBeChecked(t *testing.T) {
 	for name, c := range map[string]struct {
 		heartbeat time.Duration
@@ -88,7 +87,7 @@ func TestStreamReturnsErrorStatusWhenTokenCannotBeChecked(t *testing.T) {
 		break
 	}
 	secret := w.token(ana)
-	g.left.Store(1) // for the request, but not for its first event
+	g.left.Store(1) // the request is authenticated, but not its first event
 	r, err := http.NewRequestWithContext(limitedContext(t), "GET",
 		w.server.URL+"/api/v1/sessions/"+run.ID+"/events?after="+cursor, nil)
 	if err != nil {

@@ -90,7 +90,7 @@ func withTimeout(ctx context.Context, d time.Duration) (context.Context, context
 // parse decodes JSON into out. If out has the method UnmarshalJSON, parse calls this method directly, because
 // json.Unmarshal would scan the input once more.
 func parse(raw []byte, out any) error {
-	_, anything := out.(*json.RawMessage) // its UnmarshalJSON checks nothing
+	_, anything := out.(*json.RawMessage) // UnmarshalJSON of a RawMessage checks nothing
 	if m, ok := out.(json.Unmarshaler); ok && !anything {
 		return m.UnmarshalJSON(bytes.TrimSpace(raw))
 	}
@@ -176,7 +176,7 @@ func (c *Client) Wait(ctx context.Context, id string) (askback.Ask, error) {
 }
 
 const (
-	// shortPoll is the duration below which a poll counts as not having waited.
+	// shortPoll is the minimum duration of a poll that counts as a wait.
 	shortPoll = time.Second
 	// longestPollPause is the longest pause after a poll that did not wait.
 	longestPollPause = 2 * time.Second

@@ -122,7 +122,7 @@ func (s *sender) address(ctx context.Context, r request) (*http.Request, error) 
 	return in, nil
 }
 
-// setBody makes the JSON of v the body of in.
+// setBody sets the body of in to the JSON of v.
 func setBody(in *http.Request, v any) error {
 	b := newBuffer()
 	defer b.release()
@@ -131,7 +131,7 @@ func setBody(in *http.Request, v any) error {
 		return err
 	}
 	b.bytes = raw
-	raw = bytes.Clone(raw) // the transport may still read it after the reply has arrived
+	raw = bytes.Clone(raw) // the transport may still read the bytes after the reply has arrived
 	in.ContentLength = int64(len(raw))
 	// The transport sends a body of this type in one write with the header. It does not do so for other
 	// types.

@@ -49,8 +49,8 @@ func (c *call) agentAnswer() error {
 	return c.reply(http.StatusOK, compat.ResumedReply(c.id()))
 }
 
-// replyLate replies to an answer for a, which is already settled. If no person answered or declined a, it
-// returns an error.
+// replyLate replies to an answer for an ask that is already settled. If no person answered or declined the
+// ask, it returns an error.
 func (c *call) replyLate(a askback.Ask) error {
 	s, err := c.client.Session(c.r.Context(), c.id())
 	if err != nil {
@@ -76,8 +76,9 @@ func (c *call) agentSession() error {
 	return c.result(compat.SessionRow(s, last))
 }
 
-// sessionResult returns the result of s as text. If s has no result, it returns the last message of the
-// agent, or "". Unless the client is a [lastMessager], it reads only the first page of messages.
+// sessionResult returns the result of a session as text. If the session has no result, it returns the last
+// message of the agent, or "". Unless the client is a [lastMessager], it reads only the first page of
+// messages.
 func (c *call) sessionResult(s askback.Session) (string, error) {
 	if len(s.Result) > 0 {
 		var text string

@@ -40,8 +40,9 @@ func (c *call) respond() error {
 	return badRequest(c.replySettled(settled, err))
 }
 
-// matchAnswer returns the ask in open that raw answers, and the answer. If raw matches no ask, it returns the
-// error for the first ask. If raw matches several asks, the error contains their ids.
+// matchAnswer finds the ask in open that raw answers. It returns the ask and the answer. If raw matches no
+// ask, it returns the error for the first ask. If raw matches several asks, the error contains the ids of
+// these asks.
 func matchAnswer(raw []byte, open []askback.Ask) (ask askback.Ask, answer askback.Answer, err error) {
 	var fit compat.SeveralOpenError
 	var wrong error

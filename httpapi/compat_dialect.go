@@ -75,9 +75,9 @@ func (c *call) dialectAsk() error {
 }
 
 // dialectAsks makes an ask for each call of in, and waits at most for wait until all asks are settled. With
-// an idempotency key, each of several calls has a key of its own: the key of the request and the number of
-// the call. If an ask cannot be made, a repeated request with the same key finds the earlier asks. Without a
-// key, the earlier asks are withdrawn.
+// an idempotency key, each ask has a key: the key of the request and, for several calls, the number of the
+// call. If an ask cannot be made, a repeated request with the same key finds the earlier asks. Without a key,
+// the earlier asks are withdrawn.
 func (c *call) dialectAsks(in compat.Input, wait time.Duration) ([]askback.Ask, error) {
 	key := c.r.Header.Get("Idempotency-Key")
 	asks := make([]askback.Ask, len(in.Calls))

@@ -36,7 +36,7 @@ func (c *call) answerText(session string) (found, now askback.Ask, err error) {
 	return found, now, err
 }
 
-// findAsk returns the ask of the session whose id is in t. If t has no id, it returns the only open ask of
+// findAsk returns the ask of the session with the id in t. If t has no id, it returns the only open ask of
 // the session (D2).
 func (c *call) findAsk(session string, t compat.TextAnswer) (askback.Ask, error) {
 	if t.QuestionID == "" {

@@ -25,13 +25,12 @@ import (
 	"github.com/askback/askback/test/kit/racedetector"
 )
 
-// Each archive in testdata/dialogue has requests to a new server, each with its reply
-// (A4, A5, B1, B4, B5, D2, E2, E11, F8, F11). The first line of a request names the
-// principal that sends it. A request comes a second after the previous one. "later 2h"
-// before it moves the clock further, "send" makes one attempt at a delivery, which the
-// receiver refuses, "run" runs hosted agents until they wait or end, "sign poem msg_1" signs
-// the request as a webhook, and "stop" stops the server. Ids are numbered in the
-// order in which they appear.
+// Each archive in testdata/dialogue has requests to a new server, each with its reply (A4, A5, B1, B4, B5,
+// D2, E2, E11, F8, F11). The first line of a request names the principal that sends it. The clock advances
+// one second before each request. Other lines before a request are commands. "later 2h" advances the clock.
+// "send" makes one attempt at a delivery, which the receiver refuses. "run" runs hosted agents until they
+// wait or end. "sign poem msg_1" signs the request as a webhook. "stop" stops the server. Ids are numbered in
+// the order in which they appear.
 func TestRepliesMatchDialogues(t *testing.T) {
 	racedetector.Omit(t)
 	paths, err := filepath.Glob("testdata/dialogue/*.txtar")

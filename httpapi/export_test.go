@@ -132,8 +132,8 @@ func (h *Handler) Unverified() int {
 	return len(h.unverified.all)
 }
 
-// Victim returns the index of the webhook that ends to make room for a webhook from a source. The other
-// sources belong to the webhooks whose bodies are being read, oldest first.
+// Victim returns the index of the webhook that ends when a webhook from source arrives. The other sources
+// belong to the webhooks whose bodies are being read, oldest first.
 func Victim(sources []string, from string) int {
 	var u unverified
 	for _, source := range sources {

@@ -36,7 +36,7 @@ type sentFrame struct {
 // maxSharedFrame is the maximum size in bytes of a frame in the cache.
 const maxSharedFrame = 64 << 10
 
-// of returns the frame for ev, which the caller must not change.
+// of returns the frame for ev. The caller must not change the frame.
 func (f *frames) of(ev askback.Event) ([]byte, error) {
 	f.mu.Lock()
 	known := f.find(ev)
@@ -50,7 +50,7 @@ func (f *frames) of(ev askback.Event) ([]byte, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if known := f.find(ev); known != nil { // another stream has encoded it meanwhile
+	if known := f.find(ev); known != nil { // another stream has encoded the event meanwhile
 		return known, nil
 	}
 	f.recent[f.next] = sentFrame{ev, b}

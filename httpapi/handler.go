@@ -212,8 +212,8 @@ func (c *call) authenticate(rt *route) error {
 	if err != nil {
 		return err
 	}
-	// Browsers send a cookie to every port of its host, so another program may have read it. It
-	// is accepted only as a cookie, and only on routes that pages use.
+	// Browsers send a cookie to every port of its host, so another program may have read the secret. The
+	// secret is accepted only as a cookie, and only on routes that pages use.
 	if !browser && p.Channel == askback.ChannelWeb {
 		return askback.ErrUnauthorized
 	}

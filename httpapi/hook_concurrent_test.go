@@ -22,7 +22,7 @@ func newFixtureWithoutNetwork(t *testing.T) *fixture {
 	return &fixture{t: t, engine: e, handler: httpapi.NewHandler(e, nil), tokens: map[askback.Principal]string{}}
 }
 
-// postHook calls the handler with an event. closed ends the request.
+// postHook sends an event to the handler. The function closed ends the request.
 func (w *fixture) postHook(event string) (closed func(), got <-chan *httptest.ResponseRecorder) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
@@ -105,7 +105,7 @@ func TestPreToolUseAskOfKilledServerIsCancelled(t *testing.T) {
 			t.Fatal(err)
 		}
 		call, _ := claudecode.Call(ev)
-		// as for a hook, before the server is killed
+		// a hook made this ask before the server was killed
 		if _, err := w.engine.As(bot).Ask(t.Context(), call.Request); err != nil {
 			t.Fatal(err)
 		}

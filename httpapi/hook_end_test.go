@@ -138,7 +138,8 @@ func TestAskOfKilledServerIsCancelled(t *testing.T) {
 			t.Fatal(err)
 		}
 		call, _ := claudecode.Call(ev)
-		if _, err := client.Ask(t.Context(), call.Request); err != nil { // as for a hook, before the server is killed
+		// a hook made this ask before the server was killed
+		if _, err := client.Ask(t.Context(), call.Request); err != nil {
 			t.Fatal(err)
 		}
 		second := newFixtureOnStore(t, db, first.tokens)

@@ -295,7 +295,7 @@ func TestConcurrentHooksGetTheirOwnAnswers(t *testing.T) {
 	}
 }
 
-// newFixtureOnStore returns a server on a store that outlives it.
+// newFixtureOnStore returns a fixture whose server uses the store db. The store outlives the server.
 func newFixtureOnStore(t *testing.T, db engine.Store, tokens map[askback.Principal]string) *fixture {
 	t.Helper()
 	e := engine.New(db, nil)

@@ -20,9 +20,9 @@ import (
 )
 
 // A waiting request has a stack of 4 KB. Its connection has another stack of 2 KB, on which net/http detects
-// that the client disconnects. Making an ask needs a larger stack; garbage collections then halve it as long
-// as a quarter is enough for the wait. The limits are a quarter higher, because another release of Go may
-// need more.
+// that the client disconnects. Making an ask needs a larger stack. Each garbage collection halves this stack,
+// as long as the wait uses less than a quarter of it. The limits are a quarter higher, because another
+// release of Go may need more.
 func TestWaitingRequestsHaveSmallStacks(t *testing.T) {
 	if underRace() {
 		t.Skip("the race detector enlarges stacks")
@@ -88,7 +88,7 @@ func readSnapshot(t *testing.T, conn net.Conn) {
 	t.Fatal("the stream ended before its first event")
 }
 
-// waitForBlocked waits until this many goroutines are blocked.
+// waitForBlocked waits until the given number of goroutines are blocked.
 func waitForBlocked(t *testing.T, goroutines uint64) {
 	t.Helper()
 	for limit := limitedContext(t); blocked() < goroutines; runtime.Gosched() {

@@ -7,8 +7,8 @@ import (
 	"github.com/askback/askback/internal/wire/decode"
 )
 
-// startSession serves POST /sessions. It starts a hosted agent, or creates a session for a run elsewhere. The
-// status is 200 if the session existed already.
+// startSession serves POST /sessions. It starts a hosted agent, or creates a session for a run of another
+// program. The status is 200 if the session existed already.
 func (c *call) startSession() error {
 	r, err := decode.SessionRequest(c.body)
 	if err != nil {

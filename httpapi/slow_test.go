@@ -109,7 +109,7 @@ func TestRevocationStopsRequestsInProgress(t *testing.T) {
 			r.Header.Set("Content-Type", "application/json")
 			w := httptest.NewRecorder()
 			s.handler.ServeHTTP(w, r)
-			if before == "" { // rejected before its body was read
+			if before == "" { // the request was rejected before its body was read
 				continue
 			}
 			if w.Code != http.StatusUnauthorized || s.contents() != before {

@@ -46,7 +46,7 @@ func (c *call) authenticateHook(rt *route) error {
 	login.ExtendBody(c.w, c.r, c.h.unverifiedTime)
 	reading := c.h.unverified.begin(c.w, c.r)
 	err := c.readBody(rt.limit)
-	if c.h.unverified.end(reading) { // it made room for another webhook
+	if c.h.unverified.end(reading) { // begin has ended this webhook in favor of another webhook
 		c.w.Header().Set("Connection", "close")
 		return askback.ErrBusy
 	}
