@@ -45,8 +45,8 @@ func (c *ackCounter) Ack(ctx context.Context, _ string) (askback.Ask, error) {
 	return askback.Ask{}, c.err
 }
 
-// deliver serves requests for asks with the ids from ≤ id < to. Each reply has the
-// outcome of its ask.
+// deliver serves a request for each ask with an id in the range from ≤ id < to. Each reply has the outcome of
+// its ask.
 func deliver(s *mcpserver.Server, c askback.Client, from, to int) {
 	for n := from; n < to; n++ {
 		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{}`))
@@ -56,7 +56,7 @@ func deliver(s *mcpserver.Server, c askback.Client, from, to int) {
 	synctest.Wait()
 }
 
-// advance lets time pass in the bubble.
+// advance advances the clock of the synctest bubble by d.
 func advance(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()

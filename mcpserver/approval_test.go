@@ -88,7 +88,7 @@ func TestCallThatAsksAgainDoesNotWaitLonger(t *testing.T) {
 				replies <- reply{r, err}
 			}()
 		}
-		<-time.After(25 * time.Second) // in the bubble
+		<-time.After(25 * time.Second) // takes no real time
 		f.answer(f.pendingAsk().ID, askback.Decide(askback.Approve, ""))
 		if !isApproved(t, <-replies) {
 			t.Error("no call got the approval")
@@ -330,8 +330,8 @@ func TestTaskOfDisconnectedClientConsumesNoApproval(t *testing.T) {
 	})
 }
 
-// An approval that Consume rejects with ErrNotApproved is not used, such as an approval by a grant that has
-// ended: a person is asked again (F8).
+// If Consume rejects an approval with ErrNotApproved, a person is asked again (F8). This happens if the
+// approval was given by a grant that has ended.
 func TestPersonIsAskedAfterGrantEnds(t *testing.T) {
 	for tool, args := range map[string]string{"confirm_action": pay, "permission_prompt": bash} {
 		synctest.Test(t, func(t *testing.T) {

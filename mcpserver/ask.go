@@ -59,8 +59,8 @@ func (c *call) ask(
 	return nil, askback.ErrTooFast
 }
 
-// isDone reports whether the outcome of an ask was delivered, so that the same call makes a
-// new ask. With an idempotency key of the client, it is always false.
+// isDone reports whether the outcome of an ask was delivered. The same call then makes a new ask. With an
+// idempotency key of the client, isDone always returns false.
 func (c *call) isDone(k key, ask askback.Ask) bool {
 	return ask.Settled() && !k.explicit && c.delivered(k, ask)
 }

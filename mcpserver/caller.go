@@ -28,7 +28,7 @@ type caller struct {
 
 	mu           sync.Mutex
 	deliveries   []delivery // in the reply to this request
-	replyStarted bool       // from then on a cancellation changes nothing
+	replyStarted bool       // a cancellation changes nothing after the start of the reply
 	closed       bool       // the reply is written, or the request is cancelled: nothing more is delivered
 }
 

@@ -57,8 +57,8 @@ func (c checkedClient) Get(ctx context.Context, id string) (askback.Ask, error) 
 	return c.ifValid(ctx, a, err)
 }
 
-// ifValid returns a and err. If err is nil but the token cannot be authenticated, it returns
-// that error without the ask.
+// ifValid returns a and err. If err is nil but the token cannot be authenticated, it returns the error of the
+// authentication without the ask.
 func (c checkedClient) ifValid(ctx context.Context, a askback.Ask, err error) (askback.Ask, error) {
 	if err != nil {
 		return a, err

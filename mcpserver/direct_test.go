@@ -133,8 +133,8 @@ func compareWithSDK(t *testing.T, h http.Handler, secret string, c httpCall) (di
 		if diff == "" {
 			return true
 		}
-		// A list changes when the outcome of an earlier call is acknowledged, soon after its
-		// reply.
+		// Soon after the reply to a call, its outcome is acknowledged, which changes the list of open
+		// questions.
 		if n == pauses || pause.For(t.Context(), 20*time.Millisecond) != nil {
 			t.Errorf("%+v (-SDK +direct)\n%s", c, diff)
 			return true
@@ -142,7 +142,7 @@ func compareWithSDK(t *testing.T, h http.Handler, secret string, c httpCall) (di
 	}
 }
 
-// isDirect reports whether a reply was written without the SDK, which declares no length.
+// isDirect reports whether a reply was written without the SDK. A reply of the SDK has no Content-Length.
 func isDirect(w *httptest.ResponseRecorder) bool {
 	return w.Code == http.StatusOK && w.Header().Get("Content-Length") != ""
 }
@@ -171,7 +171,7 @@ func inSession(params string) httpCall {
 	return sessionCall(`{"jsonrpc": "2.0", "id": "a-1", "method": "tools/call", "params": {` + params + `}}`)
 }
 
-// directCalls returns calls that the server handles without the SDK.
+// directCalls returns calls that are served without the SDK.
 func directCalls() []httpCall {
 	version := `"io.modelcontextprotocol/protocolVersion": "2026-07-28"`
 	calls := []httpCall{
@@ -202,7 +202,7 @@ func directCalls() []httpCall {
 	return append(calls, named)
 }
 
-// indirectCalls returns calls that only the SDK handles, because they are unusual or invalid.
+// indirectCalls returns unusual and invalid calls, which only the SDK serves.
 func indirectCalls() []httpCall {
 	version, capabilities := `"io.modelcontextprotocol/protocolVersion": "2026-07-28"`,
 		`"io.modelcontextprotocol/clientCapabilities": {}`

@@ -71,7 +71,7 @@ func (d *directCall) appendResult(b []byte, r *mcp.CallToolResult) ([]byte, erro
 // errorMessage returns the reply to a call that failed.
 func (d *directCall) errorMessage(err error) []byte {
 	var raw any
-	_ = json.Unmarshal(d.id, &raw) // valid since it was read
+	_ = json.Unmarshal(d.id, &raw) // the id is valid JSON, because readID accepted it
 	id, _ := jsonrpc.MakeID(raw)   // a string or a number
 	b, _ := jsonrpc.EncodeMessage(&jsonrpc.Response{ID: id, Error: err})
 	return b

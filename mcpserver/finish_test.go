@@ -57,7 +57,7 @@ func (s slowClient) Ack(ctx context.Context, id string) (askback.Ask, error) {
 	return s.Client.Ack(ctx, id)
 }
 
-// after returns a channel that is closed after this time in the bubble.
+// after returns a channel that is closed after a time. A synctest bubble needs no real time for this.
 func after(wait time.Duration) <-chan struct{} {
 	c := make(chan struct{})
 	time.AfterFunc(wait, func() { close(c) })

@@ -159,8 +159,8 @@ func TestQuestionsWithoutOptionsAreNotAsked(t *testing.T) {
 	})
 }
 
-// The permission to call confirm_action of this server is consumed only by its prompt, even
-// if other tools have returned it before.
+// A prompt may ask whether confirm_action of this server may be called. Only the prompt consumes this
+// approval, even if other tools have returned the approval before.
 func TestPromptForConfirmActionConsumesItsOwnApproval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

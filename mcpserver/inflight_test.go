@@ -36,7 +36,7 @@ func (f *fixture) postInSession(agent, session, body string) *http.Response {
 	return res
 }
 
-// callInSession asks under an id in the session "mine", and returns a channel with the reply.
+// callInSession sends a call with an id in the session "mine", and returns a channel for the reply.
 func (f *fixture) callInSession(id int, args string) <-chan string {
 	replies := make(chan string, 1)
 	go func() {

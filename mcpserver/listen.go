@@ -57,8 +57,8 @@ func newSubscription(id, params json.RawMessage) *subscription {
 type sender func(method string, params any) error
 
 // listen serves a subscription until all its tasks have ended, the client is gone or the server stops. It
-// returns the result of the request. Each notification has its own caller from newCaller, and delivers its
-// outcome as the reply to tasks/get does. So it consumes an approval.
+// returns the result of the request. Each notification has its own caller from newCaller. Like a reply to
+// tasks/get, a notification delivers the outcome and consumes an approval.
 func (s *Server) listen(ctx context.Context, sub *subscription, newCaller func() *caller, send sender) (any, error) {
 	if !sub.declares {
 		return nil, missingTasks()

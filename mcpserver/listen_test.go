@@ -76,7 +76,7 @@ func listen(t *testing.T, c *http.Client, body string) *stream {
 	return s
 }
 
-// read reads messages, one on each line, also with "data: " before it.
+// read reads messages, one on each line. A line may begin with "data: ".
 func read(t *testing.T, from io.Reader, to chan<- map[string]any) {
 	lines := bufio.NewScanner(from)
 	for lines.Scan() {
@@ -118,7 +118,7 @@ func TestSubscriptionSendsEachTaskOnce(t *testing.T) {
 			action); got != want {
 			t.Errorf("agreed to %s, want %s", got, want)
 		}
-		<-time.After(time.Hour) // in the bubble: an idle stream stays open
+		<-time.After(time.Hour) // takes no real time; an idle stream stays open
 		s.none()
 		f.answer(question, askback.Choose("SQLite"))
 		task := params(t, s.next(), "notifications/tasks", 7)

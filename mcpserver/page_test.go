@@ -61,7 +61,7 @@ func TestClientShowsThePageOnce(t *testing.T) {
 
 // A client that does not show the page does not decline the ask: the call waits as long as
 // without a page.
-func TestDecliningThePageDoesNotDeclineTheAsk(t *testing.T) {
+func TestDeclinedPageIsNotAnAnswer(t *testing.T) {
 	for _, action := range []string{"decline", "cancel"} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)
@@ -152,7 +152,7 @@ func TestForgedStatesAreRejected(t *testing.T) {
 		if !strings.Contains(fmt.Sprint(got["result"]), ask.ID) {
 			t.Fatalf("the true one: got %v", got)
 		}
-		f.restart() // the secret is in the options
+		f.restart() // the secret is the same, because it is in the options
 		_, got = post(t, httpClient, "tools/call", "ask_user_question", withState("ask_user_question", database, state))
 		if !strings.Contains(fmt.Sprint(got["result"]), ask.ID) {
 			t.Errorf("after a restart: got %v", got)
@@ -172,7 +172,7 @@ func TestForgedStatesAreRejected(t *testing.T) {
 		rejected("another body", "bot", "ask_user_question", database, body+"x."+sum)
 		rejected("another signature", "bot", "ask_user_question", database, body+"."+sum[1:])
 		rejected("no signature", "bot", "ask_user_question", database, body)
-		<-time.After(time.Until(made.Add(10*time.Minute - time.Second))) // in the bubble
+		<-time.After(time.Until(made.Add(10*time.Minute - time.Second))) // takes no real time
 		_, got = post(t, httpClient, "tools/call", "ask_user_question", withState("ask_user_question", database, state))
 		if got["result"] == nil {
 			t.Errorf("before its end: got %v", got)

@@ -77,9 +77,9 @@ func (c *call) permitTool(ctx context.Context, p prompt) (*mcp.CallToolResult, e
 	return nil, askback.ErrTooFast
 }
 
-// promptContext returns the context of a prompt, by which the hooks of the same Claude Code
-// session find the ask. They withdraw it once the tool has run or the turn is over. It
-// returns nil over HTTP, and if the session is unknown.
+// promptContext returns the context of a prompt, by which the hooks of the same Claude Code session find the
+// ask. The hooks withdraw the ask once the tool has run or the turn is over. promptContext returns nil over
+// HTTP, and if the session is unknown.
 func (c *call) promptContext() json.RawMessage {
 	if !c.caller.stdio || c.options.ClaudeSession == "" {
 		return nil
@@ -167,9 +167,8 @@ func denied(message string) *mcp.CallToolResult {
 	return decision(map[string]any{"behavior": "deny", "message": message})
 }
 
-// decision returns a reply in the form that Claude Code reads: JSON as text.
-// Marshalling cannot fail, because the values are strings or JSON. If it did, the reply
-// denies.
+// decision returns a reply in the form that Claude Code reads: JSON as text. A value that cannot be encoded
+// would become a denial, but every value is a string or JSON.
 func decision(fields map[string]any) *mcp.CallToolResult {
 	raw, err := json.Marshal(fields)
 	if err != nil {

@@ -17,10 +17,10 @@ type program struct {
 	pages bool          // the client may be asked to show the page of an ask
 }
 
-// inspector is the beginning of the name of the MCP inspector. Only the inspector is asked to show
-// the page of an ask, because its user wants to see each request. Codex and Copilot block: they show
-// the URL at the terminal and call again only after a key is pressed there, even if the ask is
-// answered meanwhile. Without a terminal they, and Claude Code, decline each page immediately.
+// inspector is the beginning of the name of the MCP inspector. Only the inspector is asked to show the page
+// of an ask, because its user wants to see each request. Codex and Copilot block: they show the URL at the
+// terminal and call again only after a key is pressed there, even if the ask is answered meanwhile. Without a
+// terminal, Codex, Copilot and Claude Code decline each page immediately.
 const inspector = "mcp-inspector"
 
 // programOf returns the program with a name, ignoring case. For an unknown name it returns the zero

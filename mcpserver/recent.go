@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// maxRecent is the maximum number of keys, each of a few hundred bytes, in both maps of a
-// recentSet. When the newer map has half as many, it replaces the older one, and a new map
-// begins.
+// maxRecent is the maximum number of keys, each of a few hundred bytes, in both maps of a recentSet. When the
+// newer map has half this number of keys, it becomes the older map, and a new map begins.
 const maxRecent = 8192
 
 // A recentSet maps keys to numbers: the key of a recent delivery to 1, and the key of a call

@@ -377,7 +377,7 @@ func TestUndeliveredAnswerIsReturnedAfterRestarts(t *testing.T) {
 			if test.restart {
 				f.restart()
 			}
-			<-time.After(test.age) // in the bubble
+			<-time.After(test.age) // takes no real time
 			startCall(t.Context(), cs, "ask_user_question", database)
 			if got := len(f.pendingAsks()) == 1; got != test.again {
 				t.Errorf("%+v: asked again: %t", test, got)

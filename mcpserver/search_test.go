@@ -46,7 +46,7 @@ func (f *fixture) askRepeatedly(cs *mcp.ClientSession, n int, tool, args string,
 			f.t.Fatalf("call %d: %v %s", i, r.err, r.text(f.t))
 		}
 		synctest.Wait()
-		<-time.After(2 * time.Second) // in the bubble, because of the rate limit
+		<-time.After(2 * time.Second) // because of the rate limit; takes no real time
 	}
 }
 
@@ -146,7 +146,7 @@ func TestPromptUsesOnlyRecentDecisions(t *testing.T) {
 			cs := f.connectHTTP("bot", "claude-code", stateless, nil)
 			callTool(t.Context(), cs, "permission_prompt", bash)
 			f.answer(f.pendingAsk().ID, askback.Decide(askback.Approve, ""))
-			<-time.After(test.age) // in the bubble
+			<-time.After(test.age) // takes no real time
 			if test.restart {
 				f.restart()
 			}

@@ -75,8 +75,8 @@ func (s signer) code(body string, use []string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(s, "mcp", append([]string{body}, use...)...))
 }
 
-// oldCode returns the code as earlier releases made it. Clients keep the id of a session while the server is
-// upgraded, and without the client's name in it the waits of the session would have another length.
+// oldCode returns the code as earlier releases made it. Clients keep a session id while the server is
+// upgraded. Without the client's name in the id, the waits of the session would have another length.
 func (s signer) oldCode(body string, use []string) string {
 	sum := mac.Bare(s, digest(append([]string{"askback mcp", body}, use...)...))
 	return base64.RawURLEncoding.EncodeToString(sum)

@@ -108,7 +108,7 @@ func TestClientThatDoesNotReadIsDisconnected(t *testing.T) {
 				t.Fatalf("%d requests are served, want 1", n)
 			}
 			if reads {
-				<-time.After(9 * time.Second) // in the bubble
+				<-time.After(9 * time.Second) // takes no real time
 				if raw, err := io.ReadAll(conn); err != nil || !strings.Contains(string(raw), "Ada") {
 					t.Errorf("got %s, %v", raw, err)
 				}
@@ -185,7 +185,7 @@ func TestConnectionOfAnUnreadReplyIsClosed(t *testing.T) {
 			stateless, len(body), body)
 		select {
 		case <-closed:
-		case <-time.After(time.Hour): // in the bubble
+		case <-time.After(time.Hour): // takes no real time
 			t.Error("the connection is open")
 		}
 	})

@@ -14,8 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxLine is the maximum length of a message on stdio, in bytes. A longer message ends the
-// connection. So the limit is far above [maxArguments], for which the model gets an error.
+// maxLine is the maximum length of a message on stdio, in bytes. A longer message ends the connection. The
+// limit is far above [maxArguments], so that the model gets an error for most arguments that are too long.
 const maxLine = 16 << 20
 
 // ServeStdio serves one agent, with one message on each line, until in or ctx ends. If in ends, it returns

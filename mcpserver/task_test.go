@@ -63,7 +63,7 @@ func TestTaskReturnsIDAndResultOfItsAsk(t *testing.T) {
 			{5 * time.Minute, 30_000},
 			{72 * time.Hour, 30_000},
 		} {
-			<-time.After(time.Until(ask.CreatedAt.Add(step.age))) // in the bubble
+			<-time.After(time.Until(ask.CreatedAt.Add(step.age))) // takes no real time
 			got, _ := f.taskRequest(httpClient, "tasks/get", ask.ID)
 			if got["status"] != "working" || got["resultType"] != "complete" || got["pollIntervalMs"] != step.poll {
 				t.Errorf("after %s: got %v, want to look every %v ms", step.age, got, step.poll)

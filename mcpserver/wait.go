@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// The intervals of waits. Most clients give up after 60 s, so 45 s leave time for the
-// reply. Clients that wait longer are in programs.
+// The intervals of waits. Most clients give up after 60 s, so 45 s leave time for the reply. The variable
+// programs lists the clients that wait longer.
 const (
 	defaultWait      = 45 * time.Second
 	pollInterval     = 10 * time.Second // between two reads of an ask whose Wait failed
@@ -23,8 +23,8 @@ const (
 // maxWait returns the maximum time for which a call may wait. It is shorter than the time for which its
 // client waits for a result. Claude Code ends a call on stdio after 30 minutes without output, and a call
 // over HTTP after 60 seconds without a byte. Progress notifications count as output. Codex ends a call after
-// 300 seconds, Gemini CLI after 10 minutes. On stdio, the configuration of the client may have longer
-// timeouts, and Options.Wait with them.
+// 300 seconds, Gemini CLI after 10 minutes. On stdio, a user can set a longer timeout in the client, and a
+// longer time in Options.Wait.
 func (c *call) maxWait() time.Duration {
 	if c.caller.stdio && c.options.Wait > 0 {
 		return c.options.Wait

@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// A failingWait is a client whose Wait fails until it is called for the until-th time.
+// A failingWait is a client whose first calls of Wait fail. The call with the number until succeeds.
 type failingWait struct {
 	askback.Client
 	err   error
@@ -80,7 +80,7 @@ func TestFailedWaitIsTriedAgain(t *testing.T) {
 				started := time.Now()
 				done := startCall(t.Context(), f.connectStdio("program", withSessions, nil), "ask_user_question",
 					database)
-				<-time.After(25 * time.Second) // in the bubble
+				<-time.After(25 * time.Second) // takes no real time
 				f.answer(f.pendingAsk().ID, askback.Choose("SQLite"))
 				got, waited := <-done, time.Since(started)
 				if got.structured(t)["answers"] == nil || waited > 30*time.Second ||
@@ -148,7 +148,7 @@ func TestFailedWaitEndsWithClientAndServer(t *testing.T) {
 		done := startCall(ctx, cs, "ask_user_question", database)
 		giveUp()
 		<-done
-		<-time.After(time.Minute) // in the bubble
+		<-time.After(time.Minute) // takes no real time
 		if n := tries.Load(); n != 1 {
 			t.Errorf("gone: %d tries", n)
 		}
