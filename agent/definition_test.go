@@ -184,7 +184,7 @@ func TestPatternsOverrideAnnotations(t *testing.T) {
 	}
 }
 
-// A served is a toolset whose list of tools changes, and whose calls fail.
+// served is a toolset whose list of tools changes, and whose calls fail.
 type served struct {
 	agent.Toolset
 	list func(context.Context) ([]agent.ToolInfo, error)

@@ -43,8 +43,8 @@ func failed(text string) conversation.Executed {
 	return conversation.Executed{Text: text, IsError: true}
 }
 
-// served returns the tool of a server with the name that the model uses. It lists only the tools of servers
-// whose name the tool's name can begin with, so that other servers may be unreachable.
+// served returns the tool of a server with the name that the model uses. It lists the tools of a server only
+// if the tool's name can begin with the server's name. So other servers may be unreachable.
 func (s session) served(ctx context.Context, name string) (served, error) {
 	for _, server := range s.servers {
 		if !strings.HasPrefix(name, server.set.Name()+separator) {

@@ -33,7 +33,7 @@ const (
 // it is a call of ask_user_question whose input is not an object. The decoder repairs some of these inputs.
 func (s session) plan(c conversation.Call, o offer) conversation.Call {
 	if c.Kind == "" {
-		c = NewCall(c.ID, c.Tool, string(c.Input), false) // a model of another program may not have done that
+		c = NewCall(c.ID, c.Tool, string(c.Input), false) // the model of another program may not have called NewCall
 	}
 	if name, ok := asktool.Canonical(c.Tool); ok {
 		if name == AskUserQuestion && c.Error == notAnObject(c.Tool) {

@@ -22,7 +22,7 @@ type Runner struct {
 	agents map[string]*hosted
 }
 
-// A hosted is a definition with its servers.
+// hosted is a definition with its servers.
 type hosted struct {
 	Definition
 	servers []*server

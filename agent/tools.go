@@ -96,7 +96,7 @@ type offer struct {
 	agents []string // the agents that the run may start
 }
 
-// A served is a tool of a server.
+// served is a tool of a server.
 type served struct {
 	*server
 	ToolInfo
@@ -197,9 +197,9 @@ var (
 
 // modelName returns the name of a tool for models: the name of its server, the separator, and the tool's own
 // name. If that name is not valid or could be taken for the name of another tool, it is changed and ends in a
-// hash of both. It depends on nothing else, so a name that a model used means the same tool later.
-//
-// In a name without a hash, the first separator follows the server, so it is the name of one tool only.
+// hash of both names. The result depends only on both names, so a name that a model used means the same tool
+// later. In a name without a hash, the first separator follows the name of the server, so no other tool has
+// this name.
 func modelName(server, tool string) string {
 	name := server + separator + tool
 	plain := !strings.Contains(server, separator) && !strings.HasSuffix(server, "_") && !endsInHash().MatchString(name)
@@ -217,7 +217,7 @@ func closestFirst(wrong string, names []string) []string {
 	distance := map[string]int{}
 	for _, name := range names {
 		distance[name] = spelling.Distance([]rune(strings.ToLower(wrong)), []rune(strings.ToLower(name)))
-		if _, own, found := strings.Cut(name, separator); found { // models leave out the server
+		if _, own, found := strings.Cut(name, separator); found { // models often omit the name of the server
 			distance[name] = min(distance[name],
 				spelling.Distance([]rune(strings.ToLower(wrong)), []rune(strings.ToLower(own))))
 		}

@@ -245,8 +245,8 @@ func TestInvalidSettingsAreRejected(t *testing.T) {
 
 func TestEnvironmentHasNoEffect(t *testing.T) {
 	t.Setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
-	t.Setenv("ANTHROPIC_AUTH_TOKEN", "of-the-environment") // the fake accepts no second credential
-	t.Setenv("ANTHROPIC_API_KEY", "")                      // with it, the SDK would not look for the token
+	t.Setenv("ANTHROPIC_AUTH_TOKEN", "of-the-environment") // the fake rejects requests that have this token, too
+	t.Setenv("ANTHROPIC_API_KEY", "")                      // if this key were set, the SDK would ignore the token
 	s := anthropictest.New(t)
 	s.Add(modeltest.Reply{Body: anthropictest.Stream("end_turn", anthropictest.Text("Done."))})
 	if _, err := newModel(t, s.URL, anthropic.Options{}).Reply(t.Context(), modeltest.Request, nil); err != nil {

@@ -111,7 +111,7 @@ func (m *Model) Reply(ctx context.Context, r agent.ModelRequest, text func(piece
 
 // failed returns the error of a stream that ended before the provider's end of the reply.
 func (m *Model) failed(ctx context.Context, err error) *agent.ModelError {
-	var event *sdk.Error // of an error event in the stream; the client returns an error for a status
+	var event *sdk.Error // the error in an event of the stream; errors by status do not reach this function
 	if errors.As(err, &event) {
 		return modelhttp.ParseProblem([]byte(event.RawJSON())).Error(m.key)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/internal/hosted/modelhttp"
 )
 
-// An incoming is the part of a reply that has arrived.
+// incoming is the part of a reply that has arrived.
 type incoming struct {
 	model   *Model
 	text    func(string)

@@ -101,7 +101,7 @@ func resultBlock(id string, r *conversation.ToolResult) sdk.ContentBlockParamUni
 	return b
 }
 
-// A thoughts is the [conversation.Message.Provider] of a reply with thoughts. The provider requires the
+// thoughts is the [conversation.Message.Provider] of a reply with thoughts. The provider requires the
 // thoughts back unchanged and in their places.
 type thoughts struct {
 	Provider string            `json:"provider"` // "anthropic"

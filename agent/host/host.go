@@ -30,8 +30,8 @@ type Host struct {
 	ended  chan struct{}
 }
 
-// An Answerer answers or declines the ask a through the inbox of a person. If it does neither and returns
-// nil, the ask stays open. ctx ends when the ask is settled elsewhere.
+// An Answerer answers or declines an ask through the inbox of a person. If it does neither and returns nil,
+// the ask stays open. ctx ends when the ask is settled in another way.
 type Answerer func(ctx context.Context, inbox askback.Inbox, a askback.Ask) error
 
 // Open starts running agents with these definitions, and continues the runs in the database. database is the

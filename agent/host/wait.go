@@ -112,7 +112,7 @@ func (w *wait) event(ctx context.Context, in input) (ended bool, err error) {
 		return false, fmt.Errorf("read the event %s: %w", in.event.Type, err)
 	}
 	switch t := in.event.Type; {
-	case t == askback.EventSnapshot: // events before it were deleted
+	case t == askback.EventSnapshot: // the events before the snapshot were deleted
 		s, err := w.client.Session(ctx, w.session)
 		if err != nil || s.Ended() {
 			return true, err
@@ -149,7 +149,8 @@ func (w *wait) findAsks(ctx context.Context) error {
 	}
 }
 
-// add adds a to the asks to answer, if it belongs to the run and was not added before.
+// add adds an ask of the run to the asks to answer. It ignores asks of other runs, and asks that were added
+// before.
 func (w *wait) add(ctx context.Context, a askback.Ask) error {
 	if ours, err := w.isOurs(ctx, a.SessionID); err != nil || !ours || w.known[a.ID] {
 		return err
@@ -186,7 +187,7 @@ func (w *wait) next(ctx context.Context) {
 	ctx, w.settled = context.WithCancel(ctx)
 	go func() {
 		err := w.answer(ctx, w.client, a)
-		if ctx.Err() != nil { // it was settled elsewhere, or the wait ends
+		if ctx.Err() != nil { // the ask was settled in another way, or the wait ends
 			err = nil
 		}
 		w.done <- err

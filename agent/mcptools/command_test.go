@@ -34,7 +34,7 @@ func serveCommand(mode string) {
 		serveFlood()
 	case "silent":
 		_, _ = io.Copy(io.Discard, os.Stdin)
-	case "stubborn": // it does not end even after the end of its input
+	case "stubborn": // the command does not end even after the end of its input
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		select {}
 	case "raw":

@@ -53,7 +53,7 @@ func deliver(req *http.Request, send http.RoundTripper) (*http.Response, error) 
 	case http.StatusNotFound:
 		d.state.Store(refused)
 	case http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		d.state.Store(unsent) // the client sends it again, to another address
+		d.state.Store(unsent) // the client sends the request again, to another address
 	}
 	return reply, nil
 }

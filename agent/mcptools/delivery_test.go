@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A restarting handles the requests to an MCP server over HTTP that forgets its sessions. Its tool pay is
-// slow: a call of pay ends when paid is closed.
+// restarting is the handler of an MCP server over HTTP that forgets its sessions. The tool pay is slow: a
+// call of pay ends when paid is closed.
 type restarting struct {
 	started chan struct{}
 	paid    chan struct{}
@@ -90,7 +90,8 @@ func TestReceivedCallIsNotRepeated(t *testing.T) {
 	go func() { paid <- s.Call(t.Context(), "pay", json.RawMessage(`{}`)) }()
 	<-h.started
 	h.forget()
-	if got := call(t, s, "other", `{}`); got != "done" { // its own request got the error, so it is repeated
+	// the request of this call got the error, so the call is repeated
+	if got := call(t, s, "other", `{}`); got != "done" {
 		t.Errorf("got %q", got)
 	}
 	select {

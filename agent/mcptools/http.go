@@ -72,7 +72,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return reply, nil
 }
 
-// A limited is a body whose Read fails if the body has more than left bytes.
+// limited is a body whose Read fails if the body has more than left bytes.
 type limited struct {
 	io.ReadCloser
 	left int

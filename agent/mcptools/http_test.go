@@ -19,7 +19,7 @@ import (
 	"github.com/askback/askback/test/kit/racedetector"
 )
 
-// A remote is an MCP server over HTTP that can be replaced by another server at the same address.
+// remote is an MCP server over HTTP. Another server can replace it at the same address.
 type remote struct {
 	*httptest.Server
 	handler atomic.Pointer[http.Handler]

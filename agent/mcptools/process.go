@@ -54,7 +54,7 @@ func start(s *Server) (*process, error) {
 		s.log.Info("MCP server wrote to standard error", "text", text)
 	}}
 	cmd.Stderr = errs
-	cmd.WaitDelay = time.Second // for another process that inherited standard error
+	cmd.WaitDelay = time.Second // limits the wait for other processes that inherited standard error
 	ownGroup(cmd)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -116,7 +116,7 @@ func (p *process) stop() {
 // maxLine is the maximum length of a line in the log in bytes. Longer lines are split.
 const maxLine = 2000
 
-// A lines is a writer that calls write with each line, in which secrets are hidden. It splits lines of more
+// lines is a writer that calls write with each line, in which secrets are hidden. It splits lines of more
 // than maxLine bytes.
 type lines struct {
 	write   func(text string)

@@ -11,7 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A failures records the errors of the requests in a session. The client returns the reason of a broken
+// failures records the errors of the requests in a session. The client returns the reason of a broken
 // connection only to the request that broke the connection. Other requests get the error that the connection
 // is closed. The broken request may also be a request of the client itself, such as server/discover, whose
 // error the client ignores.

@@ -61,8 +61,8 @@ func TestReasonIsErrorOfLastFailedRequest(t *testing.T) {
 	}
 }
 
-// The end of the connection may be known before the request that has the reason returns. A request that began
-// before that request failed may return later.
+// The end of the connection may be detected before the request with the reason returns. A request that began
+// earlier may return later.
 func TestReasonWaitsForFailingRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, end, answer := &session{}, make(chan struct{}), make(chan struct{})

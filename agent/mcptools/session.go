@@ -177,7 +177,7 @@ func within[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	case o := <-done:
 		return o.value, o.err
 	case <-ctx.Done():
-		select { // both may be true
+		select { // f may have returned, too
 		case o := <-done:
 			return o.value, o.err
 		default:

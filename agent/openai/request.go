@@ -93,8 +93,8 @@ func resultText(r *conversation.ToolResult) string {
 	return r.Text
 }
 
-// A thoughts is the [conversation.Message.Provider] of a reply with calls and thoughts. Some providers
-// require the thoughts in later requests.
+// thoughts is the [conversation.Message.Provider] of a reply with calls and thoughts. Some providers require
+// the thoughts in later requests.
 type thoughts struct {
 	Provider string `json:"provider"` // "openai"
 	BaseURL  string `json:"base_url"`

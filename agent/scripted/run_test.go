@@ -69,7 +69,7 @@ func (r *run) request(model func() *scripted.Model, e conversation.RequestModel)
 }
 
 func TestRunFollowsItsScript(t *testing.T) {
-	model := func() *scripted.Model { return parse(t, poem) } // a new one each time, as after a restart
+	model := func() *scripted.Model { return parse(t, poem) } // a new model for each request, as after a restart
 	r := &run{t: t, now: time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)}
 	r.step(conversation.Started{Prompt: prompt, At: r.now})
 	requests := 0
