@@ -14,8 +14,8 @@ import (
 type Fault struct {
 	name  string
 	loses bool // the message is accepted, although the sender may not learn it
-	// serve replies. A fault that takes long ends with the request, or when stopping is closed. If serve is
-	// nil, the reply is 204.
+	// serve replies. A slow fault ends with the request, or when stopping is closed. If serve is nil, the
+	// reply is 204.
 	serve func(w http.ResponseWriter, r *http.Request, stopping <-chan struct{})
 }
 
@@ -100,8 +100,8 @@ func hijack(write func(net.Conn)) func(http.ResponseWriter, *http.Request, <-cha
 	}
 }
 
-// SlowBody returns a fault that accepts the message with a body that does not end. It sends a byte every ten
-// milliseconds, until the sender gives up.
+// SlowBody returns a fault that accepts the message. Its reply has a body that does not end: it sends a byte
+// every ten milliseconds, until the sender gives up.
 func SlowBody() Fault {
 	return Fault{
 		name:  "slow body",
@@ -124,7 +124,7 @@ func SlowBody() Fault {
 	}
 }
 
-// HugeBody returns a fault that accepts the message with a body of n bytes.
+// HugeBody returns a fault that accepts the message and replies with a body of n bytes.
 func HugeBody(n int64) Fault {
 	return Fault{
 		name:  "huge body",

@@ -134,7 +134,7 @@ func (i *Instance) Advance(by time.Duration) {
 	i.advanced += by
 	i.mu.Unlock()
 	i.run.stop()
-	i.run.start(i.engine) // Run first processes the deadlines that have passed
+	i.run.start(i.engine) // as its first step, Run processes the deadlines that have passed
 	timeout := time.NewTimer(advanceTimeout)
 	defer timeout.Stop()
 	for {
@@ -293,7 +293,7 @@ func (r *runner) start(e *engine.Engine) {
 	defer r.mu.Unlock()
 	var ctx context.Context
 	ctx, r.cancel = context.WithCancel(context.Background())
-	r.group.Go(func() { _ = e.Run(ctx) }) // it returns nil
+	r.group.Go(func() { _ = e.Run(ctx) }) // Run always returns nil here
 }
 
 func (r *runner) stop() {

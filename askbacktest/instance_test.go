@@ -51,7 +51,8 @@ func errorsOf(t *testing.T, run func(instance *askbacktest.Instance)) []string {
 	return p.errors
 }
 
-// wantErrors checks that there is one error for each element of want, with all strings of the element in it.
+// wantErrors checks that there is one error for each element of want. The error must contain all strings of
+// the element.
 func wantErrors(t *testing.T, got []string, want ...[]string) {
 	t.Helper()
 	if len(got) != len(want) {

@@ -45,14 +45,14 @@ type ReceiverOptions struct {
 	// secret in the list. During a rotation, there are two secrets. If the list is empty, [ReceiverSecret] is
 	// used.
 	Secrets []string
-	// Now returns the current time, which determines the age of messages. If it is nil, time.Now is used.
+	// Now returns the time with which the age of messages is checked. If it is nil, time.Now is used.
 	Now      func() time.Time
 	Protocol Protocol
 }
 
 // A Receiver is a program that receives webhooks (docs/wire.md §8), as a server on loopback. It accepts a
-// message if its signature, its age and its id are valid, and replies 401 otherwise. A message that arrives
-// again, because its reply was lost, is accepted and not recorded again.
+// message if its signature, its age and its id are valid. Otherwise it replies 401. If the reply to a message
+// was lost, the message arrives again. It is then accepted and not recorded again.
 //
 // A test can make a receiver fail with [Receiver.Next] for the next messages, [Receiver.Always] for all other
 // messages, and [Receiver.Down] for all connections. A Receiver is safe for concurrent use.
@@ -210,7 +210,7 @@ func (r *Receiver) serve(l net.Listener) {
 	s := httptest.NewUnstartedServer(r)
 	_ = s.Listener.Close()
 	s.Listener = l
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // for the errors of handshakes that fail on purpose
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // hides the errors of handshakes that fail on purpose
 	r.mu.Lock()
 	r.server, r.stopping = s, make(chan struct{})
 	r.mu.Unlock()

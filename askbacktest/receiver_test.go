@@ -59,8 +59,8 @@ func post(
 
 const sessionBody = `{"event": "session_completed", "session_id": "ses_1", "agent_name": "bot", "header": {"X": ["y"]}, "session": {"id": "ses_1", "status": "completed", "result": {"ok": true}}}`
 
-// A message is accepted if it is not old and a signature of it matches a secret. Otherwise it is rejected
-// with a reason, and not recorded (E3, T17).
+// A message is accepted if it is not old and one of its signatures is valid for a secret. Otherwise it is
+// rejected with a reason, and not recorded (E3, T17).
 func TestReceiverVerifiesMessages(t *testing.T) {
 	now := time.Now()
 	for name, c := range map[string]struct {

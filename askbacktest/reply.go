@@ -19,7 +19,7 @@ type Reply struct {
 	fields  []field
 }
 
-// A field has the values that answer a question: the first question whose text contains the string question.
+// A field has the values for the first question whose text contains the string question.
 type field struct {
 	question string
 	values   []string
@@ -60,7 +60,8 @@ func (r Reply) with(question string, values []string) Reply {
 	return r
 }
 
-// questionID returns the id of the question that f answers, or "" if a has no such question.
+// questionID returns the id of the question in an ask for which the field has values, or "" if there is no
+// such question.
 func (f field) questionID(a askback.Ask) string {
 	for _, q := range a.Questions {
 		if strings.Contains(q.Text, f.question) {

@@ -55,7 +55,7 @@ func run(ctx context.Context, args []string) error {
 	return f.server().Run(ctx, &mcp.StdioTransport{})
 }
 
-// The limits of the tools. A model reads each result whole.
+// The limits of the tools. A model reads each result in full.
 const (
 	maxSize  = 256 << 10
 	maxFiles = 1000
@@ -118,7 +118,7 @@ func add[In any](s *mcp.Server, t *mcp.Tool, tool func(In) (string, error)) {
 	})
 }
 
-// none is the input of a tool without arguments.
+// none is the input type of a tool without arguments.
 type none struct{}
 
 func (f *folder) list(none) (string, error) {
