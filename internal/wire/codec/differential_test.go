@@ -25,7 +25,7 @@ const (
 	asFloat
 )
 
-// A tree reads a value with a Reader and writes each part to log.
+// A tree reads a value with a Reader and writes each part of the value to log.
 type tree struct {
 	numbers numberForm
 	log     strings.Builder
@@ -71,7 +71,7 @@ func (w *tree) readNumber(r *codec.Reader) {
 	}
 }
 
-// readJSONText does the same as read, with jsontext.
+// readJSONText does the same as read, but with jsontext.
 func (w *tree) readJSONText(d *jsontext.Decoder) error {
 	switch kind := d.PeekKind(); kind {
 	case '{', '[':

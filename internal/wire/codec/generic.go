@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// AppendList appends list as an array. It calls one to append each element.
+// AppendList appends list as an array. It appends each element by calling one.
 func AppendList[T any](b []byte, list []T, one func(T, []byte) ([]byte, error)) (_ []byte, err error) {
 	b = append(b, '[')
 	for i := range list {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// fail records the first error that is not nil, and ends the text at the position of the
+// fail records an error, unless an earlier error was recorded. It ends the text at the position of the
 // scanner.
 func (s *scanner) fail(err error) {
 	if s.err == nil && err != nil {

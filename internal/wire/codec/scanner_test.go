@@ -213,7 +213,7 @@ func TestRawValuesAreCopied(t *testing.T) {
 
 // Names, numbers, unknown values and the checks of strings allocate nothing.
 func TestReadingAllocatesLittle(t *testing.T) {
-	const most = 5 // for a reader that is not pooled; an allocation for each member would be 120
+	const most = 5 // the limit is for a reader that is not pooled; with an allocation for each member it would be 120
 	raw := []byte(members(60, `"name"`))
 	b := make([]byte, 0, 2*len(raw))
 	var p part

@@ -18,8 +18,8 @@ func plain[T string | []byte](s T) int {
 	for len(rest) >= 8 {
 		w := uint64(rest[0]) | uint64(rest[1])<<8 | uint64(rest[2])<<16 | uint64(rest[3])<<24 |
 			uint64(rest[4])<<32 | uint64(rest[5])<<40 | uint64(rest[6])<<48 | uint64(rest[7])<<56
-		// Subtracting 1 from a byte sets its high bit if it was 0, and subtracting ' '
-		// sets it for control characters. A borrow changes later bytes only.
+		// Subtracting 1 sets the high bit of a byte that was 0, and subtracting ' ' sets the high bit of
+		// control characters. A borrow changes later bytes only.
 		special := w | (w - ones*' ') | ((w ^ ones*'"') - ones) | ((w ^ ones*'\\') - ones)
 		if special &= high; special != 0 {
 			return len(s) - len(rest) + bits.TrailingZeros64(special)/8

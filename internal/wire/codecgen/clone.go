@@ -14,7 +14,7 @@ func (s *source) isDeep(structName string) bool {
 		case raw, texts, list, pointer:
 			return true
 		case object:
-			if s.isDeep(f.elem) { // ends, because no struct contains itself
+			if s.isDeep(f.elem) { // ends the recursion, because no struct contains itself
 				return true
 			}
 		}

@@ -24,8 +24,9 @@ func (s *source) examples(noun string, given json.RawMessage) ([]json.RawMessage
 	return out, nil
 }
 
-// example completes an example of a noun, and the examples of other nouns in it. It adds the required members
-// that given lacks, with the values of empty fields. It returns a reference to another example unchanged.
+// example completes an example of a noun, and the examples of other nouns in the example. It adds the
+// required members that given lacks, with the values of empty fields. It returns a reference to another
+// example unchanged.
 func (s *source) example(noun string, given json.RawMessage) (json.RawMessage, error) {
 	var values map[string]json.RawMessage
 	if json.Unmarshal(given, &values) != nil || values == nil {

@@ -60,8 +60,8 @@ func (m member) check() error {
 }
 
 // members returns the fields whose tags have this key, in the order in which the fields are written. A field
-// with the tag "-" is left out. A field without the tag is an error, because a forgotten tag would lose its
-// value. A struct with the option inline is replaced by its fields.
+// with the tag "-" is left out. A field without the tag is an error, because the value of the field would be
+// lost. A struct with the option inline is replaced by its fields.
 func (s *source) members(n *noun, key string) ([]member, error) {
 	var out []member
 	for _, f := range n.fields {

@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// A rules holds the parts of a schema that its struct does not have, such as a limit, a pattern, an example,
-// or a better description.
+// rules holds the parts of a schema that its struct does not have, such as a limit, a pattern, an example, or
+// a better description.
 type rules struct {
 	properties orderedJSON // the members to set in properties of the schema
 	rest       orderedJSON // the members to set in the schema

@@ -57,8 +57,8 @@ type noun struct {
 	fields []field
 }
 
-// A source has the parts of one package's Go files that the generator needs. It also has the types of the
-// package that the package imports.
+// A source has the parts of one package's Go files that the generator needs, and the types of the package
+// that these files import.
 type source struct {
 	nouns  map[string]*noun
 	basic  map[string]string // named types with a basic underlying type

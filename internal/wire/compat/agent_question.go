@@ -58,9 +58,9 @@ func row(a askback.Ask) (out AgentQuestion, err error) {
 	return out, err
 }
 
-// contextOf returns the context of an ask, with the time and any confirmation added. If the
-// context is not an object, or contains an added name, the whole context becomes the member
-// "context". So an agent cannot replace the time or the confirmation.
+// contextOf returns the context of an ask, with the time and any confirmation added. If the context is not an
+// object, or contains an added name, the whole context becomes the member "context". This keeps an agent from
+// replacing the time or the confirmation.
 func contextOf(a askback.Ask) (json.RawMessage, error) {
 	fields := map[string]any{"asked_at": timestamp{a.CreatedAt}}
 	if a.Confirmation != nil {

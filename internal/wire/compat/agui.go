@@ -12,7 +12,7 @@ import (
 
 const exampleAGUI = `{"type": "RUN_FINISHED", "threadId": "t1", "outcome": {"type": "interrupt", "interrupts": [{"id": "i1", "reason": "input_required", "message": "Which database?"}]}}`
 
-// An aguiInterrupt is an Interrupt of AG-UI: a request that a run needs an answer to before it can continue.
+// An aguiInterrupt is an Interrupt of AG-UI: a run requests an answer and cannot continue without it.
 type aguiInterrupt struct {
 	id, reason, message, toolCall, expires string
 	schema                                 aguiSchema
@@ -47,9 +47,9 @@ type aguiCall struct {
 	args json.RawMessage
 }
 
-// readAGUI reads the event RUN_FINISHED of an interrupted run, or only its interrupts. Next to the outcome,
-// messages has the messages of the thread: an interrupt has only the id of a call, and a person approves its
-// exact arguments.
+// readAGUI reads the event RUN_FINISHED of an interrupted run, or only its interrupts. The member messages,
+// next to the outcome, has the messages of the thread. An interrupt has only the id of a call, but a person
+// approves the exact arguments of the call.
 func readAGUI(_ Client, raw []byte) (Input, error) {
 	r, n, err := parse(raw)
 	if err != nil {

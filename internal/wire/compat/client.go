@@ -20,7 +20,7 @@ import (
 type Client struct {
 	Name       string
 	Example    string // a valid input
-	FieldNames string // pairs of Askback's name for a field and the client's name
+	FieldNames string // pairs of names of a field: Askback's name and the client's name
 	// ReadCall reads an input with one call.
 	ReadCall func(Client, []byte) (Call, error)
 	readAll  func(Client, []byte) (Input, error) // used instead of ReadCall, for an input with several calls
@@ -270,7 +270,7 @@ func QuestionsBy(one func(*Reader, Node) ClientQuestion, reply ReplyFunc) func(C
 			"delivery":         r.waitOnly,
 			"isBlocking":       r.ignored("only a person or the deadline ends an ask"),
 			"autoResolutionMs": r.ignored("only a person or the deadline ends an ask"),
-			// A client that shows one question after the other uses these fields for its form.
+			// A client that shows one question after the other has a form with these fields.
 			"title": r.Text(&call.Request.Title), "confirm_title": r.Text(&call.Request.Title),
 			"confirm_description": r.ignored("the form is sent as a whole"),
 		})

@@ -13,8 +13,8 @@ import "time"
 // A timestamp is a time in the JSON format of Askback's API.
 type timestamp struct{ time.Time }
 
-// MarshalJSON returns the time in UTC with milliseconds, as in RFC 3339, or null for the zero
-// time.
+// MarshalJSON returns the time as a string in RFC 3339 format, in UTC and with milliseconds, or null for the
+// zero time.
 func (s timestamp) MarshalJSON() ([]byte, error) {
 	if s.IsZero() {
 		return []byte("null"), nil

@@ -23,7 +23,7 @@ var yesNo = []string{"Yes, proceed", "No, cancel"}
 func readTyped(raw []byte) (call Call, known bool, err error) {
 	v, err := jcs.Parse(raw)
 	if err != nil {
-		return Call{}, false, nil // the next reader reports it
+		return Call{}, false, nil // the next reader reports the mistake
 	}
 	n := Node{Value: v}
 	if e := v.Elements(); v.Kind == jcs.Array && len(e) == 1 {

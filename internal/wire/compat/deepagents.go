@@ -41,7 +41,7 @@ func deepagentsReply(all []ClientAnswer, ask askback.Ask) (any, error) {
 	if err := AnsweredOnly(ask); err != nil {
 		out.Status, out.Error = "cancelled", err.Error()
 		if ask.Outcome.Status == askback.Expired {
-			out.Status = "error" // no person cancelled it
+			out.Status = "error" // the ask was not cancelled by a person
 		}
 		return out, nil
 	}

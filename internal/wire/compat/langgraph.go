@@ -56,7 +56,7 @@ func readLanggraph(c Client, raw []byte) (Input, error) {
 	case asks && !acts:
 		call, err := readFlat(c, n.Raw(raw))
 		if m, ok := errors.AsType[*Mistake](err); ok {
-			err = c.mistake(m.err) // with an example of this client
+			err = c.mistake(m.err) // makes the error again, with an example for this client
 		}
 		return only(call, err)
 	case !acts:

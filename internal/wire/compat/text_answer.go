@@ -41,8 +41,8 @@ func ReadTextAnswer(raw []byte) (TextAnswer, error) {
 	return out, r.err()
 }
 
-// A SeveralOpenError is the error for an answer without an id if several asks are open. It contains their
-// ids. An answer must never reach a question that its author has not read.
+// A SeveralOpenError is the error for an answer without an id if several asks are open. It contains the ids
+// of these asks. An answer must never reach a question that the sender has not read.
 type SeveralOpenError []string
 
 // Error returns a message with the ids.

@@ -81,7 +81,7 @@ func BenchmarkAnswer(b *testing.B) {
 
 // A body without problems costs the tree of the parser and the slices of the request.
 func TestDecodingAllocatesLittle(t *testing.T) {
-	const most = 20 // a pointer or a closure for each member would be 50
+	const most = 20 // the limit; with a pointer or a closure for each member, the number would be 50
 	if got := testing.AllocsPerRun(100, func() { _, _ = decode.Request([]byte(ordinaryRequest)) }); got > most {
 		t.Errorf("got %v allocations, want at most %d", got, most)
 	}

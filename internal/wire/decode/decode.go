@@ -24,7 +24,7 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// A reader reads a parsed body and collects its problems and the warnings about repairs.
+// A reader reads a parsed body. It collects problems, and warnings about repairs.
 type reader struct {
 	problems askback.Invalid
 	warnings []askback.Problem

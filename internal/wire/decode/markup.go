@@ -7,10 +7,10 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// An embedded describes an embedded parameter: a field that was sent inside the text of another field (W10).
-// This happens when a model closes a parameter with a wrong tag. The client then treats the tag and all
-// further parameters as text. Only this markup at the end of a text, its tail, is removed. Other markup, and
-// markup in a code span, belongs to the text.
+// embedded is a field that was sent inside the text of another field (W10). This happens when a model
+// closes a parameter with a wrong tag. The client then treats the tag and all further parameters as text.
+// Only this markup at the end of a text, its tail, is removed. Other markup, and markup in a code span,
+// belongs to the text.
 type embedded struct {
 	name, text string
 	offset     int    // the offset in the text

@@ -29,7 +29,7 @@ func TestRequestDoesNotKeepItsBody(t *testing.T) {
 	runtime.KeepAlive(kept)
 }
 
-// liveBytes returns the number of bytes of all objects on the heap that are in use.
+// liveBytes returns the number of bytes of all reachable objects on the heap.
 func liveBytes() int64 {
 	runtime.GC()
 	var m runtime.MemStats

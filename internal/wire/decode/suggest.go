@@ -35,8 +35,8 @@ func unknownFieldFix(name string, names []string, object jcs.Value) string {
 	return "the fields are " + strings.Join(names, ", ")
 }
 
-// isFree reports whether the field name can be added to object. The object must have neither the field, under
-// any of its names, nor another field in names that excludes it.
+// isFree reports whether the field name can be added to object. The object must not have the field, under any
+// of its names. It must not have a field in names that excludes the field either.
 func isFree(name string, names []string, object jcs.Value) bool {
 	// No valid object has more members. An attacker may send a million of them.
 	const most = 100

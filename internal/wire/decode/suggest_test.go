@@ -15,10 +15,11 @@ import (
 // A sentObject is an object of a request. In body, %s stands for it.
 type sentObject struct {
 	body    string
-	objects []string            // valid objects, which have all fields together
-	guesses map[string][]string // other names for a field; "": names that have no field
+	objects []string // valid objects, which have all fields together
+	// other names for a field, keyed by the field; "" is the key for names that have no field
+	guesses map[string][]string
 	parse   func([]byte) error
-	others  []string // fields that objects of another row have
+	others  []string // fields of objects in other rows
 }
 
 func parsedRequest(b []byte) error {

@@ -25,7 +25,7 @@ func (s *stack[T]) push(l *list[T], item T) {
 		l.moved = append(l.moved, s.of(l)...)
 		s.size = l.start
 	}
-	if s.size == len(s.items) { // full of items of other lists
+	if s.size == len(s.items) { // the stack is full of items of other lists
 		l.moved = append(l.moved, item)
 		return
 	}

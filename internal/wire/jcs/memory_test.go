@@ -12,7 +12,7 @@ import (
 // The memory of a tree is limited, even if the text is full of small values. A body of the
 // maximum size must not use gigabytes (T5).
 func TestMemoryOfATreeIsLimited(t *testing.T) {
-	const size, limit = 1 << 20, 110 // bytes for each byte of the text, with garbage
+	const size, limit = 1 << 20, 110 // limit is in bytes for each byte of the text, including garbage
 	array := func(item string) string { return "[" + strings.Repeat(item+",", size/(len(item)+1)) + "0]" }
 	open := strings.Repeat("["+strings.Repeat("0,", 30), jcs.MaxDepth-2)
 	var names strings.Builder
@@ -42,7 +42,7 @@ func TestMemoryOfATreeIsLimited(t *testing.T) {
 // The lists of an ordinary text share a few allocations.
 func TestParsingAllocatesLittle(t *testing.T) {
 	src := []byte(benchmarkAsk)
-	const most = 16 // a value of this text for each would be more than 50
+	const most = 16 // with an allocation for each value of this text, the number would be more than 50
 	if got := testing.AllocsPerRun(100, func() { _, _ = jcs.Parse(src) }); got > most {
 		t.Errorf("got %v allocations, want at most %d", got, most)
 	}

@@ -98,8 +98,8 @@ func TestSkimRejectsRepeatedNamesAndInvalidJSON(t *testing.T) {
 	}
 }
 
-// Skim needs no memory for the text that it skips, except for a copy of its input. As a
-// tree, each byte of the text could use a hundred (T5).
+// Skim needs no memory for the text that it skips, except for a copy of its input. A tree could use a hundred
+// bytes for each byte of the text (T5).
 func TestSkippedTextIsNotStored(t *testing.T) {
 	const size = 4 << 20
 	for name, src := range map[string]string{

@@ -207,7 +207,7 @@ func TestLimitsInSchemasMatchTheCode(t *testing.T) {
 		{"OptionRequest", "preview", "maxLength", limits.MaxPreview},
 		{"Option", "label", "maxLength", limits.MaxLabel},
 		{"Option", "description", "maxLength", limits.MaxDescription},
-		// it has the arguments if a confirmation is sent as a question
+		// a confirmation that is sent as a question has its arguments in the preview
 		{"Option", "preview", "maxLength", limits.MaxInput},
 		{"Question", "question", "maxLength", len("Confirm: ") + limits.MaxQuestion},
 		{"Question", "options", "maxItems", limits.MaxOptions},

@@ -17,7 +17,7 @@ func settled() *askback.Ask {
 	}
 }
 
-// A cache is a cache that records the sizes of the JSON.
+// A cache is a [revision.Cache] that records the sizes of the JSON.
 type cache struct{ sizes []int }
 
 func (c *cache) Grow(_ *revision.Ask, size int) { c.sizes = append(c.sizes, size) }
@@ -69,7 +69,7 @@ func TestSettledAskIsEncodedOnce(t *testing.T) {
 			if got := appended(t, a, ""); !bytes.Equal(got, want) {
 				t.Errorf("got %s, want %s", got, want)
 			} else {
-				clear(got) // the revision has its own
+				clear(got) // the revision must have its own copy of the JSON
 			}
 		})
 	}
