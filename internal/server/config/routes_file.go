@@ -104,7 +104,7 @@ func (l *loader) routeFields(root settings.Node, f *RouteFile) {
 		found = true
 		f.Routes = append(f.Routes, l.routes(settings.Value{Node: v.Node, Key: "routes"})...)
 	}
-	ignore := func(settings.Value) {} // they describe the list, and are not part of a route
+	ignore := func(settings.Value) {} // these keys describe the list, and are not part of a route
 	l.Fields(root, "", []settings.Setting{
 		{Key: "routes", Read: list},
 		{Key: "items", Read: list},

@@ -64,7 +64,7 @@ func (l *loader) parseYAML(src string) (root ast.Node, err error) {
 	if l.checkTokens(tokens); l.Problems() > 0 {
 		return nil, nil
 	}
-	// The parser would report only the first repeated key; the settings report all of them.
+	// The parser would report only the first repeated key. The settings report all repeated keys.
 	parsed, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err != nil || len(parsed.Docs) == 0 {
 		return nil, err

@@ -15,7 +15,7 @@ func TestPercentLeavesTheHeadroom(t *testing.T) {
 		used uint64
 		want int
 	}{
-		{0, 2400}, // Go's minimum heap is 4 MB for each hundred
+		{0, 2400}, // Go's minimum heap is 4 MB for each 100 percent
 		{mb, 2400},
 		{4 * mb, 2400},
 		{8 * mb, 1200},
@@ -77,7 +77,7 @@ func TestPercentDependsOnTheSizeOfTheHeap(t *testing.T) {
 // withoutGOGC unsets GOGC and uses Go's default percentage until the end of a test.
 func withoutGOGC(t *testing.T) {
 	if percent, ok := os.LookupEnv("GOGC"); ok {
-		t.Setenv("GOGC", percent) // restores it at the end
+		t.Setenv("GOGC", percent) // restores GOGC at the end of the test
 		if err := os.Unsetenv("GOGC"); err != nil {
 			t.Fatal(err)
 		}
@@ -101,8 +101,8 @@ func TestGOGCTakesPrecedence(t *testing.T) {
 	}
 }
 
-// collected runs collections until the percentage satisfies ok. It reports whether it
-// does. The runtime runs cleanups in a separate goroutine.
+// collected runs collections until the percentage satisfies ok. It reports whether the percentage satisfies
+// ok. The runtime runs cleanups in a separate goroutine.
 func collected(ok func(percent int) bool) bool {
 	for range 200 {
 		runtime.GC()

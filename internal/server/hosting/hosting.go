@@ -74,7 +74,7 @@ func (h *Host) Apply(file config.Config) error {
 		}
 	}
 	slices.Sort(h.scripts)
-	h.seen = h.versions() // before the read, to notice a write during it
+	h.seen = h.versions() // before the read, so that a write during the read changes the versions
 	h.rejected = h.load(file)
 	return h.rejected
 }
@@ -102,7 +102,8 @@ func (h *Host) load(file config.Config) error {
 	for _, a := range agents {
 		h.secrets[a.Name] = a.WebhookSecret
 	}
-	h.closing.Go(func() { closeServers(unused, nil) }) // this waits until their processes have ended
+	// closeServers waits until the processes of the servers have ended
+	h.closing.Go(func() { closeServers(unused, nil) })
 	return nil
 }
 

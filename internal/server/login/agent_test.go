@@ -278,7 +278,7 @@ func TestOnlyAccessTokensAreAccepted(t *testing.T) {
 	}
 }
 
-// Ten minutes after the issuer withdrew a key, its tokens are rejected.
+// Ten minutes after the issuer withdrew a key, tokens that were signed with the key are rejected.
 func TestTokensOfWithdrawnKeyAreRejected(t *testing.T) {
 	for _, after := range []time.Duration{10 * time.Minute, 59 * time.Minute, 100 * time.Minute} {
 		f := newFixture(t)
@@ -330,8 +330,8 @@ func TestKnownKeysAreUsedForAnHour(t *testing.T) {
 	accepted("reachable again")
 }
 
-// If the keys cannot be fetched, a token is not reported as invalid, because its agent would discard the
-// token.
+// If the keys cannot be fetched, a token is not reported as invalid, because the agent would discard an
+// invalid token.
 func TestUnavailableKeysDoNotRejectTokens(t *testing.T) {
 	for name, keys := range map[string]string{"empty": " ", "HTML": "<html>", "truncated": `{"keys":`} {
 		f := newFixture(t)

@@ -25,8 +25,8 @@ var (
 	// ErrInvalid is returned for a token or a reply that is not from the issuer, not for
 	// this server, expired, or otherwise not valid.
 	ErrInvalid = errors.New("the token is not valid here")
-	// ErrNotPending is returned if this browser has not begun the log-in that it finishes,
-	// began it too long ago, or cannot store a cookie.
+	// ErrNotPending is returned if this browser did not begin the log-in, began the log-in too long ago, or
+	// cannot store a cookie.
 	ErrNotPending = errors.New("this browser has not begun this log-in")
 	// ErrDenied is returned if the issuer did not log the person in, or rejects the code
 	// of the log-in.
@@ -113,7 +113,7 @@ func NewIssuer(s Settings) *Issuer {
 		cached: &http.Client{
 			Transport: &cachingTransport{next: s.Transport, now: s.Now, entries: map[string]*cacheEntry{}},
 		},
-		// Requests carry secrets, which a redirect must not send elsewhere.
+		// Requests carry secrets. A redirect must not send the secrets to another server.
 		direct: &http.Client{
 			Timeout: issuerTimeout, Transport: s.Transport,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -208,7 +208,7 @@ func (i *Issuer) discover(ctx context.Context) (*provider, error) {
 		return nil, err
 	}
 	for _, at := range []string{metadata.Authorize, metadata.Token, metadata.Keys, metadata.Person} {
-		// Codes, secrets and keys are sent there.
+		// Codes, secrets and keys are sent to these addresses or come from them.
 		if strings.HasPrefix(i.settings.Issuer, "https:") && at != "" && !strings.HasPrefix(at, "https://") {
 			return nil, fmt.Errorf("its own address has https, but its metadata has an address without https: %q", at)
 		}
@@ -272,8 +272,8 @@ var algorithms = []string{
 	oidc.EdDSA,
 }
 
-// keys are the keys of the issuer. Its VerifySignature records that keys could not be
-// fetched, which the library does not distinguish from a wrong signature.
+// keys are the keys of the issuer. The method VerifySignature records that keys could not be fetched, which
+// the library does not distinguish from a wrong signature.
 type keys struct {
 	first oidc.KeySet
 	read  func() oidc.KeySet // returns a key set that reads the cached document of the issuer
@@ -287,7 +287,8 @@ type unavailableKey struct{}
 func (k keys) VerifySignature(ctx context.Context, jwt string) ([]byte, error) {
 	payload, err := k.first.VerifySignature(ctx, jwt)
 	if err != nil {
-		// A call that arrives at the end of another call's fetch gets its older keys.
+		// A call that arrives at the end of another call's fetch gets the older keys of that fetch. So this
+		// call tries again.
 		payload, err = k.read().VerifySignature(ctx, jwt)
 	}
 	if unavailable, ok := ctx.Value(unavailableKey{}).(*error); ok && (errors.Is(err, errFetch) || ctx.Err() != nil) {

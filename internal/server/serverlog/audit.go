@@ -25,8 +25,8 @@ type BrowserLogins interface {
 	EndLogin(ctx context.Context, p askback.Principal, id string) (askback.Token, error)
 }
 
-// Audit returns an authenticator that calls a and writes the audit log. It logs rejected secrets. It also
-// logs what an [auditedClient] logs, after the commit. [Log.Committed] logs how asks end.
+// Audit returns an authenticator that calls a and writes the audit log: rejected secrets, and the actions of
+// each [auditedClient] after their commit. [Log.Committed] logs how asks end.
 func (l *Log) Audit(a Authenticator) Authenticator { return auditedAuthenticator{a, l} }
 
 type auditedAuthenticator struct {
@@ -105,7 +105,8 @@ func (l auditedLogins) recordLogin(ctx context.Context, browser string, err erro
 	case errors.Is(err, askback.ErrUnauthorized), errors.Is(err, askback.ErrForbidden):
 		l.log.reject(ctx, "login_refused", attrs...)
 	case err == nil:
-		if p, err := l.auth.Authenticate(ctx, browser); err == nil { // else the log-in has already ended
+		// if the browser is not authenticated, the log-in has already ended
+		if p, err := l.auth.Authenticate(ctx, browser); err == nil {
 			SetPrincipal(ctx, p)
 			attrs = append(principalAttrs(p), attrs...)
 		}
