@@ -272,7 +272,7 @@ func (c *Connector) dialServer(ctx context.Context) (*conn, error) {
 // tokens of the local user. It returns an error if there is no token.
 func (c *Connector) attach(s instance.Server) (*conn, error) {
 	tokens := c.options.Tokens
-	if err := tokens.read(); err != nil { // the server may have just created them
+	if err := tokens.read(); err != nil { // the server may have just created the tokens
 		return nil, err
 	}
 	agent, user := tokens.agent, tokens.user

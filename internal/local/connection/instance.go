@@ -210,7 +210,7 @@ func (i *Instance) watchFiles(ctx context.Context) {
 		}
 		if err := i.lock.Check(); err != nil {
 			i.connector.options.Log.Error("the database is not at its path any more", "error", err)
-			go i.fail(err) // it waits for this goroutine
+			go i.fail(err) // fail waits for this goroutine
 			return
 		}
 	}
@@ -242,10 +242,10 @@ func (i *Instance) failure() error {
 	}
 }
 
-// Close ends waiting calls, finishes requests in progress, closes the database, removes
-// server.json and releases the lock, in this order. If the database cannot be closed in
-// time, it returns an error and keeps the lock. Only the first call does this; all calls
-// wait for it and return the same error.
+// Close ends waiting calls, finishes requests in progress, closes the database, removes server.json and
+// releases the lock, in this order. If the database cannot be closed in time, it returns an error and keeps
+// the lock. Only the first call closes the instance. All calls wait until the instance is closed, and return
+// the same error.
 func (i *Instance) Close() error { return i.close() }
 
 func (i *Instance) closeAll() error {

@@ -42,7 +42,7 @@ func (c *Connector) TakeOver(ctx context.Context) (*Instance, error) {
 // lock first. It is not an error if the server has already ended.
 func (c *Connector) requestYield(ctx context.Context, s instance.Server) (*instance.Lock, error) {
 	place, tokens := c.options.Place, c.options.Tokens
-	if err := tokens.read(); err != nil { // the server may have just created them
+	if err := tokens.read(); err != nil { // the server may have just created the tokens
 		return nil, err
 	}
 	user := httpapi.NewClient(s.URL, tokens.user, s.Client())

@@ -95,7 +95,8 @@ func (t *Tokens) SecretKey() ([]byte, error) {
 		key = make([]byte, secretKeySize)
 		rand.Read(key)
 		err = instance.CreateFile(path, []byte(base64.StdEncoding.EncodeToString(key)+"\n"))
-		if err != nil && !errors.Is(err, os.ErrExist) { // another database of this directory may have been faster
+		// another process with this directory may have created the key first
+		if err != nil && !errors.Is(err, os.ErrExist) {
 			return nil, err
 		}
 	}

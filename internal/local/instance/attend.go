@@ -10,8 +10,8 @@ import (
 // attending returns the folder of the records that Attend makes. The folder has a file for each ask.
 func (p Place) attending() string { return p.file("attending") }
 
-// held is the content of a record that was locked. A record without content is new: its process has
-// not locked it yet.
+// held is the content of a record that was locked. A record without content is new: its process has not
+// locked the record yet.
 var held = []byte("held\n")
 
 // Attend records that this process waits for an ask, until done is called or the process
@@ -101,7 +101,7 @@ func (p Place) abandoned(id string, do func(id string) error) error {
 	if err != nil {
 		return err
 	}
-	return os.Remove(path) // the process of a new record makes it again
+	return os.Remove(path) // the process of a new record makes the record again
 }
 
 // isAt reports whether path is still the path of the open file f.

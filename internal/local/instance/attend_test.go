@@ -55,7 +55,7 @@ func TestAbandonedAskIsRetriedUntilHandled(t *testing.T) {
 		t.Fatal(err)
 	}
 	done()
-	note := filepath.Join(filepath.Dir(p.Database), "other.db.attending", "ask_2") // as a killed process leaves it
+	note := filepath.Join(filepath.Dir(p.Database), "other.db.attending", "ask_2") // the record of a killed process
 	if err := os.WriteFile(note, []byte("held\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,8 @@ func TestAbandonedAskIsRetriedUntilHandled(t *testing.T) {
 	}
 }
 
-// A process that has made its record and not locked it yet still waits, so its ask is not withdrawn.
+// A process may have made its record without having locked the record yet. It still waits, so its ask is not
+// withdrawn.
 func TestNewRecordIsNotAbandoned(t *testing.T) {
 	p := instance.Place{Database: filepath.Join(t.TempDir(), "askback.db")}
 	done, err := p.Attend("ask_1")

@@ -41,8 +41,8 @@ const (
 	tempSuffix = ".tmp"
 )
 
-// writeAtomically writes a temporary file in the folder of path, and calls move to give it
-// that path.
+// writeAtomically writes a temporary file in the folder of path. It then calls move, which gives the file the
+// name path.
 func writeAtomically(path string, raw []byte, move func(from, to string) error) error {
 	f, locked, err := createTemp(filepath.Dir(path))
 	if err != nil {
@@ -51,14 +51,14 @@ func writeAtomically(path string, raw []byte, move func(from, to string) error) 
 	_, err = f.Write(raw)
 	err = errors.Join(err, f.Sync())
 	if locked {
-		defer f.Close() // only after the move, so that RemoveLeftovers keeps the file
+		defer f.Close() // close after the move, so that RemoveLeftovers keeps the file
 	} else {
-		err = errors.Join(err, f.Close()) // some systems move no open file
+		err = errors.Join(err, f.Close()) // some systems cannot move an open file
 	}
 	if err == nil {
 		err = move(f.Name(), path)
 	}
-	_ = os.Remove(f.Name()) // fails after a rename
+	_ = os.Remove(f.Name()) // fails if move renamed the file
 	return err
 }
 

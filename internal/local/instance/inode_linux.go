@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// remote are the file systems, by the type of statfs(2), on which flock(2) may be a lock of fcntl(2). SQLite
-// uses locks of fcntl(2), and would wait for this process itself.
+// remote lists the file systems, by the type of statfs(2), on which flock(2) may be a lock of fcntl(2).
+// SQLite uses locks of fcntl(2), and would wait for this process itself.
 var remote = []uint32{
 	0x6969,     // NFS
 	0xff534d42, // CIFS

@@ -88,7 +88,7 @@ func IsHeld(path string) (bool, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return false, nil // there is no database, or the caller finds that it cannot be read
+		return false, nil // there is no database, or the caller detects that the database cannot be read
 	}
 	defer f.Close()
 	_, err = lockInode(f)

@@ -23,8 +23,9 @@ func SettingsName(path string) string {
 	return path
 }
 
-// OtherSettings returns a text if the server was started with another settings file than a command was, and
-// "" if not. It also returns "" if the command has no settings file, or if the server does not name its own.
+// OtherSettings returns a text if the server was started with a settings file that is not the settings file
+// of a command. Otherwise it returns "". It also returns "" if the command has no settings file, or if
+// server.json does not name the settings file of the server.
 func (s Server) OtherSettings(path string) string {
 	own := SettingsName(path)
 	if path == "" || s.Kind != KindServe || s.Settings == "" || s.Settings == own {
