@@ -204,7 +204,7 @@ func (c *Line) agents(ctx context.Context) []Candidate {
 	}
 	var all []Candidate
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if !strings.HasPrefix(name, "-") { // it would be read as a flag
+		if !strings.HasPrefix(name, "-") { // the shell command would read such a name as a flag
 			all = append(all, Describe(name, view.Count(names[name], "ask")))
 		}
 	}

@@ -54,7 +54,7 @@ func (c canary) ask(
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), pollTime)
 	defer cancel()
-	_ = c.settle(last, conn, false) // no ask was made, or it is answered
+	_ = c.settle(last, conn, false) // no ask was made, or the ask is answered
 	switch {
 	case err != nil:
 		return err
@@ -68,7 +68,7 @@ func (c canary) ask(
 const pollTime = 100 * time.Millisecond
 
 // settle answers the ask of the canary as soon as the ask exists, or declines the ask if answer is false. It
-// returns an error if there is no such ask until ctx ends.
+// returns an error if ctx ends before the ask exists.
 func (c canary) settle(ctx context.Context, conn *connection.Connector, answer bool) error {
 	for {
 		page, err := conn.Person.List(ctx, askback.Query{Status: askback.Pending, Limit: askback.MaxLimit})
@@ -86,7 +86,7 @@ func (c canary) settle(ctx context.Context, conn *connection.Connector, answer b
 		}
 		select {
 		case <-ctx.Done():
-			if errors.Is(err, ctx.Err()) { // the end of the check ended the list
+			if errors.Is(err, ctx.Err()) { // the end of ctx made the list fail
 				err = nil
 			}
 			return errors.Join(err, errors.New("people were not asked"))

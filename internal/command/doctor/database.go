@@ -24,7 +24,7 @@ import (
 func (d *doctor) checkDatabase(ctx context.Context) {
 	const check = "database"
 	if d.database == "" {
-		return // checkHolder has reported it
+		return // checkHolder has reported the reason
 	}
 	info, err := os.Stat(d.database)
 	switch {
@@ -182,7 +182,7 @@ func (i *inspection) read(ctx context.Context, db *sql.DB, uri string) error {
 		return err
 	}
 	if i.version > sqlite.SchemaVersion {
-		return nil // its tables may differ
+		return nil // the tables of a newer version may differ
 	}
 	if err := i.checkIntegrity(ctx, db); err != nil || i.broken != "" {
 		return err

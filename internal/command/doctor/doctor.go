@@ -224,7 +224,7 @@ func (d *doctor) checkTokens() {
 	const check = "tokens"
 	dir, err := d.program.StateDir()
 	if err != nil {
-		return // another check has reported it
+		return // another check has reported the problem
 	}
 	before, existing := len(d.Findings), 0
 	for _, name := range []string{connection.AgentTokenFile, connection.UserTokenFile} {

@@ -41,7 +41,7 @@ func TestDoctorReportsAClockThatWasSetBack(t *testing.T) {
 }
 
 // askback doctor accepts a port if the server of this database listens there. It is a failure if another
-// program listens there. If the server listens elsewhere, it is only a warning.
+// program listens there. If the server listens on another address, it is only a warning.
 func TestDoctorReportsAPortInUse(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

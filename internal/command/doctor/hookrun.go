@@ -29,10 +29,10 @@ func (l laneCheck) checkHooks(ctx context.Context, f File) {
 	for _, h := range f.hooks() {
 		what := h.Command + h.URL
 		if h.Matcher == claudecode.PluginTools {
-			continue // it only allows the tools of Askback
+			continue // the hook only allows the tools of Askback
 		}
 		if !l.own.hooks.HasHook(f.Agent.Config, f.scope, h) {
-			if !refused[what] { // the same command is there for several events
+			if !refused[what] { // several events can have the same command
 				refused[what] = true
 				l.refuse(l.own, f.String(), h.Command, h.URL)
 			}

@@ -73,8 +73,8 @@ func (d *doctor) checkProof(ctx context.Context) {
 	}
 }
 
-// checkPort checks that askback serve can listen on its address. It is not a problem if the
-// server of this database already listens there, or listens elsewhere because of --listen.
+// checkPort checks that askback serve can listen on its address. It is not a problem if the server of this
+// database already listens there, or listens on another address because of --listen.
 func (d *doctor) checkPort() {
 	const check = "port"
 	listen := cmp.Or(d.file.Listen, d.program.Listen)

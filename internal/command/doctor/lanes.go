@@ -20,7 +20,8 @@ import (
 	"github.com/askback/askback/internal/local/instance"
 )
 
-// laneTime is how long the question of a lane may take, from the start of its command.
+// laneTime is how long a question through the entry of a client may take, from the start of the command in
+// the entry.
 const laneTime = 20 * time.Second
 
 // A laneCheck checks the entries of clients.

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/internal/agents/config"
 )
 
-// An ownEntries contains the entries that may be run or reached. These are the entries that askback init
-// writes on this machine.
+// ownEntries contains the entries that may be run or reached. These are the entries that askback init writes
+// on this machine.
 type ownEntries struct {
 	written config.Written
 	// also has the default address, to which [laneCheck.post] sends nothing unless the server is there
@@ -40,7 +40,7 @@ func (d *doctor) ownEntries() ownEntries {
 	switch path, err := exec.LookPath("askback"); {
 	case errors.Is(err, exec.ErrDot):
 		own.foreign = "the PATH leads to " + path + " in this folder"
-	case err != nil: // the shell and the clients do not find it either
+	case err != nil: // the shell and the clients do not find askback either
 	case !filepath.IsAbs(path) || isInProject(path) && !isSameFile(path, executable):
 		own.foreign = "the PATH leads to " + path + ", which belongs to the project"
 	default:

@@ -72,8 +72,8 @@ func (d *doctor) checkPublic(ctx context.Context, address string) {
 	p.run(ctx)
 }
 
-// newPublicClient returns a client that keeps cookies as a browser does, and follows no
-// redirects. If transport is nil, the client has a new one.
+// newPublicClient returns a client that keeps cookies as a browser does, and follows no redirects. If
+// transport is nil, the client has a new transport.
 func newPublicClient(transport http.RoundTripper) *http.Client {
 	if transport == nil {
 		transport = http.DefaultTransport.(*http.Transport).Clone()
@@ -114,7 +114,7 @@ func (p publicCheck) run(ctx context.Context) {
 // checkAddress reports whether a phone can use the address.
 func (p publicCheck) checkAddress() bool {
 	const check = "public URL"
-	u, _ := url.Parse(p.url) // origin has checked it
+	u, _ := url.Parse(p.url) // origin has checked the address
 	switch {
 	case u.Scheme != "https":
 		p.Fail(check, "put a proxy with https in front: docs/phone.md has three",

@@ -44,7 +44,7 @@ func (d *doctor) checkSecrets(all []store.Record) {
 		"secrets, and people add their contacts again"
 	dir, err := d.program.StateDir()
 	if err != nil {
-		return // another check has reported it
+		return // another check has reported the problem
 	}
 	path := filepath.Join(dir, connection.SecretKeyFile)
 	info, err := os.Lstat(path)

@@ -69,7 +69,7 @@ type Log struct {
 	token string
 }
 
-// NewLog begins a log. The token, which must be random, ends it.
+// NewLog begins a log. The token marks the end of the log, and must be random.
 func NewLog(w io.Writer, token string) *Log {
 	_, _ = fmt.Fprintf(w, "::stop-commands::%s\n", token)
 	return &Log{w, token}

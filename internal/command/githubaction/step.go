@@ -264,8 +264,8 @@ func (s Step) Keys() []string {
 	return keys
 }
 
-// Spent reports whether the ask of an earlier attempt cannot be used by this attempt. Its approval was used,
-// or it was cancelled or expired without a default.
+// Spent reports whether the ask of an earlier attempt cannot be used by this attempt. This is the case if the
+// approval of the ask was used, or if the ask was cancelled or expired without a default.
 func Spent(a askback.Ask) bool {
 	switch {
 	case !a.Settled():

@@ -158,7 +158,7 @@ func (a *Action) step(ctx context.Context, job Job, step Step, at contexts, res 
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
 	var log bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &log, &log // the runner reads commands in both
+	cmd.Stdout, cmd.Stderr = &log, &log // the runner reads commands from standard output and from standard error
 	err = cmd.Run()
 	var exit *exec.ExitError
 	switch {
@@ -213,9 +213,9 @@ func cutDelimiter(text, delimiter string) (value, rest string, found bool) {
 // commands are the workflow commands that a runner executes in a log.
 var commands = regexp.MustCompile(`^(add-mask|add-matcher|add-path|debug|echo|endgroup|error|group|internal-set-repo-path|notice|remove-matcher|save-state|set-env|set-output|stop-commands|warning)$`)
 
-// Commands returns the names of the workflow commands that a runner executes in a log: at the
-// beginning of a line in the form ::name key=value::data, and everywhere in the older form
-// ##[name key=value]data, unless they are stopped.
+// Commands returns the names of the workflow commands that a runner executes in a log. A command is at the
+// beginning of a line in the form ::name key=value::data. The older form ##[name key=value]data may be
+// anywhere. Commands that are stopped are left out.
 func Commands(log string) (executed []string) {
 	stopped := ""
 	for line := range strings.FieldsFuncSeq(log, func(r rune) bool { return r == '\n' || r == '\r' }) {
