@@ -92,7 +92,7 @@ func runAgent(ctx context.Context, p *acp.Proxy, streams streams, command []stri
 		err := p.FromAgent(ctx, fromAgent)
 		note(streams.err, messagesEnded("the agent", err))
 		if err != nil {
-			_ = agent.Process.Kill() // it cannot continue without its output
+			_ = agent.Process.Kill() // the agent cannot continue without its output
 		}
 	}()
 	result := agent.Wait()

@@ -117,7 +117,7 @@ func (c *agentCheck) tools(ctx context.Context, a config.Agent, d agent.Definiti
 		return lines
 	}
 	for _, set := range d.Toolsets {
-		tools, err := set.Tools(ctx) // CheckTools has listed them
+		tools, err := set.Tools(ctx) // CheckTools has listed the tools
 		if err != nil {
 			lines = append(lines, set.Name()+": "+err.Error())
 		}

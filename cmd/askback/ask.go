@@ -71,7 +71,7 @@ func (c *askCommand) Run(ctx context.Context, io streams, all *commands) error {
 		return err
 	}
 	if c.File == "-" {
-		io.in = nil // the ask was read from it
+		io.in = nil // the ask was read from standard input
 	}
 	return inFile(askAndWait(ctx, all, io, r, c.requestFlags, false), c.File != "")
 }
@@ -156,8 +156,7 @@ func (c *confirmCommand) Run(ctx context.Context, io streams, all *commands) err
 	return askAndWait(ctx, all, io, r, c.requestFlags, c.Default == "yes")
 }
 
-// askAndWait creates the ask, waits until the ask is settled at the prompt or elsewhere, and prints the
-// outcome. It uses up an approval.
+// askAndWait creates the ask, waits until the ask is settled, and prints the outcome. It uses up an approval.
 func askAndWait(
 	ctx context.Context, all *commands, io streams, r askback.Request, flags requestFlags, suggestYes bool,
 ) (err error) {
@@ -245,8 +244,8 @@ func consume(ctx context.Context, conn *connection.Connector, ask askback.Ask) e
 	return err
 }
 
-// wait waits until the ask is settled, at the prompt or elsewhere, and returns it. If ctx
-// is cancelled first, it returns ask unchanged and an error.
+// wait waits until the ask is settled, and returns the ask. If ctx is cancelled first, it returns ask
+// unchanged and an error.
 func wait(
 	ctx context.Context, conn *connection.Connector, p *prompt, ask askback.Ask, suggestYes bool,
 ) (askback.Ask, error) {

@@ -312,8 +312,8 @@ func TestPathsNamesAndIDsAreCompleted(t *testing.T) {
 	}
 }
 
-// The candidates depend on the rest of the line: the options of its ask, and the calls that are not on it
-// yet.
+// The candidates depend on the rest of the line. They are the options of the ask on the line, and the calls
+// that are not on the line yet.
 func TestCandidatesDependOnTheLine(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -359,7 +359,7 @@ func TestNoCandidatesWithoutServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	blocked := filepath.Join(t.TempDir(), "fifo") // opening it blocks
+	blocked := filepath.Join(t.TempDir(), "fifo") // opening this file blocks
 	if err := syscall.Mkfifo(blocked, 0o600); err != nil {
 		t.Fatal(err)
 	}

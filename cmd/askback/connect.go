@@ -92,8 +92,8 @@ func (all *commands) connector(kind string) (*connection.Connector, error) {
 	return connector(o)
 }
 
-// connector returns a connector with these options. It returns an error if ASKBACK_URL is
-// not valid, or if it names a server elsewhere and ASKBACK_TOKEN is not set.
+// connector returns a connector with these options. It returns an error if ASKBACK_URL is not valid, or if it
+// names a remote server and ASKBACK_TOKEN is not set.
 func connector(o connection.Options) (*connection.Connector, error) {
 	u, err := url.Parse(o.Remote)
 	if o.Remote != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {

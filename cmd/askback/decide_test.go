@@ -33,7 +33,7 @@ func TestDangerousCallsAreDecidedAlone(t *testing.T) {
 	}
 }
 
-// All open calls of a session are decided, even if a list of them has several pages. A question among them is
+// All open calls of a session are decided, even if the list of calls has several pages. An open question is
 // noted and stays open.
 func TestAllCallsOfASessionAreDecided(t *testing.T) {
 	t.Parallel()

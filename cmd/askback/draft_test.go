@@ -88,8 +88,8 @@ func TestDraftsAreSharedWithThePages(t *testing.T) {
 	}
 }
 
-// Text in the panel of askback ask is kept when the command is interrupted, and is there when it continues
-// (B6).
+// Text in the panel of askback ask is kept when the command is interrupted. The panel shows the text again
+// when the command continues (B6).
 func TestInterruptedPanelKeepsItsDraft(t *testing.T) {
 	t.Parallel()
 	server := newServer(t)

@@ -219,7 +219,7 @@ func TestMailScannersDoNotAnswer(t *testing.T) {
 	}
 }
 
-// scan does with a path what mail scanners do.
+// scan requests a path in each way that mail scanners do.
 func (h *mailHouse) scan(path string) {
 	h.t.Helper()
 	client := &http.Client{Timeout: time.Minute}
@@ -258,7 +258,7 @@ func (h *mailHouse) scan(path string) {
 	).FindAllStringSubmatch(page, -1) {
 		hidden.Set(found[1], found[2])
 	}
-	for _, body := range []string{"", hidden.Encode()} { // it presses the button of each form
+	for _, body := range []string{"", hidden.Encode()} { // a mail scanner presses the button of each form
 		do("POST", path, body, "Content-Type", "application/x-www-form-urlencoded", "Origin", h.url())
 	}
 }

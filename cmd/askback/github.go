@@ -34,7 +34,7 @@ func (c *githubCommand) Run(ctx context.Context, io streams, all *commands) erro
 	if code == exitDone {
 		return nil
 	}
-	return exitError{code: code} // it is in the log already
+	return exitError{code: code} // the error is in the log already
 }
 
 func (c *githubCommand) ask(ctx context.Context, io streams, all *commands) (err error) {
@@ -122,7 +122,7 @@ func (c *githubCommand) finish(
 	}
 	acknowledge(ctx, conn, ask)
 	err = report(streams{out: io.err, err: io.err}, ask, false)
-	// report prints these itself
+	// report prints the status of a default and of a policy itself
 	if err == nil && !ask.Outcome.Defaulted && ask.Outcome.Actor.Kind != askback.ActorPolicy {
 		note(io.err, view.Of(ask).Status().String())
 	}

@@ -117,7 +117,7 @@ func TestWorkflowContinuesAfterAnApproval(t *testing.T) {
 	w.answer(t, again, map[string]any{"decision": "denied", "reason": "once is enough"})
 	check(t, <-results, true, map[string]string{"decision": "denied", "reason": "once is enough"})
 
-	w.attempt(3) // a person has denied it, and is not asked again
+	w.attempt(3) // a person has denied the action, and is not asked again
 	check(t, <-w.run(t, deployCall), true, map[string]string{"decision": "denied", "id": again})
 }
 

@@ -36,7 +36,7 @@ func TestHookWhoseShellWasKilledWithdrawsItsAsk(t *testing.T) {
 	if !eventually(func() bool { return s.askStatus(id) == "cancelled" }) {
 		t.Errorf("the ask is %v, want cancelled", s.askStatus(id))
 	}
-	if !eventually(p.hasEnded) { // its output is closed
+	if !eventually(p.hasEnded) { // the output of the hook is closed
 		t.Error("the hook still runs")
 	}
 }
@@ -51,13 +51,13 @@ func TestHookWhoseShellWasKilledEarlyEnds(t *testing.T) {
 		if err := p.start("sh", "-c", "askback hook "+name+" --gate --limit 1h || exit 2"); err != nil {
 			t.Fatal(err)
 		}
-		// No pipe has room for this, so the hook has begun to read.
+		// The event is larger than any pipe, so the hook has begun to read.
 		if _, err := io.WriteString(p.in, strings.Repeat(" ", 1<<20)); err != nil {
 			t.Fatal(err)
 		}
 		_ = p.cmd.Process.Kill()
 		sendEvent(t, p, event)
-		if !eventually(p.hasEnded) { // its output is closed
+		if !eventually(p.hasEnded) { // the output of the hook is closed
 			t.Errorf("%s: the hook still runs", name)
 		}
 	}

@@ -78,7 +78,7 @@ func ownServer() hook.Server {
 	if exe, err := os.Executable(); err == nil {
 		s.Programs = append(s.Programs, exe)
 	}
-	if runtime.GOOS != "windows" { // there, a program without a path can be a file of the project
+	if runtime.GOOS != "windows" { // on Windows, a program without a path can be a file of the project
 		s.Programs = append(s.Programs, "askback")
 	}
 	return s

@@ -77,7 +77,7 @@ func TestServerRunsAgentsWithMCPTools(t *testing.T) {
 		t.Errorf("got %v", session)
 	}
 	again := s.call(s.user, "POST", "/sessions", `{"agent": "clerk", "prompt": "Note milk."}`, 201)["id"].(string)
-	s.waitForAsk() // after it has listed the notes
+	s.waitForAsk() // the run has listed the notes before it asks
 	pids := strings.Fields(fileText(t, filepath.Join(dir, "pids")))
 	if len(pids) != 1 {
 		t.Errorf("the command ran %d times", len(pids))

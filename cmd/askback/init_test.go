@@ -23,7 +23,7 @@ func TestInitAsksAtTheTerminal(t *testing.T) {
 	}
 }
 
-// What another program writes while askback init waits for an answer stays.
+// If another program changes a file while askback init waits for an answer, its change stays.
 func TestInitKeepsConcurrentChanges(t *testing.T) {
 	t.Parallel()
 	env, dir := initFolder(t, ".cursor")

@@ -158,7 +158,7 @@ func (s *oidcServer) request(method, path, secret, body string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	_ = res.Body.Close() // unread, because an event stream does not end
+	_ = res.Body.Close() // the body is not read, because an event stream does not end
 }
 
 // At a terminal, askback serve first prints its URLs and the next commands.
@@ -215,7 +215,7 @@ func TestFlagsOverrideTheLogSettings(t *testing.T) {
 func createToken(t *testing.T, env []string) {
 	t.Helper()
 	if !eventually(func() bool {
-		cmd := exec.Command("askback", "login") // fails without a server
+		cmd := exec.Command("askback", "login") // the command fails without a server
 		cmd.Env = env
 		return cmd.Run() == nil
 	}) {

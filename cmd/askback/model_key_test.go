@@ -49,7 +49,7 @@ func (s *testServer) answered(answer string) map[string]any {
 	return s.waitForStatus(id, "completed")
 }
 
-// recordHeaders makes the fake record its requests. The function that it returns returns them.
+// recordHeaders makes the fake record its requests. It returns a function that returns the requests so far.
 func recordHeaders(fake *modeltest.Server) func() []*http.Request {
 	var mu sync.Mutex
 	var all []*http.Request

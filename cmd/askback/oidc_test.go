@@ -170,7 +170,7 @@ func TestPersonLogsInWithOIDC(t *testing.T) {
 }
 
 // A person who is removed from the settings is logged out, even the last person. If the issuer is removed or
-// replaced, all people are logged out, and its tokens for agents are rejected.
+// replaced, all people are logged out, and tokens of that issuer are rejected.
 func TestPersonRemovedFromSettingsIsLoggedOut(t *testing.T) {
 	t.Parallel()
 	s := newOIDCServer(t)

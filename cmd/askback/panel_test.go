@@ -80,7 +80,7 @@ func TestInterruptClosesThePanel(t *testing.T) {
 	}
 }
 
-// An answer from elsewhere closes the panel and ends the command with that answer (E10).
+// An answer from another client closes the panel and ends the command with that answer (E10).
 func TestAnswerElsewhereClosesThePanel(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
@@ -104,7 +104,7 @@ func TestPanelSurvivesJobControl(t *testing.T) {
 	s := startPanel(t, env, "sh", "-c", `set -m; askback ask 'Which database?' PostgreSQL SQLite; stty -a; echo "again"; fg; echo "it ended with $?"`)
 	s.typeKeys("\x1b[B")
 	s.waitForScreen(`>    2`)
-	s.typeKeys("\x1a") // discards what is not read yet
+	s.typeKeys("\x1a") // Ctrl+Z discards the input that was not read yet
 	s.waitForScreen(`(?s)[^-]icanon.*again\r.*Which database\?`)
 	s.waitForScreen(`(?s)again\r.*more keys`)
 	s.pressUntil("\r", func() bool { return strings.Contains(s.screen.String(), "it ended with") })

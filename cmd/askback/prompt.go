@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// A prompt lets the user, or a program through a pipe, answer one ask. Without an answer
-// here, the ask stays open and can be answered elsewhere.
+// A prompt lets the user, or a program through a pipe, answer one ask. Without an answer here, the ask stays
+// open and other clients can answer the ask.
 type prompt struct {
 	conn    *connection.Connector
 	io      streams

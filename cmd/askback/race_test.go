@@ -19,8 +19,8 @@ import (
 	"github.com/askback/askback/test/kit/leftout"
 )
 
-// liveTime is how long an open page may take to show an answer that was given elsewhere. It
-// takes less than a second on an idle machine.
+// liveTime is how long an open page may take to show an answer that another client has given. It takes less
+// than a second on an idle machine.
 const liveTime = time.Minute
 
 // Two browsers and a terminal answer at the same time. One answer is accepted, and the other two show it

@@ -23,8 +23,8 @@ func TestAskAndDraftSurviveACrash(t *testing.T) {
 	}
 }
 
-// After a kill or the end of input an ask is still pending. After its deadline the timer settles it. None of
-// these counts as an answer of a person (W18, C3).
+// After a kill or the end of input an ask is still pending. After its deadline the timer settles it. Neither
+// a kill, the end of input nor the timer counts as an answer of a person (W18, C3).
 func TestKillTimeoutAndEndOfInputAreNotAnswers(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

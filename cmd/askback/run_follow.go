@@ -314,7 +314,7 @@ func (f *follower) openPrompt(ctx context.Context, a askback.Ask) *prompt {
 	p := openPrompt(ctx, f.conn, f.io, a, f.plain)
 	p.waiter = f.conn.User
 	if f.io.in == nil && p.ui == nil {
-		p.reason = "" // standard input had the prompt
+		p.reason = "" // another prompt had standard input
 	}
 	if p.ui != nil && p.tty == nil {
 		if f.pipe == nil {
@@ -325,7 +325,7 @@ func (f *follower) openPrompt(ctx context.Context, a askback.Ask) *prompt {
 	return p
 }
 
-// afterAsk continues after an ask was settled, at this prompt or elsewhere.
+// afterAsk continues after an ask was settled, at this prompt or by another client.
 func (f *follower) afterAsk(ctx context.Context, a *asking) error {
 	f.asking = nil
 	switch {
@@ -433,7 +433,7 @@ func (f *follower) interrupt(ctx context.Context, s os.Signal) error {
 		return errLeft
 	}
 	f.cancelled = true
-	if f.asking == nil { // otherwise the outcome of the ask is on the screen before this
+	if f.asking == nil { // if an ask is shown, the screen shows its outcome instead of this line
 		if err := f.view.Say("Cancelling the turn. Ctrl+C again leaves the run as it is."); err != nil {
 			return err
 		}

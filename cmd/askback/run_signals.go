@@ -24,7 +24,7 @@ func (c interrupts) stop() { signal.Stop(c) }
 func (c interrupts) contextOf(ctx context.Context) (context.Context, context.CancelFunc) {
 	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		if context.Cause(ctx) == context.Canceled { // a signal has another cause, which names it
+		if context.Cause(ctx) == context.Canceled { // if a signal ended ctx, the cause is another error
 			cancel()
 		}
 	})

@@ -116,9 +116,9 @@ func hostServer(t *testing.T, database string) (waits <-chan struct{}) {
 }
 
 // C7: without a terminal, standard output has only the result of the run. Standard error has everything else:
-// the calls, the question, and a note that the pipe has no answer. The question is answered elsewhere, and
+// the calls, the question, and a note that the pipe has no answer. Another client answers the question, and
 // the command prints by whom.
-func TestPipedRunPrintsOnlyItsResult(t *testing.T) {
+func TestRunInAPipeIsAnsweredElsewhere(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
 	hostServer(t, database)
@@ -157,7 +157,7 @@ func TestRunIsAnsweredByAPipe(t *testing.T) {
 	}
 }
 
-// C5: after a question was answered elsewhere, the pipe answers the next one with its first line.
+// C5: after another client has answered a question, the pipe answers the next question with its first line.
 func TestPipeAnswersTheNextQuestion(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
@@ -173,8 +173,8 @@ func TestPipeAnswersTheNextQuestion(t *testing.T) {
 	}
 }
 
-// A run on a remote server is followed, and its question is answered elsewhere: the command shows
-// the address of its page, and who answered.
+// A run on a remote server is followed, and another client answers its question. The command shows the
+// address of the run's page, and who answered.
 func TestRunOnARemoteServerIsFollowed(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
@@ -220,7 +220,7 @@ func TestRunAtATerminalShowsCallsAndText(t *testing.T) {
 	s.waitForScreen(`[^-]echo `)
 }
 
-// E10, C7: if a person elsewhere answers while the panel is shown, the panel closes and the command prints by
+// E10, C7: if another person answers while the panel is shown, the panel closes and the command prints by
 // whom.
 func TestRunAtATerminalIsAnsweredElsewhere(t *testing.T) {
 	t.Parallel()

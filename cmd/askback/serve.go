@@ -126,7 +126,7 @@ func (f *frontends) watch(ctx context.Context, settings *reloader, at *connectio
 	group.Wait()
 }
 
-// warnOfAddress logs a warning if browsers elsewhere may not reach the pages.
+// warnOfAddress logs a warning if browsers on other machines may not reach the pages.
 func warnOfAddress(log *slog.Logger, o connection.Options) {
 	if !egress.IsLoopback(o.Listen) && o.PublicURL == "" {
 		log.Warn(

@@ -213,7 +213,7 @@ func (r *reloader) applyAgents(file config.Config) {
 func (r *reloader) reload(set func(engine.Settings)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.version = config.VersionOf(r.path) // before the read, to notice a write during it
+	r.version = config.VersionOf(r.path) // before the read, so that a write during the read is noticed
 	file, err := readSettings(r.path)
 	if r.err = err; err != nil {
 		r.log.Error("the settings file is rejected; the previous settings apply", "error", err)

@@ -173,8 +173,8 @@ func TestOnlyTheOwnerHasAccessToFiles(t *testing.T) {
 // pending ask.
 func TestServeStopsCleanly(t *testing.T) {
 	t.Parallel()
-	// A connection without a request would delay each attempt by five seconds. A busy
-	// machine delays only some of them.
+	// A connection without a request would delay each attempt by five seconds. A busy machine delays only
+	// some attempts.
 	took := stopsCleanly(t)
 	for tries := 1; took > 4*time.Second; tries++ {
 		if tries == 5 {

@@ -9,8 +9,8 @@ import (
 )
 
 // oldSpellings lists the commands that were renamed: the old and the new spelling. An old spelling still
-// runs, with a note. No help, completion or document shows it. A spelling comes before any spelling that is
-// its beginning.
+// runs, with a note. No help, completion or document shows it. If one spelling is the beginning of another
+// spelling, the longer spelling comes first.
 var oldSpellings = [][2]string{
 	{"agent new", "agent add"},
 	{"contact list", "channel list"},

@@ -65,7 +65,7 @@ func TestOldSpellingsRunWithANote(t *testing.T) {
 	}
 }
 
-// Flags of the program and help before an old spelling do not hide it. An argument is not respelled.
+// An old spelling is replaced even after flags of the program and after help. An argument is not respelled.
 func TestOldSpellingIsFoundBetweenFlags(t *testing.T) {
 	flags := (&commands{}).parser().Model.Flags
 	for _, c := range []struct{ args, want, note string }{

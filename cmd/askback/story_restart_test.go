@@ -140,7 +140,7 @@ func TestRunWaitsForDays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		<-time.After(3 * 24 * time.Hour) // in the time of synctest
+		<-time.After(3 * 24 * time.Hour) // takes no real time
 		stop()
 		<-time.After(24 * time.Hour)
 		ana, stop = serve()

@@ -28,9 +28,9 @@ func terminalLockFile(in *os.File) (string, error) {
 	return filepath.Join(dir, "terminal-"+number), os.MkdirAll(dir, 0o700)
 }
 
-// lockTerminal locks the terminal if the prompt uses a terminal. While another askback prompts
-// there, it writes a note and waits. Two prompts would both read the keyboard, and a y for
-// one could approve the other.
+// lockTerminal locks the terminal if the prompt uses a terminal. While another askback prompts at this
+// terminal, lockTerminal writes a note and waits. Two prompts would both read the keyboard, and a y for one
+// prompt could approve the ask of the other prompt.
 func (p *prompt) lockTerminal(ctx context.Context) error {
 	if p.tty == nil {
 		return nil

@@ -240,8 +240,7 @@ func TestInterruptLeavesTheAskPending(t *testing.T) {
 	mustRun(t, env, "cancel", id)
 }
 
-// An answer from elsewhere replaces the open prompt with the outcome and its author
-// (E10).
+// An answer from another client replaces the open prompt with the outcome and the person who answered (E10).
 func TestAnswerElsewhereReplacesThePrompt(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t, "TERM=dumb")
@@ -319,8 +318,8 @@ func TestBackgroundCommandLeavesTheTerminalFree(t *testing.T) {
 	s.waitForScreen(`it ended with 0`)
 }
 
-// A command whose input has ended waits for an answer from elsewhere, and leaves the
-// prompt to the next command.
+// A command whose input has ended waits for an answer from another client, and leaves the prompt to the next
+// command.
 func TestEndedInputLeavesTheTerminalFree(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t, "TERM=dumb")
