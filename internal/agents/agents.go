@@ -141,7 +141,7 @@ func WithHooks() []string {
 	return append(Names(func(a Agent) bool { return a.Hook != nil }), acp.Name)
 }
 
-// find returns the first agent for which is returns true.
+// find returns the first agent that matches, and whether there is such an agent.
 func find(is func(Agent) bool) (Agent, bool) {
 	i := slices.IndexFunc(list, is)
 	if i < 0 {

@@ -229,7 +229,7 @@ func TestNewFilesAreStrictJSON(t *testing.T) {
 	}
 }
 
-// Removing Askback from a file that does not exist does not create it.
+// Removing Askback from a file that does not exist does not create the file.
 func TestRemoveCreatesNoFile(t *testing.T) {
 	for _, client := range allNames() {
 		files, err := filesOf(client, config.Project, config.Options{Remove: true})

@@ -67,7 +67,7 @@ type clientPlayer struct {
 func (p *clientPlayer) play(line string) string {
 	word, rest, _ := strings.Cut(line, " ")
 	of := 0
-	if word == "second" { // of the asks that the input makes
+	if word == "second" { // the second of the asks that the input makes
 		of = 1
 		word, rest, _ = strings.Cut(rest, " ")
 	}
@@ -228,8 +228,8 @@ var consent = regexp.MustCompile(
 	`"approved":true|"payload":true|"confirmed":true|"type":"(approve|accept|edit)"|^true$|Yes, proceed`,
 )
 
-// checkApprovals checks that only an approval results in an approval in the format of the client. It checks
-// only inputs all of whose calls are confirmations.
+// checkApprovals checks that only an approval results in an approval in the format of the client. It skips an
+// input unless all its calls are confirmations.
 func checkApprovals(t *testing.T, name string, raw []byte, in compat.Input) {
 	var asks []askback.Ask
 	for _, call := range in.Calls {

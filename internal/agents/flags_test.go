@@ -91,7 +91,7 @@ func TestSecondInitKeepsGuards(t *testing.T) {
 		}
 		for _, o := range []config.Options{{}, first} {
 			if c.client == "cursor" && o.Gate == nil {
-				continue // its hooks are in another file, which is not changed
+				continue // the hooks of Cursor are in another file, which is not changed
 			}
 			if got := edit(o, guarded); !bytes.Equal(got, guarded) {
 				t.Errorf("%s, %+v: got\n%s\nwant\n%s", c.client, o, got, guarded)

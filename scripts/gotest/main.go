@@ -5,9 +5,10 @@
 //
 //	gotest [-lanes N] NOTES ARGUMENT… [',' ARGUMENT…] [';' ARGUMENT…] runs go test -json ARGUMENT…
 //
-// If there are several lists of arguments, gotest runs go test for each list. It runs lists that are
-// separated by a comma one after the other, and lists that are separated by a semicolon at the same time.
-// With -lanes, at most N lanes run at the same time. The other lanes start in order when a lane has ended.
+// If there are several lists of arguments, gotest runs go test for each list. Lists that are separated by
+// commas are a lane: gotest runs the lists of a lane one after the other. Lanes are separated by semicolons,
+// and run at the same time. With -lanes, at most N lanes run at the same time. The other lanes start in order
+// when a lane has ended.
 package main
 
 import (
@@ -57,8 +58,8 @@ type line struct {
 	text []byte
 }
 
-// run runs go test for the lists of arguments and prints the progress. At most lanes lanes run at the same
-// time. If a test fails, the error is an [exec.ExitError].
+// run runs go test for the lists of arguments and prints the progress. lanes is the maximum number of lanes
+// that run at the same time. If a test fails, the error is an [exec.ExitError].
 func run(r *report, lanes int, args []string) error {
 	lines := make(chan line)
 	var failed error

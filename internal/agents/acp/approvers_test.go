@@ -29,6 +29,6 @@ func TestAgentWaitsForAnApprover(t *testing.T) {
 	if _, err := ben.Answer(f.bounded(), ask.ID, askback.Decide(askback.Deny, "")); err != nil {
 		t.Fatal(err)
 	}
-	f.agent.expects(denied) // and no earlier approval
+	f.agent.expects(denied) // the earlier approval is not sent
 	f.editor.expects(closed)
 }

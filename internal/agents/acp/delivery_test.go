@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/internal/agents/hook/hooktest"
 )
 
-// A scripted is a client that settles each ask with the same outcome. It calls during while an approval is
-// consumed.
+// scripted is a client that settles each ask with the same outcome. While an approval is consumed, the client
+// calls during.
 type scripted struct {
 	hooktest.Client
 	during func()
@@ -92,7 +92,7 @@ func TestAnswerAfterTheEndOfItsRequestIsNotSent(t *testing.T) {
 	}
 }
 
-// An unreachable is a client whose server cannot be reached.
+// unreachable is a client whose server cannot be reached.
 type unreachable struct{ hooktest.Client }
 
 func (*unreachable) Ack(context.Context, string) (askback.Ask, error) {

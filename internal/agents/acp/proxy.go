@@ -40,7 +40,7 @@ var errTooLong = errors.New("a message is longer than 64 MiB")
 // it runs.
 type Proxy struct {
 	Asks    hook.Client
-	Command string // the agent's command, which is also its name until it sends one
+	Command string // the agent's command, and the agent's name until the agent sends a name
 	Run     string // identifies this process, because other processes use the same ids of requests
 	// Program returns the program in the labels of an agent with this name. It returns "" if the name is
 	// unknown.
@@ -203,10 +203,10 @@ func (p *Proxy) fromAgent(ctx context.Context, m jsonrpc2.Message) *dialog.Dialo
 	return nil
 }
 
-// update stores the members of a tool call, because a request for a permission refers to them, and deletes
-// them when the call ends. If the members change while people are asked about the call, update ends the
-// dialog, because people would approve something else. For the same reason, it stores no members for calls
-// that share an id.
+// update stores the members of a tool call, because a request for a permission refers to them. It deletes the
+// members when the call ends. If the members change while people are asked about the call, update ends the
+// dialog, because people would approve something else. For the same reason, update stores no members for
+// calls that share an id.
 func (p *Proxy) update(session string, update json.RawMessage) {
 	kind, id := jsonrpc2.StringAt(update, "sessionUpdate"), jsonrpc2.StringAt(update, "toolCallId")
 	if kind != "tool_call" && kind != "tool_call_update" || id == "" {
@@ -321,7 +321,7 @@ func (w *lockedWriter) write(line []byte) error {
 }
 
 func (w *lockedWriter) send(message any) error {
-	line, _ := jcs.Marshal(message) // its values are valid JSON
+	line, _ := jcs.Marshal(message) // the values are valid JSON
 	return w.write(append(line, '\n'))
 }
 

@@ -169,7 +169,7 @@ func TestPersonDecidesBeforeTheEditor(t *testing.T) {
 		f.agent.expects(want)
 		f.editor.expects(closed)
 		f.editor.writes(allowed, `{"jsonrpc":"2.0","id":5,"method":"next"}`)
-		f.agent.expects(`{"jsonrpc":"2.0","id":5,"method":"next"}`) // and not the late answer
+		f.agent.expects(`{"jsonrpc":"2.0","id":5,"method":"next"}`) // the late answer is not forwarded
 	}
 }
 

@@ -125,7 +125,8 @@ var configHooks = []configHook{
 	{event: "PreToolUse", matcher: "AskUserQuestion", timeout: config.MaxWait}, // for claude -p
 	{event: "Elicitation", matcher: "*", timeout: config.MaxWait},
 	{event: "ElicitationResult", matcher: "*", timeout: 10, async: true},
-	// No hook reports that a person approved a call at the terminal. Only the hook after the tool shows it.
+	// No hook reports that a person approved a call at the terminal. Only the hook that runs after the tool
+	// shows the approval.
 	{event: "PostToolUse", matcher: "*", timeout: 10, async: true},
 	{event: "PostToolUseFailure", matcher: "*", timeout: 10, async: true},
 	{event: "UserPromptSubmit", timeout: 10, async: true},

@@ -64,7 +64,8 @@ func (p preparedRequest) elicitationResult(ask askback.Ask) ([]byte, bool) {
 }
 
 // answerOutput returns the output that allows [QuestionTool], with the answers in its arguments. Without an
-// answer, it returns the output that denies the call for PreToolUse, and false for other events.
+// answer, it returns the output that denies the call if the event is PreToolUse. For other events it returns
+// false.
 func (p preparedRequest) answerOutput(ask askback.Ask) ([]byte, bool) {
 	result, err := p.call.Result(ask)
 	if none, ok := errors.AsType[*compat.Unanswered](err); ok && p.event.Name == PreToolUse {

@@ -60,9 +60,9 @@ func readDialect(_ compat.Client, raw []byte) (compat.Call, error) {
 	}), err
 }
 
-// sentQuestions returns sent, the questions exactly as Claude Code sent them, and sets the keys of named to
-// their texts. Claude Code matches the answers only by these texts. If the input was repaired, so that sent
-// does not correspond to named, sentQuestions returns asked.
+// sentQuestions returns sent, the questions exactly as Claude Code sent them. It sets the keys of named to
+// the texts of these questions, because Claude Code matches the answers only by the texts. If the input was
+// repaired, so that sent does not correspond to named, sentQuestions returns asked.
 func sentQuestions(
 	asked []askback.Question, named []compat.ClientQuestion, raw []byte, sent jcs.Value,
 ) (json.RawMessage, error) {

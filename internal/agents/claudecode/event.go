@@ -114,9 +114,9 @@ func Read(raw []byte, entrypoint string) (Event, error) {
 	return ev, nil
 }
 
-// foreignMembers are members that so far only events of GitHub Copilot CLI, Visual Studio Code and Cursor
-// have. If a later Claude Code adds such a member, its events are still accepted because of their entry
-// point.
+// foreignMembers are members that events of GitHub Copilot CLI, Visual Studio Code and Cursor have. So far,
+// no event of Claude Code has these members. If a later Claude Code adds such a member, the entry point still
+// identifies the events of Claude Code.
 var foreignMembers = []string{"hookName", "hookEventName", "sessionId", "timestamp", "cursor_version"}
 
 // Path is the path of the HTTP endpoint for hooks.
@@ -129,8 +129,8 @@ const DefaultWait = 10 * time.Second
 // MaxInput is the maximum size of an event in bytes.
 const MaxInput = hook.MaxEvent
 
-// The environment variable and the header with the entry point, which is how Claude Code was started. A
-// command hook reads the variable. An HTTP hook sends the header.
+// The environment variable and the header with the entry point. The entry point identifies how Claude Code
+// was started. A command hook reads the variable. An HTTP hook sends the header.
 const (
 	EntrypointVariable = "CLAUDE_CODE_ENTRYPOINT"
 	EntrypointHeader   = "X-Askback-Entrypoint"

@@ -82,8 +82,8 @@ func (c origin) ran(ev Event) bool {
 	case PreToolUse:
 		return agree(c.ToolUseID, ev.ToolUseID)
 	case permissionPrompt:
-		return true // only its arguments can be compared
-	case PermissionRequest: // it has no tool_use_id
+		return true // only the arguments of the call can be compared
+	case PermissionRequest: // the event has no tool_use_id
 		return c.Subagent == ev.Subagent && c.SubagentID == ev.SubagentID
 	}
 	return false
@@ -94,5 +94,5 @@ func (c origin) answered(ev Event) bool {
 	return c.Hook == Elicitation && c.Server == ev.Server && agree(c.ElicitationID, ev.ElicitationID)
 }
 
-// agree reports whether two ids are equal, or an id is "", which means unknown.
+// agree reports whether two ids may be equal. An id that is "" is unknown, and agrees with every id.
 func agree(a, b string) bool { return a == b || a == "" || b == "" }

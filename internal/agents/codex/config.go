@@ -35,8 +35,8 @@ func files(_ config.Scope, o config.Options) ([]config.File, error) {
 	}}, nil
 }
 
-// editCodex returns present, the configuration of Codex, with Askback or without it. It keeps a guard and its
-// flags unless o removes the guard. It returns an error if present is not TOML.
+// editCodex adds Askback to present, the configuration of Codex, or removes Askback from it. It keeps a guard
+// and its flags unless the options remove the guard. It returns an error if present is not TOML.
 func editCodex(f config.File, o config.Options, present []byte) ([]byte, error) {
 	if !f.Removes() {
 		if err := checkTOML(string(present)); err != nil {

@@ -159,7 +159,7 @@ func ownTables(tables []tomlTable, remove bool) ([]bool, error) {
 				}
 			}
 		case t.isBelow("mcp_servers", "askback"):
-			own[i] = remove // settings of the client for this server, which are invalid without it
+			own[i] = remove // settings of the client for this server, which are invalid without the server
 		case t.path == nil && rootKey().MatchString(body), t.is("mcp_servers") && serverKey().MatchString(body):
 			return nil, config.Obstacle{
 				Reason: "the MCP server askback, or the table that contains it, was written by hand",
@@ -202,8 +202,8 @@ var ownHook = sync.OnceValue(func() *regexp.Regexp {
 // commandKey matches the command of a hook.
 var commandKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bcommand["']?\s*=`) })
 
-// addOwnHooks sets own for the hooks that run Askback, and for their groups if these have no other hooks. It
-// returns an error if a hook of Askback is in a list with other hooks.
+// addOwnHooks sets own for the hooks that run Askback, and for each group that has no other hooks. It returns
+// an error if a hook of Askback is in a list with other hooks.
 func addOwnHooks(tables []tomlTable, own []bool) error {
 	group := map[string]int{} // the current group of each event
 	others := map[int]bool{}  // groups that have hooks of other programs

@@ -40,7 +40,7 @@ type Event struct {
 	SubagentID     string // the id of the sub-agent
 
 	Tool      string
-	ToolUseID string // set by the model, which may repeat it; empty for [PermissionRequest]
+	ToolUseID string // the model sets this id, and may repeat the id; empty for [PermissionRequest]
 	Input     json.RawMessage
 }
 

@@ -109,8 +109,8 @@ func readKey(s string) (name, rest string, err error) {
 	return s[:len(s)-len(bare)], bare, nil
 }
 
-// endOfString returns the offset after the quotation mark that ends the string whose content
-// starts at from, or -1.
+// endOfString returns the offset after the quotation mark that ends a string, or -1. The content of the
+// string starts at from.
 func endOfString(s string, from int, quote byte) int {
 	for i := from; i < len(s); i++ {
 		switch {

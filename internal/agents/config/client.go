@@ -76,7 +76,7 @@ func HookCommand(program, client string) string {
 	return "command -v " + program + " >/dev/null || exit 0; exec " + program + " hook " + client
 }
 
-// ShellQuote returns path, in single quotes if it contains a character that a shell could interpret.
+// ShellQuote returns path, in single quotes if path contains a character that a shell could interpret.
 func ShellQuote(path string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+", r)

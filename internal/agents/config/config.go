@@ -107,9 +107,9 @@ func (c *Client) FilesFor(scope Scope, o Options) ([]File, error) {
 // Removes reports whether Edit removes Askback from the file, because [Options.Remove] or Moved is set.
 func (f File) Removes() bool { return f.remove }
 
-// Edit returns the new content of a file whose current content is present. A nil slice, as argument or
-// result, means that the file does not exist. If nothing has to change, the result equals present. The error
-// is an [*EditError].
+// Edit returns the new content of a file. present is the current content. A nil slice, as argument or result,
+// means that the file does not exist. If nothing has to change, the result equals present. The error is an
+// [*EditError].
 func (f File) Edit(present []byte) ([]byte, error) {
 	if present == nil && f.remove {
 		return nil, nil

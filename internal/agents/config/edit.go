@@ -29,8 +29,9 @@ type Edit struct {
 	KeepWithOthers bool
 }
 
-// EditJSON returns present with the edits, or without the entries of Askback if remove is set. An empty file
-// counts as {}. It returns an error if the content is not a JSON object, before or after an edit.
+// EditJSON returns present with the edits applied. If remove is set, it removes the entries of Askback
+// instead. An empty file counts as {}. EditJSON returns an error if the content is not a JSON object, before
+// or after an edit.
 func EditJSON(present []byte, remove bool, edits ...Edit) ([]byte, error) {
 	src := string(present)
 	if strings.TrimSpace(src) == "" {
@@ -85,8 +86,9 @@ func (e Edit) apply(src string, remove bool) (string, error) {
 	return e.insert(src)
 }
 
-// applies reports whether an edit with OnlyIfParent applies. It applies if the member has the value of the
-// edit, or is to be added to an object that exists. A member with another value was written by a person.
+// applies reports whether an edit with OnlyIfParent applies. Such an edit applies to a member with the value
+// of the edit, and to a missing member of an object that exists. A member with another value was written by a
+// person.
 func (e Edit) applies(src string, v value, rest []string, remove bool) bool {
 	if len(rest) == 0 {
 		return compactText(src, v) == e.Value

@@ -18,7 +18,8 @@ func queryPattern(name string) *regexp.Regexp {
 }
 
 // WithFlags returns hook with the flags, or the query, of an earlier hook with this name, because a person
-// may have added some. Flags that only hook has stay. If earlier is not such a hook, WithFlags returns hook.
+// may have added some. It keeps the flags that only hook has. If earlier is not such a hook, WithFlags
+// returns hook.
 func WithFlags(hook, earlier, name string) string {
 	pattern := queryPattern(name)
 	if was, now := pattern.FindStringSubmatch(earlier), pattern.FindStringSubmatchIndex(hook); was != nil &&

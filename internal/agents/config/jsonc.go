@@ -19,7 +19,7 @@ type entry struct {
 	name  string
 	start int // the offset of the name, or of the element
 	value value
-	comma int // the offset of the comma after it, or 0
+	comma int // the offset of the comma after the entry, or 0
 }
 
 // get returns the index of the member with the given name.
@@ -39,7 +39,7 @@ const maxDepth = 200
 type scanner struct {
 	src string
 	at  int
-	err error // the first error; after it, at is the end of src
+	err error // the first error; after an error, at is the end of src
 }
 
 // parse parses JSON with comments, trailing commas and a byte order mark, which some clients

@@ -10,11 +10,11 @@ import (
 	"github.com/askback/askback/internal/text/linediff"
 )
 
-// A Record is the information needed to restore a file to the byte as it was before Askback was added. It
+// A Record contains the changes that restore a file to the byte, as it was before Askback was added. It
 // contains only the changed lines of the file.
 type Record struct {
 	Missing bool         `json:"missing,omitempty"` // the file did not exist
-	Folders []string     `json:"folders,omitempty"` // the folders that were created for it, the outermost first
+	Folders []string     `json:"folders,omitempty"` // the folders that were created for the file, the outermost first
 	Sum     string       `json:"sum"`               // the SHA-256 of the file with Askback
 	Steps   []RecordStep `json:"steps,omitempty"`
 }

@@ -38,9 +38,9 @@ type hookEntry struct {
 	Timeout int    `json:"timeoutSec"`
 }
 
-// files returns the files of GitHub Copilot CLI. In a project, Copilot also reads .mcp.json, which is Claude
-// Code's. It denies a call whose hook fails, so the command of a hook does nothing for people who do not have
-// the program.
+// files returns the files of GitHub Copilot CLI. In a project, Copilot also reads .mcp.json, the file of
+// Claude Code. Copilot denies a call whose hook fails, so the command of a hook does nothing for people who
+// do not have the program.
 func files(scope config.Scope, o config.Options) ([]config.File, error) {
 	s := mcpServer{
 		Type: "local", Command: o.Command, Args: config.WaitingServer, Tools: []string{"*"},
@@ -57,7 +57,7 @@ func files(scope config.Scope, o config.Options) ([]config.File, error) {
 	return []config.File{config.JSONFile(servers, config.Member(s, "mcpServers", "askback")), hooksFile(hooks, o)}, nil
 }
 
-// hooksFile returns the file with hooks. It keeps an existing guard unless o removes the guard.
+// hooksFile returns the file with hooks. It keeps an existing guard unless the options remove the guard.
 func hooksFile(path string, o config.Options) config.File {
 	entry := func(event, matcher, command string) config.Edit {
 		return config.Edit{

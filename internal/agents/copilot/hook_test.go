@@ -54,7 +54,7 @@ func TestGuardAsksAboutEachCommand(t *testing.T) {
 	}
 }
 
-// An output with the behavior allow allows a permission.
+// allows reports whether an output allows a permission.
 func allows(out []byte) bool { return bytes.Contains(out, []byte(`"behavior":"allow"`)) }
 
 // Whatever the input, the hook allows a tool only after an approval of exactly this call (F7).

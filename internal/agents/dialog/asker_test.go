@@ -20,7 +20,7 @@ import (
 type server struct {
 	hooktest.Client
 	mu    sync.Mutex
-	err   error // the results of the acks; nil never returns
+	err   error // the error of each ack; if err is nil, an ack ends only with its context
 	acked []string
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/askback/askback/internal/agents/hook"
 )
 
-// Form makes r ask for the input of a form with the title message. result returns the reply that accepts the
-// form. It returns false if there is no answer that the form can contain. Form returns false if people cannot
-// be asked for the input.
+// Form makes the request r ask for the input of a form. message is the title of the form. result returns the
+// reply that accepts the form, or false if the form cannot contain the answer. Form returns false if people
+// cannot be asked for the input.
 func Form(r *askback.Request, message string, schema json.RawMessage) (result func(askback.Ask) (any, bool), ok bool) {
 	form, ok := hook.ReadForm(schema)
 	if !ok {

@@ -44,7 +44,7 @@ func TestOnlyGuardsAskAboutTools(t *testing.T) {
 	}
 }
 
-// A call runs only after an output that allows it.
+// allows reports whether an output lets Gemini CLI run the call.
 func allows(out []byte) bool {
 	return !bytes.HasPrefix(out, []byte(`{"decision":"deny","reason":"`))
 }

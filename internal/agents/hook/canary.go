@@ -30,7 +30,7 @@ func CanaryOptions() []any {
 	}
 }
 
-// Payload returns the event of c as JSON. It is the input of the hook.
+// Payload returns the event of the canary as JSON. It is the input of the hook.
 func (c Canary) Payload(text, token string) []byte {
 	raw, _ := json.Marshal(c.Event(text, token)) // strings, lists and objects can always be encoded
 	return raw

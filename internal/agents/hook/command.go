@@ -26,7 +26,8 @@ type Traits struct {
 	Limited bool          // the hook ends after Limit at the latest, even if Limit is 0
 	Limit   time.Duration // has no effect unless Limited is set
 	// NeedsServer is set if the hook asks only while a server runs, because the agent shows no dialog while
-	// it waits. Without a server, only a command could show the question, and people would not notice it.
+	// the hook waits. Without a server, only a command could show the question, and people would not notice
+	// it.
 	NeedsServer bool
 	// EndsWithParent is set if the hook must end with its parent process.
 	EndsWithParent bool
@@ -58,7 +59,7 @@ func GuardOf(gate bool) Guard {
 type Env struct {
 	Home     string // the user's home folder, or ""
 	Getenv   func(name string) string
-	ReadFile func(path string) ([]byte, error) // reads a file of the agent; nil if it does not exist
+	ReadFile func(path string) ([]byte, error) // reads a file of the agent; returns nil if the file does not exist
 	Server   func() Server                     // the address of Askback's MCP server
 	Followed func(session string) bool         // reports whether askback attach asks about the requests of the session
 }

@@ -46,8 +46,9 @@ func ReadForm(schema json.RawMessage) (Form, bool) {
 	return f, len(f.fields) > 0
 }
 
-// SetTitle sets the title of r to message, and the questions of r to the questions of the form. A message
-// that is too long for a title is also part of the first question, so that people see the whole message.
+// SetTitle sets the title and the questions of the request r: the title to message, and the questions to the
+// questions of the form. A message that is too long for a title is also part of the first question, so that
+// people see the whole message.
 func (f Form) SetTitle(r *askback.Request, message string) {
 	r.Questions = slices.Clone(f.Questions)
 	if r.Title = Title(message); r.Title != message {

@@ -80,11 +80,11 @@ const (
 type Reply struct {
 	Output []byte // the text to print; nil without a decision
 	client Client
-	askID  string // the ask to acknowledge; "" if no ask needs it
+	askID  string // the ask to acknowledge; "" if no ask needs an ack
 }
 
-// Ack acknowledges the outcome in the reply, if it is not yet acknowledged. Call Ack only
-// after the agent has read the output, because only then is the outcome delivered.
+// Ack acknowledges the outcome in the reply, unless the outcome is already acknowledged. Call Ack only after
+// the agent has read the output, because only then is the outcome delivered.
 func (r Reply) Ack(ctx context.Context) {
 	if r.askID == "" {
 		return

@@ -29,14 +29,14 @@ const (
 )
 
 // Race asks people about a request that the agent's own dialog shows at the same time, and returns the
-// settled ask. An approval has been consumed already. The key of r must identify one dialog.
+// settled ask. An approval has been consumed already. The key of the request r must identify one dialog.
 //
-// ctx must end when the dialog was answered. Race then withdraws the ask with the cause of ctx as the reason
-// for people. While Askback cannot be reached, Race retries and calls failed with the first error.
+// ctx must end when the dialog was answered. Race then withdraws the ask. The cause of ctx is the reason that
+// people see. While Askback cannot be reached, Race retries and calls failed with the first error.
 //
 // If the same dialog was asked about before, for example by a process that was killed, Race returns the
-// answer to the earlier ask. It asks anew if the earlier ask was withdrawn, or if its approval has been
-// consumed but apparently was not delivered.
+// answer to the earlier ask. It asks anew if the earlier ask was withdrawn. It also asks anew if the approval
+// of the earlier ask was consumed but apparently not delivered.
 func Race(ctx context.Context, client Client, r askback.Request, failed func(error)) (askback.Ask, error) {
 	open := "" // the id of an ask that may be open
 	defer func() { withdrawLost(ctx, client, open) }()

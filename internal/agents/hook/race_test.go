@@ -107,7 +107,7 @@ func TestRaceRetriesWithGrowingPauses(t *testing.T) {
 type lostClient struct {
 	hook.Client
 	atOnce    bool
-	withdrawn []string // id and reason of each call
+	withdrawn []string // the id and the reason of each call
 }
 
 func (*lostClient) Ask(context.Context, askback.Request) (askback.Ask, error) {
@@ -151,7 +151,7 @@ type raceResult struct {
 	err error
 }
 
-// race starts a race about the call of newCall, and returns once it waits.
+// race starts a race about the call of newCall, and returns once the race waits.
 func race(t *testing.T, f *hooktest.Fixture) (end context.CancelCauseFunc, ended <-chan raceResult) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	out := make(chan raceResult, 1)

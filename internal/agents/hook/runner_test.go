@@ -51,7 +51,7 @@ func wantOutput(t *testing.T, got hook.Reply, want string) {
 	}
 }
 
-// Equal calls share an ask, which is withdrawn when the last of them is abandoned (F9).
+// Equal calls share an ask, which is withdrawn when the last of these calls is abandoned (F9).
 func TestLastAbandonedHookWithdrawsTheAsk(t *testing.T) {
 	for _, unique := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -18,8 +18,8 @@ const gracePeriod = 30 * time.Second
 // reasonGone is the reason of an ask that was withdrawn because its hook seemed to have ended.
 const reasonGone = "The hook that asked this has ended, so an answer could not be delivered"
 
-// A Sweeper withdraws the asks of hooks that ended without withdrawing them, because the
-// process was killed or the connection broke.
+// A Sweeper withdraws the asks of hooks whose process was killed or whose connection broke. Such hooks do not
+// withdraw their asks.
 type Sweeper struct {
 	// Programs lists the programs in the labels of agents that have hooks.
 	Programs []string
@@ -34,8 +34,8 @@ type Sweeper struct {
 	next      time.Time            // no sweep before this time
 }
 
-// restFactor is how many times longer the pause after a sweep is than the sweep itself. Sweeps
-// take long if an agent leaves many large asks open.
+// restFactor is the length of the pause after a sweep divided by the duration of the sweep. Sweeps take long
+// if an agent leaves many large asks open.
 const restFactor = 30
 
 // Sweep withdraws the asks of hooks for which no call has waited for [gracePeriod]. It must be

@@ -43,8 +43,8 @@ func SplitToolName(name string) (server, tool string) {
 	return "", name
 }
 
-// Description returns the description of the call that the model wrote into the arguments,
-// or "" if it is missing or too long.
+// Description returns the description of the call that the model wrote into the arguments. It returns "" if
+// the description is missing or too long.
 func Description(input json.RawMessage) string {
 	v, err := jcs.Parse(input)
 	if err != nil {

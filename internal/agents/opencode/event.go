@@ -36,7 +36,7 @@ type Event struct {
 	SessionID string
 	Folder    string // the folder of the session
 
-	Questions  json.RawMessage // of [QuestionAsked]
+	Questions  json.RawMessage // the questions of [QuestionAsked]
 	Permission string          // the permission; for [ToolCall] the tool
 	Patterns   []string        // the patterns that the permission covers
 	Metadata   json.RawMessage // the details of the permission

@@ -110,7 +110,7 @@ func (f *Follower) noConnection(err error) (problem, details string) {
 // follow handles the events of one connection. Asks stay open when the connection is lost, because the same
 // requests are found again. When ctx ends, the asks are withdrawn.
 func (f *Follower) follow(ctx context.Context, attached func()) error {
-	// The cause of its cancellation is the reason that people see.
+	// The cause of the cancellation is the reason that people see.
 	within, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { cancel(errDetached) })
 	defer stop()

@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/internal/agents/hook"
 )
 
-// An unreachable is a client whose server cannot be reached.
+// unreachable is a client whose server cannot be reached.
 type unreachable struct{ hook.Client }
 
 func (unreachable) Ack(context.Context, string) (askback.Ask, error) {

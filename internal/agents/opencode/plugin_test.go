@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/internal/agents/opencode"
 )
 
-// node runs a script that can use the plugin as plugin, and returns its output. args are the arguments of
-// opencode.
+// node runs a script and returns its output. The script can use the plugin as plugin. args are the arguments
+// of opencode.
 func node(t *testing.T, script string, args ...string) string {
 	t.Helper()
 	program, err := exec.LookPath("node")

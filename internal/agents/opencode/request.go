@@ -62,7 +62,7 @@ func prepare(ev Event) (p preparedRequest, err error) {
 }
 
 // questions reads the questions of OpenCode's tool question. Each question has options. If no options were
-// found, they had an unknown name, and the question must not be asked without them.
+// found, the options had an unknown name. The question must not be asked without its options.
 func questions(raw json.RawMessage) (compat.Call, error) {
 	input, err := jcs.Marshal(map[string]json.RawMessage{"questions": raw})
 	if err != nil {

@@ -124,7 +124,7 @@ func (c *Setup) remaining(done plan) string {
 	other.User, other.Shared = !c.User, nil
 	p, err := other.plan()
 	if err != nil {
-		return "" // it has no files in the other scope, or askback init has not written them
+		return "" // the client has no files in the other scope, or askback init has not written these files
 	}
 	var paths []string
 	for _, one := range p.changes {

@@ -78,9 +78,9 @@ func shownPath(scope config.Scope, path string) string {
 	return path
 }
 
-// resolve returns the path of a file after all symbolic links, so that their target is changed and the links
-// are kept. A broken link is an error. In a project, which may come from a stranger, a link out of its folder
-// is also an error.
+// resolve returns the path of a file after all symbolic links, so that a change keeps the links and changes
+// their target. A broken link is an error. In a project, which may come from a stranger, a link out of its
+// folder is also an error.
 func resolve(folder string, scope config.Scope, path string) (string, error) {
 	root, err := filepath.Abs(folder)
 	if err == nil {
@@ -145,12 +145,12 @@ func (c change) write(known records) error {
 		}
 		delete(known, path)
 		for _, folder := range slices.Backward(r.Folders) {
-			if os.Remove(folder) != nil { // it is not empty
+			if os.Remove(folder) != nil { // the folder is not empty
 				known.own(folder)
 			}
 		}
 		if folder := filepath.Dir(path); filepath.Base(folder) == ".askback" {
-			_ = os.Remove(folder) // has only files of Askback
+			_ = os.Remove(folder) // the folder has only files of Askback
 		}
 		return nil
 	}

@@ -180,7 +180,7 @@ func isUnignored(path string) bool {
 	defer cancel()
 	err := exec.CommandContext(ctx, "git", "-c", "core.fsmonitor=false", "check-ignore", "--quiet", "--", path).Run()
 	exit, ok := errors.AsType[*exec.ExitError](err)
-	return ok && exit.ExitCode() == 1 // 128 without a repository
+	return ok && exit.ExitCode() == 1 // the code is 128 without a repository
 }
 
 // gitTime is the time limit for Git to check one path.
@@ -236,8 +236,8 @@ func (c *Setup) options(scope config.Scope, folder string) (config.Options, erro
 	return o, nil
 }
 
-// sharesHooks reports whether the hooks of Claude Code are for all people in the project. If
-// the files of the project cannot be read, a later step reports it.
+// sharesHooks reports whether the hooks of Claude Code are for all people in the project. If the files of the
+// project cannot be read, a later step reports the error.
 func (c *Setup) sharesHooks(folder string) bool {
 	if c.Shared != nil {
 		return *c.Shared

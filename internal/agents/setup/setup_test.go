@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// The note about a client that does not answer has its time limit. From a table, only the status is reported.
+// The note about a client that does not answer contains the time limit. If the client prints a table, the
+// note contains only the status.
 func TestReportOfAClientIsOneLine(t *testing.T) {
 	bin := t.TempDir()
 	t.Setenv("PATH", bin+":/usr/bin:/bin")

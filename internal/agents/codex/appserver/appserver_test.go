@@ -14,8 +14,9 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// An appServer is a fake of Codex's app-server with one thread. It sends its open requests to a client that
-// resumes the thread, takes one answer to each, and reports when a request was answered.
+// An appServer is a fake of Codex's app-server with one thread. It sends its open requests to a client when
+// the client resumes the thread. It takes one answer to each request, and reports when a request was
+// answered.
 type appServer struct {
 	t      testing.TB
 	socket string

@@ -153,7 +153,7 @@ func TestOnlyApprovalsAreSent(t *testing.T) {
 		}
 		a.request(questionAsk)
 		a.answer(a.next().ID, askback.Choose("SQLite"))
-		a.receives(answer{5, `{"answers":{"db":{"answers":["SQLite"]}}}`}) // and no answer before it
+		a.receives(answer{5, `{"answers":{"db":{"answers":["SQLite"]}}}`}) // no answer was sent before
 	}
 }
 
@@ -279,7 +279,7 @@ func TestBrokenConnectionIsRetried(t *testing.T) {
 	}
 }
 
-// An unreachable is a client whose server cannot be reached.
+// unreachable is a client whose server cannot be reached.
 type unreachable struct{ hook.Client }
 
 func (unreachable) Ack(context.Context, string) (askback.Ask, error) {

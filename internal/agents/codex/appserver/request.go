@@ -71,7 +71,7 @@ func readDialog(
 	}
 	r := &d.ask
 	r.Agent, r.SessionKey = hook.Label(codex.Name, folder), d.thread
-	// The id of an item is the id that the model gave its call, which is unique only within a turn.
+	// The id of an item is the id that the model gave the call. This id is unique only within a turn.
 	r.Key = hook.Key("codex-app", method, d.thread, d.turn, d.item, jsonrpc2.StringOf(p, "approvalId"),
 		raw(p, params, "startedAtMs"), string(id))
 	r.Context = hook.Origin{Hook: method, Session: d.thread, CWD: folder, Seated: true}.JSON()
@@ -129,7 +129,7 @@ func (d *question) readFileChange(p jcs.Value, changes json.RawMessage) bool {
 }
 
 // readPermissions reads a request for more permissions. People grant all permissions for the present turn, or
-// no permission. It returns false if the request contains no permission.
+// no permission. readPermissions returns false if the request contains no permission.
 func (d *question) readPermissions(p jcs.Value, src []byte) bool {
 	wanted, _ := p.Get("permissions")
 	if len(wanted.Members()) == 0 {
@@ -160,8 +160,8 @@ func (d *question) readQuestions(p jcs.Value, src []byte) bool {
 }
 
 // readElicitation reads the request of an MCP server for input. The request of Codex itself to call a tool of
-// an MCP server has the same form. It returns false for Askback's server, and for a request that is not a
-// form.
+// an MCP server has the same form. readElicitation returns false for Askback's server, and for a request that
+// is not a form.
 func (d *question) readElicitation(p jcs.Value, src []byte) bool {
 	server, meta := jsonrpc2.StringOf(p, "serverName"), member(p, "_meta")
 	if server == "" || server == ownServer || jsonrpc2.StringOf(p, "mode") != "form" {
@@ -185,14 +185,15 @@ func (d *question) readElicitation(p jcs.Value, src []byte) bool {
 	return d.ask.Confirmation.ToolName != ""
 }
 
-// readForm makes d ask for the input of a form. It returns false if people cannot be asked for the input.
+// readForm makes the question ask for the input of a form. It returns false if people cannot be asked for the
+// input.
 func (d *question) readForm(message string, schema json.RawMessage) (ok bool) {
 	d.result, ok = dialog.Form(&d.ask, message, schema)
 	return ok
 }
 
-// confirm makes d ask for a decision about c. The answer to the request is approved or denied. An approval of
-// other arguments has no answer.
+// confirm makes the question ask for a decision about the confirmation c. The result is approved or denied.
+// If a person approved other arguments, there is no result.
 func (d *question) confirm(c askback.Confirmation, approved, denied any) {
 	d.ask.Confirmation = &c
 	d.result = func(ask askback.Ask) (any, bool) {
@@ -212,8 +213,8 @@ func isDenial(ask askback.Ask) bool {
 
 func decision(word string) any { return map[string]any{"decision": word} }
 
-// object returns the members of the object v that are neither null nor in without. It also omits the local
-// environment.
+// object returns the JSON of an object without the members that are null or in without. It also omits the
+// local environment.
 func object(v jcs.Value, src []byte, without []string) json.RawMessage {
 	all := map[string]json.RawMessage{}
 	for _, m := range v.Members() {
@@ -231,7 +232,7 @@ func member(v jcs.Value, name string) jcs.Value {
 	return m
 }
 
-// raw returns the JSON of a member of v, or "" if v has no such member.
+// raw returns the JSON of a member of an object, or "" if the object has no such member.
 func raw(v jcs.Value, src []byte, name string) string {
 	if m := member(v, name); m.Kind != jcs.Missing {
 		return string(m.Raw(src))

@@ -63,8 +63,9 @@ func (s *session) notice(ctx context.Context, method string, params json.RawMess
 	}
 }
 
-// follow subscribes to a thread, unless it has done so already. The app-server then repeats the requests that
-// are still open. Following an empty thread fails, so such a thread is followed once it is active.
+// follow subscribes to a thread, unless the thread is already followed. The app-server then repeats the
+// requests that are still open. Following an empty thread fails, so such a thread is followed once it is
+// active.
 func (s *session) follow(ctx context.Context, id string) {
 	s.mu.Lock()
 	known := s.threads[id] != nil
