@@ -62,8 +62,8 @@ func openEngine(ctx context.Context, path string, o *engine.Options) (*product, 
 	}, nil
 }
 
-// withoutIndex is the key of a context value. With it, engines do not fill the search index, so that only the
-// changes themselves write to the database.
+// withoutIndex is the key of a context value. Engines with this value do not fill the search index, so that
+// only the changes themselves write to the database.
 type withoutIndex struct{}
 
 // A restingIndex is a store whose search index seems to have all documents.
@@ -113,8 +113,8 @@ func serverOptions() *engine.Options {
 	return &engine.Options{Log: slog.New(slog.DiscardHandler), MaxOpen: 1 << 30, MaxWaiters: waitersPerAgent}
 }
 
-// openServer starts a server on a free port. HTTP requests need a token, but the clients of p use the engine
-// directly. note is called for each change of the state of a connection, and may be nil.
+// openServer starts a server on a free port. HTTP requests need a token. The clients of the product use the
+// engine directly. note is called for each change of the state of a connection, and may be nil.
 func openServer(
 	ctx context.Context, path string, note func(net.Conn, http.ConnState),
 ) (p *product, address string, err error) {

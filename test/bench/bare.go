@@ -31,7 +31,7 @@ create index if not exists qpend on q(id) where answer is null`
 	bareBatch = 512 // the maximum number of writes in one transaction
 )
 
-// A bare is a minimal durable question and answer on SQLite: two statements, without history, rules or
+// bare is a minimal durable question and answer on SQLite: two statements, without history, rules or
 // identity. It uses database/sql.
 type bare struct {
 	*group
@@ -40,7 +40,7 @@ type bare struct {
 	waiting waiters
 }
 
-// A bareDatabase is the connection of a bare.
+// A bareDatabase is the connection of a bare cycle.
 type bareDatabase struct {
 	pool                                  *sql.DB
 	conn                                  *sql.Conn
@@ -126,8 +126,7 @@ func (b *bare) answer(_ context.Context, id string) error {
 
 func (b *bare) wait(ctx context.Context, id string) error { return b.waiting.wait(ctx, id) }
 
-// A waiters has a channel for each ask, keyed by id. The waiting goroutine receives the answer on the
-// channel.
+// waiters has a channel for each ask, keyed by id. The waiting goroutine receives the answer on the channel.
 type waiters struct {
 	mu sync.Mutex
 	by map[string]chan []byte

@@ -45,9 +45,9 @@ type key struct {
 // A report contains the measurements of all cycles, keyed by case and round.
 type report map[key]map[int]measurement
 
-// measureCycles measures all contenders and peers in each round, with each number of runs. Their order
-// rotates, so that no contender is always first. A round without a measurement of a peer does not count for
-// the ratios of the peer.
+// measureCycles measures all contenders and peers in each round, with each number of runs. The order of the
+// contenders rotates, so that no contender is always first. A round without a measurement of a peer does not
+// count for the ratios of the peer.
 func measureCycles(ctx context.Context, p plan, progress io.Writer) (report, error) {
 	all, idle := report{}, &patience{p.patience}
 	for round := range p.rounds {
@@ -88,7 +88,7 @@ func rotated(all []contender, n int) []contender {
 	return slices.Concat(all[n:], all[:n])
 }
 
-// measurePlace measures the contenders of a place in a round, and adds the measurements to r.
+// measurePlace measures the contenders of a place in a round, and adds the measurements to the report.
 func (r report) measurePlace(
 	ctx context.Context, contenders []contender, p plan, runs, round int, idle *patience,
 ) error {
@@ -103,8 +103,8 @@ func (r report) measurePlace(
 	return nil
 }
 
-// measurePeer measures a peer in a round, and adds the measurement to r. The failure of a peer is not an
-// error, unless ctx has ended.
+// measurePeer measures a peer in a round, and adds the measurement to the report. The failure of a peer is
+// not an error, unless ctx has ended.
 func (r report) measurePeer(ctx context.Context, name string, p plan, runs, round int, progress io.Writer) error {
 	m, err := p.peers.measure(ctx, name, p, runs)
 	if err != nil && ctx.Err() == nil {
@@ -153,8 +153,9 @@ func (r report) spread(k key, q quantity) spread {
 	return spreadOf(values)
 }
 
-// ratio returns the values of case k divided by the values of the contender by, for the same place and number
-// of runs, pair by pair. It returns the median of all pairs, and the lowest and highest median of a round.
+// ratio divides the values of case k by the values of the contender by, pair by pair. Both contenders have
+// the same place and number of runs. The result has the median of all pairs, and the lowest and the highest
+// median of a round.
 func (r report) ratio(k key, by string, q quantity) spread {
 	reference := k
 	reference.contender = by

@@ -26,7 +26,7 @@ type pollTargets struct {
 	Tokens   []string `json:"tokens"` // each for the next waitersPerAgent asks
 }
 
-// A waiting is a kind of request that stays open at a server. path returns the path of request i.
+// waiting is a kind of request that stays open at a server. path returns the path of request i.
 type waiting struct {
 	path func(p pollTargets, i int) string
 	// begun waits for the first data, if the server sends any before the request ends.
@@ -95,8 +95,8 @@ func measureConnections(ctx context.Context, p plan, of waiting) (all []footprin
 	return []footprint{before, then}, err
 }
 
-// request sends a request for each ask on a new connection, and waits for of.begun. The caller closes the
-// connections, even after an error.
+// request sends a request for each ask on a new connection, and calls of.begun for each connection. The
+// caller closes the connections, even after an error.
 func (p pollTargets) request(ctx context.Context, of waiting) (all []net.Conn, err error) {
 	server, err := url.Parse(p.Address)
 	if err != nil {
@@ -124,8 +124,8 @@ func get(conn net.Conn, host, path, token string) error {
 	return err
 }
 
-// An activeRequests counts the requests that a server has received but not yet answered. A request stays
-// counted if its connection closes before the reply.
+// activeRequests counts the requests that a server has received but not yet answered. A request stays counted
+// if its connection closes before the reply.
 type activeRequests struct{ atomic.Int64 }
 
 func (u *activeRequests) note(_ net.Conn, now http.ConnState) {

@@ -104,7 +104,7 @@ func TestDatasetIsDeterministic(t *testing.T) {
 	}
 }
 
-// Scale prints lines for cycles, for reads and for the clean-up. It leaves only the database that it was told
+// Scale prints lines for cycles, for reads and for the clean-up. It deletes all databases except the database
 // to keep.
 func TestScalePrintsAllFigures(t *testing.T) {
 	var out, notes strings.Builder

@@ -29,7 +29,7 @@ const (
 	resultsEnd   = "<!-- end of results -->\n"
 )
 
-// tee returns a writer that writes to tables and keeps a copy in d.
+// tee returns a writer that writes to tables and keeps a copy in the document.
 func (d *document) tee(tables io.Writer) io.Writer {
 	if d == nil {
 		return tables

@@ -125,7 +125,7 @@ func measureStreams(ctx context.Context, p plan, i int) (r streamRound, err erro
 	return streamRound{i, took, usage.others(time.Since(start))}, err
 }
 
-// A followers reads one stream on many connections, and reports each event about an ask that arrives on a
+// followers reads one stream on many connections, and reports each event about an ask that arrives on a
 // connection.
 type followers struct {
 	all      []net.Conn

@@ -219,9 +219,9 @@ func measureHosted(ctx context.Context, p plan, n int) (h hostedWaiting, err err
 	return h, nil
 }
 
-// messagesOf returns the size of the messages of the runs in a database: the number of bytes by which an
-// empty database grows when their rows and index entries are added to it. The messages are the events that
-// the model reads, including its calls. Afterwards the empty database contains them.
+// messagesOf returns the size of the messages of the runs in a database. The messages are the events that the
+// model reads, including its calls. messagesOf adds the rows and index entries of the messages to an empty
+// database, and returns the growth of that database in bytes.
 func messagesOf(path, empty string) (bytes int64, err error) {
 	before, err := sizeOf(empty)
 	if err != nil {

@@ -40,8 +40,8 @@ func main() {
 	}
 }
 
-// run runs the program with its arguments. Tables go to out, or with -json
-// lines of JSON to out and tables to notes.
+// run runs the program with its arguments. It prints tables to out. With -json, it prints lines of JSON to
+// out and the tables to notes.
 func run(ctx context.Context, args []string, out, notes io.Writer) error {
 	if len(args) > 0 && args[0] == childArg {
 		return child(ctx, args[1:])

@@ -26,7 +26,7 @@ type footprint struct {
 }
 
 // measureMemory measures the memory of a child process, first without asks and then at each number of pending
-// asks. The last two values are from after the asks were read, and from when the asks have waiters.
+// asks. It measures again after the asks were read, and once the asks have waiters.
 func measureMemory(ctx context.Context, p plan) (all []footprint, err error) {
 	dir, err := os.MkdirTemp(p.dir, ".bench-memory-*")
 	if err != nil {
@@ -100,8 +100,9 @@ func (p *product) readAsks(ctx context.Context, ids []string) error {
 	})
 }
 
-// collections is the number of garbage collections before memory is measured. A collection at most
-// halves the large stack of a goroutine that has called SQLite. During a long wait there are at least as many.
+// collections is the number of garbage collections before memory is measured. A collection at most halves the
+// large stack of a goroutine that has called SQLite. During a long wait there are at least as many
+// collections.
 const collections = 4
 
 // settledMemory returns the memory of the process after unused memory was returned to

@@ -194,7 +194,7 @@ func TestPeersAreMeasuredInEachRound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Every second measurement of dbos fails. After the third failure it is left out.
+	// Every second measurement of dbos fails. After the third failure, dbos is left out.
 	for k, want := range map[key]int{
 		{"restate", peerPlace, 1}: 3, {"restate", peerPlace, gateRuns}: 3, {"askback", remote, gateRuns}: 3,
 		{"dbos", peerPlace, 1}: 3, {"dbos", peerPlace, gateRuns}: 0,

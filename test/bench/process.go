@@ -11,8 +11,8 @@ import (
 	"os/exec"
 )
 
-// childArg is the first argument of a child process. Memory is measured in
-// separate processes, and recovery after a process was killed.
+// childArg is the first argument of a child process. Child processes are used to measure memory, and recovery
+// after a process was killed.
 const childArg = "child"
 
 // A childCommand runs in a child process and writes lines of JSON. It ends when its work is done or stdin is

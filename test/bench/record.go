@@ -52,7 +52,7 @@ type record struct {
 	db              *recordDatabase
 	asked, answered sample
 	last            atomic.Int64
-	seq             int64 // of the writing goroutine
+	seq             int64 // used only by the writing goroutine
 	waiting         waiters
 }
 
@@ -111,7 +111,7 @@ func (r *record) copyFrom(
 	if r.answered, err = sampleOf(conn, id); err != nil {
 		return err
 	}
-	r.answered.row[recordFixed], r.answered.row[recordFixedSum] = nil, nil // an update does not change them
+	r.answered.row[recordFixed], r.answered.row[recordFixedSum] = nil, nil // an update does not change these columns
 	return errors.Join(runStatement(conn, `delete from records where kind = 'ask'`),
 		runStatement(conn, `delete from history`))
 }

@@ -45,8 +45,8 @@ type scaleCase struct {
 
 var scaleCases = []scaleCase{{inProcess, openProduct}, {"many agents", openManyAgents}, {remote, openRemoteProduct}}
 
-// A manyAgents is an engine in this process. The agents of the dataset ask in turn, so that cycles change
-// many pages of the indices by owner.
+// manyAgents is an engine in this process. The agents of the dataset ask in turn, so that cycles change many
+// pages of the indices by owner.
 type manyAgents struct {
 	*product
 	agents []askback.Asker
@@ -224,8 +224,8 @@ func (s *scale) figures(do func(name string, small, large, ratio spread)) {
 	}
 }
 
-// ratiosOf divides values by the values with the same index in by. It omits values whose divisor is zero or
-// missing.
+// ratiosOf divides each value by the value with the same index in by. It omits values whose divisor is zero
+// or missing.
 func ratiosOf(values, by []float64) (out []float64) {
 	for i := range min(len(values), len(by)) {
 		if by[i] != 0 {
@@ -280,8 +280,8 @@ func (s *scale) print(w io.Writer) error {
 	return t.Flush()
 }
 
-// A scaleReads contains the figures of one database, keyed by name: times in ms, and the memory of the
-// process in MB.
+// scaleReads contains the figures of one database, keyed by name: times in ms, and the memory of the process
+// in MB.
 type scaleReads struct {
 	names  []string
 	values map[string][]float64

@@ -158,7 +158,7 @@ func listReads(e *engine.Engine, page askback.Page) []read {
 	}
 }
 
-// A zeros is a reader of zeros, for the random bits of an id.
+// zeros is a reader of zeros, for the random bits of an id.
 type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) {

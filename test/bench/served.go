@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// maxIdle is the maximum number of idle connections of a client. It is more than are ever used, so that no
+// maxIdle is the maximum number of idle connections of a client. A client uses fewer connections, so that no
 // connection is opened during a measurement.
 const maxIdle = 512
 
@@ -50,7 +50,7 @@ func serve(ln net.Listener, h http.Handler, note func(net.Conn, http.ConnState))
 	}
 }
 
-// An httpAnswered is a subject in this process with answers over HTTP. The requests have no token, and their
+// httpAnswered is a subject in this process with answers over HTTP. The requests have no token, and their
 // JSON is not parsed.
 type httpAnswered struct {
 	subject

@@ -49,7 +49,7 @@ func short(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-// percentile returns the smallest value such that at least the fraction p of the values is not greater. It
+// percentile returns the smallest value v for which at least the fraction p of the values is at most v. It
 // returns zero if there are no values.
 func percentile[T cmp.Ordered](sorted []T, p float64) T {
 	if len(sorted) == 0 {

@@ -9,9 +9,9 @@ import (
 // means that the time is unknown.
 type usage struct{ machine, own time.Duration }
 
-// others returns the average number of processors that other processes have used since u was read. while is
-// the time since then. The work of other processes slows down a measurement. others returns 0 if the number
-// is unknown.
+// others returns the average number of processors that other processes have used since the usage u was read.
+// while is the time since then. The result is 0 if the number is unknown. The work of other processes slows
+// down a measurement.
 func (u usage) others(while time.Duration) float64 {
 	if u.machine == 0 || while <= 0 {
 		return 0

@@ -36,8 +36,8 @@ type answerShape struct {
 	want   askback.Outcome
 }
 
-// chosen returns the answer that selects options of question n of q, as it is stored. The first question has
-// the number "1".
+// chosen returns the stored form of an answer that selects options of question n of the request. The first
+// question has the number "1".
 func chosen(n string, q askback.Request, selected ...string) askback.QuestionAnswer {
 	return askback.QuestionAnswer{ID: "q" + n, Question: q.Questions[n[0]-'1'].Text, Selected: selected}
 }

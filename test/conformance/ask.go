@@ -97,7 +97,7 @@ func keysPerAgent(f fixture) {
 			seen[id] = name
 		}
 	}
-	q.Key = "bk" // key "bk" of a, not key "k" of ab
+	q.Key = "bk" // the key "bk" of the agent a, not the key "k" of the agent ab
 	if a := f.ask(f.as(askback.Agent, "a"), q); a.Repeated {
 		f.Errorf("got the existing ask %s, want a new one", a.ID)
 	}

@@ -38,7 +38,7 @@ func labels(q askback.Question) (all []string) {
 }
 
 // wantQuestions requires that each question of an ask has the labels of the same question in the request. A
-// comparison of two results would not detect a question that both lack.
+// comparison of two results would not detect a question that is missing in both results.
 func (f fixture) wantQuestions(got askback.Ask, want askback.Request) {
 	f.Helper()
 	for i, q := range want.Questions {

@@ -89,7 +89,7 @@ func (f fixture) askSeveral(client askback.Asker, n int) []askback.Ask {
 func listOrder(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	all := f.askSeveral(agent, 12)
-	var settled []askback.Ask // the last is first
+	var settled []askback.Ask // the ask that was settled last is first
 	for i, end := range []func(id string) (askback.Ask, error){
 		func(id string) (askback.Ask, error) { return ana.Answer(f.ctx(), id, askback.Choose("SQLite")) },
 		func(id string) (askback.Ask, error) { return ana.Decline(f.ctx(), id, "") },

@@ -31,8 +31,8 @@ func timed(on askback.OnTimeout) askback.Request {
 	return q
 }
 
-// expired returns a with the outcome that its deadline must set. It takes the time and the reason of the
-// outcome from got.
+// expired returns the ask a with the outcome that its deadline must set. The time and the reason of the
+// outcome are from the ask got.
 func expired(a askback.Ask, got askback.Ask) askback.Ask {
 	a.Status = askback.Expired
 	a.Outcome = &askback.Outcome{Status: askback.Expired, Actor: askback.Actor{Kind: askback.ActorTimer}}

@@ -63,7 +63,7 @@ func (t *channelKillTest) run(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = services.End() }() // it may have been interrupted
+	defer func() { _ = services.End() }() // the process may have been interrupted
 	stage := fakes.NewStage(ctx)
 	defer stage.End()
 	t.traces = newTraceCollector(stage)
@@ -168,7 +168,7 @@ func (t *channelKillTest) violate(f fault, format string, args ...any) {
 	t.bad = append(t.bad, violated(f, format, args...))
 }
 
-// as calls what with a client that has the token of a. It retries until a server replies.
+// as calls what with a client that has the token of the account. It retries until a server replies.
 func as[T any](
 	ctx context.Context, t *channelKillTest, a account, what func(context.Context, *httpapi.Client) (T, error),
 ) (T, error) {
@@ -268,8 +268,8 @@ func closed(all []fakes.Message) bool {
 		!slices.ContainsFunc(all, func(m fakes.Message) bool { return m.Live })
 }
 
-// await waits until so returns true for the messages about an ask, for both people in all venues. Otherwise
-// it returns a description of the first messages for which so returns false.
+// await waits until the condition so holds for the messages about an ask, for both people in all venues.
+// Otherwise it returns a description of the first messages for which the condition does not hold.
 func (t *channelKillTest) await(ctx context.Context, a askback.Ask, so func([]fakes.Message) bool) (not string) {
 	ok := until(ctx, func() bool {
 		not = ""

@@ -195,8 +195,8 @@ func (c *clientPool) waitWhilePaused(ctx context.Context) {
 	}
 }
 
-// withoutOutcome compares two states of all agents. It returns a violation for each agent that waited in the
-// state then and has received no outcome up to the state now.
+// withoutOutcome compares an earlier and a later state of all agents. It returns a violation for each agent
+// that waited then and has received no outcome since.
 func withoutOutcome(then, now [agentCount]agentState) (bad []violation) {
 	for i, s := range then {
 		if s.waiting && now[i].turn == s.turn {

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// A follower closes most connections after a random number of bytes up to maxRead, or a
-	// random time up to maxFollowTime. So a stream ends anywhere in a frame.
+	// A follower closes most connections after a random number of bytes up to maxRead, or a random time up to
+	// maxFollowTime. A stream can therefore end anywhere in a frame.
 	maxRead       = 64 << 10
 	maxFollowTime = 60 * time.Millisecond
 )
@@ -59,7 +59,7 @@ type record struct {
 	all   []entry
 	last  map[string]int64 // last sequence number of each session
 	start string           // cursor of the snapshot
-	ended map[string]bool  // sessions whose final message it has received
+	ended map[string]bool  // sessions whose final message the reader has received
 	cuts  int
 	bad   []violation
 }

@@ -97,7 +97,7 @@ func (h *heldTest) audit(ctx context.Context) (bad []violation, err error) {
 // A heldHistory is the state of an ask after its events so far.
 type heldHistory struct {
 	held    map[string]bool // the people who hold an answer; once the ask is settled, the people who held an answer
-	settled string          // the type of the event that settled it
+	settled string          // the type of the event that settled the ask
 	counts  heldCounts
 }
 

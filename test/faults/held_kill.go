@@ -98,7 +98,7 @@ func (h *heldTest) run(ctx context.Context, n int) error {
 	return err
 }
 
-// serve starts a server, calls during when the server is ready, and kills it.
+// serve starts a server, calls during when the server is ready, and kills the server.
 func (h *heldTest) serve(ctx context.Context, during func()) error {
 	c, err := h.start(ctx)
 	if err != nil {
@@ -250,8 +250,8 @@ func (g *heldGame) hold(ctx context.Context, who account, label string) {
 	g.learn(ctx, "hold", a, err)
 }
 
-// give counts the beginning (what is 0) or the end (1) of a person's call of Hold. The answer may be sent
-// from the beginning on.
+// give counts the calls of Hold by a person: the beginning of a call if what is 0, and the end if what is 1.
+// The answer may be sent once the call has begun.
 func (g *heldGame) give(name string, what int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -147,7 +147,8 @@ func size(path string) int64 {
 	return info.Size()
 }
 
-// serve starts a server, waits until it has proved its identity, calls during, and kills it.
+// serve starts a server and waits until the server has proved its identity. It then calls during, and kills
+// the server.
 func (t *hostedTest) serve(ctx context.Context, during func() error) error {
 	c, err := t.serverProcess.start(ctx)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// mutants maps the name of each deliberate defect to the option that sets how often the
-// test that must detect it is repeated.
+// mutants maps the name of each mutant to an option. The option sets how often the test that must detect the
+// mutant is repeated.
 var mutants = map[string]func(*options) *int{
 	ackBeforeCommit: func(o *options) *int { return &o.load },
 	unforwarded:     func(o *options) *int { return &o.server },
@@ -77,7 +77,8 @@ func (e *earlyAckStore) Commit(ctx context.Context, c store.Change) (int64, erro
 	return 0, nil
 }
 
-// copyOf returns a copy of a change. The engine reuses the memory of the original once it is acknowledged.
+// copyOf returns a copy of a change. The engine reuses the memory of the original once the change is
+// acknowledged.
 func copyOf(c store.Change) store.Change {
 	c.Put, c.Events, c.Effects = slices.Clone(c.Put), slices.Clone(c.Events), slices.Clone(c.Effects)
 	for i := range c.Put {
@@ -105,7 +106,7 @@ func mutantTransport(mutant string, nameOf func(token string) string) func(http.
 	return func(on http.RoundTripper) http.RoundTripper { return &droppingTransport{on: on, nameOf: nameOf} }
 }
 
-// dropInterval is the number of answers of which one is not forwarded.
+// The mutant does not forward one of dropInterval answers.
 const dropInterval = 20
 
 type droppingTransport struct {
@@ -133,8 +134,8 @@ func (l *droppingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, l.fakeAnswer(res, said, l.nameOf(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))
 }
 
-// fakeAnswer settles the ask in a response as the answer would have settled it. said is the request body with
-// the answer, and by is the name of the person.
+// fakeAnswer settles the ask in a response with the answer, as the server would. said is the request body
+// with the answer, and by is the name of the person.
 func (l *droppingTransport) fakeAnswer(res *http.Response, said []byte, by string) error {
 	var a askback.Ask
 	if err := json.NewDecoder(res.Body).Decode(&a); err != nil {

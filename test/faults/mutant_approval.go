@@ -51,10 +51,9 @@ func sum(b []byte) string {
 }
 
 const (
-	// staleGrant is the mutant that writes a grant although it has changed
-	// since it was read.
+	// staleGrant is the mutant that overwrites a grant, even if the stored grant has changed since the read.
 	staleGrant = "grant-without-version"
-	// staleStep is the mutant that writes an ask although it has changed since it was read.
+	// staleStep is the mutant that overwrites an ask, even if the stored ask has changed since the read.
 	staleStep = "step-without-version"
 )
 

@@ -28,7 +28,7 @@ func (e effect) String() string {
 type mutation struct {
 	name string
 	want effect
-	do   func(r *rand.Rand, c *toolCall) bool // returns false if it does not apply
+	do   func(r *rand.Rand, c *toolCall) bool // returns false if the mutation does not apply
 }
 
 // mutations are changes that could make one call look like another.
@@ -262,8 +262,8 @@ func flip(r *rand.Rand, s string) string {
 	return string(runes)
 }
 
-// duplicate adds a member with the name of another member, before or after it. The two
-// names may have different escapes.
+// duplicate adds a member with the name of another member, before or after that member. The two names may
+// have different escapes.
 func duplicate(r *rand.Rand, c *toolCall) bool {
 	n := pick(r, withParts(c.args.all(object), 1))
 	if n == nil {

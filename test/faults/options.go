@@ -91,8 +91,8 @@ func setDefault(n *int, value int) {
 	}
 }
 
-// selectMutantTest disables all tests except the test that must detect the mutant, if there is one. It
-// returns an error if the mutant is unknown.
+// selectMutantTest disables all tests except the test that must detect the mutant. Without a mutant, it does
+// nothing. It returns an error if the mutant is unknown.
 func (o *options) selectMutantTest() error {
 	if o.mutant == "" {
 		return nil

@@ -185,14 +185,13 @@ func (c *race) cancel(ctx context.Context, r *rand.Rand) {
 	c.record(reply{action: actionCancel, who: racerName, ask: got, err: err})
 }
 
-// consumeEarly consumes the approval without waiting for it, so that the ask may still be
-// pending.
+// consumeEarly consumes the approval without waiting for the outcome, so that the ask may still be pending.
 func (c *race) consumeEarly(ctx context.Context, r *rand.Rand) {
 	c.consumeWith(ctx, c.agent(r), c.asked.Confirmation.Digest)
 }
 
-// consume waits until the ask is settled, and consumes it with the approved digest or, if it was not
-// approved, with the digest of the ask. It reads the outcome from the engine on which it consumes: another
+// consume waits until the ask is settled, and then consumes it. It uses the approved digest or, if the ask
+// was not approved, the digest of the ask. It reads the outcome from the engine on which it consumes. Another
 // engine may reject the call because it has an older state, which is safe.
 func (c *race) consume(ctx context.Context, r *rand.Rand) {
 	<-c.settled

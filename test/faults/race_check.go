@@ -148,7 +148,7 @@ func (c *raceChecker) checkSpent() {
 			c.violate(accepted, "consumed with %s", t.digest)
 		case t.err == nil:
 			times++
-		case errors.Is(t.err, want), errors.Is(t.err, askback.ErrNotApproved): // it may have been too early
+		case errors.Is(t.err, want), errors.Is(t.err, askback.ErrNotApproved): // the call may have been too early
 		case errors.Is(t.err, askback.ErrDigest) && !right:
 		default:
 			c.violate(failed, "consume with %s: %v", t.digest, t.err)

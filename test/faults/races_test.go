@@ -53,14 +53,15 @@ func TestRaceCheckerAcceptsValidRace(t *testing.T) {
 	}
 }
 
-// one returns the first reply of an action for which with returns true. If with is nil, it returns the first
-// reply of the action.
+// one returns the first reply of an action that matches with. If with is nil, it returns the first reply of
+// the action.
 func (c *raceChecker) one(d action, with func(reply) bool) *reply {
 	i := slices.IndexFunc(c.replies, func(t reply) bool { return t.action == d && (with == nil || with(t)) })
 	return &c.replies[i]
 }
 
-// move moves the first event of one type behind the first event of another, and numbers the events again.
+// move moves the first event of one type behind the first event of another type, and numbers the events
+// again.
 func (c *raceChecker) move(event, behind string) {
 	i := slices.IndexFunc(c.history, func(e store.Event) bool { return e.Type == event })
 	moved := c.history[i]

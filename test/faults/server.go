@@ -47,8 +47,8 @@ func (p serverProcess) start(ctx context.Context) (*child, error) {
 // stateDir returns the XDG_STATE_HOME of the programs of a test.
 func stateDir(dir string) string { return filepath.Join(dir, "state") }
 
-// isolatedEnv returns an environment without the state and settings of the current user. It also has no GOGC,
-// because with it a server would not tune its collector.
+// isolatedEnv returns an environment without the state and settings of the current user. The environment has
+// no GOGC, because a server with GOGC would not tune its collector.
 func isolatedEnv(dir string) []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "ASKBACK_") || strings.HasPrefix(v, "XDG_STATE_HOME=") ||

@@ -136,8 +136,8 @@ func (o *serverTest) killEarly(ctx context.Context) error {
 	return o.end(ctx, c)
 }
 
-// serve starts a server, waits until it has proved its identity, calls during,
-// and kills it.
+// serve starts a server and waits until the server has proved its identity. It then calls during, and kills
+// the server.
 func (o *serverTest) serve(ctx context.Context, during func()) error {
 	c, err := o.start(ctx)
 	if err != nil {

@@ -128,7 +128,7 @@ func (s *streamTest) while(ctx context.Context) {
 	_ = pause.For(ctx, randomDuration(s.rand, maxServeTimeStreams))
 }
 
-// serve starts a server, calls during when the server is ready, and kills it.
+// serve starts a server, calls during when the server is ready, and kills the server.
 func (s *streamTest) serve(ctx context.Context, during func()) error {
 	c, err := s.start(ctx)
 	if err != nil {

@@ -19,8 +19,8 @@ const maxDepth = 32
 // errAmbiguous is returned for JSON that parsers read in different ways.
 var errAmbiguous = errors.New("not a text that all parsers read alike")
 
-// A valueReader parses JSON to compare values. It uses another parser than Askback, so that the two do not
-// share a defect.
+// A valueReader parses JSON to compare values. It uses another parser than Askback, so that the two parsers
+// do not share a defect.
 type valueReader struct {
 	decoder jsontext.Decoder
 	source  bytes.Reader

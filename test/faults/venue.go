@@ -140,7 +140,7 @@ func (v *venue) told(person string) (text string) {
 	return text
 }
 
-// join makes a person known who has no receiver in the settings. browser returns a browser that is logged in,
+// join registers a person who has no receiver in the settings. browser returns a browser that is logged in,
 // which only push messages need.
 func (v *venue) join(
 	ctx context.Context, person string, c askback.Contacts, browser func(context.Context) (*fakes.Browser, error),

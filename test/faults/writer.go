@@ -75,7 +75,7 @@ func messageText(kind string, h lifecycle.Event) string {
 	return ""
 }
 
-// A writer is an agent in a followed or a new session, and the person who answers it.
+// A writer is an agent in a followed or a new session, and the person who answers the agent.
 type writer struct {
 	person
 	number    int

@@ -54,8 +54,8 @@ func words(err error) []string {
 	return strings.FieldsFunc(err.Error(), func(r rune) bool { return r == ' ' || r == ':' })
 }
 
-// arguments returns valid arguments of a method after the context. It returns none if zero values and the id
-// of the ask are valid.
+// arguments returns valid arguments of a method after the context. It returns no arguments if zero values and
+// the id of the ask are valid.
 func arguments(method string, ask askback.Ask) []any {
 	switch method {
 	case "Session", "Messages":

@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/test/kit/freeport"
 )
 
-// The commands of docs/phone.md that try a channel without its service lead to an answer. Each runs unchanged
-// in a shell of its own, except for the ports and the paths (F13).
+// The commands of docs/phone.md that try a channel without its service lead to an answer. Each command runs
+// unchanged in a shell of its own, except for the ports and the paths (F13).
 func TestChannelCommandsWorkWithoutTheService(t *testing.T) {
 	if os.Getenv("ASKBACK_LONG") == "" {
 		t.Skip("it links programs; make interop runs it")

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 // repository is the root of the repository.
 const repository = "../.."
 
-// patience is how long one command may take. The first one compiles.
+// patience is how long one command may take. The first command compiles.
 const patience = 10 * time.Minute
 
 // endTime is how long programs may take to end.

@@ -13,7 +13,7 @@ import (
 // scripts build it once for all packages.
 const Variable = "ASKBACK_TEST_PROGRAM"
 
-// Build returns the path of askback, which it builds in the folder dir if [Variable] is not set.
+// Build returns the path of askback. If [Variable] is not set, it builds askback in the folder dir.
 func Build(ctx context.Context, dir string) (string, error) {
 	if path := os.Getenv(Variable); path != "" {
 		return path, nil

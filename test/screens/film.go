@@ -65,7 +65,7 @@ type fixture struct {
 	address       string // the address of the server
 }
 
-// command returns a command of the program with a token, or without one for the user of the machine.
+// command returns a command of the program. If token is "", the command runs as the user of the machine.
 func (f *fixture) command(token string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(f.ctx, f.program, args...)
 	cmd.Dir = f.home
@@ -194,7 +194,7 @@ var sceneTemplate = template.Must(template.New("scene").Parse(sceneText))
 const ringScript = `(r => [r.x, r.y, r.width, r.height].map(n => n * %v))` +
 	`(document.evaluate(%q, document).iterateNext().getBoundingClientRect())`
 
-// take adds a scene. It has a ring around the element that the person presses, if one is given.
+// take adds a scene. If an element is given that the person presses, the scene has a ring around the element.
 func (c *camera) take(caption, press string, hold time.Duration) chromedp.Action {
 	return chromedp.ActionFunc(func(ctx context.Context) error {
 		var page, whole []byte

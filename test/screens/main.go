@@ -61,7 +61,7 @@ func main() {
 // A picture is a page in a window.
 type picture struct {
 	name          string
-	path          string // "{single}" stands for the id of that ask
+	path          string // "{NAME}" stands for the id of the ask with this name
 	width, height int64
 	dark          bool
 }

@@ -127,7 +127,7 @@ func (b *book) open(group, name string, a askback.Ask, fill func(*view.Form)) {
 	b.add(group, name, askback.PagePath(a.ID), pages.Ask(b.frame, i, v, form))
 }
 
-// settle returns an ask with an outcome by ana, which change completes.
+// settle returns an ask with an outcome by ana. change completes the outcome.
 func (b *book) settle(a askback.Ask, change func(*askback.Outcome)) askback.Ask {
 	o := askback.Outcome{
 		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"},

@@ -156,8 +156,8 @@ func routeStories(b *book) {
 	b.add("Routes", "form with an error", pages.RoutesPath, pages.EditRoute(f, form))
 }
 
-// peopleStories adds the stories of the page of people and groups as an admin sees the page, and of its
-// forms.
+// peopleStories adds the stories of the page of people and groups as an admin sees the page, and of the forms
+// of the page.
 func peopleStories(b *book) {
 	people := []askback.Person{
 		{Name: "ana", Email: "ana@example.com", Groups: []string{"payments"}, Source: askback.SourceSettings},

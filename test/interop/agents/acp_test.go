@@ -94,7 +94,8 @@ func (e *editor) send(message map[string]any) {
 	}
 }
 
-// received waits for a message for which which returns true, and removes it.
+// received waits for a message that matches which. It removes the message from the received messages, and
+// returns it.
 func (e *editor) received(what string, which func(editorMessage) bool) editorMessage {
 	e.f.t.Helper()
 	var found editorMessage
@@ -141,7 +142,8 @@ func (e *editor) prompt(text string) {
 	}})
 }
 
-// permission waits for a request for a permission. It returns its id, and its options by their kinds.
+// permission waits for a request for a permission. It returns the id of the request, and the options keyed by
+// kind.
 func (e *editor) permission() (id json.RawMessage, options map[string]string) {
 	e.f.t.Helper()
 	m := e.received("a request for a permission",

@@ -284,7 +284,7 @@ func TestRequestOfCodexSurvivesRestarts(t *testing.T) {
 	if err := attached.Wait(); err != nil {
 		t.Errorf("interrupted: %v", err)
 	}
-	f.becomesCancelled(ask.ID) // it may have held the database, which the server then takes over
+	f.becomesCancelled(ask.ID) // the killed process may have owned the database, which the server then takes over
 	f.attach()
 	f.Answer(f.Open(1)[0].ID, askback.Answer{Decision: askback.Deny})
 	f.model.result("call_3")

@@ -179,8 +179,8 @@ func TestConfigurationChangedByCodexIsUpdatedAndRemoved(t *testing.T) {
 	}
 }
 
-// At the terminal, a question is answered in Askback while Codex shows where. A secret is asked for only at
-// the terminal, because answers are stored.
+// A question at the terminal is answered in Askback, while Codex shows where to answer it. Only the terminal
+// asks for a secret, because answers are stored.
 func TestCodexQuestionAtTheTerminalIsAnsweredInAskback(t *testing.T) {
 	t.Parallel()
 	secret := map[string]any{"questions": []any{map[string]any{

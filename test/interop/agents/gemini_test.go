@@ -11,7 +11,7 @@ var gemini = client{
 			"privacy":   map[string]any{"usageStatisticsEnabled": false},
 			"telemetry": map[string]any{"enabled": false},
 			"ui":        map[string]any{"hideTips": true, "hideBanner": true},
-			"tools":     map[string]any{"useRipgrep": false}, // it is downloaded
+			"tools":     map[string]any{"useRipgrep": false}, // Gemini CLI would download ripgrep
 			"ide":       map[string]any{"enabled": false, "hasSeenNudge": true},
 		})
 	},

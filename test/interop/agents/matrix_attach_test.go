@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// attachLanes returns the lanes of askback attach codex.
+// attachLanes returns the rows of the table for askback attach codex.
 func attachLanes() []lane {
 	var all []lane
 	for _, m := range []request{attachedQuestion, attachedPermission} {

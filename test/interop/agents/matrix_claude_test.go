@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// claudeLanes returns the lanes of the hooks of Claude Code.
+// claudeLanes returns the rows of the table for the hooks of Claude Code.
 func claudeLanes() []lane {
 	remote, impatient := claude, claude
 	remote.remote = true // with http hooks

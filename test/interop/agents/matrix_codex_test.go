@@ -7,7 +7,7 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// codexLanes returns the lanes of the hooks of Codex.
+// codexLanes returns the rows of the table for the hooks of Codex.
 func codexLanes() []lane {
 	hooked := codexWithHooks("codex", "--user")
 	guarded := codexWithHooks("codex", "--user", "--gate")

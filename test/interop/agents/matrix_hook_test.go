@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// A hookLane is a client whose hook asks people about the calls of its tools.
+// A hookLane is a row of the table for a client whose hook asks people about the calls of its tools.
 type hookLane struct {
 	agent  string // the label of its asks
 	client client
@@ -181,7 +181,7 @@ func (l hookLane) awayAtTerminal(t *testing.T) {
 	}
 }
 
-// questionCells returns the tests of a lane of questions at a terminal.
+// questionCells returns the tests of a row about questions, at a terminal.
 func (l hookLane) questionCells() map[situation]func(*testing.T) {
 	return map[situation]func(*testing.T){
 		inTime: l.answered, late: l.answeredInDialog, restart: l.answeredAfterRestart, away: l.awayQuestion,

@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// mcpLanes returns the lanes of the tools ask_user_question and confirm_action, which are the
+// mcpLanes returns the rows of the table for the tools ask_user_question and confirm_action, which are the
 // same in each client.
 func mcpLanes() []lane {
 	var all []lane

@@ -33,8 +33,8 @@ var (
 	}
 )
 
-// openCodeLanes returns the lanes of the plugin for OpenCode, of its gate, and of askback attach
-// opencode.
+// openCodeLanes returns the rows of the table for the plugin for OpenCode, for its gate, and for askback
+// attach opencode.
 func openCodeLanes() (all []lane) {
 	noRun := map[string]string{
 		question:   "`opencode run` does not offer the tool question.",

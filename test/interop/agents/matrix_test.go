@@ -60,8 +60,9 @@ var lanes = slices.SortedStableFunc(slices.Values(slices.Concat(
 // name returns the name of a row for a subtest.
 func (l lane) name() string { return l.kind + " by " + l.by }
 
-// covering returns the cells that TestMatrix tests without ASKBACK_LONG, by the keys of cellKey. They are the
-// first situation of each row, and each situation of each agent in one of its rows, in turn.
+// covering returns the cells that TestMatrix tests without ASKBACK_LONG, by the keys of cellKey. The cells
+// are the first situation of each row, and each situation of each agent in a row of the agent. The rows of an
+// agent take turns.
 func covering() map[string]bool {
 	chosen, covered := map[string]bool{}, map[string]bool{}
 	choose := func(l lane, s situation) {
@@ -143,7 +144,7 @@ func TestMatrix(t *testing.T) {
 // results are the results of the tested cells.
 type results struct {
 	mu    sync.Mutex
-	cells map[string]string // by the keys of cellKey
+	cells map[string]string // keyed by cellKey
 }
 
 func cellKey(l lane, s situation) string { return l.agent + ", " + l.name() + ": " + string(s) }
@@ -214,7 +215,7 @@ type table struct {
 
 var tableMark = regexp.MustCompile(`(?s)^(.*<!-- matrix -->\n)(.*?)(<!-- end -->\n.*)$`)
 
-// readTable returns the table in the document, with the cells of known lanes.
+// readTable returns the table in the document, with the cells of known rows.
 func readTable() (table, error) {
 	raw, err := os.ReadFile(tableFile)
 	if err != nil {

@@ -18,7 +18,7 @@ type request struct {
 	tool string
 	args any
 	// yes and no are answers. saysYes and saysNo are in the results of these answers. If yes permits
-	// [makeLine], saysYes is ran.
+	// [makeLine], saysYes is the constant ran.
 	yes, no         askback.Answer
 	saysYes, saysNo string
 	// headless contains the further arguments of the client without a terminal.

@@ -128,8 +128,7 @@ func (f *fixture) settled(id string) askback.Ask {
 	return ask
 }
 
-// wantResult waits for the result of a call, which must contain the parts and must not be an
-// error.
+// wantResult waits for the result of a call. The result must contain the parts and must not be an error.
 func (f *fixture) wantResult(id string, parts ...string) {
 	f.t.Helper()
 	got := f.model.result(id)
@@ -140,8 +139,7 @@ func (f *fixture) wantResult(id string, parts ...string) {
 	}
 }
 
-// wantErrorResult waits for the result of a call, which must contain the parts and must be an
-// error.
+// wantErrorResult waits for the result of a call. The result must contain the parts and must be an error.
 func (f *fixture) wantErrorResult(id string, parts ...string) {
 	f.t.Helper()
 	got := f.model.result(id)

@@ -141,8 +141,8 @@ func TestAskUserQuestionIsAnswered(t *testing.T) {
 	}
 }
 
-// A question that is not answered in time ends the run. It survives restarts of Claude
-// Code and Askback, and the resumed session continues with the answer (F2, F9).
+// A question that is not answered in time ends the run. The question survives restarts of Claude Code and
+// Askback, and the resumed session continues with the answer (F2, F9).
 func TestDeferredQuestionIsAnsweredLater(t *testing.T) {
 	t.Parallel()
 	for name, w := range map[string]setup{"by command": local, "by address": remoteHTTP} {

@@ -146,7 +146,7 @@ func (m *model) next(in request) turn {
 	return text("There is no more in the script.")
 }
 
-// write sends a turn, as an event stream if the request is for one.
+// write sends a turn, as an event stream if the request asks for a stream.
 func (m *model) write(w http.ResponseWriter, in request, said turn) {
 	content := []map[string]any{}
 	stop := "end_turn"

@@ -43,7 +43,7 @@ func (s *screen) press(key string) {
 }
 
 // startWith answers the dialogs that Claude Code may show at its start, until a text is on the screen. It
-// trusts the folder and uses its MCP server.
+// trusts the folder and accepts the MCP server of the folder.
 func (s *screen) startWith(part string) {
 	s.t.Helper()
 	keys := [][2]string{

@@ -6,7 +6,8 @@ import (
 )
 
 // ContentText returns the text of the content of a message to a model. The content is a JSON string, or an
-// array of text blocks, whose texts it joins with line feeds. It returns other JSON unchanged.
+// array of text blocks. ContentText joins the texts of the blocks with line feeds. It returns other JSON
+// unchanged.
 func ContentText(content json.RawMessage) string {
 	var text string
 	if json.Unmarshal(content, &text) == nil {

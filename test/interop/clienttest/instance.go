@@ -100,8 +100,8 @@ func (p *Instance) Environ(more ...string) []string {
 }
 
 // Start starts the server at p.URL, and waits until the server serves the database. A command in the
-// background may have opened the database before. The command then serves the database at the same address
-// until it hands over.
+// background may have opened the database before. That command then serves the database at the same address
+// until the server takes over.
 func (p *Instance) Start() {
 	p.t.Helper()
 	p.server = exec.Command(p.Program, "serve", "--listen", strings.TrimPrefix(p.URL, "http://"))

@@ -51,8 +51,8 @@ func NewScreen(t testing.TB, dir string, env []string, command ...string) *Scree
 	return s
 }
 
-// close ends the program and waits for its end, because it writes to its home folder
-// until then. After 10 seconds it kills the program.
+// close ends the program and waits for its end, because the program writes to its home folder until then.
+// After 10 seconds it kills the program.
 func (s *Screen) close() {
 	id, err := s.tmux("display-message", "-p", "#{pane_pid}")
 	_, _ = s.tmux("kill-server")

@@ -48,7 +48,7 @@ func TestAgentsAreSeparate(t *testing.T) {
 }
 
 // Two processes of askback mcp with the same token are one agent, but two sessions. The same question is
-// therefore asked and answered separately for each (F9).
+// therefore asked and answered separately for each process (F9).
 func TestSessionsOfOneAgentAreSeparate(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()

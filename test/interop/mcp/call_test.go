@@ -110,8 +110,8 @@ func (a *agent) result(c <-chan reply) result {
 	return out
 }
 
-// callAndTimeOut calls a tool so that the client times out before there is a result. If it times out before
-// the question was asked, callAndTimeOut calls again with a longer timeout.
+// callAndTimeOut calls a tool so that the client times out before there is a result. If the client times out
+// before the question was asked, callAndTimeOut calls again with a longer timeout.
 func (a *agent) callAndTimeOut(p *clienttest.Instance, c call) {
 	a.t.Helper()
 	a.timeOutAll(p, 1, func(withTimeout time.Duration) []<-chan reply {
@@ -119,8 +119,8 @@ func (a *agent) callAndTimeOut(p *clienttest.Instance, c call) {
 	})
 }
 
-// timeOutAll calls start, whose calls must time out. It repeats this with longer
-// timeouts until at least openQuestions questions are open.
+// timeOutAll calls start, and requires that the calls of start time out. It repeats this with longer timeouts
+// until at least openQuestions questions are open.
 func (a *agent) timeOutAll(
 	p *clienttest.Instance, openQuestions int, start func(withTimeout time.Duration) []<-chan reply,
 ) {

@@ -33,8 +33,8 @@ var applies = []string{
 	"tools-list",
 }
 
-// An exemption is the reason why a scenario, or some of its checks, does not
-// apply. The messages of the suite for these checks contain one of its texts.
+// An exemption is the reason why a scenario, or some of its checks, does not apply. The messages of the suite
+// for these checks contain one of the texts.
 type exemption struct {
 	why  string
 	says []string

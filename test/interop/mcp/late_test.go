@@ -102,8 +102,8 @@ func TestAnswerAfterClientTimeoutIsReturned(t *testing.T) {
 	})
 }
 
-// The server is restarted between ask and answer, and between the answer and the call that fetches it. HTTP
-// clients keep their session, and askback mcp finds the new server (B7, F4).
+// The server is restarted between ask and answer, and between the answer and the call that fetches the
+// answer. HTTP clients keep their session, and askback mcp finds the new server (B7, F4).
 func TestQuestionSurvivesServerKilledBetweenCalls(t *testing.T) {
 	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {
 		i := &lateAgent{agent: newAgent(t, w.script, w.in(p)), p: p}

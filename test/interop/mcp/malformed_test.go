@@ -27,8 +27,8 @@ type callResult struct {
 	Error     string
 }
 
-// rewritten lists the calls that a JavaScript client cannot send: it parses a call, which drops duplicate
-// fields.
+// rewritten lists the calls that a JavaScript client cannot send, because the client parses a call and
+// thereby drops duplicate fields.
 var rewritten = []string{"w15_duplicate_field.txtar"}
 
 // narrower lists the errors of the tool for requests that only POST /api/v1/asks accepts, with more options

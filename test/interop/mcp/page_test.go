@@ -100,8 +100,8 @@ func (b browser) answer(address, option string) {
 	}
 }
 
-// A client of revision 2026-07-28 that can show a page is asked to do so, and the call
-// continues to the answer (B7).
+// A client of revision 2026-07-28 that can show a page is asked to show the page, and the call continues to
+// the answer (B7).
 func TestPageIsShown(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()

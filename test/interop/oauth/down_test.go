@@ -82,8 +82,8 @@ func TestServerRunsAfterIssuerGoesDown(t *testing.T) {
 	wantStatus(t, "a token of Askback", f.initializeWithToken(f.AgentToken), http.StatusOK)
 }
 
-// An issuer that accepts connections and never responds does not delay requests that do not need it. It
-// delays other requests only for a limited time.
+// An issuer that accepts connections and never responds does not delay requests that do not need the issuer.
+// It delays other requests only for a limited time.
 func TestUnresponsiveIssuerDoesNotBlockServer(t *testing.T) {
 	t.Parallel()
 	f := newFixtureWithoutIssuer(t, nil)

@@ -88,8 +88,7 @@ func newFixture(t *testing.T, change func(*issuerSetup)) *fixture {
 	return f
 }
 
-// waitForIssuer waits until Askback has discovered the issuer, which it
-// retries.
+// waitForIssuer waits until Askback has discovered the issuer. Askback retries the discovery.
 func (f *fixture) waitForIssuer() {
 	f.t.Helper()
 	client := &http.Client{
@@ -193,7 +192,7 @@ func (f *fixture) claims() claims {
 	}
 }
 
-// withClaim returns the claims with a changed claim, or without it if value is nil.
+// withClaim returns the claims with a changed claim, or without this claim if value is nil.
 func (c claims) withClaim(name string, value any) claims {
 	c = maps.Clone(c)
 	if c[name] = value; value == nil {

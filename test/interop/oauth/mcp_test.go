@@ -90,7 +90,7 @@ func TestOneAccountIsOneAgent(t *testing.T) {
 	a.wantAnswer(a.result(done), "Still there?", "Yes")
 }
 
-// The access token expires during a call and before another call. The client renews it, and keeps its
+// The access token expires during a call and before another call. The client renews the token, and keeps its
 // questions (B7, F4).
 func TestExpiredAccessTokenIsRenewed(t *testing.T) {
 	forEachClient(t, func(s *issuerSetup) { s.AccessTokenTTL = 3 }, func(t *testing.T, f *fixture, client string) {
@@ -215,7 +215,8 @@ func TestSubjectCannotForgeAgentName(t *testing.T) {
 	}
 }
 
-// agentName returns the name of the agent with these claims, if it is accepted.
+// agentName returns the name of the agent with these claims. It returns false if a token with the claims is
+// rejected.
 func (f *fixture) agentName(c claims) (name string, in bool) {
 	f.t.Helper()
 	token := f.sign(c, nil, "")

@@ -82,8 +82,8 @@ func (w window) wantNoText(not ...string) {
 	}
 }
 
-// checkWidth requires that the page is not wider than the phone. It writes a
-// screenshot to the folder ASKBACK_PICTURES, if that is set.
+// checkWidth requires that the page is not wider than the phone. It writes a screenshot to the folder
+// ASKBACK_PICTURES, if that variable is set.
 func (w window) checkWidth(name string) {
 	w.t.Helper()
 	var wide int

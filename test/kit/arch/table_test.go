@@ -272,12 +272,11 @@ var pureImports = []string{
 	"time", "unicode", "unicode/utf16", "unicode/utf8",
 }
 
-// pooled are pure packages that may import sync, for a pool of memory. No result
-// depends on it.
+// pooled are pure packages that may import sync, for a pool of memory. No result depends on the pool.
 var pooled = []string{"internal/wire/codec"}
 
-// impure are the names of these packages that pure packages must not use. A
-// trailing "*" matches any suffix.
+// impure lists the names of standard packages that pure packages must not use. A trailing "*" matches any
+// suffix.
 var impure = map[string][]string{
 	"time":    {"Now", "Since", "Until", "After", "AfterFunc", "Tick", "New*", "Sleep", "LoadLocation"},
 	"context": {"WithTimeout*", "WithDeadline*", "AfterFunc"},

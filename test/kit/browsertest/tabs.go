@@ -28,8 +28,9 @@ type tab struct {
 type tabs struct {
 	mu   sync.Mutex
 	idle []tab
-	// empty is the address of an empty page. Chromium keeps the process of a tab that leaves a test's pages
-	// for this page, because all are on this machine. It does not keep the process for about:blank.
+	// empty is the address of an empty page. When a tab leaves the pages of a test for this page, Chromium
+	// keeps the process of the tab, because all these pages are on this machine. It does not keep the process
+	// for about:blank.
 	empty string
 }
 

@@ -88,8 +88,8 @@ func (w *Window) Press(selector string) {
 // would test nothing.
 const stillTime = 50 * time.Millisecond
 
-// untilStill returns an action that scrolls to the first element that matches selector, and waits until it
-// stops moving.
+// untilStill returns an action that scrolls to the first element that matches selector, and waits until the
+// element stops moving.
 func untilStill(selector string) chromedp.Action {
 	place := fmt.Sprintf(`(() => {
 		const element = document.querySelector(%q);

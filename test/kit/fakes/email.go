@@ -92,8 +92,8 @@ func (s *email) Messages(person string, texts ...string) (all []Message, err err
 	return only(all, texts), nil
 }
 
-// question returns the id of the mail that the mail with this id replies to. If a person did not write that
-// mail, question returns the same id.
+// question returns the id of the mail that a reply answers. id is the id of the reply. If a person did not
+// write the mail with this id, question returns id.
 func (s *email) question(id string) string {
 	if to, ok := s.replied[id]; ok {
 		return to

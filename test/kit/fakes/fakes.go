@@ -51,7 +51,7 @@ type Subscriber interface {
 // A Description has the data that a server needs about a [Service].
 type Description struct {
 	Name      string            `json:"name"`
-	Channel   string            `json:"channel"` // its name in deliveries
+	Channel   string            `json:"channel"` // the name of the service in deliveries
 	Addresses map[string]string `json:"addresses"`
 	// Settings contains the settings of the channel, as YAML below channels.
 	Settings string `json:"settings"`
@@ -71,12 +71,12 @@ type State struct {
 // A Message is a message as a person sees it.
 type Message struct {
 	ID      string   `json:"id"`
-	Ask     string   `json:"ask,omitempty"` // the id of its ask, if the message has it
+	Ask     string   `json:"ask,omitempty"` // the id of the ask, if the message contains the id
 	Text    string   `json:"text"`
 	Links   []string `json:"links,omitempty"`
 	Buttons []Button `json:"buttons,omitempty"` // the buttons that answer
 	ReplyTo string   `json:"reply_to,omitempty"`
-	Live    bool     `json:"live"`              // it can be answered
+	Live    bool     `json:"live"`              // the message can be answered
 	Settled bool     `json:"settled"`           // the text contains that no answer is needed
 	Private bool     `json:"private,omitempty"` // a note that only this person sees
 	Event   string   `json:"event,omitempty"`   // the event of a webhook
@@ -86,7 +86,7 @@ type Message struct {
 // A Button is a button of a [Message].
 type Button struct {
 	Label string `json:"label"`
-	Value string `json:"value,omitempty"` // the value that the service sends if it is pressed
+	Value string `json:"value,omitempty"` // the value that the service sends if the button is pressed
 }
 
 // ErrNoButton is returned if a message has no such button.

@@ -92,7 +92,7 @@ func (s *remote) State() (out State, err error) {
 	return out, s.call(context.Background(), http.MethodGet, "", nil, &out)
 }
 
-// A started is the line that the program prints once the services run.
+// started is the line that the program prints once the services run.
 type started struct {
 	Control  string        `json:"control"` // the address of [Control]
 	Services []Description `json:"services"`

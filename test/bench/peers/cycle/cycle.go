@@ -50,7 +50,7 @@ type (
 	}
 )
 
-// Serve measures cycles as the lines on stdin request, until stdin ends or a cycle fails. It writes the
+// Serve measures the cycles that the lines on stdin request, until stdin ends or a cycle fails. It writes the
 // results to stdout.
 func Serve(p Peer) error {
 	out := json.NewEncoder(os.Stdout)
