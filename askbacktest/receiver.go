@@ -45,7 +45,7 @@ type ReceiverOptions struct {
 	// secret in the list. During a rotation, there are two secrets. If the list is empty, [ReceiverSecret] is
 	// used.
 	Secrets []string
-	// Now returns the time with which the age of messages is checked. If it is nil, time.Now is used.
+	// Now returns the current time, which determines the age of messages. If it is nil, time.Now is used.
 	Now      func() time.Time
 	Protocol Protocol
 }

@@ -171,7 +171,7 @@ func inSession(params string) httpCall {
 	return sessionCall(`{"jsonrpc": "2.0", "id": "a-1", "method": "tools/call", "params": {` + params + `}}`)
 }
 
-// directCalls returns calls that are served without the SDK.
+// directCalls returns calls that the server handles without the SDK.
 func directCalls() []httpCall {
 	version := `"io.modelcontextprotocol/protocolVersion": "2026-07-28"`
 	calls := []httpCall{
@@ -202,7 +202,7 @@ func directCalls() []httpCall {
 	return append(calls, named)
 }
 
-// indirectCalls returns unusual and invalid calls, which only the SDK serves.
+// indirectCalls returns calls that only the SDK handles, because they are unusual or invalid.
 func indirectCalls() []httpCall {
 	version, capabilities := `"io.modelcontextprotocol/protocolVersion": "2026-07-28"`,
 		`"io.modelcontextprotocol/clientCapabilities": {}`

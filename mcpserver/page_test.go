@@ -61,7 +61,7 @@ func TestClientShowsThePageOnce(t *testing.T) {
 
 // A client that does not show the page does not decline the ask: the call waits as long as
 // without a page.
-func TestDeclinedPageIsNotAnAnswer(t *testing.T) {
+func TestDecliningThePageDoesNotDeclineTheAsk(t *testing.T) {
 	for _, action := range []string{"decline", "cancel"} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)

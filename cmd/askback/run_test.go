@@ -118,7 +118,7 @@ func hostServer(t *testing.T, database string) (waits <-chan struct{}) {
 // C7: without a terminal, standard output has only the result of the run. Standard error has everything else:
 // the calls, the question, and a note that the pipe has no answer. Another client answers the question, and
 // the command prints by whom.
-func TestRunInAPipeIsAnsweredElsewhere(t *testing.T) {
+func TestPipedRunPrintsOnlyItsResult(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
 	hostServer(t, database)

@@ -10,8 +10,7 @@ import (
 // an error, and less than 100 000 lines a day.
 const maxPerMinute = 60
 
-// A limiter limits the number of lines that clients without a valid token cause in each
-// minute.
+// A limiter limits the number of log lines per minute that clients without a valid token can cause.
 type limiter struct {
 	mu      sync.Mutex
 	minute  int64 // the current minute, counted from 1970
