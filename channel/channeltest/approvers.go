@@ -33,7 +33,7 @@ func testApprovers(t testing.TB, d Driver) {
 	}
 }
 
-// refuses checks that ana, who is not an approver, cannot give the answer a in a message.
+// refuses checks that ana cannot give an answer in a message, because she is not an approver.
 func (f *fixture) refuses(id string, a NamedAnswer) {
 	f.Helper()
 	p := f.place(askback.Ask{ID: id}, ana)
@@ -55,8 +55,7 @@ func (f *fixture) refuses(id string, a NamedAnswer) {
 	}
 }
 
-// learned reports whether the person was told that only name may decide, in a reply or in a message about the
-// ask.
+// learned reports whether a reply, or a message about the ask, told the person that only name may decide.
 func (p *place) learned(reply, name string) bool {
 	texts := []string{reply}
 	for _, m := range p.messages(p.person, p.ask) {

@@ -26,8 +26,8 @@ type Driver struct {
 	// InPlace lists the answers that people can give in a message, as CASE/ANSWER of [Cases]. Messages about
 	// other asks must have only the link.
 	InPlace []string
-	// Handled is the name of a case. In the message of this case, people can do something that settles
-	// nothing; see [Handler]. Handled is "" if no message allows this, or if the service does not report it.
+	// Handled is the name of a case whose message has an action that does not settle the ask; see [Handler].
+	// Handled is "" if no message has such an action, or if the service does not report the action.
 	Handled string
 	// RetryAfter is the delay that the service requests with [TooMany]; 0 if the service requests no delay.
 	RetryAfter time.Duration
@@ -52,11 +52,11 @@ type Settings struct {
 type Service interface {
 	// Open returns the channel as a new process makes it, with the same settings each time.
 	Open(t testing.TB) Channel
-	// Join introduces a person to the service if the settings do not. It is called once for each person,
-	// while the channel takes answers.
+	// Join introduces a person to the service, if the settings do not do so. The suite calls Join once for
+	// each person, while the channel takes answers.
 	Join(ctx context.Context, e *engine.Engine, person string) error
-	// Receivers returns the receivers of ana and ben in the settings. If Join introduces people, it returns
-	// nil.
+	// Receivers returns the receivers of ana and ben in the settings. It returns nil if Join introduces
+	// people.
 	Receivers() []engine.Receiver
 	// Address returns the destination of messages to a person: the name of the receiver, or the address of
 	// the contact.
@@ -69,8 +69,8 @@ type Service interface {
 	// Attack answers an ask in a message to ana, as an attacker does. If the attack is in [Driver].Without,
 	// the error is errors.ErrUnsupported.
 	Attack(ctx context.Context, how Attack, m Message, a askback.Answer) error
-	// Fail lets skip requests that send or change messages succeed, and makes the next count requests fail.
-	// It replaces an earlier Fail. The function failed returns the number of failures so far.
+	// Fail makes count requests fail that send or change messages, after skip such requests that succeed. A
+	// later call replaces an earlier call. The function failed returns the number of failures so far.
 	Fail(how Failure, skip, count int) (failed func() int)
 	// Secrets returns the secrets in the settings.
 	Secrets() []string
@@ -92,7 +92,7 @@ type Message struct {
 	Link    string   // address of the page of the ask
 	Live    bool     // whether the ask can be answered in the message
 	Settled bool     // whether the message shows that no answer is needed any more
-	Damage  []string // text that the service changed, or would act on
+	Damage  []string // text that the service changed, or that the service would act on
 }
 
 // A Failure is a way in which a service fails a request.

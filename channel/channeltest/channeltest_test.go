@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/channel/channeltest"
 )
 
-// driver returns the driver of a chat with a defect, or without one.
+// driver returns the driver of a chat with the given defect, or of a chat without defects.
 func driver(defect string) channeltest.Driver {
 	d := channeltest.Driver{
 		Channel: "slack", Via: askback.ChannelSlack, Handled: "multi", RetryAfter: 40 * time.Second,
@@ -35,7 +35,7 @@ func driver(defect string) channeltest.Driver {
 // A chat without a defect passes.
 func TestChatPasses(t *testing.T) { channeltest.Test(t, driver("")) }
 
-// The suite finds each defect, with the check that is made for the defect.
+// For each defect, the check that is made for the defect fails.
 func TestDefectsAreFound(t *testing.T) {
 	for defect, check := range map[string]string{
 		"cuts":                                  "each ask is whole or a link",

@@ -33,7 +33,7 @@ type chat struct {
 
 	begin   sync.Once
 	running chan struct{}  // closed once engine is set
-	engine  *engine.Engine // answers, as Run takes them
+	engine  *engine.Engine // answers that Run takes
 
 	mu       sync.Mutex
 	messages []*posted
@@ -99,7 +99,7 @@ func (c *chat) Fail(how channeltest.Failure, skip, count int) func() int {
 	}
 }
 
-// request performs a request, or fails it.
+// request calls do, which is the effect of a request. If the request must fail, request returns an error.
 func (c *chat) request(ctx context.Context, do func()) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -17,8 +17,8 @@ type Failing struct {
 	failed      *int
 }
 
-// Fail lets skip requests succeed and makes the next count requests fail. It replaces an earlier Fail. The
-// function failed returns the number of failures so far.
+// Fail makes count requests fail, after skip requests that succeed. A later call replaces an earlier call.
+// The function failed returns the number of failures so far.
 func (f *Failing) Fail(how Failure, skip, count int) (failed func() int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -47,8 +47,9 @@ func (f *Failing) Next() Failure {
 	return f.how
 }
 
-// Refuse fails an HTTP request before it has an effect, in the way how, and reports whether it did. For ""
-// and [LostReply] it returns false. The argument retry is the delay that the service requests with [TooMany].
+// Refuse makes an HTTP request fail in the way how, before the request has an effect. It reports whether the
+// request failed. If how is "" or [LostReply], the request does not fail. The argument retry is the delay
+// that the service requests with [TooMany].
 func Refuse(w http.ResponseWriter, r *http.Request, how Failure, retry time.Duration) bool {
 	const text = "text of the service"
 	switch how {

@@ -14,9 +14,9 @@ import (
 // maxSteps is more than the number of requests that a channel makes for one message.
 const maxSteps = 12
 
-// testLostReply loses the reply to each request of an event in turn, and sends the event again as a new
-// process does. At no time can a person answer an old message that the channel does not know any more. No
-// message is live after the outcome.
+// testLostReply loses the reply to each request of an event in turn. After each loss, a new process sends the
+// event again. A person must not be able to answer an old message that the channel does not know any more.
+// After the outcome, no message may be live.
 func testLostReply(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	c := byName("single")
@@ -64,7 +64,7 @@ func testLostReply(t testing.TB, d Driver) {
 }
 
 // testUnknownQuestion checks a question whose message the channel does not know after a crash. A person who
-// may have read the question is told that it is settled.
+// may have read the question must be told that the question is settled.
 func testUnknownQuestion(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	p := f.place(f.ask(deploy()), ana)
@@ -186,8 +186,8 @@ func testBroken(t testing.TB, d Driver) {
 	}
 }
 
-// testSlow checks that a service that does not reply holds a channel no longer than the engine
-// allows.
+// testSlow checks the time limit for a service that does not reply. The channel must not wait longer than the
+// engine allows.
 func testSlow(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	p := f.place(f.ask(deploy()), ana)
@@ -218,13 +218,13 @@ var outage = []time.Duration{
 // lastPause is the time from the last attempt of an outage to the successful attempt.
 const lastPause = 27 * time.Hour
 
-// testOrder makes the service fail for three days with the questions, and again with the outcomes. Each
-// person gets all messages in order, and each attempt at a delivery has the same id (E3 to E7).
+// testOrder makes the service fail for three days while questions are sent, and again while outcomes are
+// sent. Each person gets all messages in order, and each attempt at a delivery has the same id (E3 to E7).
 func testOrder(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	stop := f.run()
 	defer func() { stop() }()
-	later := func(by time.Duration) { // the engine uses timers of the real clock, so it is started again
+	later := func(by time.Duration) { // the engine uses timers of the real clock, so the test starts the engine again
 		stop()
 		f.pass(by)
 		stop = f.run()

@@ -48,8 +48,8 @@ func (d Driver) inPlace(c Case) bool {
 		func(a NamedAnswer) bool { return slices.Contains(d.InPlace, c.Name+"/"+a.Name) })
 }
 
-// testMatrix checks that each message has either the whole ask and no text that the service acts on, or the
-// link and no part of the question. A message is live only if it can be answered (F3, T7, T9, T10).
+// testMatrix checks each message. A message has either the whole ask, without text that the service acts on,
+// or the link, without a part of the question. Only a message that can be answered is live (F3, T7, T9, T10).
 func testMatrix(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	for _, c := range Cases() {
@@ -143,8 +143,8 @@ func comparable(o *askback.Outcome) askback.Outcome {
 	}
 }
 
-// without reports whether the driver lacks a failure or an attack. The test fails unless err agrees: it is
-// errors.ErrUnsupported if the driver lacks what.
+// without reports whether the driver lacks the failure or the attack what. It requires that err is
+// errors.ErrUnsupported if, and only if, the driver lacks what.
 func (f *fixture) without(what string, err error) bool {
 	_, none := f.driver.Without[what]
 	if none != errors.Is(err, errors.ErrUnsupported) {

@@ -34,7 +34,8 @@ func parts(a askback.Ask) (lines []string) {
 	return lines
 }
 
-// values returns the string in raw. For an object, it returns the names and scalar values of its members.
+// values returns the string in raw. If raw is an object, values returns the names and the scalar values of
+// the members.
 func values(raw json.RawMessage) (all []string) {
 	var text string
 	if len(raw) == 0 || json.Unmarshal(raw, &text) == nil {
@@ -90,7 +91,8 @@ func lacks(text string, a askback.Ask) string {
 	return ""
 }
 
-// spoofs returns a line of text that imitates a line of Askback, or "". It also finds control characters.
+// spoofs returns a line of text that imitates a line of Askback, or a description of a control character in
+// text. If text has neither, spoofs returns "".
 func spoofs(text string) string {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); strings.HasPrefix(line, "Answered by") ||

@@ -9,15 +9,16 @@ import (
 	"github.com/askback/askback"
 )
 
-// A Handler is a [Service] in which people can do something in a message that settles nothing.
+// A Handler is a [Service] whose messages have an action that does not settle the ask.
 type Handler interface {
-	// Handle does something in the message about the case [Driver.Handled] that settles nothing. It can be
-	// called again.
+	// Handle performs such an action in the message about the case [Driver.Handled]. The suite may call
+	// Handle again.
 	Handle(ctx context.Context, person string, m Message) error
 }
 
-// testSeen checks that a delivery counts as seen once its person does something in the message, even if this
-// settles nothing. The delivery is not seen earlier, and another person does not make it seen.
+// testSeen checks when a delivery is marked as seen. An action of its person in the message marks the
+// delivery, even if the action settles nothing. Before that, and after an action of another person, the
+// delivery is not marked.
 func testSeen(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	c := byName("single")

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// testSettled checks that a message about an ask that is settled elsewhere is marked or withdrawn, for each
-// way to settle the ask (F3).
+// testSettled settles an ask outside of its messages, in each possible way. It checks that the messages are
+// then marked or withdrawn (F3).
 func testSettled(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	limited := deploy()
@@ -212,8 +212,8 @@ func testRestart(t testing.TB, d Driver) {
 	p.wantSettled("restart", ana, p.ask)
 }
 
-// testSettledQuestion checks that an ask that was settled while its delivery waited is not shown as a
-// question that needs an answer.
+// testSettledQuestion settles an ask before its question is sent. It checks that no message then asks for an
+// answer.
 func testSettledQuestion(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	p := f.place(f.ask(deploy()), ana)
@@ -230,7 +230,8 @@ func testSettledQuestion(t testing.TB, d Driver) {
 	}
 }
 
-// testUnknownEvent checks that a channel shows the ask as it is when it gets an event of a later release.
+// testUnknownEvent sends an event that only a later release knows. It checks that the channel shows the
+// present state of the ask.
 func testUnknownEvent(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	later := askback.EventType("question_of_a_later_release")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Sent mails contain these values. So a reply is recognized after an upgrade, and a later mail belongs to the
-// same thread.
+// Sent mails contain these values, so the values must not change. Otherwise a reply would not be recognized
+// after an upgrade, and a later mail would begin a new thread.
 func TestReplyAddressesAreStableAcrossReleases(t *testing.T) {
 	const ask = "ask_01k6m3v7q8r9s0t1v2w3x4y5z6"
 	c := Channel{key: bytes.Repeat([]byte{1}, 32), domain: "example.org"}

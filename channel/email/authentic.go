@@ -36,10 +36,9 @@ func authenticated(h textproto.Header, id, from string) (passed bool) {
 }
 
 // withoutQuotes returns a field without its comments. In a quoted string, it keeps only characters of
-// domains. It reports false if a comment or a quoted string does not end.
-//
-// A server repeats text of the author of a message in comments and quotes, such as the address of the
-// envelope. The parser of the field splits it without regard to quotes.
+// domains. It reports false if a comment or a quoted string does not end. Servers repeat text of the author
+// in comments and quoted strings, such as the address of the envelope. The parser splits the field without
+// regard to quotes.
 func withoutQuotes(field string) (plain string, ok bool) {
 	var b strings.Builder
 	depth, quoted, escaped := 0, false, false

@@ -76,8 +76,8 @@ func (c *Channel) notification(n askback.Notification) letter {
 	return m
 }
 
-// outgoing returns the letter that asks a person, or that reports that an ask is settled. An open ask is in
-// the letter as a whole or, if it does not fit, as a link.
+// outgoing returns the letter that asks a person, or the letter that reports that an ask is settled. A letter
+// about an open ask has the whole ask or, if the ask does not fit, a link.
 func (c *Channel) outgoing(a askback.Ask, person string) letter {
 	a.PageURL = c.pageFor(a, person)
 	m := letter{id: c.questionID(a.ID, person), subject: subjectOf(a), automatic: "auto-generated"}
@@ -90,7 +90,7 @@ func (c *Channel) outgoing(a askback.Ask, person string) letter {
 		m.content = notice.Short(a, true)
 	}
 	if !a.Settled() {
-		m.replyTo = c.replyAddress(a.ID, person, 0) // set even if Askback would reply only with a request to try again
+		m.replyTo = c.replyAddress(a.ID, person, 0) // set even if every reply is answered with a request to try again
 	}
 	return m
 }
@@ -127,8 +127,8 @@ func subjectOf(a askback.Ask) string {
 	return subject
 }
 
-// howToReply returns the sentences that explain how to answer by replying, or that a reply decides nothing.
-// If replies are not configured, it returns nil.
+// howToReply returns the sentences that explain how to answer by a reply. If a reply decides nothing, the
+// sentences explain that. If replies are not configured, howToReply returns nil.
 func (c *Channel) howToReply(a askback.Ask) []notice.Line {
 	switch {
 	case c.options.Reply == "":
@@ -295,7 +295,8 @@ func fieldText(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// validID reports whether s has the form of the id of a message, so that it may be repeated in a header.
+// validID reports whether s has the form of the id of a message. Only such a text may be repeated in a
+// header.
 func validID(s string) bool {
 	return len(s) > 2 && len(s) <= 250 && s[0] == '<' && s[len(s)-1] == '>' && strings.Count(s, "@") == 1 &&
 		!strings.ContainsFunc(s[1:len(s)-1], func(r rune) bool { return r <= ' ' || r > '~' || r == '<' || r == '>' })

@@ -25,13 +25,14 @@ type Options struct {
 	Inbound Server // mailbox of replies, over IMAP; the zero value means that people cannot answer by mail
 	// People returns the present addresses of people, keyed by name.
 	People func() map[string]string
-	// AuthservID is the name of the last mail server before the mailbox. If it is not "", a reply counts only
-	// if this server has written that the sender is authentic.
+	// AuthservID is the name of the last mail server before the mailbox. If AuthservID is not "", a reply
+	// counts only if this server has confirmed that the sender is authentic.
 	AuthservID string
-	// Key returns at least 32 bytes that sign reply addresses. It is called before the first mail or reply.
+	// Key returns at least 32 bytes that sign reply addresses. The channel calls Key before the first mail or
+	// reply.
 	Key func() ([]byte, error)
-	// Link returns the address of the page where a person answers an ask without logging in,
-	// or "". It is not called for dangerous calls.
+	// Link returns the address of the page where a person answers an ask without logging in, or "". The
+	// channel does not call Link for dangerous calls.
 	Link    func(a askback.Ask, person string) string
 	Roots   *x509.CertPool // certificate authorities for the servers; nil for the authorities of the system
 	Now     func() time.Time

@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/channel/email/emailtest"
 )
 
-// An office has asks, and is the engine of the tests.
+// An office is the engine of the tests. It stores the asks.
 type office struct {
 	mu     sync.Mutex
 	asks   map[string]*askback.Ask
@@ -50,7 +50,7 @@ func (o *office) Person(_ context.Context, name string, via askback.Channel) (as
 	return clerk{o: o, name: name, via: via}, nil
 }
 
-// A clerk is a person who answers.
+// A clerk is the client with which a person answers.
 type clerk struct {
 	askback.PersonClient
 	o    *office

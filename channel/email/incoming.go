@@ -21,10 +21,10 @@ const maxIncoming = 1 << 20
 // maxParts is the maximum number of parts of a message that are read.
 const maxParts = 100
 
-// An incoming is a message from the mailbox.
+// incoming is the decoded form of a message from the mailbox.
 type incoming struct {
 	header textproto.Header
-	text   string // text of its body, with quotations
+	text   string // text of the body, with quotations
 	cutOff bool   // whether the text continues after the part that was read
 }
 
@@ -101,8 +101,8 @@ func (t *texts) read(e *message.Entity, depth int) {
 	}
 }
 
-// unflow returns text with the lines joined that a mail program broke for format=flowed (RFC 3676). Text in
-// another format is returned unchanged.
+// unflow joins the lines that a mail program broke for format=flowed (RFC 3676), and returns the result. Text
+// in another format is returned unchanged.
 func unflow(e *message.Entity, text string) string {
 	_, params, _ := e.Header.ContentType()
 	if !strings.EqualFold(params["format"], "flowed") {

@@ -32,8 +32,8 @@ const (
 	tooLong     rejection = "The whole question does not fit into a mail, so it can be answered only on its page."
 )
 
-// interpret returns the answer in text, or the reason why text is not an answer. It guesses nothing: an
-// option must be written exactly, up to the case of its letters and its white space, or as its number.
+// interpret returns the answer in text, or the reason why text is not an answer. It does not guess: text must
+// name an option by its number or its label. Case and white space of the label do not matter.
 func interpret(a askback.Ask, text string) (askback.Answer, rejection) {
 	if c := a.Confirmation; c != nil {
 		if c.Dangerous {
@@ -169,8 +169,8 @@ func freeText(q askback.Question, text string) (askback.QuestionAnswer, rejectio
 	return askback.QuestionAnswer{ID: q.ID, Other: text}, ""
 }
 
-// onlyNumbers matches text that consists of numbers. It must be numbers of options, even if there are no such
-// options.
+// onlyNumbers matches text that consists of numbers. Such text always means numbers of options, even if no
+// option has these numbers.
 var onlyNumbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\s\d,;.#]+$`) })
 
 // option returns the label of the option that text selects, by its label or its number. If text selects no

@@ -73,7 +73,7 @@ type mailbox struct {
 	changed chan struct{} // the server has reported a change
 	timer   *time.Timer   // ends the connection if the server is too slow
 
-	// State of messages, keyed by UID. It is dropped when the UIDs are no longer valid.
+	// State of messages, keyed by UID. The state is dropped when the UIDs are no longer valid.
 	validity uint32
 	skip     map[imap.UID]bool    // messages that need no attention
 	failed   map[imap.UID]failure // messages that could not be handled yet
@@ -109,7 +109,7 @@ func (b *mailbox) connect(ctx context.Context) (worked bool, err error) {
 	}
 }
 
-// plain returns err. An error of the server is replaced by its type and code, without text of the server.
+// plain returns err without text of the server. An error of the server becomes its type and code.
 func plain(err error) error {
 	var of *imap.Error
 	if errors.As(err, &of) {
@@ -247,8 +247,8 @@ func (b *mailbox) sweep(ctx context.Context) (next time.Duration, err error) {
 	return next, nil
 }
 
-// forget removes the state of messages that are not in unseen. This or another program has marked or deleted
-// them. So the state does not grow with the mailbox.
+// forget removes the state of messages that are not in unseen, because a program has marked or deleted these
+// messages. So the state does not grow with the mailbox.
 func (b *mailbox) forget(unseen []imap.UID) {
 	left := make(map[imap.UID]bool, len(unseen))
 	for _, uid := range unseen {
@@ -335,8 +335,8 @@ func (b *mailbox) fetch(uid imap.UID) ([]byte, error) {
 	return bodyOf(messages[0]), nil
 }
 
-// countAgain returns the number of replies of a person about an ask after which the person was asked again.
-// It searches for whole tokens, because some servers find only whole words.
+// countAgain returns how often a person was asked again about an ask, because a reply was not an answer. The
+// search is for whole tokens, because some servers find only whole words.
 func (b *mailbox) countAgain(ask, person string) (n int, err error) {
 	for again := range maxAgain + 1 {
 		has := func(field string) imap.SearchCriteria {

@@ -21,12 +21,12 @@ type Engine interface {
 // help, and two programs could reply to each other for ever.
 const maxAgain = 3
 
-// A received is a message in the mailbox.
+// received is a message that has arrived in the mailbox.
 type received struct {
 	header textproto.Header
 	id     string                 // Message-ID, or another id that is unique in the mailbox
 	body   func() ([]byte, error) // returns the first maxIncoming bytes at most, with the header
-	// again returns the number of replies of a person about an ask after which the person was asked again.
+	// again returns how often a person was asked again about an ask, because a reply was not an answer.
 	again func(ask, person string) (n int, _ error)
 }
 
@@ -146,7 +146,8 @@ func (c *Channel) read(a askback.Ask, raw []byte, to replyTo) (askback.Answer, r
 		return askback.Answer{}, tooLong
 	}
 	asked := a
-	asked.Status, asked.Outcome = askback.Pending, nil // the ask as it was, so that a repeat is read in the same way
+	// the ask while it was open, so that a repeated message has the same meaning
+	asked.Status, asked.Outcome = askback.Pending, nil
 	return interpret(a, written(in.text, c.outgoing(asked, to.person).text(), c.from.Address, to.token))
 }
 

@@ -32,8 +32,8 @@ func newDesk(t testing.TB, set func(*email.Options), asks ...askback.Ask) desk {
 // plain is the simplest style of a reply.
 const plain = "Content-Type: text/plain; charset=utf-8\n\n{ANSWER}\n"
 
-// handled asks Ana, delivers the messages that replies makes from the question, and waits until they are
-// handled. It returns the letters sent since then.
+// handled asks Ana. It delivers the messages that the function replies makes from the question, and waits
+// until the messages are handled. It returns the letters that were sent since then.
 func (d desk) handled(t testing.TB, a askback.Ask, replies func(emailtest.Letter) []string) (back []emailtest.Letter) {
 	t.Helper()
 	asked := send(t, d.s, d.Channel, about(a, "ana"))
@@ -277,7 +277,7 @@ func TestUnclearReplyIsAnsweredWithTheQuestion(t *testing.T) {
 	for _, tt := range []struct {
 		ask    askback.Ask
 		answer string
-		want   []string // nil if the reply is answered with the question
+		want   []string // nil if the server replies with the question again
 		reason string
 	}{
 		{question(database), "Postgres", nil, "not exactly one"},
@@ -354,8 +354,8 @@ func TestUnclearReplyIsAnsweredWithTheQuestion(t *testing.T) {
 	}
 }
 
-// Two programs that reply to each other stop after three letters. This does not depend on the address of the
-// other program, and holds after a restart of the server or with an empty mailbox.
+// Two programs that reply to each other stop after three letters. The limit does not depend on the address of
+// the other program. It also holds after a restart of the server, and with an empty mailbox.
 func TestPersonIsAskedAgainThreeTimes(t *testing.T) {
 	for _, tt := range []struct{ toLatest, emptied bool }{{true, false}, {false, false}, {true, true}} {
 		a := question(database)

@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/internal/egress"
 )
 
-// A Server is the address of a mail server, with the login. The zero value is no server.
+// A Server is the address of a mail server, with the login. The zero value means that there is no server.
 type Server struct {
 	Host     string
 	Port     int

@@ -71,7 +71,7 @@ func quotes(lines []string, original string) bool {
 	return false
 }
 
-// squeeze returns a text without white space, because mail programs break lines elsewhere.
+// squeeze returns a text without white space, because mail programs break lines at other places.
 func squeeze(s string) string { return strings.Join(strings.Fields(normalizeLines(s)), "") }
 
 // normalizeLines returns a text with plain line ends and spaces. It removes invisible characters that mail

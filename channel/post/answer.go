@@ -40,9 +40,9 @@ func (c *Channel) link(r Receiver, a askback.Ask, person, public string) string 
 	return a.PageURL
 }
 
-// buttons returns the buttons of a message to a person, one for each choice. If not all choices fit or the
-// receiver is not of ntfy, it returns nil. The buttons publish a token to the reply topic of the receiver.
-// Without a reply topic, they send the token to this server.
+// buttons returns the buttons of a message to a person, one for each choice. It returns nil if not all
+// choices fit, or if the receiver does not use ntfy. The buttons publish a token to the reply topic of the
+// receiver. Without a reply topic, they send the token to this server.
 func (c *Channel) buttons(r Receiver, a askback.Ask, person, public string) (buttons []notice.Button) {
 	if r.Template != Ntfy || person == "" {
 		return nil

@@ -187,8 +187,8 @@ func TestChoicesAreReadableAndDistinct(t *testing.T) {
 	}
 }
 
-// After an ask was settled elsewhere, ntfy and Home Assistant replace its message and remove its buttons. The
-// other services get a quiet notice. The message names the person (E10).
+// After an ask was settled through another channel, ntfy and Home Assistant replace the message and remove
+// the buttons. The other services get a quiet notice. The message names the person (E10).
 func TestNoticeReplacesTheQuestion(t *testing.T) {
 	for _, template := range post.Templates {
 		receiver, service := newReceiver(t, template)
@@ -217,8 +217,8 @@ func TestNoticeReplacesTheQuestion(t *testing.T) {
 	}
 }
 
-// A person whose question was reassigned gets only the notice, which replaces the question: neither the
-// question again nor buttons.
+// A person whose question was reassigned gets only a notice, which replaces the question. The person gets
+// neither the question again nor buttons.
 func TestReassignedQuestionIsNotShownAgain(t *testing.T) {
 	for _, template := range post.Templates {
 		receiver, service := newReceiver(t, template)
@@ -286,8 +286,8 @@ func TestMessageWithoutAPublicAddressMentionsAskbackInbox(t *testing.T) {
 	}
 }
 
-// The status of a reply determines whether the message is sent again: a rejected message is not. Errors
-// contain no text of the service and no secret (T22).
+// The status of a reply determines whether the message is sent again. A rejected message is not sent again.
+// Errors contain no text of the service and no secret (T22).
 func TestStatusOfTheReplyDeterminesTheRetry(t *testing.T) {
 	receiver, service := newReceiver(t, post.Gotify)
 	channel := newChannel(t, receiver)

@@ -38,7 +38,7 @@ type ntfyMessage struct {
 	Priority   int          `json:"priority"`
 	Tags       []string     `json:"tags"`
 	Click      string       `json:"click,omitempty"`
-	SequenceID string       `json:"sequence_id"` // servers before 2.16 ignore it
+	SequenceID string       `json:"sequence_id"` // ignored by servers before 2.16
 	Actions    []ntfyAction `json:"actions,omitempty"`
 }
 
@@ -97,8 +97,8 @@ type pushoverMessage struct {
 	URLTitle string `json:"url_title,omitempty"`
 }
 
-// drawPushover draws a message for Pushover, and reports whether the message fits. A link that is not too
-// long has its own field, and is then not in the text.
+// drawPushover draws a message for Pushover, and reports whether the message fits. If the link is short
+// enough, it is in a separate field and not in the text.
 func drawPushover(r Receiver, m notice.Message) (content, bool) {
 	out := pushoverMessage{Token: r.Token, User: r.User, Title: m.Title}
 	if utf8.RuneCountInString(m.Link) <= pushoverMaxURL && m.Link != "" {
@@ -119,8 +119,8 @@ func drawPushover(r Receiver, m notice.Message) (content, bool) {
 	return content{url: address, body: out}, utf8.RuneCountInString(out.Message) <= pushoverMaxMessage
 }
 
-// withoutLink returns m without the address of the link in its text. It is for services that open the link
-// with a tap. If m has no link, it is returned unchanged.
+// withoutLink returns m without the address of the link in its text, for services that open the link with a
+// tap. A message without a link is returned unchanged.
 func withoutLink(m notice.Message) notice.Message {
 	if m.Link == "" {
 		return m

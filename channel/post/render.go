@@ -19,10 +19,8 @@ type Request struct {
 
 // Render returns the request that shows an ask to a receiver after an event. The message has the outcome of a
 // settled ask, or the whole ask. If the ask does not fit, the message has a notice and the link (F3). The
-// receiver must pass [Receiver.Check].
-//
-// The buttons are the choices of [notice.Choices], in their order. They are omitted if they do not fit
-// together with the whole ask, or if the service has no buttons.
+// receiver must pass [Receiver.Check]. The buttons are the choices of [notice.Choices], in their order. The
+// message has no buttons if they do not fit together with the whole ask, or if the service has no buttons.
 func Render(r Receiver, event askback.EventType, a askback.Ask, buttons []notice.Button) (Request, error) {
 	if r.Template != Ntfy {
 		buttons = nil // no other service has buttons that send a request

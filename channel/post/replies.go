@@ -79,10 +79,10 @@ type replyTopic struct {
 	log       *slog.Logger
 
 	since   string    // messages after this time are read; "all" for all messages
-	started time.Time // late replies from before this time get no notice, because it was already sent
+	started time.Time // for late replies from before this time, the notice was already sent
 	done    recent    // tokens that have already been handled
 	forged  forgeries // state of the log of forged replies
-	lost    bool      // the last attempt to read failed
+	lost    bool      // whether the last attempt to read failed
 }
 
 // firstWait and lastWait are the first and the longest wait between attempts to read a topic. Each further
@@ -96,8 +96,8 @@ const (
 // seconds.
 const silence = 4 * time.Minute
 
-// overlap is the time span that is read again after a break. A server may send new messages before earlier
-// messages, so messages before the last message may be missing.
+// overlap is the time span that is read again after a break. A server may send messages out of order, so a
+// message that is older than the last message may be missing.
 const overlap = time.Minute
 
 // run reads the topic until ctx ends. After a break, it resumes shortly before the last message.
@@ -262,7 +262,7 @@ func (t *replyTopic) answer(ctx context.Context, token string, published time.Ti
 }
 
 // isFinal reports whether an answer that failed with err cannot succeed later. Such a reply is not read
-// again, because the replies after it would wait for ever.
+// again. Otherwise the later replies would wait for ever.
 func isFinal(err error) bool {
 	for _, final := range []error{
 		askback.ErrNotFound, askback.ErrForbidden, askback.ErrSelfApproval, askback.ErrNotApprover, askback.ErrDamaged,
@@ -302,8 +302,8 @@ func (t *replyTopic) send(ctx context.Context, l answerlink.Link) (askback.Ask, 
 	return client.Answer(ctx, a.ID, choices[l.Choice-1].Answer)
 }
 
-// tell sends a message to the person whose button had no effect. The message is sent once, and not for a
-// reply from before the start. The outcome, which every receiver of the question gets, is another message.
+// tell sends a message to the person whose button had no effect. It sends the message only once, and not for
+// a reply from before the start. The outcome is another message, which every receiver of the question gets.
 func (t *replyTopic) tell(ctx context.Context, published time.Time, l answerlink.Link, m notice.Message) {
 	if published.Before(t.started.Truncate(time.Second)) {
 		return

@@ -344,8 +344,8 @@ func TestReplyDoesNotDecideDangerousCalls(t *testing.T) {
 	}
 }
 
-// A press while the server is down, or while the connection is lost, is read afterwards. A server of ntfy
-// that lost its cache, or that fails, changes nothing.
+// A press is read later if the server is down or the connection is lost. A server of ntfy that fails, or that
+// lost its cache, changes nothing.
 func TestRepliesAreReadAfterABreak(t *testing.T) {
 	p := newPhone(t)
 	p.barrier()
@@ -409,8 +409,8 @@ func TestSilentStreamIsReplaced(t *testing.T) {
 	eventually(t, "the topic is read again", func() bool { _, total := p.ntfy.Streams(); return total >= 3 })
 }
 
-// A person who may no longer answer gets a notice. So does the author of a reply that can never succeed.
-// Later replies do not wait.
+// A person who may no longer answer gets a notice. The author of a reply that can never succeed also gets a
+// notice. Neither reply delays later replies.
 func TestReplyOfAForbiddenPersonGetsANotice(t *testing.T) {
 	for _, err := range []error{askback.ErrForbidden, askback.ErrSelfApproval, askback.ErrDamaged} {
 		t.Run(err.Error(), func(t *testing.T) { testRefusedReply(t, err) })

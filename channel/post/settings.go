@@ -10,13 +10,13 @@ import (
 	"github.com/askback/askback/internal/settings"
 )
 
-// Settings are the receivers of the settings, in the order of the file.
+// Settings are the receivers that the settings file lists, in the order of the file.
 type Settings []NamedReceiver
 
 // A NamedReceiver is a phone or a room of a chat that gets the questions of a person.
 type NamedReceiver struct {
 	Name     string
-	Receiver // has the Person who reads the messages; "" is the user of the server
+	Receiver // if Person is "", the user of the server reads the messages
 }
 
 // receiverName matches the names of receivers. Such a name can be written in a command.

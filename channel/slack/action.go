@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/internal/message/notice"
 )
 
-// A where is a conversation and the member who acts in it.
+// where is a conversation, with the member who acts in the conversation.
 type where struct{ channel, thread, user string }
 
 // An interaction is an action of a member, which must be handled within the time limit of Slack.
@@ -40,7 +40,7 @@ const (
 )
 
 // interact performs the interaction in payload. It returns when the result is committed, or when the time is
-// up. The reply is for Slack, in the acknowledgement. It may be nil.
+// up. The result is the reply in the acknowledgement to Slack, and may be nil.
 func (c *Channel) interact(ctx context.Context, engine Engine, payload []byte) (reply any) {
 	ctx, cancel := context.WithTimeout(ctx, c.options.Budget)
 	defer cancel()

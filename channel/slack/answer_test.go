@@ -187,7 +187,7 @@ func TestStarterLearnsThatAnotherPersonMustDecide(t *testing.T) {
 	}
 }
 
-// A trigger has expired. The clock passes its end while Slack holds the call.
+// The trigger of an action has expired. The clock passes the end of the trigger while Slack holds the call.
 func TestExpiredTriggerIsExplained(t *testing.T) {
 	f := newFixture(t, nil)
 	var offset atomic.Int64

@@ -32,7 +32,8 @@ func (b *background) end() {
 	}
 }
 
-// Wait waits until no goroutine runs. Goroutines that start after the last one has ended are not waited for.
+// Wait waits until no goroutine runs. It does not wait for goroutines that start after all earlier goroutines
+// have ended.
 func (b *background) Wait() {
 	b.mu.Lock()
 	idle := b.idle

@@ -201,8 +201,8 @@ const maxPaced = 1000
 // later.
 const maxPause = 20 * time.Second
 
-// wait returns when a call for key may begin. If the wait would be longer than maxPause, it returns an
-// [askback.SendError] at once.
+// wait returns when a call for key may begin. If the wait would be longer than maxPause, it immediately
+// returns an [askback.SendError].
 func (p *pacer) wait(ctx context.Context, key string) error {
 	p.mu.Lock()
 	now := p.now()

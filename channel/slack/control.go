@@ -45,8 +45,8 @@ func (c *Channel) code(ask string, parts ...string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:codeBytes])
 }
 
-// oldCode returns the value that earlier releases made. Their messages stay in channels while the asks are
-// open, which may be weeks.
+// oldCode returns the value in the form of earlier releases. Messages of these releases stay in channels
+// while their asks are open, which may be weeks.
 func (c *Channel) oldCode(ask string, parts ...string) string {
 	var text []byte
 	for _, p := range append([]string{c.options.Team, ask}, parts...) {
@@ -62,8 +62,8 @@ func (c *Channel) isCode(value, ask string, parts ...string) bool {
 		hmac.Equal([]byte(value), []byte(c.oldCode(ask, parts...)))
 }
 
-// answerable reports whether an ask may be answered in Slack. Settled asks, dangerous calls, and asks with
-// text that is hard to see may not. Such asks are answered on the page.
+// answerable reports whether an ask may be answered in Slack. It returns false for a settled ask, for a
+// dangerous call, and for an ask with text that is hard to see. The page is for the open asks among these.
 func answerable(a askback.Ask) bool {
 	v := view.Of(a)
 	if a.Settled() || v.Hidden {
@@ -105,8 +105,8 @@ func (c *Channel) controls(a askback.Ask) []slack.Block {
 	return append(blocks, form...)
 }
 
-// decision returns the buttons Approve and Deny in separate blocks. Each opens a dialog of Slack that asks
-// for confirmation.
+// decision returns the buttons Approve and Deny in separate blocks. Each button opens a dialog of Slack that
+// asks for confirmation.
 func (c *Channel) decision(a askback.Ask) []slack.Block {
 	approve := c.button(a.ID, actApprove, "Approve", slack.StylePrimary)
 	approve.Confirm = dialog("Approve this call?", "It runs with exactly the arguments in the message.", "Approve")
@@ -123,7 +123,7 @@ func dialog(title, text, yes string) *slack.ConfirmationBlockObject {
 	return slack.NewConfirmationBlockObject(plain(title), plain(text), plain(yes), plain("Back"))
 }
 
-// button returns a button. Its label words is text of Askback, or safe text.
+// button returns a button with the label words. The label must be text of Askback, or safe text.
 func (c *Channel) button(ask, action, words string, style slack.Style) *slack.ButtonBlockElement {
 	b := slack.NewButtonBlockElement(action, c.code(ask, action), plain(words))
 	b.Style = style
@@ -138,8 +138,8 @@ func (c *Channel) formButton(a askback.Ask, words string) []slack.Block {
 	return []slack.Block{slack.NewActionBlock(blockID(a.ID, actForm), c.button(a.ID, actForm, words, ""))}
 }
 
-// choices returns a button for each option of a question. If the question has many or long options, or allows
-// several, it returns nil.
+// choices returns a button for each option of a question. It returns nil if the question has many or long
+// options, or allows several answers.
 func (c *Channel) choices(ask string, q askback.Question) slack.Block {
 	if q.MultiSelect || len(q.Options) > maxButtons {
 		return nil

@@ -16,7 +16,7 @@ func TestCodeOfAnEarlierReleaseIsValid(t *testing.T) {
 	}
 }
 
-// The buttons and the options of a message that an earlier release sent answer its ask.
+// An ask can be answered with the buttons and the options of a message that an earlier release sent.
 func TestMessageOfAnEarlierReleaseIsAnswered(t *testing.T) {
 	f := newFixture(t, nil)
 	a := f.ask(call(`{"command":"make deploy"}`))

@@ -108,7 +108,8 @@ func choice(labels ...string) askback.Request {
 	}
 }
 
-// message waits for a message about an ask in a channel for which ready returns true, and returns it.
+// message waits until the channel has a message about an ask for which ready returns true. It returns this
+// message.
 func (f *fixture) message(a askback.Ask, channel string, ready func(slacktest.Message) bool) (found slacktest.Message) {
 	f.Helper()
 	f.slack.Wait("a message about "+a.ID, func() bool {

@@ -23,14 +23,14 @@ const (
 const (
 	callbackAnswer = "answer"
 	callbackDeny   = "deny"
-	callbackNote   = "note" // has no inputs
+	callbackNote   = "note" // form without inputs
 )
 
 // maxTyped is the maximum length of a text that Slack lets a person type.
 const maxTyped = 3000
 
-// form returns the form with all questions of an ask for a member, and reports whether it fits. No option is
-// preselected.
+// form returns the form with all questions of an ask for a member. It reports whether the form fits within
+// the limits of Slack. No option is preselected.
 func (c *Channel) form(a askback.Ask, member string) (slack.ModalViewRequest, bool) {
 	var blocks []slack.Block
 	for i, q := range a.Questions {

@@ -55,7 +55,7 @@ func (c *Channel) Handler(engine Engine) http.Handler {
 }
 
 // refuse rejects a request that is not from Slack. It closes the connection, because the server would
-// otherwise wait for the rest of the body before it replies.
+// otherwise wait for the rest of the body before the reply.
 func (c *Channel) refuse(w http.ResponseWriter, err error) {
 	if c.forged.mayLog(c.options.Now()) {
 		c.options.Log.Warn("a request to the address for Slack was refused", "error", err)
@@ -97,7 +97,7 @@ type signature struct {
 }
 
 // signatureOf returns the signature in the header of a request. It returns an error if the header shows that
-// the request is not from Slack, or that it is too old.
+// the request is not from Slack, or that the request is too old.
 func (c *Channel) signatureOf(header http.Header) (s signature, err error) {
 	if c.options.SigningSecret == "" {
 		return s, errors.New("there is no signing_secret")
@@ -117,9 +117,10 @@ func (c *Channel) signatureOf(header http.Header) (s signature, err error) {
 	return s, nil
 }
 
-// verify checks the signature of a body, and that the request is not a repeat. After a restart, the earlier
-// requests are unknown, so a request of the last five minutes can be repeated. The repeat gives the same
-// answer of the same person again, which settles nothing. A late answer may then be in the history twice.
+// verify returns an error if the signature of a body is wrong, or if the request is a repeat. After a
+// restart, the earlier requests are unknown, so a request of the last five minutes can be repeated. The
+// repeat gives the same answer of the same person again, which settles nothing. A late answer may then be in
+// the history twice.
 func (c *Channel) verify(s signature, body []byte) error {
 	mac := hmac.New(sha256.New, []byte(c.options.SigningSecret))
 	fmt.Fprintf(mac, "v0:%s:%s", s.stamp, body)

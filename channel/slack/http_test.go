@@ -152,8 +152,8 @@ func TestWholeSignatureIsCompared(t *testing.T) {
 	}
 }
 
-// If the maximum number of requests is remembered, only requests that are too old to be accepted again are
-// forgotten.
+// If the maximum number of requests is stored, a request is removed only if it is too old to be accepted
+// again.
 func TestOnlyOldRequestsAreForgotten(t *testing.T) {
 	now := published.at
 	c := verifier(t, slacktest.SigningSecret, func() time.Time { return time.Unix(now, 0) })
@@ -332,7 +332,7 @@ func TestReplayAfterARestartChangesNothing(t *testing.T) {
 	single, voted := f.ask(choice("PostgreSQL", "SQLite")), call(`{"command":"make deploy"}`)
 	voted.To, voted.Quorum = []string{"ana", "ben"}, 2
 	two := f.ask(voted)
-	// otherwise the request could arrive between the two states
+	// otherwise the request could arrive before the message has its buttons
 	f.message(two, "D"+slacktest.Ben.ID[1:], slacktest.Message.HasElements)
 	var requests [][]byte
 	for text, m := range map[string]slacktest.Message{

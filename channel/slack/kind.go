@@ -65,7 +65,8 @@ func memberOf(people []askback.Person, member string) (name string, ok bool) {
 	return "", false
 }
 
-// Receivers returns the channel in Slack. If an ask names people, they get direct messages instead.
+// Receivers returns the channel in Slack, for asks that name no people. The people whom an ask names get
+// direct messages.
 func (s Settings) Receivers(string) []channels.Receiver {
 	return []channels.Receiver{{Channel: Name, Name: Room}}
 }

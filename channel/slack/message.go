@@ -132,8 +132,8 @@ func settled(a askback.Ask) message {
 	return m
 }
 
-// reminder returns a message with the reason why an ask is mentioned again, and the time at which the ask was
-// open. It has no part of the question, which is in an earlier message.
+// reminder returns a message that explains why an ask is mentioned again, and when the ask was open. The
+// message has no part of the question, which is in an earlier message.
 func (c *Channel) reminder(a askback.Ask, why string) message {
 	n := notice.Short(a, true)
 	text := "Open at " + c.options.Now().UTC().Format("2006-01-02 15:04 UTC") + ". The question is above."
@@ -189,8 +189,8 @@ func notePlain(text string) message {
 	return message{title: "Askback", body: body}
 }
 
-// footer returns the last block of a message about an open ask. Without a link but with controls, it returns
-// nil.
+// footer returns the last block of a message about an open ask. It returns nil if the message has controls
+// and no link.
 func footer(link string, controls bool) []slack.Block {
 	switch {
 	case link == "" && controls:

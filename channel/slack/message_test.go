@@ -199,7 +199,7 @@ func TestAsksOfASessionAreInOneThread(t *testing.T) {
 	check("first", first, "")
 	second := next("run-7")
 	check("second", second, first.TS)
-	for range threadAsks + 2 { // the first one is not examined
+	for range threadAsks + 2 { // so many that the first message is not examined
 		check("later", next("run-7"), first.TS)
 	}
 	check("another session", next("run-8"), "")
@@ -325,8 +325,8 @@ func TestErrorsOfSlackAreExplained(t *testing.T) {
 	}
 }
 
-// A message that was deleted in Slack needs no change. If Slack rejects the blocks of a message, it gets the
-// link instead.
+// A message that was deleted in Slack needs no change. If Slack rejects the blocks of a message, the message
+// gets the link instead.
 func TestDeletedAndRejectedMessagesAreHandled(t *testing.T) {
 	f := newFixture(t, nil)
 	a := f.ask(choice("PostgreSQL", "SQLite"))
@@ -334,7 +334,7 @@ func TestDeletedAndRejectedMessagesAreHandled(t *testing.T) {
 	f.slack.Delete(m)
 	f.slack.Press(slacktest.Ana, m, "SQLite", nil)
 	settled := f.ask(choice("x", "y"))
-	f.live(settled) // the outcome of the first message was tried before, or fails below
+	f.live(settled) // by now, the outcome of the first message was tried; otherwise the check below fails
 	got, err := f.engine.As(askback.Principal{Kind: askback.Operator, Name: "op"}).Deliveries(t.Context(),
 		askback.DeliveryQuery{AskID: a.ID})
 	must(t, err)

@@ -35,11 +35,11 @@ type Options struct {
 	Team          string // id of the workspace; accounts of other workspaces may not answer
 	// Person returns the name of the person with a member id. It reports false if there is no such person.
 	Person func(member string) (name string, ok bool)
-	// Thread returns the receipt of an earlier message in the session of the ask at the same address, or "".
-	// [ThreadOf] can implement it. If Thread is nil, no message is in a thread.
+	// Thread returns the receipt of an earlier message to the same address in the session of the ask, or "".
+	// [ThreadOf] can implement Thread. If Thread is nil, no message is in a thread.
 	Thread func(ctx context.Context, n askback.Notification) (receipt string)
-	// Link returns the address of the page where a person can answer, or "". It is used in direct messages.
-	// If Link is nil, messages have the page of the ask.
+	// Link returns the address of the page where a person can answer, or "". Direct messages have this
+	// address. If Link is nil, messages have the page of the ask.
 	Link func(a askback.Ask, person string) string
 
 	Log *slog.Logger     // nil logs nothing
@@ -199,7 +199,7 @@ func (c *Channel) remind(ctx context.Context, n askback.Notification) (receipt s
 	return receipt, n.Record(ctx, receipt)
 }
 
-// inThread posts a message in the thread of the message with the receipt of.
+// inThread posts a message in the thread of an earlier message, whose receipt is of.
 func (c *Channel) inThread(ctx context.Context, of string, m message) (receipt string, err error) {
 	conversation, ts, thread := parseReceipt(of)
 	return c.post(ctx, conversation, cmp.Or(thread, ts), m)

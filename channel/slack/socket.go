@@ -43,8 +43,8 @@ func (c *Channel) Run(ctx context.Context, engine Engine) {
 	}
 }
 
-// connect keeps a connection until ctx ends or Slack rejects the app. It returns after the actions that have
-// begun.
+// connect keeps a connection until ctx ends or Slack rejects the app. Before it returns, it waits until the
+// actions that have begun are performed.
 func (c *Channel) connect(ctx context.Context, engine Engine) error {
 	ctx, cancel := context.WithCancel(ctx)
 	client := socketmode.New(c.api, socketmode.OptionReadLimit(maxRequest),

@@ -141,7 +141,7 @@ func (s *service) Messages(person string) (all []channeltest.Message) {
 	return all
 }
 
-// posted returns the message of Slack that the suite saw as m.
+// posted returns the message of Slack that the suite got as m.
 func (s *service) posted(m channeltest.Message) slacktest.Message {
 	for _, p := range s.Server.Messages() {
 		if p.TS == m.ID {

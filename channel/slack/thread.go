@@ -16,9 +16,9 @@ type History interface {
 // the same thread, so the last few suffice.
 const threadAsks = 10
 
-// ThreadOf returns the receipt of an earlier message in the session of the ask at the same address, or "".
-// The receipt of each message has the thread, so any receipt leads to the first message. Nothing else is
-// stored, because the thread follows from the deliveries of the session.
+// ThreadOf returns the receipt of an earlier message to the same address in the session of the ask, or "".
+// Each receipt contains the thread, so any receipt leads to the first message. Nothing else is stored,
+// because the thread follows from the deliveries of the session.
 func ThreadOf(ctx context.Context, h History, n askback.Notification) (receipt string) {
 	page, err := h.List(ctx, askback.Query{SessionID: n.SessionID, Status: askback.AnyStatus, Limit: threadAsks})
 	if err != nil {

@@ -120,7 +120,7 @@ func (c chat) private() bool { return c.Type == "private" }
 
 const (
 	// maxReply is the maximum number of bytes that are read of a reply. It suffices for a hundred updates.
-	// Each may have a message of 4096 characters and the message to which it replies.
+	// Each update may have a message of 4096 characters and the message to which it replies.
 	maxReply = 8 << 20
 	// pollTime is the maximum time for which Telegram delays the reply to getUpdates.
 	pollTime = 50 * time.Second
@@ -168,7 +168,7 @@ func (e *apiError) mentions(phrases ...string) bool {
 	return false
 }
 
-// call calls a method with the JSON of in, and decodes its result into out, which may be nil.
+// call calls a method with the JSON of in. It decodes the result into out, unless out is nil.
 func (a *api) call(ctx context.Context, method string, in, out any) error {
 	body, err := encode(in)
 	if err != nil {
@@ -326,8 +326,8 @@ func (a *api) updates(ctx context.Context, offset int64) (all []update, err erro
 }
 
 // sendError returns the error for an attempt to send a delivery. An [apiError] becomes an
-// [askback.SendError]. It is final if Telegram would reject the message again. Gone is set if the person has
-// blocked the bot, or the group has removed it.
+// [askback.SendError]. The error is final if Telegram would reject the message again. Gone is set if the
+// person has blocked the bot, or the group has removed the bot.
 func sendError(err error) error {
 	var failed *apiError
 	if !errors.As(err, &failed) {

@@ -31,8 +31,8 @@ const (
 	writeReason action = 'r'
 )
 
-// A press is the content of a button or of a prompt. It contains everything that is needed to perform its
-// action after a restart. It contains the state to set, not the state to toggle, so it can be repeated.
+// A press is the content of a button or of a prompt. It contains everything that its action needs after a
+// restart. The content is the state to set and not a change, so a press can be repeated.
 type press struct {
 	Action    action
 	AskID     string
@@ -42,14 +42,14 @@ type press struct {
 }
 
 // codeLength is the number of bytes of the code that signs a press. 80 bits cannot be guessed over the
-// network. With them, the data is shorter than the 64 bytes that Telegram allows.
+// network. They keep the data within the 64 bytes that Telegram allows.
 const codeLength = 10
 
 // errForged is returned for data that this program did not make for this chat.
 var errForged = errors.New("the data was made for another chat or with another token")
 
-// A signer signs the data of buttons. Its key is the token of the bot. So buttons still work after a restart,
-// but not with the token of another bot.
+// A signer signs the data of buttons. The key of the signer is the token of the bot. So buttons still work
+// after a restart, but not with the token of another bot.
 type signer struct{ key []byte }
 
 func newSigner(token string) signer { return signer{[]byte(token)} }
@@ -59,8 +59,8 @@ func (s signer) code(chatID int64, content []byte) []byte {
 	return mac.Sum(s.key, "telegram button", strconv.FormatInt(chatID, 10), string(content))[:codeLength]
 }
 
-// oldCode returns the code that earlier releases made. Their buttons stay in chats while the asks are open,
-// which may be weeks.
+// oldCode returns the code in the form of earlier releases. Buttons of these releases stay in chats while
+// their asks are open, which may be weeks.
 func (s signer) oldCode(chatID int64, content []byte) []byte {
 	text := append(binary.BigEndian.AppendUint64(nil, uint64(chatID)), content...)
 	return mac.Bare(mac.Bare(s.key, "askback: data of buttons"), string(text))[:codeLength]

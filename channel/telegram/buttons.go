@@ -19,8 +19,8 @@ func (s screen) press(text string, a action, question, option int) button {
 	return button{Text: text, Data: s.signer.sign(s.chatID, press{a, s.ask.ID, s.messageID, question, option})}
 }
 
-// buttons returns the rows of buttons that answer a pending ask. For questions, they are the buttons for the
-// question with this number or, after the last question, for the overview.
+// buttons returns the rows of buttons that answer a pending ask. The number question selects the question
+// that the buttons answer. The number after the last question selects the overview.
 func (s screen) buttons(question int, d draft) [][]button {
 	switch n := len(s.ask.Questions); {
 	case s.ask.Confirmation != nil:

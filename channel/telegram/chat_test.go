@@ -458,7 +458,8 @@ func TestReminderPointsToTheQuestion(t *testing.T) {
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// Data has at most 64 bytes. It is valid only unchanged, in its chat, and with its token.
+// The data of a button has at most 64 bytes. It is valid only if it is unchanged, in the same chat, and with
+// the same token of the bot.
 func TestDataOfButtonsIsSigned(t *testing.T) {
 	const latest = 1<<53 - 1
 	data := telegram.Data(telegramtest.Token, room, 'c', askID, latest, 3, 49)

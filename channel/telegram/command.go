@@ -33,8 +33,8 @@ func parseCommand(m message) (name, argument string, ok bool) {
 	return strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(argument), true
 }
 
-// link links a private chat to the person with the code. It can be repeated, because the chat is then already
-// linked. A wrong code is reported to the user and is not an error.
+// link links a private chat to the person with the code. A repeat changes nothing, because the chat is
+// already linked. A wrong code is reported to the user and is not an error.
 func (c *Channel) link(ctx context.Context, e Engine, m message, code string) error {
 	if _, err := c.signer.verify(m.Chat.ID, code); err == nil {
 		c.tell(ctx, m.Chat.ID, 0, plain("Write your text as a reply to the message that asks for it."), nil)

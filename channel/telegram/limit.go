@@ -26,7 +26,7 @@ const (
 )
 
 // A limiter keeps messages within the limits of Telegram. It stores the time of the next message to each
-// chat. A burst may be ahead of this time.
+// chat. Messages of a burst may be sent before this time.
 type limiter struct {
 	now   func() time.Time
 	burst int // size of a burst in a chat
@@ -43,8 +43,8 @@ func newLimiter(now func() time.Time, burst int) *limiter {
 // errLimited is the error of a message that Telegram would reject.
 var errLimited = errors.New("more messages in a short time than Telegram accepts")
 
-// wait returns when a message to a chat may be sent. If this is after maxWait, it returns an
-// [askback.SendError] with the time until then.
+// wait returns when a message to a chat may be sent. If the wait would be longer than maxWait, it returns an
+// [askback.SendError] with the time of the wait.
 func (l *limiter) wait(ctx context.Context, chatID int64) error {
 	wait := l.reserve(chatID)
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A visit is an action of one person in one chat because of an update.
+// A visit is an action of one person in one chat. An update reports the action.
 type visit struct {
 	*Channel
 	client askback.PersonClient
@@ -26,7 +26,7 @@ type reaction struct {
 	settled  bool   // whether the message of the ask is drawn as settled
 }
 
-// stay is the question of a reaction that does not change the message of the ask.
+// stay is the value of question in a reaction that does not change the message of the ask.
 const stay = -1
 
 func say(text string) reaction   { return reaction{text: text, question: stay} }
@@ -40,7 +40,8 @@ const (
 	oldText      = "This button is not valid any more. /list shows what is open."
 )
 
-// visitor returns the visit of a user. If the user may not answer, why is a text for the user.
+// visitor returns the visit of a user. If the user may not answer, the result why is a text that explains the
+// reason to the user.
 func (c *Channel) visitor(ctx context.Context, e Engine, from user, in chat) (v visit, why string, err error) {
 	client, contact, err := e.ContactClient(ctx, Name, address(from.ID), askback.ChannelTelegram)
 	switch {
@@ -125,7 +126,7 @@ func (v visit) act(ctx context.Context, p press) (reaction, error) {
 			"action", string(p.Action))
 		return alert(oldText), nil
 	}
-	defer v.seen(ctx, a) // after the answer: an answer marks the ask as seen, too
+	defer v.seen(ctx, a) // deferred, because an answer also marks the ask as seen
 	switch {
 	case p.Action == approve, p.Action == deny:
 		return v.answer(ctx, a, decision(p.Action))

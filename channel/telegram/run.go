@@ -83,8 +83,8 @@ func (c *Channel) begin(ctx context.Context) bool {
 	return true
 }
 
-// pollFailed logs why updates were not read or not handled. It returns the pause before the next attempt, at
-// least pause unless the reason is known.
+// pollFailed logs why updates were not read or not handled. It returns the pause before the next attempt. If
+// the reason is unknown, the result is at least pause.
 func (c *Channel) pollFailed(err error, pause time.Duration) time.Duration {
 	var failed *apiError
 	if !errors.As(err, &failed) {

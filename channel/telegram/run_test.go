@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/channel/telegram/telegramtest"
 )
 
-// An answering is a client that calls a function of the test around Answer.
+// answering is a client whose method Answer calls a function of the test.
 type answering struct {
 	askback.PersonClient
 	answer func(ctx context.Context, id string, a askback.Answer) (askback.Ask, error)
@@ -102,7 +102,7 @@ func TestRepeatedUpdateHasOneEffect(t *testing.T) {
 	}
 }
 
-// A drafting is a client that calls a function before it returns a draft.
+// drafting is a client that calls a function before it returns a draft.
 type drafting struct {
 	askback.PersonClient
 	before func()

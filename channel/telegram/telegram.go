@@ -112,8 +112,8 @@ func New(o Options) (*Channel, error) {
 // Close closes idle connections.
 func (c *Channel) Close() { c.api.client.CloseIdleConnections() }
 
-// screen returns the screen for an ask and a person in a chat. If other devices cannot open the link, its
-// link is "".
+// screen returns the screen for an ask and a person in a chat. If other devices cannot open the link, the
+// screen has no link.
 func (c *Channel) screen(a askback.Ask, person string, chatID, messageID int64) screen {
 	link := c.options.Link(a, person)
 	if u, err := url.Parse(link); err != nil || egress.IsLoopback(u.Host) {
@@ -273,8 +273,8 @@ func (c *Channel) remind(ctx context.Context, n askback.Notification, question r
 	return receipt{chatID: question.chatID, messageID: id}.String(), err
 }
 
-// ask sends a question, or updates the message that the question already has. A new message gets its buttons
-// only after it is recorded. If the question does not fit in the message, ask also sends a file.
+// ask sends a question, or updates the message that the question already has. A new message gets buttons only
+// after the message is recorded. If the question does not fit in the message, ask also sends a file.
 func (c *Channel) ask(ctx context.Context, n askback.Notification, chatID int64, r receipt) (string, error) {
 	s := c.screen(n.Ask, n.Person, chatID, r.messageID)
 	if r.messageID == 0 {

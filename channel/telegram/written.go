@@ -18,8 +18,8 @@ import (
 // for the message.
 const maxPatience = 5 * time.Second
 
-// deliver sends a message, or edits the message whose id it has. If Telegram requests a short pause, deliver
-// waits and tries again, once. An edit of a deleted message is not an error.
+// deliver sends a message. If the message has an id, deliver edits the existing message. If Telegram requests
+// a short pause, deliver waits and tries again, once. An edit of a deleted message is not an error.
 func (c *Channel) deliver(ctx context.Context, out outgoing) (err error) {
 	for range 2 {
 		if out.MessageID != 0 {
@@ -38,7 +38,7 @@ func (c *Channel) deliver(ctx context.Context, out outgoing) (err error) {
 
 func (c *Channel) edit(ctx context.Context, out outgoing) error { return c.deliver(ctx, out) }
 
-// tell sends a text to a chat, as a reply to the message replyTo unless it is 0. An error is logged.
+// tell sends a text to a chat, as a reply to the message replyTo unless replyTo is 0. An error is logged.
 func (c *Channel) tell(ctx context.Context, chatID, replyTo int64, t *text, markup any) {
 	out := t.outgoing(chatID, 0)
 	out.Markup = markup
@@ -174,7 +174,7 @@ func (v visit) reply(ctx context.Context, m message, p press) error {
 	return nil
 }
 
-// write uses a text as the press p requires, and commits it: as an answer, or in the draft.
+// write commits a text as the press p requires: as an answer, or in the draft.
 func (v visit) write(ctx context.Context, p press, written string) (reaction, error) {
 	a, err := v.client.Get(ctx, p.AskID)
 	switch {
@@ -203,8 +203,8 @@ func (v visit) write(ctx context.Context, p press, written string) (reaction, er
 	return v.store(ctx, a, p, written)
 }
 
-// late sends a late text to the engine, which records it, if the text alone would have been an answer. The
-// reaction explains how the ask was settled.
+// late sends a late text to the engine if the text alone would have been an answer. The engine records the
+// text. The reaction explains how the ask was settled.
 func (v visit) late(ctx context.Context, a askback.Ask, p press, written string) (reaction, error) {
 	if p.Action == writeReason && a.Confirmation != nil {
 		return v.answer(ctx, a, askback.Decide(askback.Deny, written))
@@ -254,7 +254,8 @@ func (v visit) store(ctx context.Context, a askback.Ask, p press, written string
 // refusalPause is the minimum pause between two replies to a user who is not linked.
 const refusalPause = time.Minute
 
-// mayRefuse reports whether a user who is not linked gets a reply now. If so, it records the time.
+// mayRefuse reports whether a user who is not linked gets a reply now. If so, mayRefuse records the time of
+// the reply.
 func (c *Channel) mayRefuse(userID int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

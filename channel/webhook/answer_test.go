@@ -123,8 +123,8 @@ func text(a askback.Answer) string {
 }
 
 // A called program answers with the token of a person. An answer of one option goes to the address of the
-// message, and any other answer over the API. Each answer equals the same answer that the person gives
-// elsewhere, and the program gets the outcome (E3).
+// message, and any other answer over the API. Each answer equals the same answer on the pages, and the
+// program gets the outcome (E3).
 func TestProgramCalledByWebhookAnswers(t *testing.T) {
 	d := newDesk(t)
 	short := 0

@@ -130,8 +130,9 @@ func TestSlackMessageHasTheWholeQuestion(t *testing.T) {
 	}
 }
 
-// hostile are texts that try to leave their place: markup and mentions of Slack, bidirectional controls,
-// control characters, lines that imitate lines of Askback, and right-to-left letters.
+// hostile lists texts that try to leave their place. They have markup and mentions of Slack, bidirectional
+// controls, or control characters. Other texts have lines that imitate lines of Askback, or right-to-left
+// letters.
 var hostile = []string{
 	"<!channel> <!here> <!everyone> <@U012AB3CD> <#C012AB3CD>", "<https://evil.example|Open the page to answer>",
 	"&lt;!channel&gt; &amp;", "*bold* _it_ ~no~ `code` :skull: ```",

@@ -152,7 +152,7 @@ func (p *programs) Secrets() []string {
 
 // Webhooks pass the suite of channels. Programs answer over the API, and not in a message (E3, F3). The
 // channel has another name than webhook, because the engine sends webhooks to the callback of an ask, which
-// is one program. Under another name, it sends to the programs of both people.
+// is one program. Under another name, the channel sends to the programs of both people.
 func TestWebhooksPassTheSuite(t *testing.T) {
 	channeltest.Test(t,
 		channeltest.Driver{Channel: "program", Start: newPrograms, RetryAfter: retryAfter, Appends: true})

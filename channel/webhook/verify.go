@@ -34,7 +34,7 @@ func NewVerifier(secret func(receiver string) string, decoy string, now func() t
 }
 
 // CheckHeader returns an error unless the header of a message has an id, a time that is at most [SignedFor]
-// from now, and a signature. A message without them is rejected, whatever its body is.
+// from now, and a signature. A message without such a header is rejected, whatever its body is.
 func (v *Verifier) CheckHeader(h http.Header) error {
 	id, sent := h.Get(standardwebhooks.HeaderWebhookID), h.Get(standardwebhooks.HeaderWebhookTimestamp)
 	at, err := strconv.ParseInt(sent, 10, 64)

@@ -111,7 +111,7 @@ func TestMessageHasTheDocumentedForm(t *testing.T) {
 		}],
 		"answer_url": "https://ask.example.com/agent/answer/ses_1", "page_url": "https://ask.example.com/asks/ask_1"
 	}`), &want)
-	delete(content.(map[string]any), "questions") // they have the form of the API
+	delete(content.(map[string]any), "questions") // the questions have the form of the API, which other tests check
 	delete(want.(map[string]any), "questions")
 	if diff := cmp.Diff(want, content); diff != "" {
 		t.Errorf("body -want +got:\n%s", diff)
@@ -176,8 +176,8 @@ func TestSessionMessageHasTheSession(t *testing.T) {
 	}
 }
 
-// The event of an outcome has the outcome, and question_pending never has one, even if the
-// ask was settled since.
+// The event that settles an ask has the outcome. The event question_pending has no outcome, even if the ask
+// was settled since.
 func TestOnlyOutcomeEventsHaveTheOutcome(t *testing.T) {
 	var body struct{ Outcome *struct{ Status string } }
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -278,7 +278,7 @@ func TestErrorsDoNotContainTextOfTheReceiver(t *testing.T) {
 	secure.StartTLS()
 	defer secure.Close()
 	free := speaks("")
-	holder, err := net.Dial("tcp", speaks("")) // keeps the port occupied, so that no server gets it
+	holder, err := net.Dial("tcp", speaks("")) // occupies the port, so that no other server can use the port
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,8 +358,8 @@ func TestMessagesAreNotSentToLoopback(t *testing.T) {
 	}
 }
 
-// The address is checked at each connection, so a name that first has a public and then a private address is
-// rejected (T16).
+// The address is checked at each connection. So a name is rejected if it changes from a public to a private
+// address (T16).
 func TestAddressIsCheckedAtEachConnection(t *testing.T) {
 	var called, lookups atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called.Add(1) }))

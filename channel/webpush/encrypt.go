@@ -31,9 +31,9 @@ const (
 	authSize = 16
 )
 
-// encrypt returns the body of a push message that only the browser with the subscription to can read (RFC
-// 8291). The message has at most maxMessage bytes. The key must be used for this message only, and salt must
-// be random.
+// encrypt returns the body of a push message (RFC 8291). Only the browser with the subscription to can read
+// the message. The message has at most maxMessage bytes. The key must be used for this message only, and salt
+// must be random.
 func encrypt(message []byte, to subscription, key *ecdh.PrivateKey, salt []byte) ([]byte, error) {
 	shared, err := key.ECDH(to.key)
 	if err != nil {

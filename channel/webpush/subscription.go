@@ -11,7 +11,7 @@ import (
 )
 
 // A subscription has the destination of push messages to a browser, and the keys that encrypt the messages.
-// The browser makes it: see PushSubscription.toJSON of the Push API.
+// The browser makes the subscription; see PushSubscription.toJSON of the Push API.
 type subscription struct {
 	endpoint string // the URL of the push service of the browser
 	key      *ecdh.PublicKey

@@ -50,7 +50,7 @@ type Channel struct {
 	options Options
 	client  *http.Client
 	key     *Key          // set when ready is closed
-	ready   chan struct{} // Run closes it
+	ready   chan struct{} // closed by Run
 	once    sync.Once
 }
 
@@ -216,8 +216,9 @@ func (c *Channel) post(ctx context.Context, to subscription, a askback.Ask, body
 	return replyError(reply, now)
 }
 
-// timeToLive returns how long a push service stores a message: until the deadline of the ask, but from a
-// minute to maxTTL. An outcome is stored for maxTTL, because the question may be shown as long.
+// timeToLive returns how long a push service stores a message. A question is stored until the deadline of the
+// ask, but at least a minute and at most maxTTL. An outcome is stored for maxTTL, because the question may be
+// shown as long.
 func timeToLive(a askback.Ask, now time.Time) time.Duration {
 	if a.Settled() || a.Deadline.IsZero() {
 		return maxTTL

@@ -11,7 +11,8 @@ import (
 	"github.com/askback/askback/internal/egress"
 )
 
-// A test message that reached no service was not rejected by it: the text has what to check.
+// If a test message reached no service, the text does not mention a rejection. The text names the settings to
+// check.
 func TestUnreachableServiceIsNotCalledARejection(t *testing.T) {
 	for want, err := range map[string]error{
 		"cannot be reached: lookup ntfy.example: no such host; check the address and the network": egress.NoReply(

@@ -190,8 +190,8 @@ func (m *mailboxSession) Store(
 	return err
 }
 
-// Idle implements [imapserver.Session]. It replaces the Idle of the mailbox in memory, which misses messages
-// that arrive before it begins.
+// Idle implements [imapserver.Session]. It replaces the method of the mailbox in memory, which misses
+// messages that arrive before the call.
 func (m *mailboxSession) Idle(w *imapserver.UpdateWriter, stop <-chan struct{}) error {
 	for {
 		m.s.mu.Lock()
@@ -365,7 +365,8 @@ func (c *session) Auth(string) (sasl.Server, error) {
 	}), nil
 }
 
-// reply returns a reply with a code. Its text contains the password and must not get into an error.
+// reply returns a reply with a code. The text of the reply contains the password, so no error may repeat the
+// text.
 func reply(code int) error {
 	return &smtp.SMTPError{
 		Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 1, 1}, Message: "server text " + Password,

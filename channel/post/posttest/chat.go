@@ -13,7 +13,7 @@ import (
 // on, and the addresses that become links. The function escapable reports whether a backslash makes a
 // character plain. The expression live matches text that is markup without a backslash.
 func render(text string, escapable func(rune) bool, live *regexp.Regexp) (shown string, markup, links []string) {
-	const hidden = "\x00" // replaces a character after a backslash, which is not markup
+	const hidden = "\x00" // replaces a character that follows a backslash, because such a character is not markup
 	var plain, rest strings.Builder
 	runes := []rune(text)
 	for i := 0; i < len(runes); i++ {

@@ -84,7 +84,7 @@ func Receiver(t testing.TB, template post.Template, address string) post.Receive
 	return r
 }
 
-// A phones has a fake service with a receiver for each person.
+// phones is a fake service with a receiver for each person.
 type phones struct {
 	template  post.Template
 	settings  channeltest.Settings

@@ -21,7 +21,7 @@ type Ntfy struct {
 	Service           // URL is the address of the topic "questions", and Messages returns the messages of that topic
 	Server     string // address without a topic
 	Disconnect func() // closes all connections
-	Token      string // if not empty, required to read and to publish JSON
+	Token      string // token that is required to read and to publish JSON; "" for no token
 
 	published chan struct{} // closed when the next message arrives
 	cached    []cachedMessage

@@ -33,7 +33,7 @@ func parsePushover(r *http.Request, body []byte) (Message, error) {
 		return Message{}, errors.New("message cannot be blank")
 	case long(in.Message, 1024), long(in.Title, 250), long(in.URL, 512), long(in.URLTitle, 100):
 		return Message{}, errors.New("a field is too long")
-	case in.Priority < -2 || in.Priority > 1: // 2 needs retry and expire
+	case in.Priority < -2 || in.Priority > 1: // priority 2 also requires retry and expire
 		return Message{}, errors.New("priority is invalid")
 	}
 	m := Message{Title: in.Title, Text: in.Message, Link: in.URL, Quiet: in.Priority < 0, Password: in.Token}

@@ -99,7 +99,8 @@ const (
 // length returns the length of a text as Slack counts it, in UTF-16 after &, < and > are escaped.
 func length(s string) int { return len(utf16.Encode([]rune(html.EscapeString(s)))) }
 
-// parseBlocks parses at most most blocks strictly. It rejects everything that Slack does not document.
+// parseBlocks parses blocks strictly. It rejects more than most blocks, and everything that Slack does not
+// document.
 func parseBlocks(raw string, most int) ([]Block, error) {
 	var blocks []Block
 	if err := strict([]byte(raw), &blocks); err != nil {
@@ -308,7 +309,7 @@ func (c *Confirm) check() error {
 		plain("confirm", c.Confirm, 30, true), plain("deny", c.Deny, 30, true))
 }
 
-// plain checks a text that must not have markup.
+// plain returns an error if Slack would reject a text that must not have markup.
 func plain(name string, t *Text, most int, required bool) error {
 	if t == nil && !required {
 		return nil
@@ -319,7 +320,7 @@ func plain(name string, t *Text, most int, required bool) error {
 	return any1(name, t, most)
 }
 
-// any1 checks a text with or without markup.
+// any1 returns an error if Slack would reject a text with or without markup.
 func any1(name string, t *Text, most int) error {
 	switch {
 	case t == nil || t.Text == "":

@@ -84,7 +84,7 @@ type Server struct {
 	AckTime, TriggerTime time.Duration
 
 	Now func() time.Time // clock for timestamps and triggers; may be set before the first call
-	// Fault returns the fault of the next call, unless Fail has added a fault. It may be nil.
+	// Fault returns the fault of the next call, unless Fail has added a fault. The function may be nil.
 	Fault func(method string) (Fault, bool)
 
 	t        testing.TB

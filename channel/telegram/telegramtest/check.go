@@ -66,7 +66,7 @@ func (m *Message) setText(in content) error {
 // hashtags and mail addresses.
 var actives = regexp.MustCompile(`(?i)\b(https?|tg)://\S+|\b[\w-]+(\.[\w-]+)*\.(com|org|net|io|dev|me|example|ai)\b|(^|[^\w/@])(@\w{3,}|/[a-z0-9_]+|#\w+)|[\w.+-]+@[\w-]+\.\w+`)
 
-// active returns the text on which a tap would act although it is in no entity of the bot.
+// active returns the text on which a tap would act, although the bot has not marked the text as an entity.
 func active(text string, entities []Entity) (found []string) {
 	rest := text
 	for _, e := range entities {

@@ -37,7 +37,7 @@ type Message struct {
 	File     string
 	Deleted  bool
 	Edits    int
-	Damage   []string // text that Telegram changed, or would act on although it is in no entity of the bot
+	Damage   []string // text that Telegram changed, or text without an entity of the bot on which a tap would act
 }
 
 // An Entity is a part of a text. Offset and Length are in UTF-16 code units.

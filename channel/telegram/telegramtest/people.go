@@ -80,7 +80,7 @@ func (s *Server) Last(chatID int64) (last Message) {
 	return last
 }
 
-// Wait waits for a message of the bot in a chat for which ok returns true, and returns the message.
+// Wait waits until a chat has a message of the bot for which ok returns true. It returns this message.
 func (s *Server) Wait(chatID int64, ok func(Message) bool) (found Message, err error) {
 	done := s.until(func() bool {
 		for _, m := range s.chats[chatID].messages {

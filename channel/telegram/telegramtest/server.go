@@ -36,7 +36,7 @@ type Server struct {
 	nextID   int64    // id of the next update
 	confirms []int64  // offsets that the bot has confirmed
 	poll     chan struct{}
-	polling  int           // number of polls; each poll ends the poll before
+	polling  int           // number of polls; each poll ends the previous poll
 	changed  chan struct{} // closed at each change
 	queries  map[string]*query
 	failure  failure
@@ -175,7 +175,7 @@ func (s *Server) reply(w http.ResponseWriter, method string, result any, err err
 	_ = json.NewEncoder(w).Encode(out)
 }
 
-// call calls a method. It fails the call if [Server.Fail] requires it.
+// call calls a method, or fails the call as [Server.Fail] requires.
 func (s *Server) call(r *http.Request, method string) (any, error) {
 	s.mu.Lock()
 	s.calls[method]++
@@ -206,7 +206,7 @@ func (s *Server) call(r *http.Request, method string) (any, error) {
 	return run(body)
 }
 
-// fail calls run, or fails the request if [Server.Fail] requires it.
+// fail calls run, or fails the request as [Server.Fail] requires.
 func (s *Server) fail(r *http.Request, run func() (any, error)) (any, error) {
 	s.mu.Lock()
 	how, until := Failure(""), s.failure.until

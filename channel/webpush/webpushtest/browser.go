@@ -115,9 +115,9 @@ func (b *Browser) Messages() []Message {
 	return slices.Clone(b.shown)
 }
 
-// take decrypts a message and stores or shows it. A real service could not decrypt it, and the browser would
-// drop a wrong message silently. In this service a rejection shows the error to the test. A message replaces
-// a stored message with the same topic (RFC 8030, section 5.4).
+// take decrypts a message, and stores or shows the message. A real service could not decrypt the message, and
+// a real browser would silently drop a wrong message. Here, a rejection shows the error to the test. A
+// message replaces a stored message with the same topic (RFC 8030, section 5.4).
 func (b *Browser) take(topic string, h http.Header, body []byte) *rejection {
 	text, err := b.decrypt(body)
 	if err != nil {
@@ -154,7 +154,7 @@ func (b *Browser) decrypt(body []byte) ([]byte, error) {
 	}
 	info := "WebPush: info\x00" + string(b.private.PublicKey().Bytes()) + string(sender)
 	derive := func(secret, salt []byte, info string, n int) []byte {
-		out, _ := hkdf.Key(sha256.New, secret, salt, info, n) // it fails only for longer keys
+		out, _ := hkdf.Key(sha256.New, secret, salt, info, n) // fails only for longer keys
 		return out
 	}
 	secret := derive(shared, b.auth, info, 32)

@@ -33,7 +33,7 @@ func checkSender(header, origin string, want []byte, now time.Time) *rejection {
 	case expires.Sub(now) > 24*time.Hour:
 		return &rejection{http.StatusForbidden, "the token is valid for more than a day"}
 	case !strings.HasPrefix(c.Subject, "mailto:") && !strings.HasPrefix(c.Subject, "https://"):
-		return &rejection{http.StatusForbidden, "the token has no subject"} // Apple's service requires it
+		return &rejection{http.StatusForbidden, "the token has no subject"} // Apple's service requires a subject
 	case !bytes.Equal(key, want):
 		return &rejection{http.StatusForbidden, "the key does not belong to the subscription"}
 	}

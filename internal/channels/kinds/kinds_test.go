@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/internal/channels/kinds"
 )
 
-// A channel to people records its own name in outcomes, which the root lists, or push. Package lifecycle
-// relies on this: an answer shows that the deliveries of its channel were seen.
+// In outcomes, a channel to people records its own name or push. The root package lists these names. Package
+// lifecycle relies on this: an answer shows that the deliveries of its channel were seen.
 func TestOutcomeRecordsTheNameOfTheChannelOrPush(t *testing.T) {
 	for _, k := range kinds.All {
 		switch {

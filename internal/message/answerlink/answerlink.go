@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/internal/mac"
 )
 
-// Path is the path of the pages of links. The token follows it.
+// Path is the path of the pages of links. In an address, the token follows Path.
 const Path = "/a/"
 
 // Redact returns path without the token of a link, for logs.
@@ -32,9 +32,9 @@ type Link struct {
 	AskID   string
 	Person  string          // person who answers with the token
 	Channel askback.Channel // channel through which the person got the token; the outcome records it
-	// Choice is the number of the only choice that the token can answer with. It is counted from 1 in the
-	// choices of package notice. If it is 0, the person chooses on the page. A link in a mail has no choice,
-	// because programs that check mails press the buttons of pages.
+	// Choice is the number of the only choice that the token can give as an answer, counted from 1 in the
+	// choices of package notice. If Choice is 0, the person chooses on the page. A link in a mail has no
+	// choice, because programs that check mails press the buttons of pages.
 	Choice int
 }
 
@@ -56,8 +56,8 @@ type Signer struct {
 	key []byte
 }
 
-// New returns a Signer for the purpose p. The function key returns a key of at least 32 bytes. It is called
-// when the key is first needed.
+// New returns a Signer for the purpose p. The function key returns a key of at least 32 bytes. The Signer
+// calls key when the key is first needed.
 func New(key func() ([]byte, error), p Purpose) *Signer { return &Signer{source: key, purpose: p} }
 
 // keySize is the size in bytes of the smallest key.

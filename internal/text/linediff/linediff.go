@@ -3,12 +3,12 @@ package linediff
 
 // A Line is a line of a diff. It is in both texts or in one.
 type Line struct {
-	Sign byte // ' ' for a line of both texts, '-' for a removed line, '+' for an added one
+	Sign byte // ' ' for a line of both texts, '-' for a removed line, '+' for an added line
 	Text string
 }
 
-// maxPairs is the maximum number of pairs of lines that are compared. The time and the memory
-// are proportional to it.
+// maxPairs is the maximum number of pairs of lines that are compared. The time and the memory are
+// proportional to this number.
 const maxPairs = 1 << 20
 
 // Compare returns the lines of a and b in order. The unchanged lines are a longest common subsequence. If the

@@ -70,8 +70,8 @@ func IsInvisible(r rune) bool {
 // Fold returns the same string for names that look alike or differ only in case. Some programs ignore case.
 func Fold(s string) string { return strings.ToLower(strings.ToUpper(Skeleton(s))) }
 
-// Of returns the skeleton of name, and reports whether name imitates another name. A name does so if it looks
-// like ASCII, has compatibility characters such as full-width letters, or mixes Latin letters with a similar
+// Of returns the skeleton of name, and reports whether name imitates another name. An imitation looks like
+// ASCII, has compatibility characters such as full-width letters, or mixes Latin letters with a similar
 // script in a word. Invisible characters alone are not reported: package safetext marks them.
 func Of(name string) (as string, ok bool) {
 	seen := strings.Map(func(r rune) rune {

@@ -22,7 +22,7 @@ type piece struct {
 type star struct {
 	n          int // 0 if the piece is not a star
 	flank      flank
-	strong, em int // levels that it opens, or closes if negative; 0 if it is text
+	strong, em int // levels that the star opens; negative for levels that it closes, 0 for text
 }
 
 // A flank records whether a star can open or close emphasis.
@@ -46,7 +46,7 @@ type inline struct {
 	pos       int
 	start     int // start of the plain text that is not yet a piece
 	pieces    []piece
-	noClosing [maxTicks + 1]bool // by number of backticks: whether there are no closing backticks
+	noClosing [maxTicks + 1]bool // whether there are no closing backticks, by number of backticks
 }
 
 // maxTicks is the maximum number of backticks that begin code. More backticks are text.

@@ -25,7 +25,7 @@ func visible(s string) string {
 	}, s)
 }
 
-// Whatever marks are around a word, Parse does not lose, repeat or move it (T3, T6).
+// Parse does not lose, repeat or move a word, whatever marks are around the word (T3, T6).
 func TestParseKeepsWordsInOrder(t *testing.T) {
 	parts := []string{
 		"a", "b c", "Ж", "日本", "7", " ", "  ", "    ", "\n", "\n\n", "\t", "\r\n", "*", "**", "***", "****", "`", "``",
@@ -89,7 +89,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		clean := safetext.Block(src).String()
-		// In code, marks replace more characters than elsewhere, but no letters.
+		// In code, marks replace more characters than in other text, but no letters.
 		letters := strings.Map(func(r rune) rune {
 			if r > unicode.MaxASCII && !unicode.IsLetter(r) {
 				return -1

@@ -151,7 +151,7 @@ func (c *cleaner) put(r rune) {
 		c.joined = false
 	case isSkinTone(r) && c.joined: // stays part of the emoji
 	default:
-		c.base, c.marks, c.joined = r, 0, true // joins checks whether it is a pictograph
+		c.base, c.marks, c.joined = r, 0, true // joins checks whether r is a pictograph
 	}
 }
 
@@ -208,7 +208,7 @@ func (c *cleaner) selects(r rune) bool {
 }
 
 // flag writes the tags of the flag of England, Scotland or Wales, if src begins with these tags. It reports
-// whether src does. Other tags are invisible and could carry a message.
+// whether src begins with such tags. Other tags are invisible and could carry a message.
 func (c *cleaner) flag() bool {
 	for _, region := range []string{"gbeng", "gbsct", "gbwls"} {
 		var tags strings.Builder

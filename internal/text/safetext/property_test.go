@@ -48,8 +48,8 @@ func dangerous(r rune) bool {
 	return r&0xFFFE == 0xFFFE
 }
 
-// unseen reports whether r is an invisible character that text may keep next to a
-// character that needs it. Code never keeps it.
+// unseen reports whether r is an invisible character that text may keep next to some other characters. Code
+// keeps no such character.
 func unseen(r rune) bool {
 	return r == 0x200C || r == 0x200D || r >= 0x180B && r <= 0x180F || r >= 0xFE00 && r <= 0xFE0F ||
 		r >= 0xE0061 && r <= 0xE01EF

@@ -105,10 +105,10 @@ type Confirmation struct {
 	Repeated bool
 
 	raw       json.RawMessage // the arguments as they were sent
-	lookalike bool            // whether the tool or its server has a name that looks like another one
+	lookalike bool            // whether the tool or its server has a name that looks like another name
 }
 
-// HasText reports whether a has more to show than the call: text or tags of the agent, or warnings.
+// HasText reports whether the ask has more to show than the call: text or tags of the agent, or warnings.
 func (a Ask) HasText() bool {
 	c := a.Confirmation
 	words := c.Preview.String() + a.Data.String() + a.Title.String()
@@ -282,7 +282,7 @@ func (c *cleaner) confirmation(of askback.Confirmation) *Confirmation {
 	c.hidden = c.hidden || f.hidden
 	tree := treeOf(of.Input)
 	var changes []TextChange
-	if f.duplicates.count == 0 { // otherwise a program may read a value that differs from the displayed one
+	if f.duplicates.count == 0 { // otherwise a program may read a value that differs from the displayed value
 		changes = tree.textChanges()
 	}
 	return &Confirmation{

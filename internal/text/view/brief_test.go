@@ -13,7 +13,7 @@ func TestListApprovesOnlyCallsThatItShows(t *testing.T) {
 	for input, want := range map[string]bool{
 		`{"to":"ben"}`:                              true,
 		`{"script":"if x:\n    pass"}`:              false, // a row has no line breaks
-		`{"move":["\u05d0","\u05d1"]}`:              false, // the browser would swap the two
+		`{"move":["\u05d0","\u05d1"]}`:              false, // the browser would swap the two letters
 		"{\"move\":[\"\u0627\",\"\u0628\"]}":        false,
 		`{"to":"ben\u202e"}`:                        false,
 		`{"to":"ben","to":"eve"}`:                   false,

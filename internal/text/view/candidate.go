@@ -16,7 +16,7 @@ type Candidate struct {
 	Value  string // value that a form sends
 	Name   Text   // a group has an "@" in front
 	People []Text // members of a group
-	You    bool   // whether it is the reader
+	You    bool   // whether the candidate is the reader
 }
 
 // Candidates returns at most [maxCandidates] groups and people, groups first. The reader follows last, if

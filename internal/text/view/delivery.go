@@ -17,11 +17,11 @@ type Delivery struct {
 	Event    safetext.Text // the reported event, in words: "Answered"
 	Channel  safetext.Text // "Webhook"
 	Target   safetext.Text
-	Person   safetext.Text // person to whom it is sent; empty for several people or a program
+	Person   safetext.Text // person who gets the message; empty for several people or a program
 	State    DeliveryState
 	Attempts int
 	At       time.Time     // time of the last change
-	RetryAt  time.Time     // time of the next attempt; zero if no attempt is planned or it follows immediately
+	RetryAt  time.Time     // time of the next attempt; zero if no attempt is planned, or if the attempt follows immediately
 	SeenAt   time.Time     // time when the delivery was first known to be on a screen of the person; zero if not known
 	Error    safetext.Text // reason why the last attempt failed
 	Endpoint safetext.Text // id of the endpoint that holds the delivery, or ""
@@ -35,7 +35,7 @@ type DeliveryState uint8
 // States of deliveries.
 const (
 	DeliverySending  DeliveryState = iota // an attempt follows in a moment, or is in progress
-	DeliveryRetrying                      // the last attempt failed, and another one follows
+	DeliveryRetrying                      // the last attempt failed, and another attempt follows
 	DeliveryWaiting                       // waits for an earlier delivery about the same ask
 	DeliveryAccepted
 	DeliveryGivenUp

@@ -15,7 +15,7 @@ type Grant struct {
 	ID        safetext.Text
 	Agent     safetext.Text
 	Filter    string        // Agent without marks, escaped as the value of a query
-	Owner     safetext.Text // the name of the token that may use it, if it differs from Agent
+	Owner     safetext.Text // name of the token that may use the approval, if the name differs from Agent
 	Tool      safetext.Text
 	Server    safetext.Text
 	Scope     string        // scope, in words

@@ -17,7 +17,7 @@ type Held struct {
 	SendsAt time.Time
 }
 
-// maxHeldDetail is the maximum number of bytes of an answer in a sentence about it.
+// maxHeldDetail is the maximum number of bytes of an answer that a sentence repeats.
 const maxHeldDetail = 120
 
 func (c *cleaner) held(a askback.Ask, h askback.Held) Held {

@@ -129,7 +129,7 @@ func (a Ask) Status() safetext.Text {
 }
 
 // Watchers names the people who have claimed the ask, as in "ana and ben are looking at it". It returns "" if
-// no person has.
+// no person has claimed the ask.
 func (a Ask) Watchers() string {
 	var names []string
 	for _, c := range a.Claims {

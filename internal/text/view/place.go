@@ -10,7 +10,7 @@ import (
 
 // An Order is the sorting and the grouping of a list.
 type Order struct {
-	Urgent bool  // dangerous calls before the others
+	Urgent bool  // dangerous calls before other asks
 	Group  Group // "" for groups by urgency
 }
 
@@ -48,9 +48,9 @@ const (
 
 var rankNames = [...]string{rankSoon: "Due soon", rankDangerous: "Dangerous", rankOther: "Others"}
 
-// Place returns the position of a in a list at the time now. The groups of o.Group are sorted by their keys.
-// In a group, asks that are due soon are first, sorted by deadline. If o.Urgent is true, the dangerous calls
-// follow. The other asks are sorted by age, oldest first.
+// Place returns the position of an ask in a list at the time now. The groups of o.Group are sorted by their
+// keys. In a group, asks that are due soon are first, sorted by deadline. If o.Urgent is true, the dangerous
+// calls follow. The other asks are sorted by age, oldest first.
 func (o Order) Place(a Ask, now time.Time) Place {
 	rank, key := rankOther, a.ID.String()
 	switch {

@@ -39,8 +39,8 @@ func (c *cleaner) routing(v *Ask, a askback.Ask) {
 	}
 }
 
-// For returns the view of a for reader. If reader may not decide the ask, Barred is the reason. If reader is
-// "", the person is not known, and the view is the result of [Of].
+// For returns the view of an ask for reader. If reader may not decide the ask, Barred is the reason. If
+// reader is "", the person is not known, and the view is the result of [Of].
 func For(a askback.Ask, reader string) Ask {
 	v := Of(a)
 	bar(&v, a, reader)

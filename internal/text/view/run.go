@@ -25,7 +25,7 @@ type RunEvent struct {
 	AskID   safetext.Text // set for the events of an ask
 }
 
-// A RunMessage is a message of a run, or the received part of it.
+// A RunMessage is a message of a run, or the received part of a message.
 type RunMessage struct {
 	Text    safetext.Text
 	By      safetext.Text // person who wrote the message; empty if no person wrote it

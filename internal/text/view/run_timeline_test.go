@@ -15,7 +15,7 @@ func timelineOfCall(tool string, ended, failed bool) (all []view.Call) {
 	add := func(kind askback.EventType, data map[string]any) {
 		raw, err := json.Marshal(data)
 		if err != nil {
-			panic(err) // the data are texts
+			panic(err) // texts can be encoded
 		}
 		n := len(events) + 1
 		events = append(events, askback.Event{Seq: int64(n), Type: kind, At: time.Unix(int64(n), 0), Data: raw})

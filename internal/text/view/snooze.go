@@ -22,8 +22,8 @@ const (
 	snoozeEvening = 18
 )
 
-// SnoozeTimes returns the times to choose from. It omits this evening if it is less than an hour away or
-// over, and next Monday if it is tomorrow. A nil zone is UTC.
+// SnoozeTimes returns the times to choose from. It omits this evening if the evening is over, or is less than
+// an hour away. It omits next Monday if tomorrow is Monday. A nil zone is UTC.
 func SnoozeTimes(now time.Time, zone *time.Location) []SnoozeTime {
 	now = in(now, zone)
 	out := []SnoozeTime{{"1h", "In an hour", now.Add(time.Hour)}}

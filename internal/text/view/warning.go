@@ -84,7 +84,7 @@ func hasLookalike(c askback.Confirmation) bool {
 // can send warnings, too, so all are displayed as text of the agent.
 func (c *cleaner) warnings(list []askback.Problem) (repairs, leftOut []safetext.Text) {
 	for _, p := range list {
-		if p.Pointer == "/to" || p.Pointer == "/recipients" { // no repair changes them
+		if p.Pointer == "/to" || p.Pointer == "/recipients" { // about people who are not asked, and not about a repair
 			leftOut = append(leftOut, c.line(p.Detail))
 			continue
 		}
