@@ -49,10 +49,10 @@ type Definition struct {
 	// read-only (D5).
 	Confirm, Allow []string
 
-	// StartBy lists the people and programs that may start runs of the agent and write to these runs: people,
-	// groups after "@", tokens of agents after "token:", and other agents, as their sub-agent, after
-	// "agent:". If it is nil, everyone may. If it is empty, only the schedule and the signed webhooks of the
-	// agent start it.
+	// StartBy lists the people and programs that may start runs of the agent and write to these runs. An
+	// entry is a person, "@" and a group, "token:" and a token of an agent, or "agent:" and an agent that may
+	// start this agent as its sub-agent. If StartBy is nil, everyone may. If it is empty, only the schedule
+	// and the signed webhooks of the agent start it.
 	StartBy []string
 
 	// Schedule has the times at which the server starts runs. If it is nil, the server starts no runs. See

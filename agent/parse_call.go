@@ -9,9 +9,9 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// NewCall returns a call as a model wrote it. If input is not a JSON object, NewCall puts it into an object
-// as a text, and rejects the call with an error that the model can correct. An incomplete input is never
-// used. cut is set if the reply reached its maximum length in this call.
+// NewCall returns a call as a model wrote it. If input is not a JSON object, NewCall puts the input into an
+// object as a text. It then rejects the call with an error that the model can correct. An incomplete input is
+// never used. cut is set if the reply reached its maximum length in this call.
 func NewCall(id, tool, input string, cut bool) conversation.Call {
 	c := conversation.Call{ID: id, Tool: tool}
 	var object map[string]json.RawMessage

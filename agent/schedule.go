@@ -39,8 +39,8 @@ func (r *Runner) StartBy(name string) (names []string, restricted bool) {
 	return nil, false
 }
 
-// NextRun returns the first time after a given time at which the schedule of an agent starts a run, or the
-// zero time if no further time exists.
+// NextRun returns the first time after a given time at which the schedule of an agent starts a run. If there
+// is no such time, it returns the zero time.
 func (r *Runner) NextRun(name string, after time.Time) time.Time {
 	a := r.agent(name)
 	if a == nil || a.Schedule == nil {

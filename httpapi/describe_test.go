@@ -16,9 +16,8 @@ import (
 	"github.com/askback/askback/internal/wire/openapi"
 )
 
-// checkRouteDoc returns an error if the documentation of a route differs from the route in the kinds of
-// principals that it accepts, or in whether it has a body. It also returns an error if the summary is not a
-// sentence.
+// checkRouteDoc compares the documentation of a route with the route. It returns an error if the kinds of
+// principals differ, if only one of them has a body, or if the summary is not a sentence.
 func checkRouteDoc(rt httpapi.Route) error {
 	var may, documented []askback.Kind
 	for _, kind := range askback.Kinds {

@@ -131,9 +131,9 @@ func TestRevokedTokenGetsNoAnswer(t *testing.T) {
 	}
 }
 
-// The secret of a browser is accepted only as a cookie. The cookie cannot create or list tokens, change the
-// people who may log in, link a chat, or yield the database: browsers send a cookie to every port of its
-// host.
+// The secret of a browser is accepted only as a cookie, because browsers send a cookie to every port of its
+// host. The cookie cannot create or list tokens, change the people who may log in, link a chat, or yield the
+// database.
 func TestBrowserCookieIsAcceptedOnlyOnPageRoutes(t *testing.T) {
 	w := newFixture(t, nil)
 	secret := w.token(askback.Principal{Kind: askback.Admin, Name: "eve", Channel: askback.ChannelWeb})

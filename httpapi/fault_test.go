@@ -41,8 +41,8 @@ func (f *failingStore) ReadKey(ctx context.Context, kind, key string) (store.Rec
 	return f.Store.ReadKey(ctx, kind, key)
 }
 
-// A full disk, an unknown outcome, a failed store and a damaged record each have a problem,
-// which the client turns into the matching error of package askback.
+// A full disk, an unknown outcome, a failed store and a damaged record each have a problem. The client turns
+// each problem into the matching error of package askback.
 func TestStoreErrorsAreReturnedAsProblems(t *testing.T) {
 	kept := &failingStore{Store: memstore.New()}
 	w := newFixtureOn(t, engine.New(kept, &engine.Options{CacheBytes: 1}), kept.Store, nil)

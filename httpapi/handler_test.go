@@ -159,9 +159,9 @@ func TestIdempotencyKeyIsReadFromHeaderOrBody(t *testing.T) {
 	}
 }
 
-// A body is rejected if it is not strict JSON (docs/wire.md §1), has an unknown field, an
-// inexact number or another media type, or is too large. The problem describes the error,
-// and nothing changes (F15).
+// A body is rejected if it is not strict JSON (docs/wire.md §1), is too large, or has another media type. An
+// unknown field and an inexact number are also rejected. The problem describes the error, and nothing changes
+// (F15).
 func TestMalformedBodiesAreRejected(t *testing.T) {
 	w := newFixture(t, nil)
 	deep := strings.Repeat("[", 40) + strings.Repeat("]", 40)

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// Malformed arguments of AskUserQuestion in a hook create the same ask as in POST /asks, or create no ask, so
-// that Claude Code shows its own dialog (F15, W1-W15).
+// Malformed arguments of AskUserQuestion in a hook create the same ask as in POST /asks, or no ask. Without
+// an ask, Claude Code shows its own dialog (F15, W1-W15).
 func TestMalformedInputOfHookIsRepairedOrIgnored(t *testing.T) {
 	paths, err := filepath.Glob("../internal/wire/decode/testdata/malformed/*.txtar")
 	if err != nil || len(paths) < 50 {

@@ -169,9 +169,9 @@ func clientNameOf(meta mcp.Meta, session *mcp.ServerSession, caller *caller) str
 	return caller.clientName
 }
 
-// label returns the name of the agent for people. The agent is identified by its token, not
-// by this name. With an idempotency key of the client, the folder is left out: the label is
-// part of the request, and the same key must work in every folder.
+// label returns the name of the agent for people. The agent is identified by its token, not by this name.
+// With an idempotency key of the client, the label has no folder. The label is part of the request, and the
+// same key must work in every folder.
 func (c *call) label(k key) string {
 	if c.caller.label != "" {
 		return c.caller.label

@@ -7,8 +7,8 @@ import (
 )
 
 // A checkedClient is an Agent that authenticates the token of an HTTP request again for each ask that it
-// creates, cancels or reads, because the body or the wait may take long. With a token that was revoked in the
-// meantime, a call changes nothing, reads no outcome and consumes no approval.
+// creates, cancels or reads. The body of the request or the wait may take long, and the token may be revoked
+// in the meantime. With a revoked token, a call changes nothing, reads no outcome and consumes no approval.
 type checkedClient struct {
 	Agent
 	authenticator Authenticator

@@ -15,9 +15,9 @@ import (
 	"github.com/askback/askback/internal/wire/codec"
 )
 
-// A directCall is a tool call over HTTP that is served without the SDK, which decodes a call
-// thirteen times and opens a session for it (docs/design/mcp.md, "Direct calls"). The SDK serves every call that
-// it may reject, and every call whose result may be a task or a page.
+// A directCall is a tool call over HTTP that is served without the SDK. The SDK decodes a call thirteen times
+// and opens a session for the call (docs/design/mcp.md, "Direct calls"). The SDK serves every call that it
+// may reject, and every call whose result may be a task or a page.
 type directCall struct {
 	id     json.RawMessage // as the client wrote it
 	params mcp.CallToolParamsRaw
@@ -113,8 +113,8 @@ func readID(r *codec.Reader) json.RawMessage {
 	return nil
 }
 
-// mayBeEscaped reports whether JSON can have c in a string in more than one way: package
-// encoding/json escapes <, > and &, and some letters outside ASCII.
+// mayBeEscaped reports whether JSON can have c in a string in more than one way. Package encoding/json
+// escapes <, > and &, and some letters outside ASCII.
 func mayBeEscaped(c rune) bool { return c == '\\' || c == '<' || c == '>' || c == '&' || c >= 0x80 }
 
 func (d *directCall) readParams(r *codec.Reader) {

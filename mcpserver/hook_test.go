@@ -39,7 +39,7 @@ var promptCases = []struct{ name, tool, input string }{
 	{"one choice with a preview", "AskUserQuestion", `{"questions": [{"question": "Which DB?", "header": "DB", "options": [{"label": "a, b", "description": "", "preview": "p"}, {"label": "c", "description": ""}], "multiSelect": false}]}`},
 }
 
-// A prompt and a hook for the same call make the same ask: the same questions, or the same
+// A prompt and a hook for the same call make the same ask. The ask has the same questions, or the same
 // confirmation with the same digest (C2, F7, F15).
 func TestPromptAndHookMakeSameAsk(t *testing.T) {
 	for _, test := range promptCases {

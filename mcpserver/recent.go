@@ -9,9 +9,8 @@ import (
 // newer map has half this number of keys, it becomes the older map, and a new map begins.
 const maxRecent = 8192
 
-// A recentSet maps keys to numbers: the key of a recent delivery to 1, and the key of a call
-// to the number of its last ask. A key that was dropped is looked up in the store, as after a
-// restart.
+// A recentSet maps keys to numbers. The key of a recent delivery has the number 1. The key of a call has the
+// number of its last ask. A key that was dropped is looked up in the store, as after a restart.
 type recentSet struct {
 	mu       sync.Mutex
 	now, old map[string]int

@@ -128,7 +128,7 @@ func TestTwoProcessesFindTheSameAsk(t *testing.T) {
 	})
 }
 
-// A prompt uses a decision for an hour if its process has no record of whether the decision was delivered,
+// If a process has no record of whether a decision was delivered, a prompt uses the decision for an hour,
 // because Claude Code tries again within minutes. If the record shows that the decision was not delivered,
 // there is no limit (D1).
 func TestPromptUsesOnlyRecentDecisions(t *testing.T) {

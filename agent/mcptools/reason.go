@@ -89,8 +89,8 @@ func isReply(err error) bool {
 	return ok && !isTransport(e)
 }
 
-// isUndelivered reports whether err is the error of a request over HTTP that did not reach the server, or
-// that the server was too busy to accept. The connection can still be used.
+// isUndelivered reports whether err is the error of a request over HTTP that did not reach the server. This
+// includes a request that the server was too busy to accept. The connection can still be used.
 func isUndelivered(err error) bool {
 	e, ok := errors.AsType[*jsonrpc.Error](err)
 	return ok && isTransport(e)

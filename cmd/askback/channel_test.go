@@ -33,8 +33,8 @@ func TestChannelTestNamesTheRejectedAddress(t *testing.T) {
 	}
 }
 
-// A server with a receiver in its settings sends the question and its outcome to the phone,
-// and the command sends a test message there (E3 to E7).
+// A server with a receiver in its settings sends the question and its outcome to the phone. The command sends
+// a test message to the phone (E3 to E7).
 func TestPhoneGetsTheQuestionAndItsOutcome(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)

@@ -62,8 +62,8 @@ func TestAllCallsOfASessionAreDecided(t *testing.T) {
 	}
 }
 
-// T10: a yes that was typed before the calls were shown approves nothing, and text of an agent
-// that is wider than the terminal stays in its frame.
+// T10: a yes that was typed before the calls were shown approves nothing. Text of an agent that is wider than
+// the terminal stays in its frame.
 func TestYesTypedBeforeTheCallsIsDiscarded(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

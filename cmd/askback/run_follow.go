@@ -46,7 +46,7 @@ type follower struct {
 	typed  chan typedLine
 }
 
-// An asking is an ask that is being shown. The outcome is added when the ask is settled.
+// asking is an ask that is being shown. The outcome is added when the ask is settled.
 type asking struct {
 	id    string
 	shown bool // the outcome is on the screen

@@ -28,8 +28,8 @@ type Candidates struct {
 	list  []Candidate
 }
 
-// Write writes the candidates for a script: first a line with the kind, files or words, and then a line for
-// each word, with a tab before the description.
+// Write writes the candidates for a script. The first line is the kind: files or words. Then each word has a
+// line, with a tab before the description.
 func (c Candidates) Write(out io.Writer) error {
 	w := bufio.NewWriter(out)
 	if c.files {

@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/internal/server/hosting"
 )
 
-// checkAgents checks the hosted agents of the settings: that their definitions are valid, that their models
-// have keys, and that their MCP servers start or answer and have the tools. It calls no model.
+// checkAgents checks the hosted agents of the settings: their definitions, the keys of their models, and
+// their MCP servers. Each server must start or answer, and must have the tools. It calls no model.
 func (d *doctor) checkAgents(ctx context.Context) {
 	const check = "agents"
 	if d.file.Agents == "" {

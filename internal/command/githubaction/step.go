@@ -251,8 +251,8 @@ func (in *inputs) base() string {
 	return "github/" + in.env("GITHUB_RUN_ID") + "/" + hex.EncodeToString(sum[:16])
 }
 
-// Keys returns the keys of the asks that the step may use, in order: the key in the input, or a key for each
-// attempt of the run so far. The ask of an earlier attempt counts unless it is [Spent].
+// Keys returns the keys of the asks that the step may use, in order. These are the key in the input, or a key
+// for each attempt of the run so far. The ask of an earlier attempt counts unless it is [Spent].
 func (s Step) Keys() []string {
 	if s.key != "" {
 		return []string{s.key}

@@ -95,9 +95,9 @@ func IsHeld(path string) (bool, error) {
 	return err != nil, nil
 }
 
-// Check returns an error if this process no longer holds the database of its path: the file was replaced or
-// deleted, or another process took the lock after the lock file was moved. If only the lock file is missing,
-// Check makes it again.
+// Check returns an error if this process no longer holds the database of its path. This is the case if the
+// file was replaced or deleted, or if another process took the lock after the lock file was moved. If only
+// the lock file is missing, Check makes it again.
 func (l *Lock) Check() error {
 	if l.database != nil && isMoved(l.database, l.path) {
 		return fmt.Errorf(

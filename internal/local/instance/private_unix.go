@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// openPrivate opens a file. It returns an error for a symbolic link, another kind of file, a file of
-// another user, and a file that other users can read or write.
+// openPrivate opens a regular file that belongs to this user, and that only this user can read or write. For
+// any other file, and for a symbolic link, it returns an error.
 func openPrivate(path string) (*os.File, os.FileInfo, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {

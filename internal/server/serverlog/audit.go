@@ -114,8 +114,9 @@ func (l auditedLogins) recordLogin(ctx context.Context, browser string, err erro
 	}
 }
 
-// An auditedClient is a client that logs when its principal revokes a grant, creates or revokes a token,
-// changes an endpoint, a contact, a person, a group or the routes, or creates a log-in link.
+// An auditedClient is a client that logs actions of its principal. It logs when the principal revokes a
+// grant, creates or revokes a token, or creates a log-in link. It also logs changes of endpoints, contacts,
+// people, groups and routes.
 type auditedClient struct {
 	askback.Client
 	principal askback.Principal

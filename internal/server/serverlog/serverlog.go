@@ -94,8 +94,8 @@ func redact(s string) string {
 }
 
 // escapingWriter escapes the characters in lines of JSON that can change the output of a terminal: DEL and
-// the non-printable characters beyond ASCII, such as characters that reverse text. [slog.JSONHandler] leaves
-// them as they are. The JSON value stays the same.
+// the non-printable characters beyond ASCII. Some of these characters reverse text. [slog.JSONHandler] does
+// not escape these characters. The JSON value stays the same.
 type escapingWriter struct{ io.Writer }
 
 // Write implements [io.Writer].

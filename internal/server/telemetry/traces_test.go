@@ -59,8 +59,8 @@ func received(t *testing.T) func() []*otlp.Span {
 	}
 }
 
-// The wait for a person and the resume of the agent are spans in the trace of the agent, with the stored
-// times, and without any text of an agent or a person (F16).
+// The wait for a person and the resume of the agent are spans in the trace of the agent. The spans have the
+// stored times, and no text of an agent or a person (F16).
 func TestWaitAndResumeOfAnAskAreSpans(t *testing.T) {
 	spans := received(t)
 	traces, err := telemetry.NewTraces(t.Context(), "1.2.3", slog.New(slog.DiscardHandler), os.Getenv)

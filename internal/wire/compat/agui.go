@@ -241,9 +241,8 @@ func (i aguiInterrupt) entry(ask askback.Ask, payload any) aguiResume {
 	return aguiResume{InterruptID: i.id, Status: "resolved", Payload: payload, Metadata: more}
 }
 
-// aguiCalls returns the calls in the messages next to an outcome, keyed by id. If two calls with the same id
-// differ, or a call with the id cannot be read, it returns no call for the id, because the agent may read the
-// other call.
+// aguiCalls returns the calls in the messages next to an outcome, keyed by id. It returns no call for an id
+// if two calls with the id differ, or a call with the id cannot be read. The agent may read the other call.
 func (r *reader) aguiCalls(n Node) map[string]aguiCall {
 	calls := map[string]aguiCall{}
 	messages, ok := child(n, "messages")

@@ -32,10 +32,10 @@ const maxExplanation = 200
 
 const beforeExample = " Example: "
 
-// Correction explains err, the error for the invalid input raw, in at most [MaxCorrection] characters: the
-// positions of the mistakes, the expected values, and a valid example. The example keeps the texts of the
-// sender if possible. An example of a confirmation has the unchanged arguments of the sender, or is a general
-// example.
+// Correction explains err, the error for the invalid input raw, in at most [MaxCorrection] characters. The
+// text has the positions of the mistakes, the expected values, and a valid example. The example keeps the
+// texts of the sender if possible. An example of a confirmation has the unchanged arguments of the sender, or
+// is a general example.
 func Correction(raw []byte, err error, form InputKind) string {
 	text := explain(raw, err)
 	room := MaxCorrection - utf8.RuneCountInString(text) - len(beforeExample)

@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// example returns a valid input of at most room characters. It makes the input from raw if possible.
-// Otherwise it returns a general example.
+// example returns a valid input with at most as many characters as room. It makes the input from raw if
+// possible. Otherwise it returns a general example.
 func (f InputKind) example(raw []byte, err error, room int) string {
 	fits := func(example []byte) bool {
 		return utf8.RuneCount(example) <= room && f.accepts(example)

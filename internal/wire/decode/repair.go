@@ -79,8 +79,8 @@ func (r *reader) closeBrackets(raw []byte, err error) (node, bool) {
 }
 
 // missingBrackets returns the missing closing brackets of truncated JSON, innermost first. It returns false
-// in three cases: no bracket is missing, the text ends in a number, whose last digits may be missing, or
-// another value must follow. It does not detect an unclosed string, because the parser does.
+// if no bracket is missing, or if another value must follow. It also returns false if the text ends in a
+// number, whose last digits may be missing. It does not detect an unclosed string, because the parser does.
 func missingBrackets(raw []byte) (missing []byte, ok bool) {
 	quoted := false
 	for i := 0; i < len(raw); i++ {

@@ -74,8 +74,8 @@ func formOf(name string) string {
 const maxDistance = 2
 
 // editDistance returns the edit distance of two field names, ignoring case, underscores and hyphens. It
-// returns more than maxDistance in three cases: the names differ and a name is very short, b is much longer
-// than a, or only one of the names is the name of an id.
+// returns more than maxDistance if the names differ and a name is very short, or if b is much longer than a.
+// It also does so if only one of the names is the name of an id.
 func editDistance(a, b string) int {
 	oneIsID := endsInID(a) != endsInID(b)
 	a, b = plainName(a), plainName(b)
