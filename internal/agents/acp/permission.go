@@ -79,8 +79,8 @@ func readQuestion(method string, params json.RawMessage, id, run string, from or
 }
 
 // readPermission reads a request for a permission. call has the members of the tool call that the agent sent
-// before. Members in the request replace them. readPermission returns false if the call has no id, if it has
-// neither a title nor a raw input, or if [readOptions] returns false.
+// before. Members in the request replace members in call. readPermission returns false if the call has no id,
+// if it has neither a title nor a raw input, or if [readOptions] returns false.
 func (q *question) readPermission(p jcs.Value, src []byte, call members) bool {
 	tool, _ := p.Get("toolCall")
 	q.tool = jsonrpc2.StringOf(tool, "toolCallId")
@@ -110,8 +110,8 @@ func (q *question) readPermission(p jcs.Value, src []byte, call members) bool {
 	return true
 }
 
-// readForm reads a request for the input of a form. It returns false if p is not a form, or if people cannot
-// be asked for the input.
+// readForm reads a request for the input of a form. It returns false if the request is not for a form, or if
+// people cannot be asked for the input.
 func (q *question) readForm(p jcs.Value, src []byte) (ok bool) {
 	schema, _ := p.Get("requestedSchema")
 	if jsonrpc2.StringOf(p, "mode") != "form" || schema.Kind != jcs.Object {

@@ -82,8 +82,8 @@ func (p preparedRequest) answerOutput(ask askback.Ask) ([]byte, bool) {
 	return allowed(p.event, "", input)
 }
 
-// answerFields are the members of the input of [QuestionTool] that only a person may set. If a
-// model set them, they would look like a person's answers.
+// answerFields are the members of the input of [QuestionTool] that only a person may set. If a model set such
+// a member, it would look like the answer of a person.
 var answerFields = []string{"answers", "annotations", "response", "afkTimeoutMs"}
 
 // MergeAnswers returns input, the arguments of [QuestionTool], without answerFields and with the members of

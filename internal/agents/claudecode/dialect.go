@@ -79,8 +79,8 @@ func sentQuestions(
 	return sent.Raw(raw), nil
 }
 
-// keepFields returns the JSON of v with only the known fields of its objects. levels lists the known fields
-// of each level of objects, beginning with the outermost. Deeper objects keep all their fields.
+// keepFields returns the JSON of a value with only the known fields of its objects. levels lists the known
+// fields of each level of objects, beginning with the outermost. Deeper objects keep all their fields.
 func keepFields(raw []byte, v jcs.Value, levels [][]string) []byte {
 	var parts [][]byte
 	switch {
@@ -129,8 +129,8 @@ func dialectReply(questions json.RawMessage, all []compat.ClientAnswer, ask askb
 	return out, nil
 }
 
-// addChosen adds a remark with the chosen values in quotation marks. It adds no remark unless s has several
-// values, and a comma in a value makes the answer ambiguous.
+// addChosen adds a remark with the chosen values in quotation marks. It adds no remark unless the answer has
+// several values, and a comma in a value makes the answer ambiguous.
 func addChosen(s *compat.ClientAnswer) {
 	values := s.Values()
 	if len(values) < 2 || !slices.ContainsFunc(values, func(v string) bool { return strings.Contains(v, ", ") }) {

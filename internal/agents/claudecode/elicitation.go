@@ -27,6 +27,6 @@ func readForm(ev Event) (form, bool) {
 	return f, true
 }
 
-// fullMessage returns the message of an elicitation after the name of its MCP server, so that people do not
-// think that the agent wrote the message.
+// fullMessage returns the message of an elicitation after the name of its MCP server. Without the name,
+// people could think that the agent wrote the message.
 func fullMessage(ev Event) string { return ev.Server + ": " + ev.Message }

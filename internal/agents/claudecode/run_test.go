@@ -352,7 +352,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// The keys of asks must not change, because a later version finds the asks of this version by them.
+// The keys of asks must not change, because a later version uses the keys to find the asks of this version.
 func TestKeysAreStable(t *testing.T) {
 	for raw, want := range map[string]string{
 		runBash: "claude-code:980f8bd0ad6dbc72e2ba9ea7db96e2ae7a9fe9496a9ee1d31554acd288d4e741",

@@ -224,7 +224,7 @@ func allows(t *testing.T, out []byte) bool {
 	return o.Specific.Permission != "deny" && o.Specific.Decision.Behavior != "deny" || o.Specific.Updated != nil
 }
 
-// The keys of asks must not change, because a later version finds the asks of this version by them.
+// The keys of asks must not change, because a later version uses the keys to find the asks of this version.
 func TestKeysAreStable(t *testing.T) {
 	for raw, want := range map[string]string{
 		permit: "codex:f47ca899770473f0267036001d8eec8321ffc09d1591b763f3bb9962366c5028",

@@ -92,8 +92,8 @@ func readHeader(line string) (tomlTable, error) {
 	}
 }
 
-// readKey parses a key at the start of s, and returns the rest. It does not decode escapes in a key, because
-// no name that Askback uses has one.
+// readKey parses the key at the start of a text, and returns the rest of the text. It does not decode escapes
+// in a key, because no name that Askback uses has an escape.
 func readKey(s string) (name, rest string, err error) {
 	if s != "" && (s[0] == '"' || s[0] == '\'') {
 		end := endOfString(s, 1, s[0])

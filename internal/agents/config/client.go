@@ -43,8 +43,8 @@ type Server struct {
 	Trust   bool              `json:"trust,omitempty"`
 }
 
-// WithAddress returns s with the command or the URL of Askback. The client replaces tokenReference with the
-// token.
+// WithAddress returns the server with the command or the URL of Askback. The client replaces tokenReference
+// with the token.
 func (s Server) WithAddress(o Options, tokenReference string) Server {
 	if o.URL == "" {
 		s.Command, s.Args = o.Command, []string{"mcp"}

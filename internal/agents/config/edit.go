@@ -96,7 +96,7 @@ func (e Edit) applies(src string, v value, rest []string, remove bool) bool {
 	return !remove && len(rest) == 1 && v.kind == '{'
 }
 
-// replacement returns the new value, formatted for the place of v in src.
+// replacement returns the new value, formatted for the place of the value v in src.
 func (e Edit) replacement(src string, v value) string {
 	return WithNewlines(src, Indented(e.Value, indentOf(src, v.start), indentUnit(src)))
 }
@@ -274,8 +274,8 @@ func (e Edit) insert(src string) (string, error) {
 	return appendEntry(src, v, text), nil
 }
 
-// appendEntry adds an entry at the end of v, indented like the other entries. A list on one line stays on one
-// line.
+// appendEntry adds an entry at the end of the object or list v, indented like the other entries. A list on
+// one line stays on one line.
 func appendEntry(src string, v value, text string) string {
 	if n := len(v.entries); v.kind == '[' && n > 0 && v.entries[n-1].comma == 0 &&
 		!strings.Contains(src[v.start:v.end], "\n") {

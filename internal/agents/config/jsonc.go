@@ -185,7 +185,7 @@ func (s *scanner) text() string {
 	return out
 }
 
-// compactText returns the text of v without white space, comments and trailing commas.
+// compactText returns the text of a value without white space, comments and trailing commas.
 func compactText(src string, v value) string {
 	if v.kind != '{' && v.kind != '[' {
 		return src[v.start:v.end]

@@ -75,8 +75,8 @@ func sumOf(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// SameExceptSpace reports whether two contents of a file differ only in white space and in optional commas,
-// such as a comma after the last entry of a list. An empty object or list counts as missing, and so does an
+// SameExceptSpace reports whether two contents of a file differ only in white space and in optional commas. A
+// comma after the last entry of a list is optional. An empty object or list counts as missing, and so does an
 // empty file.
 func SameExceptSpace(a, b []byte) bool { return squeeze(a) == squeeze(b) }
 

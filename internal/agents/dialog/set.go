@@ -69,7 +69,7 @@ func (s *Set[T]) Close(d *Dialog[T]) bool {
 	return true
 }
 
-// End ends the dialogs for which matches returns true. The cause is the reason that people see.
+// End ends the matching dialogs. The cause is the reason that people see.
 func (s *Set[T]) End(cause error, matches func(T) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -102,7 +102,7 @@ func questionOf(name string, v jcs.Value) (askback.Question, field, bool) {
 }
 
 // formatOf returns the format of the answers to a property. It returns false if the schema has a rule that no
-// format can express, because people could then answer with a value that the schema rejects.
+// format can express. People could then answer with a value that the schema rejects.
 func formatOf(kind string, v jcs.Value) (format string, ok bool) {
 	for _, rule := range []string{
 		"pattern", "multipleOf", "exclusiveMinimum", "exclusiveMaximum", "maxItems", "uniqueItems",
@@ -231,8 +231,7 @@ func (f Form) Accepted(ask askback.Ask) (json.RawMessage, bool) {
 }
 
 // value returns an answer with the type of its field. given is false if the field was left empty. ok is false
-// if the answer is not valid for the field, if it has notes, or if it is missing although the field is
-// required.
+// if the answer is not valid for the field or has notes. ok is also false if a required field has no answer.
 func (f field) value(q askback.Question, a askback.QuestionAnswer) (value any, given, ok bool) {
 	chosen := []string{}
 	for _, label := range a.Selected {

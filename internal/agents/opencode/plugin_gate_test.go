@@ -68,8 +68,8 @@ console.log(JSON.stringify(output.args))
 	}
 }
 
-// If there are more calls than the plugin keeps, people are not asked about a call with the arguments of
-// another call with the same id (T49).
+// The plugin keeps a limited number of calls. Beyond this number, people are not asked about a call with the
+// arguments of another call with the same id (T49).
 func TestPluginShowsNoArgumentsWhenItIsFull(t *testing.T) {
 	script := `
 import fs from "node:fs"

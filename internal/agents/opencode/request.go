@@ -134,8 +134,8 @@ func permissionInput(ev Event) (json.RawMessage, error) {
 	return jcs.Marshal(all)
 }
 
-// key returns the idempotency key of an event. The ids of requests are unique. The ids of tool calls are not,
-// because the model makes them.
+// key returns the idempotency key of an event. The ids of requests are unique. The ids of tool calls are not
+// unique, because the model makes these ids.
 func key(ev Event) string {
 	parts := []string{ev.Name, ev.SessionID, ev.ID}
 	if ev.Name == ToolCall {

@@ -151,7 +151,7 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-// The keys of asks must not change, because a later version finds the asks of this version by them.
+// The keys of asks must not change, because a later version uses the keys to find the asks of this version.
 func TestKeysAreStable(t *testing.T) {
 	for raw, want := range map[string]string{
 		askDB:    "opencode:0e3b23878a00fa84537e652120aab78f4c0b61e5087cfd6e47b523fb4adc3957",

@@ -88,8 +88,8 @@ func (r records) restore(path string, before, after []byte) []byte {
 }
 
 // update records a change that was made, with the folders that were created for it. It keeps the record of
-// the content before the first change of askback init, unless another program or a person has changed the
-// file in between.
+// the content before the first change of askback init. If another program or a person has changed the file in
+// between, update replaces that record.
 func (r records) update(path string, c change, folders []string) {
 	last, known := r[path]
 	original, restorable := c.before, true

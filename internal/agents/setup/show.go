@@ -8,8 +8,9 @@ import (
 	"github.com/askback/askback/internal/agents/config"
 )
 
-// print prints the diff of a change. It prints a single line if a whole file is new or removed and brief is
-// set, or if the file is a program of Askback. If the content does not change, it prints only a note.
+// print prints the diff of a change. If brief is set, it prints a single line for a new or removed file. It
+// also prints a single line for a file that is a program of Askback. If the content does not change, it
+// prints only a note.
 func (c *Setup) print(one change, brief bool) error {
 	if !one.differs() {
 		if one.removes {

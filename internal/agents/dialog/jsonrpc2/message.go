@@ -24,8 +24,9 @@ type Message struct {
 // IsRequest reports whether the message requires a response.
 func (m Message) IsRequest() bool { return m.Method != "" && m.ID != nil }
 
-// Read reads a message. It returns false for any other line, such as a line of a log. The error is not nil if
-// another program may accept a line that this package rejects, such as a line with half of a surrogate pair.
+// Read reads a message. It returns false for any other line, such as a line of a log. If another program may
+// accept a line that this package rejects, it also returns an error. An example is a line with half of a
+// surrogate pair.
 func Read(raw []byte) (m Message, ok bool, err error) {
 	if text := bytes.TrimSpace(raw); len(text) == 0 || text[0] != '{' && text[0] != '[' {
 		return m, false, nil

@@ -92,7 +92,7 @@ func (p *player) event(raw string) string {
 	return fmt.Sprintf("%s asks %s\nin session %s, %q, context %s\n", r.Agent, b, r.SessionKey, r.Title, r.Context)
 }
 
-// answer returns o with the answer of a person in body, as the engine would store the outcome.
+// answer returns the outcome o with the answer of a person in body, as the engine would store the outcome.
 func (p *player) answer(o askback.Outcome, body string) (askback.Outcome, error) {
 	a, err := decode.Answer([]byte(body))
 	if err == nil {
