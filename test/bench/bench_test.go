@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// TestMain runs a child command, or a fake peer, if the test binary is started
-// as one.
+// TestMain runs a child command or a fake peer if the first argument of the test binary selects it.
+// Otherwise, it runs the tests.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == fakePeerArg {
 		fakePeers[os.Args[2]]()

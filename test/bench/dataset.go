@@ -252,7 +252,7 @@ func (g *generator) startSession(owner string, at time.Time) error {
 	}}, at)
 }
 
-// stepSession counts an ask in the session, if there is one.
+// stepSession counts an ask in the session. It does nothing if there is no session.
 func (g *generator) stepSession(ask string, at time.Time, settled bool) error {
 	if g.session.Session.ID == "" {
 		return nil

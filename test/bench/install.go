@@ -52,9 +52,9 @@ func isFolder(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// install copies the program of a peer and the shared files of all peers to a folder in the cache, and runs
-// the set-up commands of the peer there. It does so once for each version of these files and commands. It
-// returns the folder to start the peer in.
+// install installs a peer. It copies the program of the peer and the shared files of all peers to a folder in
+// the cache, and runs the set-up commands of the peer there. It does so once for each version of these files
+// and commands. It returns the folder to start the peer in.
 func install(ctx context.Context, p peer, cache string, notes io.Writer) (string, error) {
 	sources, err := peerSources()
 	if err != nil {

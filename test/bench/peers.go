@@ -238,8 +238,8 @@ type peerResult struct {
 	runs    int
 	remote  spread // cycles/s of Askback divided by cycles/s of the peer, with both clients of Askback over HTTP
 	byPost  spread // the same, with the agent in the process
-	p50     spread // of the peer, in ms
-	speed   spread // of the peer, in cycles/s
+	p50     spread // median latency of the peer, in ms
+	speed   spread // cycles/s of the peer
 	others  float64
 }
 

@@ -83,8 +83,8 @@ func recordOf(open func(context.Context, string) (subject, error)) func(context.
 	}
 }
 
-// copyFrom makes one ask and one answer in the database at path, copies their rows to r,
-// and deletes them from the database.
+// copyFrom makes one ask and one answer in the database at path, copies their rows to the record, and deletes
+// them from the database.
 func (r *record) copyFrom(
 	ctx context.Context, path string, open func(context.Context, string) (subject, error),
 ) (err error) {

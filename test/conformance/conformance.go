@@ -154,7 +154,7 @@ func (f fixture) wantInvalid(err error, pointers ...string) {
 	}
 }
 
-// text returns v as JSON or, if it cannot be encoded, the text of the error.
+// text returns the JSON of a value or, if the value cannot be encoded, the text of the error.
 func text(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -125,8 +125,9 @@ const (
 	forgedLink  = "forged-token-of-a-link"
 )
 
-// checkSecrets checks that secrets of the settings, tokens, links, and text of asks are not in the log at the
-// level debug, the metrics, the states, the deliveries or the traces.
+// checkSecrets checks that the data that a server writes contains no secrets of the settings, no tokens, no
+// links, and no text of asks. The data is the log at the level debug, the metrics, the states, the deliveries
+// and the traces.
 func (t *channelKillTest) checkSecrets(ctx context.Context) error {
 	for _, path := range []string{
 		"/metrics", "/readyz", "/livez", "/healthz", "/api/v1/asks/ask_unknown", "/a/" + forgedLink,

@@ -91,7 +91,7 @@ func routedVenue(t *testing.T, name string) *venue {
 	return newVenues(all)[0]
 }
 
-// wait waits until a person sees a message about an ask for which ok returns true.
+// wait waits until a person sees a matching message about an ask, and returns the message.
 func (g *routedRig) wait(
 	what, person string, a askback.Ask, step string, ok func(fakes.Message) bool,
 ) (found fakes.Message) {

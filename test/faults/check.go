@@ -24,7 +24,7 @@ type checker struct {
 	ackLog    *ackLog
 	seq       int64                 // last sequence number that was read
 	lastSeq   map[string]int64      // last sequence number of each session
-	histories map[string]askHistory // by the id of the ask
+	histories map[string]askHistory // keyed by the id of the ask
 }
 
 // An askHistory summarizes the events of one ask.

@@ -21,7 +21,7 @@ type toolCall struct {
 // write sets raw to the JSON text of the arguments.
 func (c *toolCall) write() { c.raw = c.args.append(nil, styles[c.style]) }
 
-// clone returns a deep copy of c.
+// clone returns a deep copy of the call.
 func (c *toolCall) clone() *toolCall {
 	d := *c
 	d.args, d.raw = c.args.clone(), slices.Clone(c.raw)
@@ -205,8 +205,8 @@ func (n *node) add(r *rand.Rand, name string, p *node) {
 	n.children = slices.Insert(n.children, i, p)
 }
 
-// remove removes the child with index i, and its name if n is an object, and returns the
-// child.
+// remove removes the child with index i and returns the child. If the node is an object, it also removes the
+// name of the child.
 func (n *node) remove(i int) *node {
 	p := n.children[i]
 	n.children = slices.Delete(n.children, i, i+1)

@@ -126,7 +126,7 @@ func runTests(ctx context.Context, o options, dir string) (r result, err error) 
 }
 
 // killProgram runs the tests that kill the program and the tests that kill its server. It builds the program
-// unless o has its path. It stops after a test with violations.
+// unless the options have a path. It stops after a test with violations.
 func (r *result) killProgram(ctx context.Context, o options, dir string) error {
 	path := o.program
 	if path == "" {

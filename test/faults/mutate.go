@@ -249,7 +249,7 @@ func lookAlike(k kind) func(*rand.Rand, *toolCall) bool { return replaceText(k, 
 
 func otherCase(k kind) func(*rand.Rand, *toolCall) bool { return replaceText(k, flip) }
 
-// flip changes the case of one letter, if there is one.
+// flip changes the case of one letter. It does nothing if there is no letter.
 func flip(r *rand.Rand, s string) string {
 	runes := []rune(s)
 	for _, i := range r.Perm(len(runes)) {

@@ -221,8 +221,8 @@ func wrapTo(levels int) func(*rand.Rand, *toolCall) bool {
 	}
 }
 
-// depth returns the depth to which arrays and objects are nested in n, or 0 if n is neither an array nor an
-// object.
+// depth returns the depth to which arrays and objects are nested in a node. It returns 0 if the node is
+// neither an array nor an object.
 func (n *node) depth() (most int) {
 	for _, p := range n.children {
 		most = max(most, p.depth())

@@ -64,7 +64,7 @@ func (p *pairTest) run(ctx context.Context, n int) error {
 	return errors.Join(errs...)
 }
 
-// merge adds the results of a worker to p.
+// merge adds the results of a worker to the results of the test.
 func (p *pairTest) merge(w *pairWorker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -325,7 +325,7 @@ func (c *raceChecker) checkGranted(t reply) {
 		case s.err == nil:
 			times++
 		case errors.Is(s.err, askback.ErrConsumed):
-		case errors.Is(s.err, askback.ErrNotApproved) && ended: // its approvals end with the grant
+		case errors.Is(s.err, askback.ErrNotApproved) && ended: // the approvals of a grant end with the grant
 		default:
 			c.violate(failed, "consume %s: %v", t.ask.ID, s.err)
 		}

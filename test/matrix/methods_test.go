@@ -39,7 +39,7 @@ func TestEveryMethodRequiresPermission(t *testing.T) {
 		}
 		action := access.Action(strings.Fields(string(table)[i:])[1])
 		err := callMethod(t, client.MethodByName(m.Name), arguments(m.Name, ask))
-		unnamed := m.Name == "Wait" || m.Name == "Messages" // their errors do not name the action
+		unnamed := m.Name == "Wait" || m.Name == "Messages" // the errors of these methods do not name the action
 		if !errors.Is(err, askback.ErrForbidden) || !unnamed && !slices.Contains(words(err), string(action)) {
 			t.Errorf("%s: got %v, want %s: forbidden", m.Name, err, action)
 		}

@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 	clienttest.Loopback(m)
 }
 
-// runMore lets twice as many tests run in parallel as usual, unless a flag sets the number, because many
-// tests wait for the timeouts of clients.
+// runMore lets twice as many tests run in parallel as usual, because many tests wait for the timeouts of
+// clients. It does nothing if a flag sets the number.
 func runMore() {
 	flag.Parse()
 	parallel := flag.Lookup("test.parallel")

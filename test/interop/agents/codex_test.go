@@ -42,8 +42,8 @@ const codexTarget = "x86_64-unknown-linux-musl"
 // person must trust them once.
 const trustHooks = "--dangerously-bypass-hook-trust"
 
-// codexWithHooks returns Codex with the hooks that askback init writes with the given arguments, and
-// with an MCP server that has a tool that needs a permission. The project is trusted.
+// codexWithHooks returns Codex in a trusted project, with the hooks that askback init writes with the given
+// arguments. It adds an MCP server with a tool that needs a permission.
 func codexWithHooks(init ...string) client {
 	c := codex
 	c.init = init

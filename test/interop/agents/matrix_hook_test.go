@@ -15,7 +15,7 @@ import (
 type hookLane struct {
 	agent  string // the label of its asks
 	client client
-	// impatient replaces the timeout of the hook with a short one.
+	// impatient replaces the timeout of the hook with a short timeout.
 	impatient func(*fixture)
 	// shell returns a call that runs a command.
 	shell func(id, command string) call

@@ -13,7 +13,7 @@ func mcpLanes() []lane {
 	for _, c := range []struct {
 		agent  string
 		client client
-		// impatient replaces the timeout of the client with a short one, in a file of the home folder.
+		// impatient replaces the timeout of the client with a short timeout, in a file of the home folder.
 		file, before, after string
 	}{
 		{"Claude Code", claude, "project/.mcp.json", "86400000", "4000"},

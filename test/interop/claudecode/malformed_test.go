@@ -21,8 +21,9 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// A recorded call of a model results in the same questions through the hook as over HTTP, or in no decision,
-// so that Claude Code asks. The questions of a call are never asked only in part (F9, F15, W1–W15).
+// A recorded call of a model results in the same questions through the hook as over HTTP. Otherwise the hook
+// makes no decision, so that Claude Code asks. The questions of a call are never asked only in part (F9, F15,
+// W1–W15).
 func TestMalformedCallsOfHookMatchTheAPI(t *testing.T) {
 	t.Parallel()
 	clienttest.Packages(t)

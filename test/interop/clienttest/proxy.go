@@ -44,7 +44,7 @@ func BlockingProxy(t testing.TB, unless ...string) string {
 
 type blockingProxy struct {
 	mu       sync.Mutex
-	requests []string // their first lines
+	requests []string // the first lines of the requests
 }
 
 func (o *blockingProxy) refuse(conn net.Conn) {

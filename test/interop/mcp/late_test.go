@@ -22,7 +22,7 @@ const (
 type lateAgent struct {
 	*agent
 	p    *clienttest.Instance
-	keys bool // its calls have keys, because its sessions end
+	keys bool // the calls of the agent have keys, because its sessions end
 	ids  map[string]string
 }
 

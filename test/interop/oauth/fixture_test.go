@@ -66,7 +66,7 @@ type issuerSetup struct {
 	Clients         []map[string]any   `json:"clients"`
 	Accounts        map[string]account `json:"accounts"`
 	AccessTokenTTL  int                `json:"accessTokenTTL"` // in s
-	Alg             string             `json:"alg"`            // of access tokens
+	Alg             string             `json:"alg"`            // the algorithm of the signatures of access tokens
 	ClaimsInIDToken bool               `json:"claimsInIDToken"`
 }
 

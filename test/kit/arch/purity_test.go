@@ -110,8 +110,8 @@ func noChangedVariables(t *tree, report report) {
 	})
 }
 
-// packageVariable returns the name of the package variable that an assignment to e
-// changes, or "". For x.f[1] = 2, it is x.
+// packageVariable returns the name of the package variable that an assignment to the expression e changes, or
+// "". For example, it returns x for the expression x.f[1].
 func packageVariable(info *types.Info, e ast.Expr) string {
 	for {
 		switch x := e.(type) {

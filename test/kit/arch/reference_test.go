@@ -261,8 +261,8 @@ func nothingOutsideIsCited(t *tree, report report) {
 	}
 }
 
-// linksResolve requires that relative links of documents, and the pictures of their HTML, lead to a
-// file, and to a heading if they have an anchor.
+// linksResolve requires that relative links of documents, and the pictures of their HTML, lead to a file. A
+// link with an anchor must lead to a heading.
 func linksResolve(t *tree, report report) {
 	have := t.headings()
 	for _, x := range t.texts {

@@ -94,8 +94,9 @@ func spellingsAreCurrent(t *tree, report report) {
 	}
 }
 
-// oldSpellings returns an expression for the old spellings of commands after the name of the program or, with
-// several words, at the beginning of inline code. It returns nil without a table.
+// oldSpellings returns an expression for the old spellings of commands after the name of the program. If an
+// old spelling has several words, the expression also matches it at the beginning of inline code.
+// oldSpellings returns nil without a table.
 func (t *tree) oldSpellings() *regexp.Regexp {
 	var words, several []string
 	for _, f := range t.files {

@@ -29,8 +29,8 @@ type tabs struct {
 	mu   sync.Mutex
 	idle []tab
 	// empty is the address of an empty page. When a tab leaves the pages of a test for this page, Chromium
-	// keeps the process of the tab, because all these pages are on this machine. It does not keep the process
-	// for about:blank.
+	// keeps the process of the tab. It keeps the process because all these pages are on this machine. It does
+	// not keep the process for about:blank.
 	empty string
 }
 

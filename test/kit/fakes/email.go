@@ -65,7 +65,7 @@ func (s *email) Messages(person string, texts ...string) (all []Message, err err
 	for _, m := range accepted[len(s.letters):] {
 		s.letters = append(s.letters, m.Decode(s.t))
 	}
-	at := map[string]int{} // by id of the mail
+	at := map[string]int{} // the index in all, keyed by the id of the mail
 	for i, in := range accepted {
 		if len(in.To) != 1 || in.To[0] != EmailAddress(person) {
 			continue

@@ -27,7 +27,8 @@ const Receiver = "program"
 type Service interface {
 	Describe() Description
 	// Messages returns the messages about asks that a person currently sees, in order. If there are texts, it
-	// returns only the messages that contain one of them, or are about an ask with one of them as its id.
+	// returns only some messages: a message must contain one of the texts, or its ask must have one of the
+	// texts as its id.
 	Messages(person string, texts ...string) ([]Message, error)
 	// Press presses a button of a message as the person saw it. It returns the immediate reply of the service
 	// to the person, or "".

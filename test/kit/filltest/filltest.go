@@ -78,7 +78,7 @@ func (l Leaf) set() {
 
 // A Leaf is a part of a value that has no parts itself.
 type Leaf struct {
-	Path  string // such as Questions[0].Text
+	Path  string // a path such as Questions[0].Text
 	Value reflect.Value
 }
 
@@ -149,8 +149,8 @@ func (l Leaf) Change() {
 	}
 }
 
-// Ignored returns the fields of N on which the result of f does not depend, without indexes
-// and in order.
+// Ignored returns the fields of the type N that do not affect the result of f. The fields are in order, and
+// have no indexes.
 func Ignored[N, R any](f func(N) R, equal func(a, b R) bool) (fields []string) {
 	whole := New[N]()
 	want := f(New[N]())

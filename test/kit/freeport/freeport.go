@@ -12,9 +12,8 @@ import (
 // picked holds the ports that this process has picked.
 var picked sync.Map
 
-// Pick returns the number of a free loopback port. It never returns the same number twice. The number is
-// below the ports that systems assign to connections and to listeners on port 0, so that no other program
-// gets the port in the meantime.
+// Pick returns the number of a free loopback port. It never returns the same number twice. Systems assign
+// higher ports to connections and to listeners on port 0, so no other program gets the port in the meantime.
 func Pick(t testing.TB) int {
 	t.Helper()
 	const first, last = 20_000, 32_000
