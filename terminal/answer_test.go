@@ -62,7 +62,7 @@ func TestPromptAnswersThroughAnInbox(t *testing.T) {
 	}
 }
 
-// A silent is an input without a line until the test ends.
+// silent is an input that has no line until the test ends.
 type silent struct{ ctx context.Context }
 
 func (s silent) Read([]byte) (int, error) {

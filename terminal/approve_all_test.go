@@ -123,8 +123,8 @@ func TestInputIsDiscardedBeforeGrantIsConfirmed(t *testing.T) {
 	}
 }
 
-// Arguments cannot be changed at the prompt, so it shows a command that can change them. An
-// id that could be harmful in a shell is not part of it.
+// Arguments cannot be changed at the prompt, so the prompt shows a command that can change the arguments. The
+// command does not contain an id that could be harmful in a shell.
 func TestPromptShowsHowToEditArguments(t *testing.T) {
 	a := deletionCall()
 	for id, want := range map[string]string{

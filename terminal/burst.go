@@ -7,7 +7,7 @@ import (
 
 // A burst turns keys that arrive together into pasted text. A person types single keys. Several characters
 // that arrive together were pasted into a terminal that does not mark pastes, or were sent by a program.
-// Pasted text decides nothing, and its line breaks are a part of it.
+// Pasted text decides nothing, even if the text has line breaks.
 type burst struct {
 	inPaste bool   // whether a paste that the terminal marks has begun
 	rest    []byte // the beginning of a character or of a mark

@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A choosing is the state of a question in a panel.
+// choosing is the state of a question in a panel.
 type choosing struct {
 	q           view.Question
 	cursor      int   // choice under the cursor; len(q.Choices) is "Other", and -1 no choice

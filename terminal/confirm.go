@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// confirm shows a call and asks for a decision. Only the words of [dialog.parseDecision]
-// approve it, and only if a person typed them after the call was shown.
+// confirm shows a call and asks for a decision. Only the words that [dialog.parseDecision] accepts approve
+// the call, and only if a person typed the words after the call was shown.
 func (d *dialog) confirm(f *frame) (askback.Answer, error) {
 	before := f.rows
 	f.call(d.ask)
@@ -71,8 +71,8 @@ func (d *dialog) describeDecisions(f *frame) string {
 	return "Approve? [y/N] "
 }
 
-// askID returns the id of an ask, for a command that a person pastes into a shell. If it has characters that
-// no id of Askback has, askID returns "ASK".
+// askID returns the id of an ask, for a command that a person pastes into a shell. If the id has characters
+// that no id of Askback has, askID returns "ASK".
 func askID(a view.Ask) string {
 	s := a.ID.String()
 	if rest, ok := strings.CutPrefix(s, "ask_"); !ok || rest == "" ||
@@ -154,8 +154,8 @@ func (d *dialog) requireYes(prompt string) (problem string) {
 	return "That was not yes. Nothing is approved, and the call is still open."
 }
 
-// approve returns a if the input is from a person, and a problem if it is from a pipe. Every approval must
-// use this method.
+// approve returns the answer if the input is from a person, and a problem if the input is from a pipe. Every
+// approval must use this method.
 func (d *dialog) approve(a askback.Answer) (askback.Answer, string) {
 	if !d.options.Human {
 		return askback.Answer{}, onlyPeople

@@ -40,7 +40,7 @@ func computeCellWidth(r rune) uint8 {
 		r >= 0xAC00 && r <= 0xD7A3, r >= 0xF900 && r <= 0xFAFF, r >= 0xFE10 && r <= 0xFE19, r >= 0xFE30 && r <= 0xFE6F,
 		r >= 0xFF01 && r <= 0xFF60, r >= 0xFFE0 && r <= 0xFFE6:
 		return 2
-	case unicode.Is(unicode.Cn, r): // it may be wide in a newer version of Unicode
+	case unicode.Is(unicode.Cn, r): // the rune may be wide in a newer version of Unicode
 		return 2
 	case r >= 0x17000 && r <= 0x18CFF, r >= 0x1B000 && r <= 0x1B2FF, r >= 0x1F000 && r <= 0x1FAFF,
 		r >= 0x2600 && r <= 0x27BF, r >= 0x20000 && r <= 0x3FFFD:

@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A deciding is the state of a call in a panel.
+// deciding is the state of a call in a panel.
 type deciding struct {
 	*view.Confirmation
 	form    view.Form       // form with the changed arguments
@@ -29,7 +29,7 @@ const approveWord = "approve"
 // A decideMsg arrives decideTime after a letter that decides was pressed.
 type decideMsg struct {
 	by      *picker
-	presses int // number of keys up to that letter
+	presses int // number of keys up to the letter that decides
 }
 
 // decideNow decides the call by the letter that was pressed, unless another key has followed.

@@ -297,7 +297,7 @@ func (p *picker) kept(text string, err error) tea.Cmd {
 	return p.keep()
 }
 
-// isOver reports whether an ask takes no more drafts.
+// isOver reports whether err means that the ask takes no more drafts.
 func isOver(err error) bool {
 	return errors.Is(err, askback.ErrSettled) || errors.Is(err, askback.ErrNotFound)
 }

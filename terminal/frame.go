@@ -129,8 +129,8 @@ func (f *frame) erasePrompt() {
 	f.b.WriteString("\n")
 }
 
-// withRowCount draws a part of the frame. Above more than maxRows rows, it draws their number. If f.fold is
-// true, it omits the middle of more than maxShown rows.
+// withRowCount draws a part of the frame. If the part has more than maxRows rows, the number of rows is drawn
+// above the part. If f.fold is true and the part has more than maxShown rows, the middle is omitted.
 func (f *frame) withRowCount(draw func(part *frame)) {
 	part := &frame{margin: f.margin, width: f.width, style: f.style, zone: f.zone, show: f.show}
 	draw(part)
@@ -169,5 +169,5 @@ func (f *frame) notShown(rows int) string {
 	return fmt.Sprintf("(%d rows are not shown; %s shows them)", rows, f.show)
 }
 
-// aside draws a note about the rows above or below it, indented to the gutter.
+// aside draws a note, indented to the gutter. The note is about the rows above or below.
 func (f *frame) aside(words string) { f.message(strings.Repeat(" ", f.margin) + words) }

@@ -10,15 +10,15 @@ import (
 // The times without a key after which keys that answer work.
 const (
 	armingTime = 500 * time.Millisecond // after a panel appeared, or after a key that was ignored
-	typingTime = 2 * time.Second        // if a person was typing a text when it appeared
+	typingTime = 2 * time.Second        // if a person was typing a text when the panel appeared
 )
 
 // decideTime is the time that a letter that decides a call waits for another key. Two letters within this
 // time are a part of a word.
 const decideTime = 200 * time.Millisecond
 
-// A guard ignores keys that were typed for something else than the content of the screen. A panel becomes
-// live after a pause without keys. Each key before that prolongs the wait, unless steady is true.
+// A guard ignores keys that were not typed for the present content of the screen. A panel becomes live after
+// a pause without keys. Each key before that prolongs the wait, unless steady is true.
 type guard struct {
 	live    bool
 	pause   time.Duration // time without keys until the panel is live
@@ -43,8 +43,8 @@ func (g *guard) appear(now time.Time) {
 	}
 }
 
-// wait ignores keys that answer for half a second. It is for the next question of a form, which is sent only
-// after a review. If steady is true, keys do not prolong the wait.
+// wait makes the guard ignore keys that answer, for half a second. It is called for the next question of a
+// form, which is sent only after a review. If steady is true, keys do not prolong the wait.
 func (g *guard) wait(now time.Time, steady bool) {
 	g.live, g.last, g.ignored, g.pause, g.steady = false, now, 0, armingTime, steady
 }
@@ -94,7 +94,7 @@ func (g *guard) stray() {
 // meant records that the last key was meant for this panel, and was not a part of a text.
 func (g *guard) meant() { g.typed = 0 }
 
-// notice explains why keys are ignored, and how to continue. It is "" if no key was ignored.
+// notice returns the reason why keys are ignored, and how to continue. It returns "" if no key was ignored.
 func (g *guard) notice() string {
 	switch {
 	case g.pause > armingTime:

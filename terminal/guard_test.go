@@ -21,11 +21,11 @@ var sentences = []string{
 	"   \x7f\x7f\x7fapprove\n",
 }
 
-// gaps are the times between two keys of a person, including a slow one.
+// gaps are the times between two keys, of people who type fast and of people who type slowly.
 var gaps = []time.Duration{0, 20, 60, 125, 300, 450, 700, 1000, 1500}
 
-// A text that a person has begun before a panel appeared decides nothing, however fast they type. The panel
-// explains it in one sentence, and works after a pause (C3, C5, F7).
+// A text that a person began before a panel appeared decides nothing, at any speed of typing. The panel
+// explains this in one sentence, and works after a pause (C3, C5, F7).
 func TestTextBegunBeforeAPanelDecidesNothing(t *testing.T) {
 	asks := map[string]askback.Ask{
 		"question": databaseAsk(), "text": questionAsk(askback.Question{}), "call": harmlessCall(),

@@ -147,7 +147,7 @@ type inbox struct {
 	reading  string             // id of the ask whose draft will be read, or ""
 	onScreen string             // id of the ask that is on the screen, or ""
 
-	guard    guard // guards the ask, or the calls, on the screen
+	guard    guard // ignores keys that were not meant for the ask, or the calls, on the screen
 	mode     inboxMode
 	search   searchField
 	when     field // text of a time until which to snooze

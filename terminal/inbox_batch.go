@@ -36,7 +36,7 @@ type batchResult struct {
 
 type decidedMsg struct{ results []batchResult }
 
-// apart explains which asks are decided separately.
+// apart is the sentence that lists the kinds of asks that are decided separately.
 const apart = "questions, dangerous calls, calls with hidden characters, calls that others decide, and calls for " +
 	"which you typed something are decided separately."
 

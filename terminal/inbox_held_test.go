@@ -105,8 +105,8 @@ func TestLetterOfATextUndoesNothing(t *testing.T) {
 	}
 }
 
-// Another person who answers first is named. Another window of the same person that undid the answer is
-// named, too.
+// The inbox names another person who answered first. It also names another window of the same person in which
+// the answer was undone.
 func TestInboxNamesThePersonWhoAnsweredFirst(t *testing.T) {
 	f := newInboxFixture(t)
 	f.hold()

@@ -223,7 +223,7 @@ func (i *inbox) decide(p *picker, key, text string) tea.Cmd {
 		i.inDetail = true
 		return nil
 	case !i.find(i.current).open():
-		return i.forward(p, key, text) // it only shows a sentence
+		return i.forward(p, key, text) // a key for a settled ask only shows a sentence
 	case i.onScreen == "" && p.call != nil && strings.Contains("a d y A", key):
 		i.inDetail = true
 		i.status = "Read it first, then press the key again."

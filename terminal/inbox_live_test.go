@@ -113,7 +113,7 @@ func TestLateAnswerShowsWhoSettledTheAsk(t *testing.T) {
 	f.shows(80, "(?s)denied by ben.*Too late")
 }
 
-// An ask that was answered here does not stay selected when others are shown again. From an ask that was
+// An ask that was answered here does not stay selected when other asks are shown again. From an ask that was
 // settled elsewhere, both directions lead to other asks.
 func TestSettledAskDoesNotStaySelected(t *testing.T) {
 	for _, width := range inboxWidths {
@@ -315,8 +315,8 @@ var inboxKeys = []string{
 	"c", "esc", "esc", "D", "esc", "esc", "end", "enter", "esc", "esc", "pgdown", "/", "Z", "esc", "home",
 }
 
-// T8 to T10: no text of an agent leaves its part of an inbox, in the list, next to the list, and among
-// the selected calls.
+// No text of an agent leaves its part of an inbox: in the list, next to the list, and among the selected
+// calls (T8 to T10).
 func TestHostileTextStaysInInbox(t *testing.T) {
 	racedetector.Omit(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -338,7 +338,7 @@ func TestHostileTextStaysInInbox(t *testing.T) {
 	})
 }
 
-// A fixedClient has these open asks. Nothing can be sent.
+// A fixedClient is a client with fixed open asks. It cannot send answers.
 type fixedClient struct {
 	askback.Client
 	asks []askback.Ask
@@ -376,8 +376,8 @@ func (f *inboxFixture) checkCells(t testingT, width int) {
 	}
 }
 
-// isSplitAt reports whether an ask is beside the list. Then a line in this column runs through most rows.
-// Text of an agent, which may have the same character there, is in few of them.
+// isSplitAt reports whether an ask is beside the list. If so, most rows have a vertical line in this column.
+// Few rows have text of an agent, which may have the same character there.
 func isSplitAt(rows [][]rune, column int) bool {
 	n := 0
 	for _, row := range rows {

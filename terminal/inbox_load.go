@@ -27,8 +27,8 @@ type (
 	tickMsg    struct{}            // the ages of the asks have changed
 )
 
-// A loader reads the list of open asks whenever an event changes it. It reads the whole list and not single
-// asks. So its list equals the result of [askback.Asks.List], whatever events were missed.
+// A loader reads the list of open asks whenever an event changes the list. It reads the whole list and not
+// single asks. So the list equals the result of [askback.Asks.List], even if events were missed.
 type loader struct {
 	client InboxClient
 	send   func(tea.Msg)
@@ -144,8 +144,8 @@ func (l *loader) run(ctx context.Context) {
 	}
 }
 
-// watched calls call. It sends a lostMsg when call takes longer than lostTime. lost reports whether the
-// connection was lost during the call or before it.
+// watched calls call. It sends a lostMsg when call takes longer than lostTime. The result lost reports
+// whether the connection was lost during the call or before it.
 func (l *loader) watched(ctx context.Context, call func() error) (lost bool, err error) {
 	slow := time.AfterFunc(lostTime, func() {
 		if ctx.Err() == nil {

@@ -33,8 +33,8 @@ func (i *inbox) startReassigning() {
 	}
 }
 
-// othersStay returns the other people who may answer an ask that names this person. If there are no others,
-// giving one's part means giving all of it.
+// othersStay returns the other people who may answer an ask that names this person. Without other people, a
+// person who gives their own part gives the whole ask.
 func (i *inbox) othersStay(a askback.Ask) []string {
 	people := slices.Clone(a.People())
 	if !slices.Contains(people, i.options.Name) {

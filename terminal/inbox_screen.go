@@ -49,7 +49,7 @@ func (i *inbox) draw() tea.Cmd {
 	}
 	cmd := i.arrive()
 	i.arm()
-	_, _ = i.layout() // records which rows fit, because the keys in the next row depend on them
+	_, _ = i.layout() // records which rows fit, because the keys in the next row depend on the rows that fit
 	rows, c := i.layout()
 	i.painter.paint(nil, rows, c, i.width)
 	return cmd

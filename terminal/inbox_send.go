@@ -75,7 +75,8 @@ func (i *inbox) call(do func() tea.Msg) tea.Cmd {
 	return func() tea.Msg { return <-done }
 }
 
-// checkSent returns an error if an answer that was being sent when the inbox was left is not recorded.
+// checkSent checks the answers that were being sent when the person left the inbox. It returns an error if
+// such an answer is not recorded.
 func (i *inbox) checkSent() error {
 	var bad []error
 	for _, it := range i.items {

@@ -33,7 +33,7 @@ func TestThirtyKeysAnswerTenAsks(t *testing.T) {
 			f.press(key)
 		}
 		if width < 90 {
-			press("enter") // opens the first ask; the next ones open without a key
+			press("enter") // opens the first ask; the next asks open without a key
 			answers[text] = answers[text][1:]
 		}
 		for range answers {

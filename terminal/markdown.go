@@ -12,8 +12,8 @@ import (
 // this width. Deeper levels are not indented further.
 const minMarkdownWidth = 12
 
-// markdown draws a document of the agent right of the gutter, with all of its words. Its meaning does not
-// depend on styles, which some terminals lack.
+// markdown draws a document of the agent right of the gutter, with all of its words. The rows have the same
+// meaning without styles, which some terminals lack.
 func (f *frame) markdown(word, sgr string, d markdown.Document) { f.indentedMarkdown(word, sgr, "", d) }
 
 func (f *frame) indentedMarkdown(word, sgr, indent string, d markdown.Document) {

@@ -22,7 +22,7 @@ var (
 )
 
 // A long text cannot push other text off the screen. It is folded and begins with its number of rows. :show
-// shows all of it, and the tool is repeated below it (T3).
+// shows all rows, and the tool is repeated below the text (T3).
 func TestPaddingDoesNotHideText(t *testing.T) {
 	racedetector.Omit(t)
 	for name, padding := range map[string]string{

@@ -33,7 +33,7 @@ const (
 	eraseBelow   = "\x1b[J"
 	topLeft      = "\x1b[H"
 	eraseRight   = "\x1b[K"
-	ownScreen    = "\x1b[?1049h" // the alternate screen, which keeps the first one unchanged
+	ownScreen    = "\x1b[?1049h" // the alternate screen, which keeps the first screen unchanged
 	firstScreen  = "\x1b[?1049l"
 	markPaste    = "\x1b[?2004h" // pasted text is between marks
 	dontMark     = "\x1b[?2004l"
@@ -78,7 +78,7 @@ func (p *painter) toTop(columns int) string {
 	return fmt.Sprintf("\r\x1b[%dA", up)
 }
 
-// paint replaces the rows of the panel. It writes the rows in above before the panel, where they stay.
+// paint replaces the rows of the panel. The rows in above are written before the panel, and stay there.
 func (p *painter) paint(above, rows []string, c caret, columns int) {
 	var b strings.Builder
 	b.WriteString(beginDrawing + hideCursor + noWrap + p.toTop(columns))

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// head draws the title of the frame, the agent, the recipients and a warning of hidden
-// characters. If the ask has questions, it also draws their tags, title and context.
+// head draws the title of the frame, the agent, the recipients and a warning of hidden characters. If the ask
+// has questions, head also draws the tags, the title and the context of the ask.
 func (f *frame) head(a view.Ask) {
 	title := "Askback · question"
 	switch {

@@ -131,8 +131,8 @@ func checkPanel(t testingT, ask askback.Ask, width, height int, keys ...string) 
 }
 
 // No code point in a text of the agent changes a cell outside of its part, while keys are pressed. Each batch
-// has one of the widths and some of the keys; with ASKBACK_LONG, as in make prove, it has all keys. See
-// isOmitted for the batches that are tested (T8, T10, D1).
+// is tested at one of the widths and with some of the keys. With ASKBACK_LONG, as in make prove, each batch
+// is tested with all keys. See isOmitted for the batches that are tested (T8, T10, D1).
 func TestCodePointsStayInPanel(t *testing.T) {
 	racedetector.Omit(t)
 	const batch, parts = 512, 4

@@ -108,8 +108,8 @@ func (p *picker) optionMark(c *choosing, i int) string {
 	return cursor + mark + fmt.Sprintf("%*s", max(0, margin-1-len(cursor)-len(mark)), key)
 }
 
-// window returns the rows of the block at, and of as many other blocks around it as fit in limit rows. Notes
-// have the numbers of the omitted blocks.
+// window returns the rows of the block at, and of as many blocks around this block as fit in limit rows.
+// Notes have the numbers of the omitted blocks.
 func (p *picker) window(f *frame, blocks [][]string, at, limit int) []string {
 	total := 0
 	for _, b := range blocks {

@@ -253,7 +253,7 @@ func (p *picker) tabKey() string {
 	return ""
 }
 
-// leaving explains how to leave the ask open.
+// leaving returns the keys that leave the ask open, as a part of a sentence.
 func (p *picker) leaving() string {
 	if p.embedded {
 		return "Esc goes back"
@@ -261,7 +261,7 @@ func (p *picker) leaving() string {
 	return "Ctrl+C leaves it open"
 }
 
-// emptyMeans explains the effect of Enter in an empty field.
+// emptyMeans returns the effect of Enter in an empty field, as a part of a sentence.
 func (p *picker) emptyMeans(c *choosing) string {
 	switch {
 	case c.q.HasDefault:

@@ -162,7 +162,8 @@ func (f *frame) questionResult(q view.Question, given askback.QuestionAnswer) {
 	f.text("answer", bold, answer)
 }
 
-// Settled draws the outcome of a in place of its panel. If a has no outcome, it draws nothing.
+// Settled draws the outcome of an ask in place of the panel. If the ask has no outcome, Settled draws
+// nothing.
 func (p *Panel) Settled(a view.Ask) error {
 	if a.Outcome == nil {
 		return nil
@@ -209,7 +210,8 @@ func (p *picker) resume() {
 	p.enter()
 }
 
-// An external gives the terminal to another program, and takes it back when that program ends.
+// external is a command that gives the terminal to another program. It takes the terminal back when that
+// program ends.
 type external struct {
 	host
 	ctx context.Context

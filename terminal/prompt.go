@@ -121,16 +121,16 @@ func New(in io.Reader, out io.Writer, o *Options) *Prompt {
 // A Result is the reaction of a person to an ask. It is [Answered] or [Declined].
 type Result interface{ result() }
 
-// An Answered is the result of an answered ask.
+// Answered is the result for an ask that the person answered.
 type Answered struct{ Answer askback.Answer }
 
-// A Declined is the result of an ask that the person declined to answer.
+// Declined is the result for an ask that the person declined to answer.
 type Declined struct{ Reason string }
 
 func (Answered) result() {}
 func (Declined) result() {}
 
-// A declined is the error with which the command :decline ends a dialog.
+// declined is the error with which the command :decline ends a dialog.
 type declined Declined
 
 func (declined) Error() string { return "declined" }
@@ -178,8 +178,8 @@ func (d *dialog) discardTyped() {
 	}
 }
 
-// Settled draws the outcome of a: the person, the channel and the answer. The outcome replaces an open
-// prompt. If a has no outcome, Settled only erases the prompt.
+// Settled draws the outcome of an ask: the person, the channel and the answer. The outcome replaces an open
+// prompt. If the ask has no outcome, Settled only erases the prompt.
 func (p *Prompt) Settled(a view.Ask) error {
 	f := newFrame(p.options)
 	if p.promptOpen {

@@ -231,7 +231,7 @@ func TestEndOfInputIsNotAnAnswer(t *testing.T) {
 	}
 }
 
-// This is TestEndOfInputIsNotAnAnswer for random scripts.
+// The property of TestEndOfInputIsNotAnAnswer holds for random scripts.
 func TestEndOfRandomInputIsNotAnAnswer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := rapid.SampledFrom([]askback.Ask{databaseAsk(), severalQuestions(), deletionCall(), callAsk()}).Draw(t,

@@ -129,7 +129,7 @@ func unmatchedReply(q view.Question, words string) reply {
 
 const howToLeave = "To leave the question open, press Ctrl+C; :decline ends it without an answer."
 
-// allOrNone explains why a word for all choices or for no choice is not an answer.
+// allOrNone returns the reason why a word for all choices or for no choice is not an answer.
 func allOrNone(q view.Question) string {
 	switch {
 	case q.Optional:
@@ -140,7 +140,7 @@ func allOrNone(q view.Question) string {
 	return "This question takes one answer; :decline ends it without one."
 }
 
-// sendExactly explains how to send a word that has another meaning.
+// sendExactly returns a hint how to send a word that has another meaning.
 func sendExactly(q view.Question) string {
 	if !q.AllowsOther() {
 		return " " + hint(q)
@@ -159,7 +159,7 @@ func ownTextReply(q view.Question, words string) reply {
 	return reply{ownText: words}
 }
 
-// notAnOption explains to a program why the line was not accepted.
+// notAnOption returns the reason why a line was not accepted, for a program.
 func (r reply) notAnOption() string {
 	if r.nearest == "" {
 		return "That is not an option, but looks like one. It was not accepted. To send it as your own words, write " +

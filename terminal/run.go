@@ -292,7 +292,7 @@ func (v *RunView) End() error {
 // spinPause is the time between two frames of the spinner.
 const spinPause = 120 * time.Millisecond
 
-// Spinner returns the interval at which [RunView.Spin] is to be called. 0 means that it is never called.
+// Spinner returns the interval between two calls of [RunView.Spin]. 0 means that Spin is never called.
 func (v *RunView) Spinner() time.Duration {
 	if !v.live {
 		return 0

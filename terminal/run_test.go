@@ -80,8 +80,8 @@ func TestRunInAPipeIsPrintedWithoutControlCharacters(t *testing.T) {
 	}
 }
 
-// A terminal shows the text as it arrives. Its last line and the spinner are replaced, and no part of them
-// stays (C7).
+// A terminal shows the text as it arrives. The last line and the spinner are replaced, and no part of the
+// replaced rows stays (C7).
 func TestTerminalShowsTextOfARunAsItArrives(t *testing.T) {
 	for _, width := range []int{40, 80} {
 		var out bytes.Buffer

@@ -48,9 +48,9 @@ func (w *signalWatch) close() {
 // stopWait is the time within which the signal stops this process.
 const stopWait = time.Second
 
-// stopProcess stops this process until it is continued. Without a shell that could continue it, stopProcess
-// has no effect, as the system would have none. The signal is SIGSTOP, because a Go program that once
-// received SIGTSTP cannot restore its default.
+// stopProcess stops this process until it is continued. It does nothing without a shell that could continue
+// the process, because the system would not stop such a process, either. The signal is SIGSTOP, because a Go
+// program that once received SIGTSTP cannot restore its default.
 func (w *signalWatch) stopProcess() {
 	if session, err := unix.Getsid(0); err != nil || session == syscall.Getpgrp() {
 		return

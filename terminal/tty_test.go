@@ -97,7 +97,7 @@ type program struct {
 	screen bytes.Buffer
 }
 
-// startProgram starts this test binary on a new terminal, on which before was already typed.
+// startProgram starts this test binary on a new terminal. The text before was already typed there.
 func startProgram(t *testing.T, before string, env ...string) *program {
 	t.Helper()
 	keys, screen, err := pty.Open()
@@ -167,7 +167,7 @@ func (p *program) typeKeys(s string) {
 	}
 }
 
-// C3, C5: a y that was typed before the call was shown does not approve it.
+// A y that was typed before the call was shown does not approve the call (C3, C5).
 func TestInputBeforeCallDoesNotApprove(t *testing.T) {
 	p := startProgram(t, "y\n")
 	p.waitFor("77 columns, style true")
@@ -186,7 +186,7 @@ func TestYesOnTTYApproves(t *testing.T) {
 	p.waitFor("decision: approved")
 }
 
-// F5: the first key claims the ask, before Enter.
+// The first key claims the ask, before Enter (F5).
 func TestFirstKeyClaimsAsk(t *testing.T) {
 	p := startProgram(t, "")
 	p.waitFor("Approve? [y/N]")
@@ -211,8 +211,8 @@ func TestEditingKeysEraseText(t *testing.T) {
 	}
 }
 
-// Arrow keys do not move the cursor. A line with them is not an answer, unless they come
-// before its text.
+// Arrow keys do not move the cursor. A line with arrow keys is not an answer, unless the arrow keys come
+// before the text.
 func TestArrowKeysAreRejected(t *testing.T) {
 	p := startProgram(t, "")
 	p.waitFor("Approve? [y/N]")
@@ -232,8 +232,8 @@ func TestArrowKeysAreRejected(t *testing.T) {
 	}
 }
 
-// Several lines that arrive together are one text, which is sent only after that. They decide no call
-// and answer nothing else.
+// Several lines that arrive together are one text. They decide no call. For a question, the person must
+// confirm the text before it is sent.
 func TestPastedLinesAreOneText(t *testing.T) {
 	p := startProgram(t, "")
 	p.waitFor("Approve? [y/N]")

@@ -25,7 +25,7 @@ import (
 var axe string
 
 // allRules are the rules of WCAG 2.2 at the levels A and AA, and the recommendations of axe. colorRules are
-// the rules among them that depend on the color scheme.
+// the rules in allRules that depend on the color scheme.
 const (
 	allRules   = `["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], rules: {"target-size": {enabled: true}}`
 	colorRules = `["color-contrast", "link-in-text-block"]`

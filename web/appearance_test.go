@@ -91,9 +91,9 @@ func TestChromiumLogInReturnsToTheAsk(t *testing.T) {
 	c.Check(t)
 }
 
-// If a person prefers reduced motion, nothing on the pages moves. No transition or animation takes time, not
-// even of held elements or elements that leave the list. The delay of a dangerous Approve is not a motion:
-// the button appears without one when the delay is over.
+// If a person prefers reduced motion, nothing on the pages moves. No transition or animation takes time. This
+// includes held elements and elements that leave the list. The delay before Approve of a dangerous call is
+// not a motion: after the delay, the button appears without an animation.
 func TestChromiumReducedMotionIsRespected(t *testing.T) {
 	c := newChromium(t)
 	for preference, moves := range map[string]bool{"no-preference": true, "reduce": false} {

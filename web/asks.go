@@ -134,7 +134,7 @@ func (s *site) renderConflict(w http.ResponseWriter, r request, a askback.Ask, f
 func (s *site) renderForm(w http.ResponseWriter, r request, status int, a view.Ask, form view.Form) error {
 	list, err := s.inbox(r, a.ID.String())
 	if err != nil {
-		// the form matters more than the list
+		// the page shows the form even if the list cannot be read
 		s.log.Warn("listing the asks for the page of a form failed", "error", err)
 	}
 	return s.render(w, r.Request, status, pages.Ask(r.frame, list, a, form))

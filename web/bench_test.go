@@ -68,7 +68,7 @@ func BenchmarkListOfThousandPending(b *testing.B) {
 	}
 }
 
-// openStreams opens streams of the live list, and calls row when one of them has received a row.
+// openStreams opens streams of the live list, and calls row when a stream has received a row.
 func openStreams(b *testing.B, e *engine.Engine, address, cookie string, open int, row func()) {
 	b.Helper()
 	cursor, err := e.As(askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb}).List(

@@ -60,8 +60,8 @@ func newChromium(t *testing.T) *chromium {
 	return newChromiumOf(t, &anyBrowser, browsertest.Start)
 }
 
-// newWholeChromium is like newChromium, but its browser shows notifications and does not drop the requests of
-// a page that is left.
+// newWholeChromium is like newChromium, but returns a server with a browser that shows notifications. When a
+// page is left, this browser does not drop the requests of the page.
 func newWholeChromium(t *testing.T) *chromium {
 	t.Helper()
 	return newChromiumOf(t, &wholeBrowser, browsertest.StartWhole)

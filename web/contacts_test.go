@@ -149,8 +149,8 @@ func TestOnlyAdminsSeeContactsOfOthers(t *testing.T) {
 	}
 }
 
-// Without https, another program may have the cookie. With the cookie, it cannot link a chat, which would
-// answer for longer than the log-in. The page names the command instead (T28).
+// Without https, another program may have the cookie. Such a program cannot link a chat, because a linked
+// chat would answer for longer than the log-in. The page names the command instead (T28).
 func TestContactCodesRequireHTTPS(t *testing.T) {
 	h := newContactServer(t)
 	ana := h.browser("ana")

@@ -83,7 +83,8 @@ func (s *site) decideAll(w http.ResponseWriter, r request) error {
 	return s.render(w, r.Request, status, pages.DecidedPage(r.frame, out))
 }
 
-// decideOne decides a call if its digest is digest, and if it may be decided together with other calls.
+// decideOne decides a call if the digest of the call is digest, and if the call may be decided together with
+// other calls.
 func (s *site) decideOne(r request, id, digest string, answer askback.Answer) pages.DecideResult {
 	a, err := r.client.Get(r.Context(), id)
 	if err != nil {

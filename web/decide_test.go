@@ -204,7 +204,8 @@ func TestChromiumKeysSelectSeveral(t *testing.T) {
 	c.Check(t)
 }
 
-// A held key marks rows, and opens the row where it stops. Until then, no key decides.
+// While j is held, the mark moves from row to row. When the key is released, the row with the mark is opened.
+// Until then, no key decides.
 func TestChromiumHeldKeyOpensTheRowWhereItStops(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})

@@ -35,7 +35,7 @@ func (c *receiver) Send(_ context.Context, n askback.Notification) (string, erro
 	return "", c.replies[n.Ask.Title]
 }
 
-// SendTest sends a test message. It replies as it would to an ask whose title is the address.
+// SendTest sends a test message. The reply is the same as for an ask whose title is the address.
 func (c *receiver) SendTest(_ context.Context, _, _, address string, secrets []string) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,8 +56,8 @@ func givenUp(text string) error {
 	return &askback.SendError{Err: errors.New(text), Final: true}
 }
 
-// newSender replaces the engine of a server by an engine that sends to a receiver. Its clock runs, because an
-// attempt can begin some seconds late if two changes coincide.
+// newSender replaces the engine of a server by an engine that sends to a receiver. The clock of the server
+// runs, because an attempt can begin some seconds late if two changes coincide.
 func (h *server) newSender() *receiver {
 	h.t.Helper()
 	to, began := &receiver{replies: map[string]error{}}, time.Now()

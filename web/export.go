@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/internal/pages"
 )
 
-// exportWriteTime is the longest time that writing a page of an export may take. After it, the client counts
-// as gone.
+// exportWriteTime is the longest time that writing a page of an export may take. After this time, the client
+// counts as gone.
 const exportWriteTime = time.Minute
 
 // export sends all settled asks that the filters of the history select, as JSON Lines or as CSV. It keeps
@@ -162,7 +162,7 @@ func csvTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.00
 var inCell = regexp.MustCompile(`([;\t\r\n]["\s]*)([=+\-@＝＋－＠])`)
 
 // safeCell returns a cell that no spreadsheet takes for a formula. An apostrophe in front makes a formula
-// text. Some spreadsheets take the wide forms of the signs, too.
+// text. Some spreadsheets also take the wide forms of the signs for the beginning of a formula.
 func safeCell(s string) string {
 	s = inCell.ReplaceAllString(s, "$1'$2")
 	if r, _ := utf8.DecodeRuneInString(s); s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", r) {

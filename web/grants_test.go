@@ -340,8 +340,8 @@ func TestInvalidCursorIsNotFound(t *testing.T) {
 	}
 }
 
-// A standing approval shows when it was last used. After the token of its maker is revoked, it shows that it
-// approves nothing (F8).
+// A standing approval shows when it was last used. After the token of its maker is revoked, the page explains
+// that the approval has no effect (F8).
 func TestGrantShowsItsLastUseAndWhetherItIsIdle(t *testing.T) {
 	h := newServer(t)
 	token, secret, err := h.client(askback.Admin, "root").CreateToken(t.Context(),

@@ -145,7 +145,8 @@ func TestChromiumAgentTextDoesNotChangeTheList(t *testing.T) {
 	}
 	var harmless []string
 	for i := range rows {
-		harmless = append(harmless, fmt.Sprint("x", i)) // one grant must not cover the next
+		// a grant for one text must not cover the call with the next text
+		harmless = append(harmless, fmt.Sprint("x", i))
 	}
 	tried := sampleInjections(5)
 	for at := 0; at < len(tried); at += rows {

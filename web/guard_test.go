@@ -102,8 +102,8 @@ func TestChromiumInputMethodsAndHeldKeysDecideNothing(t *testing.T) {
 	c.Check(t)
 }
 
-// A press decides nothing if the target under the pointer moved, or belongs to another ask, between its begin
-// and its end.
+// A press decides nothing if the element under the pointer moved, or belongs to another ask, between the
+// beginning and the end of the press.
 func TestChromiumMovedButtonDecidesNothing(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(desktop)

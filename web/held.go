@@ -115,7 +115,7 @@ func (s *site) liveHeld(ctx context.Context, out *liveWriter, r request) {
 		return all
 	}
 	for before := []key(nil); ; {
-		now := keys() // and at the beginning, because the page may be older
+		now := keys() // also sent at the beginning, because the page may be older than the answers
 		if !slices.Equal(before, now) && out.send("", "held", nil) != nil {
 			return
 		}

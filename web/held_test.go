@@ -34,7 +34,7 @@ func (b browser) give(path string, form url.Values) string {
 	return w.Header().Get("Location")
 }
 
-// A decision can be undone on the next page, without scripts. The ask is pending until it is sent.
+// A decision can be undone on the next page, without scripts. The ask is pending until the decision is sent.
 func TestDecisionCanBeUndone(t *testing.T) {
 	h := newHoldingServer(t)
 	a := h.ask(harmless)
@@ -84,7 +84,7 @@ func TestUndoneAnswerIsInTheFormAgain(t *testing.T) {
 	}
 }
 
-// A person who undoes too late, or whose answer came after another one, reads the reason.
+// A person reads the reason if the undo was too late, or if another answer was first.
 func TestLateUndoShowsTheResult(t *testing.T) {
 	h := newHoldingServer(t)
 	sent, lost, undone := h.ask(harmless), h.ask(harmless), h.ask(harmless)

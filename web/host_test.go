@@ -23,7 +23,7 @@ type scriptedHost struct {
 	over  chan struct{} // closed at the end of the test
 }
 
-// A modelStep is a piece of a reply. If calls or end is set, it ends the reply.
+// A modelStep is a piece of a reply. If calls or end is set, the reply ends with this step.
 type modelStep struct {
 	piece string
 	calls []conversation.Call

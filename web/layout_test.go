@@ -129,8 +129,8 @@ var drawn = askback.Request{Questions: []askback.Question{{Text: "Which layout?"
 }}}}
 
 // One preview is shown. It belongs to the option under the pointer, or else to the option with the focus, the
-// chosen option, or the first option. It is next to the options in a wide window, and below them in a narrow
-// one. This works without scripts.
+// chosen option, or the first option. In a wide window, the preview is next to the options. In a narrow
+// window, it is below the options. This works without scripts.
 func TestChromiumPreviewIsBesideTheOptions(t *testing.T) {
 	c := newChromium(t)
 	for _, noJS := range []bool{false, true} {

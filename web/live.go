@@ -183,7 +183,7 @@ type liveWriter struct {
 	ended bool
 }
 
-// liveWriteTime is the longest time that a write may take. After it, the client counts as gone.
+// liveWriteTime is the longest time that a write may take. After this time, the client counts as gone.
 const liveWriteTime = 30 * time.Second
 
 func newLiveWriter(w http.ResponseWriter, cancel context.CancelFunc, allowed func() error) *liveWriter {

@@ -77,8 +77,8 @@ func TestChromiumInboxIsLive(t *testing.T) {
 }
 
 // An open ask that is answered elsewhere becomes read-only, and keeps the typed text. If the same person
-// answered it in another window, the page reports that. Nothing of it gets into the form of the next ask
-// (E10, F4).
+// answered the ask in another window, the page reports that. No part of the text gets into the form of the
+// next ask (E10, F4).
 func TestChromiumInputStaysInTheFormOfItsAsk(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/test/kit/browsertest"
 )
 
-// clickWhereItIs is a script that clicks the place of a button, and clicks it again whenever the page has
-// changed. So it clicks the element that has moved to that place.
+// clickWhereItIs is a script that clicks the place of a button. Whenever the page has changed, the script
+// clicks the same place again. So it clicks the element that has moved to that place.
 const clickWhereItIs = `(() => {
 	const r = document.querySelector(%q).getBoundingClientRect();
 	const click = () => document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)?.closest("button")

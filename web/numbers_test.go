@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// fill makes asks with every outcome. Ben answered one after ten minutes, ana declined one, one for ana is
-// open, and a standing approval of ben answered one.
+// fill makes asks with every outcome. Ben answered an ask after ten minutes, and ana declined an ask. An ask
+// for ana is open, and a standing approval of ben answered an ask.
 func (h *server) fill() {
 	h.t.Helper()
 	ctx := h.t.Context()

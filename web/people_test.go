@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// card returns the text of the card of a person or group, or "" if it is not on the page.
+// card returns the text of the card of a person or group, or "" if the page has no such card.
 func card(page *node, name string) string {
 	for _, c := range append(page.all(".figures"), page.all(".group-card")...) {
 		if text := c.visibleText(); strings.HasPrefix(text, name+" ") {
@@ -132,7 +132,7 @@ func TestInvalidPersonFormShowsItsProblems(t *testing.T) {
 		http.StatusSeeOther)
 }
 
-// A form that was opened before a removal does not undo it.
+// A form that was opened before a removal does not undo the removal.
 func TestOldFormDoesNotBringBackARemovedPerson(t *testing.T) {
 	h := team(t)
 	admin := browser{h, h.secret(askback.Admin, "root")}

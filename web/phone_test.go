@@ -34,7 +34,7 @@ func TestChromiumPhoneConfirmsAnAnswerOfTheList(t *testing.T) {
 	c.Check(t)
 }
 
-// Beside the boxes that select asks, no button decides a single ask.
+// While the list shows the boxes that select asks, no button decides a single ask.
 func TestChromiumPhoneSelectsWithoutDeciding(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)

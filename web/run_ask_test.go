@@ -22,7 +22,7 @@ func (c *chromium) pendingAsk() askback.Ask {
 }
 
 // The ask of a run is answered on the page of the run. The form appears when the ask opens, and keeps the
-// filled-in fields while the page changes. Nothing of it is in the form of the next ask.
+// filled-in fields while the page changes. No part of these fields is in the form of the next ask.
 func TestChromiumRunIsAnsweredOnItsPage(t *testing.T) {
 	c := newChromium(t)
 	host := c.host()

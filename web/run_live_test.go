@@ -21,8 +21,8 @@ func (w window) eval(expression string) (value string) {
 	return value
 }
 
-// The page of a run shows the text of the model as it arrives. The whole message replaces it. Opened elements
-// and typed text stay (A5, B6).
+// The page of a run shows the text of the model as it arrives. The complete message replaces this text.
+// Opened elements and typed text stay (A5, B6).
 func TestChromiumRunIsLive(t *testing.T) {
 	c := newChromium(t)
 	host := c.host()

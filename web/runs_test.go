@@ -95,8 +95,8 @@ func TestRunPageShowsATimeline(t *testing.T) {
 	}
 }
 
-// A message that is sent while calls run waits, and the page explains it. The message is shown once, at the
-// place where the agent gets it.
+// A message that is sent while calls run waits until the calls have ended. The page explains this. The
+// message is shown once, at the place where the agent gets it.
 func TestMessageToARunWaitsForItsCalls(t *testing.T) {
 	h, host := newHost(t)
 	b := h.browser("ana")
@@ -175,7 +175,8 @@ func TestOperatorsDoNotSeeTheAgents(t *testing.T) {
 	}
 }
 
-// If an agent started a run, its title is text of that agent. If a person started it, the title is not.
+// If an agent started a run, the title of the run is text of that agent. If a person started the run, the
+// title is not text of an agent.
 func TestRunTitleOfAnAgentIsAgentText(t *testing.T) {
 	h, _ := newHost(t)
 	b := h.browser("ana")

@@ -75,9 +75,9 @@ func (h *linkServer) waitSeen(when string, a askback.Ask, want ...string) {
 	h.wantSeen(when, a, want...)
 }
 
-// A request for the page of a link or of an ask records nothing, because programs that check mails send it.
-// The script of the page records that the ask was seen. On the page of a link, it does so only for the
-// channel of its message (T13).
+// A request for the page of a link or of an ask records nothing, because programs that check mails send such
+// requests. The script of the page records that the ask was seen. On the page of a link, the script records
+// this only for the channel of the message with the link (T13).
 func TestAskIsSeenWhenTheScriptOfItsPageRuns(t *testing.T) {
 	h := newLinkServer(t)
 	h.withPhones()

@@ -269,7 +269,7 @@ func TestRemovedPersonCannotFinishAForm(t *testing.T) {
 	}
 }
 
-// slowBody is a body that calls during while it is read.
+// slowBody is a body that calls the function during while the body is read.
 type slowBody struct {
 	*strings.Reader
 	during func()

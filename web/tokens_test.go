@@ -77,8 +77,8 @@ func TestInvalidTokenFormShowsItsProblem(t *testing.T) {
 	}
 }
 
-// Without https, another program may have the cookie. With the cookie, it cannot get a token that outlives
-// the log-in and can answer (T28).
+// Without https, another program may have the cookie. Such a program cannot get a token that can answer and
+// that is valid for longer than the log-in (T28).
 func TestTokensThatAnswerRequireHTTPS(t *testing.T) {
 	h := newServer(t)
 	admin := browser{h, h.secret(askback.Admin, "root")}

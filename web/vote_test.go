@@ -45,8 +45,8 @@ func TestPagesShowTheNumberOfApprovals(t *testing.T) {
 	}
 }
 
-// A person who started the session and must not settle its asks gets an explanation. It is not an error of
-// the server.
+// A person who started the session and must not settle its asks gets an explanation. The attempt to answer is
+// not an error of the server.
 func TestStarterIsShownThatAnotherPersonMustDecide(t *testing.T) {
 	h := newServer(t)
 	h.engine.Set(engine.Settings{Routes: []askback.Route{{NoSelfApproval: true}}})

@@ -143,9 +143,9 @@ func TestOutcomeReplacesTheNotification(t *testing.T) {
 	}
 }
 
-// A browser that replaces its subscription sends the new subscription. With that, the browser is a contact of
-// the person who is logged in there. If the browser made no subscription, the worker makes a subscription
-// with the same key.
+// A browser that replaces its subscription sends the new subscription. The browser is then a contact of the
+// person who is logged in. If the browser made no subscription, the worker makes a subscription with the same
+// key.
 func TestNewSubscriptionIsSent(t *testing.T) {
 	h := newServer(t)
 	p := withPush(t, h)

@@ -10,7 +10,7 @@ type ContactList struct {
 	Contacts []view.Contact
 	All      bool              // whether the list has the contacts of all people
 	Chats    []Chat            // chats that can be linked here
-	PushKey  string            // key with which browsers subscribe; "" if they cannot
+	PushKey  string            // key with which browsers subscribe; "" if browsers cannot subscribe
 	CanAdd   bool              // whether the server has chats that can be linked, or notifications of browsers
 	Codes    bool              // whether the connection may carry codes
 	Code     *view.ContactCode // the new code, or nil

@@ -25,7 +25,7 @@ type Decide struct {
 	Filter    Filter
 }
 
-// Add adds an ask to its list.
+// Add adds an ask to the list of the page to which the ask belongs.
 func (d *Decide) Add(a view.Ask) {
 	switch {
 	case a.Outcome != nil:
@@ -69,7 +69,7 @@ type DecideResult struct {
 	Ask  view.Ask // only its ID is set if the person may not see the ask
 	Done bool
 	Why  string    // reason why the call was not decided; a sentence of Askback
-	By   view.Text // its earlier outcome, if there is one
+	By   view.Text // earlier outcome of the ask, if there is one
 }
 
 // A Decided is the page with the results for the calls of a [Decide].

@@ -41,8 +41,8 @@ func wantsGrant(f view.Form) bool {
 		f.ExpiresIn != 0 && f.ExpiresIn != 24*time.Hour
 }
 
-// fieldRows returns the height of a text field in rows. It grows with the text, up to
-// about one screen.
+// fieldRows returns the height of a text field in rows. The height grows with the text, up to about one
+// screen.
 func fieldRows(t view.RawText) int {
 	return min(max(strings.Count(string(t), "\n")+2, 4), 20)
 }

@@ -51,7 +51,7 @@ func (f Frame) tabIcon() string {
 	return strings.ReplaceAll(f.CountedIcon, IconNumber, f.number)
 }
 
-// counted returns f with the number of open asks in i for the icon of the tab.
+// counted returns the frame with the icon of the tab for the number of open asks in an inbox.
 func (f Frame) counted(i Inbox) Frame {
 	switch n := len(i.Asks); {
 	case n > 9 || n > 0 && i.Next != "":
@@ -80,9 +80,9 @@ type Notice struct {
 	Body    []string // paragraphs
 	Command string   // a command for a terminal
 	After   string   // a sentence after the command
-	Home    bool     // show a link to the inbox
-	Retry   bool     // show a link that opens the page again
-	SignIn  SignIn   // show a link to log in, unless it is zero
+	Home    bool     // whether to show a link to the inbox
+	Retry   bool     // whether to show a link that opens the page again
+	SignIn  SignIn   // link to log in; the zero value for no link
 }
 
 // A SignIn is a link to log in with an issuer.

@@ -18,7 +18,7 @@ type Inbox struct {
 	Done    *Done  // last action of the person; nil if there was no action
 	Snoozes Snoozes
 	Fresh   bool   // whether the row was asked after the page was shown
-	PushKey string // key with which browsers subscribe to notifications; "" if they cannot
+	PushKey string // key with which browsers subscribe to notifications; "" if browsers cannot subscribe
 	Address string // address of the server, for commands; "" if no command can contain it
 }
 

@@ -62,7 +62,8 @@ func (f RouteForm) title() string {
 	return "Edit a route"
 }
 
-// made returns the index of the route n of the page among the routes that were made here.
+// made returns the index of a route among the routes that were made here. The argument n is the index of the
+// route on the page.
 func (l RouteList) made(n int) string {
 	for _, r := range l.Routes[:n] {
 		if r.Settings {

@@ -62,8 +62,8 @@ func lateHeading(w view.Conflict) string {
 	return "Too late"
 }
 
-// linkSettledHeading returns the heading of the page for a link to a settled ask. mine is true if the person
-// of the link settled the ask. c describes a late answer of that person.
+// linkSettledHeading returns the heading of the page for a link to a settled ask. If mine is true, the person
+// of the link settled the ask. The conflict c describes a late answer of that person.
 func linkSettledHeading(a view.Ask, mine bool, c view.Conflict) string {
 	switch {
 	case isSet(c.Sentence):
