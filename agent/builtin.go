@@ -72,7 +72,7 @@ func todos(input []byte) ([]askback.Todo, error) {
 func (r *Runner) Task(run conversation.Run, call conversation.Call, child int) (agent, prompt string) {
 	tasks, err := decode.Tasks(call.Input)
 	if err != nil || child < 0 || child >= len(tasks) {
-		return run.Agent, "" // not planned, so never started
+		return run.Agent, "" // such a task was not planned, so it is never started
 	}
 	if t := tasks[child]; t.Agent != "" {
 		return t.Agent, t.Prompt

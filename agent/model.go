@@ -31,7 +31,7 @@ type ModelRequest struct {
 	Tools    []Tool
 	// MaxTokens is the maximum length of the reply. If it is 0, the maximum is the default of the model.
 	MaxTokens int
-	// Attempt is the Attempt of [conversation.RequestModel]. Only scripted models depend on it.
+	// Attempt is the Attempt of [conversation.RequestModel]. Only scripted models use Attempt.
 	Attempt int
 }
 

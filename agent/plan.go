@@ -123,7 +123,8 @@ func (s session) planServed(c conversation.Call, t served) conversation.Plan {
 	if _, err := s.confirmation(c, t); err != nil {
 		return rejected(err.Error())
 	}
-	return conversation.Plan{Kind: conversation.KindTool, Confirm: true} // not Reads: an approval is for one call (F7)
+	// Reads is not set, because an approval is for one call (F7)
+	return conversation.Plan{Kind: conversation.KindTool, Confirm: true}
 }
 
 // rejected returns the plan of a call that is not made. It truncates text to the maximum length of a

@@ -196,8 +196,8 @@ func (s session) request(ctx context.Context, q ModelRequest, piece func(string)
 // cut marks the end of an incomplete reply for the people who read it.
 const cut = "\n\n[The reply ends here because it reached its maximum length.]"
 
-// maxCalls is the maximum number of calls in a reply that are made. Of any further calls, one is stored with
-// an error for all of them.
+// maxCalls is the maximum number of calls in a reply that are made. If a reply has more calls, one further
+// call is stored with an error for all further calls.
 const maxCalls = 64
 
 // replied returns the input for a reply, with a plan for each call.

@@ -128,7 +128,7 @@ func recordReplies(b *testing.B, r askback.Request, a askback.Answer) (asked, an
 	e := engine.New(memstore.New(), nil)
 	h := httpapi.NewHandler(e, nil)
 	server := httptest.NewServer(h)
-	defer server.Close() // with the connections of the default transport
+	defer server.Close() // Close also closes the connections of the default transport
 	defer h.Stop()
 	recorder := &recordingTransport{}
 	agent, person := benchClient(b, e, server, bot, recorder), benchClient(b, e, server, ana, recorder)

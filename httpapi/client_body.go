@@ -20,7 +20,7 @@ func withMember[T any](appendOne func(T, []byte) ([]byte, error), name, json str
 		if err != nil {
 			return b, err
 		}
-		b = codec.AppendName(b[:len(b)-1], name) // without the brace
+		b = codec.AppendName(b[:len(b)-1], name) // remove the closing brace of the object
 		return append(append(b, json...), '}'), nil
 	}
 }

@@ -95,7 +95,7 @@ func TestCallsShareNoHeaders(t *testing.T) {
 		r.Header.Del("User-Agent")
 		sent[r.Method+" "+r.URL.Path] = r.Header
 		w.WriteHeader(http.StatusUnauthorized)
-		_, _ = io.WriteString(w, unauthorized) // so that a stream ends
+		_, _ = io.WriteString(w, unauthorized) // a stream ends with this reply
 	})
 	c := httpapi.NewClient(s.URL, "token", &http.Client{Transport: newTransport(t)})
 	for range 2 {
@@ -241,7 +241,7 @@ func differentClients(t *testing.T) map[string]*http.Client {
 func TestSettingsOfHTTPClientAreUsed(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/slow") {
-			<-r.Context().Done() // until the client ends the request
+			<-r.Context().Done() // wait until the client ends the request
 			return
 		}
 		problem := forbidden

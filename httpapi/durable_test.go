@@ -116,7 +116,7 @@ func TestRevokedTokenGetsNoAnswer(t *testing.T) {
 	w.watch(secret)
 	heard := make(chan reply, 1)
 	go func() {
-		defer close(heard) // also if the request fails
+		defer close(heard) // close the channel even if the request fails
 		heard <- w.send("GET", "/api/v1/asks/"+ask.ID+"?wait=60s", secret, "")
 	}()
 	<-w.seen

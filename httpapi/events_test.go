@@ -64,7 +64,7 @@ func (w *fixture) stream(ctx context.Context, path string, who askback.Principal
 	return bufio.NewReader(res.Body), res.Body
 }
 
-// until reads lines up to the n-th line with a prefix, and returns them.
+// until reads lines up to the n-th line with a prefix, and returns these lines.
 func until(t *testing.T, in *bufio.Reader, prefix string, n int) string {
 	t.Helper()
 	var all strings.Builder

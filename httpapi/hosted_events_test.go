@@ -48,8 +48,8 @@ func line(ev askback.Event) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s %s%s", ev.Seq, ev.Type, data.Type, data.Text))
 }
 
-// Live text of a model is in the stream of its session and has no position of its own. It has the cursor of
-// the event before it, so a client that reconnects with this cursor misses nothing (A5, F11).
+// Live text of a model is in the stream of its session and has no position of its own. Live text has the
+// cursor of the event before the text. A client that reconnects with this cursor misses nothing (A5, F11).
 func TestLiveTextDoesNotMoveTheCursor(t *testing.T) {
 	model := slowModel{make(chan string)}
 	runner, err := agent.NewRunner(agent.Definition{Name: "slow", Prompt: "Write.", Model: model})

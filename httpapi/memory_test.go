@@ -20,9 +20,9 @@ import (
 )
 
 // A waiting request has a stack of 4 KB. Its connection has another stack of 2 KB, on which net/http detects
-// that the client disconnects. Making an ask needs a larger stack. Each garbage collection halves this stack,
-// as long as the wait uses less than a quarter of it. The limits are a quarter higher, because another
-// release of Go may need more.
+// that the client disconnects. Making an ask needs a larger stack. Each garbage collection halves this stack
+// if a quarter of the stack is enough for the wait. The limits are a quarter higher, because another release
+// of Go may need more.
 func TestWaitingRequestsHaveSmallStacks(t *testing.T) {
 	if underRace() {
 		t.Skip("the race detector enlarges stacks")

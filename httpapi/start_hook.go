@@ -41,7 +41,7 @@ func (c *call) authenticateHook(rt *route) error {
 	}
 	agent := c.r.PathValue("agent")
 	if err := verifier.CheckHeader(c.r.Header); err != nil {
-		return c.unsigned(agent, err) // without waiting for the body
+		return c.unsigned(agent, err) // rejects the webhook before its body arrives
 	}
 	login.ExtendBody(c.w, c.r, c.h.unverifiedTime)
 	reading := c.h.unverified.begin(c.w, c.r)

@@ -180,7 +180,7 @@ func TestNoAckAfterFinish(t *testing.T) {
 		}()
 		synctest.Wait()
 		finished, running, waiting := make(chan time.Time), &ackCounter{release: make(chan struct{})}, &ackCounter{}
-		advance(mcpserver.AckTick / 2) // so that Finish ends between two ticks
+		advance(mcpserver.AckTick / 2) // makes Finish end between two ticks
 		started := time.Now()
 		go func() { f.server.Finish(); finished <- time.Now() }()
 		advance(mcpserver.FinishTime - mcpserver.AckTick)

@@ -280,7 +280,7 @@ func TestApprovalThatCannotBeConsumedIsNotATaskResult(t *testing.T) {
 	})
 }
 
-// A hangUpEngine is an engine whose client disconnects when an ask has been read for it.
+// A hangUpEngine is an engine whose client disconnects as soon as an ask has been read.
 type hangUpEngine struct {
 	*engine.Engine
 	hangUp func()

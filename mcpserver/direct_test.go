@@ -21,7 +21,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A settlingEngine is an engine that settles each ask before its agent waits for it.
+// A settlingEngine is an engine that settles each ask before the agent waits for the ask.
 type settlingEngine struct{ *engine.Engine }
 
 func (e settlingEngine) As(p askback.Principal) askback.Client {

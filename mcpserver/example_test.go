@@ -32,7 +32,7 @@ func (k agentKeys) Authenticate(_ context.Context, secret string) (askback.Princ
 
 func (k agentKeys) As(p askback.Principal) askback.Client { return k.engine.As(p) }
 
-// Serve agents over HTTP. The program has a key for each of them.
+// Serve agents over HTTP. The program has a key for each agent.
 func ExampleServer_Handler() {
 	server := mcpserver.New(&mcpserver.Options{PublicURL: "https://ask.example.com"})
 	agents := agentKeys{engine.New(memstore.New(), nil), map[string]string{"key of the bot": "bot"}}
@@ -40,7 +40,7 @@ func ExampleServer_Handler() {
 	defer func() {
 		server.Stop()
 		httpServer.Close()
-		server.Finish() // before the store is closed
+		server.Finish() // Finish must return before the store is closed
 	}()
 
 	for _, secret := range []string{"key of the bot", "another"} {

@@ -111,7 +111,7 @@ func TestStdioEndsAfterItsAcks(t *testing.T) {
 	})
 }
 
-// Finish has a timeout, and Ack is not called after it.
+// Finish has a timeout. Ack is not called after the timeout.
 func TestFinishTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

@@ -211,7 +211,8 @@ func TestSubscriptionWorksOnStdio(t *testing.T) {
 		f := newFixture(t)
 		r, w := io.Pipe()
 		in, stdin := io.Pipe()
-		c := &stdioPeer{stdin, make(chan error, 1)} // not initialized, as in 2026-07-28
+		// the connection is not initialized, because 2026-07-28 has no initialization
+		c := &stdioPeer{stdin, make(chan error, 1)}
 		go func() { c.served <- f.server.ServeStdio(t.Context(), f.engine.As(bot), in, w) }()
 		s := &stream{t, make(chan map[string]any, 100), nil}
 		go read(t, r, s.messages)
@@ -239,7 +240,7 @@ func TestSubscriptionWorksOnStdio(t *testing.T) {
 			t.Errorf("a cancelled subscription consumed the approval: %v, %v", ask.ConsumedAt, err)
 		}
 		start(13, "Delete the rest")
-		_ = c.in.Close() // with an open subscription
+		_ = c.in.Close() // the input ends while a subscription is open
 		<-c.served
 		_ = w.Close()
 	})

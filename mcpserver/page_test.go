@@ -50,7 +50,7 @@ func TestClientShowsThePageOnce(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 		want := []string{"url https://ask.example.com/asks/" + ask.ID + " " + ask.ID}
-		if version == withSessions { // its requests declare no capabilities
+		if version == withSessions { // in this revision, requests declare no capabilities
 			want = nil
 		}
 		if fmt.Sprint(pages) != fmt.Sprint(want) {

@@ -408,7 +408,7 @@ func TestDeliveredOutcomeIsAcknowledged(t *testing.T) {
 			}
 		}
 		callTool(t.Context(), cs, "get_answer", `{"question_id": "`+id+`"}`)
-		for range 2 { // before and after it is acknowledged
+		for range 2 { // the list is checked before and after the ack
 			synctest.Wait()
 			if listed() {
 				t.Error("the answer is in the list after it was delivered")

@@ -179,7 +179,7 @@ func TestFailedSearchForTheLastAskIsAnError(t *testing.T) {
 		f.wrap = func(s askback.Client) askback.Client { return brokenList{s, broken} }
 		cs := f.connectStdio("program", stateless, nil)
 		f.askRepeatedly(cs, 8, "ask_user_question", database, askback.Choose("SQLite"))
-		f.server.ForgetDeliveries() // as in another process
+		f.server.ForgetDeliveries() // another process has an empty set, too
 		broken.Store(true)
 		got := <-startCall(t.Context(), cs, "ask_user_question", database)
 		if asks := f.pendingAsks(); len(asks) != 0 || !got.IsError || strings.Contains(got.text(t), "SQLite") {

@@ -149,7 +149,7 @@ func (c *stdioConn) listen(ctx context.Context, req *jsonrpc.Request) bool {
 // cancelled ends the call or the subscription that params names. A call whose reply is being written
 // continues.
 func (c *stdioConn) cancelled(params json.RawMessage) {
-	var members map[string]any // with exact names, as in the protocol
+	var members map[string]any // a map finds exact names only, as the protocol does
 	_ = json.Unmarshal(params, &members)
 	id, err := jsonrpc.MakeID(members["requestId"])
 	if err != nil {
@@ -197,7 +197,8 @@ func (c *stdioConn) newCaller(id jsonrpc.ID) *caller {
 func (c *stdioConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	var caller *caller
 	if reply, ok := m.(*jsonrpc.Response); ok {
-		caller = c.removeCall(reply.ID) // before the write, after which the id is free
+		// remove the call before the write, because a client may use the id again after the write
+		caller = c.removeCall(reply.ID)
 	}
 	if caller != nil {
 		c.server.startReply(caller, false)
@@ -261,7 +262,7 @@ func (c *stdioConn) finish() {
 	}
 	c.stopWaiting()
 	c.listening.Wait()
-	<-c.acks.close() // each has a timeout
+	<-c.acks.close() // each call of Ack has a timeout
 }
 
 // A countingWriter counts the bytes that are written. Its Close does not close the output.

@@ -114,7 +114,9 @@ func (in *incoming) content(reply *agent.ModelReply) {
 			}
 			reply.Calls = append(reply.Calls, agent.NewCall(b.ID, b.Name, input, cut))
 		case "thinking":
-			if b.Signature != "" { // otherwise the reply ended in this thought, and the provider does not accept it
+			// without a signature, the reply ended in this thought, and the provider does not accept the
+			// thought
+			if b.Signature != "" {
 				keep(json.RawMessage(b.RawJSON()))
 				thinks = true
 			}

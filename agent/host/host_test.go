@@ -62,7 +62,7 @@ func TestAsksOfTheRunAndItsSubAgentsAreAnswered(t *testing.T) {
 		if _, err := h.Start(t.Context(), "asker", "Another run."); err != nil {
 			t.Fatal(err)
 		}
-		synctest.Wait() // its question is open
+		synctest.Wait() // the question of the run is open
 		for _, name := range []string{"asker", "lead"} {
 			asked := 0
 			got, err := h.Run(t.Context(),

@@ -22,7 +22,7 @@ func secrets(o Options) (all []string) {
 		}
 	}
 	for _, value := range o.Headers {
-		_, credential, _ := strings.Cut(value, " ") // after the scheme
+		_, credential, _ := strings.Cut(value, " ") // the credential follows the scheme
 		add(value, credential)
 	}
 	for _, value := range o.Env {

@@ -70,7 +70,7 @@ func TestSecretsOfLongLinesAreHidden(t *testing.T) {
 			call(t, s, "log", `{"text": "`+rest+strings.Repeat("y", 20)+`\n"}`)
 		}
 	}
-	call(t, s, "log", `{"text": "`+strings.Repeat("y", 1990)+`hunter2hunter2"}`) // this line has no end
+	call(t, s, "log", `{"text": "`+strings.Repeat("y", 1990)+`hunter2hunter2"}`) // the line has no line feed
 	s.Close()
 	hasNoSecret(t, "the log", log.String())
 	if n := strings.Count(log.String(), "…"); n < 31 {

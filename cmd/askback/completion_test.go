@@ -94,8 +94,8 @@ func (s *shellSession) complete(typed, want string) {
 	}
 }
 
-// requireFiles fails the test if the folder has other files than these. A command in the text of an agent
-// would have created them.
+// requireFiles fails the test if the folder has files that are not in the list. A command in the text of an
+// agent would have created them.
 func (s *shellSession) requireFiles(want ...string) {
 	s.t.Helper()
 	entries, err := os.ReadDir(s.dir)

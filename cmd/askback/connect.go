@@ -39,7 +39,7 @@ func (all *commands) options(file config.Config, kind string) (connection.Option
 		Place: place, Tokens: tokens, Engine: engineOptions(file, set, nil), Kind: kind, Version: version(),
 		Settings: all.Config,
 	}
-	o.Engine.NoEffects = kind == "" // such a command exits early, and would interrupt what it sends
+	o.Engine.NoEffects = kind == "" // such a command ends early, and would interrupt the effects that it has begun
 	if kind == instance.KindServe { // a server never connects to another server
 		return o, nil
 	}

@@ -4,6 +4,6 @@ package main
 
 import "os"
 
-// notifyHangup returns a nil channel: this system has no SIGHUP. A change of the settings
-// file is noticed without it.
+// notifyHangup returns a nil channel: this system has no SIGHUP. A change of the settings file is noticed
+// without a signal.
 func notifyHangup() (hangup <-chan os.Signal, stop func()) { return nil, func() {} }

@@ -41,7 +41,7 @@ func TestGuardsEndWithinTheirLimit(t *testing.T) {
 		stalling.Close()
 	})
 	env := append(s.env[:len(s.env):len(s.env)], "ASKBACK_URL="+stalling.URL, "ASKBACK_TOKEN="+s.agent)
-	const limit, grace = 3 * time.Second, 5 * time.Second // without a limit, the end takes 7 seconds
+	const limit, grace = 3 * time.Second, 5 * time.Second // if the limit had no effect, the end would take 7 seconds
 	t.Run("no time", func(t *testing.T) {
 		t.Parallel()
 		p := launch(t, env, "hook", "codex", "--gate", "--limit", "0s")
@@ -60,7 +60,7 @@ func TestGuardsEndWithinTheirLimit(t *testing.T) {
 		t.Run(flags, func(t *testing.T) {
 			t.Parallel()
 			p := launch(t, env, append([]string{"hook"}, append(strings.Fields(flags), limit.String(), "--gate")...)...)
-			if event != "" { // otherwise the input does not end
+			if event != "" { // without an event, the input stays open
 				sendEvent(t, p, event)
 			}
 			if !within(limit+grace, p.hasEnded) {

@@ -20,7 +20,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// hostileServer puts controlText into the strings of its replies, or into only one of them.
+// hostileServer puts controlText into all strings of its replies, or into one string.
 type hostileServer struct {
 	asks    map[bool]askback.Ask // the key is whether the ask is settled
 	only    int                  // index of the hostile string; -1 for all
@@ -325,7 +325,7 @@ func TestHostileServerCannotControlTheTerminal(t *testing.T) {
 				shown := s.run(args...)
 				forged := "askback: approved by ana"
 				if args[0] == "ask" || args[0] == "confirm" {
-					forged = "" // they print the answer unchanged, which may have several lines
+					forged = "" // these commands print the answer unchanged, and it may have several lines
 				}
 				if excerpt, found := findHarm(shown, forged); found {
 					t.Errorf("askback %s, %s: printed %q", strings.Join(args, " "), variant, excerpt)

@@ -175,7 +175,7 @@ func withHelpFlag(args []string) []string {
 	return args
 }
 
-// parser returns the parser of the command line. A test compares docs/cli.md with it.
+// parser returns the parser of the command line. A test compares docs/cli.md with the parser.
 func (all *commands) parser(more ...kong.Option) *kong.Kong {
 	all.Hook.Plugins = hookCommands()
 	return kong.Must(all, append(more,

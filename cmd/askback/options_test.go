@@ -12,8 +12,7 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// A question with the maximum number of options can be asked, shown and answered with
-// all of them.
+// A question with the maximum number of options can be asked and shown. The answer can have all options.
 func TestMaximumNumberOfOptionsCanBeAnswered(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)

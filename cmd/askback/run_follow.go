@@ -137,8 +137,8 @@ func (f *follower) run(ctx context.Context) error {
 	}
 }
 
-// errTurnEnded is returned when the run has ended. It is also returned when only a turn has ended, and the
-// command with it.
+// errTurnEnded is returned when the run has ended. It is also returned when only a turn has ended and the
+// command ends, too.
 var errTurnEnded = errors.New("the turn has ended")
 
 // settlePrompts waits until the prompts have restored the terminal.

@@ -237,7 +237,7 @@ func (r *reloader) reload(set func(engine.Settings)) {
 	}
 }
 
-// warnOfLogin logs a warning if an issuer is configured but no person can log in with it.
+// warnOfLogin logs a warning if an issuer is configured but no person can log in with the issuer.
 func warnOfLogin(log *slog.Logger, file config.Config) {
 	if file.NoPersonCanLogIn() {
 		log.Warn("no person can log in with login.oidc: give people an email in the settings")

@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/askbacktest"
 )
 
-// newCaller returns the receiver of a program's callbacks, and a server that sends to it.
+// newCaller returns the receiver of a program's callbacks, and a server that sends the callbacks.
 func newCaller(t *testing.T) (*askbacktest.Receiver, *testServer) {
 	t.Helper()
 	env, database := sandbox(t)

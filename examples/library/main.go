@@ -25,7 +25,7 @@ func (guide) Reply(_ context.Context, r agent.ModelRequest, _ func(string)) (age
 	case last.ID == "ask_user_question":
 		_, line, _ := strings.Cut(last.Text, "\n") // the second line is for programs
 		var got struct{ Answers map[string]string }
-		_ = json.Unmarshal([]byte(line), &got) // without an answer there is no city
+		_ = json.Unmarshal([]byte(line), &got) // if there is no answer, the city stays empty
 		return agent.CallTool("weather__today", place{got.Answers["Where do you go?"]})
 	default:
 		return agent.ModelReply{Text: last.Text}, nil

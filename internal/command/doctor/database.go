@@ -19,8 +19,8 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// checkDatabase checks the database without writing to it. If the database can be read, it also checks the
-// free disk space and the clock.
+// checkDatabase checks the database and writes nothing. If the database can be read, it also checks the free
+// disk space and the clock.
 func (d *doctor) checkDatabase(ctx context.Context) {
 	const check = "database"
 	if d.database == "" {

@@ -218,8 +218,8 @@ func (d *doctor) checkState() {
 	}
 }
 
-// checkTokens checks that the two token files of the local user are regular files with
-// content, and that only this user has access to them. A missing file is not a problem.
+// checkTokens checks the two token files of the local user. They must be regular files with content, and only
+// this user may have access to them. A missing file is not a problem.
 func (d *doctor) checkTokens() {
 	const check = "tokens"
 	dir, err := d.program.StateDir()

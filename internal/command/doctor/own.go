@@ -16,7 +16,8 @@ import (
 // on this machine.
 type ownEntries struct {
 	written config.Written
-	// also has the default address, to which [laneCheck.post] sends nothing unless the server is there
+	// hooks also has the default address. [laneCheck.post] sends nothing to this address unless the server is
+	// there.
 	hooks   config.Written
 	paths   map[string]string // the absolute paths of the programs
 	foreign string            // why askback in the PATH is not one of the programs, or ""

@@ -167,7 +167,7 @@ func (p publicCheck) reachFailed(err error) {
 	var host x509.HostnameError
 	var urlErr *url.Error
 	if errors.As(err, &urlErr) {
-		err = urlErr.Err // without the nonce
+		err = urlErr.Err // the URL contains the nonce, so only the inner error is reported
 	}
 	switch {
 	case errors.As(err, &host):

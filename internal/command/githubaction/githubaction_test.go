@@ -48,7 +48,7 @@ func FuzzLogContainsNoCommands(f *testing.F) {
 			!strings.HasPrefix(b.String(), "::stop-commands::TOKEN\n") {
 			t.Errorf("%q has the commands %q:\n%s", text, got, b.String())
 		}
-		_, written, _ := strings.Cut(b.String(), "\n") // without the line that stops commands
+		_, written, _ := strings.Cut(b.String(), "\n") // remove the line that stops commands
 		if got := actiontest.Commands(strings.ReplaceAll(written, "::TOKEN::", "")); len(got) > 0 {
 			t.Errorf("%q has the commands %q if they are not stopped:\n%s", text, got, b.String())
 		}

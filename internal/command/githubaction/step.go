@@ -21,7 +21,7 @@ import (
 // Prefix is the prefix of the environment variables with inputs, as in INPUT_QUESTION.
 const Prefix = "INPUT_"
 
-// content lists the inputs that form the ask. The key of an ask depends on all of them.
+// content lists the inputs that form the ask. The key of an ask depends on all these inputs.
 var content = [...]string{
 	"question", "options", "multiple", "other", "default", "action", "tool", "arguments", "edits",
 	"quorum", "details", "to", "tags", "agent", "started-by", "timeout",

@@ -39,7 +39,8 @@ type Agent struct {
 	MaxAsks, MaxTurns int      // limits of a run, or 0 for the default
 	Confirm, Allow    []string // patterns of tools that need approval or no approval; Confirm has priority
 	Bubble            bool     // sub-agents may ask people
-	// StartBy lists the people and agents who may start a run and write to it. If it is nil, everyone may.
+	// StartBy lists the people and agents who may start runs and write to these runs. If it is nil, everyone
+	// may.
 	StartBy       []string
 	WebhookSecret string // verifies webhooks that start a run; if "", only tokens start runs
 	// Schedule has the times at which runs start; the zero value has no times (E15).

@@ -61,7 +61,7 @@ func (c Config) LoadAgents(files []string, env func(string) (string, bool)) ([]A
 
 // readAgent reads a definition from a file. It returns an error if the file is not a regular file.
 func (c Config) readAgent(file string, env func(string) (string, bool)) (Agent, agentPlaces, error) {
-	// A pipe would block until a program writes to it.
+	// Opening a pipe would block until a program writes to the pipe.
 	info, err := os.Stat(file)
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s is not a regular file", file)

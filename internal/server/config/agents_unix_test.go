@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A pipe is not opened, which would block until a program writes to it.
+// A pipe is not opened, because opening would block until a program writes to the pipe.
 func TestPipeIsNotADefinition(t *testing.T) {
 	files := append(writeAgents(t, ""), "agents/pipe.md")
 	if err := syscall.Mkfifo("agents/pipe.md", 0o600); err != nil {

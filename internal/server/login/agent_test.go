@@ -307,7 +307,7 @@ func TestKnownKeysAreUsedForAnHour(t *testing.T) {
 	}
 	accepted("at first")
 	f.clock.advance(10 * time.Minute)
-	if err := f.login.Reach(t.Context()); err != nil { // without a token
+	if err := f.login.Reach(t.Context()); err != nil { // Reach reads the keys without a token
 		t.Error(err)
 	}
 	f.Answer(http.StatusBadGateway)

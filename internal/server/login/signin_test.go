@@ -95,7 +95,7 @@ func TestLogInReturnsToThePage(t *testing.T) {
 		c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.MaxAge != 600 {
 		t.Errorf("the cookie of the pending login is %v", c)
 	}
-	email, to, err := b.finish(f.newServer(), callback) // not the process that began the log-in
+	email, to, err := b.finish(f.newServer(), callback) // another process than the process that began the log-in
 	if email != "Ana@example.com" || to != "/asks/ask_1" || err != nil {
 		t.Errorf("got %q, %q, %v", email, to, err)
 	}

@@ -52,7 +52,7 @@ func SetPrincipal(ctx context.Context, p askback.Principal) {
 	if !ok || info.principal.Load() != nil {
 		return
 	}
-	first := p // only here, so that later calls allocate nothing
+	first := p // the copy is made only here, so that later calls allocate nothing
 	info.principal.CompareAndSwap(nil, &first)
 }
 

@@ -67,7 +67,8 @@ func New(version string, log *slog.Logger) *Metrics {
 	build.WithLabelValues(version).Set(1)
 	s.registry.MustRegister(build, s.asks, s.settled, s.late, s.attempts, s.answer, s.ack, s.requests, s.took,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	for _, kind := range []string{kindQuestion, kindApproval} { // so that a rate is known from the first event
+	// the counts begin with 0, so that a rate is known from the first event
+	for _, kind := range []string{kindQuestion, kindApproval} {
 		s.asks.WithLabelValues(kind)
 		s.late.WithLabelValues(kind)
 		s.answer.WithLabelValues(kind)

@@ -25,7 +25,7 @@ type scanner struct {
 	spaces   bool // there is white space between the tokens
 
 	names   []span        // names of the members of all open objects, outermost first
-	objects []objectNames // for each open object
+	objects []objectNames // an entry for each open object
 }
 
 func (s *scanner) start(in []byte) {
@@ -228,7 +228,7 @@ type span struct {
 
 // str reads a string.
 func (s *scanner) str() span {
-	from := s.pos + 1 // after the opening quote
+	from := s.pos + 1 // skip the opening quote
 	s.pos = from + plain(s.in[from:])
 	if s.peek() == '"' {
 		s.pos++

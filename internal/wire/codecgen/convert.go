@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// conversion returns the source of a function that converts one noun to another: it copies the fields that
-// have the same name and type in both.
+// conversion returns the source of a function that converts one noun to another. The function copies the
+// fields that have the same name and type in both nouns.
 func (s *source) conversion(pkg, function, from, to string) ([]byte, error) {
 	for _, name := range []string{from, to} {
 		if s.nouns[name] == nil {

@@ -3,7 +3,8 @@ package main
 import "strings"
 
 // storedRecords are the structs of package lifecycle that are stored in two parts. storedNouns are the
-// structs of the API in them. storedEvents are the structs of package lifecycle that are stored in one part.
+// structs of the API in these records. storedEvents are the structs of package lifecycle that are stored in
+// one part.
 var (
 	storedRecords = []string{"AskState", "SessionState", "GrantState", "EndpointState"}
 	storedNouns   = []string{

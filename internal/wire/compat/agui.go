@@ -12,7 +12,7 @@ import (
 
 const exampleAGUI = `{"type": "RUN_FINISHED", "threadId": "t1", "outcome": {"type": "interrupt", "interrupts": [{"id": "i1", "reason": "input_required", "message": "Which database?"}]}}`
 
-// An aguiInterrupt is an Interrupt of AG-UI: a run requests an answer and cannot continue without it.
+// An aguiInterrupt is an Interrupt of AG-UI: a run requests an answer and cannot continue without the answer.
 type aguiInterrupt struct {
 	id, reason, message, toolCall, expires string
 	schema                                 aguiSchema

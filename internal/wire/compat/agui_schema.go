@@ -167,7 +167,7 @@ func (r *reader) aguiForm(at Node, i aguiInterrupt) (c Call) {
 			Message  string          `json:"message"`
 			Metadata json.RawMessage `json:"metadata,omitempty"`
 		}{i.message, i.context}
-		c.Request.Context, _ = jcs.Marshal(more) // both can be encoded
+		c.Request.Context, _ = jcs.Marshal(more) // both members can be encoded
 	}
 	c.reply = func(all []ClientAnswer, ask askback.Ask) (any, error) { return i.form(fields, all, ask) }
 	return c

@@ -159,7 +159,7 @@ func TestErrorExamplesAreValid(t *testing.T) {
 			}
 			tried++
 			checkExample(t, text, form)
-			if section == "error" { // the tool rejects it too, with an example
+			if section == "error" { // the tool rejects the call, too, and its error has an example
 				_, err := decode.Questions(w.input)
 				if err == nil {
 					t.Errorf("%s: the tool accepts what POST /asks rejects", w.name)

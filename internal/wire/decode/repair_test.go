@@ -211,7 +211,7 @@ func TestConfirmationsAreNeverRepaired(t *testing.T) {
 	for _, body := range mutations(confirmation) {
 		accepted += checkArguments(t, []byte(body))
 	}
-	if accepted < 100 { // such as mutations of white space, or of letters in strings
+	if accepted < 100 { // mutations of white space, or of letters in strings, are accepted
 		t.Errorf("only %d variants were accepted, want at least 100", accepted)
 	}
 }

@@ -38,7 +38,7 @@ func unknownFieldFix(name string, names []string, object jcs.Value) string {
 // isFree reports whether the field name can be added to object. The object must not have the field, under any
 // of its names. It must not have a field in names that excludes the field either.
 func isFree(name string, names []string, object jcs.Value) bool {
-	// No valid object has more members. An attacker may send a million of them.
+	// No valid object has more members. An attacker may send a million members.
 	const most = 100
 	form, members := formOf(name), object.Members()
 	for _, m := range members[:min(len(members), most)] {

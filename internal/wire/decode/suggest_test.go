@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/internal/wire/decode"
 )
 
-// A sentObject is an object of a request. In body, %s stands for it.
+// A sentObject is an object of a request. body is a request in which %s is replaced by the object.
 type sentObject struct {
 	body    string
 	objects []string // valid objects, which have all fields together

@@ -65,7 +65,7 @@ func ConfirmationDigest(agent, server, toolName string, input []byte) (string, e
 	if err != nil {
 		return "", err
 	}
-	const names = `{"agent":"","input":,"server":"","tool_name":""}` // in canonical order
+	const names = `{"agent":"","input":,"server":"","tool_name":""}` // the names are in canonical order
 	b := make([]byte, 0, len(names)+len(agent)+len(input)+len(server)+len(toolName))
 	b = appendString(append(b, `{"agent":`...), agent)
 	if b, err = v.appendCanonical(append(b, `,"input":`...)); err != nil {

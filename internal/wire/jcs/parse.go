@@ -230,7 +230,7 @@ func (p *parser) at(s step, err *SyntaxError) *SyntaxError {
 // expected estimates the number of items that follow in the source if each has this size. The estimate is at
 // least one, and not large.
 func (p *parser) expected(size int) int {
-	const most = 32 // to waste little memory
+	const most = 32 // the maximum, so that little memory is wasted
 	return 1 + min((len(p.src)-p.pos)/size, most)
 }
 

@@ -99,7 +99,7 @@ func (p *parser) escape() (rune, *SyntaxError) {
 	return 0, p.fail(start, "expected a pair of surrogates, got one alone")
 }
 
-// hex parses the u of an escape and the four digits after it.
+// hex parses the u of an escape and the four hexadecimal digits after the u.
 func (p *parser) hex() (rune, *SyntaxError) {
 	p.pos++ // the u
 	var r rune

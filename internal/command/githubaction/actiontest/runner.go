@@ -86,7 +86,7 @@ type Job struct {
 type Result struct {
 	Failed   bool
 	Outputs  map[string]string
-	Log      string   // of all steps
+	Log      string   // the log of all steps
 	Commands []string // the workflow commands that were executed, such as "error" and "set-output"
 }
 
