@@ -12,7 +12,7 @@ import (
 // behind it.
 const maxChange = 16 << 20
 
-// A name identifies a record: its kind and id.
+// A name identifies a record by its kind and its id.
 type name struct{ kind, id string }
 
 // Check returns the size of the data in a change, in bytes. It returns an error if the change is invalid.
@@ -31,7 +31,7 @@ type name struct{ kind, id string }
 func (c Change) Check() (size int, err error) {
 	records := make(map[name]bool, len(c.Put)+len(c.Delete))
 	effects := map[string]bool{}
-	err = cmp.Or( // in this order, because an effect needs its record in Put
+	err = cmp.Or( // this order is needed, because an effect needs its record in Put
 		each("Put", c.Put, func(r *Record) error {
 			size += len(r.Fixed) + len(r.State) + len(r.Key)
 			return checkRecord(r, records)

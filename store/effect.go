@@ -7,13 +7,12 @@ import (
 	"time"
 )
 
-// An Effect is work that was committed together with the change that requires it, such
-// as a message to send. A process claims it, performs it and commits the result with a
-// [Completion]. After a crash it is performed again, so it is performed at least once.
+// An Effect is work that was committed together with the change that requires the work, such as a message to
+// send. A process claims an effect, performs it and commits the result with a [Completion]. After a crash the
+// effect is performed again, so an effect is performed at least once.
 //
-// An effect belongs to one record. A new effect is committed with that record in
-// Change.Put, and deleting the record deletes its effects. So no effect outlives its
-// record.
+// An effect belongs to one record. A new effect is committed with that record in Change.Put, and deleting the
+// record deletes its effects. So no effect outlives its record.
 type Effect struct {
 	ID          string    // unique among all effects; sorts by time of creation
 	Kind        string    // the type of work, such as "send"
@@ -28,7 +27,7 @@ type Effect struct {
 	Attempts int    // how many times it was claimed
 	Node     string // the process that has claimed it, or ""
 	Error    string // why the last attempt failed
-	Held     string // the key for which the effect is held; "" if the effect may be claimed
+	Held     string // the key for which the effect is held; "" if a process may claim the effect
 	Dead     bool   // the effect is a dead letter
 }
 
@@ -64,8 +63,8 @@ const (
 // several processes share has its own clock. Beat returns its time, so that the processes can correct their
 // clocks.
 type Queue interface {
-	// Due returns at most n records whose Due is set and not later than before, in order of
-	// Due, then ID. It omits damaged records.
+	// Due returns at most n records whose Due is set and not later than before. They are sorted by Due, then
+	// by ID. Damaged records are omitted.
 	Due(ctx context.Context, before time.Time, n int) ([]Record, error)
 	// Beat records a heartbeat of a node. It returns the time of the store: the clock of a shared database,
 	// otherwise now.
@@ -78,11 +77,11 @@ type Queue interface {
 	// HeartbeatTimeout. A store that only one process can open frees every claim when it is opened. After an
 	// error that matches ErrUnknown, the store may have claimed effects for the node.
 	Claim(ctx context.Context, node string, now time.Time, n int, limit ...KindLimit) ([]Effect, error)
-	// Dead returns dead letters in order of ID. It uses only the fields Kind, Stream, After, Newest and Limit
-	// of q. Kind is the kind of the effect; "" matches every kind. It omits damaged effects.
+	// Dead returns dead letters, sorted by ID. It uses only the fields Kind, Stream, After, Newest and Limit
+	// of q. Kind is the kind of the effect; "" matches every kind. Damaged effects are omitted.
 	Dead(ctx context.Context, q Query) ([]Effect, error)
-	// Effects returns effects in order of ID, including dead letters. It uses only the fields Kind, After,
-	// Newest and Limit of q. It omits damaged effects.
+	// Effects returns effects, including dead letters, sorted by ID. It uses only the fields Kind, After,
+	// Newest and Limit of q. Damaged effects are omitted.
 	Effects(ctx context.Context, q Query) ([]Effect, error)
 }
 

@@ -45,8 +45,8 @@ type Phrase struct {
 // A Search selects documents that contain all phrases.
 type Search struct {
 	Phrases []Phrase  // at least one, each with at least one word
-	AnyOf   []string  // if not empty, only documents with at least one of these words
-	After   string    // only documents after this one, in the order of the search
+	AnyOf   []string  // if not empty, only documents with at least one word in this list
+	After   string    // only documents after this document, in the order of the search
 	Before  time.Time // if not zero, only documents with an earlier At, unless the index has the document After
 	Limit   int       // maximum number of documents; 0 or more than MaxList means MaxList
 }
@@ -78,8 +78,7 @@ type Index interface {
 	// Indexed returns the position of the index: the Seq of the last event whose document
 	// was added, or 0.
 	Indexed(ctx context.Context) (seq int64, err error)
-	// UpdateIndex applies an update as a whole. If it returns an error, such as ErrConflict, nothing was
-	// applied.
+	// UpdateIndex applies the whole update, or returns an error such as ErrConflict and applies nothing.
 	UpdateIndex(ctx context.Context, u IndexUpdate) error
 	// Find returns the ids of the documents that a search selects, newest first. Documents with the same time
 	// are in the order of their addition, the last one first.

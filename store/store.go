@@ -134,7 +134,7 @@ type Query struct {
 	Newest  bool
 	Limit   int // maximum number of records; 0 or more than MaxList means MaxList
 	// Scan is the maximum number of records that List examines, including records that the query does not
-	// select. 0 means no maximum. If List stops there, its error is a [MoreError].
+	// select. 0 means no maximum. If List stops at the maximum, its error is a [MoreError].
 	Scan int
 }
 
@@ -200,12 +200,10 @@ type Store interface {
 	Read(ctx context.Context, kind, id string) (Record, error)
 	// ReadKey returns the record of a kind that has this key, or ErrNotFound.
 	ReadKey(ctx context.Context, kind, key string) (Record, error)
-	// Commit commits a change. If the error is nil, the change is durable, and
-	// first is the Seq of its first event (0 without events). After ErrUnknown
-	// the change may or may not be kept; after any other error it is not.
-	//
-	// If ctx ends before the store begins to write the change, nothing is kept.
-	// Once it has begun, Commit waits for the result.
+	// Commit commits a change. If the error is nil, the change is durable, and first is the Seq of its first
+	// event, or 0 without events. After ErrUnknown, the change may or may not be kept. After any other error,
+	// nothing of the change is kept. If ctx ends before the store begins to write the change, nothing is
+	// kept. If ctx ends later, Commit waits for the result.
 	Commit(ctx context.Context, c Change) (first int64, err error)
 	// List returns the records that q selects. It omits damaged records. If it stops after q.Scan records,
 	// the error is a MoreError.
@@ -230,7 +228,6 @@ type Store interface {
 	// stream is "", it returns the newest Seq of all streams, and streamSeq is 0.
 	// If there are no events, both are 0.
 	Head(ctx context.Context, stream string) (seq, streamSeq int64, err error)
-	// Close commits the waiting changes, rejects later ones with ErrClosed and
-	// closes the database.
+	// Close commits the waiting changes and closes the database. Later changes are rejected with ErrClosed.
 	Close() error
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// Commit commits the whole change and returns the Seq of its first event, or it returns an
-// error and keeps nothing of the change.
+// Commit commits the whole change and returns the Seq of its first event. If it returns an error, nothing of
+// the change is kept.
 func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err error) {
 	if _, err := c.Check(); err != nil {
 		return 0, err
@@ -97,8 +97,8 @@ func version(r *store.Record) int64 {
 	return r.Version
 }
 
-// storedForm returns the stored form of r, which replaces old. The copy has the next version and, if r has no
-// Fixed, the Fixed of old.
+// storedForm returns the stored form of r, which replaces the record old. The stored form has the next
+// version. If r has no Fixed, it has the Fixed of old.
 func storedForm(r store.Record, old *store.Record) *store.Record {
 	if r.Fixed == nil && old != nil {
 		r.Fixed = old.Fixed
@@ -166,8 +166,8 @@ func (s *Store) newest(stream string) int64 {
 	return s.events[seqs[len(seqs)-1]-1].StreamSeq
 }
 
-// prune deletes the events that f selects. It replaces each event by the zero Event, because the index of an
-// event depends on its Seq.
+// prune deletes the events that the filter f selects. It replaces each event by the zero Event, because the
+// index of an event depends on its Seq.
 func (s *Store) prune(f store.EventFilter) {
 	seqs := s.streams[f.Stream]
 	if len(seqs) == 0 {

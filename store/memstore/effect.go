@@ -23,9 +23,9 @@ func cloneEffect(e store.Effect) store.Effect {
 	return e
 }
 
-// effectsFit reports whether the effect of every completion exists and is claimed by its Node, and whether
-// the id of every new effect is free. An id is also free if the change deletes the record of the effect with
-// this id.
+// effectsFit reports whether a change fits the stored effects. The effect of every completion must exist and
+// be claimed by the Node of the completion. The id of every new effect must be free. An id is also free if
+// the change deletes the record of the effect with this id.
 func (s *Store) effectsFit(c store.Change) bool {
 	for _, d := range c.Done {
 		if e := s.effects[d.ID]; e == nil || e.Node != d.Node {
@@ -121,8 +121,8 @@ func (s *Store) Beat(ctx context.Context, node string, now time.Time) (time.Time
 	return now, nil
 }
 
-// Claim claims for a node at most n effects that are due, within the limits. It also records a
-// heartbeat of the node and frees the claims of nodes without a recent heartbeat.
+// Claim claims at most n effects that are due for a node, within the limits. It also records a heartbeat of
+// the node. It frees the claims of nodes without a recent heartbeat.
 func (s *Store) Claim(
 	ctx context.Context, node string, now time.Time, n int, limit ...store.KindLimit,
 ) ([]store.Effect, error) {

@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// chunk is the maximum length of one slice of a sorted. If it were smaller, a million
-// records would need many slices; if larger, an insertion would move too many elements.
+// chunk is the maximum length of one slice in a sorted list. With a smaller maximum, a million records would
+// need many slices. With a larger maximum, an insertion would move too many elements.
 const chunk = 512
 
 // A sorted is a sorted list of records or effects, in slices of at most chunk elements.
@@ -19,8 +19,8 @@ type sorted[T any] struct {
 	chunks  [][]*T
 }
 
-// search returns the position of the first element that is not before r: index i in
-// chunk c. If all elements are before r, c is the number of chunks and i is 0.
+// search returns the position of the first element that is not before r. The position is the index i in chunk
+// c. If all elements are before r, c is the number of chunks and i is 0.
 func (s *sorted[T]) search(r *T) (c, i int) {
 	c, _ = slices.BinarySearchFunc(s.chunks, r, func(c []*T, r *T) int {
 		return s.compare(c[len(c)-1], r)
@@ -56,7 +56,7 @@ func (s *sorted[T]) insert(r *T) {
 	}
 	half := len(full) / 2
 	if i == len(full)-1 {
-		half = i // new ids sort last, so do not split the full slice
+		half = i // new ids sort last, so the full slice is not split
 	}
 	s.chunks[c] = slices.Clip(full[:half])
 	s.chunks = slices.Insert(s.chunks, c+1, slices.Clone(full[half:]))

@@ -16,7 +16,7 @@ const columns = `kind, id, version, stream, key, open, owner, agent, status, nam
 const eventColumns = `seq, stream, n, subject, type, at, data, sum`
 
 // ofStream is stored as the subject of an event whose subject equals its stream, such as an event about the
-// session itself. Older versions stored the stream.
+// session itself. Older versions stored the name of the stream as the subject.
 const ofStream = ""
 
 const (
@@ -137,8 +137,8 @@ func (w *writer) changeOne(s *sqlite3.Stmt, args ...any) error {
 	return nil
 }
 
-// isTaken reports whether err means that another row has the same id or key. SQLite checks
-// every index before it writes a row, so nothing was written.
+// isTaken reports whether err means that another row has the same id or key. In this case nothing was
+// written, because SQLite checks every index before it writes a row.
 func isTaken(err error) bool {
 	code := codeOf(err)
 	return code == codes.SQLITE_CONSTRAINT_UNIQUE || code == codes.SQLITE_CONSTRAINT_PRIMARYKEY

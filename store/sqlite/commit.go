@@ -11,9 +11,9 @@ import (
 // A request is work in the queue of the writer: a change, a claim, or an update of the index. Its caller has
 // encoded the records, so that the writer has less work.
 type request struct {
-	claim   *claim             // nil in a change
-	index   *store.IndexUpdate // nil in a change
-	restore *restoration       // nil in a change
+	claim   *claim             // the claim to make; nil for other requests
+	index   *store.IndexUpdate // the update of the index; nil for other requests
+	restore *restoration       // the restoration of the index; nil for other requests
 
 	complete []store.Completion
 	release  []string
@@ -66,7 +66,7 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 }
 
 // do adds a request to the queue and waits for its result. If ctx ends before the writer has taken the
-// request, do returns the error of ctx. If the queue is full, it returns store.ErrFull.
+// request, do returns the error of ctx. If the queue is full, do returns store.ErrFull.
 func (s *Store) do(ctx context.Context, r *request) (first int64, err error) {
 	if err := s.submit(ctx, r); err != nil {
 		return 0, err

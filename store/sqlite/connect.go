@@ -50,8 +50,8 @@ var settings = []string{
 
 // connect opens a connection with the settings. If readOnly is set, SQLite rejects writes.
 func connect(path string, readOnly bool) (*sqlite3.Conn, error) {
-	// 16 MB of pages for the writer. After a commit that moved pages, SQLite scans the whole
-	// table of its cache: with 64 MB, a cycle took a twentieth more processor time.
+	// 16 MB of pages for the connection that writes. After a commit that moved pages, SQLite scans the whole
+	// table of its cache. With 64 MB, the benchmark of a cycle took a twentieth more processor time.
 	extra := []string{"cache_size(-16384)"}
 	if readOnly {
 		extra = []string{"cache_size(-8192)", "query_only(1)"}
@@ -104,8 +104,8 @@ func claimFile(path string) error {
 	if err != nil {
 		return err
 	}
-	// A process that was killed while it wrote the id left a journal. SQLite rolls the write back when the
-	// file is opened, so open the file and check again.
+	// A process that was killed while it wrote the application id has left a journal. SQLite undoes the write
+	// when the file is opened. So the file is opened and checked again.
 	if _, err := os.Stat(path + "-journal"); err == nil {
 		if err := executeOnFile(path, "select count(*) from sqlite_schema"); err != nil {
 			return err

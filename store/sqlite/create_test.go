@@ -9,9 +9,8 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// A process that is killed while it creates the database leaves a file that later
-// processes can open (F2). Its journal records an empty file, so SQLite rolls back the
-// application id.
+// A process may be killed while it creates the database. Later processes can open the file that it leaves
+// (F2). The journal of the file records an empty file, so SQLite rolls back the application id.
 func TestKillDuringCreationLeavesUsableFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	open := func() {

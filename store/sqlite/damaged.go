@@ -23,13 +23,14 @@ const maxDamages = 100
 // damages contains the first damaged rows that were read since the database was opened.
 type damages struct {
 	log  *slog.Logger
-	page atomic.Bool // errPage was added
+	page atomic.Bool // whether errPage was added
 
 	mu   sync.Mutex
 	rows []store.DamagedError
 }
 
-// add records and logs a damaged row, unless the row is already recorded or maxDamages rows are.
+// add records and logs a damaged row. It does nothing if the row is already recorded, or if maxDamages rows
+// are recorded.
 func (d *damages) add(row store.DamagedError) {
 	if row == errPage {
 		d.page.Store(true)

@@ -35,7 +35,7 @@ func TestStoreFailsAfterDiskError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	restore := limitFiles(t, wal.Size()+5000) // room for one page, not for all
+	restore := limitFiles(t, wal.Size()+5000) // there is room for one page of the change, but not for all its pages
 	err = put(2)
 	restore()
 	if !errors.Is(err, store.ErrUnknown) || !strings.Contains(err.Error(), "disk I/O error") {

@@ -202,9 +202,9 @@ func (s *Store) effectList(ctx context.Context, limit int, text string, args []a
 	return list, err
 }
 
-// complete applies a completion: it deletes the effect, schedules it again, holds it or makes it a dead
-// letter. If the effect does not exist or its node differs from the node of the completion, the error is
-// store.ErrConflict.
+// complete applies a completion: it deletes the effect, schedules the effect again, holds it or makes it a
+// dead letter. The error is store.ErrConflict if the effect does not exist, or if its node differs from the
+// node of the completion.
 func (w *writer) complete(c *store.Completion) error {
 	if !c.Dead && c.Retry.IsZero() && c.Held == "" {
 		return w.changeOne(w.stmt.deleteEffect, c.ID, textOrNull(c.Node))
@@ -289,12 +289,13 @@ func (w *writer) free(stmt *sqlite3.Stmt, args ...any) error {
 // noLimit as an argument of effects selects all rows.
 const noLimit = -1
 
-// effects returns the first n undamaged rows of a statement, or all if n is noLimit.
+// effects returns the first n undamaged rows of a statement. If n is noLimit, it returns all undamaged rows.
 func (w *writer) effects(n int, stmt *sqlite3.Stmt, args ...any) ([]effect, error) {
 	return w.effectsOf(n, func(string) bool { return true }, stmt, args...)
 }
 
-// effectsOf is like effects, but returns only effects for whose kind keep returns true.
+// effectsOf returns the first n undamaged rows of a statement for whose kind keep returns true. If n is
+// noLimit, it returns all such rows.
 func (w *writer) effectsOf(
 	n int, keep func(kind string) bool, stmt *sqlite3.Stmt, args ...any,
 ) (list []effect, err error) {

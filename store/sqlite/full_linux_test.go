@@ -18,13 +18,12 @@ import (
 // smallDisk is the environment variable of a process that may mount a file system.
 const smallDisk = "ASKBACK_TEST_SMALL_DISK"
 
-// noDisk is the reason why a test on a small disk is skipped. The child process prints
-// it too.
+// noDisk is the reason why a test on a small disk is skipped. The child process prints the reason, too.
 const noDisk = "a full disk, because no file system can be mounted here"
 
-// onSmallDisk runs the test again in a process that may mount a small file system. In that process it returns
-// the folder and true. In the calling process it waits and returns false, or skips the test if no file system
-// can be mounted.
+// onSmallDisk runs the test again in a child process that may mount a small file system. In the child process
+// it returns the folder and true. In the calling process it waits and returns false. If no file system can be
+// mounted, it skips the test.
 func onSmallDisk(t *testing.T) (dir string, ok bool) {
 	t.Helper()
 	if os.Getenv(smallDisk) == "" {
@@ -51,7 +50,8 @@ func onSmallDisk(t *testing.T) (dir string, ok bool) {
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=1m"); err != nil {
 		t.Skipf("%s: %v", noDisk, err)
 	}
-	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) }) // if it fails, the kernel unmounts when the process ends
+	// if this fails, the kernel unmounts the disk when the process ends
+	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
 	return dir, true
 }
 
@@ -208,8 +208,8 @@ func TestHealthReportsAFullDiskAfterOpen(t *testing.T) {
 	}
 }
 
-// On a full disk, a change that conflicts after its first statement returns ErrConflict or ErrDiskFull, also
-// in a batch with other changes.
+// On a full disk, a change that conflicts after its first statement returns ErrConflict or ErrDiskFull. The
+// same holds if the change is in a batch with other changes.
 func TestConflictOnFullDiskReturnsErrConflictOrErrDiskFull(t *testing.T) {
 	dir, ok := onSmallDisk(t)
 	if !ok {

@@ -24,7 +24,7 @@ func indexError(err error) error {
 		return err
 	}
 	switch primaryCode(err) {
-	case codes.SQLITE_OK, // an error without a code of its own, such as a missing table
+	case codes.SQLITE_OK, // an error without a result code, such as the error for a missing table
 		codes.SQLITE_CORRUPT, codes.SQLITE_CONSTRAINT, codes.SQLITE_MISMATCH:
 		return fmt.Errorf("%w: %w", errIndexDamaged, err)
 	}
@@ -35,8 +35,8 @@ func indexError(err error) error {
 // data of virtual tables, and the index is the only virtual table.
 func isIndexDamage(err error) bool { return codeOf(err) == codes.SQLITE_CORRUPT_VTAB }
 
-// readIndex calls read. If read returns errIndexDamaged, the writer creates the index again unless another
-// call has done so. Then readIndex calls read a second time.
+// readIndex calls read. If read returns errIndexDamaged, readIndex lets the writer create the index again,
+// unless another call has already done so. Then readIndex calls read a second time.
 func (s *Store) readIndex(ctx context.Context, read func() error) error {
 	before := s.writer.restored.Load()
 	err := read()
@@ -81,7 +81,7 @@ func (w *writer) restoreIndex(because error) error {
 	return nil
 }
 
-// restoreIndex creates an empty index if the index is damaged or one of its tables is missing.
+// restoreIndex creates an empty index if the index is damaged or has lost one of its tables.
 func restoreIndex(path string, log *slog.Logger) (err error) {
 	conn, err := connect(path, false)
 	if err != nil {

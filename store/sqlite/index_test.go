@@ -22,7 +22,7 @@ func find(t *testing.T, s *sqlite.Store, word string) []string {
 	return ids
 }
 
-// addDocument adds a document with one word for a record, and moves the position to seq.
+// addDocument adds a document with one word for a record. It moves the position of the index to seq.
 func addDocument(t *testing.T, s *sqlite.Store, r store.Record, seq int64) {
 	t.Helper()
 	d := store.Document{Kind: r.Kind, ID: r.ID, At: r.Created, Words: "table"}
@@ -201,8 +201,8 @@ func (i indexed) check(t *testing.T) {
 	}
 }
 
-// If the index is damaged or one of its tables is missing, it is emptied when the database is opened or the
-// index is used (E9). Its position is then 0. Nothing else is affected.
+// If the index is damaged or has lost one of its tables, it is emptied when the database is opened or the
+// index is used (E9). The position of the index is then 0. No other data changes.
 func TestDamagedIndexIsCreatedAgain(t *testing.T) {
 	for _, statement := range indexDamages {
 		t.Run(statement, func(t *testing.T) {

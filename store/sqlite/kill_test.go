@@ -17,12 +17,13 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// childEnv is the environment variable with the path of the database to which the child
-// process writes until it is killed.
+// childEnv is the environment variable for the child process, with the path of its database. The child
+// process writes to the database until it is killed.
 const childEnv = "ASKBACK_SQLITE_CHILD"
 
-// runChild creates records with an effect, performs effects, answers records and adds the answered records to
-// the index, in an endless loop. It prints a line for each change after Commit has returned.
+// runChild changes a database in an endless loop. It creates records with an effect, performs effects and
+// answers records. It also adds the answered records to the index. It prints a line for each change after
+// Commit has returned.
 func runChild(path string) {
 	s, err := sqlite.Open(path, nil)
 	if err != nil {
@@ -79,7 +80,8 @@ func indexNext(s *sqlite.Store) error {
 	return s.UpdateIndex(ctx, u)
 }
 
-// send claims one effect, if an effect is free, and completes it. Another worker may have created its record.
+// send claims one effect, if an effect is free, and completes the effect. Another worker may have created the
+// record of the effect.
 func send(s *sqlite.Store, node string) {
 	effects, err := s.Claim(context.Background(), node, time.UnixMilli(2_000_000_000_000), 1)
 	if err != nil {
@@ -99,12 +101,12 @@ func commit(s *sqlite.Store, what string, c store.Change) {
 		fmt.Println("commit:", err)
 		os.Exit(1)
 	}
-	// one write, so that no line is printed in part
+	// a single write cannot print a part of a line
 	os.Stdout.WriteString(fmt.Sprintf("ACK %s %s\n", c.Events[0].Subject, what))
 }
 
 // After kill -9, the database has every acknowledged change once, and the numbers of events have no gap (F2).
-// Every effect is either done, with its event, or can be claimed again. The index has exactly the answered
+// An effect is either done and has an event, or can be claimed again. The index has exactly the answered
 // records up to its position.
 func TestKilledProcessLosesNothingAcknowledged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
@@ -155,7 +157,7 @@ func checkHistory(t *testing.T, path string, acknowledged map[string]bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	count, answered := map[string]int{}, []string{} // answered up to the position of the index
+	count, answered := map[string]int{}, []string{} // the records that were answered up to the position of the index
 	for after := int64(0); ; {
 		page, err := s.History(t.Context(), "", after, 0)
 		if err != nil {

@@ -43,9 +43,9 @@ const (
 	windowGrowth = 8
 )
 
-// scan reads a listing in windows until it has found full records, has read all records, or has examined left
-// records. In the last case the error is a store.MoreError. It reads the end of a window first, because
-// records may be deleted between two statements.
+// scan reads a listing in windows. It ends when it has found full records, has read all records, or has
+// examined left records. In the last case the error is a store.MoreError. It reads the end of a window first,
+// because records may be deleted between two statements.
 func (s *Store) scan(ctx context.Context, l listing, full, left int) (list []store.Record, err error) {
 	for window := firstWindow; left > 0; window *= windowGrowth {
 		window = min(window, left)
@@ -117,12 +117,12 @@ type query struct {
 	args []any
 }
 
-// A listing is a list or a part of a list, with the index that finds its records. The index is the index that
-// probably has the fewest rows, because SQLite has no statistics to choose an index.
+// A listing is a list or a part of a list, with the index from which its records are read. The index probably
+// has the fewest rows. SQLite has no statistics to choose an index.
 type listing struct {
 	index  string
 	found  conditions  // the conditions of the rows that are read from the index
-	rest   store.Query // the filters that are compared with each of these rows
+	rest   store.Query // the filters for the rows that were read from the index
 	newest bool
 	recent bool // only recent records
 
@@ -246,8 +246,8 @@ func (l listing) sql(end string) query {
 	return l.query(columns, l.conditions(), "")
 }
 
-// allOpenSQL returns the statement that compares the numbers of all records and of open records, up to and
-// including the id end. It reads only the indices.
+// allOpenSQL returns the statement that compares two numbers: the number of all records, and the number of
+// open records. It counts the records up to and including the id end. It reads only the indices.
 func (l listing) allOpenSQL(end string) query {
 	l.upTo(end)
 	c := conditions{slices.Clone(l.found.terms), slices.Clone(l.found.args)}

@@ -11,7 +11,8 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// No statement scans a whole table. No statement sorts, except for rows that are due in the same millisecond.
+// No statement scans a whole table. No statement sorts rows, except rows that are due in the same
+// millisecond.
 func TestEveryStatementUsesAnIndex(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	openAt(t, path)
@@ -52,7 +53,8 @@ func TestEveryStatementUsesAnIndex(t *testing.T) {
 			case q.Stream != "":
 				names = []string{"records_stream"}
 			case open == &yes && q.Owner != "":
-				names = []string{"records_owner", "records_open"} // the older records, and the recent ones
+				// the first index has the older records, the second the recent records
+				names = []string{"records_owner", "records_open"}
 			case open == &yes:
 				names = []string{"records_open"}
 			case q.Unacked && q.Owner != "":
@@ -68,7 +70,7 @@ func TestEveryStatementUsesAnIndex(t *testing.T) {
 				explain(text, args[i]...)
 				name := names[i*len(names)/len(texts)]
 				index[text] = "SEARCH records USING INDEX " + name
-				if strings.HasPrefix(text, "select id") { // reads no row
+				if strings.HasPrefix(text, "select id") { // the statement reads only the index
 					index[text] = "SEARCH records USING COVERING INDEX " + name
 				}
 			}
@@ -99,7 +101,7 @@ func TestEveryStatementUsesAnIndex(t *testing.T) {
 		if q.Stream != "" {
 			events = "SEARCH h USING INDEX history_stream"
 		}
-		index[text] = events + " (" // the first step
+		index[text] = events + " (" // the first step of the plan
 		if !strings.Contains(plans[text], "SEARCH r USING INDEX records_id (kind=? AND id=?) LEFT-JOIN") {
 			t.Errorf("%s\n\tgot the plan %s", text, plans[text])
 		}
@@ -151,8 +153,8 @@ func parameters(text string) (highest int) {
 	return highest
 }
 
-// A change reads a stream once to delete the events of any number of records, because
-// all other changes wait for it.
+// The events of any number of records are deleted from a stream in one pass over the stream. More passes
+// would delay all other changes.
 func TestEventsOfOneStreamAreDeletedTogether(t *testing.T) {
 	var c store.Change
 	for i := range 64 {

@@ -8,8 +8,8 @@ import (
 	sqlite3 "zombiezen.com/go/sqlite"
 )
 
-// A pool opens and keeps the connections that read. Each connection keeps the statements that it has
-// prepared. There is at most one for each set of filters, a few hundred in all.
+// A pool opens and keeps the connections that read. Each connection keeps its prepared statements. It has at
+// most one statement for each set of filters, a few hundred in all.
 type pool struct {
 	path  string
 	slots chan struct{} // has an element for each connection in use

@@ -181,8 +181,8 @@ func (s *Store) Head(ctx context.Context, stream string) (seq, streamSeq int64, 
 	return h.seq, h.streamSeq, err
 }
 
-// A head computes the numbers of the newest event of a stream. Both numbers are 0 if there are no events. If
-// the newest event is damaged, its StreamSeq is computed from the newest undamaged event. If all events are
+// A head computes the numbers of the newest event of a stream. Without events, both numbers are 0. If the
+// newest event is damaged, its StreamSeq is computed from the newest undamaged event. If all events are
 // damaged, the numbers are read from the row.
 type head struct{ seq, streamSeq, rows int64 }
 

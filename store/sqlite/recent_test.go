@@ -17,8 +17,8 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// commitOwned commits an open and an unacked record for each number. The owners are agent-0, agent-1 and
-// agent-2 in turn.
+// commitOwned commits an open record and an unacked record for each number. The owners are agent-0, agent-1
+// and agent-2 in turn.
 func commitOwned(t *testing.T, s *sqlite.Store, numbers ...int) {
 	t.Helper()
 	for _, n := range numbers {
@@ -124,7 +124,8 @@ func TestListsForAnOwnerReturnOldAndRecentRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Open, r.Fixed = false, nil
-	for _, r.Open = range []bool{false, true} { // the record leaves the index by owner, and returns
+	// the first change removes the record from the index by owner, the second change adds it again
+	for _, r.Open = range []bool{false, true} {
 		if _, err := s.Commit(t.Context(), store.Change{Put: []store.Record{r}}); err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +168,7 @@ func TestSettledRecordsAreNotAddedToIndexByOwner(t *testing.T) {
 	}
 }
 
-// Processes that each add one record do not accumulate recent records.
+// If each process adds only one record, recent records do not accumulate.
 func TestShortProcessesDoNotAccumulateRecentRecords(t *testing.T) {
 	sqlite.SetMaxRecent(t, 7, 4)
 	path := filepath.Join(t.TempDir(), "askback.db")
@@ -189,7 +190,7 @@ func TestRecordIsAddedIfIndexByOwnerDoesNotFit(t *testing.T) {
 	s := openAt(t, filepath.Join(t.TempDir(), "askback.db"))
 	add := func(n int) error {
 		r := record(n)
-		r.Owner = strings.Repeat("o", 1500) // so that the index takes more pages than a record
+		r.Owner = strings.Repeat("o", 1500) // with such a long owner, the index needs more pages than the record
 		_, err := s.Commit(t.Context(), store.Change{Put: []store.Record{r}})
 		return err
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 // The reserve is a file next to the database that only takes up space. SQLite needs some space to open a
-// database even if it writes nothing. If the disk is full, the reserve is deleted to free the space. The
-// reserve is created again when there is room.
+// database even if it writes nothing. If the disk is full, the reserve is deleted to free this space. The
+// reserve is created again when the disk has room.
 
 // reserveSize is the size of the reserve in bytes. It is enough for the index of a
 // write-ahead log of 64 MB and for the small files of the process.

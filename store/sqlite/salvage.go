@@ -175,7 +175,7 @@ func (s *Store) salvageDue(ctx context.Context, before time.Time, n int) ([]stor
 // A skipper moves past a page that cannot be read. It skips one event, then two, then four and so on, until a
 // statement finds another event.
 type skipper struct {
-	at   int64 // the statement begins after this Seq or, if step is negative, before it
+	at   int64 // the statement begins after the event with this Seq; if step is negative, it begins before that event
 	step int64 // 1 or -1
 	skip int64
 }

@@ -113,7 +113,7 @@ func TestDamagedPageHidesOnlyItsRecords(t *testing.T) {
 	}
 	failed, incomplete, opened, named := map[string]int{}, 0, 0, 0
 	for page := 1; page < len(whole)/pageSize; page++ {
-		if page > 12 && page%9 > 0 { // most pages are alike
+		if page > 12 && page%9 > 0 { // most pages are similar, so only every ninth page is damaged
 			continue
 		}
 		damaged := slices.Clone(whole)
@@ -124,7 +124,7 @@ func TestDamagedPageHidesOnlyItsRecords(t *testing.T) {
 		}
 		s, err := sqlite.Open(path, nil)
 		if err != nil {
-			continue // the page has the schema
+			continue // this page has the schema
 		}
 		opened++
 		got, errs := lists(t, s)

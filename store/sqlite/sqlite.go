@@ -43,7 +43,7 @@ type Store struct {
 	nodes      sync.Mutex // guards heartbeats
 	heartbeats heartbeats
 
-	mu     sync.RWMutex // read-locked by calls that need the store open
+	mu     sync.RWMutex // locked for reading by calls that need an open store
 	leave  func()       // mu.RUnlock, made once because each method value is allocated
 	closed bool
 	queue  chan *request
@@ -78,7 +78,7 @@ func Open(path string, opts *Options) (*Store, error) {
 	case err != nil:
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	case full || !hasRoom(path):
-		_ = s.writer.fail("open", errNoRoom) // Health returns it from now on
+		_ = s.writer.fail("open", errNoRoom) // from now on, Health returns this error
 	default:
 		makeReserve(path)
 	}
@@ -142,9 +142,9 @@ func (s *Store) enter(ctx context.Context) (leave func(), err error) {
 	return s.leave, nil
 }
 
-// Close commits the changes in the queue, waits for reads, moves the write-ahead log into the database file
-// and closes the file. If the store has failed, Close only closes the file. Later reads and changes return
-// store.ErrClosed. Further calls of Close return the result of the first call.
+// Close commits the changes in the queue and waits for reads. Then it moves the write-ahead log into the
+// database file and closes the file. If the store has failed, Close only closes the file. Later reads and
+// changes return store.ErrClosed. Further calls of Close return the result of the first call.
 func (s *Store) Close() error {
 	s.once.Do(func() { s.closeErr = s.close() })
 	return s.closeErr

@@ -367,8 +367,8 @@ func TestUnexpectedErrorLosesOnlyItsChange(t *testing.T) {
 	}
 }
 
-// If a stream sorts after all streams from before the start, its event is appended without a query for the
-// newest event of the stream. An ask usually begins such a stream.
+// A stream that sorts after all streams from before the start has no events. Its first event is appended
+// without a query for the newest event of the stream. An ask usually begins such a stream.
 func TestEventOfNewStreamNeedsNoQuery(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	s, err := sqlite.Open(path, nil)
@@ -400,7 +400,7 @@ func TestEventOfNewStreamNeedsNoQuery(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, stream := range []string{"ses_5", "ses_2", "ses_3", "ses_4"} {
-		add(stream, false) // needs the query
+		add(stream, false) // these streams need the query
 	}
 	add("ses_8", true)
 }

@@ -7,8 +7,8 @@ import (
 	sqlite3 "zombiezen.com/go/sqlite"
 )
 
-// bind sets the parameters of a statement. It panics on a value of another type, because this is a mistake of
-// this package.
+// bind sets the parameters of a statement. If a value has another type than the listed types, bind panics,
+// because this package has a mistake.
 func bind(s *sqlite3.Stmt, args ...any) {
 	for i, arg := range args {
 		param := i + 1
@@ -27,7 +27,7 @@ func bind(s *sqlite3.Stmt, args ...any) {
 			bindText(s, param, v)
 		case sql.NullInt64:
 			bindNumber(s, param, v)
-		default: // the value is not in the message, because every argument of every call would then be allocated
+		default: // the message omits the value: otherwise every argument of every call would be allocated
 			panic("bind: a parameter has an unexpected type")
 		}
 	}

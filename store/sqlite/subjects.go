@@ -64,7 +64,7 @@ func (s *Store) addSubjects(ctx context.Context, l *subjectList) error {
 			return false, nil
 		}
 		l.examined++
-		if row.ColumnType(0) == sqlite3.TypeNull { // the event or its record is not selected
+		if row.ColumnType(0) == sqlite3.TypeNull { // the query does not select the event or its record
 			return true, nil
 		}
 		r, err := scanRecord(row)
@@ -84,9 +84,9 @@ var (
 	subjectSeq     = strings.Count(columns, ",") + 1
 )
 
-// subjectsSQL returns the statement of Subjects. The statement has a row for each event of the stream, so
-// that events that q does not select can be counted. In the rows of these events, the columns of the record
-// are null, and no record is read.
+// subjectsSQL returns the statement of Subjects. The result of the statement has a row for each event of the
+// stream, so that events that q does not select are counted. In the rows of these events, the columns of the
+// record are null, and no record is read.
 func subjectsSQL(q store.SubjectQuery) query {
 	var on conditions
 	on.add("r.kind = ?%d", q.Kind)

@@ -19,14 +19,14 @@ type cells struct {
 	key, names                             sql.NullString
 	version, created, updated              int64
 	due                                    sql.NullInt64
-	open, unacked, recent                  bool // the writer sets recent
+	open, unacked, recent                  bool // the writer sets the field recent
 	state, fixed                           []byte
 
 	// These are null in rows of older versions. If a change keeps fixed, its fixedSum is also null.
 	sum, fixedSum sql.NullInt64
 }
 
-// buffers contains reusable buffers for checksums, because every read computes one.
+// buffers contains reusable buffers, because every read computes a checksum.
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 512); return &b }}
 
 // checksum returns the checksum of the bytes that fill appends, followed by last.

@@ -42,21 +42,22 @@ type writer struct {
 
 	seq   int64            // Seq of the newest event, or unknownSeq
 	heads map[string]int64 // StreamSeq of the newest event of some streams
-	// a stream whose name sorts after newAfter has no events unless it is in heads; valid if seq is known
+	// newAfter has the name of a stream. A stream whose name sorts after this name has no events, unless
+	// heads has the stream. The field is valid if seq is known.
 	newAfter string
 
 	boundaries boundaries
 	untilAging map[string]int    // the number of new records of a kind until age examines it
 	moved      map[string]string // the boundaries that the present transaction has moved
 
-	freed   bool // the claims of earlier processes are free
-	written bool // a part of the current request was written
+	freed   bool // whether the claims of earlier processes have been freed
+	written bool // whether a part of the current request was written
 }
 
 // unknownSeq means that the Seq must be read from the database.
 const unknownSeq = -1
 
-// maxHeads is the maximum number of entries in writer.heads, which take about 1 MB.
+// maxHeads is the maximum number of entries in writer.heads. So many entries take about 1 MB.
 const maxHeads = 8192
 
 func newWriter(path string, log *slog.Logger, damaged *damages) (*writer, error) {
@@ -97,8 +98,8 @@ func (w *writer) run(queue <-chan *request) {
 }
 
 // gather takes requests from the queue, beginning with r, until the batch or the queue ends. It omits
-// requests that their callers have given up. When the queue is empty, gather yields once (runtime.Gosched),
-// so that callers that are about to submit a request join this batch. A transaction costs far more than the
+// requests that their callers have given up. When the queue is empty, gather yields once (runtime.Gosched).
+// Callers that are about to submit a request then join this batch. A transaction costs far more than the
 // changes in it.
 func gather(r *request, queue <-chan *request) (batch []*request) {
 	yielded := false
@@ -142,7 +143,7 @@ func (w *writer) write(batch []*request) {
 		}
 	}
 	if errors.Is(err, store.ErrDiskFull) && len(batch) > 1 {
-		for i := range batch { // a small change may fit although the batch did not
+		for i := range batch { // a small change may fit although the batch did not fit
 			w.write(batch[i : i+1])
 		}
 		return
@@ -192,7 +193,7 @@ func (w *writer) transaction(batch []*request, apply func(*request) error, age f
 			if failed := w.fail("extend the indices by owner", err); isDisk(err) {
 				return failed
 			}
-			return errPartlyWritten // the batch may fit on a full disk
+			return errPartlyWritten // without age, the batch may fit on a full disk
 		}
 	}
 	if err := run(w.stmt.commit); err != nil {
@@ -260,7 +261,7 @@ func (w *writer) applyInSavepoint(r *request) error {
 func (w *writer) rollback() {
 	w.resetNumbers()
 	clear(w.moved)
-	_ = run(w.stmt.rollback) // fails if SQLite has already rolled back, as after some errors
+	_ = run(w.stmt.rollback) // this fails if SQLite has already rolled back, as after some errors
 }
 
 // fail returns the error for all callers of a batch. If err is nil, it returns nil. After a disk error the
@@ -335,7 +336,7 @@ func (w *writer) close() error {
 		err = fmt.Errorf("%w; no change is lost: changes that do not fit into the database are in its -wal file",
 			store.ErrDiskFull)
 	}
-	return errors.Join(err, w.conn.Close()) // this also closes the statements
+	return errors.Join(err, w.conn.Close()) // closing the connection also closes the statements
 }
 
 // failure returns the error with which the store has failed, or nil.

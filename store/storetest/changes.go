@@ -50,8 +50,8 @@ func testKeys(t *testing.T, sub Subject) {
 	mustCommit(t, s, put(record("ask", "ask_4"), record("ask", "ask_5"))) // several records without a key
 }
 
-// testTakenKeys checks that a change with the key of another record is a conflict, and that the key still
-// finds the other record. So two requests with the same key create one ask.
+// testTakenKeys checks that a change with the key of another record is a conflict. The key must still find
+// the other record. So two requests with the same key create one ask.
 func testTakenKeys(t *testing.T, sub Subject) {
 	s := sub.Store
 	a, b := keyed("ask", "ask_1", "k"), record("ask", "ask_2")

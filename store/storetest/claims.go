@@ -86,8 +86,7 @@ func testClaimLimits(t *testing.T, sub Subject) {
 	}
 }
 
-// testClaimByNodes checks that each effect is claimed once if several nodes claim effects
-// while others are added.
+// testClaimByNodes checks that several nodes claim each effect once, while other effects are added.
 func testClaimByNodes(t *testing.T, sub Subject) {
 	s := sub.Store
 	const nodes, each = 4, 50
@@ -183,7 +182,8 @@ func testCompletions(t *testing.T, sub Subject) {
 		how.Node = "b"
 		mustConflict(t, s, complete(how)) // the effect is claimed by another node
 		how.Node = "a"
-		mustConflict(t, s, complete(how, store.Completion{ID: "eff_2", Node: "a"})) // the second is not claimed
+		// the second completion finds no claimed effect
+		mustConflict(t, s, complete(how, store.Completion{ID: "eff_2", Node: "a"}))
 	}
 	mustEqual(t, "effects that are free", effectIDs(mustClaim(t, s, "b", noon, 0)), []string{"eff_2"})
 	mustEqual(t, "dead letters", mustListDead(t, s, store.Query{}), noEffects)
@@ -202,7 +202,7 @@ func testClaimInFailingBatch(t *testing.T, sub Subject) {
 	commitEffects(t, s, effects...)
 	var release func()
 	if sub.Stall != nil {
-		release = sub.Stall(t) // so that all are in one batch
+		release = sub.Stall(t) // while commits are blocked, all changes come into one batch
 	}
 	failing := put(record("ask", "ask_new"), record("ask", "ask_1"))
 	results := make(chan []store.Effect, 10)
@@ -265,7 +265,8 @@ func checkClaimsAfterRestart(t *testing.T, sub Subject, closed bool) {
 		}
 	}
 	s = sub.Reopen(t, closed)
-	mustConflict(t, s, complete(store.Completion{ID: "eff_1", Node: "a"})) // even for a node of the same name
+	// the claim is free even for a node with the same name
+	mustConflict(t, s, complete(store.Completion{ID: "eff_1", Node: "a"}))
 	mustBeat(t, s, "a", noon)
 	retried.Due, retried.Error, retried.Attempts = noon.Add(time.Second), "not yet", 1
 	want := []store.Effect{claimed(claimedBefore, "b", 2), claimed(free, "b", 1), claimed(retried, "b", 2)}

@@ -18,7 +18,7 @@ func effect(id string) store.Effect {
 	}
 }
 
-// claimed returns e as Claim must return it to node for attempt n.
+// claimed returns the effect that Claim must return to the node for the n-th attempt.
 func claimed(e store.Effect, node string, n int) store.Effect {
 	e.Node, e.Attempts = node, n
 	return e
@@ -318,7 +318,7 @@ func testEffectAtomicity(t *testing.T, sub Subject) {
 		[]string{"eff_1", fmt.Sprint("eff_new", winner)})
 }
 
-// testDeletedEffects checks that deleting a record deletes its effects and no others.
+// testDeletedEffects checks that deleting a record deletes the effects of the record and no other effects.
 func testDeletedEffects(t *testing.T, sub Subject) {
 	s := sub.Store
 	other, token := effect("eff_other"), effect("eff_token")
@@ -336,7 +336,7 @@ func testDeletedEffects(t *testing.T, sub Subject) {
 	mustEqual(t, "dead letters after a conflict", effectIDs(mustListDead(t, s, store.Query{})), []string{"eff_dead"})
 	again := effect("eff_free")
 	again.Subject = "ask_3"
-	// the effect with this id is deleted first
+	// the change first deletes the effect with this id
 	deletion.Put, deletion.Effects = []store.Record{record("ask", "ask_3")}, []store.Effect{again}
 	mustCommit(t, s, deletion)
 	mustEqual(t, "dead letters", mustListDead(t, s, store.Query{}), noEffects)

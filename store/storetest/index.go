@@ -44,8 +44,8 @@ func mustIndexed(t *testing.T, s Store) int64 {
 	return seq
 }
 
-// phrases returns the phrases in text, which are separated by commas. An asterisk at the end of a phrase
-// makes its last word a prefix.
+// phrases returns the phrases in text, which are separated by commas. If a phrase ends with an asterisk, its
+// last word is a prefix.
 func phrases(text string) (all []store.Phrase) {
 	for one := range strings.SplitSeq(text, ",") {
 		words, isPrefix := strings.CutSuffix(one, "*")

@@ -35,8 +35,8 @@ func filter(all []store.Record, q store.Query) []store.Record {
 	return out
 }
 
-// queries returns a query for each combination of the arguments with all values of Open, Unacked and Newest,
-// with and without a limit.
+// queries returns a query for each combination of the arguments with all values of Open, Unacked and Newest.
+// Each combination occurs with and without a limit.
 func queries(kinds, statuses, streams, owners, agents, names []string, afters []string) []store.Query {
 	yes, no := true, false
 	qs := []store.Query{{}}
@@ -252,7 +252,7 @@ func testManyRecords(t *testing.T, sub Subject) {
 	for n := range many {
 		r := record("ask", id(n*1009%many))
 		r.Stream, r.Owner = "ses_1", "agent-1"
-		r.Due = noon.Add(time.Duration(n*1009%many) * time.Millisecond) // the same order as by ID
+		r.Due = noon.Add(time.Duration(n*1009%many) * time.Millisecond) // the order is the same as by ID
 		c.Put = append(c.Put, r)
 		if n%3 == 0 {
 			deletion.Delete = append(deletion.Delete, ref(committed(r)))

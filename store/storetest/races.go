@@ -12,7 +12,7 @@ import (
 )
 
 // commitConcurrently commits n changes concurrently. It fails the test unless one change is committed and all
-// others are conflicts. It returns the number of the worker that succeeded.
+// others are conflicts. It returns the number of the worker whose change was committed.
 func commitConcurrently(t *testing.T, s Store, n int, change func(worker int) store.Change) (winner int) {
 	t.Helper()
 	var wins, losses atomic.Int32
@@ -40,8 +40,8 @@ func answer(r store.Record, worker int) store.Change {
 	return store.Change{Put: []store.Record{r}, Events: []store.Event{event("ses_1", fmt.Sprint(worker))}}
 }
 
-// testTwoCommits checks that one of two concurrent answers is kept. The same holds for two concurrent changes
-// that create the same record or use the same key (E10).
+// testTwoCommits checks that one of two concurrent answers is kept. The same must hold for two concurrent
+// changes that create the same record or use the same key (E10).
 func testTwoCommits(t *testing.T, sub Subject) {
 	s := sub.Store
 	for n := range 20 {
@@ -128,7 +128,7 @@ func testFailingChange(t *testing.T, sub Subject) {
 	}
 	var release func()
 	if sub.Stall != nil {
-		release = sub.Stall(t) // so that all changes are in one batch
+		release = sub.Stall(t) // while commits are blocked, all changes come into one batch
 	}
 	results := make(chan error)
 	for n := range 60 {
@@ -179,8 +179,8 @@ func commitAsync(ctx context.Context, s Store, id string, results chan<- outcome
 	}()
 }
 
-// checkResults fails the test unless the store has exactly the records whose Commit returned nil, and every
-// other error is one of errs.
+// checkResults fails the test unless the store has exactly the records whose Commit returned nil. Every other
+// error must be an error in errs.
 func checkResults(t *testing.T, s Store, outcomes []outcome, errs ...error) {
 	t.Helper()
 	acknowledged := 0
@@ -241,7 +241,7 @@ func testFullQueue(t *testing.T, sub Subject) {
 }
 
 // testCancellation checks that nothing of a change is kept if Commit returns the error of ctx, whenever ctx
-// ends. The other methods return the error of a ctx that has ended.
+// ends. If ctx has ended, the other methods must return its error.
 func testCancellation(t *testing.T, sub Subject) {
 	s := sub.Store
 	results := make(chan outcome, 300)
@@ -284,8 +284,8 @@ func testWaitingCancelled(t *testing.T, sub Subject) {
 	results := make(chan outcome)
 	var outcomes []outcome
 	started := 0
-	// The writer may have taken some changes before it was stalled. Their calls of Commit wait, and the other
-	// calls return.
+	// The writer may have taken some changes before it was blocked. The calls of Commit for these changes
+	// wait, and the other calls return.
 	for ; len(outcomes) == 0 && started < 1000; started++ {
 		ctx, cancel := context.WithCancel(t.Context())
 		commitAsync(ctx, s, id(started), results)

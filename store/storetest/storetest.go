@@ -29,9 +29,9 @@ type Store interface {
 type Subject struct {
 	Store Store
 
-	// Reopen opens the data of the store in the same way as a new process, after Close if closed is true,
-	// otherwise after a kill. The suite does not use the old store again. Reopen is nil if the data ends with
-	// the process.
+	// Reopen opens the data of the store again, as a new process would. If closed is true, the store is
+	// closed before. Otherwise it is killed. The suite does not use the old store again. Reopen is nil if the
+	// data ends with the process.
 	Reopen func(t *testing.T, closed bool) Store
 
 	// Stall blocks all commits until release is called, which the suite does soon. Stall is nil if the store

@@ -29,13 +29,13 @@ func testSubjects(t *testing.T, sub Subject) {
 			r.Kind = "session"
 		}
 		if n == 12 {
-			r.Stream = r.ID // its events are about their stream
+			r.Stream = r.ID // the events of this record are about their stream
 		}
 		if c.Put = append(c.Put, r); n != 11 {
 			about(r.Stream, r.ID, "asked")
 		}
 	}
-	order := []int{4, 2, 27, 9, 0, 12, 29, 3, 8, 25, 14, 5, 7, 21, 6, 18} // the order in which they are settled
+	order := []int{4, 2, 27, 9, 0, 12, 29, 3, 8, 25, 14, 5, 7, 21, 6, 18} // the order in which the records are settled
 	for _, n := range order {
 		about(c.Put[n].Stream, c.Put[n].ID, c.Put[n].Status)
 		about(c.Put[n].Stream, c.Put[n].ID, "acked")

@@ -19,8 +19,8 @@ func Walk(t *testing.T, model, subject func(t *testing.T) Subject) {
 	stores := [2]Store{pair[0].Store, pair[1].Store}
 	round := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		// All walks share one pair of stores, because opening a file is slow. Each walk begins
-		// without records and uses new streams.
+		// All walks use the same two stores, because opening a file is slow. Each walk begins without records
+		// and uses new streams.
 		round++
 		w := &walk{T: rt, t: t, stores: stores, round: round, now: noon.Add(time.Duration(round) * 24 * time.Hour)}
 		w.begin()
@@ -97,8 +97,8 @@ func (w *walk) at(rt *rapid.T, what string) time.Time {
 	return noon.Add(time.Duration(rapid.IntRange(-3, 3).Draw(rt, what)) * time.Millisecond)
 }
 
-// version returns the stored version of a record, or 0 if the record does not exist. Rarely, it returns the
-// number above or below.
+// version returns the stored version of a record, or 0 if the record does not exist. Rarely, it returns a
+// version that is too large or too small by one.
 func (w *walk) version(rt *rapid.T, kind, id string) int64 {
 	r, err := w.stores[0].Read(w.t.Context(), kind, id)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -154,7 +154,7 @@ func (w *walk) change(rt *rapid.T) (c store.Change) {
 	return c
 }
 
-// effect returns a new effect of r or, rarely, of a record that is not in the change.
+// effect returns a new effect of r. Rarely, the effect belongs to a record that is not in the change.
 func (w *walk) effect(rt *rapid.T, r store.Record) store.Effect {
 	e := store.Effect{
 		ID: pick(rt, "effect", walkIDs), Kind: pick(rt, "type", walkKinds), SubjectKind: r.Kind, Subject: r.ID,
