@@ -68,8 +68,8 @@ func (t *step) stop(why string) {
 	}
 }
 
-// close gives every open call a result, and adds the messages that waited for the results. No further attempt
-// of a request is made.
+// close gives every open call a result, and adds the messages that waited for the results. It cancels the
+// next attempt of a request.
 func (t *step) close(why string) {
 	for len(t.s.Open) > 0 {
 		t.result(why+" before this call was made.", true)

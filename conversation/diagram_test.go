@@ -14,8 +14,8 @@ import (
 
 //go:generate go test -run ^TestDiagramMatchesMachine$ . -update
 
-// docs/conversation.md lists every change of phase. The test finds them by trying each input in each state
-// that a few steps can reach.
+// docs/conversation.md lists every change of phase. The test finds these changes: it tries each input in each
+// state that a few steps can reach.
 func TestDiagramMatchesMachine(t *testing.T) {
 	golden.Check(t, "../docs/conversation.md", `# The machine of a hosted run
 

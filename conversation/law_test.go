@@ -46,7 +46,7 @@ func TestInvariantsOfARunHoldForRandomInputs(t *testing.T) {
 	})
 }
 
-// A run is a run in the test, with the world outside of the machine.
+// A run is a run under test, together with its asks, its children and the effects of the machine.
 type run struct {
 	t        *rapid.T
 	at       time.Time
@@ -55,7 +55,7 @@ type run struct {
 	done     []string                         // the effects so far, other than UpdateSession
 	asks     map[int]bool                     // whether the ask of a call is open
 	children map[conversation.StartChild]bool // whether a child runs
-	ran      map[int]int                      // the number of times a tool ran that changes something
+	ran      map[int]int                      // how often a tool that changes data ran for a call
 	reads    map[int]bool                     // the calls of read-only tools
 }
 
@@ -74,10 +74,10 @@ func newRun(t *rapid.T) *run {
 	return r
 }
 
-// draw returns an input: often the input that the run waits for, sometimes any other.
+// draw returns an input. Often it is the input that the run waits for, and sometimes any other input.
 func (r *run) draw() conversation.Input {
 	r.at = r.at.Add(time.Duration(rapid.IntRange(0, 90).Draw(r.t, "seconds")) * time.Second)
-	n := func(near int) int { // usually the right number
+	n := func(near int) int { // in most cases, the number that the run waits for
 		return max(0, near+rapid.SampledFrom([]int{0, 0, 0, 0, -1, 1}).Draw(r.t, "off"))
 	}
 	call := 0
@@ -141,7 +141,8 @@ func drawCalls(t *rapid.T) []conversation.Call {
 	}), 0, 4).Draw(t, "calls")
 }
 
-// step steps the run twice with an input: the second time stands for a repeated effect or message.
+// step steps the run with an input, and then again with the same input. The second step is like a repeated
+// effect or message.
 func (r *run) step(in conversation.Input) {
 	before := r.state
 	first := r.commit(in)
@@ -204,7 +205,7 @@ func (r *run) commit(in conversation.Input) conversation.Result {
 	return out
 }
 
-// effect records an effect. Each effect must be required only once.
+// effect records an effect. Each effect may be required only once.
 func (r *run) effect(e conversation.Effect) {
 	switch e := e.(type) {
 	case conversation.UpdateSession:
@@ -231,8 +232,8 @@ func (r *run) effect(e conversation.Effect) {
 	r.done = append(r.done, name)
 }
 
-// checkMessages checks that the session ends exactly when the run does, and that the open calls are the calls
-// without a result.
+// checkMessages checks that the session ends exactly when the run ends. It also checks that the open calls
+// are the calls without a result.
 func (r *run) checkMessages(out conversation.Result) {
 	open := map[int]bool{}
 	for _, m := range r.messages {

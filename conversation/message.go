@@ -26,7 +26,7 @@ func Messages(history []Event) []Message {
 		switch e.Type {
 		case EventMessage:
 			all = append(all, Message{Role: e.Role, Text: e.Text, By: e.By, Provider: e.Provider})
-		case EventToolInput: // it follows the message of its call
+		case EventToolInput: // this event follows the message of its call
 			if last := len(all) - 1; last >= 0 {
 				all[last].Calls = append(all[last].Calls, Call{N: e.Call, ID: e.ID, Tool: e.Tool, Input: e.Input})
 			}
@@ -41,8 +41,8 @@ func Messages(history []Event) []Message {
 // A Role is the author of a [Message].
 type Role string
 
-// The roles. Each call of an assistant message is followed by exactly one tool message, in the
-// order of the calls, before the next message of another role.
+// The roles. Each call of an assistant message is followed by exactly one tool message, in the order of the
+// calls. These tool messages come before the next message of another role.
 const (
 	RoleUser      Role = "user"
 	RoleAssistant Role = "assistant"

@@ -87,13 +87,14 @@ type Child struct {
 	IsError  bool   `json:"error,omitempty"`
 }
 
-// Due returns the time at which the run must be stepped with [Due], or zero if there is no such time.
+// Due returns the time at which the run must be stepped with the input [Due], or zero if there is no such
+// time.
 func (s State) Due() time.Time { return s.RetryAt }
 
 // Ended reports whether the run is over for good.
 func (s State) Ended() bool { return s.Phase == Failed || s.Phase == Cancelled }
 
-// Requests reports whether the attempt r of a request to the model is still needed.
+// Requests reports whether an attempt at a request to the model is still needed.
 func (s State) Requests(r RequestModel) bool {
 	return s.Phase == Requesting && s.Request == r.Request && s.Attempt == r.Attempt && s.RetryAt.IsZero()
 }
@@ -103,10 +104,9 @@ func (s State) Runs(call int) bool {
 	return s.Phase == Executing && s.Open[0].N == call && s.Open[0].Started
 }
 
-// Step returns the result of an input. The first input of a run must be [Started]. An input that repeats, is
-// about something unknown, or comes too late changes nothing.
-//
-// The errors are [askback.ErrEnded] and, for a message beyond [MaxQueued], an [askback.RetryError]. For an
+// Step returns the result of an input. The first input of a run must be [Started]. An input changes nothing
+// if it repeats, comes too late, or is about an unknown ask, call or child. The error is [askback.ErrEnded]
+// if the run is over for good. For a message beyond [MaxQueued], the error is an [askback.RetryError]. For an
 // input that these rules do not allow, Step returns another error.
 func (s State) Step(in Input) (Result, error) {
 	if started, ok := in.(Started); ok != (s.Phase == "") {
@@ -148,7 +148,7 @@ func (s State) Step(in Input) (Result, error) {
 	return t.end(), nil
 }
 
-// clone returns a state that shares no slice that a step changes.
+// clone returns a copy of the state. The copy shares no slice that a step changes.
 func (s State) clone() State {
 	s.Open, s.Children, s.Queued = slices.Clone(s.Open), slices.Clone(s.Children), slices.Clone(s.Queued)
 	return s

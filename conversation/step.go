@@ -312,7 +312,7 @@ func or(n, other int) int {
 	return n
 }
 
-// unless returns text, or "" if condition is true.
+// unless returns text if condition is false, and otherwise "".
 func unless(condition bool, text string) string {
 	if condition {
 		return ""

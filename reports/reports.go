@@ -11,9 +11,9 @@ import (
 
 // A Reader reads the reports of one principal. Package engine implements it.
 type Reader interface {
-	// Figures returns the figures of a period, if this principal may read statistics. They count the asks
-	// that the principal may see, or all asks for an operator. The time for this is limited, whatever the
-	// number of asks.
+	// Figures returns the figures of a period, if this principal may read statistics. The figures count the
+	// asks that the principal may see, or all asks for an operator. The time of the call is limited, whatever
+	// the number of asks.
 	Figures(ctx context.Context, q FiguresQuery) (Figures, error)
 	// LateAnswers returns the late answers to an ask, or to all asks of a session, oldest first. It omits the
 	// asks that this principal may not see. If more is set, there may be older late answers.
@@ -58,7 +58,7 @@ type AgentFigures struct {
 	Label, Owner string
 	Open, Asked  int
 	Wait         WaitFigures
-	LastSeen     time.Time // the time of its newest ask or acknowledgement in the period; zero without one
+	LastSeen     time.Time // the time of the newest ask or acknowledgement of the agent in the period; zero without one
 }
 
 // PersonFigures are the figures of one person who has answered, or who has an open ask.
@@ -86,7 +86,7 @@ type FiguresQuery struct {
 type LateAnswer struct {
 	AskID   string
 	Name    string          // the person
-	Channel askback.Channel // the channel through which it came
+	Channel askback.Channel // the channel of the late answer
 	At      time.Time
 	// Answer is the content of the late answer. It is empty if the content was too long to be kept, and has
 	// only a Reason if the person declined.

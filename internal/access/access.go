@@ -13,8 +13,9 @@ var (
 	anyRelation = []Relation{Owner, Recipient, Unrelated, Starter, Viewer}
 	owner       = []Relation{Owner}
 	addressed   = []Relation{Recipient}
-	// A person may read an ask without being a recipient in two cases. The person started the session and
-	// must not settle its asks, or a confirmation is addressed to the person but other people decide it.
+	// A person may read an ask without being a recipient in two cases. In the first case, the person started
+	// the session and must not settle its asks. In the second case, a confirmation is addressed to the
+	// person, but other people decide the confirmation.
 	seen = []Relation{Recipient, Starter, Viewer}
 )
 
@@ -100,9 +101,10 @@ func appliesTo(rule, kind askback.Kind) bool {
 	return rule == kind || kind == askback.Admin && rule != askback.Agent
 }
 
-// Ever reports whether a principal of this kind may do this action in at least one relation. If not, the
-// error for the action is [askback.ErrForbidden]. Otherwise the error for a record on which the principal may
-// not act is [askback.ErrNotFound]. It does not reveal that the record exists.
+// Ever reports whether a principal of this kind may do this action in at least one relation. If it returns
+// false, the error for the action is [askback.ErrForbidden]. If it returns true, the error for a record on
+// which the principal may not act is [askback.ErrNotFound]. This error does not reveal that the record
+// exists.
 func Ever(kind askback.Kind, action Action) bool {
 	return slices.ContainsFunc(table, func(r rule) bool { return appliesTo(r.kind, kind) && r.action == action })
 }

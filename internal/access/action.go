@@ -63,7 +63,8 @@ const (
 	Recipient Relation = "recipient"
 	Unrelated Relation = "unrelated" // no other relation applies
 	Starter   Relation = "starter"   // the principal started the session of the ask
-	Viewer    Relation = "viewer"    // the confirmation is addressed to the principal, but others decide it
+	// the confirmation is addressed to the principal, but other people decide the confirmation
+	Viewer Relation = "viewer"
 )
 
 // Relations lists every [Relation].
@@ -82,5 +83,5 @@ func OfCommand(c askback.Command) Action {
 	case askback.Report, askback.Complete, askback.SetTodos:
 		return ActReport
 	}
-	return "" // no principal may send it
+	return "" // no principal may send this command
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// A Rule is a rule for a whole value. A value can break it although each of its members is valid.
+// A Rule is a rule for a whole value. A value can break the rule although each of its members is valid.
 type Rule struct {
 	Detail string // the problem: a sentence about the value
 	Fix    string // the fix
@@ -40,19 +40,20 @@ func RouteRule(r *askback.Route) (Rule, bool) {
 	return Rule{}, false
 }
 
-// EscalationRule returns the rule for an escalation of a route, and reports whether e breaks it.
+// EscalationRule returns the rule for an escalation of a route, and reports whether the escalation breaks the
+// rule.
 func EscalationRule(e *askback.Escalation) (Rule, bool) {
 	return Rule{"it has no after or no to", `write {after: 2h, to: ["@oncall"]}`}, e.After == 0 || len(e.To) == 0
 }
 
-// QuietRule returns the rule for the quiet hours of a person, and reports whether quiet and timeZone break
-// it.
+// QuietRule returns the rule for the quiet hours of a person. It also reports whether quiet and timeZone
+// break the rule.
 func QuietRule(quiet, timeZone string) (Rule, bool) {
 	return Rule{"it has quiet hours but no time zone", "write time_zone: Europe/Berlin"}, quiet != "" && timeZone == ""
 }
 
-// MissingGroups returns the groups in a route that do not exist, as names with @, and the JSON pointer of
-// each in the route.
+// MissingGroups returns the groups in a route that do not exist, as names with @. It also returns the JSON
+// pointer of each of these groups in the route.
 func MissingGroups(r *askback.Route, exists func(name string) bool) (names, pointers []string) {
 	look := func(list []string, at string) {
 		for i, name := range list {

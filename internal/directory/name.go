@@ -20,8 +20,8 @@ import (
 // sentence whose subject is the text.
 
 // NameProblem checks the name of a person or a group. A name must not begin with @, because references to
-// groups do, and must not begin or end with a space. It must not have invisible characters or be too long.
-// The names "." and ".." are rejected, because they cannot be part of a URL path.
+// groups begin with @. It must not begin or end with a space. It must not have invisible characters or be too
+// long. The names "." and ".." are rejected, because they cannot be part of a URL path.
 func NameProblem(s string) string {
 	switch {
 	case strings.TrimSpace(s) == "":

@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback/internal/directory"
 )
 
-// A name that looks like another person's name would get that person's asks (T36).
+// A person whose name looks like another person's name could get the asks of that person (T36).
 func TestNamesWithInvisibleCharactersAreRejected(t *testing.T) {
 	for _, name := range []string{
 		"ana\u200b", "\ufeffana", "a\u2060na", "a\u00adna", "\u202eana", "ana\u200e", "\u2067ana",

@@ -23,8 +23,8 @@ const (
 	sendTime    = 30 * time.Second // for everything, from the first look-up of a name to the end of the reply
 )
 
-// MaxReply is the maximum number of bytes that are read from the body of a reply, so that the connection can
-// be used again. The bytes are ignored. It is also the size limit for the headers.
+// MaxReply is the maximum number of bytes that are read from the body of a reply. The bytes are ignored. They
+// are read so that the connection can be used again. MaxReply is also the maximum size of the headers.
 const MaxReply = 64 << 10
 
 // NewClient returns a client that connects only to addresses that are public or allowed. It checks each

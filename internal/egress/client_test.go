@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The rest of a reply is read for at most a second: its status is enough.
+// The rest of a reply is read for at most a second, because only the status matters.
 func TestEndlessReplyIsClosedAfterASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body, end := io.Pipe()

@@ -71,7 +71,7 @@ func (g *guard) check(network, address string, conn syscall.RawConn) error {
 		}
 	}
 	if g.public.Safe(network, address, conn) != nil {
-		return ErrAddress // the error omits the address, because a name may have been chosen to reveal its address
+		return ErrAddress // the error omits the address: a private name may have been chosen to find out its address
 	}
 	return nil
 }

@@ -41,8 +41,8 @@ var notPublic = map[string][]string{
 	"outside of unicast": {"4000::1", "8000::1", "c000::1", "e000::1", "200::1"},
 }
 
-// spellings returns the forms in which a dialer may get an address: the address itself, and an IPv4 address
-// in the IPv6 ranges that represent IPv4.
+// spellings returns the forms in which a dialer may get an address. These are the address itself and, for an
+// IPv4 address, its forms in the IPv6 ranges that represent IPv4.
 func spellings(t *testing.T, s string) (out []string) {
 	t.Helper()
 	a, err := netip.ParseAddr(s)

@@ -63,11 +63,10 @@ type Generator struct {
 // use.
 func NewGenerator(r io.Reader) *Generator { return &Generator{rand: r} }
 
-// New returns a new id for the time at. Its error wraps the error of the random reader.
-//
-// The first id of a millisecond has random bits. Each further id is larger by a random number of 64 bits, so
-// that it cannot be guessed either. After tens of thousands of ids in a millisecond, the bits overflow. They
-// are then drawn again, and the order begins again.
+// New returns a new id for the time at. Its error wraps the error of the random reader. The first id of a
+// millisecond has random bits. Each further id is larger by a random number of 64 bits, so that the id cannot
+// be guessed. After tens of thousands of ids in a millisecond, the bits overflow. New random bits are then
+// drawn, and the order begins again.
 func (g *Generator) New(prefix string, at time.Time) (string, error) {
 	b, err := newBits(at, g.rand)
 	if err != nil {
@@ -78,14 +77,14 @@ func (g *Generator) New(prefix string, at time.Time) (string, error) {
 	if next, ok := after(g.last, b); ok {
 		b = next
 	} else {
-		b[6] &= 0x7f // leaves room for the next ids
+		b[6] &= 0x7f // with this bit cleared, there is room for the next ids
 	}
 	g.last = b
 	return encode(prefix, b), nil
 }
 
-// after returns the sum of last, the last 64 bits of random, and one. ok is false if the milliseconds of last
-// and random differ, or if the sum overflows into the milliseconds.
+// after returns the sum of last, the last 64 bits of random, and one. If the milliseconds of last and random
+// differ, ok is false. If the sum overflows into the milliseconds, ok is also false.
 func after(last, random [16]byte) (next [16]byte, ok bool) {
 	if [6]byte(last[:6]) != [6]byte(random[:6]) {
 		return next, false

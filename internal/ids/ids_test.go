@@ -54,7 +54,7 @@ func TestIDsOfAGeneratorSortByCreation(t *testing.T) {
 	}
 }
 
-// An id cannot be guessed from the previous one: it is larger by a random number.
+// An id cannot be guessed from the previous id, because it is larger by a random number.
 func TestNextIDOfAMillisecondIsRandom(t *testing.T) {
 	at, seen := time.UnixMilli(1469922850259), map[string]bool{}
 	for i := range byte(100) {
@@ -71,7 +71,7 @@ func TestNextIDOfAMillisecondIsRandom(t *testing.T) {
 	}
 }
 
-// If the bits of a millisecond are used up, the next id has the same time, and new random bits.
+// If the bits of a millisecond overflow, the next id has the same time, and new random bits.
 func TestGeneratorStaysWithinTheMillisecond(t *testing.T) {
 	at := time.UnixMilli(1469922850259)
 	g := ids.NewGenerator(endless(0xff))

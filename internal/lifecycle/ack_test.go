@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/lifecycle"
 )
 
-// Only the first acknowledgement counts. An acknowledgement before the outcome is rejected. Consuming an
-// approval also acknowledges it (F6).
+// Only the first acknowledgement counts. An acknowledgement before the outcome is rejected. The consumption
+// of an approval also acknowledges its outcome (F6).
 func TestOutcomeIsAcknowledgedOnce(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		_, acks := m.event.(lifecycle.Acked)

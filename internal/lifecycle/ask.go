@@ -15,11 +15,12 @@ import (
 type AskState struct {
 	Ask   askback.Ask `store:",inline"`                          // the ask as people and agents read it
 	Owner string      `store:"owner,keep,follows,after=session"` // the name of the principal that asked
-	// digest of the request, to compare a repeat with the same key
+	// the digest of the request, which is compared with the digest of a repeated request
 	Request string `store:"request,after=owner"`
 	Refused int    `store:"refused,moving"` // number of late answers in the history
 	Moved   int    `store:"moved,moving"`   // how often the ask was reassigned
-	Granted string `store:"granted,moving"` // grantKey of the request of approve_all, to compare a repeat
+	// the grantKey of an approve_all, which is compared with the grantKey of a repeated answer
+	Granted string `store:"granted,moving"`
 
 	// answers that are not sent yet, in the order in which they were given
 	Held     []askback.Held `store:"held,moving"`
@@ -114,9 +115,9 @@ type Claimed struct {
 	At  time.Time
 }
 
-// Due sends the held answers whose time has come, beginning with the earliest. If the ask has expired at the
-// time At, as [AskState.Expires] returns, Due sends all held answers. If no answer settles the ask, Due ends
-// it. If nothing is due, Due changes nothing.
+// Due sends the held answers whose time has come, beginning with the earliest answer. If the ask has expired
+// at the time At, as [AskState.Expires] returns, Due sends all held answers. If the ask has expired and no
+// answer settles it, Due ends the ask. If nothing is due, Due changes nothing.
 type Due struct {
 	// Lost are the authors of held answers who may no longer answer. These answers are dropped.
 	Lost []string
@@ -211,8 +212,8 @@ func asked(in Asked) (Result[AskState], error) {
 	return deliver(r, in.At), nil
 }
 
-// notifySession returns the effect that steps the session of the ask with in. The session must not be
-// implicit, because an implicit session has no record.
+// notifySession returns the effect that steps the session of the ask with the input in. The session must not
+// be implicit, because an implicit session has no record.
 func (s AskState) notifySession(in Input, mustExist bool) []Effect {
 	return []Effect{NotifySession{ID: s.Ask.SessionID, Input: in, MustExist: mustExist}}
 }
@@ -309,7 +310,7 @@ func covered(s AskState, in Covered) (Result[AskState], error) {
 		return r, err
 	}
 	g.Uses, g.LastUsedAt = g.Uses+1, in.At
-	g.Input = nil // the ask has the grant, and the event grant_made has its arguments
+	g.Input = nil // the ask has the grant, and the event grant_made has the arguments of the grant
 	r.History = append(r.History, Event{Type: askback.EventGrantUsed, Grant: &g})
 	r.Effects = append([]Effect{use}, r.Effects...)
 	return r, nil
@@ -335,9 +336,8 @@ func cancelled(s AskState, in Cancelled) (Result[AskState], error) {
 	})
 }
 
-// settle ends a pending ask with outcome o and records an event. If the ask is already
-// settled, the same outcome by the same actor changes nothing. Any other outcome returns
-// [askback.ErrSettled].
+// settle ends a pending ask with outcome o and records an event. If the ask is already settled, the same
+// outcome by the same actor changes nothing. For any other outcome, the error is [askback.ErrSettled].
 func settle(s AskState, event askback.EventType, o askback.Outcome) (Result[AskState], error) {
 	if won := s.Ask.Outcome; won != nil {
 		if won.Actor == o.Actor && won.Same(&o) {
@@ -392,7 +392,7 @@ func refuse(s AskState, by string, via askback.Channel, a askback.Answer) (Resul
 	e := Event{Type: askback.EventAnswerRefused, By: by, Via: via, Why: string(s.Ask.Status)}
 	if length(a) <= maxRefusedBytes {
 		e.Answers, e.Comment, e.Decision, e.Reason = a.Answers, a.Comment, a.Decision, a.Reason
-		if codec.Valid(a.Input) { // otherwise it could not be stored
+		if codec.Valid(a.Input) { // an input that is not JSON could not be stored
 			e.Input = a.Input
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// The invariants are tested only if the random runs reach each case. Each case in the list must occur in at
-// least one of 2000 runs (A7).
+// The invariants are tested only if the random runs reach each case. So each case in the list must occur in
+// at least one of 2000 runs (A7).
 func TestRandomRunsReachEveryCase(t *testing.T) {
 	left := []string{
 		"answered", "approved", "denied", "declined", "cancelled", "expired", "expired with defaults",

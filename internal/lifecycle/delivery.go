@@ -25,8 +25,8 @@ type Send struct {
 
 func (Send) effect() {}
 
-// Sent records that the receiver of a delivery has accepted it. Receipt is the service's id of the message,
-// or "".
+// Sent records that the receiver of a delivery has accepted the delivery. Receipt is the service's id of the
+// message, or "".
 type Sent struct {
 	ID      string
 	Receipt string
@@ -158,7 +158,7 @@ const maxSessionDeliveries = 20
 
 // deliverSession adds a delivery to the callback of the session, if any, for the end of the session or of its
 // present turn. If the record has the maximum number of deliveries, the oldest delivery that is not queued is
-// dropped. A dropped delivery that was waiting is recorded as failed.
+// dropped. If the dropped delivery was waiting, it is recorded as failed.
 func deliverSession(r Result[SessionState], at time.Time) Result[SessionState] {
 	s := &r.State
 	address := s.Receiver()
@@ -190,10 +190,11 @@ func deliverSession(r Result[SessionState], at time.Time) Result[SessionState] {
 }
 
 // The functions below handle the deliveries of one record, an ask or a session. Deliveries to one receiver
-// are sent in order: each begins when the previous one was sent or given up. Different receivers do not wait
-// for each other.
+// are sent in order. Each delivery begins when the previous delivery was sent or given up. Different
+// receivers do not wait for each other.
 
-// addDelivery adds d to list. If a delivery to the receiver of d is sent now, addDelivery returns its effect.
+// addDelivery adds the delivery d to list. If a delivery to the receiver of d is sent now, addDelivery
+// returns its effect.
 func addDelivery(list *[]askback.Delivery, d askback.Delivery) []Effect {
 	d.Status = askback.DeliveryWaiting
 	*list = append(slices.Clip(*list), d)
@@ -207,7 +208,7 @@ func sameReceiver(d, e askback.Delivery) bool {
 }
 
 // dropDelivery removes the oldest delivery that is not queued, if list has at least limit deliveries. It
-// returns the removed delivery, and whether a delivery was removed.
+// returns the removed delivery. If no delivery was removed, the second result is false.
 func dropDelivery(list *[]askback.Delivery, limit int) (askback.Delivery, bool) {
 	i := slices.IndexFunc(*list, func(d askback.Delivery) bool { return d.Status != askback.DeliveryQueued })
 	if len(*list) < limit || i < 0 {
@@ -234,8 +235,8 @@ func sendNext(list *[]askback.Delivery, of askback.Delivery, at time.Time) []Eff
 	return []Effect{Send{ID: d.ID, AskID: d.AskID, SessionID: d.SessionID, Due: d.RetryAt, At: at}}
 }
 
-// deliveryWith returns the index of the first delivery with this status and the receiver of the delivery of,
-// or -1.
+// deliveryWith returns the index of the first delivery that has this status and goes to the same receiver as
+// the delivery of. If there is no such delivery, it returns -1.
 func deliveryWith(list []askback.Delivery, of askback.Delivery, status askback.DeliveryStatus) int {
 	return slices.IndexFunc(list, func(d askback.Delivery) bool { return d.Status == status && sameReceiver(d, of) })
 }
@@ -261,8 +262,8 @@ func deliveryByID(list []askback.Delivery, id string) (askback.Delivery, bool) {
 	return list[i], true
 }
 
-// deliveryID returns the id of the n-th delivery of a record: the digits of a time, and digits that follow
-// from the id of the record.
+// deliveryID returns the id of the n-th delivery of a record. The id has the digits of a time, and digits
+// that follow from the id of the record.
 func deliveryID(record string, n int, digits string) string {
 	id := []byte("dlv_" + digits)
 	sum := sha256.Sum256([]byte(record + "/" + strconv.Itoa(n)))
@@ -404,6 +405,6 @@ func changeDelivery(
 	*list = slices.Clone(*list)
 	change(&(*list)[i])
 	d := (*list)[i]
-	d.Session = nil // the history has it
+	d.Session = nil // the history already has the session
 	return &Event{Type: event, Delivery: &d}, nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/internal/lifecycle"
 )
 
-// An ask has a delivery of its question and then of its outcome. They go to its callback, and to each
-// receiver that was added while the ask was open. Without receivers it has no deliveries (E3).
+// An ask has a delivery of its question and then a delivery of its outcome. They go to its callback, and to
+// each receiver that was added while the ask was open. Without receivers the ask has no deliveries (E3).
 func TestQuestionAndOutcomeAreDelivered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := map[string][]askback.EventType{} // by receiver
@@ -56,7 +56,7 @@ func TestQuestionAndOutcomeAreDelivered(t *testing.T) {
 	})
 }
 
-// lost reports whether a receiver with these deliveries has lost the question, or never got it.
+// lost reports whether the receiver of these deliveries has lost the question, or never got the question.
 func lost(events []askback.EventType) bool {
 	return len(events) == 0 || events[len(events)-1] == askback.EventQuestionReassigned
 }
@@ -100,8 +100,8 @@ func wantReassigned(m transition, receivers []lifecycle.Receiver, want map[strin
 	}
 }
 
-// A session with a receiver has a delivery for each end of a turn, and for the end of the session, in this
-// order. A session without a receiver has no deliveries (E3).
+// A session with a receiver has a delivery for each end of a turn, and then a delivery for the end of the
+// session. A session without a receiver has no deliveries (E3).
 func TestEndsOfSessionAreDelivered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := 0
@@ -177,8 +177,8 @@ func TestDeliveriesOfSessionAreBounded(t *testing.T) {
 	}
 }
 
-// A delivery that begins has an effect, and follows the earlier deliveries to the same receiver. At any time
-// at most one delivery is queued for each receiver, even if some deliveries are sent again.
+// A delivery that begins has an effect, and follows the earlier deliveries to the same receiver. At most one
+// delivery is queued for each receiver at any time, even if some deliveries are sent again.
 func TestDeliveriesBeginInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		begun := map[string]bool{} // the deliveries that are queued, keyed by id

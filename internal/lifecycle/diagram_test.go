@@ -30,8 +30,8 @@ var statuses = []askback.Status{
 	"", askback.Pending, askback.Answered, askback.Declined, askback.Cancelled, askback.Expired,
 }
 
-// openingEvents returns the first events: asks of every kind with every OnTimeout that the
-// kind allows.
+// openingEvents returns the first events. They are asks of every kind with every OnTimeout that the kind
+// allows.
 func openingEvents() []namedEvent {
 	var out []namedEvent
 	for _, onTimeout := range []askback.OnTimeout{
@@ -113,7 +113,7 @@ func grant(until time.Time) askback.Grant {
 // A walk records the transitions that explore found.
 type walk struct {
 	rows  []string               // names of events, in order
-	cells map[[2]string][]string // the results, by name of the event and status
+	cells map[[2]string][]string // the texts of the results, keyed by the name of the event and the status
 	edges []string               // the lines of the diagram
 }
 
@@ -306,8 +306,8 @@ func TestDiagramMatchesMachines(t *testing.T) {
 	golden.Check(t, diagram, got)
 }
 
-// The walk that generates docs/lifecycle.md reaches every status, and every event changes some state.
-// [TestDiagramMatchesMachines] does not detect a walk that misses one.
+// The walk that generates docs/lifecycle.md reaches every status, and every event changes some state. If the
+// walk missed a status or an event, [TestDiagramMatchesMachines] would not detect it.
 func TestWalkReachesEveryStatusAndEvent(t *testing.T) {
 	w := explore()
 	for _, s := range statuses {

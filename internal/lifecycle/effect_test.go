@@ -21,7 +21,7 @@ func effectOf[E lifecycle.Effect](m transition) []E {
 	return out
 }
 
-// The approval of an ask by a grant has the effect UseGrant. Consuming this approval has the effect
+// The approval of an ask by a grant has the effect UseGrant. The consumption of this approval has the effect
 // RequireGrant.
 func TestApprovalByGrantUsesAndRequiresTheGrant(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
@@ -40,8 +40,7 @@ func TestApprovalByGrantUsesAndRequiresTheGrant(t *testing.T) {
 	})
 }
 
-// A session with a record is notified once that the ask is open and once that it is
-// settled.
+// A session with a record is notified twice about an ask: when the ask is opened and when it is settled.
 func TestSessionIsNotifiedOfOpenAndClosedAsk(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var got []lifecycle.Input

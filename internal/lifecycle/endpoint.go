@@ -44,7 +44,7 @@ type EndpointRotated struct {
 	At     time.Time
 }
 
-// EndpointAccepted records that an attempt succeeded. The time during which the endpoint failed then ends.
+// EndpointAccepted records that an attempt succeeded. It clears FailingSince of the endpoint.
 type EndpointAccepted struct{ At time.Time }
 
 // EndpointFailed records that an attempt failed. The endpoint is disabled if Gone is set, or if it has failed
@@ -62,10 +62,8 @@ func (EndpointAccepted) input() {}
 func (EndpointFailed) input()   {}
 
 // Step returns the result of an input. The first input of an endpoint must be [EndpointMade]. Each later
-// input is another input of an endpoint, in any order. For an input that these rules do not allow, Step
-// returns an error, and nothing changes.
-//
-// Endpoints have no history, because they belong to no session.
+// input is any other input of an endpoint. For an input that these rules do not allow, Step returns an error,
+// and nothing changes. Endpoints have no history, because they belong to no session.
 func (s EndpointState) Step(in Input) (Result[EndpointState], error) {
 	if made, ok := in.(EndpointMade); ok != (s.Endpoint.ID == "") {
 		return unchanged(s), fmt.Errorf("%T for endpoint %q: EndpointMade must be the first input, and only the first",
@@ -93,8 +91,7 @@ func (s EndpointState) Columns() Columns {
 	return Columns{Open: true, Status: string(s.Endpoint.Status)}
 }
 
-// Matters reports whether the input failed would change the endpoint. If not, the endpoint need not be
-// stepped.
+// Matters reports whether the input would change the endpoint. If not, the endpoint need not be stepped.
 func (s EndpointState) Matters(failed EndpointFailed) bool {
 	return !endpointFailed(s, failed).Unchanged
 }

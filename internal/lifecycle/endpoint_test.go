@@ -121,8 +121,8 @@ func anyEndpointInput(at time.Time) *rapid.Generator[lifecycle.Input] {
 	})
 }
 
-// Only a person makes an endpoint active again. It is disabled only after 410, or after five days in which it
-// accepted nothing. The newest secret always signs, and the stored form has the whole state.
+// Only a person makes an endpoint active again. An endpoint is disabled only after 410, or after five days in
+// which it accepted nothing. The newest secret always signs, and the stored form has the whole state.
 func TestEndpointInvariantsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		made := lifecycle.EndpointMade{
@@ -135,7 +135,7 @@ func TestEndpointInvariantsHold(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, at, newest := first.State, nine, made.Secret
-		accepted := nine // or resumed, or made
+		accepted := nine // the last time at which the endpoint accepted a message, was resumed or was made
 		for range rapid.IntRange(1, 30).Draw(t, "inputs") {
 			at = at.Add(rapid.SampledFrom([]time.Duration{0, time.Hour, 30 * time.Hour}).Draw(t, "after"))
 			in := anyEndpointInput(at).Draw(t, "input")

@@ -6,7 +6,7 @@ import (
 )
 
 // DecodeEvent returns the event that [Event.Append] appended as data, in this or an earlier release. The type
-// of the event was stored separately as storedType.
+// of the event was stored separately, as storedType.
 func DecodeEvent(storedType string, data []byte) (Event, error) {
 	e := Event{Type: eventType(storedType)}
 	var err error
@@ -19,8 +19,8 @@ func DecodeEvent(storedType string, data []byte) (Event, error) {
 	return e, err
 }
 
-// UsualState returns the State of an event that is stored without a State. Almost every change of a state has
-// its usual State. For events of other types it returns "".
+// UsualState returns the usual State of a change of a state. Almost every change has this State, and an event
+// with this State is stored without it. For events of other types, UsualState returns "".
 func (e Event) UsualState() string {
 	switch {
 	case e.Type != askback.EventStateChange:

@@ -24,8 +24,8 @@ func TestStoredFormOfEventsIsStable(t *testing.T) {
 	golden.Check(t, filepath.Join("testdata", "events", "full.json"), string(got)+"\n")
 }
 
-// DecodeEvent returns every field that was stored. An event without fields, the most frequent kind, is decoded
-// without fields.
+// DecodeEvent returns every field that was stored. An event without fields, which is the most frequent kind
+// of event, is decoded as an event without fields.
 func TestEventIsDecodedAsItWasStored(t *testing.T) {
 	odd := lifecycle.Event{
 		Type: askback.EventMessage, By: "own <b> & \"c\"", Text: "two\nlines \u2028 é", Todos: []askback.Todo{{}},

@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// The values of random events. There are few of each, so that random runs often have repeated answers, two
-// people at the same time, and events exactly at the deadline.
+// The values of random events. There are few values of each kind. So random runs often have repeated answers,
+// two people at the same time, and events exactly at the deadline.
 var (
 	people  = rapid.SampledFrom([]string{"ana", "ben", "cem"})
 	vias    = rapid.SampledFrom([]askback.Channel{askback.ChannelWeb, askback.ChannelSlack, askback.ChannelTerminal})
@@ -166,7 +166,7 @@ func anyTime(a askback.Ask, now time.Time) *rapid.Generator[time.Time] {
 	return rapid.SampledFrom(at)
 }
 
-// anyEvent generates an event, which may be valid in the present state or not.
+// anyEvent generates an event, which may be valid or invalid in the present state.
 func anyEvent(a askback.Ask, at time.Time) *rapid.Generator[lifecycle.Input] {
 	return rapid.Custom(func(t *rapid.T) lifecycle.Input {
 		by, via := people.Draw(t, "by"), vias.Draw(t, "via")
@@ -224,7 +224,7 @@ type transition struct {
 	err           error
 }
 
-// late reports whether the event is a late answer that is in the history.
+// late reports whether the event is a late answer that was recorded in the history.
 func (m transition) late() bool {
 	return errors.Is(m.err, askback.ErrSettled) && len(m.history) > 0
 }
@@ -235,9 +235,9 @@ func step(s lifecycle.AskState, in lifecycle.Input) (lifecycle.AskState, []lifec
 	return r.State, r.History, err
 }
 
-// anyRun draws a random run: an ask and 1 to 30 events. Some events are earlier than the previous one.
-// Neither an answer nor a grant comes before a random number of events, so that runs have many events before
-// and after the outcome.
+// anyRun draws a random run: an ask and 1 to 30 events. Some events are earlier than the previous event.
+// Answers and grants come only after a random number of events. So runs have many events both before and
+// after the outcome.
 func anyRun(t *rapid.T) []transition {
 	asked := anyAsked().Draw(t, "asked")
 	var (

@@ -7,14 +7,14 @@ import (
 	"github.com/askback/askback"
 )
 
-// FollowedUp performs the next reminder or escalation, if it is due. If several reminders are due because no
-// process was running, they become one.
+// FollowedUp performs the next reminder or escalation, if it is due. If no process was running for a while,
+// several reminders may be due. They then become one reminder.
 type FollowedUp struct {
 	People []string // for an escalation: the people in its groups who may answer from now on
 	// Receivers are the receivers of the people who may answer after this step. A receiver without the
 	// question gets the question, and the other receivers get a reminder.
 	Receivers []Receiver
-	Why       string // a warning, such as the names that are left out
+	Why       string // a warning, such as the names of people who are left out
 	At        time.Time
 }
 
@@ -26,7 +26,7 @@ type Reassigned struct {
 	To        []string   // the people and groups
 	People    []string   // the people in To who may answer from now on
 	Receivers []Receiver // the receivers of these people
-	Why       string     // a warning, such as the names that are left out
+	Why       string     // a warning, such as the names of people who are left out
 	At        time.Time
 }
 
@@ -72,7 +72,7 @@ func followedUp(s AskState, in FollowedUp) (Result[AskState], error) {
 	event := Event{Type: askback.EventQuestionReminded, Why: in.Why}
 	if escalates {
 		event = Event{Type: askback.EventQuestionEscalated, To: next.To, Why: in.Why}
-		if people := s.Ask.People(); len(people) > 0 { // otherwise every person may already answer
+		if people := s.Ask.People(); len(people) > 0 { // with an empty list, every person may already answer
 			s.setPeople(union(s.Ask.To, next.To), union(people, in.People))
 			s.widen(in.People)
 		}
@@ -101,7 +101,8 @@ func reassigned(s AskState, in Reassigned) (Result[AskState], error) {
 	return move(r, in.Receivers, in.At), nil
 }
 
-// MaxReassigned is the maximum number of reassignments of an ask, because each adds to its record.
+// MaxReassigned is the maximum number of reassignments of an ask. The number is limited because each
+// reassignment adds to the record of the ask.
 const MaxReassigned = 50
 
 // setPeople sets the names in To, and the people who may answer. Recipients is nil if the lists are equal.

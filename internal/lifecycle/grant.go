@@ -10,7 +10,7 @@ import (
 // A GrantState is the state of a grant. A grant is in force until it is revoked or has expired.
 type GrantState struct {
 	Grant   askback.Grant `store:",inline"`
-	Expired bool          `store:"expired,moving"` // its expiry is in the history
+	Expired bool          `store:"expired,moving"` // whether the expiry of the grant is in the history
 }
 
 // GrantMade begins a grant.
@@ -25,11 +25,11 @@ type GrantUsed struct {
 	At  time.Time
 }
 
-// GrantRequired is rejected with [askback.ErrNotApproved] if the grant is not in force or MakerValid is
-// false. Otherwise the grant is committed without a change, so that a concurrent revocation is a conflict
-// (F8).
+// GrantRequired checks that the grant is in force. If the grant is not in force, or MakerValid is false, the
+// error is [askback.ErrNotApproved]. Otherwise the grant is committed without a change, so that a concurrent
+// revocation is a conflict (F8).
 type GrantRequired struct {
-	MakerValid bool // the token or the sign-in of the maker of the grant is still valid
+	MakerValid bool // whether the token or the sign-in of the maker of the grant is still valid
 	At         time.Time
 }
 

@@ -105,8 +105,8 @@ func anyGrantInput(at time.Time) *rapid.Generator[lifecycle.Input] {
 	})
 }
 
-// A grant ends once, at its expiry or by a revocation, and approves nothing after that.
-// Errors change nothing, and the stored form has the whole state.
+// A grant ends once, at its expiry or by a revocation, and approves nothing after its end. Errors change
+// nothing, and the stored form has the whole state.
 func TestGrantInvariantsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := askback.Grant{
@@ -179,7 +179,7 @@ func TestStoredGrantsAreDecoded(t *testing.T) {
 	}{
 		{`{"v":1,"uses":2}`, true, "granted"},
 		{`{"v":1,"uses":2,"revoked":1767344400000}`, false, "ended"},
-		{`{"v":1,"uses":2}`, false, "ended"}, // an older release recorded the expiry only in the column
+		{`{"v":1,"uses":2}`, false, "ended"}, // an older release recorded the expiry only in the column open
 		{`{"v":1,"uses":2,"expired":true}`, false, "ended"},
 	} {
 		s, err := lifecycle.DecodeGrant("grt_1", c.open, fixed, []byte(c.moving))
@@ -201,8 +201,8 @@ func TestStoredGrantsAreDecoded(t *testing.T) {
 	}
 }
 
-// A grant of a release before last_used has no last use. Fields that a later release of the same format adds
-// are ignored, because only another format is an error.
+// Grants of releases before the field last_used have no last use. Fields that a later release of the same
+// format adds are ignored, because only a grant with a newer format is an error.
 func TestGrantFieldsOfOtherReleasesAreRead(t *testing.T) {
 	fixed, err := os.ReadFile("testdata/states/v1/grant_fixed.json")
 	if err != nil {

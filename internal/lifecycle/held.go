@@ -9,9 +9,9 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// Held holds the answer of a person, who can undo the answer until [Due] sends it. The answer replaces an
-// earlier held answer of the person. The same answer again changes nothing. If the ask is settled, the call
-// is dangerous, or For is zero, the answer is sent without holding.
+// Held holds the answer of a person. The person can undo the answer until [Due] sends it. The answer replaces
+// an earlier held answer of the person. The same answer again changes nothing. If the ask is settled, the
+// call is dangerous, or For is zero, the answer is sent without holding.
 type Held struct {
 	Answered
 	Declines bool          // the person declines to answer; the answer has only a reason
@@ -29,7 +29,8 @@ type Undone struct {
 func (Held) input()   {}
 func (Undone) input() {}
 
-// The reasons in events of type [askback.EventAnswerUndone], if the person did not undo the answer.
+// The reasons in an event of type [askback.EventAnswerUndone], if the answer was dropped and the person did
+// not undo it.
 const (
 	WhyReassigned = "reassigned"  // the ask was given to other people
 	WhyNotAllowed = "not_allowed" // the person may no longer answer the ask
@@ -65,7 +66,7 @@ func held(s AskState, in Held) (Result[AskState], error) {
 	return changed(s, Event{Type: askback.EventAnswerHeld, By: in.By, Via: in.Via}), nil
 }
 
-// sendNow steps the ask with the answer without holding it.
+// sendNow steps the ask with an answer that is not held.
 func sendNow(s AskState, in Held) (Result[AskState], error) {
 	if in.Declines {
 		return declined(s, Declined{By: in.By, Via: in.Via, Reason: in.Answer.Reason, At: in.At})
@@ -113,8 +114,8 @@ func undone(s AskState, in Undone) (Result[AskState], error) {
 	return unchanged(s), nil
 }
 
-// sendHeld steps a pending ask with a held answer. If its author may no longer answer, or the step changes
-// nothing, the answer is dropped.
+// sendHeld steps a pending ask with a held answer. If the author of the answer may no longer answer, or the
+// step changes nothing, the answer is dropped.
 func sendHeld(s AskState, h askback.Held, in Due) Result[AskState] {
 	s.Held = withoutHeld(s.Held, h.Name)
 	if !slices.Contains(in.Lost, h.Name) && s.Ask.MayDecide(h.Name) {
@@ -129,7 +130,7 @@ func sendHeld(s AskState, h askback.Held, in Due) Result[AskState] {
 	return changed(s, notSent(h, WhyNotAllowed))
 }
 
-// then returns the combined result of r and the following step next.
+// then returns the combined result of two steps: r, and the result next of the step after r.
 func (r Result[S]) then(next Result[S]) Result[S] {
 	if next.Unchanged {
 		return r
@@ -140,7 +141,7 @@ func (r Result[S]) then(next Result[S]) Result[S] {
 }
 
 // dropHeld returns the result of a step that has settled the ask. It records the answers that are still held
-// as late answers, except a held answer of the person whose answer settled the ask.
+// as late answers. It omits a held answer of the person whose answer settled the ask.
 func (s AskState) dropHeld(event Event) Result[AskState] {
 	all, o := s.Held, s.Ask.Outcome
 	s.Held = nil

@@ -66,14 +66,14 @@ func describeHeld(b *strings.Builder, before, after []askback.Held) {
 	}
 }
 
-// A heldModel is a model of an ask with held answers that does not use the machine.
+// A heldModel is a simple model of an ask with held answers. It does not use the machine.
 type heldModel struct {
-	held    map[string]time.Time // when the held answer of a person is sent
-	outcome string               // who settled the ask, or "someone else"
+	held    map[string]time.Time // the time when the held answer is sent, keyed by person
+	outcome string               // the person who settled the ask, or "someone else"
 }
 
-// For any inputs in any order, an ask has one outcome. No answer that was undone is sent, and no answer that
-// was sent can be undone.
+// For any inputs in any order, an ask has at most one outcome. No answer that was undone is sent, and no
+// answer that was sent can be undone.
 func TestHeldAnswersAreSentOrUndoneAndNeverBoth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		people := []string{"ana", "ben", "cem"}
@@ -112,7 +112,7 @@ func TestHeldAnswersAreSentOrUndoneAndNeverBoth(t *testing.T) {
 	})
 }
 
-// next draws an input. Like the engine, it first steps the ask if it is due.
+// next draws an input. If the ask is due, next first steps the ask, as the engine does.
 func (m *heldModel) next(t *rapid.T, s lifecycle.AskState, who string, now time.Time) lifecycle.Input {
 	if moves := s.Moves(); !moves.IsZero() && !now.Before(moves) {
 		return lifecycle.Due{At: now}
@@ -193,8 +193,8 @@ func lastHeld(s lifecycle.AskState, name string) time.Time {
 	return time.Time{}
 }
 
-// A state with a held answer is the same after it was stored. A state from an older database has no held
-// answers.
+// A state with a held answer is the same after it was stored and read. A state from an older database has no
+// held answers.
 func TestHeldAnswersAreStored(t *testing.T) {
 	a := askback.Ask{
 		ID: "ask_1", SessionID: "ses_1", Agent: "bot", Kind: askback.Confirm, Quorum: 1,

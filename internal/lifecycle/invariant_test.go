@@ -52,8 +52,8 @@ func TestErrorLeavesStateUnchanged(t *testing.T) {
 	})
 }
 
-// A step has history if and only if it changes the state. There are two exceptions: a receipt, which only the
-// channel needs, and the time when a delivery was seen, which only the delivery records.
+// A step has a history if and only if it changes the state. There are two exceptions. Only the channel needs
+// a receipt, and only the delivery records the time when it was seen.
 func TestOnlyChangesAreRecorded(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		diff := cmp.Diff(m.before, m.after)
@@ -68,8 +68,8 @@ func TestOnlyChangesAreRecorded(t *testing.T) {
 	})
 }
 
-// The store, the JSON and the waiters require that exactly the settled asks have an outcome, with the same
-// status (F4).
+// Exactly the settled asks have an outcome, with the status of the ask (F4). The store, the JSON and the
+// waiters depend on this.
 func TestStatusAndOutcomeAgree(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		a := m.after.Ask
@@ -104,8 +104,8 @@ func TestSettledAskHasOneOutcomeInTheHistory(t *testing.T) {
 	})
 }
 
-// Only the answer of a person or a valid grant approves an ask. The outcome names the
-// person who answered or made the grant (C3, F4, F7, F8).
+// An ask is approved only by the answer of a person or by a valid grant. The outcome names the person who
+// answered or made the grant (C3, F4, F7, F8).
 func TestOnlyPersonOrTheirGrantApproves(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		if m.before.Ask.Outcome.Approved() || !m.after.Ask.Outcome.Approved() {
@@ -152,8 +152,8 @@ func TestApprovalRecordsTheDigestOfItsArguments(t *testing.T) {
 	})
 }
 
-// The decision approve_all makes one grant, by the person who answered, for the owner of the ask (D1, F8).
-// The effect makes the grant that is in the history.
+// The decision approve_all makes one grant. Its maker is the person who answered, and it is for the owner of
+// the ask (D1, F8). The effect makes the same grant that is in the history.
 func TestOnlyApproveAllMakesGrant(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		ev, _ := m.event.(lifecycle.Answered)
@@ -242,7 +242,7 @@ func TestClaimsPostponeDeadlineForLimitedTime(t *testing.T) {
 	})
 }
 
-// An approval can be consumed once, with its own digest (F7, T4).
+// An approval can be consumed once, and only with its own digest (F7, T4).
 func TestApprovalIsConsumedOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spent := 0
@@ -425,8 +425,8 @@ func TestLateAnswerIsRecordedInFull(t *testing.T) {
 	})
 }
 
-// Late answers are not checked against the limits of answers. For an answer that is too long, the history
-// keeps only the person, the channel and the reason for the rejection.
+// Late answers are not checked against the limits of answers. If an answer is too long, the history keeps
+// only the person, the channel and the reason for the rejection.
 func TestLongLateAnswerIsRecordedWithoutContent(t *testing.T) {
 	s := settled(anyAsked().Example(1))
 	const most = 1 << 16
@@ -468,7 +468,7 @@ func TestLongLateAnswerIsRecordedWithoutContent(t *testing.T) {
 	}
 }
 
-// An ask keeps at most twenty claims, one claim for each person, the newest claim last.
+// An ask keeps at most twenty claims. Each person has one claim, and the newest claim is last.
 func TestClaimsAreLimitedAndDistinct(t *testing.T) {
 	s := anyAsked().Example(1)
 	state, _, err := step(lifecycle.AskState{}, s)
@@ -508,9 +508,8 @@ func TestReplayGivesTheSameStates(t *testing.T) {
 	})
 }
 
-// A cache and a waiter share states, so Step must not change the memory of its
-// arguments. The test applies further events to every state of a run and compares the
-// states with copies.
+// A cache and a waiter share states, so Step must not change the memory of its arguments. The test applies
+// further events to every state of a run. Then it compares the states with copies.
 func TestStepDoesNotChangeItsArguments(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		run := anyRun(t)

@@ -48,7 +48,7 @@ type MakeGrant struct {
 	At        time.Time
 }
 
-// UseGrant steps a grant with [GrantUsed], because it approves an ask.
+// UseGrant steps a grant with [GrantUsed], because the grant approves an ask.
 type UseGrant struct {
 	ID  string
 	Ask askback.Ask
@@ -116,7 +116,7 @@ type Event struct {
 	Call     int             `store:"call"`    // the number of a call
 	CallID   string          `store:"call_id"` // the model's id of the call
 	Tool     string          `store:"tool"`
-	Kind     string          `store:"kind"` // how the call is handled; "" in older databases
+	Kind     string          `store:"kind"` // how the call is handled; "" in events of older databases
 	IsError  bool            `store:"error"`
 	Provider json.RawMessage `store:"provider"` // data that the provider of the model needs back
 

@@ -26,8 +26,8 @@ func remind(r Result[AskState], receivers []Receiver, at time.Time) Result[AskSt
 	return r
 }
 
-// move adds a delivery to each receiver that loses the question, and to each of receivers that does not have
-// it yet.
+// move adds a delivery to each receiver that loses the question. It also adds a delivery to each receiver in
+// receivers that does not have the question yet.
 func move(r Result[AskState], receivers []Receiver, at time.Time) Result[AskState] {
 	s := &r.State
 	for _, to := range s.receivers() {

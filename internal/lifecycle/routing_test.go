@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/internal/lifecycle"
 )
 
-// receiversIn parses ", through phone / chat (quiet until 12:00)" at the end of what. It also returns the
-// text before this part.
+// receiversIn parses a text such as ", through phone / chat (quiet until 12:00)" at the end of what. It also
+// returns the text before this part.
 func receiversIn(t *testing.T, what string) (rest string, all []lifecycle.Receiver) {
 	t.Helper()
 	rest, names, ok := strings.Cut(what, ", through ")
@@ -58,8 +58,8 @@ func reassigned(t *testing.T, at time.Time, by, what string) lifecycle.Input {
 	return in
 }
 
-// decidedBy parses ", decided by ana / ben" in how, and ", decided by ana / ben and whom it is escalated
-// to" or "… escalated to within cem / zoe".
+// decidedBy parses the part of how that names the approvers. Examples are ", decided by ana / ben", ",
+// decided by ana / ben and whom it is escalated to" and "… escalated to within cem / zoe".
 func decidedBy(how string, in lifecycle.Asked) lifecycle.Asked {
 	for part := range strings.SplitSeq(how, ", ") {
 		names, ok := strings.CutPrefix(part, "decided by ")
@@ -84,7 +84,7 @@ func describeApprovers(b *strings.Builder, before, after askback.Ask) {
 }
 
 // A confirmation is approved when as many different people have approved it as its quorum requires, and not
-// before. One denial denies it (F12).
+// earlier. One denial denies the confirmation (F12).
 func TestQuorumCountsEachPersonOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := anyAsked().Filter(func(in lifecycle.Asked) bool {
@@ -152,7 +152,7 @@ func TestQuorumAllowsNoGrantAndNoOtherArguments(t *testing.T) {
 	}
 }
 
-// A reminder and an escalation happen once, when they are due, in order (F12).
+// Each reminder and each escalation happens once, when it is due, in order (F12).
 func TestFollowUpsHappenOnceInOrder(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		in, ok := m.event.(lifecycle.FollowedUp)
@@ -182,7 +182,7 @@ func TestFollowUpsHappenOnceInOrder(t *testing.T) {
 	})
 }
 
-// No timer takes the ask away from a person: an escalation only adds people.
+// A timer takes no ask away from a person, because an escalation only adds people.
 func TestEscalationOnlyAddsPeople(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		if _, ok := m.event.(lifecycle.FollowedUp); !ok {

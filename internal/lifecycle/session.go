@@ -66,7 +66,7 @@ type SessionCommand struct {
 // RunChanged records a change of the run of a hosted session.
 type RunChanged struct {
 	Status  askback.SessionStatus // running, or the status with which the turn or the run ended
-	Idle    bool                  // only the turn ended
+	Idle    bool                  // only the turn ended, not the run
 	Result  json.RawMessage
 	Error   string
 	Tokens  int64
@@ -82,8 +82,8 @@ func (AskOpened) input()       {}
 func (AskClosed) input()       {}
 func (SessionCommand) input()  {}
 
-// MaxSessionAsks is the maximum number of open asks in a session. It is limited because the open asks end
-// with the session, in one commit.
+// MaxSessionAsks is the maximum number of open asks in a session. The number is limited because the open asks
+// end with the session, in one commit.
 const MaxSessionAsks = 200
 
 // Step returns the result of an input. The first input of a session must be [SessionStarted]. Each later
@@ -356,7 +356,7 @@ func (s SessionState) todo(in SessionCommand, cmd askback.SetTodos) (Result[Sess
 	return changed(s, Event{Type: askback.EventTodosChanged, Todos: s.Session.Todos}), nil
 }
 
-// cancel returns the input for the open asks of a session that ends by a command.
+// cancel returns the input that cancels the open asks of a session, if the session ends by a command.
 func (c SessionCommand) cancel(reason string) Cancelled {
 	return Cancelled{By: c.By, Via: c.Via, Reason: reason, At: c.At}
 }

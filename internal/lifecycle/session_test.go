@@ -252,9 +252,9 @@ func anySessionEvent(s lifecycle.SessionState, at time.Time) *rapid.Generator[li
 	})
 }
 
-// Until a session ends, its status depends on its open asks. A final session does not
-// change. Each change has an event in the history of the session or of the ask that ended.
-// The stored form has the whole state (A7, docs/wire.md §1).
+// Until a session ends, its status depends on its open asks. A final session does not change. Each change has
+// an event in the history of the session, or in the history of the ask that ended. The stored form has the
+// whole state (A7, docs/wire.md §1).
 func TestSessionInvariantsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for _, m := range anySessionRun(t) {
@@ -267,9 +267,9 @@ func TestSessionInvariantsHold(t *testing.T) {
 			switch m.event.(type) {
 			case lifecycle.AskClosed: // the history of the ask has the event
 				counted = true
-			case lifecycle.CallbackChanged: // the address may be secret
+			case lifecycle.CallbackChanged: // the address may be secret, so there is no event
 				counted = true
-			case lifecycle.RunChanged: // the run has the event
+			case lifecycle.RunChanged: // the history of the run has the event
 				counted = true
 			}
 			if m.result.Unchanged && (changed || len(m.result.History)+len(m.result.Effects) > 0) {

@@ -148,7 +148,7 @@ const (
 )
 
 // A newer release may have changed every field except the format number. The error has the id of the ask and
-// the fix.
+// the instruction to use a newer release.
 func TestNewerFormatIsRejected(t *testing.T) {
 	const want = "ask ask_1 is stored in format 7, and this release reads up to 6: use a newer release"
 	for _, c := range []struct{ fixed, moving string }{
@@ -164,8 +164,8 @@ func TestNewerFormatIsRejected(t *testing.T) {
 	}
 }
 
-// Format 1 had other names for two fields. A step writes only the moving part again, so
-// the two parts of an ask may have different formats.
+// In format 1, two fields had other names. A step writes only the moving part again, so the two parts of an
+// ask may have different formats.
 func TestFormat1IsConverted(t *testing.T) {
 	fixed1 := strings.TrimSuffix(someFixed, "}") + `,"repairs":[{"pointer":"/header","detail":"too long","fix":""}]}`
 	fixed2 := strings.Replace(strings.Replace(fixed1, `"v":1`, `"v":2`, 1), "repairs", "warnings", 1)
@@ -255,8 +255,8 @@ func TestUnknownFieldsAreIgnored(t *testing.T) {
 	}
 }
 
-// A database may return any bytes. Decode returns an error, or a state that can be
-// stepped and stored.
+// A database may return any bytes. For any bytes, Decode returns an error, or a state that can be stepped and
+// stored.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(someFixed), []byte(someMoving))
 	f.Add([]byte(`{"v":1,"id":"a","kind":"confirmation"}`),

@@ -130,7 +130,8 @@ func readTime(at time.Time) string {
 	return at.Format("15:04:05")
 }
 
-// parse returns the inputs of a paragraph: one input, or several for "answers 200 times".
+// parse returns the inputs of a paragraph. There are several inputs for "answers 200 times", and otherwise
+// one.
 func parse(t *testing.T, s lifecycle.AskState, lines []string) []lifecycle.Input {
 	t.Helper()
 	first, rest, _ := strings.Cut(lines[0], " ")
@@ -210,7 +211,8 @@ func parse(t *testing.T, s lifecycle.AskState, lines []string) []lifecycle.Input
 	return nil
 }
 
-// receiver parses "ana's telegram", which only ana reads, "slack room" or the name of a phone.
+// receiver parses the name of a receiver: "ana's telegram", which only ana reads, "slack room" or the name of
+// a phone.
 func receiver(name string) lifecycle.Receiver {
 	if person, channel, ok := strings.Cut(name, "'s "); ok {
 		return lifecycle.Receiver{Channel: channel, Name: name, Person: person}

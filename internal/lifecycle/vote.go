@@ -7,8 +7,8 @@ import (
 )
 
 // voted records the approval of a person if the quorum is more than one. It reports whether the step ends
-// with this result, because more approvals are needed or the approval is a repeat. If not, the answer settles
-// the ask. The returned state then has the approval that completes the quorum.
+// with this result. The step ends if more approvals are needed, or if the approval is a repeat. Otherwise the
+// answer settles the ask, and the returned state has the approval that completes the quorum.
 func voted(s AskState, in Answered, a askback.Answer) (Result[AskState], bool) {
 	if s.Ask.Quorum <= 1 || a.Decision != askback.Approve {
 		return unchanged(s), false
@@ -29,8 +29,8 @@ func voted(s AskState, in Answered, a askback.Answer) (Result[AskState], bool) {
 	return r, len(s.Ask.Votes) < s.Ask.Quorum
 }
 
-// checkApprover returns an [askback.NotApproverError] if the author of in may not decide the ask. It checks
-// answers, declines and claims, because a claim postpones the deadline.
+// checkApprover returns an [askback.NotApproverError] if the author of the input in may not decide the ask.
+// It checks answers, declines and claims. Claims are checked because they postpone the deadline.
 func (s AskState) checkApprover(in Input) error {
 	var by string
 	switch in := in.(type) {

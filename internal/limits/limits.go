@@ -21,18 +21,19 @@ const (
 	MaxKey         = 255
 	MaxSearch      = 1_000 // length of a search text
 	MaxNames       = 100   // people to whom an ask is addressed, tags
-	MaxTo          = 2_000 // all names of these people together; each change of the ask stores them again
-	MaxDraft       = 1 << 18
-	MaxTimeout     = 10 * 366 * 24 * time.Hour
-	MaxCallback    = 2000 // bytes of a callback address
+	// length of all names of these people together; each change of the ask stores the names again
+	MaxTo       = 2_000
+	MaxDraft    = 1 << 18
+	MaxTimeout  = 10 * 366 * 24 * time.Hour
+	MaxCallback = 2000 // bytes of a callback address
 )
 
 // MaxProblems is the maximum number of problems in an error that lists them. Further problems are
 // omitted.
 const MaxProblems = 20
 
-// An ask does not expire within ClaimHold after a claim, unless its deadline passed at least
-// MaxClaimHold ago (docs/wire.md §1).
+// Within ClaimHold after a claim, an ask does not expire. But claims postpone its deadline by at most
+// MaxClaimHold (docs/wire.md §1).
 const (
 	ClaimHold    = 5 * time.Minute
 	MaxClaimHold = 30 * time.Minute
@@ -92,7 +93,8 @@ const (
 	MaxContactAddress = 4000
 	// MaxContacts is the maximum number of contacts of a person.
 	MaxContacts = 20
-	// MaxContactCodes is the maximum number of valid codes of a person. A new code then replaces the oldest.
+	// MaxContactCodes is the maximum number of valid codes of a person. If a person has this number, a new
+	// code replaces the oldest code.
 	MaxContactCodes = 3
 	// ContactCodeTime is how long a code is valid.
 	ContactCodeTime = 10 * time.Minute
@@ -104,7 +106,7 @@ const (
 	// EndpointFailing is how long an endpoint may fail without accepting a message before it is disabled. It
 	// is longer than all attempts at one delivery together.
 	EndpointFailing = 5 * 24 * time.Hour
-	// OldSecretTime is how long deliveries are also signed with the previous secret. Until then a receiver
+	// OldSecretTime is how long deliveries are also signed with the previous secret. In this time a receiver
 	// can change to the new secret without losing a message.
 	OldSecretTime = 24 * time.Hour
 )

@@ -9,9 +9,9 @@ import (
 )
 
 // Sum returns the HMAC-SHA256 of parts for a purpose. Sums of different purposes differ. Each part is
-// preceded by its length, so sums also differ if only the boundaries of the parts differ. A purpose is a
-// constant without a line break. The form must not change, because reply addresses in sent mails contain such
-// sums.
+// preceded by its length, so two sums also differ if only the boundaries of their parts differ. A purpose is
+// a constant without a line break. The form must not change, because reply addresses in sent mails contain
+// such sums.
 func Sum(key []byte, purpose string, parts ...string) []byte {
 	text := []byte("askback " + purpose + "\n")
 	for _, p := range parts {
@@ -23,8 +23,8 @@ func Sum(key []byte, purpose string, parts ...string) []byte {
 	return Bare(key, string(text))
 }
 
-// Bare returns the HMAC-SHA256 of text, without a purpose and lengths. Apart from Sum, it is only for
-// verifying signatures of earlier releases. Make new signatures with [Sum].
+// Bare returns the HMAC-SHA256 of text, without a purpose and lengths. Sum uses Bare. Other callers use it
+// only to verify signatures of earlier releases. Make new signatures with [Sum].
 func Bare(key []byte, text string) []byte {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(text))

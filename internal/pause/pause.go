@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// For waits for d. If ctx ends first, it returns context.Cause(ctx).
+// For waits for the duration d. If ctx ends first, For returns context.Cause(ctx).
 func For(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -35,5 +35,5 @@ func (b *Backoff) Next() time.Duration {
 // Reset begins the series again, after an attempt that succeeded.
 func (b *Backoff) Reset() { b.next = 0 }
 
-// Wait waits for the next pause. If ctx ends first, it returns context.Cause(ctx).
+// Wait waits for the next pause. If ctx ends first, Wait returns context.Cause(ctx).
 func (b *Backoff) Wait(ctx context.Context) error { return For(ctx, b.Next()) }

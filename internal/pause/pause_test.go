@@ -26,7 +26,7 @@ func TestForWaitsOrReturnsTheCause(t *testing.T) {
 	})
 }
 
-// Pauses double up to the maximum. After a reset they begin again.
+// Pauses double up to the maximum. After a reset the pauses begin again with the first pause.
 func TestBackoffDoublesUpToItsMaximum(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := pause.Backoff{First: time.Second, Max: 5 * time.Second}

@@ -73,7 +73,7 @@ type Reader struct {
 	Renamed map[string]string // hints for keys that other programs use, keyed by their names
 
 	problems []Problem
-	secret   bool // the text being read is a secret, which no problem repeats
+	secret   bool // set while a secret is read, so that no problem repeats its text
 }
 
 // AddProblem adds a problem, unless the reader already has maxProblems.

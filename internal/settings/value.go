@@ -82,7 +82,7 @@ func (r *Reader) List(v Value, each func(Value)) {
 
 // Named calls each for every key of the group v, with the value and the position of the key. If v is not a
 // group, Named adds a problem with fix. A repeated key is a problem. If check returns a problem for a key,
-// Named adds the problem and does not call each.
+// Named adds this problem and does not call each.
 func (r *Reader) Named(
 	v Value, fix string, check func(name string) (problem, fix string), each func(name string, here Position, v Value),
 ) {
@@ -118,9 +118,9 @@ func (r *Reader) HasValue(v Value) bool {
 	return true
 }
 
-// Scalar returns a string or an integer. The result raw is its content in the file, and text has its
-// variables expanded. The file is already parsed, so a variable cannot add keys or entries. Any other value
-// is a problem, and ok is false.
+// Scalar returns a string or an integer. The result raw is its content in the file. In the result text,
+// variables are expanded. The file is already parsed, so a variable cannot add keys or entries. For any other
+// value, Scalar adds a problem, and ok is false.
 func (r *Reader) Scalar(v Value, example string) (raw, text string, ok bool) {
 	if !r.HasValue(v) {
 		return "", "", false
@@ -142,8 +142,9 @@ func (r *Reader) Scalar(v Value, example string) (raw, text string, ok bool) {
 	return "", "", false
 }
 
-// Text returns a function that reads one line of text and calls set. A number without quotes, a blank text
-// and control characters are problems. If set returns a problem with the text, the function adds it.
+// Text returns a function that reads one line of text and calls set. A number without quotes is a problem,
+// and so are a blank text and control characters. If set returns a problem with the text, the function adds
+// this problem.
 func (r *Reader) Text(example string, set func(text string) (problem string)) func(Value) {
 	return func(v Value) {
 		if v.Kind == Integer {
@@ -178,7 +179,7 @@ func (r *Reader) excerpt(s string) string {
 }
 
 // Secret returns a function that reads one line of text into dst. No problem repeats the text. If check is
-// not nil, it returns the problem with the text, or "".
+// not nil, check returns the problem with the text, or "".
 func (r *Reader) Secret(dst *string, example string, check func(string) string) func(Value) {
 	if check == nil {
 		check = func(string) string { return "" }

@@ -29,7 +29,7 @@ var definition string
 func Definition() string { return definition }
 
 // A Model is the model of the agent. Its reply depends on the number of its earlier replies and on the
-// answers of people, so that a repeated request has the same reply.
+// answers of people. So a repeated request has the same reply.
 type Model struct {
 	// Pause is the time between two words; 0 for no pause.
 	Pause time.Duration
@@ -108,7 +108,7 @@ var poems = []struct{ form, text string }{
 		"used nothing at all\nuntil you came."},
 }
 
-// chosen returns the poem for r, which is the result of the question, and a remark on the choice.
+// chosen returns the poem for r, which is the result of the question. It also returns a remark on the choice.
 func chosen(r conversation.ToolResult) (poem, remark string) {
 	for _, p := range poems {
 		if !r.IsError && strings.Contains(strings.ToLower(r.Text), `= "`+p.form) {
@@ -157,7 +157,7 @@ func plan(done int) conversation.Call {
 func call(id, tool string, input any) conversation.Call {
 	b, err := json.Marshal(input)
 	if err != nil {
-		panic(err) // the inputs are texts
+		panic(err) // texts can always be marshaled
 	}
 	return conversation.Call{ID: id, Tool: tool, Input: b}
 }

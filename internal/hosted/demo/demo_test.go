@@ -30,7 +30,7 @@ func TestDefinitionIsValid(t *testing.T) {
 	}
 }
 
-// A run is the messages of a conversation with the model.
+// A run is a list of the messages between the agent and the model.
 type run struct {
 	t        *testing.T
 	messages []conversation.Message
@@ -131,7 +131,7 @@ func other(text string) func(*askback.Ask) {
 
 func decline(a *askback.Ask) { a.Outcome.Status = askback.Declined }
 
-// The todos are the steps of the plan, and the last todo is completed at the end.
+// The todos are the steps of the plan. At the end, the last todo is completed.
 func TestPlanIsCompleted(t *testing.T) {
 	r := &run{t: t, messages: []conversation.Message{{Role: conversation.RoleUser, Text: "Write a poem."}}}
 	var last struct {

@@ -55,10 +55,10 @@ const (
 
 // NewClient returns a client for requests whose reply is a stream of events.
 //
-// A reply whose status is not 2xx, or which is not a stream of events, is an error, which [Error] explains.
-// So no redirect is followed, and the headers with the key go to no other host. At the end of a reply,
-// reading returns [io.ErrUnexpectedEOF], so the reader must stop before, at the end mark of the provider. A
-// request ends with an error if the provider sends nothing for the time idle. If idle is 0, it is
+// Any other reply is an error, which [Error] explains, and so is a reply whose status is not 2xx. Therefore
+// no redirect is followed, and the headers with the key go to no other host. At the end of a reply, reading
+// returns [io.ErrUnexpectedEOF]. So the reader must stop before, at the end mark of the provider. A request
+// ends with an error if the provider sends nothing for the time idle. If idle is 0, this time is
 // [DefaultIdle].
 func NewClient(idle time.Duration) *http.Client {
 	if idle == 0 {

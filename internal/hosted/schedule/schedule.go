@@ -101,7 +101,7 @@ func (s Schedule) Next(after time.Time) time.Time {
 	shown := clock(t)
 	start, end := t.ZoneBounds()
 	if !s.elapsed && !start.IsZero() {
-		// if clocks were put back at start, they had already shown all times before this one
+		// if clocks were put back at start, they have shown all local times up to the time just before start
 		shown = latest(shown, clock(start.Add(-1)))
 	}
 	next := s.read(shown)
@@ -127,8 +127,8 @@ func clock(t time.Time) time.Time {
 	return t.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// moment returns the time at which clocks show the local time shown, with the offset from UTC that applies at
-// t.
+// moment returns the time at which clocks show the local time shown. It uses the offset from UTC that applies
+// at t.
 func moment(shown, t time.Time) time.Time {
 	_, offset := t.Zone()
 	return shown.Add(-time.Duration(offset) * time.Second).In(t.Location())

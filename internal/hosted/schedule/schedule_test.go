@@ -65,8 +65,8 @@ func TestNextReturnsFirstTimeOfSchedule(t *testing.T) {
 	}
 }
 
-// In Berlin, clocks are put forward on 2027-03-28 from 2:00 to 3:00, and back on 2026-10-25 from
-// 3:00 to 2:00. In Santiago they are put forward at midnight, and on Lord Howe Island by half an
+// In Berlin, clocks are put forward on 2027-03-28 from 2:00 to 3:00, and back on 2026-10-25 from 3:00 to
+// 2:00. In Santiago, clocks are put forward at midnight. On Lord Howe Island, they are put forward by half an
 // hour.
 func TestClockChangesNeitherSkipNorRepeatARun(t *testing.T) {
 	for _, c := range []struct{ text, zone, after, want string }{
@@ -83,7 +83,7 @@ func TestClockChangesNeitherSkipNorRepeatARun(t *testing.T) {
 			"2027-03-28T03:00:00+02:00 2027-03-28T03:30:00+02:00",
 		},
 		{"30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z", "2026-10-25T02:30:00+02:00 2026-10-26T02:30:00+01:00"},
-		// it is 2:10 for the second time
+		// the clock shows 2:10 for the second time
 		{"30 2 * * *", "Europe/Berlin", "2026-10-25T01:10:00Z", "2026-10-26T02:30:00+01:00"},
 		{"0 3 * * *", "Europe/Berlin", "2026-10-25T00:59:59Z", "2026-10-25T03:00:00+01:00"},
 		{
@@ -182,8 +182,9 @@ func TestNextMatchesLocalClock(t *testing.T) {
 	})
 }
 
-// reference returns the first whole minute after begin at which a clock shows the time and has not shown it
-// before. Unless every is set, it is also a minute at which the clock skipped the time.
+// reference returns the first whole minute after begin at which a clock shows the time. If every is set, it
+// compares only the minute and ignores the hour. Otherwise a time that the clock has shown before does not
+// count. A minute at which the clock skipped the time then counts, too.
 func reference(begin time.Time, hour, minute int, every bool) time.Time {
 	shown := map[string]bool{}
 	last := clockOf(begin.Add(-4 * time.Hour))

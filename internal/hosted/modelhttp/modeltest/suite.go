@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A Provider has the client of a provider and the fake for it.
+// A Provider has the client of a provider and the fake of the provider.
 type Provider struct {
 	Server func(testing.TB) *Server
 	Model  func(t testing.TB, baseURL, key string, idle time.Duration) agent.Model
@@ -54,8 +54,8 @@ func (p Provider) ask(t *testing.T, s *Server) (agent.ModelReply, string, error)
 	return got, pieces.String(), err
 }
 
-// fails checks that a reply is an error whose text contains want, and that retry is its Retry. It returns the
-// error.
+// fails checks that a reply is an error whose text contains want. The argument retry is the expected value of
+// the field Retry. fails returns the error.
 func (p Provider) fails(t *testing.T, r Reply, retry bool, want string) *agent.ModelError {
 	t.Helper()
 	s := p.Server(t)
@@ -235,7 +235,7 @@ func testKey(t *testing.T, p Provider) {
 		if err == nil || strings.Contains(err.Error(), c.key) {
 			t.Errorf("%s: got %v", name, err)
 		}
-		for e := err; e != nil; e = errors.Unwrap(e) { // the log shows the whole chain of errors
+		for e := err; e != nil; e = errors.Unwrap(e) { // the log has the whole chain of errors
 			if strings.Contains(e.Error(), c.key) {
 				t.Errorf("%s: got %v in the chain", name, e)
 			}
