@@ -110,8 +110,8 @@ func TestOnlyYesApprovesLaterCalls(t *testing.T) {
 	})
 }
 
-// Before the prompt asks for the yes after all, it discards text that was typed ahead, such as a yes that was
-// pasted together with all.
+// After all, the prompt asks for yes. Before that, it discards text that was typed ahead, such as a yes that
+// was pasted together with all.
 func TestInputIsDiscardedBeforeGrantIsConfirmed(t *testing.T) {
 	k := newFakeKeyboard()
 	p := terminal.New(k, io.Discard, &terminal.Options{Human: true})

@@ -117,9 +117,9 @@ func (c *choosing) step(key string) bool {
 	return true
 }
 
-// typeKey adds a character to the key that is being typed. If this completes the key of a choice, the cursor
-// moves to the choice. ok reports whether the character can be a part of a key, and moved whether the cursor
-// moved.
+// typeKey adds a character to the key that is being typed. When the key of a choice is complete, the cursor
+// moves to the choice. The result ok reports whether the character can be a part of a key. The result moved
+// reports whether the cursor moved.
 func (c *choosing) typeKey(text string) (ok, moved bool) {
 	for _, typed := range []string{c.key + text, text} {
 		for i := range len(c.q.Choices) + 1 {

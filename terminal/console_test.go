@@ -14,9 +14,9 @@ import (
 	"github.com/hinshun/vt10x"
 )
 
-// cellWidth returns the maximum number of cells that any terminal uses for a rune: none for
-// marks and format characters, two for wide East Asian characters and pictures. It is derived
-// from the Unicode blocks, independently of package safetext.
+// cellWidth returns the maximum number of cells that any terminal uses for a rune. Marks and format
+// characters take no cell; wide East Asian characters and pictures take two cells. The width is derived from
+// the Unicode blocks, independently of package safetext.
 func cellWidth(r rune) int { return int(cellWidths()[r]) }
 
 // cellWidths returns the width of every rune, computed once.

@@ -88,7 +88,7 @@ func (f *frame) withSGR(sgr, s string) string {
 // fullWidth returns the maximum width in columns of a row without a gutter.
 func (f *frame) fullWidth() int { return f.margin + utf8.RuneCountInString(gutter) + 1 + f.width }
 
-// rule draws a horizontal line with words in it, or above them if they are too long.
+// rule draws a horizontal line with words inside the line, or above the line if the words are too long.
 func (f *frame) rule(words string) {
 	line := "──"
 	if words != "" {

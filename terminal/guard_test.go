@@ -54,8 +54,8 @@ func TestTextBegunBeforeAPanelDecidesNothing(t *testing.T) {
 	}
 }
 
-// A text that begins when a call can be decided decides nothing either, if it is typed fast or begins with a
-// letter without a meaning.
+// If a person types fast, a text decides nothing, even if it begins when a call can be decided. A slow text
+// decides nothing if its first letter has no meaning.
 func TestTextDecidesNoCallOnTheScreen(t *testing.T) {
 	for _, gap := range gaps {
 		for _, text := range sentences {

@@ -112,7 +112,7 @@ var (
 	marginWords = regexp.MustCompile(`^ *(agent|token|for|tags|title|about|asks|shows|tool|server|with|says|asked|answer|note|remark|reason|link|\*|(\* )?[#]*[0-9]+|(\* )?[a-z]{1,2})? *$`)
 )
 
-// On an emulated screen, text of the agent is only right of the gutter, no text of Askback is missing, and
+// On an emulated screen, text of the agent is only right of the gutter. No text of Askback is missing, and
 // the title is unchanged (T8, T10).
 func TestAgentTextStaysInFrame(t *testing.T) {
 	racedetector.Omit(t)

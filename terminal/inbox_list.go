@@ -163,8 +163,9 @@ func (i *inbox) find(id string) *item {
 	return nil
 }
 
-// move selects the n-th open ask after the selected ask, or before it if n is negative. If the selected ask
-// is settled and the last ask in this direction, move goes in the other direction.
+// move selects the n-th open ask after the selected ask. If n is negative, it selects an ask before the
+// selected ask. If the selected ask is settled and the last ask in this direction, move goes in the other
+// direction.
 func (i *inbox) move(n int) {
 	before := i.current
 	i.step(n)

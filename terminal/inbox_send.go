@@ -94,8 +94,8 @@ func (i *inbox) checkSent() error {
 // A selectedMsg arrives when an ask has been selected for a moment.
 type selectedMsg struct{ id string }
 
-// keep saves the text typed for the selected ask. The draft of an ask is read after it has been selected for
-// a moment, so that moving through the list does not read many drafts.
+// keep saves the text typed for the selected ask. The draft of an ask is read after the ask has been selected
+// for a moment. So moving through the list does not read many drafts.
 func (i *inbox) keep() tea.Cmd {
 	p := i.picker()
 	if p == nil || !i.find(i.current).open() {

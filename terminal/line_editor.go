@@ -56,8 +56,8 @@ const (
 )
 
 // read reads one line, with its end, from a terminal in cbreak mode. Several lines that arrive together are
-// one line, with a lineBreak between them: a person presses Enter once, and then reads. goesOn reports
-// whether more keys follow immediately.
+// one line, with a lineBreak between them. A person presses Enter once, and then reads. The function goesOn
+// reports whether more keys follow immediately.
 func (e *lineEditor) read(file *os.File, goesOn func() bool) (string, error) {
 	one := make([]byte, 1)
 	for {

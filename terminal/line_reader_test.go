@@ -38,7 +38,7 @@ func (k *fakeKeyboard) Read(p []byte) (int, error) {
 
 func (k *fakeKeyboard) Discard() error { k.discarded++; return nil }
 
-// typeKeys types bytes, and returns when the last one was read.
+// typeKeys types bytes, and returns when the last byte was read.
 func (k *fakeKeyboard) typeKeys(t *testing.T, s string) {
 	t.Helper()
 	limit := time.After(2 * time.Minute)

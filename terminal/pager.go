@@ -13,7 +13,7 @@ func (d *dialog) newFrame() *frame {
 	return f
 }
 
-// addFolded adds the number of rows that f omitted to unseenRows, and draws a note about them.
+// addFolded adds the number of rows that f omitted to unseenRows, and draws a note about the omitted rows.
 func (d *dialog) addFolded(f *frame) {
 	d.unseenRows += f.folded
 	if f.folded > 0 {

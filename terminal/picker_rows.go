@@ -175,8 +175,8 @@ func (f *frame) oneLine(word, sgr string, t safetext.Text) {
 	f.row(word, gutter, sgr, text)
 }
 
-// footRows returns the rows below the options: the people who are looking at the ask, the deadline, the
-// problem of the last key, and the keys.
+// footRows returns the rows below the options. These are the people who are looking at the ask, the deadline,
+// the problem of the last key, and the keys.
 func (p *picker) footRows() []string {
 	f := p.newFrame()
 	f.message(p.watchers)

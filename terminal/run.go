@@ -26,7 +26,7 @@ type RunView struct {
 	run     view.Run
 	name    string       // name of the person at this terminal
 	lines   int          // number of written lines of the message that arrives
-	held    []string     // rows of a message that may be the last one
+	held    []string     // rows of a message that is held back, because it may be the last message
 	partial []string     // rows of the line that is being written
 	calls   []*view.Call // calls that run now
 	doing   string       // present activity of the run, in words; "" for none

@@ -311,8 +311,8 @@ func TestEmptyListOfDeliveriesExplainsCallbacks(t *testing.T) {
 	}
 }
 
-// The page of an ask and the timeline of its session show the deliveries to an admin, and not to a person who
-// may only answer.
+// The page of an ask and the timeline of its session show the deliveries to an admin. A person who may only
+// answer does not see the deliveries.
 func TestAskAndTimelineShowDeliveries(t *testing.T) {
 	h := newServer(t)
 	to := h.newSender()

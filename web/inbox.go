@@ -171,9 +171,9 @@ func (s *site) isOpen(r request, id string) bool {
 	return err == nil && !snooze.Hides(s.now())
 }
 
-// after returns the id of the open ask that follows the ask id in the list, or the first ask if id is the
-// last ask. It skips asks that the person has answered and can still undo. It returns "" if the list has no
-// other ask.
+// after returns the id of the open ask that follows the ask id in the list. If the ask id is the last ask, it
+// returns the first ask. It skips asks that the person has answered and can still undo. It returns "" if the
+// list has no other ask.
 func (s *site) after(r request, list pages.Inbox, id string) string {
 	held := func(v view.Ask) bool { _, held := v.HeldBy(r.frame.Name); return held }
 	if a, err := r.client.Get(r.Context(), id); err == nil {

@@ -2,8 +2,8 @@ package web_test
 
 import "strings"
 
-// injections are strings that try to run a script, to load something, to leave the agent's
-// block, to imitate Askback, or to be unreadable (T6, T7, T9, T10).
+// injections are strings that attack the page or its reader. They try to run a script, to load something, to
+// leave the agent's block, to imitate Askback, or to be unreadable (T6, T7, T9, T10).
 var injections = append([]string{
 	// Scripts and event handlers.
 	`<script>alert(1)</script>`,

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// Late answers are on the page of their ask, in the history, and in the timeline of its session, after the
-// answer that settled the ask. Asks of other people have none there (F6).
+// Late answers are on the page of their ask, in the history, and in the timeline of the session. They are
+// after the answer that settled the ask. Late answers to asks of other people are not shown (F6).
 func TestLateAnswersAreShown(t *testing.T) {
 	h := newServer(t)
 	agent := h.client(askback.Agent, "bot")

@@ -361,8 +361,8 @@ func TestIncompleteFormOfALinkIsShownAgain(t *testing.T) {
 	}
 }
 
-// A forged token, a token of a person who may no longer answer, and a token of an unknown ask change nothing
-// and get a clear page. The log has none of the tokens (T20, T22).
+// A request with an invalid token changes nothing and gets a clear page. Such a token is forged, belongs to a
+// person who may no longer answer, or names an unknown ask. The log has no such token (T20, T22).
 func TestInvalidLinksAreRejected(t *testing.T) {
 	h := newLinkServer(t)
 	a := h.ask(database())

@@ -118,8 +118,9 @@ func (s *site) sendHidden(ctx context.Context, out *liveWriter, r request, list 
 	return nil
 }
 
-// sendSnoozes sends the changes of a list: the ids of asks that leave the list, and the rows of asks that
-// come back. since is the end of the first snooze that the page does not know, or the zero time.
+// sendSnoozes sends the changes of a list. These are the ids of asks that leave the list, and the rows of
+// asks that come back. The argument since is the end of the first snooze that the page does not know, or the
+// zero time.
 func (s *site) sendSnoozes(
 	ctx context.Context, out *liveWriter, r request, list pages.Inbox, before, after hiddenAsks, since time.Time,
 ) error {

@@ -68,7 +68,7 @@ func TestChromiumDoubleClickDecidesOnce(t *testing.T) {
 	}
 }
 
-// An agent withdraws an ask while a person is about to approve another one. The row below moves up, and is
+// An agent withdraws an ask while a person is about to approve another ask. The row below moves up, and is
 // not approved instead (T12).
 func TestChromiumWithdrawnAskMovesNoButton(t *testing.T) {
 	c := newChromium(t)

@@ -71,8 +71,8 @@ func TestAgentsPageShowsHowLongAgentsWait(t *testing.T) {
 	}
 }
 
-// Each person has the number of their answers, and the number of open asks for them. A person who answered is
-// listed even without a token (F16).
+// The page shows how many asks each person has answered, and how many open asks each person has. A person who
+// answered is listed even without a token (F16).
 func TestPeoplePageShowsWhoAnswered(t *testing.T) {
 	h := newServer(t)
 	h.fill()

@@ -130,8 +130,8 @@ func TestDecisionFormSettlesTheAsk(t *testing.T) {
 	}
 }
 
-// If the agent cannot run edited arguments, the page has no field for them, and a form with arguments is
-// rejected.
+// If the agent cannot run edited arguments, the page has no field for the arguments, and a form with
+// arguments is rejected.
 func TestNoEditHidesTheArgumentsField(t *testing.T) {
 	h := newServer(t)
 	fixed := *harmless.Confirmation

@@ -19,8 +19,8 @@ func card(page *node, name string) string {
 	return ""
 }
 
-// An admin adds a person and a group by forms, edits and removes them, all without scripts. People and groups
-// of the settings are listed with them, and have no buttons (F12).
+// An admin adds, edits and removes a person and a group by forms, all without scripts. People and groups of
+// the settings are on the same lists, and have no buttons (F12).
 func TestPeopleAndGroupsAreMadeByForm(t *testing.T) {
 	h := team(t)
 	admin := browser{h, h.secret(askback.Admin, "root")}

@@ -236,7 +236,7 @@ func TestRunIsStartedFromItsPage(t *testing.T) {
 	}
 }
 
-// A demoHost lists other agents, but runs none of them.
+// A demoHost lists agents that it cannot run.
 type demoHost struct {
 	*scriptedHost
 	agents []askback.HostedAgent

@@ -9,9 +9,9 @@ import (
 	"github.com/askback/askback/test/kit/browsertest"
 )
 
-// On a phone with a notch and a gesture bar, no control and no text is below them: upright and on its side,
-// at the beginning and at the end of each page. The page uses the whole screen, so the colors of its bars
-// reach the edges.
+// On a phone with a notch and a gesture bar, no control and no text is below the notch or the bar. This holds
+// upright and on the side, at the beginning and at the end of each page. The page uses the whole screen, so
+// the colors of its bars reach the edges.
 func TestChromiumControlsStayInTheSafeArea(t *testing.T) {
 	c := newChromium(t)
 	calls := []string{c.ask(mailTo("ben")).ID, c.ask(mailTo("eve")).ID, c.ask(harmless).ID}

@@ -17,8 +17,8 @@ import (
 	"github.com/askback/askback/test/kit/racedetector"
 )
 
-// recordFrames is a script that records the times between frames, the distances that elements moved without
-// scrolling, and the places to which the page scrolled back.
+// recordFrames is a script that records how a page scrolls. It records the times between frames, the
+// distances that elements moved without scrolling, and the places to which the page scrolled back.
 const recordFrames = `(() => {
 	const scrolled = window.scrolled = { frames: [], shift: 0, back: 0 };
 	// The link to the next page moves down when rows are added before it, as it should.

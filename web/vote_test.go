@@ -84,9 +84,8 @@ func TestPeopleWhoAreNotAskedAreListedSeparately(t *testing.T) {
 	}
 }
 
-// A person who is addressed by a call but may not decide it can read the call: on its page, in the list and
-// on the page of several calls. There is no button that decides, and the page names the people who may
-// decide.
+// A person who is addressed by a call but may not decide the call can read it: on its page, in the list and
+// on the page of several calls. No page has a button that decides. The page names the people who may decide.
 func TestPersonWhoMayNotDecideSeesNoButtons(t *testing.T) {
 	h := newServer(t)
 	h.engine.Set(engine.Settings{

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/mac"
 )
 
-// The token of a reply address consists of the digits of the ask's id, the number of times that the person
-// was asked again, and a code. The code authenticates the id, the number and the person.
+// The token of a reply address authenticates an ask, a person and a number, which is the number of times that
+// the person was asked again. The token consists of the digits of the ask's id, the number, and a code.
 const (
 	askPrefix   = "ask_"
 	askDigits   = 26 // length of the id of an ask, without its prefix
@@ -35,8 +35,8 @@ func (c *Channel) code(purpose string, parts ...string) string {
 }
 
 // replyToken returns the token of the reply address for an ask and a person. The argument again is the number
-// of times that the person has been asked again. If ask does not have the form of an id of this release, the
-// token is "".
+// of times that the person has been asked again. The token is "" if the id of the ask does not have the form
+// of this release.
 func (c *Channel) replyToken(ask, person string, again int) string {
 	id, ok := strings.CutPrefix(ask, askPrefix)
 	if !ok || len(id) != askDigits || again < 0 || again > maxAgain {

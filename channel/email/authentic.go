@@ -7,9 +7,9 @@ import (
 	"github.com/emersion/go-msgauth/authres"
 )
 
-// authenticated reports whether the server with the authserv-id id found that a message is from the domain of
-// its author (RFC 8601, RFC 7489). It requires at least one result for DMARC, and each DMARC result must be
-// pass for this domain.
+// authenticated reports whether a mail server found that a message is from the domain of its author (RFC
+// 8601, RFC 7489). The server has the authserv-id id. At least one result for DMARC is required, and each
+// DMARC result must be pass for this domain.
 func authenticated(h textproto.Header, id, from string) (passed bool) {
 	for _, field := range resultFields(h, id) {
 		field, ok := withoutQuotes(field)
@@ -71,13 +71,11 @@ func withoutQuotes(field string) (plain string, ok bool) {
 const domainCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-."
 
 // resultFields returns the fields Authentication-Results of the server id that the author of the message
-// cannot have written.
-//
-// Servers add fields at the top (RFC 5321 section 4.4). So all fields above the field Received of the
-// incoming hop are from this server, which may write a field for each method (RFC 8601 section 5). Some
-// servers write their results below this field Received, directly above the fields of the author. Then only
-// the first field counts, because the author may have written the next field. The same holds for a message
-// without a field Received.
+// cannot have written. Servers add fields at the top (RFC 5321 section 4.4). So all fields above the field
+// Received of the incoming hop are from this server. It may write a field for each method (RFC 8601 section
+// 5). Some servers write their results below this field Received, directly above the fields of the author.
+// Then only the first field counts, because the author may have written the next field. The same rule applies
+// to a message without a field Received.
 func resultFields(h textproto.Header, id string) (fields []string) {
 	entered, above := false, 0
 	for f := h.Fields(); f.Next(); {

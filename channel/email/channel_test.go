@@ -178,7 +178,7 @@ func body(a askback.Answer) (string, error) {
 const quotingStyle = "Content-Type: text/plain; charset=utf-8\n\n{ANSWER}\n\nOn Mon, Nov 23, 2026 at 3:03 PM " +
 	"Askback <{TO}> wrote:\n\n{QUOTED}\n"
 
-// deliver delivers a reply of a person. It returns the text of the letter that replies to it, or "".
+// deliver delivers a reply of a person. It returns the text of the letter that answers the reply, or "".
 func (m *mailer) deliver(person, raw string) (string, error) {
 	m.mu.Lock()
 	m.sent++

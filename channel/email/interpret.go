@@ -156,8 +156,8 @@ func answerTo(q askback.Question, text string) (askback.QuestionAnswer, rejectio
 	return freeText(q, text)
 }
 
-// freeText returns text as an answer in the person's own words. It returns a reason instead if the question
-// does not allow own words, or if text looks like an option with an error or an addition.
+// freeText returns text as an answer in the person's own words. If the question does not allow own words, it
+// returns a reason. It also returns a reason if text looks like an option with an error or an addition.
 func freeText(q askback.Question, text string) (askback.QuestionAnswer, rejection) {
 	first, _, more := strings.Cut(text, "\n")
 	if _, why := options(q, strings.TrimSpace(first)); more && why == "" {

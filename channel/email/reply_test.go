@@ -163,7 +163,7 @@ func TestReplyAddressIsFoundInEveryField(t *testing.T) {
 	}
 }
 
-// With authserv_id, a reply counts only if the server with this id found that it is authentic (T14).
+// With authserv_id, a reply counts only if the server with this id found that the reply is authentic (T14).
 func TestAuthenticationIsRequired(t *testing.T) {
 	const (
 		spf   = "Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=example.com\n"

@@ -53,7 +53,7 @@ func startRealServer(t *testing.T) *realServer {
 	if os.Geteuid() != 0 {
 		leftout.Skip(t, "mails through Exim and Dovecot (only root can start them)")
 	}
-	// The path of a socket must be short, and the programs run as users who may not enter the folder for
+	// The path of a socket must be short. The programs run as users who may not enter the folder for
 	// temporary files of make test.
 	dir, err := os.MkdirTemp("/tmp", "askback-mail")
 	if err != nil {

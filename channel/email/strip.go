@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// answerAbove is the first line of each message that explains how to reply. In a reply, everything from this
-// line on is a quotation, even without another mark.
+// answerAbove is the first line of each message that explains how to reply. In a reply, this line and all
+// text below are a quotation, even without another mark.
 const answerAbove = "-=- Reply above this line -=-"
 
 // written returns the text that a person has written in a reply. It omits quotations, the lines before them,

@@ -16,8 +16,8 @@ import (
 	"github.com/askback/askback/internal/pause"
 )
 
-// receiptSeparator separates the parts of a receipt: the channel, the timestamp of the message and, in a
-// thread, the timestamp of the first message of the thread.
+// receiptSeparator separates the parts of a receipt. The parts are the channel, the timestamp of the message
+// and, in a thread, the timestamp of the first message of the thread.
 const receiptSeparator = ":"
 
 func parseReceipt(receipt string) (channel, ts, thread string) {
@@ -52,7 +52,7 @@ func (c *Channel) post(ctx context.Context, conversation, parent string, m messa
 	return receipt, nil
 }
 
-// edit replaces the message with this receipt by m.
+// edit replaces the message with this receipt by the message m.
 func (c *Channel) edit(ctx context.Context, receipt string, m message) error {
 	channel, ts, _ := parseReceipt(receipt)
 	if ts == "" {

@@ -248,8 +248,9 @@ func TestHandlerRefusesOtherRequests(t *testing.T) {
 	}
 }
 
-// A body is not read if the header shows that Slack did not send the request, or that the body is larger than
-// any body of Slack. If the header has no length, at most this size is read.
+// A body is not read if the header shows that Slack did not send the request. It is not read either if the
+// header gives a size above the largest body of Slack. If the header has no length, at most this size is
+// read.
 func TestBodyOfAForgedRequestIsNotRead(t *testing.T) {
 	c := verifier(t, slacktest.SigningSecret, timeAt(published.at))
 	at := func(seconds int64) http.Header {

@@ -66,8 +66,8 @@ func (s signer) oldCode(chatID int64, content []byte) []byte {
 	return mac.Bare(mac.Bare(s.key, "askback: data of buttons"), string(text))[:codeLength]
 }
 
-// sign returns the data of p in a chat. The data has at most 64 of the characters A-Z, a-z, 0-9, _ and -,
-// which are also allowed in a link that starts the bot. If p.AskID is not a valid id, sign returns "".
+// sign returns the data of p in a chat. The data has at most 64 characters: A-Z, a-z, 0-9, _ and -. These
+// characters are also allowed in a link that starts the bot. If p.AskID is not a valid id, sign returns "".
 func (s signer) sign(chatID int64, p press) string {
 	id, ok := ids.Bytes(ids.Ask, p.AskID)
 	if !ok {

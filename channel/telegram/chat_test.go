@@ -45,8 +45,8 @@ func TestStrangerGetsNoPartOfAnAsk(t *testing.T) {
 	}
 }
 
-// A button answers only in its own message. In a private chat, it answers only for the owner of the chat: ben
-// cannot press a button of ana, although ben may answer the ask.
+// A button answers only in its own message. In a private chat, a button answers only for the owner of the
+// chat. So ben cannot press a button of ana, although ben may answer the ask.
 func TestButtonsBelongToTheirMessage(t *testing.T) {
 	b := newBot(t)
 	r := questions(question("Deploy?", "Yes", "No"))

@@ -186,7 +186,7 @@ func (c *Channel) unlink(ctx context.Context, e Engine, chatID int64, why string
 // private chat.
 func address(userID int64) string { return strconv.FormatInt(userID, 10) }
 
-// logFailure logs err with the text of Telegram about it. The log contains no token. If ctx has ended,
+// logFailure logs err with Telegram's text about the error. The log contains no token. If ctx has ended,
 // logFailure logs nothing.
 func (c *Channel) logFailure(ctx context.Context, what string, err error, more ...any) {
 	if ctx.Err() != nil {

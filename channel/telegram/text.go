@@ -90,8 +90,8 @@ func (t *text) title(title, agent string) {
 // become one block.
 const inlineLines = 12
 
-// lines appends lines. Consecutive lines with foreign text become one block if one of them belongs to a
-// longer text, or if there are many.
+// lines appends lines. Consecutive lines with foreign text become one block if a line belongs to a longer
+// text, or if there are many lines.
 func (t *text) lines(lines []notice.Line) {
 	for len(lines) > 0 {
 		n := 0

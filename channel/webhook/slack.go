@@ -182,7 +182,7 @@ func labeled(label, s string) string {
 	return label + ": " + indent(block(s))
 }
 
-// indent indents every line of s after the first, so that no line can imitate the lines around it.
+// indent indents every line of s after the first line, so that no line can imitate the surrounding lines.
 func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n     ") }
 
 // pretty returns JSON with line breaks as safe text. For null, an empty object and invalid JSON it returns

@@ -21,8 +21,9 @@ type GrantList struct {
 // AgentText returns the agent for display. It is text of the agent.
 func (l GrantList) AgentText() view.Text { return view.RawText(l.Agent).Text() }
 
-// path returns the address of a page of standing approvals. ended selects the ended approvals instead of the
-// valid approvals, agent selects the approvals of one agent, and cursor selects the page.
+// path returns the address of a page of standing approvals. If ended is true, the page has the ended
+// approvals instead of the valid approvals. The argument agent selects the approvals of one agent, and cursor
+// selects the page.
 func (l GrantList) path(ended bool, agent, cursor string) string {
 	q := url.Values{}
 	if ended {

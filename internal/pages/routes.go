@@ -73,8 +73,8 @@ func (l RouteList) made(n int) string {
 	return strconv.Itoa(n)
 }
 
-// isFirst reports whether the route n is the first of the routes that were made here. isLast reports whether
-// it is the last of these routes.
+// isFirst reports whether the route n is the first route that was made here. The method isLast reports
+// whether the route n is the last route that was made here.
 func (l RouteList) isFirst(n int) bool { return n == 0 || l.Routes[n-1].Settings }
 func (l RouteList) isLast(n int) bool  { return n == len(l.Routes)-1 }
 

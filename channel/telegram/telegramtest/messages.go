@@ -103,7 +103,8 @@ type replyParameters struct {
 	AllowWithout bool  `json:"allow_sending_without_reply"`
 }
 
-// chatOf returns the chat with this id, or an error if the bot may not send to it. The caller holds the lock.
+// chatOf returns the chat with this id. It returns an error if the bot may not send messages to the chat. The
+// caller holds the lock.
 func (s *Server) chatOf(id int64) (*chat, error) {
 	c := s.chats[id]
 	switch {

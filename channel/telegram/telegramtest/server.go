@@ -261,8 +261,8 @@ func (s *Server) Fail(how Failure, skip, count int) (failed func() int) {
 	}
 }
 
-// Limit makes the server enforce the limits of Telegram: thirty messages a second in all, and one message a
-// second in a chat after a burst.
+// Limit makes the server enforce the limits of Telegram. The server then accepts thirty messages a second in
+// all. A chat accepts one message a second after a burst.
 func (s *Server) Limit(burst int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -184,8 +184,8 @@ func contextLines(a askback.Ask) []Line {
 	return append([]Line{Own("Context:")}, quoteExact(formatted)...)
 }
 
-// callLines returns the call that needs an approval: first the call itself, then the words of
-// the agent about it.
+// callLines returns the call that needs an approval. The lines of the call come first, and the agent's
+// description of the call follows.
 func callLines(c askback.Confirmation, v view.Ask) (lines []Line) {
 	call := v.Confirmation
 	lines = append(lines, Line{Own: "Tool: ", Foreign: call.Tool.String()})

@@ -146,8 +146,8 @@ func (p *parser) fence(rest []string) (Block, int) {
 	return Code{safetext.Line(label), safetext.Code(strings.Join(code, "\n"))}, n
 }
 
-// indented reads code that is indented by four spaces, and returns its number of lines. Blank lines inside
-// the code are part of it.
+// indented reads code that is indented by four spaces, and returns the number of its lines. Blank lines
+// inside the code belong to the code.
 func (p *parser) indented(rest []string) (Block, int) {
 	var code []string
 	n := 0

@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// suspicion returns the reason to check the target of a link, or "". user is true if the address has a user
-// name, and text is the text of the link unless it is the address.
+// suspicion returns the reason to check the target of a link, or "". The argument user is true if the address
+// has a user name. The argument text is the text of the link, unless the text is the address.
 func suspicion(host string, user bool, text string) string {
 	host = strings.ToLower(host)
 	switch {

@@ -200,8 +200,8 @@ func mark(pieces []piece, from, to int) {
 	b.em, b.strong = b.em-a.em, b.strong-a.strong
 }
 
-// joinPieces converts pieces to spans. It joins neighbours in the same style, because
-// whether a character is safe depends on the characters next to it.
+// joinPieces converts pieces to spans. It joins neighbours in the same style, because the neighbours of a
+// character decide whether the character is safe.
 func joinPieces(pieces []piece) []Span {
 	var out []Span
 	var text strings.Builder

@@ -28,10 +28,9 @@ func Pieces(s string, width int) iter.Seq2[string, int] {
 	}
 }
 
-// Cells returns the maximum number of cells for r in a terminal that draws every rune
-// separately. Many terminals do so for jamo, skin tones, spacing marks and halfwidth sound
-// marks. An unassigned code point has two cells, because newer terminals may draw it that
-// wide.
+// Cells returns the maximum number of cells for r in a terminal that draws every rune separately. Many
+// terminals draw jamo, skin tones, spacing marks and halfwidth sound marks separately. An unassigned code
+// point has two cells, because newer terminals may draw such a code point in two cells.
 func Cells(r rune) int {
 	switch {
 	case r >= ' ' && r < 0x300:
@@ -55,9 +54,9 @@ func mayBeWide(r rune) bool {
 	return r >= 0x1D300 && r <= 0x1D37F || r >= 0x1F000 && r <= 0x1FAFF
 }
 
-// clusters yields the grapheme clusters of s, each with the maximum number of cells for it,
-// drawn as a whole or rune by rune. A cluster can be wider than its runes together, if a
-// selector turns a letter into a picture.
+// clusters yields the grapheme clusters of s. Each has the maximum number of cells that the cluster takes,
+// drawn as a whole or rune by rune. A cluster can be wider than its runes together, if a selector turns a
+// letter into a picture.
 func clusters(s string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for state := -1; s != ""; {

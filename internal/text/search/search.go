@@ -79,8 +79,9 @@ func AppendWords(b []byte, text string, limit int) []byte {
 const maxPhrases = 20
 
 // Parse returns the phrases that a text must contain for a search. A phrase is the words in quotes, or words
-// without a space in between, such as "db.migrate". The last word may be the beginning of a word, unless it
-// is in quotes or is a single letter. The index would have to read all words that begin with that letter.
+// without a space in between, such as "db.migrate". The last word may be the beginning of a word, unless the
+// last word is in quotes or is a single letter. For a single letter, the index would have to read all words
+// that begin with that letter.
 func Parse(query string) (all []Phrase) {
 	for i, part := range strings.Split(query, `"`) {
 		pieces := strings.FieldsFunc(part, unicode.IsSpace)

@@ -74,9 +74,8 @@ type Claim struct {
 	At   time.Time
 }
 
-// A Confirmation is a tool call that needs a person's approval (F7). Tool, Server and
-// Arguments are the call. Description, Preview and Context are text of the agent about
-// it, and are shown separately.
+// A Confirmation is a tool call that needs a person's approval (F7). Tool, Server and Arguments are the call.
+// Description, Preview and Context are text of the agent about the call, and are shown separately.
 type Confirmation struct {
 	Tool          safetext.Text
 	Server        safetext.Text

@@ -21,7 +21,7 @@ type Delivery struct {
 	State    DeliveryState
 	Attempts int
 	At       time.Time     // time of the last change
-	RetryAt  time.Time     // time of the next attempt; zero if no attempt is planned, or if the attempt follows immediately
+	RetryAt  time.Time     // time of the next attempt; zero for no attempt, or for an immediate attempt
 	SeenAt   time.Time     // time when the delivery was first known to be on a screen of the person; zero if not known
 	Error    safetext.Text // reason why the last attempt failed
 	Endpoint safetext.Text // id of the endpoint that holds the delivery, or ""

@@ -8,8 +8,9 @@ import (
 	"github.com/askback/askback"
 )
 
-// An alphabet determines the keys for the choices of a question. The keys are 1, 2 and so on for "", a, b and
-// so on for "a", #1, #2 and so on for "#", and ##1, ##2 and so on for "##".
+// An alphabet determines the keys for the choices of a question. In the alphabet "", the keys are 1, 2 and so
+// on. In the alphabet "a", they are a, b and so on. In the alphabets "#" and "##", each number has these
+// signs in front, as in #1 and ##1.
 type alphabet string
 
 const letters alphabet = "a"

@@ -40,9 +40,9 @@ func SnoozeTimes(now time.Time, zone *time.Location) []SnoozeTime {
 // LatestSnooze returns the latest time until which an ask can be snoozed now.
 func LatestSnooze(now time.Time) time.Time { return now.Add(limits.MaxSnooze) }
 
-// ParseSnooze returns the time that a person typed: a duration, a time of day, the name of a day, or a date
-// with or without a time. A time of day and the name of a day mean the next such time. A day without a time
-// begins at 09:00. A nil zone is UTC.
+// ParseSnooze returns the time that a person typed. The text is a duration, a time of day, the name of a day,
+// or a date with or without a time. A time of day and the name of a day mean the next such time. A day
+// without a time begins at 09:00. A nil zone is UTC.
 func ParseSnooze(typed string, now time.Time, zone *time.Location) (time.Time, error) {
 	now = in(now, zone)
 	original := typed
