@@ -62,8 +62,8 @@ func TestFirstAskAppearsInAnEmptyInbox(t *testing.T) {
 	f.shows(80, `(?s)1 open.*> +\d+s │ Why\?`)
 }
 
-// An ask that was settled elsewhere shows the person who settled it, and leaves after a moment. While it is
-// selected, it stays, with the text that was typed for it and not sent (E10).
+// An ask that was settled elsewhere shows the person who settled the ask, and leaves after a moment. While
+// such an ask is selected, it stays, with the text that was typed and not sent (E10).
 func TestAskSettledElsewhereLeavesTheInbox(t *testing.T) {
 	for _, width := range inboxWidths {
 		f := newInboxFixture(t)

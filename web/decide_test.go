@@ -204,8 +204,8 @@ func TestChromiumKeysSelectSeveral(t *testing.T) {
 	c.Check(t)
 }
 
-// While j is held, the mark moves from row to row. When the key is released, the row with the mark is opened.
-// Until then, no key decides.
+// While j is held, the mark moves from row to row. The row where the mark stops is opened. Until then, no key
+// decides.
 func TestChromiumHeldKeyOpensTheRowWhereItStops(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})

@@ -61,7 +61,7 @@ func TestChromiumTextDecidesNothing(t *testing.T) {
 	c.Check(t)
 }
 
-// The Enter of an input method sends nothing, including the Enter that Safari sends after it. Keys in a text
+// The Enter of an input method sends nothing. Nor does the additional Enter that Safari sends. Keys in a text
 // field are text, and a held key decides nothing.
 func TestChromiumInputMethodsAndHeldKeysDecideNothing(t *testing.T) {
 	c := newChromium(t)

@@ -95,8 +95,8 @@ func TestHistoryIsFiltered(t *testing.T) {
 	}
 }
 
-// The history, a search in it and an export begin with the most recently settled ask, even if the agent has
-// acknowledged another ask since.
+// The history, a search in the history and an export begin with the most recently settled ask. This holds
+// even if the agent has acknowledged another ask since.
 func TestHistoryListsTheLastSettledAskFirst(t *testing.T) {
 	h := newServer(t)
 	asks, b := h.settledAsks(), h.browser("ana")

@@ -94,7 +94,7 @@ func TestChromiumQuestionIsTheBiggestText(t *testing.T) {
 	c.Check(t)
 }
 
-// Send is never disabled. The text next to it names what is missing.
+// Send is never disabled. A text next to the button names what is missing.
 func TestChromiumPageNamesWhatIsMissing(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)

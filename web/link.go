@@ -29,7 +29,7 @@ type Links struct {
 	Person func(ctx context.Context, name string, via askback.Channel) (askback.PersonClient, error)
 }
 
-// linkPattern is the path of a link. The token in it is the only credential: cookies are not read, and
+// linkPattern is the path of a link. The token in the path is the only credential: cookies are not read, and
 // requests with the header Authorization are rejected. No browser adds a token to a request of another
 // origin. So the check against forged forms has an exception for links, because the button of a notification
 // in a browser sends such requests.

@@ -58,10 +58,10 @@ func timeOf(s string) time.Time {
 	return time.UnixMilli(ms)
 }
 
-// liveSnoozes keeps a list up to date until ctx ends. It removes asks that the person snoozes on another
-// page, and adds asks whose snooze ends. The channel changed gets a value after each change of a snooze. The
-// argument wake is the time when the first ask comes back, as of the rendering of the page. The time has
-// passed if the page reconnects later.
+// liveSnoozes keeps a list up to date until ctx ends. It removes asks that the person snoozes in another
+// window or program, and adds asks whose snooze ends. The channel changed gets a value after each change of a
+// snooze. The argument wake is the time when the first ask comes back, as of the rendering of the page. The
+// time has passed if the page reconnects later.
 func (s *site) liveSnoozes(
 	ctx context.Context, out *liveWriter, r request, list pages.Inbox, changed <-chan struct{}, wake time.Time,
 ) {

@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// The navigation has only the pages that this kind of person may open, and each of them opens (F4).
+// The navigation has only the pages that this kind of person may open, and each link opens its page (F4).
 func TestNavigationShowsOnlyPermittedPages(t *testing.T) {
 	h := newServer(t)
 	for kind, want := range map[askback.Kind]string{

@@ -22,7 +22,7 @@ func team(t *testing.T) *server {
 }
 
 // The page of an ask leads to a form that offers the groups and the people, and explains its effect.
-// Afterwards, the ask is with the chosen people, and its page names the person who gave it to them.
+// Afterwards, the ask is with the chosen people. The page of the ask names the person who reassigned the ask.
 func TestFormReassignsAnAsk(t *testing.T) {
 	h := team(t)
 	ana, ben := h.browser("ana"), h.browser("ben")

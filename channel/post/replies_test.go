@@ -198,9 +198,9 @@ func TestButtonAnswersThroughTheReplyTopic(t *testing.T) {
 	}
 }
 
-// A call that needs two approvals also has buttons. The button of a person is one vote, however often the
-// person presses it. After the vote, the message confirms the vote and has no buttons. One denial denies the
-// call (F12).
+// A call that needs two approvals also has buttons. The button of a person is one vote, even if the person
+// presses the button again. After the vote, the message confirms the vote and has no buttons. One denial
+// denies the call (F12).
 func TestButtonCountsAsOneVotePerPerson(t *testing.T) {
 	p := newPhone(t)
 	call := func() askback.Ask {

@@ -62,8 +62,9 @@ func (c *Channel) isCode(value, ask string, parts ...string) bool {
 		hmac.Equal([]byte(value), []byte(c.oldCode(ask, parts...)))
 }
 
-// answerable reports whether an ask may be answered in Slack. It returns false for a settled ask, for a
-// dangerous call, and for an ask with text that is hard to see. The page is for the open asks among these.
+// answerable reports whether an ask may be answered in Slack. It returns false for a settled ask. It also
+// returns false for an ask that must be answered on its page: a dangerous call, or an ask with text that is
+// hard to see.
 func answerable(a askback.Ask) bool {
 	v := view.Of(a)
 	if a.Settled() || v.Hidden {

@@ -107,8 +107,8 @@ func TestAgentLabelIsNeverALink(t *testing.T) {
 	}
 }
 
-// A draft keeps the members that other clients have stored in it. An answer that was begun on the page is
-// finished in Telegram.
+// A draft keeps the members that other clients have stored in the draft. An answer that was begun on the page
+// is finished in Telegram.
 func TestDraftIsSharedWithOtherClients(t *testing.T) {
 	b := newBot(t)
 	checks := question("Which checks?", "lint", "unit", "race")

@@ -73,7 +73,7 @@ func (s screen) fileName() string {
 }
 
 // answerable reports whether the message has buttons that answer. The message of a settled ask has no such
-// buttons. A call must be decided on the page if it is dangerous, or if a part of it is hard to see. In a
+// buttons. A call that is dangerous, or has a part that is hard to see, must be decided on the page. In a
 // group, all people have the same buttons, so a message has only buttons that answer with one press.
 func (s screen) answerable() bool {
 	switch {

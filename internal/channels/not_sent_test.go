@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/internal/egress"
 )
 
-// If a test message reached no service, the text does not mention a rejection. The text names the settings to
-// check.
+// If a test message reached no service, the text does not mention a rejection. The text names the parts to
+// check, such as the address.
 func TestUnreachableServiceIsNotCalledARejection(t *testing.T) {
 	for want, err := range map[string]error{
 		"cannot be reached: lookup ntfy.example: no such host; check the address and the network": egress.NoReply(

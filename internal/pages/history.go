@@ -128,7 +128,7 @@ func (h History) chips() (all []filterChip) {
 	return all
 }
 
-// startsDay reports whether the ask n is the first one in the list that was settled on its day.
+// startsDay reports whether the ask n is the first ask in the list that was settled on its day.
 func (h History) startsDay(f Frame, n int) bool {
 	return n == 0 || f.dayOf(h.Asks[n].Outcome.At) != f.dayOf(h.Asks[n-1].Outcome.At)
 }

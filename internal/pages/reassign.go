@@ -35,7 +35,8 @@ func (f ReassignForm) Names() []string {
 // chose reports whether a candidate is chosen.
 func (f ReassignForm) chose(c view.Candidate) bool { return slices.Contains(f.Chosen, c.Value) }
 
-// onlyThey returns a sentence about the people who cannot answer an ask any more after it is given to others.
+// onlyThey returns a sentence about the people who cannot answer an ask any more after the ask is given to
+// others.
 func onlyThey(a view.Ask) string {
 	if len(a.To) == 0 {
 		return "To stay one of them, choose yourself above."
@@ -43,7 +44,7 @@ func onlyThey(a view.Ask) string {
 	return "To stay one of them, choose yourself above."
 }
 
-// losers returns the people who cannot answer an ask any more after all of it is given to others.
+// losers returns the people who cannot answer an ask any more after the whole ask is given to others.
 func (f ReassignForm) losers() []view.Text {
 	return append([]view.Text{view.RawText("You").Text()}, f.Rest...)
 }

@@ -10,8 +10,8 @@ const (
 	Close = "</resume-context>"
 )
 
-// Strip removes each resume context, and the white space after it, from text for people. A context without a
-// closing tag is kept, so that an agent cannot hide text by omitting the tag.
+// Strip removes each resume context from text for people, together with the white space after the context. A
+// context without a closing tag is kept, so that an agent cannot hide text by omitting the tag.
 func Strip(text string) string {
 	var b strings.Builder
 	for rest := text; ; {

@@ -213,8 +213,8 @@ func unescape(s string) (r rune, size int) {
 	return utf8.RuneError, 6
 }
 
-// escapeHidden escapes all characters of the output from begin that are not ASCII, and
-// U+007F, if any of them is invisible.
+// escapeHidden escapes characters of the output from begin, if any of the characters is invisible. It then
+// escapes all characters that are not ASCII, and U+007F.
 func (p *printer) escapeHidden(begin int) {
 	text := string(p.out[begin:])
 	if safetext.Code(text).String() == text {

@@ -47,7 +47,7 @@ type Entry struct {
 	Notes       RawText
 }
 
-// A Problem is a message about a field, to be shown next to it.
+// A Problem is a message about a field. It is shown next to the field.
 type Problem struct {
 	Field string // q1, q1-other, q1-notes, comment, reason, input, word, scope or expires_in; "" for the whole form
 	Text  Text
@@ -65,8 +65,8 @@ func NewForm(a Ask) Form {
 	return f
 }
 
-// Edited reports whether the arguments were changed, other than by white space around
-// them. An empty field is a change.
+// Edited reports whether the arguments were changed, other than by white space at their beginning or end. An
+// empty field is a change.
 func (f Form) Edited() bool {
 	return strings.TrimSpace(string(f.Input)) != strings.TrimSpace(string(f.initialInput))
 }

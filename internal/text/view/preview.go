@@ -6,8 +6,8 @@ import (
 	"github.com/askback/askback/internal/text/markdown"
 )
 
-// fenced returns a preview as formatted text if [unfenced] removes fences from it, and it has a label or text
-// around its code. Otherwise it returns nil, and the preview is shown exactly.
+// fenced returns a preview as formatted text, if [unfenced] removes fences from the preview, and the preview
+// has a label or text around its code. Otherwise it returns nil, and the preview is shown exactly.
 func fenced(s string) Markdown {
 	if unfenced(s) == s {
 		return nil

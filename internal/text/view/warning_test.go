@@ -21,7 +21,7 @@ func confirmation(input string) *view.Confirmation {
 }
 
 // Names in one object get a warning if they are equal, or differ only in case or in letters that look alike.
-// If there are many, only some of them are shown, and long names are cut (T9).
+// If many names are alike, the warning shows only some of the names. Long names are cut (T9).
 func TestSimilarNamesGetAWarning(t *testing.T) {
 	for input, want := range map[string][]string{
 		`{"path":1,"Path":2}`:                         {"path", "Path"},
