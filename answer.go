@@ -45,8 +45,9 @@ func (a Answer) Normalize(ask Ask) (Answer, error) {
 	return a, bad.err()
 }
 
-// Check returns an [Invalid] if the comment, the reason or a string of an answer to a question is not UTF-8
-// or is too long. [Answer.Normalize] also checks the answer against the ask.
+// Check returns an [Invalid] if a text of the answer is not UTF-8 or is too long. The texts are the comment,
+// the reason and the strings of the answers to questions. [Answer.Normalize] also checks the answer against
+// the ask.
 func (a Answer) Check() error {
 	var bad problems
 	checkText(&bad, "/comment", a.Comment, limits.MaxText)

@@ -174,8 +174,8 @@ func isEmail(text string) bool {
 		!strings.Contains(domain, "@") && !strings.Contains(domain, "..") && strings.Trim(domain, ".-") == domain
 }
 
-// Expects describes what an answer must be, such as "a whole number from 1 to 100", or returns "" if any
-// text is an answer.
+// Expects describes what an answer must be, such as "a whole number from 1 to 100". If any text is an answer,
+// Expects returns "".
 func (q Question) Expects() string {
 	if f, ok := parseFormat(q.Format); ok {
 		return f.String()

@@ -111,8 +111,8 @@ type TurnCancelled struct{ At time.Time }
 // RunCancelled is the input that ends the run for good.
 type RunCancelled struct{ At time.Time }
 
-// RunFailed is the input that ends the run for good because it cannot go on: its definition was removed, or
-// its stored data is damaged.
+// RunFailed is the input that ends the run for good because the run cannot go on. Its definition was removed,
+// or its stored data is damaged.
 type RunFailed struct {
 	Error string // for people
 	At    time.Time

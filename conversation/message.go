@@ -2,9 +2,9 @@ package conversation
 
 import "encoding/json"
 
-// A Message is one entry of the history that the model of a run reads. Messages are only added, never
-// changed: they are stored as events of the session's history. Their form is the same for every provider of
-// models.
+// A Message is one entry of the history that the model of a run reads. Messages are only added and never
+// changed, because they are stored as events of the session's history. Their form is the same for every
+// provider of models.
 type Message struct {
 	Role Role   `json:"role"`
 	Text string `json:"text,omitempty"`

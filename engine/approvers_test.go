@@ -124,7 +124,7 @@ func TestApproversOfAllMatchingRoutesMustAgree(t *testing.T) {
 	for name, c := range map[string]struct {
 		routes    []askback.Route
 		to        string
-		approvers string // the approvers of the ask; "": the ask is rejected
+		approvers string // the approvers of the ask, or "" if the ask is rejected
 		people    string
 		refused   string // a part of the error
 	}{

@@ -93,9 +93,9 @@ func (c *client) ask(ctx context.Context, r askback.Request) (*askback.Ask, erro
 	return a, nil
 }
 
-// prepare checks a request and sets n to the ask to make. It keeps n.Directed. It sets n.Late and returns nil
-// if the deadline has passed, if the engine cannot send to the callback, or if too few people may answer. A
-// repeated request is valid in these cases.
+// prepare checks a request and sets n to the ask to make. It keeps n.Directed. In three cases it sets n.Late
+// and returns nil: the deadline has passed, the engine cannot send to the callback, or too few people may
+// answer. A repeated request is valid in these cases.
 func (c *client) prepare(ctx context.Context, n *txn.NewAsk, r askback.Request) error {
 	r, err := r.Normalize()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// countingStore counts the records and events that are read from it.
+// countingStore counts the records and events that a test reads from the store.
 type countingStore struct {
 	engine.Store
 	rows atomic.Int64

@@ -23,8 +23,8 @@ const (
 	cleanPause = 5 * time.Millisecond
 )
 
-// cleanLoop deletes old records until ctx ends. It has its own goroutine, so that
-// deadlines do not wait for it.
+// cleanLoop deletes old records until ctx ends. It runs on a goroutine of its own, so that deadlines do not
+// wait for it.
 func (e *Engine) cleanLoop(ctx context.Context) {
 	retry := txn.DueRetry
 	for ctx.Err() == nil {

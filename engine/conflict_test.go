@@ -166,7 +166,8 @@ func TestUnknownCommitThatSucceededReturnsNoError(t *testing.T) {
 }
 
 // Two processes consume an approval in the same millisecond, so they write equal states. If the result of a
-// commit is unknown, an equal stored state is no proof: the other process may have written it (F7).
+// commit is unknown, an equal stored state is no proof, because the other process may have written that state
+// (F7).
 func TestConsumeReturnsErrUnknownDespiteEqualState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := memstore.New()

@@ -158,8 +158,8 @@ func TestCodeLinksOneContact(t *testing.T) {
 	}
 }
 
-// A person has few valid codes: a new code replaces the oldest. The store has only hashes of codes, and only
-// encrypted addresses.
+// A person has few valid codes, and a new code replaces the oldest code. The store has only hashes of codes,
+// and only encrypted addresses.
 func TestCodesAndAddressesAreNotStoredInPlainText(t *testing.T) {
 	k, ctx := newContactFixture(), t.Context()
 	anas, _ := k.withToken(t, "ana", 0)

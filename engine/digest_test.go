@@ -156,7 +156,7 @@ func TestRepeatedMessagesCountOnce(t *testing.T) {
 }
 
 // The limit counts only the messages of the last minute. An agent that keeps asking causes as many messages
-// in the second minute as in the first.
+// in the second minute as in the first minute.
 func TestMessageLimitIsPerMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phone := &counter{asks: map[string]bool{}}
@@ -201,10 +201,10 @@ func TestRepeatedMessageCountsTheSameQuestions(t *testing.T) {
 		if events, others := phone.take(); len(events) != 2 || others != nil {
 			t.Fatalf("at first: got %d messages, %v others", len(events), others)
 		}
-		// the message with the number of others fails twice
+		// the message that counts the other questions fails twice
 		phone.until.Store(time.Now().Add(75 * time.Second).UnixNano())
 		<-time.After(2 * time.Minute)
-		for range 4 { // the next such message does not change the number in the first
+		for range 4 { // the next such message does not change the number in the first message
 			p.ask(question())
 		}
 		if events, others := phone.take(); len(events) != 2 || others != nil {

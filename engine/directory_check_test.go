@@ -23,7 +23,8 @@ func TestUnknownNamesAndUnapprovableRoutesAreReported(t *testing.T) {
 	approvers := func(names ...string) askback.Route { return r(func(r *askback.Route) { r.Approvers = names }) }
 	for name, c := range map[string]struct {
 		routes []askback.Route
-		want   []string // a part of each problem; after "!" the route rejects the asks that it matches
+		// a part of the text of each problem; a "!" before the text means that the route rejects its asks
+		want []string
 	}{
 		"fine": {[]askback.Route{approvers("@payments"), r(func(r *askback.Route) {
 			r.Quorum = 2

@@ -386,7 +386,8 @@ func TestStoredDirectoryIsLimited(t *testing.T) {
 	}
 }
 
-// A second reader of the stored directory waits for the first, and never gets the settings alone (F12).
+// A second reader of the stored directory waits for the first reader, and never gets the settings alone
+// (F12).
 func TestConcurrentReadersGetStoredDirectory(t *testing.T) {
 	db := memstore.New()
 	before := newFixture(t, db, nil)

@@ -16,8 +16,8 @@ import (
 // deleted when they are due.
 const kindDraft = "draft"
 
-// draftTime is how long a draft is stored after its last change. The draft of a settled ask
-// is no longer returned, but it is not deleted earlier.
+// draftTime is how long a draft is stored after its last change. After the ask is settled, the draft is no
+// longer returned, but it is still stored for this time.
 const draftTime = 30 * 24 * time.Hour
 
 // draftID returns the id of this person's draft for an ask.

@@ -58,9 +58,9 @@ type Options struct {
 	MaxWaiters  int
 	// Settings are the initial settings.
 	Settings Settings
-	// Changed is called each time the effective settings change: the settings of [Engine.Set] with the
-	// people, groups and routes of the API. It must not call the engine or modify its argument. It may be
-	// nil.
+	// Changed is called each time the effective settings change. These are the settings of [Engine.Set] with
+	// the people, groups and routes of the API. Changed must not call the engine or modify its argument. It
+	// may be nil.
 	Changed func(Settings)
 }
 
@@ -76,9 +76,9 @@ type Engine struct {
 	feed   *feed.Service
 }
 
-// New returns an engine that uses a store. The engine should be the only writer:
-// another writer causes conflicts, which are retried. If o is nil, the zero Options are
-// used. New starts no goroutine; call [Engine.Run] to process deadlines.
+// New returns an engine that uses a store. The engine should be the only writer, because another writer
+// causes conflicts, which are retried. If o is nil, the zero Options are used. New starts no goroutine. Call
+// [Engine.Run] to process deadlines.
 func New(s Store, o *Options) *Engine {
 	if o == nil {
 		o = &Options{}
@@ -120,7 +120,7 @@ func (e *Engine) addKinds() {
 }
 
 // Link sets the base URL of the pages, without a slash at the end. From then on, asks in events have the
-// address of their page; frontends add it to other asks.
+// address of their page. Frontends add this address to other asks.
 func (e *Engine) Link(base string) { e.db.Pages.Store(&base) }
 
 // As returns the client of a principal, which the caller has authenticated. As panics if p has no name. If

@@ -80,7 +80,7 @@ func (c *client) Grants(ctx context.Context, q askback.GrantQuery) (askback.Gran
 			if err == nil && !q.Ended {
 				g.MakerEnded, err = c.engine.makerEnded(ctx, g, now, valid)
 			}
-			return g, q.Ended || now.Before(g.ExpiresAt), err // it may have expired before Run closed it
+			return g, q.Ended || now.Before(g.ExpiresAt), err // the grant may have expired before Run has closed it
 		})
 	if err != nil {
 		return askback.GrantPage{}, fmt.Errorf("grants: %w", err)

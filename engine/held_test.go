@@ -28,7 +28,7 @@ func TestHeldAnswerIsSentByTheNextProcess(t *testing.T) {
 		if _, err := ana.Hold(t.Context(), a.ID, askback.Choose("yes")); err != nil {
 			t.Fatal(err)
 		}
-		next := engine.New(db, undo) // the first process never ran
+		next := engine.New(db, undo) // Run was never called in the first process
 		go func() { _ = next.Run(t.Context()) }()
 		<-time.After(4 * time.Second)
 		synctest.Wait()

@@ -184,7 +184,7 @@ func TestKeyOfAJoinedRequestFindsItsAsk(t *testing.T) {
 	})
 }
 
-// A joined request counts as one request for the limit; a repeat does not count (T18).
+// A joined request counts as one request for the limit. A repeat does not count (T18).
 func TestJoinedRequestsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(),

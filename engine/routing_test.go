@@ -141,8 +141,8 @@ func TestSettledAskSendsNothingAfterQuietHours(t *testing.T) {
 	})
 }
 
-// Two of three people must approve; one denial denies. The request of an agent cannot lower the quorum of a
-// route (F12).
+// An ask requires the approval of two of three people, and one denial denies it. The request of an agent
+// cannot lower the quorum of a route (F12).
 func TestQuorumApprovesAndOneDenialDenies(t *testing.T) {
 	p := newTeam(t, &clockedChannel{},
 		askback.Route{Match: askback.Match{Agent: "harmless"}, To: []string{"ana", "ben", "cem"}},

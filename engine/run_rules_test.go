@@ -200,7 +200,7 @@ func TestChangedArgumentsAreNotApproved(t *testing.T) {
 	})
 }
 
-// An engine without a runner leaves the work of runs to an engine that has one.
+// An engine without a runner leaves the work of runs to an engine that has a runner.
 func TestRunsWaitForAServerWithAgents(t *testing.T) {
 	t.Run("no agents", func(t *testing.T) { testRunWaits(t, nil, 0) })
 	t.Run("another agent", func(t *testing.T) { testRunWaits(t, partialRunner{&scriptRunner{}}, 30*time.Second) })
@@ -395,9 +395,9 @@ func TestTwoProcessesShareHostedRuns(t *testing.T) {
 	})
 }
 
-// With no_self_approval, no person who instructed a run may approve its calls. These are the person who
-// started the run, people who wrote to it, and the owner of the token that started it. The rule also holds
-// for the run's children (F12).
+// With no_self_approval, no person who instructed a run may approve its calls. These people are the person
+// who started the run, the people who wrote to it, and the owner of the token that started it. The rule also
+// holds for the run's children (F12).
 func TestPeopleWhoInstructedARunCannotApproveIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{

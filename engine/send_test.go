@@ -109,8 +109,8 @@ func TestCallbackReceivesQuestionAndOutcome(t *testing.T) {
 	})
 }
 
-// A receiver that fails for three days gets all messages in order, with the same ids. No attempt is more than
-// a day after the previous one.
+// A receiver that fails for three days gets all messages in order, with the same ids. Each attempt is at most
+// a day after the previous attempt.
 func TestReceiverThatFailsForThreeDaysGetsEverythingInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()

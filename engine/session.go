@@ -45,9 +45,9 @@ func (c *client) sessionOf(t *txn.Tx, n *txn.NewAsk, a *askback.Ask) (id string,
 	return made.Row.ID, to, nil
 }
 
-// sessionCallback returns the id and the callback of the session in row, which was read for a new ask with
-// the error err. If err is not nil, it only returns err. Only the run of a hosted session may ask in it,
-// because the run would not go on after an ask of another agent.
+// sessionCallback returns the id and the callback of the session in row. The arguments row and err are the
+// result of reading the session for a new ask. If err is not nil, sessionCallback only returns err. In a
+// hosted session only its run may ask, because an ask of another agent would not resume the run.
 func sessionCallback(row store.Record, err error, n *txn.NewAsk) (id string, to txn.Callback, _ error) {
 	if err != nil {
 		return "", to, err
@@ -215,8 +215,8 @@ func (c *client) Send(ctx context.Context, id string, cmd askback.Command) (askb
 	return one, nil
 }
 
-// hosts reports whether a session belongs to a hosted run. If it does, hosts also checks that the principal
-// may do the action on it.
+// hosts reports whether a session belongs to a hosted run. If so, hosts also checks that the principal may do
+// the action on the session.
 func (c *client) hosts(ctx context.Context, action access.Action, id string) (bool, error) {
 	row, err := c.engine.db.Store.Read(ctx, txn.KindSession, id)
 	if errors.Is(err, store.ErrNotFound) {

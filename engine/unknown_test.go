@@ -82,7 +82,7 @@ func TestUnknownCommitOfRecordOtherThanAskIsReadBack(t *testing.T) {
 func TestConflictOfRecordOtherThanAskIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
-		for _, e := range operations(t, p)[1:] { // a log-in link cannot be retried: it works once
+		for _, e := range operations(t, p)[1:] { // a log-in link works once, so it cannot be retried
 			p.store.onCommit(failWithConflict(3))
 			if err := e.do(t, p); err != nil {
 				t.Errorf("%s after conflicts: got error %v, want none", e.name, err)

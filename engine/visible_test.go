@@ -129,9 +129,9 @@ func (h *host) sees(what, id string, want map[string]bool) {
 
 const secretQuestion = `{"question":"secret-question?"}`
 
-// The content of a hosted run's ask is shown to its recipients and to the agent that started the run, in
-// every list and stream. It includes the calls, the messages with the calls, their results, and the text that
-// the model is writing (T10, F10).
+// The content of a hosted run's ask is shown to its recipients and to the agent that started the run. This
+// holds for every list and stream. The content includes the calls, the messages with the calls, their
+// results, and the text that the model is writing (T10, F10).
 func TestAsksOfARunAreShownOnlyToRecipients(t *testing.T) {
 	cases := map[string]struct {
 		replies []conversation.ModelReplied

@@ -17,10 +17,9 @@ import (
 var (
 	// ErrNotFound is returned if no record has this id or key.
 	ErrNotFound = errors.New("no such record")
-	// ErrConflict is returned if a record has another version than the change
-	// expects. It is also returned if a key or the id of a new effect is taken, or if
-	// an effect is not claimed as its completion requires. Read the record and try
-	// again.
+	// ErrConflict is returned if a record has another version than the change expects. It is also returned if
+	// a key is taken, or the id of a new effect. The third case is an effect that is not claimed as its
+	// completion requires. Read the record and try again.
 	ErrConflict = errors.New("the record was changed meanwhile")
 	// ErrUnknown is returned if the disk or the database failed during the
 	// commit, so that the change may or may not be kept. Read the record to

@@ -119,7 +119,8 @@ func (a *Authority) resolve(ctx context.Context, row store.Record) (credential, 
 	for i := 0; err == nil && parent != ""; i++ {
 		up, readErr := a.o.Store.Read(ctx, KindToken, parent)
 		if errors.Is(readErr, askback.ErrNotFound) || i == maxParents {
-			return c, askback.ErrUnauthorized // the parent expired and was deleted, or the chain is too long
+			// the parent was deleted after it expired, or there are too many ancestors
+			return c, askback.ErrUnauthorized
 		}
 		if readErr != nil {
 			return c, readErr

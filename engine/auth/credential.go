@@ -95,8 +95,8 @@ func (a *Authority) NewSecret() (string, error) {
 	return secretPrefix + base64.RawURLEncoding.EncodeToString(b[:]), nil
 }
 
-// hash returns the form in which a secret is stored. Secrets have 256 random bits, so a
-// plain SHA-256 is enough; a slow password hash adds nothing.
+// hash returns the form in which a secret is stored. SHA-256 is enough for secrets with 256 random bits. A
+// slow password hash would add no security.
 func hash(secret string) string {
 	sum := digest(secret)
 	return hex.EncodeToString(sum[:])

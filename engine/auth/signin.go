@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// A signer identifies a person who signed in: an e-mail address, and the issuer
-// that verified it.
+// A signer identifies a person who signed in. It has an e-mail address, and the issuer that verified the
+// address.
 type signer struct {
 	Issuer string `json:"issuer"`
 	Email  string `json:"email"`
@@ -82,7 +82,7 @@ func (a *Authority) signerValid(by signer, name string) bool {
 	return ok && current == name
 }
 
-// signerPrefix begins the strings that root returns. No token id begins with it.
+// signerPrefix begins the strings that root returns. No id of a token has this prefix.
 const signerPrefix = "person:"
 
 // root returns the string that a grant stores in place of a token id if its maker

@@ -114,8 +114,8 @@ func (a *Authority) RevokeToken(ctx context.Context, id string) (token askback.T
 	return token, err
 }
 
-// Logout revokes the token with this secret. Possession of the secret is the only
-// permission needed: a browser logs out this way. An unknown secret is not an error.
+// Logout revokes the token with this secret. A browser logs out with Logout, so the caller needs no
+// permission other than the secret. An unknown secret is not an error.
 func (a *Authority) Logout(ctx context.Context, secret string) error {
 	row, err := a.o.Store.ReadKey(ctx, KindToken, hash(secret))
 	if errors.Is(err, askback.ErrNotFound) {

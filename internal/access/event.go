@@ -32,7 +32,7 @@ var events = map[askback.EventType]Share{
 	askback.EventQuestionConsumed:   None,
 	askback.EventAnswerAcked:        None,
 	askback.EventAnswerRefused:      None,
-	askback.EventAnswerHeld:         None, // never sent to agents; see package engine
+	askback.EventAnswerHeld:         None, // events of this type are never sent to agents
 	askback.EventAnswerUndone:       None,
 
 	askback.EventGrantMade:    Outline,

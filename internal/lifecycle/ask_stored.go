@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/wire/codec"
 )
 
-// AskFormat is the version number of the stored form of asks. [DecodeAsk] reads older
-// formats and rejects newer ones.
+// AskFormat is the version number of the stored form of asks. [DecodeAsk] reads older formats and rejects
+// newer formats.
 const AskFormat = shortFormat
 
 // AppendFixed appends the part of the state that is written once, as JSON. Its members follow from the tags

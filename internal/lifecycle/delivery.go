@@ -153,7 +153,7 @@ func deliver(r Result[AskState], at time.Time) Result[AskState] {
 }
 
 // maxSessionDeliveries is the maximum number of deliveries in the record of a session. Each turn that ends
-// adds one, so without a maximum the record would grow forever.
+// adds a delivery, so without a maximum the record would grow forever.
 const maxSessionDeliveries = 20
 
 // deliverSession adds a delivery to the callback of the session, if any, for the end of the session or of its

@@ -58,8 +58,9 @@ func reassigned(t *testing.T, at time.Time, by, what string) lifecycle.Input {
 	return in
 }
 
-// decidedBy parses the part of how that names the approvers. Examples are ", decided by ana / ben", ",
-// decided by ana / ben and whom it is escalated to" and "… escalated to within cem / zoe".
+// decidedBy parses the part of how that names the approvers. The part is ", decided by ana / ben" or ",
+// decided by ana / ben and whom it is escalated to". The second form may end with "escalated to within cem /
+// zoe".
 func decidedBy(how string, in lifecycle.Asked) lifecycle.Asked {
 	for part := range strings.SplitSeq(how, ", ") {
 		names, ok := strings.CutPrefix(part, "decided by ")

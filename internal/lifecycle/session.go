@@ -361,7 +361,7 @@ func (c SessionCommand) cancel(reason string) Cancelled {
 	return Cancelled{By: c.By, Via: c.Via, Reason: reason, At: c.At}
 }
 
-// wake starts the next turn if the last turn had ended: it sets the status to running, and removes the result
+// wake starts the next turn if the last turn had ended. It sets the status to running, and removes the result
 // and the error.
 func (s SessionState) wake() SessionState {
 	if s.Session.Ended() {

@@ -7,8 +7,8 @@ import (
 	"github.com/askback/askback/internal/wire/codec"
 )
 
-// SessionFormat is the version number of the stored form of sessions. [DecodeSession] reads
-// older formats and rejects newer ones.
+// SessionFormat is the version number of the stored form of sessions. [DecodeSession] reads older formats and
+// rejects newer formats.
 const SessionFormat = shortFormat
 
 // AppendFixed appends the part of the state that is written once, as JSON.

@@ -130,8 +130,8 @@ func readTime(at time.Time) string {
 	return at.Format("15:04:05")
 }
 
-// parse returns the inputs of a paragraph. There are several inputs for "answers 200 times", and otherwise
-// one.
+// parse returns the inputs of a paragraph. For "answers 200 times" there are several inputs, and otherwise
+// one input.
 func parse(t *testing.T, s lifecycle.AskState, lines []string) []lifecycle.Input {
 	t.Helper()
 	first, rest, _ := strings.Cut(lines[0], " ")

@@ -222,7 +222,8 @@ func (r *Reader) Count(dst *int) func(Value) {
 	return r.Number("a whole number from 1 to 1000000", func(s string) string { return readCount(s, dst) })
 }
 
-// CountOrOff is like [Reader.Count], but also reads off, which sets dst to -1.
+// CountOrOff returns a function that reads a whole number from 1 to 1000000 into dst, or the word off. For
+// off, dst is set to -1.
 func (r *Reader) CountOrOff(dst *int) func(Value) {
 	return r.Number("a whole number from 1 to 1000000, or off", func(s string) string {
 		if s == "off" {

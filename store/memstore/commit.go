@@ -54,7 +54,8 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 
 // fits reports whether every record has the expected version and every key is free.
 func (s *Store) fits(c store.Change) bool {
-	holder := map[name]*store.Record{} // the record with each key after the change so far; nil if the key is now free
+	// the record that has a key after the changes so far, keyed by the key; nil if the key is now free
+	holder := map[name]*store.Record{}
 	free := func(r *store.Record) {
 		if r != nil && r.Key != "" {
 			holder[name{r.Kind, r.Key}] = nil

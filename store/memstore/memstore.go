@@ -26,7 +26,7 @@ type Store struct {
 	// Sorted lists of records. List reads the list with the fewest records to skip.
 	all, open, owned, streamed, due *sorted[store.Record]
 
-	effects    map[string]*effect // by id; the effects are immutable
+	effects    map[string]*effect // keyed by id; the effects are immutable
 	heartbeats map[string]time.Time
 
 	// Sorted lists of effects: claimable effects, claimed or held effects, dead letters, and all effects by

@@ -25,8 +25,8 @@ const (
 
 	// SQLite rewrites an index if one of its columns is set, even to the same value. So three updates are
 	// tried in turn. The first update matches if no indexed column changes. The second update sets open, due,
-	// unacked and recent, and the third update sets all columns. The first update writes three to six pages
-	// fewer than the others. If it does not match, it costs one look-up.
+	// unacked and recent. The third update sets all columns. The first update writes three to six pages fewer
+	// than the other updates. If it does not match, it costs one look-up.
 	updateSame = `update records indexed by records_id set version = ?3, ` + unindexed + `
 		where kind = ?1 and id = ?2 and version = ?3 - 1 and stream = ?4 and key is ?5 and owner = ?7
 		and open = ?6 and due is ?13 and unacked = ?16`

@@ -61,8 +61,9 @@ type Verification struct {
 	Names   []string // the first damaged rows, such as "ask ask_01…" or "event 17 of ses_01…"
 }
 
-// verifyRecords selects all records. The last column is 0 if the column recent of an open or unacked record
-// does not match its place before or after the boundary. Such a record is in the wrong indices by owner.
+// verifyRecords selects all records. The last column compares the column recent of a record with the place of
+// the record before or after the boundary. It is 0 for an open or unacked record if the two differ. Such a
+// record is in the wrong indices by owner.
 const verifyRecords = `select ` + columns + `,
 	not (open or unacked) or recent = (id > coalesce((select b.id from boundaries b where b.kind = records.kind), ''))
 	from records not indexed`

@@ -42,8 +42,8 @@ var (
 	}
 )
 
-// ListSQL returns the statements of a List. For each of its listings, it returns the statement of all
-// records, of the last id of a window, and of the records up to that id.
+// ListSQL returns the statements of a List. For each of its listings, it returns three statements. They
+// select all records, the last id of a window, and the records up to that id.
 func ListSQL(q store.Query) (texts []string, args [][]any) {
 	for _, l := range newListings(q, "boundary") {
 		for _, one := range []query{l.sql(noEnd), l.endSQL(firstWindow), l.sql("x")} {

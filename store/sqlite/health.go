@@ -8,7 +8,7 @@ type Health struct {
 	// reads nor commits until it is opened again.
 	Failed error
 	// DiskFull is nil or matches store.ErrDiskFull. If it is not nil, the disk had no room when it was last
-	// checked. Commits then fail, except perhaps small ones.
+	// checked. Commits then fail, except perhaps small commits.
 	DiskFull error
 	// Damaged contains the names of the first damaged rows that were read since the
 	// database was opened, as in [Verification].

@@ -125,8 +125,9 @@ const (
 	countNothing = `select count(*) from search where search match '"-"'`
 )
 
-// checkIndex returns an error that matches errIndexDamaged if a table of the index is missing, or if data
-// that each search reads first is damaged. The time of the check does not depend on the size of the index.
+// checkIndex returns an error that matches errIndexDamaged if the index is damaged in one of two ways. A
+// table of the index is missing, or data that each search reads first is damaged. The time of the check does
+// not depend on the size of the index.
 func checkIndex(conn *sqlite3.Conn) error {
 	for _, check := range []struct {
 		query string
@@ -175,7 +176,7 @@ var dropIndex = []string{
 	`drop table if exists search_position`,
 }
 
-// createIndex deletes the index and creates an empty one, in one transaction.
+// createIndex deletes the index and creates an empty index, in one transaction.
 func createIndex(conn *sqlite3.Conn) error {
 	text, err := migrations.ReadFile("migrations/00008_search.sql")
 	if err != nil {

@@ -201,8 +201,8 @@ func (i indexed) check(t *testing.T) {
 	}
 }
 
-// If the index is damaged or has lost one of its tables, it is emptied when the database is opened or the
-// index is used (E9). The position of the index is then 0. No other data changes.
+// A damaged index, or an index that has lost one of its tables, is emptied. This happens when the database is
+// opened or the index is used (E9). The position of the index is then 0. No other data changes.
 func TestDamagedIndexIsCreatedAgain(t *testing.T) {
 	for _, statement := range indexDamages {
 		t.Run(statement, func(t *testing.T) {

@@ -192,7 +192,7 @@ func checkHistory(t *testing.T, path string, acknowledged map[string]bool) {
 		if err != nil {
 			t.Fatalf("Read %s: %v", id, err)
 		}
-		// The child may have committed more than it printed.
+		// The child may have committed changes that it has not printed.
 		asked, answered, sent := count[what], count[id+" answered"], count[id+" sent"]
 		if asked != 1 || answered > 1 || r.Version != int64(1+answered) || sent+claimable[id] != 1 {
 			t.Errorf("%s: got version %d, asked %d, answered %d, sent %d times and %d effects to send",

@@ -36,7 +36,7 @@ func (p *pool) get(ctx context.Context) (*sqlite3.Conn, error) {
 		return nil, ctx.Err()
 	}
 	p.mu.Lock()
-	if last := len(p.idle) - 1; last >= 0 { // its pages are the most likely to be in memory
+	if last := len(p.idle) - 1; last >= 0 { // the pages of this connection are the most likely to be in memory
 		conn := p.idle[last]
 		p.idle = p.idle[:last]
 		p.mu.Unlock()

@@ -76,7 +76,8 @@ func scanEvent(row *sqlite3.Stmt) (store.Event, error) {
 	return e, err
 }
 
-// scanSummedEvent is like scanEvent, but also reports whether the row has a checksum.
+// scanSummedEvent reads an event from the current row, as scanEvent does. It also reports whether the row has
+// a checksum.
 func scanSummedEvent(row *sqlite3.Stmt) (e store.Event, summed bool, err error) {
 	r := scanner{row: row}
 	e.Seq, e.Stream, e.StreamSeq, e.Subject, e.Type = r.number(), r.text(), r.number(), r.text(), r.text()

@@ -198,7 +198,7 @@ func (w *writer) transaction(batch []*request, apply func(*request) error, age f
 	}
 	if err := run(w.stmt.commit); err != nil {
 		w.rollback()
-		// SQLite writes the commit frame last, and the index before it, so nothing was committed
+		// SQLite writes the commit frame last and the index before the frame, so nothing was committed
 		if isFull(err) || isIndexDamage(err) {
 			return w.fail("commit", err)
 		}

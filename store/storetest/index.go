@@ -26,7 +26,7 @@ func index(t *testing.T, s Store, documents ...store.Document) {
 	update(t, s, documents...)
 }
 
-// update adds documents to the index, and moves its position by one.
+// update adds documents to the index, and moves the position of the index by one.
 func update(t *testing.T, s Store, documents ...store.Document) {
 	t.Helper()
 	seq := mustIndexed(t, s)

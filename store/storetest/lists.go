@@ -322,7 +322,7 @@ func testDue(t *testing.T, sub Subject) {
 	mustEqual(t, "a moment after the fifth", due(noon.Add(5*ms+1), 0), want[:6])
 	mustEqual(t, "at most four", due(noon.Add(time.Hour), 4), want[:4])
 
-	// A record with a later Due is no longer the first.
+	// A record whose Due is moved to a later time is no longer the first record.
 	r := mustRead(t, s, "ask", "ask_9")
 	r.Due = noon.Add(9 * ms)
 	mustCommit(t, s, put(r))

@@ -222,8 +222,8 @@ func allEvents(t *testing.T, s Store, stream string) []store.Event {
 	return all
 }
 
-// checkNumbers fails the test unless the events are numbered 1, 2, 3 … without a gap, both over all streams
-// and within each stream (F2).
+// checkNumbers fails the test unless the events are numbered 1, 2, 3 … without a gap (F2). This must hold
+// over all streams and within each stream.
 func checkNumbers(t *testing.T, events []store.Event) {
 	t.Helper()
 	heads := map[string]int64{}

@@ -54,8 +54,8 @@ func (e *Service) eventData(h lifecycle.Event, of *txn.AskRecord) (json.RawMessa
 	return append(w.b, '}'), w.err
 }
 
-// routed appends the data of an event about an ask: its ids, and the fields By, Decision, To and Why if they
-// are set.
+// routed appends the data of an event about an ask. It appends the ids, and the fields By, Decision, To and
+// Why if they are set.
 func (w *dataWriter) routed(h lifecycle.Event, a askback.Ask) {
 	w.about(a)
 	if h.By != "" {

@@ -145,7 +145,7 @@ func pendingAsk(a askback.Ask) askback.Ask {
 	return a
 }
 
-// encodeJSON is json.Marshal without HTML escaping: it leaves <, > and & unchanged.
+// encodeJSON returns the JSON of a value without HTML escaping. It leaves <, > and & unchanged.
 func encodeJSON(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

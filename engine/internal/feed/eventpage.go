@@ -139,9 +139,9 @@ func (e *Service) readPage(ctx context.Context, key pageKey, p *eventPage) {
 	keep = size <= pageBytes && asks <= pageAskBytes && err == nil
 }
 
-// pageEvent decodes a stored event and reads its ask, or the session that the event starts. If one of these
-// cannot be decoded, pageEvent logs the error and readable is false. If the ask or the session was deleted,
-// the error of the event is errMissing, because the other events were deleted with it.
+// pageEvent decodes a stored event and reads its ask, or the session that the event starts. If the event, the
+// ask or the session cannot be decoded, pageEvent logs the error and readable is false. If the ask or the
+// session was deleted, the error of the event is errMissing, because the other events were deleted with it.
 func (e *Service) pageEvent(ctx context.Context, row store.Event) (out pageEvent) {
 	out.row = row
 	var ok bool

@@ -85,8 +85,8 @@ func (c *Client) Events(ctx context.Context, sessionID string, after askback.Cur
 // errStopped is returned by the methods of eventStream after yield has returned false.
 var errStopped = errors.New("the reader of events has stopped")
 
-// yieldApart yields the event that read returns, unless the event is nil or there is an error. It calls read
-// on a separate goroutine: see Apart.
+// yieldApart calls read on a separate goroutine (see Apart) and yields the event that read returns. It yields
+// nothing if the event is nil or there is an error.
 func (f *eventStream) yieldApart(yield func(askback.Event, error) bool, read func() (*askback.Event, error)) error {
 	var ev *askback.Event
 	err := f.client.service.Apart(func() (err error) {
@@ -115,7 +115,7 @@ func (f *eventStream) begin(ctx context.Context, after askback.Cursor) (_ *askba
 		return nil, err
 	}
 	head, err := f.head(ctx)
-	if err == nil && head.seq < f.pos.seq { // the cursor is from before a backup was restored
+	if err == nil && head.seq < f.pos.seq { // the cursor was made before a backup was restored
 		return f.snapshot(ctx)
 	}
 	return nil, err
@@ -138,9 +138,9 @@ func (f *eventStream) authorize(ctx context.Context) error {
 	return err
 }
 
-// snapshot returns an event with the open asks that the principal may see and with the session of the stream.
-// It sets the position to the end of the stream. It reads the position before the asks, so a change in
-// between is both in the snapshot and in a later event.
+// snapshot returns an event with the session of the stream and the open asks that the principal may see. It
+// sets the position to the end of the stream. It reads this position before the asks. So a change in between
+// is both in the snapshot and in a later event.
 func (f *eventStream) snapshot(ctx context.Context) (_ *askback.Event, err error) {
 	if f.pos, err = f.head(ctx); err != nil {
 		return nil, err
@@ -208,9 +208,8 @@ func (f *eventStream) head(ctx context.Context) (position, error) {
 	return position{seq, n}, err
 }
 
-// read yields the events up to the end of the stream. If events are missing, it yields a
-// snapshot and continues after it. Old events may be deleted anywhere in a stream, even
-// during a read.
+// read yields the events up to the end of the stream. If events are missing, read yields a snapshot and
+// continues after the snapshot. Old events may be deleted anywhere in a stream, even during a read.
 func (f *eventStream) read(ctx context.Context, yield func(askback.Event, error) bool) error {
 	for ctx.Err() == nil {
 		events, full, err := f.batchApart(ctx)
@@ -229,7 +228,7 @@ func (f *eventStream) read(ctx context.Context, yield func(askback.Event, error)
 	return context.Cause(ctx)
 }
 
-// batchApart is like batch, on a separate goroutine: see Apart.
+// batchApart returns the result of batch, which it calls on a separate goroutine (see Apart).
 func (f *eventStream) batchApart(ctx context.Context) (events []askback.Event, full bool, err error) {
 	err = f.client.service.Apart(func() (err error) {
 		events, full, err = f.batch(ctx)

@@ -156,8 +156,9 @@ func checkAskCursor(q askback.Query) error {
 	return err
 }
 
-// storeQuery returns the part of a query that the store evaluates: its columns, and
-// whether the principal is the owner or addressed. [matchesQuery] evaluates the rest.
+// storeQuery returns the part of a query that the store evaluates. It has the filters for columns of the
+// record. It also has the principal, as the owner or as a recipient of the ask. [matchesQuery] evaluates the
+// other filters.
 func (c *Client) storeQuery(q askback.Query) store.Query {
 	from := store.Query{
 		Kind: txn.KindAsk, Agent: q.Agent, Stream: q.SessionID, After: q.Cursor,

@@ -133,7 +133,7 @@ func (c *Client) Messages(ctx context.Context, id, cursor string, limit int) (as
 				continue
 			}
 			h, ok := c.service.DecodeEvent(l)
-			if !ok || h.Text == "" { // a message that has only calls
+			if !ok || h.Text == "" { // this message has only calls
 				continue
 			}
 			ok, err := c.shareMessage(ctx, finder, rows, i, h)

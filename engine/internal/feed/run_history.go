@@ -32,7 +32,7 @@ func (c *Client) SessionHistory(ctx context.Context, id string) (events []askbac
 	for full := true; full; {
 		var page []askback.Event
 		page, full, err = f.batch(ctx)
-		if errors.Is(err, errMissing) { // the events of a deleted ask
+		if errors.Is(err, errMissing) { // these are the events of a deleted ask
 			full, err = f.skipMissing(ctx)
 		}
 		if err != nil {

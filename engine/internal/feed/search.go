@@ -30,7 +30,7 @@ const (
 	indexBatch = 32
 	indexBytes = 64 << 10
 	// indexPause is the minimum pause between two updates. The pause is also at least indexIdle times as long
-	// as the update, so that the writer has nearly all its time for other commits.
+	// as the update. So the writer has nearly all its time for other commits.
 	indexPause = 20 * time.Millisecond
 	indexIdle  = 19
 	// maxIndexed limits the bytes of an ask's words that are indexed.
@@ -44,7 +44,7 @@ const (
 // IndexLoop adds settled asks to the index until ctx ends. It reads the history after the
 // position of the index, so it also fills a new index.
 func (e *Service) IndexLoop(ctx context.Context) {
-	retry, idle := indexInterval, indexInterval // after an error; after no event
+	retry, idle := indexInterval, indexInterval // the pauses after an error and after a search that found no event
 	for ctx.Err() == nil {
 		begun := time.Now()
 		read, more, err := e.fillIndex(ctx)

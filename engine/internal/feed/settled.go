@@ -113,11 +113,12 @@ func (c *Client) settledQuery(ctx context.Context, q askback.Query) (from store.
 	return from, err
 }
 
-// clockStep is the maximum disorder of the times of events: the clock of a machine may be set back.
+// clockStep is the maximum disorder of the times of events. The times are not always in order, because the
+// clock of a machine may be set back.
 const clockStep = time.Hour
 
-// seqAt returns the Seq of the first event that is not before a time, or the next Seq if all events are
-// before it. It searches the history with a binary search.
+// seqAt returns the Seq of the first event that is not before a time. If all events are before the time, it
+// returns the next Seq. It makes a binary search in the history.
 func (e *Service) seqAt(ctx context.Context, at time.Time) (int64, error) {
 	head, _, err := e.Store.Head(ctx, "")
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// kindSnooze is the kind of the records of snoozes. They have no state machine. They are open until they are
-// due, and are then deleted. The snooze of a settled ask is no longer returned, but it is not deleted
-// earlier.
+// kindSnooze is the kind of the records of snoozes. These records have no state machine. They are open until
+// they are due, and are then deleted. After the ask is settled, its snooze is no longer returned, but it is
+// not deleted earlier.
 const kindSnooze = "snooze"
 
 // snoozeState is the state of the record of a snooze.

@@ -13,7 +13,7 @@ import (
 )
 
 // maxCounted is the maximum number of asks that Stats reads: first of the open asks, and then of all asks.
-// Any responder may request statistics, so they must take a fraction of a second.
+// Any responder may request statistics, so a request must take only a fraction of a second.
 const maxCounted = 4000
 
 // Agents implements [askback.Directory].

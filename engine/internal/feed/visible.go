@@ -18,11 +18,11 @@ import (
 
 // This file determines which parts of the history a principal gets, for streams, pages and lists alike. The
 // table is in package access. People follow each session, but see only the asks that are addressed to them.
-// If people are asked about a call of a hosted agent, only they see the call and its message. The agent that
-// started a run sees the whole run.
+// If people are asked about a call of a hosted agent, no other people see the call and its message. The agent
+// that started a run sees the whole run.
 
-// A part is an ask to which the content of an event belongs, although the event is about a call, a message or
-// a grant.
+// A part is an ask to which the content of an event belongs. The event itself is about a call, a message or a
+// grant.
 type part struct {
 	ask *lifecycle.AskState // nil: there is no such ask now
 	run string              // if ask is nil: the session of the run that may ask
@@ -125,7 +125,7 @@ func (c *Client) ShownGrant(ctx context.Context, g askback.Grant) (askback.Grant
 		return askback.Grant{}, err
 	}
 	if ok, err := c.sharePart(ctx, p); err != nil || !ok {
-		g.Input, g.Digest = nil, "" // the digest would allow a guess of the arguments
+		g.Input, g.Digest = nil, "" // with the digest, a reader could guess the arguments
 		return g, err
 	}
 	return g, nil
@@ -165,8 +165,9 @@ func (c *Client) isAskedBy(ctx context.Context, session string) (bool, error) {
 	return alwaysAddresses(s, c.Who.Name, ask), nil
 }
 
-// alwaysAddresses reports whether an ask is addressed to a person whatever its content: by the names in it,
-// or by each route that may apply.
+// alwaysAddresses reports whether an ask is addressed to a person whatever its content. The person must be
+// among the names in the ask. If the ask has no names, the person must be among the names of each route that
+// may apply.
 func alwaysAddresses(s *txn.Settings, person string, a *askback.Ask) bool {
 	lists := [][]string{a.To}
 	if len(a.To) == 0 {

@@ -54,7 +54,7 @@ type contact struct {
 // A binding identifies the token or sign-in on which a contact or a code depends.
 type binding struct {
 	root  string // see [Service.Root]
-	token string // the token of the call that added the contact; "": the program itself
+	token string // the token of the call that added the contact, or "" if the program itself added the contact
 }
 
 // ContactState is the stored state of a contact. Times are in milliseconds since 1970.
@@ -121,8 +121,8 @@ func (e *Service) contactKey(channel, address string) (string, error) {
 }
 
 // putContact adds a contact to a tx, or changes the contact with its address. If that contact belongs to
-// another person, it is deleted: the address belongs to the person who has it now. The error is an
-// [askback.Invalid] if the person has too many contacts.
+// another person, putContact deletes that contact, because the address now belongs to this person. The error
+// is an [askback.Invalid] if the person has too many contacts.
 func (e *Service) putContact(t *txn.Tx, c *contact) (*contact, error) {
 	key, err := e.contactKey(c.Channel, c.address)
 	if err == nil {
@@ -327,7 +327,7 @@ func (e *Service) contactAt(ctx context.Context, channel, address string) (*cont
 }
 
 // ContactPrincipal returns the contact with an address, and its person as a principal of the channel via. The
-// error is as for [Service.ContactAt].
+// error is the same as the error of [Service.ContactAt].
 func (e *Service) ContactPrincipal(
 	ctx context.Context, channel, address string, via askback.Channel,
 ) (askback.Principal, askback.Contact, error) {

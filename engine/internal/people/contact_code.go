@@ -33,8 +33,8 @@ type codeState struct {
 	Token string `json:"token,omitempty"`
 }
 
-// codeBytes is the number of random bytes of a code. A code has 16 letters and digits. A person can type it,
-// but it cannot be guessed, even from its hash.
+// codeBytes is the number of random bytes of a code. A code has 16 letters and digits, which a person can
+// type. A code cannot be guessed, even by a program that has its hash.
 const codeBytes = 10
 
 // codeEncoding has no digit that looks like a letter.
@@ -160,8 +160,8 @@ func (e *Service) LinkContact(ctx context.Context, channel, code, address, label
 const (
 	maxGuesses = 5                // the maximum number of wrong codes from one address within guessTime
 	guessTime  = 10 * time.Minute // the time for which a wrong code counts, which is the lifetime of a code
-	// the maximum number of addresses in memory: then some are removed, which is safe because a code cannot
-	// be guessed
+	// the maximum number of addresses in memory: if there are more, some are removed, because codes cannot be
+	// guessed anyway
 	maxGuessers  = 10_000
 	guessForgets = maxGuessers / 10 // the number of addresses that are removed at a time
 )

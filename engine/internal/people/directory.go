@@ -68,8 +68,8 @@ func (d *storedDirectory) group(name string) (int, bool) {
 		func(g storedGroup, name string) int { return cmp.Compare(g.Name, name) })
 }
 
-// current has the effective settings: the settings of [Service.Set] with the stored people, groups and
-// routes. It is not changed after it was published.
+// current has the effective settings. These are the settings of [Service.Set] with the stored people, groups
+// and routes. They are not changed after they were published.
 type current struct {
 	txn.Settings
 	groups []askback.Group // the groups in Settings.Groups, sorted by name
@@ -84,8 +84,8 @@ type directories struct {
 	mu      sync.Mutex   // held while a field is replaced
 	file    txn.Settings // the argument of [Service.Set]
 	stored  storedDirectory
-	version int64           // the version of the record of stored; 0 if no record is stored
-	warned  map[string]bool // the logged warnings
+	version int64           // the version of the record with the stored directory; 0 if there is no record
+	warned  map[string]bool // the warnings that were logged
 
 	reported map[string]bool // the problems that [Service.CheckDirectory] has logged
 }

@@ -25,7 +25,7 @@ func (c *current) excluding(recipients map[string][]string, known []string) (all
 		approvers := inAll(sets)
 		may := inAll([][]string{approvers, c.knownOf(recipients[agent], known)})
 		if len(approvers) == 0 || len(may) > 0 && (r.Quorum <= len(may) || len(r.Escalate) > 0) {
-			continue // the routes are wrong, which is reported separately; or enough people may decide
+			continue // enough people may decide, or the routes are wrong, which is reported separately
 		}
 		all = append(all, DirectoryProblem{Source: askback.SourceSettings, Refuses: true, Text: fmt.Sprintf(
 			"each confirmation of the agent %q is refused: %s must approve it, but its definition names only %d of "+

@@ -156,8 +156,8 @@ func (e *Service) personFree(r askback.PersonRequest, d *storedDirectory) error 
 	return nil
 }
 
-// personNamed returns the person with a name, as in a list, and whether the settings or the API have the
-// person.
+// personNamed returns the person with a name, in the form for lists. It also reports whether the settings or
+// the API have the person.
 func (c *current) personNamed(name string) (askback.Person, bool) {
 	i := slices.IndexFunc(c.People, func(p askback.Person) bool { return p.Name == name })
 	if i < 0 {
@@ -275,7 +275,8 @@ func (c *Client) PutGroup(ctx context.Context, name string, people []string) (as
 	return g, nil
 }
 
-// groupNamed returns a copy of the group with a name, as in a list, and whether there is one.
+// groupNamed returns a copy of the group with a name, in the form for lists. It also reports whether the
+// group exists.
 func (c *current) groupNamed(name string) (askback.Group, bool) {
 	for _, g := range c.groups {
 		if g.Name == name {

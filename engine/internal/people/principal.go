@@ -42,7 +42,7 @@ func (e *Service) IsPerson(ctx context.Context, name string) (bool, error) {
 }
 
 // nameRoot begins the root of a principal from [Service.Principal], followed by the name. No id of a token
-// begins with it.
+// has this prefix.
 const nameRoot = "name:"
 
 // Root returns the oldest ancestor of a token, as [auth.Authority.Root] does. The token of a

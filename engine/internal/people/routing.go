@@ -38,9 +38,9 @@ func (c *current) routeOf(a *askback.Ask) (out routing) {
 	return out
 }
 
-// AddRoute applies the routes to a new ask: its recipients, approvers, approval rules and timeout. The fields
-// of the request take precedence over a route, except for the approval rules. The error is an
-// [askback.Invalid] if too few people may answer or decide the ask.
+// AddRoute applies the routes to a new ask. It sets the recipients, the approvers, the approval rules and the
+// timeout of the ask. The fields of the request take precedence over a route, except for the approval rules.
+// The error is an [askback.Invalid] if too few people may answer or decide the ask.
 func (c *Client) AddRoute(ctx context.Context, n *txn.NewAsk) error {
 	s, err := c.service.current(ctx)
 	if err != nil {

@@ -208,8 +208,8 @@ func (r *runRecord) updateSession(t *txn.Tx, f conversation.UpdateSession) error
 	return r.queue(t, kindFinished, done)
 }
 
-// resultOf returns the result of a session whose agent wrote a text: the text as a JSON string, unless the
-// text is a JSON object.
+// resultOf returns the result of a session whose agent wrote a text. If the text is a JSON object, the result
+// is this object. Otherwise the result is the text as a JSON string.
 func resultOf(text string) json.RawMessage {
 	var object map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &object) == nil && object != nil && len(text) <= limits.MaxResult {

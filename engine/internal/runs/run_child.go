@@ -81,7 +81,7 @@ func (e *Service) startChild(ctx context.Context, f store.Effect, parent *runRec
 	return e.finish(ctx, f, "", nil)
 }
 
-// cancelChild cancels a child because its parent no longer waits for it.
+// cancelChild cancels a child whose parent no longer waits for it.
 func (e *Service) cancelChild(ctx context.Context, f store.Effect, parent *runRecord, w runWork) error {
 	if err := e.endChild(ctx, parent, w); err != nil {
 		return err

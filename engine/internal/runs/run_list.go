@@ -36,7 +36,7 @@ func (c *Client) Children(ctx context.Context, id string) (children []askback.Se
 			}
 			s, err := txn.DecodeSession(row)
 			if err != nil {
-				continue // damaged; the other sessions can be read
+				continue // this session is damaged, but the other sessions can be read
 			}
 			children = append(children, s.Session)
 		}

@@ -122,9 +122,9 @@ func (c *Client) stateDeliveries(ctx context.Context, q askback.DeliveryQuery) (
 // zero.
 type holders map[string]askback.Endpoint
 
-// held returns the delivery d with the id and the status of its endpoint, if the endpoint is paused or
-// disabled and d was not sent. The argument of is the record of d. If the endpoint cannot be read, held
-// returns d unchanged.
+// held returns the delivery d, with the id and the status of its endpoint. If d was sent, held returns d
+// unchanged. The same applies if the endpoint is neither paused nor disabled, or cannot be read. The argument
+// of is the record of d.
 func (h holders) held(ctx context.Context, e *Service, of sentRecord, d askback.Delivery) askback.Delivery {
 	if !lifecycle.ToCallback(d) || d.Status == askback.DeliverySent || d.Status == askback.DeliverySkipped {
 		return d
@@ -207,7 +207,7 @@ func (c *Client) deliveriesOf(
 	ctx context.Context, status askback.DeliveryStatus, f store.Effect, holders holders,
 ) (found []askback.Delivery, err error) {
 	if f.Dead && (status == askback.DeliveryQueued || status == askback.DeliveryWaiting) {
-		return nil, nil // its status is known without its ask
+		return nil, nil // such a delivery has failed, so its ask is not read
 	}
 	all, err := c.service.deliveriesOfRecord(ctx, f)
 	switch {

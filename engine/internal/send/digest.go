@@ -17,11 +17,11 @@ import (
 const digestTime = time.Minute
 
 // digests holds back questions of an agent that asks one person too many at a time. After a while, one
-// message has one of these questions and the number of the others, which are in the inbox. It is safe for
-// concurrent use.
+// message has one of these questions and the number of the other questions, which are in the inbox. A digests
+// value is safe for concurrent use.
 //
-// When the process ends, it forgets the questions that it held. The next process treats them as new
-// questions, after it has read from the store which messages were sent in the last digestTime.
+// When the process ends, the questions that were held back are lost from memory. The next process treats them
+// as new questions, after it has read from the store which messages were sent in the last digestTime.
 type digests struct {
 	mu  sync.Mutex
 	all map[digestKey]*heldBack

@@ -32,8 +32,8 @@ func lockEndpoint(t *txn.Tx, id string) (*txn.EndpointRecord, error) {
 	return txn.Load(t, KindEndpoint, id, DecodeEndpoint)
 }
 
-// endpointSecret is the number of random bytes in a secret. endpointSecretPrefix is the text before its
-// base64 form: see standardwebhooks.com.
+// endpointSecret is the number of random bytes in a secret. endpointSecretPrefix is the text before the
+// base64 form of a secret (see standardwebhooks.com).
 const (
 	endpointSecret       = 32
 	endpointSecretPrefix = "whsec_"

@@ -145,7 +145,7 @@ func (e *Service) PerformLoop(ctx context.Context) {
 func (w *worker) claim(ctx, work, sending context.Context) error {
 	e, now := w.service, w.service.Clock()
 	if w.renew.Swap(false) {
-		// The claims of the old name expire when its heartbeats stop: see beatOld.
+		// The claims of the old name expire when its heartbeats stop. See beatOld.
 		var err error
 		if w.node, err = e.IDs.New("node_", now); err != nil {
 			w.renew.Store(true)
@@ -385,8 +385,8 @@ func (e *Service) RetryDeadLetter(ctx context.Context, id string) error {
 }
 
 // reviveDeadLetter makes a dead letter due immediately. If another delivery of the same ask or session is
-// queued, it deletes the dead letter. The delivery of the dead letter then waits for the queued delivery, and
-// gets a new effect after it.
+// queued, it deletes the dead letter. The delivery of the dead letter then waits for the queued delivery.
+// Afterwards it gets a new effect.
 func (e *Service) reviveDeadLetter(ctx context.Context, f store.Effect) error {
 	return e.Update(ctx, func(t *txn.Tx) error {
 		done := store.Completion{ID: f.ID, Retry: t.Now()}

@@ -60,8 +60,8 @@ func (c *Caller) AuthorizeAsk(action access.Action, state *lifecycle.AskState) e
 	return err
 }
 
-// AuthorizeRelation is like AuthorizeAsk, for any ask or session to which this principal
-// has the given relation.
+// AuthorizeRelation returns an error unless this principal may do an action on an ask or session to which it
+// has the given relation. The errors are the same as the errors of AuthorizeAsk.
 func (c *Caller) AuthorizeRelation(action access.Action, relation access.Relation) error {
 	switch {
 	case access.Allowed(c.Who.Kind, action, relation):
@@ -179,10 +179,9 @@ func (c *Caller) FindSession(ctx context.Context, action access.Action, id strin
 	return state.Session, c.AuthorizeSession(action, state.Session.Owner)
 }
 
-// OwnSession returns the implicit session of a single ask. It is waiting while the ask is
-// open and ends with it. A principal that may not see the ask may see the session only with
-// [access.ActSessions]. If the ask belongs to another session, the error is
-// [askback.ErrNotFound].
+// OwnSession returns the implicit session of a single ask. The session is waiting while the ask is open, and
+// ends with the ask. A principal that may not see the ask may see the session only with [access.ActSessions].
+// If the ask belongs to another session, the error is [askback.ErrNotFound].
 func (c *Caller) OwnSession(state lifecycle.AskState, action access.Action) (askback.Session, error) {
 	err := c.AuthorizeAsk(access.ActGet, &state)
 	if action == access.ActSessions { // the status of a session reveals nothing of the ask

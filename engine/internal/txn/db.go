@@ -133,7 +133,7 @@ func (db *DB) Fetch(ctx context.Context, id string) (*AskRecord, error) {
 	return a, nil
 }
 
-// FetchApart is like Fetch, on a separate goroutine: see Apart.
+// FetchApart returns the result of Fetch, which it calls on a separate goroutine (see Apart).
 func (db *DB) FetchApart(ctx context.Context, id string) (a *AskRecord, err error) {
 	err = db.Apart(func() (err error) {
 		a, err = db.Fetch(ctx, id)

@@ -28,8 +28,8 @@ type hub struct {
 	Forget func()
 }
 
-// A Member is a waiter for one ask, a follower of one stream, or a watcher of a run, of snoozes or of held
-// answers.
+// A Member is a waiter for one ask, a follower of one stream, or a watcher. Watchers watch a run, snoozes or
+// held answers.
 //
 // A follower reads its stream to the end and then sleeps until the stream grows. It is registered before it
 // reads, so it misses nothing.
@@ -275,7 +275,7 @@ func (h *hub) Begin(session string, request int) *LiveText {
 	return l
 }
 
-// maxLive is the maximum length of a live text in bytes. The message has the rest.
+// maxLive is the maximum length of a live text in bytes. Text after this length is only in the message.
 const maxLive = 1 << 20
 
 // Add adds a piece of the text, and wakes the followers of the session. It does nothing after End, or if the

@@ -10,8 +10,8 @@ import (
 // locked takes no memory.
 type keyedMutex struct {
 	mu sync.Mutex
-	// waiting has the ids that are locked, each with the channels of the callers that wait for it, in their
-	// order. A closed channel means that its caller has the lock.
+	// waiting maps each locked id to the channels of the callers that wait for the lock, in their order. A
+	// closed channel means that its caller has the lock.
 	waiting map[string][]chan struct{}
 }
 

@@ -124,8 +124,8 @@ const (
 	// a query.
 	ExamineChunk = 5000
 	// MaxExamined and MaxListTime limit the records that are examined for a page, and the time for a page. A
-	// page that reaches a limit ends with a cursor, even if it has no items. In memory, 200 000 records take
-	// about 0.15 s; from a slow disk, they take seconds.
+	// page that reaches a limit ends with a cursor, even if the page has no items. In memory, 200 000 records
+	// take about 0.15 s. From a slow disk, they take seconds.
 	MaxExamined = 200_000
 	// MaxListTime is described with MaxExamined.
 	MaxListTime = 250 * time.Millisecond

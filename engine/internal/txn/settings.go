@@ -47,7 +47,7 @@ type Settings struct {
 // A Receiver is a phone or a chat room in the settings.
 type Receiver struct {
 	Channel string // a name of [Options.Channels]
-	Name    string // its name in the settings of the channel
+	Name    string // the name of the receiver in the settings of the channel
 	Person  string // the person who reads it
 	// Addressed is set if it gets only asks that name people. Other asks reach its person in another place,
 	// such as a room of the same chat.

@@ -101,7 +101,7 @@ func (t *Tx) commit() error {
 	}
 	if err := commit(t.ctx, t.Change); err != nil {
 		for _, r := range t.Records {
-			t.DB.Cache.Drop(r.ID()) // it may be older than the version of another process
+			t.DB.Cache.Drop(r.ID()) // the cached record may be older than the version of another process
 		}
 		if errors.Is(err, store.ErrUnknown) {
 			t.DB.Hub.wakeFollowers(t.Change.Events) // waiters read whether it was committed
