@@ -170,7 +170,8 @@ func (c *client) open(t *txn.Tx, n *txn.NewAsk) (*askback.Ask, error) {
 	in := n.Asked
 	in.At = t.Now()
 	if n.Timeout != 0 {
-		in.Ask.Deadline = t.Now().Add(n.Timeout).Truncate(time.Millisecond) // the stored precision
+		// deadlines are stored in whole milliseconds
+		in.Ask.Deadline = t.Now().Add(n.Timeout).Truncate(time.Millisecond)
 	}
 	in.Ask.FollowUps = people.FollowUps(n.Route, t.Now())
 	var err error
@@ -182,7 +183,7 @@ func (c *client) open(t *txn.Tx, n *txn.NewAsk) (*askback.Ask, error) {
 	if err := t.Lock(in.Ask.ID); err != nil {
 		return nil, err
 	}
-	var to txn.Callback // the callback of the session
+	var to txn.Callback // the address for the events of the asks of the session
 	if in.Ask.SessionID, to, err = c.sessionOf(t, n, &in.Ask); err != nil {
 		return nil, err
 	}

@@ -49,7 +49,8 @@ func (e *Engine) clean(ctx context.Context) error {
 	}
 	before := e.db.Clock().Add(-keep)
 	var failed []error
-	for _, k := range e.db.Kinds { // in order: a session is deleted after its asks, and a run after its session
+	// the order of Kinds matters: a session is deleted after its asks, and a run after its session
+	for _, k := range e.db.Kinds {
 		if k.Delete != nil {
 			failed = append(failed, e.cleanKind(ctx, k, before))
 		}
@@ -64,7 +65,7 @@ func (e *Engine) cleanKind(ctx context.Context, kind txn.Kind, before time.Time)
 	var batch []store.Change
 	for row, err := range e.db.Rows(ctx, q) {
 		if more := (*store.MoreError)(nil); errors.As(err, &more) {
-			continue // many old records may still be open
+			continue // the records examined so far are old but still open, so the search continues
 		}
 		if err != nil {
 			return err
@@ -108,7 +109,7 @@ func deleteAsk(_ context.Context, r store.Record) (c store.Change, _ error) {
 	}
 	filter := store.EventFilter{Stream: r.Stream, Subject: r.ID}
 	if r.Stream == ids.Swap(r.ID, ids.Session) {
-		filter.Subject = "" // the stream has only this ask
+		filter.Subject = "" // the stream has events of this ask only, so all its events are deleted
 	}
 	c = txn.Deletion(r)
 	c.Prune = []store.EventFilter{filter, {Stream: r.ID}} // the second stream has only the events for people

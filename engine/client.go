@@ -290,7 +290,7 @@ func (c *client) wait(ctx context.Context, id string, l revision.Limit) (*txn.As
 	if err != nil || a.State.Ask.Outcome != nil {
 		return a, err
 	}
-	return a, context.Cause(ctx) // nil if the limit has ended the wait
+	return a, context.Cause(ctx) // the cause is nil if the limit has ended the wait
 }
 
 // sleepUntilSettled returns the ask of a waiter when it is settled. It returns nil if ctx or the limit ends

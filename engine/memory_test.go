@@ -138,7 +138,7 @@ func TestMemoryOfStoredAsksIsBoundedByCacheBytes(t *testing.T) {
 		p := newFixture(t, discardStore{db}, &engine.Options{CacheBytes: limit})
 		before := heap()
 		for _, id := range ids {
-			if _, err := p.ana.Claim(t.Context(), id); err != nil { // the cache has changed asks
+			if _, err := p.ana.Claim(t.Context(), id); err != nil { // after a step, the changed ask is in the cache
 				t.Fatal(err)
 			}
 		}

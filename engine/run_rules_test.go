@@ -190,7 +190,8 @@ func TestChangedArgumentsAreNotApproved(t *testing.T) {
 		h := newHost(t, r)
 		defer h.stop()
 		s := h.run("Go.")
-		r.whenSettled(func(askback.Outcome) { r.server = "other" }) // the definition was changed
+		// now the definition of the agent has another server
+		r.whenSettled(func(askback.Outcome) { r.server = "other" })
 		if _, err := h.ana.Answer(t.Context(), h.asked().ID, askback.Answer{Decision: askback.Approve}); err != nil {
 			t.Fatal(err)
 		}
@@ -448,13 +449,13 @@ func TestRunsThatProgramsStartAreLimited(t *testing.T) {
 			}})
 		defer h.stop()
 		bot := h.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
-		for range 110 { // sessions that are not hosted count separately
+		for range 110 { // these sessions are not hosted, so they have a separate limit
 			if _, err := bot.Start(t.Context(), askback.SessionRequest{}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		started := 0
-		for range 120 { // MaxOpen of newHost is 100
+		for range 120 { // newHost sets MaxOpen to 100
 			if _, err := bot.Start(t.Context(), askback.SessionRequest{Agent: "poem", Prompt: "Go."}); err == nil {
 				started++
 			} else if !errors.Is(err, askback.ErrTooMany) {

@@ -499,7 +499,7 @@ func TestHostedRunContinuesAfterCrash(t *testing.T) {
 			h.start(s)
 			one := h.run("Go.")
 			<-begun
-			h.stop() // the tool is still running after ten seconds
+			h.stop() // stop waits ten seconds for the tool, which is still running then
 			h.runner.execute = nil
 			h.start(s)
 			defer h.stop()

@@ -527,8 +527,8 @@ func TestDeliveryClaimedBeforeItsAskIsCachedIsSent(t *testing.T) {
 		p := newSender(t, memstore.New(), to)
 		p.store.onCommit(func(ctx context.Context, c store.Change, next committer) (int64, error) {
 			seq, err := next(ctx, c)
-			if len(c.Done) > 0 && len(c.Effects) > 0 { // the question was sent, and the outcome follows
-				p.ask(calledBack()) // so that effects are claimed
+			if len(c.Done) > 0 && len(c.Effects) > 0 { // this commit completes the question and queues the outcome
+				p.ask(calledBack()) // a new effect lets the engine claim effects now
 				<-time.After(time.Second)
 			}
 			return seq, err

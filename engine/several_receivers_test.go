@@ -169,7 +169,7 @@ func TestQuestionSettledBeforeFirstAttemptIsNotSentToPhones(t *testing.T) {
 			Channels: map[string]engine.Channel{"webhook": agent, "post": people},
 			Settings: engine.Settings{Receivers: receivers("phone", "tablet")},
 		})
-		p.answer(p.ana, p.ask(calledBack()), "SQLite") // nothing is sent yet
+		p.answer(p.ana, p.ask(calledBack()), "SQLite") // Run has not started, so nothing is sent yet
 		stop := p.run()
 		synctest.Wait()
 		if got := people.all(); len(got) != 0 {

@@ -346,7 +346,7 @@ func TestCallbackOfAPersonGetsNoAsksOfOthers(t *testing.T) {
 			}
 			h.start(memstore.New())
 			defer h.stop()
-			r.mu.Lock() // so that the model replies after the address is set
+			r.mu.Lock() // the lock delays the reply of the model until the address is set
 			s, err := h.ana.Start(t.Context(), askback.SessionRequest{Agent: "poem", Prompt: "Go.", Key: "k"})
 			if err == nil { // the starter sets the callback only now
 				s, err = h.ana.Start(t.Context(), askback.SessionRequest{

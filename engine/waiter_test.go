@@ -124,7 +124,7 @@ func TestObserverIsCalledOncePerEventInOrder(t *testing.T) {
 			func() (askback.Ask, error) { return p.agent.Consume(t.Context(), a.ID, a.Confirmation.Digest) },
 			func() (askback.Ask, error) { return p.agent.Consume(t.Context(), a.ID, a.Confirmation.Digest) },
 		} {
-			_, _ = do() // other tests check the results
+			_, _ = do() // the results are checked in other tests
 		}
 		log.wait(t, "question_pending pending", "question_claimed pending", "question_answered answered",
 			"answer_refused answered", "question_consumed answered")

@@ -22,8 +22,8 @@ const (
 	Endpoint = "whe_"
 	Contact  = "ctc_"
 
-	ContactCode = "code_" // not in any reply
-	JoinedKey   = "key_"  // not in any reply
+	ContactCode = "code_" // no reply of the API has such an id
+	JoinedKey   = "key_"  // no reply of the API has such an id
 )
 
 const (

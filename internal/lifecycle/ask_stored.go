@@ -29,7 +29,7 @@ func (s AskState) AppendRequest(b []byte) ([]byte, error) {
 // AppendMoving appends the part of the state that each step rewrites, as JSON.
 func (s AskState) AppendMoving(b []byte) ([]byte, error) {
 	if s.Ask.AckedAt.Equal(s.Ask.ConsumedAt) {
-		s.Ask.AckedAt = time.Time{} // restore sets it from ConsumedAt
+		s.Ask.AckedAt = time.Time{} // the method restore sets AckedAt to ConsumedAt
 	}
 	if o := s.Ask.Outcome; o != nil && len(o.Input) == 0 && o.Digest != "" {
 		without := *o

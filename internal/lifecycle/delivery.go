@@ -249,7 +249,7 @@ func (s AskState) Delivery(id string) (askback.Delivery, bool) { return delivery
 func (s SessionState) Delivery(id string) (askback.Delivery, bool) {
 	d, ok := deliveryByID(s.Deliveries, id)
 	if ok && d.Session == nil {
-		d.Session = &s.Session // the session no longer changes
+		d.Session = &s.Session // the delivery omits a session that has ended, because that session no longer changes
 	}
 	return d, ok
 }
@@ -371,7 +371,7 @@ func delivered[S any](s S, list func(*S) *[]askback.Delivery, in Input) (Result[
 	if ends {
 		effects = sendNext(next, *h.Delivery, h.Delivery.At)
 		d, _ := deliveryByID(*next, h.Delivery.ID)
-		h.Delivery.Status = d.Status // queued, or waiting, if it is sent again
+		h.Delivery.Status = d.Status // if the delivery is sent again, its status is queued or waiting
 	}
 	r := changed(s, *h)
 	r.Effects = effects

@@ -155,7 +155,7 @@ func anyTime(a askback.Ask, now time.Time) *rapid.Generator[time.Time] {
 	at := []time.Time{
 		now, now.Add(time.Second), now.Add(29 * time.Second), now.Add(30 * time.Second), now.Add(time.Minute),
 		now.Add(5 * time.Minute), now.Add(20 * time.Minute),
-		now.Add(-time.Second), // clocks of replicas differ
+		now.Add(-time.Second), // the clocks of processes may differ
 	}
 	if !a.Deadline.IsZero() {
 		for _, hold := range []time.Duration{0, limits.ClaimHold, limits.MaxClaimHold} {

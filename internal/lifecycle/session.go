@@ -179,7 +179,7 @@ func askClosed(s SessionState, in AskClosed) (Result[SessionState], error) {
 	if s.Session.Ended() {
 		return unchanged(s), nil
 	}
-	if s.Session.Hosted { // the run determines the next step
+	if s.Session.Hosted { // the next status depends on the run, which sends RunChanged
 		s.Session.AsksPending = max(0, s.Session.AsksPending-1)
 		return changed(s.settle(in.At)), nil
 	}
@@ -193,7 +193,7 @@ func askClosed(s SessionState, in AskClosed) (Result[SessionState], error) {
 	s.Session.AsksPending = max(0, s.Session.AsksPending-1)
 	s = s.settle(in.At)
 	if s.Session.AsksPending > 0 {
-		return changed(s), nil // the status is the same, and the history of the ask has the event
+		return changed(s), nil // the status does not change, and the history of the ask has the event
 	}
 	return changed(s, Event{Type: askback.EventStateChange, State: "llm_requesting"}), nil
 }

@@ -63,7 +63,7 @@ type writes struct {
 
 	insert, drop, event, head, last *sqlite3.Stmt
 	pruneStream, pruneSubjects      *sqlite3.Stmt
-	update                          [3]*sqlite3.Stmt // updateSame, updateState, updateAll
+	update                          [3]*sqlite3.Stmt // the statements updateSame, updateState and updateAll
 
 	insertEffect, updateEffect, deleteEffect, deleteEffects *sqlite3.Stmt
 	effect, ready, claimed, claimedBy, held                 *sqlite3.Stmt

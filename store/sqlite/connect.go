@@ -190,7 +190,7 @@ func migrate(ctx context.Context, path string, db *sql.DB, log *slog.Logger) err
 	}
 	done, err := p.Up(ctx)
 	for _, m := range done {
-		if have > 0 { // a new database needs no log entry for each migration
+		if have > 0 { // the migrations of a new database are not logged
 			log.Info("database migrated", "version", m.Source.Version, "took", m.Duration)
 		}
 	}

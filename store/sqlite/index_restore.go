@@ -59,12 +59,13 @@ type restoration struct {
 // restore returns an error if the index is still damaged. The writer then creates the index again.
 func (w *writer) restore(r *restoration) error {
 	if w.restored.Load() != r.before {
-		return nil // the index is no longer damaged
+		return nil // the index was created again after the caller read it
 	}
 	if isIndexDamage(r.err) {
 		return r.err
 	}
-	conn, err := connect(w.path, true) // w.conn may have the settings of the index in memory
+	// a new connection is needed, because w.conn may have the settings of the index in memory
+	conn, err := connect(w.path, true)
 	if err != nil {
 		return err
 	}

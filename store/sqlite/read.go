@@ -194,7 +194,7 @@ func (h *head) add(row *sqlite3.Stmt) (more bool) {
 		h.seq, h.streamSeq = max(h.seq, e.Seq), e.StreamSeq+h.rows
 		return false
 	case h.rows == 0:
-		h.seq, h.streamSeq = e.Seq, e.StreamSeq // used if every event is damaged
+		h.seq, h.streamSeq = e.Seq, e.StreamSeq // these numbers are used if every event is damaged
 	}
 	h.rows++
 	return true
@@ -243,7 +243,7 @@ func (s *Store) eachRow(
 		return readError(ctx, err)
 	}
 	defer s.read.put(conn)
-	if text != selectID && text != selectKey { // other statements may read many rows
+	if text != selectID && text != selectKey { // only statements other than the reads of one record may take long
 		conn.SetInterrupt(ctx.Done())
 		defer conn.SetInterrupt(nil)
 	}

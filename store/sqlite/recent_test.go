@@ -245,7 +245,7 @@ func TestVerifyReportsWrongRecentColumn(t *testing.T) {
 		"update records set recent = 0 where id = '" + record(2).ID + "'":          {"ask " + record(2).ID},
 		"update records set recent = 1 where id = '" + record(2).ID + "'":          nil,
 		"insert into boundaries (kind, id) values ('ask', '" + record(1).ID + "')": {"ask " + record(1).ID},
-		// this is not the boundary of asks
+		// this boundary is for grants and not for asks
 		"insert into boundaries (kind, id) values ('grant', 'grt_1')": nil,
 	} {
 		executeOnFile(t, path, change)

@@ -32,7 +32,7 @@ func testKeys(t *testing.T, sub Subject) {
 	s := sub.Store
 	checkKey(t, s, "ask", "k", "")
 	a := keyed("ask", "ask_1", "k")
-	mustCommit(t, s, put(a, keyed("token", "tok_1", "k"))) // the same key of another kind
+	mustCommit(t, s, put(a, keyed("token", "tok_1", "k"))) // a record of another kind may have the same key
 	checkKey(t, s, "ask", "k", "ask_1")
 	checkKey(t, s, "token", "k", "tok_1")
 	a = committed(a)
@@ -76,7 +76,7 @@ func testMovedKeys(t *testing.T, sub Subject) {
 	a, b = committed(a), committed(b)
 
 	a.Key, b.Key = "", "k"
-	mustConflict(t, s, put(b, a)) // a still has the key when b is written
+	mustConflict(t, s, put(b, a)) // the record a still has the key when the record b is written
 	checkKey(t, s, "ask", "k", "ask_1")
 	mustCommit(t, s, put(a, b))
 	checkKey(t, s, "ask", "k", "ask_2")

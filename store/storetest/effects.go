@@ -137,7 +137,7 @@ func testRetries(t *testing.T, sub Subject) {
 			Error: fmt.Sprint("failure ", n+1),
 		}
 		mustCommit(t, s, complete(retry))
-		mustConflict(t, s, complete(retry)) // the claim is free
+		mustConflict(t, s, complete(retry)) // the first completion has already freed the claim
 	}
 }
 
@@ -247,7 +247,8 @@ func testHeldEffects(t *testing.T, sub Subject) {
 		store.Completion{ID: "eff_3", Node: "a", Held: "k", Retry: noon.Add(time.Minute)},
 		store.Completion{ID: "eff_4", Node: "a", Held: "k"},
 	))
-	mustCommit(t, s, complete(store.Completion{ID: "eff_4", Retry: later})) // the effect is no longer held
+	// this completion ends the hold of the effect
+	mustCommit(t, s, complete(store.Completion{ID: "eff_4", Retry: later}))
 	mustEqual(t, "claimed while held", mustClaim(t, s, "b", noon, 0), noEffects)
 	held := effect("eff_1")
 	held.Attempts, held.Held, held.Error = 1, "k", "paused"

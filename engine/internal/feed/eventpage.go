@@ -19,7 +19,7 @@ type eventPage struct {
 	ready  chan struct{} // closed when the page was read
 	events []pageEvent
 	full   bool  // there may be more events
-	err    error // why the page ends early
+	err    error // the error that ended the page early, or nil
 }
 
 // A pageEvent is an event of a page, with the data that its readers share.

@@ -26,9 +26,9 @@ type eventStream struct {
 	follower *txn.Member
 	pos      position
 
-	live       *txn.LiveText // the reader already has the first liveSent bytes of this text
+	live       *txn.LiveText // the text of the model; the reader already has its first liveSent bytes
 	liveSent   int
-	liveHidden bool // the reader may not read that text
+	liveHidden bool // whether the reader may not read the text in live
 }
 
 // A position is a place in the history. The field seq is the number of an event over all streams. The field n

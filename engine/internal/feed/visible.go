@@ -32,7 +32,7 @@ type part struct {
 // sharePart reports whether the principal gets the content of an event that belongs to an ask.
 func (c *Client) sharePart(ctx context.Context, p part) (bool, error) {
 	switch {
-	case c.Who.Kind == askback.Agent: // the session belongs to the agent
+	case c.Who.Kind == askback.Agent: // the session belongs to the agent, so the agent gets all content
 		return true, nil
 	case p.by != "" && p.by == c.Who.Name && access.Ever(c.Who.Kind, access.ActAnswer):
 		return true, nil

@@ -169,7 +169,7 @@ func (e *Service) contactValid(ctx context.Context, c *contact, now time.Time) (
 		return false, nil
 	}
 	switch {
-	case c.root == "": // added by the program itself, without a token
+	case c.root == "": // the program itself added the contact, without a token
 		return e.IsPerson(ctx, c.Person)
 	case auth.IsSignIn(c.root):
 		return e.RootValid(ctx, c.root, c.Person, now)

@@ -53,7 +53,7 @@ type storedDirectory struct {
 	People   []storedPerson  `json:"people,omitempty"`
 	Groups   []storedGroup   `json:"groups,omitempty"`
 	Routes   []askback.Route `json:"routes,omitempty"`
-	Revision int64           `json:"revision,omitempty"` // changes with the routes
+	Revision int64           `json:"revision,omitempty"` // the number of the revision, which changes with the routes
 	By       string          `json:"by,omitempty"`       // who last changed the routes
 	At       int64           `json:"at,omitempty"`       // when
 }

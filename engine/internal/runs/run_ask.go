@@ -136,7 +136,7 @@ func (e *Service) resumeRun(ctx context.Context, f store.Effect, r *runRecord) e
 		if err := resume(t, r); err != nil {
 			return err
 		}
-		return t.PerformEffects() // a revoked grant is an error
+		return t.PerformEffects() // PerformEffects returns an error if the grant was revoked
 	})
 	if why := refusal(err); why != "" {
 		out.Approved, out.IsError, out.Text = false, true, "This is not approved, because "+

@@ -44,9 +44,9 @@ func (e *Service) executeTool(ctx context.Context, f store.Effect, r *runRecord,
 		if errors.Is(context.Cause(running), errUnneeded) {
 			return e.finish(ctx, f, "", nil)
 		}
-		return context.Cause(running) // the outcome of the tool is unknown
+		return context.Cause(running) // the tool may or may not have run, so the effect is kept
 	}
-	stop() // the next commit would wake the watcher
+	stop() // stop watching, because the next commit changes the run and would wake the watcher
 	return e.finish(ctx, f, f.Subject, func(t *txn.Tx, r *runRecord) error { return r.toolFinished(t, w.Call, out) })
 }
 
@@ -82,7 +82,7 @@ func (e *Service) startTool(
 		}
 	}
 	err = e.Update(ctx, func(t *txn.Tx) error {
-		t.Exclusive = true // only one process may run the tool
+		t.Exclusive = true // of two processes that commit this start, only one may run the tool
 		r, err := lockKnownRun(t, known)
 		if err != nil {
 			return err
@@ -103,7 +103,7 @@ func (e *Service) startTool(
 		if runs = r.state.Runs(w.Call); !runs {
 			t.Change.Done = append(t.Change.Done, store.Completion{ID: f.ID, Node: f.Node})
 		}
-		return t.PerformEffects() // a revoked grant is an error
+		return t.PerformEffects() // PerformEffects returns an error if the grant was revoked
 	})
 	return runs && err == nil, err
 }

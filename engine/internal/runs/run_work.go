@@ -241,7 +241,7 @@ func (e *Service) requestModel(ctx context.Context, f store.Effect, r *runRecord
 		}
 		return context.Cause(running)
 	}
-	stop() // the next commit would wake the watcher
+	stop() // stop watching, because the next commit changes the run and would wake the watcher
 	return e.finish(ctx, f, f.Subject, func(t *txn.Tx, r *runRecord) error { return r.step(t, withNumbers(in, w, t)) })
 }
 

@@ -21,7 +21,7 @@ type Service struct {
 // Options configure a [Service].
 type Options struct {
 	Runner   Runner // may be nil
-	Idle     bool   // no schedule starts a run
+	Idle     bool   // if set, schedules start no runs
 	Asker    Asker
 	Sessions func(askback.Principal) askback.Sessions // returns the interface of a principal to sessions
 }
@@ -55,7 +55,7 @@ func (e *Service) As(c *txn.Caller) Client { return Client{e, c} }
 // runKinds returns the kinds of the records of runs and of their effects.
 func (e *Service) runKinds() []txn.Kind {
 	slots := runSlots
-	if e.Runner == nil { // another process has the agents
+	if e.Runner == nil { // without a runner, another process performs the effects
 		slots = 0
 	}
 	return []txn.Kind{

@@ -63,7 +63,8 @@ func (c *Client) deliveriesAbout(
 ) (page askback.DeliveryPage, err error) {
 	all, err := c.stateDeliveries(ctx, q)
 	if errors.Is(err, askback.ErrNotFound) {
-		return page, nil // like other lists, it does not distinguish missing records from invisible records
+		// a missing record has the same result as a record that the principal may not see, as in other lists
+		return page, nil
 	}
 	if err != nil {
 		return page, err

@@ -34,9 +34,9 @@ type digestKey struct{ channel, target, owner string }
 type heldBack struct {
 	sent    []sentMessage     // the messages of the last digestTime, oldest first
 	due     time.Time         // when the next message is sent for all held deliveries; zero: no delivery is held
-	held    map[string]bool   // the ids of deliveries
+	held    map[string]bool   // the ids of the deliveries that are held back
 	covered map[string]bool   // the ids of held deliveries that a message has counted
-	carrier map[string]others // keyed by the ids of deliveries that count other questions and were not yet sent
+	carrier map[string]others // the other questions that a delivery counts, keyed by its id, until the delivery is sent
 }
 
 // An others value counts the other questions of a delivery.

@@ -57,7 +57,7 @@ func (e *Service) outgoing(ctx context.Context, f store.Effect) (o outgoing, err
 			o.Delivery, ok = a.State.Delivery(f.ID)
 		}
 		if err == nil && o.Status != askback.DeliveryQueued {
-			// The commit that queued the delivery may not have been cached yet.
+			// The delivery was committed, but the ask in the cache may be older.
 			if a, err = e.Fetch(ctx, f.Subject); err == nil {
 				o.Delivery, ok = a.State.Delivery(f.ID)
 			}
@@ -73,7 +73,8 @@ func (e *Service) outgoing(ctx context.Context, f store.Effect) (o outgoing, err
 	if !ok {
 		return o, askback.ErrNotFound
 	}
-	if o.Person != "" && !ids.Valid(ids.Contact, o.Target) { // the binding of a contact may end
+	// contacts are excluded: whether a contact is still valid is checked when its address is read
+	if o.Person != "" && !ids.Valid(ids.Contact, o.Target) {
 		known, err := e.Contacts.IsPerson(ctx, o.Person)
 		o.gone = !known
 		return o, err

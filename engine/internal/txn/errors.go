@@ -51,7 +51,7 @@ func FromStore(err error) error {
 	case errors.Is(err, store.ErrFull):
 		return askback.ErrFull
 	case errors.Is(err, store.ErrClosed), errors.Is(err, store.ErrFailed):
-		return askback.ErrStopping // the process also ends after a failed write
+		return askback.ErrStopping // after a failed write, the store has failed and the process ends
 	case errors.Is(err, store.ErrDiskFull):
 		return askback.ErrDiskFull
 	case errors.Is(err, store.ErrUnknown):

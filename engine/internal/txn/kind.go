@@ -23,7 +23,7 @@ type Kind struct {
 	// Perform performs an effect and commits the result. It returns an error if the commit failed. If Perform
 	// is nil, effects of this kind share the slots of other kinds.
 	Perform func(ctx context.Context, f store.Effect) error
-	Slots   int // the number of effects that are performed concurrently; 0: another process performs them
+	Slots   int // the number of effects that are performed concurrently; if it is 0, another process performs them
 }
 
 // Register adds kinds. It is called before the engine is used.

@@ -88,7 +88,7 @@ type Machine[S any] interface {
 type Record[S Machine[S]] struct {
 	Row     store.Record // without Fixed and State
 	State   S
-	Kept    int // see keptBytes
+	Kept    int // the result of keptBytes for the record
 	changed bool
 	Held    bool                         // whether the record had held answers when it was read
 	closes  bool                         // whether the record was open when it was read, and is no longer open

@@ -61,7 +61,8 @@ func Parse(text string, zone *time.Location) (Schedule, error) {
 	if err != nil {
 		return Schedule{}, err
 	}
-	s.times = parsed.(*cron.SpecSchedule) // without descriptors, the parser returns no other type
+	// this parser does not accept descriptors such as @daily, so the result always has this type
+	s.times = parsed.(*cron.SpecSchedule)
 	s.times.Location = time.UTC
 	s.elapsed = s.times.Hour&everyValue != 0
 	if s.read(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {

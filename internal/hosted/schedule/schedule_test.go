@@ -50,7 +50,7 @@ func TestNextReturnsFirstTimeOfSchedule(t *testing.T) {
 		{"0 7 * * mon-FRI", "UTC", "2026-11-20T07:00:00Z", "2026-11-23T07:00:00Z 2026-11-24T07:00:00Z"},
 		{"*/20 9-10 * * *", "UTC", "2026-11-20T09:50:00.5Z", "2026-11-20T10:00:00Z 2026-11-20T10:20:00Z"},
 		{"5,35 0 1 jan,jul *", "UTC", "2026-11-20T00:00:00Z", "2027-01-01T00:05:00Z 2027-01-01T00:35:00Z"},
-		// a day that matches either field suffices
+		// if both days are limited, a day that matches either field is enough
 		{"0 0 13 * fri", "UTC", "2026-11-10T00:00:00Z", "2026-11-13T00:00:00Z 2026-11-20T00:00:00Z"},
 		{"0 0 29 2 *", "UTC", "2096-03-01T00:00:00Z", "2104-02-29T00:00:00Z 2108-02-29T00:00:00Z"},
 		{
@@ -99,7 +99,7 @@ func TestClockChangesNeitherSkipNorRepeatARun(t *testing.T) {
 			"15 2 * * *", "Australia/Lord_Howe", "2026-10-02T20:00:00Z",
 			"2026-10-04T02:30:00+11:00 2026-10-05T02:15:00+11:00",
 		},
-		// a day that Samoa skipped
+		// Samoa skipped 30 December 2011
 		{"0 0 30 12 *", "Pacific/Apia", "2011-12-01T00:00:00Z", "2011-12-31T00:00:00+14:00 2012-12-30T00:00:00+14:00"},
 	} {
 		n := len(strings.Fields(c.want))
