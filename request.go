@@ -352,7 +352,7 @@ func isOther(label string) bool {
 func (q *Question) checkDefault(bad *problems) {
 	const at = "/default"
 	if len(q.Default) > 1 && !q.MultiSelect {
-		bad.add(at, "a question with one answer takes one default", "name one label")
+		bad.add(at, "a question without multi_select has at most one default", "name one label")
 		return
 	}
 	if len(q.Default) > limits.MaxOptions {

@@ -80,7 +80,7 @@ var compatRoutes = []route{
 		}},
 		header: params{{
 			Name: claudecode.EntrypointHeader,
-			Description: "How Claude Code was started: its variable " + claudecode.EntrypointVariable +
+			Description: "How Claude Code was started: the value of its variable " + claudecode.EntrypointVariable +
 				". Calls of sdk-cli (claude -p) can be deferred.",
 		}},
 	},

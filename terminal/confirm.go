@@ -100,7 +100,7 @@ func (d *dialog) parseDecision(words string) (askback.Answer, string) {
 		if !suggested {
 			return askback.Answer{Decision: askback.Deny}, ""
 		}
-		return askback.Answer{}, "Type y or n; a suggestion decides nothing."
+		return askback.Answer{}, "Type y or n. Enter alone does not accept the suggestion."
 	}
 	if denial := denialPattern.FindStringSubmatch(words); denial != nil {
 		return askback.Decide(askback.Deny, denial[2]), ""

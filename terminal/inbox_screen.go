@@ -291,7 +291,7 @@ func (i *inbox) helpRows(room int) []string {
 		"A          also approve the same call later",
 		"PgDn PgUp  read the rest of a long ask; v shows it in a pager",
 		"x          select the call, to decide several together",
-		"s          snooze the ask until a time; in an optional question, skip it",
+		"s          snooze the ask until a time you choose; skip an optional question",
 		"r          reassign it: name who should answer instead of you",
 		"/          search the list; in a question, filter its options",
 		"p          open the page of the ask in the browser",

@@ -65,7 +65,7 @@ func (c *Channel) notification(n askback.Notification) letter {
 	case !n.Ask.Addressed(n.Person):
 		m = letter{id: m.id, subject: m.subject, automatic: m.automatic, content: notice.Reassigned(n.Ask)}
 	case n.Event == askback.EventQuestionReminded:
-		m.first = []notice.Line{notice.Own("Reminder: this still waits for an answer.")}
+		m.first = []notice.Line{notice.Own("Reminder: this is still waiting for an answer.")}
 	case n.Event == askback.EventQuestionEscalated:
 		m.first = []notice.Line{notice.Own("This has waited for a while, so you are asked as well.")}
 	}

@@ -154,7 +154,7 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 	}
 	if err == nil && n.Event == askback.EventQuestionPending && n.Receipt == "" && !n.Ask.Settled() {
 		// the ask was reassigned away from the person and back
-		_, err = c.inThread(ctx, receipt, c.reminder(n.Ask, "This is here again"))
+		_, err = c.inThread(ctx, receipt, c.reminder(n.Ask, "This is for you again"))
 	}
 	return receipt, err
 }

@@ -79,7 +79,7 @@ func grantLine(g askback.Grant) string {
 		line += ", last " + g.LastUsedAt.Local().Format(time.DateTime)
 	}
 	if g.MakerEnded {
-		line += "; approves nothing: the token or log-in of " + g.By + " has ended"
+		line += "; no longer in effect: the token or log-in of " + g.By + " has ended"
 	}
 	return safetext.Line(line).String()
 }

@@ -53,7 +53,7 @@ func newGuard(allow []Allowed) *guard { return &guard{allow, ssrf.New()} }
 
 // ErrAddress is returned for an address that is neither public nor allowed, and for a name
 // that cannot be looked up. Agents read it, so it must not show which private names exist.
-var ErrAddress = errors.New("no reply: the host has no address, or none that is public; the operator finds the " +
+var ErrAddress = errors.New("no reply: the host has no address, or no public address; the operator can find the " +
 	"cause in the log, and can allow the address in the settings of the channel")
 
 // ErrRefused is returned if no program listens at the address.

@@ -177,8 +177,8 @@ func tooFew(a *askback.Ask, named bool, may int) error {
 	free := whoDecides(a, a.Approvers)
 	switch {
 	case len(a.Approvers) > 0 && len(free) == 0:
-		p.Detail = "by the routes of this server, only the person who started this session may decide this, " +
-			"and must not"
+		p.Detail = "the routes of this server allow only the person who started this session to decide this, " +
+			"but that person must not approve it"
 		p.Pointer, p.Fix = "", "ask the operator of this server to add approvers to its routes"
 	case len(a.Approvers) > 0 && named:
 		p.Detail = fmt.Sprintf(

@@ -200,7 +200,7 @@ func nextSteps(_ config.Scope, o config.Options) (todo []string) {
 	todo = []string{"start Claude Code here; when it asks about the MCP server askback, choose to use it " +
 		"(continuing without it is preselected)"}
 	if o.HookURL != "" {
-		todo = append(todo, "set "+config.TokenVariable+" to the token of an agent where Claude Code starts; "+
+		todo = append(todo, "in the environment of Claude Code, set "+config.TokenVariable+" to the token of an agent; "+
 			"Claude Code sends hooks only to loopback and to public addresses: for a server on a private network, "+
 			"use --no-http")
 	}

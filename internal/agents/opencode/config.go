@@ -130,7 +130,7 @@ func nextSteps(scope config.Scope, o config.Options) (todo []string) {
 	todo = []string{
 		`restart OpenCode; if another configuration file has "permission" rules that ask for every tool, allow "askback_*" there`,
 		"with a plugin, OpenCode installs @opencode-ai/plugin from npm into ~/.config/opencode when it starts: this " +
-			"takes seconds once, or over a minute at each start without npm",
+			"takes a few seconds the first time; without npm, each start takes over a minute",
 		"opencode run has no dialog: to approve its calls in Askback, add this to the configuration: " +
 			gateEntry(scope, o),
 	}

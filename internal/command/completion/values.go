@@ -233,7 +233,7 @@ func (c *Line) tags(ctx context.Context) (all []Candidate) {
 	for _, tag := range slices.Sorted(maps.Keys(asks)) {
 		description := view.Count(asks[tag], "ask")
 		if routed[tag] {
-			description = "A route matches it."
+			description = "matched by a route"
 		}
 		if !strings.HasPrefix(tag, "-") {
 			all = append(all, Describe(tag, description))

@@ -113,7 +113,7 @@ func (l *loader) frontMatter(src []byte) (front, prompt []byte, line int) {
 			return front, bytes.Join(lines[i+1:], nil), i + 3
 		}
 	}
-	l.AddProblem(settings.Position{Line: 1, Column: 1}, "write --- in a line of its own before the prompt",
+	l.AddProblem(settings.Position{Line: 1, Column: 1}, "write --- on a line of its own before the prompt",
 		"the front matter does not end")
 	return nil, nil, 1
 }

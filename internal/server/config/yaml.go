@@ -111,7 +111,7 @@ var unsupportedTokens = map[token.Type]string{
 	token.TagType:         "a tag",
 	token.MergeKeyType:    "a merge key",
 	token.DirectiveType:   "a directive",
-	token.DocumentEndType: "the end of a document",
+	token.DocumentEndType: "the end-of-document marker",
 	token.MappingKeyType:  `a key that begins with "?"`,
 	token.LiteralType:     "a block scalar",
 	token.FoldedType:      "a block scalar",

@@ -92,7 +92,7 @@ func interruptConfirmation(n Node) (Call, error) {
 	}
 	if len(descriptions) > 1 && strings.TrimSpace(strings.Join(descriptions[1:], "")) != "" {
 		r.Problem(n.Pointer+"/descriptions", "only the first option may have a description",
-			"describe what is approved")
+			"describe the action in the first description, and leave the others out")
 	}
 	if err := r.err(); err != nil {
 		return Call{}, err
