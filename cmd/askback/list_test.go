@@ -44,8 +44,8 @@ func TestEmptyPagePrintsTheNextCursor(t *testing.T) {
 		"No asks on this page, but there may be more; continue with --cursor ask_1"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := c.empty(""); !strings.HasPrefix(got, "No open questions.") {
-		t.Errorf("got %q, want that there are no questions", got)
+	if got := c.empty(""); !strings.HasPrefix(got, "No open asks.") {
+		t.Errorf("got %q, want that there are no open asks", got)
 	}
 }
 

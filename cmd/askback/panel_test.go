@@ -53,7 +53,7 @@ func TestPanelDecidesACall(t *testing.T) {
 				s.typeKeys(key)
 			}
 			if len(c.keys) > 1 {
-				s.waitForScreen(`Enter decides nothing|reason.*not now(.|\n)*more keys`)
+				s.waitForScreen(`Enter does nothing yet|reason.*not now(.|\n)*more keys`)
 			}
 			s.pressUntil(c.keys[len(c.keys)-1], func() bool { return false })
 			s.waitExit(c.exit)
