@@ -297,19 +297,27 @@ func TestInvalidFormKeepsItsValues(t *testing.T) {
 		"nothing of many": {multi, nil, "q1", "Please choose an answer, or write your own."},
 		"one of several":  {form, url.Values{"q1": {"0"}}, "q2", "Please choose an answer, or write your own."},
 		"notes too long": {
-			single, url.Values{"q1": {"0"}, "q1-notes": {long}}, "q1-notes",
+			single,
+			url.Values{"q1": {"0"}, "q1-notes": {long}},
+			"q1-notes",
 			"20001 characters are too many; at most 20000 are allowed.",
 		},
 		"own text too long": {
-			single, url.Values{"q1-other": {long}}, "q1-other",
+			single,
+			url.Values{"q1-other": {long}},
+			"q1-other",
 			"20001 characters are too many; at most 20000 are allowed.",
 		},
 		"comment too long": {
-			single, url.Values{"q1": {"0"}, "comment": {long}}, "comment",
+			single,
+			url.Values{"q1": {"0"}, "comment": {long}},
+			"comment",
 			"20001 characters are too many; at most 20000 are allowed.",
 		},
 		"reason too long": {
-			call, url.Values{"action": {"deny"}, "reason": {long}}, "reason",
+			call,
+			url.Values{"action": {"deny"}, "reason": {long}},
+			"reason",
 			"20001 characters are too many; at most 20000 are allowed.",
 		},
 		"another format": {
@@ -318,7 +326,9 @@ func TestInvalidFormKeepsItsValues(t *testing.T) {
 			"q1-other", `"42abc" is not a whole number from 1 to 100.`,
 		},
 		"declined at length": {
-			single, url.Values{"action": {"decline"}, "reason": {long}}, "reason",
+			single,
+			url.Values{"action": {"decline"}, "reason": {long}},
+			"reason",
 			"20001 characters are too many; at most 20000 are allowed.",
 		},
 		"optional, Other not said": {

@@ -141,7 +141,7 @@ func routeStories(b *book) {
 	show("moved",
 		pages.RouteList{Routes: l.Routes[1:], MayChange: true, Done: "Moved up.", Check: pages.RouteCheck{First: -1}})
 	show("changed meanwhile", pages.RouteList{
-		Problem:   "The routes were changed after this page was loaded. They are shown as they are now.",
+		Problem:   "The routes were changed after this page was loaded. The list below is up to date.",
 		MayChange: true, Check: pages.RouteCheck{First: -1, Asked: true},
 	})
 	form := pages.RouteForm{
@@ -185,9 +185,9 @@ func peopleStories(b *book) {
 	form := pages.EntryForm{
 		Title: "New person", Path: pages.PeoplePath, Name: "dan", New: true,
 		Hint:   "The name that agents and routes use, such as ana.",
-		Fields: []pages.EntryField{{Name: "email", Label: "E-mail", Hint: "Empty: none.", Value: "dan@example.com"}},
+		Fields: []pages.EntryField{{Name: "email", Label: "E-mail", Hint: "Optional.", Value: "dan@example.com"}},
 		Problems: []view.Problem{
-			{Field: "name", Text: view.RawText("There is a person with this name already.").Text()},
+			{Field: "name", Text: view.RawText("A person with this name exists already.").Text()},
 		},
 	}
 	b.add("People", "form with an error", pages.PeoplePath, pages.EditEntry(b.on(pages.PeoplePath), form))

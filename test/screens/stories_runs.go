@@ -161,7 +161,7 @@ func (b *book) runningStories() {
 			Input: json.RawMessage(`{"to":"team@example.com","subject":"Briefing of week 44"}`),
 		},
 	}), pages.SessionPage{
-		Problem: "The message has 20004 characters; at most 20000 are allowed.", Text: "Send it to the board, too.",
+		Problem: "20004 characters are too many; at most 20000 are allowed.", Text: "Send it to the board, too.",
 	})
 }
 
