@@ -31,7 +31,8 @@ type interaction struct {
 const (
 	textForged    = "This button is not valid any more. Use the page of the ask."
 	textForgedBox = "This form is not valid any more. Press the button in the message again."
-	textLate      = "Askback did not record this in time. Please try again, unless the message already shows your answer."
+	textLate      = "Askback did not record this in time. Please try again, unless the message already shows " +
+		"your answer."
 	textFailed    = "Not recorded: Askback has a problem. Please try again later."
 	textMoreVotes = "Recorded. Another person must answer as well."
 	textNoChoice  = "Mark an option first, then press Send."

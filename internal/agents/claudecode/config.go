@@ -200,9 +200,10 @@ func nextSteps(_ config.Scope, o config.Options) (todo []string) {
 	todo = []string{"start Claude Code here; when it asks about the MCP server askback, choose to use it " +
 		"(continuing without it is preselected)"}
 	if o.HookURL != "" {
-		todo = append(todo, "in the environment of Claude Code, set "+config.TokenVariable+" to the token of an agent; "+
-			"Claude Code sends hooks only to loopback and to public addresses: for a server on a private network, "+
-			"use --no-http")
+		todo = append(todo,
+			"in the environment of Claude Code, set "+config.TokenVariable+" to the token of an agent; "+
+				"Claude Code sends hooks only to loopback and to public addresses: for a server on a private network, "+
+				"use --no-http")
 	}
 	return todo
 }
