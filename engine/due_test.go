@@ -229,7 +229,7 @@ func TestRunContinuesAfterStoreError(t *testing.T) {
 			t.Errorf("the store was asked %d times in two minutes", looks)
 		}
 		p.store.onCommit(nil)
-		<-time.After(15 * time.Second) // by now, Run retries less often
+		<-time.After(15 * time.Second) // in this time, Run has begun to retry less often
 		synctest.Wait()
 		wantStatus(t, p.get(broken.ID), askback.Expired)
 		<-w.done

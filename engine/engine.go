@@ -26,19 +26,20 @@ import (
 
 // Options configure an [Engine]. The zero value is usable.
 type Options struct {
-	Now      func() time.Time // nil: time.Now
-	Rand     io.Reader        // for ids; safe for concurrent use; nil: crypto/rand
-	Log      *slog.Logger     // nil: nothing is logged
+	Now      func() time.Time // the clock; nil means time.Now
+	Rand     io.Reader        // the random bits of ids; nil means crypto/rand; safe for concurrent use
+	Log      *slog.Logger     // the log; nil logs nothing
 	Observer Observer         // optional
-	// Performer performs effects while [Engine.Run] runs; nil: no effects are performed.
+	// Performer performs effects while [Engine.Run] runs. If it is nil, no effects are performed.
 	Performer Performer
-	// Runner runs the hosted agents while [Engine.Run] runs; nil: no run is started. It may also implement
-	// [PartialRunner], [Scheduler], [CallbackRunner], [RestrictedRunner] and [AddressingRunner].
+	// Runner runs the hosted agents while [Engine.Run] runs. If it is nil, no run is started. It may also
+	// implement [PartialRunner], [Scheduler], [CallbackRunner], [RestrictedRunner] and [AddressingRunner].
 	Runner Runner
 	// Channels carry messages about asks, by name, while [Engine.Run] runs. Without a [SecretChannel], a
 	// callback is rejected. The other channels carry messages to the receivers of [Settings].
 	Channels map[string]Channel
-	// RouteChannels are the names of the channels that a route of the API may name; nil: any.
+	// RouteChannels are the names of the channels that a route of the API may name. If it is nil, a route may
+	// name any channel.
 	RouteChannels []string
 	// NoEffects prevents [Engine.Run] from performing effects. It is for a process that has the store only
 	// for a moment, and must not begin long work.

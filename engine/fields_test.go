@@ -101,7 +101,7 @@ func TestEveryFieldOfSessionRequestIsInTheSession(t *testing.T) {
 	e := engine.New(memstore.New(), &engine.Options{Channels: map[string]engine.Channel{"webhook": &receiver{}}})
 	r := filltest.New[askback.SessionRequest]()
 	r.CallbackURL = callback
-	r.Prompt, r.Payload, r.Unattended = "", nil, false // only for hosted sessions
+	r.Prompt, r.Payload, r.Unattended = "", nil, false // only hosted sessions have this field
 	s, err := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"}).Start(context.Background(), r)
 	if err != nil {
 		t.Fatal(err)

@@ -80,7 +80,7 @@ func (calledBackRunner) Callback(agent string) string {
 
 func (r calledBackRunner) Question(run conversation.Run, call conversation.Call) (askback.Request, error) {
 	q, err := r.scriptRunner.Question(run, call)
-	q.CallbackURL = r.Callback(run.Agent) // as package agent does
+	q.CallbackURL = r.Callback(run.Agent) // package agent sets the callback in the same way
 	return q, err
 }
 

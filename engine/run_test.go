@@ -39,7 +39,8 @@ type scriptRunner struct {
 	settled func(o askback.Outcome)
 	// the server of the tools; "" means files
 	server string
-	reply  func(ctx context.Context, run conversation.Run, piece func(string)) conversation.Input // instead of scripts
+	// the replies of the model; it replaces scripts if it is not nil
+	reply func(ctx context.Context, run conversation.Run, piece func(string)) conversation.Input
 
 	mu       sync.Mutex
 	messages map[string][]conversation.Message // the last request of each run

@@ -48,7 +48,7 @@ func TestOpenSessionsOfAnAgentAreLimited(t *testing.T) {
 		}
 		withKey.SessionKey = "3"
 		p.ask(withKey)
-		p.ask(question()) // without a session of its own
+		p.ask(question()) // this ask has only an implicit session
 		other := p.engine.As(askback.Principal{Kind: askback.Agent, Name: "other"})
 		if _, err := other.Start(t.Context(), askback.SessionRequest{}); err != nil {
 			t.Errorf("another agent: %v", err)

@@ -21,8 +21,8 @@ type Load struct {
 
 // Effects counts messages and other effects that have not succeeded yet.
 type Effects struct {
-	Waiting int // for their first or next attempt
-	Claimed int // being performed
+	Waiting int // effects that wait for their first or next attempt
+	Claimed int // effects that are being performed
 	Dead    int // given up
 }
 

@@ -19,7 +19,7 @@ type Effect struct {
 	SubjectKind string    // kind of the record to which the effect belongs
 	Subject     string    // id of that record
 	Stream      string    // the session whose history records the result
-	Due         time.Time // not claimed before this time; zero: due when it is committed
+	Due         time.Time // the time before which the effect is not claimed; zero means due when it is committed
 	Created     time.Time
 	Data        []byte // JSON
 

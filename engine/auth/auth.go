@@ -49,7 +49,7 @@ type Options struct {
 	Rows func(ctx context.Context, q store.Query) iter.Seq2[store.Record, error]
 	// Update commits the change that fn makes. After a conflict, Update runs fn again.
 	Update func(ctx context.Context, fn func(context.Context, Tx) error) error
-	Now    func() time.Time // in whole milliseconds
+	Now    func() time.Time // the time in whole milliseconds
 	Rand   io.Reader
 	IDs    *ids.Generator
 	// People returns the people who may sign in, and the issuer that verifies

@@ -49,7 +49,7 @@ var events = map[askback.EventType]Share{
 	askback.EventMessageQueued:    Whole,
 	askback.EventMessageDelta:     None,
 	askback.EventToolInput:        Outline,
-	askback.EventToolStart:        Whole, // only the name of the tool
+	askback.EventToolStart:        Whole, // the event has only the name of the tool
 	askback.EventToolComplete:     Outline,
 	askback.EventAgentComplete:    Whole,
 	askback.EventTodosChanged:     Whole,

@@ -68,8 +68,8 @@ func RecipientProblem(s string) string {
 
 // The prefixes of names in start_by that are not names of people or groups.
 const (
-	TokenPrefix = "token:" // before the name of the token of an agent
-	AgentPrefix = "agent:" // before the name of a hosted agent
+	TokenPrefix = "token:" // the prefix of the name of an agent's token
+	AgentPrefix = "agent:" // the prefix of the name of a hosted agent
 )
 
 // IsPerson reports whether a name in start_by names a person.

@@ -20,7 +20,8 @@ import (
 const (
 	connectTime = 10 * time.Second
 	replyTime   = 15 * time.Second
-	sendTime    = 30 * time.Second // for everything, from the first look-up of a name to the end of the reply
+	// the time limit for a whole request, from the first look-up of a name to the end of the reply
+	sendTime = 30 * time.Second
 )
 
 // MaxReply is the maximum number of bytes that are read from the body of a reply. The bytes are ignored. They

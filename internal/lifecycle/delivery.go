@@ -339,7 +339,7 @@ func delivered[S any](s S, list func(*S) *[]askback.Delivery, in Input) (Result[
 		h, err = changeDelivery(next, in.ID, askback.DeliveryQueued, "",
 			func(d *askback.Delivery) { d.Receipt = in.Receipt })
 		if err == nil && h != nil {
-			return changed(s), nil // not in the history, because the delivery is not complete
+			return changed(s), nil // the history has no such event, because the delivery is not complete
 		}
 	case Skipped:
 		h, err = changeDelivery(next,

@@ -10,7 +10,7 @@ import (
 
 // A Problem is one error in the file.
 type Problem struct {
-	Line, Column int    // from 1; columns are counted in code points
+	Line, Column int    // both begin at 1; columns are counted in code points
 	Detail       string // the problem
 	Fix          string // the text to write instead
 }

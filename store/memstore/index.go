@@ -18,7 +18,7 @@ type index struct {
 
 type document struct {
 	id    string
-	at    int64 // in milliseconds
+	at    int64 // the time in milliseconds
 	words []string
 }
 

@@ -168,7 +168,8 @@ func deadSQL(q store.Query) (text string, args []any) {
 	c.match("kind", q.Kind)
 	c.match("stream", q.Stream)
 	if q.After == "" {
-		c.terms = append(c.terms, "id > ''") // true for every id; without this condition SQLite would scan the index
+		// this condition is true for every id; without it, SQLite would scan the index
+		c.terms = append(c.terms, "id > ''")
 	}
 	c.after(q)
 	return "select " + effectColumns + " from effects indexed by effects_dead" + c.where(q.Newest), c.args
@@ -186,7 +187,7 @@ func (s *Store) Effects(ctx context.Context, q store.Query) ([]store.Effect, err
 func effectsSQL(q store.Query) (text string, args []any) {
 	var c conditions
 	if q.After == "" {
-		c.terms = append(c.terms, "id > ''") // true for every id
+		c.terms = append(c.terms, "id > ''") // this condition is true for every id
 	}
 	c.match("kind", q.Kind)
 	c.after(q)

@@ -124,7 +124,7 @@ type listing struct {
 	found  conditions  // the conditions of the rows that are read from the index
 	rest   store.Query // the filters for the rows that were read from the index
 	newest bool
-	recent bool // only recent records
+	recent bool // whether the listing has only recent records
 
 	lower, upper bound
 }

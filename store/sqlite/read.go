@@ -202,7 +202,7 @@ func (h *head) add(row *sqlite3.Stmt) (more bool) {
 
 // A result contains the undamaged rows of a query, and the errors for the damaged rows.
 type result[T any] struct {
-	list    []T // nil if there are no rows
+	list    []T // the undamaged rows; nil if there are no rows
 	damaged []store.DamagedError
 }
 

@@ -15,7 +15,7 @@ import (
 // than maxRecent records after the boundary are open, or more than maxRecent are unacked. It then adds the
 // first agedRecords of these records to the indices. A List for one owner reads the older records from the
 // indices, and examines every recent record.
-var maxRecent, agedRecords = 256, 128 // only tests change them
+var maxRecent, agedRecords = 256, 128 // only tests change these variables
 
 const (
 	selectBoundaries = `select kind, id from boundaries`
@@ -29,7 +29,7 @@ const (
 
 // boundaries has the boundary of each kind of record. The writer changes it while readers use it.
 type boundaries struct {
-	byKind atomic.Pointer[map[string]string] // never changed, only replaced
+	byKind atomic.Pointer[map[string]string] // the map is never changed, only replaced
 }
 
 // of returns the boundary of a kind, or "" if all its records are recent.

@@ -33,7 +33,7 @@ type rowKey struct {
 type salvage struct {
 	list   []store.Record
 	limit  int
-	misses bool // at least one record or key could not be read
+	misses bool // whether at least one record or key could not be read
 }
 
 func (v *salvage) isFull() bool { return len(v.list) >= v.limit }

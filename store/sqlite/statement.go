@@ -80,7 +80,7 @@ func execute(conn *sqlite3.Conn, text string) error {
 	}
 	err = run(s)
 	if closeErr := s.Finalize(); err == nil {
-		err = closeErr // after an error of run, Finalize would return the same error
+		err = closeErr // if run failed, Finalize would return the same error again
 	}
 	return err
 }

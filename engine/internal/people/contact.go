@@ -53,7 +53,7 @@ type contact struct {
 
 // A binding identifies the token or sign-in on which a contact or a code depends.
 type binding struct {
-	root  string // see [Service.Root]
+	root  string // the result of [Service.Root] for the token or sign-in
 	token string // the token of the call that added the contact, or "" if the program itself added the contact
 }
 

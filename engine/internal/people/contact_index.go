@@ -26,8 +26,8 @@ type contacts struct {
 // contactEnd caches when the binding of a contact ends.
 type contactEnd struct {
 	known      bool
-	generation int       // see [auth.Authority.Generation]
-	at         time.Time // zero: no end is known
+	generation int       // the result of [auth.Authority.Generation] when the end was read
+	at         time.Time // when the binding ends; zero if no end is known
 	revoked    bool
 }
 

@@ -12,7 +12,7 @@ import (
 
 // A DirectoryProblem is a problem of a person, a group, a route or a hosted agent.
 type DirectoryProblem struct {
-	Text string // one sentence, without a full stop
+	Text string // the problem, as one sentence without a full stop
 	// Refuses is set if every confirmation of a route or a hosted agent is rejected, because too few people
 	// may approve it. Route is the index of the route among the routes of its source.
 	Refuses bool

@@ -10,7 +10,7 @@ import (
 // quietHours are the hours of a person without messages. Both ends are clock times in the person's time zone,
 // so that they follow daylight saving time.
 type quietHours struct {
-	begin, end time.Time // only the hour and the minute count
+	begin, end time.Time // the times of day; only their hour and minute count
 	zone       *time.Location
 }
 

@@ -41,7 +41,7 @@ type runFixed struct {
 
 // A runRecord is a stored run that a tx has read or made.
 type runRecord struct {
-	row     store.Record // without Fixed and State
+	row     store.Record // the columns of the record, without Fixed and State
 	fixed   runFixed
 	state   conversation.State
 	changed bool
@@ -115,7 +115,8 @@ func (r *runRecord) Encode(t *txn.Tx) (err error) {
 		return nil
 	}
 	row := r.row
-	row.Due, row.Updated = r.state.Due(), t.Now() // no list selects runs by status, and the state has the phase
+	// the column status is not set, because no list selects runs by status and the state has the phase
+	row.Due, row.Updated = r.state.Due(), t.Now()
 	if row.Version == 0 {
 		fixed := r.fixed
 		fixed.ID, fixed.Agent, fixed.StartedBy = "", "", "" // the row already has these fields

@@ -353,9 +353,10 @@ const (
 // A deliveryCursor is the position of a page of deliveries.
 type deliveryCursor struct {
 	list   string
-	seq    int64  // in listSent: the event before which the page begins
-	effect string // in listOpen: the last effect whose deliveries are all on the previous pages, or ""
-	// in other lists: the last delivery of the previous page, if more deliveries of its ask or session follow
+	seq    int64  // the position in listSent: the event before which the page begins
+	effect string // the position in listOpen: the last effect whose deliveries are all on the previous pages, or ""
+	// the position in other lists: the last delivery of the previous page, if more deliveries of its ask or
+	// session follow
 	last string
 }
 

@@ -20,7 +20,7 @@ type Service struct {
 
 // Options configure a [Service].
 type Options struct {
-	Performer  Performer // for effects that are not deliveries; may be nil
+	Performer  Performer // performs the effects that are not deliveries; may be nil
 	Idle       bool      // if set, no effects are performed
 	OwnSecrets bool      // if set, each endpoint gets a secret of its own when it is first used
 	Contacts   Contacts

@@ -15,7 +15,7 @@ import (
 // another timer all effects.
 type dueTimer struct {
 	mu   sync.Mutex
-	next time.Time     // zero: unknown, or no deadline
+	next time.Time     // the next time; zero if it is unknown or there is no deadline
 	Wake chan struct{} // capacity 1
 }
 

@@ -17,12 +17,12 @@ import (
 // A Sealer encrypts the secrets that the engine must be able to read again, such as secrets that sign
 // messages. It is not used for the secrets of package auth, which are stored as hashes.
 type Sealer struct {
-	Key  func() ([]byte, error) // nil: nothing is encrypted
+	Key  func() ([]byte, error) // returns the key; if it is nil, nothing is encrypted
 	rand io.Reader
 
 	mu   sync.Mutex
-	aead cipher.AEAD // nil until it is needed
-	mac  []byte      // the key of fingerprints, with aead
+	aead cipher.AEAD // the cipher; nil until it is first needed
+	mac  []byte      // the key of fingerprints, which is set together with aead
 }
 
 // The prefixes of stored secrets: unencrypted, or encrypted with AES-GCM.

@@ -24,8 +24,8 @@ type Tx struct {
 	DB      *DB
 	ctx     context.Context
 	Attempt int       // the number of the attempt, from 0
-	now     time.Time // not before the last change of any record that was read
-	Records []Stored  // in the order in which they were read or made
+	now     time.Time // the time of the tx, which is not before the last change of any record that was read
+	Records []Stored  // the records of the tx, in the order in which they were read or made
 	Effects []lifecycle.Effect
 	Change  store.Change // the changes to commit, besides the records
 	locked  []string     // the ids that the tx has locked
@@ -86,7 +86,7 @@ type Machine[S any] interface {
 
 // A Record is a stored record that a tx has read or made, with its decoded state.
 type Record[S Machine[S]] struct {
-	Row     store.Record // without Fixed and State
+	Row     store.Record // the columns of the record, without Fixed and State
 	State   S
 	Kept    int // the result of keptBytes for the record
 	changed bool
