@@ -297,7 +297,7 @@ func TestReminderRepeatsTheWholeAsk(t *testing.T) {
 		want   string
 		whole  bool
 	}{
-		{askback.EventQuestionReminded, "ana", true, "Reminder: this still waits", true},
+		{askback.EventQuestionReminded, "ana", true, "Reminder: this is still waiting", true},
 		{askback.EventQuestionReassigned, "ana", true, "Which database?", true},
 		{askback.EventQuestionEscalated, "ana", false, "so you are asked as well", true},
 		{askback.EventQuestionReassigned, "ben", true, "No answer needed from you", false},

@@ -93,7 +93,7 @@ func TestStalledStoreIsReportedInTime(t *testing.T) {
 	if ack := f.slack.Press(slacktest.Ana, m, "SQLite", nil); !ack.OK {
 		t.Errorf("got %+v", ack)
 	}
-	if got := f.told(slacktest.Ana); !strings.Contains(got, "Not recorded") || !strings.Contains(got, "try again") {
+	if got := f.told(slacktest.Ana); !strings.Contains(got, "did not record this") || !strings.Contains(got, "try again") {
 		t.Errorf("ana was told %q", got)
 	}
 	f.slack.Press(slacktest.Ana, m, "Other", nil)
@@ -101,7 +101,7 @@ func TestStalledStoreIsReportedInTime(t *testing.T) {
 	state := slacktest.State{}
 	must(t, state.Type(v.Blocks, part(0, partOther), "MySQL"))
 	ack := f.slack.Submit(slacktest.Ana, v, state)
-	if got := ack.Errors[part(0, partNotes)]; ack.Bad != nil || !strings.Contains(got, "Not recorded") {
+	if got := ack.Errors[part(0, partNotes)]; ack.Bad != nil || !strings.Contains(got, "did not record this") {
 		t.Errorf("got %+v, want an error in the form, which stays open", ack)
 	}
 	if !f.pending(a) {
