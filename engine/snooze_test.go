@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// wantHidden checks whether ana's list hides an ask. It also checks the snooze that marks the ask in the list
-// of all asks. If mark is zero, the ask must have no snooze in that list.
+// wantHidden requires that ana's list hides an ask, or shows it if hidden is false. Each list with the ask
+// must have its snooze until mark, or no snooze if mark is zero.
 func (p *fixture) wantHidden(what string, a askback.Ask, hidden bool, mark time.Time) {
 	p.Helper()
 	for _, c := range []struct {

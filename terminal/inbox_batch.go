@@ -69,7 +69,8 @@ func (b *batch) verb() string {
 	return "deny"
 }
 
-// rows returns the calls with their exact arguments, or the results.
+// rows returns the visible rows of the calls with their exact arguments or, after the decision, of the
+// results.
 func (b *batch) rows(f *frame, room int) []string {
 	if b.results != nil {
 		b.drawResults(f)

@@ -22,7 +22,7 @@ import (
 // Options are the optional settings of a [Model].
 type Options struct {
 	BaseURL   string // with the version; default https://api.openai.com/v1
-	AllowHTTP bool   // BaseURL may be http to another machine
+	AllowHTTP bool   // allow an http BaseURL on another machine
 	Prices    agent.Prices
 	// MaxTokens is the maximum length of a reply, for requests without a maximum. If it is 0, the maximum is
 	// the maximum of the model.

@@ -134,7 +134,7 @@ func waitUnseen(t testing.TB, s *emailtest.Server, want int) {
 	}
 }
 
-// numbered returns the id of an ask by number.
+// numbered returns the id of an ask that ends with n.
 func numbered(n int) string { return fmt.Sprintf("ask_01kayv3wz8fj2q9d0m7x%06d", n) }
 
 // labels returns the selected options of an outcome, or its other text.

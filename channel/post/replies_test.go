@@ -49,7 +49,7 @@ type phone struct {
 	log     syncBuffer
 
 	mu      sync.Mutex
-	failing error         // error of the next calls of people
+	failing error         // if not nil, the error that Person returns
 	ahead   time.Duration // offset of the clock of the channel
 	calls   int
 	stop    func()

@@ -225,7 +225,8 @@ func TestOtherErrorsDoNotUnlinkChats(t *testing.T) {
 	}
 }
 
-// In a group of the settings, only people can press buttons. Other groups get nothing.
+// In a group from the settings, the buttons work only for linked people. In any other group, the bot writes
+// nothing and rejects buttons.
 func TestOnlyPeopleAnswerInAGroup(t *testing.T) {
 	b := newBot(t)
 	a, err := b.agent.Ask(t.Context(),

@@ -177,8 +177,8 @@ func TestDeliveriesOfSessionAreBounded(t *testing.T) {
 	}
 }
 
-// A delivery that begins has an effect, and follows the earlier deliveries to the same receiver. At most one
-// delivery is queued for each receiver at any time, even if some deliveries are sent again.
+// One Send effect begins each delivery, after the earlier deliveries to the same receiver have ended. At most
+// one delivery to a receiver is queued at any time, even if deliveries are sent again.
 func TestDeliveriesBeginInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		begun := map[string]bool{} // the deliveries that are queued, keyed by id

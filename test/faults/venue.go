@@ -233,8 +233,8 @@ func sightsOf(v *venue, person string, a askback.Ask) []fakes.Message {
 	return sightsWith(v, person, a.ID, steps.FindString(text))
 }
 
-// sightsWith returns the messages about the ask with this id, or whose question has this step. It omits
-// private notes.
+// sightsWith returns the messages about the ask with this id. A message without an id matches if its text
+// contains the step. Private notes are omitted.
 func sightsWith(v *venue, person, ask, step string) []fakes.Message {
 	return slices.DeleteFunc(v.seen(person, ask, step), func(m fakes.Message) bool {
 		return m.Private || m.Ask != ask && (m.Ask != "" || steps.FindString(m.Text) != step)

@@ -99,7 +99,7 @@ func (r runStory) child(id, agent string, status askback.SessionStatus, tokens i
 	return r
 }
 
-// ask adds an open ask of the run.
+// ask adds an open ask to the run.
 func (r runStory) ask(b *book, in askback.Request) runStory {
 	in.Agent = r.session.Agent
 	a := b.ask(in)

@@ -233,8 +233,8 @@ func (e *Service) everyone(ctx context.Context, s *current) ([]string, error) {
 	return s.everyone(slices.Collect(maps.Keys(tokens))), err
 }
 
-// everyone returns the sorted names of the people in the settings and the API, and of the people whom a
-// channel reaches. It adds the names in tokens, which are the people with a valid token.
+// everyone returns the sorted names of all known people: in the settings, added over the API, or reached by a
+// channel. It includes tokens, the names of the people with a valid token.
 func (c *current) everyone(tokens []string) []string {
 	names := slices.Clone(tokens)
 	for _, p := range c.People {

@@ -33,7 +33,7 @@ func (t *keyedMutex) Lock(ctx context.Context, id string) error {
 	case <-ctx.Done():
 	}
 	if !t.leave(id, turn) {
-		t.Unlock(id) // the caller has got the lock in the meantime
+		t.Unlock(id) // the lock was passed to the caller in the meantime
 	}
 	return ctx.Err()
 }

@@ -17,7 +17,7 @@ import (
 // A Sealer encrypts the secrets that the engine must be able to read again, such as secrets that sign
 // messages. It is not used for the secrets of package auth, which are stored as hashes.
 type Sealer struct {
-	Key  func() ([]byte, error) // returns the key; if it is nil, nothing is encrypted
+	Key  func() ([]byte, error) // returns the key; if Key is nil, nothing is encrypted
 	rand io.Reader
 
 	mu   sync.Mutex

@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/internal/agents/hook"
 )
 
-// An ask is withdrawn with its hook only if nothing but the hook can deliver its answer.
+// When a hook ends, its ask is withdrawn only if no other process can deliver the answer.
 func TestOnlyAsksWithoutAnotherReaderNeedTheirHook(t *testing.T) {
 	seated := string(hook.Origin{Hook: "BeforeTool", Session: "s", Seated: true}.JSON())
 	for context, want := range map[string]bool{

@@ -44,7 +44,7 @@ func (s Server) IsCommandLine(line string) bool {
 	})
 }
 
-// IsURL reports whether a URL is the URL of the server.
+// IsURL reports whether url is the URL of the server's MCP endpoint.
 func (s Server) IsURL(url string) bool {
 	return s.URL != "" && url == strings.TrimRight(s.URL, "/")+"/mcp"
 }

@@ -21,7 +21,7 @@ type Line struct {
 	kept   string // the beginning of word that stays; the shell replaces only the rest
 
 	node  *kong.Node          // the command so far
-	help  bool                // the line is askback help COMMAND
+	help  bool                // whether the line has the form "askback help COMMAND"
 	args  []string            // arguments of the command
 	given map[string][]string // values of the flags so far, by name; a bool has ""
 	next  *kong.Flag          // the flag whose value is next; nil for an argument or a flag

@@ -105,7 +105,8 @@ func TestWaitAndResumeOfAnAskAreSpans(t *testing.T) {
 	}
 }
 
-// A request is a span of its route in the trace of its client, without path and query. Probes are left out.
+// Each request becomes a span in the client's trace, named after the route. The span has no path and no
+// query. Probes and assets have no span.
 func TestEachRequestExceptProbesIsASpan(t *testing.T) {
 	spans := received(t)
 	traces, err := telemetry.NewTraces(t.Context(), "", slog.New(slog.DiscardHandler), os.Getenv)

@@ -40,8 +40,8 @@ func (f form) omits(m member) bool {
 	return m.kind != nothing && (f.omitsZero && !m.is("keep") || m.is("omitempty"))
 }
 
-// appendMembers writes the statements that append the members of an object and its end. definite is true
-// if a member was certainly appended before. variable is the name of the variable with the struct.
+// appendMembers writes the statements that append the members and the closing brace of an object. definite is
+// true if the object certainly has a member already. variable is the name of the variable with the struct.
 func (f form) appendMembers(w *writer, variable string, definite bool, members []member) {
 	for i, m := range members {
 		value := variable + "." + m.path

@@ -63,7 +63,7 @@ func optionCount(question, n int) askback.Problem {
 // An Action is the input of the tool confirm_action.
 type Action struct {
 	Action, Details string
-	SuggestYes      bool // selects the highlighted answer, and never approves anything
+	SuggestYes      bool // whether the agent suggests approval; it never approves anything
 }
 
 // Confirm parses the input of the tool confirm_action. It repairs nothing, because a person

@@ -40,8 +40,7 @@ type exemption struct {
 	says []string
 }
 
-// fixture exempts a scenario that needs tools or prompts of a server made for
-// the suite.
+// fixture returns the exemption of a scenario that needs the tools or prompts of a server made for the suite.
 func fixture(names ...string) exemption { return exemption{"needs a fixture of the suite", names} }
 
 const (

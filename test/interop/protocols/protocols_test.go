@@ -64,7 +64,7 @@ func restart(p *clienttest.Instance) {
 	p.Start()
 }
 
-// open returns the open asks: the confirmation first.
+// open waits until there are n open asks and returns them, the confirmation first.
 func open(p *clienttest.Instance, n int) []askback.Ask {
 	asks := p.Open(n)
 	slices.SortFunc(asks, func(a, b askback.Ask) int { return strings.Compare(string(a.Kind), string(b.Kind)) })
