@@ -7,8 +7,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// A standing approval for a session covers only calls in that session. A sub-agent has a session of its own,
-// which the approval does not cover either (F8, F10).
+// A standing approval for a session covers only calls in that session. A sub-agent has its own session, so
+// the approval does not cover its calls (F8, F10).
 func TestGrantForASessionCoversNoOtherSession(t *testing.T) {
 	now := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
 	g := askback.Grant{

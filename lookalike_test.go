@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// Options that look alike are rejected. The error has the place, both labels and an example. A stored ask
-// with such options can still be answered.
+// Options that look alike are rejected. The error points to the second label and suggests different labels. A
+// stored ask with such options can still be answered.
 func TestLabelsThatLookAlikeAreRejected(t *testing.T) {
 	for _, labels := range [][2]string{
 		{"Yes", "yes"}, {"1", "2"}, {"👍", "👎"}, {"a", "á"},

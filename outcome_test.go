@@ -116,7 +116,7 @@ func TestInvalidErrorListsEveryProblem(t *testing.T) {
 	}
 }
 
-// No sentinel error matches another or has the same message.
+// No two sentinel errors match each other or have the same message.
 func TestSentinelErrorsAreDistinct(t *testing.T) {
 	all := []error{
 		askback.ErrNotFound, askback.ErrForbidden, askback.ErrSettled, askback.ErrKeyReused, askback.ErrConsumed,

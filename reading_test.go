@@ -55,7 +55,7 @@ func TestLoneSurrogateInContextIsRejected(t *testing.T) {
 	}
 }
 
-// Programs in Rust write the tier as Confirm.
+// The case of the tier is ignored, because programs in Rust write the tier as Confirm.
 func TestCaseOfTierIsIgnored(t *testing.T) {
 	for _, tier := range []string{"Confirm", "confirm", "CONFIRM", ""} {
 		r, err := askback.Request{Confirmation: &askback.Confirmation{ToolName: "rm", Tier: tier}}.Normalize()

@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A stored run that no step can have written is an ErrDamaged. The error for a newer format mentions the
-// newer release.
+// A stored run in a state that no step produces is rejected with ErrDamaged. The error for a newer format
+// mentions the newer release.
 func TestInvalidStoredRunIsRejected(t *testing.T) {
 	for stored, damaged := range map[string]bool{
 		`{"format":1,"phase":"requesting","request":1,"attempt":1}`:                           false,

@@ -74,8 +74,8 @@ func TestOnlyApproversDecide(t *testing.T) {
 	}
 }
 
-// No reassignment makes an approver of a person whom the routes exclude, whether an approver, an operator or
-// an admin reassigns the ask.
+// An approver and an admin cannot make a person an approver by a reassignment if the routes exclude that
+// person. An operator cannot reassign the ask.
 func TestReassignmentDoesNotAddApprovers(t *testing.T) {
 	p := newTeam(t, &clockedChannel{}, payments())
 	a := p.ask(payment())
@@ -114,8 +114,8 @@ func TestReassignmentDoesNotAddApprovers(t *testing.T) {
 	}
 }
 
-// The approvers of all routes that match must agree. An ask is rejected if too few people may decide it. The
-// error has a fix.
+// Only the people who are approvers in every matching route may decide an ask. If they are too few, the ask
+// is rejected, and the error states why.
 func TestApproversOfAllMatchingRoutesMustAgree(t *testing.T) {
 	route := func(approvers ...string) askback.Route { return askback.Route{Approvers: approvers} }
 	quorum := func(r askback.Route, n int) askback.Route { r.Quorum = n; return r }
@@ -214,8 +214,9 @@ func TestApproversDoNotApplyToQuestions(t *testing.T) {
 	}
 }
 
-// People to whom a route with approvers escalates may decide from then on, and not before. They get the
-// question. Another route can exclude them. People who may only read the ask get no message.
+// If a route with approvers escalates an ask, the people of the escalation get the question. From then on
+// they may decide the ask, unless another route excludes them. People who may only read the ask get no
+// message.
 func TestEscalationAddsApprovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phones := &clockedChannel{}
@@ -243,8 +244,8 @@ func TestEscalationAddsApprovers(t *testing.T) {
 	})
 }
 
-// A quorum that only the people of an escalation can complete is accepted. A quorum that no people can reach
-// is rejected, with and without "to".
+// A quorum is accepted if the recipients and the people of the escalations can reach it. A quorum that the
+// known people cannot reach is rejected, whether or not the ask names recipients.
 func TestUnreachableQuorumIsRejected(t *testing.T) {
 	escalating := askback.Route{
 		Match: askback.Match{Tags: []string{"pay"}}, Approvers: []string{"@payments"}, Quorum: 3,

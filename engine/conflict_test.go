@@ -246,7 +246,7 @@ func TestStoreErrorsAreTranslated(t *testing.T) {
 			}
 		}
 		wantStatus(t, p.get(a.ID), askback.Pending)
-		// The error is ErrSettled even if the late answer cannot be stored.
+		// A late answer returns ErrSettled even if the store fails to record it.
 		got, err := p.ben.Answer(t.Context(), c.ID, askback.Decide(askback.Deny, ""))
 		wantError(t, err, askback.ErrSettled)
 		if got.Outcome == nil || got.Outcome.Actor.Name != "ana" {

@@ -18,7 +18,7 @@ import (
 type pushes struct {
 	browsers
 	mu   sync.Mutex
-	got  []string // address, person, event
+	got  []string // the address, person and event of each message
 	fail map[string]error
 }
 
@@ -97,7 +97,7 @@ func (s *contactSender) want(why string, want ...string) {
 	}
 }
 
-// An ask is sent to the contacts of the people who may answer it, and later its outcome.
+// The contacts of the people who may answer an ask get the question, and later the outcome.
 func TestContactsGetQuestionAndOutcome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newContactSender(t)
@@ -176,7 +176,7 @@ func TestGoneContactIsRemoved(t *testing.T) {
 	})
 }
 
-// Contacts cause no further read of the store when an agent asks.
+// When an agent asks, the engine reads no more records with contacts than without contacts.
 func TestContactsCauseNoReadsWhenAnAgentAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newContactSender(t)

@@ -40,7 +40,7 @@ type contactFixture struct {
 	reads counting
 }
 
-// counting is a store that counts the records that are read.
+// counting is a store that counts the calls of Read and ReadKey.
 type counting struct {
 	*memstore.Store
 	reads atomic.Int64
@@ -60,7 +60,7 @@ var sealKey = []byte(strings.Repeat("k", 32))
 
 func newContactFixture(people ...string) *contactFixture { return reopen(memstore.New(), people...) }
 
-// reopen returns an engine on a store that may have contacts.
+// reopen returns a fixture with a new engine on an existing store, which may contain contacts.
 func reopen(db *memstore.Store, people ...string) *contactFixture {
 	k := &contactFixture{tokenFixture: tokenFixture{store: db}}
 	k.reads.Store = db
@@ -109,7 +109,8 @@ func (k *contactFixture) withToken(t *testing.T, name string, expires time.Durat
 	return k.As(p), id
 }
 
-// wantEnded requires that the only contact of ana is listed as ended, and can send nothing.
+// wantEnded requires that ana has exactly one contact. If ended is true, the contact must be listed as ended
+// and its address must be unknown to the engine. Otherwise the contact must be valid.
 func (k *contactFixture) wantEnded(t *testing.T, why, channel, address string, ended bool) {
 	t.Helper()
 	list, err := k.As(admin).Contacts(context.Background())
@@ -321,8 +322,7 @@ func TestContactEndsWhenPersonLeaves(t *testing.T) {
 	k.wantEnded(t, "with ana again", "telegram", "42", false)
 }
 
-// A contact that was added without a token ends when its person is in no settings and has no
-// token.
+// A contact that was added without a token ends when its person is not in the settings and has no token.
 func TestContactWithoutTokenEndsWhenItsPersonIsUnknown(t *testing.T) {
 	k := newContactFixture("ana")
 	k.link(t, k.As(askback.Principal{Kind: askback.Responder, Name: "ana"}), "42")

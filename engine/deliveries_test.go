@@ -123,7 +123,8 @@ func TestAgentListsDeliveriesOfItsOwnAsks(t *testing.T) {
 	})
 }
 
-// The cursor of one list is rejected by another list, so that a list never starts again unnoticed.
+// A list rejects the cursor of another list. Otherwise the list could start again from the beginning without
+// an error.
 func TestDeliveryCursorOfAnotherListIsRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, asks := newDeliveries(t)

@@ -15,12 +15,13 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A counter is a channel that records the events and the numbers of other questions that wait.
+// A counter is a channel that records the event of each message and the number of other waiting questions in
+// it.
 type counter struct {
 	mu     sync.Mutex
 	events []string
 	others []int
-	asks   map[string]bool // the questions with a message of their own
+	asks   map[string]bool // the asks about which at least one message was sent
 }
 
 func (c *counter) Send(_ context.Context, n askback.Notification) (string, error) {
@@ -61,7 +62,7 @@ func TestQuestionsBeyondTheLimitAreCountedInOneMessage(t *testing.T) {
 		if events, others := phone.take(); len(events) != 5 || others != nil {
 			t.Errorf("at first: got %d messages, %v others", len(events), others)
 		}
-		for range 2 { // the other messages are held back
+		for range 2 { // the messages about these asks are held back
 			i := slices.IndexFunc(asks, func(a askback.Ask) bool { return !phone.asks[a.ID] })
 			p.answer(p.ana, asks[i], "SQLite")
 			asks = slices.Delete(asks, i, i+1)

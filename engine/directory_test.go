@@ -52,7 +52,7 @@ func (p *fixture) putRoutes(routes ...askback.Route) askback.RouteList {
 	return after
 }
 
-// reach returns the receivers of a person of the API: a phone.
+// reach returns the phone of a person of the API, which is the only receiver of that person.
 func reach(p askback.Person) []engine.Receiver {
 	return []engine.Receiver{{Channel: "post", Name: p.Name + "s-phone", Person: p.Name}}
 }
@@ -156,7 +156,7 @@ func TestRemovedPersonCannotAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		known := question() // the engine looks up their names and caches the names for a moment
+		known := question() // the engine looks up the recipients and caches the results for a moment
 		known.To = []string{"eli", "stranger", "ana"}
 		p.ask(known)
 		want(t, "the second ask", phones.take(), "00:00 anas-phone pending")
@@ -375,7 +375,7 @@ func TestStoredDirectoryIsLimited(t *testing.T) {
 	if _, err := p.admin().PutGroup(t.Context(), "more", []string{"ana"}); !errors.As(err, &invalid) {
 		t.Errorf("one group more: got %v", err)
 	}
-	p.putGroup("g000", "ben") // an entry that exists
+	p.putGroup("g000", "ben") // replaces an existing group, so it is allowed
 	if _, err := p.admin().PutRoutes(t.Context(), make([]askback.Route, limits.MaxRoutes+1), 0); !errors.As(err,
 		&invalid) {
 		t.Errorf("one route more: got %v", err)
@@ -405,7 +405,7 @@ func TestConcurrentReadersGetStoredDirectory(t *testing.T) {
 				}
 				routes <- all
 			}()
-			for range 1000 { // lets the other reader run, which should wait
+			for range 1000 { // gives the other reader time to run; it should wait
 				runtime.Gosched()
 			}
 		})

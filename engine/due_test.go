@@ -194,7 +194,7 @@ func TestOverdueAskExpiresBeforeLateAnswer(t *testing.T) {
 			askback.Choose("SQLite")); !errors.Is(err, askback.ErrSettled) {
 			t.Errorf("got error %v from the other process, want %v", err, askback.ErrSettled)
 		}
-		<-w.done // a rejected answer also notifies the waiter
+		<-w.done // the rejected answer has also notified the waiter
 		wantStatus(t, w.ask, askback.Expired)
 	})
 }
@@ -229,7 +229,7 @@ func TestRunContinuesAfterStoreError(t *testing.T) {
 			t.Errorf("the store was asked %d times in two minutes", looks)
 		}
 		p.store.onCommit(nil)
-		<-time.After(15 * time.Second) // in this time, Run has begun to retry less often
+		<-time.After(15 * time.Second) // by now, the pauses between the retries of Run are longer
 		synctest.Wait()
 		wantStatus(t, p.get(broken.ID), askback.Expired)
 		<-w.done

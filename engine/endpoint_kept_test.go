@@ -10,9 +10,9 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// An earlier release marked kept deliveries by the text of their errors and a due time in a hundred years.
-// Such deliveries are held like other kept deliveries. They are sent when their endpoint is resumed. If the
-// endpoint was resumed before, they are sent without delay.
+// An earlier release marked the deliveries of a paused endpoint with an error text and a due time in a
+// hundred years. The engine sends such deliveries when the endpoint is resumed. If the endpoint was resumed
+// before the upgrade, the engine sends them without delay.
 func TestDeliveriesKeptByEarlierReleaseAreSent(t *testing.T) {
 	for _, before := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// An owner has at most [limits.MaxEndpoints] endpoints. The error has the fix, and the existing endpoints
-// still get their messages. Another owner is not affected.
+// An owner has at most [limits.MaxEndpoints] endpoints. A further endpoint is rejected with an
+// [askback.RetryError], and the existing endpoints still get their messages. Another owner is not affected.
 func TestEndpointsOfAnOwnerAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &receiver{}

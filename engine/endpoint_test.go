@@ -39,7 +39,7 @@ func (r *signingReceiver) SendTest(_ context.Context, id, endpoint, address stri
 	return 503, errors.New("the reply was 503 Service Unavailable")
 }
 
-// newEndpoints returns a fixture with a receiver, and an operator.
+// newEndpoints returns a fixture that sends webhooks to a channel, and the client of an operator.
 func newEndpoints(t *testing.T, s engine.Store, to engine.Channel, o engine.Options) (p *fixture, ops askback.Client) {
 	t.Helper()
 	o.Channels = map[string]engine.Channel{"webhook": to}
@@ -106,8 +106,8 @@ func TestEndpointBelongsToItsOwner(t *testing.T) {
 	})
 }
 
-// Deliveries to a paused endpoint are kept for days and over a restart, and are sent in order when it is
-// resumed. They do not count as given up, and are not attempted.
+// Deliveries to a paused endpoint are kept for days and over a restart, without any attempt. They are not
+// given up. When the endpoint is resumed, they are sent in order.
 func TestPausedDeliveriesAreSentOnResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to, db := &receiver{}, memstore.New()

@@ -164,7 +164,7 @@ type fixture struct {
 	ben    askback.Client
 }
 
-// newFixture returns a new engine on a store, like a process that starts.
+// newFixture returns a fixture with a new engine on a store, as after the start of a process.
 func newFixture(t *testing.T, s engine.Store, o *engine.Options) *fixture {
 	t.Helper()
 	d, ok := s.(*fakeStore)

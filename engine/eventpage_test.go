@@ -131,7 +131,8 @@ func TestSharedEventsHideTextFromPeople(t *testing.T) {
 	})
 }
 
-// An event that is committed while the stream has no follower is in the events that later followers share.
+// An event may be committed while its stream has no follower. Later followers, which share events, still get
+// the event.
 func TestFollowersGetEventsCommittedWithoutFollowers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
@@ -184,7 +185,7 @@ func TestSharedEventsDoNotKeepLargeAsksInMemory(t *testing.T) {
 		}
 	}
 	page = askback.Page{}
-	var acks []askback.Cursor // after each event that is an ack
+	var acks []askback.Cursor // the cursor of each event that is an ack
 	for ev := range p.ana.Events(t.Context(), run.ID, "MC4w") {
 		if ev.Type != askback.EventAnswerAcked {
 			continue
@@ -193,7 +194,7 @@ func TestSharedEventsDoNotKeepLargeAsksInMemory(t *testing.T) {
 			break
 		}
 	}
-	for range p.ana.Events(t.Context(), run.ID, "") { // another follower, after its snapshot
+	for range p.ana.Events(t.Context(), run.ID, "") { // this follower has read the snapshot and stays open
 		before := heap()
 		for _, after := range acks[:asks-1] {
 			for range p.ana.Events(t.Context(), run.ID, after) {

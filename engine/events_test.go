@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// History is committed before the cache is updated. An event that is read between the two has the outcome
-// (F11).
+// History is committed before the cache is updated. A reader that gets the event before the update of the
+// cache still gets the outcome with it (F11).
 func TestSettledEventAlwaysHasOutcome(t *testing.T) {
 	e := engine.New(memstore.New(), nil)
 	agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
@@ -73,8 +73,8 @@ func containsOutcome(ev askback.Event) bool {
 	return json.Unmarshal(ev.Data, &data) == nil && data.Outcome != nil && data.Outcome.Status == askback.Answered
 }
 
-// A cursor after the end of the history was made before a backup was restored. The reader gets a snapshot, so
-// that it misses no new event.
+// If a backup is restored, older cursors may be after the end of the history. A reader with such a cursor
+// gets a snapshot, so that the reader misses no new event.
 func TestCursorAheadOfHistoryYieldsSnapshot(t *testing.T) {
 	cursor := func(asks int) (askback.Client, askback.Cursor) {
 		e := engine.New(memstore.New(), nil)

@@ -46,8 +46,8 @@ var changes = map[string]func(*askback.Request){
 	"StartedBy": func(r *askback.Request) { r.StartedBy = "ana" },
 }
 
-// The digest of a request covers each field of the request. An ask has the value of each field that the
-// request and the ask share.
+// The digest of a request covers each field of the request. If the ask has a field of the same name, the
+// field is copied to the ask.
 func TestEveryFieldOfRequestIsInTheAskAndTheDigest(t *testing.T) {
 	e := engine.New(memstore.New(), &engine.Options{Channels: map[string]engine.Channel{"webhook": &receiver{}}})
 	agent := askback.Principal{Kind: askback.Agent, Name: "bot"}
@@ -96,7 +96,7 @@ func TestWarningsAreNotInTheFingerprint(t *testing.T) {
 	}
 }
 
-// A session has each field of its request, except the key and the callback.
+// Each field of a session request is copied to the session, except the key and the callback.
 func TestEveryFieldOfSessionRequestIsInTheSession(t *testing.T) {
 	e := engine.New(memstore.New(), &engine.Options{Channels: map[string]engine.Channel{"webhook": &receiver{}}})
 	r := filltest.New[askback.SessionRequest]()

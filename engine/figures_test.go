@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// The figures have the outcomes and the number of waiting asks. They have the median and the 90th percentile
-// of the waits for people, by agent and by person (F16).
+// The figures count the outcomes and the waiting asks. They contain the median and the 90th percentile of the
+// waits for people, by agent and by person (F16).
 func TestFiguresCountWaitsOutcomesAndOpenAsks(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	now := start

@@ -177,8 +177,8 @@ func TestDroppedHeldAnswerIsListedAsLate(t *testing.T) {
 	})
 }
 
-// If many windows undo and many people answer at the same moment, an answer that was undone is never the
-// outcome.
+// If two browser windows undo an answer at about the time when it is sent, both calls get the same result. An
+// answer that was undone is never the outcome.
 func TestUndoneAnswerIsNeverTheOutcome(t *testing.T) {
 	p := newFixture(t, memstore.New(), &engine.Options{Settings: engine.Settings{Undo: 2 * time.Millisecond}})
 	defer p.run()()

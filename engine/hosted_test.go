@@ -84,7 +84,7 @@ func (r calledBackRunner) Question(run conversation.Run, call conversation.Call)
 	return q, err
 }
 
-// addressBook is a channel that records which event each address gets.
+// addressBook is a channel that records the events that each address gets.
 type addressBook struct {
 	testable
 	mu  sync.Mutex

@@ -97,7 +97,7 @@ func TestEqualQuestionsAreJoined(t *testing.T) {
 	if again.ID == first || again.Repeated {
 		t.Errorf("after the answer: got %s again", again.ID)
 	}
-	// the key of the first ask finds it
+	// a key that was used before makes no third ask
 	for _, key := range []string{"k", "l"} {
 		a := p.ask(joined(func(r *askback.Request) { r.Key = key }))
 		if a.ID != first && a.ID != again.ID {

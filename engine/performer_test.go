@@ -22,7 +22,7 @@ type attempt struct {
 	node   string
 	effect string
 	number int
-	after  time.Duration // since the start of the test
+	after  time.Duration // the time since the start of the test
 }
 
 // attempts records the calls of Perform of several engines.

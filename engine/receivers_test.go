@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// channelFunc is a channel.
+// channelFunc is a channel that passes each delivery to a function.
 type channelFunc func(ctx context.Context, d askback.Delivery) error
 
 func (channelFunc) SendTest(context.Context, string, string, string, []string) (int, error) {

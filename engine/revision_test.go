@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// All readers of a settled ask share one revision, and copies of it are separate.
+// All readers of a settled ask share one revision. A change of a copy does not change the revision.
 func TestReadersShareRevision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)

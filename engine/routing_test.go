@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A clockedChannel records its messages, with the time of day.
+// A clockedChannel is a channel that records its messages, each with the time of day.
 type clockedChannel struct {
 	mu  sync.Mutex
 	got []string

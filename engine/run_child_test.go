@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A child of an unattended run is unattended, so that it cannot ask people either. The person who started the
-// parent also started the child.
+// A child of an unattended run is unattended, so the child cannot ask people either. The person who started
+// the parent also started the child.
 func TestChildOfUnattendedRunIsUnattended(t *testing.T) {
 	for _, kind := range []askback.Kind{askback.Agent, askback.Responder} {
 		synctest.Test(t, func(t *testing.T) {

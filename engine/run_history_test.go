@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// The history of a session begins with its first event, or with the newest events if it is long. Only a
-// principal that may follow the session gets it (A5, T20).
+// The history of a long session has only the newest events, and reports that there are more. Only a principal
+// that may follow the session gets the history (A5, T20).
 func TestSessionHistoryReturnsTheNewestEvents(t *testing.T) {
 	e := engine.New(memstore.New(), nil)
 	bot, ana := askback.Principal{Kind: askback.Agent, Name: "bot"}, askback.Principal{

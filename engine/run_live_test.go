@@ -12,7 +12,8 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// One megabyte of a long text can be read while the model writes it. The message has the whole text.
+// While a model writes a long text, at most one megabyte of the text can be read. The message has the whole
+// text.
 func TestLiveTextIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const piece, pieces = 1 << 16, 40

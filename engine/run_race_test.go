@@ -19,7 +19,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// An overtaken is a store for a test. When the first change with a new ask is committed, it calls before.
+// An overtaken is a store that calls before once: when it is about to commit the first change with a new ask.
 type overtaken struct {
 	engine.Store
 	before func(stream string)
@@ -33,7 +33,7 @@ func (s *overtaken) Commit(ctx context.Context, c store.Change) (int64, error) {
 	return s.Store.Commit(ctx, c)
 }
 
-// A turn that another process cancels while its ask is opened leaves no ask behind (F1).
+// If another process cancels a turn while the turn opens an ask, no ask remains (F1).
 func TestCancelByAnotherProcessPreventsAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := memstore.New()
@@ -54,7 +54,8 @@ func TestCancelByAnotherProcessPreventsAsk(t *testing.T) {
 	})
 }
 
-// An equalCommit is a store in which another process first commits the same start of a tool.
+// An equalCommit is a store that commits the first start of a tool but returns ErrUnknown, so that the
+// process does not know who committed it.
 type equalCommit struct {
 	engine.Store
 	once sync.Once
@@ -71,8 +72,8 @@ func (s *equalCommit) Commit(ctx context.Context, c store.Change) (seq int64, er
 	return seq, err
 }
 
-// A process that does not know whether it has committed the start of a tool does not run it. An equal change
-// may come from another process, which runs the tool (F1).
+// If a process does not know whether its start of a tool was committed, it does not run the tool. The stored
+// start may come from another process, which runs the tool (F1).
 func TestToolDoesNotRunIfStartIsUncertain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{t: t, runner: &scriptRunner{
@@ -88,10 +89,11 @@ func TestToolDoesNotRunIfStartIsUncertain(t *testing.T) {
 	})
 }
 
-// A readCounter is a store that counts the reads of a run while its tool effect is performed.
+// A readCounter is a store that counts the reads of a run between the claim and the completion of its tool
+// effect.
 type readCounter struct {
 	engine.Store
-	tool  atomic.Pointer[string] // the id of the effect
+	tool  atomic.Pointer[string] // the id of the effect, or nil if no tool effect is claimed
 	reads atomic.Int32
 }
 
@@ -108,7 +110,7 @@ func (s *readCounter) Claim(
 	effects, err := s.Store.Claim(ctx, node, now, n, limit...)
 	for _, f := range effects {
 		if f.Kind == "run.tool" {
-			<-time.After(time.Millisecond) // the commit of the effect has notified all waiters by then
+			<-time.After(time.Millisecond) // by now, the commit that added the effect has notified all waiters
 			s.tool.Store(&f.ID)
 		}
 	}
@@ -116,8 +118,8 @@ func (s *readCounter) Claim(
 }
 
 func (s *readCounter) Commit(ctx context.Context, c store.Change) (int64, error) {
-	// The commit notifies other goroutines. They may read the run for the next turn before the commit
-	// returns.
+	// The count ends here, because the commit notifies other goroutines, which may read the run for the next
+	// turn.
 	for _, done := range c.Done {
 		if tool := s.tool.Load(); tool != nil && done.ID == *tool {
 			s.tool.Store(nil)
@@ -149,8 +151,8 @@ func TestToolCallReadsItsRunThreeTimes(t *testing.T) {
 	})
 }
 
-// A lateChild is a store for a test. When the first change with a new child is committed, it calls before and
-// then after.
+// A lateChild is a store that calls before and after once: around the commit of the first change with a new
+// child.
 type lateChild struct {
 	engine.Store
 	before func(parent string)

@@ -331,7 +331,7 @@ func TestManyHostedRunsDoNotDelayDeliveries(t *testing.T) {
 	})
 }
 
-// A postponed is a store that counts the effects that are scheduled again.
+// A postponed is a store that counts the effects that are scheduled for another attempt.
 type postponed struct {
 	engine.Store
 	count atomic.Int64
@@ -533,8 +533,7 @@ func TestRunCancelledBetweenTwoReadsEnds(t *testing.T) {
 	})
 }
 
-// A cancelling is a store for a test. When a history is read for the first time, it calls before with the id
-// of the stream.
+// A cancelling is a store that calls before once, with the id of the first stream whose history is read.
 type cancelling struct {
 	engine.Store
 	before func(id string)

@@ -24,7 +24,7 @@ type host struct {
 	engine  *engine.Engine
 	ana     askback.Client
 	runner  *scriptRunner
-	wrapped engine.Runner // the runner of the engine; nil: runner
+	wrapped engine.Runner // the runner of the engine; if nil, the engine uses the field runner
 
 	channels map[string]engine.Channel
 	stop     context.CancelFunc
@@ -37,13 +37,13 @@ type scriptRunner struct {
 	execute func(ctx context.Context, call conversation.Call) conversation.Executed
 	// called with each outcome of an ask; may be nil
 	settled func(o askback.Outcome)
-	// the server of the tools; "" means files
+	// the MCP server of the tools; "" means files
 	server string
 	// the replies of the model; it replaces scripts if it is not nil
 	reply func(ctx context.Context, run conversation.Run, piece func(string)) conversation.Input
 
 	mu       sync.Mutex
-	messages map[string][]conversation.Message // the last request of each run
+	messages map[string][]conversation.Message // the messages of the last request of each run
 	executed []string                          // the tools that ran
 	runs     map[string]conversation.Run       // by id
 }
@@ -272,7 +272,7 @@ func TestHostedRunContinuesWithAnswer(t *testing.T) {
 		h.check("executed", h.runner.ran(), []string{`read {"path":"x"}`})
 		a := h.asked()
 		h.check("ask", fmt.Sprint(a.SessionID, a.Agent, a.Owner, a.StartedBy), s.ID+"poemhosted:poemana")
-		<-time.After(48 * time.Hour) // the time of the bubble, in which a person takes days
+		<-time.After(48 * time.Hour) // the clock of the bubble advances; the person answers two days later
 		if _, err := h.ana.Answer(t.Context(), a.ID, askback.Choose("B")); err != nil {
 			t.Fatal(err)
 		}

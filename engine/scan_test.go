@@ -15,12 +15,12 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// shortStore examines a thousandth of the records that a List may examine. It counts the calls with and
-// without a maximum.
+// shortStore is a store whose List examines only a thousandth of the allowed number of records. It counts the
+// calls of List with and without such a limit.
 type shortStore struct {
 	engine.Store
 	limited, unlimited atomic.Int64
-	delay              time.Duration // the delay of each call with a maximum
+	delay              time.Duration // the delay of each call with a limit
 }
 
 func (s *shortStore) List(ctx context.Context, q store.Query) ([]store.Record, error) {

@@ -52,7 +52,7 @@ func TestRetentionRemovesAsksFromTheIndex(t *testing.T) {
 	}
 }
 
-// foundIDs records the result of each search of the index.
+// foundIDs is a store that records the ids that searches of the index return.
 type foundIDs struct {
 	engine.Store
 	ids []string
@@ -117,7 +117,7 @@ func TestSearchReadsOnlyAsksOfTheCaller(t *testing.T) {
 	}
 }
 
-// indexReads counts the reads of the index position.
+// indexReads is a store that counts the reads of the index position.
 type indexReads struct {
 	engine.Store
 	n atomic.Int64

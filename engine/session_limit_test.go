@@ -23,8 +23,8 @@ func startSessions(t *testing.T, p *fixture, from, to int) {
 	}
 }
 
-// The number of open sessions of an agent is limited, including sessions that its asks begin. Its other calls
-// work, and so do other agents.
+// The number of open sessions of an agent is limited, including sessions that its asks begin. The agent can
+// still use its open sessions, and other agents are not affected.
 func TestOpenSessionsOfAnAgentAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), &engine.Options{MaxSessions: 5})

@@ -37,7 +37,7 @@ func TestSettingsTakeEffectImmediately(t *testing.T) {
 	})
 }
 
-// If an agent asks too often, the error has the exact time until its next ask is accepted.
+// If an agent asks too often, the error contains the exact time until the next ask is accepted.
 func TestRateLimitReturnsTimeOfNextAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(memstore.New(), nil)

@@ -237,7 +237,7 @@ func TestChannelGetsReceiptOfTheQuestion(t *testing.T) {
 	})
 }
 
-// notificationFunc is a channel.
+// notificationFunc is a channel that passes each notification to a function.
 type notificationFunc func(ctx context.Context, n askback.Notification) (string, error)
 
 func (f notificationFunc) Send(ctx context.Context, n askback.Notification) (string, error) {

@@ -24,7 +24,7 @@ var (
 	addressesMoved = engine.Settings{Issuer: issuer, People: []askback.Person{
 		{Name: "ben", Email: "ana@example.com"}, {Name: "ana", Email: "ana@example.org"},
 	}}
-	// The settings name another issuer, so the people of the first issuer are logged out.
+	// otherIssuer names another issuer, so people who signed in with the first issuer are logged out.
 	otherIssuer = engine.Settings{Issuer: "https://id.example.org", People: withAna.People}
 	noIssuer    = engine.Settings{People: withAna.People}
 	withoutAna  = engine.Settings{Issuer: issuer, People: []askback.Person{{Name: "ben", Email: "ben@example.com"}}}

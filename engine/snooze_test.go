@@ -16,7 +16,7 @@ import (
 )
 
 // wantHidden requires that ana's list hides an ask, or shows it if hidden is false. Each list with the ask
-// must have its snooze until mark, or no snooze if mark is zero.
+// must also contain its snooze until the time mark, or no snooze if mark is zero.
 func (p *fixture) wantHidden(what string, a askback.Ask, hidden bool, mark time.Time) {
 	p.Helper()
 	for _, c := range []struct {
@@ -73,7 +73,7 @@ func TestAskIsListedWithAMarkAfterItsSnooze(t *testing.T) {
 	})
 }
 
-// A snooze does not postpone the deadline, and the agent gets no event of it (E6, F11).
+// A snooze does not postpone the deadline, and the agent gets no event about the snooze (E6, F11).
 func TestSnoozeIsNotVisibleToTheAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
@@ -130,7 +130,7 @@ func TestSnoozeIsNotPartOfTheAsk(t *testing.T) {
 	}
 }
 
-// A person has a limited number of snoozes. Another snooze is possible when one is deleted.
+// The number of snoozes of a person is limited. When a snooze is deleted, the person can add another snooze.
 func TestNumberOfSnoozesIsLimited(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	until, ctx := time.Now().Add(time.Hour), context.Background()

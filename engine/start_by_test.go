@@ -24,7 +24,7 @@ func (r restrictedRunner) StartBy(agent string) ([]string, bool) {
 }
 
 // Only the principals in start_by may start an agent and write to its runs. A token with the name of a person
-// is not that person. Starts by the agent's own schedule or webhook need no name.
+// does not act as that person. The agent's own schedule and webhooks may start it without being listed.
 func TestStartByLimitsStartsOfAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ask := says("", call("ask", `{"question":"Which?"}`))
@@ -85,7 +85,7 @@ func TestStartByLimitsStartsOfAgent(t *testing.T) {
 	})
 }
 
-// With an empty start_by, no principal may start the agent. An agent without start_by is not restricted.
+// If start_by is empty, no principal may start the agent. An agent without start_by is not restricted.
 func TestEmptyStartByAllowsNoStart(t *testing.T) {
 	r := restrictedRunner{&scriptRunner{}, map[string][]string{"poem": {}}}
 	ana := engine.New(memstore.New(),

@@ -102,8 +102,8 @@ func TestAskThatGrantApprovesIsOneCommit(t *testing.T) {
 	}
 }
 
-// A deadline has passed and no timer has fired. A late answer then commits the expiry, and the session fails
-// with the ask.
+// If a deadline has passed but the timer has not fired, a late answer commits the expiry. The session fails
+// together with the ask.
 func TestLateAnswerCommitsExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)

@@ -17,8 +17,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// addressedRunner has an agent whose asks are for the people in to. The outcomes that its model reads contain
-// the secrets of their asks.
+// addressedRunner has an agent whose asks are for the people in the field to. The outcomes that its model
+// reads contain the secrets of these asks.
 type addressedRunner struct {
 	*scriptRunner
 	to []string
@@ -42,7 +42,8 @@ func (r addressedRunner) Outcome(run conversation.Run, call conversation.Call, a
 	return in
 }
 
-// newAddressedHost returns an engine whose agent poem asks these people and makes these calls.
+// newAddressedHost returns an engine with the agent poem. The asks of poem are for the people in to, and its
+// model gives these replies.
 func newAddressedHost(t *testing.T, to []string, replies ...conversation.ModelReplied) *host {
 	t.Helper()
 	r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{

@@ -93,7 +93,7 @@ func (l *recorder) Committed(event askback.EventType, a askback.Ask) {
 	l.lines = append(l.lines, string(event)+" "+string(a.Status))
 }
 
-// wait waits until the bubble is idle and compares the calls since the last wait.
+// wait waits until the bubble is idle, and requires that the calls since the last wait equal want.
 func (l *recorder) wait(t *testing.T, want ...string) {
 	t.Helper()
 	synctest.Wait()

@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/access"
 )
 
-// Each event type is in the table, so that events of a new type are not sent before their share is decided.
+// Each event type has a row in the table of shares, because events of other types are not sent.
 func TestEveryEventTypeIsInTheTable(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "../../event.go", nil, 0)
 	if err != nil {

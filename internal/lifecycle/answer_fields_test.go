@@ -13,10 +13,9 @@ import (
 const someConfirmation = `{"v":2,"id":"ask_1","session":"ses_1","owner":"bot","agent":"bot","kind":"confirmation",` +
 	`"confirmation":{"tool":"rm","input":{},"tier":"confirm","digest":"sha256:00"},"quorum":1,"created":1767344400000,"on_timeout":"wait"}`
 
-// The outcome has each field that an answer and an outcome share. If the answer is late, the history also has
-// the fields.
+// Each field of an answer is copied to the outcome. For a late answer, each field is copied to the history.
 func TestEveryFieldOfAnswerIsRecorded(t *testing.T) {
-	recorded := map[string]bool{"Grant": true} // an effect makes the grant
+	recorded := map[string]bool{"Grant": true} // the field Grant is not copied: an effect makes the grant
 	for _, c := range []struct {
 		fixed  string
 		answer askback.Answer

@@ -56,13 +56,14 @@ func TestQuestionAndOutcomeAreDelivered(t *testing.T) {
 	})
 }
 
-// lost reports whether the receiver of these deliveries has lost the question, or never got the question.
+// lost reports whether the receiver of these deliveries does not have the question: the list is empty, or the
+// last delivery took the question away.
 func lost(events []askback.EventType) bool {
 	return len(events) == 0 || events[len(events)-1] == askback.EventQuestionReassigned
 }
 
-// wantFollowedUp adds the deliveries of a reminder, one delivery to each receiver that has no unsent
-// delivery.
+// wantFollowedUp adds the deliveries of a reminder to want. Each receiver without an unsent delivery gets one
+// delivery: the reminder, or the question if it does not have the question.
 func wantFollowedUp(m transition, receivers []lifecycle.Receiver, want map[string][]askback.EventType) {
 	for _, to := range receivers {
 		name := to.Channel + " " + to.Name
@@ -80,8 +81,8 @@ func wantFollowedUp(m transition, receivers []lifecycle.Receiver, want map[strin
 	}
 }
 
-// wantReassigned adds the deliveries to the receivers that lose the question and to the receivers that get
-// it.
+// wantReassigned adds the deliveries of a reassignment to want: the question to each new receiver, and a
+// notice to each receiver that loses the question.
 func wantReassigned(m transition, receivers []lifecycle.Receiver, want map[string][]askback.EventType) {
 	if m.unchanged {
 		return

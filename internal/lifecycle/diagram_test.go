@@ -103,7 +103,7 @@ func laterEvents() []namedEvent {
 	}
 }
 
-// grant returns a grant that covers the confirmations of openingEvents until it expires.
+// grant returns a grant that covers the confirmations of openingEvents and expires at until.
 func grant(until time.Time) askback.Grant {
 	return askback.Grant{
 		ID: "grt_9", Owner: "bot", ToolName: "drop", Scope: askback.ScopeTool, By: "cem", ExpiresAt: until,

@@ -52,8 +52,8 @@ func TestErrorLeavesStateUnchanged(t *testing.T) {
 	})
 }
 
-// A step has a history if and only if it changes the state. There are two exceptions. Only the channel needs
-// a receipt, and only the delivery records the time when it was seen.
+// A step has a history if and only if it changes the state. Two inputs change the state without a history: a
+// receipt, and the time when a delivery was seen.
 func TestOnlyChangesAreRecorded(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		diff := cmp.Diff(m.before, m.after)

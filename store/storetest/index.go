@@ -184,8 +184,8 @@ func testIndexPosition(t *testing.T, sub Subject) {
 	}
 }
 
-// testUnindex checks that a change removes documents from the index, and that a kill keeps the other
-// documents.
+// testUnindex checks that a change removes documents from the index. The other documents must remain, even
+// after a kill.
 func testUnindex(t *testing.T, sub Subject) {
 	s := sub.Store
 	index(t, s, document("ask_1", 1, "table one"), document("ask_2", 2, "table two"),

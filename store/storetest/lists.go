@@ -252,7 +252,8 @@ func testManyRecords(t *testing.T, sub Subject) {
 	for n := range many {
 		r := record("ask", id(n*1009%many))
 		r.Stream, r.Owner = "ses_1", "agent-1"
-		r.Due = noon.Add(time.Duration(n*1009%many) * time.Millisecond) // the order is the same as by ID
+		// sorting by Due gives the same order as sorting by ID
+		r.Due = noon.Add(time.Duration(n*1009%many) * time.Millisecond)
 		c.Put = append(c.Put, r)
 		if n%3 == 0 {
 			deletion.Delete = append(deletion.Delete, ref(committed(r)))

@@ -54,7 +54,7 @@ type walk struct {
 	t      *testing.T
 	stores [2]Store
 	round  int
-	since  int64 // Seq before this walk
+	since  int64 // the newest Seq before this walk
 	now    time.Time
 }
 

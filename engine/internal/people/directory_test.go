@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A change that was committed earlier but is applied later does not undo a later change.
+// A change that was committed earlier but is applied later does not replace the newer directory.
 func TestDirectoryIsNotReplacedByEarlierVersion(t *testing.T) {
 	db := txn.New(memstore.New(), txn.Options{})
 	e := people.New(db, people.Options{Recipients: func() map[string][]string { return nil }})

@@ -23,7 +23,7 @@ func TestLocksAreGrantedInOrderOfCalls(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		lock(t, m, "b") // this call locks another id, so it does not wait for a
+		lock(t, m, "b") // another id, so this call does not wait for the lock on "a"
 		m.Unlock("a")
 		synctest.Wait()
 		if want := []int{0, 1, 2, 3, 4}; !slices.Equal(order, want) {

@@ -36,7 +36,7 @@ type run struct {
 	messages []conversation.Message
 }
 
-// reply requests the model, and settles the asks of its calls.
+// reply returns the next reply of the model, and settles the asks of the calls in it with settle.
 func (r *run) reply(settle func(*askback.Ask)) agent.ModelReply {
 	r.t.Helper()
 	var pieces strings.Builder
