@@ -38,7 +38,8 @@ func (s *server) person(name string) askback.Client {
 	return s.engine.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelWeb})
 }
 
-// start starts a run and waits until it waits for a person or has ended.
+// start starts a run and returns the id of its session. It returns once the run waits for a person or has
+// ended.
 func (s *server) start(r askback.SessionRequest) string {
 	s.t.Helper()
 	session, err := s.person("ana").Start(s.t.Context(), r)
@@ -68,7 +69,7 @@ func (s *server) answer(a askback.Answer) {
 	synctest.Wait()
 }
 
-// ended returns the result, or the error, of a session.
+// ended returns the status of a session, followed by its result or its error.
 func (s *server) ended(id string) string {
 	s.t.Helper()
 	synctest.Wait()

@@ -92,7 +92,8 @@ func (p *performer) perform(run conversation.Run, prompt string) ([]conversation
 	return messages, state
 }
 
-// answer settles the ask of a call as the person.
+// answer asks the question of a call and returns its outcome. If the call has no valid question, the outcome
+// is an error.
 func (p *performer) answer(run conversation.Run, c conversation.Call) conversation.AskSettled {
 	q, err := p.runner.Question(run, c)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A model sends the replies of a test, and keeps the request.
+// A model returns the reply and the error of a test, and records the last request.
 type model struct {
 	reply agent.ModelReply
 	err   error
@@ -83,7 +83,7 @@ func newRunner(t *testing.T, definitions ...agent.Definition) *agent.Runner {
 
 var request = conversation.RequestModel{Request: 3, Attempt: 2}
 
-// plan returns the call as it is planned in a run.
+// plan makes the model reply with a call, and returns the call with the plan of the runner.
 func plan(t *testing.T, r *agent.Runner, m *model, run conversation.Run, c conversation.Call) conversation.Call {
 	t.Helper()
 	m.reply = agent.ModelReply{Calls: []conversation.Call{c}}

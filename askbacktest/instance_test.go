@@ -51,8 +51,7 @@ func errorsOf(t *testing.T, run func(instance *askbacktest.Instance)) []string {
 	return p.errors
 }
 
-// wantErrors checks that there is one error for each element of want. The error must contain all strings of
-// the element.
+// wantErrors requires one error for each element of want. The error must contain all strings of the element.
 func wantErrors(t *testing.T, got []string, want ...[]string) {
 	t.Helper()
 	if len(got) != len(want) {

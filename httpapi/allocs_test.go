@@ -80,7 +80,7 @@ func TestUnescapedQueryIsParsedLikeEscapedQuery(t *testing.T) {
 	}
 }
 
-// A problem has the members and the order of its struct.
+// The JSON of a problem has the members of its struct, in the same order.
 func TestProblemIsEncodedLikeItsStruct(t *testing.T) {
 	outcome := &askback.Outcome{Status: askback.Declined, Reason: "<no>"}
 	ask := &askback.Ask{ID: "ask_1", Title: "a & b", Outcome: outcome}
@@ -102,7 +102,7 @@ func TestProblemIsEncodedLikeItsStruct(t *testing.T) {
 	}
 }
 
-// Long replies, too, have their length in the header.
+// A long reply has a Content-Length header, too.
 func TestLongReplyHasContentLength(t *testing.T) {
 	w := newFixture(t, nil)
 	long := strings.Repeat("x", 50_000)

@@ -184,7 +184,7 @@ func TestHookGetsNoDecisionAfterRevocation(t *testing.T) {
 	}
 }
 
-// A request is authenticated once, and once more if its body is slow.
+// A request is authenticated once. If its body arrives slowly, the request is authenticated a second time.
 func TestRequestIsAuthenticatedOnce(t *testing.T) {
 	w, g := newLimitedAuthenticator(t)
 	for slowBody, want := range map[time.Duration]int64{time.Hour: 1, 0: 2} {

@@ -45,7 +45,7 @@ func BenchmarkClient(b *testing.B) {
 		name  string
 		reply []byte
 		do    func(*httpapi.Client) (askback.Ask, error)
-		// The request that the call sends.
+		// method, path and key belong to the request that the call sends.
 		method, path, key string
 		body              func() ([]byte, error)
 	}{
@@ -91,7 +91,7 @@ const (
 	benchToken = "ab_0123456789abcdefghijklmnopqrstuvwxyz"
 )
 
-// sendPlain sends a request as a program without a client does, and reads the reply.
+// sendPlain sends a request with net/http alone, and reads the reply.
 func sendPlain(ctx context.Context, c *http.Client, method, url, key string, body func() ([]byte, error)) error {
 	var sent io.Reader
 	if body != nil {
@@ -121,8 +121,7 @@ func sendPlain(ctx context.Context, c *http.Client, method, url, key string, bod
 	return err
 }
 
-// recordReplies returns the replies of a handler to a request and to its answer, with their
-// headers.
+// recordReplies sends a request and its answer to a handler. It returns both replies with their headers.
 func recordReplies(b *testing.B, r askback.Request, a askback.Answer) (asked, answered []byte) {
 	b.Helper()
 	e := engine.New(memstore.New(), nil)

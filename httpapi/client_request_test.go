@@ -162,8 +162,8 @@ func (c countedConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// A client that is made without an HTTP client keeps the connections of many concurrent calls for later
-// calls.
+// Without an HTTP client from the caller, a Client keeps the connections of many concurrent calls open for
+// later calls.
 func TestConcurrentCallsKeepTheirConnections(t *testing.T) {
 	const calls = 20
 	var opened atomic.Int64
@@ -237,7 +237,7 @@ func differentClients(t *testing.T) map[string]*http.Client {
 	}
 }
 
-// The cookies and the timeout of an HTTP client are used.
+// A Client uses the cookies and the timeout of the given HTTP client.
 func TestSettingsOfHTTPClientAreUsed(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/slow") {

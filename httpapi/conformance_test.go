@@ -51,7 +51,7 @@ func (g *watchedAuthenticator) Authenticate(ctx context.Context, secret string) 
 	return who, err
 }
 
-// watch sets the secret whose acceptance closes w.seen.
+// watch makes the server close w.seen when the server first accepts this secret.
 func (w *fixture) watch(secret string) {
 	w.seen = make(chan struct{})
 	w.server.Config.Handler = checkTraffic(w.t,

@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// refusing is a channel whose receiver rejects every message. An address with "gone" accepts no further
-// messages.
+// refusing is a channel whose receiver rejects every message. If the address contains "gone", the error also
+// reports that the receiver is gone.
 type refusing struct{ attempts atomic.Int64 }
 
 func (r *refusing) Send(_ context.Context, n askback.Notification) (string, error) {
@@ -29,7 +29,7 @@ func (r *refusing) SendTest(context.Context, string, string, string, []string) (
 	return http.StatusGone, errors.New("the reply was 410 Gone")
 }
 
-// sendAll runs the engine until the channel was called once more.
+// sendAll runs the engine until the channel has been called at least once.
 func (r *refusing) sendAll(t *testing.T, e *engine.Engine) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)

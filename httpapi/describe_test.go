@@ -16,8 +16,8 @@ import (
 	"github.com/askback/askback/internal/wire/openapi"
 )
 
-// checkRouteDoc compares the documentation of a route with the route. It returns an error if the kinds of
-// principals differ, if only one of them has a body, or if the summary is not a sentence.
+// checkRouteDoc returns an error if the documentation of a route contradicts the route. Both must have the
+// same kinds of principals, and both or neither must have a body. The summary must end with a full stop.
 func checkRouteDoc(rt httpapi.Route) error {
 	var may, documented []askback.Kind
 	for _, kind := range askback.Kinds {
@@ -41,8 +41,8 @@ func checkRouteDoc(rt httpapi.Route) error {
 	return nil
 }
 
-// The documentation of each route has the kinds of principals that the route accepts. It has a body exactly
-// if the route has a body (E10).
+// The documentation of each route lists exactly the kinds of principals that the route accepts. It describes
+// a body if and only if the route accepts a body (E10).
 func TestRouteDocsMatchRoutes(t *testing.T) {
 	for _, rt := range httpapi.Table() {
 		if err := checkRouteDoc(rt); err != nil {

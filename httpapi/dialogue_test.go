@@ -70,9 +70,10 @@ var principals = map[string]askback.Principal{
 type dialogue struct {
 	*fixture
 	now atomic.Int64
-	ids [][2]string // an id, and its numbered form
+	ids [][2]string // pairs of an id and its numbered form
 	out refusing
-	// signer has the secret, "poem" or "other", and the id with which the next request is signed.
+	// signer has the secret and the id with which the next request is signed. The secret is "poem" or
+	// "other". If signer is nil, the request is not signed.
 	signer []string
 }
 

@@ -48,8 +48,8 @@ func documentedDigest(t *testing.T, ask []byte, input json.RawMessage) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// The documented formula gives the digest that the server returns: with and without a
-// server, a label, and edited arguments.
+// The documented formula gives the digest that the server returns. This holds with and without a server, a
+// label and edited arguments in the call.
 func TestDigestsMatchDocumentedFormula(t *testing.T) {
 	type digests struct {
 		ID           string `json:"id"`

@@ -91,8 +91,8 @@ func TestShortWaitReturnsAnswerOrOpenAsk(t *testing.T) {
 	}
 }
 
-// A status 502, 503 or 504 without a problem, as a proxy returns it, is ErrUnreachable, so
-// that the call is retried.
+// If a proxy replies 502, 503 or 504 without a problem, the client returns ErrUnreachable, so that the call
+// is retried.
 func TestProxyErrorIsUnreachable(t *testing.T) {
 	for _, status := range []int{502, 503, 504} {
 		proxy := httptest.NewServer(statusHandler(status))

@@ -46,7 +46,7 @@ func (w *fixture) postMessage(session, text string) {
 	}
 }
 
-// stream opens a stream without a Client and returns its body.
+// stream opens a stream with a plain HTTP request. It returns a reader and the closer of the body.
 func (w *fixture) stream(ctx context.Context, path string, who askback.Principal) (*bufio.Reader, io.Closer) {
 	w.t.Helper()
 	r, err := http.NewRequestWithContext(ctx, "GET", w.server.URL+path, nil)

@@ -39,7 +39,7 @@ func Body(v any) ([]byte, error) {
 	return appendJSON(nil, content)
 }
 
-// Routes returns the paths of the routes by method.
+// Routes returns the paths of the routes, keyed by method.
 func Routes() map[string][]string {
 	out := map[string][]string{}
 	for _, rt := range routes {
@@ -119,7 +119,7 @@ func (h *Handler) FillLarge() (release func()) {
 	}
 }
 
-// SetUnverifiedTime sets how long the body of a webhook that is not verified yet may take.
+// SetUnverifiedTime sets how long the body of an unverified webhook may take.
 func (h *Handler) SetUnverifiedTime(d time.Duration) { h.unverifiedTime = d }
 
 // SetBodyTime sets how long the body of an authenticated request may take.
@@ -132,8 +132,8 @@ func (h *Handler) Unverified() int {
 	return len(h.unverified.all)
 }
 
-// Victim returns the index of the webhook that ends when a webhook from source arrives. The other sources
-// belong to the webhooks whose bodies are being read, oldest first.
+// Victim returns the index of the webhook that ends when a webhook with the source from arrives. sources has
+// the sources of the webhooks whose bodies are being read, oldest first.
 func Victim(sources []string, from string) int {
 	var u unverified
 	for _, source := range sources {

@@ -17,7 +17,7 @@ import (
 // A failingStore is a store that returns the errors that a test sets.
 type failingStore struct {
 	*memstore.Store
-	commit, read error // nil: none
+	commit, read error // if not nil, the errors of commits and reads
 }
 
 func (f *failingStore) Commit(ctx context.Context, c store.Change) (int64, error) {

@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// Streams share the frames of equal events only: any difference makes another frame.
+// Streams share a frame only if their events are equal in every field.
 func TestStreamsShareFramesOfEqualEvents(t *testing.T) {
 	var f httpapi.Frames
 	first := askback.Event{

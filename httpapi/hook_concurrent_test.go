@@ -22,7 +22,8 @@ func newFixtureWithoutNetwork(t *testing.T) *fixture {
 	return &fixture{t: t, engine: e, handler: httpapi.NewHandler(e, nil), tokens: map[askback.Principal]string{}}
 }
 
-// postHook sends an event to the handler. The function closed ends the request.
+// postHook sends an event to the handler and returns a channel for the reply. Calling closed ends the
+// request.
 func (w *fixture) postHook(event string) (closed func(), got <-chan *httptest.ResponseRecorder) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())

@@ -40,9 +40,8 @@ func (w *fixture) dialHook(query, event string, header ...string) net.Conn {
 	return conn
 }
 
-// Claude Code closes the connection when its own dialog was answered or the run ended.
-// The ask is then cancelled, unless the call can be deferred: then the resumed session
-// waits for it (F9).
+// Claude Code closes the connection when its own dialog was answered or the run ended. The ask is then
+// cancelled. If the call can be deferred, the ask stays open for the resumed session (F9).
 func TestClosedHookCancelsItsAsk(t *testing.T) {
 	for name, c := range map[string]struct {
 		event  string
@@ -214,7 +213,7 @@ func (w *fixture) revocableToken() (revoke func()) {
 func TestWaitingHookSendsHeartbeats(t *testing.T) {
 	for name, c := range map[string]struct {
 		end  func(w *fixture)
-		want string // "": aborted
+		want string // the body of the reply, or "" if the reply is aborted
 	}{
 		"answered": {func(w *fixture) {
 			w.answerOpenAsk(`/answer {"decision": "approved"}`)

@@ -99,7 +99,7 @@ func (w *fixture) answerAll(ask askback.Ask) {
 	}
 }
 
-// wantDecision checks that the decision has an answer for the text of every question.
+// wantDecision requires a decision that allows the call and answers every question with "Neither.".
 func wantDecision(t *testing.T, got reply, ask askback.Ask) {
 	t.Helper()
 	var decision struct {

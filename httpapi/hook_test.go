@@ -74,8 +74,8 @@ func (w *fixture) open(n int, status askback.Status) []askback.Ask {
 	}
 }
 
-// answerOpenAsk settles the only open ask. The body begins with the end of the path, such as
-// "/answer " or "/decline ".
+// answerOpenAsk settles the only open ask as ana. body is the end of the path, such as "/answer", then a
+// space and the body of the request.
 func (w *fixture) answerOpenAsk(body string) askback.Ask {
 	w.t.Helper()
 	ask := w.open(1, askback.Pending)[0]

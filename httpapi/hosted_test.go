@@ -128,7 +128,8 @@ func (s *dialogue) runHosted() {
 	}
 }
 
-// signature returns the header that signs the next request, if it is signed.
+// signature returns the header that signs the next request, and resets s.signer. If s.signer is nil,
+// signature returns nil.
 func (s *dialogue) signature(body string) http.Header {
 	if s.signer == nil {
 		return nil

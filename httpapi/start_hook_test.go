@@ -26,7 +26,7 @@ func newHookFixture(t *testing.T) *fixture {
 		&httpapi.Options{Hooks: hooks(time.Now)})
 }
 
-// A dial is a connection to a server on which a test writes requests.
+// dial returns a new connection to the server.
 func (w *fixture) dial() net.Conn {
 	w.t.Helper()
 	conn, err := net.Dial("tcp", w.server.Listener.Addr().String())
@@ -40,7 +40,7 @@ func (w *fixture) dial() net.Conn {
 	return conn
 }
 
-// sendSigned sends the header of a webhook with a body of 1000 bytes, and the beginning of the body. It
+// sendSigned sends the header of a webhook whose body has 1000 bytes, and only the beginning of the body. It
 // returns the reply, whose body is closed.
 func (w *fixture) sendSigned(h http.Header, begin string) *http.Response {
 	w.t.Helper()
@@ -109,7 +109,8 @@ func TestConcurrentDeliveriesStartOneRun(t *testing.T) {
 	}
 }
 
-// The name of a delivery belongs to one agent. A delivery with the same name also starts another agent (E10).
+// The idempotency key of a webhook is valid for one agent. The same key at another agent starts another run
+// (E10).
 func TestDeliveriesToTwoAgentsStartTwoRuns(t *testing.T) {
 	w := newHookFixture(t)
 	for _, agent := range []string{"poem", "notes", "poem"} {

@@ -62,8 +62,8 @@ var newTrafficChecker = sync.OnceValues(func() (*trafficChecker, error) {
 // schemaOf returns the name at the end of a reference.
 func schemaOf(ref string) string { return ref[strings.LastIndex(ref, "/")+1:] }
 
-// checkTraffic returns a handler whose traffic is checked against the document: a status,
-// a field or an event that is not declared there fails the test.
+// checkTraffic wraps a handler and checks its traffic against the document. An undeclared status, field or
+// event fails the test.
 func checkTraffic(t testing.TB, h http.Handler) http.Handler {
 	p, err := newTrafficChecker()
 	if err != nil {

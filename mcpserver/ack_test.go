@@ -22,7 +22,7 @@ import (
 // An ackCounter is a client that counts calls of Ack.
 type ackCounter struct {
 	askback.Client
-	release              chan struct{} // each call waits until release is closed, unless it is nil
+	release              chan struct{} // if not nil, each call waits until release is closed
 	err                  error
 	running, most, total atomic.Int64
 }
@@ -62,7 +62,7 @@ func advance(d time.Duration) {
 	synctest.Wait()
 }
 
-// nextTick lets time pass until outcomes have been acknowledged.
+// nextTick advances the clock by AckTick, after which the outcomes are acknowledged.
 func nextTick() { advance(mcpserver.AckTick) }
 
 // Replies do not wait for Ack. The calls of Ack of one tick run at the same moment, so that

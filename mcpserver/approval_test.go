@@ -20,8 +20,8 @@ import (
 
 const pay = `{"action": "Pay 100"}`
 
-// checkUsed checks the result for an approval that was consumed before: it has the
-// decision, but nothing that a program would act on (F7).
+// checkUsed requires the result for an approval that was consumed before. The result has the decision, but is
+// marked as used and is not confirmed (F7).
 func checkUsed(t *testing.T, r reply) {
 	t.Helper()
 	text, s := r.text(t), r.structured(t)
@@ -33,7 +33,8 @@ func checkUsed(t *testing.T, r reply) {
 	}
 }
 
-// isApproved reports whether a result is an approval.
+// isApproved reports whether a result is an approval. The test fails if the text and the structured content
+// disagree.
 func isApproved(t *testing.T, r reply) bool {
 	t.Helper()
 	yes := r.structured(t)["confirmed"] == true

@@ -61,8 +61,8 @@ func newSettlingHandler(t testing.TB) (http.Handler, string) {
 	return server.Handler(settlingEngine{e}), secret
 }
 
-// An httpCall is a request with the headers that clients send with a call, some of them replaced. A header
-// with the value "-" is not sent.
+// An httpCall is an HTTP request with the body and the headers of a call. A header with the value "-" is not
+// sent.
 type httpCall struct{ body, version, method, name, contentType, lastEvent string }
 
 func (c httpCall) serve(h http.Handler, secret, accept string) *httptest.ResponseRecorder {
@@ -290,7 +290,7 @@ func TestDirectCallsGetSameRepliesAsFromSDK(t *testing.T) {
 	}
 }
 
-// A direct call that waits has the notifications and the pending result of the SDK.
+// A direct call that waits gets the same notifications and the same pending result as through the SDK.
 func TestDirectCallReportsSameProgressAsSDK(t *testing.T) {
 	for _, c := range []httpCall{
 		rawCall(strings.Replace(toolCall("ask_user_question", database, "{}"), `"_meta": {`,

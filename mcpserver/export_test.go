@@ -26,7 +26,7 @@ func Add(m *RecentSet, recentKey string)      { m.add(recentKey) }
 func Has(m *RecentSet, recentKey string) bool { return m.has(recentKey) }
 func Size(m *RecentSet) int                   { return len(m.now) + len(m.old) }
 
-// ReadInputs reads an input as wait_for_answer and permission_prompt do.
+// ReadInputs reads an input as the tools wait_for_answer and permission_prompt do. It returns both errors.
 func ReadInputs(raw []byte) (waits, prompts error) {
 	_, waits = readInput(raw, "question_id", "max_wait_s")
 	_, prompts = readPrompt(raw)

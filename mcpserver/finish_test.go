@@ -36,7 +36,7 @@ func (f *fixture) wrappedHTTPClient(client func(askback.Client) askback.Client) 
 // A slowClient is a client whose methods wait for a channel, even after their context has ended.
 type slowClient struct {
 	askback.Client
-	get, ack <-chan struct{} // nil does not wait
+	get, ack <-chan struct{} // if nil, the method does not wait
 	acked    *bool           // set when Ack is called
 }
 

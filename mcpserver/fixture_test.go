@@ -226,7 +226,7 @@ func (f *fixture) decline(id string) {
 	}
 }
 
-// A reply is the result of a call.
+// A reply is the result or the error of a call.
 type reply struct {
 	*mcp.CallToolResult
 	err error
@@ -267,7 +267,8 @@ func callTool(ctx context.Context, cs *mcp.ClientSession, tool, args string) rep
 	return reply{r, err}
 }
 
-// startCall calls a tool and returns when the call waits for a person.
+// startCall starts a call of a tool and returns a channel for the reply. It returns once the call waits for a
+// person or has ended.
 func startCall(ctx context.Context, cs *mcp.ClientSession, tool, args string) <-chan reply {
 	done := make(chan reply, 1)
 	go func() { done <- callTool(ctx, cs, tool, args) }()

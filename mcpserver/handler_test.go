@@ -55,7 +55,7 @@ func TestOnlyTokensOfAgentsAreAccepted(t *testing.T) {
 	}
 }
 
-// Agents of one server never see asks and answers of each other (D4).
+// An agent never sees the asks and answers of other agents (D4).
 func TestAgentsAreIsolated(t *testing.T) {
 	for _, version := range []string{withSessions, stateless} {
 		t.Run(version, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestCallOverTheNetworkIsAnswered(t *testing.T) {
 	}
 }
 
-// answerFirst answers the first ask.
+// answerFirst waits for an ask and answers it as ana.
 func (f *fixture) answerFirst(ctx context.Context, a askback.Answer) {
 	for e, err := range f.engine.As(ana).Events(ctx, "", "") {
 		if err != nil {

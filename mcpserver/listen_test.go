@@ -22,7 +22,7 @@ func listenCall(id int, capabilities string, tasks ...string) string {
 	return fmt.Sprintf(`{"jsonrpc": "2.0", "id": %d, "method": "subscriptions/listen", "params": {"notifications": {"taskIds": %s}, "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": %s}}}`, id, ids, capabilities)
 }
 
-// A stream has the messages of a subscription.
+// A stream receives the messages of a subscription.
 type stream struct {
 	t        *testing.T
 	messages chan map[string]any
@@ -35,7 +35,7 @@ func (s *stream) next() map[string]any {
 	return <-s.messages
 }
 
-// none fails the test if there is a message.
+// none requires that no message has arrived and that the stream has not ended.
 func (s *stream) none() {
 	s.t.Helper()
 	synctest.Wait()
@@ -76,7 +76,8 @@ func listen(t *testing.T, c *http.Client, body string) *stream {
 	return s
 }
 
-// read reads messages, one on each line. A line may begin with "data: ".
+// read parses each line that contains a JSON object and sends the object to a channel. A line may begin with
+// "data: ".
 func read(t *testing.T, from io.Reader, to chan<- map[string]any) {
 	lines := bufio.NewScanner(from)
 	for lines.Scan() {
@@ -92,7 +93,8 @@ func read(t *testing.T, from io.Reader, to chan<- map[string]any) {
 	}
 }
 
-// params returns the parameters of a notification with a method, for a subscription.
+// params requires a notification with this method for the subscription with this id. It returns the
+// parameters.
 func params(t *testing.T, m map[string]any, method string, id float64) map[string]any {
 	t.Helper()
 	p, _ := m["params"].(map[string]any)

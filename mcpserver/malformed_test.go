@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/asktool"
 )
 
-// withTasks declares the tasks extension, with which a call returns immediately.
+// withTasks declares the tasks extension. A call with this declaration returns a task immediately.
 const withTasks = `{"extensions": {"io.modelcontextprotocol/tasks": {}}}`
 
 // Malformed input of real models is repaired to the same ask, or rejected with the same text,

@@ -72,8 +72,7 @@ func TestSameCallAfterItsAnswerIsANewAsk(t *testing.T) {
 	})
 }
 
-// An answer that another tool returned counts as delivered, and so does an ask that was
-// withdrawn.
+// If another tool has returned the answer of an ask, or has withdrawn the ask, the same call asks again.
 func TestOutcomeOfAnotherToolCountsAsDelivered(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()

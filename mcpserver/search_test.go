@@ -36,7 +36,7 @@ func newCountingFixture(t *testing.T) (*fixture, *countingStore) {
 	return f, counting
 }
 
-// askRepeatedly makes the same call n times and answers each.
+// askRepeatedly makes the same call n times and answers each ask.
 func (f *fixture) askRepeatedly(cs *mcp.ClientSession, n int, tool, args string, answer askback.Answer) {
 	f.t.Helper()
 	for i := range n {

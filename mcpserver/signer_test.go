@@ -39,8 +39,8 @@ func TestStateOfAnEarlierReleaseIsValid(t *testing.T) {
 	}
 }
 
-// A session id that an earlier release signed is valid, but only for its agent. It contains
-// the client's name, by which Codex is known to wait for four minutes.
+// A session id that an earlier release signed is valid, but only for its agent. The id contains the name of
+// the client. By this name the server recognizes Codex, which waits for four minutes.
 func TestSessionOfAnEarlierReleaseIsValid(t *testing.T) {
 	for agent, want := range map[string]time.Duration{"bot": 240 * time.Second, "cat": 45 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {

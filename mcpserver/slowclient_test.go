@@ -41,7 +41,8 @@ func (p *pipeListener) dial() net.Conn {
 	return client
 }
 
-// serve runs an HTTP server, with the handler of the fixture unless o has one.
+// serve starts an HTTP server and returns its listener. If o has no handler, the server uses the handler of
+// the fixture.
 func (f *fixture) serve(t *testing.T, o *http.Server) *pipeListener {
 	p := &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
 	handler := o.Handler
@@ -191,8 +192,8 @@ func TestConnectionOfAnUnreadReplyIsClosed(t *testing.T) {
 	})
 }
 
-// serveOutcome returns a server whose replies deliver an outcome, with so many bytes in one
-// write.
+// serveOutcome returns the listener of a server whose reply delivers an outcome. The server writes the reply
+// of size bytes in one write.
 func (f *fixture) serveOutcome(t *testing.T, ask askback.Ask, size int) *pipeListener {
 	return f.serve(t, &http.Server{
 		WriteTimeout: 5 * time.Second,

@@ -17,7 +17,8 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// A failingWait is a client whose first calls of Wait fail. The call with the number until succeeds.
+// A failingWait is a client whose first calls of Wait fail. The first call that succeeds has the number
+// until.
 type failingWait struct {
 	askback.Client
 	err   error

@@ -447,7 +447,7 @@ func TestCloseEndsCalls(t *testing.T) {
 	<-ended
 }
 
-// Several runs use one connection at a time.
+// Concurrent runs can call tools and list them over one connection.
 func TestCallsRunConcurrently(t *testing.T) {
 	s, _ := connectTo(t, newRemote(t, handler(newMCP())))
 	var all sync.WaitGroup

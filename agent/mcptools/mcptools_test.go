@@ -19,7 +19,8 @@ import (
 	"github.com/askback/askback/agent/mcptools"
 )
 
-// modeVariable makes the test binary an MCP server on standard input and output.
+// If the environment variable modeVariable is set, the test binary runs as an MCP server on standard input
+// and output.
 const modeVariable = "MCPTOOLS_TEST_MODE"
 
 func TestMain(m *testing.M) {

@@ -23,7 +23,8 @@ func (c *session) send(ctx context.Context, err error) {
 		"tools/call", nil)
 }
 
-// The reason of an end is the error of the last request that failed, unless a later request was answered.
+// The reason for the end of a session is the error of the last request that failed, unless a later request
+// was answered.
 func TestReasonIsErrorOfLastFailedRequest(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -143,7 +143,7 @@ func TestRequestMatchesGoldenFile(t *testing.T) {
 	}
 }
 
-// TestCallsOfOtherServersAreRead has the forms in which servers with the same API send calls.
+// TestCallsOfOtherServersAreRead reads calls in the forms in which other servers with the same API send them.
 func TestCallsOfOtherServersAreRead(t *testing.T) {
 	whole := func(index, id, name string) string {
 		return openaitest.Delta(fmt.Sprintf(

@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A run is a run of the machine whose state is stored after each step.
+// A run executes the state machine of a run, and stores the state after each step.
 type run struct {
 	t        *testing.T
 	stored   []byte
@@ -44,7 +44,8 @@ func (r *run) step(in conversation.Input) {
 	r.effects = append(r.effects, result.Effects...)
 }
 
-// request performs a request to the model, and repeats it as after a crash before the commit.
+// request sends a request to the model twice, as after a crash before the commit. Both replies must have the
+// same text.
 func (r *run) request(model func() *scripted.Model, e conversation.RequestModel) {
 	q := agent.ModelRequest{Messages: r.messages, Attempt: e.Attempt}
 	first, _ := model().Reply(r.t.Context(), q, nil)

@@ -23,7 +23,8 @@ const agentMessages = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}
 {"jsonrpc":"2.0","id":"p","method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c","title":"Run make"},"options":[{"optionId":"yes","name":"Yes","kind":"allow_once"}]}}
 `
 
-// When an agent ends, its ask is withdrawn, even if a process that it started has its output open.
+// When an agent ends, its ask is withdrawn. This holds even if a process that the agent started keeps the
+// output of the agent open.
 func TestAskIsWithdrawnWhenItsAgentEnds(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -291,7 +291,8 @@ func TestCandidatesMatchTheParser(t *testing.T) {
 	}
 }
 
-// A tag complete names something that exists. Files, names and ids have candidates.
+// Package completion knows every value of the tag complete. Flags and arguments for files, names and ids have
+// this tag.
 func TestPathsNamesAndIDsAreCompleted(t *testing.T) {
 	check := func(n *kong.Node, v *kong.Value, isListed bool) {
 		kind := v.Tag.Get("complete")

@@ -73,7 +73,8 @@ func (c *localCommand) server() instance.Server {
 	return instance.Server{}
 }
 
-// ask asks a question over the API.
+// ask asks a question over the API. It returns the status and the body of the reply, or 0 and the error of
+// the request.
 func (c *localCommand) ask(s instance.Server) (status int, body string) {
 	c.t.Helper()
 	token, err := os.ReadFile(filepath.Join(filepath.Dir(c.place.Database), "agent.token"))

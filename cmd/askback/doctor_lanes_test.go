@@ -61,7 +61,7 @@ func (p project) lanes() (lines string) {
 	return lines
 }
 
-// wantAll checks that a text contains each of some texts.
+// wantAll requires that got contains each text in want.
 func wantAll(t *testing.T, what, got string, want ...string) {
 	t.Helper()
 	for _, w := range want {

@@ -77,7 +77,7 @@ func commandsOf(page string) (all []string) {
 	return all
 }
 
-// findCommand returns the one command that contains a text.
+// findCommand returns the only command that contains a text.
 func findCommand(t *testing.T, page, text string) string {
 	t.Helper()
 	found := slices.DeleteFunc(commandsOf(page), func(c string) bool { return !strings.Contains(c, text) })

@@ -73,7 +73,7 @@ func (w *workflow) answer(t *testing.T, id string, a map[string]any) {
 	w.server.call(w.server.user, "POST", "/asks/"+id+"/answer", string(raw), 200)
 }
 
-// check checks the outputs of a step and whether it failed.
+// check requires these outputs of a step, and that the step failed if failed is true and succeeded otherwise.
 func check(t *testing.T, res actiontest.Result, failed bool, outputs map[string]string) {
 	t.Helper()
 	if res.Failed != failed {
@@ -220,7 +220,7 @@ func TestWorkflowFailsWithoutApproval(t *testing.T) {
 	w.github["GITHUB_RUN_ID"] = "1"
 	check(t, <-w.run(t, timed), true, map[string]string{"status": "expired", "decision": "", "arguments": ""})
 
-	// With a key of its own, a used approval stays used.
+	// If the input has a key, later attempts fail because the approval is already used.
 	keyed := maps.Clone(deployCall)
 	keyed["key"] = "deploy of 1.4.0"
 	check(t, settle(keyed, func(id string) { w.answer(t, id, map[string]any{"decision": "approved"}) }), false,

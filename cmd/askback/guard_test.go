@@ -19,8 +19,8 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// askback doctor compares the clock with the latest time in the database. A later record with the wrong time
-// does not hide it (T27).
+// askback doctor compares the clock with the latest time in the database, even if a later record has an
+// earlier time (T27).
 func TestDoctorComparesTheClockWithAllTimes(t *testing.T) {
 	env, database := sandbox(t)
 	addAnsweredAsk(t, env, "Which?")

@@ -21,7 +21,7 @@ func newExamples(t *testing.T) *testServer {
 	return newServerIn(t, dir, "PATH="+filesServer(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// answerNext answers the open ask of a session, which must contain a text.
+// answerNext waits until a session has an open ask that contains a text, and answers the ask.
 func (s *testServer) answerNext(session, about, answer string) {
 	s.t.Helper()
 	s.until("/asks?session_id="+session, "ask about "+about,
@@ -45,7 +45,8 @@ func (s *testServer) requireFile(name, want string) {
 	}
 }
 
-// completed requires that a run completes.
+// completed waits until the turn of a session has ended, and requires that the run is completed. It returns
+// the session.
 func (s *testServer) completed(session string) map[string]any {
 	s.t.Helper()
 	got := s.ended(session)

@@ -15,7 +15,7 @@ func startInbox(t *testing.T, env []string, columns uint16, pattern string) *ter
 	return s
 }
 
-// A new ask appears in an open inbox, is answered there, and leaves (C5, F1).
+// A new ask appears in an open inbox, is answered there, and then disappears from the list (C5, F1).
 func TestInboxAnswersANewAsk(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)

@@ -65,7 +65,8 @@ func TestOldSpellingsRunWithANote(t *testing.T) {
 	}
 }
 
-// An old spelling is replaced even after flags of the program and after help. An argument is not respelled.
+// An old spelling is replaced even after flags of the program and after help. An argument that equals an old
+// spelling is not replaced.
 func TestOldSpellingIsFoundBetweenFlags(t *testing.T) {
 	flags := (&commands{}).parser().Model.Flags
 	for _, c := range []struct{ args, want, note string }{

@@ -21,7 +21,7 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// A proxy is a reverse proxy with TLS for https://example.com, in front of the pages.
+// A proxy is a reverse proxy with TLS for https://example.com, in front of the pages of an engine.
 type proxy struct {
 	*httptest.Server
 	engine *engine.Engine
@@ -54,7 +54,7 @@ func newProxy(t *testing.T, rewrite func(*httputil.ProxyRequest), modify func(*h
 	return &proxy{front, e}
 }
 
-// check returns the findings for a public address whose name leads to the proxy.
+// check runs the check of a public address, and returns its findings. All connections lead to the proxy.
 func (p *proxy) check(t *testing.T, address string, wait time.Duration, secret string) Findings {
 	t.Helper()
 	transport := p.Client().Transport.(*http.Transport).Clone()

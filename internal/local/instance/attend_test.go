@@ -10,7 +10,8 @@ import (
 	"github.com/askback/askback/internal/local/instance"
 )
 
-// abandoned returns the asks for which Abandoned calls its function.
+// abandoned returns the ids of the asks for which Abandoned calls its function. The function returns err, and
+// the test fails if Abandoned does not return err.
 func abandoned(t *testing.T, p instance.Place, err error) (ids []string) {
 	t.Helper()
 	if got := p.Abandoned(func(id string) error { ids = append(ids, id); return err }); !errors.Is(got, err) {

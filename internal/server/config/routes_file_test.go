@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/internal/wire/decode"
 )
 
-// A file for the API has the rules of the API: each route is valid in the file and in the API, or in neither.
+// The rules for routes in a file are the rules of the API. Each route is valid in both, or in neither.
 func TestRoutesOfFileAndAPIHaveTheSameRules(t *testing.T) {
 	for _, route := range []struct {
 		text  string

@@ -39,7 +39,7 @@ func (c *clock) advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// A fixture is an issuer and a server that trusts it.
+// A fixture is an issuer and a server that trusts the issuer.
 type fixture struct {
 	*logintest.Issuer
 	login *login.Issuer

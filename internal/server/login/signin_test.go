@@ -273,8 +273,8 @@ func TestForgedOrExpiredPendingLoginIsRejected(t *testing.T) {
 	}
 }
 
-// A pending log-in is for its own state. If its cookie has the name for another state, the log-in is
-// rejected.
+// A pending log-in is valid only for its own state. If its cookie has the name for another state, the log-in
+// is rejected.
 func TestPendingLoginIsForItsState(t *testing.T) {
 	f := newFixture(t)
 	f.Person = ana

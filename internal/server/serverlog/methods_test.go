@@ -20,8 +20,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// Every method of a client has a row in the table of methods. If the row has an event, the audited
-// client records it. Otherwise, the row has a reason for its absence.
+// Every method of a client has a row in the table of methods. If the row has an event, the audited client
+// records the event. Otherwise, the row has the reason why the method is not audited.
 func TestEveryMethodIsAuditedOrExempt(t *testing.T) {
 	table, err := os.ReadFile("../../access/testdata/methods.txt")
 	if err != nil {

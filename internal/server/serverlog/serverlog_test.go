@@ -84,7 +84,7 @@ func TestEachRequestIsLoggedOnOneLine(t *testing.T) {
 	}
 }
 
-// The path of a link of a message is logged without its token, which answers an ask (T22).
+// The path of a link in a message is logged without the token of the link, which could answer an ask (T22).
 func TestTokensOfLinksAreNotLogged(t *testing.T) {
 	var b bytes.Buffer
 	l := serverlog.New(&b, serverlog.JSON, slog.LevelDebug)

@@ -28,7 +28,7 @@ const (
 	parent  = "00-" + traceID + "-" + spanID + "-01"
 )
 
-// received starts a collector and returns the spans that it has received so far.
+// received starts a collector. It returns a function that returns the spans received so far.
 func received(t *testing.T) func() []*otlp.Span {
 	t.Helper()
 	var mu sync.Mutex

@@ -41,7 +41,7 @@ func members(n int, more ...string) string {
 	return "{" + strings.Join(all, ", ") + "}"
 }
 
-// Few names are compared, and many are collected in a map.
+// A duplicate name is an error, whether the reader compares a few names or collects many names in a map.
 func TestDuplicatesAmongManyNamesAreErrors(t *testing.T) {
 	for _, n := range []int{1, 2, 30, 62, 63, 64, 65, 66, 500} {
 		if raw := members(n, `"b"`, `""`); !codec.Valid([]byte(raw)) {

@@ -101,7 +101,8 @@ func TestSchemaOfRequestIsGenerated(t *testing.T) {
 	golden.Check(t, filepath.Join("testdata", "request.json"), string(schema))
 }
 
-// A request cannot have values of some kinds, and some options are for one kind only.
+// A request field of an unsupported type is an error. So is an option that does not apply to the type of its
+// field.
 func TestInvalidRequestFieldsAreErrors(t *testing.T) {
 	for field, want := range map[string]string{
 		"Parts []Part `request:\"parts\"`":           "Request: parts: a request has no values of the type []Part",

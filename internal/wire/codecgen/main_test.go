@@ -164,7 +164,7 @@ func TestFieldWithoutTagIsAnError(t *testing.T) {
 	}
 }
 
-// A noun that contains itself, or another noun twice, has each method once.
+// Each method is generated once, even for a struct that contains itself, or contains another struct twice.
 func TestRecursiveNounsAreCloned(t *testing.T) {
 	s := parseSample(t, `package sample
 

@@ -115,7 +115,7 @@ func (p *player) play(line string) string {
 	return ""
 }
 
-// ask adds an ask, as POST /asks would, a minute after the last one.
+// ask adds an ask for a body of POST /asks. The ask is created a minute after the last ask.
 func (p *player) ask(body string) string {
 	r, err := decode.Request([]byte(body))
 	if err == nil {

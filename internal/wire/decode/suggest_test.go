@@ -15,7 +15,7 @@ import (
 // A sentObject is an object of a request. body is a request in which %s is replaced by the object.
 type sentObject struct {
 	body    string
-	objects []string // valid objects, which have all fields together
+	objects []string // valid objects, which together have all fields
 	// other names for a field, keyed by the field; "" is the key for names that have no field
 	guesses map[string][]string
 	parse   func([]byte) error

@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// The canonical forms of the numbers in RFC 8785 appendix B.
+// The canonical forms of numbers equal the forms in RFC 8785 appendix B.
 func TestNumbersMatchRFC8785(t *testing.T) {
 	for bits, want := range map[uint64]string{
 		0x0000000000000000: "0",
@@ -47,8 +47,8 @@ func TestNumbersMatchRFC8785(t *testing.T) {
 	}
 }
 
-// The samples of RFC 8785 sections 3.2.2, 3.2.3 and 3.2.4. The first number of the first sample is rounded by
-// the RFC and rejected here, so its rounded form is used.
+// The canonical forms equal the samples of RFC 8785 sections 3.2.2, 3.2.3 and 3.2.4. The RFC rounds the first
+// number of the first sample. Askback rejects this number, so the test uses its rounded form.
 func TestSamplesMatchRFC8785(t *testing.T) {
 	const sample = `{
   "numbers": [333333333.3333333, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],

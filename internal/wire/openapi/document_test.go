@@ -70,8 +70,8 @@ func TestDocumentReferencesResolve(t *testing.T) {
 	}
 }
 
-// faults returns the faults of a document, such as a reference that does not resolve or an id that is
-// repeated. TestFaultsOfADocumentAreReported tests it.
+// faults returns the faults of a document, such as a reference that does not resolve or a repeated id.
+// TestFaultsOfADocumentAreReported tests this function.
 func faults(doc any) (out []string) {
 	walk("", doc, func(at string, v map[string]any) {
 		for _, name := range []string{"$ref", "x-askback-event-data"} {

@@ -197,8 +197,8 @@ func TestEncodedValuesMatchTheirSchemas(t *testing.T) {
 	}
 }
 
-// unset returns the fields that are zero in a value, so that new fields are not forgotten
-// in these tests.
+// unset returns the names of the zero fields of a value, except for a few fields that may be zero. So a test
+// fails if a new field has no value.
 func unset(v any) (out []string) {
 	r := reflect.ValueOf(v)
 	for i := range r.NumField() {
@@ -456,7 +456,7 @@ func inDialects(t *testing.T, asks []askback.Ask) {
 	}
 }
 
-// must returns v, and fails the test on an error.
+// must returns a function that returns v. If err is not nil, the function fails the test.
 func must[T any](v T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()

@@ -33,8 +33,8 @@ func appended(t *testing.T, a *revision.Ask, base string) []byte {
 	return b[len(before):]
 }
 
-// The JSON equals the JSON of the ask with the address of its page at each base, even if another base was
-// encoded before.
+// AppendJSON returns the JSON of the ask with the address of its page at the given base, even if another base
+// was encoded before.
 func TestRevisionJSONMatchesAsk(t *testing.T) {
 	pending := settled()
 	pending.Status, pending.Outcome = askback.Pending, nil

@@ -57,7 +57,7 @@ type Issuer struct {
 	Info Claims
 	// Token changes the claims of an ID token before the issuer signs it.
 	Token func(Claims) Claims
-	// Keys is published instead of the keys, unless it is "".
+	// Keys is published in place of the keys of the issuer, unless it is "".
 	Keys string
 	// Callback changes the parameters of the redirect back.
 	Callback func(url.Values)
