@@ -93,7 +93,8 @@ func TestStalledStoreIsReportedInTime(t *testing.T) {
 	if ack := f.slack.Press(slacktest.Ana, m, "SQLite", nil); !ack.OK {
 		t.Errorf("got %+v", ack)
 	}
-	if got := f.told(slacktest.Ana); !strings.Contains(got, "did not record this") || !strings.Contains(got, "try again") {
+	if got := f.told(slacktest.Ana); !strings.Contains(got, "did not record this") ||
+		!strings.Contains(got, "try again") {
 		t.Errorf("ana was told %q", got)
 	}
 	f.slack.Press(slacktest.Ana, m, "Other", nil)
