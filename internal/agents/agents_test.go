@@ -9,7 +9,7 @@ import (
 )
 
 // The agents are sorted by name, because commands print them in this order. Each agent has a title and a
-// configuration, and each agent with a hook has canaries for askback doctor.
+// configuration. Each agent with a hook also has canaries for askback doctor.
 func TestListOfAgentsIsSortedAndComplete(t *testing.T) {
 	all := agents.All()
 	if !slices.IsSortedFunc(all, func(a, b agents.Agent) int { return strings.Compare(a.Name, b.Name) }) {

@@ -276,7 +276,7 @@ func checkEveryAnswer(t *testing.T, name string, call compat.Call) {
 	}
 	out, err := call.Result(ask)
 	if u, ok := errors.AsType[*compat.Unanswered](err); ok && strings.Contains(u.Error(), "is not of the type") {
-		return // a text is no number
+		return // a text is not a number
 	}
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
@@ -291,7 +291,8 @@ func checkEveryAnswer(t *testing.T, name string, call compat.Call) {
 	}
 }
 
-// Answers get the client's names of questions by position, so answers to other questions are an error.
+// Result matches answers to the client's questions by position. It therefore rejects an ask with other
+// questions.
 func TestResultOfAnotherAskIsRejected(t *testing.T) {
 	call, err := codex.Dialect.Ask([]byte(`{"questions": [{"id": "a", "question": "A?"}]}`))
 	if err != nil {

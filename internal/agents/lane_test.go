@@ -8,7 +8,8 @@ import (
 	"github.com/askback/askback/internal/agents/config"
 )
 
-// The lane that askback init writes for each client is found again: the command, or the URL with the token.
+// LaneIn finds the MCP server that askback init writes for each client: the command, or the URL with the
+// token.
 func TestLaneOfEachClientIsFound(t *testing.T) {
 	for _, client := range allNames() {
 		for _, url := range []string{"", "https://ask.example.com"} {
@@ -46,7 +47,7 @@ func TestLaneOfEachClientIsFound(t *testing.T) {
 	}
 }
 
-// A command gets the variables that its client passes on.
+// The command of the MCP server gets only the environment variables that its client passes on.
 func TestCommandGetsTheVariablesThatItsClientPassesOn(t *testing.T) {
 	environ := []string{"ASKBACK_TOKEN=t", "ASKBACK_DB=d", "OTHER=o"}
 	for client, want := range map[string]string{

@@ -6,7 +6,8 @@ import (
 	"github.com/askback/askback/internal/agents/config"
 )
 
-// A record restores each file to the byte, whatever its format, and no other file (F9).
+// A record restores the exact original content of an edited file, whatever its format. If the file was
+// changed after the edit, nothing is restored (F9).
 func TestRecordRestoresTheFile(t *testing.T) {
 	for _, original := range []string{
 		"", "{}", "{ }\n", "{\n}\n", "\n\n", "{\"mcpServers\":{ }}", "[", "\ufeff{\"a\": [ 1,2, ]}\r\n",
@@ -33,7 +34,7 @@ func TestRecordRestoresTheFile(t *testing.T) {
 	}
 }
 
-// Only white space, commas before a closing bracket, and an empty object are ignored.
+// SameExceptSpace ignores only white space, commas before a closing bracket, and empty objects.
 func TestOptionalSpaceAndCommasAreIgnored(t *testing.T) {
 	for _, c := range []struct {
 		a, b string

@@ -7,7 +7,7 @@ import (
 	"github.com/askback/askback/internal/agents/config"
 )
 
-// Each client has next steps, because files alone do not set it up.
+// Each client has next steps, because the files alone do not complete the setup.
 func TestEachClientHasNextSteps(t *testing.T) {
 	for _, client := range allNames() {
 		for _, scope := range []config.Scope{config.Project, config.User} {
@@ -18,7 +18,7 @@ func TestEachClientHasNextSteps(t *testing.T) {
 	}
 }
 
-// The steps are complete in themselves, because a user's project has no pages of Askback.
+// The steps refer to no pages of Askback, because a user's project does not contain these pages.
 func TestNextStepsMentionNoDocument(t *testing.T) {
 	gate := true
 	for _, client := range allNames() {

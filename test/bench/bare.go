@@ -14,7 +14,7 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// The question and the answer of the bare cycle, of about 250 and 70 bytes.
+// The question and the answer of the bare cycle. They have about 250 and 70 bytes.
 var (
 	bareQuestion = []byte(`{"question":"Deploy build 4711 to production?","run":"0123456789abcdef",` +
 		`"options":["yes","no","later"],"context":"` + strings.Repeat("x", contextLength) + `"}`)

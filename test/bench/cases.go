@@ -153,9 +153,9 @@ func (r report) spread(k key, q quantity) spread {
 	return spreadOf(values)
 }
 
-// ratio divides the values of case k by the values of the contender by, pair by pair. Both contenders have
-// the same place and number of runs. The result has the median of all pairs, and the lowest and the highest
-// median of a round.
+// ratio divides a quantity of case k by the same quantity of the contender by, pair by pair. Both contenders
+// have the same place and number of runs. The result has the median of all pairs, and the lowest and the
+// highest median of a round.
 func (r report) ratio(k key, by string, q quantity) spread {
 	reference := k
 	reference.contender = by

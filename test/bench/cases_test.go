@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A fakeSubject is a subject that answers after a while. It records its name with each ask, unless it made
-// the previous ask.
+// A fakeSubject is a subject whose ask takes 10 ms. ask appends the name of the subject to order, unless it
+// is the last name there.
 type fakeSubject struct {
 	name  string
 	order *[]string

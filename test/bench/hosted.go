@@ -28,9 +28,9 @@ const (
 type hostedWaiting struct {
 	What       string `json:"what"`
 	Runs       int    `json:"runs"`
-	Goroutines int    `json:"goroutines"` // additional goroutines with the runs
-	Resident   int64  `json:"resident"`   // additional bytes with the runs
-	Disk       int64  `json:"disk"`       // additional bytes with the runs
+	Goroutines int    `json:"goroutines"` // goroutines that the runs add
+	Resident   int64  `json:"resident"`   // bytes of memory that the runs add
+	Disk       int64  `json:"disk"`       // bytes on the disk that the runs add
 	Messages   int64  `json:"messages"`   // the part of Disk for messages; see messagesOf
 	Start      spread `json:"start_ms"`   // time of a new process until a run has continued and ended
 }
@@ -133,7 +133,7 @@ func startHosted(ctx context.Context, person askback.Client, n int) error {
 	return nil
 }
 
-// settledGoroutines returns the number of goroutines once it has not fallen for some time.
+// settledGoroutines returns the number of goroutines once the number has not fallen for some time.
 func settledGoroutines() int {
 	least := runtime.NumGoroutine()
 	for quiet := 0; quiet < 20; quiet++ {

@@ -7,7 +7,7 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// holding needs subjects that hold answers for at least half a minute.
+// holding lists the test cases for subjects that hold answers for at least half a minute.
 var holding = []testCase{
 	{"HeldAnswerIsUndoneByItsAuthorOnly", heldIsUndone},
 	{"HeldAnswerIsHiddenFromTheAgent", heldIsHidden},

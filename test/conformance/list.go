@@ -18,7 +18,7 @@ var listing = []testCase{
 	{"SearchFindsWordsOfSettledAsks", searches},
 }
 
-// list returns the items of all pages. It calls between before it reads another page.
+// list returns the items of all pages. It calls between before each page except the first.
 func (f fixture) list(client askback.Asks, q askback.Query, between func()) []askback.Ask {
 	f.Helper()
 	var all []askback.Ask
@@ -70,8 +70,8 @@ func (f fixture) wantOrder(what string, got, want []askback.Ask) {
 	}
 }
 
-// askSeveral makes n asks. If the subject is a [Clock], the clock is advanced once for every three asks, so
-// that the asks in between may have the same time. A list has all asks in the order of creation nevertheless.
+// askSeveral makes n asks. If the subject is a [Clock], it advances the clock after every third ask, so that
+// some asks may have the same time. A list nevertheless has the asks in the order of creation.
 func (f fixture) askSeveral(client askback.Asker, n int) []askback.Ask {
 	f.Helper()
 	asks := make([]askback.Ask, n)

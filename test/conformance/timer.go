@@ -31,8 +31,8 @@ func timed(on askback.OnTimeout) askback.Request {
 	return q
 }
 
-// expired returns the ask a with the outcome that its deadline must set. The time and the reason of the
-// outcome are from the ask got.
+// expired returns the ask a as its deadline must settle it. The time and the reason of the outcome are copied
+// from got.
 func expired(a askback.Ask, got askback.Ask) askback.Ask {
 	a.Status = askback.Expired
 	a.Outcome = &askback.Outcome{Status: askback.Expired, Actor: askback.Actor{Kind: askback.ActorTimer}}

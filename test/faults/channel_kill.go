@@ -261,15 +261,14 @@ func (t *channelKillTest) answerIn(ctx context.Context, v *venue, person string)
 	return nil
 }
 
-// closed reports whether a message in all shows that the ask is settled, and no message in all can be
-// answered.
+// closed reports whether at least one message shows that the ask is settled, and no message can be answered.
 func closed(all []fakes.Message) bool {
 	return slices.ContainsFunc(all, func(m fakes.Message) bool { return m.Settled }) &&
 		!slices.ContainsFunc(all, func(m fakes.Message) bool { return m.Live })
 }
 
-// await waits until the condition so holds for the messages about an ask, for both people in all venues.
-// Otherwise it returns a description of the first messages for which the condition does not hold.
+// await waits until so returns true for the messages of each person at each venue about an ask. If this does
+// not happen in time, it returns a description of the first messages that do not match.
 func (t *channelKillTest) await(ctx context.Context, a askback.Ask, so func([]fakes.Message) bool) (not string) {
 	ok := until(ctx, func() bool {
 		not = ""

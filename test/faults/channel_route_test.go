@@ -76,7 +76,8 @@ func (g *routedRig) advance(by time.Duration) {
 	g.start()
 }
 
-// messages returns the messages about an ask that a person sees and whose text has the step.
+// messages returns the messages about an ask that a person sees. A message without an id matches if its text
+// contains the step.
 func (g *routedRig) messages(person string, a askback.Ask, step string) []fakes.Message {
 	return sightsWith(g.at[person], person, a.ID, step)
 }

@@ -15,11 +15,11 @@ import (
 
 func TestAgentWithoutOutcomeIsReported(t *testing.T) {
 	var then, now [agentCount]agentState
-	// received its outcome
+	// This agent has received its outcome.
 	then[0], now[0] = agentState{turn: 3, id: "ask_a", waiting: true}, agentState{turn: 4}
-	// received no outcome
+	// This agent has not received its outcome.
 	then[1], now[1] = agentState{turn: 5, id: "ask_b", waiting: true}, agentState{turn: 5, id: "ask_b"}
-	// was not waiting for an outcome
+	// This agent was not waiting for an outcome.
 	then[2], now[2] = agentState{turn: 7, id: "ask_c", waiting: false}, agentState{turn: 7, id: "ask_c"}
 	got := withoutOutcome(then, now)
 	if len(got) != 1 || got[0].fault != lost {

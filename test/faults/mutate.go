@@ -70,7 +70,7 @@ var mutations = [...]mutation{
 	{"add space to agent, server or tool", otherCall, spaceCallName},
 }
 
-// onTree formats the arguments again if their tree has changed. It returns changed.
+// onTree writes the JSON text of the arguments again if their tree has changed. It returns changed.
 func (c *toolCall) onTree(changed bool) bool {
 	if changed {
 		c.write()

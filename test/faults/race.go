@@ -190,9 +190,9 @@ func (c *race) consumeEarly(ctx context.Context, r *rand.Rand) {
 	c.consumeWith(ctx, c.agent(r), c.asked.Confirmation.Digest)
 }
 
-// consume waits until the ask is settled, and then consumes it. It uses the approved digest or, if the ask
-// was not approved, the digest of the ask. It reads the outcome from the engine on which it consumes. Another
-// engine may reject the call because it has an older state, which is safe.
+// consume waits until the ask is settled, and then consumes the approval. It uses the approved digest or, if
+// the ask was not approved, the digest of the ask. It reads the outcome from the engine on which it consumes.
+// Another engine may reject the call because it has an older state, which is safe.
 func (c *race) consume(ctx context.Context, r *rand.Rand) {
 	<-c.settled
 	client := c.agent(r)

@@ -53,8 +53,8 @@ func TestRaceCheckerAcceptsValidRace(t *testing.T) {
 	}
 }
 
-// one returns the first reply of an action that matches with. If with is nil, it returns the first reply of
-// the action.
+// one returns the first reply of an action for which with returns true. If with is nil, each reply of the
+// action matches.
 func (c *raceChecker) one(d action, with func(reply) bool) *reply {
 	i := slices.IndexFunc(c.replies, func(t reply) bool { return t.action == d && (with == nil || with(t)) })
 	return &c.replies[i]

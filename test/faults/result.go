@@ -41,8 +41,8 @@ func (r *result) add(ctx context.Context, p faultTest, times int) error {
 	return err
 }
 
-// err returns errViolated if there are violations. For a run with a mutant it returns
-// errUndetected instead, unless a violation is lost, duplicated or accepted.
+// err returns errViolated if there are violations. In a run with a mutant, it returns errUndetected unless a
+// violation is lost, duplicated or accepted.
 func (r result) err(mutant string) error {
 	switch detected := r.count(lost)+r.count(duplicated)+r.count(accepted) > 0; {
 	case mutant != "" && !detected:

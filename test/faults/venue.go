@@ -104,7 +104,8 @@ func (v *venue) problem() error {
 	return v.err
 }
 
-// opened returns a message with its buttons. The buttons of a push message are on a page.
+// opened returns a message with its buttons. If the person has a browser, it reads the buttons on the page of
+// the message.
 func (v *venue) opened(ctx context.Context, person string, m fakes.Message) (fakes.Message, error) {
 	if b := v.browsers[person]; b != nil {
 		return b.Open(ctx, m)
@@ -130,7 +131,7 @@ func (v *venue) press(ctx context.Context, person string, m fakes.Message, label
 	return v.Press(ctx, person, m.ID, b)
 }
 
-// told returns the texts of the messages that only this person sees.
+// told returns the texts of the private notes that a person sees, one per line.
 func (v *venue) told(person string) (text string) {
 	for _, m := range v.seen(person) {
 		if m.Private {

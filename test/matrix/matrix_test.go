@@ -31,7 +31,7 @@ type row struct {
 type cell struct {
 	row
 	caller string
-	secret string // sent instead of the secret of the caller
+	secret string // sent instead of the secret of the caller; "" for that secret
 	body   string
 }
 

@@ -197,7 +197,7 @@ const printBackground = `echo "background $!"`
 
 var background = regexp.MustCompile(`background ([0-9]+)\n`)
 
-// end ends a process with an id.
+// end sends SIGTERM to the process with this id.
 func (n *newcomer) end(id string) {
 	n.t.Helper()
 	pid, err := strconv.Atoi(id)

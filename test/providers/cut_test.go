@@ -37,14 +37,14 @@ func (f modelFault) String() string {
 
 var modelFaultText = regexp.MustCompile(`fault (\d+) (\d+) (true|false)\.`)
 
-// A modelFake is a provider that asks people in its first reply, and ends in its second.
+// A modelFake is a provider whose first reply asks people, and whose second reply ends the run.
 type modelFake struct {
 	asks, ends string
 	mu         sync.Mutex
 	attempts   map[string]int
 }
 
-// fail replaces the check of a fake, so that its replies depend on the request.
+// fail makes the first attempt of each request fail. The prompt in the request contains the fault.
 func (f *modelFake) fail(s *modeltest.Server) {
 	check := s.Check
 	s.Check = func(r *http.Request, body []byte) *modeltest.Reply {

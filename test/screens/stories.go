@@ -94,17 +94,17 @@ func (b *book) list(q askback.Query) []askback.Ask {
 	return page.Items
 }
 
-// fixture returns an ask of the fixtures.
+// fixture returns the ask of the fixtures with this name.
 func (b *book) fixture(name string) askback.Ask { return b.getAsk(b.ids[name]) }
 
-// getAsk returns an ask.
+// getAsk returns the ask with this id.
 func (b *book) getAsk(id string) askback.Ask {
 	a, err := b.ana().Get(context.Background(), id)
 	b.check(err)
 	return a
 }
 
-// ask returns a new ask. It is not in the list.
+// ask makes an ask and returns it. The inbox of the book does not contain the ask.
 func (b *book) ask(r askback.Request) askback.Ask {
 	if r.Agent == "" {
 		r.Agent = "release"

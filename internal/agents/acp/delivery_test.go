@@ -13,8 +13,7 @@ import (
 	"github.com/askback/askback/internal/agents/hook/hooktest"
 )
 
-// scripted is a client that settles each ask with the same outcome. While an approval is consumed, the client
-// calls during.
+// scripted is a client that settles each ask with the same outcome. Consume calls during.
 type scripted struct {
 	hooktest.Client
 	during func()
@@ -36,7 +35,7 @@ type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
-// play forwards a request for a permission, and waits for the end of its ask.
+// play starts a proxy whose agent requests a permission, and returns the proxy before the ask has ended.
 func play(t *testing.T, client *scripted, agent io.Writer) *acp.Proxy {
 	t.Helper()
 	p := &acp.Proxy{Asks: client, Command: "agent", Run: "r", Program: agents.OverACP, Note: func(text string) {
@@ -66,7 +65,7 @@ func TestUndeliverableAnswerIsNotAcked(t *testing.T) {
 	}
 }
 
-// An answer in the editor counts until the answer of Askback is sent.
+// If the editor answers before the answer of Askback is sent, the answer of Askback is dropped.
 func TestAnswerAfterTheEndOfItsRequestIsNotSent(t *testing.T) {
 	t.Parallel()
 	for ends, want := range map[bool]string{true: allowed, false: approved} {

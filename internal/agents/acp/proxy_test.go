@@ -33,14 +33,14 @@ const (
 	closed    = `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"p"}}`
 )
 
-// A side is the editor or the agent, at its end of the proxy.
+// A side is one end of the proxy. The test acts there as the editor or as the agent.
 type side struct {
 	t    testing.TB
 	in   io.WriteCloser
 	read chan string
 }
 
-// writes writes messages, one per line.
+// writes sends messages to the proxy, one per line.
 func (s side) writes(messages ...string) {
 	s.t.Helper()
 	for _, m := range messages {
@@ -50,7 +50,7 @@ func (s side) writes(messages ...string) {
 	}
 }
 
-// expects reads messages and compares them.
+// expects requires that the next messages from the proxy are the given messages.
 func (s side) expects(messages ...string) {
 	s.t.Helper()
 	for _, want := range messages {
@@ -110,7 +110,7 @@ func newSide(t testing.TB, in io.WriteCloser, out io.Reader) side {
 	return s
 }
 
-// opens starts a session in which the agent asks for a permission.
+// opens starts a session in which the agent requests a permission.
 func (f *fixture) opens() {
 	f.t.Helper()
 	f.editor.writes(initialize, newSession)
@@ -234,13 +234,14 @@ func TestAskIsWithdrawnIfAgentOrEditorDisconnects(t *testing.T) {
 	f.editor.expects(strings.Replace(permission, `"p"`, `"q"`, 1))
 	f.agent.writes(closed)
 	f.editor.expects(closed)
-	f.proxy.Wait() // otherwise the end would wait for an ask
+	f.proxy.Wait() // until then, a dialog could make an ask
 	if n := len(f.instance.Asks()); n != 1 {
 		t.Errorf("there are %d asks, want 1", n)
 	}
 }
 
-// A request is left to the editor if people cannot approve it once or cannot see its tool.
+// A request is left to the editor if it is not valid, has no single option that allows the call once, or is
+// about an unknown call.
 func TestOtherRequestsAreLeftToTheEditor(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -269,8 +270,8 @@ func TestOtherRequestsAreLeftToTheEditor(t *testing.T) {
 	}
 }
 
-// The model can make two calls with the same id. A request for the first call is not shown with the second
-// call.
+// If the model makes two different calls with the same id at the same time, people are not asked about them.
+// People could otherwise see the arguments of the wrong call.
 func TestCallsWithTheSameIDAreNotConfused(t *testing.T) {
 	t.Parallel()
 	other := strings.Replace(toolCall, "make", "true", 2)
@@ -303,8 +304,8 @@ func TestCallsWithTheSameIDAreNotConfused(t *testing.T) {
 	}
 }
 
-// A message that Askback does not understand may change a call for the editor. People are then not asked
-// about the call as it was before (T49).
+// A message that Askback does not understand may change a call. People are then not asked about the earlier
+// state of the call (T49).
 func TestUnreadableMessageEndsDialogs(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{

@@ -103,7 +103,8 @@ func TestMarketplaceListsThePlugin(t *testing.T) {
 	}
 }
 
-// A hook of Askback is found in settings by its event, in each form.
+// HasHook reports whether settings contain a hook of Askback for an event. It finds command hooks and HTTP
+// hooks.
 func TestHookInSettingsIsFound(t *testing.T) {
 	for settings, want := range map[string]bool{
 		`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/opt/askback hook claude-code --strict"}]}]}} // mine`:                          true,

@@ -19,7 +19,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// allocated returns how many bytes a function allocates.
+// allocated returns the number of bytes that a function allocates.
 func allocated(do func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -60,7 +60,8 @@ func TestOnlyToolsOfThePluginAreAllowed(t *testing.T) {
 	}
 }
 
-// A program that Claude Code started inherits the environment of Claude Code, but has another session.
+// A program that Claude Code started inherits the environment of Claude Code. Its events have another session
+// id, so they are recognized.
 func TestEventOfAChildProcessIsRecognized(t *testing.T) {
 	copilot := event(t, `{"session_id":"own","prompt_id":"p1","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}`)
 	if copilot.IsInherited("other") {

@@ -51,7 +51,8 @@ func TestReplyWithoutDecisionIsNotAcked(t *testing.T) {
 	}
 }
 
-// A call that is repeated in one prompt makes a new ask each time after the previous ask is settled.
+// If a call is repeated after its ask was settled, the repetition makes a new ask, even within the same
+// prompt.
 func TestEachRepeatedCallMakesAnAsk(t *testing.T) {
 	const times = 10
 	server := askbacktest.New(t)

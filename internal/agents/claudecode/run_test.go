@@ -80,7 +80,7 @@ func TestOldApprovalIsNotReused(t *testing.T) {
 	}
 }
 
-// A recordingClient is a client that sends each ask to a channel.
+// A recordingClient is a client that sends each ask that it makes to the channel asked.
 type recordingClient struct {
 	hook.Client
 	asked chan askback.Ask
@@ -254,8 +254,8 @@ func (fullServer) Wait(context.Context, string) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrTooMany
 }
 
-// An ask is withdrawn if the hook cannot wait for it, even if it is deferrable. Without a decision the run
-// continues, and the answer could not be delivered.
+// If a hook cannot wait for its ask, the ask is withdrawn, even if the call is deferrable. Without a decision
+// the run continues, so the answer could not be delivered.
 func TestAskIsWithdrawnIfItsHookCannotWait(t *testing.T) {
 	for name, ev := range map[string]claudecode.Event{
 		"a permission": event(t, runBash), "a call that can be deferred": headless(t, askDB),

@@ -134,7 +134,7 @@ func (failingConsumer) Consume(context.Context, string, string) (askback.Ask, er
 	return askback.Ask{}, askback.ErrUnreachable
 }
 
-// The end of a turn withdraws its asks, which then allow nothing.
+// The end of a turn withdraws the asks of the turn, and no call of the turn is allowed.
 func TestEndOfTurnWithdrawsItsAsks(t *testing.T) {
 	for _, raw := range []string{permit, call, asking} {
 		server := askbacktest.New(t)

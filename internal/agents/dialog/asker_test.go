@@ -16,11 +16,11 @@ import (
 	"github.com/askback/askback/internal/agents/hook/hooktest"
 )
 
-// A server is a client whose calls can be made to fail.
+// A server is a client whose Ack records the ids of asks, and then fails or blocks.
 type server struct {
 	hooktest.Client
 	mu    sync.Mutex
-	err   error // the error of each ack; if err is nil, an ack ends only with its context
+	err   error // the error of Ack; if nil, Ack blocks until its context ends
 	acked []string
 }
 
@@ -43,7 +43,7 @@ func (s *server) Ack(ctx context.Context, id string) (askback.Ask, error) {
 
 var errAway = errors.New("no connection")
 
-// newAsker returns an asker with its server, and a function that returns and removes its notes.
+// newAsker returns an asker with its server. Each call of notes returns the notes since the last call.
 func newAsker(t *testing.T, err error) (a *dialog.Asker, s *server, notes func() []string) {
 	t.Helper()
 	s = &server{err: err}
@@ -69,13 +69,13 @@ const (
 	back   = "Askback can be reached again."
 )
 
-// checked waits until the next check is over.
+// checked waits until the next check of the connection has ended.
 func checked() {
 	<-time.After(41 * time.Second)
 	synctest.Wait()
 }
 
-// The user gets one note for each change.
+// The user gets one note each time the connection is lost or restored.
 func TestEachChangeOfTheConnectionIsNoted(t *testing.T) {
 	t.Parallel()
 	for name, watch := range map[string]func(context.Context, *dialog.Asker){
@@ -127,7 +127,7 @@ func TestEachChangeOfTheConnectionIsNoted(t *testing.T) {
 	}
 }
 
-// The user gets the note that Askback cannot be reached before a program is followed.
+// Before a program is followed, the user gets the note that Askback cannot be reached.
 func TestConnectionIsCheckedBeforeFollowing(t *testing.T) {
 	t.Parallel()
 	a, _, notes := newAsker(t, errAway)
@@ -165,7 +165,7 @@ func TestRejectedTokenEndsRun(t *testing.T) {
 	}
 }
 
-// An outcome is acknowledged if the program has received it.
+// An outcome is acknowledged only if it was delivered to the program.
 func TestOnlyDeliveredOutcomesAreAcked(t *testing.T) {
 	t.Parallel()
 	for _, delivered := range []bool{true, false} {

@@ -12,11 +12,10 @@ var errTest = errors.New("the reason")
 
 func all(string) bool { return true }
 
-// is returns a function that matches one text.
+// is returns a function that reports whether its argument is equal to text.
 func is(text string) func(string) bool { return func(about string) bool { return about == text } }
 
-// opened opens a dialog whose ask lasts as long as its context, and returns a channel that gets the cause of its
-// end.
+// opened opens a dialog whose ask ends with its context. The channel receives the cause of the end.
 func opened(t *testing.T, s *dialog.Set[string], id, about string) (*dialog.Dialog[string], <-chan error) {
 	t.Helper()
 	d := s.Open(t.Context(), id, about)
@@ -77,7 +76,8 @@ func TestNoDialogOpensAfterTheEnd(t *testing.T) {
 	s.Wait()
 }
 
-// Dialogs that could be confused are left to the program until they end.
+// If people could confuse dialogs, Askback does not ask about them. Only the program shows these dialogs,
+// until they end.
 func TestAmbiguousDialogsAreMuted(t *testing.T) {
 	t.Parallel()
 	var s dialog.Set[string]

@@ -64,7 +64,7 @@ func TestFormRejectsAnswersThatItsSchemaRejects(t *testing.T) {
 	}
 }
 
-// A schema is not asked if no format of a question has one of its rules.
+// A form with a rule that no question format supports is not asked.
 func TestFormWithAnUnsupportedRuleIsNotAsked(t *testing.T) {
 	for _, rule := range []string{
 		`"type":"string","pattern":"^a"`, `"type":"integer","multipleOf":5`, `"type":"number","exclusiveMinimum":0`,
@@ -76,8 +76,8 @@ func TestFormWithAnUnsupportedRuleIsNotAsked(t *testing.T) {
 	}
 }
 
-// A form whose fields are all optional is accepted without answers. A comment or notes are never lost: the
-// form is then not accepted, and the agent's own dialog asks the person.
+// A form whose fields are all optional is accepted without answers. An answer with a comment or notes is not
+// accepted, because the form could not return them. The agent's own dialog then asks the person.
 func TestFormWithoutAnswersIsAccepted(t *testing.T) {
 	form, ok := hook.ReadForm(
 		json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"},"draft":{"type":"boolean"}}}`),
@@ -96,7 +96,7 @@ func TestFormWithoutAnswersIsAccepted(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		answer askback.Answer
-		want   string // "" if not accepted
+		want   string // "" if the form is not accepted
 	}{
 		"nothing": {askback.Answer{Answers: []askback.QuestionAnswer{q("q1", "", ""), q("q2", "", "")}}, `{}`},
 		"one field": {

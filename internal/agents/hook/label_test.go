@@ -7,7 +7,7 @@ import (
 	"github.com/askback/askback/internal/agents/hook"
 )
 
-// People see the program and the folder of each ask (F9).
+// The label of an ask contains the program and the folder (F9).
 func TestLabelIsProgramAndFolder(t *testing.T) {
 	for _, test := range []struct{ program, folder, want string }{
 		{"codex", "/srv/shop", "codex · shop"},

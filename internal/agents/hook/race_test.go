@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/internal/agents/hook/hooktest"
 )
 
-// A raceClient has an ask for each key, with a state that a test sets. asked records the times of the calls
-// of Ask.
+// A raceClient is a client whose Ask records the time of the call in asked, and then calls the function ask.
+// Consume returns the error consume.
 type raceClient struct {
 	hook.Client
 	ask     func(r askback.Request) (askback.Ask, error)
@@ -102,12 +102,12 @@ func TestRaceRetriesWithGrowingPauses(t *testing.T) {
 	})
 }
 
-// A lostClient has one open ask. Its calls that wait return an error without the ask: immediately, or after
-// ctx has ended.
+// A lostClient is a client with one open ask, whose Wait returns an error without the ask. If atOnce is true,
+// Wait returns immediately, otherwise after its context has ended.
 type lostClient struct {
 	hook.Client
 	atOnce    bool
-	withdrawn []string // the id and the reason of each call
+	withdrawn []string // the id and the reason of each call of Cancel
 }
 
 func (*lostClient) Ask(context.Context, askback.Request) (askback.Ask, error) {

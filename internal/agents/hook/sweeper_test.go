@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/internal/agents/hook/hooktest"
 )
 
-// newSweeper returns a sweeper that finds waiting calls in the engine. If *blind is true, it finds no waiting
-// calls.
+// newSweeper returns a sweeper that gets the waiting calls from the engine. While *blind is true, it finds no
+// waiting calls.
 func newSweeper(f *hooktest.Fixture, blind *bool) *hook.Sweeper {
 	everyone := f.Engine.As(askback.Principal{Kind: askback.Admin, Name: "root"})
 	return &hook.Sweeper{
@@ -44,7 +44,7 @@ func ask(t *testing.T, f *hooktest.Fixture, call hook.Call) {
 }
 
 // An ask for which no call waits is withdrawn after a while, unless a resumed session will wait for it. A
-// person who waits for the ask makes no difference.
+// person who waits for the ask does not prevent this.
 func TestAskOfEndedHookIsWithdrawn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, blind := hooktest.NewFixture(t), false

@@ -26,7 +26,7 @@ type fake struct {
 	replies chan string // the path and the body of each reply
 
 	mu   sync.Mutex
-	open map[string]string // the lists of open requests in /srv/app by path
+	open map[string]string // the lists of open requests in /srv/app, keyed by path
 }
 
 const password = "secret"
@@ -136,7 +136,7 @@ func (a *attachment) permission(id, rest string) {
 
 const makeIt = `,"patterns":["make"],"metadata":{"command":"make"}`
 
-// next waits for the next ask.
+// next waits for the next ask and returns it.
 func (a *attachment) next() askback.Ask {
 	a.t.Helper()
 	ask, err := a.person.Next(a.bounded())
@@ -153,7 +153,7 @@ func (a *attachment) answer(id string, with askback.Answer) {
 	}
 }
 
-// receives waits for a reply to OpenCode.
+// receives requires that the next reply to OpenCode is want.
 func (a *attachment) receives(want string) {
 	a.t.Helper()
 	if got := wait(a.t, a.replies, "a reply"); got != want {
@@ -161,7 +161,7 @@ func (a *attachment) receives(want string) {
 	}
 }
 
-// withdrawn waits until an ask is withdrawn.
+// withdrawn waits until an ask is settled, and requires that it was cancelled with the reason.
 func (a *attachment) withdrawn(id, reason string) {
 	a.t.Helper()
 	ask, err := a.person.Wait(a.bounded(), id)

@@ -24,7 +24,8 @@ func (unreachable) Ack(context.Context, string) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrUnreachable
 }
 
-// notesOf follows the server at an address, and checks its first notes. URL in a note stands for the address.
+// notesOf follows the server at an address, and requires that its first notes are want. In want, URL stands
+// for the address.
 func notesOf(t *testing.T, asks hook.Client, address string, want ...string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -49,7 +50,7 @@ func notesOf(t *testing.T, asks hook.Client, address string, want ...string) {
 
 const attachedNote = "Attached to OpenCode at URL. Its requests are in the inbox as well."
 
-// The notes contain each problem once, and the return of the connection.
+// The notes describe each problem once, and report when the connection is restored.
 func TestNotesDescribeTheConnection(t *testing.T) {
 	t.Parallel()
 	asks := askbacktest.New(t).Agent("local")

@@ -33,7 +33,8 @@ func TestRedirectGetsNoPassword(t *testing.T) {
 	}
 }
 
-// A stream is a transport with one stream of events, which ends with its request.
+// A stream is a transport whose response is a stream of events. The stream ends with the context of the
+// request.
 type stream struct{ lines *io.PipeReader }
 
 func (s stream) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -94,7 +95,7 @@ func eventOf(t *testing.T, line string) (ev event) {
 // permissionWithoutCall is an event that has no tool call, so no arguments are read for it.
 var permissionWithoutCall = strings.Replace(permissionEvent, `,"tool":{"messageID":"msg_1","callID":"call_1"}`, "", 1)
 
-// Programs such as opencode run reply to a request immediately. People are not asked about it.
+// People are not asked about a request that a program such as opencode run answers immediately.
 func TestQuicklyAnsweredRequestIsNotAsked(t *testing.T) {
 	t.Parallel()
 	for name, when := range map[string]struct {
@@ -115,7 +116,7 @@ func TestQuicklyAnsweredRequestIsNotAsked(t *testing.T) {
 	}
 }
 
-// A consumer is a client of a person who approves. It calls during while an approval is consumed.
+// A consumer is a client whose Consume calls during.
 type consumer struct {
 	hooktest.Client
 	during func()
@@ -126,7 +127,7 @@ func (c *consumer) Consume(context.Context, string, string) (askback.Ask, error)
 	return askback.Ask{}, nil
 }
 
-// The answer in OpenCode counts until the answer of Askback is sent.
+// If OpenCode gets an answer before the answer of Askback is sent, the answer of Askback is dropped.
 func TestAnswerAfterTheEndOfItsRequestIsNotSent(t *testing.T) {
 	t.Parallel()
 	for ends, want := range map[bool]int{true: 0, false: 1} {

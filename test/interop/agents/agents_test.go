@@ -90,7 +90,7 @@ type fixture struct {
 	model   *model
 	proxy   string
 	more    []string // further environment variables
-	made    int      // the number of allowed commands of a test
+	made    int      // how often makeLine was allowed
 }
 
 // newFixture creates a project and runs askback init in it.

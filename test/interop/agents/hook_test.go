@@ -75,7 +75,7 @@ func TestSharedHooksAllowCallsOfCopilotWithoutAskback(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// This matcher is for all tools, as another matcher of a team could be.
+	// A team may have a matcher for all tools.
 	wide := strings.Replace(string(raw), `"matcher": "AskUserQuestion"`, `"matcher": "*"`, 1)
 	if wide == string(raw) {
 		t.Fatalf("no matcher in %s", raw)

@@ -36,7 +36,8 @@ func (f *fixture) touched(name string) bool {
 	return err == nil
 }
 
-// wantTouched waits for the result of the call, and then requires that a file was made, or was not.
+// wantTouched waits for the result of a call and returns it. It requires that the call made the file, or did
+// not make the file if want is false.
 func (f *fixture) wantTouched(id, name string, want bool) (result string) {
 	f.t.Helper()
 	result = f.model.result(id)
@@ -87,7 +88,7 @@ func (l hookLane) decided(t *testing.T) {
 	r.end()
 }
 
-// decidedTwice asks about the same call two times.
+// decidedTwice approves a call, and denies the same call when the model repeats it.
 func (l hookLane) decidedTwice(t *testing.T) {
 	f := newFixture(t, l.client, l.touch("call_1", "one"), l.touch("call_2", "one"))
 	r := f.start("Do it.")
@@ -102,7 +103,7 @@ func (l hookLane) decidedTwice(t *testing.T) {
 	r.end()
 }
 
-// decidedLate approves a call after the timeout of the client. The call has then been denied, and its ask is
+// decidedLate does not answer before the timeout of the client. The call is then denied, and its ask is
 // withdrawn.
 func (l hookLane) decidedLate(t *testing.T) {
 	f := newFixture(t, l.with(l.impatient, false), l.touch("call_1", "one"))

@@ -70,7 +70,7 @@ func (m request) attachedAgain(t *testing.T, c client) {
 	f.wantAllAcked()
 }
 
-// lost kills Askback before the second call.
+// lost kills Askback before the second call. This call then returns no answer.
 func (m request) lost(t *testing.T, c client) {
 	f := newFixture(t, c, m.call("call_1"), m.call("call_2"))
 	release := f.model.hold("call_2")

@@ -42,7 +42,8 @@ func (m request) call(id string) call { return call{id, m.tool, m.args} }
 // option matches an option of a question in JSON.
 var option = regexp.MustCompile(`{"label":"\w+"[^}]*}`)
 
-// want requires that the result of a call has only the wanted answer: saysYes, saysNo, or no answer for "".
+// want requires that the result of a call contains only the wanted answer: saysYes or saysNo. If want is "",
+// the result must contain no answer.
 func (m request) want(f *fixture, id, want string) {
 	f.t.Helper()
 	// Codex reads the structured content of a result, OpenCode the text, Copilot both.
@@ -59,7 +60,7 @@ func (m request) want(f *fixture, id, want string) {
 	f.wantMade()
 }
 
-// wantMade requires that commands ran as often as they were allowed.
+// wantMade requires that makeLine ran as often as it was allowed.
 func (f *fixture) wantMade() {
 	f.t.Helper()
 	raw, err := os.ReadFile(filepath.Join(f.project, "made"))
@@ -114,7 +115,7 @@ func (m request) withdrawn(t *testing.T, c client) {
 	f.wantMade()
 }
 
-// restart kills and starts Askback while it waits for the answer.
+// restart kills and restarts Askback before a person answers.
 func (m request) restart(t *testing.T, c client) {
 	f := newFixture(t, c, m.call("call_1"))
 	r := f.start(m.headless...)
@@ -167,7 +168,7 @@ func (f *fixture) startTerminal(args ...string) *clienttest.Screen {
 	return clienttest.NewScreen(f.t, f.project, f.environ(), append([]string{f.program}, args...)...)
 }
 
-// openAfter returns the only open ask, which must not be one of the asks before.
+// openAfter waits until there is one open ask and returns it. The ask must not be one of the asks before.
 func (f *fixture) openAfter(before ...askback.Ask) askback.Ask {
 	f.t.Helper()
 	ask := f.Open(1)[0]

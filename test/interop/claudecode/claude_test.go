@@ -118,7 +118,7 @@ func (f *fixture) close() {
 	}
 }
 
-// settled waits until an ask is settled.
+// settled waits until an ask is settled and returns the ask.
 func (f *fixture) settled(id string) askback.Ask {
 	f.t.Helper()
 	ask, err := f.Person.Wait(bounded(f.t), id)

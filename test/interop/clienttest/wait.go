@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Contains returns a condition that requires all strings on a screen.
+// Contains returns a condition that holds if the screen contains all strings.
 func Contains(parts ...string) func(string) error {
 	return func(text string) error {
 		for _, part := range parts {
@@ -18,7 +18,7 @@ func Contains(parts ...string) func(string) error {
 	}
 }
 
-// Lacks returns a condition that requires that a string is not on the screen.
+// Lacks returns a condition that holds if the screen does not contain the string.
 func Lacks(part string) func(string) error {
 	return func(text string) error {
 		if strings.Contains(text, part) {

@@ -119,8 +119,8 @@ func (a *agent) callAndTimeOut(p *clienttest.Instance, c call) {
 	})
 }
 
-// timeOutAll calls start, and requires that the calls of start time out. It repeats this with longer timeouts
-// until at least openQuestions questions are open.
+// timeOutAll calls start with a timeout, and requires that each returned call times out. It repeats this
+// with longer timeouts until at least openQuestions questions are open.
 func (a *agent) timeOutAll(
 	p *clienttest.Instance, openQuestions int, start func(withTimeout time.Duration) []<-chan reply,
 ) {

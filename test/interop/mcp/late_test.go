@@ -11,7 +11,8 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// The ways in which an agent gets its answer after a client timeout, with a question for each way.
+// The questions of a lateAgent. There is one question for each way in which an agent can get its answer
+// after a client timeout.
 const (
 	repeating = "Found by the same call?"
 	waiting   = "Found by wait_for_answer?"
@@ -22,11 +23,11 @@ const (
 type lateAgent struct {
 	*agent
 	p    *clienttest.Instance
-	keys bool // the calls of the agent have keys, because its sessions end
+	keys bool // the calls have keys, because the sessions of the agent end
 	ids  map[string]string
 }
 
-// ask returns the call that asks a question, the same each time.
+// ask returns the call that asks a question. All calls for the same question are equal.
 func (i *lateAgent) ask(question string) call {
 	c := ask(question, "Yes", "No")
 	if i.keys {
@@ -50,7 +51,8 @@ func (i *lateAgent) timeOut() {
 	}
 }
 
-// wantOpen requires that each way finds the open question and does not ask it again.
+// wantOpen requires that all questions are open, that no way returns an answer yet, and that no question is
+// asked again.
 func (i *lateAgent) wantOpen() {
 	i.t.Helper()
 	want := []string{i.ids[repeating], i.ids[waiting], i.ids[looking]}

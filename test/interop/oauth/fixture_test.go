@@ -51,7 +51,7 @@ var accounts = map[string]account{
 	"ana":     {"8d7c-1", "Ana", "ana@example.com", true},
 	"eve":     {"8d7c-2", "Eve", "eve@example.com", true},
 	"mallory": {"8d7c-3", "ana", "ana@example.com", false},
-	// Claims as other providers send them.
+	// Other providers send claims of these forms.
 	"said":     {"8d7c-4", "ana", "ana@example.com", "false"},
 	"silent":   {"8d7c-5", "ana", "ana@example.com", nil},
 	"nameless": {"8d7c-6", "ana", "", nil},

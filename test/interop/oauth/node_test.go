@@ -35,7 +35,7 @@ type process struct {
 	over    bool
 }
 
-// A reply is the result of a command.
+// A reply is the result or the error of a command.
 type reply struct {
 	ID     int             `json:"id"`
 	Result json.RawMessage `json:"result"`

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// confirmation returns an ask as a server could reply with it, with a status and an outcome.
+// confirmation returns the JSON of a confirmation with a status and an outcome, as a server could reply with
+// it.
 func confirmation(status, outcome string) string {
 	return fmt.Sprintf(
 		`{"id": "ask_1", "session_id": "ses_1", "agent": "robot", "kind": "confirmation", "questions": [],
@@ -17,7 +18,7 @@ func confirmation(status, outcome string) string {
 		"status": %q, "page_url": "http://127.0.0.1/asks/ask_1", "warnings": [], "outcome": %s, "acked_at": null, "consumed_at": null}`, status, outcome)
 }
 
-// outcomeOf returns the outcome of a confirmation.
+// outcomeOf returns the JSON of an outcome of a confirmation.
 func outcomeOf(status, decision, digest string) string {
 	return fmt.Sprintf(`{"status": %q, "answers": [], "decision": %s, "input": null, "digest": %s, "reason": null,
 		"by": {"kind": "person", "name": "ana"}, "via": "web", "at": "2026-01-02T09:00:00.000Z", "default_applied": false}`, status, decision, digest)

@@ -139,8 +139,8 @@ func checks(t *testing.T) (out []check) {
 	return out
 }
 
-// compare fails the test for each check with an unexpected result. A library returns the error "" for a valid
-// message.
+// compare fails the test for each check with an unexpected result. errors has the error of the library for
+// each check, or "" if the library accepted the message.
 func compare(t *testing.T, library string, all []check, errors []string) {
 	t.Helper()
 	valid := 0

@@ -78,10 +78,10 @@ type Message struct {
 	Buttons []Button `json:"buttons,omitempty"` // the buttons that answer
 	ReplyTo string   `json:"reply_to,omitempty"`
 	Live    bool     `json:"live"`              // the message can be answered
-	Settled bool     `json:"settled"`           // the text contains that no answer is needed
+	Settled bool     `json:"settled"`           // the text shows that no answer is needed
 	Private bool     `json:"private,omitempty"` // a note that only this person sees
 	Event   string   `json:"event,omitempty"`   // the event of a webhook
-	Problem string   `json:"problem,omitempty"` // why a webhook is not valid
+	Problem string   `json:"problem,omitempty"` // the reason why a webhook is not valid
 }
 
 // A Button is a button of a [Message].

@@ -130,7 +130,8 @@ func (a *appServer) resume(conn *websocket.Conn, id int) {
 	a.listed <- true
 }
 
-// answered handles an answer. It returns true if it closed the connection instead.
+// answered handles an answer and returns false. If lose is set, it closes the connection instead and returns
+// true.
 func (a *appServer) answered(conn *websocket.Conn, id int, result json.RawMessage) (lost bool) {
 	a.mu.Lock()
 	lost, a.lose = a.lose, false
@@ -177,7 +178,7 @@ func (a *appServer) request(raw string) {
 	}
 }
 
-// resolve ends a request, which was answered here or at the terminal.
+// resolve ends a request that a client or the terminal has answered.
 func (a *appServer) resolve(id int) {
 	a.mu.Lock()
 	was := len(a.open)

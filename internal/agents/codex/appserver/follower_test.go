@@ -65,7 +65,7 @@ func (a *attachment) bounded() context.Context {
 	return ctx
 }
 
-// next waits for the next ask.
+// next waits for the next ask and returns it.
 func (a *attachment) next() askback.Ask {
 	a.t.Helper()
 	ask, err := a.person.Next(a.bounded())
@@ -83,7 +83,7 @@ func (a *attachment) answer(id string, with askback.Answer) {
 	}
 }
 
-// receives waits for an answer of Askback at the app-server.
+// receives requires that the next answer at the app-server is want.
 func (a *attachment) receives(want answer) {
 	a.t.Helper()
 	if got := wait(a.t, a.answers, "an answer"); got != want {
@@ -91,7 +91,7 @@ func (a *attachment) receives(want answer) {
 	}
 }
 
-// settled waits until an ask is settled.
+// settled waits until an ask is settled and returns the ask.
 func (a *attachment) settled(id string) askback.Ask {
 	a.t.Helper()
 	ask, err := a.person.Wait(a.bounded(), id)

@@ -130,7 +130,8 @@ func (c *ackCounter) Ack(context.Context, string) (askback.Ask, error) {
 	return askback.Ask{}, nil
 }
 
-// An outcome that was not acknowledged is delivered when the request is made again.
+// If an answer cannot be sent, its outcome is not acknowledged. The outcome is delivered when the request is
+// made again.
 func TestUndeliverableAnswerIsNotAcked(t *testing.T) {
 	t.Parallel()
 	for broken, want := range map[string]int32{"nothing": 1, `"result"`: 0} {
@@ -147,7 +148,7 @@ func TestUndeliverableAnswerIsNotAcked(t *testing.T) {
 	}
 }
 
-// A consumer is a client of a person who approves. It calls during while an approval is consumed.
+// A consumer is a client whose Consume calls during.
 type consumer struct {
 	hooktest.Client
 	during func()
@@ -158,7 +159,7 @@ func (c *consumer) Consume(context.Context, string, string) (askback.Ask, error)
 	return askback.Ask{}, nil
 }
 
-// An answer at the terminal counts until the answer of Askback is sent.
+// If the terminal answers before the answer of Askback is sent, the answer of Askback is dropped.
 func TestAnswerAfterTheEndOfItsRequestIsNotSent(t *testing.T) {
 	t.Parallel()
 	for ends, want := range map[bool][]int{true: nil, false: {2}} {
